@@ -1,0 +1,52 @@
+// Package id makes identifiers: the contract's prefixes before random characters, and the secrets of API keys.
+// Identifiers that the client chooses (corpus keys, document ids) are plain strings and live with their domain.
+package id
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"math/big"
+	"strings"
+)
+
+// The distinct identifier types. Each is the full text with its prefix.
+type (
+	Corpus string // crp_<digits>
+	User   string // usr_…
+	APIKey string // aky_…
+	Upload string // internal name of an upload in flight
+)
+
+// NewCorpus gives a fresh corpus id; the contract's pattern allows digits only.
+func NewCorpus() Corpus { return Corpus("crp_" + Digits(15)) }
+
+// NewUser gives a fresh user id.
+func NewUser() User { return User("usr_" + Text(20)) }
+
+// NewAPIKey gives a fresh key id (not the secret).
+func NewAPIKey() APIKey { return APIKey("aky_" + Text(20)) }
+
+// NewRequest gives a request id: 32 lower-case hex digits.
+func NewRequest() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails since Go 1.24
+	return hex.EncodeToString(b[:])
+}
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// Text gives n random letters and digits (5.95 bits each).
+func Text(n int) string { return random(n, alphabet) }
+
+// Digits gives n random decimal digits, the first not zero.
+func Digits(n int) string { return random(1, alphabet[1:10]) + random(n-1, alphabet[:10]) }
+
+func random(n int, from string) string {
+	var b strings.Builder
+	limit := big.NewInt(int64(len(from)))
+	for range n {
+		v, _ := rand.Int(rand.Reader, limit) // never fails since Go 1.24
+		b.WriteByte(from[v.Int64()])
+	}
+	return b.String()
+}

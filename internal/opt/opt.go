@@ -1,0 +1,32 @@
+// Package opt tells apart a member that was left out, one that was null and one that has a value: what PATCH
+// bodies mean by omission. It is for command structs of the domain, not for wire types.
+package opt
+
+// Field is absent (its zero value), null, or a value. It is comparable where T is.
+type Field[T any] struct {
+	value T
+	state uint8 // 0 absent, 1 null, 2 value
+}
+
+// Some is a field with a value.
+func Some[T any](v T) Field[T] { return Field[T]{value: v, state: 2} }
+
+// Null is a field that was sent as null.
+func Null[T any]() Field[T] { return Field[T]{state: 1} }
+
+// Get gives the value; ok is false when the field is absent or null.
+func (f Field[T]) Get() (v T, ok bool) { return f.value, f.state == 2 }
+
+// Or gives the value, or d when the field is absent or null.
+func (f Field[T]) Or(d T) T {
+	if f.state == 2 {
+		return f.value
+	}
+	return d
+}
+
+// IsNull reports whether the field was sent as null.
+func (f Field[T]) IsNull() bool { return f.state == 1 }
+
+// IsAbsent reports whether the field was left out.
+func (f Field[T]) IsAbsent() bool { return f.state == 0 }
