@@ -1,0 +1,35 @@
+package corpus
+
+import (
+	"fmt"
+
+	"quarry/internal/fault"
+)
+
+// attributeTypes are the spellings of interface.md and of the older contract, which mean the same pairwise.
+var attributeTypes = map[string]bool{
+	"integer": true, "real": true, "real_number": true, "text": true, "boolean": true,
+	"list[integer]": true, "list[real]": true, "list[real_number]": true, "list[text]": true,
+}
+
+// checkAttributes adds a field fault for every bad attribute. Names are unique within the corpus, whatever the level
+// (contract: Filter attribute).
+func checkAttributes(f *fault.Fault, all []Attribute) {
+	seen := map[string]bool{}
+	for i, a := range all {
+		at := func(member string) string { return fmt.Sprintf("body.filter_attributes[%d].%s", i, member) }
+		switch {
+		case a.Name == "" || len([]rune(a.Name)) > 64:
+			f.Field(at("name"), "must be 1 to 64 characters")
+		case seen[a.Name]:
+			f.Field(at("name"), "the name %q is used twice", a.Name)
+		}
+		seen[a.Name] = true
+		if a.Level != "document" && a.Level != "part" {
+			f.Field(at("level"), "must be document or part, not %q", a.Level)
+		}
+		if !attributeTypes[a.Type] {
+			f.Field(at("type"), "must be integer, real, text, boolean, list[integer], list[real_number] or list[text], not %q", a.Type)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+// Package corpus holds the containers of documents: their settings, their filter attributes and their life. What is
+// in them belongs to package document; finding it again to packages replica and retrieve.
+package corpus
+
+import (
+	"context"
+	"regexp"
+	"time"
+
+	"quarry/internal/id"
+)
+
+// Corpus is one container. Key is the client's name for it; No is the store's row number, never shown; Epoch is a
+// random number of this life of the corpus, so that a derived index is never taken for another corpus's or for the
+// state before a reset or a restored backup.
+type Corpus struct {
+	No          int64
+	Epoch       int64
+	Seq         int64 // number of the last committed change; see document.Change
+	ID          id.Corpus
+	Key         string
+	Name        string
+	Description *string // nil when never given; "" is a value
+	Enabled     bool    // false: indexing is refused, queries are answered
+	SaveHistory bool
+
+	QueriesAreAnswers     bool
+	DocumentsAreQuestions bool
+	EncoderName           string // as the client or the default names it
+	EncoderFingerprint    string // embed.Encoder.Fingerprint of the vectors stored
+	Attributes            []Attribute
+	Dimensions            []Dimension
+	Usage                 Usage
+	Created               time.Time
+}
+
+// Attribute is a declared filter attribute. Type keeps the client's spelling; filter.ParseType reads it.
+type Attribute struct {
+	Name        string
+	Level       string // "document" or "part"
+	Type        string
+	Description string
+	Indexed     bool
+}
+
+// Dimension is a custom dimension: a number per part and per query whose products add to the score.
+type Dimension struct {
+	Name            string
+	Description     string
+	IndexingDefault float64
+	QueryingDefault float64
+}
+
+// Usage counts what a corpus holds. Characters are Unicode code points of texts and of compact metadata JSON.
+type Usage struct {
+	Documents          int64
+	Parts              int64
+	Characters         int64
+	MetadataCharacters int64
+}
+
+// List says which corpora to list, newest first.
+type List struct {
+	Limit int
+	After *Position      // the last one shown, nil for the first page
+	IDs   []id.Corpus    // only these, when not empty
+	Match *regexp.Regexp // searched in name and description, when not nil
+}
+
+// Position is the place of a corpus in the order of List: creation time in microseconds, then row number.
+type Position struct{ Created, No int64 }
+
+// Store keeps corpora.
+type Store interface {
+	// Create writes c (No is set by the store) or gives fault.KindConflict "corpus_exists" when the key is taken.
+	Create(ctx context.Context, c Corpus) (Corpus, error)
+	// Get gives the corpora with these keys in the order asked, in one statement; fault.KindNotFound with the first
+	// missing key as its ID.
+	Get(ctx context.Context, keys ...string) ([]Corpus, error)
+	// List gives up to l.Limit corpora and whether more follow.
+	List(ctx context.Context, l List) (page []Corpus, more bool, err error)
+	// Update changes the settings of p that are present.
+	Update(ctx context.Context, key string, p Patch) (Corpus, error)
+	// Delete removes the corpus with everything in it.
+	Delete(ctx context.Context, key string) error
+	// Reset removes every document, as one change of the corpus's sequence, and gives that number.
+	Reset(ctx context.Context, key string) (Corpus, error)
+}

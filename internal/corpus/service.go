@@ -1,0 +1,149 @@
+package corpus
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"quarry/internal/fault"
+	"quarry/internal/id"
+	"quarry/internal/opt"
+)
+
+// Create is the command to make a corpus.
+type Create struct {
+	Key                   string
+	Name                  opt.Field[string]
+	Description           opt.Field[string]
+	SaveHistory           bool
+	QueriesAreAnswers     bool
+	DocumentsAreQuestions bool
+	EncoderName           string // "" = the default
+	Attributes            []Attribute
+	Dimensions            []Dimension
+}
+
+// Patch is the command to change a corpus; absent and null both keep what is there.
+type Patch struct {
+	Name        opt.Field[string]
+	Description opt.Field[string]
+	Enabled     opt.Field[bool]
+	SaveHistory opt.Field[bool]
+}
+
+// Encoders resolves an encoder name to the name and fingerprint that a corpus keeps.
+type Encoders interface {
+	// Resolve gives the fingerprint of the encoder with this name ("" = default) and the name to show.
+	Resolve(name string) (shown, fingerprint string, ok bool)
+}
+
+// Listener hears of corpora whose derived index is void.
+type Listener interface {
+	// Dropped says that the index of this life of a corpus will not be asked for again.
+	Dropped(c Corpus)
+}
+
+// Service is the use cases over corpora.
+type Service struct {
+	store    Store
+	encoders Encoders
+	listener Listener
+}
+
+// New gives a service.
+func New(s Store, e Encoders, l Listener) *Service { return &Service{s, e, l} }
+
+// keyPattern is the contract's character set of corpus keys (interface.md wins over the wider one).
+var keyPattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,50}$`)
+
+// Create makes a corpus; fault.KindInvalid for a bad command, fault.KindConflict for a taken key.
+func (s *Service) Create(ctx context.Context, cmd Create) (Corpus, error) {
+	if err := cmd.check(); err != nil {
+		return Corpus{}, err
+	}
+	shown, fingerprint, ok := s.encoders.Resolve(cmd.EncoderName)
+	if !ok {
+		return Corpus{}, fault.InvalidField("body.encoder_name", "no encoder is named %q", cmd.EncoderName)
+	}
+	c := Corpus{
+		ID: id.NewCorpus(), Key: cmd.Key, Name: cmd.Name.Or(cmd.Key), Enabled: true, SaveHistory: cmd.SaveHistory,
+		QueriesAreAnswers: cmd.QueriesAreAnswers, DocumentsAreQuestions: cmd.DocumentsAreQuestions,
+		EncoderName: shown, EncoderFingerprint: fingerprint,
+		Attributes: cmd.Attributes, Dimensions: cmd.Dimensions, Created: time.Now().UTC().Truncate(time.Microsecond),
+	}
+	if d, ok := cmd.Description.Get(); ok {
+		c.Description = &d
+	}
+	return s.store.Create(ctx, c)
+}
+
+// Get gives one corpus by its key.
+func (s *Service) Get(ctx context.Context, key string) (Corpus, error) {
+	all, err := s.store.Get(ctx, key)
+	if err != nil {
+		return Corpus{}, err
+	}
+	return all[0], nil
+}
+
+// List gives a page of corpora, newest first, and whether more follow.
+func (s *Service) List(ctx context.Context, l List) ([]Corpus, bool, error) { return s.store.List(ctx, l) }
+
+// Update changes settings.
+func (s *Service) Update(ctx context.Context, key string, p Patch) (Corpus, error) {
+	return s.store.Update(ctx, key, p)
+}
+
+// Delete removes a corpus and everything in it; its key is free when Delete returns.
+func (s *Service) Delete(ctx context.Context, key string) error {
+	c, err := s.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	if err := s.store.Delete(ctx, key); err != nil {
+		return err
+	}
+	s.listener.Dropped(c)
+	return nil
+}
+
+// Reset removes every document and keeps the corpus with its settings.
+func (s *Service) Reset(ctx context.Context, key string) error {
+	old, err := s.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	if _, err := s.store.Reset(ctx, key); err != nil {
+		return err
+	}
+	s.listener.Dropped(old)
+	return nil
+}
+
+func (c *Create) check() error {
+	f := fault.Invalid()
+	if !keyPattern.MatchString(c.Key) {
+		f.Field("body.key", "must be 1 to 50 letters, digits, underscores or hyphens")
+	}
+	checkAttributes(f, c.Attributes)
+	checkDimensions(f, c.Dimensions)
+	if len(f.Fields) > 0 {
+		return f
+	}
+	return nil
+}
+
+func checkDimensions(f *fault.Fault, all []Dimension) {
+	seen := map[string]bool{}
+	for i, d := range all {
+		path := fmt.Sprintf("body.custom_dimensions[%d].name", i)
+		switch {
+		case d.Name == "" || len([]rune(d.Name)) > 64:
+			f.Field(path, "must be 1 to 64 characters")
+		case seen[d.Name]:
+			f.Field(path, "the name %q is used twice", d.Name)
+		}
+		seen[d.Name] = true
+	}
+}

@@ -1,0 +1,138 @@
+// Package document holds documents and their parts: how a client's document becomes parts (the part rules of the
+// contract), how they are committed, listed, read and removed. It does not encode (package ingest does) and does
+// not search (packages replica and retrieve do).
+package document
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Document is a stored document. No is the store's row number: a new one for each life of an id, never shown.
+type Document struct {
+	No       int64
+	ID       string
+	Title    string          // of a structured document or a file; "" otherwise
+	Metadata json.RawMessage // compact JSON object exactly as sent, native types kept; never nil
+	Tables   []Table
+	Images   []Image
+	Parts    []Part
+	Digest   string // SHA-256 of what the client sent, to tell an identical repeat from a different one
+	Usage    StorageUsage
+}
+
+// Part is one embedding and one possible result. Its place in the document is Ord, from 0 without gaps.
+type Part struct {
+	Ord        int
+	Text       string
+	Heading    string          // title in force for this part: embedded in front of Text and indexed with it; not shown
+	Context    string          // the client's surrounding text (core documents), "" when none
+	Metadata   json.RawMessage // compact JSON object: the client's keys and the platform's (lang, section, …); never nil
+	Lang       string          // ISO 639-3, "" when unknown; equals Metadata's "lang" unless the client's is not a string
+	IsTitle    bool
+	Dimensions []float64 // by ordinal of corpus.Dimensions; nil when the corpus has none
+	TableID    string
+	ImageID    string
+	Gap        string // what stands between the previous part and this one when both are shown: source white space, else " "
+	Vector     []byte // vector.Row of the encoder's output, see index/vector; nil before encoding
+}
+
+// StorageUsage is what a document adds to its corpus, in bytes of UTF-8.
+type StorageUsage struct {
+	Bytes         int64 // texts + document metadata + part metadata
+	MetadataBytes int64
+}
+
+// Table is a table as the client sent it or a parser found it; Data keeps headers and rows in wire form.
+type Table struct {
+	ID          string          `json:"id"`
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Data        json.RawMessage `json:"data,omitempty"`
+}
+
+// Image is an image inside a document; Data is its bytes.
+type Image struct {
+	ID          string
+	Title       string
+	Caption     string
+	Description string
+	MimeType    string
+	Data        []byte
+}
+
+// Op says what a change did.
+type Op uint8
+
+// The operations of a corpus's change sequence.
+const (
+	OpPut    Op = 1 // a document was created; No names it
+	OpDelete Op = 2 // a document was removed; No names what it was
+	OpReset  Op = 3 // every document was removed
+	OpUpdate Op = 4 // a document's metadata changed; No stays
+)
+
+// Change is one entry of a corpus's change sequence. Numbers are dense and in commit order.
+type Change struct {
+	Seq int64
+	Op  Op
+	No  int64 // 0 for OpReset
+}
+
+// Ref names a part for reading.
+type Ref struct {
+	No  int64
+	Ord int
+}
+
+// Window says how many parts around a part to read.
+type Window struct {
+	Before, After int
+	Whole         bool // every part of the document
+}
+
+// Passage is a part in its surroundings.
+type Passage struct {
+	Ref      Ref
+	Document Document // without parts and images' data
+	Parts    []Part   // a run of parts in order, without vectors; one of them has Ord == Ref.Ord
+}
+
+// List says which documents to list, ascending by the bytes of their ids.
+type List struct {
+	Limit int
+	After string // last id shown, "" for the first page
+}
+
+// Store keeps documents. Every method names the corpus by its row number.
+type Store interface {
+	// Insert commits d with its parts as one change and returns it with No set and the change's number; the write is
+	// durable when Insert returns. epoch is the corpus's when the request was received: when it has changed since
+	// (reset, delete), Insert gives fault.KindConflict "corpus_changed". A taken id gives *Exists.
+	Insert(ctx context.Context, corpusNo, epoch int64, d *Document) (seq int64, err error)
+	// Delete removes a document as one change; fault.KindNotFound "document_not_found" when there is none.
+	Delete(ctx context.Context, corpusNo int64, docID string) (seq int64, err error)
+	// Get reads a document, with its parts (without vectors) when parts is set.
+	Get(ctx context.Context, corpusNo int64, docID string, parts bool) (*Document, error)
+	// List reads documents without parts, from the id after l.After on, at most l.Limit.
+	List(ctx context.Context, corpusNo int64, l List) ([]Document, error)
+	// Changes reads changes with after < Seq ≤ upto in order, at most limit. missing reports that numbers after
+	// `after` have been trimmed, so the reader must rebuild from Scan.
+	Changes(ctx context.Context, corpusNo, after, upto int64, limit int) (changes []Change, missing bool, err error)
+	// Load reads whole documents, vectors included, by row number; those that no longer exist are left out.
+	Load(ctx context.Context, corpusNo int64, nos []int64) ([]Document, error)
+	// Scan reads whole documents with No > after in order of No, at most limit, with the corpus's sequence number and
+	// epoch as of the same snapshot.
+	Scan(ctx context.Context, corpusNo, after int64, limit int) (docs []Document, seq, epoch int64, err error)
+	// Passages reads, for each ref, the part with its neighbours as w asks and its document's head, in the order of
+	// refs; refs whose document no longer exists are left out. Two statements in all.
+	Passages(ctx context.Context, corpusNo int64, refs []Ref, w Window) ([]Passage, error)
+}
+
+// Exists is the error of Insert for a taken id.
+type Exists struct {
+	ID     string
+	Digest string // of the stored document
+}
+
+func (e *Exists) Error() string { return "document id '" + e.ID + "' already exists" }
