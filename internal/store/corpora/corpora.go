@@ -1,0 +1,214 @@
+// Package corpora keeps corpora in SQL: the corpus.Store of the service. Package app makes it. Documents are
+// package documents' business, but for their fate when a corpus is reset or deleted.
+package corpora
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"quarry/internal/corpus"
+	"quarry/internal/document"
+	"quarry/internal/fault"
+	"quarry/internal/opt"
+	"quarry/internal/store"
+)
+
+// Store is the corpus.Store over a database.
+type Store struct{ db *store.DB }
+
+var _ corpus.Store = (*Store)(nil)
+
+// New gives a store over db.
+func New(db *store.DB) *Store { return &Store{db} }
+
+// columns is what scan reads, in its order.
+const columns = `no, epoch, seq, id, key, name, description, enabled, save_history, queries_are_answers,
+	documents_are_questions, encoder_name, encoder_fingerprint, attributes, dimensions,
+	documents, parts, characters, metadata_characters, created`
+
+type row interface{ Scan(dest ...any) error }
+
+func scan(r row) (corpus.Corpus, error) {
+	var c corpus.Corpus
+	var attributes, dimensions string
+	var created int64
+	err := r.Scan(&c.No, &c.Epoch, &c.Seq, &c.ID, &c.Key, &c.Name, &c.Description, &c.Enabled, &c.SaveHistory, &c.QueriesAreAnswers,
+		&c.DocumentsAreQuestions, &c.EncoderName, &c.EncoderFingerprint, &attributes, &dimensions,
+		&c.Usage.Documents, &c.Usage.Parts, &c.Usage.Characters, &c.Usage.MetadataCharacters, &created)
+	if err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal([]byte(attributes), &c.Attributes); err != nil {
+		return c, fmt.Errorf("read attributes of corpus %d: %w", c.No, err)
+	}
+	if err := json.Unmarshal([]byte(dimensions), &c.Dimensions); err != nil {
+		return c, fmt.Errorf("read dimensions of corpus %d: %w", c.No, err)
+	}
+	c.Created = time.UnixMicro(created).UTC()
+	return c, nil
+}
+
+func scanRows(r *sql.Rows) (corpus.Corpus, error) { return scan(r) }
+
+func missing(key string) error {
+	return fault.NotFound("corpus_not_found", key, "corpus '%s' does not exist", key)
+}
+
+// Create writes c with a fresh epoch unless its own is set, or gives the conflict "corpus_exists".
+func (s *Store) Create(ctx context.Context, c corpus.Corpus) (corpus.Corpus, error) {
+	attributes, err := json.Marshal(c.Attributes)
+	if err != nil {
+		return c, fmt.Errorf("encode attributes: %w", err)
+	}
+	dimensions, err := json.Marshal(c.Dimensions)
+	if err != nil {
+		return c, fmt.Errorf("encode dimensions: %w", err)
+	}
+	if c.Epoch == 0 {
+		c.Epoch = newEpoch()
+	}
+	var out corpus.Corpus
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		var shelf int64
+		if err := tx.QueryRow(`INSERT INTO shelves (corpus_no) VALUES (0) RETURNING no`).Scan(&shelf); err != nil {
+			return fmt.Errorf("make shelf: %w", err)
+		}
+		out, err = scan(tx.QueryRow(`
+			INSERT INTO corpora (epoch, seq, shelf, id, key, name, description, enabled, save_history, queries_are_answers,
+				documents_are_questions, encoder_name, encoder_fingerprint, attributes, dimensions,
+				documents, parts, characters, metadata_characters, created)
+			VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 0, 0, 0, 0, $15)
+			ON CONFLICT (key) DO NOTHING RETURNING `+columns,
+			c.Epoch, shelf, c.ID, c.Key, c.Name, c.Description, c.Enabled, c.SaveHistory, c.QueriesAreAnswers,
+			c.DocumentsAreQuestions, c.EncoderName, c.EncoderFingerprint, string(attributes), string(dimensions), c.Created.UnixMicro()))
+		if errors.Is(err, sql.ErrNoRows) {
+			return fault.Conflict("corpus_exists", "corpus '%s' already exists", c.Key)
+		}
+		if err != nil {
+			return fmt.Errorf("write corpus: %w", err)
+		}
+		if err := tx.Exec(`UPDATE shelves SET corpus_no = $2 WHERE no = $1`, shelf, out.No); err != nil {
+			return fmt.Errorf("label shelf: %w", err)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// newEpoch gives a positive random number; 0 is no epoch.
+func newEpoch() int64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails since Go 1.24
+	return int64(binary.LittleEndian.Uint64(b[:])>>1 | 1)
+}
+
+// Get gives the corpora with these keys in the order asked, in one statement.
+func (s *Store) Get(ctx context.Context, keys ...string) ([]corpus.Corpus, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	args := make([]any, len(keys))
+	for i, k := range keys {
+		args[i] = k
+	}
+	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+columns+` FROM corpora WHERE key IN (`+store.List(1, len(keys))+`)`, args...)
+	found, err := store.Collect(rows, err, scanRows)
+	if err != nil {
+		return nil, fmt.Errorf("read corpora: %w", err)
+	}
+	byKey := map[string]corpus.Corpus{}
+	for _, c := range found {
+		byKey[c.Key] = c
+	}
+	out := make([]corpus.Corpus, len(keys))
+	for i, k := range keys {
+		c, ok := byKey[k]
+		if !ok {
+			return nil, missing(k)
+		}
+		out[i] = c
+	}
+	return out, nil
+}
+
+// Update changes the settings of p that are present.
+func (s *Store) Update(ctx context.Context, key string, p corpus.Patch) (corpus.Corpus, error) {
+	var out corpus.Corpus
+	err := s.db.Write(ctx, func(tx *store.Tx) (err error) {
+		out, err = scan(tx.QueryRow(`UPDATE corpora SET name = COALESCE($2, name), description = COALESCE($3, description),
+			enabled = COALESCE($4, enabled), save_history = COALESCE($5, save_history) WHERE key = $1 RETURNING `+columns,
+			key, orNull(p.Name), orNull(p.Description), orNull(p.Enabled), orNull(p.SaveHistory)))
+		if errors.Is(err, sql.ErrNoRows) {
+			return missing(key)
+		}
+		if err != nil {
+			return fmt.Errorf("update corpus: %w", err)
+		}
+		return nil
+	})
+	return out, err
+}
+
+func orNull[T any](f opt.Field[T]) any {
+	if v, ok := f.Get(); ok {
+		return v
+	}
+	return nil
+}
+
+// Delete removes the corpus with everything in it. Its key is free at once; the rows of its documents are out of
+// reach at once and cleared away after.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	err := s.db.Write(ctx, func(tx *store.Tx) error {
+		var no int64
+		err := tx.QueryRow(`DELETE FROM corpora WHERE key = $1 RETURNING no`, key).Scan(&no)
+		if errors.Is(err, sql.ErrNoRows) {
+			return missing(key)
+		}
+		if err != nil {
+			return fmt.Errorf("delete corpus: %w", err)
+		}
+		return nil
+	})
+	if err == nil {
+		s.db.WakeSweeper()
+	}
+	return err
+}
+
+// Reset removes every document as one change of the corpus's sequence, and gives the corpus a new epoch.
+func (s *Store) Reset(ctx context.Context, key string) (corpus.Corpus, error) {
+	var out corpus.Corpus
+	err := s.db.Write(ctx, func(tx *store.Tx) error {
+		var shelf int64
+		err := tx.QueryRow(`INSERT INTO shelves (corpus_no) SELECT no FROM corpora WHERE key = $1 RETURNING no`, key).Scan(&shelf)
+		if errors.Is(err, sql.ErrNoRows) {
+			return missing(key)
+		}
+		if err != nil {
+			return fmt.Errorf("make shelf: %w", err)
+		}
+		out, err = scan(tx.QueryRow(`UPDATE corpora SET seq = seq + 1, epoch = $2, shelf = $3, documents = 0, parts = 0,
+			characters = 0, metadata_characters = 0 WHERE key = $1 RETURNING `+columns, key, newEpoch(), shelf))
+		if errors.Is(err, sql.ErrNoRows) {
+			return missing(key)
+		}
+		if err != nil {
+			return fmt.Errorf("reset corpus: %w", err)
+		}
+		if err := tx.Exec(`INSERT INTO changes (corpus_no, seq, op, doc_no) VALUES ($1, $2, $3, 0)`, out.No, out.Seq, int64(document.OpReset)); err != nil {
+			return fmt.Errorf("write change: %w", err)
+		}
+		return nil
+	})
+	if err == nil {
+		s.db.WakeSweeper()
+	}
+	return out, err
+}

@@ -1,0 +1,136 @@
+// Package documents keeps documents, their parts and the change sequences of corpora in SQL: the document.Store of
+// the service. Package app makes it.
+//
+// Documents stand on the shelf of their corpus (see the schema in package store), so every read goes through the row
+// of the corpus and shows nothing of a life before a reset.
+package documents
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"quarry/internal/document"
+	"quarry/internal/fault"
+	"quarry/internal/store"
+)
+
+// Store is the document.Store over a database.
+type Store struct{ db *store.DB }
+
+var _ document.Store = (*Store)(nil)
+
+// New gives a store over db.
+func New(db *store.DB) *Store { return &Store{db} }
+
+// Insert commits d with its parts as one change. See document.Store.
+func (s *Store) Insert(ctx context.Context, corpusNo, epoch int64, d *document.Document) (seq int64, err error) {
+	r, err := encode(d)
+	if err != nil {
+		return 0, err
+	}
+	var no int64
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		var shelf int64
+		err := tx.QueryRow(`SELECT shelf FROM corpora WHERE no = $1 AND epoch = $2`, corpusNo, epoch).Scan(&shelf)
+		if errors.Is(err, sql.ErrNoRows) {
+			return corpusChanged()
+		}
+		if err != nil {
+			return fmt.Errorf("read corpus: %w", err)
+		}
+		if no, err = r.insertHead(tx, shelf); err != nil {
+			return err
+		}
+		if err := r.insertBody(tx, no); err != nil {
+			return err
+		}
+		seq, err = r.count(tx, corpusNo, epoch, no)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	d.No = no
+	return seq, nil
+}
+
+func corpusChanged() error {
+	return fault.Conflict("corpus_changed", "the corpus was reset or deleted while the document was on its way; send it again")
+}
+
+// Delete removes a document as one change; the fault "document_not_found" when there is none.
+func (s *Store) Delete(ctx context.Context, corpusNo int64, docID string) (seq int64, err error) {
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		var no, shelf, parts, characters, metadata int64
+		err := tx.QueryRow(`DELETE FROM documents WHERE id = $2 AND shelf = (SELECT shelf FROM corpora WHERE no = $1)
+			RETURNING no, shelf, parts, characters, metadata_characters`, corpusNo, docID).
+			Scan(&no, &shelf, &parts, &characters, &metadata)
+		if errors.Is(err, sql.ErrNoRows) {
+			return missing(docID)
+		}
+		if err != nil {
+			return fmt.Errorf("delete document: %w", err)
+		}
+		err = tx.QueryRow(`UPDATE corpora SET seq = seq + 1, documents = documents - 1, parts = parts - $3,
+			characters = characters - $4, metadata_characters = metadata_characters - $5
+			WHERE no = $1 AND shelf = $2 RETURNING seq`, corpusNo, shelf, parts, characters, metadata).Scan(&seq)
+		if errors.Is(err, sql.ErrNoRows) { // reset since: the document went with its shelf
+			return missing(docID)
+		}
+		if err != nil {
+			return fmt.Errorf("count change: %w", err)
+		}
+		return writeChange(tx, corpusNo, document.Change{Seq: seq, Op: document.OpDelete, No: no})
+	})
+	return seq, err
+}
+
+func missing(docID string) error {
+	return fault.NotFound("document_not_found", docID, "document '%s' does not exist", docID)
+}
+
+func writeChange(tx *store.Tx, corpusNo int64, c document.Change) error {
+	err := tx.Exec(`INSERT INTO changes (corpus_no, seq, op, doc_no) VALUES ($1, $2, $3, $4)`, corpusNo, c.Seq, int64(c.Op), c.No)
+	if err != nil {
+		return fmt.Errorf("write change: %w", err)
+	}
+	return nil
+}
+
+// Changes reads changes with after < Seq ≤ upto in order, at most limit. See document.Store.
+func (s *Store) Changes(ctx context.Context, corpusNo, after, upto int64, limit int) (changes []document.Change, gap bool, err error) {
+	if limit <= 0 || after >= upto {
+		return nil, false, nil
+	}
+	err = s.db.Read(ctx, func(q store.Querier) error {
+		rows, err := q.QueryContext(ctx, `SELECT seq, op, doc_no FROM changes WHERE corpus_no = $1 AND seq > $2 AND seq <= $3
+			ORDER BY seq LIMIT $4`, corpusNo, after, upto, limit)
+		changes, err = store.Collect(rows, err, func(r *sql.Rows) (c document.Change, err error) {
+			return c, r.Scan(&c.Seq, &c.Op, &c.No)
+		})
+		if err != nil {
+			return fmt.Errorf("read changes: %w", err)
+		}
+		if len(changes) > 0 {
+			gap = changes[0].Seq != after+1
+			return nil
+		}
+		var now int64
+		if err := q.QueryRowContext(ctx, `SELECT seq FROM corpora WHERE no = $1`, corpusNo).Scan(&now); err != nil {
+			return noCorpus(err, corpusNo)
+		}
+		gap = after < min(upto, now)
+		return nil
+	})
+	return changes, gap, err
+}
+
+// noCorpus is the error for a corpus that was deleted meanwhile.
+func noCorpus(err error, corpusNo int64) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return fault.NotFound("corpus_not_found", fmt.Sprint(corpusNo), "the corpus does not exist any more")
+	}
+	return fmt.Errorf("read corpus: %w", err)
+}

@@ -1,0 +1,108 @@
+package documents
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"strings"
+
+	"quarry/internal/document"
+	"quarry/internal/store"
+)
+
+// qualified is partColumns of parts p.
+var qualified = "p." + strings.ReplaceAll(partColumns, ", ", ", p.")
+
+// passageStep bounds the parameters of one pair of statements; a page of results is far below it.
+const passageStep = 5000
+
+// Passages reads, for each ref, the part with its neighbours and its document's head. See document.Store.
+func (s *Store) Passages(ctx context.Context, corpusNo int64, refs []document.Ref, w document.Window) (out []document.Passage, err error) {
+	for from := 0; from < len(refs); from += passageStep {
+		some, err := s.passages(ctx, corpusNo, refs[from:min(from+passageStep, len(refs))], w)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, some...)
+	}
+	return out, nil
+}
+
+// passages needs no snapshot over its two statements: rows of a document never change their number, so a document
+// that goes between them only loses its parts, and the ref is left out.
+func (s *Store) passages(ctx context.Context, corpusNo int64, refs []document.Ref, w document.Window) ([]document.Passage, error) {
+	heads, err := s.heads(ctx, corpusNo, refs)
+	if err != nil {
+		return nil, err
+	}
+	var args []any
+	spans := map[span][]document.Part{}
+	var order []span
+	for _, r := range refs {
+		at := spanOf(r, w)
+		if _, known := spans[at]; known || heads[r.No] == nil {
+			continue
+		}
+		spans[at] = nil
+		args = append(args, len(order), at.no, at.from, at.to)
+		order = append(order, at)
+	}
+	if len(order) == 0 {
+		return nil, nil
+	}
+	rows, err := s.db.Reader().QueryContext(ctx, `WITH w (k, doc_no, lo, hi) AS (VALUES `+windows(len(order))+`)
+		SELECT w.k, `+qualified+` FROM w CROSS JOIN parts p
+		WHERE p.doc_no = w.doc_no AND p.ord >= w.lo AND p.ord <= w.hi ORDER BY w.k, p.ord`, args...)
+	_, err = store.Collect(rows, err, func(r *sql.Rows) (struct{}, error) {
+		var k int
+		_, p, err := scanPart(r, false, &k)
+		if err == nil {
+			spans[order[k]] = append(spans[order[k]], p)
+		}
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read passages: %w", err)
+	}
+	var out []document.Passage
+	for _, r := range refs {
+		parts := spans[spanOf(r, w)]
+		if len(parts) == 0 || r.Ord < parts[0].Ord || r.Ord > parts[len(parts)-1].Ord {
+			continue
+		}
+		out = append(out, document.Passage{Ref: r, Document: *heads[r.No], Parts: parts})
+	}
+	return out, nil
+}
+
+// span is a run of parts of one document.
+type span struct{ no, from, to int64 }
+
+func spanOf(r document.Ref, w document.Window) span {
+	if w.Whole {
+		return span{r.No, 0, math.MaxInt32}
+	}
+	return span{r.No, int64(r.Ord) - int64(max(w.Before, 0)), int64(r.Ord) + int64(max(w.After, 0))}
+}
+
+// heads reads the documents of refs by number.
+func (s *Store) heads(ctx context.Context, corpusNo int64, refs []document.Ref) (map[int64]*document.Document, error) {
+	out := map[int64]*document.Document{}
+	args := []any{corpusNo}
+	for _, r := range refs {
+		if _, known := out[r.No]; !known {
+			out[r.No] = nil
+			args = append(args, r.No)
+		}
+	}
+	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+headColumns+onShelf+` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args...)
+	found, err := store.Collect(rows, err, scanHeadRows)
+	if err != nil {
+		return nil, fmt.Errorf("read documents: %w", err)
+	}
+	for i := range found {
+		out[found[i].No] = &found[i]
+	}
+	return out, nil
+}

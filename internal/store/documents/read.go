@@ -1,0 +1,201 @@
+package documents
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"quarry/internal/document"
+	"quarry/internal/fault"
+	"quarry/internal/store"
+)
+
+// headColumns are the columns of documents d that scanHead reads.
+const headColumns = `d.no, d.id, d.title, d.metadata, d.tables, d.images, d.digest, d.bytes, d.metadata_bytes`
+
+// onShelf joins a document to its corpus, whose number is $1.
+const onShelf = ` FROM documents d JOIN corpora c ON c.shelf = d.shelf WHERE c.no = $1`
+
+type row interface{ Scan(dest ...any) error }
+
+func scanHead(r row) (d document.Document, err error) {
+	var tables, images string
+	err = r.Scan(&d.No, &d.ID, &d.Title, (*[]byte)(&d.Metadata), &tables, &images, &d.Digest, &d.Usage.Bytes, &d.Usage.MetadataBytes)
+	if err != nil {
+		return d, err
+	}
+	if tables != "" {
+		if err := json.Unmarshal([]byte(tables), &d.Tables); err != nil {
+			return d, fmt.Errorf("read tables of document %d: %w", d.No, err)
+		}
+	}
+	if images != "" {
+		var heads []imageHead
+		if err := json.Unmarshal([]byte(images), &heads); err != nil {
+			return d, fmt.Errorf("read images of document %d: %w", d.No, err)
+		}
+		for _, h := range heads {
+			d.Images = append(d.Images, document.Image{ID: h.ID, Title: h.Title, Caption: h.Caption, Description: h.Description, MimeType: h.MimeType})
+		}
+	}
+	return d, nil
+}
+
+func scanHeadRows(r *sql.Rows) (document.Document, error) { return scanHead(r) }
+
+// scanPart reads partColumns, and the vector where the query asks for it.
+func scanPart(r row, vector bool, before ...any) (no int64, p document.Part, err error) {
+	var dimensions string
+	dest := append(before, &no, &p.Ord, &p.Text, &p.Heading, &p.Context, (*[]byte)(&p.Metadata), &p.Lang, &p.IsTitle,
+		&dimensions, &p.TableID, &p.ImageID, &p.Gap)
+	if vector {
+		dest = append(dest, &p.Vector)
+	}
+	if err := r.Scan(dest...); err != nil {
+		return 0, p, err
+	}
+	if dimensions != "" {
+		if err := json.Unmarshal([]byte(dimensions), &p.Dimensions); err != nil {
+			return 0, p, fmt.Errorf("read dimensions of part %d of document %d: %w", p.Ord, no, err)
+		}
+	}
+	return no, p, nil
+}
+
+// Get reads a document, with its parts (without vectors) when parts is set; images come without their bytes.
+func (s *Store) Get(ctx context.Context, corpusNo int64, docID string, parts bool) (*document.Document, error) {
+	var d document.Document
+	err := s.db.Read(ctx, func(q store.Querier) (err error) {
+		d, err = scanHead(q.QueryRowContext(ctx, `SELECT `+headColumns+onShelf+` AND d.id = $2`, corpusNo, docID))
+		if errors.Is(err, sql.ErrNoRows) {
+			return missing(docID)
+		}
+		if err != nil {
+			return fmt.Errorf("read document: %w", err)
+		}
+		if !parts {
+			return nil
+		}
+		rows, err := q.QueryContext(ctx, `SELECT `+partColumns+` FROM parts WHERE doc_no = $1 ORDER BY ord`, d.No)
+		d.Parts, err = store.Collect(rows, err, func(r *sql.Rows) (document.Part, error) {
+			_, p, err := scanPart(r, false)
+			return p, err
+		})
+		if err != nil {
+			return fmt.Errorf("read parts: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &d, nil
+}
+
+// Image reads an image of a document with its bytes; the fault "image_not_found" when there is none.
+func (s *Store) Image(ctx context.Context, corpusNo int64, docID, imageID string) (document.Image, error) {
+	d, err := s.Get(ctx, corpusNo, docID, false)
+	if err != nil {
+		return document.Image{}, err
+	}
+	for i, m := range d.Images {
+		if m.ID != imageID {
+			continue
+		}
+		err := s.db.Reader().QueryRowContext(ctx, `SELECT data FROM images WHERE doc_no = $1 AND ord = $2`, d.No, i).Scan(&m.Data)
+		if errors.Is(err, sql.ErrNoRows) { // deleted since
+			return document.Image{}, missing(docID)
+		}
+		if err != nil {
+			return document.Image{}, fmt.Errorf("read image: %w", store.Translate(err))
+		}
+		return m, nil
+	}
+	return document.Image{}, fault.NotFound("image_not_found", imageID, "document '%s' has no image '%s'", docID, imageID)
+}
+
+// List reads documents without parts, ascending by the bytes of their ids, from the id after l.After on.
+func (s *Store) List(ctx context.Context, corpusNo int64, l document.List) ([]document.Document, error) {
+	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+headColumns+onShelf+` AND d.id > $2 ORDER BY d.id LIMIT $3`,
+		corpusNo, l.After, max(l.Limit, 0))
+	found, err := store.Collect(rows, err, scanHeadRows)
+	if err != nil {
+		return nil, fmt.Errorf("list documents: %w", err)
+	}
+	return found, nil
+}
+
+// loadStep is how many documents one pair of statements of Load reads.
+const loadStep = 500
+
+// Load reads whole documents, vectors included, by row number; those that no longer exist are left out.
+func (s *Store) Load(ctx context.Context, corpusNo int64, nos []int64) (out []document.Document, err error) {
+	err = s.db.Read(ctx, func(q store.Querier) error {
+		out = nil
+		for from := 0; from < len(nos); from += loadStep {
+			some := nos[from:min(from+loadStep, len(nos))]
+			args := []any{corpusNo}
+			for _, no := range some {
+				args = append(args, no)
+			}
+			docs, err := whole(ctx, q, ` AND d.no IN (`+store.List(2, len(some))+`)`, args)
+			if err != nil {
+				return err
+			}
+			out = append(out, docs...)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Scan reads whole documents with No > after in order of No, at most limit, with the corpus's sequence number and
+// epoch as of the same snapshot. A reader that pages must follow the changes from the first page's number on: on
+// PostgreSQL a document may be committed later than one with a higher No.
+func (s *Store) Scan(ctx context.Context, corpusNo, after int64, limit int) (docs []document.Document, seq, epoch int64, err error) {
+	err = s.db.Read(ctx, func(q store.Querier) error {
+		var last sql.NullInt64
+		err := q.QueryRowContext(ctx, `SELECT c.seq, c.epoch, (SELECT MAX(no) FROM (
+				SELECT no FROM documents WHERE shelf = c.shelf AND no > $2 ORDER BY no LIMIT $3) AS page)
+			FROM corpora c WHERE c.no = $1`, corpusNo, after, max(limit, 0)).Scan(&seq, &epoch, &last)
+		if err != nil {
+			return noCorpus(err, corpusNo)
+		}
+		if !last.Valid {
+			return nil
+		}
+		docs, err = whole(ctx, q, ` AND d.no > $2 AND d.no <= $3`, []any{corpusNo, after, last.Int64})
+		return err
+	})
+	return docs, seq, epoch, err
+}
+
+// whole reads the documents that a condition chooses, in order of No, with one statement for their heads and one for
+// their parts.
+func whole(ctx context.Context, q store.Querier, condition string, args []any) ([]document.Document, error) {
+	rows, err := q.QueryContext(ctx, `SELECT `+headColumns+onShelf+condition+` ORDER BY d.no`, args...)
+	docs, err := store.Collect(rows, err, scanHeadRows)
+	if err != nil {
+		return nil, fmt.Errorf("read documents: %w", err)
+	}
+	rows, err = q.QueryContext(ctx, `SELECT `+qualified+`, p.vector FROM documents d JOIN corpora c ON c.shelf = d.shelf
+		JOIN parts p ON p.doc_no = d.no WHERE c.no = $1`+condition+` ORDER BY d.no, p.ord`, args...)
+	at := 0
+	_, err = store.Collect(rows, err, func(r *sql.Rows) (struct{}, error) {
+		no, p, err := scanPart(r, true)
+		if err != nil {
+			return struct{}{}, err
+		}
+		for docs[at].No != no { // same snapshot, same order: the document is there
+			at++
+		}
+		docs[at].Parts = append(docs[at].Parts, p)
+		return struct{}{}, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read parts: %w", err)
+	}
+	return docs, nil
+}

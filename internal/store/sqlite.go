@@ -1,0 +1,197 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	_ "modernc.org/sqlite" // driver "sqlite"
+)
+
+const (
+	fileName = "quarry.db"
+	// cheapCheck is the size up to which a database that was not closed properly is checked whole at start: about a
+	// quarter of a second. Larger ones are checked page by page as they are read.
+	cheapCheck = 64 << 20
+	// pageSize fits four parts with their vectors to a page; the default of 4096 fits two and wastes a quarter.
+	pageSize = 8192
+)
+
+func openSQLite(ctx context.Context, c Config) (*DB, error) {
+	path, err := filepath.Abs(filepath.Join(c.Dir, fileName))
+	if err != nil {
+		return nil, fmt.Errorf("locate database: %w", err)
+	}
+	if err := prepareFolder(filepath.Dir(path)); err != nil {
+		return nil, startError(path, err)
+	}
+	unclean, err := inspect(path)
+	if err != nil {
+		return nil, startError(path, err)
+	}
+	db, err := connectSQLite(ctx, path, c.vfs, unclean)
+	if err != nil {
+		return nil, startError(path, err)
+	}
+	return db, nil
+}
+
+func connectSQLite(ctx context.Context, path, vfs string, unclean bool) (_ *DB, err error) {
+	w, err := sql.Open("sqlite", dsn(path, vfs, false))
+	if err != nil {
+		return nil, err
+	}
+	r, err := sql.Open("sqlite", dsn(path, vfs, true))
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Close(), w.Close())
+		}
+	}()
+	w.SetMaxOpenConns(1)
+	if unclean {
+		if err := quickCheck(ctx, w, path); err != nil {
+			return nil, err
+		}
+	}
+	if err := migrate(ctx, w, sqliteDialect); err != nil {
+		return nil, err
+	}
+	readers := max(4, runtime.GOMAXPROCS(0))
+	r.SetMaxOpenConns(readers)
+	r.SetMaxIdleConns(readers) // opening one costs a parse of the schema, and may fail on a full disk
+	if err := r.PingContext(ctx); err != nil {
+		return nil, err
+	}
+	conn, err := w.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{read: r, writer: newWriter(conn)}
+	db.close = func() error {
+		db.writer.stop()
+		return errors.Join(r.Close(), conn.Close(), w.Close())
+	}
+	return db, nil
+}
+
+// dsn names the file with the settings of a connection. The writer's cache holds the upper pages of every tree.
+func dsn(path, vfs string, reader bool) string {
+	q := url.Values{"_pragma": {
+		"busy_timeout(10000)", fmt.Sprintf("page_size(%d)", pageSize), "journal_mode(WAL)", "synchronous(FULL)",
+		"foreign_keys(1)", "wal_autocheckpoint(1000)", "journal_size_limit(67108864)",
+	}}
+	if reader {
+		q["_pragma"] = append(q["_pragma"], "cache_size(-4000)", "query_only(1)")
+	} else {
+		q["_pragma"] = append(q["_pragma"], "cache_size(-16000)")
+	}
+	if vfs != "" {
+		q.Set("vfs", vfs)
+	}
+	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: q.Encode()}).String()
+}
+
+// prepareFolder makes the data folder durably and proves that it can be written: a full or read-only disk would
+// otherwise show as one of several errors somewhere in SQLite.
+func prepareFolder(dir string) error {
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		syncFolder(filepath.Dir(dir))
+	}
+	f, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, pageSize))
+	return errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name()))
+}
+
+// syncFolder makes new names in a folder durable where the platform can; SQLite itself syncs the data folder.
+func syncFolder(dir string) {
+	if f, err := os.Open(dir); err == nil {
+		_ = f.Sync()
+		_ = f.Close()
+	}
+}
+
+// inspect reads the header of the database file, so that a file of another kind or a cut one is refused in words.
+// unclean reports that the last user didn't close it.
+func inspect(path string) (unclean bool, err error) {
+	if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > 0 {
+		unclean = true
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return unclean, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	if info.Size() == 0 {
+		return unclean, nil // made, and stopped before the first page was written
+	}
+	head := make([]byte, 32)
+	if _, err := f.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
+		return false, fmt.Errorf("%w: its first bytes are not those of a database", ErrDamaged)
+	}
+	size := int64(binary.BigEndian.Uint16(head[16:]))
+	if size == 1 {
+		size = 65536
+	}
+	if pages := int64(binary.BigEndian.Uint32(head[28:])); !unclean && pages*size > info.Size() {
+		return false, fmt.Errorf("%w: the file ends after %d bytes of %d", ErrDamaged, info.Size(), pages*size)
+	}
+	return unclean, nil
+}
+
+func quickCheck(ctx context.Context, w *sql.DB, path string) error {
+	if info, err := os.Stat(path); err != nil || info.Size() > cheapCheck {
+		return nil //nolint:nilerr // the file may not exist before its log is applied
+	}
+	rows, err := w.QueryContext(ctx, "PRAGMA quick_check(5)")
+	found, err := Collect(rows, err, func(r *sql.Rows) (text string, err error) { return text, r.Scan(&text) })
+	if err != nil {
+		return err
+	}
+	if len(found) != 1 || found[0] != "ok" {
+		return fmt.Errorf("%w: %s", ErrDamaged, found)
+	}
+	return nil
+}
+
+// startError says what to do about a database that can't be opened.
+func startError(path string, err error) error {
+	reason := reasonOf(err)
+	for _, known := range []error{ErrDamaged, ErrNewer, ErrFull, ErrReadOnly} {
+		if errors.Is(err, known) {
+			reason = known
+		}
+	}
+	switch {
+	case errors.Is(reason, ErrDamaged):
+		return fmt.Errorf("%w: %s: %w; restore the newest backup of the data folder, or move %s, %[2]s-wal and %[2]s-shm away to start empty",
+			ErrDamaged, path, err, filepath.Base(path))
+	case errors.Is(reason, ErrFull):
+		return fmt.Errorf("%w: %s: %w; free some space and start again", ErrFull, filepath.Dir(path), err)
+	case errors.Is(reason, ErrReadOnly):
+		return fmt.Errorf("%w: %s: %w; check its owner, its permissions and that its disk is not mounted read-only", ErrReadOnly, filepath.Dir(path), err)
+	}
+	return fmt.Errorf("open database %s: %w", path, err)
+}

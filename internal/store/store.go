@@ -1,0 +1,136 @@
+// Package store keeps the truth: it opens the database (SQLite in the data folder, or PostgreSQL), brings its schema
+// up to date, runs transactions and clears away what was dropped. One SQL text serves both engines.
+//
+// It knows no aggregate: the tables are read and written by its sub-packages (accounts, corpora, documents), which
+// implement the interfaces of the domain. Package app opens it; nothing outside internal/store sees SQL.
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Config says where the database is.
+type Config struct {
+	Dir string // data folder, made when missing; the SQLite file is Dir/quarry.db
+	URL string // postgres://…; when set, Dir is not used
+
+	vfs string // SQLite VFS by name, "" for the default; tests inject faults here
+}
+
+// DB is an open database. It is safe for concurrent use.
+type DB struct {
+	read   *sql.DB
+	writer *writer // group commit on SQLite, nil on PostgreSQL
+	close  func() error
+	sweep  chan struct{}
+	stop   context.CancelFunc
+	done   sync.WaitGroup
+}
+
+// Querier reads. It is what Read and Reader give.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// Open opens the database and brings its schema up to date. It fails with an error that wraps ErrDamaged,
+// ErrReadOnly, ErrFull or ErrNewer where one of them is the reason.
+func Open(ctx context.Context, c Config) (*DB, error) {
+	var db *DB
+	var err error
+	if c.URL != "" {
+		db, err = openPostgres(ctx, c.URL)
+	} else {
+		db, err = openSQLite(ctx, c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	db.sweep = make(chan struct{}, 1)
+	db.WakeSweeper()
+	var sweepCtx context.Context
+	sweepCtx, db.stop = context.WithCancel(context.WithoutCancel(ctx))
+	db.done.Go(func() { db.sweepLoop(sweepCtx) })
+	return db, nil
+}
+
+// Close waits for the write in progress and closes the database. Writes that come later fail with ErrClosed.
+func (db *DB) Close() error {
+	db.stop()
+	db.done.Wait()
+	return db.close()
+}
+
+// ErrClosed is the error of a write to a closed database.
+var ErrClosed = errors.New("the database is closed")
+
+// Reader reads single statements, each in its own snapshot.
+func (db *DB) Reader() Querier { return db.read }
+
+// Read runs fn over one snapshot of the database.
+func (db *DB) Read(ctx context.Context, fn func(Querier) error) error {
+	opts := &sql.TxOptions{ReadOnly: true}
+	if db.writer == nil {
+		opts.Isolation = sql.LevelRepeatableRead
+	}
+	tx, err := db.read.BeginTx(ctx, opts)
+	if err != nil {
+		return Translate(err)
+	}
+	defer func() { _ = tx.Rollback() }() // nothing was written
+	return Translate(fn(tx))
+}
+
+// Secret gives 32 random bytes that belong to this database, made once; every node over it gets the same.
+func (db *DB) Secret(ctx context.Context) ([]byte, error) {
+	fresh := make([]byte, 32)
+	_, _ = rand.Read(fresh) // never fails since Go 1.24
+	var out []byte
+	err := db.Write(ctx, func(tx *Tx) error {
+		if err := tx.Exec(`INSERT INTO meta (name, value) VALUES ('secret', $1) ON CONFLICT (name) DO NOTHING`, fresh); err != nil {
+			return err
+		}
+		return tx.QueryRow(`SELECT value FROM meta WHERE name = 'secret'`).Scan(&out)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read secret: %w", err)
+	}
+	return out, nil
+}
+
+// Collect reads all rows of a query with scan.
+func Collect[T any](rows *sql.Rows, err error, scan func(*sql.Rows) (T, error)) ([]T, error) {
+	if err != nil {
+		return nil, Translate(err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err below tells what matters
+	var out []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, Translate(err)
+		}
+		out = append(out, v)
+	}
+	return out, Translate(rows.Err())
+}
+
+// List gives "$from,$from+1,…" for n values of an IN list.
+func List(from, n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('$')
+		b.WriteString(strconv.Itoa(from + i))
+	}
+	return b.String()
+}

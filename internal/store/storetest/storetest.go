@@ -1,0 +1,131 @@
+// Package storetest is the conformance suite of the stores: every implementation of account.Store, corpus.Store and
+// document.Store must pass it, whatever is behind. It also starts a PostgreSQL server for tests that want one.
+// Only tests import it.
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"quarry/internal/account"
+	"quarry/internal/corpus"
+	"quarry/internal/document"
+	"quarry/internal/id"
+)
+
+// Stores is one installation's stores.
+type Stores struct {
+	Accounts  account.Store
+	Corpora   corpus.Store
+	Documents document.Store
+}
+
+// Run holds stores to the interfaces' comments. open gives the stores of a fresh, empty installation.
+func Run(t *testing.T, open func(testing.TB) Stores) {
+	for _, c := range []struct {
+		name string
+		test func(*testing.T, Stores)
+	}{
+		{"accounts", testAccounts}, {"owner once", testOwnerOnce},
+		{"create corpus", testCreateCorpus}, {"create corpus at once", testCreateCorpusAtOnce}, {"get corpora", testGetCorpora},
+		{"list corpora", testListCorpora}, {"match corpora", testMatchCorpora}, {"update corpus", testUpdateCorpus},
+		{"reset corpus", testResetCorpus}, {"delete corpus", testDeleteCorpus},
+		{"insert and get", testInsertAndGet}, {"taken id", testTakenID}, {"taken id at once", testTakenIDAtOnce},
+		{"epoch", testEpoch}, {"delete document", testDeleteDocument}, {"usage", testUsage},
+		{"ids", testIDs}, {"list documents", testListDocuments}, {"corpora apart", testCorporaApart},
+		{"changes", testChanges}, {"dense numbers", testDenseNumbers}, {"load", testLoad}, {"scan", testScan},
+		{"scan is a snapshot", testScanSnapshot}, {"passages", testPassages},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t, open(t))
+		})
+	}
+}
+
+// Corpus gives a corpus to create, with every member set.
+func Corpus(key string) corpus.Corpus {
+	about := "all about " + key
+	return corpus.Corpus{
+		ID: id.NewCorpus(), Key: key, Name: "Name of " + key, Description: &about, Enabled: true, SaveHistory: true,
+		QueriesAreAnswers: true, DocumentsAreQuestions: true, EncoderName: "mini", EncoderFingerprint: "f00d",
+		Attributes: []corpus.Attribute{{Name: "year", Level: "document", Type: "integer", Description: "of issue", Indexed: true}},
+		Dimensions: []corpus.Dimension{{Name: "votes", Description: "by readers", IndexingDefault: 0.5, QueryingDefault: -1}},
+		Created:    time.Now().UTC().Truncate(time.Microsecond),
+	}
+}
+
+// Document gives a document of n parts to insert, with every member set.
+func Document(docID string, n int) *document.Document {
+	d := &document.Document{
+		ID: docID, Title: "Über <b>" + docID + "</b>", Metadata: json.RawMessage(`{"n":1.50,"s":"é<&>","deep":{"a":[1,null]}}`),
+		Tables: []document.Table{{ID: "t1", Title: "T", Description: "D", Data: json.RawMessage(`{"headers":[["a<b"]],"rows":[[1e3]]}`)}},
+		Images: []document.Image{{ID: "i1", Title: "It", Caption: "Ic", Description: "Id", MimeType: "image/png"}},
+		Digest: "digest of " + docID, Usage: document.StorageUsage{Bytes: 1234, MetadataBytes: 56},
+	}
+	for i := range n {
+		d.Parts = append(d.Parts, document.Part{
+			Ord: i, Text: fmt.Sprintf("Part %d of %s: ☃😀", i, docID), Heading: "Heading", Context: "Context",
+			Metadata: json.RawMessage(fmt.Sprintf(`{"lang":"eng","i":%d}`, i)), Lang: "eng", IsTitle: i == 0,
+			Dimensions: []float64{float64(i), 0.1}, TableID: "t1", ImageID: "i1", Gap: "\n\n", Vector: vector(docID, i),
+		})
+	}
+	return d
+}
+
+// vector gives 772 bytes, the size of a real one, that tell document and place.
+func vector(docID string, i int) []byte {
+	out := make([]byte, 772)
+	copy(out, fmt.Sprintf("%d\x00\xff%s", i, docID))
+	return out
+}
+
+func create(t *testing.T, s Stores, key string) corpus.Corpus {
+	t.Helper()
+	c, err := s.Corpora.Create(t.Context(), Corpus(key))
+	if err != nil {
+		t.Fatalf("create corpus %q: %v", key, err)
+	}
+	return c
+}
+
+func get(t *testing.T, s Stores, key string) corpus.Corpus {
+	t.Helper()
+	all, err := s.Corpora.Get(t.Context(), key)
+	if err != nil {
+		t.Fatalf("get corpus %q: %v", key, err)
+	}
+	return all[0]
+}
+
+// insert writes a document of n parts into c and gives its number.
+func insert(t *testing.T, s Stores, c corpus.Corpus, docID string, n int) int64 {
+	t.Helper()
+	d := Document(docID, n)
+	if _, err := s.Documents.Insert(t.Context(), c.No, c.Epoch, d); err != nil {
+		t.Fatalf("insert %q: %v", docID, err)
+	}
+	return d.No
+}
+
+// atOnce runs fn n times concurrently and gives what each returned.
+func atOnce[T any](ctx context.Context, n int, fn func(ctx context.Context, i int) T) []T {
+	out := make([]T, n)
+	start := make(chan struct{})
+	done := make(chan struct{})
+	for i := range n {
+		go func() {
+			<-start
+			out[i] = fn(ctx, i)
+			done <- struct{}{}
+		}()
+	}
+	close(start)
+	for range n {
+		<-done
+	}
+	return out
+}
