@@ -78,10 +78,10 @@ func (c *contract) jsonSchema(s object) object {
 		}
 	}
 	bounds(s, out)
-	if p := s["x-property-names"]; p != nil {
-		out["propertyNames"] = p
-	}
 	c.nested(s, out)
+	if names := obj(s["x-property-names"]); names != nil {
+		onlyNamed(str(names["pattern"]), out)
+	}
 	if s["discriminator"] != nil {
 		c.union(s, out)
 	}
@@ -124,6 +124,19 @@ func (c *contract) nested(s, out object) {
 	}
 }
 
+// onlyNamed refuses members whose name does not fit the pattern. JSON Schema
+// has propertyNames for it, whose errors do not say where the object stands.
+func onlyNamed(pattern string, out object) {
+	values := out["additionalProperties"]
+	if values == nil {
+		values = true
+	}
+	out["patternProperties"] = object{pattern: values}
+	out["additionalProperties"] = false
+}
+
+// bounds keeps the formats that a validator checks and makes the ranges of
+// integer formats explicit, where the schema is not narrower.
 func bounds(s, out object) {
 	f := str(s["format"])
 	if slices.Contains(asserted, f) {
