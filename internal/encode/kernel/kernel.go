@@ -1,0 +1,128 @@
+// Package kernel holds the arithmetic of a BERT-family encoder: fp32 and int8 matrix products, attention, GELU,
+// LayerNorm and row quantisation. It knows nothing of models, files and texts. Package encode calls it.
+//
+// Three paths compute the same: generated assembly for AVX-512 VNNI and for AVX2+FMA (see gen), and plain Go. The
+// int8 products are exact integers on every path and read one weight layout; only the order of fp32 sums differs.
+// The AVX-512 instructions are those of the measured prototype; AVX2 and plain Go are measured in docs/benchmarks.md.
+// Functions are safe for concurrent use on distinct outputs.
+//
+//go:generate go run ./gen
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"sync/atomic"
+)
+
+// panel is the number of output columns that weights are packed by. A multiple of every path's tile width.
+const panel = 32
+
+// path is a set of kernels; a higher one is preferred.
+type path int32
+
+const (
+	portable path = iota
+	avx2
+	avx512
+)
+
+var pathNames = [...]string{portable: "portable", avx2: "avx2", avx512: "avx512"}
+
+// active is the path in use: the best the CPU has until Use says otherwise.
+var active = func() *atomic.Int32 {
+	p := new(atomic.Int32)
+	p.Store(int32(best()))
+	return p
+}()
+
+func current() path { return path(active.Load()) }
+
+func best() path {
+	for p := avx512; p > portable; p-- {
+		if supported(p) {
+			return p
+		}
+	}
+	return portable
+}
+
+// Use selects the path: "auto" (the best of this CPU), "avx512", "avx2" or "portable". It gives an error when the
+// name is unknown or the CPU lacks the instructions. Call it before encoding starts: products under way when it is
+// called may mix paths, which is harmless but not what was asked.
+func Use(name string) error {
+	if name == "auto" {
+		active.Store(int32(best()))
+		return nil
+	}
+	for p, n := range pathNames {
+		if n != name {
+			continue
+		}
+		if !supported(path(p)) {
+			return fmt.Errorf("kernel %s: this CPU lacks the instructions; it has %v", name, Available())
+		}
+		active.Store(int32(p))
+		return nil
+	}
+	return fmt.Errorf("kernel %q: unknown, want auto, avx512, avx2 or portable", name)
+}
+
+// Current is the name of the path in use.
+func Current() string { return pathNames[current()] }
+
+// Available lists the paths that this CPU can run, slowest first.
+func Available() []string {
+	var names []string
+	for p, n := range pathNames {
+		if supported(path(p)) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// maxRows is the number of rows per micro-kernel call: as many as leave their accumulators in registers.
+func (p path) maxRows() int {
+	if p == avx512 {
+		return 14
+	}
+	return 6
+}
+
+// rowBlock cuts rows into blocks of nearly equal size ≤ most, so that the last block is not tiny.
+func rowBlock(rows, most int) int {
+	blocks := (rows + most - 1) / most
+	return (rows + blocks - 1) / max(1, blocks)
+}
+
+// Dot is the inner product of two vectors of equal length.
+func Dot(a, b []float32) float32 {
+	var s0, s1, s2, s3 float32
+	b = b[:len(a)]
+	i := 0
+	for ; i+4 <= len(a) && i+4 <= len(b); i += 4 {
+		x, y := a[i:i+4:i+4], b[i:i+4:i+4]
+		s0 += x[0] * y[0]
+		s1 += x[1] * y[1]
+		s2 += x[2] * y[2]
+		s3 += x[3] * y[3]
+	}
+	for ; i < len(a); i++ {
+		s0 += a[i] * b[i]
+	}
+	return s0 + s1 + s2 + s3
+}
+
+// Normalize scales v to length 1 and says whether it could: a vector that is zero or not finite stays as it is.
+func Normalize(v []float32) bool {
+	norm := math.Sqrt(float64(Dot(v, v)))
+	if !(norm > 1e-20) || math.IsInf(norm, 0) {
+		return false
+	}
+	k := float32(1 / norm)
+	for i := range v {
+		v[i] *= k
+	}
+	return true
+}

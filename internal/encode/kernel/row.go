@@ -1,0 +1,71 @@
+package kernel
+
+// Gelu applies x·Φ(x), the erf form, in place; len(x) is a multiple of 16.
+func Gelu(x []float32) {
+	if p := current(); p != portable {
+		geluVec(p, x)
+		return
+	}
+	geluPortable(x)
+}
+
+// Norm is a LayerNorm: gain and shift per column, and what is added to the variance.
+type Norm struct {
+	Gain, Shift []float32
+	Eps         float32
+}
+
+// Add writes the norm of x+r to out, which may be x; the length is a multiple of 16.
+func (n *Norm) Add(x, r, out []float32) {
+	if p := current(); p != portable {
+		addNorm(p, n, x, r, out)
+		return
+	}
+	n.addPortable(x, r, out)
+}
+
+// Head is one attention head of one sequence: Tokens rows of Dim columns in each of Q, K and V, which point into a
+// matrix of row stride Stride. Dim is a multiple of 32 and Q already carries the 1/√Dim. The matrix has 16 rows more
+// than the sequence; what they hold does not matter.
+type Head struct {
+	Q, K, V             []float32
+	Tokens, Dim, Stride int
+}
+
+// AttentionBuffer is scratch space of one goroutine for Attend.
+type AttentionBuffer struct{ keys, scores []float32 }
+
+// mostRows is the largest maxRows of any path.
+const mostRows = 14
+
+// NewAttentionBuffer makes room for sequences of up to tokens tokens and heads of up to dim columns.
+func NewAttentionBuffer(tokens, dim int) *AttentionBuffer {
+	n := roundUp(tokens)
+	return &AttentionBuffer{keys: make([]float32, dim*n), scores: make([]float32, mostRows*n)}
+}
+
+func roundUp(n int) int { return (n + panel - 1) / panel * panel }
+
+var zeros [panel]float32
+
+// Attend writes softmax(Q·Kᵀ)·V to out, whose rows stand stride apart.
+func (h *Head) Attend(out []float32, stride int, buf *AttentionBuffer) {
+	p := current()
+	if p == portable {
+		h.attendPortable(out, stride, buf.scores)
+		return
+	}
+	np := roundUp(h.Tokens)
+	transpose(p, h, buf.keys, np)
+	block := rowBlock(h.Tokens, p.maxRows())
+	for i := 0; i < h.Tokens; i += block {
+		r := min(block, h.Tokens-i)
+		for j := 0; j < h.Tokens; j += panel {
+			sgemm(p, r, gemmF32{k: h.Dim, a: &h.Q[i*h.Stride], lda: h.Stride, b: &buf.keys[j], ldb: np, c: &buf.scores[j], ldc: np, bias: &zeros[0]})
+		}
+		softmax(p, buf.scores, r, h.Tokens, np)
+		for j := 0; j < h.Dim; j += panel {
+			sgemm(p, r, gemmF32{k: h.Tokens, a: &buf.scores[0], lda: np, b: &h.V[j], ldb: h.Stride, c: &out[i*stride+j], ldc: stride, bias: &zeros[0]})
+		}
+	}
+}
