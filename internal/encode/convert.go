@@ -1,0 +1,60 @@
+package encode
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Info describes a packed file that was written.
+type Info struct {
+	Path        string `json:"path"`
+	Bytes       int64  `json:"bytes"`
+	SHA256      string `json:"sha256"` // of the file
+	Fingerprint string `json:"fingerprint"`
+	Meta        Meta   `json:"meta"`
+}
+
+// Convert packs the checkpoint folder dir into the file out, int8, ready for Open. It replaces out only when all went
+// well. The same folder and meta give the same bytes on every machine; meta.SourceSHA256 is filled in.
+func Convert(dir, out string, meta Meta) (Info, error) {
+	e, sum, err := openFolder(dir, Int8)
+	if err != nil {
+		return Info{}, err
+	}
+	meta.SourceSHA256 = sum
+	packed, err := e.pack(meta)
+	if err != nil {
+		return Info{}, err
+	}
+	if err := replace(out, packed); err != nil {
+		return Info{}, fmt.Errorf("write packed encoder: %w", err)
+	}
+	file := sha256.Sum256(packed)
+	return Info{out, int64(len(packed)), hex.EncodeToString(file[:]), e.fingerprint, meta}, nil
+}
+
+// replace writes b to a new file and gives it the name path.
+func replace(path string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".quarry-model-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails after the rename, as it should
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	return err
+}
