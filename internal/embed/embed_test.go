@@ -1,0 +1,240 @@
+package embed_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/embed"
+	"quarry/internal/encode"
+	"quarry/internal/encode/asset"
+	"quarry/internal/fault"
+)
+
+var registry = sync.OnceValues(embed.NewRegistry)
+
+func builtin(t testing.TB) embed.Encoder {
+	t.Helper()
+	r, err := registry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := r.Get("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func room(n, dim int) [][]float32 {
+	out := make([][]float32, n)
+	for i := range out {
+		out[i] = make([]float32, dim)
+	}
+	return out
+}
+
+func vectors(t testing.TB, e embed.Encoder, texts ...string) [][]float32 {
+	t.Helper()
+	out := room(len(texts), e.Dim())
+	if err := e.Encode(t.Context(), embed.Passage, texts, out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func dot(a, b []float32) float64 {
+	s := 0.0
+	for i := range a {
+		s += float64(a[i]) * float64(b[i])
+	}
+	return s
+}
+
+// Proves that both names of the contract and the empty one give the embedded encoder, and what is shown for each.
+func TestRegistryNames(t *testing.T) {
+	t.Parallel()
+	r, err := registry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := builtin(t)
+	for asked, want := range map[string]string{"": "boomerang-2023-q3", "boomerang-2023-q3": "boomerang-2023-q3", "default-text-encoder": "default-text-encoder"} {
+		shown, fingerprint, ok := r.Resolve(asked)
+		if !ok || shown != want || fingerprint != e.Fingerprint() {
+			t.Errorf("Resolve(%q) = %q, %q, %v", asked, shown, fingerprint, ok)
+		}
+	}
+	if _, _, ok := r.Resolve("other"); ok {
+		t.Error("Resolve found an encoder that is not there")
+	}
+	if _, err := r.Get("other"); !fault.Is(err, fault.KindNotFound) {
+		t.Errorf("Get of an unknown name gave %v, want not found", err)
+	}
+	if e.Dim() != 384 || e.MaxTokens() != 256 || len(e.Fingerprint()) != 64 {
+		t.Errorf("dim %d, max tokens %d, fingerprint %q", e.Dim(), e.MaxTokens(), e.Fingerprint())
+	}
+}
+
+// Proves that a taken name adds nothing.
+func TestRegistryAdd(t *testing.T) {
+	t.Parallel()
+	r, err := embed.NewRegistry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc, err := encode.Open(asset.MiniLM())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Add(embed.NewLocal("mine", enc, embed.NewGate()), "default-text-encoder"); err == nil {
+		t.Error("a taken alias was accepted")
+	}
+	if err := r.Add(embed.NewLocal("mine", enc, embed.NewGate())); err != nil {
+		t.Error(err)
+	}
+	want := []string{"boomerang-2023-q3", "default-text-encoder", "mine"}
+	if diff := cmp.Diff(want, r.Names()); diff != "" {
+		t.Errorf("Names (-want +got)\n%s", diff)
+	}
+}
+
+// Proves that meaning shows: the passage that answers is nearest to its question.
+func TestMeaning(t *testing.T) {
+	t.Parallel()
+	e := builtin(t)
+	v := vectors(t, e, "How many people live in Berlin?",
+		"Berlin has a population of 3.7 million registered inhabitants.",
+		"Bread is baked from flour, water and yeast.",
+		"The function returns a handle to the window.")
+	for i := 2; i < len(v); i++ {
+		if dot(v[0], v[1]) < dot(v[0], v[i])+0.3 {
+			t.Errorf("the answer scores %.3f, passage %d %.3f", dot(v[0], v[1]), i, dot(v[0], v[i]))
+		}
+	}
+}
+
+// Proves that a text's vector does not depend on what is encoded beside it, and that every text has a finite unit
+// vector: empty, blank, control characters, emoji, one word of 5,000 letters.
+func TestEveryTextHasAVector(t *testing.T) {
+	t.Parallel()
+	e := builtin(t)
+	texts := []string{"", " \t\n", "\x00\x01", "a", "中", strings.Repeat("x", 5000), strings.Repeat("😀 ", 20_000), "\xff\xfe", strings.Repeat("word ", 600)}
+	together := vectors(t, e, texts...)
+	for i, text := range texts {
+		if length := dot(together[i], together[i]); math.Abs(length-1) > 1e-4 {
+			t.Errorf("text %d: squared length %g", i, length)
+		}
+		if alone := vectors(t, e, text)[0]; !slices.Equal(alone, together[i]) {
+			t.Errorf("text %d: another vector alone than among others", i)
+		}
+	}
+}
+
+// Proves that EncodeLong equals Encode for what fits, sees the end of what does not, and cuts where there is no blank.
+func TestEncodeLong(t *testing.T) {
+	t.Parallel()
+	e := builtin(t)
+	filler := strings.Repeat("The committee met again to discuss the same report. ", 60)
+	texts := []string{"short", filler + "Penguins breed in Antarctica.", filler + "Tax law was reformed in 1986.", strings.Repeat("語", 700), ""}
+	got := room(len(texts), e.Dim())
+	if err := embed.EncodeLong(t.Context(), e, embed.Passage, texts, got); err != nil {
+		t.Fatal(err)
+	}
+	cut := vectors(t, e, texts...)
+	if !slices.Equal(got[0], cut[0]) || !slices.Equal(got[4], cut[4]) {
+		t.Error("a text that fits has another vector")
+	}
+	if !slices.Equal(cut[1], cut[2]) {
+		t.Fatal("the texts do not exceed the encoder's length: the test proves nothing")
+	}
+	if dot(got[1], got[2]) > 0.999 {
+		t.Errorf("the ends of long texts were not seen: cosine %g", dot(got[1], got[2]))
+	}
+	for i, v := range got {
+		if math.Abs(dot(v, v)-1) > 1e-4 {
+			t.Errorf("text %d: squared length %g", i, dot(v, v))
+		}
+	}
+}
+
+// Proves the pooling rule of EncodeLong: windows weighted by their tokens.
+func TestEncodeLongWeights(t *testing.T) {
+	t.Parallel()
+	e := halves{builtin(t)}
+	got := room(2, 2)
+	if err := embed.EncodeLong(t.Context(), e, embed.Passage, []string{"xxxy", "y"}, got); err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(float64(got[0][0]/got[0][1])-3) > 1e-5 || got[1][1] != 1 {
+		t.Errorf("pooled to %v, want 3 parts x and 1 part y, then y alone", got)
+	}
+}
+
+// halves is an encoder whose windows are runs of one letter, one token per letter.
+type halves struct{ embed.Encoder }
+
+func (halves) Dim() int { return 2 }
+
+func (halves) Split(text string) (pieces []string, tokens []int) {
+	n := strings.Count(text, "x")
+	if n == 0 {
+		return []string{text}, []int{len(text)}
+	}
+	return []string{text[:n], text[n:]}, []int{n, len(text) - n}
+}
+
+func (halves) Encode(_ context.Context, _ embed.Kind, texts []string, out [][]float32) error {
+	for i, text := range texts {
+		clear(out[i])
+		out[i][strings.Index("xy", text[:1])] = 1
+	}
+	return nil
+}
+
+// Proves that a done context stops bulk work and single texts, and that too little room is an error, not a panic.
+func TestEncodeRefuses(t *testing.T) {
+	t.Parallel()
+	e := builtin(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, texts := range [][]string{{"a"}, slices.Repeat([]string{"a b c"}, 50)} {
+		if err := e.Encode(ctx, embed.Passage, texts, room(len(texts), e.Dim())); !errors.Is(err, context.Canceled) {
+			t.Errorf("%d texts: error is %v, want canceled", len(texts), err)
+		}
+	}
+	if err := e.Encode(t.Context(), embed.Passage, []string{"a", "b"}, room(1, e.Dim())); err == nil {
+		t.Error("two texts were encoded into one vector")
+	}
+	if err := e.Encode(t.Context(), embed.Passage, []string{"a", "b"}, room(2, 7)); err == nil {
+		t.Error("a vector of another length was accepted")
+	}
+}
+
+// Proves that a query passes while bulk work holds every place of the gate.
+func TestQueriesPassTheGate(t *testing.T) {
+	t.Parallel()
+	enc, err := encode.Open(asset.MiniLM())
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := embed.NewGate()
+	for range cap(gate) {
+		gate <- struct{}{}
+	}
+	e := embed.NewLocal("test", enc, gate)
+	vectors(t, e, "a query") // would block for ever
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- e.Encode(ctx, embed.Passage, []string{"a", "b"}, room(2, e.Dim())) }()
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("bulk work at a full gate gave %v, want to wait until canceled", err)
+	}
+}

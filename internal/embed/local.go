@@ -1,0 +1,115 @@
+package embed
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"quarry/internal/encode"
+)
+
+// urgentBytes is the length up to which a text that comes alone is taken for a query: about 100 tokens, a few
+// milliseconds of one core.
+const urgentBytes = 512
+
+// Gate bounds the bulk encoding of all encoders that share it, so that queries find a core within one layer's time.
+type Gate chan struct{}
+
+// NewGate admits as many texts at a time as there are cores for this process.
+func NewGate() Gate { return make(Gate, runtime.GOMAXPROCS(0)) }
+
+func (g Gate) enter(ctx context.Context) error {
+	select {
+	case g <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (g Gate) leave() { <-g }
+
+// Local is an encoder that runs in this process.
+type Local struct {
+	name string
+	enc  *encode.Encoder
+	gate Gate
+}
+
+// NewLocal names an encoder. Encoders that share a gate share the cores.
+func NewLocal(name string, e *encode.Encoder, g Gate) *Local { return &Local{name, e, g} }
+
+// Name is the name given to NewLocal.
+func (l *Local) Name() string { return l.name }
+
+// Dim is the length of a vector.
+func (l *Local) Dim() int { return l.enc.Dim() }
+
+// MaxTokens includes the two tokens that frame every text.
+func (l *Local) MaxTokens() int { return l.enc.MaxTokens() }
+
+// Fingerprint is that of the weights, the tokenizer and the pooling.
+func (l *Local) Fingerprint() string { return l.enc.Fingerprint() }
+
+// Split cuts at white space where it can.
+func (l *Local) Split(text string) (pieces []string, tokens []int) {
+	for _, w := range l.enc.Split(text) {
+		pieces, tokens = append(pieces, w.Text), append(tokens, w.Tokens)
+	}
+	return pieces, tokens
+}
+
+// Encode runs one short text at once. Anything else is bulk work: it is spread over the cores, a text at a time
+// through the gate, and gives way to other goroutines.
+func (l *Local) Encode(ctx context.Context, _ Kind, texts []string, out [][]float32) error {
+	if len(out) < len(texts) {
+		return fmt.Errorf("encode %d texts: room for %d vectors", len(texts), len(out))
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(texts) == 1 && len(texts[0]) <= urgentBytes {
+		return l.enc.Encode(texts[0], false, out[0])
+	}
+	var (
+		next    atomic.Int64
+		first   = make(chan error, 1)
+		workers sync.WaitGroup
+	)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for range min(len(texts), cap(l.gate)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(texts)); i = next.Add(1) - 1 {
+				if err := l.bulk(ctx, texts[i], out[i]); err != nil {
+					select {
+					case first <- err:
+					default: // another text failed before
+					}
+					cancel()
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+	select {
+	case err := <-first:
+		return err
+	default:
+		return nil
+	}
+}
+
+func (l *Local) bulk(ctx context.Context, text string, out []float32) error {
+	if err := l.gate.enter(ctx); err != nil {
+		return err
+	}
+	defer l.gate.leave()
+	if err := ctx.Err(); err != nil { // select may prefer the gate although ctx is done
+		return err
+	}
+	return l.enc.Encode(text, true, out)
+}

@@ -1,0 +1,82 @@
+package embed
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// EncodeLong is Encode for texts of any length: no part of a text is cut off. A text beyond MaxTokens is cut into
+// windows that fit, each is encoded, and the vector of the text is the mean of theirs, weighted by their numbers of
+// tokens and scaled to length 1. A text that fits has the same vector as with Encode. Texts reach an encoder that is
+// no Splitter as they are.
+func EncodeLong(ctx context.Context, e Encoder, kind Kind, texts []string, out [][]float32) error {
+	s, ok := e.(Splitter)
+	if !ok || (len(texts) == 1 && len(texts[0]) < e.MaxTokens()-2) { // a token covers a byte at the least
+		return e.Encode(ctx, kind, texts, out)
+	}
+	if len(out) < len(texts) {
+		return fmt.Errorf("encode %d texts: room for %d vectors", len(texts), len(out))
+	}
+	var (
+		pieces []string
+		into   [][]float32
+		long   []window
+	)
+	for i, text := range texts {
+		split, tokens := s.Split(text)
+		for j, p := range split {
+			v := out[i]
+			if len(split) > 1 {
+				v = make([]float32, e.Dim())
+				long = append(long, window{text: i, tokens: tokens[j], vector: v})
+			}
+			pieces, into = append(pieces, p), append(into, v)
+		}
+	}
+	if err := e.Encode(ctx, kind, pieces, into); err != nil {
+		return err
+	}
+	return pool(long, out)
+}
+
+// window is the vector of a piece of a text.
+type window struct {
+	text, tokens int
+	vector       []float32
+}
+
+// pool writes the weighted mean of each text's windows, which stand together.
+func pool(windows []window, out [][]float32) error {
+	for i := 0; i < len(windows); {
+		v := out[windows[i].text]
+		clear(v)
+		text := windows[i].text
+		for ; i < len(windows) && windows[i].text == text; i++ {
+			weight := float32(max(1, windows[i].tokens))
+			for j, x := range windows[i].vector {
+				v[j] += weight * x
+			}
+		}
+		if !normalize(v) {
+			return fmt.Errorf("encode text %d: its windows cancel out", text)
+		}
+	}
+	return nil
+}
+
+// normalize scales v to length 1, or says that it has no direction.
+func normalize(v []float32) bool {
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if !(sum > 1e-30) || math.IsInf(sum, 0) {
+		return false
+	}
+	k := float32(1 / math.Sqrt(sum))
+	for i := range v {
+		v[i] *= k
+	}
+	return true
+}

@@ -1,0 +1,96 @@
+package embed
+
+import (
+	"fmt"
+	"slices"
+
+	"quarry/internal/encode"
+	"quarry/internal/encode/asset"
+	"quarry/internal/fault"
+)
+
+// Names of the default encoder: the literal that existing clients send (contract: corpora, encoder_name) and a
+// neutral one.
+const (
+	DefaultName  = "boomerang-2023-q3"
+	NeutralAlias = "default-text-encoder"
+)
+
+// Registry finds encoders by name. Fill it before use; after that it is safe for concurrent use.
+type Registry struct {
+	byName map[string]Encoder
+	gate   Gate
+}
+
+// NewRegistry holds the encoder that is inside the binary, under both names of the default.
+func NewRegistry() (*Registry, error) {
+	enc, err := encode.Open(asset.MiniLM())
+	if err != nil {
+		return nil, fmt.Errorf("open embedded encoder: %w", err)
+	}
+	r := &Registry{byName: map[string]Encoder{}, gate: NewGate()}
+	return r, r.Add(NewLocal(DefaultName, enc, r.gate), NeutralAlias)
+}
+
+// Add registers e under its own name and the aliases. A name that is taken is an error, and nothing is added then.
+func (r *Registry) Add(e Encoder, aliases ...string) error {
+	names := append([]string{e.Name()}, aliases...)
+	for _, n := range names {
+		if _, taken := r.byName[n]; taken || n == "" {
+			return fmt.Errorf("add encoder: the name %q is taken or empty", n)
+		}
+	}
+	for _, n := range names {
+		r.byName[n] = e
+	}
+	return nil
+}
+
+// AddFolder registers the checkpoint folder dir under name, quantised to int8 as it is read.
+func (r *Registry) AddFolder(name, dir string) error {
+	enc, err := encode.OpenFolder(dir, encode.Int8)
+	if err != nil {
+		return fmt.Errorf("open encoder %s: %w", name, err)
+	}
+	return r.Add(NewLocal(name, enc, r.gate))
+}
+
+// Find gives the encoder with this name, "" being the default.
+func (r *Registry) Find(name string) (Encoder, bool) {
+	if name == "" {
+		name = DefaultName
+	}
+	e, ok := r.byName[name]
+	return e, ok
+}
+
+// Get is Find with fault.KindNotFound for an unknown name.
+func (r *Registry) Get(name string) (Encoder, error) {
+	if e, ok := r.Find(name); ok {
+		return e, nil
+	}
+	return nil, fault.NotFound("encoder_not_found", name, "no encoder is named %q", name)
+}
+
+// Resolve gives the name to show and the fingerprint of the encoder with this name: the name as asked for, or the
+// default's own name for "".
+func (r *Registry) Resolve(name string) (shown, fingerprint string, ok bool) {
+	e, ok := r.Find(name)
+	if !ok {
+		return "", "", false
+	}
+	if name == "" {
+		name = e.Name()
+	}
+	return name, e.Fingerprint(), true
+}
+
+// Names lists every name and alias in order.
+func (r *Registry) Names() []string {
+	names := make([]string, 0, len(r.byName))
+	for n := range r.byName {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
