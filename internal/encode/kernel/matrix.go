@@ -101,7 +101,6 @@ type Levels struct {
 	K           int // values per row; a multiple of 64
 	q           []uint8
 	wide        []uint16 // the same as q, for kernels that multiply 16-bit values
-	swar        []uint64 // weights of a few outputs, for the plain Go product
 	scale, zero []float32
 }
 
