@@ -1,0 +1,128 @@
+// Package lang names the language of a text by its ISO 639-3 code, as part
+// metadata and the analysis chain want it ("eng", "deu", "zho").
+//
+// It is made for passages and questions, so it has to cope with texts of a few
+// words: scripts that serve one language decide at once, common function words
+// come next, letter trigrams last. It does not mark the parts of a text that
+// mixes languages. Callers are ingest and retrieve. All functions are safe for
+// concurrent use.
+package lang
+
+import (
+	"math/bits"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/abadojack/whatlanggo"
+)
+
+const (
+	// maxBytes bounds what is looked at: a passage tells its language early.
+	maxBytes = 2048
+	// floor is the confidence below which Of takes the fallback.
+	floor = 0.5
+)
+
+// Detect returns the ISO 639-3 code of the language of text and a confidence
+// from 0 to 1. The code is empty when the text has no letters.
+func Detect(text string) (code string, confidence float64) {
+	text = head(text)
+	s := dominant(text)
+	if s == nil {
+		return "", 0
+	}
+	if s.code != "" {
+		return s.code, 1
+	}
+	if code, confidence = vote(text); confidence >= floor {
+		return code, confidence
+	}
+	info := whatlanggo.DetectWithOptions(text, whatlanggo.Options{Whitelist: s.candidates})
+	if info.Lang < 0 {
+		return "", 0
+	}
+	confidence = info.Confidence
+	// Trigrams of a few words say little, whatever the distance to the second.
+	if n := utf8.RuneCountInString(text); n < 40 {
+		confidence *= float64(n) / 40
+	}
+	return standard(info.Lang.Iso6393()), confidence
+}
+
+// Of returns the language of text, or fallback when the text is too short or
+// too mixed to tell. An empty fallback means English for texts in Latin script
+// and the best guess for others.
+func Of(text, fallback string) string {
+	code, confidence := Detect(text)
+	switch {
+	case confidence >= floor:
+		return code
+	case fallback != "":
+		return fallback
+	case code == "":
+		return ""
+	}
+	if s := dominant(head(text)); s != nil && s.table == unicode.Latin {
+		return "eng"
+	}
+	return code
+}
+
+// head cuts text to maxBytes at a character.
+func head(text string) string {
+	if len(text) <= maxBytes {
+		return text
+	}
+	cut := maxBytes
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut]
+}
+
+// standard maps the detector's codes of single varieties to the codes that
+// the contract lists.
+func standard(code string) string {
+	switch code {
+	case "cmn":
+		return "zho"
+	case "arb":
+		return "ara"
+	case "pes":
+		return "fas"
+	}
+	return code
+}
+
+// vote counts function words; the fewer languages share a word, the more it
+// counts. It answers with confidence only when one language leads clearly.
+func vote(text string) (code string, confidence float64) {
+	var votes [len(functionWords)]int
+	words := 0
+	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r)
+	}) {
+		words++
+		set := speakers[w]
+		weight := max(1, 4-bits.OnesCount32(set))
+		for ; set != 0; set &= set - 1 {
+			votes[bits.TrailingZeros32(set)] += weight
+		}
+	}
+	first, second, best := 0, 0, 0
+	for i, n := range votes {
+		switch {
+		case n > first:
+			first, second, best = n, first, i
+		case n > second:
+			second = n
+		}
+	}
+	lead := first - second
+	// One telling word is enough for a short question, not for a paragraph.
+	if lead < 2 || first*5 < words {
+		return "", 0
+	}
+	return functionWords[best].code, 0.5 + 0.5*float64(lead)/float64(first+1)
+}

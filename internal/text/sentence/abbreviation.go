@@ -1,0 +1,136 @@
+package sentence
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// joined reports whether the boundary that segmentation put between a and b is
+// none: b goes on with the sentence of a.
+func joined(text string, a, b Span) bool {
+	left, right := text[a.Start:a.End], text[b.Start:b.End]
+	if !spoken(left) {
+		return true // an ellipsis, a bullet: it belongs to what follows
+	}
+	next, _ := utf8.DecodeRuneInString(right)
+	body := strings.TrimRightFunc(left, closing)
+	if len(body) < len(left) && unicode.IsLower(next) {
+		return true // "Why?" he asked.
+	}
+	if body != left || !strings.HasSuffix(left, ".") || strings.HasSuffix(left, "..") {
+		return false
+	}
+	before, last := lastWords(left[:len(left)-1])
+	follow := firstWord(right)
+	switch {
+	case last == "":
+		return false
+	case before == "" && numbering(last):
+		return true
+	case titles[strings.ToLower(last)]:
+		return true
+	case last == "No" || beforeNumbers[strings.ToLower(last)]:
+		return unicode.IsDigit(next)
+	case ordinal(before, last):
+		return !starters[follow]
+	case strings.Contains(last, "."):
+		return acronym(last) && !starters[follow]
+	}
+	return initial(before, last) && !starters[follow] && unicode.IsUpper(next)
+}
+
+// spoken reports whether s holds a letter or digit.
+func spoken(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
+}
+
+func closing(r rune) bool { return strings.ContainsRune(`"'”’»)]`, r) }
+
+// lastWords returns the last two words of s, without what stands before them
+// as brackets or quotes.
+func lastWords(s string) (before, last string) {
+	cut := strings.LastIndexFunc(s, unicode.IsSpace)
+	last = strings.TrimLeft(s[cut+1:], `("'“‘«[`)
+	if cut < 0 {
+		return "", last
+	}
+	s = strings.TrimRightFunc(s[:cut], unicode.IsSpace)
+	return s[strings.LastIndexFunc(s, unicode.IsSpace)+1:], last
+}
+
+func firstWord(s string) string {
+	s = strings.TrimLeft(s, `("'“‘«[`)
+	if cut := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }); cut >= 0 {
+		return s[:cut]
+	}
+	return s
+}
+
+// numbering reports whether w stands for the number of a list item or heading
+// ("1", "2.3", "IV", "b").
+func numbering(w string) bool {
+	if len(w) == 1 {
+		return true
+	}
+	digits := strings.IndexFunc(w, func(r rune) bool { return r != '.' && !unicode.IsDigit(r) }) < 0
+	roman := len(w) <= 5 && strings.Trim(w, "IVX") == ""
+	return len(w) <= 6 && (digits || roman)
+}
+
+// ordinal reports whether w is a German or Nordic ordinal number ("am 3.
+// Oktober"), which the word before it gives away.
+func ordinal(before, w string) bool {
+	if len(w) > 2 || strings.IndexFunc(w, func(r rune) bool { return r < '0' || r > '9' }) >= 0 {
+		return false
+	}
+	return ordinalLead[strings.ToLower(before)]
+}
+
+// acronym reports whether w is made of single letters ("U.S", "e.g", "z.B").
+func acronym(w string) bool {
+	for p := range strings.SplitSeq(w, ".") {
+		if utf8.RuneCountInString(p) != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// initial reports whether w is the first letter of a given name: a capital
+// behind another name or initial, at the start, or behind "and".
+func initial(before, w string) bool {
+	r, size := utf8.DecodeRuneInString(w)
+	if size != len(w) || !unicode.IsUpper(r) {
+		return false
+	}
+	switch before {
+	case "", "and", "by", "und", "et", "y", "&", "of", "von":
+		return true
+	}
+	first, _ := utf8.DecodeRuneInString(before)
+	return unicode.IsUpper(first) || strings.HasSuffix(before, ",")
+}
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		m[w] = true
+	}
+	return m
+}
+
+var (
+	// titles never end a sentence.
+	titles = set(`dr mr mrs ms prof messrs rev hon gen col capt lt sgt st mt ft vs cf viz approx resp e.g i.e
+		bzw z.b d.h u.a vgl ca evtl ggf usw.a hr fr sr sra srta dra ing mme mlle m.sc ph.d al.e incl excl`)
+	// beforeNumbers end none when a number follows.
+	beforeNumbers = set(`jan feb mar apr jun jul aug sep sept oct nov dec fig figs eq eqs sec secs ch chap vol vols
+		pp p nos nr art abs ref refs tab ver v fl c par pt ed`)
+	// ordinalLead are the words before a German ordinal number.
+	ordinalLead = set(`am im dem den der des vom zum zur ab bis seit die das dritten beim`)
+	// starters begin sentences far more often than they go on with a name.
+	starters = set(`The A An It Its This That These Those He She They We You I In On At By For With From To If When While
+		However There Then Here As After Before But And Or So Some Many Most All No Not What Who Why How Where Such Our
+		Their His Her My Your One Since Because Although Der Die Das Ein Eine Es Er Sie Wir Ich El La Los Las Le Les Un Une Il Elle`)
+)

@@ -1,0 +1,114 @@
+// Package sentence finds the sentences of a text.
+//
+// The boundaries are those of Unicode text segmentation (UAX 29), mended where
+// a full stop ends an abbreviation, an initial or a list number, and moved to
+// blank lines and list items, which end a sentence without a stop. Single line
+// breaks are white space. It knows no markup. Callers are chunk (parts of a
+// document) and retrieve (context around a hit). Safe for concurrent use.
+package sentence
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/sentences"
+)
+
+// Span is one sentence as byte offsets into the text; End is exclusive.
+type Span struct{ Start, End int }
+
+// Split returns the sentences of text in order. Spans do not overlap, start
+// and end without white space, and leave nothing but white space between them.
+func Split(text string) []Span {
+	var out []Span
+	for start := 0; start < len(text); {
+		end := blockEnd(text, start)
+		out = splitBlock(out, text, start, end)
+		start = end
+	}
+	return out
+}
+
+// splitBlock appends the sentences of text[start:end], which holds no blank
+// line and no beginning of a list item but at start.
+func splitBlock(out []Span, text string, start, end int) []Span {
+	first := len(out)
+	block := text[start:end]
+	if strings.ContainsAny(block, "\n\r\u0085\u2028") {
+		block = flatten.Replace(block)
+	}
+	at := start
+	for tokens := sentences.FromString(block); tokens.Next(); {
+		next := at + len(tokens.Value())
+		s := trim(text, Span{at, next})
+		at = next
+		if s.Start == s.End {
+			continue
+		}
+		if n := len(out); n > first && joined(text, out[n-1], s) {
+			out[n-1].End = s.End
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// flatten turns line breaks into spaces, byte for byte, so that offsets stay.
+var flatten = strings.NewReplacer("\n", " ", "\r", " ", "\u0085", "  ", "\u2028", "   ")
+
+// blockEnd returns where the paragraph or list item that begins at start ends.
+func blockEnd(text string, start int) int {
+	for i := start; i < len(text); {
+		n := strings.IndexByte(text[i:], '\n')
+		if n < 0 {
+			return len(text)
+		}
+		i += n + 1
+		line := text[i:]
+		if n := strings.IndexByte(line, '\n'); n >= 0 {
+			line = line[:n]
+		}
+		if i < len(text) && (strings.TrimSpace(line) == "" || listItem(line)) {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// listItem reports whether a line begins with a bullet or a short number.
+func listItem(line string) bool {
+	line = strings.TrimLeft(line, " \t")
+	for _, bullet := range []string{"- ", "* ", "+ ", "• ", "– ", "◦ ", "▪ "} {
+		if strings.HasPrefix(line, bullet) {
+			return true
+		}
+	}
+	digits := 0
+	for digits < len(line) && '0' <= line[digits] && line[digits] <= '9' {
+		digits++
+	}
+	if digits == 0 || digits > 3 || digits+1 >= len(line) {
+		return false
+	}
+	return (line[digits] == '.' || line[digits] == ')') && line[digits+1] == ' '
+}
+
+func trim(text string, s Span) Span {
+	for s.Start < s.End {
+		r, size := utf8.DecodeRuneInString(text[s.Start:s.End])
+		if !unicode.IsSpace(r) {
+			break
+		}
+		s.Start += size
+	}
+	for s.End > s.Start {
+		r, size := utf8.DecodeLastRuneInString(text[s.Start:s.End])
+		if !unicode.IsSpace(r) {
+			break
+		}
+		s.End -= size
+	}
+	return s
+}
