@@ -1,0 +1,173 @@
+// Package expr splits the text of the small languages of the contract (metadata filters, user functions) into tokens
+// and knows positions. What the tokens mean is for the parser of each language.
+package expr
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Kind is the class of a token.
+type Kind uint8
+
+// The classes of tokens.
+const (
+	End      Kind = iota
+	Name          // letters, digits and _, not beginning with a digit
+	Integer       // digits
+	Real          // digits with a period or an exponent
+	Text          // a quoted literal; Value holds what it stands for
+	Symbol        // an operator or punctuation
+	Bad           // a character that no language uses, or a literal without its end
+	BackText      // a name in backquotes
+)
+
+// Token is one token. Start and End are byte offsets into the text.
+type Token struct {
+	Kind       Kind
+	Value      string // as written; for Text and BackText without quotes and with doubled quotes undone
+	Quote      byte   // ' or " or ` for quoted tokens
+	Start, End int
+}
+
+// Lexer reads tokens from a text, one at a time.
+type Lexer struct {
+	text string
+	at   int
+}
+
+// NewLexer begins at the start of text, which should be valid UTF-8.
+func NewLexer(text string) *Lexer { return &Lexer{text: text} }
+
+// symbols in the order of matching: the longer first.
+var symbols = []string{
+	"===", "!==", "==", "!=", "<>", "<=", ">=", "&&", "||",
+	"=", "<", ">", "+", "-", "*", "/", "%", "(", ")", ",", ".", "!", "?", ":",
+}
+
+// Next reads the next token; at the end it gives End again and again.
+func (l *Lexer) Next() Token {
+	for l.at < len(l.text) {
+		r, n := utf8.DecodeRuneInString(l.text[l.at:])
+		if !unicode.IsSpace(r) {
+			break
+		}
+		l.at += n
+	}
+	start := l.at
+	if start == len(l.text) {
+		return Token{Kind: End, Start: start, End: start}
+	}
+	r, size := utf8.DecodeRuneInString(l.text[start:])
+	switch {
+	case r == '\'' || r == '"' || r == '`':
+		return l.quoted(byte(r))
+	case r >= '0' && r <= '9':
+		return l.number()
+	case nameRune(r):
+		return l.take(Name, start, l.span(start, nameRune))
+	}
+	for _, s := range symbols {
+		if strings.HasPrefix(l.text[start:], s) {
+			return l.take(Symbol, start, start+len(s))
+		}
+	}
+	return l.take(Bad, start, start+size)
+}
+
+// Member reads a name after a period, which may begin with a digit, without skipping white space; ok is false when
+// none stands there.
+func (l *Lexer) Member() (Token, bool) {
+	start := l.at
+	if start < len(l.text) && (l.text[start] == '"' || l.text[start] == '`') {
+		t := l.quoted(l.text[start])
+		return t, t.Kind != Bad && t.Value != ""
+	}
+	end := l.span(start, nameRune)
+	if end == start {
+		return Token{}, false
+	}
+	return l.take(Name, start, end), true
+}
+
+// Rest is the text not read yet.
+func (l *Lexer) Rest() string { return l.text[l.at:] }
+
+// Skip moves on by n bytes.
+func (l *Lexer) Skip(n int) { l.at += n }
+
+func (l *Lexer) take(k Kind, start, end int) Token {
+	l.at = end
+	return Token{Kind: k, Value: l.text[start:end], Start: start, End: end}
+}
+
+func (l *Lexer) span(at int, in func(rune) bool) int {
+	for at < len(l.text) {
+		r, n := utf8.DecodeRuneInString(l.text[at:])
+		if !in(r) {
+			break
+		}
+		at += n
+	}
+	return at
+}
+
+func nameRune(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r)
+}
+
+func digit(r rune) bool { return r >= '0' && r <= '9' }
+
+// number reads digits, an optional fraction and an optional exponent.
+func (l *Lexer) number() Token {
+	start, kind := l.at, Integer
+	end := l.span(start, digit)
+	if after := l.span(min(end+1, len(l.text)), digit); end < len(l.text) && l.text[end] == '.' {
+		end, kind = after, Real
+	}
+	if end < len(l.text) && (l.text[end] == 'e' || l.text[end] == 'E') {
+		at := end + 1
+		if at < len(l.text) && (l.text[at] == '+' || l.text[at] == '-') {
+			at++
+		}
+		if after := l.span(at, digit); after > at {
+			end, kind = after, Real
+		}
+	}
+	return l.take(kind, start, end)
+}
+
+// quoted reads a literal whose quote is doubled inside it.
+func (l *Lexer) quoted(q byte) Token {
+	start := l.at
+	var b strings.Builder
+	for i := start + 1; i < len(l.text); i++ {
+		if l.text[i] != q {
+			b.WriteByte(l.text[i])
+			continue
+		}
+		if i+1 < len(l.text) && l.text[i+1] == q {
+			b.WriteByte(q)
+			i++
+			continue
+		}
+		kind := Text
+		if q == '`' {
+			kind = BackText
+		}
+		t := l.take(kind, start, i+1)
+		t.Value, t.Quote = b.String(), q
+		return t
+	}
+	t := l.take(Bad, start, len(l.text))
+	t.Quote = q
+	return t
+}
+
+// Position gives the line (from 1) and column (from 0, in code points) of a byte offset.
+func Position(text string, offset int) (line, col int) {
+	before := text[:min(offset, len(text))]
+	line = 1 + strings.Count(before, "\n")
+	return line, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+}

@@ -1,0 +1,171 @@
+package filter
+
+import "unicode"
+
+func isLetter(r rune) bool { return unicode.IsLetter(r) }
+
+// opcode says what a node does.
+type opcode uint8
+
+const (
+	opConst opcode = iota
+	opRef
+	opOr
+	opAnd
+	opNot
+	opIn       // args[0] IN args[1:]
+	opContains // args[0] (a reference) contains args[1]
+	opIsNull
+	opEq
+	opNe
+	opLt
+	opLe
+	opGt
+	opGe
+	opAdd
+	opSub
+	opMul
+	opDiv
+	opMod
+	opNeg
+	opPlus
+)
+
+// node is one operation of a parsed filter.
+type node struct {
+	op      opcode
+	kind    Type // of the result, 0 for null; set by check
+	at      int  // byte offset, for messages
+	grouped bool // stood in parentheses
+	attr    int  // opRef
+	value   Value
+	args    []*node
+}
+
+// check sets the type of every node and refuses operands that don't fit.
+func (p *parser) check(n *node) error {
+	for _, a := range n.args {
+		if err := p.check(a); err != nil {
+			return err
+		}
+	}
+	switch n.op {
+	case opConst:
+		n.kind = n.value.kind
+	case opRef:
+		n.kind = p.schema.all[n.attr].Type
+	case opOr, opAnd, opNot:
+		n.kind = Boolean
+		for _, a := range n.args {
+			if err := p.condition(a); err != nil {
+				return err
+			}
+		}
+	case opIn, opContains:
+		return p.checkIn(n)
+	case opIsNull:
+		n.kind = Boolean
+	case opEq, opNe, opLt, opLe, opGt, opGe:
+		return p.checkCompare(n)
+	default:
+		return p.checkArithmetic(n)
+	}
+	return nil
+}
+
+// condition refuses a node that is not true or false.
+func (p *parser) condition(n *node) error {
+	if n.kind == Boolean {
+		return nil
+	}
+	if n.kind == 0 {
+		return p.mistyped(n.at, "null is not a condition")
+	}
+	if n.kind.IsList() {
+		return p.listHint(n)
+	}
+	return p.mistyped(n.at, "a condition is needed here, but this is %s; compare it with =, <>, < or IN", n.kind)
+}
+
+func (p *parser) listHint(n *node) error {
+	name := "the list"
+	if n.op == opRef {
+		name = p.schema.all[n.attr].key()
+	}
+	return p.mistyped(n.at, "%s is %s: ask what it contains with value IN %s", name, n.kind, name)
+}
+
+func (p *parser) checkIn(n *node) error {
+	n.kind = Boolean
+	if n.op == opContains {
+		list, x := n.args[0], n.args[1]
+		if x.kind.IsList() {
+			return p.listHint(x)
+		}
+		if !comparable(list.kind.Element(), x.kind) {
+			return p.mistyped(x.at, "%s holds %s, which can't be compared with %s", p.schema.all[list.attr].key(), list.kind.Element(), x.kind)
+		}
+		return nil
+	}
+	x := n.args[0]
+	if x.kind.IsList() {
+		return p.listHint(x)
+	}
+	for _, e := range n.args[1:] {
+		if e.kind.IsList() {
+			return p.listHint(e)
+		}
+		if !comparable(x.kind, e.kind) {
+			return p.mistyped(e.at, "%s can't be compared with %s", e.kind, x.kind)
+		}
+	}
+	return nil
+}
+
+// comparable reports whether = between the types means something; null goes with everything.
+func comparable(a, b Type) bool {
+	return a == 0 || b == 0 || a == b || a.numeric() && b.numeric()
+}
+
+func (p *parser) checkCompare(n *node) error {
+	n.kind = Boolean
+	a, b := n.args[0], n.args[1]
+	null := a.kind == 0 && a.op == opConst || b.kind == 0 && b.op == opConst
+	equality := n.op == opEq || n.op == opNe
+	if null && equality {
+		return nil
+	}
+	for _, x := range n.args {
+		if x.kind.IsList() {
+			return p.listHint(x)
+		}
+	}
+	ordered := a.kind.numeric() && b.kind.numeric() || a.kind == TextType && b.kind == TextType
+	if ordered || equality && comparable(a.kind, b.kind) {
+		return nil
+	}
+	if null {
+		return p.mistyped(n.at, "null can be compared with =, <>, IS NULL and IS NOT NULL only")
+	}
+	return p.mistyped(n.at, "%s can't be compared with %s", a.kind, b.kind)
+}
+
+func (p *parser) checkArithmetic(n *node) error {
+	n.kind = Integer
+	for _, a := range n.args {
+		switch {
+		case a.kind.IsList():
+			return p.listHint(a)
+		case a.kind == 0 && a.op == opConst: // arithmetic with null is null
+		case !a.kind.numeric():
+			return p.mistyped(a.at, "arithmetic needs numbers, but this is %s", a.kind)
+		}
+		if a.kind == RealNumber {
+			n.kind = RealNumber
+		}
+	}
+	if n.op == opDiv {
+		n.kind = RealNumber
+	}
+	return nil
+}

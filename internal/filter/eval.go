@@ -1,0 +1,167 @@
+package filter
+
+import "math"
+
+// Row gives the attribute values of one part (the document's among them) by ordinal.
+type Row interface{ Value(ordinal int) Value }
+
+// eval gives the value of a node for a row: absent where the language has null. Conditions are never absent: logic is
+// two-valued (contract: metadata-filters.md section 5).
+func (n *node) eval(r Row) Value {
+	switch n.op {
+	case opConst:
+		return n.value
+	case opRef:
+		return r.Value(n.attr)
+	case opOr, opAnd:
+		for _, a := range n.args {
+			if a.eval(r).Bool() == (n.op == opOr) {
+				return Bool(n.op == opOr)
+			}
+		}
+		return Bool(n.op == opAnd)
+	case opNot:
+		return Bool(!n.args[0].eval(r).Bool())
+	case opIn:
+		x := n.args[0].eval(r)
+		for _, e := range n.args[1:] {
+			if Equal(x, e.eval(r)) {
+				return Bool(true)
+			}
+		}
+		return Bool(false)
+	case opContains:
+		return Bool(contains(n.args[0].eval(r), n.args[1].eval(r)))
+	case opIsNull:
+		return Bool(n.args[0].eval(r).IsAbsent())
+	case opEq, opNe, opLt, opLe, opGt, opGe:
+		return n.compare(r)
+	}
+	return n.arithmetic(r)
+}
+
+// contains reports whether list holds x; a scalar is a list of one.
+func contains(list, x Value) bool {
+	if !list.kind.IsList() {
+		return Equal(list, x)
+	}
+	for _, e := range list.list {
+		if Equal(e, x) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *node) compare(r Row) Value {
+	a, b := n.args[0], n.args[1]
+	if n.op == opEq || n.op == opNe {
+		var equal bool
+		switch {
+		case isNull(b):
+			equal = a.eval(r).IsAbsent()
+		case isNull(a):
+			equal = b.eval(r).IsAbsent()
+		default:
+			equal = Equal(a.eval(r), b.eval(r))
+		}
+		return Bool(equal == (n.op == opEq))
+	}
+	order, ok := Order(a.eval(r), b.eval(r))
+	return Bool(ok && holds(n.op, order))
+}
+
+func isNull(n *node) bool { return n.op == opConst && n.value.IsAbsent() }
+
+func holds(op opcode, order int) bool {
+	switch op {
+	case opLt:
+		return order < 0
+	case opLe:
+		return order <= 0
+	case opGt:
+		return order > 0
+	case opGe:
+		return order >= 0
+	case opEq:
+		return order == 0
+	}
+	return order != 0
+}
+
+// arithmetic is on integers where both operands are, except for division; a result outside 64 bits, or of a division by
+// zero, is absent.
+func (n *node) arithmetic(r Row) Value {
+	a := n.args[0].eval(r)
+	if a.IsAbsent() {
+		return Value{}
+	}
+	if len(n.args) == 1 {
+		return signed(n.op, a)
+	}
+	b := n.args[1].eval(r)
+	switch {
+	case b.IsAbsent():
+		return Value{}
+	case a.kind == Integer && b.kind == Integer && n.op != opDiv:
+		return integers(n.op, a.n, b.n)
+	}
+	x, y := a.Float(), b.Float()
+	var z float64
+	switch n.op {
+	case opAdd:
+		z = x + y
+	case opSub:
+		z = x - y
+	case opMul:
+		z = x * y
+	case opDiv:
+		z = x / y
+	case opMod:
+		z = math.Mod(x, y)
+	}
+	if math.IsNaN(z) || math.IsInf(z, 0) {
+		return Value{}
+	}
+	return Real(z)
+}
+
+func signed(op opcode, a Value) Value {
+	switch {
+	case op == opPlus:
+		return a
+	case a.kind == RealNumber:
+		return Real(-a.f)
+	case a.n == math.MinInt64:
+		return Value{}
+	}
+	return Int(-a.n)
+}
+
+func integers(op opcode, a, b int64) Value {
+	switch op {
+	case opAdd:
+		if c := a + b; (c > a) == (b > 0) {
+			return Int(c)
+		}
+	case opSub:
+		if c := a - b; (c < a) == (b > 0) {
+			return Int(c)
+		}
+	case opMul:
+		if a == 0 || b == 0 {
+			return Int(0)
+		}
+		if c := a * b; c/b == a && !(a == -1 && b == math.MinInt64) && !(b == -1 && a == math.MinInt64) {
+			return Int(c)
+		}
+	case opMod:
+		if b == -1 {
+			return Int(0)
+		}
+		if b != 0 {
+			return Int(a % b)
+		}
+	}
+	return Value{}
+}

@@ -1,0 +1,362 @@
+// Package filter is the metadata filter language of the contract: a boolean condition over attributes, evaluated once
+// per part. It parses, checks types against a corpus's attributes, evaluates row by row, and gives the index a
+// normalised tree to evaluate column by column. It reads no data itself. Queries, document lists and bulk operations
+// use it.
+package filter
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"quarry/internal/expr"
+)
+
+// Scope says which references a filter may use.
+type Scope uint8
+
+// Both levels, or doc. references alone (where documents are selected).
+const (
+	Both Scope = iota
+	DocumentOnly
+)
+
+// MaxLength is the longest filter, in characters.
+const MaxLength = 8000
+
+// maxDepth bounds nesting, so that no text can exhaust the stack.
+const maxDepth = 200
+
+// Parse compiles text against the attributes of s. Blank text is no filter: nil and nil. An error is an *Error.
+func Parse(text string, s *Schema, scope Scope) (*Filter, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	if n := len([]rune(text)); n > MaxLength {
+		return nil, &Error{Text: "The filter has " + strconv.Itoa(n) + " characters; at most " + strconv.Itoa(MaxLength) + " are allowed"}
+	}
+	p := &parser{text: text, lex: expr.NewLexer(text), schema: s, scope: scope}
+	p.next()
+	e, err := p.or()
+	if err == nil && p.tok.Kind != expr.End {
+		err = p.unexpected("an operator or the end")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(p.unknown) > 0 {
+		return nil, &Error{Unrecognized: p.unknown}
+	}
+	if p.outside != nil {
+		return nil, p.outside
+	}
+	if err := p.check(e); err != nil {
+		return nil, err
+	}
+	if err := p.condition(e); err != nil {
+		return nil, err
+	}
+	return newFilter(text, s, e), nil
+}
+
+type parser struct {
+	text    string
+	lex     *expr.Lexer
+	tok     expr.Token
+	schema  *Schema
+	scope   Scope
+	depth   int
+	unknown []string
+	outside *Error // a part reference where only doc is allowed
+}
+
+func (p *parser) next() { p.tok = p.lex.Next() }
+
+// keyword reports whether the current token is the word w, in any case.
+func (p *parser) keyword(w string) bool {
+	return p.tok.Kind == expr.Name && strings.EqualFold(p.tok.Value, w)
+}
+
+func (p *parser) symbol(all ...string) bool {
+	if p.tok.Kind != expr.Symbol {
+		return false
+	}
+	for _, s := range all {
+		if p.tok.Value == s {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parser) enter() *Error {
+	if p.depth++; p.depth > maxDepth {
+		return p.syntax(p.tok.Start, "the expression is nested deeper than %d levels", maxDepth)
+	}
+	return nil
+}
+
+func (p *parser) leave() { p.depth-- }
+
+func (p *parser) unexpected(want string) *Error {
+	t := p.tok
+	switch {
+	case t.Kind == expr.End:
+		return p.syntax(t.Start, "expected %s, found the end of the expression", want)
+	case t.Kind == expr.Bad && t.Quote != 0:
+		return p.syntax(t.Start, "the text that begins with %c has no closing quote", t.Quote)
+	case t.Kind == expr.Name:
+		switch word := strings.ToUpper(t.Value); word {
+		case "LIKE", "BETWEEN", "CASE", "SIMILAR", "REGEXP", "ILIKE", "EXISTS", "SELECT":
+			return p.syntax(t.Start, "%s is not part of the filter language; use =, <>, <, <=, >, >=, IN, IS NULL, AND, OR, NOT", word)
+		}
+	}
+	return p.syntax(t.Start, "expected %s, found %s", want, strconv.Quote(p.text[t.Start:t.End]))
+}
+
+// or parses OR, the weakest operator. A bare text on its right, directly after an equality, repeats the equality's
+// left side (contract: section 7, legacy leniency).
+func (p *parser) or() (*node, error) { return p.join("OR", opOr, p.and) }
+
+func (p *parser) and() (*node, error) { return p.join("AND", opAnd, p.not) }
+
+func (p *parser) join(word string, op opcode, operand func() (*node, error)) (*node, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	first, err := operand()
+	if err != nil {
+		return nil, err
+	}
+	all := []*node{first}
+	for p.keyword(word) {
+		at := p.tok.Start
+		p.next()
+		x, err := operand()
+		if err != nil {
+			return nil, err
+		}
+		if last := all[len(all)-1].lastEquality(); last != nil && x.op == opConst && x.value.kind == TextType {
+			x = &node{op: last.op, at: at, args: []*node{last.args[0], x}}
+		}
+		all = append(all, x)
+	}
+	if len(all) == 1 {
+		return first, nil
+	}
+	return &node{op: op, at: first.at, args: all}, nil
+}
+
+// lastEquality is the equality that ends the text of n, if one does.
+func (n *node) lastEquality() *node {
+	if n.op == opAnd && !n.grouped {
+		return n.args[len(n.args)-1].lastEquality()
+	}
+	if n.op == opEq && !n.grouped {
+		return n
+	}
+	return nil
+}
+
+func (p *parser) not() (*node, error) {
+	if !p.keyword("NOT") {
+		return p.in()
+	}
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	at := p.tok.Start
+	p.next()
+	x, err := p.not()
+	if err != nil {
+		return nil, err
+	}
+	return &node{op: opNot, at: at, args: []*node{x}}, nil
+}
+
+func (p *parser) in() (*node, error) {
+	left, err := p.is()
+	if err != nil {
+		return nil, err
+	}
+	negated := p.keyword("NOT")
+	at := p.tok.Start
+	if negated {
+		p.next()
+		if !p.keyword("IN") {
+			return nil, p.unexpected("IN after NOT")
+		}
+	}
+	if !p.keyword("IN") {
+		return left, nil
+	}
+	p.next()
+	n := &node{op: opIn, at: at, args: []*node{left}}
+	if p.symbol("(") {
+		if n.args, err = p.list(n.args); err != nil {
+			return nil, err
+		}
+	} else {
+		r, err := p.primary()
+		if err != nil {
+			return nil, err
+		}
+		if r.op != opRef {
+			return nil, p.syntax(r.at, "expected a list in parentheses or a reference after IN")
+		}
+		n.op, n.args = opContains, []*node{r, left}
+	}
+	if negated {
+		n = &node{op: opNot, at: at, args: []*node{n}}
+	}
+	return n, nil
+}
+
+// list parses "(" expr { "," expr } ")" and appends the elements to args.
+func (p *parser) list(args []*node) ([]*node, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	for {
+		p.next() // "(" or ","
+		x, err := p.or()
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, x)
+		if p.symbol(")") {
+			p.next()
+			return args, nil
+		}
+		if !p.symbol(",") {
+			return nil, p.unexpected(`"," or ")"`)
+		}
+	}
+}
+
+func (p *parser) is() (*node, error) {
+	x, err := p.equality()
+	if err != nil || !p.keyword("IS") {
+		return x, err
+	}
+	at := p.tok.Start
+	p.next()
+	negated := p.keyword("NOT")
+	if negated {
+		p.next()
+	}
+	if !p.keyword("NULL") {
+		return nil, p.unexpected("NULL or NOT NULL after IS")
+	}
+	p.next()
+	n := &node{op: opIsNull, at: at, args: []*node{x}}
+	if negated {
+		n = &node{op: opNot, at: at, args: []*node{n}}
+	}
+	return n, nil
+}
+
+// binary holds the left-associative operators by level, weakest first.
+var binary = []map[string]opcode{
+	{"=": opEq, "==": opEq, "!=": opNe, "<>": opNe},
+	{"<": opLt, "<=": opLe, ">": opGt, ">=": opGe},
+	{"+": opAdd, "-": opSub},
+	{"*": opMul, "/": opDiv, "%": opMod},
+}
+
+func (p *parser) equality() (*node, error) { return p.level(0) }
+
+func (p *parser) level(i int) (*node, error) {
+	if i == len(binary) {
+		return p.unary()
+	}
+	left, err := p.level(i + 1)
+	for err == nil && p.tok.Kind == expr.Symbol {
+		op, ok := binary[i][p.tok.Value]
+		if !ok {
+			break
+		}
+		at := p.tok.Start
+		p.next()
+		var right *node
+		if right, err = p.level(i + 1); err == nil {
+			left = &node{op: op, at: at, args: []*node{left, right}}
+		}
+	}
+	return left, err
+}
+
+func (p *parser) unary() (*node, error) {
+	if !p.symbol("+", "-") {
+		return p.primary()
+	}
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	at, minus := p.tok.Start, p.tok.Value == "-"
+	p.next()
+	if minus && p.tok.Kind == expr.Integer { // so that the smallest 64-bit integer can be written
+		p.tok.Value = "-" + p.tok.Value
+		return p.primary()
+	}
+	x, err := p.unary()
+	if err != nil {
+		return nil, err
+	}
+	if minus {
+		return &node{op: opNeg, at: at, args: []*node{x}}, nil
+	}
+	return &node{op: opPlus, at: at, args: []*node{x}}, nil
+}
+
+func (p *parser) primary() (*node, error) {
+	t := p.tok
+	constant := func(v Value) (*node, error) {
+		p.next()
+		return &node{op: opConst, at: t.Start, value: v}, nil
+	}
+	switch {
+	case t.Kind == expr.Integer:
+		n, err := strconv.ParseInt(t.Value, 10, 64)
+		if err != nil {
+			return nil, p.syntax(t.Start, "the integer %s is outside the range of 64 bits", t.Value)
+		}
+		return constant(Int(n))
+	case t.Kind == expr.Real:
+		f, err := strconv.ParseFloat(t.Value, 64)
+		if err != nil || math.IsInf(f, 0) {
+			return nil, p.syntax(t.Start, "the number %s is too large", t.Value)
+		}
+		return constant(Real(f))
+	case t.Kind == expr.Text:
+		return constant(Text(t.Value))
+	case p.keyword("TRUE"), p.keyword("FALSE"):
+		return constant(Bool(strings.EqualFold(t.Value, "true")))
+	case p.keyword("NULL"):
+		return constant(Value{})
+	case p.symbol("("):
+		return p.group()
+	case t.Kind == expr.Name:
+		return p.reference()
+	}
+	return nil, p.unexpected("a value, a reference or (")
+}
+
+func (p *parser) group() (*node, error) {
+	p.next()
+	x, err := p.or()
+	if err != nil {
+		return nil, err
+	}
+	if !p.symbol(")") {
+		return nil, p.unexpected(`")"`)
+	}
+	p.next()
+	inner := *x
+	inner.grouped = true
+	return &inner, nil
+}

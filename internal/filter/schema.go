@@ -1,0 +1,194 @@
+package filter
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Level says whether an attribute belongs to documents or to their parts.
+type Level uint8
+
+// The two levels.
+const (
+	Document Level = iota
+	Part
+)
+
+// String is the prefix of references to the level.
+func (l Level) String() string {
+	if l == Part {
+		return "part"
+	}
+	return "doc"
+}
+
+// Attribute is one attribute that filters may refer to.
+type Attribute struct {
+	Level Level
+	Name  string
+	Type  Type
+}
+
+// Schema is the attributes of a corpus: the declared ones in their order, then the built-ins that are not declared
+// under the same level and name. It is immutable. An attribute's ordinal is its position in Attributes.
+type Schema struct {
+	all      []Attribute
+	declared int
+	find     map[string]int
+}
+
+// builtins need no declaration (contract: metadata-filters.md section 6).
+var builtins = []Attribute{
+	{Document, "id", TextType}, {Part, "lang", TextType}, {Part, "is_title", Boolean},
+}
+
+// NewSchema makes a schema of declared attributes; a name used twice at one level is an error.
+func NewSchema(declared []Attribute) (*Schema, error) {
+	s := &Schema{declared: len(declared), find: map[string]int{}}
+	for _, a := range declared {
+		if _, ok := s.find[a.key()]; ok {
+			return nil, fmt.Errorf("attribute %s is declared twice", a.key())
+		}
+		s.add(a)
+	}
+	for _, a := range builtins {
+		if _, ok := s.find[a.key()]; !ok {
+			s.add(a)
+		}
+	}
+	return s, nil
+}
+
+func (a Attribute) key() string { return a.Level.String() + "." + a.Name }
+
+func (s *Schema) add(a Attribute) {
+	s.find[a.key()] = len(s.all)
+	s.all = append(s.all, a)
+}
+
+// Attributes lists every attribute by ordinal. The caller must not modify it.
+func (s *Schema) Attributes() []Attribute { return s.all }
+
+// Find gives the ordinal of an attribute.
+func (s *Schema) Find(l Level, name string) (ordinal int, ok bool) {
+	ordinal, ok = s.find[l.String()+"."+name]
+	return ordinal, ok
+}
+
+// Mismatch is a metadata value that does not fit its attribute's type.
+type Mismatch struct {
+	Name string // of the attribute
+	Text string // what it is and what it must be
+}
+
+// Values takes the attribute values of one level from metadata that was decoded with json.Decoder.UseNumber. Element i
+// belongs to ordinal i; other levels' are absent, and so is doc.id, which is not metadata. Names are exact keys; a
+// dotted name is a path into nested objects where no such key exists. Null and missing are absent. Values that do not
+// fit are absent and reported, except for built-ins, which anything may overlay.
+func (s *Schema) Values(l Level, metadata map[string]any) ([]Value, []Mismatch) {
+	out := make([]Value, len(s.all))
+	var bad []Mismatch
+	for i, a := range s.all {
+		if a.Level != l || l == Document && a.Name == "id" {
+			continue
+		}
+		raw, ok := lookup(metadata, a.Name)
+		if !ok || raw == nil {
+			continue
+		}
+		v, ok := convert(raw, a.Type)
+		if ok {
+			out[i] = v
+		} else if i < s.declared {
+			bad = append(bad, Mismatch{a.Name, fmt.Sprintf("must be %s, as the corpus declares it, but is %s", a.Type, describe(raw))})
+		}
+	}
+	return out, bad
+}
+
+func lookup(m map[string]any, name string) (any, bool) {
+	if v, ok := m[name]; ok {
+		return v, true
+	}
+	for i := range len(name) {
+		if name[i] != '.' {
+			continue
+		}
+		if inner, ok := m[name[:i]].(map[string]any); ok {
+			if v, ok := lookup(inner, name[i+1:]); ok {
+				return v, true
+			}
+		}
+	}
+	return nil, false
+}
+
+func convert(raw any, t Type) (Value, bool) {
+	if t.IsList() {
+		return convertList(raw, t)
+	}
+	switch x := raw.(type) {
+	case json.Number:
+		if t == Integer {
+			return integer(string(x))
+		}
+		f, err := x.Float64()
+		return Real(f), t == RealNumber && err == nil
+	case string:
+		return Text(x), t == TextType
+	case bool:
+		return Bool(x), t == Boolean
+	}
+	return Value{}, false
+}
+
+func convertList(raw any, t Type) (Value, bool) {
+	list, ok := raw.([]any)
+	if !ok {
+		return Value{}, false
+	}
+	out := make([]Value, len(list))
+	for i, e := range list {
+		if out[i], ok = convert(e, t.Element()); !ok {
+			return Value{}, false
+		}
+	}
+	return List(t, out...), true
+}
+
+// integer accepts JSON numbers without a fraction, 3.0 and 1e3 included, in the range of 64 signed bits.
+func integer(s string) (Value, bool) {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return Int(n), true
+	}
+	if !strings.ContainsAny(s, ".eE") {
+		return Value{}, false
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<63 {
+		return Value{}, false
+	}
+	return Int(int64(f)), true
+}
+
+func describe(raw any) string {
+	switch x := raw.(type) {
+	case json.Number:
+		return "the number " + string(x)
+	case string:
+		if len(x) > 40 {
+			return "a text"
+		}
+		return fmt.Sprintf("the text %q", x)
+	case bool:
+		return fmt.Sprintf("the boolean %t", x)
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return "null"
+}
