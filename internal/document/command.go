@@ -1,0 +1,95 @@
+package document
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"quarry/internal/corpus"
+	"quarry/internal/fault"
+	"quarry/internal/opt"
+)
+
+// Draft is a client's document before the part rules: a Structured or a Core.
+type Draft interface {
+	// Build makes the document with its parts, not encoded, for corpus c. Bad input is fault.KindInvalid with the path
+	// of each field at fault, from "body" on.
+	Build(c corpus.Corpus) (*Document, error)
+}
+
+// Structured is a document whose parts the service makes from sections (contract: Structured documents).
+type Structured struct {
+	ID          string
+	Title       string
+	Description string
+	Metadata    json.RawMessage // nil = {}
+	Dimensions  map[string]float64
+	Sections    []Section
+	Chunking    Chunking
+	// Extracted is metadata that a parser found in a file. It stands under Metadata and is not held to the declared
+	// attributes, for the client can't mend it: what does not fit counts as absent in filters.
+	Extracted json.RawMessage
+}
+
+// Section is a piece of a structured document with its own title and metadata.
+type Section struct {
+	ID       opt.Field[int32]
+	Title    string
+	Text     string
+	Metadata json.RawMessage
+	Tables   []Table
+	Images   []Image
+	Sections []Section
+}
+
+// Chunking says how section text becomes parts. The zero value is one part per sentence.
+type Chunking struct {
+	MaxChars int // 0 = one sentence each, else at least MinChunkChars code points
+}
+
+// MinChunkChars is the lower bound of max_chars_per_chunk (contract: Chunking strategies).
+const MinChunkChars = 100
+
+// Core is a document whose parts the client made (contract: Core documents).
+type Core struct {
+	ID       string
+	Metadata json.RawMessage
+	Tables   []Table
+	Images   []Image
+	Parts    []CorePart
+}
+
+// CorePart is one part as the client sent it.
+type CorePart struct {
+	Text       string
+	Context    string
+	Metadata   json.RawMessage
+	Dimensions map[string]float64
+	TableID    string
+	ImageID    string
+	ImageMode  string // "" = decided by what is there
+}
+
+// Limits of one document. They bound memory and the time that one request may hold the encoder; the upload limit of
+// 10 MB of ordinary prose in sentences stays below them.
+const (
+	maxIDBytes   = 1024
+	maxParts     = 150_000
+	maxPartBytes = 128 << 20 // texts and metadata of all parts: inherited metadata multiplies
+	maxDepth     = 100       // sections inside sections
+	maxFaults    = 25        // field errors reported at once
+)
+
+// checkID refuses what can't be a document id.
+func checkID(f *fault.Fault, path, id string) {
+	switch {
+	case id == "":
+		f.Field(path, "must not be empty")
+	case len(id) > maxIDBytes:
+		f.Field(path, "must be at most %d bytes of UTF-8, not %d", maxIDBytes, len(id))
+	case !utf8.ValidString(id):
+		f.Field(path, "must be valid UTF-8")
+	case strings.ContainsRune(id, 0):
+		f.Field(path, "must not contain the character NUL")
+	}
+}

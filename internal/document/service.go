@@ -1,0 +1,134 @@
+package document
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"quarry/internal/corpus"
+	"quarry/internal/fault"
+)
+
+// Corpora finds corpora by their keys, as corpus.Store does.
+type Corpora interface {
+	// Get gives the corpora in the order of keys, or fault.KindNotFound.
+	Get(ctx context.Context, keys ...string) ([]corpus.Corpus, error)
+}
+
+// CorpusOf gives one corpus by its key.
+func CorpusOf(ctx context.Context, all Corpora, key string) (corpus.Corpus, error) {
+	found, err := all.Get(ctx, key)
+	if err != nil {
+		return corpus.Corpus{}, err
+	}
+	return found[0], nil
+}
+
+// Indexer keeps the searchable copy of corpora in step with their change sequence.
+type Indexer interface {
+	// CatchUp returns when searches show every change of c up to c.Seq. It logs its own failures. An error means that
+	// the copy is behind, not that a change is lost: every query first brings the copy up to the corpus's
+	// sequence number, or fails.
+	CatchUp(ctx context.Context, c corpus.Corpus) error
+}
+
+// Service is the use cases over stored documents.
+type Service struct {
+	store   Store
+	corpora Corpora
+	indexer Indexer
+}
+
+// NewService gives a service.
+func NewService(s Store, c Corpora, i Indexer) *Service { return &Service{s, c, i} }
+
+// Get reads a document with its parts.
+func (s *Service) Get(ctx context.Context, corpusKey, id string) (corpus.Corpus, *Document, error) {
+	c, err := CorpusOf(ctx, s.corpora, corpusKey)
+	if err != nil {
+		return c, nil, err
+	}
+	if !possible(id) {
+		return c, nil, notFound(c, id)
+	}
+	d, err := s.store.Get(ctx, c.No, id, true)
+	return c, d, err
+}
+
+// Delete removes a document. When it returns nil, no read, list or query shows the document again.
+func (s *Service) Delete(ctx context.Context, corpusKey, id string) error {
+	c, err := CorpusOf(ctx, s.corpora, corpusKey)
+	if err != nil {
+		return err
+	}
+	if !possible(id) {
+		return notFound(c, id)
+	}
+	seq, err := s.store.Delete(ctx, c.No, id)
+	if err != nil {
+		return err
+	}
+	c.Seq = seq
+	_ = s.indexer.CatchUp(ctx, c) // the removal stands; see Indexer for why its promise does too
+	return nil
+}
+
+// possible reports whether a document could have this id; what could not is not asked of the store, whose text type
+// may refuse it.
+func possible(id string) bool {
+	return id != "" && utf8.ValidString(id) && !strings.ContainsRune(id, 0)
+}
+
+func notFound(c corpus.Corpus, id string) error {
+	id = strings.ToValidUTF8(id, "\uFFFD")
+	return fault.NotFound("document_not_found", id, "document %s does not exist in corpus %s", id, c.Key)
+}
+
+// Query says which documents to list.
+type Query struct {
+	Limit  int
+	After  string // last id shown, "" for the first page
+	Filter string // over document metadata, "" = all
+}
+
+// scanned is how many documents a filtered list reads at once.
+const scanned = 500
+
+// List gives a page of documents without parts, ascending by the bytes of their ids, and whether more follow. The
+// filter is evaluated on the stored rows: it is exact and sees every committed write.
+func (s *Service) List(ctx context.Context, corpusKey string, q Query) (page []Document, more bool, err error) {
+	c, err := CorpusOf(ctx, s.corpora, corpusKey)
+	if err != nil {
+		return nil, false, err
+	}
+	match, err := compile(&c, q.Filter)
+	if err != nil {
+		return nil, false, err
+	}
+	batch := q.Limit + 1
+	if !blank(q.Filter) {
+		batch = max(batch, scanned)
+	}
+	for after := q.After; ; {
+		docs, err := s.store.List(ctx, c.No, List{Limit: batch, After: after})
+		if err != nil {
+			return nil, false, fmt.Errorf("list documents of %s: %w", c.Key, err)
+		}
+		for i := range docs {
+			if ok, err := match(&docs[i]); err != nil {
+				return nil, false, err
+			} else if !ok {
+				continue
+			}
+			if len(page) == q.Limit {
+				return page, true, nil
+			}
+			page = append(page, docs[i])
+		}
+		if len(docs) < batch {
+			return page, false, nil
+		}
+		after = docs[len(docs)-1].ID
+	}
+}
