@@ -80,6 +80,9 @@ func Normalize(word string) string {
 		if !ok {
 			break
 		}
+		if c, _ := classAt(word, next); c == classNone {
+			break
+		}
 		end = next
 	}
 	return limit(fold(word[start:end]))

@@ -1,0 +1,162 @@
+package extract_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/extract"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+
+func TestReadGolden(t *testing.T) {
+	t.Parallel() // Proves the whole tree of a Markdown and an HTML file, as written down by hand.
+	for _, name := range []string{"pump.md", "page.html"} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := extract.Read(extract.Input{Name: name, Data: data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden := filepath.Join("testdata", strings.TrimSuffix(name, filepath.Ext(name))+".golden")
+		got := dump(t, doc)
+		if *rewrite {
+			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// dump writes a document for people to compare.
+func dump(t *testing.T, doc *extract.Document) string {
+	t.Helper()
+	meta, err := json.Marshal(doc.Metadata)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "title: %s\nmeta: %s\n", doc.Title, meta)
+	dumpSections(t, &b, doc.Sections, "")
+	return b.String()
+}
+
+func dumpSections(t *testing.T, b *strings.Builder, sections []extract.Section, indent string) {
+	for _, s := range sections {
+		fmt.Fprintf(b, "%s[%d] %q\n", indent, s.Level, s.Title)
+		if s.Text != "" {
+			for line := range strings.SplitSeq(s.Text, "\n") {
+				fmt.Fprintf(b, "%s  %s\n", indent, line)
+			}
+		}
+		for _, table := range s.Tables {
+			headers, err := json.Marshal(table.Headers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := json.Marshal(table.Rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(b, "%s  table %q headers %s rows %s\n", indent, table.Title, headers, rows)
+		}
+		dumpSections(t, b, s.Sections, indent+"  ")
+	}
+}
+
+func TestReadChoosesFormat(t *testing.T) {
+	t.Parallel() // Proves the choice by type, name and bytes, the character sets, and each refusal.
+	const page = "<!DOCTYPE html><p>hi <b>you</b>"
+	tests := []struct {
+		name, contentType, data string
+		want                    string // text of the first section
+		err                     error
+	}{
+		{"a.txt", "", "plain *text*", "plain *text*", nil},
+		{"a.md", "application/octet-stream", "plain *text*", "plain text", nil},
+		{"a.md", "text/plain; charset=utf-8", "plain *text*", "plain text", nil},
+		{"a.txt", "text/markdown", "plain *text*", "plain text", nil},
+		{"a", "TEXT/HTML; charset=UTF-8", page, "hi you", nil},
+		{"a", "", page, "hi you", nil},
+		{"a", "", "no page", "no page", nil},
+		{"a.log", "", "a\r\nb\fc\n", "a\nb\n\nc", nil},
+		{"a.txt", "", "Gr\xf6\xdfe \x93x\x94", "Größe “x”", nil},
+		{"a.txt", "", "\xef\xbb\xbfGröße", "Größe", nil},
+		{"a.txt", "", "\xff\xfeG\x00\xf6\x00", "Gö", nil},
+		{"a.txt", "", "\xfe\xff\x00G\x00\xf6", "Gö", nil},
+		{"a.txt", "text/plain; charset=iso-8859-5", "\xb4\xd0", "Да", nil},
+		{"a.html", "", "<meta charset=koi8-r><p>\xe4\xc1", "Да", nil},
+		{"a.txt", "", "", "", extract.ErrEmpty},
+		{"a", "", "", "", extract.ErrEmpty},
+		{"a.txt", "", "a\x00b", "", extract.ErrUnparsable},
+		{"a.txt", "text/plain", "%PDF-1.7 x", "", extract.ErrUnparsable},
+		{"a.html", "text/html", "PK\x03\x04", "", extract.ErrUnparsable},
+		{"a.md", "", strings.Repeat("\x01\x02ab", 100), "", extract.ErrUnparsable},
+		{"a.png", "", "\x89PNG\r\n", "", extract.ErrUnsupported},
+		{"a.txt", "image/png", "text", "", extract.ErrUnsupported},
+		{"a.pdf", "application/pdf", "%PDF-1.7", "", extract.ErrUnsupported},
+		{"a.bin", "", "\x00\x01", "", extract.ErrUnsupported},
+	}
+	for _, tt := range tests {
+		doc, err := extract.Read(extract.Input{Name: tt.name, ContentType: tt.contentType, Data: []byte(tt.data)})
+		if !errors.Is(err, tt.err) || (err == nil) != (tt.err == nil) {
+			t.Errorf("Read(%s, %q, %.20q) = %v, want %v", tt.name, tt.contentType, tt.data, err, tt.err)
+			continue
+		}
+		if err != nil {
+			continue
+		}
+		if len(doc.Sections) == 0 || doc.Sections[0].Text != tt.want {
+			t.Errorf("Read(%s, %q, %.20q) = %+v, want text %q", tt.name, tt.contentType, tt.data, doc.Sections, tt.want)
+		}
+	}
+}
+
+func TestReadBoundsDepth(t *testing.T) {
+	t.Parallel() // Proves that files made to cost time or depth are read as flat text instead.
+	for name, unit := range map[string]string{
+		"deep.html": "<div>", "quote.md": ">", "emphasis.md": "_a*", "image.md": "![](", "list.md": "- ", "spans.html": "<table><tr><td>",
+	} {
+		doc, err := extract.Read(extract.Input{Name: name, Data: []byte(strings.Repeat(unit, 200_000) + "needle")})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !strings.Contains(dump(t, doc), "needle") {
+			t.Errorf("%s: text behind the nesting is lost", name)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("a.md", "---\na: [1, .nan]\n---\n# x\n- a\n\n|a|b|\n|-|-|\n|c|d|\n<b>")
+	f.Add("a.html", "<title>x</title><table><tr><td rowspan=9 colspan=9>a<tr><td>b</table><h7><h2>y<pre> z")
+	f.Add("a.txt", "\xff\xfea\x00")
+	f.Fuzz(func(t *testing.T, name, data string) {
+		doc, err := extract.Read(extract.Input{Name: name, Data: []byte(data)})
+		if err != nil {
+			if !errors.Is(err, extract.ErrEmpty) && !errors.Is(err, extract.ErrUnparsable) && !errors.Is(err, extract.ErrUnsupported) {
+				t.Fatalf("outcome without a name: %v", err)
+			}
+			return
+		}
+		dump(t, doc) // metadata must be fit for JSON
+	})
+}

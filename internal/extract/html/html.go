@@ -1,0 +1,154 @@
+// Package html reads HTML into a document tree.
+//
+// It keeps what a reader would read: headings, paragraphs, lists, tables,
+// preformatted text, alternative texts of images. Scripts, styles, navigation,
+// templates, form controls and hidden elements go. It fetches nothing and runs
+// nothing. Callers are extract and, for HTML inside Markdown,
+// extract/markdown. Safe for concurrent use.
+package html
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"quarry/internal/extract/outline"
+)
+
+// Read parses a page given in UTF-8.
+func Read(page string) (*outline.Document, error) {
+	var b outline.Builder
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		// The parser refuses pages nested deeper than 512 elements; their
+		// words can still be had.
+		if err := flat(&b, page); err != nil {
+			return nil, err
+		}
+		return &outline.Document{Metadata: map[string]any{}, Sections: b.Sections()}, nil
+	}
+	w := walker{out: &b}
+	w.children(root)
+	w.flush()
+	doc := &outline.Document{Metadata: metadata(root), Sections: b.Sections()}
+	doc.Title, _ = doc.Metadata["title"].(string)
+	if doc.Title == "" {
+		doc.Title = b.Title()
+	}
+	return doc, nil
+}
+
+// Append parses a fragment given in UTF-8 and adds its content to b.
+func Append(b *outline.Builder, fragment string) error {
+	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
+	nodes, err := html.ParseFragment(strings.NewReader(fragment), body)
+	if err != nil {
+		return flat(b, fragment)
+	}
+	w := walker{out: b}
+	for _, n := range nodes {
+		w.node(n)
+	}
+	w.flush()
+	return nil
+}
+
+// flat adds the text of a page as one paragraph per text token.
+func flat(b *outline.Builder, page string) error {
+	z := html.NewTokenizer(strings.NewReader(page))
+	skip := atom.Atom(0)
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			if err := z.Err(); err != io.EOF {
+				return fmt.Errorf("%w: %w", outline.ErrUnparsable, err)
+			}
+			return nil
+		case html.StartTagToken:
+			name, _ := z.TagName()
+			if a := atom.Lookup(name); skip == 0 && (a == atom.Script || a == atom.Style || a == atom.Template) {
+				skip = a
+			}
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			if atom.Lookup(name) == skip {
+				skip = 0
+			}
+		case html.TextToken:
+			if skip == 0 {
+				b.Paragraph(strings.Join(strings.Fields(string(z.Text())), " "))
+			}
+		}
+	}
+}
+
+// metadata gathers title, language and the named values of the head.
+func metadata(root *html.Node) map[string]any {
+	m := map[string]any{}
+	put := func(key, value string) {
+		value = strings.Join(strings.Fields(value), " ")
+		if _, taken := m[key]; !taken && value != "" {
+			m[key] = value
+		}
+	}
+	var alternative string
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode || n.Namespace != "" {
+			continue
+		}
+		switch n.DataAtom {
+		case atom.Html:
+			put("Content-Language", attr(n, "lang"))
+		case atom.Title:
+			put("title", content(n))
+		case atom.Meta:
+			name := strings.ToLower(attr(n, "name") + attr(n, "property") + attr(n, "http-equiv"))
+			switch value := attr(n, "content"); name {
+			case "author", "article:author":
+				put("Author", value)
+			case "description", "keywords", "date":
+				put(name, value)
+			case "article:published_time":
+				put("date", value)
+			case "content-language", "language":
+				put("Content-Language", value)
+			case "og:title":
+				alternative = value
+			}
+		}
+	}
+	put("title", alternative)
+	return m
+}
+
+func attr(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Namespace == "" && a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func has(n *html.Node, key string) bool {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// content returns the raw text below n.
+func content(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return b.String()
+}

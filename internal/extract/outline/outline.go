@@ -1,0 +1,156 @@
+// Package outline holds the document tree that every parser under extract
+// builds: sections nested by their headings, with paragraphs and tables.
+//
+// It parses nothing. Callers outside extract use the names that extract gives
+// these types.
+package outline
+
+import (
+	"errors"
+	"strings"
+)
+
+// ErrUnparsable means that the bytes are not a document of the format they
+// claim to have.
+var ErrUnparsable = errors.New("the file could not be parsed and may be a corrupt archive or a malformed document")
+
+// Document is what a parser makes of a file.
+type Document struct {
+	// Title is the title that the file declares, else its first heading of the
+	// highest level; a heading stays a section title as well.
+	Title string
+	// Metadata is what the parser found: title, Content-Type,
+	// Content-Language, Author and what the format itself offers. Values are
+	// what JSON can hold.
+	Metadata map[string]any
+	// Sections are in reading order. Text before the first heading is a
+	// section of level 0 without title.
+	Sections []Section
+}
+
+// Section is a heading with what stands below it.
+type Section struct {
+	Title string
+	// Level is that of the heading, 1 to 6, or 0 without one.
+	Level int
+	// Text holds the paragraphs, a blank line between two. List items are
+	// lines that begin with their bullet or number. Tables are not in it.
+	Text     string
+	Tables   []Table
+	Sections []Section
+}
+
+// Table is a grid of cells; a cell that spans others is repeated in them.
+type Table struct {
+	Title         string
+	Headers, Rows [][]string
+}
+
+// Builder makes sections from headings, paragraphs and tables that come in
+// reading order. The zero value is ready. It is not for concurrent use.
+type Builder struct {
+	root  node
+	stack []*node // open sections, outermost first
+	lines bool    // the last thing added is a line that others may follow
+}
+
+type node struct {
+	section  Section
+	text     strings.Builder
+	children []*node
+}
+
+// Heading begins a section inside the nearest open one of a lower level.
+func (b *Builder) Heading(level int, title string) {
+	b.lines = false
+	level = min(max(level, 1), 6)
+	for len(b.stack) > 0 && b.stack[len(b.stack)-1].section.Level >= level {
+		b.stack = b.stack[:len(b.stack)-1]
+	}
+	parent := &b.root
+	if len(b.stack) > 0 {
+		parent = b.stack[len(b.stack)-1]
+	}
+	n := &node{section: Section{Title: title, Level: level}}
+	parent.children = append(parent.children, n)
+	b.stack = append(b.stack, n)
+}
+
+// Paragraph adds text to the open section, unless it is only white space.
+func (b *Builder) Paragraph(text string) {
+	b.lines = false
+	b.add(text, "\n\n")
+}
+
+// Line adds a list item: a line of its own in one paragraph with the lines
+// before it.
+func (b *Builder) Line(text string) {
+	sep := "\n\n"
+	if b.lines {
+		sep = "\n"
+	}
+	b.add(text, sep)
+	b.lines = true
+}
+
+// Break ends a run of lines.
+func (b *Builder) Break() { b.lines = false }
+
+// Table adds a table to the open section.
+func (b *Builder) Table(t Table) {
+	b.lines = false
+	n := b.open()
+	n.section.Tables = append(n.section.Tables, t)
+}
+
+// Sections returns the tree built so far.
+func (b *Builder) Sections() []Section {
+	var out []Section
+	if b.root.text.Len() > 0 || len(b.root.section.Tables) > 0 {
+		lead := b.root.section
+		lead.Text = b.root.text.String()
+		out = append(out, lead)
+	}
+	return append(out, tree(b.root.children)...)
+}
+
+// Title returns the first heading of the highest level that occurs.
+func (b *Builder) Title() string {
+	best := Section{Level: 7}
+	for _, n := range b.root.children {
+		if n.section.Level < best.Level {
+			best = n.section
+		}
+	}
+	return best.Title
+}
+
+func (b *Builder) open() *node {
+	if len(b.stack) == 0 {
+		return &b.root
+	}
+	return b.stack[len(b.stack)-1]
+}
+
+func (b *Builder) add(text, sep string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	n := b.open()
+	if n.text.Len() > 0 {
+		n.text.WriteString(sep)
+	}
+	n.text.WriteString(text)
+}
+
+// tree converts nodes; levels bound its depth to six.
+func tree(nodes []*node) []Section {
+	var out []Section
+	for _, n := range nodes {
+		s := n.section
+		s.Text = n.text.String()
+		s.Sections = tree(n.children)
+		out = append(out, s)
+	}
+	return out
+}

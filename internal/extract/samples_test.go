@@ -1,0 +1,91 @@
+package extract_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"quarry/internal/extract"
+)
+
+func TestReadFindsWhatAnotherParserFinds(t *testing.T) {
+	t.Parallel() // Proves that the words another parser finds in sample files are found here, too.
+	const dir = "../../../shared/data/parse-samples"
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		t.Skip("sample files are not on this machine")
+	}
+	const floor, mean = 0.80, 0.95
+	sum, n := 0.0, 0
+	for _, kind := range []string{"md", "html"} {
+		files, err := filepath.Glob(filepath.Join(dir, kind, "sources", "*."+kind))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no %s samples: %v", kind, err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := os.ReadFile(filepath.Join(dir, kind, "expected", filepath.Base(file)+".md"))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			doc, err := extract.Read(extract.Input{Name: file, Data: data})
+			if err != nil {
+				t.Errorf("%s: %v", file, err)
+				continue
+			}
+			got, missing := recall(string(want), dump(t, doc))
+			t.Logf("%.3f %s missing %.8q", got, filepath.Base(file), missing)
+			if got < floor {
+				t.Errorf("%s: %.3f of the words found, want ≥ %.2f", file, got, floor)
+			}
+			sum += got
+			n++
+		}
+	}
+	if sum/float64(n) < mean {
+		t.Errorf("mean recall of %d files %.3f, want ≥ %.2f", n, sum/float64(n), mean)
+	}
+	t.Logf("mean recall of %d files %.4f", n, sum/float64(n))
+}
+
+// target matches what our tree leaves out on purpose: where links lead, and
+// marks for images.
+var target = regexp.MustCompile(`\]\([^)]*\)|<!--.*?-->`)
+
+// recall returns the share of the words of want, counted with repetition, that
+// got has, and those that it lacks.
+func recall(want, got string) (float64, []string) {
+	have := map[string]int{}
+	for _, w := range words(got) {
+		have[w]++
+	}
+	all, found := 0, 0
+	var missing []string
+	for _, w := range words(target.ReplaceAllString(want, " ")) {
+		all++
+		if have[w] > 0 {
+			have[w]--
+			found++
+		} else {
+			missing = append(missing, w)
+		}
+	}
+	if all == 0 {
+		return 1, nil
+	}
+	return float64(found) / float64(all), missing
+}
+
+func words(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
