@@ -127,14 +127,16 @@ func syncFolder(dir string) {
 }
 
 // inspect reads the header of the database file, so that a file of another kind or a cut one is refused in words.
-// unclean reports that the last user didn't close it.
+// unclean reports that the last user didn't close it: then SQLite must mend the file before it can be judged.
 func inspect(path string) (unclean bool, err error) {
-	if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > 0 {
-		unclean = true
+	for _, left := range []string{"-wal", "-journal"} {
+		if info, err := os.Stat(path + left); err == nil && info.Size() > 0 {
+			return true, nil
+		}
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return unclean, nil
+		return false, nil
 	}
 	if err != nil {
 		return false, err
@@ -145,7 +147,7 @@ func inspect(path string) (unclean bool, err error) {
 		return false, err
 	}
 	if info.Size() == 0 {
-		return unclean, nil // made, and stopped before the first page was written
+		return false, nil // made, and stopped before the first page was written
 	}
 	head := make([]byte, 32)
 	if _, err := f.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
@@ -155,10 +157,10 @@ func inspect(path string) (unclean bool, err error) {
 	if size == 1 {
 		size = 65536
 	}
-	if pages := int64(binary.BigEndian.Uint32(head[28:])); !unclean && pages*size > info.Size() {
+	if pages := int64(binary.BigEndian.Uint32(head[28:])); pages*size > info.Size() {
 		return false, fmt.Errorf("%w: the file ends after %d bytes of %d", ErrDamaged, info.Size(), pages*size)
 	}
-	return unclean, nil
+	return false, nil
 }
 
 func quickCheck(ctx context.Context, w *sql.DB, path string) error {
