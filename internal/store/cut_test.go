@@ -40,6 +40,8 @@ type note struct {
 
 // A power cut at any moment, on a disk that keeps nothing, anything or everything that was not synced, loses no
 // acknowledged write, shows no half document and leaves sequences, counters and file sound.
+//
+// It is not parallel: the layers of one program hear of each other's folder syncs, see cutvfs.
 func TestPowerCut(t *testing.T) {
 	seed := *cutSeed
 	if seed == 0 {

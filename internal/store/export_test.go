@@ -12,3 +12,9 @@ func (db *DB) Pragma(ctx context.Context, text string) error {
 	_, err := db.writer.conn.ExecContext(ctx, "PRAGMA "+text)
 	return err
 }
+
+// StartError words an error of Open for the database file at path.
+var StartError = startError
+
+// SweepStep is how much one step of the sweeper removes.
+const SweepStep = sweepStep

@@ -180,20 +180,23 @@ func quickCheck(ctx context.Context, w *sql.DB, path string) error {
 
 // startError says what to do about a database that can't be opened.
 func startError(path string, err error) error {
-	reason := reasonOf(err)
-	for _, known := range []error{ErrDamaged, ErrNewer, ErrFull, ErrReadOnly} {
-		if errors.Is(err, known) {
-			reason = known
-		}
+	advice := []struct {
+		reason error
+		text   string
+	}{
+		{ErrDamaged, "restore the newest backup of the data folder, or move the files " + fileName + "* away to start empty"},
+		{ErrNewer, "nothing was changed"},
+		{ErrFull, "free some space and start again"},
+		{ErrReadOnly, "check the owner and the permissions of the folder, and that its disk is not mounted read-only"},
 	}
-	switch {
-	case errors.Is(reason, ErrDamaged):
-		return fmt.Errorf("%w: %s: %w; restore the newest backup of the data folder, or move %s, %[2]s-wal and %[2]s-shm away to start empty",
-			ErrDamaged, path, err, filepath.Base(path))
-	case errors.Is(reason, ErrFull):
-		return fmt.Errorf("%w: %s: %w; free some space and start again", ErrFull, filepath.Dir(path), err)
-	case errors.Is(reason, ErrReadOnly):
-		return fmt.Errorf("%w: %s: %w; check its owner, its permissions and that its disk is not mounted read-only", ErrReadOnly, filepath.Dir(path), err)
+	found := reasonOf(err)
+	for _, a := range advice {
+		switch {
+		case errors.Is(err, a.reason):
+			return fmt.Errorf("open database %s: %w; %s", path, err, a.text)
+		case errors.Is(found, a.reason):
+			return fmt.Errorf("open database %s: %w: %w; %s", path, a.reason, err, a.text)
+		}
 	}
 	return fmt.Errorf("open database %s: %w", path, err)
 }

@@ -28,7 +28,7 @@ type Config struct {
 type DB struct {
 	read   *sql.DB
 	writer *writer // group commit on SQLite, nil on PostgreSQL
-	close  func() error
+	close  func() error // runs once
 	sweep  chan struct{}
 	stop   context.CancelFunc
 	done   sync.WaitGroup
@@ -53,6 +53,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	db.close = sync.OnceValue(db.close)
 	db.sweep = make(chan struct{}, 1)
 	db.WakeSweeper()
 	var sweepCtx context.Context
@@ -61,7 +62,8 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return db, nil
 }
 
-// Close waits for the write in progress and closes the database. Writes that come later fail with ErrClosed.
+// Close waits for the write in progress and closes the database; again it does nothing. Writes that come later fail
+// with ErrClosed.
 func (db *DB) Close() error {
 	db.stop()
 	db.done.Wait()
