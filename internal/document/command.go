@@ -29,6 +29,9 @@ type Structured struct {
 	// Extracted is metadata that a parser found in a file. It stands under Metadata and is not held to the declared
 	// attributes, for the client can't mend it: what does not fit counts as absent in filters.
 	Extracted json.RawMessage
+	// TitleInText says that the first section's title is the document's, as in a file whose first heading names it: the
+	// title part is then that section's, not one more.
+	TitleInText bool
 }
 
 // Section is a piece of a structured document with its own title and metadata.

@@ -54,7 +54,9 @@ func (cmd Structured) Build(c corpus.Corpus) (*Document, error) {
 	s := &structure{builder: b, chunking: cmd.Chunking, dims: b.dimensions("body.custom_dimensions", cmd.Dimensions)}
 	if !blank(cmd.Title) {
 		s.title, b.doc.Title = cmd.Title, cmd.Title
-		s.titlePart(place{path: "body.title"}, cmd.Title)
+		if !cmd.TitleInText {
+			s.titlePart(place{path: "body.title"}, cmd.Title)
+		}
 	}
 	if !blank(cmd.Description) {
 		s.textParts(place{path: "body.description"}, cmd.Description)
