@@ -154,10 +154,11 @@ func (b *builder) language() string {
 	return lang.Of(s.String(), "")
 }
 
-// A part this short (code points) is taken to be in the language of the whole unless its own is beyond doubt: two
-// words or more and this confidence, or a script that settles it.
+// A part this short (code points) is taken to be in the language of the whole unless its own is beyond doubt: so many
+// words and this confidence, or a script that settles it. A title like "In winter" is a title in many languages.
 const (
 	shortText = 60
+	sureWords = 4
 	sureText  = 0.75
 )
 
@@ -166,7 +167,7 @@ func partLanguage(text, whole string) string {
 		return lang.Of(text, whole)
 	}
 	code, confidence := lang.Detect(text)
-	if confidence == 1 || confidence >= sureText && len(strings.Fields(text)) > 1 {
+	if confidence == 1 || confidence >= sureText && len(strings.Fields(text)) >= sureWords {
 		return code
 	}
 	return whole

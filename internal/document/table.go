@@ -147,10 +147,14 @@ func summarise(description string, columns []string, rows int) string {
 			names = append(names, c)
 		}
 	}
-	if len(names) == 0 {
-		return fmt.Sprintf("Table with %d rows.", rows)
+	size := fmt.Sprintf("Table with %d rows", rows)
+	if rows == 1 {
+		size = "Table with 1 row"
 	}
-	return fmt.Sprintf("Table with %d rows and the columns %s.", rows, strings.Join(names, ", "))
+	if len(names) == 0 {
+		return size + "."
+	}
+	return size + " and the columns " + strings.Join(names, ", ") + "."
 }
 
 // columnNames joins the header cells above each column, from the top down; a cell that spans several columns or
