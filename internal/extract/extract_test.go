@@ -133,6 +133,7 @@ func TestReadBoundsDepth(t *testing.T) {
 	t.Parallel() // Proves that files made to cost time or depth are read as flat text instead.
 	for name, unit := range map[string]string{
 		"deep.html": "<div>", "quote.md": ">", "emphasis.md": "_a*", "image.md": "![](", "list.md": "- ", "spans.html": "<table><tr><td>",
+		"stray.html": "<tr><td>x", "unmatched.html": "x</b>", "foster.html": "<table>x<tr>x",
 	} {
 		doc, err := extract.Read(extract.Input{Name: name, Data: []byte(strings.Repeat(unit, 200_000) + "needle")})
 		if err != nil {

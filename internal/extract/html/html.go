@@ -21,10 +21,9 @@ import (
 // Read parses a page given in UTF-8.
 func Read(page string) (*outline.Document, error) {
 	var b outline.Builder
-	root, err := html.Parse(strings.NewReader(page))
+	root, err := parse(page)
 	if err != nil {
-		// The parser refuses pages nested deeper than 512 elements; their
-		// words can still be had.
+		// The words of a page that the parser refuses can still be had.
 		if err := flat(&b, page); err != nil {
 			return nil, err
 		}
@@ -54,6 +53,18 @@ func Append(b *outline.Builder, fragment string) error {
 	}
 	w.flush()
 	return nil
+}
+
+// parse builds the syntax tree. It refuses pages nested deeper than 512
+// elements and those that would cost time.
+func parse(page string) (*html.Node, error) {
+	if len(page) > maxPlainSize {
+		var ok bool
+		if page, ok = separated(page); !ok {
+			return nil, outline.ErrUnparsable
+		}
+	}
+	return html.Parse(strings.NewReader(page))
 }
 
 // flat adds the text of a page as one paragraph per text token.
