@@ -11,13 +11,14 @@ import (
 	"unicode"
 
 	"quarry/internal/extract"
+	"quarry/internal/testkit"
 )
 
 func TestReadFindsWhatAnotherParserFinds(t *testing.T) {
 	t.Parallel() // Proves that the words another parser finds in sample files are found here, too.
 	const dir = "../../../shared/data/parse-samples"
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		t.Skip("sample files are not on this machine")
+		testkit.Skip(t, "sample files are not on this machine")
 	}
 	const floor, mean = 0.80, 0.95
 	sum, n := 0.0, 0

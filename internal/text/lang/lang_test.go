@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/internal/testkit"
 	"quarry/internal/text/lang"
 )
 
@@ -53,7 +54,7 @@ func TestOfTellsQuestions(t *testing.T) {
 	t.Parallel() // Proves that questions of 1,190 each in seven languages are recognised at the stated rate.
 	const dir = "../../../../shared/data/xquad/"
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		t.Skip("collections are not on this machine")
+		testkit.Skip(t, "collections are not on this machine")
 	}
 	for dirName, want := range map[string]string{
 		"en": "eng", "de": "deu", "es": "spa", "ru": "rus", "ar": "ara", "hi": "hin", "zh": "zho",

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/internal/testkit"
 	"quarry/internal/text/token"
 )
 
@@ -25,7 +26,7 @@ const dataDir = "../../../../shared/data"
 func TestAnalyzeRanksCollectionsAsMeasured(t *testing.T) {
 	t.Parallel() // Proves that BM25 over Stems ranks real collections as well as the design measured.
 	if _, err := os.Stat(dataDir); errors.Is(err, fs.ErrNotExist) {
-		t.Skip("collections are not on this machine")
+		testkit.Skip(t, "collections are not on this machine")
 	}
 	tests := []struct {
 		set, lang string
