@@ -20,8 +20,10 @@ import (
 const (
 	// maxBytes bounds what is looked at: a passage tells its language early.
 	maxBytes = 2048
-	// floor is the confidence below which Of takes the fallback.
-	floor = 0.5
+	// floor is the confidence that a guess needs to stand on its own, and
+	// strong what it needs to overrule the language of the text around.
+	floor  = 0.5
+	strong = 0.7
 )
 
 // Detect returns the ISO 639-3 code of the language of text and a confidence
@@ -35,7 +37,11 @@ func Detect(text string) (code string, confidence float64) {
 	if s.code != "" {
 		return s.code, 1
 	}
-	if code, confidence = vote(text); confidence >= floor {
+	code, confidence = vote(text)
+	if code != "" && !s.writes(code) {
+		code, confidence = "", 0 // quotes from another script
+	}
+	if confidence >= strong {
 		return code, confidence
 	}
 	info := whatlanggo.DetectWithOptions(text, whatlanggo.Options{Whitelist: s.candidates})
@@ -47,23 +53,35 @@ func Detect(text string) (code string, confidence float64) {
 	if n := utf8.RuneCountInString(text); n < 40 {
 		confidence *= float64(n) / 40
 	}
-	return standard(info.Lang.Iso6393()), confidence
+	guess := standard(info.Lang.Iso6393())
+	switch {
+	case guess == code:
+		return code, max(confidence, strong)
+	case code != "":
+		return code, floor
+	case s.table == unicode.Latin:
+		// Not one telling function word: likely names, code or a heading.
+		confidence *= 0.65
+	}
+	return guess, confidence
 }
 
-// Of returns the language of text, or fallback when the text is too short or
-// too mixed to tell. An empty fallback means English for texts in Latin script
-// and the best guess for others.
+// Of returns the language of text. Where the text is too short or too mixed to
+// tell, it returns fallback, the language of what stands around, provided that
+// it is written in the script of the text. An empty fallback means English for
+// texts in Latin script and the best guess for others.
 func Of(text, fallback string) string {
 	code, confidence := Detect(text)
-	switch {
-	case confidence >= floor:
-		return code
-	case fallback != "":
+	s := dominant(head(text))
+	if s == nil {
 		return fallback
-	case code == "":
-		return ""
 	}
-	if s := dominant(head(text)); s != nil && s.table == unicode.Latin {
+	switch {
+	case s.code != "", confidence >= strong:
+		return code
+	case s.writes(fallback):
+		return fallback
+	case confidence < floor && s.table == unicode.Latin:
 		return "eng"
 	}
 	return code
@@ -106,6 +124,9 @@ func vote(text string) (code string, confidence float64) {
 		words++
 		set := speakers[w]
 		weight := max(1, 4-bits.OnesCount32(set))
+		if utf8.RuneCountInString(w) == 1 {
+			weight = 1 // letters stand for much else
+		}
 		for ; set != 0; set &= set - 1 {
 			votes[bits.TrailingZeros32(set)] += weight
 		}
@@ -124,5 +145,5 @@ func vote(text string) (code string, confidence float64) {
 	if lead < 2 || first*5 < words {
 		return "", 0
 	}
-	return functionWords[best].code, 0.5 + 0.5*float64(lead)/float64(first+1)
+	return functionWords[best].code, floor + (1-floor)*float64(lead)/float64(first+1)
 }

@@ -12,20 +12,33 @@ import (
 type script struct {
 	table      *unicode.RangeTable
 	code       string
-	candidates map[whatlanggo.Lang]bool // nil: all that the detector knows
+	candidates map[whatlanggo.Lang]bool
+}
+
+// writes reports whether the language is one of the script's.
+func (s *script) writes(code string) bool {
+	if s.code != "" {
+		return s.code == code
+	}
+	for l := range s.candidates {
+		if standard(l.Iso6393()) == code {
+			return true
+		}
+	}
+	return false
 }
 
 var scripts = []*script{
 	{table: unicode.Latin, candidates: latin},
 	{table: unicode.Cyrillic, candidates: cyrillic},
 	{table: unicode.Han, code: "zho"},
-	{table: unicode.Arabic},
+	{table: unicode.Arabic, candidates: arabic},
 	{table: unicode.Devanagari, candidates: devanagari},
 	{table: unicode.Hangul, code: "kor"},
 	{table: unicode.Hiragana, code: "jpn"},
 	{table: unicode.Katakana, code: "jpn"},
 	{table: unicode.Greek, code: "ell"},
-	{table: unicode.Hebrew},
+	{table: unicode.Hebrew, candidates: hebrew},
 	{table: unicode.Thai, code: "tha"},
 	{table: unicode.Bengali, code: "ben"},
 	{table: unicode.Tamil, code: "tam"},
@@ -41,7 +54,7 @@ var scripts = []*script{
 	{table: unicode.Khmer, code: "khm"},
 	{table: unicode.Lao, code: "lao"},
 	{table: unicode.Myanmar, code: "mya"},
-	{table: unicode.Ethiopic},
+	{table: unicode.Ethiopic, candidates: ethiopic},
 }
 
 // latin are the languages tried for Latin script. The detector knows a dozen
@@ -55,11 +68,14 @@ var latin = map[whatlanggo.Lang]bool{
 	whatlanggo.Est: true, whatlanggo.Lit: true, whatlanggo.Lav: true,
 }
 
-// cyrillic and devanagari leave out the detector's rarer languages, too.
+// The other scripts leave the detector's rarer languages out, too.
 var (
 	cyrillic = map[whatlanggo.Lang]bool{
 		whatlanggo.Rus: true, whatlanggo.Ukr: true, whatlanggo.Bul: true, whatlanggo.Srp: true, whatlanggo.Bel: true,
 	}
+	arabic     = map[whatlanggo.Lang]bool{whatlanggo.Arb: true, whatlanggo.Pes: true, whatlanggo.Urd: true}
+	hebrew     = map[whatlanggo.Lang]bool{whatlanggo.Heb: true, whatlanggo.Ydd: true}
+	ethiopic   = map[whatlanggo.Lang]bool{whatlanggo.Amh: true, whatlanggo.Tir: true}
 	devanagari = map[whatlanggo.Lang]bool{whatlanggo.Hin: true, whatlanggo.Mar: true, whatlanggo.Nep: true}
 )
 
@@ -111,10 +127,11 @@ func dominant(text string) *script {
 // functionWords are frequent short words of languages that share their script
 // with others. There are at most 32, so that a set of them fits a word.
 var functionWords = [...]struct{ code, words string }{
-	{"eng", `the of and to is that was for with as are were his her this which from by have has had not be been
+	{"eng", `the of and to in is that was for with as are were his her this which from by have has had not be been
 		what when where who why how did does do can could would an at it they their its you your or into than if i
-		my we our on there between after about many much open all only any`},
-	{"deu", `der die das und ist nicht ein eine einer eines einem einen mit von zu den dem des für auf im sich auch als war
+		my we our on there between after about many much all only any one no per non same each so but such more most
+		other also may must should under over both until since within without while because`},
+	{"deu", `der die das und in ist nicht ein eine einer eines einem einen mit von zu den dem des für auf im sich auch als war
 		wurde werden wird wie was wer wo wann warum welche welcher welches bei nach aus durch oder aber hat haben sind sie er es ich
 		wir über vom zum zur viele welchem welchen wofür wozu worum warum wegen unter ihre ihr sein seine man gegen noch`},
 	{"fra", `le la les des et est une un du dans que qui pour pas sur avec au aux par ce cette il elle sont été était ont
