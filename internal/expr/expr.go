@@ -63,10 +63,10 @@ func (l *Lexer) Next() Token {
 	switch {
 	case r == '\'' || r == '"' || r == '`':
 		return l.quoted(byte(r))
-	case r >= '0' && r <= '9':
+	case digit(r), r == '.' && l.span(start+1, digit) > start+1:
 		return l.number()
-	case nameRune(r):
-		return l.take(Name, start, l.span(start, nameRune))
+	case InName(r):
+		return l.take(Name, start, l.span(start, InName))
 	}
 	for _, s := range symbols {
 		if strings.HasPrefix(l.text[start:], s) {
@@ -84,7 +84,7 @@ func (l *Lexer) Member() (Token, bool) {
 		t := l.quoted(l.text[start])
 		return t, t.Kind != Bad && t.Value != ""
 	}
-	end := l.span(start, nameRune)
+	end := l.span(start, InName)
 	if end == start {
 		return Token{}, false
 	}
@@ -113,7 +113,8 @@ func (l *Lexer) span(at int, in func(rune) bool) int {
 	return at
 }
 
-func nameRune(r rune) bool {
+// InName reports whether r can stand in a name.
+func InName(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r)
 }
 

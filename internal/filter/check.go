@@ -1,9 +1,5 @@
 package filter
 
-import "unicode"
-
-func isLetter(r rune) bool { return unicode.IsLetter(r) }
-
 // opcode says what a node does.
 type opcode uint8
 
@@ -62,11 +58,17 @@ func (p *parser) check(n *node) error {
 			}
 		}
 	case opIn, opContains:
-		return p.checkIn(n)
+		if err := p.checkIn(n); err != nil {
+			return err
+		}
+		p.untitledIn(n)
 	case opIsNull:
 		n.kind = Boolean
 	case opEq, opNe, opLt, opLe, opGt, opGe:
-		return p.checkCompare(n)
+		if err := p.checkCompare(n); err != nil {
+			return err
+		}
+		p.untitled(n)
 	default:
 		return p.checkArithmetic(n)
 	}

@@ -45,7 +45,7 @@ func contains(list, x Value) bool {
 	if !list.kind.IsList() {
 		return Equal(list, x)
 	}
-	for _, e := range list.list {
+	for _, e := range list.Elements() {
 		if Equal(e, x) {
 			return true
 		}
@@ -131,7 +131,7 @@ func signed(op opcode, a Value) Value {
 	case op == opPlus:
 		return a
 	case a.kind == RealNumber:
-		return Real(-a.f)
+		return Real(-a.Float())
 	case a.n == math.MinInt64:
 		return Value{}
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"quarry/internal/expr"
 )
@@ -32,7 +33,10 @@ func Parse(text string, s *Schema, scope Scope) (*Filter, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
-	if n := len([]rune(text)); n > MaxLength {
+	if !utf8.ValidString(text) {
+		return nil, &Error{Text: "The filter is not valid UTF-8"}
+	}
+	if n := utf8.RuneCountInString(text); n > MaxLength {
 		return nil, &Error{Text: "The filter has " + strconv.Itoa(n) + " characters; at most " + strconv.Itoa(MaxLength) + " are allowed"}
 	}
 	p := &parser{text: text, lex: expr.NewLexer(text), schema: s, scope: scope}
@@ -56,7 +60,7 @@ func Parse(text string, s *Schema, scope Scope) (*Filter, error) {
 	if err := p.condition(e); err != nil {
 		return nil, err
 	}
-	return newFilter(text, s, e), nil
+	return newFilter(text, e), nil
 }
 
 type parser struct {
@@ -106,12 +110,30 @@ func (p *parser) unexpected(want string) *Error {
 	case t.Kind == expr.Bad && t.Quote != 0:
 		return p.syntax(t.Start, "the text that begins with %c has no closing quote", t.Quote)
 	case t.Kind == expr.Name:
-		switch word := strings.ToUpper(t.Value); word {
-		case "LIKE", "BETWEEN", "CASE", "SIMILAR", "REGEXP", "ILIKE", "EXISTS", "SELECT":
-			return p.syntax(t.Start, "%s is not part of the filter language; use =, <>, <, <=, >, >=, IN, IS NULL, AND, OR, NOT", word)
+		if foreign(t) {
+			return p.syntax(t.Start, "%s is not part of the filter language; use =, <>, <, <=, >, >=, IN, IS NULL, AND, OR, NOT", strings.ToUpper(t.Value))
 		}
 	}
-	return p.syntax(t.Start, "expected %s, found %s", want, strconv.Quote(p.text[t.Start:t.End]))
+	found := p.text[t.Start:t.End]
+	if r := []rune(found); len(r) > 40 {
+		found = string(r[:40]) + "…"
+	}
+	return p.syntax(t.Start, "expected %s, found %s%s", want, strconv.Quote(found), instead[found])
+}
+
+// instead says how this language writes what others write so.
+var instead = map[string]string{
+	"&&": "; write AND", "||": "; write OR", "!": "; write NOT",
+	"‘": "; write '", "’": "; write '", "“": "; write '", "”": "; write '",
+}
+
+// foreign reports whether a name is a word of SQL that people expect here.
+func foreign(t expr.Token) bool {
+	switch strings.ToUpper(t.Value) {
+	case "LIKE", "ILIKE", "BETWEEN", "CASE", "SIMILAR", "REGEXP", "RLIKE", "EXISTS", "SELECT", "CONTAINS":
+		return true
+	}
+	return false
 }
 
 // or parses OR, the weakest operator. A bare text on its right, directly after an equality, repeats the equality's
@@ -121,10 +143,6 @@ func (p *parser) or() (*node, error) { return p.join("OR", opOr, p.and) }
 func (p *parser) and() (*node, error) { return p.join("AND", opAnd, p.not) }
 
 func (p *parser) join(word string, op opcode, operand func() (*node, error)) (*node, error) {
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
-	defer p.leave()
 	first, err := operand()
 	if err != nil {
 		return nil, err
@@ -137,7 +155,7 @@ func (p *parser) join(word string, op opcode, operand func() (*node, error)) (*n
 		if err != nil {
 			return nil, err
 		}
-		if last := all[len(all)-1].lastEquality(); last != nil && x.op == opConst && x.value.kind == TextType {
+		if last := all[len(all)-1].lastEquality(); last != nil && x.op == opConst && !x.grouped && x.value.kind == TextType {
 			x = &node{op: last.op, at: at, args: []*node{last.args[0], x}}
 		}
 		all = append(all, x)
@@ -148,12 +166,12 @@ func (p *parser) join(word string, op opcode, operand func() (*node, error)) (*n
 	return &node{op: op, at: first.at, args: all}, nil
 }
 
-// lastEquality is the equality that ends the text of n, if one does.
+// lastEquality is the equality that ends the text of n, if one does, unless its left side is a literal too.
 func (n *node) lastEquality() *node {
 	if n.op == opAnd && !n.grouped {
 		return n.args[len(n.args)-1].lastEquality()
 	}
-	if n.op == opEq && !n.grouped {
+	if (n.op == opEq || n.op == opNe) && !n.grouped && n.args[0].op != opConst {
 		return n
 	}
 	return nil
@@ -347,6 +365,10 @@ func (p *parser) primary() (*node, error) {
 }
 
 func (p *parser) group() (*node, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
 	p.next()
 	x, err := p.or()
 	if err != nil {

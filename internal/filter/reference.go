@@ -26,23 +26,24 @@ func (p *parser) reference() (*node, error) {
 	if !strings.HasPrefix(p.lex.Rest(), ".") {
 		return nil, p.bare(t)
 	}
-	name, end, err := p.path(t.End)
+	name, plain, err := p.path(t.End)
 	if err != nil {
 		return nil, err
 	}
 	ordinal, ok := p.resolve(level, name)
-	if hyphened, more := p.hyphens(level, name); more > 0 {
-		ordinal, ok, name = hyphened, true, name+p.lex.Rest()[:more]
-		p.lex.Skip(more)
-		end += more
-	}
-	if !ok {
-		full := level.String() + "." + name
-		if !slices.Contains(p.unknown, full) {
-			p.unknown = append(p.unknown, full)
+	if plain {
+		var more int
+		if ordinal, ok, more = p.hyphens(level, name); more > 0 {
+			name += p.lex.Rest()[:more]
+			p.lex.Skip(more)
 		}
-	} else if level == Part && p.scope == DocumentOnly && p.outside == nil {
-		p.outside = p.mistyped(t.Start, "part.%s cannot be used here: this filter selects documents, so it may use doc. references only", name)
+	}
+	written := strings.TrimSuffix(p.text[t.Start:], p.lex.Rest())
+	if !ok && !slices.Contains(p.unknown, written) {
+		p.unknown = append(p.unknown, written)
+	}
+	if ok && level == Part && p.scope == DocumentOnly && p.outside == nil {
+		p.outside = p.mistyped(t.Start, "%s cannot be used here: this filter selects documents, so it may use doc. references only", written)
 	}
 	p.next()
 	return &node{op: opRef, at: t.Start, attr: ordinal}, nil
@@ -50,29 +51,31 @@ func (p *parser) reference() (*node, error) {
 
 // bare refuses a name without its level, or a word of another language.
 func (p *parser) bare(t expr.Token) error {
-	upper := strings.ToUpper(t.Value)
-	if strings.HasPrefix(strings.TrimSpace(p.lex.Rest()), "(") {
+	if strings.HasPrefix(strings.TrimSpace(p.lex.Rest()), "(") && !foreign(t) {
 		return p.syntax(t.Start, "%s is not part of the filter language, which has no functions", t.Value)
 	}
-	if upper == "LIKE" || upper == "BETWEEN" || upper == "CASE" {
+	if foreign(t) {
 		return p.unexpected("a value or a reference")
+	}
+	if lower := strings.ToLower(t.Value); lower != t.Value && (lower == "doc" || lower == "part") && strings.HasPrefix(p.lex.Rest(), ".") {
+		return p.syntax(t.Start, "%s must be written in lower case, as %s", t.Value, lower)
 	}
 	return p.syntax(t.Start, "%s must be referenced as doc.%s or part.%s", t.Value, t.Value, t.Value)
 }
 
-// path reads "." name { "." name } right after the level's word.
-func (p *parser) path(end int) (string, int, error) {
+// path reads "." name { "." name } right after the level's word; plain means that the last name has no quotes.
+func (p *parser) path(end int) (name string, plain bool, err error) {
 	var parts []string
 	for strings.HasPrefix(p.lex.Rest(), ".") {
 		p.lex.Skip(1)
 		m, ok := p.lex.Member()
 		if !ok {
-			return "", 0, p.syntax(end+1, "expected a name after the period")
+			return "", false, p.syntax(end+1, "expected a name after the period")
 		}
 		parts = append(parts, m.Value)
-		end = m.End
+		end, plain = m.End, m.Quote == 0
 	}
-	return strings.Join(parts, "."), end, nil
+	return strings.Join(parts, "."), plain, nil
 }
 
 // resolve finds an attribute; doc.metadata.x stands for doc.x where no attribute metadata.x is declared.
@@ -86,23 +89,35 @@ func (p *parser) resolve(l Level, name string) (int, bool) {
 	return 0, false
 }
 
-// hyphens decides what a hyphen right after a name means: part of the name where an attribute of that name is
-// declared (the longest such name), else subtraction. It gives the number of bytes that belong to the name.
-func (p *parser) hyphens(l Level, name string) (ordinal, more int) {
+// hyphens decides what hyphens right after a name mean: part of the name where an attribute of that name is declared
+// (the longest such name), else subtraction. Where neither reading has an attribute, a word after the hyphen makes it
+// one unknown name. more is the number of bytes that belong to the name.
+func (p *parser) hyphens(l Level, name string) (ordinal int, ok bool, more int) {
 	rest := p.lex.Rest()
-	if !strings.HasPrefix(rest, "-") {
-		return 0, 0
+	end := len(rest)
+	if i := strings.IndexFunc(rest, func(r rune) bool { return r != '-' && r != '.' && !expr.InName(r) }); i >= 0 {
+		end = i
 	}
-	end := strings.IndexFunc(rest, func(r rune) bool {
-		return r != '-' && r != '.' && r != '_' && !strings.ContainsRune("0123456789", r) && !isLetter(r)
-	})
-	if end < 0 {
-		end = len(rest)
-	}
-	for n := end; n > 1; n-- {
-		if i, ok := p.resolve(l, name+rest[:n]); ok {
-			return i, n
+	if strings.HasPrefix(rest, "-") {
+		for n := min(end, p.schema.longest+len("metadata.")-len(name)); n > 1; n-- {
+			whole := (n == end || rest[n] == '-') && rest[n-1] != '-' && rest[n-1] != '.'
+			if !whole {
+				continue
+			}
+			if i, ok := p.resolve(l, name+rest[:n]); ok {
+				return i, true, n
+			}
 		}
 	}
-	return 0, 0
+	ordinal, ok = p.resolve(l, name)
+	if !ok && end > 1 && rest[0] == '-' && wordAfter(rest[1:end]) {
+		return 0, false, end
+	}
+	return ordinal, ok, 0
+}
+
+// wordAfter reports whether what follows a hyphen reads as more of a name: no number, no other hyphen, no reference.
+func wordAfter(s string) bool {
+	return s[0] != '-' && s[0] != '.' && (s[0] < '0' || s[0] > '9') &&
+		!strings.HasPrefix(s, "doc.") && !strings.HasPrefix(s, "part.")
 }

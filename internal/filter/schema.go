@@ -1,9 +1,9 @@
 package filter
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 )
@@ -38,6 +38,7 @@ type Schema struct {
 	all      []Attribute
 	declared int
 	find     map[string]int
+	longest  int // of the names, in bytes
 }
 
 // builtins need no declaration (contract: metadata-filters.md section 6).
@@ -45,12 +46,18 @@ var builtins = []Attribute{
 	{Document, "id", TextType}, {Part, "lang", TextType}, {Part, "is_title", Boolean},
 }
 
-// NewSchema makes a schema of declared attributes; a name used twice at one level is an error.
+// NewSchema makes a schema of declared attributes; a name used twice at one level is an error. A declaration of a
+// built-in means the built-in and so has its type, whatever it says.
 func NewSchema(declared []Attribute) (*Schema, error) {
 	s := &Schema{declared: len(declared), find: map[string]int{}}
 	for _, a := range declared {
 		if _, ok := s.find[a.key()]; ok {
 			return nil, fmt.Errorf("attribute %s is declared twice", a.key())
+		}
+		for _, b := range builtins {
+			if a.key() == b.key() {
+				a.Type = b.Type
+			}
 		}
 		s.add(a)
 	}
@@ -66,6 +73,7 @@ func (a Attribute) key() string { return a.Level.String() + "." + a.Name }
 
 func (s *Schema) add(a Attribute) {
 	s.find[a.key()] = len(s.all)
+	s.longest = max(s.longest, len(a.Name))
 	s.all = append(s.all, a)
 }
 
@@ -103,7 +111,7 @@ func (s *Schema) Values(l Level, metadata map[string]any) ([]Value, []Mismatch) 
 		if ok {
 			out[i] = v
 		} else if i < s.declared {
-			bad = append(bad, Mismatch{a.Name, fmt.Sprintf("must be %s, as the corpus declares it, but is %s", a.Type, describe(raw))})
+			bad = append(bad, Mismatch{a.Name, fmt.Sprintf("must be %s, as the corpus declares it, but %s", a.Type, describe(raw, a.Type))})
 		}
 	}
 	return out, bad
@@ -159,24 +167,55 @@ func convertList(raw any, t Type) (Value, bool) {
 	return List(t, out...), true
 }
 
-// integer accepts JSON numbers without a fraction, 3.0 and 1e3 included, in the range of 64 signed bits.
+// integer accepts JSON numbers without a fraction, 3.0 and 1e3 included, in the range of 64 signed bits. It works on
+// the digits, since a float64 would round large ones.
 func integer(s string) (Value, bool) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return Int(n), true
 	}
-	if !strings.ContainsAny(s, ".eE") {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(s), "e")
+	sign := ""
+	if rest, ok := strings.CutPrefix(mantissa, "-"); ok {
+		sign, mantissa = "-", rest
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	kept := strings.TrimRight(digits, "0")
+	if kept == "" {
+		return Int(0), true
+	}
+	shift, err := strconv.Atoi(cmp.Or(exponent, "0"))
+	if err != nil {
+		return Value{}, false // an exponent that long is a fraction or out of range
+	}
+	zeros := shift - len(fraction) + len(digits) - len(kept)
+	if zeros < 0 || zeros > 18 {
 		return Value{}, false
 	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<63 {
-		return Value{}, false
-	}
-	return Int(int64(f)), true
+	n, err := strconv.ParseInt(sign+kept+strings.Repeat("0", zeros), 10, 64)
+	return Int(n), err == nil
 }
 
-func describe(raw any) string {
+// describe says what raw is where a value of type t must be; of a list, which element is wrong.
+func describe(raw any, t Type) string {
+	list, ok := raw.([]any)
+	if !ok || !t.IsList() {
+		return "is " + article(raw)
+	}
+	for i, e := range list {
+		if _, ok := convert(e, t.Element()); !ok {
+			return fmt.Sprintf("element %d is %s", i, article(e))
+		}
+	}
+	return "is a list"
+}
+
+func article(raw any) string {
 	switch x := raw.(type) {
 	case json.Number:
+		if len(x) > 40 {
+			return "a number of many digits"
+		}
 		return "the number " + string(x)
 	case string:
 		if len(x) > 40 {

@@ -2,6 +2,7 @@ package filter
 
 import (
 	"cmp"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -68,20 +69,25 @@ func (t Type) Element() Type {
 
 func (t Type) numeric() bool { return t == Integer || t == RealNumber }
 
-// Value is what an attribute holds for one document or part. The zero value is absent.
+// Value is what an attribute holds for one document or part. The zero value is absent. Its 40 bytes can be copied and
+// compared with ==, which tells a list by identity; Equal has the meaning of the language.
 type Value struct {
-	kind Type // 0 = absent
-	n    int64
-	f    float64
+	kind Type  // 0 = absent
+	n    int64 // the integer, the bits of the real number, or 1 for true
 	s    string
-	list []Value
+	list *[]Value // nil unless kind is a list
 }
 
 // Int, Real, Text and Bool make scalar values.
 func Int(n int64) Value { return Value{kind: Integer, n: n} }
 
-// Real makes a real number.
-func Real(f float64) Value { return Value{kind: RealNumber, f: f} }
+// Real makes a real number; what is not a number is absent.
+func Real(f float64) Value {
+	if math.IsNaN(f) {
+		return Value{}
+	}
+	return Value{kind: RealNumber, n: int64(math.Float64bits(f))}
+}
 
 // Text makes a text.
 func Text(s string) Value { return Value{kind: TextType, s: s} }
@@ -96,7 +102,7 @@ func Bool(b bool) Value {
 }
 
 // List makes a list of type t; an empty one is a value, not absence.
-func List(t Type, elements ...Value) Value { return Value{kind: t, list: elements} }
+func List(t Type, elements ...Value) Value { return Value{kind: t, list: &elements} }
 
 // Kind is the value's type, 0 when it is absent.
 func (v Value) Kind() Type { return v.kind }
@@ -112,7 +118,7 @@ func (v Value) Float() float64 {
 	if v.kind == Integer {
 		return float64(v.n)
 	}
-	return v.f
+	return math.Float64frombits(uint64(v.n))
 }
 
 // Text gives the text of a TextType value.
@@ -122,7 +128,12 @@ func (v Value) Text() string { return v.s }
 func (v Value) Bool() bool { return v.kind == Boolean && v.n != 0 }
 
 // Elements gives the elements of a list. The caller must not modify them.
-func (v Value) Elements() []Value { return v.list }
+func (v Value) Elements() []Value {
+	if v.list == nil {
+		return nil
+	}
+	return *v.list
+}
 
 // Equal reports whether two values are equal: numbers by value whatever their type, texts and booleans exactly. Absent
 // equals nothing, not even absent.
@@ -137,8 +148,7 @@ func Order(a, b Value) (order int, ok bool) {
 	case a.kind == Integer && b.kind == Integer, a.kind == Boolean && b.kind == Boolean:
 		return cmp.Compare(a.n, b.n), true
 	case a.kind.numeric() && b.kind.numeric():
-		x, y := a.Float(), b.Float()
-		return cmp.Compare(x, y), x == x && y == y
+		return cmp.Compare(a.Float(), b.Float()), true
 	case a.kind == TextType && b.kind == TextType:
 		return strings.Compare(a.s, b.s), true // UTF-8 sorts by code points
 	}
@@ -151,14 +161,14 @@ func (v Value) String() string {
 	case v.kind == Integer:
 		return strconv.FormatInt(v.n, 10)
 	case v.kind == RealNumber:
-		return strconv.FormatFloat(v.f, 'g', -1, 64)
+		return strconv.FormatFloat(v.Float(), 'g', -1, 64)
 	case v.kind == TextType:
 		return "'" + strings.ReplaceAll(v.s, "'", "''") + "'"
 	case v.kind == Boolean:
 		return strconv.FormatBool(v.n != 0)
 	case v.kind.IsList():
-		parts := make([]string, len(v.list))
-		for i, e := range v.list {
+		parts := make([]string, len(v.Elements()))
+		for i, e := range v.Elements() {
 			parts[i] = e.String()
 		}
 		return "(" + strings.Join(parts, ", ") + ")"
