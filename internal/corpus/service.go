@@ -3,6 +3,7 @@ package corpus
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"regexp"
 	"time"
 
@@ -20,6 +21,7 @@ type Create struct {
 	QueriesAreAnswers     bool
 	DocumentsAreQuestions bool
 	EncoderName           string // "" = the default
+	EncoderID             string // checked where EncoderName is ""
 	Attributes            []Attribute
 	Dimensions            []Dimension
 }
@@ -30,6 +32,13 @@ type Patch struct {
 	Description opt.Field[string]
 	Enabled     opt.Field[bool]
 	SaveHistory opt.Field[bool]
+}
+
+// EncoderID is the contract's deprecated second name of an encoder, which must be digits.
+func EncoderID(fingerprint string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(fingerprint)) // never fails
+	return fmt.Sprintf("enc_%d", h.Sum32())
 }
 
 // Encoders resolves an encoder name to the name and fingerprint that a corpus keeps.
@@ -66,6 +75,9 @@ func (s *Service) Create(ctx context.Context, cmd Create) (Corpus, error) {
 	if !ok {
 		return Corpus{}, fault.InvalidField("body.encoder_name", "no encoder is named %q", cmd.EncoderName)
 	}
+	if cmd.EncoderName == "" && cmd.EncoderID != "" && cmd.EncoderID != EncoderID(fingerprint) {
+		return Corpus{}, fault.InvalidField("body.encoder_id", "is not the id of the default encoder; choose others by encoder_name")
+	}
 	c := Corpus{
 		ID: id.NewCorpus(), Key: cmd.Key, Name: cmd.Name.Or(cmd.Key), Enabled: true, SaveHistory: cmd.SaveHistory,
 		QueriesAreAnswers: cmd.QueriesAreAnswers, DocumentsAreQuestions: cmd.DocumentsAreQuestions,
@@ -88,7 +100,9 @@ func (s *Service) Get(ctx context.Context, key string) (Corpus, error) {
 }
 
 // List gives a page of corpora, newest first, and whether more follow.
-func (s *Service) List(ctx context.Context, l List) ([]Corpus, bool, error) { return s.store.List(ctx, l) }
+func (s *Service) List(ctx context.Context, l List) ([]Corpus, bool, error) {
+	return s.store.List(ctx, l)
+}
 
 // Update changes settings.
 func (s *Service) Update(ctx context.Context, key string, p Patch) (Corpus, error) {

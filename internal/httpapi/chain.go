@@ -1,0 +1,261 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"quarry/internal/fault"
+	"quarry/internal/id"
+)
+
+// ServeHTTP passes a request through the chain. The order of refusal is the contract's: 401, 403, 501 where not
+// built, 404 for what the path names, 415, 400 for headers, query and body.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{ResponseWriter: w, started: time.Now(), call: Call{RequestID: id.NewRequest()}}
+	x.body = &requestBody{ReadCloser: r.Body}
+	r.Body = x.body
+	h := w.Header()
+	h.Set("X-Request-Id", x.call.RequestID)
+	h.Set("Cache-Control", "no-store")
+	h.Set("CDN-Cache-Control", "no-store")
+	defer s.finish(x, r)
+	if err := s.answer(x, r); err != nil {
+		s.refuse(x, r, err)
+	}
+}
+
+// finish logs the request. A panic costs the request that caused it and no other.
+func (s *Server) finish(x *exchange, r *http.Request) {
+	if v := recover(); v != nil {
+		if v == http.ErrAbortHandler {
+			panic(v)
+		}
+		s.cfg.Log.Error("panic in handler", "request_id", x.call.RequestID, "method", r.Method, "route", x.route(),
+			"panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+		if x.status != 0 { // half an answer must not pass for a whole one
+			x.log(s.cfg.Log, r)
+			panic(http.ErrAbortHandler)
+		}
+		writeError(x, http.StatusInternalServerError, x.call.RequestID, internalFault)
+	}
+	x.log(s.cfg.Log, r)
+}
+
+// answer runs the chain and the handler.
+func (s *Server) answer(x *exchange, r *http.Request) error {
+	c := &x.call
+	op, params, allow := s.routes.find(r.Method, r.URL.EscapedPath())
+	if op == nil {
+		if len(allow) > 0 {
+			return &methodError{method: r.Method, allow: allow}
+		}
+		return fault.NotFound("path_not_found", r.URL.Path, "there is no resource at %s; GET /openapi.yaml lists the paths", r.URL.Path)
+	}
+	c.Op, c.Path = op, params
+	if err := s.admit(r, c); err != nil {
+		return err
+	}
+	run := s.handlers[op.ID]
+	if run == nil {
+		return fault.NotBuilt("%s (%s %s) is part of the contract and not built yet", op.ID, op.Method, op.Path)
+	}
+	if err := s.resolve(r.Context(), c); err != nil {
+		return err
+	}
+	if err := checkMediaType(op, r); err != nil {
+		return err
+	}
+	limit, err := s.validate(r, c)
+	if err != nil {
+		return err
+	}
+	if limit == 0 {
+		return run(x, r, c)
+	}
+	ctx, cancel := context.WithDeadline(r.Context(), x.started.Add(limit))
+	defer cancel()
+	if ctx.Err() == nil {
+		err = run(x, r.WithContext(ctx), c)
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && x.status == 0 {
+		if _, expected := fault.As(err); !expected { // whatever it says, the deadline is behind it
+			return errors.Join(context.DeadlineExceeded, err)
+		}
+	}
+	return err
+}
+
+// admit authenticates the caller and checks its roles.
+func (s *Server) admit(r *http.Request, c *Call) (err error) {
+	if c.Op.Public {
+		return nil
+	}
+	secret := credential(r.Header)
+	if secret == "" {
+		return fault.Unauthenticated("no credential came with the request; send an API key in the header x-api-key")
+	}
+	if c.Principal, err = s.cfg.Authenticate(r.Context(), secret); err != nil {
+		return err
+	}
+	if !mayTry(c) {
+		return fault.Forbidden("%s", needed(c))
+	}
+	return nil
+}
+
+// credential gives the secret sent: x-api-key decides alone, since SDKs send a dummy bearer beside it.
+func credential(h http.Header) string {
+	if v := h.Values("X-Api-Key"); len(v) > 0 {
+		return strings.TrimSpace(v[0])
+	}
+	scheme, token, _ := strings.Cut(strings.TrimSpace(h.Get("Authorization")), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+func needed(c *Call) string {
+	text := c.Op.ID + " needs"
+	or := " "
+	for _, l := range []struct {
+		name  string
+		roles []string
+	}{{"API", c.Op.APIRoles}, {"corpus", c.Op.CorpusRoles}, {"agent", c.Op.AgentRoles}} {
+		if len(l.roles) > 0 {
+			text += or + "one of the " + l.name + " roles " + strings.Join(l.roles, ", ")
+			or = "; or "
+		}
+	}
+	return text
+}
+
+// resolve checks that what the path names exists, from left to right.
+func (s *Server) resolve(ctx context.Context, c *Call) error {
+	for _, segment := range strings.Split(c.Op.Path, "/") {
+		name, ok := strings.CutPrefix(segment, "{")
+		if !ok {
+			continue
+		}
+		if check := s.cfg.Resolvers[strings.TrimSuffix(name, "}")]; check != nil {
+			if err := check(ctx, c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// validate checks headers, query and body, reports every field at fault at once, and gives the time that the request
+// may take, 0 for any.
+func (s *Server) validate(r *http.Request, c *Call) (time.Duration, error) {
+	bad := fault.Invalid()
+	limit := timeout(r.Header, bad)
+	if err := s.checkQuery(c, r.URL.RawQuery, bad); err != nil {
+		return 0, err
+	}
+	if err := s.readBody(r, c, bad); err != nil {
+		return 0, err
+	}
+	if len(bad.Fields) > 0 {
+		return 0, bad
+	}
+	return limit, nil
+}
+
+// exchange is one request and what was answered to it.
+type exchange struct {
+	http.ResponseWriter
+	call    Call
+	body    *requestBody
+	started time.Time
+	status  int // 0 until the answer begins
+	bytes   int64
+}
+
+func (x *exchange) WriteHeader(status int) {
+	if x.status == 0 && status >= 200 {
+		x.status = status
+	}
+	x.ResponseWriter.WriteHeader(status)
+}
+
+func (x *exchange) Write(b []byte) (int, error) {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	n, err := x.ResponseWriter.Write(b)
+	x.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection, for streams.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// Flush sends what was written so far, for streams.
+func (x *exchange) Flush() { _ = http.NewResponseController(x.ResponseWriter).Flush() }
+
+func (x *exchange) route() string {
+	if x.call.Op == nil {
+		return ""
+	}
+	return x.call.Op.Path
+}
+
+// clientGone is what the access log shows when the client left before the answer.
+const clientGone = 499
+
+func (x *exchange) log(log *slog.Logger, r *http.Request) {
+	status := x.status
+	if status == 0 {
+		status = http.StatusOK
+		if r.Context().Err() != nil {
+			status = clientGone
+		}
+	}
+	principal := ""
+	if p := x.call.Principal; p.ID != "" {
+		principal = string(p.Kind) + ":" + p.ID
+	}
+	log.Info("request", "method", r.Method, "route", x.route(), "status", status,
+		"duration_ms", float64(time.Since(x.started).Microseconds())/1000, "bytes", x.bytes,
+		"request_id", x.call.RequestID, "principal", principal)
+}
+
+// requestBody remembers whether anything asked for the body, which is what sends "100 Continue".
+type requestBody struct {
+	io.ReadCloser
+	begun bool
+}
+
+func (b *requestBody) Read(p []byte) (int, error) {
+	b.begun = true
+	return b.ReadCloser.Read(p)
+}
+
+// The most that drain reads, and for how long.
+const (
+	drainBytes = 64 << 20
+	drainTime  = 15 * time.Second
+)
+
+// drain takes in the rest of the body of a request that is refused: most clients send all of it before they read
+// the answer, and would see a broken connection instead.
+func (x *exchange) drain(r *http.Request) {
+	if r.ContentLength == 0 || !x.body.begun && strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
+		return
+	}
+	c := http.NewResponseController(x.ResponseWriter)
+	if c.SetReadDeadline(time.Now().Add(drainTime)) != nil {
+		return
+	}
+	_, _ = io.CopyN(io.Discard, x.body, drainBytes)
+	_ = c.SetReadDeadline(time.Time{})
+}

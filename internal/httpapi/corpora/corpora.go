@@ -1,0 +1,170 @@
+// Package corpora is the HTTP handlers of corpora: create, list, get, update, delete, reset. Its wire.go is the only
+// place where their wire types meet package corpus; the rules themselves are there.
+package corpora
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"quarry/internal/api"
+	"quarry/internal/corpus"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/id"
+	"quarry/internal/page"
+)
+
+// Area answers the operations of corpora.
+type Area struct {
+	corpora *corpus.Service
+	cursors *page.Cursors
+}
+
+// New gives the area over the service; cursors sign the page keys.
+func New(s *corpus.Service, cursors *page.Cursors) *Area { return &Area{s, cursors} }
+
+// Handlers implements httpapi.Area.
+func (a *Area) Handlers() map[string]httpapi.Handler {
+	return map[string]httpapi.Handler{
+		"createCorpus": a.create, "listCorpora": a.list, "getCorpus": a.get,
+		"updateCorpus": a.update, "deleteCorpus": a.delete, "resetCorpus": a.reset,
+	}
+}
+
+// Resolver answers whether the corpus that the path names exists.
+func Resolver(corpora *corpus.Service) httpapi.Resolver {
+	return func(ctx context.Context, c *httpapi.Call) error {
+		_, err := corpora.Get(ctx, c.Path["corpus_key"])
+		return err
+	}
+}
+
+func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	var body api.CreateCorpusRequest
+	if err := httpapi.Decode(c.Body, &body); err != nil {
+		return err
+	}
+	made, err := a.corpora.Create(r.Context(), createCommand(&body))
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusCreated, wireCorpus(&made))
+}
+
+func (a *Area) get(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	found, err := a.corpora.Get(r.Context(), c.Path["corpus_key"])
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, wireCorpus(&found))
+}
+
+func (a *Area) update(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	var body api.UpdateCorpusRequest
+	if err := httpapi.Decode(c.Body, &body); err != nil {
+		return err
+	}
+	changed, err := a.corpora.Update(r.Context(), c.Path["corpus_key"], patchCommand(&body))
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, wireCorpus(&changed))
+}
+
+func (a *Area) delete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	if err := a.corpora.Delete(r.Context(), c.Path["corpus_key"]); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (a *Area) reset(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	if err := a.corpora.Reset(r.Context(), c.Path["corpus_key"]); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// defaultLimit is the contract's (Limits: Corpus list limit).
+const defaultLimit = 10
+
+// list answers a page. With a page key, filters that the request leaves out are those of the page before.
+func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	l := corpus.List{Limit: defaultLimit}
+	if v := c.Query.Get("limit"); v != "" {
+		l.Limit, _ = strconv.Atoi(v) // checked by the chain
+	}
+	scope := page.Scope{Operation: "listCorpora", Filters: map[string]string{}}
+	if v := c.Query.Get("filter"); v != "" {
+		scope.Filters["filter"] = v
+	}
+	if ids := c.Query["corpus_id"]; len(ids) > 0 {
+		scope.Filters["corpus_id"] = strings.Join(slices.Sorted(slices.Values(ids)), ",")
+	}
+	position, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
+	if err != nil {
+		return err
+	}
+	if position != nil {
+		if l.After, err = after(position); err != nil {
+			return err
+		}
+	}
+	if err := filters(&l, scope.Filters); err != nil {
+		return err
+	}
+	found, more, err := a.corpora.List(r.Context(), l)
+	if err != nil {
+		return err
+	}
+	out := api.ListCorporaResponse{Corpora: wireCorpora(found), Metadata: &api.ListMetadata{}}
+	if more && len(found) > 0 {
+		last := &found[len(found)-1]
+		key := a.cursors.Encode(scope, strconv.FormatInt(last.Created.UnixMicro(), 10), strconv.FormatInt(last.No, 10))
+		out.Metadata.PageKey = &key
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, out)
+}
+
+// maxIDs keeps the statement within what every database takes.
+const maxIDs = 1000
+
+// filters reads the filters of the scope into l.
+func filters(l *corpus.List, from map[string]string) error {
+	if ids := from["corpus_id"]; ids != "" {
+		for _, v := range strings.Split(ids, ",") {
+			l.IDs = append(l.IDs, id.Corpus(v))
+		}
+		if len(l.IDs) > maxIDs {
+			return fault.InvalidField("query.corpus_id", "must be given at most %d times", maxIDs)
+		}
+	}
+	if text := from["filter"]; text != "" {
+		match, err := regexp.Compile(text)
+		if err != nil {
+			return fault.InvalidField("query.filter", "is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		}
+		l.Match = match
+	}
+	return nil
+}
+
+// after reads the position of a page key of this list.
+func after(position []string) (*corpus.Position, error) {
+	bad := fault.InvalidField("query.page_key", "is not a token of this list; start again without page_key")
+	if len(position) != 2 {
+		return nil, bad
+	}
+	created, err1 := strconv.ParseInt(position[0], 10, 64)
+	no, err2 := strconv.ParseInt(position[1], 10, 64)
+	if err1 != nil || err2 != nil {
+		return nil, bad
+	}
+	return &corpus.Position{Created: created, No: no}, nil
+}

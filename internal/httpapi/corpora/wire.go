@@ -1,0 +1,123 @@
+package corpora
+
+import (
+	"github.com/oapi-codegen/nullable"
+
+	"quarry/internal/api"
+	"quarry/internal/corpus"
+	"quarry/internal/opt"
+)
+
+// maxMetadataBytes is what the contract's usage object names as the bound of a document's metadata.
+const maxMetadataBytes int64 = 10_485_760
+
+// createCommand maps the body of createCorpus.
+func createCommand(b *api.CreateCorpusRequest) corpus.Create {
+	cmd := corpus.Create{
+		Key: b.Key, Name: given(b.Name), Description: given(b.Description), SaveHistory: or(b.SaveHistory, false),
+		QueriesAreAnswers: or(b.QueriesAreAnswers, false), DocumentsAreQuestions: or(b.DocumentsAreQuestions, false),
+		EncoderName: or(b.EncoderName, ""), EncoderID: or(b.EncoderId, ""),
+	}
+	for _, f := range or(b.FilterAttributes, nil) {
+		cmd.Attributes = append(cmd.Attributes, corpus.Attribute{
+			Name: f.Name, Level: string(f.Level), Type: string(f.Type),
+			Description: or(f.Description, ""), Indexed: or(f.Indexed, true),
+		})
+	}
+	for _, d := range or(b.CustomDimensions, nil) {
+		cmd.Dimensions = append(cmd.Dimensions, corpus.Dimension{
+			Name: d.Name, Description: or(d.Description, ""),
+			IndexingDefault: or(d.IndexingDefault, 0), QueryingDefault: or(d.QueryingDefault, 0),
+		})
+	}
+	return cmd
+}
+
+// patchCommand maps the body of updateCorpus.
+func patchCommand(b *api.UpdateCorpusRequest) corpus.Patch {
+	return corpus.Patch{
+		Name: field(b.Name), Description: field(b.Description),
+		Enabled: field(b.Enabled), SaveHistory: field(b.SaveHistory),
+	}
+}
+
+func wireCorpora(all []corpus.Corpus) *[]api.Corpus {
+	out := make([]api.Corpus, len(all))
+	for i := range all {
+		out[i] = wireCorpus(&all[i])
+	}
+	return &out
+}
+
+// wireCorpus maps a corpus to what clients see.
+func wireCorpus(c *corpus.Corpus) api.Corpus {
+	created, encoder := c.Created.UTC(), corpus.EncoderID(c.EncoderFingerprint)
+	out := api.Corpus{
+		Id: string(c.ID), Key: c.Key, Name: c.Name, Description: c.Description, Enabled: &c.Enabled,
+		SaveHistory: &c.SaveHistory, ChatHistoryCorpus: new(bool), CreatedAt: &created,
+		QueriesAreAnswers: &c.QueriesAreAnswers, DocumentsAreQuestions: &c.DocumentsAreQuestions,
+		EncoderName: &c.EncoderName, EncoderId: &encoder,
+		FilterAttributes: wireAttributes(c.Attributes), CustomDimensions: wireDimensions(c.Dimensions),
+	}
+	out.Limits = fresh(out.Limits)
+	most, u := maxMetadataBytes, c.Usage
+	out.Limits.UsedDocs, out.Limits.UsedParts = &u.Documents, &u.Parts
+	out.Limits.UsedCharacters, out.Limits.MaxMetadataBytes = &u.Characters, &most
+	return out
+}
+
+func wireAttributes(all []corpus.Attribute) *[]api.FilterAttribute {
+	out := make([]api.FilterAttribute, len(all))
+	for i, a := range all {
+		out[i] = api.FilterAttribute{
+			Name: a.Name, Level: api.FilterAttributeLevel(a.Level), Type: api.FilterAttributeType(a.Type),
+			Indexed: &a.Indexed, Description: text(a.Description),
+		}
+	}
+	return &out
+}
+
+func wireDimensions(all []corpus.Dimension) *[]api.CorpusCustomDimension {
+	out := make([]api.CorpusCustomDimension, len(all))
+	for i, d := range all {
+		out[i] = api.CorpusCustomDimension{
+			Name: d.Name, Description: text(d.Description),
+			IndexingDefault: &d.IndexingDefault, QueryingDefault: &d.QueryingDefault,
+		}
+	}
+	return &out
+}
+
+// fresh gives a new value of a type that the generated models leave without a name.
+func fresh[T any](*T) *T { return new(T) }
+
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func or[T any](p *T, d T) T {
+	if p == nil {
+		return d
+	}
+	return *p
+}
+
+func given[T any](p *T) opt.Field[T] {
+	if p == nil {
+		return opt.Field[T]{}
+	}
+	return opt.Some(*p)
+}
+
+func field[T any](n nullable.Nullable[T]) opt.Field[T] {
+	if n.IsNull() {
+		return opt.Null[T]()
+	}
+	if v, err := n.Get(); err == nil {
+		return opt.Some(v)
+	}
+	return opt.Field[T]{}
+}

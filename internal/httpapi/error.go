@@ -1,0 +1,143 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"quarry/internal/fault"
+)
+
+// methodError says that a path exists and does not take the method.
+type methodError struct {
+	method string
+	allow  []string
+}
+
+func (e *methodError) Error() string {
+	return fmt.Sprintf("the path takes %s, not %s", strings.Join(e.allow, ", "), e.method)
+}
+
+// internalFault is what a client sees of an error that is not its own: the request id finds the rest in the log.
+var internalFault = &fault.Fault{Code: "internal", Text: "the request failed inside the service; the log has the cause under the request id"}
+
+// statusOf gives the HTTP status and the word that opens the message.
+func statusOf(f *fault.Fault) (int, string) {
+	switch f.Kind {
+	case fault.KindInvalid:
+		return http.StatusBadRequest, "INVALID_ARGUMENT"
+	case fault.KindUnauthenticated:
+		return http.StatusUnauthorized, "UNAUTHENTICATED"
+	case fault.KindForbidden:
+		return http.StatusForbidden, "PERMISSION_DENIED"
+	case fault.KindNotFound:
+		return http.StatusNotFound, "NOT_FOUND"
+	case fault.KindConflict:
+		if strings.HasSuffix(f.Code, "_exists") {
+			return http.StatusConflict, "ALREADY_EXISTS"
+		}
+		return http.StatusConflict, "CONFLICT"
+	case fault.KindTooLarge:
+		return http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE"
+	case fault.KindMediaType:
+		return http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE"
+	case fault.KindUnprocessable:
+		return http.StatusUnprocessableEntity, "FAILED_PRECONDITION"
+	case fault.KindLimited:
+		return http.StatusTooManyRequests, "RESOURCE_EXHAUSTED"
+	case fault.KindNotBuilt:
+		return http.StatusNotImplemented, "UNIMPLEMENTED"
+	case fault.KindUpstream:
+		return http.StatusBadGateway, "UNAVAILABLE"
+	case fault.KindUnavailable:
+		return http.StatusServiceUnavailable, "UNAVAILABLE"
+	case fault.KindTimeout:
+		return http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"
+	}
+	return http.StatusInternalServerError, "INTERNAL"
+}
+
+// refuse is the one place where an error becomes an answer.
+func (s *Server) refuse(x *exchange, r *http.Request, err error) {
+	f, expected := fault.As(err)
+	var wrong *methodError
+	switch {
+	case x.status != 0:
+		s.cfg.Log.Error("error after the answer began", "request_id", x.call.RequestID, "route", x.route(), "error", err)
+		return
+	case expected && f.Kind != fault.KindInternal:
+		if f.Unwrap() != nil && f.Kind >= fault.KindUpstream {
+			s.cfg.Log.Warn("request refused", "request_id", x.call.RequestID, "route", x.route(), "error", err, "cause", f.Unwrap())
+		}
+	case errors.As(err, &wrong):
+		x.Header().Set("Allow", strings.Join(wrong.allow, ", "))
+		x.drain(r)
+		writeBody(x, http.StatusMethodNotAllowed, errorBody{Messages: []string{"METHOD_NOT_ALLOWED: " + err.Error()},
+			Code: "method_not_allowed", RequestID: x.call.RequestID})
+		return
+	case r.Context().Err() != nil:
+		return // nobody is left to read an answer
+	case errors.Is(err, context.DeadlineExceeded):
+		f = fault.Timeout("the deadline of the request passed; what it began may still complete")
+	default:
+		s.cfg.Log.Error("request failed", "request_id", x.call.RequestID, "route", x.route(), "error", err)
+		f = internalFault
+	}
+	x.drain(r)
+	status, _ := statusOf(f)
+	writeError(x, status, x.call.RequestID, f)
+}
+
+// errorBody is Error, BadRequestError and NotFoundError of the contract.
+type errorBody struct {
+	FieldErrors map[string]string `json:"field_errors,omitempty"`
+	ID          *string           `json:"id,omitempty"`
+	Messages    []string          `json:"messages"`
+	Code        string            `json:"code,omitempty"`
+	RequestID   string            `json:"request_id"`
+}
+
+// writeError answers with the contract's body for f.
+func writeError(w http.ResponseWriter, status int, requestID string, f *fault.Fault) {
+	_, word := statusOf(f)
+	b := errorBody{Messages: []string{message(f, word)}, Code: f.Code, RequestID: requestID}
+	switch f.Kind {
+	case fault.KindInvalid:
+		b.FieldErrors = f.Fields
+	case fault.KindNotFound:
+		b.ID = &f.ID
+	case fault.KindUnauthenticated:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	if f.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
+	}
+	writeBody(w, status, b)
+}
+
+func writeBody(w http.ResponseWriter, status int, b errorBody) {
+	_ = WriteJSON(w, status, b) // strings always encode
+}
+
+// opened matches a text that brings its own status word, as those that clients match do.
+var opened = regexp.MustCompile(`^[A-Z][A-Z_]+: `)
+
+func message(f *fault.Fault, word string) string {
+	text := f.Text
+	if text == "" && len(f.Fields) > 0 {
+		parts := make([]string, 0, len(f.Fields))
+		for _, path := range f.Paths() {
+			parts = append(parts, path+" "+f.Fields[path])
+		}
+		text = strings.Join(parts, "; ")
+	}
+	if opened.MatchString(text) {
+		return text
+	}
+	return word + ": " + text
+}

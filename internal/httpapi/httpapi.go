@@ -1,0 +1,185 @@
+// Package httpapi is the HTTP transport: the route table, the chain that every request passes, the door for JSON
+// bodies, the checks against the contract's schemas and the one error writer. The handlers of each area live in its
+// sub-packages and plug in as an Area. It holds no use case and knows no storage. Package app builds the Server.
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"quarry/internal/api"
+	"quarry/internal/authz"
+	"quarry/internal/fault"
+)
+
+// Call is one request that the chain has let through.
+type Call struct {
+	Op        *api.Operation
+	Principal authz.Principal
+	RequestID string
+	Path      map[string]string // path parameters, decoded once
+	Query     url.Values        // checked against the contract; booleans are spelled true and false
+	Body      json.RawMessage   // the JSON body, checked against its schema; nil if there is none
+}
+
+// Handler answers one call. An error goes to the error writer, so a handler that has begun to write returns nil.
+type Handler func(w http.ResponseWriter, r *http.Request, c *Call) error
+
+// Area is the handlers of one part of the contract.
+type Area interface {
+	// Handlers maps operation ids to handlers.
+	Handlers() map[string]Handler
+}
+
+// Resolver says whether what a path parameter names exists: fault.KindNotFound when it doesn't.
+type Resolver func(ctx context.Context, c *Call) error
+
+// Config is what a Server needs.
+type Config struct {
+	Authenticate func(ctx context.Context, secret string) (authz.Principal, error)
+	Areas        []Area
+	Resolvers    map[string]Resolver // by path parameter name; run in path order, for built operations
+	Log          *slog.Logger
+	MaxJSON      int64       // bytes of a JSON body; setting max_json
+	MaxUpload    int64       // bytes of an uploaded file; the upload handler enforces it
+	Ready        func() bool // whether queries are served
+	OpenAPI      []byte      // the contract, as served
+}
+
+// Server answers HTTP requests. It is safe for concurrent use.
+type Server struct {
+	cfg      Config
+	routes   *node
+	handlers map[string]Handler
+	schemas  *schemas
+}
+
+// New builds the route table. An operation that is neither public nor has roles, a handler for an unknown operation
+// and two handlers for one operation are programming errors that refuse the start.
+func New(cfg Config) (*Server, error) {
+	s := &Server{cfg: cfg, routes: &node{}, handlers: map[string]Handler{}}
+	var err error
+	if s.schemas, err = newSchemas(api.Schemas); err != nil {
+		return nil, err
+	}
+	if err := checkRoles(api.Operations); err != nil {
+		return nil, err
+	}
+	if err := s.routes.add(readyz); err != nil {
+		return nil, err
+	}
+	for i := range api.Operations {
+		if err := s.routes.add(&api.Operations[i]); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range append([]Area{ownArea{s}}, cfg.Areas...) {
+		if err := s.plugIn(a); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *Server) plugIn(a Area) error {
+	for id, h := range a.Handlers() {
+		switch {
+		case api.OperationByID(id) == nil && id != readyz.ID:
+			return fmt.Errorf("handler for unknown operation %s", id)
+		case s.handlers[id] != nil:
+			return fmt.Errorf("two handlers for operation %s", id)
+		}
+		s.handlers[id] = h
+	}
+	return nil
+}
+
+func checkRoles(all []api.Operation) error {
+	var errs []error
+	for _, op := range all {
+		if !op.Public && len(op.APIRoles)+len(op.CorpusRoles)+len(op.AgentRoles) == 0 {
+			errs = append(errs, fmt.Errorf("operation %s is not public and names no role", op.ID))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Built lists the ids of the operations that do not answer 501, in contract order.
+func (s *Server) Built() []string {
+	var out []string
+	for _, op := range api.Operations {
+		if s.handlers[op.ID] != nil {
+			out = append(out, op.ID)
+		}
+	}
+	return out
+}
+
+// readyz is not in the contract: it is healthz under the name that orchestrators ask for.
+var readyz = &api.Operation{ID: "readyz", Method: http.MethodGet, Path: "/readyz", Public: true, Success: http.StatusOK}
+
+// ownArea is the operations that the server answers by itself.
+type ownArea struct{ s *Server }
+
+func (a ownArea) Handlers() map[string]Handler {
+	return map[string]Handler{"healthz": a.health, "readyz": a.health, "getContract": a.contract}
+}
+
+func (a ownArea) health(w http.ResponseWriter, _ *http.Request, _ *Call) error {
+	if a.s.cfg.Ready != nil && !a.s.cfg.Ready() {
+		return fault.Unavailable("not_ready", "queries are not served yet; try again in a moment")
+	}
+	return WriteJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+func (a ownArea) contract(w http.ResponseWriter, _ *http.Request, _ *Call) error {
+	w.Header().Set("Content-Type", "application/yaml; charset=utf-8")
+	_, _ = w.Write(a.s.cfg.OpenAPI) // an error means that the client is gone
+	return nil
+}
+
+// WriteJSON answers with v as JSON; an error means that v can't be encoded and nothing was written.
+func WriteJSON(w http.ResponseWriter, status int, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode response: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n')) // an error means that the client is gone
+	return nil
+}
+
+// roles gives the rule of an operation as package authz reads it.
+func roles(op *api.Operation) authz.Rule {
+	return authz.Rule{APIRoles: op.APIRoles, CorpusRoles: op.CorpusRoles, AgentRoles: op.AgentRoles}
+}
+
+// mayTry reports whether the caller may use the operation on what the path names. Where the corpora stand in the
+// body instead, a listed role on any corpus lets the request in and the handler decides on the corpora named.
+func mayTry(c *Call) bool {
+	var t authz.Target
+	key, named := c.Path["corpus_key"]
+	if named {
+		t.Corpora = []string{key}
+	}
+	t.Agent = c.Path["agent_key"]
+	if authz.Allow(c.Principal, roles(c.Op), t) {
+		return true
+	}
+	if named {
+		return false
+	}
+	for _, have := range c.Principal.CorpusRoles {
+		if slices.ContainsFunc(have, func(r string) bool { return slices.Contains(c.Op.CorpusRoles, r) }) {
+			return true
+		}
+	}
+	return false
+}

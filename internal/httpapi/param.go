@@ -1,0 +1,124 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"quarry/internal/api"
+	"quarry/internal/fault"
+)
+
+// timeout reads the two headers that bound the time of a request; the smaller wins, 0 is none.
+func timeout(h http.Header, bad *fault.Fault) time.Duration {
+	var least time.Duration
+	for _, header := range []struct {
+		name string
+		unit time.Duration
+	}{{"Request-Timeout", time.Second}, {"Request-Timeout-Millis", time.Millisecond}} {
+		given := h.Values(header.name)
+		if len(given) == 0 {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(given[0]), 10, 64)
+		if err != nil || n < 1 {
+			bad.Field("header."+header.name, "must be an integer of at least 1, not %s", show(given[0]))
+			continue
+		}
+		n = min(n, int64(24*time.Hour/header.unit)) // longer is the same to us and would overflow
+		if d := time.Duration(n) * header.unit; least == 0 || d < least {
+			least = d
+		}
+	}
+	return least
+}
+
+// checkQuery checks the query parameters that the operation knows and ignores others.
+func (s *Server) checkQuery(c *Call, raw string, bad *fault.Fault) error {
+	query, err := url.ParseQuery(raw)
+	if err != nil {
+		bad.Field("query", "is not a valid query string: %s", err)
+	}
+	c.Query = query
+	for i := range c.Op.Params {
+		p := &c.Op.Params[i]
+		if p.In != "query" || p.Type == "object" { // an object's members are parameters of their own: name[member]
+			continue
+		}
+		path, given := "query."+p.Name, query[p.Name]
+		switch {
+		case len(given) == 0:
+			if p.Required {
+				bad.Field(path, "is required")
+			}
+		case len(given) > 1 && !p.Array:
+			bad.Field(path, "is given %d times and takes one value", len(given))
+		default:
+			if err := s.checkParam(p, given, bad); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkParam checks the values of one parameter and brings booleans to one spelling.
+func (s *Server) checkParam(p *api.Param, given []string, bad *fault.Fault) error {
+	path := "query." + p.Name
+	typed := make([]any, len(given))
+	for i, text := range given {
+		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			bad.Field(path, "must be valid UTF-8 without the character NUL")
+			return nil
+		}
+		v, want := typedParam(p.Type, text)
+		if want != "" {
+			bad.Field(path, "must be %s, not %s", want, show(text))
+			return nil
+		}
+		if b, ok := v.(bool); ok {
+			given[i] = strconv.FormatBool(b)
+		}
+		typed[i] = v
+	}
+	var v any = typed
+	if !p.Array {
+		v = typed[0]
+	}
+	return s.schemas.check(p.Schema, v, path, bad)
+}
+
+var (
+	integerText = regexp.MustCompile(`^-?[0-9]{1,30}$`)
+	numberText  = regexp.MustCompile(`^-?[0-9]{1,30}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?$`)
+)
+
+// typedParam gives the text as the JSON value of its type, or what it should have been.
+func typedParam(kind, text string) (v any, want string) {
+	switch kind {
+	case "integer":
+		if !integerText.MatchString(text) {
+			return nil, "an integer"
+		}
+		return json.Number(text), ""
+	case "number":
+		if !numberText.MatchString(text) {
+			return nil, "a number"
+		}
+		return json.Number(text), ""
+	case "boolean":
+		switch strings.ToLower(text) {
+		case "true":
+			return true, ""
+		case "false":
+			return false, ""
+		}
+		return nil, "true or false"
+	}
+	return text, ""
+}
