@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -40,62 +39,6 @@ func TestAssetOrigin(t *testing.T) {
 	}
 	if n := len(asset.MiniLM()); n > 30_000_000 {
 		t.Errorf("the asset has %d bytes, at most 30 MB are allowed", n)
-	}
-}
-
-// checkpoint is the folder the asset was made from.
-func checkpoint(t testing.TB) string {
-	t.Helper()
-	dir := os.Getenv("QUARRY_CHECKPOINT")
-	if dir == "" {
-		t.Skip("QUARRY_CHECKPOINT does not name the checkpoint folder, see internal/encode/asset/ORIGIN.md")
-	}
-	return dir
-}
-
-// Proves that the asset comes out of the checkpoint again, byte by byte, and is what the folder gives when opened.
-func TestConvertAgain(t *testing.T) {
-	t.Parallel()
-	dir, out := checkpoint(t), filepath.Join(t.TempDir(), "again.qenc")
-	info, err := encode.Convert(dir, out, builtin(t).Meta())
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := sha256.Sum256(asset.MiniLM())
-	if want := hex.EncodeToString(sum[:]); info.SHA256 != want {
-		t.Errorf("sha256 of the new file is %s, of the asset %s", info.SHA256, want)
-	}
-	folder, err := encode.OpenFolder(dir, encode.Int8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if folder.Fingerprint() != builtin(t).Fingerprint() {
-		t.Error("the folder opened in int8 has another fingerprint than the asset")
-	}
-}
-
-// Proves on real weights that int8 follows the fp32 reference and that a changed precision changes the fingerprint.
-func TestInt8FollowsF32(t *testing.T) {
-	t.Parallel()
-	f, err := encode.OpenFolder(checkpoint(t), encode.F32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := builtin(t)
-	if f.Fingerprint() == q.Fingerprint() {
-		t.Error("fp32 and int8 have one fingerprint")
-	}
-	for _, text := range []string{"What is the capital of France?", "Die Katze sitzt auf der Matte.", strings.Repeat("The quick brown fox jumps over the lazy dog. ", 40)} {
-		a, b := make([]float32, f.Dim()), make([]float32, q.Dim())
-		if err := f.Encode(text, false, a); err != nil {
-			t.Fatal(err)
-		}
-		if err := q.Encode(text, false, b); err != nil {
-			t.Fatal(err)
-		}
-		if c := kernel.Dot(a, b); c < 0.99 {
-			t.Errorf("%.30q: cosine %g", text, c)
-		}
 	}
 }
 

@@ -142,12 +142,11 @@ func (f folder) checkPooling(name string, width int) error {
 
 // checkTokenizer refuses WordPiece variants that package tokenizer does not implement.
 func (f folder) checkTokenizer() error {
-	yes := true
-	c := struct {
+	var c struct { // absent or null: the default of BERT uncased
 		Lower   *bool `json:"do_lower_case"`
 		Chinese *bool `json:"tokenize_chinese_chars"`
 		Accents *bool `json:"strip_accents"`
-	}{&yes, &yes, nil}
+	}
 	if err := f.optional("tokenizer_config.json", &c); err != nil {
 		return err
 	}

@@ -100,7 +100,9 @@ func absMax(x []float32) float32 {
 type Levels struct {
 	K           int // values per row; a multiple of 64
 	q           []uint8
-	wide        []uint16 // the same as q, for kernels that multiply 16-bit values
+	wide        []uint16             // the same as q, for kernels that multiply 16-bit values
+	words       [][stripWords]uint64 // weights of one strip, for the portable product
+	total       []int32              // Σ q of each row, likewise
 	scale, zero []float32
 }
 
