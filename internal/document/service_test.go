@@ -1,92 +1,37 @@
 package document_test
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/corpus"
 	"quarry/internal/document"
+	"quarry/internal/document/documenttest"
 	"quarry/internal/fault"
 )
 
-// memory is a store of one corpus in memory, and its corpora and indexer. Methods that these tests don't reach are
-// those of the nil interface.
-type memory struct {
-	document.Store
-	corpus  corpus.Corpus
-	docs    map[string]document.Document
-	reads   int
-	indexed []int64
-	behind  error
-}
-
-func (m *memory) Get(_ context.Context, no int64, id string, _ bool) (*document.Document, error) {
-	d, ok := m.docs[id]
-	if !ok || no != m.corpus.No {
-		return nil, fault.NotFound("document_not_found", id, "no document %s", id)
-	}
-	return &d, nil
-}
-
-func (m *memory) Delete(_ context.Context, _ int64, id string) (int64, error) {
-	if _, ok := m.docs[id]; !ok {
-		return 0, fault.NotFound("document_not_found", id, "no document %s", id)
-	}
-	delete(m.docs, id)
-	m.corpus.Seq++
-	return m.corpus.Seq, nil
-}
-
-func (m *memory) List(_ context.Context, _ int64, l document.List) ([]document.Document, error) {
-	m.reads++
-	var out []document.Document
-	for id, d := range m.docs {
-		if id > l.After {
-			out = append(out, d)
+func newMemory(t *testing.T, n int) (*documenttest.Memory, *document.Service) {
+	t.Helper()
+	m := documenttest.New(corpus.Corpus{Key: "c", Attributes: []corpus.Attribute{
+		{Name: "even", Level: "document", Type: "boolean"}, {Name: "kind", Level: "part", Type: "text"}}})
+	for i := range n {
+		d := document.Document{ID: fmt.Sprintf("d%04d", i), Metadata: json.RawMessage(fmt.Sprintf(`{"even":%v}`, i%2 == 0))}
+		if _, err := m.Insert(t.Context(), m.Corpus.No, m.Corpus.Epoch, &d); err != nil {
+			t.Fatal(err)
 		}
 	}
-	slices.SortFunc(out, func(a, b document.Document) int { return cmp.Compare(a.ID, b.ID) })
-	return out[:min(l.Limit, len(out))], nil
-}
-
-// corpora finds the one corpus.
-type corpora struct{ m *memory }
-
-func (c corpora) Get(_ context.Context, keys ...string) ([]corpus.Corpus, error) {
-	if keys[0] != "c" {
-		return nil, fault.NotFound("corpus_not_found", keys[0], "no corpus %s", keys[0])
-	}
-	return []corpus.Corpus{c.m.corpus}, nil
-}
-
-func (m *memory) CatchUp(_ context.Context, c corpus.Corpus) error {
-	m.indexed = append(m.indexed, c.Seq)
-	return m.behind
-}
-
-func newMemory(n int) (*memory, *document.Service) {
-	m := &memory{corpus: corpus.Corpus{No: 5, Key: "c", Attributes: []corpus.Attribute{
-		{Name: "even", Level: "document", Type: "boolean"}, {Name: "kind", Level: "part", Type: "text"}}},
-		docs: map[string]document.Document{}}
-	for i := range n {
-		id := fmt.Sprintf("d%04d", i)
-		m.docs[id] = document.Document{ID: id, Metadata: json.RawMessage(fmt.Sprintf(`{"even":%v}`, i%2 == 0))}
-	}
-	return m, document.NewService(m, corpora{m}, m)
+	return m, document.NewService(m, m.Corpora(), m)
 }
 
 func TestList(t *testing.T) {
 	// Proves paging by id, the exact filter across batches, and when more follow.
 	t.Parallel()
-	m, s := newMemory(1200)
+	m, s := newMemory(t, 1200)
 	tests := []struct {
 		name  string
 		query document.Query
@@ -111,16 +56,16 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: %d documents, more %v, %v; want %d from %s, more %v", tt.name, len(page), more, err, tt.count, tt.first, tt.more)
 		}
 	}
-	m.reads = 0
-	if _, _, err := s.List(t.Context(), "c", document.Query{Limit: 1000, Filter: "doc.even"}); err != nil || m.reads > 3 {
-		t.Errorf("%d reads, %v", m.reads, err)
+	before := m.Reads()
+	if _, _, err := s.List(t.Context(), "c", document.Query{Limit: 1000, Filter: "doc.even"}); err != nil || m.Reads()-before > 3 {
+		t.Errorf("%d reads, %v", m.Reads()-before, err)
 	}
 }
 
 func TestListRefusals(t *testing.T) {
 	// Proves that a bad filter is refused with the words that clients test for, before anything is read.
 	t.Parallel()
-	m, s := newMemory(3)
+	m, s := newMemory(t, 3)
 	for filter, want := range map[string]string{
 		"part.kind = 'a'":              "part.kind",
 		"doc.dept = 'a'":               "Unrecognized references: doc.dept",
@@ -137,20 +82,20 @@ func TestListRefusals(t *testing.T) {
 	if _, _, err := s.List(t.Context(), "other", document.Query{Limit: 1}); !fault.Is(err, fault.KindNotFound) {
 		t.Errorf("unknown corpus: %v", err)
 	}
-	if m.reads != 0 {
-		t.Errorf("%d reads", m.reads)
+	if m.Reads() != 0 {
+		t.Errorf("%d reads", m.Reads())
 	}
 }
 
 func TestDelete(t *testing.T) {
 	// Proves that a delete waits for searches to follow, is a success when they can't now, and is refused once more.
 	t.Parallel()
-	m, s := newMemory(2)
-	m.behind = errors.New("busy")
+	m, s := newMemory(t, 2)
+	m.Behind = errors.New("busy")
 	if err := s.Delete(t.Context(), "c", "d0001"); err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff([]int64{1}, m.indexed); diff != "" {
+	if diff := cmp.Diff([]int64{3}, m.Indexed()); diff != "" {
 		t.Errorf("sequence numbers waited for: %s", diff)
 	}
 	for _, id := range []string{"d0001", "", "a\x00b", "\xff"} {
@@ -194,7 +139,7 @@ func TestAttributeTypes(t *testing.T) {
 	for _, tt := range tests {
 		_, err := tt.draft.Build(c)
 		f, ok := fault.As(err)
-		if tt.path == "" && err != nil || tt.path != "" && (!ok || gocmp.Diff([]string{tt.path}, f.Paths()) != "") {
+		if tt.path == "" && err != nil || tt.path != "" && (!ok || cmp.Diff([]string{tt.path}, f.Paths()) != "") {
 			t.Errorf("%+v: %v, want %q", tt.draft, err, tt.path)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"quarry/internal/corpus"
 	"quarry/internal/document"
+	"quarry/internal/document/documenttest"
 	"quarry/internal/embed"
 	"quarry/internal/fault"
 	"quarry/internal/ingest"
@@ -19,17 +20,19 @@ import (
 // bench is a service over fakes.
 type bench struct {
 	*ingest.Service
-	store *memory
-	index *index
-	enc   *encoder
+	store *documenttest.Memory
+	enc   *documenttest.Encoder
 }
 
 func newBench(c corpus.Corpus) *bench {
-	c.Key, c.No, c.Epoch, c.Seq = "manuals", 3, 77, 10
-	b := &bench{store: newMemory(c), index: &index{}, enc: &encoder{}}
-	b.Service = ingest.New(ingest.Config{Corpora: corpora{b.store}, Documents: b.store, Encoders: encoders{b.enc}, Index: b.index})
+	c.Key, c.Seq = "manuals", 10
+	b := &bench{store: documenttest.New(c), enc: &documenttest.Encoder{}}
+	b.Service = ingest.New(ingest.Config{Corpora: b.store.Corpora(), Documents: b.store, Encoders: b.enc, Index: b.store})
 	return b
 }
+
+// encoded gives the texts that the encoder saw.
+func (b *bench) encoded() []string { texts, _, _ := b.enc.Asked(); return texts }
 
 func text(id, s string) document.Draft {
 	return document.Structured{ID: id, Title: "Pumps", Sections: []document.Section{{Title: "Why?", Text: s}}}
@@ -45,13 +48,13 @@ func TestCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"Pumps", "Why?", "Pumps. Why? They move water.", "Pumps. Why? They last."}
-	if diff := cmp.Diff(want, b.enc.texts); diff != "" {
+	if diff := cmp.Diff(want, b.encoded()); diff != "" {
 		t.Errorf("encoded texts (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]int64{11}, b.index.seq); diff != "" {
+	if diff := cmp.Diff([]int64{11}, b.store.Indexed()); diff != "" {
 		t.Errorf("sequence numbers waited for: %s", diff)
 	}
-	stored := b.store.docs["d1"]
+	stored, _ := b.store.Document("d1")
 	for _, p := range stored.Parts {
 		if len(p.Vector) == 0 {
 			t.Errorf("part %d was stored without a vector", p.Ord)
@@ -60,8 +63,8 @@ func TestCreate(t *testing.T) {
 	if d.ID != "d1" || d.Usage.Bytes == 0 {
 		t.Errorf("answer %+v", d)
 	}
-	if _, err := b.Create(t.Context(), "manuals", text("d2", "x y."), ingest.Durable); err != nil || len(b.index.seq) != 1 {
-		t.Errorf("wait_for=indexed: %v, waited %d times", err, len(b.index.seq)-1)
+	if _, err := b.Create(t.Context(), "manuals", text("d2", "x y."), ingest.Durable); err != nil || len(b.store.Indexed()) != 1 {
+		t.Errorf("wait_for=indexed: %v, waited %d times", err, len(b.store.Indexed())-1)
 	}
 }
 
@@ -73,8 +76,8 @@ func TestCreateAsQuestions(t *testing.T) {
 		if _, err := b.Create(t.Context(), "manuals", text("d", "Is it so?"), ingest.Searchable); err != nil {
 			t.Fatal(err)
 		}
-		if b.enc.kinds[0] != want {
-			t.Errorf("documents_are_questions %v: kind %v, want %v", questions, b.enc.kinds[0], want)
+		if _, kind, _ := b.enc.Asked(); kind != want {
+			t.Errorf("documents_are_questions %v: kind %v, want %v", questions, kind, want)
 		}
 	}
 }
@@ -98,14 +101,14 @@ func TestCreateConflicts(t *testing.T) {
 			if _, err := b.Create(t.Context(), "manuals", text("d", "They move water."), ingest.Searchable); err != nil {
 				t.Fatal(err)
 			}
-			b.store.blind = tt.race
-			before := len(b.enc.texts)
+			b.store.Blind = tt.race
+			before := len(b.encoded())
 			_, err := b.Create(t.Context(), "manuals", text("d", tt.text), ingest.Searchable)
 			f, ok := fault.As(err)
 			if !ok || f.Kind != fault.KindConflict || !strings.Contains(f.Text, tt.want) || !strings.Contains(f.Text, "document id 'd'") {
 				t.Errorf("got %v, want a conflict with %q", err, tt.want)
 			}
-			if !tt.race && len(b.enc.texts) != before {
+			if !tt.race && len(b.encoded()) != before {
 				t.Error("a known conflict was encoded")
 			}
 		})
@@ -127,13 +130,13 @@ func TestCreateRefused(t *testing.T) {
 		check func(error) bool
 	}{
 		{"unknown corpus", t.Context(), "other", text("d", "x"), func(*bench) {}, func(err error) bool { return fault.Is(err, fault.KindNotFound) }},
-		{"disabled corpus", t.Context(), "manuals", text("d", "x"), func(b *bench) { b.store.corpus.Enabled = false },
+		{"disabled corpus", t.Context(), "manuals", text("d", "x"), func(b *bench) { b.store.Corpus.Enabled = false },
 			func(err error) bool {
 				f, ok := fault.As(err)
 				return ok && f.Kind == fault.KindInvalid && strings.Contains(f.Text, "corpus manuals is disabled")
 			}},
 		{"bad draft", t.Context(), "manuals", text("", "x"), func(*bench) {}, func(err error) bool { return fault.Is(err, fault.KindInvalid) }},
-		{"encoder fails", t.Context(), "manuals", text("d", "x"), func(b *bench) { b.enc.err = errors.New("no model") },
+		{"encoder fails", t.Context(), "manuals", text("d", "x"), func(b *bench) { b.enc.Err = errors.New("no model") },
 			func(err error) bool { _, ok := fault.As(err); return err != nil && !ok }},
 		{"caller left", gone, "manuals", text("d", "x"), func(*bench) {}, func(err error) bool { return errors.Is(err, context.Canceled) }},
 	}
@@ -145,8 +148,8 @@ func TestCreateRefused(t *testing.T) {
 			if _, err := b.Create(tt.ctx, tt.key, tt.draft, ingest.Searchable); !tt.check(err) {
 				t.Errorf("Create: %v", err)
 			}
-			if len(b.store.docs) != 0 || len(b.index.seq) != 0 {
-				t.Errorf("%d documents stored, index asked %d times", len(b.store.docs), len(b.index.seq))
+			if _, stored := b.store.Document("d"); stored || len(b.store.Indexed()) != 0 {
+				t.Errorf("document stored: %v, index asked %d times", stored, len(b.store.Indexed()))
 			}
 		})
 	}
@@ -156,7 +159,7 @@ func TestCreateIndexBehind(t *testing.T) {
 	// Proves that a durable document is a success even when the index can't be brought up now: queries do that first.
 	t.Parallel()
 	b := newBench(corpus.Corpus{Enabled: true})
-	b.index.err = errors.New("index is being rebuilt")
+	b.store.Behind = errors.New("index is being rebuilt")
 	if _, err := b.Create(t.Context(), "manuals", text("d", "x"), ingest.Searchable); err != nil {
 		t.Errorf("Create: %v", err)
 	}
@@ -173,7 +176,33 @@ func TestCreateLarge(t *testing.T) {
 	if _, err := b.Create(t.Context(), "manuals", core, ingest.Searchable); err != nil {
 		t.Fatal(err)
 	}
-	if len(b.enc.texts) != 3001 || b.enc.largest > 256 {
-		t.Errorf("%d texts encoded, at most %d at a time", len(b.enc.texts), b.enc.largest)
+	if texts, _, largest := b.enc.Asked(); len(texts) != 3001 || largest > 256 {
+		t.Errorf("%d texts encoded, at most %d at a time", len(texts), largest)
+	}
+}
+
+func TestCreateAtOnce(t *testing.T) {
+	// Proves that of several creates of one id at once exactly one succeeds and the others are conflicts.
+	t.Parallel()
+	b := newBench(corpus.Corpus{Enabled: true})
+	const callers = 8
+	errs := make(chan error, callers)
+	for i := range callers {
+		go func() {
+			_, err := b.Create(t.Context(), "manuals", text("d", strings.Repeat("Words. ", i+1)), ingest.Searchable)
+			errs <- err
+		}()
+	}
+	won := 0
+	for range callers {
+		switch err := <-errs; {
+		case err == nil:
+			won++
+		case !fault.Is(err, fault.KindConflict):
+			t.Errorf("Create: %v", err)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d creates succeeded", won)
 	}
 }

@@ -46,8 +46,9 @@ func TestUpload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	stored, _ := b.store.Document("manual.md")
 	var got []string
-	for _, p := range b.store.docs["manual.md"].Parts {
+	for _, p := range stored.Parts {
 		got = append(got, fmt.Sprint(p.Heading, " | ", p.Text, " | ", p.IsTitle))
 	}
 	want := []string{
@@ -83,7 +84,7 @@ func TestUploadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	encoded := len(b.enc.texts)
+	encoded := len(b.encoded())
 	again, err := b.Upload(t.Context(), "manuals", first)
 	if err != nil || again.Usage != stored.Usage || again.ID != "a.txt" {
 		t.Errorf("the same once more: %+v, %v", again, err)
@@ -98,7 +99,7 @@ func TestUploadAgain(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if len(b.enc.texts) != encoded {
+	if len(b.encoded()) != encoded {
 		t.Error("a repeated upload was encoded")
 	}
 }
@@ -145,7 +146,7 @@ func TestUploadRefused(t *testing.T) {
 			if tt.field != "" && (len(f.Fields) != 1 || f.Fields[tt.field] == "") {
 				t.Errorf("fields %v, want %s", f.Fields, tt.field)
 			}
-			if len(b.store.docs) > 0 {
+			if b.store.Corpus.Seq != 10 {
 				t.Error("something was stored")
 			}
 		})
