@@ -76,7 +76,7 @@ func connectSQLite(ctx context.Context, path, vfs string, unclean bool) (_ *DB, 
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{read: r, writer: newWriter(conn)}
+	db := &DB{read: r, texts: &texts{db: r, stmts: map[string]*sql.Stmt{}}, writer: newWriter(conn)}
 	db.close = func() error {
 		db.writer.stop()
 		return errors.Join(r.Close(), conn.Close(), w.Close())

@@ -27,17 +27,12 @@ type Config struct {
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
 	read   *sql.DB
-	writer *writer // group commit on SQLite, nil on PostgreSQL
+	texts  *texts       // of read on SQLite, nil on PostgreSQL
+	writer *writer      // group commit on SQLite, nil on PostgreSQL
 	close  func() error // runs once
 	sweep  chan struct{}
 	stop   context.CancelFunc
 	done   sync.WaitGroup
-}
-
-// Querier reads. It is what Read and Reader give.
-type Querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // Open opens the database and brings its schema up to date. It fails with an error that wraps ErrDamaged,
@@ -72,23 +67,6 @@ func (db *DB) Close() error {
 
 // ErrClosed is the error of a write to a closed database.
 var ErrClosed = errors.New("the database is closed")
-
-// Reader reads single statements, each in its own snapshot.
-func (db *DB) Reader() Querier { return db.read }
-
-// Read runs fn over one snapshot of the database.
-func (db *DB) Read(ctx context.Context, fn func(Querier) error) error {
-	opts := &sql.TxOptions{ReadOnly: true}
-	if db.writer == nil {
-		opts.Isolation = sql.LevelRepeatableRead
-	}
-	tx, err := db.read.BeginTx(ctx, opts)
-	if err != nil {
-		return Translate(err)
-	}
-	defer func() { _ = tx.Rollback() }() // nothing was written
-	return Translate(fn(tx))
-}
 
 // Secret gives 32 random bytes that belong to this database, made once; every node over it gets the same.
 func (db *DB) Secret(ctx context.Context) ([]byte, error) {

@@ -9,8 +9,8 @@ import (
 )
 
 // sweepStep is how many parts, documents or changes one step of the sweeper removes at most, so that other writes
-// wait a few milliseconds and no transaction grows large.
-const sweepStep = 1000
+// wait some ten milliseconds and no transaction grows large.
+const sweepStep = 250
 
 // sweepRetry is how long the sweeper rests after an error, such as a full disk.
 const sweepRetry = time.Minute

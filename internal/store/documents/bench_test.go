@@ -140,3 +140,16 @@ func BenchmarkPassages(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkGet reads the head of a document, the cheapest read there is.
+func BenchmarkGet(b *testing.B) {
+	_, docs, c := open(b, store.Config{Dir: b.TempDir()})
+	if _, err := docs.Insert(b.Context(), c.No, c.Epoch, sample("d", 10)); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := docs.Get(b.Context(), c.No, "d", false); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math"
+	"math/bits"
 	"strings"
 
 	"quarry/internal/document"
@@ -15,7 +16,11 @@ import (
 var qualified = "p." + strings.ReplaceAll(partColumns, ", ", ", p.")
 
 // passageStep bounds the parameters of one pair of statements; a page of results is far below it.
-const passageStep = 5000
+const passageStep = 4096
+
+// roundUp gives the power of two from n on: lists in statements are filled up to it with what finds nothing new, so
+// that there are few texts to parse.
+func roundUp(n int) int { return 1 << bits.Len(uint(n-1)) }
 
 // Passages reads, for each ref, the part with its neighbours and its document's head. See document.Store.
 func (s *Store) Passages(ctx context.Context, corpusNo int64, refs []document.Ref, w document.Window) (out []document.Passage, err error) {
@@ -51,7 +56,10 @@ func (s *Store) passages(ctx context.Context, corpusNo int64, refs []document.Re
 	if len(order) == 0 {
 		return nil, nil
 	}
-	rows, err := s.db.Reader().QueryContext(ctx, `WITH w (k, doc_no, lo, hi) AS (VALUES `+windows(len(order))+`)
+	for len(args) < 4*roundUp(len(order)) {
+		args = append(args, 0) // no document has number 0
+	}
+	rows, err := s.db.Reader().QueryContext(ctx, `WITH w (k, doc_no, lo, hi) AS (VALUES `+windows(len(args)/4)+`)
 		SELECT w.k, `+qualified+` FROM w CROSS JOIN parts p
 		WHERE p.doc_no = w.doc_no AND p.ord >= w.lo AND p.ord <= w.hi ORDER BY w.k, p.ord`, args...)
 	_, err = store.Collect(rows, err, func(r *sql.Rows) (struct{}, error) {
@@ -76,6 +84,14 @@ func (s *Store) passages(ctx context.Context, corpusNo int64, refs []document.Re
 	return out, nil
 }
 
+// padded fills up the numbers after the first argument by repeating the last.
+func padded(args []any) []any {
+	for want := 1 + roundUp(len(args)-1); len(args) < want; {
+		args = append(args, args[len(args)-1])
+	}
+	return args
+}
+
 // span is a run of parts of one document.
 type span struct{ no, from, to int64 }
 
@@ -96,6 +112,7 @@ func (s *Store) heads(ctx context.Context, corpusNo int64, refs []document.Ref) 
 			args = append(args, r.No)
 		}
 	}
+	args = padded(args)
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+headColumns+onShelf+` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args...)
 	found, err := store.Collect(rows, err, scanHeadRows)
 	if err != nil {

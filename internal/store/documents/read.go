@@ -66,17 +66,13 @@ func scanPart(r row, vector bool, before ...any) (no int64, p document.Part, err
 
 // Get reads a document, with its parts (without vectors) when parts is set; images come without their bytes.
 func (s *Store) Get(ctx context.Context, corpusNo int64, docID string, parts bool) (*document.Document, error) {
-	var d document.Document
+	if !parts {
+		return head(ctx, s.db.Reader(), corpusNo, docID)
+	}
+	var d *document.Document
 	err := s.db.Read(ctx, func(q store.Querier) (err error) {
-		d, err = scanHead(q.QueryRowContext(ctx, `SELECT `+headColumns+onShelf+` AND d.id = $2`, corpusNo, docID))
-		if errors.Is(err, sql.ErrNoRows) {
-			return missing(docID)
-		}
-		if err != nil {
-			return fmt.Errorf("read document: %w", err)
-		}
-		if !parts {
-			return nil
+		if d, err = head(ctx, q, corpusNo, docID); err != nil {
+			return err
 		}
 		rows, err := q.QueryContext(ctx, `SELECT `+partColumns+` FROM parts WHERE doc_no = $1 ORDER BY ord`, d.No)
 		d.Parts, err = store.Collect(rows, err, func(r *sql.Rows) (document.Part, error) {
@@ -90,6 +86,17 @@ func (s *Store) Get(ctx context.Context, corpusNo int64, docID string, parts boo
 	})
 	if err != nil {
 		return nil, err
+	}
+	return d, nil
+}
+
+func head(ctx context.Context, q store.Querier, corpusNo int64, docID string) (*document.Document, error) {
+	d, err := scanHead(q.QueryRowContext(ctx, `SELECT `+headColumns+onShelf+` AND d.id = $2`, corpusNo, docID))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, missing(docID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read document: %w", store.Translate(err))
 	}
 	return &d, nil
 }
@@ -128,7 +135,7 @@ func (s *Store) List(ctx context.Context, corpusNo int64, l document.List) ([]do
 }
 
 // loadStep is how many documents one pair of statements of Load reads.
-const loadStep = 500
+const loadStep = 512
 
 // Load reads whole documents, vectors included, by row number; those that no longer exist are left out.
 func (s *Store) Load(ctx context.Context, corpusNo int64, nos []int64) (out []document.Document, err error) {
@@ -140,7 +147,8 @@ func (s *Store) Load(ctx context.Context, corpusNo int64, nos []int64) (out []do
 			for _, no := range some {
 				args = append(args, no)
 			}
-			docs, err := whole(ctx, q, ` AND d.no IN (`+store.List(2, len(some))+`)`, args)
+			args = padded(args)
+			docs, err := whole(ctx, q, ` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args)
 			if err != nil {
 				return err
 			}
