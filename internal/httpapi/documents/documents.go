@@ -1,0 +1,111 @@
+// Package documents holds the handlers of documents: create, list, read, delete and upload. wire.go maps bodies and
+// answers, form.go reads the multipart form of an upload; what a document becomes is in packages document and ingest.
+package documents
+
+import (
+	"net/http"
+	"strconv"
+
+	"quarry/internal/document"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/ingest"
+	"quarry/internal/page"
+)
+
+// Area is the document operations.
+type Area struct {
+	ingest    *ingest.Service
+	documents *document.Service
+	cursors   *page.Cursors
+	maxUpload int64 // bytes of a file
+}
+
+// New gives the area. An upload's file may have at most maxUpload bytes.
+func New(i *ingest.Service, d *document.Service, c *page.Cursors, maxUpload int64) *Area {
+	return &Area{i, d, c, maxUpload}
+}
+
+// Handlers gives the handler of each operation.
+func (a *Area) Handlers() map[string]httpapi.Handler {
+	return map[string]httpapi.Handler{
+		"createCorpusDocument": a.create,
+		"listCorpusDocuments":  a.list,
+		"getCorpusDocument":    a.get,
+		"deleteCorpusDocument": a.delete,
+		"uploadFile":           a.upload,
+	}
+}
+
+func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	draft, err := decodeDraft(c.Body)
+	if err != nil {
+		return err
+	}
+	wait := ingest.Searchable
+	if c.Query.Get("wait_for") == "indexed" {
+		wait = ingest.Durable
+	}
+	d, err := a.ingest.Create(r.Context(), c.Path["corpus_key"], draft, wait)
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusCreated, created(d))
+}
+
+// defaultLimit and maxLimit bound a page of documents (contract: Pagination).
+const (
+	defaultLimit = 10
+	maxLimit     = 1000
+)
+
+func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	q := document.Query{Limit: defaultLimit}
+	if v := c.Query.Get("limit"); v != "" {
+		var err error
+		if q.Limit, err = strconv.Atoi(v); err != nil || q.Limit < 1 || q.Limit > maxLimit {
+			return fault.InvalidField("query.limit", "must be an integer from 1 to %d", maxLimit)
+		}
+	}
+	key := c.Path["corpus_key"]
+	scope := page.Scope{Operation: "listCorpusDocuments", Filters: map[string]string{"corpus_key": key}}
+	if v := c.Query.Get("metadata_filter"); v != "" {
+		scope.Filters["metadata_filter"] = v
+	}
+	position, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
+	if err != nil {
+		return err
+	}
+	if len(position) == 1 {
+		q.After = position[0]
+	}
+	q.Filter = scope.Filters["metadata_filter"]
+	docs, more, err := a.documents.List(r.Context(), key, q)
+	if err != nil {
+		return err
+	}
+	out := listOut{Documents: make([]documentOut, len(docs))}
+	for i := range docs {
+		out.Documents[i] = head(&docs[i])
+	}
+	if more {
+		out.Metadata.PageKey = a.cursors.Encode(scope, docs[len(docs)-1].ID)
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, out)
+}
+
+func (a *Area) get(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	owner, d, err := a.documents.Get(r.Context(), c.Path["corpus_key"], c.Path["document_id"])
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, whole(&owner, d))
+}
+
+func (a *Area) delete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	if err := a.documents.Delete(r.Context(), c.Path["corpus_key"], c.Path["document_id"]); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

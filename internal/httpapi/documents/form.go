@@ -1,0 +1,165 @@
+package documents
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"quarry/internal/fault"
+)
+
+// Limits of one upload.
+const (
+	maxMember  = 1 << 20 // bytes of a part that is not the file
+	maxMembers = 64      // parts of a form
+)
+
+// form is an upload as it came: one file and the members beside it.
+type form struct {
+	file        []byte
+	hasFile     bool
+	tooLarge    bool   // the file exceeds its limit; file holds nothing
+	contentType string // as the file part declares it, "" when it does not
+	fileName    string // the file part's filename, decoded; "" when it has none
+	members     map[string][]byte
+}
+
+// readForm reads the body of an upload: the request's media type (415), then its parts in any order, holding at most
+// limit bytes of the file. What is in the members is not looked at.
+func readForm(r *http.Request, limit int64) (*form, error) {
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "multipart/form-data" {
+		return nil, fault.MediaType("an upload is sent as multipart/form-data, not %q", r.Header.Get("Content-Type"))
+	}
+	if params["boundary"] == "" {
+		return nil, fault.InvalidField("body", "the Content-Type multipart/form-data names no boundary")
+	}
+	f := &form{members: map[string][]byte{}}
+	end := &watcher{r: r.Body, mark: []byte("--" + params["boundary"] + "--")}
+	parts := multipart.NewReader(end, params["boundary"])
+	for n := 0; ; n++ {
+		p, err := parts.NextPart()
+		if err == io.EOF && end.seen {
+			return f, nil
+		}
+		if err != nil {
+			return nil, malformed(err)
+		}
+		if n == maxMembers {
+			return nil, fault.InvalidField("body", "has more than %d parts", maxMembers)
+		}
+		if err := f.take(p, limit); err != nil {
+			return nil, err
+		}
+		if f.tooLarge { // what follows can't change the outcome; the server takes in the rest
+			return f, nil
+		}
+	}
+}
+
+// watcher notices the closing boundary, which multipart.Reader does not insist on: a body cut off between two parts
+// must not pass for a whole one.
+type watcher struct {
+	r    io.Reader
+	mark []byte
+	tail []byte // what may be the beginning of mark
+	seen bool
+}
+
+func (w *watcher) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	if !w.seen {
+		w.tail = append(w.tail, p[:n]...)
+		w.seen = bytes.Contains(w.tail, w.mark)
+		w.tail = append(w.tail[:0], w.tail[max(0, len(w.tail)-len(w.mark)+1):]...)
+	}
+	return n, err
+}
+
+// malformed tells a form that can't be read from a connection that broke.
+func malformed(err error) error {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return fault.TooLarge("the upload exceeds %d bytes", tooLarge.Limit)
+	}
+	return fault.InvalidField("body", "is not a well-formed multipart/form-data body: %s", err)
+}
+
+func (f *form) take(p *multipart.Part, limit int64) error {
+	disposition, params, err := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
+	if err != nil || disposition != "form-data" {
+		return fault.InvalidField("body", "a part has no Content-Disposition that can be read: %q", p.Header.Get("Content-Disposition"))
+	}
+	name := params["name"]
+	if name == "file" {
+		return f.takeFile(p, params["filename"], limit)
+	}
+	raw, err := io.ReadAll(io.LimitReader(p, maxMember+1))
+	if err != nil {
+		return malformed(err)
+	}
+	if len(raw) > maxMember {
+		return fault.TooLarge("the part %q exceeds %d bytes", name, maxMember)
+	}
+	if _, twice := f.members[name]; twice {
+		return fault.InvalidField("body."+name, "was sent twice")
+	}
+	f.members[name] = raw
+	return nil
+}
+
+func (f *form) takeFile(p *multipart.Part, name string, limit int64) error {
+	if f.hasFile {
+		return fault.InvalidField("body.file", "was sent twice; send one file with each request")
+	}
+	f.hasFile = true
+	f.fileName = name
+	if !strings.Contains(p.Header.Get("Content-Disposition"), "filename*") {
+		f.fileName = decodeName(name)
+	}
+	f.contentType = p.Header.Get("Content-Type")
+	var err error
+	f.file, err = io.ReadAll(io.LimitReader(p, limit+1))
+	if err != nil {
+		return malformed(err)
+	}
+	if int64(len(f.file)) > limit {
+		f.file, f.tooLarge = nil, true
+	}
+	return nil
+}
+
+// mediaType is the declared type without parameters.
+func (f *form) mediaType() string {
+	kind, _, _ := strings.Cut(f.contentType, ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}
+
+// id gives the document id: the filename part, else the name of the file (contract: upload_file).
+func (f *form) id() (string, error) {
+	if raw, ok := f.members["filename"]; ok {
+		if id := decodeName(string(raw)); id != "" {
+			return id, nil
+		}
+		return "", fault.InvalidField("body.filename", "must not be empty")
+	}
+	if f.fileName == "" {
+		return "", fault.InvalidField("body.filename", "is required when the file part has no filename")
+	}
+	return f.fileName, nil
+}
+
+// decodeName undoes the percent-encoding in which names that are not ASCII arrive; a name that is not such an
+// encoding stays as it is.
+func decodeName(name string) string {
+	if d, err := url.PathUnescape(name); err == nil && utf8.ValidString(d) {
+		return d
+	}
+	return name
+}

@@ -1,0 +1,92 @@
+package documents
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/corpus"
+)
+
+var update = flag.Bool("update", false, "write what the code gives as the wanted files")
+
+func TestGolden(t *testing.T) {
+	// Proves, for whole documents, what a read shows of what a create sent: every part with its metadata, heading, gap and language.
+	t.Parallel()
+	inputs, err := filepath.Glob("testdata/*.json")
+	if err != nil || len(inputs) == 0 {
+		t.Fatalf("%d inputs, %v", len(inputs), err)
+	}
+	c := corpus.Corpus{Key: "manuals", Dimensions: []corpus.Dimension{{Name: "fresh", IndexingDefault: 0.25}, {Name: "trust"}}}
+	for _, input := range inputs {
+		t.Run(filepath.Base(input), func(t *testing.T) {
+			t.Parallel()
+			body, err := os.ReadFile(input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			draft, err := decodeDraft(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := draft.Build(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			type shown struct {
+				Lang    string          `json:"lang"`
+				Heading string          `json:"heading"`
+				Gap     string          `json:"gap"`
+				IsTitle bool            `json:"is_title,omitempty"`
+				Part    json.RawMessage `json:"part"`
+			}
+			var parts []shown
+			for i, p := range whole(&c, d).Parts {
+				in := d.Parts[i]
+				parts = append(parts, shown{in.Lang, in.Heading, in.Gap, in.IsTitle, raw(t, p)})
+			}
+			got := lines(t, created(d), parts)
+			golden := strings.TrimSuffix(input, ".json") + ".golden"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", golden, diff)
+			}
+		})
+	}
+}
+
+// raw is the JSON of v as a response has it.
+func raw(t *testing.T, v any) json.RawMessage {
+	t.Helper()
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// lines is one line of JSON per value.
+func lines[T any](t *testing.T, head documentOut, all []T) string {
+	t.Helper()
+	out := []string{string(raw(t, head))}
+	for _, v := range all {
+		out = append(out, string(raw(t, v)))
+	}
+	return strings.Join(out, "\n") + "\n"
+}

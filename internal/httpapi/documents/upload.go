@@ -1,0 +1,190 @@
+package documents
+
+import (
+	"net/http"
+	"path"
+	"regexp"
+	"strings"
+
+	"quarry/internal/document"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/ingest"
+)
+
+// noTables is what clients match when they ask for tables to be found in a file (contract: table_extraction_config).
+const noTables = "Tabular data extraction is not available on this deployment"
+
+// upload takes a file. The order of refusals is the contract's: media type, size, then the parts.
+func (a *Area) upload(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	form, err := readForm(r, a.maxUpload)
+	if err != nil {
+		return err
+	}
+	if form.hasFile {
+		if err := form.supported(); err != nil {
+			return err
+		}
+	}
+	if form.tooLarge {
+		return fault.TooLarge("the file exceeds the limit of %d bytes", a.maxUpload)
+	}
+	file, err := form.upload()
+	if err != nil {
+		return err
+	}
+	d, err := a.ingest.Upload(r.Context(), c.Path["corpus_key"], *file)
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusCreated, created(d))
+}
+
+// upload maps the parts of a form to the command, collecting every fault.
+func (f *form) upload() (*ingest.Upload, error) {
+	bad := fault.Invalid()
+	switch {
+	case !f.hasFile:
+		bad.Field("body.file", "is required")
+	case len(f.file) == 0:
+		bad.Field("body.file", "must not be empty")
+	}
+	id, err := f.id()
+	collect(bad, err)
+	u := &ingest.Upload{ID: id, Name: f.typeName(), ContentType: f.contentType, Data: f.file, Metadata: f.members["metadata"]}
+	collect(bad, f.check("metadata"))
+	chunking, err := f.chunking()
+	collect(bad, err)
+	u.Chunking = chunking.strategy(bad, "body.chunking_strategy")
+	collect(bad, f.checkTables())
+	if len(bad.Fields) > 0 {
+		return nil, bad
+	}
+	for _, name := range []string{"metadata", "chunking_strategy", "table_extraction_config"} {
+		u.Options = append(u.Options, f.members[name])
+	}
+	if f.isJSON() {
+		u.Draft, err = f.draft(u, chunking)
+	}
+	return u, err
+}
+
+// collect adds the fields of a bad input to f; an error of another kind can't come from reading a form.
+func collect(f *fault.Fault, err error) {
+	other, ok := fault.As(err)
+	if !ok {
+		return
+	}
+	if f.Text == "" {
+		f.Text = other.Text
+	}
+	for path, reason := range other.Fields {
+		f.Field(path, "%s", reason)
+	}
+}
+
+// check holds a JSON member to the rules of JSON bodies. A blank member counts as left out.
+func (f *form) check(name string) error {
+	raw := f.members[name]
+	if strings.TrimSpace(string(raw)) == "" {
+		delete(f.members, name)
+		return nil
+	}
+	return httpapi.CheckJSON(raw, "body."+name)
+}
+
+func (f *form) chunking() (*wireChunking, error) {
+	if err := f.check("chunking_strategy"); err != nil || f.members["chunking_strategy"] == nil {
+		return nil, err
+	}
+	var w wireChunking
+	return &w, unmarshal("body.chunking_strategy", f.members["chunking_strategy"], &w)
+}
+
+// checkTables refuses to find tables, for every extractor.
+func (f *form) checkTables() error {
+	if err := f.check("table_extraction_config"); err != nil || f.members["table_extraction_config"] == nil {
+		return err
+	}
+	var w struct {
+		Extract *bool `json:"extract_tables"`
+	}
+	if err := unmarshal("body.table_extraction_config", f.members["table_extraction_config"], &w); err != nil {
+		return err
+	}
+	switch {
+	case w.Extract == nil:
+		return fault.InvalidField("body.table_extraction_config.extract_tables", "is required")
+	case *w.Extract:
+		bad := fault.InvalidField("body.table_extraction_config.extract_tables", noTables)
+		bad.Text = noTables
+		return bad
+	}
+	return nil
+}
+
+// draft reads a file that holds a document in the form of createCorpusDocument. The id inside wins over the file's
+// name, a chunking strategy inside over the one beside the file, metadata beside the file over the one inside.
+func (f *form) draft(u *ingest.Upload, chunking *wireChunking) (document.Draft, error) {
+	var w wireDocument
+	err := httpapi.CheckJSON(f.file, "body")
+	if err == nil {
+		err = unmarshal("body", f.file, &w)
+	}
+	if err != nil {
+		return nil, inFile(err)
+	}
+	if w.ID == "" {
+		w.ID = u.ID
+	}
+	if w.Chunking == nil {
+		w.Chunking = chunking
+	}
+	if u.Metadata != nil {
+		if w.Metadata, err = document.MergeMetadata(u.Metadata, w.Metadata); err != nil {
+			return nil, fault.InvalidField("body.metadata", "%s", err)
+		}
+	}
+	d, err := w.draft()
+	return d, inFile(err)
+}
+
+// inFile moves the faults of a document that was sent as a file from "body" to "body.file".
+func inFile(err error) error {
+	f, ok := fault.As(err)
+	if !ok {
+		return err
+	}
+	moved := *f
+	moved.Fields = nil
+	for path, reason := range f.Fields {
+		moved.Field("body.file"+strings.TrimPrefix(path, "body"), "%s", reason)
+	}
+	return &moved
+}
+
+// supported refuses what can't be read, by the declared type and the name.
+func (f *form) supported() error {
+	if f.isJSON() {
+		return nil
+	}
+	return ingest.Supported(f.typeName(), f.contentType)
+}
+
+// typeName is the name that tells the format: the filename part, which overrides the file's own name, unless only the
+// latter ends in what looks like an extension.
+func (f *form) typeName() string {
+	name := decodeName(string(f.members["filename"]))
+	if f.fileName == "" || extensionLike.MatchString(name) {
+		return name
+	}
+	return f.fileName
+}
+
+var extensionLike = regexp.MustCompile(`\.[A-Za-z]{2,8}$`)
+
+func (f *form) extension() string { return strings.ToLower(path.Ext(f.typeName())) }
+
+func (f *form) isJSON() bool {
+	return f.mediaType() == "application/json" || f.extension() == ".json"
+}
