@@ -70,7 +70,11 @@ func (s *Server) readBody(r *http.Request, c *Call, bad *fault.Fault) error {
 		return nil
 	}
 	c.Body = raw
-	return s.schemas.check(c.Op.Body.JSON, v, "body", bad)
+	dropped, err := s.schemas.check(c.Op.Body.JSON, v, "body", bad)
+	if dropped && err == nil {
+		c.Body, err = json.Marshal(v)
+	}
+	return err
 }
 
 func (s *Server) readAll(r *http.Request) ([]byte, error) {
@@ -111,8 +115,8 @@ func parseJSON(raw []byte, path string) (any, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	p := door{d}
-	v, err := p.value(path, 0)
+	p := &door{Decoder: d, place: place{root: path}}
+	v, err := p.value()
 	if err == nil {
 		if _, more := d.Token(); more == io.EOF {
 			return v, nil
@@ -151,29 +155,36 @@ func syntaxText(err error, offset int64) string {
 }
 
 // door reads a JSON value by token, so that it sees what decoding into a map hides.
-type door struct{ *json.Decoder }
+type door struct {
+	*json.Decoder
+	place
+}
 
-func (d door) value(path string, depth int) (any, error) {
+func (d *door) fault(format string, args ...any) error {
+	return fault.InvalidField(d.String(), format, args...)
+}
+
+func (d *door) value() (any, error) {
 	t, err := d.Token()
 	if err != nil {
 		return nil, err
 	}
 	switch t := t.(type) {
 	case json.Delim:
-		if depth++; depth > maxDepth {
-			return nil, fault.InvalidField(path, "is nested deeper than %d levels", maxDepth)
+		if len(d.steps) == maxDepth {
+			return nil, d.fault("is nested deeper than %d levels", maxDepth)
 		}
 		if t == '{' {
-			return d.object(path, depth)
+			return d.object()
 		}
-		return d.array(path, depth)
+		return d.array()
 	case string:
 		if strings.ContainsRune(t, 0) {
-			return nil, fault.InvalidField(path, "must not hold the character NUL")
+			return nil, d.fault("must not hold the character NUL")
 		}
 	case json.Number:
 		if !representable(t.String()) {
-			return nil, fault.InvalidField(path, "is a number outside the range that can be kept")
+			return nil, d.fault("is a number outside the range that can be kept")
 		}
 	}
 	return t, nil
@@ -194,7 +205,7 @@ func representable(text string) bool {
 	return err == nil
 }
 
-func (d door) object(path string, depth int) (any, error) {
+func (d *door) object() (any, error) {
 	out := map[string]any{}
 	for d.More() {
 		t, err := d.Token()
@@ -203,30 +214,33 @@ func (d door) object(path string, depth int) (any, error) {
 		}
 		name, ok := t.(string)
 		if !ok {
-			return nil, fault.InvalidField(path, "is not valid JSON: a member name at byte %d is not a string", d.InputOffset())
+			return nil, d.fault("is not valid JSON: a member name at byte %d is not a string", d.InputOffset())
 		}
 		if strings.ContainsRune(name, 0) {
-			return nil, fault.InvalidField(path, "has a member whose name holds the character NUL")
+			return nil, d.fault("has a member whose name holds the character NUL")
 		}
-		at := path + "." + shorten(name)
+		d.member(name)
 		if _, twice := out[name]; twice {
-			return nil, fault.InvalidField(at, "is given twice")
+			return nil, d.fault("is given twice")
 		}
-		if out[name], err = d.value(at, depth); err != nil {
+		if out[name], err = d.value(); err != nil {
 			return nil, err
 		}
+		d.back()
 	}
 	_, err := d.Token() // the closing brace
 	return out, err
 }
 
-func (d door) array(path string, depth int) (any, error) {
+func (d *door) array() (any, error) {
 	out := []any{}
 	for d.More() {
-		v, err := d.value(fmt.Sprintf("%s[%d]", path, len(out)), depth)
+		d.item(len(out))
+		v, err := d.value()
 		if err != nil {
 			return nil, err
 		}
+		d.back()
 		out = append(out, v)
 	}
 	_, err := d.Token() // the closing bracket

@@ -90,7 +90,8 @@ func (s *Server) checkParam(p *api.Param, given []string, bad *fault.Fault) erro
 	if !p.Array {
 		v = typed[0]
 	}
-	return s.schemas.check(p.Schema, v, path, bad)
+	_, err := s.schemas.check(p.Schema, v, path, bad)
+	return err
 }
 
 var (

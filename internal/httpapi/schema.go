@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -10,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"quarry/internal/api"
 	"quarry/internal/fault"
@@ -53,117 +51,16 @@ func (s *schemas) get(name string) (*jsonschema.Schema, error) {
 	return sch, nil
 }
 
-// check adds to bad every place of v, named from path on, that the schema refuses.
-func (s *schemas) check(name string, v any, path string, bad *fault.Fault) error {
+// check adds to bad the places of v, named from path on, that the schema refuses. It drops the members of v that Go's
+// decoder would take for known ones, though only their case agrees; dropped says whether there were any.
+func (s *schemas) check(name string, v any, path string, bad *fault.Fault) (dropped bool, err error) {
 	sch, err := s.get(name)
 	if err != nil {
-		return err
+		return false, err
 	}
-	err = sch.Validate(v)
-	var refused *jsonschema.ValidationError
-	if errors.As(err, &refused) {
-		report(refused, v, path, bad)
-		return nil
-	}
-	return err
-}
-
-// report goes to the leaves of an error, which say what is wrong. A choice between forms is a leaf too: its branches
-// contradict one another.
-func report(e *jsonschema.ValidationError, v any, path string, bad *fault.Fault) {
-	switch e.ErrorKind.(type) {
-	case *kind.OneOf, *kind.AnyOf:
-		where, _ := locate(v, e.InstanceLocation, path)
-		bad.Field(where, "has none of the forms that are accepted here")
-		return
-	}
-	for _, cause := range e.Causes {
-		report(cause, v, path, bad)
-	}
-	if len(e.Causes) > 0 {
-		return
-	}
-	where, got := locate(v, e.InstanceLocation, path)
-	switch k := e.ErrorKind.(type) {
-	case *kind.Required:
-		for _, name := range k.Missing {
-			bad.Field(where+"."+name, "is required")
-		}
-	case *kind.AdditionalProperties:
-		for _, name := range k.Properties {
-			bad.Field(where+"."+shorten(name), "is not known here")
-		}
-	default:
-		bad.Field(where, "%s", reason(e.ErrorKind, got))
-	}
-}
-
-// locate writes an instance location with dots and [n] and gives the value there.
-func locate(v any, location []string, path string) (string, any) {
-	for _, token := range location {
-		switch in := v.(type) {
-		case []any:
-			path += "[" + token + "]"
-			if i, err := strconv.Atoi(token); err == nil && i < len(in) {
-				v = in[i]
-			}
-		case map[string]any:
-			path += "." + shorten(token)
-			v = in[token]
-		}
-	}
-	return path, v
-}
-
-func reason(e jsonschema.ErrorKind, got any) string {
-	switch k := e.(type) {
-	case *kind.Type:
-		return "must be " + either(k.Want) + ", not " + typeName(got)
-	case *kind.Enum:
-		return "must be one of " + values(k.Want) + ", not " + show(k.Got)
-	case *kind.Const:
-		return "must be " + show(k.Want) + ", not " + show(k.Got)
-	case *kind.Minimum:
-		return "must be at least " + number(k.Want)
-	case *kind.Maximum:
-		return "must be at most " + number(k.Want)
-	case *kind.ExclusiveMinimum:
-		return "must be more than " + number(k.Want)
-	case *kind.ExclusiveMaximum:
-		return "must be less than " + number(k.Want)
-	case *kind.MultipleOf:
-		return "must be a multiple of " + number(k.Want)
-	case *kind.Pattern:
-		return "must match the pattern " + k.Want
-	case *kind.Format:
-		return "must be " + format(k.Want) + ", not " + show(k.Got)
-	case *kind.Not, *kind.FalseSchema:
-		return "is not allowed here"
-	}
-	return size(e)
-}
-
-func size(e jsonschema.ErrorKind) string {
-	switch k := e.(type) {
-	case *kind.MinLength:
-		if k.Want == 1 {
-			return "must not be empty"
-		}
-		return fmt.Sprintf("must be at least %s long, it has %d", count(k.Want, "character"), k.Got)
-	case *kind.MaxLength:
-		return fmt.Sprintf("must be at most %s long, it has %d", count(k.Want, "character"), k.Got)
-	case *kind.MinItems:
-		return fmt.Sprintf("must have at least %s", count(k.Want, "item"))
-	case *kind.MaxItems:
-		return fmt.Sprintf("must have at most %s, it has %d", count(k.Want, "item"), k.Got)
-	case *kind.MinProperties:
-		return fmt.Sprintf("must have at least %s", count(k.Want, "member"))
-	case *kind.MaxProperties:
-		return fmt.Sprintf("must have at most %s, it has %d", count(k.Want, "member"), k.Got)
-	case *kind.UniqueItems:
-		return fmt.Sprintf("has the same item at %d and %d", k.Duplicates[0], k.Duplicates[1])
-	}
-	return "is not what the contract allows"
+	c := &checker{place: place{root: path}, bad: bad}
+	c.check(sch, v)
+	return c.dropped, nil
 }
 
 func count(n int, noun string) string {

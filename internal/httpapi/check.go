@@ -1,0 +1,300 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"quarry/internal/fault"
+)
+
+// maxFaults is how many fields one refusal names. A body that is wrong in a million places would otherwise cost
+// gigabytes to refuse.
+const maxFaults = 100
+
+// checker holds a value to a compiled schema. The library that compiles schemas can check values too, but it collects
+// every error before it returns the first; this walk stops at maxFaults and knows the keywords that api/gen writes
+// (a test compares both on every schema).
+type checker struct {
+	place
+	bad     *fault.Fault
+	quiet   int  // greater than 0 inside a condition, where a mismatch is no fault
+	dropped bool // whether a member was removed
+}
+
+// check reports whether v fits s, and names what does not.
+func (c *checker) check(s *jsonschema.Schema, v any) bool {
+	if c.quiet == 0 && len(c.bad.Fields) >= maxFaults {
+		return false
+	}
+	if s.Bool != nil && !*s.Bool {
+		return c.refuse("is not allowed here")
+	}
+	if s.Types != nil && !hasType(*s.Types, v) {
+		return c.refuse("must be %s, not %s", either(s.Types.ToStrings()), typeName(v))
+	}
+	ok := s.Ref == nil || c.check(s.Ref, v)
+	for _, part := range []func(*jsonschema.Schema, any) bool{c.content, c.listed, c.forms} {
+		if c.quiet > 0 && !ok {
+			return false
+		}
+		ok = part(s, v) && ok
+	}
+	return ok
+}
+
+// refuse names the place at fault, unless this is a condition.
+func (c *checker) refuse(format string, args ...any) bool {
+	if c.quiet == 0 && len(c.bad.Fields) < maxFaults {
+		c.bad.Field(c.String(), format, args...)
+	}
+	return false
+}
+
+// try reports whether v fits s and names nothing.
+func (c *checker) try(s *jsonschema.Schema, v any) bool {
+	c.quiet++
+	defer func() { c.quiet-- }()
+	return c.check(s, v)
+}
+
+// forms follows the keywords that combine schemas.
+func (c *checker) forms(s *jsonschema.Schema, v any) bool {
+	ok := true
+	for _, part := range s.AllOf {
+		ok = c.check(part, v) && ok
+	}
+	if s.Not != nil && c.try(s.Not, v) {
+		ok = c.refuse("is not allowed here")
+	}
+	if len(s.OneOf) > 0 {
+		fits := 0
+		for _, form := range s.OneOf {
+			if c.try(form, v) {
+				fits++
+			}
+		}
+		if fits != 1 { // the reasons of the forms would contradict one another
+			ok = c.refuse("has none of the forms that are accepted here")
+		}
+	}
+	if s.If == nil {
+		return ok
+	}
+	branch := s.Else
+	if c.try(s.If, v) {
+		branch = s.Then
+	}
+	return (branch == nil || c.check(branch, v)) && ok
+}
+
+// listed checks the values that a schema lists and the forms of strings that have a name.
+func (c *checker) listed(s *jsonschema.Schema, v any) bool {
+	ok := true
+	if s.Enum != nil && !contains(s.Enum.Values, v) {
+		ok = c.refuse("must be one of %s, not %s", values(s.Enum.Values), show(v))
+	}
+	if s.Const != nil && !contains([]any{*s.Const}, v) {
+		ok = c.refuse("must be %s, not %s", show(*s.Const), show(v))
+	}
+	if s.Format != nil && s.Format.Validate(v) != nil {
+		ok = c.refuse("must be %s, not %s", format(s.Format.Name), show(v))
+	}
+	return ok
+}
+
+// content follows the keywords of one type of value.
+func (c *checker) content(s *jsonschema.Schema, v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return c.object(s, v)
+	case []any:
+		return c.array(s, v)
+	case string:
+		return c.text(s, v)
+	case json.Number:
+		return c.number(s, v)
+	}
+	return true
+}
+
+func (c *checker) object(s *jsonschema.Schema, v map[string]any) bool {
+	ok := c.size(s.MinProperties, s.MaxProperties, len(v), "member")
+	for _, name := range s.Required {
+		if _, given := v[name]; !given {
+			c.member(name)
+			ok = c.refuse("is required")
+			c.back()
+		}
+	}
+	if len(s.Properties) == 0 && len(s.PatternProperties) == 0 && s.AdditionalProperties == nil {
+		return ok
+	}
+	for name, value := range v {
+		if c.stray(s, name) {
+			delete(v, name)
+			c.dropped = true
+			continue
+		}
+		c.member(name)
+		ok = c.memberOf(s, name, value) && ok
+		c.back()
+		if !ok && c.quiet > 0 {
+			return false
+		}
+	}
+	return ok
+}
+
+func (c *checker) memberOf(s *jsonschema.Schema, name string, v any) bool {
+	ok, known := true, false
+	if next := s.Properties[name]; next != nil {
+		ok, known = c.check(next, v), true
+	}
+	for pattern, next := range s.PatternProperties {
+		if pattern.MatchString(name) {
+			ok, known = c.check(next, v) && ok, true
+		}
+	}
+	if known {
+		return ok
+	}
+	switch more := s.AdditionalProperties.(type) {
+	case bool:
+		if !more {
+			return c.refuse("is not known here")
+		}
+	case *jsonschema.Schema:
+		return c.check(more, v)
+	}
+	return ok
+}
+
+// stray reports whether name is unknown to s and differs from a known one in case alone. Unknown members are
+// ignored, but encoding/json would read this one into the field of the known one, unchecked.
+func (c *checker) stray(s *jsonschema.Schema, name string) bool {
+	if c.quiet > 0 || s.AdditionalProperties != nil || s.Properties[name] != nil {
+		return false
+	}
+	for known := range s.Properties {
+		if strings.EqualFold(known, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *checker) array(s *jsonschema.Schema, v []any) bool {
+	ok := c.size(s.MinItems, s.MaxItems, len(v), "item")
+	if s.Items2020 == nil {
+		return ok
+	}
+	for i, item := range v {
+		c.item(i)
+		ok = c.check(s.Items2020, item) && ok
+		c.back()
+		if !ok && (c.quiet > 0 || len(c.bad.Fields) >= maxFaults) {
+			return false
+		}
+	}
+	return ok
+}
+
+func (c *checker) size(least, most *int, got int, noun string) bool {
+	switch {
+	case least != nil && got < *least:
+		return c.refuse("must have at least %s", count(*least, noun))
+	case most != nil && got > *most:
+		return c.refuse("must have at most %s, it has %d", count(*most, noun), got)
+	}
+	return true
+}
+
+func (c *checker) text(s *jsonschema.Schema, v string) bool {
+	if s.MinLength != nil || s.MaxLength != nil {
+		n := utf8.RuneCountInString(v)
+		switch {
+		case s.MinLength != nil && n < *s.MinLength && *s.MinLength == 1:
+			return c.refuse("must not be empty")
+		case s.MinLength != nil && n < *s.MinLength:
+			return c.refuse("must be at least %s long, it has %d", count(*s.MinLength, "character"), n)
+		case s.MaxLength != nil && n > *s.MaxLength:
+			return c.refuse("must be at most %s long, it has %d", count(*s.MaxLength, "character"), n)
+		}
+	}
+	if s.Pattern != nil && !s.Pattern.MatchString(v) {
+		return c.refuse("must match the pattern %s", s.Pattern)
+	}
+	return true
+}
+
+func (c *checker) number(s *jsonschema.Schema, v json.Number) bool {
+	if s.Minimum == nil && s.Maximum == nil {
+		return true
+	}
+	n, ok := new(big.Rat).SetString(v.String()) // exact, and short: the doors bound digits and exponent
+	switch {
+	case !ok:
+		return c.refuse("is not a number")
+	case s.Minimum != nil && n.Cmp(s.Minimum) < 0:
+		return c.refuse("must be at least %s", number(s.Minimum))
+	case s.Maximum != nil && n.Cmp(s.Maximum) > 0:
+		return c.refuse("must be at most %s", number(s.Maximum))
+	}
+	return true
+}
+
+// hasType reports whether v has one of the types of JSON Schema.
+func hasType(t jsonschema.Types, v any) bool {
+	has := func(name string) bool {
+		var one jsonschema.Types
+		one.Add(name)
+		return int(t)&int(one) != 0
+	}
+	switch v := v.(type) {
+	case nil:
+		return has("null")
+	case bool:
+		return has("boolean")
+	case string:
+		return has("string")
+	case []any:
+		return has("array")
+	case map[string]any:
+		return has("object")
+	case json.Number:
+		return has("number") || has("integer") && isInteger(v)
+	}
+	panic(fmt.Sprintf("value of type %T in JSON", v))
+}
+
+// isInteger takes 10.0 and 1e1 for integers, as JSON Schema does.
+func isInteger(n json.Number) bool {
+	if !strings.ContainsAny(n.String(), ".eE") {
+		return true
+	}
+	r, ok := new(big.Rat).SetString(n.String())
+	return ok && r.IsInt()
+}
+
+// contains looks for v among values that a schema lists, whose numbers are float64.
+func contains(listed []any, v any) bool {
+	if n, ok := v.(json.Number); ok {
+		f, err := n.Float64()
+		if err != nil {
+			return false
+		}
+		v = f
+	}
+	for _, l := range listed {
+		if reflect.DeepEqual(l, v) {
+			return true
+		}
+	}
+	return false
+}

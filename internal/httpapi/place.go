@@ -1,0 +1,41 @@
+package httpapi
+
+import "strconv"
+
+// place is where in a JSON value a walk stands. It is put into words only when something is at fault: a path kept
+// with every value would cost the depth of the text times its length.
+type place struct {
+	root  string
+	steps []step
+}
+
+// step leads to a member, or to an item where index is not negative.
+type step struct {
+	name  string
+	index int
+}
+
+func (p *place) member(name string) { p.steps = append(p.steps, step{name, -1}) }
+
+func (p *place) item(i int) { p.steps = append(p.steps, step{"", i}) }
+
+func (p *place) back() { p.steps = p.steps[:len(p.steps)-1] }
+
+// maxPath is the most bytes of a place in words.
+const maxPath = 1000
+
+// String writes the place as field_errors do: members after dots, items as [n].
+func (p *place) String() string {
+	out := []byte(p.root)
+	for _, s := range p.steps {
+		if len(out) > maxPath {
+			return string(out) + "…"
+		}
+		if s.index < 0 {
+			out = append(append(out, '.'), shorten(s.name)...)
+			continue
+		}
+		out = append(strconv.AppendInt(append(out, '['), int64(s.index), 10), ']')
+	}
+	return string(out)
+}
