@@ -1,0 +1,236 @@
+package index
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"quarry/internal/filter"
+	"quarry/internal/index/column"
+	"quarry/internal/index/postings"
+	"quarry/internal/index/segment"
+	"quarry/internal/index/vector"
+)
+
+// table gathers what every segment has, whether built from documents or merged: documents, rows, vectors, columns.
+type table struct {
+	x       *Index
+	rows    int
+	nos     []int64
+	no      []byte
+	first   []byte
+	idAt    []byte
+	ids     []byte
+	owner   []byte
+	ord     []byte
+	length  []byte
+	norm    []byte
+	dims    []byte
+	vectors *vector.Builder
+	columns []*column.Builder
+}
+
+func (x *Index) newTable(rows int) *table {
+	t := &table{x: x}
+	if x.rotation != nil {
+		t.vectors = vector.NewBuilder(x.rotation, rows)
+	}
+	for _, a := range x.attrs {
+		t.columns = append(t.columns, column.NewBuilder(a.Type))
+	}
+	return t
+}
+
+// document begins the rows of a document.
+func (t *table) document(no int64, id []byte) {
+	t.nos = append(t.nos, no)
+	t.no = binary.LittleEndian.AppendUint64(t.no, uint64(no))
+	t.first = binary.LittleEndian.AppendUint32(t.first, uint32(t.rows))
+	t.idAt = binary.LittleEndian.AppendUint32(t.idAt, uint32(len(t.ids)))
+	t.ids = append(t.ids, id...)
+}
+
+// row adds a row of the document begun last.
+func (t *table) row(ord, length int) {
+	t.owner = binary.LittleEndian.AppendUint32(t.owner, uint32(len(t.nos)-1))
+	t.ord = binary.LittleEndian.AppendUint32(t.ord, uint32(ord))
+	t.length = binary.LittleEndian.AppendUint32(t.length, uint32(length))
+	t.norm = append(t.norm, postings.LengthByte(length))
+	t.rows++
+}
+
+// values adds the values of one level to its columns.
+func (t *table) values(l filter.Level, value func(attr int) filter.Value) {
+	for i, a := range t.x.attrs {
+		if a.Level == l {
+			t.columns[i].Add(value(i))
+		}
+	}
+}
+
+// seg makes the segment, in memory.
+func (t *table) seg(stems, words *postings.Field, forward *postings.Forward) (*seg, error) {
+	order := make([]uint32, len(t.nos))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(t.nos[a], t.nos[b]) })
+	var byNo []byte
+	for _, d := range order {
+		byNo = binary.LittleEndian.AppendUint32(byNo, d)
+	}
+	out := []segment.Section{
+		{Name: "doc.no", Data: t.no}, {Name: "doc.byno", Data: byNo},
+		{Name: "doc.first", Data: binary.LittleEndian.AppendUint32(t.first, uint32(t.rows))},
+		{Name: "doc.idat", Data: binary.LittleEndian.AppendUint32(t.idAt, uint32(len(t.ids)))}, {Name: "doc.id", Data: t.ids},
+		{Name: "row.doc", Data: t.owner}, {Name: "row.ord", Data: t.ord},
+		{Name: "row.length", Data: t.length}, {Name: "row.norm", Data: t.norm},
+		{Name: "row.stemat", Data: forward.Offsets}, {Name: "row.stem", Data: forward.Data}, {Name: "row.dims", Data: t.dims},
+	}
+	out = append(out, fieldSections("stem", stems)...)
+	out = append(out, fieldSections("word", words)...)
+	m := meta{Rows: t.rows, Docs: len(t.nos)}
+	if t.vectors != nil {
+		v := t.vectors.Rows()
+		m.Limits = v.Limits
+		out = append(out, segment.Section{Name: "vec.hi", Data: v.Planes.Hi}, segment.Section{Name: "vec.lo", Data: v.Planes.Lo},
+			segment.Section{Name: "vec.scale", Data: v.Planes.Scale})
+	}
+	for i, c := range t.columns {
+		out = append(out, segment.Section{Name: columnName(i), Data: c.Bytes()})
+	}
+	return t.x.bind(segment.New(out), m)
+}
+
+// inversion gathers the lists of one field.
+type inversion map[string]*postings.List
+
+// add counts a term once more, weight times, in row.
+func (v inversion) add(term string, row, weight uint32) *postings.List {
+	l := v[term]
+	if l == nil {
+		l = &postings.List{}
+		v[term] = l
+	}
+	if n := len(l.Rows); n > 0 && l.Rows[n-1] == row {
+		l.Freqs[n-1] += weight
+	} else {
+		l.Rows, l.Freqs = append(l.Rows, row), append(l.Freqs, weight)
+	}
+	return l
+}
+
+// place records a word at a position; twice the same counts once.
+func (v inversion) place(term string, row, pos uint32) {
+	if l := v[term]; l != nil && l.Rows[len(l.Rows)-1] == row && l.Positions[len(l.Positions)-1] == pos {
+		return
+	}
+	l := v.add(term, row, 1)
+	l.Positions = append(l.Positions, pos)
+}
+
+func (v inversion) sorted() []string {
+	terms := make([]string, 0, len(v))
+	for t := range v {
+		terms = append(terms, t)
+	}
+	slices.Sort(terms)
+	return terms
+}
+
+// build makes a segment in memory of documents; nil when they have no parts.
+func (x *Index) build(docs []Document) (*seg, error) {
+	rows := 0
+	for i := range docs {
+		rows += len(docs[i].Parts)
+	}
+	if rows == 0 {
+		return nil, nil
+	}
+	t, stems, words := x.newTable(rows), inversion{}, inversion{}
+	for i := range docs {
+		if len(docs[i].Parts) == 0 {
+			continue
+		}
+		if err := t.add(&docs[i], stems, words); err != nil {
+			return nil, fmt.Errorf("index document %q: %w", docs[i].ID, err)
+		}
+	}
+	stemField, forward := invert(stems, rows)
+	var b postings.Builder
+	for _, w := range words.sorted() {
+		b.Add([]byte(w), words[w])
+	}
+	return t.seg(stemField, b.Field(), forward)
+}
+
+func (t *table) add(d *Document, stems, words inversion) error {
+	t.document(d.No, []byte(d.ID))
+	t.values(filter.Document, func(a int) filter.Value {
+		if a == t.x.idAttr {
+			return filter.Text(d.ID)
+		}
+		return valueAt(d.Values, a)
+	})
+	for i := range d.Parts {
+		p := &d.Parts[i]
+		row := uint32(t.rows)
+		for _, s := range p.Stems {
+			stems.add(s, row, 1)
+		}
+		for _, s := range p.Heading {
+			stems.add(s, row, headingWeight)
+		}
+		for _, w := range p.Words {
+			words.place(w.Text, row, uint32(w.Pos))
+		}
+		if t.vectors != nil {
+			if err := t.vectors.Add(p.Vector); err != nil {
+				return fmt.Errorf("part %d: %w", p.Ord, err)
+			}
+		}
+		if len(p.Dimensions) != t.x.cfg.Dimensions {
+			return fmt.Errorf("part %d: %d custom dimensions, want %d", p.Ord, len(p.Dimensions), t.x.cfg.Dimensions)
+		}
+		for _, f := range p.Dimensions {
+			t.dims = binary.LittleEndian.AppendUint32(t.dims, math.Float32bits(f))
+		}
+		t.values(filter.Part, func(a int) filter.Value { return valueAt(p.Values, a) })
+		t.row(p.Ord, len(p.Stems)+headingWeight*len(p.Heading))
+	}
+	return nil
+}
+
+// headingWeight is how often a term of the heading counts, in frequency and length.
+const headingWeight = 2
+
+func valueAt(vs []filter.Value, i int) filter.Value {
+	if i < len(vs) {
+		return vs[i]
+	}
+	return filter.Value{}
+}
+
+// invert writes the scoring terms both ways.
+func invert(stems inversion, rows int) (*postings.Field, *postings.Forward) {
+	type entry struct{ term, freq uint32 }
+	ofRow := make([][]entry, rows)
+	var b postings.Builder
+	for _, term := range stems.sorted() {
+		l := stems[term]
+		n := uint32(b.Add([]byte(term), l))
+		for i, r := range l.Rows {
+			ofRow[r] = append(ofRow[r], entry{n, l.Freqs[i]})
+		}
+	}
+	var f postings.ForwardBuilder
+	for _, es := range ofRow {
+		f.Begin()
+		for _, e := range es {
+			f.Add(e.term, e.freq)
+		}
+	}
+	return b.Field(), f.Forward()
+}

@@ -1,0 +1,188 @@
+package index
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"quarry/internal/index/segment"
+)
+
+const (
+	// sealRows is the size at which the part in memory is written to a file.
+	sealRows = 16_384
+	// smallRows is what need not be written when the index is closed: it is faster to build again.
+	smallRows = 2_000
+	// mergedRows is the largest segment that a merge makes while writers wait.
+	mergedRows = 131_072
+	// deadShare of a segment's rows may be deleted before it is written anew: one in five.
+	deadShare = 5
+)
+
+// disk is what the writer knows of the files.
+type disk struct {
+	next     int // number of the next segment file
+	patience int // rows in memory that are borne after a write has failed
+	seal     int // sealRows
+	small    int // smallRows
+}
+
+// due reports that the part in memory has grown enough to be written.
+func (k *disk) due(d *draft) bool {
+	rows, deletes := d.unsaved()
+	return d.x.cfg.Dir != "" && rows+deletes >= k.seal+k.patience
+}
+
+// postpone keeps the next attempt off until as much again has come.
+func (k *disk) postpone(d *draft) { k.patience, _ = d.unsaved() }
+
+// worth reports that closing should write.
+func (k *disk) worth(d *draft) bool {
+	rows, deletes := d.unsaved()
+	return d.x.cfg.Dir != "" && rows+deletes > k.small
+}
+
+// save writes everything to files and shows the mapped segments to searches. Hits and scores stay as they are.
+func (x *Index) save() error {
+	d, err := x.draft()
+	if err != nil {
+		return err
+	}
+	if err := x.seal(d); err != nil {
+		d.drop()
+		return err
+	}
+	if err := x.writeManifest(d); err != nil {
+		d.drop()
+		return err
+	}
+	x.publish(d)
+	x.disk.patience = 0
+	return x.sweep(d)
+}
+
+// saveRebuilt saves after Replace. A small rebuilt index has no files, and none of its past may remain.
+func (x *Index) saveRebuilt(d *draft) error {
+	if !x.disk.worth(d) {
+		if rows, _ := d.unsaved(); rows < x.disk.seal && len(d.inMemory()) == len(d.views) {
+			return x.removeFiles()
+		}
+	}
+	return x.save()
+}
+
+// seal leaves no segment of d in memory, and none that should be merged or rewritten.
+func (x *Index) seal(d *draft) error {
+	if in := d.inMemory(); len(in) > 0 {
+		if err := x.sealViews(d, in); err != nil {
+			return err
+		}
+	}
+	for _, v := range slices.Clone(d.views) {
+		if dead := v.seg.rows - v.rows; dead > v.seg.rows/deadShare && v.rows <= mergedRows {
+			if err := x.sealViews(d, []*view{v}); err != nil {
+				return err
+			}
+		}
+	}
+	return x.mergeSealed(d)
+}
+
+// mergeSealed merges the smallest files of a tier while there are fanIn of them.
+func (x *Index) mergeSealed(d *draft) error {
+	for {
+		in := smallest(d.views)
+		if in == nil {
+			return nil
+		}
+		if err := x.sealViews(d, in); err != nil {
+			return err
+		}
+	}
+}
+
+// smallest gives fanIn views of one tier that may be merged, the smallest there are; nil when there are not as many.
+func smallest(views []*view) []*view {
+	sorted := slices.SortedFunc(slices.Values(views), func(a, b *view) int { return a.rows - b.rows })
+	for i := 0; i+fanIn <= len(sorted); i++ {
+		in, rows := sorted[i:i+fanIn], 0
+		for _, v := range in {
+			rows += v.rows
+		}
+		if tier(in[0].rows) == tier(in[fanIn-1].rows) && rows <= mergedRows {
+			return in
+		}
+	}
+	return nil
+}
+
+// sealViews writes the live rows of some views to one file and puts it in their place.
+func (x *Index) sealViews(d *draft, in []*view) error {
+	s, err := x.merge(in)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		d.remove(in)
+		return nil
+	}
+	sections, err := x.sections(s)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(x.cfg.Dir, 0o700); err != nil {
+		return fmt.Errorf("make index folder: %w", err)
+	}
+	x.disk.next++
+	path := filepath.Join(x.cfg.Dir, segmentName(x.disk.next))
+	if err := segment.Write(path, sections); err != nil {
+		return err
+	}
+	mapped, err := x.openSegment(x.disk.next)
+	if err != nil {
+		return err
+	}
+	d.remove(in)
+	d.discard(in)
+	v := newView(mapped)
+	d.own(v)
+	d.views = append(d.views, v)
+	return nil
+}
+
+func segmentName(n int) string { return fmt.Sprintf("%d.seg", n) }
+
+func deletesName(n, gen int) string { return fmt.Sprintf("%d.del.%d", n, gen) }
+
+// writeDeletes makes a file of the deletes of v.
+func (x *Index) writeDeletes(v *view) error {
+	live := make([]byte, 0, 8*len(v.live))
+	for _, w := range v.live {
+		live = binary.LittleEndian.AppendUint64(live, w)
+	}
+	return segment.Write(filepath.Join(x.cfg.Dir, deletesName(v.seg.number, v.gen)), []segment.Section{{Name: "live", Data: live}})
+}
+
+// applyDeletes reads the file of the deletes of v.
+func (x *Index) applyDeletes(v *view) (err error) {
+	f, err := segment.Open(filepath.Join(x.cfg.Dir, deletesName(v.seg.number, v.gen)))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	live := f.Section("live")
+	if len(live) != 8*words64(v.seg.rows) {
+		return &segment.Corrupt{File: f.Name, Section: "live", Reason: "not of this segment"}
+	}
+	fresh := v.clone()
+	for d := range v.seg.docs {
+		if from, to := v.seg.run(d); from < to && live[from>>3]>>(from&7)&1 == 0 {
+			fresh.kill(d)
+		}
+	}
+	fresh.dirty = 0
+	*v = *fresh
+	return nil
+}

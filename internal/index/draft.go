@@ -1,0 +1,215 @@
+package index
+
+import (
+	"math/bits"
+)
+
+// draft is the next state while the writer makes it. It owns views that it has cloned or built; others are shared with
+// the current state and must not be changed.
+type draft struct {
+	x       *Index
+	seq     int64
+	views   []*view
+	owned   map[*view]bool
+	pending []*Document   // to be built, in order; nil where one went again
+	at      map[int64]int // number → place in pending
+}
+
+// draft starts from the current state.
+func (x *Index) draft() (*draft, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return nil, ErrClosed
+	}
+	return &draft{x: x, seq: x.cur.seq, views: append([]*view(nil), x.cur.views...)}, nil
+}
+
+func (d *draft) change(c Change) error {
+	switch c.Op {
+	case Put:
+		d.kill(c.No)
+		if c.Doc != nil {
+			d.put(c.Doc)
+		}
+	case Delete:
+		d.kill(c.No)
+	case Reset:
+		d.views, d.pending, d.at = nil, nil, nil
+	}
+	return nil
+}
+
+func (d *draft) put(doc *Document) {
+	if d.at == nil {
+		d.at = map[int64]int{}
+	}
+	d.at[doc.No] = len(d.pending)
+	d.pending = append(d.pending, doc)
+}
+
+// kill removes the document with number no, wherever it is.
+func (d *draft) kill(no int64) {
+	if i, ok := d.at[no]; ok {
+		d.pending[i] = nil
+		delete(d.at, no)
+	}
+	for i, v := range d.views {
+		doc, ok := v.seg.find(no)
+		if !ok {
+			continue
+		}
+		if from, _ := v.seg.run(doc); !v.isLive(from) {
+			continue
+		}
+		if !d.owned[v] {
+			v = v.clone()
+			d.own(v)
+			d.views[i] = v
+		}
+		v.kill(doc)
+	}
+}
+
+func (d *draft) own(v *view) {
+	if d.owned == nil {
+		d.owned = map[*view]bool{}
+	}
+	d.owned[v] = true
+}
+
+// settle builds what is pending and brings the segments in memory into few sizes.
+func (d *draft) settle() error {
+	var docs []Document
+	for _, p := range d.pending {
+		if p != nil {
+			docs = append(docs, *p)
+		}
+	}
+	d.pending, d.at = nil, nil
+	return d.load(docs)
+}
+
+// load adds documents whose numbers are not there yet.
+func (d *draft) load(docs []Document) error {
+	s, err := d.x.build(docs)
+	if err != nil {
+		return err
+	}
+	if s != nil {
+		v := newView(s)
+		d.own(v)
+		d.views = append(d.views, v)
+	}
+	d.dropEmpty()
+	return d.mergeTiers()
+}
+
+// dropEmpty removes segments without a live row.
+func (d *draft) dropEmpty() {
+	kept := d.views[:0:0]
+	for _, v := range d.views {
+		if v.rows > 0 {
+			kept = append(kept, v)
+		}
+	}
+	d.views = kept
+}
+
+// fanIn is how many segments of about one size are merged, and the ratio between sizes.
+const fanIn = 8
+
+// tier is the order of magnitude of a number of rows, in powers of fanIn.
+func tier(rows int) int { return (bits.Len(uint(rows)) - 1) / 3 }
+
+// mergeTiers merges segments in memory while fanIn of them are of one tier.
+func (d *draft) mergeTiers() error {
+	for {
+		var byTier [22][]*view
+		full := -1
+		for _, v := range d.views {
+			if v.seg.path != "" {
+				continue
+			}
+			t := tier(v.rows)
+			byTier[t] = append(byTier[t], v)
+			if len(byTier[t]) == fanIn {
+				full = t
+			}
+		}
+		if full < 0 {
+			return nil
+		}
+		if err := d.mergeInto(byTier[full]); err != nil {
+			return err
+		}
+	}
+}
+
+// mergeInto replaces views of the draft by one in memory.
+func (d *draft) mergeInto(in []*view) error {
+	s, err := d.x.merge(in)
+	if err != nil {
+		return err
+	}
+	d.remove(in)
+	if s != nil {
+		v := newView(s)
+		d.own(v)
+		d.views = append(d.views, v)
+	}
+	return nil
+}
+
+func (d *draft) remove(out []*view) {
+	gone := map[*view]bool{}
+	for _, v := range out {
+		gone[v] = true
+	}
+	kept := d.views[:0:0]
+	for _, v := range d.views {
+		if !gone[v] {
+			kept = append(kept, v)
+		}
+	}
+	d.views = kept
+}
+
+// unsaved counts the rows in memory alone and the deletes that no file knows.
+func (d *draft) unsaved() (rows, deletes int) {
+	for _, v := range d.views {
+		if v.seg.path == "" {
+			rows += v.rows
+		} else {
+			deletes += v.dirty
+		}
+	}
+	return rows, deletes
+}
+
+// inMemory lists the views whose segments have no file.
+func (d *draft) inMemory() []*view {
+	var out []*view
+	for _, v := range d.views {
+		if v.seg.path == "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// drop unmaps the segments of a draft that is not published.
+func (d *draft) drop() { d.discard(d.views) }
+
+// discard unmaps those segments of views that only this draft has seen.
+func (d *draft) discard(views []*view) {
+	var mine []*seg
+	d.x.mu.Lock()
+	for _, v := range views {
+		if d.owned[v] && v.seg.refs == 0 {
+			mine = append(mine, v.seg)
+		}
+	}
+	d.x.mu.Unlock()
+	closeAll(mine)
+}

@@ -1,0 +1,279 @@
+// Package index is the search index of one corpus: immutable segments over its parts, with snapshots that never change
+// under a reader, exact lexical and vector search, and filters decided inside. It is derived from what SQL holds and
+// may be thrown away at any time. It is not for text, tokens or encoders: callers (packages replica and retrieve) give
+// it terms and vectors, and fuse what it finds.
+//
+// Two rules hold throughout: hits and scores do not depend on how rows are spread over segments, and a file that is
+// not what was written is dropped and reported, never trusted.
+package index
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"quarry/internal/filter"
+	"quarry/internal/index/segment"
+	"quarry/internal/index/vector"
+	"quarry/internal/text/token"
+)
+
+// ErrCorrupt marks errors of damaged files; the error names file, section and offset. The index must be rebuilt with
+// Replace.
+var ErrCorrupt = segment.ErrCorrupt
+
+// ErrClosed is the error of writes after Close.
+var ErrClosed = errors.New("index is closed")
+
+// Config says what the index is of and where its files lie.
+type Config struct {
+	Dir           string         // "" = in memory only
+	Epoch         int64          // of the corpus's life; files of another epoch are dropped
+	Encoder       string         // fingerprint; files of another encoder are dropped
+	Schema        *filter.Schema // nil = no attributes
+	SchemaVersion int64          // files of another version are dropped
+	Dim           int            // of the vectors; 0 = parts have none
+	Dimensions    int            // number of custom dimensions
+	// Notify tells of what was noticed and dealt with: an Event and what happened. It may be nil and is called by one
+	// goroutine at a time; it must not call the index.
+	Notify func(event string, err error)
+}
+
+// The events of Config.Notify.
+const (
+	EventDamaged = "index_files_damaged" // files were dropped; Applied tells from where changes are needed again
+	EventForeign = "index_files_foreign" // files of another epoch, encoder or schema were dropped
+	EventUnsaved = "index_not_saved"     // files could not be written; the index goes on in memory
+)
+
+// Document is a document with its parts.
+type Document struct {
+	No     int64
+	ID     string
+	Values []filter.Value // by ordinal; those of document level count. doc.id is filled in by the index
+	Parts  []Part
+}
+
+// Part is one possible hit.
+type Part struct {
+	Ord        int
+	Values     []filter.Value // by ordinal; those of part level count
+	Stems      []string       // scoring terms of the text
+	Heading    []string       // scoring terms of the heading, counted twice in frequency and length
+	Words      []token.Term   // surface words of the text, for phrases, prefixes and exclusions
+	Vector     []byte         // vector.Pack of the unit vector
+	Dimensions []float32
+}
+
+// Op says what a change does.
+type Op uint8
+
+// The operations.
+const (
+	Put    Op = 1 // Doc replaces what has its No
+	Delete Op = 2
+	Reset  Op = 3 // every document goes
+)
+
+// Change is one entry of the corpus's change sequence.
+type Change struct {
+	Seq int64
+	Op  Op
+	No  int64
+	Doc *Document // of Put; nil when the document is gone again, then as Delete
+}
+
+// Index is the live index of one corpus. Searches may run beside one writer; a second writer waits.
+type Index struct {
+	cfg      Config
+	rotation *vector.Rotation // nil without vectors
+	attrs    []filter.Attribute
+	idAttr   int // ordinal of doc.id, -1 without one
+
+	write sync.Mutex // held by Apply, Replace, Flush, Close
+	disk  disk       // guarded by write
+
+	mu     sync.Mutex
+	cur    *state // guarded by mu; nil after Close
+	closed bool   // guarded by mu
+}
+
+// Open maps the files that are valid. Files that are damaged or belong to something else are removed and reported to
+// Notify; Applied tells how far the rest reaches. The error is of the configuration or of the file system.
+func Open(cfg Config) (*Index, error) {
+	if cfg.Dim < 0 || cfg.Dimensions < 0 {
+		return nil, fmt.Errorf("open index: %d dimensions, %d custom ones", cfg.Dim, cfg.Dimensions)
+	}
+	x := &Index{cfg: cfg, idAttr: -1, disk: disk{seal: sealRows, small: smallRows}}
+	if cfg.Schema != nil {
+		x.attrs = cfg.Schema.Attributes()
+		if i, ok := cfg.Schema.Find(filter.Document, "id"); ok && x.attrs[i].Type == filter.TextType {
+			x.idAttr = i
+		}
+	}
+	if cfg.Dim > 0 {
+		x.rotation = vector.NewRotation(cfg.Dim, uint64(cfg.Epoch))
+	}
+	st, err := x.restore()
+	if err != nil {
+		return nil, err
+	}
+	x.cur = st
+	return x, nil
+}
+
+func (x *Index) notify(event string, err error) {
+	if x.cfg.Notify != nil {
+		x.cfg.Notify(event, err)
+	}
+}
+
+// Applied is the number of the last change that searches see.
+func (x *Index) Applied() int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.cur == nil {
+		return 0
+	}
+	return x.cur.seq
+}
+
+// Apply shows changes to searches, all at once. They come in order and without gaps from Applied()+1 on. After an
+// error nothing has changed.
+func (x *Index) Apply(changes []Change) (err error) {
+	x.write.Lock()
+	defer x.write.Unlock()
+	if len(changes) == 0 {
+		return nil
+	}
+	defer guard(&err, nil)()
+	d, err := x.draft()
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if c.Seq != d.seq+1 {
+			return fmt.Errorf("apply change %d: want %d", c.Seq, d.seq+1)
+		}
+		d.seq = c.Seq
+		if err := d.change(c); err != nil {
+			return fmt.Errorf("apply change %d: %w", c.Seq, err)
+		}
+	}
+	if err := d.settle(); err != nil {
+		return err
+	}
+	x.publish(d)
+	if x.disk.due(d) {
+		if err := x.save(); err != nil {
+			x.disk.postpone(d)
+			x.notify(EventUnsaved, err)
+		}
+	}
+	return nil
+}
+
+// Replace rebuilds the index: it loads batches until next gives none, then shows them in place of everything before,
+// as of change seq. Searches see the old content until then. After an error nothing has changed.
+func (x *Index) Replace(seq int64, next func() ([]Document, error)) (err error) {
+	x.write.Lock()
+	defer x.write.Unlock()
+	defer guard(&err, nil)()
+	if x.isClosed() {
+		return ErrClosed
+	}
+	d := &draft{x: x, seq: seq}
+	for {
+		docs, err := next()
+		if err != nil {
+			d.drop()
+			return fmt.Errorf("rebuild index: %w", err)
+		}
+		if len(docs) == 0 {
+			break
+		}
+		if err := d.load(docs); err != nil {
+			d.drop()
+			return fmt.Errorf("rebuild index: %w", err)
+		}
+		if x.disk.due(d) {
+			// Sealed along the way, so that a large corpus is never in memory as a whole.
+			if err := x.sealViews(d, d.inMemory()); err != nil {
+				x.disk.postpone(d)
+				x.notify(EventUnsaved, err)
+			}
+		}
+	}
+	x.publish(d)
+	if x.cfg.Dir != "" {
+		if err := x.saveRebuilt(d); err != nil {
+			x.notify(EventUnsaved, err)
+		}
+	}
+	return nil
+}
+
+// Flush writes to files what is worth it: more than a few thousand rows or deletes that are in memory alone.
+func (x *Index) Flush() (err error) {
+	x.write.Lock()
+	defer x.write.Unlock()
+	defer guard(&err, nil)()
+	d, err := x.draft()
+	if err != nil {
+		return err
+	}
+	if !x.disk.worth(d) {
+		return nil
+	}
+	return x.save()
+}
+
+// Close flushes and unmaps; files stay mapped while snapshots are held. Searches on those go on.
+func (x *Index) Close() error {
+	err := x.Flush()
+	if errors.Is(err, ErrClosed) {
+		return nil
+	}
+	x.write.Lock()
+	defer x.write.Unlock()
+	x.mu.Lock()
+	st := x.cur
+	x.cur, x.closed = nil, true
+	x.mu.Unlock()
+	if st != nil {
+		x.release(st)
+	}
+	return err
+}
+
+func (x *Index) isClosed() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.closed
+}
+
+// Stats describes the index.
+type Stats struct {
+	Segments    int
+	Rows        int   // live and deleted
+	Live        int   // rows that searches see
+	Documents   int   // live ones that have parts
+	MappedBytes int64 // of files
+	HeapBytes   int64
+	Applied     int64
+}
+
+// Stats gives figures of the present state.
+func (x *Index) Stats() Stats {
+	s := x.Snapshot()
+	defer s.Release()
+	out := Stats{Segments: len(s.st.views), Live: s.st.rows, Applied: s.st.seq}
+	for _, v := range s.st.views {
+		out.Rows += v.seg.rows
+		out.Documents += v.docs
+		all, mapped := v.seg.file.Bytes()
+		out.MappedBytes += mapped
+		out.HeapBytes += all - mapped + int64(8*len(v.live)+4*len(v.dead))
+	}
+	return out
+}

@@ -1,0 +1,346 @@
+package index_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"quarry/internal/filter"
+	"quarry/internal/index"
+	"quarry/internal/index/vector"
+	"quarry/internal/text/token"
+)
+
+const dim = 64
+
+func newSchema(t testing.TB) *filter.Schema {
+	t.Helper()
+	s, err := filter.NewSchema([]filter.Attribute{
+		{Level: filter.Document, Name: "dept", Type: filter.TextType},
+		{Level: filter.Document, Name: "year", Type: filter.Integer},
+		{Level: filter.Document, Name: "score", Type: filter.RealNumber},
+		{Level: filter.Document, Name: "tags", Type: filter.TextList},
+		{Level: filter.Part, Name: "kind", Type: filter.TextType},
+		{Level: filter.Part, Name: "nums", Type: filter.IntegerList},
+		{Level: filter.Part, Name: "open", Type: filter.Boolean},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var vocabulary = []string{"a", "ab", "abc", "b", "boat", "boats", "cat", "dog", "e", "fish", "zebra", "ö"}
+
+// conditions are simple filters; random ones combine them.
+var conditions = []string{
+	"doc.dept = 'hr'", "doc.dept <> 'hr'", "doc.dept >= 'it'", "doc.dept < 'it'", "doc.dept > 'hr'", "doc.dept <= 'hrx'",
+	"doc.dept IS NULL", "doc.year > 2020", "doc.year <= 2020.5", "doc.year IN (2019, 2021)", "doc.year % 2 = 0",
+	"doc.score < 1", "doc.score = 0.5", "doc.score > doc.year - 2020", "'x' IN doc.tags", "'' IN doc.tags", "doc.tags IS NULL",
+	"part.kind = 'note'", "part.kind IN ('note', 'rule', 'none')", "part.kind != 'rule'", "3 IN part.nums", "2.5 IN part.nums",
+	"part.open", "part.open = false", "part.open <> true", "part.is_title = false", "part.is_title = true", "part.lang = 'eng'",
+	"part.kind = doc.dept", "doc.id > 'd3'", "doc.id = 'd1'", "1 = 1", "1 = 2",
+}
+
+func drawFilter(t *rapid.T, s *filter.Schema) *filter.Filter {
+	text := ""
+	for i := range rapid.IntRange(0, 3).Draw(t, "conditions") {
+		if i > 0 {
+			text = "(" + text + ")" + rapid.SampledFrom([]string{" AND ", " OR "}).Draw(t, "connective")
+		}
+		if rapid.IntRange(0, 3).Draw(t, "not") == 0 {
+			text += "NOT "
+		}
+		text += rapid.SampledFrom(conditions).Draw(t, "condition")
+	}
+	f, err := filter.Parse(text, s, filter.Both)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// drawVector draws a vector by its seed: few distinct ones, some of them sparse, so that there are ties.
+func drawVector(t *rapid.T) []float32 {
+	seed := rapid.Uint64Range(0, 40).Draw(t, "vector")
+	rng, v := rand.New(rand.NewPCG(seed, 1)), make([]float32, dim)
+	for i := range v[:1+seed%3*(dim-1)/2] {
+		v[i] = float32(rng.IntN(7) - 3)
+	}
+	var s float64
+	for _, x := range v {
+		s += float64(x) * float64(x)
+	}
+	if s == 0 {
+		v[0], s = 1, 1
+	}
+	for i := range v {
+		v[i] = float32(float64(v[i]) / math.Sqrt(s))
+	}
+	return v
+}
+
+func maybe(t *rapid.T, v filter.Value) filter.Value {
+	if rapid.IntRange(0, 3).Draw(t, "absent") == 0 {
+		return filter.Value{}
+	}
+	return v
+}
+
+func drawWords(t *rapid.T, label string, most int) []string {
+	return rapid.SliceOfN(rapid.SampledFrom(vocabulary), 0, most).Draw(t, label)
+}
+
+func drawPart(t *rapid.T, ord int) index.Part {
+	packed, err := vector.Pack(drawVector(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := index.Part{Ord: ord, Vector: packed, Stems: drawWords(t, "text", 6), Dimensions: []float32{float32(ord) / 3}}
+	if rapid.Bool().Draw(t, "headed") {
+		p.Heading = drawWords(t, "heading", 2)
+	}
+	for i, w := range p.Stems {
+		p.Words = append(p.Words, token.Term{Text: w, Pos: int32(i)})
+	}
+	nums := make([]filter.Value, rapid.IntRange(0, 2).Draw(t, "nums"))
+	for i := range nums {
+		nums[i] = filter.Int(int64(rapid.IntRange(2, 4).Draw(t, "num")))
+	}
+	p.Values = []filter.Value{
+		{}, {}, {}, {},
+		maybe(t, filter.Text(rapid.SampledFrom([]string{"note", "rule", "hr"}).Draw(t, "kind"))),
+		maybe(t, filter.List(filter.IntegerList, nums...)),
+		maybe(t, filter.Bool(rapid.Bool().Draw(t, "open"))),
+		{},
+		maybe(t, filter.Text("eng")),
+		maybe(t, filter.Bool(true)),
+	}
+	return p
+}
+
+func drawDocument(t *rapid.T, no int64) *index.Document {
+	d := &index.Document{No: no, ID: fmt.Sprintf("d%d", no*37%1009), Values: []filter.Value{
+		maybe(t, filter.Text(rapid.SampledFrom([]string{"hr", "it", "hrx", ""}).Draw(t, "dept"))),
+		maybe(t, filter.Int(int64(rapid.IntRange(2018, 2022).Draw(t, "year")))),
+		maybe(t, filter.Real(float64(rapid.IntRange(0, 4).Draw(t, "score"))/2)),
+		maybe(t, filter.List(filter.TextList, filter.Text(rapid.SampledFrom([]string{"x", "y", ""}).Draw(t, "tag")))),
+	}}
+	for ord := range rapid.IntRange(0, 4).Draw(t, "parts") {
+		d.Parts = append(d.Parts, drawPart(t, ord))
+	}
+	return d
+}
+
+func drawQuery(t *rapid.T, s *filter.Schema) index.Query {
+	q := index.Query{K: rapid.SampledFrom([]int{1, 2, 5, 1000}).Draw(t, "k"), Filter: drawFilter(t, s), Dimensions: []float64{0.5}}
+	if rapid.Bool().Draw(t, "dense") {
+		q.Vector = drawVector(t)
+	}
+	if q.Vector == nil || rapid.Bool().Draw(t, "lexical") {
+		q.Terms = drawWords(t, "terms", 4)
+		if rapid.IntRange(0, 2).Draw(t, "with phrases") == 0 {
+			for range rapid.IntRange(1, 2).Draw(t, "phrases") {
+				q.Phrases = append(q.Phrases, append(drawWords(t, "phrase", 2), rapid.SampledFrom(vocabulary).Draw(t, "last")))
+			}
+			q.PhrasesRequired = rapid.Bool().Draw(t, "required")
+		}
+		if rapid.IntRange(0, 2).Draw(t, "with prefix") == 0 {
+			q.Prefixes = []string{rapid.SampledFrom([]string{"a", "boa", "zz", "b"}).Draw(t, "prefix")}
+		}
+	}
+	if rapid.IntRange(0, 3).Draw(t, "with exclusion") == 0 {
+		q.Exclude = drawWords(t, "exclude", 2)
+		q.ExcludePrefixes = []string{rapid.SampledFrom([]string{"ab", "zz", "boat"}).Draw(t, "exclude prefix")}
+	}
+	return q
+}
+
+// machine drives an index and a map alike.
+type machine struct {
+	t      *testing.T
+	cfg    index.Config
+	x      *index.Index
+	o      oracle
+	log    []index.Change // all changes so far
+	nextNo int64
+	dirs   int
+}
+
+func (m *machine) check(t *rapid.T, err error) {
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// apply commits changes to the log and the model, and shows them to the index.
+func (m *machine) apply(t *rapid.T, changes ...index.Change) {
+	for _, c := range changes {
+		m.log = append(m.log, c)
+		switch c.Op {
+		case index.Put:
+			delete(m.o.docs, c.No)
+			if c.Doc != nil {
+				m.o.docs[c.No] = c.Doc
+			}
+		case index.Delete:
+			delete(m.o.docs, c.No)
+		case index.Reset:
+			clear(m.o.docs)
+		}
+	}
+	m.check(t, m.x.Apply(changes))
+}
+
+func (m *machine) change(t *rapid.T, i int) index.Change {
+	c := index.Change{Seq: int64(len(m.log) + i + 1), Op: index.Put}
+	known := slices.Sorted(maps.Keys(m.o.docs))
+	switch rapid.IntRange(0, 9).Draw(t, "op") {
+	case 0, 1:
+		if len(known) > 0 {
+			c.Op, c.No = index.Delete, rapid.SampledFrom(known).Draw(t, "victim")
+			return c
+		}
+	case 2:
+		if len(known) > 0 {
+			c.No = rapid.SampledFrom(known).Draw(t, "replaced")
+			c.Doc = drawDocument(t, c.No)
+			return c
+		}
+	case 3:
+		if rapid.IntRange(0, 9).Draw(t, "reset") == 0 {
+			c.Op = index.Reset
+			return c
+		}
+	}
+	m.nextNo++
+	c.No = m.nextNo
+	if rapid.IntRange(0, 9).Draw(t, "gone") > 0 {
+		c.Doc = drawDocument(t, c.No)
+	}
+	return c
+}
+
+// catchUp applies what the index has not seen, as its caller does after Open.
+func (m *machine) catchUp(t *rapid.T) {
+	from := m.x.Applied()
+	m.check(t, m.x.Apply(m.log[from:]))
+}
+
+func (m *machine) reopen(t *rapid.T, dir string) {
+	m.cfg.Dir = dir
+	x, err := index.Open(m.cfg)
+	m.check(t, err)
+	x.SealAt(40, 0)
+	m.x = x
+	m.catchUp(t)
+}
+
+// fresh builds an index of the model's documents in one segment.
+func (m *machine) fresh(t *rapid.T) *index.Index {
+	cfg := m.cfg
+	cfg.Dir = ""
+	x, err := index.Open(cfg)
+	m.check(t, err)
+	var docs []index.Document
+	for _, no := range slices.Sorted(maps.Keys(m.o.docs)) {
+		docs = append(docs, *m.o.docs[no])
+	}
+	m.check(t, x.Replace(int64(len(m.log)), func() ([]index.Document, error) {
+		out := docs
+		docs = nil
+		return out, nil
+	}))
+	return x
+}
+
+func sortedHits(t tester, x *index.Index, q index.Query) []index.Hit {
+	t.Helper()
+	s := x.Snapshot()
+	defer s.Release()
+	hits, err := s.Search(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(hits, func(a, b index.Hit) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Ord, b.Ord)) })
+	return hits
+}
+
+func copyDir(t *rapid.T, from, to string) {
+	entries, err := os.ReadDir(from)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(from, e.Name()))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, e.Name()), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Under random writes, deletes, replacements, resets, flushes, restarts and crashes every search gives what the
+// documents themselves give, and bit for bit what an index built at once of the same documents gives.
+func TestModel(t *testing.T) {
+	t.Parallel()
+	schema, root := newSchema(t), t.TempDir()
+	runs := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		runs++
+		m := &machine{t: t, o: oracle{schema: schema, docs: map[int64]*index.Document{}}, cfg: index.Config{
+			Dir: filepath.Join(root, fmt.Sprint(runs)), Epoch: 3, Encoder: "e", Schema: schema, Dim: dim, Dimensions: 1,
+			Notify: func(event string, err error) { rt.Fatalf("%s: %v", event, err) },
+		}}
+		m.reopen(rt, m.cfg.Dir)
+		rt.Repeat(map[string]func(*rapid.T){
+			"apply": func(rt *rapid.T) {
+				var cs []index.Change
+				for i := range rapid.IntRange(1, 12).Draw(rt, "changes") {
+					cs = append(cs, m.change(rt, i))
+				}
+				m.apply(rt, cs...)
+			},
+			"flush": func(rt *rapid.T) { m.check(rt, m.x.Flush()) },
+			"restart": func(rt *rapid.T) {
+				m.check(rt, m.x.Close())
+				m.reopen(rt, m.cfg.Dir)
+			},
+			"crash": func(rt *rapid.T) {
+				m.dirs++
+				to := filepath.Join(root, fmt.Sprintf("%d-%d", runs, m.dirs))
+				copyDir(rt, m.cfg.Dir, to)
+				m.check(rt, m.x.Close())
+				m.reopen(rt, to)
+			},
+			"": func(rt *rapid.T) {
+				if got := m.x.Applied(); got != int64(len(m.log)) {
+					rt.Fatalf("applied %d of %d", got, len(m.log))
+				}
+				q := drawQuery(rt, schema)
+				s := m.x.Snapshot()
+				m.o.compare(rt, s, q)
+				s.Release()
+				f := m.fresh(rt)
+				if got, want := sortedHits(rt, m.x, q), sortedHits(rt, f, q); !slices.Equal(got, want) {
+					rt.Fatalf("query %+v\ngot  %+v\nwant %+v", q, got, want)
+				}
+			},
+		})
+		m.check(rt, m.x.Close())
+	})
+}

@@ -1,0 +1,259 @@
+package index_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"quarry/internal/filter"
+	"quarry/internal/index"
+	"quarry/internal/index/postings"
+	"quarry/internal/index/vector"
+	"quarry/internal/text/token"
+)
+
+// tester is a *testing.T or a *rapid.T.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// oracle answers queries from the documents themselves, in the most direct way there is.
+type oracle struct {
+	schema *filter.Schema
+	docs   map[int64]*index.Document
+}
+
+// entry is a part with what the oracle makes of it.
+type entry struct {
+	doc    *index.Document
+	part   *index.Part
+	cosine float64
+	bm25   float64
+}
+
+func (e *entry) key() string { return fmt.Sprintf("%s/%d", e.doc.ID, e.part.Ord) }
+
+type values struct {
+	o *oracle
+	e *entry
+}
+
+func (v values) Value(i int) filter.Value {
+	a := v.o.schema.Attributes()[i]
+	vs := v.e.part.Values
+	if a.Level == filter.Document {
+		if a.Name == "id" {
+			return filter.Text(v.e.doc.ID)
+		}
+		vs = v.e.doc.Values
+	}
+	if i < len(vs) {
+		return vs[i]
+	}
+	return filter.Value{}
+}
+
+func (o *oracle) entries() []*entry {
+	var out []*entry
+	for _, no := range slices.Sorted(maps.Keys(o.docs)) {
+		d := o.docs[no]
+		for i := range d.Parts {
+			out = append(out, &entry{doc: d, part: &d.Parts[i]})
+		}
+	}
+	return out
+}
+
+// frequency counts a scoring term of a part.
+func frequency(p *index.Part, stem string) int {
+	n := 0
+	for _, s := range p.Stems {
+		if s == stem {
+			n++
+		}
+	}
+	for _, s := range p.Heading {
+		if s == stem {
+			n += 2
+		}
+	}
+	return n
+}
+
+func phraseCount(p *index.Part, words []string) int {
+	n := 0
+	for _, w := range p.Words {
+		all := true
+		for i, x := range words {
+			all = all && slices.Contains(p.Words, token.Term{Text: x, Pos: w.Pos + int32(i)})
+		}
+		if all && w.Text == words[0] {
+			n++
+		}
+	}
+	return n
+}
+
+func hasWord(p *index.Part, test func(string) bool) bool {
+	return slices.ContainsFunc(p.Words, func(w token.Term) bool { return test(w.Text) })
+}
+
+// score sets the lexical score of all entries, in float64, from the definition.
+func (o *oracle) score(all []*entry, q index.Query) {
+	var counts []func(p *index.Part) int
+	for _, t := range q.Terms {
+		counts = append(counts, func(p *index.Part) int { return frequency(p, t) })
+	}
+	for _, ph := range q.Phrases {
+		counts = append(counts, func(p *index.Part) int { return phraseCount(p, ph) })
+	}
+	for _, pre := range q.Prefixes {
+		counts = append(counts, func(p *index.Part) int {
+			n := 0
+			for _, w := range p.Words {
+				if strings.HasPrefix(w.Text, pre) {
+					n++
+				}
+			}
+			return n
+		})
+	}
+	total := 0.0
+	for _, e := range all {
+		total += float64(len(e.part.Stems) + 2*len(e.part.Heading))
+	}
+	average := total / float64(len(all))
+	for _, count := range counts {
+		df := 0.0
+		for _, e := range all {
+			if count(e.part) > 0 {
+				df++
+			}
+		}
+		idf := math.Log(1 + (float64(len(all))-df+0.5)/(df+0.5))
+		for _, e := range all {
+			if f := float64(count(e.part)); f > 0 {
+				length := float64(postings.ByteLength(postings.LengthByte(len(e.part.Stems) + 2*len(e.part.Heading))))
+				e.bm25 += idf * f * 2.2 / (f + 1.2*(0.25+0.75*length/average))
+			}
+		}
+	}
+}
+
+// passes reports whether an entry may be a hit.
+func (o *oracle) passes(e *entry, q index.Query) bool {
+	if !q.Filter.Match(values{o, e}) {
+		return false
+	}
+	for _, w := range q.Exclude {
+		if hasWord(e.part, func(s string) bool { return s == w }) {
+			return false
+		}
+	}
+	for _, w := range q.ExcludePrefixes {
+		if hasWord(e.part, func(s string) bool { return strings.HasPrefix(s, w) }) {
+			return false
+		}
+	}
+	for _, ph := range q.Phrases {
+		if q.PhrasesRequired && phraseCount(e.part, ph) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *entry) similarity(v []float32) float64 {
+	u, _ := vector.Unpack(e.part.Vector)
+	var dot, a, b float64
+	for i := range v {
+		dot += float64(v[i]) * float64(u[i])
+		a += float64(v[i]) * float64(v[i])
+		b += float64(u[i]) * float64(u[i])
+	}
+	return dot / math.Sqrt(a*b)
+}
+
+// tolerance of cosines: rows are rounded to 16 bits once more after rotation.
+const tolerance = 2e-4
+
+// compare holds a search to the oracle. On the lexical side the K best must be the same parts, in their scores up to
+// float64 rounding; on the dense side the same up to the rounding of vectors.
+func (o *oracle) compare(t tester, s *index.Snapshot, q index.Query) {
+	t.Helper()
+	hits, err := s.Search(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := o.entries()
+	o.score(all, q)
+	byKey := map[string]*entry{}
+	var passing []*entry
+	for _, e := range all {
+		if o.passes(e, q) {
+			byKey[e.key()] = e
+			passing = append(passing, e)
+			if q.Vector != nil {
+				e.cosine = e.similarity(q.Vector)
+			}
+		}
+	}
+	got := map[string]index.Hit{}
+	for _, h := range hits {
+		e := byKey[fmt.Sprintf("%s/%d", h.ID, h.Ord)]
+		if e == nil {
+			t.Fatalf("hit %+v does not pass or does not exist\n%+v", h, q)
+		}
+		if h.No != e.doc.No || math.Abs(h.BM25-e.bm25) > 1e-9*(1+e.bm25) || math.Abs(h.Cosine-e.cosine) > tolerance {
+			t.Fatalf("hit %+v, want No %d BM25 %v cosine %v", h, e.doc.No, e.bm25, e.cosine)
+		}
+		if _, twice := got[e.key()]; twice {
+			t.Fatalf("hit %+v twice", h)
+		}
+		got[e.key()] = h
+	}
+	wanted := o.compareSides(t, passing, got, q)
+	for key := range got {
+		if !wanted[key] {
+			t.Fatalf("hit %s is on neither side", key)
+		}
+	}
+}
+
+// compareSides checks that the best of each side are there, and gives all that may be.
+func (o *oracle) compareSides(t tester, passing []*entry, got map[string]index.Hit, q index.Query) map[string]bool {
+	t.Helper()
+	may := map[string]bool{}
+	side := func(name string, slack float64, score func(*entry) float64, all []*entry) {
+		slices.SortFunc(all, func(a, b *entry) int {
+			return cmp.Or(cmp.Compare(score(b), score(a)), cmp.Compare(a.doc.ID, b.doc.ID), cmp.Compare(a.part.Ord, b.part.Ord))
+		})
+		for i, e := range all {
+			floor := score(all[min(q.K, len(all))-1])
+			sure := i < q.K && score(e) > floor+slack || i < q.K && i == len(all)-1
+			if i+1 < len(all) && i < q.K && q.K >= len(all) {
+				sure = true
+			}
+			if _, ok := got[e.key()]; sure && !ok {
+				t.Fatalf("%s: %s with %v is missing, the last of %d has %v", name, e.key(), score(e), q.K, floor)
+			}
+			if score(e) >= floor-slack {
+				may[e.key()] = true
+			}
+		}
+	}
+	if q.Vector != nil {
+		side("dense", tolerance, func(e *entry) float64 { return e.cosine }, slices.Clone(passing))
+	}
+	if len(q.Terms)+len(q.Phrases)+len(q.Prefixes) > 0 {
+		matching := slices.DeleteFunc(slices.Clone(passing), func(e *entry) bool { return e.bm25 <= 0 })
+		side("lexical", 1e-9, func(e *entry) float64 { return e.bm25 }, matching)
+	}
+	return may
+}

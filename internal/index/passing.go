@@ -1,0 +1,140 @@
+package index
+
+import (
+	"math/bits"
+
+	"quarry/internal/filter"
+	"quarry/internal/index/column"
+)
+
+// passing gives the live rows of v that pass f, one bit per row; nil means all. The caller must not modify it.
+func (x *Index) passing(v *view, f *filter.Filter) []uint64 {
+	if f == nil {
+		return v.live
+	}
+	e := evaluation{x: x, seg: v.seg}
+	within := v.live
+	if within == nil {
+		within = allBits(v.seg.rows)
+	}
+	out := e.node(f.Root(), within)
+	for i := range out {
+		out[i] &= within[i]
+	}
+	return out
+}
+
+// evaluation turns a filter into rows of a segment.
+type evaluation struct {
+	x   *Index
+	seg *seg
+}
+
+// node gives the rows for which n holds. Only those in within matter; what it says of others is not defined.
+func (e *evaluation) node(n filter.Node, within []uint64) []uint64 {
+	switch n := n.(type) {
+	case filter.And:
+		return e.and(n.Nodes, within)
+	case filter.Or:
+		out := make([]uint64, len(within))
+		for _, m := range n.Nodes {
+			for i, w := range e.node(m, within) {
+				out[i] |= w
+			}
+		}
+		return out
+	case filter.Not:
+		out := e.node(n.Node, within)
+		for i := range out {
+			out[i] = ^out[i]
+		}
+		return out
+	case filter.Const:
+		if n.Holds {
+			return allBits(e.seg.rows)
+		}
+		return make([]uint64, len(within))
+	case filter.Compare:
+		return e.rows(n.Attr, func(c *column.Column, out []uint64) { c.Compare(n.Op, n.Const, out) })
+	case filter.In:
+		return e.rows(n.Attr, func(c *column.Column, out []uint64) { c.In(n.Consts, out) })
+	case filter.Contains:
+		return e.rows(n.Attr, func(c *column.Column, out []uint64) { c.Contains(n.Const, out) })
+	case filter.IsNull:
+		return e.rows(n.Attr, func(c *column.Column, out []uint64) { c.IsNull(out) })
+	case filter.General:
+		return e.general(n, within)
+	}
+	panic("index: a filter node that is not known")
+}
+
+// and evaluates what columns decide first, and the rest on the rows that are left.
+func (e *evaluation) and(nodes []filter.Node, within []uint64) []uint64 {
+	left := append([]uint64(nil), within...)
+	for _, late := range []bool{false, true} {
+		for _, n := range nodes {
+			if _, general := n.(filter.General); general != late {
+				continue
+			}
+			for i, w := range e.node(n, left) {
+				left[i] &= w
+			}
+		}
+	}
+	return left
+}
+
+// rows evaluates a condition on a column and widens it from documents to rows where that is needed.
+func (e *evaluation) rows(attr int, eval func(c *column.Column, out []uint64)) []uint64 {
+	c := e.seg.columns[attr]
+	out := make([]uint64, words64(c.Len()))
+	eval(c, out)
+	if e.x.attrs[attr].Level == filter.Part {
+		return out
+	}
+	wide := make([]uint64, words64(e.seg.rows))
+	for i, w := range out {
+		for ; w != 0; w &= w - 1 {
+			from, to := e.seg.run(i<<6 + bits.TrailingZeros64(w))
+			setRange(wide, from, to)
+		}
+	}
+	return wide
+}
+
+func setRange(set []uint64, from, to int) {
+	for from < to {
+		end := min(to, (from|63)+1)
+		set[from>>6] |= (^uint64(0) >> (64 - (end - from))) << (from & 63)
+		from = end
+	}
+}
+
+// general evaluates a condition row by row.
+func (e *evaluation) general(n filter.General, within []uint64) []uint64 {
+	out := make([]uint64, len(within))
+	r := rowValues{e: e}
+	for i, w := range within {
+		for ; w != 0; w &= w - 1 {
+			r.row = i<<6 + bits.TrailingZeros64(w)
+			if n.Match(&r) {
+				out[i] |= w & -w
+			}
+		}
+	}
+	return out
+}
+
+// rowValues is a row as the filter language sees it.
+type rowValues struct {
+	e   *evaluation
+	row int
+}
+
+// Value gives an attribute of the row.
+func (r *rowValues) Value(attr int) filter.Value {
+	if r.e.x.attrs[attr].Level == filter.Document {
+		return r.e.seg.columns[attr].Value(r.e.seg.docOf(r.row))
+	}
+	return r.e.seg.columns[attr].Value(r.row)
+}

@@ -1,0 +1,161 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+
+	"quarry/internal/index/postings"
+)
+
+// phraseLists finds the live rows in which words stand one behind the other, and how often.
+func phraseLists(st *state, words []string) []list {
+	lists := make([]list, len(st.views))
+	for i, v := range st.views {
+		lists[i] = phraseIn(v, words)
+	}
+	return lists
+}
+
+func phraseIn(v *view, words []string) list {
+	out := list{stem: -1}
+	if len(words) == 0 {
+		return out
+	}
+	terms := make([]int, len(words))
+	rarest := 0
+	for i, w := range words {
+		t, ok := v.seg.words.Find(w)
+		if !ok {
+			return out
+		}
+		terms[i] = t
+		if v.seg.words.DF(t) < v.seg.words.DF(terms[rarest]) {
+			rarest = i
+		}
+	}
+	cursors := make([]postings.Cursor, len(words))
+	for i, t := range terms {
+		cursors[i].Reset(v.seg.words, t)
+	}
+	places := make([]int, len(words))
+	var starts, next []uint32
+	for cursors[rarest].Next() {
+		for p, row := range cursors[rarest].Rows {
+			places[rarest] = p
+			if !v.isLive(int(row)) || !together(cursors, places, rarest, row) {
+				continue
+			}
+			starts = cursors[0].Positions(starts[:0], places[0])
+			for i := 1; i < len(words) && len(starts) > 0; i++ {
+				next = cursors[i].Positions(next[:0], places[i])
+				starts = behind(starts, next, uint32(i))
+			}
+			if len(starts) > 0 {
+				out.rows, out.freqs = append(out.rows, row), append(out.freqs, uint32(len(starts)))
+			}
+		}
+	}
+	return out
+}
+
+// together moves the other cursors to row and reports whether all have it.
+func together(cursors []postings.Cursor, places []int, rarest int, row uint32) bool {
+	for i := range cursors {
+		if i == rarest {
+			continue
+		}
+		p, ok := cursors[i].Seek(row)
+		if !ok {
+			return false
+		}
+		places[i] = p
+	}
+	return true
+}
+
+// behind keeps the starts that have a position offset further on; both ascend.
+func behind(starts, positions []uint32, offset uint32) []uint32 {
+	kept, j := starts[:0], 0
+	for _, s := range starts {
+		for j < len(positions) && positions[j] < s+offset {
+			j++
+		}
+		if j < len(positions) && positions[j] == s+offset {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// maxExpansion is the number of words that a prefix may stand for (contract: retrieval design 3.2); the most frequent
+// ones are taken.
+const maxExpansion = 1024
+
+// prefixLists finds the live rows that have a word of the prefix, and how many.
+func prefixLists(st *state, prefix string) []list {
+	chosen := mostFrequent(st, prefix)
+	lists := make([]list, len(st.views))
+	for i, v := range st.views {
+		counts := map[uint32]uint32{}
+		for w := v.seg.words.Prefix(prefix); w.Next(); {
+			if chosen != nil && !chosen[string(w.Term)] {
+				continue
+			}
+			eachPosting(v.seg.words, w.Ordinal, func(row, freq uint32) {
+				if v.isLive(int(row)) {
+					counts[row] += freq
+				}
+			})
+		}
+		l := list{stem: -1}
+		for row := range counts {
+			l.rows = append(l.rows, row)
+		}
+		slices.Sort(l.rows)
+		for _, row := range l.rows {
+			l.freqs = append(l.freqs, counts[row])
+		}
+		lists[i] = l
+	}
+	return lists
+}
+
+// mostFrequent gives the words that a prefix with more than maxExpansion words stands for: those in the most live
+// rows, then by their bytes. nil = all.
+func mostFrequent(st *state, prefix string) map[string]bool {
+	df := map[string]int{}
+	for _, v := range st.views {
+		for w := v.seg.words.Prefix(prefix); w.Next(); {
+			df[string(w.Term)] += liveDF(v, w.Ordinal)
+		}
+	}
+	names := make([]string, 0, len(df))
+	for name, n := range df {
+		if n > 0 {
+			names = append(names, name)
+		}
+	}
+	if len(names) <= maxExpansion {
+		return nil
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(df[b], df[a]), cmp.Compare(a, b)) })
+	chosen := map[string]bool{}
+	for _, name := range names[:maxExpansion] {
+		chosen[name] = true
+	}
+	return chosen
+}
+
+// liveDF counts the live rows of a word.
+func liveDF(v *view, word int) int {
+	if v.live == nil {
+		return v.seg.words.DF(word)
+	}
+	n := 0
+	eachPosting(v.seg.words, word, func(row, _ uint32) {
+		if v.isLive(int(row)) {
+			n++
+		}
+	})
+	return n
+}

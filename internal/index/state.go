@@ -1,0 +1,205 @@
+package index
+
+import (
+	"math/bits"
+	"slices"
+
+	"quarry/internal/index/segment"
+)
+
+// view is a segment with what is deleted in it. Immutable once published.
+type view struct {
+	seg    *seg
+	live   []uint64 // one bit per row; nil = all
+	rows   int      // live ones
+	docs   int      // live ones
+	length int64    // sum of the lengths of live rows
+	dead   []uint32 // per stem: rows that are deleted; nil = none
+	gen    int      // of the file with the deletes, 0 = none
+	dirty  int      // rows deleted since that file was written
+}
+
+func newView(s *seg) *view {
+	v := &view{seg: s, rows: s.rows, docs: s.docs}
+	for i := range s.rows {
+		v.length += int64(le32(s.length, i))
+	}
+	return v
+}
+
+func (v *view) isLive(row int) bool { return v.live == nil || v.live[row>>6]>>(row&63)&1 == 1 }
+
+// eachRow calls f for every live row in order.
+func (v *view) eachRow(f func(row int)) {
+	for row := range v.seg.rows {
+		if v.isLive(row) {
+			f(row)
+		}
+	}
+}
+
+// df is the number of live rows with a stem.
+func (v *view) df(stem int) int {
+	n := v.seg.stems.DF(stem)
+	if v.dead != nil {
+		n -= int(v.dead[stem])
+	}
+	return n
+}
+
+// words64 is the number of words that hold n bits.
+func words64(n int) int { return (n + 63) / 64 }
+
+// allBits gives n bits that are set.
+func allBits(n int) []uint64 {
+	out := make([]uint64, words64(n))
+	for i := range out {
+		out[i] = ^uint64(0)
+	}
+	if r := n & 63; r != 0 {
+		out[len(out)-1] = 1<<r - 1
+	}
+	return out
+}
+
+func countBits(set []uint64) int {
+	n := 0
+	for _, b := range set {
+		n += bits.OnesCount64(b)
+	}
+	return n
+}
+
+// clone gives a copy that may be changed.
+func (v *view) clone() *view {
+	c := *v
+	if c.live == nil {
+		c.live = allBits(v.seg.rows)
+		c.dead = make([]uint32, v.seg.stems.Len())
+	} else {
+		c.live, c.dead = slices.Clone(v.live), slices.Clone(v.dead)
+	}
+	return &c
+}
+
+// kill deletes a live document; v is a clone.
+func (v *view) kill(d int) {
+	from, to := v.seg.run(d)
+	for row := from; row < to; row++ {
+		v.live[row>>6] &^= 1 << (row & 63)
+		v.length -= int64(le32(v.seg.length, row))
+		for w := v.seg.forward.Row(row); w.Next(); {
+			v.dead[w.Ordinal]++
+		}
+	}
+	v.rows -= to - from
+	v.dirty += to - from
+	v.docs--
+}
+
+// state is what searches see: segments with their deletes, and the statistics of all live rows. Immutable.
+type state struct {
+	views  []*view
+	seq    int64
+	rows   int
+	length int64
+	refs   int // snapshots, and one while it is current; guarded by Index.mu
+}
+
+func newState(seq int64, views []*view) *state {
+	st := &state{views: views, seq: seq, refs: 1}
+	for _, v := range views {
+		st.rows += v.rows
+		st.length += v.length
+	}
+	return st
+}
+
+// Snapshot is one state of the index. It must be released; it keeps files mapped until then. Safe for concurrent use.
+type Snapshot struct {
+	x  *Index
+	st *state
+}
+
+// Snapshot gives the present state. After Close it is empty.
+func (x *Index) Snapshot() *Snapshot {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	st := x.cur
+	if st == nil {
+		st = newState(0, nil)
+	}
+	st.refs++
+	return &Snapshot{x, st}
+}
+
+// Seq is the number of the last change that the snapshot shows.
+func (s *Snapshot) Seq() int64 { return s.st.seq }
+
+// Release gives the snapshot back. It must not be used afterwards.
+func (s *Snapshot) Release() {
+	if s.st != nil {
+		s.x.release(s.st)
+		s.st = nil
+	}
+}
+
+// release gives up one reference to st, and unmaps what no state holds any more.
+func (x *Index) release(st *state) {
+	var unused []*seg
+	x.mu.Lock()
+	st.refs--
+	if st.refs == 0 {
+		for _, v := range st.views {
+			v.seg.refs--
+			if v.seg.refs == 0 {
+				unused = append(unused, v.seg)
+			}
+		}
+	}
+	x.mu.Unlock()
+	closeAll(unused)
+}
+
+func closeAll(segs []*seg) {
+	for _, s := range segs {
+		// Unmapping memory that was mapped cannot fail in a way that anything could be done about.
+		_ = s.file.Close()
+	}
+}
+
+// publish makes the draft's content current.
+func (x *Index) publish(d *draft) {
+	st := newState(d.seq, d.views)
+	x.mu.Lock()
+	for _, v := range st.views {
+		v.seg.refs++
+	}
+	old := x.cur
+	x.cur = st
+	x.mu.Unlock()
+	x.release(old)
+}
+
+// guard returns a function to defer that turns a fault in mapped memory (a file that was cut off, a disk that fails)
+// into a *segment.Corrupt. at names the segment at hand.
+func guard(err *error, at *string) func() {
+	restore := panicOnFault()
+	return func() {
+		restore()
+		r := recover()
+		if r == nil {
+			return
+		}
+		fault, ok := r.(interface{ Addr() uintptr })
+		if !ok {
+			panic(r)
+		}
+		c := &segment.Corrupt{File: "unknown", Reason: "reading mapped memory failed"}
+		if at != nil {
+			c.File = *at
+		}
+		c.Offset = int64(fault.Addr())
+		*err = c
+	}
+}

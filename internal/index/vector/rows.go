@@ -1,0 +1,224 @@
+package vector
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// Rows is a read-only view of the rotated rows of a segment. Safe for concurrent use.
+type Rows struct {
+	Rotation *Rotation
+	Planes   Planes
+	Limits   Limits
+}
+
+// Planes are the bytes of rows: row i has Width bytes in Hi and Lo each and a float32 in Scale. Its value at dimension
+// j is scale · (256·(hi-128) + lo).
+type Planes struct{ Hi, Lo, Scale []byte }
+
+// Limits bound what the high plane alone leaves out. They are the largest of all rows.
+type Limits struct {
+	Norm     float64 `json:"norm"`     // length of a row as its high plane has it
+	Residual float64 `json:"residual"` // length of the difference between a row and its high plane
+}
+
+// Builder makes the planes of a new segment. Not safe for concurrent use.
+type Builder struct {
+	rotation *Rotation
+	planes   Planes
+	limits   Limits
+	x, tmp   []float32
+}
+
+// NewBuilder returns an empty builder with room for n rows.
+func NewBuilder(r *Rotation, n int) *Builder {
+	return &Builder{rotation: r, x: make([]float32, r.width), tmp: make([]float32, r.width), planes: Planes{
+		Hi: make([]byte, 0, n*r.width), Lo: make([]byte, 0, n*r.width), Scale: make([]byte, 0, 4*n),
+	}}
+}
+
+// Add appends a packed vector.
+func (b *Builder) Add(packed []byte) error {
+	clear(b.x)
+	if err := unpackTo(b.x[:b.rotation.dim], packed); err != nil {
+		return err
+	}
+	b.rotation.apply(b.x, b.tmp)
+	var top float32
+	for _, v := range b.x {
+		top = max(top, v, -v)
+	}
+	scale := float32(float64(top) / levels)
+	if scale == 0 {
+		return fmt.Errorf("add vector: a zero vector has no direction")
+	}
+	for _, v := range b.x {
+		n := math.RoundToEven(float64(v) / float64(scale))
+		u := uint32(int32(min(levels, max(-levels, n))) + 32768)
+		b.planes.Hi, b.planes.Lo = append(b.planes.Hi, byte(u>>8)), append(b.planes.Lo, byte(u))
+	}
+	b.planes.Scale = binary.LittleEndian.AppendUint32(b.planes.Scale, math.Float32bits(scale))
+	b.measure(scale)
+	return nil
+}
+
+// measure widens the limits for the row added last.
+func (b *Builder) measure(scale float32) {
+	w := b.rotation.width
+	at := len(b.planes.Hi) - w
+	var norm, rest float64
+	for i := range w {
+		c := (float64(b.planes.Hi[at+i]) - 127.5) * 256
+		d := float64(b.planes.Lo[at+i]) - 128
+		norm += float64(c * c)
+		rest += float64(d * d)
+	}
+	b.limits.Norm = max(b.limits.Norm, math.Sqrt(norm)*float64(scale))
+	b.limits.Residual = max(b.limits.Residual, math.Sqrt(rest)*float64(scale))
+}
+
+// Copy appends row i of r, which has the same rotation, without rounding again.
+func (b *Builder) Copy(r *Rows, i int) {
+	w := b.rotation.width
+	b.planes.Hi = append(b.planes.Hi, r.Planes.Hi[i*w:(i+1)*w]...)
+	b.planes.Lo = append(b.planes.Lo, r.Planes.Lo[i*w:(i+1)*w]...)
+	b.planes.Scale = append(b.planes.Scale, r.Planes.Scale[4*i:4*i+4]...)
+	b.limits.Norm = max(b.limits.Norm, r.Limits.Norm)
+	b.limits.Residual = max(b.limits.Residual, r.Limits.Residual)
+}
+
+// Rows gives what was added. The builder must not be used afterwards.
+func (b *Builder) Rows() *Rows { return &Rows{b.rotation, b.planes, b.limits} }
+
+// Len is the number of rows.
+func (r *Rows) Len() int { return len(r.Planes.Scale) / 4 }
+
+func (r *Rows) scale(i int) float64 {
+	return float64(math.Float32frombits(binary.LittleEndian.Uint32(r.Planes.Scale[4*i:])))
+}
+
+// Query is a rotated query of unit length with its 8-bit and its 24-bit code. Safe for concurrent use.
+type Query struct {
+	i8     []int8
+	i16    []int16 // i8 widened, for kernels that multiply 16-bit integers
+	fine   []int32 // value = fineScale · fine
+	sum    int32   // of i8
+	scale  float64 // value ≈ scale · i8
+	fscale float64
+	norm   float64 // of the value
+	missed float64 // length of the difference between the value and scale · i8
+}
+
+// fineLevels keeps the sum of 16-bit × 24-bit products of 65,536 dimensions inside 64 bits.
+const fineLevels = 1<<23 - 1
+
+// NewQuery prepares v for rows of rotation r; it is brought to unit length first.
+func NewQuery(r *Rotation, v []float32) (*Query, error) {
+	if len(v) != r.dim {
+		return nil, fmt.Errorf("query vector has %d dimensions, want %d", len(v), r.dim)
+	}
+	var square float64
+	for _, x := range v {
+		square += float64(float64(x) * float64(x))
+	}
+	if !(square > 1e-30) || math.IsInf(square, 0) {
+		return nil, fmt.Errorf("query vector has no direction: squared length %v", square)
+	}
+	x, tmp := make([]float32, r.width), make([]float32, r.width)
+	for i, y := range v {
+		x[i] = float32(float64(y) / math.Sqrt(square))
+	}
+	r.apply(x, tmp)
+	q := &Query{i8: make([]int8, r.width), i16: make([]int16, r.width), fine: make([]int32, r.width)}
+	q.code(x)
+	return q, nil
+}
+
+func (q *Query) code(x []float32) {
+	var top float64
+	for _, v := range x {
+		top = max(top, math.Abs(float64(v)))
+	}
+	q.scale, q.fscale = top/127, top/fineLevels
+	var norm, missed float64
+	for i, v := range x {
+		q.fine[i] = int32(math.RoundToEven(float64(v) / q.fscale))
+		c := math.RoundToEven(float64(v) / q.scale)
+		q.i8[i], q.i16[i] = int8(c), int16(c)
+		q.sum += int32(c)
+		exact := q.fscale * float64(q.fine[i])
+		d := exact - float64(q.scale*c)
+		norm += float64(exact * exact)
+		missed += float64(d * d)
+	}
+	q.norm, q.missed = math.Sqrt(norm), math.Sqrt(missed)
+}
+
+// Score is the inner product of the query with row i from both planes: the cosine for rows of unit length.
+func (r *Rows) Score(q *Query, i int) float64 {
+	w := r.Rotation.width
+	return float64(dot16(q.fine, r.Planes.Hi[i*w:], r.Planes.Lo[i*w:])) * (q.fscale * r.scale(i))
+}
+
+// coarse is the score by the high plane: hi - 127.5 stands for the 16-bit value over 256.
+func (r *Rows) coarse(q *Query, i int, dot int32) float64 {
+	return (float64(dot) - 127.5*float64(q.sum)) * (256 * q.scale * r.scale(i))
+}
+
+// slack bounds the difference between coarse and Score, by Cauchy and Schwarz: with row v = v̂ + r and query q = q̂ + e
+// it is |⟨q,r⟩ + ⟨e,v̂⟩| ≤ ‖q‖·‖r‖ + ‖e‖·‖v̂‖. The last term is for float64 rounding.
+func (r *Rows) slack(q *Query) float64 {
+	return q.norm*r.Limits.Residual + q.missed*r.Limits.Norm + 1e-9
+}
+
+// step is the number of rows per kernel call: assembly cannot be preempted.
+const step = 512
+
+// Search offers every row in allow (one bit per row, nil for all) that may reach the floor, with its Score. offer
+// returns the floor from then on: rows that score less need not be offered.
+func (r *Rows) Search(q *Query, allow []uint64, floor float64, offer func(row int, score float64) float64) {
+	if r.Len() == 0 {
+		return
+	}
+	if allow != nil && 8*count(allow) < r.Len() {
+		r.searchFew(q, allow, floor, offer)
+		return
+	}
+	var dots [step]int32
+	w, slack := r.Rotation.width, r.slack(q)
+	for o := 0; o < r.Len(); o += step {
+		d := dots[:min(step, r.Len()-o)]
+		scan(q, r.Planes.Hi[o*w:], d)
+		for i, dot := range d {
+			row := o + i
+			if r.coarse(q, row, dot)+slack < floor || allow != nil && allow[row>>6]>>(row&63)&1 == 0 {
+				continue
+			}
+			floor = offer(row, r.Score(q, row))
+		}
+	}
+}
+
+func (r *Rows) searchFew(q *Query, allow []uint64, floor float64, offer func(row int, score float64) float64) {
+	var dot [1]int32
+	w, slack := r.Rotation.width, r.slack(q)
+	for i, b := range allow {
+		for ; b != 0; b &= b - 1 {
+			row := i<<6 + bits.TrailingZeros64(b)
+			scan(q, r.Planes.Hi[row*w:], dot[:])
+			if r.coarse(q, row, dot[0])+slack >= floor {
+				floor = offer(row, r.Score(q, row))
+			}
+		}
+	}
+}
+
+func count(set []uint64) int {
+	n := 0
+	for _, b := range set {
+		n += bits.OnesCount64(b)
+	}
+	return n
+}
