@@ -165,7 +165,7 @@ func inspect(path string) (unclean bool, err error) {
 
 func quickCheck(ctx context.Context, w *sql.DB, path string) error {
 	if info, err := os.Stat(path); err != nil || info.Size() > cheapCheck {
-		return nil //nolint:nilerr // the file may not exist before its log is applied
+		return nil // the file may not exist before its log is applied
 	}
 	rows, err := w.QueryContext(ctx, "PRAGMA quick_check(5)")
 	found, err := Collect(rows, err, func(r *sql.Rows) (text string, err error) { return text, r.Scan(&text) })

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -611,5 +612,82 @@ func TestNoServer(t *testing.T) {
 	_, err := store.Open(t.Context(), store.Config{URL: "postgres://me:hush@127.0.0.1:1/none?connect_timeout=2"})
 	if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "127.0.0.1:1") {
 		t.Errorf("open: %v, want an error that names the server without the password", err)
+	}
+}
+
+// A write that is cancelled while it waits for its turn never runs; in the queue its caller is told at once.
+func TestCancelledWaiting(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		db, err := store.Open(context.Background(), store.Config{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		release := make(chan struct{})
+		var all sync.WaitGroup
+		all.Go(func() { _ = db.Write(context.Background(), func(*store.Tx) error { <-release; return nil }) })
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(context.Background())
+		answer := make(chan error, 1)
+		all.Go(func() { answer <- db.Write(ctx, put("cancelled")) })
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		select {
+		case err := <-answer:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("cancelled in the queue: %v", err)
+			}
+		default:
+			t.Error("the caller still waits after its context was cancelled")
+		}
+		close(release)
+		all.Wait()
+		late, cancelLate := context.WithCancel(context.Background())
+		if err := db.Write(late, func(tx *store.Tx) error { cancelLate(); return put("begun")(tx) }); err != nil {
+			t.Errorf("cancelled when its turn had come: %v, want success", err)
+		}
+		if got := names(t, db); got != "begun" {
+			t.Errorf("there is %q, want begun alone", got)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What a driver reports becomes a fault where the storage can't do it now, and stays itself where it is no such thing.
+func TestTranslate(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		word string // of the fault; "" where err stays
+	}{
+		{syscall.ENOSPC, "full"}, {syscall.EROFS, "cannot be written"}, {driver.ErrBadConn, "not reached"},
+		{&pgconn.PgError{Code: "53100"}, "full"}, {&pgconn.PgError{Code: "25006"}, "cannot be written"},
+		{&pgconn.PgError{Code: "57P01"}, "not reached"}, {&pgconn.PgError{Code: "53300"}, "not reached"},
+		{&pgconn.PgError{Code: "08006"}, "not reached"}, {&pgconn.PgError{Code: "57014"}, ""}, {&pgconn.PgError{Code: "23505"}, ""},
+		{sql.ErrNoRows, ""}, {context.Canceled, ""}, {context.DeadlineExceeded, ""},
+		{fault.Conflict("x", "taken"), ""}, {&document.Exists{ID: "d"}, ""},
+	} {
+		wrapped := fmt.Errorf("read: %w", c.err)
+		got := store.Translate(wrapped)
+		if c.word == "" {
+			if got != wrapped {
+				t.Errorf("%v became %v", c.err, got)
+			}
+			continue
+		}
+		wantUnavailable(t, got, c.word)
+		if !errors.Is(got, c.err) {
+			t.Errorf("%v lost its cause", c.err)
+		}
+	}
+	if got := store.Translate(&pgconn.PgError{Code: "XX001"}); !errors.Is(got, store.ErrDamaged) {
+		t.Errorf("data_corrupted became %v, want ErrDamaged", got)
+	}
+	if store.Translate(nil) != nil {
+		t.Error("nil became an error")
 	}
 }
