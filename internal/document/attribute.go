@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"quarry/internal/corpus"
 	"quarry/internal/fault"
@@ -39,30 +40,72 @@ type row []filter.Value
 
 func (r row) Value(ordinal int) filter.Value { return r[ordinal] }
 
-// compile gives the test of a filter over documents; blank text passes everything.
-func compile(c *corpus.Corpus, text string) (func(*Document) (bool, error), error) {
+// selection is a compiled filter over documents; the zero value selects every document.
+type selection struct {
+	schema  *filter.Schema
+	filter  *filter.Filter
+	ids     []string // ascending: only these can match, when limited
+	limited bool
+}
+
+func compile(c *corpus.Corpus, text string) (selection, error) {
 	schema, err := c.Schema()
 	if err != nil {
-		return nil, fmt.Errorf("read attributes of corpus %s: %w", c.Key, err)
+		return selection{}, fmt.Errorf("read attributes of corpus %s: %w", c.Key, err)
 	}
 	f, err := filter.Parse(text, schema, filter.DocumentOnly)
 	var bad *filter.Error
 	if errors.As(err, &bad) {
 		out := fault.InvalidField("query.metadata_filter", "%s", bad.Detail())
 		out.Text = bad.Message()
-		return nil, out
+		return selection{}, out
 	}
 	if err != nil || f == nil {
-		return func(*Document) (bool, error) { return true, nil }, err
+		return selection{}, err
 	}
+	s := selection{schema: schema, filter: f}
 	id, _ := schema.Find(filter.Document, "id")
-	return func(d *Document) (bool, error) {
-		m, err := values(d.Metadata)
-		if err != nil {
-			return false, fmt.Errorf("metadata of document %q: %w", d.ID, err)
+	s.ids, s.limited = named(f.Root(), id)
+	slices.Sort(s.ids)
+	return s, nil
+}
+
+// named gives the ids outside of which n can't hold, when it says doc.id = … or doc.id IN (…) on the way to holding:
+// clients probe for one document so.
+func named(n filter.Node, id int) (ids []string, limited bool) {
+	switch n := n.(type) {
+	case filter.Compare:
+		if n.Attr == id && n.Op == filter.Eq {
+			return []string{n.Const.Text()}, true
 		}
-		r, _ := schema.Values(filter.Document, m) // what does not fit counts as absent
-		r[id] = filter.Text(d.ID)
-		return f.Match(row(r)), nil
-	}, nil
+	case filter.In:
+		if n.Attr != id {
+			return nil, false
+		}
+		for _, v := range n.Consts {
+			ids = append(ids, v.Text())
+		}
+		return ids, true
+	case filter.And:
+		for _, part := range n.Nodes {
+			if ids, limited = named(part, id); limited {
+				return ids, true
+			}
+		}
+	}
+	return nil, false
+}
+
+func (s *selection) match(d *Document) (bool, error) {
+	if s.filter == nil {
+		return true, nil
+	}
+	m, err := values(d.Metadata)
+	if err != nil {
+		return false, fmt.Errorf("metadata of document %q: %w", d.ID, err)
+	}
+	r, _ := s.schema.Values(filter.Document, m) // what does not fit counts as absent
+	id, _ := s.schema.Find(filter.Document, "id")
+	r[id] = filter.Text(d.ID)
+	return s.filter.Match(row(r)), nil
 }

@@ -59,6 +59,7 @@ func (b *builder) add(path string, d draft) {
 	if b.stopped() {
 		return
 	}
+	d.part.Heading = clip(d.part.Heading, maxHeading)
 	b.size += len(d.part.Text) + len(d.part.Heading) + len(d.part.Context)
 	for _, m := range d.meta {
 		b.size += len(m.key) + len(m.value) + 4
@@ -182,6 +183,17 @@ func joinTitles(titles ...string) string {
 		}
 	}
 	return strings.Join(out, ". ")
+}
+
+// clip cuts s to at most n code points.
+func clip(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -80,6 +80,7 @@ const (
 	maxParts     = 150_000
 	maxPartBytes = 128 << 20 // texts and metadata of all parts: inherited metadata multiplies
 	maxDepth     = 100       // sections inside sections
+	maxHeading   = 500       // code points: a heading is encoded with every part below it
 	maxFaults    = 25        // field errors reported at once
 )
 

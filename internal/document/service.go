@@ -102,21 +102,27 @@ func (s *Service) List(ctx context.Context, corpusKey string, q Query) (page []D
 	if err != nil {
 		return nil, false, err
 	}
-	match, err := compile(&c, q.Filter)
+	want, err := compile(&c, q.Filter)
 	if err != nil {
 		return nil, false, err
 	}
-	batch := q.Limit + 1
-	if !blank(q.Filter) {
-		batch = max(batch, scanned)
+	size := q.Limit + 1
+	if want.filter != nil {
+		size = max(size, scanned)
+	}
+	read := func(after string) ([]Document, error) {
+		return s.store.List(ctx, c.No, List{Limit: size, After: after})
+	}
+	if want.limited {
+		read = func(after string) ([]Document, error) { return s.byID(ctx, c.No, want.ids, after, size) }
 	}
 	for after := q.After; ; {
-		docs, err := s.store.List(ctx, c.No, List{Limit: batch, After: after})
+		docs, err := read(after)
 		if err != nil {
 			return nil, false, fmt.Errorf("list documents of %s: %w", c.Key, err)
 		}
 		for i := range docs {
-			if ok, err := match(&docs[i]); err != nil {
+			if ok, err := want.match(&docs[i]); err != nil {
 				return nil, false, err
 			} else if !ok {
 				continue
@@ -126,9 +132,26 @@ func (s *Service) List(ctx context.Context, corpusKey string, q Query) (page []D
 			}
 			page = append(page, docs[i])
 		}
-		if len(docs) < batch {
+		if len(docs) < size {
 			return page, false, nil
 		}
 		after = docs[len(docs)-1].ID
 	}
+}
+
+// byID is Store.List over a few documents known by id, in ascending order.
+func (s *Service) byID(ctx context.Context, corpusNo int64, ids []string, after string, limit int) (out []Document, err error) {
+	for _, id := range ids {
+		if id <= after || !possible(id) || len(out) == limit {
+			continue
+		}
+		d, err := s.store.Get(ctx, corpusNo, id, false)
+		switch {
+		case err == nil:
+			out = append(out, *d)
+		case !fault.Is(err, fault.KindNotFound):
+			return nil, err
+		}
+	}
+	return out, nil
 }

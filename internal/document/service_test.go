@@ -49,6 +49,10 @@ func TestList(t *testing.T) {
 		{"filter over all", document.Query{Limit: 1000, Filter: "NOT doc.even"}, "d0001", 600, false},
 		{"by id", document.Query{Limit: 10, Filter: "doc.id = 'd1100'"}, "d1100", 1, false},
 		{"nothing matches", document.Query{Limit: 10, Filter: "doc.id = 'x'"}, "", 0, false},
+		{"by ids", document.Query{Limit: 2, Filter: "doc.id IN ('d0007','x','d0004','d0006','') AND doc.even"}, "d0004", 2, false},
+		{"by ids, first page", document.Query{Limit: 1, Filter: "doc.id IN ('d0007','d0004')"}, "d0004", 1, true},
+		{"by ids, next page", document.Query{Limit: 1, Filter: "doc.id IN ('d0007','d0004')", After: "d0004"}, "d0007", 1, false},
+		{"all but one id", document.Query{Limit: 1, Filter: "doc.id <> 'd0000'"}, "d0001", 1, true},
 	}
 	for _, tt := range tests {
 		page, more, err := s.List(t.Context(), "c", tt.query)
@@ -57,6 +61,9 @@ func TestList(t *testing.T) {
 		}
 	}
 	before := m.Reads()
+	if _, _, err := s.List(t.Context(), "c", document.Query{Limit: 10, Filter: "doc.even AND doc.id = 'd0001'"}); err != nil || m.Reads() != before {
+		t.Errorf("asking for one id reads the list %d times, %v", m.Reads()-before, err)
+	}
 	if _, _, err := s.List(t.Context(), "c", document.Query{Limit: 1000, Filter: "doc.even"}); err != nil || m.Reads()-before > 3 {
 		t.Errorf("%d reads, %v", m.Reads()-before, err)
 	}

@@ -268,6 +268,11 @@ func TestManyParts(t *testing.T) {
 	if !ok || !strings.Contains(f.Fields["body.document_parts[150000]"], "150000 parts") {
 		t.Errorf("150,001 parts: %v", err)
 	}
+	long := strings.Repeat("é", 600)
+	d = build(t, document.Structured{ID: "d", Title: long, Sections: []document.Section{section("Text.")}}, corpus.Corpus{})
+	if d.Parts[0].Text != long || utf8.RuneCountInString(d.Parts[1].Heading) != 500 {
+		t.Errorf("a title of 600 characters is a part of %d and a heading of %d", utf8.RuneCountInString(d.Parts[0].Text), utf8.RuneCountInString(d.Parts[1].Heading))
+	}
 	heavy := json.RawMessage(`{"k":"` + strings.Repeat("x", 1<<20) + `"}`)
 	_, err = document.Structured{ID: "d", Sections: []document.Section{{Metadata: heavy, Text: strings.Repeat("It is so. ", 200)}}}.Build(corpus.Corpus{})
 	if f, ok := fault.As(err); !ok || !strings.Contains(f.Fields["body.sections[0]"], "exceed") {
