@@ -65,7 +65,7 @@ type Server struct {
 func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, routes: &node{}, handlers: map[string]Handler{}}
 	var err error
-	if s.schemas, err = newSchemas(api.Schemas); err != nil {
+	if s.schemas, err = contract(); err != nil {
 		return nil, err
 	}
 	if err := checkRoles(api.Operations); err != nil {

@@ -22,6 +22,33 @@ type schemas struct {
 	ready    map[string]*jsonschema.Schema // guarded by mu
 }
 
+// contract is the schemas of the contract, compiled once for all servers of the process and for CheckAs.
+var contract = sync.OnceValues(func() (*schemas, error) { return newSchemas(api.Schemas) })
+
+// CheckAs is CheckJSON and then the contract's schema of this name, for JSON that does not come as the body of its
+// operation. It gives the text to decode, which lacks what the door of bodies drops too.
+func CheckAs(raw []byte, path, schema string) (json.RawMessage, error) {
+	v, err := parseJSON(raw, path)
+	if err != nil {
+		return nil, err
+	}
+	all, err := contract()
+	if err != nil {
+		return nil, err
+	}
+	bad := fault.Invalid()
+	dropped, err := all.check(schema, v, path, bad)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(bad.Fields) > 0:
+		return nil, bad
+	case dropped:
+		return json.Marshal(v)
+	}
+	return raw, nil
+}
+
 func newSchemas(source []byte) (*schemas, error) {
 	var all map[string]any
 	if err := json.Unmarshal(source, &all); err != nil {

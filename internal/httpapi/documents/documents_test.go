@@ -294,7 +294,6 @@ func TestUpload(t *testing.T) {
 		{"tables not asked for", "a.txt", "", "One.", map[string]string{"table_extraction_config": `{"extract_tables":false}`}, `"table_extraction_used":0`},
 		{"JSON document", "doc.json", "", inside, nil, `"id":"inner","metadata":{"a":1,"b":1}`},
 		{"JSON document with metadata", "doc.json", "application/json", inside, map[string]string{"metadata": `{"b":2}`}, `"id":"inner","metadata":{"b":2,"a":1}`},
-		{"JSON document without id", "doc.json", "", strings.Replace(inside, `"id":"inner",`, "", 1), nil, `"id":"doc.json"`},
 		{"empty members", "a.txt", "", "One.", map[string]string{"metadata": "", "chunking_strategy": " "}, `"id":"a.txt"`},
 		{"unknown member", "a.txt", "", "One.", map[string]string{"more": "x"}, `"id":"a.txt"`},
 	}
@@ -346,6 +345,8 @@ func TestUploadRefusals(t *testing.T) {
 		{"tables without the flag", "a.md", "", "Text.", map[string]string{"table_extraction_config": `{}`}, 400, "body.table_extraction_config.extract_tables", ""},
 		{"JSON that is no document", "a.json", "", `{"some":"thing"}`, nil, 400, "body.file.type", ""},
 		{"JSON that is no JSON", "a.json", "", `{"type":`, nil, 400, "body.file", ""},
+		{"JSON without id", "a.json", "", `{"type":"structured","sections":[{"title":"T"}]}`, nil, 400, "body.file.id", ""},
+		{"JSON with a wrong type", "a.json", "", `{"type":"core","id":"d","document_parts":[{"text":"x"},{"text":7}]}`, nil, 400, "body.file.document_parts[1].text", ""},
 		{"JSON with a bad section", "a.json", "", `{"type":"structured","id":"d","sections":[{"title":" "}]}`, nil, 400, "body.file.sections[0].text", ""},
 	}
 	for _, tt := range tests {

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/corpus"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
 )
 
 var update = flag.Bool("update", false, "write what the code gives as the wanted files")
@@ -89,4 +91,45 @@ func lines[T any](t *testing.T, head documentOut, all []T) string {
 		out = append(out, string(raw(t, v)))
 	}
 	return strings.Join(out, "\n") + "\n"
+}
+
+func FuzzDraft(f *testing.F) {
+	// Proves that no body makes the part rules panic, and that parts are numbered without gaps and hold JSON objects.
+	inputs, err := filepath.Glob("testdata/*.json")
+	if err != nil || len(inputs) == 0 {
+		f.Fatalf("%d inputs, %v", len(inputs), err)
+	}
+	for _, input := range inputs {
+		body, err := os.ReadFile(input)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(body)
+	}
+	c := corpus.Corpus{Attributes: []corpus.Attribute{{Name: "kind", Level: "part", Type: "text"}, {Name: "rev", Level: "document", Type: "real"}}}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if httpapi.CheckJSON(body, "body") != nil {
+			return
+		}
+		draft, err := decodeDraft(body)
+		if err != nil {
+			return
+		}
+		d, err := draft.Build(c)
+		if err != nil {
+			if _, ok := fault.As(err); !ok {
+				t.Fatalf("a bad document is not an expected outcome: %v", err)
+			}
+			return
+		}
+		if len(d.Parts) == 0 {
+			t.Fatal("a document without parts")
+		}
+		for i, p := range d.Parts {
+			var m map[string]any
+			if err := json.Unmarshal(p.Metadata, &m); err != nil || p.Ord != i || m == nil {
+				t.Fatalf("part %d has place %d and metadata %s: %v", i, p.Ord, p.Metadata, err)
+			}
+		}
+	})
 }

@@ -49,52 +49,67 @@ func (f *form) upload() (*ingest.Upload, error) {
 	case len(f.file) == 0:
 		bad.Field("body.file", "must not be empty")
 	}
-	id, err := f.id()
-	collect(bad, err)
-	u := &ingest.Upload{ID: id, Name: f.typeName(), ContentType: f.contentType, Data: f.file, Metadata: f.members["metadata"]}
-	collect(bad, f.check("metadata"))
-	chunking, err := f.chunking()
-	collect(bad, err)
-	u.Chunking = chunking.strategy(bad, "body.chunking_strategy")
-	collect(bad, f.checkTables())
-	if len(bad.Fields) > 0 {
-		return nil, bad
+	id, noID := f.id()
+	noMetadata := f.check("metadata", "")
+	chunking, noChunking := f.chunking()
+	u := &ingest.Upload{
+		ID: id, Name: f.typeName(), ContentType: f.contentType, Data: f.file, Metadata: f.members["metadata"],
+		Chunking: chunking.strategy(bad, "body.chunking_strategy"),
+	}
+	if err := collect(bad, noID, noMetadata, noChunking, f.checkTables()); err != nil {
+		return nil, err
 	}
 	for _, name := range []string{"metadata", "chunking_strategy", "table_extraction_config"} {
 		u.Options = append(u.Options, f.members[name])
 	}
+	var err error
 	if f.isJSON() {
 		u.Draft, err = f.draft(u, chunking)
 	}
 	return u, err
 }
 
-// collect adds the fields of a bad input to f; an error of another kind can't come from reading a form.
-func collect(f *fault.Fault, err error) {
-	other, ok := fault.As(err)
-	if !ok {
-		return
+// collect adds the fields of bad inputs to f and gives f when it has any, or the first error of another kind.
+func collect(f *fault.Fault, errs ...error) error {
+	for _, err := range errs {
+		if err == nil {
+			continue
+		}
+		other, ok := fault.As(err)
+		if !ok {
+			return err
+		}
+		if f.Text == "" {
+			f.Text = other.Text
+		}
+		for path, reason := range other.Fields {
+			f.Field(path, "%s", reason)
+		}
 	}
-	if f.Text == "" {
-		f.Text = other.Text
+	if len(f.Fields) > 0 {
+		return f
 	}
-	for path, reason := range other.Fields {
-		f.Field(path, "%s", reason)
-	}
+	return nil
 }
 
-// check holds a JSON member to the rules of JSON bodies. A blank member counts as left out.
-func (f *form) check(name string) error {
+// check holds a JSON member to the rules of JSON bodies and, when named, to a schema of the contract. A blank member
+// and null count as left out.
+func (f *form) check(name, schema string) error {
 	raw := f.members[name]
-	if strings.TrimSpace(string(raw)) == "" {
+	if text := strings.TrimSpace(string(raw)); text == "" || text == "null" {
 		delete(f.members, name)
 		return nil
 	}
-	return httpapi.CheckJSON(raw, "body."+name)
+	if schema == "" {
+		return httpapi.CheckJSON(raw, "body."+name)
+	}
+	checked, err := httpapi.CheckAs(raw, "body."+name, schema)
+	f.members[name] = checked
+	return err
 }
 
 func (f *form) chunking() (*wireChunking, error) {
-	if err := f.check("chunking_strategy"); err != nil || f.members["chunking_strategy"] == nil {
+	if err := f.check("chunking_strategy", "ChunkingStrategy"); err != nil || f.members["chunking_strategy"] == nil {
 		return nil, err
 	}
 	var w wireChunking
@@ -103,19 +118,16 @@ func (f *form) chunking() (*wireChunking, error) {
 
 // checkTables refuses to find tables, for every extractor.
 func (f *form) checkTables() error {
-	if err := f.check("table_extraction_config"); err != nil || f.members["table_extraction_config"] == nil {
+	if err := f.check("table_extraction_config", "TableExtractionConfig"); err != nil || f.members["table_extraction_config"] == nil {
 		return err
 	}
 	var w struct {
-		Extract *bool `json:"extract_tables"`
+		Extract bool `json:"extract_tables"`
 	}
 	if err := unmarshal("body.table_extraction_config", f.members["table_extraction_config"], &w); err != nil {
 		return err
 	}
-	switch {
-	case w.Extract == nil:
-		return fault.InvalidField("body.table_extraction_config.extract_tables", "is required")
-	case *w.Extract:
+	if w.Extract {
 		bad := fault.InvalidField("body.table_extraction_config.extract_tables", noTables)
 		bad.Text = noTables
 		return bad
@@ -127,15 +139,12 @@ func (f *form) checkTables() error {
 // name, a chunking strategy inside over the one beside the file, metadata beside the file over the one inside.
 func (f *form) draft(u *ingest.Upload, chunking *wireChunking) (document.Draft, error) {
 	var w wireDocument
-	err := httpapi.CheckJSON(f.file, "body")
+	body, err := httpapi.CheckAs(f.file, "body", "CreateDocumentRequest")
 	if err == nil {
-		err = unmarshal("body", f.file, &w)
+		err = unmarshal("body", body, &w)
 	}
 	if err != nil {
 		return nil, inFile(err)
-	}
-	if w.ID == "" {
-		w.ID = u.ID
 	}
 	if w.Chunking == nil {
 		w.Chunking = chunking
