@@ -8,6 +8,7 @@ import (
 	"quarry/internal/corpus"
 	"quarry/internal/document"
 	"quarry/internal/embed"
+	"quarry/internal/index/vector"
 )
 
 // batch is how many parts are encoded at a time: enough to keep every core busy, few enough that the float
@@ -40,7 +41,7 @@ func (s *Service) encode(ctx context.Context, c corpus.Corpus, doc *document.Doc
 			return fmt.Errorf("encode document %q: %w", doc.ID, err)
 		}
 		for i := range n {
-			if parts[i].Vector, err = pack(rows[i]); err != nil {
+			if parts[i].Vector, err = vector.Pack(rows[i]); err != nil {
 				return fmt.Errorf("encode part %d of document %q: %w", parts[i].Ord, doc.ID, err)
 			}
 		}
