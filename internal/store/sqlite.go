@@ -130,9 +130,14 @@ func syncFolder(dir string) {
 // unclean reports that the last user didn't close it: then SQLite must mend the file before it can be judged.
 func inspect(path string) (unclean bool, err error) {
 	for _, left := range []string{"-wal", "-journal"} {
-		if info, err := os.Stat(path + left); err == nil && info.Size() > 0 {
-			return true, nil
+		info, err := os.Stat(path + left)
+		if err != nil || info.Size() == 0 {
+			continue
 		}
+		if _, err := os.Stat(path); left == "-wal" && errors.Is(err, os.ErrNotExist) {
+			return false, fmt.Errorf("%w: its log %s%s is there and the file itself is not", ErrDamaged, fileName, left)
+		}
+		return true, nil
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {

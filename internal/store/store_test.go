@@ -516,6 +516,22 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// A log without its database is not taken for a new installation: SQLite would throw the log away.
+func TestLogAlone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	wal := filepath.Join(dir, "quarry.db-wal")
+	if err := os.WriteFile(wal, []byte("frames"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(t.Context(), store.Config{Dir: dir}); !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("open: %v, want ErrDamaged", err)
+	}
+	if left, err := os.ReadFile(wal); err != nil || string(left) != "frames" {
+		t.Errorf("the log was touched: %q, %v", left, err)
+	}
+}
+
 // Damage that shows only when its page is read is named then, as an error that is not the client's.
 func TestDamagedLater(t *testing.T) {
 	t.Parallel()

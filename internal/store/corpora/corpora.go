@@ -57,7 +57,7 @@ func scan(r row) (corpus.Corpus, error) {
 func scanRows(r *sql.Rows) (corpus.Corpus, error) { return scan(r) }
 
 func missing(key string) error {
-	return fault.NotFound("corpus_not_found", key, "corpus '%s' does not exist", key)
+	return fault.NotFound("corpus_not_found", key, "corpus %s does not exist", key)
 }
 
 // Create writes c with a fresh epoch unless its own is set, or gives the conflict "corpus_exists".
@@ -88,7 +88,7 @@ func (s *Store) Create(ctx context.Context, c corpus.Corpus) (corpus.Corpus, err
 			c.Epoch, shelf, c.ID, c.Key, c.Name, c.Description, c.Enabled, c.SaveHistory, c.QueriesAreAnswers,
 			c.DocumentsAreQuestions, c.EncoderName, c.EncoderFingerprint, string(attributes), string(dimensions), c.Created.UnixMicro()))
 		if errors.Is(err, sql.ErrNoRows) {
-			return fault.Conflict("corpus_exists", "corpus '%s' already exists", c.Key)
+			return fault.Conflict("corpus_exists", "corpus %s already exists", c.Key)
 		}
 		if err != nil {
 			return fmt.Errorf("write corpus: %w", err)

@@ -88,7 +88,7 @@ func (s *Store) Delete(ctx context.Context, corpusNo int64, docID string) (seq i
 }
 
 func missing(docID string) error {
-	return fault.NotFound("document_not_found", docID, "document '%s' does not exist", docID)
+	return fault.NotFound("document_not_found", docID, "document %s does not exist", docID)
 }
 
 func writeChange(tx *store.Tx, corpusNo int64, c document.Change) error {

@@ -120,7 +120,7 @@ func (s *Store) Image(ctx context.Context, corpusNo int64, docID, imageID string
 		}
 		return m, nil
 	}
-	return document.Image{}, fault.NotFound("image_not_found", imageID, "document '%s' has no image '%s'", docID, imageID)
+	return document.Image{}, fault.NotFound("image_not_found", imageID, "document %s has no image %s", docID, imageID)
 }
 
 // List reads documents without parts, ascending by the bytes of their ids, from the id after l.After on.
