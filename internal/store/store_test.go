@@ -707,3 +707,35 @@ func TestTranslate(t *testing.T) {
 		t.Error("nil became an error")
 	}
 }
+
+// When PostgreSQL drops the connections, as on its restart, writes are refused as unavailable at worst, and soon go on.
+func TestLostConnections(t *testing.T) {
+	t.Parallel()
+	db := open(t, store.Config{URL: storetest.Postgres(t)})
+	for round := range 3 {
+		rows, err := db.Reader().QueryContext(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+		_, err = store.Collect(rows, err, func(r *sql.Rows) (ok bool, err error) { return ok, r.Scan(&ok) })
+		if err != nil && !fault.Is(err, fault.KindUnavailable) {
+			t.Errorf("terminate: %v", err)
+		}
+		// Several at once, so that every connection of the pool is met.
+		results := make(chan error, 8)
+		for i := range 8 {
+			go func() { results <- db.Write(t.Context(), put(fmt.Sprintf("%d/%d", round, i))) }()
+		}
+		for range 8 {
+			if err := <-results; err != nil && !fault.Is(err, fault.KindUnavailable) {
+				t.Errorf("write over a lost connection: %v, want success or unavailable", err)
+			}
+		}
+		for range 20 { // the pool may still hold a dead connection or two
+			if err = db.Write(t.Context(), put(fmt.Sprintf("%d/after", round))); err == nil {
+				break
+			}
+		}
+		if err != nil {
+			t.Errorf("writes do not go on: %v", err)
+		}
+	}
+}
