@@ -20,6 +20,7 @@ import (
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: w, started: time.Now(), call: Call{RequestID: id.NewRequest()}}
 	x.body = &requestBody{ReadCloser: r.Body}
+	r = r.WithContext(r.Context()) // net/http looks at the body of its own request to see whether the client waits to send
 	r.Body = x.body
 	h := w.Header()
 	h.Set("X-Request-Id", x.call.RequestID)
