@@ -55,21 +55,21 @@ func New(s Store) *Service { return &Service{s} }
 // personalPrefix begins the secret of a personal key; client tooling recognises it.
 const personalPrefix = "zut_"
 
-// Bootstrap makes the owner and its personal key on an installation without users. It returns the key's secret,
-// or "" when users exist already: the secret is shown this once and kept nowhere.
-func (s *Service) Bootstrap(ctx context.Context) (string, error) {
+// Bootstrap makes the owner and its personal key on an installation without users. keep stores the key's secret and
+// runs before the key becomes valid, so that a crash can't leave an owner whose key nobody has. made is false, and the
+// secret void, when users exist already.
+func (s *Service) Bootstrap(ctx context.Context, keep func(secret string) error) (made bool, err error) {
 	secret := personalPrefix + id.Text(38)
+	if err := keep(secret); err != nil {
+		return false, err
+	}
 	now := time.Now().UTC()
 	u := User{ID: id.NewUser(), Username: "owner", Email: "owner@localhost", Enabled: true, APIRoles: []string{"owner"}, Created: now}
 	k := Key{ID: id.NewAPIKey(), Name: "owner key", Digest: Digest(secret), Owner: u.ID, Enabled: true, Created: now}
-	made, err := s.store.CreateOwner(ctx, u, k)
-	if err != nil {
-		return "", fmt.Errorf("create owner: %w", err)
+	if made, err = s.store.CreateOwner(ctx, u, k); err != nil {
+		return false, fmt.Errorf("create owner: %w", err)
 	}
-	if !made {
-		return "", nil
-	}
-	return secret, nil
+	return made, nil
 }
 
 // Digest is what the store keeps of a key's secret.
