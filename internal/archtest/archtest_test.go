@@ -1,0 +1,201 @@
+// Package archtest checks the plan of the house: who may import whom, that every package is in its place and in
+// docs/architecture.md, that each has a doc comment, and it reports the size budgets. It holds tests alone.
+package archtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "quarry/internal/"
+
+type goPackage struct {
+	ImportPath, Dir, Doc string
+	GoFiles, Imports     []string
+}
+
+func packages(t *testing.T) []goPackage {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,Doc,GoFiles,Imports", "quarry/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []goPackage
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		if err := d.Decode(&p); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// find gives the place of an internal package and the listed ancestor that it stands under.
+func find(name string) (string, place, bool) {
+	for at := name; at != "."; at = path.Dir(at) {
+		if p, ok := houses[at]; ok {
+			return at, p, true
+		}
+	}
+	return "", place{}, false
+}
+
+func inLayer(l layer) func(string) bool {
+	return func(name string) bool { _, p, ok := find(name); return ok && p.layer == l }
+}
+
+func under(areas ...string) func(string) bool {
+	return func(name string) bool {
+		return slices.ContainsFunc(areas, func(a string) bool { return name == a || strings.HasPrefix(name, a+"/") })
+	}
+}
+
+func not(f func(string) bool) func(string) bool { return func(s string) bool { return !f(s) } }
+
+// TestImportRules proves that every import goes downward and that no area imports what is forbidden to it.
+func TestImportRules(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		name, internal := strings.CutPrefix(p.ImportPath, module)
+		if !internal || len(p.GoFiles) == 0 {
+			continue
+		}
+		home, at, ok := find(name)
+		if !ok {
+			t.Errorf("%s has no place in the house: add it to internal/archtest/layers_test.go and docs/architecture.md", p.ImportPath)
+			continue
+		}
+		for _, imp := range p.Imports {
+			for _, f := range forbidden {
+				if f.area(name) && (imp == f.imports || strings.HasPrefix(imp, f.imports+"/")) {
+					t.Errorf("%s imports %s: %s", name, imp, f.reason)
+				}
+			}
+			dep, ok := strings.CutPrefix(imp, module)
+			if !ok {
+				continue
+			}
+			depHome, depAt, _ := find(dep)
+			if depHome != home && !downward(at, depAt) {
+				t.Errorf("%s (layer %d, rank %d) imports %s (layer %d, rank %d): imports go downward only",
+					name, at.layer, at.rank, dep, depAt.layer, depAt.rank)
+			}
+		}
+	}
+}
+
+func downward(from, to place) bool {
+	switch {
+	case from.layer == adapter && to.layer == adapter:
+		return false
+	case from.layer == to.layer:
+		return from.rank > to.rank
+	}
+	return from.layer > to.layer
+}
+
+// TestNoRegistrationByInit proves that no package registers itself: wiring is in app alone, and blank imports are
+// for the database drivers in store.
+func TestNoRegistrationByInit(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		for _, file := range p.GoFiles {
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, file), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, imp := range f.Imports {
+				blank := imp.Name != nil && imp.Name.Name == "_" && imp.Path.Value != `"embed"`
+				if blank && !strings.HasPrefix(p.ImportPath, module+"store") {
+					t.Errorf("%s/%s: blank import of %s; only store may have one, for a database driver", p.ImportPath, file, imp.Path.Value)
+				}
+			}
+		}
+	}
+}
+
+// TestEveryPackageIsDocumented proves that each package says what it is for and stands in the architecture's table.
+func TestEveryPackageIsDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packages(t) {
+		if len(p.GoFiles) == 0 {
+			continue
+		}
+		if p.Doc == "" {
+			t.Errorf("%s has no package comment", p.ImportPath)
+		}
+		name, internal := strings.CutPrefix(p.ImportPath, module)
+		if internal && !bytes.Contains(page, []byte("`"+name+"`")) {
+			t.Errorf("%s is missing from the package table of docs/architecture.md", name)
+		}
+	}
+}
+
+// hard budgets of the house; generated files are exempt.
+const (
+	maxFunction = 80
+	maxFile     = 600
+	maxPackage  = 2500
+)
+
+// TestBudgets proves that no function, file or package has grown past the hard budgets.
+func TestBudgets(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		total := 0
+		for _, file := range p.GoFiles {
+			name := filepath.Join(p.Dir, file)
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ast.IsGenerated(f) {
+				continue
+			}
+			lines := fset.File(f.Pos()).LineCount()
+			total += lines
+			if lines > maxFile {
+				t.Errorf("%s/%s has %d lines, the budget is %d", p.ImportPath, file, lines, maxFile)
+			}
+			for _, long := range longFunctions(fset, f) {
+				t.Errorf("%s/%s: %s, the budget is %d lines", p.ImportPath, file, long, maxFunction)
+			}
+		}
+		if total > maxPackage {
+			t.Errorf("%s has %d lines, the budget is %d", p.ImportPath, total, maxPackage)
+		}
+	}
+}
+
+func longFunctions(fset *token.FileSet, f *ast.File) []string {
+	var out []string
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Body == nil {
+			continue
+		}
+		if n := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line + 1; n > maxFunction {
+			out = append(out, fmt.Sprintf("func %s has %d lines", fn.Name.Name, n))
+		}
+	}
+	return out
+}

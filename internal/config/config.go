@@ -1,0 +1,152 @@
+// Package config holds the settings of a running service: defaults, a YAML file, environment variables and flags,
+// each overriding the one before. It reads and checks; it opens nothing.
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Config is every setting. Sizes are bytes.
+type Config struct {
+	Data      string `yaml:"data"`
+	Listen    string `yaml:"listen"`
+	Database  string `yaml:"database"`
+	Kernel    string `yaml:"kernel"`
+	LogLevel  string `yaml:"log_level"`
+	LogFormat string `yaml:"log_format"`
+	MaxJSON   int64  `yaml:"max_json"`
+	MaxUpload int64  `yaml:"max_upload"`
+}
+
+// Setting describes one setting for help, the reference page and the environment.
+type Setting struct {
+	Key, Env, Help string
+	set            func(*Config, string) error
+	get            func(*Config) string
+}
+
+// Settings lists every setting in the order of the reference page.
+var Settings = []Setting{
+	text("data", "QUARRY_DATA", "data folder: database, indexes, owner.key", func(c *Config) *string { return &c.Data }),
+	text("listen", "QUARRY_LISTEN", "address to listen on, host:port", func(c *Config) *string { return &c.Listen }),
+	text("database", "QUARRY_DATABASE", "postgres:// URL; empty means SQLite in the data folder", func(c *Config) *string { return &c.Database }),
+	text("kernel", "QUARRY_KERNEL", "encoder kernels: auto, avx512, avx2 or portable", func(c *Config) *string { return &c.Kernel }),
+	text("log_level", "QUARRY_LOG_LEVEL", "debug, info, warn or error", func(c *Config) *string { return &c.LogLevel }),
+	text("log_format", "QUARRY_LOG_FORMAT", "text or json", func(c *Config) *string { return &c.LogFormat }),
+	bytesOf("max_json", "QUARRY_MAX_JSON", "largest JSON body, bytes", func(c *Config) *int64 { return &c.MaxJSON }),
+	bytesOf("max_upload", "QUARRY_MAX_UPLOAD", "largest uploaded file, bytes", func(c *Config) *int64 { return &c.MaxUpload }),
+}
+
+// Default gives the settings of a service that was told nothing.
+func Default() Config {
+	return Config{
+		Data: "./quarry-data", Listen: "127.0.0.1:8080", Kernel: "auto", LogLevel: "info", LogFormat: "text",
+		MaxJSON: 16 << 20, MaxUpload: 10 << 20,
+	}
+}
+
+// ReadFile overlays the settings of a YAML file; a key that does not exist is an error.
+func (c *Config) ReadFile(name string) error {
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	d := yaml.NewDecoder(bytes.NewReader(raw))
+	d.KnownFields(true)
+	if err := d.Decode(c); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read configuration %s: %w", name, err)
+	}
+	return nil
+}
+
+// ReadEnv overlays the settings that the environment names; an empty variable counts as not set.
+func (c *Config) ReadEnv(lookup func(string) (string, bool)) error {
+	for _, s := range Settings {
+		v, ok := lookup(s.Env)
+		if !ok || v == "" {
+			continue
+		}
+		if err := s.set(c, v); err != nil {
+			return fmt.Errorf("%s: %w", s.Env, err)
+		}
+	}
+	return nil
+}
+
+// Check refuses settings that can't work, naming the setting and what it may be.
+func (c *Config) Check() error {
+	for _, s := range []struct {
+		key, value string
+		allowed    []string
+	}{
+		{"kernel", c.Kernel, []string{"auto", "avx512", "avx2", "portable"}},
+		{"log_level", c.LogLevel, []string{"debug", "info", "warn", "error"}},
+		{"log_format", c.LogFormat, []string{"text", "json"}},
+	} {
+		if !contains(s.allowed, s.value) {
+			return fmt.Errorf("setting %s is %q: it must be one of %s", s.key, s.value, strings.Join(s.allowed, ", "))
+		}
+	}
+	if c.Data == "" {
+		return errors.New("setting data is empty: name a folder")
+	}
+	if c.MaxJSON < 1 || c.MaxUpload < 1 {
+		return errors.New("settings max_json and max_upload must be at least 1 byte")
+	}
+	if c.Database != "" && !strings.HasPrefix(c.Database, "postgres://") && !strings.HasPrefix(c.Database, "postgresql://") {
+		return errors.New("setting database must be a postgres:// URL, or empty for SQLite")
+	}
+	return nil
+}
+
+// Reference is the page docs/reference/config.md.
+func Reference() string {
+	var b strings.Builder
+	b.WriteString("# Settings\n\nA flag of `quarry serve` beats the environment, the environment beats the file given with `--config`,\nthe file beats the default. Generated from the code; do not edit.\n\n")
+	b.WriteString("| key in the file | environment | default | meaning |\n|---|---|---|---|\n")
+	d := Default()
+	for _, s := range Settings {
+		fmt.Fprintf(&b, "| `%s` | `%s` | `%s` | %s |\n", s.Key, s.Env, s.get(&d), s.Help)
+	}
+	return b.String()
+}
+
+func text(key, env, help string, at func(*Config) *string) Setting {
+	return Setting{
+		key, env, help,
+		func(c *Config, v string) error { *at(c) = v; return nil },
+		func(c *Config) string { return *at(c) },
+	}
+}
+
+func bytesOf(key, env, help string, at func(*Config) *int64) Setting {
+	return Setting{
+		key, env, help,
+		func(c *Config, v string) error {
+			n, err := strconv.ParseInt(v, 10, 64)
+			if err != nil {
+				return fmt.Errorf("%q is not a number of bytes", v)
+			}
+			*at(c) = n
+			return nil
+		},
+		func(c *Config) string { return strconv.FormatInt(*at(c), 10) },
+	}
+}
+
+func contains(all []string, v string) bool {
+	for _, a := range all {
+		if a == v {
+			return true
+		}
+	}
+	return false
+}

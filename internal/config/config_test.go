@@ -1,0 +1,82 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/internal/config"
+)
+
+// TestPrecedence proves that the environment beats the file and the file beats the default.
+func TestPrecedence(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "q.yaml")
+	if err := os.WriteFile(file, []byte("listen: 127.0.0.1:1\nmax_json: 5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := config.Default()
+	if err := c.ReadFile(file); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"QUARRY_LISTEN": "127.0.0.1:2", "QUARRY_DATA": ""}
+	if err := c.ReadEnv(func(k string) (string, bool) { v, ok := env[k]; return v, ok }); err != nil {
+		t.Fatal(err)
+	}
+	if c.Listen != "127.0.0.1:2" || c.MaxJSON != 5 || c.Data != "./quarry-data" {
+		t.Errorf("got listen %q, max_json %d, data %q", c.Listen, c.MaxJSON, c.Data)
+	}
+}
+
+// TestRefusals proves that a wrong setting is refused by name.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ env, value, want string }{
+		{"QUARRY_KERNEL", "sse9", "kernel"},
+		{"QUARRY_LOG_LEVEL", "loud", "log_level"},
+		{"QUARRY_MAX_JSON", "many", "QUARRY_MAX_JSON"},
+		{"QUARRY_MAX_UPLOAD", "0", "max_upload"},
+		{"QUARRY_DATABASE", "mysql://x", "postgres://"},
+	} {
+		c := config.Default()
+		err := c.ReadEnv(func(k string) (string, bool) { return tc.value, k == tc.env })
+		if err == nil {
+			err = c.Check()
+		}
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s=%s: got %v, want an error that names %s", tc.env, tc.value, err, tc.want)
+		}
+	}
+}
+
+// TestUnknownKey proves that a misspelt key in the file is an error and not silently ignored.
+func TestUnknownKey(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "q.yaml")
+	if err := os.WriteFile(file, []byte("lissten: x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := config.Default()
+	if err := c.ReadFile(file); err == nil || !strings.Contains(err.Error(), "lissten") {
+		t.Errorf("got %v, want an error that names lissten", err)
+	}
+}
+
+// TestReferenceIsCurrent proves that docs/reference/config.md is what the code says; rewrite it with make generate.
+func TestReferenceIsCurrent(t *testing.T) {
+	t.Parallel()
+	const page = "../../docs/reference/config.md"
+	if os.Getenv("QUARRY_GENERATE") != "" {
+		if err := os.WriteFile(page, []byte(config.Reference()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != config.Reference() {
+		t.Errorf("%s is stale: run make generate", page)
+	}
+}
