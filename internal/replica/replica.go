@@ -1,0 +1,201 @@
+// Package replica keeps a search index per corpus in step with the corpus's change sequence, and searches it. The
+// rows of the store are the truth; a replica is a cache that can be thrown away at any time. It is called by ingest
+// (a write is answered when its replica shows it) and by retrieve (a query first brings the replica up to the
+// sequence number that it read).
+package replica
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"quarry/internal/corpus"
+	"quarry/internal/document"
+	"quarry/internal/embed"
+	"quarry/internal/index"
+)
+
+// Config is what a Set needs.
+type Config struct {
+	Dir       string // folder of the index files, one sub-folder per corpus; "" keeps everything in memory
+	Documents document.Store
+	Corpora   corpus.Store
+	Encoders  *embed.Registry
+	Log       *slog.Logger
+	MaxOpen   int // replicas kept open; the least recently used are closed beyond it; 0 = 1,000
+}
+
+// Set holds the replicas of one node. Safe for concurrent use.
+type Set struct {
+	cfg  Config
+	mu   sync.Mutex
+	open map[int64]*replica // by corpus row number; guarded by mu
+}
+
+// replica is the index of one life (epoch) of a corpus.
+type replica struct {
+	epoch int64
+	used  time.Time // last acquired; guarded by Set.mu
+	refs  int       // searches and catch-ups in flight; guarded by Set.mu
+
+	mu    sync.Mutex // one catch-up at a time; guards index while it is being opened
+	index *index.Index
+	stale bool // dropped while in use: close when the last user leaves; guarded by Set.mu
+}
+
+// New gives an empty set; replicas open at first use.
+func New(cfg Config) *Set {
+	if cfg.MaxOpen == 0 {
+		cfg.MaxOpen = 1000
+	}
+	return &Set{cfg: cfg, open: map[int64]*replica{}}
+}
+
+// CatchUp returns when searches show every change of c up to c.Seq.
+func (s *Set) CatchUp(ctx context.Context, c corpus.Corpus) error {
+	return s.with(ctx, c, func(*index.Index) error { return nil })
+}
+
+// Search brings the replica of c up to c.Seq and searches it. Hits refer to the state of at least c.Seq.
+func (s *Set) Search(ctx context.Context, c corpus.Corpus, q index.Query) (hits []index.Hit, err error) {
+	err = s.with(ctx, c, func(x *index.Index) error {
+		snapshot := x.Snapshot()
+		defer snapshot.Release()
+		hits, err = snapshot.Search(ctx, q)
+		return err
+	})
+	return hits, err
+}
+
+// Dropped forgets the replica of a deleted or reset corpus and removes its files.
+func (s *Set) Dropped(c corpus.Corpus) {
+	s.mu.Lock()
+	r := s.open[c.No]
+	if r != nil && r.epoch == c.Epoch {
+		delete(s.open, c.No)
+		r.stale = true
+		s.closeIfIdle(r)
+	}
+	s.mu.Unlock()
+	if s.cfg.Dir != "" {
+		if err := os.RemoveAll(s.dir(c)); err != nil {
+			s.cfg.Log.Warn("index files of a dropped corpus remain", "corpus", c.Key, "error", err)
+		}
+	}
+}
+
+// Close seals what is worth sealing and closes every replica.
+func (s *Set) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var first error
+	for no, r := range s.open {
+		delete(s.open, no)
+		if r.index == nil {
+			continue
+		}
+		if err := r.index.Close(); err != nil && first == nil {
+			first = fmt.Errorf("close index: %w", err)
+		}
+	}
+	return first
+}
+
+// with runs use on the index of c after bringing it up to c.Seq.
+func (s *Set) with(ctx context.Context, c corpus.Corpus, use func(*index.Index) error) error {
+	r, err := s.acquire(c)
+	if err == errOtherEpoch {
+		if c, err = s.refresh(ctx, c); err == nil {
+			r, err = s.acquire(c)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	defer s.release(r)
+	if err := s.advance(ctx, r, c); err != nil {
+		return err
+	}
+	return use(r.index)
+}
+
+// refresh reads c again: its epoch differs from the replica's, so one of the two is from before a reset.
+func (s *Set) refresh(ctx context.Context, c corpus.Corpus) (corpus.Corpus, error) {
+	now, err := s.cfg.Corpora.Get(ctx, c.Key)
+	if err != nil {
+		return c, err
+	}
+	s.mu.Lock()
+	if r := s.open[c.No]; r != nil && (now[0].No != c.No || r.epoch != now[0].Epoch) {
+		delete(s.open, c.No)
+		r.stale = true
+		s.closeIfIdle(r)
+	}
+	s.mu.Unlock()
+	return now[0], nil
+}
+
+var errOtherEpoch = fmt.Errorf("the replica belongs to another life of the corpus")
+
+func (s *Set) acquire(c corpus.Corpus) (*replica, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.open[c.No]
+	if r != nil && r.epoch != c.Epoch {
+		return nil, errOtherEpoch
+	}
+	if r == nil {
+		s.evict()
+		r = &replica{epoch: c.Epoch}
+		s.open[c.No] = r
+	}
+	r.refs++
+	r.used = time.Now()
+	return r, nil
+}
+
+func (s *Set) release(r *replica) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.refs--
+	s.closeIfIdle(r)
+}
+
+// closeIfIdle closes a stale replica that nobody uses. The caller holds s.mu.
+func (s *Set) closeIfIdle(r *replica) {
+	if !r.stale || r.refs > 0 || r.index == nil {
+		return
+	}
+	if err := r.index.Close(); err != nil {
+		s.cfg.Log.Warn("closing an index failed", "error", err)
+	}
+	r.index = nil
+}
+
+// evict closes the least recently used idle replica when too many are open. The caller holds s.mu.
+func (s *Set) evict() {
+	if len(s.open) < s.cfg.MaxOpen {
+		return
+	}
+	var oldest int64
+	var found *replica
+	for no, r := range s.open {
+		if r.refs == 0 && (found == nil || r.used.Before(found.used)) {
+			oldest, found = no, r
+		}
+	}
+	if found != nil {
+		delete(s.open, oldest)
+		found.stale = true
+		s.closeIfIdle(found)
+	}
+}
+
+func (s *Set) dir(c corpus.Corpus) string {
+	return filepath.Join(s.cfg.Dir, strconv.FormatInt(c.No, 10)+"-"+strconv.FormatUint(uint64(c.Epoch), 36))
+}
