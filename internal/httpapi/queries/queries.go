@@ -1,0 +1,111 @@
+// Package queries holds the handlers of the three query operations. wire.go maps their bodies and answers; what a
+// query does is in package retrieve.
+package queries
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"quarry/internal/authz"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/retrieve"
+)
+
+// Runner answers queries.
+type Runner interface {
+	Run(ctx context.Context, q retrieve.Query) ([]retrieve.Result, error)
+}
+
+// Area is the query operations.
+type Area struct{ run Runner }
+
+// New gives the area over a runner.
+func New(r Runner) *Area { return &Area{r} }
+
+// Handlers gives the handler of each operation.
+func (a *Area) Handlers() map[string]httpapi.Handler {
+	return map[string]httpapi.Handler{
+		"searchCorpus": a.searchCorpus,
+		"queryCorpus":  a.queryCorpus,
+		"query":        a.query,
+	}
+}
+
+func (a *Area) searchCorpus(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	q := retrieve.Query{
+		Text: c.Query.Get("query"), Limit: defaultLimit, RerankerPath: "query.reranker",
+		Sources: []retrieve.Source{{Corpus: c.Path["corpus_key"], Lambda: retrieve.DefaultLambda, Path: "query"}},
+	}
+	if v := c.Query.Get("limit"); v != "" {
+		q.Limit, _ = strconv.Atoi(v) // checked against the schema
+	}
+	if v := c.Query.Get("offset"); v != "" {
+		q.Offset, _ = strconv.Atoi(v) // checked against the schema
+	}
+	f := fault.Invalid()
+	if strings.TrimSpace(q.Text) == "" {
+		f.Field("query.query", "must not be blank")
+	}
+	checkPage(f, q, "query.limit", "query.offset")
+	if len(f.Fields) > 0 {
+		return f
+	}
+	rewriting, _ := strconv.ParseBool(c.Query.Get("intelligent_query_rewriting"))
+	return a.answer(w, r, q, rewriting)
+}
+
+func (a *Area) queryCorpus(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	return a.post(w, r, c, c.Path["corpus_key"])
+}
+
+func (a *Area) query(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	return a.post(w, r, c, "")
+}
+
+func (a *Area) post(w http.ResponseWriter, r *http.Request, c *httpapi.Call, key string) error {
+	q, b, err := parse(c.Body, key)
+	if err != nil {
+		return err
+	}
+	if err := allowed(c, q); err != nil {
+		return err
+	}
+	if len(b.Generation) > 0 && string(b.Generation) != "null" && !disabled(b.Generation) {
+		return fault.NotBuilt("generation is not built yet; leave body.generation out to get the ranked passages")
+	}
+	if b.StreamResponse {
+		return fault.NotBuilt("streaming is not built yet; leave body.stream_response out to get the answer in one piece")
+	}
+	return a.answer(w, r, q, b.Rewriting)
+}
+
+// allowed checks the role on every corpus that the body names; those of the path were checked before.
+func allowed(c *httpapi.Call, q retrieve.Query) error {
+	t := authz.Target{}
+	for _, s := range q.Sources {
+		t.Corpora = append(t.Corpora, s.Corpus)
+	}
+	rule := authz.Rule{APIRoles: c.Op.APIRoles, CorpusRoles: c.Op.CorpusRoles, AgentRoles: c.Op.AgentRoles}
+	if !authz.Allow(c.Principal, rule, t) {
+		return fault.Forbidden("querying needs the role viewer or better on every corpus named: %s", strings.Join(t.Corpora, ", "))
+	}
+	return nil
+}
+
+func (a *Area) answer(w http.ResponseWriter, r *http.Request, q retrieve.Query, rewriting bool) error {
+	all, err := a.run.Run(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	out := answer{Results: wireResults(all)}
+	if rewriting { // needs a language model, which no installation has yet: the query ran as it was
+		out.Warnings = []string{"intelligent_query_rewriting_failed"}
+		for _, s := range q.Sources {
+			out.Rewritten = append(out.Rewritten, rewritten{CorpusKey: s.Corpus})
+		}
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, out)
+}

@@ -1,0 +1,228 @@
+package queries
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"quarry/internal/document"
+	"quarry/internal/fault"
+	"quarry/internal/rerank"
+	"quarry/internal/retrieve"
+)
+
+// body is the request of both POST operations: the settings of a corpus stand in search (flat form) or in
+// search.corpora (contract: queries.md section 1.1). The schema has checked types and bounds already.
+type body struct {
+	Query          string          `json:"query"`
+	Search         *search         `json:"search"`
+	Generation     json.RawMessage `json:"generation"`
+	StreamResponse bool            `json:"stream_response"`
+	Rewriting      bool            `json:"intelligent_query_rewriting"`
+}
+
+type search struct {
+	settings
+	Corpora  []settings       `json:"corpora"`
+	Limit    *int             `json:"limit"`
+	Offset   int              `json:"offset"`
+	MaxBy    string           `json:"max_by"`
+	Context  *contextSettings `json:"context_configuration"`
+	Reranker *reranker        `json:"reranker"`
+}
+
+// settings are those of one corpus; absent members are nil.
+type settings struct {
+	CorpusKey  string              `json:"corpus_key"`
+	Query      *string             `json:"query"`
+	Filter     *string             `json:"metadata_filter"`
+	Lambda     *float64            `json:"lexical_interpolation"`
+	Dimensions map[string]*float64 `json:"custom_dimensions"`
+	Semantics  *string             `json:"semantics"`
+}
+
+type contextSettings struct {
+	SentencesBefore  int    `json:"sentences_before"`
+	SentencesAfter   int    `json:"sentences_after"`
+	CharactersBefore int    `json:"characters_before"`
+	CharactersAfter  int    `json:"characters_after"`
+	StartTag         string `json:"start_tag"`
+	EndTag           string `json:"end_tag"`
+	Whole            bool   `json:"full_document_context"`
+}
+
+type reranker struct {
+	Type   string   `json:"type"`
+	Name   string   `json:"reranker_name"`
+	ID     string   `json:"reranker_id"`
+	Limit  int      `json:"limit"`
+	Cutoff *float64 `json:"cutoff"`
+}
+
+const (
+	defaultLimit = 10
+	// maxOffset bounds how deep paging goes: what lies before a page is ranked for every page.
+	maxOffset = 100_000
+)
+
+// parse reads a body; key is the corpus of the path, "" for the operation over several corpora.
+func parse(raw json.RawMessage, key string) (retrieve.Query, *body, error) {
+	var b body
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return retrieve.Query{}, nil, fault.InvalidField("body", "%v", err)
+	}
+	f := fault.Invalid()
+	if strings.TrimSpace(b.Query) == "" {
+		f.Field("body.query", "must not be blank")
+	}
+	if b.Search == nil {
+		return retrieve.Query{}, nil, f.Field("body.search", "is required")
+	}
+	q := retrieve.Query{
+		Text: b.Query, Limit: defaultLimit, Offset: b.Search.Offset, BestPerDocument: b.Search.MaxBy != "",
+		Sources: sources(b.Search, key, f), RerankerPath: "body.search.reranker",
+	}
+	if b.Search.Limit != nil {
+		q.Limit = *b.Search.Limit
+	}
+	checkPage(f, q, "body.search.limit", "body.search.offset")
+	if c := b.Search.Context; c != nil {
+		q.Context = retrieve.Context{
+			SentencesBefore: c.SentencesBefore, SentencesAfter: c.SentencesAfter,
+			CharactersBefore: c.CharactersBefore, CharactersAfter: c.CharactersAfter,
+			StartTag: c.StartTag, EndTag: c.EndTag, Whole: c.Whole,
+		}
+	}
+	if r := b.Search.Reranker; r != nil {
+		q.Reranker = rerank.Spec{Type: r.Type, Name: r.Name, ID: r.ID, Limit: r.Limit, Cutoff: r.Cutoff}
+	}
+	if len(f.Fields) > 0 {
+		return q, &b, f
+	}
+	return q, &b, nil
+}
+
+func checkPage(f *fault.Fault, q retrieve.Query, limit, offset string) {
+	if q.Limit < 1 || q.Limit > retrieve.MaxLimit {
+		f.Field(limit, "must be between 1 and %d", retrieve.MaxLimit)
+	}
+	if q.Offset < 0 || q.Offset > maxOffset {
+		f.Field(offset, "must be between 0 and %d", maxOffset)
+	}
+}
+
+func sources(s *search, key string, f *fault.Fault) []retrieve.Source {
+	if s.Corpora == nil && key != "" {
+		flat := s.settings
+		flat.CorpusKey = key
+		return []retrieve.Source{flat.source("body.search", nil)}
+	}
+	out := make([]retrieve.Source, len(s.Corpora))
+	for i, c := range s.Corpora {
+		path := fmt.Sprintf("body.search.corpora[%d]", i)
+		if key != "" {
+			if c.CorpusKey != "" && c.CorpusKey != key {
+				f.Field(path+".corpus_key", "is %q, but the path names %q", c.CorpusKey, key)
+			}
+			c.CorpusKey = key
+		}
+		out[i] = c.source(path, &s.settings)
+	}
+	return out
+}
+
+// source maps one corpus's settings; what it leaves out is taken from under.
+func (c settings) source(path string, under *settings) retrieve.Source {
+	if under != nil {
+		c.Filter, c.Lambda, c.Semantics = or(c.Filter, under.Filter), or(c.Lambda, under.Lambda), or(c.Semantics, under.Semantics)
+		if c.Dimensions == nil {
+			c.Dimensions = under.Dimensions
+		}
+	}
+	out := retrieve.Source{Corpus: c.CorpusKey, Lambda: retrieve.DefaultLambda, Path: path}
+	if c.Query != nil {
+		out.Text = *c.Query
+	}
+	if c.Filter != nil {
+		out.Filter = *c.Filter
+	}
+	if c.Lambda != nil {
+		out.Lambda = *c.Lambda
+	}
+	if c.Semantics != nil {
+		out.Response, out.Question = *c.Semantics == "response", *c.Semantics == "query"
+	}
+	for name, weight := range c.Dimensions {
+		if weight == nil { // null takes the corpus's default
+			continue
+		}
+		if out.Dimensions == nil {
+			out.Dimensions = map[string]float64{}
+		}
+		out.Dimensions[name] = *weight
+	}
+	return out
+}
+
+func or[T any](v, other *T) *T {
+	if v != nil {
+		return v
+	}
+	return other
+}
+
+// disabled reports whether a generation object says enabled: false, which is the same as none.
+func disabled(raw json.RawMessage) bool {
+	var g struct {
+		Enabled *bool `json:"enabled"`
+	}
+	return json.Unmarshal(raw, &g) == nil && g.Enabled != nil && !*g.Enabled
+}
+
+// answer is QueryFullResponse; members that do not apply are left out.
+type answer struct {
+	Results   []result    `json:"search_results"`
+	Rewritten []rewritten `json:"rewritten_queries,omitempty"`
+	Warnings  []string    `json:"warnings,omitempty"`
+}
+
+type rewritten struct {
+	CorpusKey  string   `json:"corpus_key"`
+	Extraction struct{} `json:"filter_extraction"`
+}
+
+type result struct {
+	Type             string          `json:"result_type"`
+	Text             string          `json:"text"`
+	Score            float64         `json:"score"`
+	PartMetadata     json.RawMessage `json:"part_metadata"`
+	DocumentMetadata json.RawMessage `json:"document_metadata"`
+	DocumentID       string          `json:"document_id"`
+	CorpusKey        string          `json:"corpus_key"`
+	Source           int             `json:"request_corpora_index"`
+	Table            *document.Table `json:"table,omitempty"`
+	Image            *image          `json:"image,omitempty"`
+}
+
+type image struct {
+	ID          string `json:"id"`
+	Title       string `json:"title,omitempty"`
+	Caption     string `json:"caption,omitempty"`
+	Description string `json:"description,omitempty"`
+	MimeType    string `json:"mime_type,omitempty"`
+}
+
+func wireResults(all []retrieve.Result) []result {
+	out := make([]result, len(all))
+	for i, r := range all {
+		out[i] = result{
+			Type: "text", Text: r.Text, Score: r.Score, PartMetadata: r.PartMetadata, DocumentMetadata: r.DocumentMetadata,
+			DocumentID: r.DocumentID, CorpusKey: r.CorpusKey, Source: r.Source, Table: r.Table,
+		}
+		if m := r.Image; m != nil {
+			out[i].Type = "image"
+			out[i].Image = &image{m.ID, m.Title, m.Caption, m.Description, m.MimeType}
+		}
+	}
+	return out
+}
