@@ -1,0 +1,198 @@
+// Package app is the composition root: the only place where implementations meet the interfaces of the domain. It
+// opens a data folder, builds every service in order, serves, and stops them in reverse. Commands and tests start the
+// product through it.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	contract "quarry/api"
+	"quarry/internal/account"
+	"quarry/internal/config"
+	"quarry/internal/corpus"
+	"quarry/internal/document"
+	"quarry/internal/embed"
+	"quarry/internal/encode/kernel"
+	"quarry/internal/httpapi"
+	httpcorpora "quarry/internal/httpapi/corpora"
+	httpdocuments "quarry/internal/httpapi/documents"
+	httpqueries "quarry/internal/httpapi/queries"
+	"quarry/internal/ingest"
+	"quarry/internal/page"
+	"quarry/internal/replica"
+	"quarry/internal/retrieve"
+	"quarry/internal/store"
+	"quarry/internal/store/accounts"
+	"quarry/internal/store/corpora"
+	"quarry/internal/store/documents"
+)
+
+// App is the running product over one data folder.
+type App struct {
+	cfg      config.Config
+	log      *slog.Logger
+	folder   *folder
+	db       *store.DB
+	replicas *replica.Set
+	encoders *embed.Registry
+	server   *httpapi.Server
+	listener net.Listener
+	ready    atomic.Bool
+
+	// NewOwner says that this start made the owner and wrote its key.
+	NewOwner bool
+
+	Corpora  *corpus.Service
+	Ingest   *ingest.Service
+	Retrieve *retrieve.Service
+}
+
+// Open takes the data folder, listens, opens the database and builds the services; Serve answers requests. Errors:
+// *HeldError, *PortError, *FolderError, or what the database says.
+func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
+	if err := kernel.Use(cfg.Kernel); err != nil {
+		return nil, err
+	}
+	a := &App{cfg: cfg, log: log}
+	if err := a.open(ctx); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+func (a *App) open(ctx context.Context) (err error) {
+	if a.folder, err = openFolder(a.cfg.Data); err != nil {
+		return err
+	}
+	if a.cfg.Listen != "" {
+		if a.listener, err = net.Listen("tcp", a.cfg.Listen); err != nil {
+			return &PortError{a.cfg.Listen, err}
+		}
+	}
+	if a.db, err = store.Open(ctx, store.Config{Dir: a.cfg.Data, URL: a.cfg.Database}); err != nil {
+		return databaseError(a.cfg.Data, err)
+	}
+	secret, err := a.db.Secret(ctx)
+	if err != nil {
+		return databaseError(a.cfg.Data, err)
+	}
+	people := account.New(accounts.New(a.db))
+	if a.NewOwner, err = makeOwner(ctx, a.folder, people); err != nil {
+		return databaseError(a.cfg.Data, err)
+	}
+	if err := a.build(people, page.NewCursors(secret)); err != nil {
+		return err
+	}
+	if a.listener != nil {
+		return a.publish()
+	}
+	return nil
+}
+
+// build connects the services; everything in it is in memory.
+func (a *App) build(people *account.Service, cursors *page.Cursors) (err error) {
+	corpusRows, documentRows := corpora.New(a.db), documents.New(a.db)
+	if a.encoders, err = embed.NewRegistry(); err != nil {
+		return fmt.Errorf("load the embedded encoder: %w", err)
+	}
+	a.replicas = replica.New(replica.Config{
+		Dir: filepath.Join(a.cfg.Data, indexFolder), Documents: documentRows, Corpora: corpusRows,
+		Encoders: a.encoders, Log: a.log,
+	})
+	a.Corpora = corpus.New(corpusRows, a.encoders, a.replicas)
+	reading := document.NewService(documentRows, corpusRows, a.replicas)
+	a.Ingest = ingest.New(ingest.Config{Corpora: corpusRows, Documents: documentRows, Encoders: a.encoders, Index: a.replicas})
+	a.Retrieve = retrieve.New(corpusRows, a.replicas, documentRows, a.encoders)
+	a.server, err = httpapi.New(httpapi.Config{
+		Authenticate: people.Authenticate,
+		Areas: []httpapi.Area{
+			httpcorpora.New(a.Corpora, cursors),
+			httpdocuments.New(a.Ingest, reading, cursors, a.cfg.MaxUpload),
+			httpqueries.New(a.Retrieve),
+		},
+		Resolvers: map[string]httpapi.Resolver{"corpus_key": httpcorpora.Resolver(a.Corpora)},
+		Log:       a.log, MaxJSON: a.cfg.MaxJSON, MaxUpload: a.cfg.MaxUpload, Ready: a.ready.Load, OpenAPI: contract.YAML,
+	})
+	return err
+}
+
+// Handler is the whole HTTP interface; tests call it without a listener.
+func (a *App) Handler() http.Handler {
+	a.ready.Store(true)
+	return a.server
+}
+
+// URL is the address that the service listens on.
+func (a *App) URL() string { return "http://" + a.listener.Addr().String() }
+
+// KeyFile is where the owner's key stands.
+func (a *App) KeyFile() string { return a.folder.path(keyFile) }
+
+// Encoder names the default encoder.
+func (a *App) Encoder() string {
+	e, _ := a.encoders.Find("") // the default is always there
+	return fmt.Sprintf("%s (all-MiniLM-L6-v2), %d dimensions, %s kernels", e.Name(), e.Dim(), kernel.Current())
+}
+
+// Built lists the operations that do not answer 501.
+func (a *App) Built() []string { return a.server.Built() }
+
+// publish leaves the address in the data folder, for commands on this machine.
+func (a *App) publish() error {
+	if err := writeSynced(a.folder.path(addressFile), a.URL()+"\n"); err != nil {
+		return folderError(a.cfg.Data, err)
+	}
+	return nil
+}
+
+// drain is how long requests in flight get when the service stops.
+const drain = 10 * time.Second
+
+// Serve answers requests until ctx ends, then lets requests in flight finish.
+func (a *App) Serve(ctx context.Context) error {
+	s := &http.Server{
+		Handler: a.Handler(), ReadHeaderTimeout: 20 * time.Second, IdleTimeout: 2 * time.Minute,
+		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- s.Serve(a.listener) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	a.ready.Store(false)
+	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	if err := s.Shutdown(deadline); err != nil {
+		a.log.Warn("requests in flight were cut off", "error", err)
+		return s.Close()
+	}
+	return nil
+}
+
+// Close stops everything in the reverse order of Open. It may be called on a half-opened App.
+func (a *App) Close() error {
+	var errs []error
+	if a.replicas != nil {
+		errs = append(errs, a.replicas.Close())
+	}
+	if a.db != nil {
+		errs = append(errs, a.db.Close())
+	}
+	if a.listener != nil {
+		_ = a.listener.Close() // closed already when Serve ran
+	}
+	if a.folder != nil {
+		errs = append(errs, a.folder.close())
+	}
+	return errors.Join(errs...)
+}

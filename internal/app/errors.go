@@ -1,0 +1,34 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"quarry/internal/store"
+)
+
+// PortError says that the address can't be listened on.
+type PortError struct {
+	Address string
+	err     error
+}
+
+func (e *PortError) Error() string {
+	if errors.Is(e.err, syscall.EADDRINUSE) {
+		return fmt.Sprintf("the address %s is taken by another program; stop it, or choose another with --listen", e.Address)
+	}
+	return fmt.Sprintf("the address %s can't be listened on: %v", e.Address, e.err)
+}
+
+func (e *PortError) Unwrap() error { return e.err }
+
+// databaseError sorts the reasons that the database gives for not opening.
+func databaseError(dir string, err error) error {
+	for _, reason := range []error{store.ErrDamaged, store.ErrReadOnly, store.ErrFull, store.ErrNewer} {
+		if errors.Is(err, reason) {
+			return &FolderError{dir, err.Error(), err}
+		}
+	}
+	return err
+}

@@ -1,0 +1,122 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Names of the files in a data folder, besides the database and the index folder.
+const (
+	lockFile    = "quarry.lock"
+	keyFile     = "owner.key"
+	addressFile = "address"
+	indexFolder = "index"
+)
+
+// HeldError says that another server holds the data folder.
+type HeldError struct {
+	Dir string
+	PID int // 0 when the lock file does not tell
+}
+
+func (e *HeldError) Error() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("another server holds the data folder %s; stop it, or choose another folder with --data", e.Dir)
+	}
+	return fmt.Sprintf("the server with process id %d holds the data folder %s; stop it, or choose another folder with --data", e.PID, e.Dir)
+}
+
+// FolderError says that the data folder can't be used as it is.
+type FolderError struct {
+	Dir  string
+	Text string // what is wrong and what to do
+	err  error
+}
+
+func (e *FolderError) Error() string { return e.Text }
+func (e *FolderError) Unwrap() error { return e.err }
+
+// folderError words err, met while using dir.
+func folderError(dir string, err error) error {
+	text := fmt.Sprintf("the data folder %s can't be used: %v", dir, err)
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		text = fmt.Sprintf("the data folder %s is full: free some space and start again", dir)
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		text = fmt.Sprintf("the data folder %s can't be written: mount it writable, give this user write access, or choose another with --data", dir)
+	case errors.Is(err, syscall.ENOTDIR):
+		text = fmt.Sprintf("%s is not a folder: choose another with --data", dir)
+	}
+	return &FolderError{dir, text, err}
+}
+
+// folder is a data folder that this process holds.
+type folder struct {
+	dir  string
+	lock *os.File
+}
+
+// openFolder makes the folder if need be, locks it and proves that it can be written.
+func openFolder(dir string) (*folder, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, folderError(dir, err)
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, folderError(dir, err)
+	}
+	if err := lockExclusive(lock); err != nil {
+		raw, _ := os.ReadFile(lock.Name()) // what it says only improves the message
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(raw)))
+		_ = lock.Close()
+		return nil, &HeldError{dir, pid}
+	}
+	f := &folder{dir, lock}
+	if err := f.stamp(); err != nil {
+		_ = lock.Close()
+		return nil, folderError(dir, err)
+	}
+	return f, nil
+}
+
+// stamp writes this process's id into the lock file, and a page of zeros to see that there is space at all.
+func (f *folder) stamp() error {
+	probe := filepath.Join(f.dir, ".space")
+	err := os.WriteFile(probe, make([]byte, 4096), 0o600)
+	if err == nil {
+		err = os.Remove(probe)
+	} else {
+		_ = os.Remove(probe)
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.lock.Truncate(0); err != nil {
+		return err
+	}
+	_, err = f.lock.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
+}
+
+func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
+
+// close gives the folder free. The lock file stays: removing it would race with the next holder.
+func (f *folder) close() error {
+	return errors.Join(removeIfThere(f.path(addressFile)), f.lock.Close())
+}
+
+// writeSynced writes a file that only this user can read, and returns when it is on disk.
+func writeSynced(name, text string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Sync(), f.Close())
+}

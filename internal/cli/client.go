@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// addressFile is where a running service leaves its URL in the data folder, beside owner.key.
+const (
+	addressFile = "address"
+	keyFile     = "owner.key"
+)
+
+// client speaks to one service with one key.
+type client struct {
+	base, key string
+	http      *http.Client
+}
+
+// refusal is an answer outside 2xx.
+type refusal struct {
+	Status   int
+	Messages []string          `json:"messages"`
+	Fields   map[string]string `json:"field_errors"`
+	Request  string            `json:"request_id"`
+}
+
+func (r *refusal) Error() string {
+	text := strings.Join(r.Messages, "; ")
+	if text == "" {
+		text = http.StatusText(r.Status)
+	}
+	for k, v := range r.Fields {
+		if !strings.Contains(text, v) {
+			text += fmt.Sprintf(" (%s: %s)", k, v)
+		}
+	}
+	return fmt.Sprintf("%s [%d]", text, r.Status)
+}
+
+// connect resolves address and key: flags and environment first, then the local data folder.
+func (r remote) connect() (*client, error) {
+	base, key := r.URL, r.Key
+	if base == "" {
+		raw, err := os.ReadFile(filepath.Join(r.Data, addressFile))
+		if err != nil {
+			return nil, failed(exitUnreachable, "no service is known: %s has no running server; start one with quarry serve, or name one with --url", r.Data)
+		}
+		base = strings.TrimSpace(string(raw))
+	}
+	if key == "" {
+		raw, err := os.ReadFile(filepath.Join(r.Data, keyFile))
+		if err != nil && r.URL == "" {
+			return nil, failed(exitUsage, "no key is known: %s has no %s; give one with --key or QUARRY_API_KEY", r.Data, keyFile)
+		}
+		key = strings.TrimSpace(string(raw))
+	}
+	if !strings.Contains(base, "://") {
+		base = "http://" + base
+	}
+	return &client{strings.TrimRight(base, "/"), key, &http.Client{Timeout: 10 * time.Minute}}, nil
+}
+
+// call sends one JSON request and decodes a 2xx answer into out (nil: ignored). It returns the raw answer too.
+func (c *client) call(ctx context.Context, method, path string, body, out any) ([]byte, error) {
+	var in io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		in = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, in)
+	if err != nil {
+		return nil, failed(exitUsage, "%v", err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return c.send(req, out)
+}
+
+func (c *client) send(req *http.Request, out any) ([]byte, error) {
+	if c.key != "" {
+		req.Header.Set("x-api-key", c.key)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		if errors.Is(err, context.Canceled) {
+			return nil, context.Canceled
+		}
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err
+		}
+		return nil, failed(exitUnreachable, "the service at %s is not reached: %v", c.base, err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, failed(exitUnreachable, "the answer of %s broke off: %v", c.base, err)
+	}
+	if res.StatusCode/100 != 2 {
+		r := &refusal{Status: res.StatusCode}
+		_ = json.Unmarshal(raw, r) // a body that is not ours leaves the status alone to speak
+		return raw, r
+	}
+	if out != nil && len(raw) > 0 {
+		if err := json.Unmarshal(raw, out); err != nil {
+			return raw, fmt.Errorf("read the answer of %s: %w", req.URL.Path, err)
+		}
+	}
+	return raw, nil
+}
+
+// list walks the pages of a list operation and gives the items as one JSON array: at most limit of them, 0 = all.
+func (c *client) list(ctx context.Context, path, member string, query url.Values, limit int) ([]byte, error) {
+	query.Set("limit", "100")
+	all := []json.RawMessage{}
+	for {
+		var answer map[string]json.RawMessage
+		if _, err := c.call(ctx, "GET", path+"?"+query.Encode(), nil, &answer); err != nil {
+			return nil, err
+		}
+		var items []json.RawMessage
+		var metadata struct {
+			PageKey string `json:"page_key"`
+		}
+		if err := errors.Join(json.Unmarshal(answer[member], &items), json.Unmarshal(answer["metadata"], &metadata)); err != nil {
+			return nil, fmt.Errorf("read the answer of %s: %w", path, err)
+		}
+		all = append(all, items...)
+		if limit > 0 && len(all) >= limit {
+			return json.Marshal(all[:limit])
+		}
+		if metadata.PageKey == "" || len(items) == 0 {
+			return json.Marshal(all)
+		}
+		query.Set("page_key", metadata.PageKey)
+	}
+}
+
+// segment encodes an identifier for one path segment.
+func segment(s string) string { return url.PathEscape(s) }
+
+// status gives the HTTP status of a refusal, 0 for any other error.
+func status(err error) int {
+	var r *refusal
+	if errors.As(err, &r) {
+		return r.Status
+	}
+	return 0
+}

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+type corpusCmd struct {
+	Create corpusCreateCmd `cmd:"" help:"Create a corpus."`
+	List   corpusListCmd   `cmd:"" help:"List corpora, newest first."`
+	Get    corpusGetCmd    `cmd:"" help:"Read one corpus."`
+	Delete corpusDeleteCmd `cmd:"" help:"Delete a corpus and everything in it."`
+	Reset  corpusResetCmd  `cmd:"" help:"Remove every document of a corpus."`
+}
+
+// corpusView is the part of a corpus that tables show.
+type corpusView struct {
+	Key         string `json:"key"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Enabled     bool   `json:"enabled"`
+	Created     string `json:"created_at"`
+	Limits      struct {
+		Docs  int64 `json:"used_docs"`
+		Parts int64 `json:"used_parts"`
+	} `json:"limits"`
+	Attributes []struct {
+		Name  string `json:"name"`
+		Level string `json:"level"`
+		Type  string `json:"type"`
+	} `json:"filter_attributes"`
+}
+
+type corpusCreateCmd struct {
+	remote
+	CorpusKey   string   `arg:"" name:"corpus" help:"Key: letters, digits, _ and -, at most 50."`
+	Name        string   `help:"Readable name; default: the key."`
+	Description string   `help:"What it is for."`
+	Attribute   []string `help:"Filter attribute as level.name:type, for example doc.year:integer or part.kind:text; repeatable." placeholder:"LEVEL.NAME:TYPE" sep:"none"`
+}
+
+func (corpusCreateCmd) Help() string {
+	return "Example: quarry corpus create manuals --attribute doc.year:integer --attribute doc.tags:list[text]"
+}
+
+func (c *corpusCreateCmd) Run(e *env) error {
+	body := map[string]any{"key": c.CorpusKey}
+	if c.Name != "" {
+		body["name"] = c.Name
+	}
+	if c.Description != "" {
+		body["description"] = c.Description
+	}
+	attributes, err := parseAttributes(c.Attribute)
+	if err != nil {
+		return err
+	}
+	if len(attributes) > 0 {
+		body["filter_attributes"] = attributes
+	}
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	var v corpusView
+	raw, err := cl.call(e.ctx, "POST", "/v2/corpora", body, &v)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		printJSON(e.Out, raw)
+		return nil
+	}
+	fmt.Fprintf(e.Out, "created corpus %s\n", v.Key)
+	return nil
+}
+
+func parseAttributes(all []string) ([]map[string]any, error) {
+	var out []map[string]any
+	for _, a := range all {
+		reference, kind, ok := strings.Cut(a, ":")
+		level, name, ok2 := strings.Cut(reference, ".")
+		if !ok || !ok2 || level != "doc" && level != "part" {
+			return nil, failed(exitUsage, "attribute %q must look like doc.year:integer or part.kind:text", a)
+		}
+		if level == "doc" {
+			level = "document"
+		}
+		out = append(out, map[string]any{"name": name, "level": level, "type": kind})
+	}
+	return out, nil
+}
+
+type corpusListCmd struct {
+	remote
+	Filter string `help:"Regular expression on name and description."`
+}
+
+func (corpusListCmd) Help() string { return "Example: quarry corpus list --filter '^man'" }
+
+func (c *corpusListCmd) Run(e *env) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	query := url.Values{}
+	if c.Filter != "" {
+		query.Set("filter", c.Filter)
+	}
+	raw, err := cl.list(e.ctx, "/v2/corpora", "corpora", query, 0)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		printJSON(e.Out, raw)
+		return nil
+	}
+	var all []corpusView
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return err
+	}
+	showCorpora(e, all)
+	return nil
+}
+
+func showCorpora(e *env, all []corpusView) {
+	if len(all) == 0 {
+		fmt.Fprintln(e.Out, "no corpora yet; make one with: quarry corpus create NAME")
+		return
+	}
+	rows := make([][]string, len(all))
+	for i, v := range all {
+		state := "enabled"
+		if !v.Enabled {
+			state = "disabled"
+		}
+		rows[i] = []string{v.Key, state, clip(v.Name, 30), v.Created, clip(v.Description, 50)}
+	}
+	table(e.Out, []string{"KEY", "STATE", "NAME", "CREATED", "DESCRIPTION"}, rows)
+}
+
+type corpusGetCmd struct {
+	remote
+	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
+}
+
+func (corpusGetCmd) Help() string { return "Example: quarry corpus get manuals --json" }
+
+func (c *corpusGetCmd) Run(e *env) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	var v corpusView
+	raw, err := cl.call(e.ctx, "GET", "/v2/corpora/"+segment(c.CorpusKey), nil, &v)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		printJSON(e.Out, raw)
+		return nil
+	}
+	rows := [][]string{
+		{"key", v.Key}, {"name", v.Name}, {"description", v.Description}, {"enabled", strconv.FormatBool(v.Enabled)},
+		{"created", v.Created}, {"documents", strconv.FormatInt(v.Limits.Docs, 10)}, {"parts", strconv.FormatInt(v.Limits.Parts, 10)},
+	}
+	for _, a := range v.Attributes {
+		level := "doc"
+		if a.Level == "part" {
+			level = "part"
+		}
+		rows = append(rows, []string{"attribute", level + "." + a.Name + ":" + a.Type})
+	}
+	table(e.Out, []string{"FIELD", "VALUE"}, rows)
+	return nil
+}
+
+type corpusDeleteCmd struct {
+	remote
+	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
+}
+
+func (corpusDeleteCmd) Help() string { return "Example: quarry corpus delete manuals" }
+
+func (c *corpusDeleteCmd) Run(e *env) error {
+	return c.remote.do(e, "DELETE", "/v2/corpora/"+segment(c.CorpusKey), "deleted corpus "+c.CorpusKey)
+}
+
+type corpusResetCmd struct {
+	remote
+	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
+}
+
+func (corpusResetCmd) Help() string { return "Example: quarry corpus reset manuals" }
+
+func (c *corpusResetCmd) Run(e *env) error {
+	return c.remote.do(e, "POST", "/v2/corpora/"+segment(c.CorpusKey)+"/reset", "removed every document of corpus "+c.CorpusKey)
+}
+
+// do sends a request without a body and says what was done.
+func (r remote) do(e *env, method, path, done string) error {
+	cl, err := r.connect()
+	if err != nil {
+		return err
+	}
+	raw, err := cl.call(e.ctx, method, path, nil, nil)
+	if err != nil {
+		return err
+	}
+	if r.JSON {
+		if len(raw) == 0 {
+			raw = []byte("{}")
+		}
+		printJSON(e.Out, raw)
+		return nil
+	}
+	fmt.Fprintln(e.Out, done)
+	return nil
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+)
+
+type documentCmd struct {
+	Get    documentGetCmd    `cmd:"" help:"Read one document with its parts."`
+	List   documentListCmd   `cmd:"" help:"List the documents of a corpus, by id."`
+	Delete documentDeleteCmd `cmd:"" help:"Delete documents."`
+}
+
+// documentView is the part of a document that tables show.
+type documentView struct {
+	ID       string         `json:"id"`
+	Metadata map[string]any `json:"metadata"`
+	Parts    []struct {
+		Text string `json:"text"`
+	} `json:"parts"`
+}
+
+type documentGetCmd struct {
+	remote
+	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
+	ID        string `arg:"" name:"id" help:"Id of the document."`
+}
+
+func (documentGetCmd) Help() string { return "Example: quarry document get docs architecture.md" }
+
+func (c *documentGetCmd) Run(e *env) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	var v documentView
+	raw, err := cl.call(e.ctx, "GET", documentPath(c.CorpusKey, c.ID), nil, &v)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		printJSON(e.Out, raw)
+		return nil
+	}
+	metadata, _ := json.Marshal(v.Metadata) // came from JSON
+	fmt.Fprintf(e.Out, "%s  %s\n%d parts\n", v.ID, metadata, len(v.Parts))
+	for i, p := range v.Parts {
+		fmt.Fprintf(e.Out, "%4d  %s\n", i, clip(p.Text, 110))
+	}
+	return nil
+}
+
+func documentPath(corpus, id string) string {
+	return "/v2/corpora/" + segment(corpus) + "/documents/" + segment(id)
+}
+
+type documentListCmd struct {
+	remote
+	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
+	Filter    string `help:"Metadata filter over doc.*" placeholder:"FILTER"`
+	Limit     int    `help:"At most this many; 0 lists all." default:"100"`
+}
+
+func (documentListCmd) Help() string {
+	return "Example: quarry document list manuals --filter \"doc.year >= 2024\""
+}
+
+func (c *documentListCmd) Run(e *env) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	query := url.Values{}
+	if c.Filter != "" {
+		query.Set("metadata_filter", c.Filter)
+	}
+	raw, err := cl.list(e.ctx, "/v2/corpora/"+segment(c.CorpusKey)+"/documents", "documents", query, c.Limit)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		printJSON(e.Out, raw)
+		return nil
+	}
+	var all []documentView
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return err
+	}
+	rows := make([][]string, len(all))
+	for i, v := range all {
+		metadata, _ := json.Marshal(v.Metadata) // came from JSON
+		rows[i] = []string{v.ID, clip(string(metadata), 100)}
+	}
+	table(e.Out, []string{"ID", "METADATA"}, rows)
+	return nil
+}
+
+type documentDeleteCmd struct {
+	remote
+	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus."`
+	IDs       []string `arg:"" name:"id" help:"Ids of the documents."`
+}
+
+func (documentDeleteCmd) Help() string { return "Example: quarry document delete docs old.md older.md" }
+
+func (c *documentDeleteCmd) Run(e *env) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	var bad [][]string
+	for _, id := range c.IDs {
+		if _, err := cl.call(e.ctx, "DELETE", documentPath(c.CorpusKey, id), nil, nil); status(err) != 0 {
+			bad = append(bad, []string{id, err.Error()})
+		} else if err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		raw, _ := json.Marshal(map[string]any{"deleted": len(c.IDs) - len(bad), "failed": bad}) // plain strings
+		printJSON(e.Out, raw)
+	} else {
+		fmt.Fprintf(e.Out, "deleted %d of %d documents\n", len(c.IDs)-len(bad), len(c.IDs))
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	if !c.JSON {
+		table(e.Err, []string{"DOCUMENT", "REASON"}, bad)
+	}
+	return failed(exitSomeFailed, "")
+}

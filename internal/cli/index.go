@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+)
+
+type indexCmd struct {
+	remote
+	Folder   string `arg:"" help:"Folder (or file) to index; sub-folders too, hidden ones not." type:"path"`
+	Corpus   string `help:"Corpus key; default: the folder's name. Created when it does not exist."`
+	Chars    int    `help:"Characters per passage; 0 makes one passage per sentence." default:"900"`
+	Parallel int    `help:"Files in flight." default:"4"`
+}
+
+func (indexCmd) Help() string {
+	return "Document ids are the paths inside the folder. A file that is indexed already is left alone when it is\nunchanged and replaced when it has changed.\n\nExample: quarry index docs --corpus handbook"
+}
+
+// indexable are the endings that the service can read.
+var indexable = []string{".md", ".markdown", ".txt", ".text", ".html", ".htm"}
+
+// outcome is what became of one file.
+type outcome struct {
+	File   string `json:"file"`
+	State  string `json:"state"` // indexed, replaced, unchanged, failed
+	Reason string `json:"reason,omitempty"`
+}
+
+func (c *indexCmd) Run(e *env) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	files, skipped, err := findFiles(c.Folder)
+	if err != nil {
+		return failed(exitUsage, "%v", err)
+	}
+	if len(files) == 0 {
+		return failed(exitUsage, "no file to index in %s: endings read are %s", c.Folder, strings.Join(indexable, " "))
+	}
+	key := c.Corpus
+	if key == "" {
+		key = corpusKeyOf(c.Folder)
+	}
+	if err := ensureCorpus(e, cl, key); err != nil {
+		return err
+	}
+	all, err := c.upload(e, cl, key, files)
+	if err != nil {
+		return err
+	}
+	return c.conclude(e, key, all, skipped)
+}
+
+// findFiles lists the readable files under root, as paths relative to it, and counts those left out.
+func findFiles(root string) (files []string, skipped int, err error) {
+	info, err := os.Stat(root)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.IsDir() {
+		return []string{filepath.Base(root)}, 0, nil
+	}
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		hidden := strings.HasPrefix(d.Name(), ".") && path != root
+		switch {
+		case d.IsDir() && hidden:
+			return filepath.SkipDir
+		case d.IsDir():
+			return nil
+		case hidden || !d.Type().IsRegular() || !slices.Contains(indexable, strings.ToLower(filepath.Ext(path))):
+			skipped++
+			return nil
+		}
+		rel, err := filepath.Rel(root, path)
+		files = append(files, rel)
+		return err
+	})
+	return files, skipped, err
+}
+
+// corpusKeyOf makes a corpus key of a folder's name.
+func corpusKeyOf(folder string) string {
+	name := filepath.Base(folder)
+	if abs, err := filepath.Abs(folder); err == nil {
+		name = filepath.Base(abs)
+	}
+	key := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+			return r
+		}
+		return '-'
+	}, name)
+	return key[:min(len(key), 50)]
+}
+
+func ensureCorpus(e *env, cl *client, key string) error {
+	_, err := cl.call(e.ctx, "GET", "/v2/corpora/"+segment(key), nil, nil)
+	if status(err) != http.StatusNotFound {
+		return err
+	}
+	if _, err := cl.call(e.ctx, "POST", "/v2/corpora", map[string]any{"key": key}, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Err, "created corpus %s\n", key)
+	return nil
+}
+
+func (c *indexCmd) upload(e *env, cl *client, key string, files []string) ([]outcome, error) {
+	bar := newProgress(e.Err, len(files), "files")
+	all := make([]outcome, len(files))
+	group, ctx := errgroup.WithContext(e.ctx)
+	group.SetLimit(max(1, c.Parallel))
+	var mu sync.Mutex // guards bar
+	for i, file := range files {
+		group.Go(func() error {
+			o, err := c.one(ctx, cl, key, file)
+			if err != nil {
+				return err
+			}
+			all[i] = o
+			mu.Lock()
+			defer mu.Unlock()
+			bar.step(file)
+			return nil
+		})
+	}
+	err := group.Wait()
+	bar.done()
+	return all, err
+}
+
+// one sends a file; an unreachable service ends the run, any refusal is the file's outcome.
+func (c *indexCmd) one(ctx context.Context, cl *client, key, file string) (outcome, error) {
+	o := outcome{File: file, State: "indexed"}
+	path := filepath.Join(c.Folder, file)
+	if info, err := os.Stat(c.Folder); err == nil && !info.IsDir() {
+		path = c.Folder
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		o.State, o.Reason = "failed", err.Error()
+		return o, nil
+	}
+	id := filepath.ToSlash(file)
+	err = c.send(ctx, cl, key, id, data)
+	if status(err) == http.StatusConflict {
+		o.State = "replaced"
+		if _, err = cl.call(ctx, "DELETE", documentPath(key, id), nil, nil); err == nil || status(err) == http.StatusNotFound {
+			err = c.send(ctx, cl, key, id, data)
+		}
+	}
+	if status(err) != 0 {
+		o.State, o.Reason = "failed", err.Error()
+		return o, nil
+	}
+	return o, err
+}
+
+func (c *indexCmd) send(ctx context.Context, cl *client, key, id string, data []byte) error {
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	err := form.WriteField("filename", id)
+	if err == nil && c.Chars > 0 {
+		err = jsonField(form, "chunking_strategy", map[string]any{"type": "max_chars_chunking_strategy", "max_chars_per_chunk": c.Chars})
+	}
+	if err != nil {
+		return err
+	}
+	part, err := form.CreateFormFile("file", filepath.Base(id))
+	if err != nil {
+		return err
+	}
+	if _, err := part.Write(data); err != nil {
+		return err
+	}
+	if err := form.Close(); err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, "POST", cl.base+"/v2/corpora/"+segment(key)+"/upload_file", &body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", form.FormDataContentType())
+	_, err = cl.send(req, nil)
+	return err
+}
+
+func jsonField(form *multipart.Writer, name string, v any) error {
+	header := textproto.MIMEHeader{}
+	header.Set("Content-Disposition", fmt.Sprintf(`form-data; name="%s"`, name))
+	header.Set("Content-Type", "application/json")
+	w, err := form.CreatePart(header)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(w).Encode(v)
+}
+
+// conclude prints the sums and, when some files failed, the table that says why.
+func (c *indexCmd) conclude(e *env, key string, all []outcome, skipped int) error {
+	count := map[string]int{}
+	var bad [][]string
+	for _, o := range all {
+		count[o.State]++
+		if o.State == "failed" {
+			bad = append(bad, []string{o.File, o.Reason})
+		}
+	}
+	if c.JSON {
+		raw, err := json.Marshal(map[string]any{"corpus": key, "files": all, "skipped": skipped})
+		if err != nil {
+			return err
+		}
+		printJSON(e.Out, raw)
+	} else {
+		fmt.Fprintf(e.Out, "corpus %s: %d indexed, %d replaced, %d failed, %d other files left out\n",
+			key, count["indexed"], count["replaced"], count["failed"], skipped)
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	if !c.JSON {
+		table(e.Err, []string{"FILE", "REASON"}, bad)
+	}
+	return failed(exitSomeFailed, "")
+}

@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"quarry/internal/encode"
+)
+
+type modelCmd struct {
+	Convert modelConvertCmd `cmd:"" help:"Make a packed int8 encoder from a checkpoint folder."`
+}
+
+type modelConvertCmd struct {
+	Dir     string `arg:"" help:"Checkpoint folder in the hub's layout: config.json, model.safetensors, vocab.txt." type:"existingdir"`
+	Out     string `short:"o" help:"File to write." default:"encoder.qenc" type:"path"`
+	Source  string `help:"Where the checkpoint was published, with revision; kept in the file."`
+	Licence string `help:"Its licence; kept in the file."`
+	JSON    bool   `help:"Print JSON." name:"json"`
+}
+
+func (modelConvertCmd) Help() string {
+	return "Example: quarry model convert ./all-MiniLM-L6-v2 -o minilm.qenc --licence apache-2.0"
+}
+
+func (c *modelConvertCmd) Run(e *env) error {
+	info, err := encode.Convert(c.Dir, c.Out, encode.Meta{Source: c.Source, Licence: c.Licence})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(e.Out).Encode(info)
+	}
+	fmt.Fprintf(e.Out, "wrote %s: %d bytes, sha256 %s\n", info.Path, info.Bytes, info.SHA256)
+	return nil
+}

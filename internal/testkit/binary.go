@@ -1,0 +1,141 @@
+package testkit
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var build struct {
+	once sync.Once
+	path string
+	err  error
+}
+
+// Binary builds the program once per test binary and gives its path.
+func Binary(t testing.TB) string {
+	t.Helper()
+	build.once.Do(func() {
+		dir, err := os.MkdirTemp("", "quarry-binary-")
+		if err != nil {
+			build.err = err
+			return
+		}
+		build.path = filepath.Join(dir, "quarry")
+		cmd := exec.Command("go", "build", "-o", build.path, "quarry/cmd/quarry")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			build.err = fmt.Errorf("go build: %w\n%s", err, out)
+		}
+	})
+	if build.err != nil {
+		t.Fatal(build.err)
+	}
+	return build.path
+}
+
+// Process is a running server.
+type Process struct {
+	cmd  *exec.Cmd
+	done chan error
+	log  *lockedBuffer
+	URL  string
+	Key  string
+}
+
+// StartBinary starts the program on a data folder and returns when it answers /healthz. The process ends with the test.
+func StartBinary(t testing.TB, dir string, args ...string) *Process {
+	t.Helper()
+	cmd := exec.Command(Binary(t), append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0"}, args...)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Process{cmd: cmd, done: make(chan error, 1), log: &lockedBuffer{}}
+	cmd.Stderr = p.log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Kill)
+	first := bufio.NewReader(out)
+	line, err := first.ReadString('\n')
+	if err != nil {
+		p.Kill()
+		t.Fatalf("the server did not start: %v\n%s", err, p.Log())
+	}
+	go func() {
+		_, _ = io.Copy(p.log, first) // ends when the process does
+		p.done <- cmd.Wait()
+	}()
+	p.URL = strings.TrimSpace(strings.TrimPrefix(line, "Quarry serves "))
+	key, err := os.ReadFile(filepath.Join(dir, "owner.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Key = strings.TrimSpace(string(key))
+	p.awaitHealth(t)
+	return p
+}
+
+// awaitHealth asks until the server answers: it listens already, so the first connection waits for it.
+func (p *Process) awaitHealth(t testing.TB) {
+	t.Helper()
+	client := &http.Client{Timeout: time.Minute}
+	res, err := client.Get(p.URL + "/healthz")
+	if err != nil {
+		t.Fatalf("healthz: %v\n%s", err, p.Log())
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("healthz answers %d\n%s", res.StatusCode, p.Log())
+	}
+}
+
+// Kill ends the process at once, as a crash would, and waits until it is gone.
+func (p *Process) Kill() { _ = p.end(syscall.SIGKILL) }
+
+// Stop asks the process to stop and gives what it exited with.
+func (p *Process) Stop() error { return p.end(syscall.SIGTERM) }
+
+func (p *Process) end(s os.Signal) error {
+	if p.done == nil {
+		return nil
+	}
+	_ = p.cmd.Process.Signal(s) // gone already: Wait tells
+	err := <-p.done
+	p.done = nil
+	return err
+}
+
+// PID is the server's process id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Log is what the process has printed.
+func (p *Process) Log() string { return p.log.String() }
+
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer // guarded by mu
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
