@@ -1,0 +1,151 @@
+package scenario_test
+
+import (
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	contract "quarry/api"
+	"quarry/internal/app"
+	"quarry/internal/config"
+	"quarry/internal/store"
+	"quarry/internal/store/storetest"
+	"quarry/test/ledger"
+	"quarry/test/scenario"
+)
+
+const (
+	folder     = "testdata"
+	ledgerPage = "../../docs/reference/operations.md"
+)
+
+// start starts the service in process, on SQLite or on the database given.
+func start(t *testing.T, database string) (*app.App, scenario.Target) {
+	t.Helper()
+	cfg := config.Default()
+	cfg.Data, cfg.Listen, cfg.Database = t.TempDir(), "", database
+	cfg.MaxJSON = 2 << 20 // so that scenarios of too large bodies stay small
+	a, err := app.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(a.Handler())
+	t.Cleanup(func() {
+		server.Close()
+		if err := a.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	owner, err := os.ReadFile(a.KeyFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, scenario.Target{URL: server.URL, Client: &http.Client{}, Keys: map[string]string{
+		"owner":     strings.TrimSpace(string(owner)),
+		"powerless": storetest.AddKey(t, store.Config{Dir: cfg.Data, URL: database}, "powerless"),
+	}}
+}
+
+func files(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			all = append(all, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// run runs every scenario, each with corpora of its own on one service.
+func run(t *testing.T, database string) ([]string, []ledger.Evidence) {
+	t.Helper()
+	a, target := start(t, database)
+	c, err := scenario.NewContract(contract.YAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var seen []ledger.Evidence
+	t.Run("scenarios", func(t *testing.T) {
+		for _, name := range files(t) {
+			t.Run(filepath.ToSlash(name), func(t *testing.T) {
+				t.Parallel()
+				s, err := scenario.Read(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rel, err := filepath.Rel(folder, name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				evidence, err := c.Run(t.Context(), target, filepath.ToSlash(rel), s)
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				seen = append(seen, evidence...)
+			})
+		}
+	})
+	return a.Built(), seen
+}
+
+// TestSQLite proves every scenario on the default database, that each built operation has a scenario for its success
+// and every refusal that the contract lists, and that docs/reference/operations.md says what was seen.
+func TestSQLite(t *testing.T) {
+	t.Parallel()
+	built, seen := run(t, "")
+	if t.Failed() {
+		return
+	}
+	l, err := ledger.New(built, seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, gap := range l.Missing() {
+		t.Error(gap)
+	}
+	page := l.Markdown()
+	if os.Getenv("QUARRY_GENERATE") != "" {
+		if err := os.WriteFile(ledgerPage, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(ledgerPage); err != nil || string(got) != page {
+		t.Errorf("%s is stale: run make ledger (%v)", ledgerPage, err)
+	}
+}
+
+// TestPostgres proves every scenario on PostgreSQL.
+func TestPostgres(t *testing.T) {
+	t.Parallel()
+	run(t, storetest.Postgres(t))
+}
+
+// TestBuilt proves that the operations of the main job are built.
+func TestBuilt(t *testing.T) {
+	t.Parallel()
+	a, _ := start(t, "")
+	for _, id := range []string{
+		"createCorpus", "listCorpora", "getCorpus", "updateCorpus", "deleteCorpus", "resetCorpus", "createCorpusDocument",
+		"listCorpusDocuments", "getCorpusDocument", "deleteCorpusDocument", "uploadFile", "searchCorpus", "queryCorpus", "query",
+	} {
+		if !slices.Contains(a.Built(), id) {
+			t.Errorf("%s answers 501", id)
+		}
+	}
+}

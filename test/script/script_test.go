@@ -1,0 +1,73 @@
+// Package script runs the command line as its users do: each file of testdata is a script of commands and what they
+// must print. It holds tests alone.
+package script
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"quarry/internal/testkit"
+)
+
+// TestScripts proves the commands: their output, their exit codes, and what they leave behind.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	binary := testkit.Binary(t)
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PATH", filepath.Dir(binary)+string(os.PathListSeparator)+e.Getenv("PATH"))
+			e.Setenv("QUARRY_DATA", filepath.Join(e.WorkDir, "data"))
+			e.Setenv("DATASETS", datasets())
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"server": server(t), "exits": exits,
+		},
+	})
+}
+
+// datasets is the folder of the shared test collections, "" when it is not there.
+func datasets() string {
+	dir, err := filepath.Abs("../../../shared/data")
+	if err != nil {
+		return ""
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return ""
+	}
+	return dir
+}
+
+// server starts a service on the script's data folder; it ends with the script.
+func server(t *testing.T) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		p := testkit.StartBinary(t, ts.Getenv("QUARRY_DATA"), args...)
+		ts.Defer(p.Kill)
+		ts.Setenv("SERVER_PID", strconv.Itoa(p.PID()))
+		ts.Setenv("SERVER_URL", p.URL)
+		ts.Setenv("SERVER_ADDR", strings.TrimPrefix(p.URL, "http://"))
+	}
+}
+
+// exits runs a command and compares its exit code: exits CODE command args…
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		e, ok := err.(interface{ ExitCode() int })
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = e.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("%v exits with %d, want %d", args[1:], got, want)
+	}
+}
