@@ -1,0 +1,61 @@
+# Two targets do everything: `make serve` runs the service, `make test` passes every test.
+export CGO_ENABLED := 0
+TOOL := go tool -modfile=tools/go.mod
+
+.PHONY: help
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+.PHONY: build
+build: ## build ./quarry, one file
+	go build -o quarry ./cmd/quarry
+
+.PHONY: serve
+serve: build ## build and start the service
+	./quarry serve
+
+.PHONY: test
+test: ## pass every test (starts what it needs by itself)
+	go test -timeout 20m ./...
+
+.PHONY: race
+race: ## the packages that own goroutines, under the race detector (needs a C compiler)
+	CGO_ENABLED=1 go test -race -timeout 20m ./internal/store/... ./internal/index/... ./internal/replica/... ./internal/embed/... ./internal/httpapi/...
+
+.PHONY: generate
+generate: ## write everything that is generated
+	go run ./api/gen
+	QUARRY_GENERATE=1 go test -count=1 ./internal/config ./internal/cli
+	$(MAKE) ledger
+
+.PHONY: ledger
+ledger: ## write docs/reference/operations.md from the contract and a run of the scenarios
+	QUARRY_GENERATE=1 go test -count=1 ./test/scenario
+
+.PHONY: verify
+verify: ## generated files are current, modules tidy, sources formatted
+	go run ./api/gen -check
+	go mod tidy -diff
+	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$unformatted" || { echo "not formatted: $$unformatted"; exit 1; }
+
+.PHONY: lint
+lint: ## go vet and staticcheck
+	go vet ./...
+	$(TOOL) staticcheck ./...
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for 30 seconds each
+	./bench/fuzz.sh 30s
+
+.PHONY: bench
+bench: ## every benchmark; results belong in docs/benchmarks.md
+	./bench/run.sh
+
+.PHONY: soak
+soak: ## long kill loops
+	go test -count=1 -timeout 4h ./test/crash -rounds 200
+
+.PHONY: tidy
+tidy: ## tidy the modules
+	go mod tidy
+	cd tools && go mod tidy

@@ -1,0 +1,367 @@
+// Command search measures the running program over HTTP on 100,000 passages of the Win32 documentation: indexing rate
+// beside the encoder's own, query latency with keep-alive, resident memory, restart to first answer. It builds nothing:
+// give it the binary. Results belong in docs/benchmarks.md.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"quarry/internal/embed"
+	"quarry/internal/measure"
+)
+
+type settings struct {
+	binary, data, dir string
+	passages, queries int
+	chars, parallel   int
+	settle            time.Duration
+}
+
+func main() {
+	var s settings
+	flag.StringVar(&s.binary, "binary", "./quarry", "the program")
+	flag.StringVar(&s.data, "data", "../shared/data/win32docs", "the collection")
+	flag.StringVar(&s.dir, "dir", "", "data folder; one that is filled already is used as it is; default: a temporary one")
+	flag.IntVar(&s.passages, "passages", 100_000, "passages to index")
+	flag.IntVar(&s.queries, "queries", 1000, "queries to time")
+	flag.IntVar(&s.chars, "chars", 200, "characters per passage")
+	flag.IntVar(&s.parallel, "parallel", 4, "documents in flight while indexing")
+	flag.DurationVar(&s.settle, "settle", time.Minute, "wait before memory is read")
+	flag.Parse()
+	if _, err := os.Stat(s.data); err != nil {
+		fmt.Println("skipped: the collection is not at", s.data)
+		return
+	}
+	if err := run(s); err != nil {
+		fmt.Fprintln(os.Stderr, "search:", err)
+		os.Exit(1)
+	}
+}
+
+type page struct {
+	ID       string          `json:"id"`
+	Title    string          `json:"title"`
+	Metadata json.RawMessage `json:"metadata"`
+	Sections []struct {
+		Title string `json:"title,omitempty"`
+		Text  string `json:"text"`
+	} `json:"sections"`
+}
+
+func run(s settings) error {
+	if s.dir == "" {
+		dir, err := os.MkdirTemp("", "quarry-bench-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		s.dir = dir
+	}
+	questions, err := readQuestions(s)
+	if err != nil {
+		return err
+	}
+	p, err := start(s)
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	if status, _, err := p.call("GET", "/v2/corpora/bench", nil); err != nil {
+		return err
+	} else if status == http.StatusNotFound {
+		if err := p.index(s); err != nil {
+			return err
+		}
+		p.stop() // seals what is in memory
+		if p, err = start(s); err != nil {
+			return err
+		}
+		defer p.stop()
+	}
+	began := time.Now()
+	if _, err := p.ask(questions[0]); err != nil {
+		return err
+	}
+	fmt.Printf("restart: %v to serve, %v more to the first answer\n", p.took.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+	for round := range 3 {
+		if err := p.time(round, questions); err != nil {
+			return err
+		}
+	}
+	time.Sleep(max(0, s.settle-time.Since(p.began)))
+	fmt.Printf("memory: %s after %v\n", p.resident(), time.Since(p.began).Round(time.Second))
+	return nil
+}
+
+// readQuestions gives queries of exactly 12 tokens, the two special ones included, cut from the collection's own.
+func readQuestions(s settings) ([]string, error) {
+	registry, err := embed.NewRegistry()
+	if err != nil {
+		return nil, err
+	}
+	encoder, _ := registry.Find("")
+	counter, ok := encoder.(interface{ Tokens(string) []int32 })
+	if !ok {
+		return nil, errors.New("the encoder does not count tokens")
+	}
+	f, err := os.Open(filepath.Join(s.data, "known-item", "queries.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var out []string
+	for lines := bufio.NewScanner(f); lines.Scan() && len(out) < s.queries; {
+		var q struct{ Text string }
+		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
+			return nil, err
+		}
+		words := strings.Fields(q.Text)
+		for n := len(words); n > 0; n-- {
+			if text := strings.Join(words[:n], " "); len(counter.Tokens(text)) == 12 {
+				out = append(out, text)
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+type process struct {
+	cmd         *exec.Cmd
+	url, key    string
+	client      *http.Client
+	began       time.Time
+	took        time.Duration
+	stoppedOnce sync.Once
+}
+
+func start(s settings) (*process, error) {
+	p := &process{client: &http.Client{}, began: time.Now()}
+	p.cmd = exec.Command(s.binary, "serve", "--data", s.dir, "--listen", "127.0.0.1:0")
+	p.cmd.Env = append(os.Environ(), "QUARRY_LOG_LEVEL=warn")
+	p.cmd.Stderr = os.Stderr
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return nil, fmt.Errorf("the program did not start: %w", err)
+	}
+	p.url = strings.TrimSpace(strings.TrimPrefix(line, "Quarry serves "))
+	key, err := os.ReadFile(filepath.Join(s.dir, "owner.key"))
+	if err != nil {
+		return nil, err
+	}
+	p.key = strings.TrimSpace(string(key))
+	res, err := p.client.Get(p.url + "/healthz")
+	if err != nil {
+		return nil, err
+	}
+	p.took = time.Since(p.began)
+	return p, res.Body.Close()
+}
+
+func (p *process) stop() {
+	p.stoppedOnce.Do(func() {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM)
+		_ = p.cmd.Wait() // a refused stop shows in the next start
+	})
+}
+
+func (p *process) call(method, path string, body any) (int, []byte, error) {
+	var in io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return 0, nil, err
+		}
+		in = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequest(method, p.url+path, in)
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("x-api-key", p.key)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := p.client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	return res.StatusCode, raw, err
+}
+
+func (p *process) ask(text string) (time.Duration, error) {
+	body := map[string]any{"query": text, "search": map[string]any{"limit": 10, "reranker": map[string]any{"type": "none"}}}
+	began := time.Now()
+	status, raw, err := p.call("POST", "/v2/corpora/bench/query", body)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("query answers %d: %.300s", status, raw)
+	}
+	return time.Since(began), err
+}
+
+func (p *process) time(round int, questions []string) error {
+	times := make([]time.Duration, 0, len(questions))
+	for _, q := range questions {
+		d, err := p.ask(q)
+		if err != nil {
+			return err
+		}
+		times = append(times, d)
+	}
+	slices.Sort(times)
+	fmt.Printf("queries, round %d: %d, p50 %v, p99 %v\n", round+1, len(times),
+		measure.Percentile(times, 0.5).Round(10*time.Microsecond), measure.Percentile(times, 0.99).Round(10*time.Microsecond))
+	return nil
+}
+
+func (p *process) resident() string {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return err.Error()
+	}
+	for line := range strings.SplitSeq(string(raw), "\n") {
+		if strings.HasPrefix(line, "VmRSS") {
+			return strings.Join(strings.Fields(line), " ")
+		}
+	}
+	return "unknown"
+}
+
+var errEnough = errors.New("enough passages")
+
+// index sends documents until the corpus holds enough passages.
+func (p *process) index(s settings) error {
+	status, raw, err := p.call("POST", "/v2/corpora", map[string]any{"key": "bench", "filter_attributes": []any{
+		map[string]any{"name": "year", "level": "document", "type": "integer"},
+		map[string]any{"name": "topic", "level": "document", "type": "text"},
+	}})
+	if err != nil || status != http.StatusCreated {
+		return fmt.Errorf("create corpus: %d %s %w", status, raw, err)
+	}
+	began := time.Now()
+	pages := make(chan page)
+	failed := make(chan error, s.parallel)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for range s.parallel {
+		go func() { failed <- p.send(ctx, pages, s) }()
+	}
+	parts, err := p.feed(ctx, pages, s, began)
+	close(pages)
+	for range s.parallel {
+		err = errors.Join(err, <-failed)
+	}
+	took := time.Since(began)
+	fmt.Printf("indexed %d passages in %v: %.1f/s\n", parts, took.Round(time.Second), float64(parts)/took.Seconds())
+	return err
+}
+
+func (p *process) send(ctx context.Context, pages <-chan page, s settings) error {
+	for d := range pages {
+		status, raw, err := p.call("POST", "/v2/corpora/bench/documents", map[string]any{
+			"type": "structured", "id": d.ID, "title": d.Title, "metadata": d.Metadata, "sections": d.Sections,
+			"chunking_strategy": map[string]any{"type": "max_chars_chunking_strategy", "max_chars_per_chunk": s.chars},
+		})
+		if err != nil || status != http.StatusCreated {
+			return fmt.Errorf("document %s: %d %.300s %w", d.ID, status, raw, err)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (p *process) parts() (int, error) {
+	_, raw, err := p.call("GET", "/v2/corpora/bench", nil)
+	if err != nil {
+		return 0, err
+	}
+	var c struct {
+		Limits struct {
+			Parts int `json:"used_parts"`
+		} `json:"limits"`
+	}
+	return c.Limits.Parts, json.Unmarshal(raw, &c)
+}
+
+func (p *process) feed(ctx context.Context, pages chan<- page, s settings, began time.Time) (parts int, err error) {
+	last := time.Now()
+	for i := 0; i < 4 && err == nil; i++ {
+		err = eachPage(filepath.Join(s.data, fmt.Sprintf("documents-%d.jsonl.gz", i)), func(d page) error {
+			select {
+			case pages <- d:
+			case <-time.After(5 * time.Minute):
+				return errors.New("the service takes no more documents")
+			}
+			if time.Since(last) < time.Second {
+				return nil
+			}
+			last = time.Now()
+			if parts, err = p.parts(); err != nil {
+				return err
+			}
+			rate := float64(parts) / time.Since(began).Seconds()
+			fmt.Fprintf(os.Stderr, "\r%d of %d passages, %.0f/s, %.0fs left   ", parts, s.passages, rate, float64(s.passages-parts)/rate)
+			if parts >= s.passages {
+				return errEnough
+			}
+			return nil
+		})
+	}
+	fmt.Fprintln(os.Stderr)
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return parts, err
+}
+
+func eachPage(name string, use func(page) error) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(z)
+	lines.Buffer(make([]byte, 1<<20), 64<<20)
+	for lines.Scan() {
+		var d page
+		if err := json.Unmarshal(lines.Bytes(), &d); err != nil {
+			return err
+		}
+		if err := use(d); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
