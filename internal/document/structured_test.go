@@ -268,6 +268,10 @@ func TestManyParts(t *testing.T) {
 	if !ok || !strings.Contains(f.Fields["body.document_parts[150000]"], "150000 parts") {
 		t.Errorf("150,001 parts: %v", err)
 	}
+	_, err = document.Core{ID: "d", Parts: make([]document.CorePart, 100)}.Build(corpus.Corpus{})
+	if f, ok := fault.As(err); !ok || len(f.Fields) != 25 {
+		t.Errorf("100 empty parts: %v, want the first 25 named", err)
+	}
 	long := strings.Repeat("é", 600)
 	d = build(t, document.Structured{ID: "d", Title: long, Sections: []document.Section{section("Text.")}}, corpus.Corpus{})
 	if d.Parts[0].Text != long || utf8.RuneCountInString(d.Parts[1].Heading) != 500 {

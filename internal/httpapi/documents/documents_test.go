@@ -294,6 +294,7 @@ func TestUpload(t *testing.T) {
 		{"tables not asked for", "a.txt", "", "One.", map[string]string{"table_extraction_config": `{"extract_tables":false}`}, `"table_extraction_used":0`},
 		{"JSON document", "doc.json", "", inside, nil, `"id":"inner","metadata":{"a":1,"b":1}`},
 		{"JSON document with metadata", "doc.json", "application/json", inside, map[string]string{"metadata": `{"b":2}`}, `"id":"inner","metadata":{"b":2,"a":1}`},
+		{"JSON document without a name", "", "application/json", inside, nil, `"id":"inner"`},
 		{"empty members", "a.txt", "", "One.", map[string]string{"metadata": "", "chunking_strategy": " "}, `"id":"a.txt"`},
 		{"unknown member", "a.txt", "", "One.", map[string]string{"more": "x"}, `"id":"a.txt"`},
 	}

@@ -50,6 +50,9 @@ func (f *form) upload() (*ingest.Upload, error) {
 		bad.Field("body.file", "must not be empty")
 	}
 	id, noID := f.id()
+	if f.isJSON() {
+		noID = nil // the id is inside
+	}
 	noMetadata := f.check("metadata", "")
 	chunking, noChunking := f.chunking()
 	u := &ingest.Upload{
