@@ -124,6 +124,22 @@ func (s *Set) project(ctx context.Context, c corpus.Corpus, nos []int64) (map[in
 	return out, nil
 }
 
+// repair rebuilds an index whose files turned out damaged while they were searched.
+func (s *Set) repair(ctx context.Context, r *replica, c corpus.Corpus, cause error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.cfg.Log.Warn("index is damaged; rebuilding it from the database", "corpus", c.Key, "error", cause)
+	if err := s.rebuild(ctx, r.index, c); err != nil {
+		return fmt.Errorf("rebuild index of %s: %w", c.Key, err)
+	}
+	for r.index.Applied() < c.Seq {
+		if err := s.step(ctx, r.index, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // rebuild reads every document. The first page fixes the sequence number; what changed while reading is applied
 // again afterwards, which is harmless: a put replaces the same row number and a delete of nothing is nothing.
 func (s *Set) rebuild(ctx context.Context, x *index.Index, c corpus.Corpus) error {

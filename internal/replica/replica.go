@@ -6,6 +6,7 @@ package replica
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -121,7 +122,13 @@ func (s *Set) with(ctx context.Context, c corpus.Corpus, use func(*index.Index) 
 	if err := s.advance(ctx, r, c); err != nil {
 		return err
 	}
-	return use(r.index)
+	if err = use(r.index); errors.Is(err, index.ErrCorrupt) {
+		// The rows are there, so a bad file is no error to the caller.
+		if err = s.repair(ctx, r, c, err); err == nil {
+			err = use(r.index)
+		}
+	}
+	return err
 }
 
 // refresh reads c again: its epoch differs from the replica's, so one of the two is from before a reset.
@@ -140,7 +147,7 @@ func (s *Set) refresh(ctx context.Context, c corpus.Corpus) (corpus.Corpus, erro
 	return now[0], nil
 }
 
-var errOtherEpoch = fmt.Errorf("the replica belongs to another life of the corpus")
+var errOtherEpoch = errors.New("the replica belongs to another life of the corpus")
 
 func (s *Set) acquire(c corpus.Corpus) (*replica, error) {
 	s.mu.Lock()
