@@ -1,9 +1,41 @@
 package index
 
-import "runtime/debug"
+import (
+	"runtime/debug"
 
-// panicOnFault makes a fault in mapped memory a panic of this goroutine; the result undoes it.
-func panicOnFault() func() {
+	"quarry/internal/index/segment"
+)
+
+// guard makes a fault in mapped memory (a file that was cut off, a disk that fails) a panic of this goroutine, and
+// returns a function to defer that turns it into a *segment.Corrupt of one of the views. Other panics go on.
+func guard(err *error, views []*view) func() {
 	old := debug.SetPanicOnFault(true)
-	return func() { debug.SetPanicOnFault(old) }
+	return func() {
+		debug.SetPanicOnFault(old)
+		r := recover()
+		if r == nil {
+			return
+		}
+		fault, ok := r.(interface{ Addr() uintptr })
+		if !ok {
+			panic(r)
+		}
+		for _, v := range views {
+			if c := v.seg.file.Locate(fault.Addr()); c != nil {
+				*err = c
+				return
+			}
+		}
+		*err = &segment.Corrupt{File: "unknown", Reason: "reading mapped memory failed"}
+	}
+}
+
+// views lists the segments of the present state.
+func (x *Index) views() []*view {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.cur == nil {
+		return nil
+	}
+	return x.cur.views
 }

@@ -146,7 +146,7 @@ func (x *Index) Apply(changes []Change) (err error) {
 	if len(changes) == 0 {
 		return nil
 	}
-	defer guard(&err, nil)()
+	defer guard(&err, x.views())()
 	d, err := x.draft()
 	if err != nil {
 		return err
@@ -178,7 +178,7 @@ func (x *Index) Apply(changes []Change) (err error) {
 func (x *Index) Replace(seq int64, next func() ([]Document, error)) (err error) {
 	x.write.Lock()
 	defer x.write.Unlock()
-	defer guard(&err, nil)()
+	defer guard(&err, x.views())()
 	if x.isClosed() {
 		return ErrClosed
 	}
@@ -217,7 +217,7 @@ func (x *Index) Replace(seq int64, next func() ([]Document, error)) (err error) 
 func (x *Index) Flush() (err error) {
 	x.write.Lock()
 	defer x.write.Unlock()
-	defer guard(&err, nil)()
+	defer guard(&err, x.views())()
 	d, err := x.draft()
 	if err != nil {
 		return err

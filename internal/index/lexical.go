@@ -178,7 +178,6 @@ func (r *run) lexical(found map[place]bool) error {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		*r.at = v.seg.name()
 		if allow := r.allow[i]; allow != nil && sparse*countBits(allow) < v.seg.rows {
 			r.scoreFew(i, t)
 			continue

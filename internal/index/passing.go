@@ -2,6 +2,7 @@ package index
 
 import (
 	"math/bits"
+	"slices"
 
 	"quarry/internal/filter"
 	"quarry/internal/index/column"
@@ -110,10 +111,20 @@ func setRange(set []uint64, from, to int) {
 	}
 }
 
-// general evaluates a condition row by row.
+// general evaluates a condition row by row, or document by document where no attribute of parts is in it.
 func (e *evaluation) general(n filter.General, within []uint64) []uint64 {
 	out := make([]uint64, len(within))
 	r := rowValues{e: e}
+	if !slices.ContainsFunc(n.Attrs(), func(a int) bool { return e.x.attrs[a].Level == filter.Part }) {
+		for d := range e.seg.docs {
+			from, to := e.seg.run(d)
+			r.row = from
+			if anyBit(within, from, to) && n.Match(&r) {
+				setRange(out, from, to)
+			}
+		}
+		return out
+	}
 	for i, w := range within {
 		for ; w != 0; w &= w - 1 {
 			r.row = i<<6 + bits.TrailingZeros64(w)

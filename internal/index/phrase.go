@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 
 	"quarry/internal/index/postings"
@@ -87,8 +88,8 @@ func behind(starts, positions []uint32, offset uint32) []uint32 {
 	return kept
 }
 
-// maxExpansion is the number of words that a prefix may stand for (contract: retrieval design 3.2); the most frequent
-// ones are taken.
+// maxExpansion is the number of words that a prefix may stand for ; the most frequent ones are taken. Without
+// a bound one letter would cost as much as the whole dictionary.
 const maxExpansion = 1024
 
 // prefixLists finds the live rows that have a word of the prefix, and how many.
@@ -96,33 +97,46 @@ func prefixLists(st *state, prefix string) []list {
 	chosen := mostFrequent(st, prefix)
 	lists := make([]list, len(st.views))
 	for i, v := range st.views {
-		counts := map[uint32]uint32{}
-		for w := v.seg.words.Prefix(prefix); w.Next(); {
-			if chosen != nil && !chosen[string(w.Term)] {
-				continue
-			}
-			eachPosting(v.seg.words, w.Ordinal, func(row, freq uint32) {
-				if v.isLive(int(row)) {
-					counts[row] += freq
-				}
-			})
-		}
-		l := list{stem: -1}
-		for row := range counts {
-			l.rows = append(l.rows, row)
-		}
-		slices.Sort(l.rows)
-		for _, row := range l.rows {
-			l.freqs = append(l.freqs, counts[row])
-		}
-		lists[i] = l
+		lists[i] = prefixIn(v, prefix, chosen)
 	}
 	return lists
+}
+
+// prefixIn adds up the words of the prefix that are chosen, all when chosen is nil.
+func prefixIn(v *view, prefix string, chosen map[string]bool) list {
+	out := list{stem: -1}
+	var counts []uint32
+	var set []uint64
+	for w := v.seg.words.Prefix(prefix); w.Next(); {
+		if chosen != nil && !chosen[string(w.Term)] {
+			continue
+		}
+		if counts == nil {
+			counts, set = make([]uint32, v.seg.rows), make([]uint64, words64(v.seg.rows))
+		}
+		eachPosting(v.seg.words, w.Ordinal, func(row, freq uint32) {
+			counts[row] += freq
+			set[row>>6] |= 1 << (row & 63)
+		})
+	}
+	for i, b := range set {
+		if v.live != nil {
+			b &= v.live[i]
+		}
+		for ; b != 0; b &= b - 1 {
+			row := uint32(i<<6 + bits.TrailingZeros64(b))
+			out.rows, out.freqs = append(out.rows, row), append(out.freqs, counts[row])
+		}
+	}
+	return out
 }
 
 // mostFrequent gives the words that a prefix with more than maxExpansion words stands for: those in the most live
 // rows, then by their bytes. nil = all.
 func mostFrequent(st *state, prefix string) map[string]bool {
+	if !mayExceed(st, prefix) {
+		return nil
+	}
 	df := map[string]int{}
 	for _, v := range st.views {
 		for w := v.seg.words.Prefix(prefix); w.Next(); {
@@ -144,6 +158,17 @@ func mostFrequent(st *state, prefix string) map[string]bool {
 		chosen[name] = true
 	}
 	return chosen
+}
+
+// mayExceed reports whether a prefix might stand for more than maxExpansion words.
+func mayExceed(st *state, prefix string) bool {
+	n := 0
+	for _, v := range st.views {
+		for w := v.seg.words.Prefix(prefix); w.Next() && n <= maxExpansion; {
+			n++
+		}
+	}
+	return n > maxExpansion
 }
 
 // liveDF counts the live rows of a word.

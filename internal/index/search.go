@@ -41,15 +41,14 @@ type Hit struct {
 // both sides. Ties go to the lower id, then the lower part. The result depends on the live documents alone, not on
 // segments, merges or the CPU. A damaged file is an error that is ErrCorrupt.
 func (s *Snapshot) Search(ctx context.Context, q Query) (hits []Hit, err error) {
-	at := "memory"
-	defer guard(&err, &at)()
+	defer guard(&err, s.st.views)()
 	if q.K < 1 {
 		return nil, fmt.Errorf("search: pool of %d", q.K)
 	}
 	if q.Dimensions != nil && len(q.Dimensions) != s.x.cfg.Dimensions {
 		return nil, fmt.Errorf("search: %d dimension weights, want %d", len(q.Dimensions), s.x.cfg.Dimensions)
 	}
-	r := &run{ctx: ctx, st: s.st, q: &q, at: &at, weights: q.Dimensions}
+	r := &run{ctx: ctx, st: s.st, q: &q, weights: q.Dimensions}
 	if q.Vector != nil && s.x.rotation != nil {
 		if r.vector, err = vector.NewQuery(s.x.rotation, q.Vector); err != nil {
 			return nil, err
@@ -78,10 +77,8 @@ func (s *Snapshot) Search(ctx context.Context, q Query) (hits []Hit, err error) 
 
 // Passing counts the live parts that pass f, and the documents that have one.
 func (s *Snapshot) Passing(f *filter.Filter) (parts, documents int, err error) {
-	at := "memory"
-	defer guard(&err, &at)()
+	defer guard(&err, s.st.views)()
 	for _, v := range s.st.views {
-		at = v.seg.name()
 		allow := s.x.passing(v, f)
 		if allow == nil {
 			parts, documents = parts+v.rows, documents+v.docs
@@ -111,7 +108,6 @@ type run struct {
 	ctx     context.Context
 	st      *state
 	q       *Query
-	at      *string // segment at hand, for errors
 	vector  *vector.Query
 	lex     *scorer // nil = no lexical side
 	weights []float64
@@ -134,7 +130,6 @@ func (r *run) prepare(x *Index) error {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		*r.at = v.seg.name()
 		r.allow[i] = x.passing(v, r.q.Filter)
 		r.exclude(i)
 		if r.q.PhrasesRequired && r.lex != nil {
@@ -196,7 +191,6 @@ func (r *run) dense(found map[place]bool) error {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		*r.at = v.seg.name()
 		v.seg.vectors.Search(r.vector, r.allow[i], t.floor(), func(row int, score float64) float64 {
 			t.offer(item{score, place{int32(i), uint32(row)}})
 			return t.floor()
@@ -210,7 +204,6 @@ func (r *run) dense(found map[place]bool) error {
 func (r *run) hit(p place) Hit {
 	v := r.st.views[p.view]
 	s, row := v.seg, int(p.row)
-	*r.at = s.name()
 	d := s.docOf(row)
 	h := Hit{No: s.docNo(d), ID: string(s.id(d)), Ord: s.ordOf(row)}
 	if r.vector != nil {

@@ -73,14 +73,6 @@ func (s *seg) find(no int64) (d int, ok bool) {
 	return d, s.docNo(d) == no
 }
 
-// name is the segment's in messages.
-func (s *seg) name() string {
-	if s.path == "" {
-		return "memory"
-	}
-	return s.file.Name
-}
-
 // sections lists all of s for a file, metadata first.
 func (x *Index) sections(s *seg) ([]segment.Section, error) {
 	m := meta{Rows: s.rows, Docs: s.docs, Epoch: x.cfg.Epoch, Encoder: x.cfg.Encoder, Schema: x.cfg.SchemaVersion}

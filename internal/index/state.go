@@ -3,8 +3,6 @@ package index
 import (
 	"math/bits"
 	"slices"
-
-	"quarry/internal/index/segment"
 )
 
 // view is a segment with what is deleted in it. Immutable once published.
@@ -179,27 +177,4 @@ func (x *Index) publish(d *draft) {
 	x.cur = st
 	x.mu.Unlock()
 	x.release(old)
-}
-
-// guard returns a function to defer that turns a fault in mapped memory (a file that was cut off, a disk that fails)
-// into a *segment.Corrupt. at names the segment at hand.
-func guard(err *error, at *string) func() {
-	restore := panicOnFault()
-	return func() {
-		restore()
-		r := recover()
-		if r == nil {
-			return
-		}
-		fault, ok := r.(interface{ Addr() uintptr })
-		if !ok {
-			panic(r)
-		}
-		c := &segment.Corrupt{File: "unknown", Reason: "reading mapped memory failed"}
-		if at != nil {
-			c.File = *at
-		}
-		c.Offset = int64(fault.Addr())
-		*err = c
-	}
 }

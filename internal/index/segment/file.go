@@ -107,7 +107,7 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("map index file %s: %w", path, err)
 	}
-	out := &File{Name: filepath.Base(path), size: info.Size(), close: unmap}
+	out := &File{Name: filepath.Base(path), mapped: data, close: unmap}
 	for _, p := range places {
 		end := p.offset + p.length
 		out.sections = append(out.sections, Section{p.name, data[p.offset:end:end]})

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"unsafe"
 )
 
 // ErrCorrupt marks a file whose bytes are not those that were written; errors.Is finds it in a *Corrupt.
@@ -51,7 +52,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type File struct {
 	Name     string // for errors; "" in memory
 	sections []Section
-	size     int64 // bytes mapped, 0 in memory
+	mapped   []byte // the whole file, nil in memory
 	close    func() error
 }
 
@@ -74,12 +75,28 @@ func (f *File) Sections() []Section { return f.sections }
 // Bytes is the size of all sections, and the part of it that is mapped.
 func (f *File) Bytes() (all, mapped int64) {
 	if f.close != nil {
-		return f.size, f.size
+		return int64(len(f.mapped)), int64(len(f.mapped))
 	}
 	for _, s := range f.sections {
 		all += int64(len(s.Data))
 	}
 	return all, 0
+}
+
+// Locate gives the damage that a fault at an address in the mapped file stands for; nil when the address is elsewhere.
+func (f *File) Locate(addr uintptr) *Corrupt {
+	base := uintptr(unsafe.Pointer(unsafe.SliceData(f.mapped)))
+	if f.mapped == nil || addr < base || addr-base >= uintptr(len(f.mapped)) {
+		return nil
+	}
+	c := &Corrupt{File: f.Name, Offset: int64(addr - base), Reason: "reading mapped memory failed"}
+	for _, s := range f.sections {
+		start := uintptr(unsafe.Pointer(unsafe.SliceData(s.Data)))
+		if addr >= start && addr-start < uintptr(len(s.Data)) {
+			c.Section = s.Name
+		}
+	}
+	return c
 }
 
 // Close unmaps the file.

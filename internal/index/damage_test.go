@@ -1,0 +1,452 @@
+package index_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"quarry/internal/filter"
+	"quarry/internal/index"
+	"quarry/internal/index/segment"
+	"quarry/internal/index/vector"
+	"quarry/internal/text/token"
+)
+
+// sampleDocs makes plain documents with numbers from … to-1; their content is a function of the number.
+func sampleDocs(from, to int64) []index.Document {
+	var out []index.Document
+	for no := from; no < to; no++ {
+		rng := rand.New(rand.NewPCG(uint64(no), 9))
+		d := index.Document{No: no, ID: fmt.Sprintf("doc-%d", no), Values: []filter.Value{filter.Text(vocabulary[no%3]), filter.Int(no)}}
+		for ord := range 1 + int(no%3) {
+			v := make([]float32, dim)
+			for i := range v {
+				v[i] = float32(rng.NormFloat64() / 8)
+			}
+			packed, err := vector.Pack(v)
+			if err != nil {
+				panic(err)
+			}
+			p := index.Part{Ord: ord, Vector: packed, Dimensions: []float32{1}}
+			for i := range 8 {
+				w := vocabulary[rng.IntN(len(vocabulary))]
+				p.Stems = append(p.Stems, w)
+				p.Words = append(p.Words, token.Term{Text: w, Pos: int32(i)})
+			}
+			d.Parts = append(d.Parts, p)
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func puts(from, to int64) []index.Change {
+	var out []index.Change
+	docs := sampleDocs(from, to)
+	for i := range docs {
+		out = append(out, index.Change{Seq: docs[i].No, Op: index.Put, No: docs[i].No, Doc: &docs[i]})
+	}
+	return out
+}
+
+// sampleQuery uses every section of a segment.
+func sampleQuery(t testing.TB) index.Query {
+	f, err := filter.Parse("doc.year > 3 AND doc.dept <> 'b' AND doc.id <> 'x'", newSchema(t), filter.Both)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := make([]float32, dim)
+	v[1], v[40] = 1, -0.5
+	return index.Query{Vector: v, Terms: []string{"boat", "cat"}, Phrases: [][]string{{"dog", "fish"}}, Prefixes: []string{"b"},
+		Exclude: []string{"zebra"}, Filter: f, Dimensions: []float64{2}, K: 6}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// saved writes an index with deletes to files and gives its configuration, its last change and the hits of
+// sampleQuery.
+func saved(t *testing.T) (cfg index.Config, last int64, hits []index.Hit) {
+	t.Helper()
+	cfg = index.Config{Dir: filepath.Join(t.TempDir(), "index"), Epoch: 8, Encoder: "e", Schema: newSchema(t), Dim: dim, Dimensions: 1}
+	x, err := index.Open(cfg)
+	must(t, err)
+	x.SealAt(1<<30, 0)
+	must(t, x.Apply(puts(1, 40)))
+	must(t, x.Flush())
+	must(t, x.Apply([]index.Change{{Seq: 40, Op: index.Delete, No: 7}, {Seq: 41, Op: index.Delete, No: 8}}))
+	hits = sortedHits(t, x, sampleQuery(t))
+	if len(hits) < 6 {
+		t.Fatalf("only %d hits", len(hits))
+	}
+	must(t, x.Close())
+	return cfg, 41, hits
+}
+
+func files(t testing.TB, dir string) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		must(t, err)
+		out[e.Name()] = b
+	}
+	return out
+}
+
+// An index whose file has a flipped byte is opened without a panic: either the byte meant nothing and the answer is the
+// same, or all files are dropped, the damaged one is named, and the index asks for every change again.
+func TestFlippedByte(t *testing.T) {
+	t.Parallel()
+	cfg, last, want := saved(t)
+	var event string
+	var reported error
+	cfg.Notify = func(e string, err error) { event, reported = e, err }
+	whole := files(t, cfg.Dir)
+	if len(whole) != 3 {
+		t.Fatalf("%d files, want manifest, segment and deletes", len(whole))
+	}
+	rng := rand.New(rand.NewPCG(4, 4))
+	dropped := 0
+	for name, image := range whole {
+		flips := 150
+		for range flips {
+			event, reported = "", nil
+			damaged := bytes.Clone(image)
+			damaged[rng.IntN(len(damaged))] ^= 1 << rng.IntN(8)
+			for n, b := range whole {
+				must(t, os.WriteFile(filepath.Join(cfg.Dir, n), b, 0o600))
+			}
+			must(t, os.WriteFile(filepath.Join(cfg.Dir, name), damaged, 0o600))
+			x, err := index.Open(cfg)
+			must(t, err)
+			switch x.Applied() {
+			case last:
+				if event != "" {
+					t.Fatalf("%s: opened in spite of %v", name, reported)
+				}
+				if got := sortedHits(t, x, sampleQuery(t)); !slices.Equal(got, want) {
+					t.Fatalf("%s: other hits", name)
+				}
+			case 0:
+				dropped++
+				if event != index.EventDamaged || !errors.Is(reported, index.ErrCorrupt) || !strings.Contains(reported.Error(), name) {
+					t.Fatalf("%s: reported %q %v", name, event, reported)
+				}
+				if left := files(t, cfg.Dir); len(left) != 0 {
+					t.Fatalf("%s: %d files left", name, len(left))
+				}
+			default:
+				t.Fatalf("%s: applied %d", name, x.Applied())
+			}
+			must(t, x.Close())
+		}
+	}
+	if dropped < 250 {
+		t.Errorf("only %d of 450 flips noticed", dropped)
+	}
+}
+
+// A file that is cut off or missing drops the index in the same way, and it is rebuilt from its documents.
+func TestLostFile(t *testing.T) {
+	t.Parallel()
+	cfg, last, want := saved(t)
+	whole := files(t, cfg.Dir)
+	for name, image := range whole {
+		for _, size := range []int{-1, 0, 1, len(image) / 2, len(image) - 1} {
+			reported := false
+			cfg.Notify = func(e string, _ error) { reported = e == index.EventDamaged }
+			for n, b := range whole {
+				must(t, os.WriteFile(filepath.Join(cfg.Dir, n), b, 0o600))
+			}
+			path := filepath.Join(cfg.Dir, name)
+			must(t, os.Remove(path))
+			if size >= 0 {
+				must(t, os.WriteFile(path, image[:size], 0o600))
+			}
+			x, err := index.Open(cfg)
+			must(t, err)
+			if name == "MANIFEST" && size < 0 {
+				reported = true // a folder without a manifest is an index that was never saved
+			}
+			if name == "MANIFEST" && size == len(image)-1 {
+				must(t, x.Close()) // only the end of the line is gone
+				continue
+			}
+			if x.Applied() != 0 || !reported {
+				t.Fatalf("%s cut to %d: applied %d, reported %v", name, size, x.Applied(), reported)
+			}
+			batch := append(sampleDocs(1, 7), sampleDocs(9, 40)...)
+			must(t, x.Replace(last, func() ([]index.Document, error) {
+				out := batch
+				batch = nil
+				return out, nil
+			}))
+			if got := sortedHits(t, x, sampleQuery(t)); !slices.Equal(got, want) {
+				t.Fatalf("%s cut to %d: other hits after rebuilding", name, size)
+			}
+			must(t, x.Close())
+		}
+	}
+}
+
+// A mapped file that is cut off under a running index is an error that is ErrCorrupt, not a crash, and Replace mends
+// it.
+func TestCutOffWhileMapped(t *testing.T) {
+	t.Parallel()
+	cfg, last, want := saved(t)
+	x, err := index.Open(cfg)
+	must(t, err)
+	defer func() { must(t, x.Close()) }()
+	segments, err := filepath.Glob(filepath.Join(cfg.Dir, "*.seg"))
+	must(t, err)
+	must(t, os.Truncate(segments[0], 100))
+	s := x.Snapshot()
+	_, err = s.Search(context.Background(), sampleQuery(t))
+	s.Release()
+	var c *segment.Corrupt
+	if !errors.Is(err, index.ErrCorrupt) || !errors.As(err, &c) || c.File != filepath.Base(segments[0]) {
+		t.Fatalf("search: %v", err)
+	}
+	batch := append(sampleDocs(1, 7), sampleDocs(9, 40)...)
+	must(t, x.Replace(last, func() ([]index.Document, error) {
+		out := batch
+		batch = nil
+		return out, nil
+	}))
+	if got := sortedHits(t, x, sampleQuery(t)); !slices.Equal(got, want) {
+		t.Fatal("other hits after rebuilding")
+	}
+}
+
+// Files of another life of the corpus, another encoder, schema or dimension are dropped and reported as such.
+func TestForeignFiles(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*index.Config){
+		"epoch":      func(c *index.Config) { c.Epoch++ },
+		"encoder":    func(c *index.Config) { c.Encoder = "f" },
+		"schema":     func(c *index.Config) { c.SchemaVersion++ },
+		"dim":        func(c *index.Config) { c.Dim = 128 },
+		"dimensions": func(c *index.Config) { c.Dimensions = 2 },
+	} {
+		cfg, _, _ := saved(t)
+		event := ""
+		cfg.Notify = func(e string, _ error) { event = e }
+		change(&cfg)
+		x, err := index.Open(cfg)
+		must(t, err)
+		if x.Applied() != 0 || event != index.EventForeign || len(files(t, cfg.Dir)) != 0 {
+			t.Errorf("%s: applied %d, event %q", name, x.Applied(), event)
+		}
+		must(t, x.Close())
+	}
+}
+
+// When files cannot be written the index says so, goes on in memory with right answers, and saves when it can again.
+func TestUnsaved(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "index")
+	must(t, os.WriteFile(dir, nil, 0o600)) // a file where the folder should be
+	var events []string
+	cfg := index.Config{Epoch: 8, Encoder: "e", Schema: newSchema(t), Dim: dim, Dimensions: 1,
+		Notify: func(e string, _ error) { events = append(events, e) }}
+	x, err := index.Open(cfg)
+	must(t, err)
+	cfg.Dir = dir
+	if _, err := index.Open(cfg); err == nil {
+		t.Fatal("opened a folder that is a file")
+	}
+	must(t, os.Remove(dir))
+	y, err := index.Open(cfg)
+	must(t, err)
+	must(t, os.WriteFile(dir, nil, 0o600))
+	y.SealAt(20, 0)
+	for _, c := range puts(1, 40) {
+		must(t, x.Apply([]index.Change{c}))
+		must(t, y.Apply([]index.Change{c}))
+	}
+	if len(events) == 0 || events[0] != index.EventUnsaved || len(events) > 5 {
+		t.Fatalf("events %v", events)
+	}
+	if got, want := sortedHits(t, y, sampleQuery(t)), sortedHits(t, x, sampleQuery(t)); !slices.Equal(got, want) {
+		t.Fatal("other hits")
+	}
+	if err := y.Flush(); err == nil {
+		t.Fatal("flushed into a file")
+	}
+	must(t, os.Remove(dir))
+	must(t, y.Close())
+	y, err = index.Open(cfg)
+	must(t, err)
+	if y.Applied() != 39 {
+		t.Fatalf("applied %d after saving", y.Applied())
+	}
+	must(t, y.Close())
+	must(t, x.Close())
+}
+
+// A failed write or rebuild changes nothing; gaps in the numbers are refused.
+func TestRefusedChanges(t *testing.T) {
+	t.Parallel()
+	x, err := index.Open(index.Config{Schema: newSchema(t), Dim: dim, Dimensions: 1})
+	must(t, err)
+	must(t, x.Apply(puts(1, 20)))
+	want := sortedHits(t, x, sampleQuery(t))
+	bad := sampleDocs(20, 21)[0]
+	bad.Parts[0].Vector = []byte{1}
+	short := sampleDocs(20, 21)[0]
+	short.Parts[0].Dimensions = nil
+	for name, changes := range map[string][]index.Change{
+		"gap": puts(21, 22), "repeated": puts(19, 20),
+		"vector":     {{Seq: 20, Op: index.Delete, No: 3}, {Seq: 21, Op: index.Put, No: 20, Doc: &bad}},
+		"dimensions": {{Seq: 20, Op: index.Delete, No: 3}, {Seq: 21, Op: index.Put, No: 20, Doc: &short}},
+	} {
+		if err := x.Apply(changes); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	broken := errors.New("broken")
+	for name, next := range map[string]func() ([]index.Document, error){
+		"source": func() ([]index.Document, error) { return nil, broken },
+		"vector": func() ([]index.Document, error) { return []index.Document{bad}, nil },
+	} {
+		if err := x.Replace(50, next); err == nil || name == "source" && !errors.Is(err, broken) {
+			t.Errorf("replace with a bad %s: %v", name, err)
+		}
+	}
+	if got := sortedHits(t, x, sampleQuery(t)); !slices.Equal(got, want) || x.Applied() != 19 {
+		t.Errorf("something changed: applied %d", x.Applied())
+	}
+	must(t, x.Close())
+	if err := x.Apply(puts(20, 21)); !errors.Is(err, index.ErrClosed) {
+		t.Errorf("apply after close: %v", err)
+	}
+	if err := x.Replace(1, nil); !errors.Is(err, index.ErrClosed) {
+		t.Errorf("replace after close: %v", err)
+	}
+	must(t, x.Close())
+}
+
+// Bad queries are errors, and an index without documents, or closed, finds nothing.
+func TestOddQueries(t *testing.T) {
+	t.Parallel()
+	x, err := index.Open(index.Config{Schema: newSchema(t), Dim: dim, Dimensions: 1})
+	must(t, err)
+	if got := sortedHits(t, x, sampleQuery(t)); len(got) != 0 {
+		t.Errorf("hits of nothing: %v", got)
+	}
+	must(t, x.Apply(puts(1, 20)))
+	s := x.Snapshot()
+	defer s.Release()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for name, q := range map[string]index.Query{
+		"no pool": {Terms: []string{"a"}}, "vector": {Vector: []float32{1}, K: 1}, "zero": {Vector: make([]float32, dim), K: 1},
+		"weights": {Terms: []string{"a"}, K: 1, Dimensions: []float64{1, 2}},
+	} {
+		if _, err := s.Search(context.Background(), q); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if _, err := s.Search(ctx, sampleQuery(t)); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if hits, err := s.Search(context.Background(), index.Query{K: 9, Exclude: []string{"a"}, PhrasesRequired: true}); err != nil || len(hits) != 0 {
+		t.Errorf("exclusions alone: %v %v", hits, err)
+	}
+	must(t, x.Close())
+	if got := sortedHits(t, x, sampleQuery(t)); len(got) != 0 {
+		t.Errorf("hits after close: %v", got)
+	}
+	if _, err := s.Search(context.Background(), sampleQuery(t)); err != nil {
+		t.Errorf("snapshot from before close: %v", err)
+	}
+}
+
+// Snapshots answer the same query alike however often it is asked, while documents come and go, segments merge and
+// files are written beside them.
+func TestReadersBesideWriter(t *testing.T) {
+	t.Parallel()
+	x, err := index.Open(index.Config{Dir: t.TempDir(), Schema: newSchema(t), Dim: dim, Dimensions: 1})
+	must(t, err)
+	x.SealAt(30, 0)
+	q := sampleQuery(t)
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			for seen := int64(0); ; {
+				s := x.Snapshot()
+				first, err := s.Search(context.Background(), q)
+				again, err2 := s.Search(context.Background(), q)
+				if err != nil || err2 != nil || len(first) != len(again) || s.Seq() < seen {
+					t.Errorf("%d and %d hits, %v %v, change %d after %d", len(first), len(again), err, err2, s.Seq(), seen)
+				}
+				seen = s.Seq()
+				s.Release()
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for i, c := range puts(1, 150) {
+		if i%3 == 2 {
+			c = index.Change{Seq: c.Seq, Op: index.Delete, No: c.No - 2}
+		}
+		must(t, x.Apply([]index.Change{c}))
+	}
+	close(done)
+	wg.Wait()
+	must(t, x.Close())
+}
+
+// The counts of parts and documents that pass a filter are those that the filter itself gives.
+func TestPassing(t *testing.T) {
+	t.Parallel()
+	schema := newSchema(t)
+	x, err := index.Open(index.Config{Schema: schema, Dim: dim, Dimensions: 1})
+	must(t, err)
+	must(t, x.Apply(append(puts(1, 40), index.Change{Seq: 40, Op: index.Delete, No: 5})))
+	o := oracle{schema: schema, docs: map[int64]*index.Document{}}
+	docs := sampleDocs(1, 40)
+	for i := range docs {
+		if docs[i].No != 5 {
+			o.docs[docs[i].No] = &docs[i]
+		}
+	}
+	s := x.Snapshot()
+	defer s.Release()
+	for _, text := range append(conditions, "") {
+		f, err := filter.Parse(text, schema, filter.Both)
+		must(t, err)
+		parts, owners := 0, map[int64]bool{}
+		for _, e := range o.entries() {
+			if f.Match(values{&o, e}) {
+				parts++
+				owners[e.doc.No] = true
+			}
+		}
+		gotParts, gotDocs, err := s.Passing(f)
+		if err != nil || gotParts != parts || gotDocs != len(owners) {
+			t.Errorf("%s: %d parts of %d documents, %v; want %d of %d", text, gotParts, gotDocs, err, parts, len(owners))
+		}
+	}
+	must(t, x.Close())
+}
