@@ -266,6 +266,8 @@ func Decode(body json.RawMessage, v any) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &wrong) && wrong.Field != "" && strings.HasPrefix(wrong.Value, "number"):
+		return fault.InvalidField("body."+wrong.Field, "must be an integer written without fraction or exponent, not %s", wrong.Value)
 	case errors.As(err, &wrong) && wrong.Field != "":
 		return fault.InvalidField("body."+wrong.Field, "must be written as %s, not as %s", wrong.Type, wrong.Value)
 	}

@@ -1,0 +1,61 @@
+package httpapi_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+)
+
+// TestErrorWriter proves the status, the status word, the code and the members of the body for every kind of error.
+func TestErrorWriter(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err        error
+		status     int
+		message    string
+		code       string
+		retryAfter string
+	}{
+		{fault.Invalid().Field("body.b", "is required").Field("body.a", "must be at least 1"), 400, "INVALID_ARGUMENT: body.a must be at least 1; body.b is required", "invalid_request", ""},
+		{&fault.Fault{Kind: fault.KindInvalid, Code: "invalid_request", Text: "INVALID_ARGUMENT: The filter expression contains an error. x"}, 400, "INVALID_ARGUMENT: The filter expression contains an error. x", "invalid_request", ""},
+		{fault.Unauthenticated("no key"), 401, "UNAUTHENTICATED: no key", "unauthorized", ""},
+		{fault.Forbidden("no role"), 403, "PERMISSION_DENIED: no role", "forbidden", ""},
+		{fault.NotFound("document_not_found", "d/1", "document d/1 does not exist"), 404, "NOT_FOUND: document d/1 does not exist", "document_not_found", ""},
+		{fault.Conflict("corpus_exists", "corpus 'a' already exists"), 409, "ALREADY_EXISTS: corpus 'a' already exists", "corpus_exists", ""},
+		{fault.Conflict("document_changed", "it changed"), 409, "CONFLICT: it changed", "document_changed", ""},
+		{fault.TooLarge("too big"), 413, "PAYLOAD_TOO_LARGE: too big", "too_large", ""},
+		{fault.MediaType("not that"), 415, "UNSUPPORTED_MEDIA_TYPE: not that", "unsupported_media_type", ""},
+		{fault.Unprocessable("no", "can't"), 422, "FAILED_PRECONDITION: can't", "no", ""},
+		{fault.Limited("rate_limit_exceeded", "slow down").After(1500 * time.Millisecond), 429, "RESOURCE_EXHAUSTED: slow down", "rate_limit_exceeded", "2"},
+		{fault.NotBuilt("later"), 501, "UNIMPLEMENTED: later", "not_built", ""},
+		{fault.Upstream("they broke"), 502, "UNAVAILABLE: they broke", "upstream_error", ""},
+		{fault.Unavailable("disk_full", "the disk is full").After(time.Minute), 503, "UNAVAILABLE: the disk is full", "disk_full", "60"},
+		{fault.Timeout("too late"), 504, "DEADLINE_EXCEEDED: too late", "timeout", ""},
+		{fmt.Errorf("read row: %w", fault.Forbidden("wrapped")), 403, "PERMISSION_DENIED: wrapped", "forbidden", ""},
+		{errors.New("secret cause"), 500, "INTERNAL: the request failed inside the service; the log has the cause under the request id", "internal", ""},
+		{&fault.Fault{Text: "secret cause"}, 500, "INTERNAL: the request failed inside the service; the log has the cause under the request id", "internal", ""},
+	} {
+		s := start(t, area{"getCorpus": func(http.ResponseWriter, *http.Request, *httpapi.Call) error { return c.err }})
+		got := s.ask(t, "GET", "/v2/corpora/k", "")
+		if got.StatusCode != c.status || got.body.Code != c.code || got.Header.Get("Retry-After") != c.retryAfter {
+			t.Errorf("%v: %d %s, Retry-After %q; want %d %s %q", c.err, got.StatusCode, got.raw, got.Header.Get("Retry-After"), c.status, c.code, c.retryAfter)
+		}
+		if d := cmp.Diff([]string{c.message}, got.body.Messages); d != "" {
+			t.Errorf("%v (-want +got):\n%s", c.err, d)
+		}
+		if (got.body.ID != nil) != (c.status == 404) || c.status == 404 && *got.body.ID != "d/1" {
+			t.Errorf("%v: id in %s", c.err, got.raw)
+		}
+		if logged := strings.Contains(s.log.String(), "secret cause"); logged != (c.status == 500) {
+			t.Errorf("%v: logged is %v", c.err, logged)
+		}
+	}
+}
