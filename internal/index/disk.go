@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"quarry/internal/index/rowset"
 	"quarry/internal/index/segment"
 )
 
@@ -173,7 +174,7 @@ func (x *Index) applyDeletes(v *view) (err error) {
 	}
 	defer func() { _ = f.Close() }()
 	live := f.Section("live")
-	if len(live) != 8*words64(v.seg.rows) {
+	if len(live) != 8*rowset.Words(v.seg.rows) {
 		return &segment.Corrupt{File: f.Name, Section: "live", Reason: "not of this segment"}
 	}
 	fresh := v.clone()

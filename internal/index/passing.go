@@ -1,11 +1,11 @@
 package index
 
 import (
-	"math/bits"
 	"slices"
 
 	"quarry/internal/filter"
 	"quarry/internal/index/column"
+	"quarry/internal/index/rowset"
 )
 
 // passing gives the live rows of v that pass f, one bit per row; nil means all. The caller must not modify it.
@@ -16,7 +16,7 @@ func (x *Index) passing(v *view, f *filter.Filter) []uint64 {
 	e := evaluation{x: x, seg: v.seg}
 	within := v.live
 	if within == nil {
-		within = allBits(v.seg.rows)
+		within = rowset.All(v.seg.rows)
 	}
 	out := e.node(f.Root(), within)
 	for i := range out {
@@ -52,7 +52,7 @@ func (e *evaluation) node(n filter.Node, within []uint64) []uint64 {
 		return out
 	case filter.Const:
 		if n.Holds {
-			return allBits(e.seg.rows)
+			return rowset.All(e.seg.rows)
 		}
 		return make([]uint64, len(within))
 	case filter.Compare:
@@ -88,27 +88,17 @@ func (e *evaluation) and(nodes []filter.Node, within []uint64) []uint64 {
 // rows evaluates a condition on a column and widens it from documents to rows where that is needed.
 func (e *evaluation) rows(attr int, eval func(c *column.Column, out []uint64)) []uint64 {
 	c := e.seg.columns[attr]
-	out := make([]uint64, words64(c.Len()))
+	out := make([]uint64, rowset.Words(c.Len()))
 	eval(c, out)
 	if e.x.attrs[attr].Level == filter.Part {
 		return out
 	}
-	wide := make([]uint64, words64(e.seg.rows))
-	for i, w := range out {
-		for ; w != 0; w &= w - 1 {
-			from, to := e.seg.run(i<<6 + bits.TrailingZeros64(w))
-			setRange(wide, from, to)
-		}
-	}
+	wide := make([]uint64, rowset.Words(e.seg.rows))
+	rowset.Each(out, func(d int) {
+		from, to := e.seg.run(d)
+		rowset.AddRange(wide, from, to)
+	})
 	return wide
-}
-
-func setRange(set []uint64, from, to int) {
-	for from < to {
-		end := min(to, (from|63)+1)
-		set[from>>6] |= (^uint64(0) >> (64 - (end - from))) << (from & 63)
-		from = end
-	}
 }
 
 // general evaluates a condition row by row, or document by document where no attribute of parts is in it.
@@ -119,20 +109,18 @@ func (e *evaluation) general(n filter.General, within []uint64) []uint64 {
 		for d := range e.seg.docs {
 			from, to := e.seg.run(d)
 			r.row = from
-			if anyBit(within, from, to) && n.Match(&r) {
-				setRange(out, from, to)
+			if rowset.Any(within, from, to) && n.Match(&r) {
+				rowset.AddRange(out, from, to)
 			}
 		}
 		return out
 	}
-	for i, w := range within {
-		for ; w != 0; w &= w - 1 {
-			r.row = i<<6 + bits.TrailingZeros64(w)
-			if n.Match(&r) {
-				out[i] |= w & -w
-			}
+	rowset.Each(within, func(row int) {
+		r.row = row
+		if n.Match(&r) {
+			rowset.Add(out, row)
 		}
-	}
+	})
 	return out
 }
 

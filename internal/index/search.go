@@ -7,6 +7,8 @@ import (
 	"math"
 
 	"quarry/internal/filter"
+	"quarry/internal/index/lexical"
+	"quarry/internal/index/rowset"
 	"quarry/internal/index/vector"
 )
 
@@ -24,8 +26,8 @@ type Query struct {
 	K               int       // best parts per side
 }
 
-// lexical reports whether there is a lexical side.
-func (q *Query) lexical() bool { return len(q.Terms)+len(q.Phrases)+len(q.Prefixes) > 0 }
+// hasLexical reports whether there is a lexical side.
+func (q *Query) hasLexical() bool { return len(q.Terms)+len(q.Phrases)+len(q.Prefixes) > 0 }
 
 // Hit is a part that was found, with its score on each side that the query has.
 type Hit struct {
@@ -59,12 +61,12 @@ func (s *Snapshot) Search(ctx context.Context, q Query) (hits []Hit, err error) 
 	}
 	found := map[place]bool{}
 	if r.vector != nil {
-		if err := r.dense(found); err != nil {
+		if err := r.side(found, r.dense); err != nil {
 			return nil, err
 		}
 	}
 	if r.lex != nil {
-		if err := r.lexical(found); err != nil {
+		if err := r.side(found, r.lexical); err != nil {
 			return nil, err
 		}
 	}
@@ -84,23 +86,14 @@ func (s *Snapshot) Passing(f *filter.Filter) (parts, documents int, err error) {
 			parts, documents = parts+v.rows, documents+v.docs
 			continue
 		}
-		parts += countBits(allow)
+		parts += rowset.Count(allow)
 		for d := range v.seg.docs {
-			if from, to := v.seg.run(d); anyBit(allow, from, to) {
+			if from, to := v.seg.run(d); rowset.Any(allow, from, to) {
 				documents++
 			}
 		}
 	}
 	return parts, documents, nil
-}
-
-func anyBit(set []uint64, from, to int) bool {
-	for i := from; i < to; i++ {
-		if set[i>>6]>>(i&63)&1 == 1 {
-			return true
-		}
-	}
-	return false
 }
 
 // run is one search.
@@ -109,7 +102,7 @@ type run struct {
 	st      *state
 	q       *Query
 	vector  *vector.Query
-	lex     *scorer // nil = no lexical side
+	lex     *lexical.Scorer // nil = no lexical side
 	weights []float64
 	allow   [][]uint64 // per view: rows that may be hits; nil = all
 }
@@ -122,8 +115,8 @@ type place struct {
 
 // prepare resolves terms and finds the rows that may be hits.
 func (r *run) prepare(x *Index) error {
-	if r.q.lexical() {
-		r.lex = newScorer(r.st, r.q)
+	if r.q.hasLexical() {
+		r.lex = lexical.NewScorer(&r.st.lexical, lexical.Query{Terms: r.q.Terms, Phrases: r.q.Phrases, Prefixes: r.q.Prefixes})
 	}
 	r.allow = make([][]uint64, len(r.st.views))
 	for i, v := range r.st.views {
@@ -133,9 +126,7 @@ func (r *run) prepare(x *Index) error {
 		r.allow[i] = x.passing(v, r.q.Filter)
 		r.exclude(i)
 		if r.q.PhrasesRequired && r.lex != nil {
-			for _, t := range r.lex.phrases() {
-				r.require(i, t)
-			}
+			r.lex.RequirePhrases(i, r.own(i))
 		}
 	}
 	return nil
@@ -146,7 +137,7 @@ func (r *run) own(i int) []uint64 {
 	v := r.st.views[i]
 	switch {
 	case r.allow[i] == nil:
-		r.allow[i] = allBits(v.seg.rows)
+		r.allow[i] = rowset.All(v.seg.rows)
 	case v.live != nil && &r.allow[i][0] == &v.live[0]:
 		r.allow[i] = append([]uint64(nil), v.live...)
 	}
@@ -155,49 +146,33 @@ func (r *run) own(i int) []uint64 {
 
 // exclude takes the rows out of view i whose text has an excluded word.
 func (r *run) exclude(i int) {
-	words := r.st.views[i].seg.words
-	drop := func(term int) {
-		allow := r.own(i)
-		eachPosting(words, term, func(row, _ uint32) { allow[row>>6] &^= 1 << (row & 63) })
-	}
-	for _, w := range r.q.Exclude {
-		if term, ok := words.Find(w); ok {
-			drop(term)
-		}
-	}
-	for _, p := range r.q.ExcludePrefixes {
-		for w := words.Prefix(p); w.Next(); {
-			drop(w.Ordinal)
-		}
-	}
+	r.st.lexical.Segments[i].EachWith(r.q.Exclude, r.q.ExcludePrefixes, func(row int) { rowset.Remove(r.own(i), row) })
 }
 
-// require leaves the rows of view i that term t has.
-func (r *run) require(i int, t *term) {
-	allow := r.own(i)
-	has := make([]uint64, len(allow))
-	for _, row := range t.lists[i].rows {
-		has[row>>6] |= 1 << (row & 63)
-	}
-	for w := range allow {
-		allow[w] &= has[w]
-	}
-}
-
-// dense adds the K best by cosine.
-func (r *run) dense(found map[place]bool) error {
+// side adds the K best rows of one side, which search offers segment by segment.
+func (r *run) side(found map[place]bool, search func(i int, floor float64, offer func(row int, score float64) float64)) error {
 	t := newTop(r.st, r.q.K)
-	for i, v := range r.st.views {
+	for i := range r.st.views {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		v.seg.vectors.Search(r.vector, r.allow[i], t.floor(), func(row int, score float64) float64 {
+		search(i, t.floor(), func(row int, score float64) float64 {
 			t.offer(item{score, place{int32(i), uint32(row)}})
 			return t.floor()
 		})
 	}
-	t.each(func(it item) { found[it.place] = true })
+	for _, it := range t.h {
+		found[it.place] = true
+	}
 	return nil
+}
+
+func (r *run) dense(i int, floor float64, offer func(row int, score float64) float64) {
+	r.st.views[i].seg.vectors.Search(r.vector, r.allow[i], floor, offer)
+}
+
+func (r *run) lexical(i int, floor float64, offer func(row int, score float64) float64) {
+	r.lex.Search(i, r.allow[i], floor, offer)
 }
 
 // hit scores a row on both sides.
@@ -210,7 +185,7 @@ func (r *run) hit(p place) Hit {
 		h.Cosine = s.vectors.Score(r.vector, row)
 	}
 	if r.lex != nil {
-		h.BM25 = r.lex.score(int(p.view), row)
+		h.BM25 = r.lex.Score(int(p.view), row)
 	}
 	for i, w := range r.weights {
 		f := math.Float32frombits(binary.LittleEndian.Uint32(s.dims[4*(row*len(r.weights)+i):]))

@@ -1,8 +1,10 @@
 package index
 
 import (
-	"math/bits"
 	"slices"
+
+	"quarry/internal/index/lexical"
+	"quarry/internal/index/rowset"
 )
 
 // view is a segment with what is deleted in it. Immutable once published.
@@ -25,7 +27,7 @@ func newView(s *seg) *view {
 	return v
 }
 
-func (v *view) isLive(row int) bool { return v.live == nil || v.live[row>>6]>>(row&63)&1 == 1 }
+func (v *view) isLive(row int) bool { return rowset.Has(v.live, row) }
 
 // eachRow calls f for every live row in order.
 func (v *view) eachRow(f func(row int)) {
@@ -36,43 +38,11 @@ func (v *view) eachRow(f func(row int)) {
 	}
 }
 
-// df is the number of live rows with a stem.
-func (v *view) df(stem int) int {
-	n := v.seg.stems.DF(stem)
-	if v.dead != nil {
-		n -= int(v.dead[stem])
-	}
-	return n
-}
-
-// words64 is the number of words that hold n bits.
-func words64(n int) int { return (n + 63) / 64 }
-
-// allBits gives n bits that are set.
-func allBits(n int) []uint64 {
-	out := make([]uint64, words64(n))
-	for i := range out {
-		out[i] = ^uint64(0)
-	}
-	if r := n & 63; r != 0 {
-		out[len(out)-1] = 1<<r - 1
-	}
-	return out
-}
-
-func countBits(set []uint64) int {
-	n := 0
-	for _, b := range set {
-		n += bits.OnesCount64(b)
-	}
-	return n
-}
-
 // clone gives a copy that may be changed.
 func (v *view) clone() *view {
 	c := *v
 	if c.live == nil {
-		c.live = allBits(v.seg.rows)
+		c.live = rowset.All(v.seg.rows)
 		c.dead = make([]uint32, v.seg.stems.Len())
 	} else {
 		c.live, c.dead = slices.Clone(v.live), slices.Clone(v.dead)
@@ -84,7 +54,7 @@ func (v *view) clone() *view {
 func (v *view) kill(d int) {
 	from, to := v.seg.run(d)
 	for row := from; row < to; row++ {
-		v.live[row>>6] &^= 1 << (row & 63)
+		rowset.Remove(v.live, row)
 		v.length -= int64(le32(v.seg.length, row))
 		for w := v.seg.forward.Row(row); w.Next(); {
 			v.dead[w.Ordinal]++
@@ -97,19 +67,24 @@ func (v *view) kill(d int) {
 
 // state is what searches see: segments with their deletes, and the statistics of all live rows. Immutable.
 type state struct {
-	views  []*view
-	seq    int64
-	rows   int
-	length int64
-	refs   int // snapshots, and one while it is current; guarded by Index.mu
+	views   []*view
+	seq     int64
+	rows    int
+	lexical lexical.Corpus
+	refs    int // snapshots, and one while it is current; guarded by Index.mu
 }
 
 func newState(seq int64, views []*view) *state {
 	st := &state{views: views, seq: seq, refs: 1}
 	for _, v := range views {
 		st.rows += v.rows
-		st.length += v.length
+		st.lexical.Length += v.length
+		st.lexical.Segments = append(st.lexical.Segments, lexical.Segment{
+			Rows: v.seg.rows, Stems: v.seg.stems, Words: v.seg.words, Forward: v.seg.forward, Norms: v.seg.norm,
+			Live: v.live, Dead: v.dead,
+		})
 	}
+	st.lexical.Rows = st.rows
 	return st
 }
 

@@ -79,9 +79,3 @@ func (t *top) down() {
 		i = c
 	}
 }
-
-func (t *top) each(f func(item)) {
-	for _, it := range t.h {
-		f(it)
-	}
-}

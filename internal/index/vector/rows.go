@@ -4,7 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/bits"
+
+	"quarry/internal/index/rowset"
 )
 
 // Rows is a read-only view of the rotated rows of a segment. Safe for concurrent use.
@@ -182,7 +183,7 @@ func (r *Rows) Search(q *Query, allow []uint64, floor float64, offer func(row in
 	if r.Len() == 0 {
 		return
 	}
-	if allow != nil && 8*count(allow) < r.Len() {
+	if allow != nil && 8*rowset.Count(allow) < r.Len() {
 		r.searchFew(q, allow, floor, offer)
 		return
 	}
@@ -204,21 +205,10 @@ func (r *Rows) Search(q *Query, allow []uint64, floor float64, offer func(row in
 func (r *Rows) searchFew(q *Query, allow []uint64, floor float64, offer func(row int, score float64) float64) {
 	var dot [1]int32
 	w, slack := r.Rotation.width, r.slack(q)
-	for i, b := range allow {
-		for ; b != 0; b &= b - 1 {
-			row := i<<6 + bits.TrailingZeros64(b)
-			scan(q, r.Planes.Hi[row*w:], dot[:])
-			if r.coarse(q, row, dot[0])+slack >= floor {
-				floor = offer(row, r.Score(q, row))
-			}
+	rowset.Each(allow, func(row int) {
+		scan(q, r.Planes.Hi[row*w:], dot[:])
+		if r.coarse(q, row, dot[0])+slack >= floor {
+			floor = offer(row, r.Score(q, row))
 		}
-	}
-}
-
-func count(set []uint64) int {
-	n := 0
-	for _, b := range set {
-		n += bits.OnesCount64(b)
-	}
-	return n
+	})
 }

@@ -1,4 +1,4 @@
-package index
+package lexical
 
 import (
 	"cmp"
@@ -6,18 +6,19 @@ import (
 	"slices"
 
 	"quarry/internal/index/postings"
+	"quarry/internal/index/rowset"
 )
 
-// phraseLists finds the live rows in which words stand one behind the other, and how often.
-func phraseLists(st *state, words []string) []list {
-	lists := make([]list, len(st.views))
-	for i, v := range st.views {
-		lists[i] = phraseIn(v, words)
+// phrase finds the live rows in which words stand one behind the other, and how often.
+func (c *Corpus) phrase(words []string) []list {
+	lists := make([]list, len(c.Segments))
+	for i := range c.Segments {
+		lists[i] = c.Segments[i].phrase(words)
 	}
 	return lists
 }
 
-func phraseIn(v *view, words []string) list {
+func (s *Segment) phrase(words []string) list {
 	out := list{stem: -1}
 	if len(words) == 0 {
 		return out
@@ -25,25 +26,25 @@ func phraseIn(v *view, words []string) list {
 	terms := make([]int, len(words))
 	rarest := 0
 	for i, w := range words {
-		t, ok := v.seg.words.Find(w)
+		t, ok := s.Words.Find(w)
 		if !ok {
 			return out
 		}
 		terms[i] = t
-		if v.seg.words.DF(t) < v.seg.words.DF(terms[rarest]) {
+		if s.Words.DF(t) < s.Words.DF(terms[rarest]) {
 			rarest = i
 		}
 	}
 	cursors := make([]postings.Cursor, len(words))
 	for i, t := range terms {
-		cursors[i].Reset(v.seg.words, t)
+		cursors[i].Reset(s.Words, t)
 	}
 	places := make([]int, len(words))
 	var starts, next []uint32
 	for cursors[rarest].Next() {
 		for p, row := range cursors[rarest].Rows {
 			places[rarest] = p
-			if !v.isLive(int(row)) || !together(cursors, places, rarest, row) {
+			if !rowset.Has(s.Live, int(row)) || !together(cursors, places, rarest, row) {
 				continue
 			}
 			starts = cursors[0].Positions(starts[:0], places[0])
@@ -92,36 +93,36 @@ func behind(starts, positions []uint32, offset uint32) []uint32 {
 // a bound one letter would cost as much as the whole dictionary.
 const maxExpansion = 1024
 
-// prefixLists finds the live rows that have a word of the prefix, and how many.
-func prefixLists(st *state, prefix string) []list {
-	chosen := mostFrequent(st, prefix)
-	lists := make([]list, len(st.views))
-	for i, v := range st.views {
-		lists[i] = prefixIn(v, prefix, chosen)
+// prefix finds the live rows that have a word of the prefix, and how many.
+func (c *Corpus) prefix(prefix string) []list {
+	chosen := c.mostFrequent(prefix)
+	lists := make([]list, len(c.Segments))
+	for i := range c.Segments {
+		lists[i] = c.Segments[i].prefix(prefix, chosen)
 	}
 	return lists
 }
 
-// prefixIn adds up the words of the prefix that are chosen, all when chosen is nil.
-func prefixIn(v *view, prefix string, chosen map[string]bool) list {
+// prefix adds up the words of the prefix that are chosen, all when chosen is nil.
+func (s *Segment) prefix(prefix string, chosen map[string]bool) list {
 	out := list{stem: -1}
 	var counts []uint32
 	var set []uint64
-	for w := v.seg.words.Prefix(prefix); w.Next(); {
+	for w := s.Words.Prefix(prefix); w.Next(); {
 		if chosen != nil && !chosen[string(w.Term)] {
 			continue
 		}
 		if counts == nil {
-			counts, set = make([]uint32, v.seg.rows), make([]uint64, words64(v.seg.rows))
+			counts, set = make([]uint32, s.Rows), make([]uint64, rowset.Words(s.Rows))
 		}
-		eachPosting(v.seg.words, w.Ordinal, func(row, freq uint32) {
+		eachPosting(s.Words, w.Ordinal, func(row, freq uint32) {
 			counts[row] += freq
 			set[row>>6] |= 1 << (row & 63)
 		})
 	}
 	for i, b := range set {
-		if v.live != nil {
-			b &= v.live[i]
+		if s.Live != nil {
+			b &= s.Live[i]
 		}
 		for ; b != 0; b &= b - 1 {
 			row := uint32(i<<6 + bits.TrailingZeros64(b))
@@ -133,14 +134,15 @@ func prefixIn(v *view, prefix string, chosen map[string]bool) list {
 
 // mostFrequent gives the words that a prefix with more than maxExpansion words stands for: those in the most live
 // rows, then by their bytes. nil = all.
-func mostFrequent(st *state, prefix string) map[string]bool {
-	if !mayExceed(st, prefix) {
+func (c *Corpus) mostFrequent(prefix string) map[string]bool {
+	if !c.mayExceed(prefix) {
 		return nil
 	}
 	df := map[string]int{}
-	for _, v := range st.views {
-		for w := v.seg.words.Prefix(prefix); w.Next(); {
-			df[string(w.Term)] += liveDF(v, w.Ordinal)
+	for i := range c.Segments {
+		s := &c.Segments[i]
+		for w := s.Words.Prefix(prefix); w.Next(); {
+			df[string(w.Term)] += s.liveWords(w.Ordinal)
 		}
 	}
 	names := make([]string, 0, len(df))
@@ -161,26 +163,43 @@ func mostFrequent(st *state, prefix string) map[string]bool {
 }
 
 // mayExceed reports whether a prefix might stand for more than maxExpansion words.
-func mayExceed(st *state, prefix string) bool {
+func (c *Corpus) mayExceed(prefix string) bool {
 	n := 0
-	for _, v := range st.views {
-		for w := v.seg.words.Prefix(prefix); w.Next() && n <= maxExpansion; {
+	for i := range c.Segments {
+		s := &c.Segments[i]
+		for w := s.Words.Prefix(prefix); w.Next() && n <= maxExpansion; {
 			n++
 		}
 	}
 	return n > maxExpansion
 }
 
-// liveDF counts the live rows of a word.
-func liveDF(v *view, word int) int {
-	if v.live == nil {
-		return v.seg.words.DF(word)
+// liveWords counts the live rows of a word.
+func (s *Segment) liveWords(word int) int {
+	if s.Live == nil {
+		return s.Words.DF(word)
 	}
 	n := 0
-	eachPosting(v.seg.words, word, func(row, _ uint32) {
-		if v.isLive(int(row)) {
+	eachPosting(s.Words, word, func(row, _ uint32) {
+		if rowset.Has(s.Live, int(row)) {
 			n++
 		}
 	})
 	return n
+}
+
+// EachWith calls drop for every row of the segment whose text has one of the words, or a word with one of the prefixes,
+// once for each.
+func (s *Segment) EachWith(words, prefixes []string, drop func(row int)) {
+	each := func(row, _ uint32) { drop(int(row)) }
+	for _, w := range words {
+		if term, ok := s.Words.Find(w); ok {
+			eachPosting(s.Words, term, each)
+		}
+	}
+	for _, p := range prefixes {
+		for w := s.Words.Prefix(p); w.Next(); {
+			eachPosting(s.Words, w.Ordinal, each)
+		}
+	}
 }

@@ -1,4 +1,10 @@
-package index
+// Package lexical scores the rows of a corpus by BM25 over several segments at once, with statistics of the live rows
+// of all of them, and finds phrases, prefixes and excluded words. It knows nothing of documents, filters and files.
+// Package index calls it.
+//
+// Terms are summed in float64 in the order of the query, so that a score is the same bit for bit whatever way it is
+// reached and however rows are spread over segments.
+package lexical
 
 import (
 	"cmp"
@@ -7,7 +13,42 @@ import (
 	"slices"
 
 	"quarry/internal/index/postings"
+	"quarry/internal/index/rowset"
 )
+
+// Corpus is the segments that are searched together.
+type Corpus struct {
+	Segments []Segment
+	Rows     int   // live ones
+	Length   int64 // sum of the numbers of scoring terms of live rows
+}
+
+// Segment is the lexical part of a segment.
+type Segment struct {
+	Rows    int
+	Stems   *postings.Field
+	Words   *postings.Field // with positions
+	Forward *postings.Forward
+	Norms   []byte   // per row: postings.LengthByte
+	Live    []uint64 // set of rows, nil = all
+	Dead    []uint32 // per stem: rows that are not live; nil = none
+}
+
+// df is the number of live rows with a stem.
+func (s *Segment) df(stem int) int {
+	n := s.Stems.DF(stem)
+	if s.Dead != nil {
+		n -= int(s.Dead[stem])
+	}
+	return n
+}
+
+// Query is what is looked for.
+type Query struct {
+	Terms    []string   // scoring stems; one given twice counts twice
+	Phrases  [][]string // surface words that must stand one behind the other; each phrase scores as one term
+	Prefixes []string   // beginnings of surface words; each scores as one term over the words it stands for
+}
 
 // BM25 as Lucene computes it, with the factor k1+1 kept (contract: queries section 3).
 const (
@@ -18,33 +59,34 @@ const (
 // term is one summand of the lexical score.
 type term struct {
 	phrase bool
-	lists  []list // per view
+	lists  []list // per segment
 	weight float64
 }
 
-// list is where a term is in one view: a stem of its field, or rows and frequencies that were worked out.
+// list is where a term is in one segment: a stem of its field, or rows and frequencies that were worked out.
 type list struct {
 	stem  int // -1 = not there, or worked out
 	rows  []uint32
 	freqs []uint32
 }
 
-// scorer computes BM25 of any row of a state. Terms are summed in the order of the query, so that a score is the same
-// whatever way it is reached.
-type scorer struct {
-	st    *state
+// Scorer computes BM25 of any row of a corpus. Not safe for concurrent use.
+type Scorer struct {
+	c     *Corpus
 	terms []*term
 	norm  [256]float64 // k1·(1-b+b·length/average), by length byte
 	part  [partFreqs][256]float64
-	order [][]int // per view: terms that are stems there, by ordinal
+	order [][]int // per segment: terms that are stems there, by ordinal
+	w     window
 }
 
 // partFreqs is the number of frequencies whose share of the score is tabulated.
 const partFreqs = 8
 
-func newScorer(st *state, q *Query) *scorer {
-	s := &scorer{st: st}
-	average := float64(st.length) / float64(max(1, st.rows))
+// NewScorer looks up the terms of q.
+func NewScorer(c *Corpus, q Query) *Scorer {
+	s := &Scorer{c: c}
+	average := float64(c.Length) / float64(max(1, c.Rows))
 	if average == 0 {
 		average = 1 // nothing to score
 	}
@@ -56,13 +98,13 @@ func newScorer(st *state, q *Query) *scorer {
 	}
 	s.addStems(q.Terms)
 	for _, p := range q.Phrases {
-		s.addLists(phraseLists(st, p), true)
+		s.addLists(c.phrase(p), true)
 	}
 	for _, p := range q.Prefixes {
-		s.addLists(prefixLists(st, p), false)
+		s.addLists(c.prefix(p), false)
 	}
-	s.order = make([][]int, len(st.views))
-	for i := range st.views {
+	s.order = make([][]int, len(c.Segments))
+	for i := range c.Segments {
 		for n, t := range s.terms {
 			if t.lists[i].stem >= 0 {
 				s.order[i] = append(s.order[i], n)
@@ -76,12 +118,12 @@ func newScorer(st *state, q *Query) *scorer {
 func saturate(freq, norm float64) float64 { return freq * (k1 + 1) / (freq + norm) }
 
 // idf is Lucene's, of a term in df of the live rows.
-func (s *scorer) idf(df int) float64 {
-	return math.Log(1 + (float64(s.st.rows-df)+0.5)/(float64(df)+0.5))
+func (s *Scorer) idf(df int) float64 {
+	return math.Log(1 + (float64(s.c.Rows-df)+0.5)/(float64(df)+0.5))
 }
 
 // addStems adds each stem once, weighted by how often the query has it.
-func (s *scorer) addStems(stems []string) {
+func (s *Scorer) addStems(stems []string) {
 	times := map[string]int{}
 	for _, t := range stems {
 		times[t]++
@@ -92,12 +134,13 @@ func (s *scorer) addStems(stems []string) {
 			continue
 		}
 		times[name] = 0
-		t, df := &term{lists: make([]list, len(s.st.views))}, 0
-		for i, v := range s.st.views {
+		t, df := &term{lists: make([]list, len(s.c.Segments))}, 0
+		for i := range s.c.Segments {
+			sg := &s.c.Segments[i]
 			t.lists[i].stem = -1
-			if stem, ok := v.seg.stems.Find(name); ok {
+			if stem, ok := sg.Stems.Find(name); ok {
 				t.lists[i].stem = stem
-				df += v.df(stem)
+				df += sg.df(stem)
 			}
 		}
 		if df > 0 {
@@ -108,7 +151,7 @@ func (s *scorer) addStems(stems []string) {
 }
 
 // addLists adds a term that was worked out for live rows.
-func (s *scorer) addLists(lists []list, phrase bool) {
+func (s *Scorer) addLists(lists []list, phrase bool) {
 	df := 0
 	for _, l := range lists {
 		df += len(l.rows)
@@ -118,47 +161,52 @@ func (s *scorer) addLists(lists []list, phrase bool) {
 	}
 }
 
-// phrases lists the terms that are phrases.
-func (s *scorer) phrases() []*term {
-	var out []*term
+// RequirePhrases leaves those rows of a segment in set that have every phrase.
+func (s *Scorer) RequirePhrases(segment int, set []uint64) {
 	for _, t := range s.terms {
-		if t.phrase {
-			out = append(out, t)
+		if !t.phrase {
+			continue
+		}
+		has := make([]uint64, len(set))
+		for _, row := range t.lists[segment].rows {
+			rowset.Add(has, int(row))
+		}
+		for w := range set {
+			set[w] &= has[w]
 		}
 	}
-	return out
 }
 
 // share is what a term of weight 1 adds to the score of a row.
-func (s *scorer) share(freq uint32, norm byte) float64 {
+func (s *Scorer) share(freq uint32, norm byte) float64 {
 	if freq < partFreqs {
 		return s.part[freq][norm]
 	}
 	return saturate(float64(freq), s.norm[norm])
 }
 
-// score computes the score of one row from the row's own terms.
-func (s *scorer) score(view, row int) float64 {
-	sg := s.st.views[view].seg
+// Score computes the score of one row from the row's own terms.
+func (s *Scorer) Score(segment, row int) float64 {
+	sg := &s.c.Segments[segment]
 	var room [32]uint32
 	freqs := room[:0]
 	if len(s.terms) > len(room) {
 		freqs = make([]uint32, 0, len(s.terms))
 	}
 	freqs = freqs[:len(s.terms)]
-	order := s.order[view]
-	for w := sg.forward.Row(row); len(order) > 0 && w.Next(); {
-		for len(order) > 0 && s.terms[order[0]].lists[view].stem < int(w.Ordinal) {
+	order := s.order[segment]
+	for w := sg.Forward.Row(row); len(order) > 0 && w.Next(); {
+		for len(order) > 0 && s.terms[order[0]].lists[segment].stem < int(w.Ordinal) {
 			order = order[1:]
 		}
-		if len(order) > 0 && s.terms[order[0]].lists[view].stem == int(w.Ordinal) {
+		if len(order) > 0 && s.terms[order[0]].lists[segment].stem == int(w.Ordinal) {
 			freqs[order[0]] = w.Freq
 		}
 	}
-	sum, norm := 0.0, sg.norm[row]
+	sum, norm := 0.0, sg.Norms[row]
 	for n, t := range s.terms {
 		f := freqs[n]
-		if l := t.lists[view]; l.stem < 0 {
+		if l := t.lists[segment]; l.stem < 0 {
 			if i, ok := slices.BinarySearch(l.rows, uint32(row)); ok {
 				f = l.freqs[i]
 			}
@@ -170,40 +218,25 @@ func (s *scorer) score(view, row int) float64 {
 	return sum
 }
 
-// lexical adds the K best by BM25.
-func (r *run) lexical(found map[place]bool) error {
-	t := newTop(r.st, r.q.K)
-	var w window
-	for i, v := range r.st.views {
-		if err := r.ctx.Err(); err != nil {
-			return err
-		}
-		if allow := r.allow[i]; allow != nil && sparse*countBits(allow) < v.seg.rows {
-			r.scoreFew(i, t)
-			continue
-		}
-		w.start(r.lex, i)
-		for from := 0; from < v.seg.rows; from += windowRows {
-			w.fill(uint32(from), uint32(min(from+windowRows, v.seg.rows)))
-			w.collect(uint32(from), r.allow[i], t)
-		}
-	}
-	t.each(func(it item) { found[it.place] = true })
-	return nil
-}
-
 // sparse is the share of rows, one in so many, below which rows are scored one by one instead of list by list.
 const sparse = 32
 
-// scoreFew offers the allowed rows of view i one by one.
-func (r *run) scoreFew(i int, t *top) {
-	for w, set := range r.allow[i] {
-		for ; set != 0; set &= set - 1 {
-			row := w<<6 + bits.TrailingZeros64(set)
-			if score := r.lex.score(i, row); score > 0 && score >= t.floor() {
-				t.offer(item{score, place{int32(i), uint32(row)}})
+// Search offers the rows of a segment in allow (nil for all) that score more than 0 and reach the floor. offer returns
+// the floor from then on.
+func (s *Scorer) Search(segment int, allow []uint64, floor float64, offer func(row int, score float64) float64) {
+	rows := s.c.Segments[segment].Rows
+	if allow != nil && sparse*rowset.Count(allow) < rows {
+		rowset.Each(allow, func(row int) {
+			if score := s.Score(segment, row); score > 0 && score >= floor {
+				floor = offer(row, score)
 			}
-		}
+		})
+		return
+	}
+	s.w.start(s, segment)
+	for from := 0; from < rows; from += windowRows {
+		s.w.fill(uint32(from), uint32(min(from+windowRows, rows)))
+		floor = s.w.collect(uint32(from), allow, floor, offer)
 	}
 }
 
@@ -212,8 +245,7 @@ const windowRows = 4096
 
 // window sums the scores of a run of rows, list by list.
 type window struct {
-	s     *scorer
-	view  int
+	s     *Scorer
 	norms []byte
 	walks []walk
 	sums  [windowRows]float64
@@ -228,16 +260,16 @@ type walk struct {
 	weight float64
 }
 
-// start turns to a view.
-func (w *window) start(s *scorer, view int) {
-	w.s, w.view, w.norms = s, view, s.st.views[view].seg.norm
+// start turns to a segment.
+func (w *window) start(s *Scorer, segment int) {
+	w.s, w.norms = s, s.c.Segments[segment].Norms
 	w.walks = w.walks[:0]
 	for _, t := range s.terms {
-		l := t.lists[view]
+		l := t.lists[segment]
 		k := walk{weight: t.weight, rows: l.rows, freqs: l.freqs}
 		if l.stem >= 0 {
 			k.cursor = &postings.Cursor{}
-			k.cursor.Reset(s.st.views[view].seg.stems, l.stem)
+			k.cursor.Reset(s.c.Segments[segment].Stems, l.stem)
 			k.next()
 		}
 		if len(k.rows) > 0 {
@@ -281,21 +313,20 @@ func (w *window) add(rows, freqs []uint32, weight float64, from uint32) {
 	}
 }
 
-// collect offers what was summed and clears it.
-func (w *window) collect(from uint32, allow []uint64, t *top) {
-	floor := t.floor()
+// collect offers what was summed, clears it and gives the floor.
+func (w *window) collect(from uint32, allow []uint64, floor float64, offer func(row int, score float64) float64) float64 {
 	for i, set := range w.set {
 		w.set[i] = 0
 		for b := set; b != 0; b &= b - 1 {
 			o := uint32(i<<6 + bits.TrailingZeros64(b))
-			score, row := w.sums[o], from+o
+			score, row := w.sums[o], int(from+o)
 			w.sums[o] = 0
-			if score >= floor && (allow == nil || allow[row>>6]>>(row&63)&1 == 1) {
-				t.offer(item{score, place{int32(w.view), row}})
-				floor = t.floor()
+			if score >= floor && rowset.Has(allow, row) {
+				floor = offer(row, score)
 			}
 		}
 	}
+	return floor
 }
 
 // eachPosting calls f for every row of a term.
