@@ -240,7 +240,7 @@ func (m *machine) reopen(t *rapid.T, dir string) {
 	m.cfg.Dir = dir
 	x, err := index.Open(m.cfg)
 	m.check(t, err)
-	x.SealAt(40, 0)
+	x.SealAt(12, 0)
 	m.x = x
 	m.catchUp(t)
 }

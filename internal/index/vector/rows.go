@@ -40,7 +40,7 @@ func NewBuilder(r *Rotation, n int) *Builder {
 	}}
 }
 
-// Add appends a packed vector.
+// Add appends a packed vector, brought to unit length.
 func (b *Builder) Add(packed []byte) error {
 	clear(b.x)
 	if err := unpackTo(b.x[:b.rotation.dim], packed); err != nil {
@@ -48,18 +48,21 @@ func (b *Builder) Add(packed []byte) error {
 	}
 	b.rotation.apply(b.x, b.tmp)
 	var top float32
+	var square float64
 	for _, v := range b.x {
 		top = max(top, v, -v)
+		square += float64(float64(v) * float64(v))
 	}
 	scale := float32(float64(top) / levels)
-	if scale == 0 {
-		return fmt.Errorf("add vector: a zero vector has no direction")
+	if scale == 0 || math.IsInf(square, 0) {
+		return fmt.Errorf("add vector: no direction, the squared length is %v", square)
 	}
 	for _, v := range b.x {
 		n := math.RoundToEven(float64(v) / float64(scale))
 		u := uint32(int32(min(levels, max(-levels, n))) + 32768)
 		b.planes.Hi, b.planes.Lo = append(b.planes.Hi, byte(u>>8)), append(b.planes.Lo, byte(u))
 	}
+	scale = float32(float64(scale) / math.Sqrt(square)) // unit length from here on
 	b.planes.Scale = binary.LittleEndian.AppendUint32(b.planes.Scale, math.Float32bits(scale))
 	b.measure(scale)
 	return nil
@@ -157,7 +160,7 @@ func (q *Query) code(x []float32) {
 	q.norm, q.missed = math.Sqrt(norm), math.Sqrt(missed)
 }
 
-// Score is the inner product of the query with row i from both planes: the cosine for rows of unit length.
+// Score is the inner product of the query with row i from both planes: their cosine.
 func (r *Rows) Score(q *Query, i int) float64 {
 	w := r.Rotation.width
 	return float64(dot16(q.fine, r.Planes.Hi[i*w:], r.Planes.Lo[i*w:])) * (q.fscale * r.scale(i))
