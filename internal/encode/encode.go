@@ -5,7 +5,7 @@ package encode
 
 import (
 	"fmt"
-	"sync"
+	"runtime"
 	"unicode/utf8"
 
 	"quarry/internal/encode/tokenizer"
@@ -19,7 +19,7 @@ type Encoder struct {
 	maxTokens   int
 	fingerprint string
 	meta        Meta
-	idle        sync.Pool // of *worker
+	idle        chan *worker // kept between calls: one has about 4 MB
 }
 
 // worker is what one goroutine needs to encode.
@@ -40,11 +40,24 @@ func newEncoder(m *model, vocabulary string, maxTokens int) (*Encoder, error) {
 	if maxTokens < 2 || maxTokens > m.config.Positions {
 		return nil, fmt.Errorf("a maximum of %d tokens, want 2 to %d", maxTokens, m.config.Positions)
 	}
-	e := &Encoder{model: m, words: words, vocabulary: vocabulary, maxTokens: maxTokens}
-	e.idle.New = func() any {
-		return &worker{scratch: m.newScratch(maxTokens), words: words.NewWords()}
+	idle := make(chan *worker, runtime.GOMAXPROCS(0))
+	return &Encoder{model: m, words: words, vocabulary: vocabulary, maxTokens: maxTokens, idle: idle}, nil
+}
+
+func (e *Encoder) acquire() *worker {
+	select {
+	case w := <-e.idle:
+		return w
+	default:
+		return &worker{scratch: e.model.newScratch(e.maxTokens), words: e.words.NewWords()}
 	}
-	return e, nil
+}
+
+func (e *Encoder) release(w *worker) {
+	select {
+	case e.idle <- w:
+	default: // as many as cores are kept already
+	}
 }
 
 // Dim is the length of a vector.
@@ -65,24 +78,24 @@ func (e *Encoder) Vocabulary() string { return e.vocabulary }
 
 // Tokens gives the ids that Encode runs for text, [CLS] and [SEP] included.
 func (e *Encoder) Tokens(text string) []int32 {
-	w := e.idle.Get().(*worker)
-	defer e.idle.Put(w)
+	w := e.acquire()
+	defer e.release(w)
 	return w.words.Encode(nil, text, e.maxTokens)
 }
 
 // Encode writes the unit vector of text to out, which is Dim long; what exceeds MaxTokens is cut off. Every text has
 // a vector, the empty one too. A polite call gives way to other goroutines between layers: bulk work asks for that.
 func (e *Encoder) Encode(text string, polite bool, out []float32) error {
-	w := e.idle.Get().(*worker)
-	defer e.idle.Put(w)
+	w := e.acquire()
+	defer e.release(w)
 	w.ids = w.words.Encode(w.ids[:0], text, e.maxTokens)
 	return e.run(w, polite, out)
 }
 
 // EncodeTokens is Encode for ids instead of a text. Ids outside the vocabulary are an error.
 func (e *Encoder) EncodeTokens(ids []int32, out []float32) error {
-	w := e.idle.Get().(*worker)
-	defer e.idle.Put(w)
+	w := e.acquire()
+	defer e.release(w)
 	w.ids = append(w.ids[:0], ids...)
 	return e.run(w, false, out)
 }
@@ -107,8 +120,8 @@ type Window struct {
 // Split cuts text into consecutive windows that fit MaxTokens, at white space where there is any within reach. A text
 // that fits is one window. Together the windows hold all of text but white space.
 func (e *Encoder) Split(text string) []Window {
-	w := e.idle.Get().(*worker)
-	defer e.idle.Put(w)
+	w := e.acquire()
+	defer e.release(w)
 	room := e.maxTokens - 2
 	if n := w.words.Count(text, room+1); n <= room {
 		return []Window{{text, n}}

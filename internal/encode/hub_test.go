@@ -6,7 +6,9 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"hash/crc32"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -279,4 +281,54 @@ func TestOpenFolderRefusesCutWeights(t *testing.T) {
 			t.Errorf("weights cut to %d bytes were accepted", n)
 		}
 	}
+}
+
+// Proves that weights that lead nowhere give an error instead of a vector that poisons an index.
+func TestEncodeRefusesBrokenWeights(t *testing.T) {
+	t.Parallel()
+	for name, value := range map[string]float32{"NaN": float32(math.NaN()), "zero": 0, "infinite": float32(math.Inf(1))} {
+		f := madeUp(t)
+		w := slices.Clone(f["model.safetensors"])
+		for i := len(w) - 2*64*4; i < len(w); i += 4 { // gain and shift of the last norm
+			binary.LittleEndian.PutUint32(w[i:], math.Float32bits(value))
+		}
+		f["model.safetensors"] = w
+		for _, p := range []encode.Precision{encode.F32, encode.Int8} {
+			e := openFolder(t, f.write(t), p)
+			if err := e.Encode("alpha", false, make([]float32, e.Dim())); err == nil {
+				t.Errorf("%s, precision %d: a vector without a direction was returned", name, p)
+			}
+		}
+	}
+}
+
+// Proves that no header of a packed file, however wrong, makes Open or an accepted encoder panic.
+func FuzzOpen(f *testing.F) {
+	out := filepath.Join(f.TempDir(), "packed")
+	if _, err := encode.Convert(madeUp(f).write(f), out, encode.Meta{}); err != nil {
+		f.Fatal(err)
+	}
+	whole, err := os.ReadFile(out)
+	if err != nil {
+		f.Fatal(err)
+	}
+	n := int(binary.LittleEndian.Uint32(whole[8:]))
+	header, body := whole[16:16+n], whole[(16+n+63)/64*64:]
+	f.Add(header)
+	f.Add(bytes.Replace(header, []byte(`"off":0`), []byte(`"off":-1`), 1))
+	f.Add(bytes.Replace(header, []byte(`"num_hidden_layers":2`), []byte(`"num_hidden_layers":3`), 1))
+	f.Fuzz(func(t *testing.T, js []byte) {
+		b := binary.LittleEndian.AppendUint32([]byte("QUARENC1"), uint32(len(js)))
+		b = append(append(b, 0, 0, 0, 0), js...)
+		b = append(append(b, make([]byte, (len(b)+63)/64*64-len(b))...), body...)
+		binary.LittleEndian.PutUint32(b[12:], crc32.Checksum(b[16:], crc32.MakeTable(crc32.Castagnoli)))
+		e, err := encode.Open(b)
+		if err != nil {
+			return
+		}
+		v := make([]float32, e.Dim())
+		if err := e.Encode("alpha betas", false, v); err == nil && math.Abs(float64(kernel.Dot(v, v))-1) > 1e-3 {
+			t.Errorf("squared length %g", kernel.Dot(v, v))
+		}
+	})
 }
