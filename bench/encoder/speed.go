@@ -140,21 +140,22 @@ func (b *bench) scaling() error {
 	for i := range out {
 		out[i] = make([]float32, b.enc.Dim())
 	}
-	var gains, one, all []float64
+	var gains, one, all, cost []float64
 	for range b.rounds {
-		var took [2]float64
+		var took, cpu [2]float64
 		for i, procs := range []int{1, cores} {
 			runtime.GOMAXPROCS(procs)
 			e := embed.NewLocal("bench", b.enc, embed.NewGate())
-			start := time.Now()
+			start, before := time.Now(), cpuSeconds()
 			if err := e.Encode(context.Background(), embed.Passage, texts, out); err != nil {
 				return err
 			}
-			took[i] = time.Since(start).Seconds()
+			took[i], cpu[i] = time.Since(start).Seconds(), cpuSeconds()-before
 		}
 		gains, one, all = append(gains, took[0]/took[1]), append(one, took[0]), append(all, took[1])
+		cost = append(cost, cpu[1]/cpu[0])
 	}
-	fmt.Printf("\n%d cores encode at %.2f× the rate of one (median of %d rounds of %d passages); quickest round against quickest %.2f×\n",
-		cores, median(gains), b.rounds, len(texts), slices.Min(one)/slices.Min(all))
+	fmt.Printf("\n%d cores encode at %.2f× the rate of one (median of %d rounds of %d passages); quickest round against quickest %.2f×; processor time per passage %.3f× that on one core\n",
+		cores, median(gains), b.rounds, len(texts), slices.Min(one)/slices.Min(all), median(cost))
 	return nil
 }

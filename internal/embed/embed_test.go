@@ -82,7 +82,7 @@ func TestRegistryNames(t *testing.T) {
 	}
 }
 
-// Proves that a taken name adds nothing.
+// Proves that a taken name and a folder without a model add nothing.
 func TestRegistryAdd(t *testing.T) {
 	t.Parallel()
 	r, err := embed.NewRegistry()
@@ -98,6 +98,9 @@ func TestRegistryAdd(t *testing.T) {
 	}
 	if err := r.Add(embed.NewLocal("mine", enc, embed.NewGate())); err != nil {
 		t.Error(err)
+	}
+	if err := r.AddFolder("folder", t.TempDir()); err == nil {
+		t.Error("an empty folder was accepted as an encoder")
 	}
 	want := []string{"boomerang-2023-q3", "default-text-encoder", "mine"}
 	if diff := cmp.Diff(want, r.Names()); diff != "" {
