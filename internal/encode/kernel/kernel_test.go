@@ -176,24 +176,36 @@ func TestMatI8Extremes(t *testing.T) {
 	})
 }
 
-// Proves that every path quantises to the same levels, scales and products, bit by bit.
-func TestMatI8SameOnEveryPath(t *testing.T) {
+// Proves that every path gives the same values bit by bit: a last bit that differs flips a quantised level, and flips
+// grow from layer to layer.
+func TestSameOnEveryPath(t *testing.T) {
 	const rows, n, k = 13, 64, 384
-	x, w, bias := random(1, rows*k, 2), random(2, n*k, .05), random(3, n, 1)
-	m := kernel.PackI8(w, k, bias)
-	var want []float32
+	x, r, m := random(1, rows*k, 2), random(2, rows*k, 1), kernel.PackI8(random(3, n*k, .05), k, random(4, n, 1))
+	norm := kernel.Norm{Gain: random(5, k, 1), Shift: random(6, k, 1), Eps: 1e-12}
+	const tokens, d, ld = 45, 64, 192
+	qkv := random(7, (tokens+16)*ld, 1)
+	first := map[string][]float32{}
 	everyPath(t, func(t *testing.T) {
-		l, c := kernel.NewLevels(rows, k), make([]float32, rows*n)
+		got := map[string][]float32{"product": make([]float32, rows*n), "gelu": slices.Clone(x), "norm": slices.Clone(x), "attention": make([]float32, tokens*d)}
+		l := kernel.NewLevels(rows, k)
 		for i := range rows {
 			l.Quantise(i, x[i*k:(i+1)*k])
+			norm.Add(got["norm"][i*k:(i+1)*k], r[i*k:(i+1)*k], got["norm"][i*k:(i+1)*k])
 		}
-		m.Mul(rows, l, c, n)
-		if want == nil {
-			want = c
-		}
-		for i := range c {
-			if d := math.Abs(float64(c[i] - want[i])); d > 1e-5 {
-				t.Fatalf("value %d is %g, on the first path %g", i, c[i], want[i])
+		m.Mul(rows, l, got["product"], n)
+		kernel.Gelu(got["gelu"])
+		head := kernel.Head{Q: qkv, K: qkv[d:], V: qkv[2*d:], Tokens: tokens, Dim: d, Stride: ld}
+		head.Attend(got["attention"], d, kernel.NewAttentionBuffer(tokens, d))
+		for name, v := range got {
+			if first[name] == nil {
+				first[name] = v
+				continue
+			}
+			for i, want := range first[name] {
+				if v[i] != want {
+					t.Errorf("%s: value %d is %g, on the first path %g", name, i, v[i], want)
+					break
+				}
 			}
 		}
 	})

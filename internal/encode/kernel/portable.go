@@ -1,6 +1,9 @@
 package kernel
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // The portable int8 product computes three products with one 64-bit multiplication: a word holds the weights of three
 // outputs in fields of 21 bits, so that level · word holds three products and sums of words hold three sums. Weights
@@ -31,7 +34,7 @@ func (w *MatI8) mulPortable(rows int, a *Levels, out []float32, stride int) {
 			shift := 128 * a.total[i]
 			o := out[i*stride+c : i*stride+c+n]
 			for j := range o {
-				o[j] = scale*(float32(sums[j]-shift)*w.Scale[c+j]-zero*w.Sum[c+j]) + w.Bias[c+j]
+				o[j] = fma(fma(-zero, w.Sum[c+j], float32(sums[j]-shift)*w.Scale[c+j]), scale, w.Bias[c+j])
 			}
 		}
 	}
@@ -95,13 +98,23 @@ func dotStrip(q []uint8, words [][stripWords]uint64, sums *[strip]int32) {
 //
 //go:noinline
 func dotFields(q *[fieldRoom]uint8, words *[fieldRoom][stripWords]uint64) (s0, s1, s2, s3 uint64) {
-	for k := 0; k < fieldRoom; k += 2 {
+	for k := 0; k < fieldRoom; k += 4 {
 		v, w := uint64(q[k]), &words[k]
 		s0 += v * w[0]
 		s1 += v * w[1]
 		s2 += v * w[2]
 		s3 += v * w[3]
 		v, w = uint64(q[k+1]), &words[k+1]
+		s0 += v * w[0]
+		s1 += v * w[1]
+		s2 += v * w[2]
+		s3 += v * w[3]
+		v, w = uint64(q[k+2]), &words[k+2]
+		s0 += v * w[0]
+		s1 += v * w[1]
+		s2 += v * w[2]
+		s3 += v * w[3]
+		v, w = uint64(q[k+3]), &words[k+3]
 		s0 += v * w[0]
 		s1 += v * w[1]
 		s2 += v * w[2]
@@ -128,6 +141,26 @@ func (w *MatF32) mulPortable(rows int, a, out []float32, stride int) {
 	}
 }
 
+// The functions below repeat the assembly operation by operation, fused ones and the order of sums included, so that
+// a vector is the same on every path: a last bit that differs flips a quantised level, and flips grow from layer to
+// layer.
+
+// lanes is the number of partial sums that the assembly keeps.
+const lanes = 16
+
+// fma is a·b+c rounded once: the product is exact in float64, and so nearly always is the sum to float32's precision.
+func fma(a, b, c float32) float32 { return float32(float64(a)*float64(b) + float64(c)) }
+
+// fold adds partial sums in the order of the assembly.
+func fold(s *[lanes]float32) float32 {
+	for n := lanes / 2; n > 0; n /= 2 {
+		for i := range n {
+			s[i] += s[i+n]
+		}
+	}
+	return s[0]
+}
+
 func quantPortable(x []float32, q []uint8) (scale, zero float32) {
 	var lo, hi float32 // the range always contains 0
 	for _, v := range x {
@@ -135,10 +168,10 @@ func quantPortable(x []float32, q []uint8) (scale, zero float32) {
 	}
 	scale = max((hi-lo)/255, 1e-20)
 	inv := 1 / scale
-	zero = -roundEven(lo * inv)
+	zero = 0 - roundEven(lo*inv)
 	q = q[:len(x)]
 	for i, v := range x {
-		q[i] = uint8(min(255, max(0, roundEven(v*inv+zero))))
+		q[i] = uint8(min(255, roundEven(max(0, fma(v, inv, zero)))))
 	}
 	return scale, zero
 }
@@ -150,100 +183,124 @@ func roundEven(x float32) float32 {
 	return float32(x+shift) - shift
 }
 
-// geluPortable uses the rational form of erf that the assembly uses, whose error is below 1e-6.
+// geluPortable has the rational form of erf, whose error is below 1e-6.
 func geluPortable(x []float32) {
 	const limit = 3.925724783138660
 	for i, v := range x {
-		u := min(limit, max(-limit, v*0.70710678118654752))
+		u := max(-limit, min(limit, v*0.70710678118654752))
 		z := u * u
 		num := float32(-2.72614225801306e-10)
-		num = num*z + 2.77068142495902e-08
-		num = num*z - 2.10102402082508e-06
-		num = num*z - 5.69250639462346e-05
-		num = num*z - 7.34990630326855e-04
-		num = num*z - 2.95459980854025e-03
-		num = num*z - 1.60960333262415e-02
+		num = fma(num, z, 2.77068142495902e-08)
+		num = fma(num, z, -2.10102402082508e-06)
+		num = fma(num, z, -5.69250639462346e-05)
+		num = fma(num, z, -7.34990630326855e-04)
+		num = fma(num, z, -2.95459980854025e-03)
+		num = fma(num, z, -1.60960333262415e-02)
 		den := float32(-1.45660718464996e-05)
-		den = den*z - 2.13374055278905e-04
-		den = den*z - 1.68282697438203e-03
-		den = den*z - 7.37332916720468e-03
-		den = den*z - 1.42647390514189e-02
+		den = fma(den, z, -2.13374055278905e-04)
+		den = fma(den, z, -1.68282697438203e-03)
+		den = fma(den, z, -7.37332916720468e-03)
+		den = fma(den, z, -1.42647390514189e-02)
 		h := v * 0.5
-		x[i] = h*(num*u/den) + h
+		x[i] = fma(float32(num*u)/den, h, h)
 	}
 }
 
-// exp is e^x for x in -87 to 0, by the reduction and the polynomial of the assembly.
+// exp is e^x for x up to 88; below -87.5 it stays at e^-87.5.
 func exp(x float32) float32 {
-	x = max(x, -87)
+	x = min(max(x, -87.5), 88)
 	n := roundEven(x * 1.44269504088896341)
-	x -= n * 0.693359375
-	x += n * 2.12194440e-4
+	x = fma(n, -0.693359375, x)
+	x = fma(n, 2.12194440e-4, x)
 	y := float32(1.9875691500e-4)
-	y = y*x + 1.3981999507e-3
-	y = y*x + 8.3334519073e-3
-	y = y*x + 4.1665795894e-2
-	y = y*x + 1.6666665459e-1
-	y = y*x + 5.0000001201e-1
-	y = y*x*x + x + 1
+	y = fma(y, x, 1.3981999507e-3)
+	y = fma(y, x, 8.3334519073e-3)
+	y = fma(y, x, 4.1665795894e-2)
+	y = fma(y, x, 1.6666665459e-1)
+	y = fma(y, x, 5.0000001201e-1)
+	y = fma(float32(y*x), x, 1) + x
 	return y * math.Float32frombits(uint32(int32(n)+127)<<23)
 }
 
 func (n *Norm) addPortable(x, r, out []float32) {
 	r, out = r[:len(x)], out[:len(x)]
 	gain, shift := n.Gain[:len(x)], n.Shift[:len(x)]
-	var mean, variance float64
+	var sums, squares [lanes]float32
 	for i, v := range x {
 		s := v + r[i]
 		out[i] = s
-		mean += float64(s)
+		sums[i%lanes] += s
 	}
-	mean /= float64(len(x))
-	for _, v := range out {
-		d := float64(v) - mean
-		variance += d * d
-	}
-	inv := float32(1 / math.Sqrt(variance/float64(len(x))+float64(n.Eps)))
+	share := 1 / float32(len(x))
+	mean := fold(&sums) * share
 	for i, v := range out {
-		out[i] = (v-float32(mean))*inv*gain[i] + shift[i]
+		d := v - mean
+		squares[i%lanes] = fma(d, d, squares[i%lanes])
+	}
+	inv := 1 / float32(math.Sqrt(float64(fma(fold(&squares), share, n.Eps))))
+	for i, v := range out {
+		out[i] = fma(float32((v-mean)*inv), gain[i], shift[i])
 	}
 }
 
 func (h *Head) attendPortable(out []float32, stride int, s []float32) {
-	d, ld := h.Dim, h.Stride
-	s = s[:h.Tokens]
-	for i := range h.Tokens {
+	d, ld, n := h.Dim, h.Stride, h.Tokens
+	s = s[:(n+3)/4*4]
+	for i := range n {
 		q := h.Q[i*ld : i*ld+d]
-		hi := float32(math.Inf(-1))
-		for j := range s {
-			s[j] = Dot(q, h.K[j*ld:j*ld+d])
-			hi = max(hi, s[j])
+		for j := 0; j < n; j += 4 { // up to three rows past the sequence, whose scores are not used
+			dot4(q, h.K[j*ld:], ld, (*[4]float32)(s[j:]))
 		}
-		var sum float32
-		for j, v := range s {
-			s[j] = exp(v - hi)
-			sum += s[j]
-		}
+		softmaxPortable(s[:n])
 		o := out[i*stride : i*stride+d]
 		for c := 0; c < d; c += 8 {
-			weighted8(s, h.V[c:], ld, 1/sum, o[c:c+8])
+			weighted8(s[:n], h.V[c:], ld, (*[8]float32)(o[c:]))
 		}
 	}
 }
 
-// weighted8 writes scale·Σ s[j]·v[j·ld…] of eight columns to out.
-func weighted8(s, v []float32, ld int, scale float32, out []float32) {
-	var a0, a1, a2, a3, a4, a5, a6, a7 float32
-	for j, w := range s {
-		x := (*[8]float32)(v[j*ld:])
-		a0 += w * x[0]
-		a1 += w * x[1]
-		a2 += w * x[2]
-		a3 += w * x[3]
-		a4 += w * x[4]
-		a5 += w * x[5]
-		a6 += w * x[6]
-		a7 += w * x[7]
+// dot4 writes the products of q with four rows of k, ld apart.
+func dot4(q, k []float32, ld int, out *[4]float32) {
+	k0, k1, k2, k3 := k[:len(q)], k[ld:ld+len(q)], k[2*ld:2*ld+len(q)], k[3*ld:3*ld+len(q)]
+	var a0, a1, a2, a3 float32
+	for c, v := range q {
+		w := float64(v)
+		a0 = float32(w*float64(k0[c]) + float64(a0))
+		a1 = float32(w*float64(k1[c]) + float64(a1))
+		a2 = float32(w*float64(k2[c]) + float64(a2))
+		a3 = float32(w*float64(k3[c]) + float64(a3))
 	}
-	*(*[8]float32)(out) = [8]float32{a0 * scale, a1 * scale, a2 * scale, a3 * scale, a4 * scale, a5 * scale, a6 * scale, a7 * scale}
+	*out = [4]float32{a0, a1, a2, a3}
+}
+
+// softmaxPortable turns scores into weights.
+func softmaxPortable(s []float32) {
+	hi := slices.Max(s)
+	var sums [lanes]float32
+	for j, v := range s {
+		e := exp(v - hi)
+		s[j] = e
+		sums[j%lanes] += e
+	}
+	share := 1 / fold(&sums)
+	for j := range s {
+		s[j] *= share
+	}
+}
+
+// weighted8 writes Σ s[j]·v[j·ld…] of eight columns to out.
+func weighted8(s, v []float32, ld int, out *[8]float32) {
+	var a0, a1, a2, a3, a4, a5, a6, a7 float32
+	for j, weight := range s {
+		x, w := (*[8]float32)(v[j*ld:]), float64(weight)
+		a0 = float32(w*float64(x[0]) + float64(a0))
+		a1 = float32(w*float64(x[1]) + float64(a1))
+		a2 = float32(w*float64(x[2]) + float64(a2))
+		a3 = float32(w*float64(x[3]) + float64(a3))
+		a4 = float32(w*float64(x[4]) + float64(a4))
+		a5 = float32(w*float64(x[5]) + float64(a5))
+		a6 = float32(w*float64(x[6]) + float64(a6))
+		a7 = float32(w*float64(x[7]) + float64(a7))
+	}
+	*out = [8]float32{a0, a1, a2, a3, a4, a5, a6, a7}
 }

@@ -1,5 +1,9 @@
 package main
 
+// Every routine here does what its 512-bit twin does in the same order, so that vectors are equal bit by bit: sums run
+// over 16 lanes, in two registers, before they are folded. A last bit that differs would flip a quantised level, and
+// such flips grow from layer to layer.
+
 // Constants are stored eight times over, so that an instruction can take them from memory: 16 registers are too few.
 
 func (b *asm) constants256() {
@@ -48,15 +52,15 @@ func (b *asm) softmax256() {
 	b.p("maxtail:\n\tTESTQ CX, CX\n\tJZ maxr\n\tVMOVUPS (SI), Y1\n\tVBLENDVPS Y11, Y1, Y8, Y1\n\tVMAXPS Y1, Y0, Y0")
 	b.p("maxr:")
 	b.reduce256("VMAXPS", 0, 1)
-	b.p("\tVBROADCASTSS X0, Y4\n\tVXORPS Y5, Y5, Y5")
+	b.p("\tVBROADCASTSS X0, Y4\n\tVXORPS Y5, Y5, Y5\n\tVXORPS Y6, Y6, Y6")
 	b.p("\tMOVQ DI, SI\n\tMOVQ R11, DX\n\tTESTQ DX, DX\n\tJZ exptail")
 	b.p("expl:\n\tVMOVUPS (SI), Y1\n\tVSUBPS Y4, Y1, Y1")
 	b.exp256(1, 2, 3)
-	b.p("\tVMOVUPS Y1, (SI)\n\tVADDPS Y1, Y5, Y5\n\tADDQ $32, SI\n\tDECQ DX\n\tJNZ expl")
+	b.p("\tVMOVUPS Y1, (SI)\n\tVADDPS Y1, Y5, Y7\n\tVMOVAPS Y6, Y5\n\tVMOVAPS Y7, Y6\n\tADDQ $32, SI\n\tDECQ DX\n\tJNZ expl")
 	b.p("exptail:\n\tTESTQ CX, CX\n\tJZ sumr\n\tVMOVUPS (SI), Y1\n\tVBLENDVPS Y11, Y1, Y8, Y1\n\tVSUBPS Y4, Y1, Y1")
 	b.exp256(1, 2, 3)
 	b.p("\tVANDPS Y11, Y1, Y1\n\tVMOVUPS Y1, (SI)\n\tVADDPS Y1, Y5, Y5")
-	b.p("sumr:\n\tVMOVAPS Y5, Y0")
+	b.p("sumr:\n\tVADDPS Y6, Y5, Y0")
 	b.reduce256("VADDPS", 0, 1)
 	b.p("\tVBROADCASTSS X0, Y0\n\tVMOVUPS 288(R14), Y1\n\tVDIVPS Y0, Y1, Y0")
 	b.p("\tMOVQ DI, SI\n\tMOVQ R9, DX\n\tADDQ $7, DX\n\tSHRQ $3, DX")
@@ -129,17 +133,21 @@ func (b *asm) quant256() {
 
 func (b *asm) norm256() {
 	b.text("addNorm256(x, r, gamma, beta, out *float32, nvec int, invn, eps float32)", 56)
-	b.p("\tMOVQ x+0(FP), SI\n\tMOVQ r+8(FP), DX\n\tMOVQ gamma+16(FP), R8\n\tMOVQ beta+24(FP), R9\n\tMOVQ out+32(FP), DI\n\tMOVQ nvec+40(FP), CX\n\tSHLQ $1, CX")
-	b.p("\tVXORPS Y0, Y0, Y0\n\tMOVQ CX, AX\n\tMOVQ DI, BX")
-	b.p("l1:\n\tVMOVUPS (SI), Y1\n\tVADDPS (DX), Y1, Y1\n\tVMOVUPS Y1, (BX)\n\tVADDPS Y1, Y0, Y0\n\tADDQ $32, SI\n\tADDQ $32, DX\n\tADDQ $32, BX\n\tDECQ AX\n\tJNZ l1")
+	b.p("\tMOVQ x+0(FP), SI\n\tMOVQ r+8(FP), DX\n\tMOVQ gamma+16(FP), R8\n\tMOVQ beta+24(FP), R9\n\tMOVQ out+32(FP), DI\n\tMOVQ nvec+40(FP), CX")
+	b.p("\tVXORPS Y0, Y0, Y0\n\tVXORPS Y6, Y6, Y6\n\tMOVQ CX, AX\n\tMOVQ DI, BX")
+	b.p("l1:\n\tVMOVUPS (SI), Y1\n\tVADDPS (DX), Y1, Y1\n\tVMOVUPS Y1, (BX)\n\tVADDPS Y1, Y0, Y0")
+	b.p("\tVMOVUPS 32(SI), Y7\n\tVADDPS 32(DX), Y7, Y7\n\tVMOVUPS Y7, 32(BX)\n\tVADDPS Y7, Y6, Y6")
+	b.p("\tADDQ $64, SI\n\tADDQ $64, DX\n\tADDQ $64, BX\n\tDECQ AX\n\tJNZ l1\n\tVADDPS Y6, Y0, Y0")
 	b.reduce256("VADDPS", 0, 1)
 	b.p("\tVBROADCASTSS X0, Y0\n\tVBROADCASTSS invn+48(FP), Y10\n\tVMULPS Y10, Y0, Y2")
-	b.p("\tVXORPS Y3, Y3, Y3\n\tMOVQ CX, AX\n\tMOVQ DI, BX")
-	b.p("l2:\n\tVMOVUPS (BX), Y1\n\tVSUBPS Y2, Y1, Y1\n\tVFMADD231PS Y1, Y1, Y3\n\tADDQ $32, BX\n\tDECQ AX\n\tJNZ l2")
-	b.p("\tVMOVAPS Y3, Y0")
+	b.p("\tVXORPS Y3, Y3, Y3\n\tVXORPS Y6, Y6, Y6\n\tMOVQ CX, AX\n\tMOVQ DI, BX")
+	b.p("l2:\n\tVMOVUPS (BX), Y1\n\tVSUBPS Y2, Y1, Y1\n\tVFMADD231PS Y1, Y1, Y3")
+	b.p("\tVMOVUPS 32(BX), Y7\n\tVSUBPS Y2, Y7, Y7\n\tVFMADD231PS Y7, Y7, Y6\n\tADDQ $64, BX\n\tDECQ AX\n\tJNZ l2")
+	b.p("\tVADDPS Y6, Y3, Y0")
 	b.reduce256("VADDPS", 0, 1)
 	b.p("\tVBROADCASTSS X0, Y0\n\tVBROADCASTSS eps+52(FP), Y4\n\tVFMADD213PS Y4, Y10, Y0\n\tVSQRTPS Y0, Y0")
 	b.p("\tMOVL $0x3f800000, AX\n\tVMOVD AX, X4\n\tVBROADCASTSS X4, Y4\n\tVDIVPS Y0, Y4, Y0")
+	b.p("\tSHLQ $1, CX")
 	b.p("l3:\n\tVMOVUPS (DI), Y1\n\tVSUBPS Y2, Y1, Y1\n\tVMULPS Y0, Y1, Y1\n\tVMOVUPS (R9), Y5\n\tVFMADD132PS (R8), Y5, Y1\n\tVMOVUPS Y1, (DI)\n\tADDQ $32, DI\n\tADDQ $32, R8\n\tADDQ $32, R9\n\tDECQ CX\n\tJNZ l3")
 	b.p("\tVZEROUPPER\n\tRET\n")
 }
