@@ -178,7 +178,8 @@ func (c *indexCmd) one(ctx context.Context, cl *client, key, file string) (outco
 func (c *indexCmd) send(ctx context.Context, cl *client, key, id string, data []byte) error {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
-	err := form.WriteField("filename", id)
+	// The service decodes percent signs in names, so that a name can be sent in any script.
+	err := form.WriteField("filename", strings.ReplaceAll(id, "%", "%25"))
 	if err == nil && c.Chars > 0 {
 		err = jsonField(form, "chunking_strategy", map[string]any{"type": "max_chars_chunking_strategy", "max_chars_per_chunk": c.Chars})
 	}

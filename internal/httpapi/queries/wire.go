@@ -7,6 +7,7 @@ import (
 
 	"quarry/internal/document"
 	"quarry/internal/fault"
+	"quarry/internal/httpapi"
 	"quarry/internal/rerank"
 	"quarry/internal/retrieve"
 )
@@ -68,8 +69,8 @@ const (
 // parse reads a body; key is the corpus of the path, "" for the operation over several corpora.
 func parse(raw json.RawMessage, key string) (retrieve.Query, *body, error) {
 	var b body
-	if err := json.Unmarshal(raw, &b); err != nil {
-		return retrieve.Query{}, nil, fault.InvalidField("body", "%v", err)
+	if err := httpapi.Decode(raw, &b); err != nil {
+		return retrieve.Query{}, nil, err
 	}
 	f := fault.Invalid()
 	if strings.TrimSpace(b.Query) == "" {
