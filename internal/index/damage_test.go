@@ -311,7 +311,8 @@ func TestRefusedChanges(t *testing.T) {
 	short := sampleDocs(20, 21)[0]
 	short.Parts[0].Dimensions = nil
 	for name, changes := range map[string][]index.Change{
-		"gap": puts(21, 22), "repeated": puts(19, 20),
+		"gap": puts(21, 22), "repeated": puts(19, 20), "operation": {{Seq: 20, Op: 9}},
+		"number":     {{Seq: 20, Op: index.Put, No: 21, Doc: &sampleDocs(20, 21)[0]}},
 		"vector":     {{Seq: 20, Op: index.Delete, No: 3}, {Seq: 21, Op: index.Put, No: 20, Doc: &bad}},
 		"dimensions": {{Seq: 20, Op: index.Delete, No: 3}, {Seq: 21, Op: index.Put, No: 20, Doc: &short}},
 	} {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"fmt"
 	"math/bits"
 )
 
@@ -28,6 +29,9 @@ func (x *Index) draft() (*draft, error) {
 func (d *draft) change(c Change) error {
 	switch c.Op {
 	case Put:
+		if c.Doc != nil && c.Doc.No != c.No {
+			return fmt.Errorf("document %d for number %d", c.Doc.No, c.No)
+		}
 		d.kill(c.No)
 		if c.Doc != nil {
 			d.put(c.Doc)
@@ -36,6 +40,8 @@ func (d *draft) change(c Change) error {
 		d.kill(c.No)
 	case Reset:
 		d.views, d.pending, d.at = nil, nil, nil
+	default:
+		return fmt.Errorf("unknown operation %d", c.Op)
 	}
 	return nil
 }

@@ -168,7 +168,7 @@ func (r *run) side(found map[place]bool, search func(i int, floor float64, offer
 }
 
 func (r *run) dense(i int, floor float64, offer func(row int, score float64) float64) {
-	r.st.views[i].seg.vectors.Search(r.vector, r.allow[i], floor, offer)
+	r.st.views[i].seg.vectors.Search(r.vector, vector.Want{Allow: r.allow[i], K: r.q.K, Floor: floor}, offer)
 }
 
 func (r *run) lexical(i int, floor float64, offer func(row int, score float64) float64) {

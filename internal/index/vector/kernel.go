@@ -85,13 +85,21 @@ const width512 = 384
 
 func scanGo(q []int8, rows []byte, out []int32) {
 	for i := range out {
-		v := rows[i*len(q):][:len(q)]
-		var s int32
-		for j, x := range q {
-			s += int32(x) * int32(v[j])
-		}
-		out[i] = s
+		out[i] = dotGo(q, rows[i*len(q):][:len(q)])
 	}
+}
+
+// dotGo keeps four sums; the length is a multiple of unit.
+func dotGo(q []int8, v []byte) int32 {
+	var s0, s1, s2, s3 int32
+	for len(q) >= 8 && len(v) >= 8 {
+		s0 += int32(q[0])*int32(v[0]) + int32(q[4])*int32(v[4])
+		s1 += int32(q[1])*int32(v[1]) + int32(q[5])*int32(v[5])
+		s2 += int32(q[2])*int32(v[2]) + int32(q[6])*int32(v[6])
+		s3 += int32(q[3])*int32(v[3]) + int32(q[7])*int32(v[7])
+		q, v = q[8:], v[8:]
+	}
+	return s0 + s1 + s2 + s3
 }
 
 // dot16 is the sum of q[j] · (256·(hi[j]-128) + lo[j]). Plain Go: a query settles some hundred rows.

@@ -180,38 +180,56 @@ func (r *Rows) slack(q *Query) float64 {
 // step is the number of rows per kernel call: assembly cannot be preempted.
 const step = 512
 
-// Search offers every row in allow (one bit per row, nil for all) that may reach the floor, with its Score. offer
-// returns the floor from then on: rows that score less need not be offered.
-func (r *Rows) Search(q *Query, allow []uint64, floor float64, offer func(row int, score float64) float64) {
-	if r.Len() == 0 {
+// Want says what a search needs: the rows among which to look (nil for all), how many of the best, and the score below
+// which a row is of no use.
+type Want struct {
+	Allow []uint64
+	K     int
+	Floor float64
+}
+
+// Search offers rows with their Score, among them the K best that are allowed and reach the floor. offer returns the
+// floor from then on.
+func (r *Rows) Search(q *Query, w Want, offer func(row int, score float64) float64) {
+	if r.Len() == 0 || w.K < 1 {
 		return
 	}
-	if allow != nil && 8*rowset.Count(allow) < r.Len() {
-		r.searchFew(q, allow, floor, offer)
-		return
+	c := candidates{k: w.K, floor: w.Floor, slack: r.slack(q)}
+	if w.Allow != nil && 8*rowset.Count(w.Allow) < r.Len() {
+		r.scanFew(q, w.Allow, &c)
+	} else {
+		r.scanAll(q, w.Allow, &c)
 	}
+	for _, x := range c.best() {
+		if x.coarse+c.slack < w.Floor {
+			return
+		}
+		w.Floor = offer(int(x.row), r.Score(q, int(x.row)))
+	}
+}
+
+func (r *Rows) scanAll(q *Query, allow []uint64, c *candidates) {
 	var dots [step]int32
-	w, slack := r.Rotation.width, r.slack(q)
+	w := r.Rotation.width
 	for o := 0; o < r.Len(); o += step {
 		d := dots[:min(step, r.Len()-o)]
 		scan(q, r.Planes.Hi[o*w:], d)
 		for i, dot := range d {
 			row := o + i
-			if r.coarse(q, row, dot)+slack < floor || allow != nil && allow[row>>6]>>(row&63)&1 == 0 {
-				continue
+			if x := r.coarse(q, row, dot); x+c.slack >= c.floor && rowset.Has(allow, row) {
+				c.add(row, x)
 			}
-			floor = offer(row, r.Score(q, row))
 		}
 	}
 }
 
-func (r *Rows) searchFew(q *Query, allow []uint64, floor float64, offer func(row int, score float64) float64) {
+func (r *Rows) scanFew(q *Query, allow []uint64, c *candidates) {
 	var dot [1]int32
-	w, slack := r.Rotation.width, r.slack(q)
+	w := r.Rotation.width
 	rowset.Each(allow, func(row int) {
 		scan(q, r.Planes.Hi[row*w:], dot[:])
-		if r.coarse(q, row, dot[0])+slack >= floor {
-			floor = offer(row, r.Score(q, row))
+		if x := r.coarse(q, row, dot[0]); x+c.slack >= c.floor {
+			c.add(row, x)
 		}
 	})
 }

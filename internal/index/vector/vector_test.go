@@ -106,7 +106,7 @@ func order(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Comp
 // top is Search with the simplest collector.
 func top(r *vector.Rows, q *vector.Query, allow []uint64, k int) []hit {
 	var hits []hit
-	r.Search(q, allow, math.Inf(-1), func(row int, score float64) float64 {
+	r.Search(q, vector.Want{Allow: allow, K: k, Floor: math.Inf(-1)}, func(row int, score float64) float64 {
 		hits = append(hits, hit{row, score})
 		slices.SortFunc(hits, order)
 		hits = hits[:min(k, len(hits))]
@@ -297,7 +297,7 @@ func BenchmarkSearch(b *testing.B) {
 			for b.Loop() {
 				settled = 0
 				var heap []float64
-				rows.Search(q, nil, math.Inf(-1), func(_ int, s float64) float64 {
+				rows.Search(q, vector.Want{K: 100, Floor: math.Inf(-1)}, func(_ int, s float64) float64 {
 					settled++
 					i, _ := slices.BinarySearch(heap, s)
 					heap = slices.Insert(heap, i, s)
@@ -311,6 +311,24 @@ func BenchmarkSearch(b *testing.B) {
 				})
 			}
 			b.ReportMetric(float64(settled), "settled/op")
+		})
+	}
+	use(b, "auto")
+}
+
+// BenchmarkScan measures the kernels on rows that stay in the cache.
+func BenchmarkScan(b *testing.B) {
+	const dim, n = 384, 500
+	rot := vector.NewRotation(dim, 5)
+	rows := build(b, rot, sample(2, dim, n))
+	q := query(b, rot, sample(3, dim, 1)[0])
+	for _, name := range vector.Available() {
+		use(b, name)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				rows.Search(q, vector.Want{K: 1, Floor: 2}, nil)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/row")
 		})
 	}
 	use(b, "auto")
