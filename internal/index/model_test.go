@@ -161,6 +161,7 @@ func drawQuery(t *rapid.T, s *filter.Schema) index.Query {
 	if rapid.IntRange(0, 3).Draw(t, "with exclusion") == 0 {
 		q.Exclude = drawWords(t, "exclude", 2)
 		q.ExcludePrefixes = []string{rapid.SampledFrom([]string{"ab", "zz", "boat"}).Draw(t, "exclude prefix")}
+		q.ExcludePhrases = [][]string{append(drawWords(t, "exclude phrase", 2), rapid.SampledFrom(vocabulary).Draw(t, "exclude last"))}
 	}
 	return q
 }

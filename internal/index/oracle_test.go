@@ -161,6 +161,11 @@ func (o *oracle) passes(e *entry, q index.Query) bool {
 			return false
 		}
 	}
+	for _, ph := range q.ExcludePhrases {
+		if phraseCount(e.part, ph) > 0 {
+			return false
+		}
+	}
 	for _, ph := range q.Phrases {
 		if q.PhrasesRequired && phraseCount(e.part, ph) == 0 {
 			return false

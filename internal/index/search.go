@@ -20,7 +20,8 @@ type Query struct {
 	Prefixes        []string   // beginnings of surface words; each scores as one term over the words it stands for
 	Exclude         []string   // surface words whose parts are left out
 	ExcludePrefixes []string
-	PhrasesRequired bool // parts without every phrase are left out
+	ExcludePhrases  [][]string // surface words whose parts are left out where they stand one behind the other
+	PhrasesRequired bool       // parts without every phrase are left out
 	Filter          *filter.Filter
 	Dimensions      []float64 // weights of the custom dimensions; nil = none
 	K               int       // best parts per side
@@ -144,9 +145,14 @@ func (r *run) own(i int) []uint64 {
 	return r.allow[i]
 }
 
-// exclude takes the rows out of view i whose text has an excluded word.
+// exclude takes the rows out of view i whose text has an excluded word or phrase.
 func (r *run) exclude(i int) {
-	r.st.lexical.Segments[i].EachWith(r.q.Exclude, r.q.ExcludePrefixes, func(row int) { rowset.Remove(r.own(i), row) })
+	drop := func(row int) { rowset.Remove(r.own(i), row) }
+	segment := &r.st.lexical.Segments[i]
+	segment.EachWith(r.q.Exclude, r.q.ExcludePrefixes, drop)
+	for _, p := range r.q.ExcludePhrases {
+		segment.EachWithPhrase(p, drop)
+	}
 }
 
 // side adds the K best rows of one side, which search offers segment by segment.

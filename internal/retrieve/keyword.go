@@ -9,10 +9,11 @@ import (
 
 // keywords is a query text split by the operators of the lexical side (contract: queries.md section 3.1).
 type keywords struct {
-	plain           string     // the text for encoder and scoring: operators and excluded words taken out
+	plain           string     // the text for the encoder: operators and excluded words taken out
+	scored          string     // plain without the beginnings of words that pref* names
 	phrases         [][]string // surface words that must stand side by side
 	prefixes        []string
-	exclude         []string
+	exclude         [][]string // one word, or several that must stand side by side
 	excludePrefixes []string
 }
 
@@ -20,18 +21,20 @@ type keywords struct {
 // space or at the start of the text; an unclosed quote and a lone - or * are plain text.
 func parseKeywords(text string) keywords {
 	var k keywords
-	var plain strings.Builder
+	var plain, scored strings.Builder
 	for rest := text; rest != ""; {
 		if r := strings.TrimLeftFunc(rest, unicode.IsSpace); len(r) < len(rest) {
 			plain.WriteByte(' ')
+			scored.WriteByte(' ')
 			rest = r
 			continue
 		}
 		if body, after, ok := quoted(rest); ok {
-			if w := surface(body); len(w) > 0 {
+			if w := sequence(body); len(w) > 0 {
 				k.phrases = append(k.phrases, w)
 			}
 			plain.WriteString(body)
+			scored.WriteString(body)
 			rest = after
 			continue
 		}
@@ -39,10 +42,13 @@ func parseKeywords(text string) keywords {
 		if end < 0 {
 			end = len(rest)
 		}
-		plain.WriteString(k.word(rest[:end]))
+		read, counted := k.word(rest[:end])
+		plain.WriteString(read)
+		scored.WriteString(counted)
 		rest = rest[end:]
 	}
 	k.plain = strings.Join(strings.Fields(plain.String()), " ")
+	k.scored = strings.Join(strings.Fields(scored.String()), " ")
 	return k
 }
 
@@ -54,30 +60,55 @@ func quoted(s string) (body, rest string, ok bool) {
 	return body, rest, ok && strings.TrimSpace(body) != ""
 }
 
-// word files one token and returns what of it is plain text.
-func (k *keywords) word(w string) string {
+// word files one token and returns what of it the encoder reads and what scores as words.
+func (k *keywords) word(w string) (read, scored string) {
 	body, negated := strings.CutPrefix(w, "-")
 	stem, prefix := strings.CutSuffix(body, "*")
-	words := surface(stem)
+	words := sequence(stem)
 	switch {
 	case len(words) == 0 || !negated && !prefix:
-		return w
-	case negated && prefix:
-		k.excludePrefixes = append(k.excludePrefixes, words[len(words)-1])
-		return ""
+		return w, w
 	case negated:
-		k.exclude = append(k.exclude, words...)
-		return ""
+		k.leaveOut(stem, words, prefix)
+		return "", ""
+	case len(words) > 1 && !oneWord(stem): // also a text of a script without spaces: its grams score
+		k.prefixes = append(k.prefixes, words[len(words)-1])
+		return stem, stem
 	}
-	k.prefixes = append(k.prefixes, words[len(words)-1])
-	return stem
+	k.prefixes = append(k.prefixes, token.Normalize(stem))
+	return stem, ""
 }
 
-// surface gives the words of s as the index keeps them.
-func surface(s string) []string {
+// leaveOut files what a minus stands before.
+func (k *keywords) leaveOut(text string, words []string, prefix bool) {
+	whole := token.Normalize(text)
+	switch {
+	case oneWord(text) && (prefix || token.Fragment(whole)):
+		k.excludePrefixes = append(k.excludePrefixes, whole)
+	case oneWord(text):
+		k.exclude = append(k.exclude, []string{whole})
+	case prefix && len(words) == 1:
+		k.excludePrefixes = append(k.excludePrefixes, words[0])
+	default:
+		k.exclude = append(k.exclude, words)
+	}
+}
+
+// oneWord reports whether the index keeps text, joints and all, as a single word.
+func oneWord(text string) bool {
+	terms := token.Analyze(text, "").Words
+	return len(terms) > 0 && terms[0].Text == token.Normalize(text) && (len(terms) == 1 || terms[1].Pos == terms[0].Pos)
+}
+
+// sequence gives the words of s as the index keeps them, one for each position: of a compound its parts, which stand
+// behind one another there too.
+func sequence(s string) []string {
 	var out []string
-	for _, t := range token.Analyze(s, "").Words {
-		out = append(out, t.Text)
+	terms := token.Analyze(s, "").Words
+	for i, t := range terms {
+		if i+1 == len(terms) || terms[i+1].Pos != t.Pos {
+			out = append(out, t.Text)
+		}
 	}
 	return out
 }

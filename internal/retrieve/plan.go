@@ -78,7 +78,7 @@ func (s *Service) planOne(ctx context.Context, c corpus.Corpus, src Source, text
 // stands in then.
 func addTerms(q *index.Query, k keywords) {
 	code := lang.Of(k.plain, "eng")
-	terms := token.Analyze(k.plain, code)
+	terms := token.Analyze(k.scored, code)
 	q.Terms = terms.Stems
 	if len(q.Terms) == 0 { // nothing but stop words: they are all there is to go by
 		for _, w := range terms.Words {
@@ -86,7 +86,27 @@ func addTerms(q *index.Query, k keywords) {
 		}
 	}
 	q.Phrases = append(q.Phrases, k.phrases...)
-	q.Prefixes, q.Exclude, q.ExcludePrefixes = k.prefixes, k.exclude, k.excludePrefixes
+	q.Prefixes, q.ExcludePrefixes = append(k.prefixes, fragments(terms.Words)...), k.excludePrefixes
+	for _, words := range k.exclude {
+		if len(words) == 1 {
+			q.Exclude = append(q.Exclude, words[0])
+			continue
+		}
+		q.ExcludePhrases = append(q.ExcludePhrases, words)
+	}
+}
+
+// fragments gives the words when all of them are shorter than the grams of their script. The index has them only as
+// beginnings of words, but for those that stand alone.
+func fragments(words []token.Term) []string {
+	var out []string
+	for _, w := range words {
+		if !token.Fragment(w.Text) {
+			return nil
+		}
+		out = append(out, w.Text)
+	}
+	return out
 }
 
 // encode gives the query's vector; sources with the same text, encoder and role share it.

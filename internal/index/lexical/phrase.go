@@ -203,3 +203,10 @@ func (s *Segment) EachWith(words, prefixes []string, drop func(row int)) {
 		}
 	}
 }
+
+// EachWithPhrase calls drop for every live row of the segment in which words stand one behind the other.
+func (s *Segment) EachWithPhrase(words []string, drop func(row int)) {
+	for _, row := range s.phrase(words).rows {
+		drop(int(row))
+	}
+}

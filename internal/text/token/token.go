@@ -88,6 +88,23 @@ func Normalize(word string) string {
 	return limit(fold(word[start:end]))
 }
 
+// Fragment reports whether word, in surface form, belongs to a script that is
+// cut into grams and is shorter than one. Words then holds it as it is only
+// where it stands alone in the text; elsewhere it begins grams.
+func Fragment(word string) bool {
+	if word == "" {
+		return false
+	}
+	least := 2
+	switch c, _ := classAt(word, 0); {
+	case c == classTriple:
+		least = 3
+	case c != classPair && !hangul(word):
+		return false
+	}
+	return utf8.RuneCountInString(word) < least
+}
+
 // analysis is the state of one Analyze call.
 type analysis struct {
 	rules *rules

@@ -80,6 +80,18 @@ func TestNormalizeFindsWords(t *testing.T) {
 	}
 }
 
+func TestFragment(t *testing.T) {
+	t.Parallel() // Proves which words the index keeps only as beginnings of grams.
+	for word, want := range map[string]bool{
+		"学": true, "の": true, "한": true, "ก": true, "กา": true,
+		"学习": false, "한국": false, "การ": false, "a": false, "7": false, "": false,
+	} {
+		if got := token.Fragment(word); got != want {
+			t.Errorf("Fragment(%q) = %v, want %v", word, got, want)
+		}
+	}
+}
+
 func TestLongWordsStayDistinct(t *testing.T) {
 	t.Parallel() // Proves that words over the limit are cut alike on both sides, to different terms, at a character.
 	for _, unit := range []string{"a", "ä", "A-", "ก", "x_"} {
