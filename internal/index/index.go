@@ -173,8 +173,8 @@ func (x *Index) Apply(changes []Change) (err error) {
 	return nil
 }
 
-// Replace rebuilds the index: it loads batches, each document once, until next gives none, then shows them in place of everything before,
-// as of change seq. Searches see the old content until then. After an error nothing has changed.
+// Replace rebuilds the index: it loads batches until next gives none, each document once, then shows them in place of
+// everything before, as of change seq. Searches see the old content until then. After an error nothing has changed.
 func (x *Index) Replace(seq int64, next func() ([]Document, error)) (err error) {
 	x.write.Lock()
 	defer x.write.Unlock()
