@@ -1,0 +1,36 @@
+package fault_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"quarry/internal/fault"
+)
+
+// TestFields proves that the first reason for a path stays and that the text lists paths in order.
+func TestFields(t *testing.T) {
+	t.Parallel()
+	f := fault.Invalid().Field("b", "two").Field("a", "at least %d", 1).Field("b", "again")
+	if got, want := f.Error(), "(a: at least 1; b: two)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestChain proves that a fault is found under wrapping, and that its cause is reachable but not in its text.
+func TestChain(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("disk on fire")
+	err := fmt.Errorf("write row: %w", fault.Unavailable("storage", "try again").Because(cause).After(time.Second))
+	f, ok := fault.As(err)
+	if !ok || f.Kind != fault.KindUnavailable || f.RetryAfter != time.Second {
+		t.Fatalf("got %v, %t", f, ok)
+	}
+	if !errors.Is(err, cause) || f.Error() != "try again" {
+		t.Errorf("cause reachable %t, text %q", errors.Is(err, cause), f.Error())
+	}
+	if fault.Is(err, fault.KindNotFound) || fault.Is(cause, fault.KindInternal) {
+		t.Error("a kind matched that is not there")
+	}
+}
