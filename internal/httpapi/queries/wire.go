@@ -118,6 +118,10 @@ func sources(s *search, key string, f *fault.Fault) []retrieve.Source {
 		flat.CorpusKey = key
 		return []retrieve.Source{flat.source("body.search", nil)}
 	}
+	under := &s.settings
+	if key == "" { // beside several corpora the contract knows the semantics alone
+		under = &settings{Semantics: s.Semantics}
+	}
 	out := make([]retrieve.Source, len(s.Corpora))
 	for i, c := range s.Corpora {
 		path := fmt.Sprintf("body.search.corpora[%d]", i)
@@ -127,7 +131,10 @@ func sources(s *search, key string, f *fault.Fault) []retrieve.Source {
 			}
 			c.CorpusKey = key
 		}
-		out[i] = c.source(path, &s.settings)
+		if c.Query != nil && strings.TrimSpace(*c.Query) == "" {
+			f.Field(path+".query", "must not be blank")
+		}
+		out[i] = c.source(path, under)
 	}
 	return out
 }
