@@ -63,7 +63,7 @@ func TestBodies(t *testing.T) {
 		{create, `{"key":"a","filter_attributes":[{"name":"","level":"part","type":"text"}]}`, "body.filter_attributes[0].name", "must not be empty"},
 		{create, `{"key":"a","save_history":"yes"}`, "body.save_history", "must be true or false, not a string"},
 		{create, `{"key":"a","name":null}`, "body.name", "not null"},
-		{query, `{"query":"x","search":{"corpora":[{"corpus_key":"a","metadata_filter":7}]}}`, "body.search.corpora[0].metadata_filter", "must be a string"},
+		{query, `{"query":"x","search":{"corpora":[{"corpus_key":"a","metadata_filter":7}]}}`, "body.search.corpora[0].metadata_filter", "must be null or a string"},
 		{query, `{"query":"x","search":{"corpora":[{"corpus_key":"a"}],"limit":0}}`, "body.search.limit", "must be at least 1"},
 		{query, `{"query":"x","search":{"corpora":[{"corpus_key":"a"}],"limit":1.5}}`, "body.search.limit", "must be an integer"},
 		{query, `{"query":"x","search":{"corpora":[{"corpus_key":"a","lexical_interpolation":1.5}]}}`, "body.search.corpora[0].lexical_interpolation", "must be at most 1"},
