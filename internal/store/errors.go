@@ -87,6 +87,9 @@ func reasonOf(err error) error {
 }
 
 func sqliteReason(code int) error {
+	if code == sqlite3.SQLITE_IOERR_SHMSIZE { // no room for the few pages that the log's index takes
+		return ErrFull
+	}
 	switch code & 0xff {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return ErrDamaged

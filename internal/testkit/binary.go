@@ -56,7 +56,15 @@ type Process struct {
 // StartBinary starts the program on a data folder and returns when it answers /healthz. The process ends with the test.
 func StartBinary(t testing.TB, dir string, args ...string) *Process {
 	t.Helper()
-	cmd := exec.Command(Binary(t), append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0"}, args...)...)
+	return StartWith(t, dir, nil, append([]string{"--data", dir, "--listen", "127.0.0.1:0"}, args...)...)
+}
+
+// StartWith is StartBinary where the caller gives every flag, and environment variables beside those of the test. dir
+// is the data folder that these flags and variables lead to.
+func StartWith(t testing.TB, dir string, env []string, args ...string) *Process {
+	t.Helper()
+	cmd := exec.Command(Binary(t), append([]string{"serve"}, args...)...)
+	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -66,13 +74,13 @@ func StartBinary(t testing.TB, dir string, args ...string) *Process {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.Kill)
 	first := bufio.NewReader(out)
 	line, err := first.ReadString('\n')
-	if err != nil {
-		p.Kill()
-		t.Fatalf("the server did not start: %v\n%s", err, p.Log())
+	if err != nil { // it has closed its output: it ends
+		t.Fatalf("the server did not start: %v\n%s", cmd.Wait(), p.Log())
 	}
+	t.Cleanup(p.Kill)
+	_, _ = p.log.Write([]byte(line))
 	go func() {
 		_, _ = io.Copy(p.log, first) // ends when the process does
 		p.done <- cmd.Wait()
@@ -120,7 +128,7 @@ func (p *Process) end(s os.Signal) error {
 // PID is the server's process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Log is what the process has printed.
+// Log is what the process has printed so far, all of it once it has ended.
 func (p *Process) Log() string { return p.log.String() }
 
 type lockedBuffer struct {

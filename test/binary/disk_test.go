@@ -1,0 +1,165 @@
+package binary
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"quarry/internal/testkit"
+)
+
+// heavy is a document whose metadata takes space on the disk while its text costs next to nothing to encode.
+func heavy(i int) map[string]any {
+	d := core(heavyID(i), i, "The "+heavyTerm(i)+" pump stands beside the tank.")
+	d["metadata"].(map[string]any)["ballast"] = strings.Repeat(fmt.Sprintf("%08d", i), 64<<10)
+	return d
+}
+
+func heavyID(i int) string   { return fmt.Sprintf("heavy-%d", i) }
+func heavyTerm(i int) string { return fmt.Sprintf("zulu%dq", i) }
+
+// TestFullDisk proves that a disk that fills up refuses writes with 503 and keeps serving reads and queries, that
+// nothing acknowledged is damaged, and that writes go on by themselves once there is space.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	disk := smallDisk(t, 24<<20)
+	dir, filler, spare := filepath.Join(disk, "data"), filepath.Join(disk, "filler"), filepath.Join(disk, "spare")
+	fill(t, filler, 12<<20)
+	fill(t, spare, 8<<20)
+	p := testkit.StartBinary(t, dir)
+	c := p.Client()
+	createCorpus(t, c, "full")
+
+	known := writeUntilFull(t, c, nil)
+	rest := filepath.Join(disk, "rest")
+	exhaust(t, c, rest)
+	t.Run("writes are refused", func(t *testing.T) { refusedForSpace(t, c) })
+	t.Run("reads and queries go on", func(t *testing.T) {
+		sees(t, c, known)
+		c.Must(t, http.StatusOK, "GET", "/v2/corpora/full", nil)
+		c.Must(t, http.StatusOK, "GET", "/healthz", nil)
+	})
+	t.Run("a start says that the disk is full", func(t *testing.T) {
+		mustStop(t, p)
+		refused(t, serve(t, nil, on(dir)...), 5, dir, "full", "free some space")
+	})
+	remove(t, rest)
+	remove(t, spare)
+	p = testkit.StartBinary(t, dir)
+	c = p.Client()
+	sees(t, c, known)
+	known = writeUntilFull(t, c, known)
+	exhaust(t, c, rest)
+	refusedForSpace(t, c)
+	remove(t, rest)
+	remove(t, filler)
+	t.Run("writes go on when there is space", func(t *testing.T) {
+		for range 3 {
+			c.Must(t, http.StatusCreated, "POST", "/v2/corpora/full/documents", heavy(len(known)))
+			known = append(known, true)
+		}
+		c.Must(t, http.StatusNoContent, "DELETE", "/v2/corpora/full/documents/"+heavyID(0), nil)
+		known[0] = false
+		sees(t, c, known)
+	})
+	t.Run("everything acknowledged is there after a crash", func(t *testing.T) {
+		p.Kill()
+		sees(t, testkit.StartBinary(t, dir).Client(), known)
+	})
+}
+
+// writeUntilFull writes heavy documents after the known ones, from several clients at once so that writes share
+// commits, until one is refused. It tells of each document whether it was acknowledged.
+func writeUntilFull(t *testing.T, c *testkit.Client, known []bool) []bool {
+	t.Helper()
+	for full := false; !full; {
+		const atOnce = 3
+		var statuses [atOnce]int
+		var answers [atOnce]map[string]any
+		var group sync.WaitGroup
+		for i := range atOnce {
+			group.Go(func() {
+				statuses[i], answers[i], _ = c.Do("POST", "/v2/corpora/full/documents", heavy(len(known)+i))
+			})
+		}
+		group.Wait()
+		for i, status := range statuses {
+			if status != http.StatusCreated && status != http.StatusServiceUnavailable {
+				t.Fatalf("a write to a filling disk is answered %d, want 201 or 503: %v", status, answers[i])
+			}
+			known = append(known, status == http.StatusCreated)
+			full = full || status == http.StatusServiceUnavailable
+		}
+		if len(known) > 1000 {
+			t.Fatal("the disk does not get full")
+		}
+	}
+	return known
+}
+
+// exhaust takes what room is left, on the disk and in the files of the database, until not even the smallest write fits.
+func exhaust(t *testing.T, c *testkit.Client, filler string) {
+	t.Helper()
+	fill(t, filler, 1<<40)
+	for i := range 10_000 {
+		status, answer, err := c.Do("PATCH", "/v2/corpora/full", map[string]any{"description": fmt.Sprint(i)})
+		switch {
+		case err == nil && status == http.StatusServiceUnavailable:
+			return
+		case err != nil || status != http.StatusOK:
+			t.Fatalf("a small write to a full disk is answered %d (%v), want 200 or 503: %v", status, err, answer)
+		}
+	}
+	t.Fatal("the disk does not get full")
+}
+
+// refusedForSpace tries every kind of write.
+func refusedForSpace(t *testing.T, c *testkit.Client) {
+	t.Helper()
+	for _, w := range []struct {
+		method, path string
+		body         any
+	}{
+		{"POST", "/v2/corpora/full/documents", core("late", 5000, "Too late.")},
+		{"POST", "/v2/corpora", map[string]any{"key": "late"}},
+		{"PATCH", "/v2/corpora/full", map[string]any{"description": "late"}},
+		{"DELETE", "/v2/corpora/full/documents/" + heavyID(0), nil},
+		{"POST", "/v2/corpora/full/reset", nil},
+		{"DELETE", "/v2/corpora/full", nil},
+	} {
+		answer := c.Must(t, http.StatusServiceUnavailable, w.method, w.path, w.body)
+		if text := fmt.Sprint(answer["messages"]); !strings.Contains(text, "full") || !strings.Contains(text, "space") {
+			t.Errorf("%s %s says %q, want what is wrong and what to do", w.method, w.path, text)
+		}
+	}
+}
+
+// sees checks every document: those acknowledged are listed, whole, and found in every way; no other is.
+func sees(t *testing.T, c *testkit.Client, known []bool) {
+	t.Helper()
+	all := listed(t, c, "full")
+	for i, acknowledged := range known {
+		if all[heavyID(i)] != acknowledged {
+			t.Errorf("document %d is listed: %t, want %t", i, !acknowledged, acknowledged)
+		}
+		mustFind(t, c, "full", heavyID(i), heavyTerm(i), i, acknowledged)
+		if !acknowledged {
+			continue
+		}
+		whole := c.Must(t, http.StatusOK, "GET", "/v2/corpora/full/documents/"+heavyID(i), nil)
+		if got, want := whole["metadata"].(map[string]any)["ballast"], heavy(i)["metadata"].(map[string]any)["ballast"]; got != want {
+			t.Errorf("the metadata of document %d are not what was written", i)
+		}
+	}
+}
+
+func remove(t *testing.T, name string) {
+	t.Helper()
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+}
