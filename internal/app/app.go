@@ -88,7 +88,7 @@ func (a *App) open(ctx context.Context) (err error) {
 	if a.NewOwner, err = makeOwner(ctx, a.folder, people); err != nil {
 		return databaseError(a.cfg.Data, err)
 	}
-	if err := a.build(people, page.NewCursors(secret)); err != nil {
+	if err := a.build(ctx, people, page.NewCursors(secret)); err != nil {
 		return err
 	}
 	if a.listener != nil {
@@ -97,8 +97,8 @@ func (a *App) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// build connects the services; everything in it is in memory.
-func (a *App) build(people *account.Service, cursors *page.Cursors) (err error) {
+// build connects the services.
+func (a *App) build(ctx context.Context, people *account.Service, cursors *page.Cursors) (err error) {
 	corpusRows, documentRows := corpora.New(a.db), documents.New(a.db)
 	if a.encoders, err = embed.NewRegistry(); err != nil {
 		return fmt.Errorf("load the embedded encoder: %w", err)
@@ -107,6 +107,9 @@ func (a *App) build(people *account.Service, cursors *page.Cursors) (err error) 
 		Dir: filepath.Join(a.cfg.Data, indexFolder), Documents: documentRows, Corpora: corpusRows,
 		Encoders: a.encoders, Log: a.log,
 	})
+	if err := a.replicas.Reconcile(ctx); err != nil {
+		return err
+	}
 	a.Corpora = corpus.New(corpusRows, a.encoders, a.replicas)
 	reading := document.NewService(documentRows, corpusRows, a.replicas)
 	a.Ingest = ingest.New(ingest.Config{Corpora: corpusRows, Documents: documentRows, Encoders: a.encoders, Index: a.replicas})

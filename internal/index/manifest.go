@@ -82,8 +82,15 @@ func (x *Index) writeManifest(d *draft) error {
 
 var manifestTable = crc32.MakeTable(crc32.Castagnoli)
 
-func (x *Index) readManifest() (m manifest, err error) {
-	b, err := os.ReadFile(filepath.Join(x.cfg.Dir, manifestName))
+// Saved gives the number of the last change that the files in dir hold, without opening them; ok is false where Open
+// would find no manifest, or a damaged one.
+func Saved(dir string) (seq int64, ok bool) {
+	m, err := readManifest(dir)
+	return m.Seq, err == nil
+}
+
+func readManifest(dir string) (m manifest, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, manifestName))
 	if err != nil {
 		return m, err
 	}
@@ -105,7 +112,7 @@ func (x *Index) restore() (*state, error) {
 	if x.cfg.Dir == "" {
 		return empty, nil
 	}
-	m, err := x.readManifest()
+	m, err := readManifest(x.cfg.Dir)
 	event := EventDamaged
 	var views []*view
 	switch {

@@ -294,6 +294,42 @@ func TestIndexAhead(t *testing.T) {
 	}
 }
 
+// TestReconcile proves that index files that know more than the database, and files of corpora that are gone, are removed
+// before anything is written, and that no other is.
+func TestReconcile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("a", 2100) // enough to be worth a file
+	w.want("worda", "a:2100")
+	w.restart()
+	gone := filepath.Join(w.dir, "77-abc")
+	other := filepath.Join(w.dir, "of the user")
+	for _, dir := range []string{gone, other} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	older := replica.New(replica.Config{Dir: w.dir, Documents: w.documents, Corpora: restored{w.corpora, 0}, Encoders: w.encoders, Log: slog.New(slog.NewTextHandler(w.log, nil))})
+	for _, tc := range []struct {
+		set  *replica.Set
+		want int // folders that stay
+	}{{w.set, 2}, {older, 1}, {older, 1}} {
+		if err := tc.set.Reconcile(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(other); err != nil {
+			t.Error("a folder that is not the index's was removed")
+		}
+		if all, err := os.ReadDir(w.dir); err != nil || len(all) != tc.want {
+			t.Errorf("%d folders stay, want %d: %v %v", len(all), tc.want, all, err)
+		}
+	}
+	w.want("worda", "a:2100")
+	if err := replica.New(replica.Config{Dir: filepath.Join(w.dir, "none"), Corpora: w.corpora}).Reconcile(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // restored answers with the sequence number of an older backup.
 type restored struct {
 	*corpora.Store
@@ -306,6 +342,14 @@ func (r restored) Get(ctx context.Context, keys ...string) ([]corpus.Corpus, err
 		all[i].Seq = r.seq
 	}
 	return all, err
+}
+
+func (r restored) List(ctx context.Context, l corpus.List) ([]corpus.Corpus, bool, error) {
+	all, more, err := r.Store.List(ctx, l)
+	for i := range all {
+		all[i].Seq = r.seq
+	}
+	return all, more, err
 }
 
 // TestConcurrent proves that writers and readers at once see each write at once, and that nothing is lost between them.
