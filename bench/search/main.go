@@ -23,7 +23,8 @@ import (
 	"syscall"
 	"time"
 
-	"quarry/internal/embed"
+	"quarry/internal/encode"
+	"quarry/internal/encode/asset"
 	"quarry/internal/measure"
 )
 
@@ -112,14 +113,9 @@ func run(s settings) error {
 
 // readQuestions gives queries of exactly 12 tokens, the two special ones included, cut from the collection's own.
 func readQuestions(s settings) ([]string, error) {
-	registry, err := embed.NewRegistry()
+	counter, err := encode.Open(asset.MiniLM())
 	if err != nil {
 		return nil, err
-	}
-	encoder, _ := registry.Find("")
-	counter, ok := encoder.(interface{ Tokens(string) []int32 })
-	if !ok {
-		return nil, errors.New("the encoder does not count tokens")
 	}
 	f, err := os.Open(filepath.Join(s.data, "known-item", "queries.jsonl"))
 	if err != nil {

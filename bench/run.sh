@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Runs every benchmark of the project. Nothing here is a test: compare ratios, on a quiet machine.
+#   QUARRY_CHECKPOINT  folder of the fp32 checkpoint: adds cosines to float32 and the comparison with ONNX Runtime
+#   BENCH_PYTHON       a Python with onnxruntime and onnx, for that comparison
+set -euo pipefail
+cd "$(dirname "$0")/.."
+echo "== machine"
+lscpu | grep -E 'Model name|^CPU\(s\)|Flags' | cut -c1-160
+go version
+go build -o quarry ./cmd/quarry
+echo "== encoder"
+go run ./bench/encoder ${BENCH_PYTHON:+-python "$BENCH_PYTHON"}
+echo "== index, store"
+go test -run xxx -bench . ./internal/index ./internal/store/documents ./internal/text/token
+echo "== ranking"
+go run ./bench/ranking
+echo "== search over HTTP"
+go run ./bench/search -binary ./quarry
