@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestReferenceIsCurrent proves that docs/reference/cli.md is what the commands say, and that each gives an example;
+// rewrite it with make generate.
+func TestReferenceIsCurrent(t *testing.T) {
+	const page = "../../docs/reference/cli.md" // not parallel: help reads the environment
+	for _, name := range []string{"QUARRY_DATA", "QUARRY_URL", "QUARRY_API_KEY", "QUARRY_CONFIG"} {
+		t.Setenv(name, "")
+		_ = os.Unsetenv(name)
+	}
+	want, err := Reference()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("QUARRY_GENERATE") != "" {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(page); err != nil || string(got) != want {
+		t.Errorf("%s is stale: run make generate (%v)", page, err)
+	}
+	for command := range strings.SplitSeq(want, "\n## ") {
+		if strings.HasPrefix(command, "quarry ") && !strings.Contains(command, "Example:") {
+			t.Errorf("no example in the help of %s", strings.SplitN(command, "\n", 2)[0])
+		}
+	}
+}
+
+// TestCorpusKeyOf proves that any folder name gives a key that the contract allows.
+func TestCorpusKeyOf(t *testing.T) {
+	t.Parallel()
+	for folder, want := range map[string]string{
+		"docs": "docs", "/tmp/My Notes (2024)": "My-Notes--2024-", "über": "-ber", "a/" + strings.Repeat("x", 80): strings.Repeat("x", 50),
+	} {
+		if got := corpusKeyOf(folder); got != want {
+			t.Errorf("%s: got %q, want %q", folder, got, want)
+		}
+	}
+}
+
+// TestDocumentTitle proves that the title shown is the way from the document to the passage, without repetition.
+func TestDocumentTitle(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		document, part map[string]any
+		want           string
+	}{
+		{nil, nil, ""},
+		{map[string]any{"title": "Manual"}, map[string]any{"title": "Start"}, "Manual › Start"},
+		{map[string]any{"title": "Manual"}, map[string]any{"title": "Cold", "breadcrumb": []any{"Manual", "Start"}}, "Manual › Start › Cold"},
+		{map[string]any{"title": 7}, map[string]any{"title": "Start"}, "Start"},
+	} {
+		if got := documentTitle(tc.document, tc.part); got != tc.want {
+			t.Errorf("got %q, want %q", got, tc.want)
+		}
+	}
+}
+
+// TestProgress proves that a bar off the terminal is one line per state, with count, rate and time left.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	p := newProgress(&b, 3, "files")
+	p.step("a")
+	p.step("b")
+	if b.Len() != 0 {
+		t.Errorf("printed before it was worth it: %q", b.String())
+	}
+	p.step("c")
+	p.done()
+	if got := b.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "3/3 files") || !strings.Contains(got, "0s left") {
+		t.Errorf("got %q", got)
+	}
+}
