@@ -17,8 +17,8 @@ import (
 
 const (
 	fileName = "quarry.db"
-	// cheapCheck is the size up to which a database that was not closed properly is checked whole at start: about a
-	// quarter of a second. Larger ones are checked page by page as they are read.
+	// cheapCheck is the size up to which a database is checked whole at start: about a quarter of a second. Larger ones
+	// are checked page by page as they are read.
 	cheapCheck = 64 << 20
 	// pageSize fits four parts with their vectors to a page; the default of 4096 fits two and wastes a quarter.
 	pageSize = 8192
@@ -32,18 +32,17 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	if err := prepareFolder(filepath.Dir(path)); err != nil {
 		return nil, startError(path, err)
 	}
-	unclean, err := inspect(path)
-	if err != nil {
+	if err := inspect(path); err != nil {
 		return nil, startError(path, err)
 	}
-	db, err := connectSQLite(ctx, path, c.vfs, unclean)
+	db, err := connectSQLite(ctx, path, c.vfs)
 	if err != nil {
 		return nil, startError(path, err)
 	}
 	return db, nil
 }
 
-func connectSQLite(ctx context.Context, path, vfs string, unclean bool) (_ *DB, err error) {
+func connectSQLite(ctx context.Context, path, vfs string) (_ *DB, err error) {
 	w, err := sql.Open("sqlite", dsn(path, vfs, false))
 	if err != nil {
 		return nil, err
@@ -58,10 +57,8 @@ func connectSQLite(ctx context.Context, path, vfs string, unclean bool) (_ *DB, 
 		}
 	}()
 	w.SetMaxOpenConns(1)
-	if unclean {
-		if err := quickCheck(ctx, w, path); err != nil {
-			return nil, err
-		}
+	if err := quickCheck(ctx, w, path); err != nil {
+		return nil, err
 	}
 	if err := migrate(ctx, w, sqliteDialect); err != nil {
 		return nil, err
@@ -127,45 +124,45 @@ func syncFolder(dir string) {
 }
 
 // inspect reads the header of the database file, so that a file of another kind or a cut one is refused in words.
-// unclean reports that the last user didn't close it: then SQLite must mend the file before it can be judged.
-func inspect(path string) (unclean bool, err error) {
+// One that its last user didn't close SQLite must mend before it can be judged.
+func inspect(path string) error {
 	for _, left := range []string{"-wal", "-journal"} {
 		info, err := os.Stat(path + left)
 		if err != nil || info.Size() == 0 {
 			continue
 		}
 		if _, err := os.Stat(path); left == "-wal" && errors.Is(err, os.ErrNotExist) {
-			return false, fmt.Errorf("%w: its log %s%s is there and the file itself is not", ErrDamaged, fileName, left)
+			return fmt.Errorf("%w: its log %s%s is there and the file itself is not", ErrDamaged, fileName, left)
 		}
-		return true, nil
+		return nil
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
+		return nil
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer func() { _ = f.Close() }() // only read
 	info, err := f.Stat()
 	if err != nil {
-		return false, err
+		return err
 	}
 	if info.Size() == 0 {
-		return false, nil // made, and stopped before the first page was written
+		return nil // made, and stopped before the first page was written
 	}
 	head := make([]byte, 32)
 	if _, err := f.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
-		return false, fmt.Errorf("%w: its first bytes are not those of a database", ErrDamaged)
+		return fmt.Errorf("%w: its first bytes are not those of a database", ErrDamaged)
 	}
 	size := int64(binary.BigEndian.Uint16(head[16:]))
 	if size == 1 {
 		size = 65536
 	}
 	if pages := int64(binary.BigEndian.Uint32(head[28:])); pages*size > info.Size() {
-		return false, fmt.Errorf("%w: the file ends after %d bytes of %d", ErrDamaged, info.Size(), pages*size)
+		return fmt.Errorf("%w: the file ends after %d bytes of %d", ErrDamaged, info.Size(), pages*size)
 	}
-	return false, nil
+	return nil
 }
 
 func quickCheck(ctx context.Context, w *sql.DB, path string) error {
