@@ -228,11 +228,13 @@ func (x *Index) Flush() (err error) {
 	return x.save()
 }
 
-// Close flushes and unmaps; files stay mapped while snapshots are held. Searches on those go on.
+// Close flushes and unmaps; files stay mapped while snapshots are held. Searches on those go on. What can't be written,
+// on a full disk say, is told to Notify and is no error: the next Open lacks it and Applied says so.
 func (x *Index) Close() error {
-	err := x.Flush()
-	if errors.Is(err, ErrClosed) {
+	if err := x.Flush(); errors.Is(err, ErrClosed) {
 		return nil
+	} else if err != nil {
+		x.notify(EventUnsaved, err)
 	}
 	x.write.Lock()
 	defer x.write.Unlock()
@@ -243,7 +245,7 @@ func (x *Index) Close() error {
 	if st != nil {
 		x.release(st)
 	}
-	return err
+	return nil
 }
 
 func (x *Index) isClosed() bool {

@@ -290,3 +290,37 @@ func removeAll(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 }
+
+// TestIndexOnFullDisk proves that an index that can't be saved is told of in the log and costs nothing else: queries are
+// answered and the server ends as it should. With space again it is saved.
+func TestIndexOnFullDisk(t *testing.T) {
+	t.Parallel()
+	h := tell(t)
+	want := answersOf(t, h.first)
+	const size = 16 << 20
+	disk := smallDisk(t, size)
+	dir, filler := filepath.Join(disk, "data"), filepath.Join(disk, "filler")
+	if err := os.CopyFS(dir, os.DirFS(h.first)); err != nil {
+		t.Fatal(err)
+	}
+	removeAll(t, filepath.Join(dir, "index"))
+	info, err := os.Stat(filepath.Join(dir, "quarry.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, filler, size-info.Size()-1<<20) // room to start, none for the 2 MB of the index
+	for _, full := range []bool{true, false} {
+		var got map[string]any
+		log := session(t, dir, func(c *testkit.Client) { got = answers(t, c) })
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("answers (-want +got):\n%s", diff)
+		}
+		if told := strings.Contains(log, "index_not_saved"); told != full {
+			t.Errorf("the log tells of an index that was not saved: %t, want %t\n%s", told, full, log)
+		}
+		if full {
+			remove(t, filler)
+		}
+	}
+	indexFile(t, dir, "*.seg")
+}
