@@ -71,9 +71,6 @@ func New(cfg Config) (*Server, error) {
 	if err := checkRoles(api.Operations); err != nil {
 		return nil, err
 	}
-	if err := s.routes.add(readyz); err != nil {
-		return nil, err
-	}
 	for i := range api.Operations {
 		if err := s.routes.add(&api.Operations[i]); err != nil {
 			return nil, err
@@ -90,7 +87,7 @@ func New(cfg Config) (*Server, error) {
 func (s *Server) plugIn(a Area) error {
 	for id, h := range a.Handlers() {
 		switch {
-		case api.OperationByID(id) == nil && id != readyz.ID:
+		case api.OperationByID(id) == nil:
 			return fmt.Errorf("handler for unknown operation %s", id)
 		case s.handlers[id] != nil:
 			return fmt.Errorf("two handlers for operation %s", id)
@@ -120,9 +117,6 @@ func (s *Server) Built() []string {
 	}
 	return out
 }
-
-// readyz is not in the contract: it is healthz under the name that orchestrators ask for.
-var readyz = &api.Operation{ID: "readyz", Method: http.MethodGet, Path: "/readyz", Public: true, Success: http.StatusOK}
 
 // ownArea is the operations that the server answers by itself.
 type ownArea struct{ s *Server }
