@@ -80,7 +80,7 @@ func addTerms(q *index.Query, k keywords) {
 	code := lang.Of(k.plain, "eng")
 	terms := token.Analyze(k.scored, code)
 	q.Terms = terms.Stems
-	if len(q.Terms) == 0 { // nothing but stop words: they are all there is to go by
+	if len(q.Terms)+len(k.phrases) == 0 { // nothing but stop words: they are all there is to go by
 		for _, w := range terms.Words {
 			q.Phrases = append(q.Phrases, []string{w.Text})
 		}
