@@ -33,15 +33,13 @@ func parseKeywords(text string) keywords {
 			if w := sequence(body); len(w) > 0 {
 				k.phrases = append(k.phrases, w)
 			}
-			plain.WriteString(body)
-			scored.WriteString(body)
-			rest = after
+			end := spaceAt(after) // what sticks to the closing quote is plain text
+			plain.WriteString(body + " " + after[:end])
+			scored.WriteString(body + " " + after[:end])
+			rest = after[end:]
 			continue
 		}
-		end := strings.IndexFunc(rest, unicode.IsSpace)
-		if end < 0 {
-			end = len(rest)
-		}
+		end := spaceAt(rest)
 		read, counted := k.word(rest[:end])
 		plain.WriteString(read)
 		scored.WriteString(counted)
@@ -50,6 +48,14 @@ func parseKeywords(text string) keywords {
 	k.plain = strings.Join(strings.Fields(plain.String()), " ")
 	k.scored = strings.Join(strings.Fields(scored.String()), " ")
 	return k
+}
+
+// spaceAt gives the place of the first white space in s, or its end.
+func spaceAt(s string) int {
+	if i := strings.IndexFunc(s, unicode.IsSpace); i >= 0 {
+		return i
+	}
+	return len(s)
 }
 
 func quoted(s string) (body, rest string, ok bool) {
