@@ -22,7 +22,16 @@ var build struct {
 	err  error
 }
 
-// Binary builds the program once per test binary and gives its path.
+// Main runs the tests of a package that uses Binary and removes the program after them; TestMain exits with its code.
+func Main(m *testing.M) int {
+	code := m.Run()
+	if build.path != "" {
+		_ = os.RemoveAll(filepath.Dir(build.path)) // in the folder of temporary files
+	}
+	return code
+}
+
+// Binary builds the program once per test binary and gives its path. The package's TestMain calls Main.
 func Binary(t testing.TB) string {
 	t.Helper()
 	build.once.Do(func() {
@@ -115,14 +124,19 @@ func (p *Process) Kill() { _ = p.end(syscall.SIGKILL) }
 // Stop asks the process to stop and gives what it exited with.
 func (p *Process) Stop() error { return p.end(syscall.SIGTERM) }
 
+// Wait waits for a process that ends by itself, or was signalled, and gives what it exited with.
+func (p *Process) Wait() error {
+	err := <-p.done
+	p.done = nil
+	return err
+}
+
 func (p *Process) end(s os.Signal) error {
 	if p.done == nil {
 		return nil
 	}
 	_ = p.cmd.Process.Signal(s) // gone already: Wait tells
-	err := <-p.done
-	p.done = nil
-	return err
+	return p.Wait()
 }
 
 // PID is the server's process id.

@@ -152,6 +152,23 @@ func mount(t *testing.T, args ...string) string {
 	return dir
 }
 
+// readOnly gives dir in a form that this user can't write to, for the time of the test.
+func readOnly(t *testing.T, dir string) string {
+	t.Helper()
+	if os.Geteuid() == 0 { // permissions do not stop root
+		return mount(t, "--bind", "-o", "ro", dir)
+	}
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.Chmod(dir, 0o700); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
 // smallDisk mounts a disk with that many bytes.
 func smallDisk(t *testing.T, size int) string {
 	t.Helper()

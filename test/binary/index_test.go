@@ -31,7 +31,7 @@ var past struct {
 }
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := testkit.Main(m)
 	for _, dir := range []string{past.first, past.later, past.last} {
 		if dir != "" {
 			_ = os.RemoveAll(filepath.Dir(dir)) // in the folder of temporary files

@@ -12,7 +12,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -118,6 +120,63 @@ func TestTerminate(t *testing.T) {
 	}
 	p = testkit.StartBinary(t, dir)
 	mustFind(t, p.Client(), "c", "late", "romeo1q", 1, true)
+}
+
+// TestInterrupt proves that SIGINT, as from a terminal, ends an idle server in the same way.
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := testkit.StartBinary(t, dir)
+	if err := syscall.Kill(p.PID(), syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Wait(); err != nil {
+		t.Errorf("the server ends with %v, want exit code 0\n%s", err, p.Log())
+	}
+	if _, err := os.Stat(filepath.Join(dir, "address")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the address file is still there: %v", err)
+	}
+}
+
+// TestKillDuringFirstStart proves that a first start that is killed, at whatever point, is mended by the next one: the
+// key that stands in the file is valid.
+func TestKillDuringFirstStart(t *testing.T) {
+	t.Parallel()
+	for _, sign := range []string{"quarry.lock", "quarry.db", "quarry.db-wal", "owner.key.new", "owner.key", "address"} {
+		t.Run(sign, func(t *testing.T) {
+			dir := t.TempDir()
+			killWhen(t, dir, sign)
+			p := testkit.StartBinary(t, dir)
+			p.Client().Must(t, http.StatusOK, "GET", "/v2/corpora", nil)
+			if left, err := filepath.Glob(filepath.Join(dir, "owner.key?*")); err != nil || len(left) > 0 {
+				t.Errorf("%q is left (%v)", left, err)
+			}
+		})
+	}
+}
+
+// killWhen starts a server and kills it when a file appears, or a later one, which shows that the file came and went.
+func killWhen(t *testing.T, dir, name string) {
+	t.Helper()
+	cmd := exec.Command(testkit.Binary(t), append([]string{"serve"}, on(dir)...)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	there := func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	}
+	deadline := time.Now().Add(patience)
+	for !there(name) && !there("address") && time.Now().Before(deadline) {
+		runtime.Gosched()
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed
+	if !there(name) && !there("address") {
+		t.Fatalf("the server never made %s", name)
+	}
 }
 
 // TestCreateAtOnce proves that of many creates of one name at once exactly one wins.

@@ -100,10 +100,11 @@ func TestReadOnlyFolder(t *testing.T) {
 	used := t.TempDir()
 	mustStop(t, testkit.StartBinary(t, used))
 	for name, from := range map[string]string{"new": t.TempDir(), "used": used} {
-		dir := mount(t, "--bind", "-o", "ro", from)
 		t.Run(name, func(t *testing.T) {
+			dir := readOnly(t, from)
 			refused(t, serve(t, nil, on(dir)...), 5, dir, "can't be written", "--data")
-			refused(t, serve(t, nil, on(filepath.Join(dir, "below"))...), 5, dir, "can't be written", "--data")
+			below := filepath.Join(dir, "below")
+			refused(t, serve(t, nil, on(below)...), 5, below, "can't be written", "--data")
 		})
 	}
 	mustStop(t, testkit.StartBinary(t, used))

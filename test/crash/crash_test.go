@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"sync"
 	"testing"
 
@@ -29,6 +30,8 @@ const (
 	workers = 4
 	ids     = 60
 )
+
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
 // load is the mixed load of one round. Each worker owns its own documents, so that what it knows is exact.
 type load struct {

@@ -14,6 +14,8 @@ import (
 	"quarry/internal/testkit"
 )
 
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
+
 // TestScripts proves the commands: their output, their exit codes, and what they leave behind.
 func TestScripts(t *testing.T) {
 	t.Parallel()
