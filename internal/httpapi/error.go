@@ -81,7 +81,10 @@ func (s *Server) refuse(x *exchange, r *http.Request, err error) {
 			Code: "method_not_allowed", RequestID: x.call.RequestID})
 		return
 	case r.Context().Err() != nil:
-		return // nobody is left to read an answer
+		// Nobody is left to read an answer, or a client that has closed its sending side alone: returning would send
+		// that one an empty 200 for what was not done.
+		x.log(s.cfg.Log, r)
+		panic(http.ErrAbortHandler)
 	case errors.Is(err, context.DeadlineExceeded):
 		f = fault.Timeout("the deadline of the request passed; what it began may still complete")
 	default:

@@ -248,8 +248,8 @@ func hostileBytes(t *testing.T, p *testkit.Process) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := dial(t, p)
-			_, _ = w.Write([]byte(tc.text)) // the server may have had enough before the end
-			_ = w.Conn.(*net.TCPConn).CloseWrite()
+			_, _ = w.Write([]byte(tc.text))        // the server may have had enough before the end
+			_ = w.Conn.(*net.TCPConn).CloseWrite() // which cancels what is under way: even that must not pass for a 200
 			for answered := false; ; answered = true {
 				res, err := http.ReadResponse(w.in, nil)
 				if err != nil {
