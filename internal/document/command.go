@@ -93,6 +93,9 @@ func checkID(f *fault.Fault, path, id string) {
 		f.Field(path, "must be at most %d bytes of UTF-8, not %d", maxIDBytes, len(id))
 	case !utf8.ValidString(id):
 		f.Field(path, "must be valid UTF-8")
+	case id == "." || id == "..":
+		// HTTP clients resolve such segments: a DELETE of ".." would reach the corpus itself.
+		f.Field(path, "must not be . or .., which clients take for steps in the path")
 	case strings.ContainsRune(id, 0):
 		f.Field(path, "must not contain the character NUL")
 	}

@@ -3,6 +3,7 @@
 package documents
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
@@ -46,11 +47,23 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if c.Query.Get("wait_for") == "indexed" {
 		wait = ingest.Durable
 	}
-	d, err := a.ingest.Create(r.Context(), c.Path["corpus_key"], draft, wait)
+	ctx, done := outlive(r.Context())
+	defer done()
+	d, err := a.ingest.Create(ctx, c.Path["corpus_key"], draft, wait)
 	if err != nil {
 		return err
 	}
 	return httpapi.WriteJSON(w, http.StatusCreated, created(d))
+}
+
+// outlive keeps the deadline of a request and forgets that its client may leave: a large document can take longer than
+// clients wait, and what they began is then there when they ask again, instead of being begun anew each time.
+func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	stays := context.WithoutCancel(ctx)
+	if deadline, ok := ctx.Deadline(); ok {
+		return context.WithDeadline(stays, deadline)
+	}
+	return context.WithCancel(stays)
 }
 
 // defaultLimit and maxLimit bound a page of documents (contract: Pagination).

@@ -33,7 +33,9 @@ func (a *Area) upload(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if err != nil {
 		return err
 	}
-	d, err := a.ingest.Upload(r.Context(), c.Path["corpus_key"], *file)
+	ctx, done := outlive(r.Context())
+	defer done()
+	d, err := a.ingest.Upload(ctx, c.Path["corpus_key"], *file)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,6 @@ type body struct {
 }
 
 type search struct {
-	settings
 	Corpora  []settings       `json:"corpora"`
 	Limit    *int             `json:"limit"`
 	Offset   int              `json:"offset"`
@@ -72,6 +71,10 @@ func parse(raw json.RawMessage, key string) (retrieve.Query, *body, error) {
 	if err := httpapi.Decode(raw, &b); err != nil {
 		return retrieve.Query{}, nil, err
 	}
+	across, err := flatSettings(raw, key)
+	if err != nil {
+		return retrieve.Query{}, nil, err
+	}
 	f := fault.Invalid()
 	if strings.TrimSpace(b.Query) == "" {
 		f.Field("body.query", "must not be blank")
@@ -81,7 +84,7 @@ func parse(raw json.RawMessage, key string) (retrieve.Query, *body, error) {
 	}
 	q := retrieve.Query{
 		Text: b.Query, Limit: defaultLimit, Offset: b.Search.Offset, BestPerDocument: b.Search.MaxBy != "",
-		Sources: sources(b.Search, key, f), RerankerPath: "body.search.reranker",
+		Sources: sources(b.Search.Corpora, across, key, f), RerankerPath: "body.search.reranker",
 	}
 	if b.Search.Limit != nil {
 		q.Limit = *b.Search.Limit
@@ -112,18 +115,32 @@ func checkPage(f *fault.Fault, q retrieve.Query, limit, offset string) {
 	}
 }
 
-func sources(s *search, key string, f *fault.Fault) []retrieve.Source {
-	if s.Corpora == nil && key != "" {
-		flat := s.settings
-		flat.CorpusKey = key
-		return []retrieve.Source{flat.source("body.search", nil)}
+// flatSettings reads the settings that stand in search itself: all of them for one corpus, the semantics alone across
+// several.
+func flatSettings(raw json.RawMessage, key string) (settings, error) {
+	if key == "" {
+		var b struct {
+			Search struct {
+				Semantics *string `json:"semantics"`
+			} `json:"search"`
+		}
+		err := httpapi.Decode(raw, &b)
+		return settings{Semantics: b.Search.Semantics}, err
 	}
-	under := &s.settings
-	if key == "" { // beside several corpora the contract knows the semantics alone
-		under = &settings{Semantics: s.Semantics}
+	var b struct {
+		Search settings `json:"search"`
 	}
-	out := make([]retrieve.Source, len(s.Corpora))
-	for i, c := range s.Corpora {
+	err := httpapi.Decode(raw, &b)
+	return b.Search, err
+}
+
+func sources(corpora []settings, under settings, key string, f *fault.Fault) []retrieve.Source {
+	if corpora == nil && key != "" {
+		under.CorpusKey = key
+		return []retrieve.Source{under.source("body.search", nil)}
+	}
+	out := make([]retrieve.Source, len(corpora))
+	for i, c := range corpora {
 		path := fmt.Sprintf("body.search.corpora[%d]", i)
 		if key != "" {
 			if c.CorpusKey != "" && c.CorpusKey != key {
@@ -134,7 +151,7 @@ func sources(s *search, key string, f *fault.Fault) []retrieve.Source {
 		if c.Query != nil && strings.TrimSpace(*c.Query) == "" {
 			f.Field(path+".query", "must not be blank")
 		}
-		out[i] = c.source(path, under)
+		out[i] = c.source(path, &under)
 	}
 	return out
 }
