@@ -26,7 +26,8 @@ func projectAll(c corpus.Corpus, docs []document.Document) ([]index.Document, er
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range docs {
 		group.Go(func() error {
-			out[i], err = project(schema, &docs[i])
+			d, err := project(schema, &docs[i])
+			out[i] = d
 			return err
 		})
 	}
