@@ -19,8 +19,8 @@ test: ## pass every test (starts what it needs by itself)
 	go test -timeout 20m ./...
 
 .PHONY: race
-race: ## the packages that own goroutines, under the race detector (needs a C compiler)
-	CGO_ENABLED=1 go test -race -timeout 20m ./internal/store/... ./internal/index/... ./internal/replica/... ./internal/embed/... ./internal/httpapi/...
+race: ## the packages where goroutines meet, under the race detector (needs a C compiler)
+	CGO_ENABLED=1 go test -race -timeout 20m ./internal/replica ./internal/retrieve ./internal/ingest ./internal/embed ./internal/httpapi/... ./test/scenario
 
 .PHONY: generate
 generate: ## write everything that is generated
