@@ -16,3 +16,5 @@ echo "== ranking"
 go run ./bench/ranking
 echo "== search over HTTP"
 go run ./bench/search -binary ./quarry
+echo "== many small corpora"
+go run ./bench/corpora -binary ./quarry

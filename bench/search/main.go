@@ -5,25 +5,22 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
+	"quarry/bench/service"
 	"quarry/internal/encode"
 	"quarry/internal/encode/asset"
 	"quarry/internal/measure"
@@ -84,31 +81,31 @@ func run(s settings) error {
 	if err != nil {
 		return err
 	}
-	defer p.stop()
-	if status, _, err := p.call("GET", "/v2/corpora/bench", nil); err != nil {
+	defer p.Stop()
+	if status, _, err := p.Call("GET", "/v2/corpora/bench", nil); err != nil {
 		return err
 	} else if status == http.StatusNotFound {
 		if err := p.index(s); err != nil {
 			return err
 		}
-		p.stop() // seals what is in memory
+		p.Stop() // seals what is in memory
 		if p, err = start(s); err != nil {
 			return err
 		}
-		defer p.stop()
+		defer p.Stop()
 	}
 	began := time.Now()
 	if _, err := p.ask(questions[0]); err != nil {
 		return err
 	}
-	fmt.Printf("restart: %v to serve, %v more to the first answer\n", p.took.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+	fmt.Printf("restart: %v to serve, %v more to the first answer\n", p.Took.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
 	for round := range 3 {
 		if err := p.time(round, questions); err != nil {
 			return err
 		}
 	}
-	time.Sleep(max(0, s.settle-time.Since(p.began)))
-	fmt.Printf("memory: %s after %v\n", p.resident(), time.Since(p.began).Round(time.Second))
+	time.Sleep(max(0, s.settle-time.Since(p.Began)))
+	fmt.Printf("memory: %d MB after %v\n", p.Resident()>>20, time.Since(p.Began).Round(time.Second))
 	return nil
 }
 
@@ -140,89 +137,25 @@ func readQuestions(s settings) ([]string, error) {
 	return out, nil
 }
 
-type process struct {
-	cmd         *exec.Cmd
-	url, key    string
-	client      *http.Client
-	began       time.Time
-	took        time.Duration
-	stoppedOnce sync.Once
+// process is the program with what this benchmark asks of it.
+type process struct{ *service.Process }
+
+func start(s settings) (process, error) {
+	p, err := service.Start(s.binary, s.dir)
+	return process{p}, err
 }
 
-func start(s settings) (*process, error) {
-	p := &process{client: &http.Client{}, began: time.Now()}
-	p.cmd = exec.Command(s.binary, "serve", "--data", s.dir, "--listen", "127.0.0.1:0")
-	p.cmd.Env = append(os.Environ(), "QUARRY_LOG_LEVEL=warn")
-	p.cmd.Stderr = os.Stderr
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return nil, fmt.Errorf("the program did not start: %w", err)
-	}
-	p.url = strings.TrimSpace(strings.TrimPrefix(line, "Quarry serves "))
-	key, err := os.ReadFile(filepath.Join(s.dir, "owner.key"))
-	if err != nil {
-		return nil, err
-	}
-	p.key = strings.TrimSpace(string(key))
-	res, err := p.client.Get(p.url + "/healthz")
-	if err != nil {
-		return nil, err
-	}
-	p.took = time.Since(p.began)
-	return p, res.Body.Close()
-}
-
-func (p *process) stop() {
-	p.stoppedOnce.Do(func() {
-		_ = p.cmd.Process.Signal(syscall.SIGTERM)
-		_ = p.cmd.Wait() // a refused stop shows in the next start
-	})
-}
-
-func (p *process) call(method, path string, body any) (int, []byte, error) {
-	var in io.Reader
-	if body != nil {
-		raw, err := json.Marshal(body)
-		if err != nil {
-			return 0, nil, err
-		}
-		in = bytes.NewReader(raw)
-	}
-	req, err := http.NewRequest(method, p.url+path, in)
-	if err != nil {
-		return 0, nil, err
-	}
-	req.Header.Set("x-api-key", p.key)
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	res, err := p.client.Do(req)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	return res.StatusCode, raw, err
-}
-
-func (p *process) ask(text string) (time.Duration, error) {
+func (p process) ask(text string) (time.Duration, error) {
 	body := map[string]any{"query": text, "search": map[string]any{"limit": 10, "reranker": map[string]any{"type": "none"}}}
 	began := time.Now()
-	status, raw, err := p.call("POST", "/v2/corpora/bench/query", body)
+	status, raw, err := p.Call("POST", "/v2/corpora/bench/query", body)
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("query answers %d: %.300s", status, raw)
 	}
 	return time.Since(began), err
 }
 
-func (p *process) time(round int, questions []string) error {
+func (p process) time(round int, questions []string) error {
 	times := make([]time.Duration, 0, len(questions))
 	for _, q := range questions {
 		d, err := p.ask(q)
@@ -237,24 +170,11 @@ func (p *process) time(round int, questions []string) error {
 	return nil
 }
 
-func (p *process) resident() string {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	if err != nil {
-		return err.Error()
-	}
-	for line := range strings.SplitSeq(string(raw), "\n") {
-		if strings.HasPrefix(line, "VmRSS") {
-			return strings.Join(strings.Fields(line), " ")
-		}
-	}
-	return "unknown"
-}
-
 var errEnough = errors.New("enough passages")
 
 // index sends documents until the corpus holds enough passages.
-func (p *process) index(s settings) error {
-	status, raw, err := p.call("POST", "/v2/corpora", map[string]any{"key": "bench", "filter_attributes": []any{
+func (p process) index(s settings) error {
+	status, raw, err := p.Call("POST", "/v2/corpora", map[string]any{"key": "bench", "filter_attributes": []any{
 		map[string]any{"name": "year", "level": "document", "type": "integer"},
 		map[string]any{"name": "topic", "level": "document", "type": "text"},
 	}})
@@ -284,8 +204,8 @@ func (p *process) index(s settings) error {
 
 // compareCost prints the processor time of indexing beside that of encoding alone, per passage: unlike the clock, it
 // hardly depends on what else the machine does.
-func (p *process) compareCost(parts int) error {
-	whole, err := p.processorTime()
+func (p process) compareCost(parts int) error {
+	whole, err := p.ProcessorTime()
 	if err != nil {
 		return err
 	}
@@ -310,20 +230,6 @@ func (p *process) compareCost(parts int) error {
 	return nil
 }
 
-// processorTime is what the program has used since its start. A tick of the kernel's clock is 10 ms on Linux.
-func (p *process) processorTime() (time.Duration, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
-	if err != nil {
-		return 0, err
-	}
-	var user, system int64
-	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
-	if _, err := fmt.Sscan(fields[11]+" "+fields[12], &user, &system); err != nil {
-		return 0, err
-	}
-	return time.Duration(user+system) * 10 * time.Millisecond, nil
-}
-
 func ownTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // fails for a wrong argument only
@@ -331,8 +237,8 @@ func ownTime() time.Duration {
 }
 
 // sample gives about n passages of the corpus with the headings in front of them, as the service encodes them.
-func (p *process) sample(n int) ([]string, error) {
-	_, raw, err := p.call("GET", "/v2/corpora/bench/documents?limit=1000", nil)
+func (p process) sample(n int) ([]string, error) {
+	_, raw, err := p.Call("GET", "/v2/corpora/bench/documents?limit=1000", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -342,7 +248,7 @@ func (p *process) sample(n int) ([]string, error) {
 	}
 	var out []string
 	for i := 0; len(out) < n && i < len(list.Documents); i++ {
-		_, raw, err := p.call("GET", "/v2/corpora/bench/documents/"+url.PathEscape(list.Documents[i].ID), nil)
+		_, raw, err := p.Call("GET", "/v2/corpora/bench/documents/"+url.PathEscape(list.Documents[i].ID), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -362,9 +268,9 @@ func (p *process) sample(n int) ([]string, error) {
 	return out, nil
 }
 
-func (p *process) send(ctx context.Context, pages <-chan page, s settings) error {
+func (p process) send(ctx context.Context, pages <-chan page, s settings) error {
 	for d := range pages {
-		status, raw, err := p.call("POST", "/v2/corpora/bench/documents", map[string]any{
+		status, raw, err := p.Call("POST", "/v2/corpora/bench/documents", map[string]any{
 			"type": "structured", "id": d.ID, "title": d.Title, "metadata": d.Metadata, "sections": d.Sections,
 			"chunking_strategy": map[string]any{"type": "max_chars_chunking_strategy", "max_chars_per_chunk": s.chars},
 		})
@@ -378,8 +284,8 @@ func (p *process) send(ctx context.Context, pages <-chan page, s settings) error
 	return nil
 }
 
-func (p *process) parts() (int, error) {
-	_, raw, err := p.call("GET", "/v2/corpora/bench", nil)
+func (p process) parts() (int, error) {
+	_, raw, err := p.Call("GET", "/v2/corpora/bench", nil)
 	if err != nil {
 		return 0, err
 	}
@@ -391,7 +297,7 @@ func (p *process) parts() (int, error) {
 	return c.Limits.Parts, json.Unmarshal(raw, &c)
 }
 
-func (p *process) feed(ctx context.Context, pages chan<- page, s settings, began time.Time) (parts int, err error) {
+func (p process) feed(ctx context.Context, pages chan<- page, s settings, began time.Time) (parts int, err error) {
 	last := time.Now()
 	for i := 0; i < 4 && err == nil; i++ {
 		err = eachPage(filepath.Join(s.data, fmt.Sprintf("documents-%d.jsonl.gz", i)), func(d page) error {

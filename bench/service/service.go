@@ -1,0 +1,134 @@
+// Package service starts the program under measurement and talks to it as a client with keep-alive does. The benchmarks
+// that measure the whole program use it; tests have testkit.
+package service
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Process is the running program.
+type Process struct {
+	Began time.Time     // when it was started
+	Took  time.Duration // until it answered /healthz
+
+	cmd      *exec.Cmd
+	url, key string
+	client   *http.Client
+	once     sync.Once
+}
+
+// Start starts the program on a data folder and returns when it answers.
+func Start(binary, dir string) (*Process, error) {
+	p := &Process{client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}, Began: time.Now()}
+	p.cmd = exec.Command(binary, "serve", "--data", dir, "--listen", "127.0.0.1:0")
+	p.cmd.Env = append(os.Environ(), "QUARRY_LOG_LEVEL=warn")
+	p.cmd.Stderr = os.Stderr
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return nil, fmt.Errorf("the program did not start: %w", err)
+	}
+	p.url = strings.TrimSpace(strings.TrimPrefix(line, "Quarry serves "))
+	key, err := os.ReadFile(filepath.Join(dir, "owner.key"))
+	if err != nil {
+		return nil, err
+	}
+	p.key = strings.TrimSpace(string(key))
+	res, err := p.client.Get(p.url + "/healthz")
+	if err != nil {
+		return nil, err
+	}
+	p.Took = time.Since(p.Began)
+	return p, res.Body.Close()
+}
+
+// Stop asks the program to stop and waits for its end.
+func (p *Process) Stop() {
+	p.once.Do(func() {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM)
+		_ = p.cmd.Wait() // a refused stop shows in the next start
+	})
+}
+
+// Call sends one request, with body as JSON unless it is nil, and gives status and body of the answer.
+func (p *Process) Call(method, path string, body any) (int, []byte, error) {
+	var in io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return 0, nil, err
+		}
+		in = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequest(method, p.url+path, in)
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("x-api-key", p.key)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := p.client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	return res.StatusCode, raw, err
+}
+
+// Must is Call where another status than want is an error.
+func (p *Process) Must(want int, method, path string, body any) ([]byte, error) {
+	status, raw, err := p.Call(method, path, body)
+	if err == nil && status != want {
+		err = fmt.Errorf("%s %s answers %d: %.300s", method, path, status, raw)
+	}
+	return raw, err
+}
+
+// Resident is VmRSS in bytes, 0 where /proc does not tell.
+func (p *Process) Resident() int64 {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.SplitSeq(string(raw), "\n") {
+		var kilobytes int64
+		if _, err := fmt.Sscanf(line, "VmRSS: %d kB", &kilobytes); err == nil {
+			return kilobytes << 10
+		}
+	}
+	return 0
+}
+
+// ProcessorTime is what the program has used since its start. A tick of the kernel's clock is 10 ms on Linux.
+func (p *Process) ProcessorTime() (time.Duration, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	var user, system int64
+	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
+	if _, err := fmt.Sscan(fields[11]+" "+fields[12], &user, &system); err != nil {
+		return 0, err
+	}
+	return time.Duration(user+system) * 10 * time.Millisecond, nil
+}
