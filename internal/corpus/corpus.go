@@ -29,6 +29,7 @@ type Corpus struct {
 	EncoderName           string // as the client or the default names it
 	EncoderFingerprint    string // embed.Encoder.Fingerprint of the vectors stored
 	Attributes            []Attribute
+	SchemaVersion         int64 // of Attributes: another number whenever they are replaced, so that an index knows its own
 	Dimensions            []Dimension
 	Usage                 Usage
 	Created               time.Time
