@@ -1,100 +1,211 @@
-// Package rerank rescores and reorders the results of a query, stage by stage. Built today: none, and the default
-// reranker, which keeps the order of retrieval and maps scores to 0..1. The stages of the contract's other types
-// come with their issue; asking for one is refused as not built.
+// Package rerank rescores and reorders the results of a query, stage by stage: the default reranker, diversity (mmr),
+// user functions, and chains of these. It reads no rows and no index: what a stage wants to know about a result it
+// asks of a Material. Package retrieve calls it.
 package rerank
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
-
-	"quarry/internal/fault"
+	"time"
 )
 
-// Item is one result on its way through the stages. Index names it for the caller.
+// Item is one result on its way through the stages. Index names it for the caller and for Material.
 type Item struct {
 	Index int
 	Score float64
-	// Unit is the retrieval score on the scale of 0..1: its share of the highest score that the weights of its
-	// source allow.
-	Unit float64
 }
 
-// Names and ids of the default reranker (contract: rerankers.md section 3).
+// Signals are what retrieval knows of a result.
+type Signals struct {
+	Lambda    float64 // lexical share of its source
+	Cosine    float64 // 0 when nothing dense was asked
+	BM25      float64 // 0 when nothing lexical was asked or matches
+	Dimension float64 // what custom dimensions add to the score
+	Score     float64 // of retrieval
+	Unit      float64 // Score as a share of the highest that the weights of its source allow, dimensions left aside
+}
+
+// Passage is a result as it reads.
+type Passage struct {
+	Text             string // as shown: with context and tags
+	Part             string // the part alone
+	DocumentID       string
+	DocumentMetadata json.RawMessage
+	PartMetadata     json.RawMessage
+}
+
+// Vector is the embedding of a part, of unit length. Those of one Space compare. A part without one has no Values.
+type Vector struct {
+	Space  string
+	Values []float32
+}
+
+// Material tells about results by their index. Answers are in the order asked. Not safe for concurrent use.
+type Material interface {
+	Signals(index int) Signals
+	// Passages reads texts and metadata; of a document that is gone it gives a Passage without DocumentID.
+	Passages(ctx context.Context, indexes []int) ([]Passage, error)
+	Vectors(ctx context.Context, indexes []int) ([]Vector, error)
+}
+
+// Part is one summand of a score.
+type Part struct {
+	Name  string
+	Value float64
+}
+
+// score is what a stage gives a result. Null removes it. Parts say why the score changed, and sum to the change;
+// without them the change has one part under the stage's own name.
+type score struct {
+	value float64
+	null  bool
+	parts []Part
+}
+
+// input is what a stage scores.
+type input struct {
+	items    []Item // as the stage before left them: best first
+	material Material
+	now      time.Time // fixed once per query
+	limit    int       // results that will be kept at most; 0 = all
+}
+
+// scorer is the part of a stage that differs between the types. It gives one score per item; nil keeps all scores.
+type scorer interface {
+	score(ctx context.Context, in input) ([]score, error)
+}
+
+// Stage is one checked leaf of a reranker.
+type Stage struct {
+	Type   string // as in the contract
+	limit  int    // 0 = all
+	cutoff *float64
+	scorer scorer // nil = scores stay
+}
+
+// Pipeline is a checked reranker: its leaves in the order of running.
+type Pipeline struct{ Stages []Stage }
+
+// KeepsOrder reports whether results of one source leave in the order in which they came.
+func (p Pipeline) KeepsOrder() bool {
+	for _, s := range p.Stages {
+		if s.scorer != nil && s.scorer != (customer{}) {
+			return false
+		}
+	}
+	return true
+}
+
+// KeepsScores reports whether no stage rescores.
+func (p Pipeline) KeepsScores() bool {
+	return !slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.scorer != nil })
+}
+
+// Step is what became of the items in one stage.
+type Step struct {
+	Name    string // type and place, such as "reranker[1].mmr"
+	Type    string
+	Started time.Time
+	Latency time.Duration
+	In, Out []Item
+	Removed map[int]Reason // by Item.Index
+	Parts   map[int][]Part // why the scores of Out changed; by Item.Index; only when asked for
+}
+
+// Reason says why a stage removed a result.
+type Reason string
+
+// The reasons.
 const (
-	DefaultName = "Rerank_Multilingual_v1"
-	defaultID   = "rnk_272725719"
-	mmrID       = "rnk_272725718"
+	Null   Reason = "null"
+	Cutoff Reason = "cutoff"
+	Limit  Reason = "limit"
 )
 
-var customerNames = []string{DefaultName, "rerank-default", "qwen3-reranker", "rerank-instruct"}
-
-// Stage is a checked reranker. The zero value is the default reranker without limit or cutoff.
-type Stage struct {
-	None   bool
-	Limit  int // 0 = all
-	Cutoff *float64
-}
-
-// Spec is a reranker as asked for; Type "" is the default.
-type Spec struct {
-	Type     string
-	Name, ID string
-	Limit    int
-	Cutoff   *float64
-}
-
-// Check gives the stage for spec, or the fault of the field under path.
-func Check(spec Spec, path string) (Stage, error) {
-	s := Stage{Limit: spec.Limit, Cutoff: spec.Cutoff}
-	switch spec.Type {
-	case "none":
-		s.None, s.Cutoff = true, nil
-	case "", "customer_reranker":
-		if err := checkCustomer(spec, path); err != nil {
-			return s, err
+// Run sends items, best first, through the stages. With record it tells what each did.
+func (p Pipeline) Run(ctx context.Context, items []Item, m Material, record bool) (out []Item, steps []Step, err error) {
+	now := time.Now()
+	for i, s := range p.Stages {
+		step := Step{Name: fmt.Sprintf("reranker[%d].%s", i, s.Type), Type: s.Type, Started: time.Now()}
+		if record {
+			step.In, step.Removed, step.Parts = items, map[int]Reason{}, map[int][]Part{}
 		}
-	case "mmr", "userfn", "chain":
-		return s, fault.NotBuilt("the reranker %s is not built yet; use customer_reranker or none", spec.Type)
-	default:
-		return s, fault.InvalidField(path+".type", "no reranker type is named %q", spec.Type)
+		items, err = s.run(ctx, input{items, m, now, s.limit}, &step)
+		if err != nil {
+			return nil, nil, fmt.Errorf("run %s: %w", step.Name, err)
+		}
+		if record {
+			step.Out, step.Latency = items, time.Since(step.Started)
+			steps = append(steps, step)
+		}
 	}
-	return s, nil
+	return items, steps, nil
 }
 
-func checkCustomer(spec Spec, path string) error {
-	f := fault.Invalid()
+// run takes the five steps of every stage (contract: rerankers.md section 2): score, drop null, cut off, sort by the
+// new score with ties as they came, keep the first.
+func (s Stage) run(ctx context.Context, in input, step *Step) ([]Item, error) {
+	scores := make([]score, len(in.items))
+	for i, x := range in.items {
+		scores[i].value = x.Score
+	}
+	if s.scorer != nil && len(in.items) > 0 {
+		var err error
+		if scores, err = s.scorer.score(ctx, in); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]Item, 0, len(in.items))
+	for i, x := range in.items {
+		switch got := scores[i]; {
+		case got.null:
+			step.remove(x, Null)
+		case s.cutoff != nil && got.value < *s.cutoff:
+			step.remove(x, Cutoff)
+		default:
+			out = append(out, Item{x.Index, got.value})
+			step.explain(x, got)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Item) int { return cmp.Compare(b.Score, a.Score) })
+	if s.limit > 0 && len(out) > s.limit {
+		for _, x := range out[s.limit:] {
+			step.remove(x, Limit)
+		}
+		out = out[:s.limit]
+	}
+	return out, nil
+}
+
+func (s *Step) remove(x Item, why Reason) {
+	if s.Removed != nil {
+		s.Removed[x.Index] = why
+	}
+}
+
+func (s *Step) explain(x Item, got score) {
 	switch {
-	case spec.Name != "":
-		if !slices.Contains(customerNames, spec.Name) {
-			f.Field(path+".reranker_name", "no reranker is named %q", spec.Name)
+	case s.Parts == nil:
+	case got.parts != nil:
+		for _, p := range got.parts {
+			s.Parts[x.Index] = append(s.Parts[x.Index], Part{s.Name + "." + p.Name, p.Value})
 		}
-	case spec.ID == mmrID:
-		f.Field(path+".reranker_id", "%s is the MMR reranker: use type mmr", mmrID)
-	case spec.ID != "" && spec.ID != defaultID:
-		f.Field(path+".reranker_id", "no reranker has the id %q", spec.ID)
+	case got.value != x.Score:
+		s.Parts[x.Index] = []Part{{s.Name, got.value - x.Score}}
 	}
-	if c := spec.Cutoff; c != nil && (*c < 0 || *c > 1) {
-		f.Field(path+".cutoff", "must be between 0 and 1")
-	}
-	if len(f.Fields) > 0 {
-		return f
-	}
-	return nil
 }
 
-// Apply runs the stage: score, cut off, sort by the new score (ties keep their order), keep the first Limit.
-func (s Stage) Apply(items []Item) []Item {
-	if !s.None {
-		for i := range items {
-			items[i].Score = min(1, max(0, items[i].Unit))
-		}
+// customer is the reranker of an installation without a cross-encoder. It reads no text, so include_context and
+// instructions change nothing.
+type customer struct{}
+
+func (customer) score(_ context.Context, in input) ([]score, error) {
+	out := make([]score, len(in.items))
+	for i, x := range in.items {
+		out[i].value = calibrated(in.material.Signals(x.Index))
 	}
-	if s.Cutoff != nil {
-		items = slices.DeleteFunc(items, func(x Item) bool { return x.Score < *s.Cutoff })
-	}
-	slices.SortStableFunc(items, func(a, b Item) int { return cmp.Compare(b.Score, a.Score) })
-	if s.Limit > 0 && len(items) > s.Limit {
-		items = items[:s.Limit]
-	}
-	return items
+	return out, nil
 }

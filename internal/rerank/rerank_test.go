@@ -1,6 +1,7 @@
 package rerank_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,30 +12,47 @@ import (
 
 func ptr(f float64) *float64 { return &f }
 
-// TestApply proves the order of a stage's steps: score, cutoff, sort with ties kept, limit.
-func TestApply(t *testing.T) {
+// told is a Material with nothing but signals.
+type told []float64
+
+func (m told) Signals(i int) rerank.Signals { return rerank.Signals{Unit: m[i]} }
+
+func (told) Passages(_ context.Context, i []int) ([]rerank.Passage, error) {
+	return make([]rerank.Passage, len(i)), nil
+}
+
+func (told) Vectors(_ context.Context, i []int) ([]rerank.Vector, error) {
+	return make([]rerank.Vector, len(i)), nil
+}
+
+// TestSteps proves the order of a stage's steps: score, cutoff, sort with ties kept, limit; and that a chain hands on
+// what a stage leaves.
+func TestSteps(t *testing.T) {
 	t.Parallel()
-	items := func() []rerank.Item {
-		return []rerank.Item{{Index: 0, Score: 9, Unit: 0.4}, {Index: 1, Score: 8, Unit: 0.9}, {Index: 2, Score: 7, Unit: 0.4}, {Index: 3, Score: -1, Unit: -0.2}, {Index: 4, Score: 50, Unit: 1.7}}
-	}
+	material := told{0.4, 0.9, 0.4, -0.2, 1.7}
+	items := []rerank.Item{{Index: 4, Score: 50}, {Index: 0, Score: 9}, {Index: 1, Score: 8}, {Index: 2, Score: 7}, {Index: 3, Score: -1}}
+	customer := rerank.Spec{Type: "customer_reranker"}
 	for _, tc := range []struct {
 		name string
 		spec rerank.Spec
 		want []rerank.Item
 	}{
-		{"none keeps scores", rerank.Spec{Type: "none", Limit: 2}, []rerank.Item{{Index: 4, Score: 50, Unit: 1.7}, {Index: 0, Score: 9, Unit: 0.4}}},
-		{"default maps to 0..1", rerank.Spec{}, []rerank.Item{
-			{Index: 4, Score: 1, Unit: 1.7}, {Index: 1, Score: 0.9, Unit: 0.9}, {Index: 0, Score: 0.4, Unit: 0.4}, {Index: 2, Score: 0.4, Unit: 0.4}, {Index: 3, Score: 0, Unit: -0.2},
-		}},
-		{"cutoff is inclusive and comes before the limit", rerank.Spec{Type: "customer_reranker", Cutoff: ptr(0.4), Limit: 3}, []rerank.Item{
-			{Index: 4, Score: 1, Unit: 1.7}, {Index: 1, Score: 0.9, Unit: 0.9}, {Index: 0, Score: 0.4, Unit: 0.4},
-		}},
+		{"none keeps scores", rerank.Spec{Type: "none", Limit: 2, Cutoff: ptr(60)}, []rerank.Item{{4, 50}, {0, 9}}},
+		{"default maps to 0..1", rerank.Spec{}, []rerank.Item{{4, 1}, {1, 0.9}, {0, 0.4}, {2, 0.4}, {3, 0}}},
+		{"cutoff is inclusive and comes before the limit", rerank.Spec{Type: "customer_reranker", Cutoff: ptr(0.4), Limit: 3}, []rerank.Item{{4, 1}, {1, 0.9}, {0, 0.4}}},
+		{"a chain hands on, and its own limit means nothing", rerank.Spec{
+			Type: "chain", Limit: 1, Cutoff: ptr(5), Rerankers: []rerank.Spec{{Type: "none", Limit: 3}, {Type: "chain", Rerankers: []rerank.Spec{customer}}},
+		}, []rerank.Item{{4, 1}, {1, 0.9}, {0, 0.4}}},
 	} {
-		stage, err := rerank.Check(tc.spec, "p")
+		stages, err := rerank.Check(tc.spec, "p")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(tc.want, stage.Apply(items())); d != "" {
+		got, _, err := stages.Run(t.Context(), items, material, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(tc.want, got); d != "" {
 			t.Errorf("%s:\n%s", tc.name, d)
 		}
 	}

@@ -1,7 +1,6 @@
 package retrieve
 
 import (
-	"context"
 	"strings"
 	"unicode/utf8"
 
@@ -46,68 +45,8 @@ func (r reach) parts() int {
 	return 0
 }
 
-// present reads the texts of a page of results. A part whose document is gone by now is left out.
-func (s *Service) present(ctx context.Context, q Query, page []candidate, sources []source) ([]Result, error) {
-	out := make([]Result, len(page))
-	found := make([]bool, len(page))
-	for i := range sources {
-		var refs []document.Ref
-		var at []int
-		for j, c := range page {
-			if c.source == i {
-				refs, at = append(refs, document.Ref{No: c.hit.No, Ord: c.hit.Ord}), append(at, j)
-			}
-		}
-		if len(refs) == 0 {
-			continue
-		}
-		passages, err := s.passages.Passages(ctx, sources[i].corpus.No, refs, q.Context.window())
-		if err != nil {
-			return nil, err
-		}
-		k := 0
-		for _, p := range passages { // in the order of refs, some left out
-			for refs[k] != p.Ref {
-				k++
-			}
-			out[at[k]], found[at[k]] = s.result(page[at[k]], &p, q.Context, sources[i].corpus.Key), true
-			k++
-		}
-	}
-	kept := out[:0]
-	for i := range out {
-		if found[i] {
-			kept = append(kept, out[i])
-		}
-	}
-	return kept, nil
-}
-
 func (c Context) window() document.Window {
 	return document.Window{Before: c.before().parts(), After: c.after().parts(), Whole: c.Whole}
-}
-
-func (s *Service) result(c candidate, p *document.Passage, around Context, key string) Result {
-	at := 0
-	for p.Parts[at].Ord != c.hit.Ord {
-		at++
-	}
-	part := &p.Parts[at]
-	r := Result{
-		Text: around.text(p.Parts, at), Score: c.score, DocumentID: p.Document.ID, CorpusKey: key, Source: c.source,
-		DocumentMetadata: p.Document.Metadata, PartMetadata: part.Metadata,
-	}
-	for i := range p.Document.Tables {
-		if t := &p.Document.Tables[i]; part.TableID != "" && t.ID == part.TableID {
-			r.Table = t
-		}
-	}
-	for i := range p.Document.Images {
-		if m := &p.Document.Images[i]; part.ImageID != "" && m.ID == part.ImageID {
-			r.Image = m
-		}
-	}
-	return r
 }
 
 // text is context-before + start tag + part + end tag + context-after, in the order and with the white space of the

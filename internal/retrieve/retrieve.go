@@ -6,6 +6,7 @@ package retrieve
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"quarry/internal/corpus"
 	"quarry/internal/document"
@@ -28,7 +29,10 @@ type Query struct {
 	Reranker        rerank.Spec
 	RerankerPath    string // where the reranker stands in the body, for faults
 	Context         Context
-	BestPerDocument bool // max_by doc.id
+	BestPerDocument bool   // max_by doc.id
+	Trace           bool   // tell what each step did
+	Explain         bool   // tell what each score is made of
+	Absent          string // with Explain: a document; tell which step removed it when it is not among the results
 }
 
 // Source is one corpus of a query with its own settings.
@@ -54,7 +58,36 @@ type Result struct {
 	PartMetadata     json.RawMessage
 	Table            *document.Table
 	Image            *document.Image
+	Explanation      []rerank.Part // summing to Score; nil unless asked for
 }
+
+// Answer is what a query gives.
+type Answer struct {
+	Results []Result
+	Trace   []Span  // in order of running; nil unless asked for
+	Absent  *Absent // nil unless asked for, and when the document is among the results
+}
+
+// Span is one step of a query, for its history.
+type Span struct {
+	Type     string // "search" or "rerank"
+	Name     string // of a stage: its place and type, such as "reranker[0].mmr"
+	Started  time.Time
+	Latency  time.Duration
+	Results  []Result   // of search: what the first stage got, best first
+	Reranked []Reranked // of rerank: what the stage gave, best first
+}
+
+// Reranked is a result as a stage left it.
+type Reranked struct {
+	DocumentID, CorpusKey string
+	Source                int
+	Text                  string
+	Score, Original       float64 // after and before the stage
+}
+
+// traceDepth is how many results a Span shows at most.
+const traceDepth = 100
 
 // Searcher finds candidates in one corpus: our own index, or an engine behind the same contract.
 type Searcher interface {
@@ -83,82 +116,3 @@ type Service struct {
 
 // New gives a service.
 func New(c Corpora, s Searcher, p Passages, e *embed.Registry) *Service { return &Service{c, s, p, e} }
-
-// Run answers q. Faults: a corpus that does not exist, a filter that does not compile, a setting out of bounds.
-func (s *Service) Run(ctx context.Context, q Query) ([]Result, error) {
-	ranked, sources, err := s.rank(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	return s.present(ctx, q, ranked, sources)
-}
-
-// Ranked is one result of Rank: which part, and its score.
-type Ranked struct {
-	DocumentID string
-	Ord        int
-	Score      float64
-}
-
-// Rank answers q without reading any text: what measurements of ranking need. It is the first half of Run.
-func (s *Service) Rank(ctx context.Context, q Query) ([]Ranked, error) {
-	ranked, _, err := s.rank(ctx, q)
-	out := make([]Ranked, len(ranked))
-	for i, r := range ranked {
-		out[i] = Ranked{r.hit.ID, r.hit.Ord, r.score}
-	}
-	return out, err
-}
-
-// rank gives the page of results that q asks for, in final order.
-func (s *Service) rank(ctx context.Context, q Query) ([]candidate, []source, error) {
-	stage, err := rerank.Check(q.Reranker, q.RerankerPath)
-	if err != nil {
-		return nil, nil, err
-	}
-	sources, err := s.plan(ctx, q)
-	if err != nil {
-		return nil, nil, err
-	}
-	need := q.Offset + q.Limit
-	if !stage.None && !sameScale(sources) {
-		need = poolSize(need)
-	}
-	pool, err := s.retrieve(ctx, q, sources, need)
-	if err != nil {
-		return nil, nil, err
-	}
-	items := make([]rerank.Item, len(pool))
-	for i, c := range pool {
-		items[i] = rerank.Item{Index: i, Score: c.score, Unit: c.unit}
-	}
-	items = stage.Apply(items)
-	items = items[min(q.Offset, len(items)):]
-	items = items[:min(q.Limit, len(items))]
-	out := make([]candidate, len(items))
-	for i, x := range items {
-		out[i] = pool[x.Index]
-		out[i].score = x.Score
-	}
-	return out, sources, nil
-}
-
-// sameScale reports whether the default reranker keeps the order of retrieval: one λ, so one scale of scores.
-func sameScale(sources []source) bool {
-	for _, s := range sources {
-		if s.lambda != sources[0].lambda {
-			return false
-		}
-	}
-	return true
-}
-
-// poolSize is how many candidates reach the reranker: wide steps, so that the pool does not grow with each page and
-// reorder the earlier ones (contract: queries.md section 6).
-func poolSize(need int) int {
-	size := 100
-	for size < need {
-		size *= 10
-	}
-	return size
-}

@@ -16,7 +16,7 @@ import (
 
 // Runner answers queries.
 type Runner interface {
-	Run(ctx context.Context, q retrieve.Query) ([]retrieve.Result, error)
+	Run(ctx context.Context, q retrieve.Query) (retrieve.Answer, error)
 }
 
 // Area is the query operations.
@@ -96,11 +96,11 @@ func allowed(c *httpapi.Call, q retrieve.Query) error {
 }
 
 func (a *Area) answer(w http.ResponseWriter, r *http.Request, q retrieve.Query, rewriting bool) error {
-	all, err := a.run.Run(r.Context(), q)
+	found, err := a.run.Run(r.Context(), q)
 	if err != nil {
 		return err
 	}
-	out := answer{Results: wireResults(all)}
+	out := answer{Results: wireResults(found.Results)}
 	if rewriting { // needs a language model, which no installation has yet: the query ran as it was
 		out.Warnings = []string{"intelligent_query_rewriting_failed"}
 		for _, s := range q.Sources {

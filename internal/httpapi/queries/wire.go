@@ -52,11 +52,25 @@ type contextSettings struct {
 }
 
 type reranker struct {
-	Type   string   `json:"type"`
-	Name   string   `json:"reranker_name"`
-	ID     string   `json:"reranker_id"`
-	Limit  int      `json:"limit"`
-	Cutoff *float64 `json:"cutoff"`
+	Type          string     `json:"type"`
+	Name          string     `json:"reranker_name"`
+	ID            string     `json:"reranker_id"`
+	Limit         int        `json:"limit"`
+	Cutoff        *float64   `json:"cutoff"`
+	DiversityBias *float64   `json:"diversity_bias"`
+	UserFunction  string     `json:"user_function"`
+	Rerankers     []reranker `json:"rerankers"`
+}
+
+func (r reranker) spec() rerank.Spec {
+	out := rerank.Spec{
+		Type: r.Type, Name: r.Name, ID: r.ID, Limit: r.Limit, Cutoff: r.Cutoff,
+		DiversityBias: r.DiversityBias, UserFunction: r.UserFunction,
+	}
+	for _, x := range r.Rerankers {
+		out.Rerankers = append(out.Rerankers, x.spec())
+	}
+	return out
 }
 
 const (
@@ -98,7 +112,7 @@ func parse(raw json.RawMessage, key string) (retrieve.Query, *body, error) {
 		}
 	}
 	if r := b.Search.Reranker; r != nil {
-		q.Reranker = rerank.Spec{Type: r.Type, Name: r.Name, ID: r.ID, Limit: r.Limit, Cutoff: r.Cutoff}
+		q.Reranker = r.spec()
 	}
 	if len(f.Fields) > 0 {
 		return q, &b, f

@@ -1,0 +1,111 @@
+package retrieve
+
+import (
+	"context"
+
+	"quarry/internal/document"
+	"quarry/internal/rerank"
+)
+
+// material tells the stages about the pool; it is rerank.Material. Each passage is read once, when it is first asked
+// for, and kept for the answer.
+type material struct {
+	s       *Service
+	context Context
+	sources []source
+	pool    []candidate
+	read    map[int]*passage // by index into pool; nil inside = the document is gone
+}
+
+// passage is a candidate with its text.
+type passage struct {
+	result Result // without score
+	part   document.Part
+}
+
+// Signals gives what the search knows of a candidate.
+func (m *material) Signals(i int) rerank.Signals {
+	c := &m.pool[i]
+	return rerank.Signals{
+		Lambda: m.sources[c.source].lambda, Cosine: c.hit.Cosine, BM25: c.hit.BM25, Dimension: c.hit.Dims,
+		Score: c.score, Unit: c.unit,
+	}
+}
+
+// Passages gives texts and metadata.
+func (m *material) Passages(ctx context.Context, indexes []int) ([]rerank.Passage, error) {
+	if err := m.load(ctx, indexes); err != nil {
+		return nil, err
+	}
+	out := make([]rerank.Passage, len(indexes))
+	for j, i := range indexes {
+		if p := m.read[i]; p != nil {
+			out[j] = rerank.Passage{
+				Text: p.result.Text, Part: p.part.Text, DocumentID: p.result.DocumentID,
+				DocumentMetadata: p.result.DocumentMetadata, PartMetadata: p.result.PartMetadata,
+			}
+		}
+	}
+	return out, nil
+}
+
+// Vectors gives no vector yet.
+func (m *material) Vectors(_ context.Context, indexes []int) ([]rerank.Vector, error) {
+	return make([]rerank.Vector, len(indexes)), nil
+}
+
+// load reads the passages among indexes that were not read yet, one read per corpus.
+func (m *material) load(ctx context.Context, indexes []int) error {
+	want := make([][]int, len(m.sources))
+	for _, i := range indexes {
+		if _, ok := m.read[i]; !ok {
+			m.read[i] = nil
+			want[m.pool[i].source] = append(want[m.pool[i].source], i)
+		}
+	}
+	for source, some := range want {
+		if len(some) == 0 {
+			continue
+		}
+		refs := make([]document.Ref, len(some))
+		for j, i := range some {
+			refs[j] = document.Ref{No: m.pool[i].hit.No, Ord: m.pool[i].hit.Ord}
+		}
+		found, err := m.s.passages.Passages(ctx, m.sources[source].corpus.No, refs, m.context.window())
+		if err != nil {
+			return err
+		}
+		k := 0
+		for j := range found { // in the order of refs, some left out
+			for refs[k] != found[j].Ref {
+				k++
+			}
+			m.read[some[k]] = m.passage(&m.pool[some[k]], &found[j])
+			k++
+		}
+	}
+	return nil
+}
+
+func (m *material) passage(c *candidate, p *document.Passage) *passage {
+	at := 0
+	for p.Parts[at].Ord != c.hit.Ord {
+		at++
+	}
+	part := &p.Parts[at]
+	r := Result{
+		Text: m.context.text(p.Parts, at), DocumentID: p.Document.ID, CorpusKey: m.sources[c.source].corpus.Key,
+		Source: c.source, DocumentMetadata: p.Document.Metadata, PartMetadata: part.Metadata,
+	}
+	for i := range p.Document.Tables {
+		if t := &p.Document.Tables[i]; part.TableID != "" && t.ID == part.TableID {
+			r.Table = t
+		}
+	}
+	for i := range p.Document.Images {
+		if x := &p.Document.Images[i]; part.ImageID != "" && x.ID == part.ImageID {
+			r.Image = x
+		}
+	}
+	return &passage{r, *part}
+}

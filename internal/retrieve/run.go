@@ -1,0 +1,179 @@
+package retrieve
+
+import (
+	"context"
+	"time"
+
+	"quarry/internal/rerank"
+)
+
+// Run answers q. Faults: a corpus that does not exist, a filter that does not compile, a setting out of bounds.
+func (s *Service) Run(ctx context.Context, q Query) (Answer, error) {
+	r, err := s.rank(ctx, q)
+	if err != nil {
+		return Answer{}, err
+	}
+	out := Answer{}
+	if out.Results, err = r.results(ctx, r.page()); err != nil {
+		return Answer{}, err
+	}
+	if q.Trace {
+		out.Trace, err = r.trace(ctx)
+	}
+	return out, err
+}
+
+// Ranked is one result of Rank: which part, and its score.
+type Ranked struct {
+	DocumentID string
+	Ord        int
+	Score      float64
+}
+
+// Rank answers q without reading any text that no stage asks for: what measurements of ranking need. It is the first
+// half of Run.
+func (s *Service) Rank(ctx context.Context, q Query) ([]Ranked, error) {
+	r, err := s.rank(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	page := r.page()
+	out := make([]Ranked, len(page))
+	for i, x := range page {
+		c := &r.material.pool[x.Index]
+		out[i] = Ranked{c.hit.ID, c.hit.Ord, x.Score}
+	}
+	return out, nil
+}
+
+// ranking is a query whose results are in their final order.
+type ranking struct {
+	query    Query
+	material *material
+	items    []rerank.Item // all that the last stage left
+	steps    []rerank.Step // nil unless they are to be told
+	started  time.Time
+	searched time.Duration
+}
+
+func (s *Service) rank(ctx context.Context, q Query) (*ranking, error) {
+	r := &ranking{query: q, started: time.Now()}
+	stages, err := rerank.Check(q.Reranker, q.RerankerPath)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := s.plan(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	record := q.Trace || q.Explain
+	need := q.Offset + q.Limit
+	// Where no stage changes the order, a deeper pool gives the same page.
+	if record || !stages.KeepsScores() && !(stages.KeepsOrder() && sameScale(sources)) {
+		need = poolSize(need)
+	}
+	pool, err := s.retrieve(ctx, q, sources, need)
+	if err != nil {
+		return nil, err
+	}
+	r.searched = time.Since(r.started)
+	r.material = &material{s: s, context: q.Context, sources: sources, pool: pool, read: map[int]*passage{}}
+	items := make([]rerank.Item, len(pool))
+	for i, c := range pool {
+		items[i] = rerank.Item{Index: i, Score: c.score}
+	}
+	r.items, r.steps, err = stages.Run(ctx, items, r.material, record)
+	return r, err
+}
+
+// page gives the items that the query asks for.
+func (r *ranking) page() []rerank.Item {
+	items := r.items[min(r.query.Offset, len(r.items)):]
+	return items[:min(r.query.Limit, len(items))]
+}
+
+// results gives items with their texts. One whose document is gone by now is left out.
+func (r *ranking) results(ctx context.Context, items []rerank.Item) ([]Result, error) {
+	if err := r.material.load(ctx, indexes(items)); err != nil {
+		return nil, err
+	}
+	out := make([]Result, 0, len(items))
+	for _, x := range items {
+		if p := r.material.read[x.Index]; p != nil {
+			result := p.result
+			result.Score = x.Score
+			out = append(out, result)
+		}
+	}
+	return out, nil
+}
+
+func indexes(items []rerank.Item) []int {
+	out := make([]int, len(items))
+	for i, x := range items {
+		out[i] = x.Index
+	}
+	return out
+}
+
+// trace tells the steps of the query, each with its first results.
+func (r *ranking) trace(ctx context.Context) ([]Span, error) {
+	pool := make([]rerank.Item, min(traceDepth, len(r.material.pool)))
+	for i := range pool {
+		pool[i] = rerank.Item{Index: i, Score: r.material.pool[i].score}
+	}
+	found, err := r.results(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	out := []Span{{Type: "search", Started: r.started, Latency: r.searched, Results: found}}
+	for _, s := range r.steps {
+		span := Span{Type: "rerank", Name: s.Name, Started: s.Started, Latency: s.Latency}
+		if span.Reranked, err = r.reranked(ctx, s); err != nil {
+			return nil, err
+		}
+		out = append(out, span)
+	}
+	return out, nil
+}
+
+func (r *ranking) reranked(ctx context.Context, s rerank.Step) ([]Reranked, error) {
+	before := make(map[int]float64, len(s.In))
+	for _, x := range s.In {
+		before[x.Index] = x.Score
+	}
+	shown := s.Out[:min(traceDepth, len(s.Out))]
+	if err := r.material.load(ctx, indexes(shown)); err != nil {
+		return nil, err
+	}
+	out := make([]Reranked, 0, len(shown))
+	for _, x := range shown {
+		if p := r.material.read[x.Index]; p != nil {
+			out = append(out, Reranked{
+				DocumentID: p.result.DocumentID, CorpusKey: p.result.CorpusKey, Source: p.result.Source,
+				Text: p.result.Text, Score: x.Score, Original: before[x.Index],
+			})
+		}
+	}
+	return out, nil
+}
+
+// sameScale reports whether the default reranker keeps the order of retrieval: one λ, so one scale of scores.
+func sameScale(sources []source) bool {
+	for _, s := range sources {
+		if s.lambda != sources[0].lambda {
+			return false
+		}
+	}
+	return true
+}
+
+// poolSize is how many candidates reach the reranker: wide steps, so that the pool does not grow with each page and
+// reorder the earlier ones (contract: queries.md section 6).
+func poolSize(need int) int {
+	size := 100
+	for size < need {
+		size *= 10
+	}
+	return size
+}
