@@ -1,0 +1,228 @@
+package bounds
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	contract "quarry/api"
+	"quarry/internal/app"
+	"quarry/internal/config"
+)
+
+// service is the product in process.
+type service struct {
+	handler http.Handler
+	built   []string
+	key     string
+	last    atomic.Int64 // number of the last thing made
+}
+
+func start(t *testing.T) *service {
+	t.Helper()
+	cfg := config.Default()
+	cfg.Data, cfg.Listen = t.TempDir(), ""
+	a, err := app.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	key, err := os.ReadFile(a.KeyFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &service{handler: a.Handler(), built: a.Built(), key: strings.TrimSpace(string(key))}
+}
+
+// ask gives the status and the answer, decoded when it is JSON.
+func (s *service) ask(t *testing.T, req *http.Request) (int, answer, string) {
+	t.Helper()
+	req = req.WithContext(t.Context())
+	req.Header.Set("x-api-key", s.key)
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, req)
+	var out answer
+	raw := w.Body.Bytes()
+	_ = json.Unmarshal(raw, &out) // an answer that is no JSON names no field
+	return w.Code, out, string(raw[:min(len(raw), 300)])
+}
+
+type answer struct {
+	FieldErrors map[string]string `json:"field_errors"`
+}
+
+// corpus makes a corpus with one document and gives its key.
+func (s *service) corpus(t *testing.T) string {
+	t.Helper()
+	key := fmt.Sprintf("corpus-%d", s.last.Add(1))
+	s.must(t, "/v2/corpora", `{"key":"`+key+`","filter_attributes":[{"name":"year","level":"document","type":"integer"}]}`)
+	s.must(t, "/v2/corpora/"+key+"/documents", `{"type":"core","id":"one","document_parts":[{"text":"words"}]}`)
+	return key
+}
+
+func (s *service) must(t *testing.T, path, body string) {
+	t.Helper()
+	req := httptest.NewRequest(http.MethodPost, path, bytes.NewReader([]byte(body)))
+	req.Header.Set("Content-Type", "application/json")
+	if status, _, raw := s.ask(t, req); status != http.StatusCreated {
+		t.Fatalf("POST %s answers %d: %s", path, status, raw)
+	}
+}
+
+// judge sends a request and says what is wrong with the answer.
+func (s *service) judge(t *testing.T, c check) {
+	t.Helper()
+	req, err := c.request.HTTP(c.operation, strings.NewReplacer("${corpus}", c.corpus, "${n}", fmt.Sprint(s.last.Add(1))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, got, raw := s.ask(t, req)
+	named := false
+	for field := range got.FieldErrors {
+		named = named || field == c.field || strings.HasPrefix(field, c.field+".") || strings.HasPrefix(field, c.field+"[")
+	}
+	switch {
+	case c.inside && status >= 300 && !soft[status]:
+		t.Errorf("%s answers %d, want it taken: %s", c.what, status, raw)
+	case c.inside, status == c.refusal && (named || status != http.StatusBadRequest):
+	case strings.HasPrefix(c.field, "path.") && status == http.StatusNotFound: // nothing has such a name
+	default:
+		t.Errorf("%s answers %d, want %d naming %s: %s", c.what, status, c.refusal, c.field, raw)
+	}
+}
+
+// soft are refusals that say nothing against a value: nothing has this name, or another case has taken it; what the
+// value belongs to is not built yet; a time limit of 1 ms has passed.
+var soft = map[int]bool{
+	http.StatusNotFound: true, http.StatusConflict: true, http.StatusNotImplemented: true, http.StatusGatewayTimeout: true,
+}
+
+type check struct {
+	operation, corpus, field, what string
+	request                        Request
+	inside                         bool
+	refusal                        int // status of what is outside
+}
+
+func read(t *testing.T) (*Contract, *Requests) {
+	t.Helper()
+	c, err := NewContract(contract.YAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile("testdata/requests.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ReadRequests(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, r
+}
+
+// TestSchemas proves that each operation that is built takes values on the right side of every bound of the contract,
+// and refuses those on the wrong side with a 400 that names the place.
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	c, requests := read(t)
+	s := start(t)
+	shared := s.corpus(t)
+	for _, operation := range s.built {
+		t.Run(operation, func(t *testing.T) {
+			t.Parallel()
+			all, err := c.Bounds(operation)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range all {
+				s.bound(t, requests, operation, shared, b)
+			}
+		})
+	}
+}
+
+func (s *service) bound(t *testing.T, requests *Requests, operation, shared string, b Bound) {
+	t.Helper()
+	for _, place := range []string{b.Place, last(b.Place)} {
+		if n, ok := requests.Narrower[operation+" "+place+" "+b.Keyword]; ok {
+			b.Value = n
+		}
+	}
+	cases, err := b.Cases(requests.filler(b), requests.item(b.Place))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for _, c := range cases {
+		if c.Inside && requests.OutsideOnly[operation+" "+b.Place] != "" {
+			continue
+		}
+		req, err := requests.Put(operation, b.Place, c.Value)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		key := shared
+		if req.Fresh {
+			key = s.corpus(t)
+		}
+		s.judge(t, check{
+			operation: operation, corpus: key, field: Field(b.Place), request: req, inside: c.Inside, refusal: http.StatusBadRequest,
+			what: fmt.Sprintf("%s, %s %s %v: %s", operation, b.Place, b.Keyword, b.Value, c.Name),
+		})
+	}
+}
+
+// TestFurther proves the bounds that the schemas lack.
+func TestFurther(t *testing.T) {
+	t.Parallel()
+	_, requests := read(t)
+	s := start(t)
+	shared := s.corpus(t)
+	for _, f := range requests.Further {
+		t.Run(f.Call+" "+f.Place, func(t *testing.T) {
+			t.Parallel()
+			if !slices.Contains(s.built, f.Call) {
+				t.Fatalf("%s is not built", f.Call)
+			}
+			for i, v := range append(slices.Clone(f.Inside), f.Outside...) {
+				s.further(t, requests, f, shared, i, v)
+			}
+		})
+	}
+}
+
+func (s *service) further(t *testing.T, requests *Requests, f Further, shared string, i int, v Value) {
+	t.Helper()
+	req, err := requests.Put(f.Call, f.Place, v.make(requests.item(f.Place)))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	c := check{operation: f.Call, corpus: shared, field: f.Field, request: req, inside: i < len(f.Inside), refusal: f.Status}
+	if req.Fresh {
+		c.corpus = s.corpus(t)
+	}
+	if c.field == "" {
+		c.field = Field(f.Place)
+	}
+	if c.refusal == 0 {
+		c.refusal = http.StatusBadRequest
+	}
+	c.what = fmt.Sprintf("%s, %s value %d", f.Call, f.Place, i)
+	s.judge(t, c)
+}
