@@ -26,6 +26,7 @@ import (
 	httpdocuments "quarry/internal/httpapi/documents"
 	httpqueries "quarry/internal/httpapi/queries"
 	"quarry/internal/ingest"
+	"quarry/internal/job"
 	"quarry/internal/page"
 	"quarry/internal/replica"
 	"quarry/internal/retrieve"
@@ -33,6 +34,7 @@ import (
 	"quarry/internal/store/accounts"
 	"quarry/internal/store/corpora"
 	"quarry/internal/store/documents"
+	"quarry/internal/store/jobs"
 )
 
 // App is the running product over one data folder.
@@ -43,6 +45,8 @@ type App struct {
 	db       *store.DB
 	replicas *replica.Set
 	encoders *embed.Registry
+	jobs     *job.Queue
+	stopJobs func() // returns when no job runs; nil until they do
 	server   *httpapi.Server
 	listener net.Listener
 	ready    atomic.Bool
@@ -92,9 +96,26 @@ func (a *App) open(ctx context.Context) (err error) {
 		return err
 	}
 	if a.listener != nil {
-		return a.publish()
+		if err := a.publish(); err != nil {
+			return err
+		}
 	}
+	a.startJobs(ctx)
 	return nil
+}
+
+// startJobs lets the workers of the queue begin; what was under way when the last process ended goes on.
+func (a *App) startJobs(ctx context.Context) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.jobs.Run(ctx)
+	}()
+	a.stopJobs = func() {
+		cancel()
+		<-done
+	}
 }
 
 // build connects the services.
@@ -110,7 +131,8 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 	if err := a.replicas.Reconcile(ctx); err != nil {
 		return err
 	}
-	a.Corpora = corpus.New(corpusRows, a.encoders, a.replicas)
+	a.jobs = job.New(job.Config{Store: jobs.New(a.db), Log: a.log, Alone: a.cfg.Database == ""}) // the folder's lock keeps others out
+	a.Corpora = corpus.New(corpusRows, a.encoders, dropped{a.replicas, a.jobs})
 	reading := document.NewService(documentRows, corpusRows, a.replicas)
 	a.Ingest = ingest.New(ingest.Config{Corpora: corpusRows, Documents: documentRows, Encoders: a.encoders, Index: a.replicas})
 	a.Retrieve = retrieve.New(corpusRows, a.replicas, documentRows, a.encoders)
@@ -125,6 +147,18 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 		Log:       a.log, MaxJSON: a.cfg.MaxJSON, MaxUpload: a.cfg.MaxUpload, Ready: a.ready.Load, OpenAPI: contract.YAML,
 	})
 	return err
+}
+
+// dropped passes on that a life of a corpus has ended.
+type dropped struct {
+	replicas *replica.Set
+	jobs     *job.Queue
+}
+
+// Dropped implements corpus.Listener.
+func (d dropped) Dropped(c corpus.Corpus) {
+	d.replicas.Dropped(c)
+	d.jobs.Refresh()
 }
 
 // Handler is the whole HTTP interface; tests call it without a listener.
@@ -185,6 +219,9 @@ func (a *App) Serve(ctx context.Context) error {
 // Close stops everything in the reverse order of Open. It may be called on a half-opened App.
 func (a *App) Close() error {
 	var errs []error
+	if a.stopJobs != nil {
+		a.stopJobs()
+	}
 	if a.replicas != nil {
 		errs = append(errs, a.replicas.Close())
 	}

@@ -15,6 +15,7 @@ type (
 	User   string // usr_…
 	APIKey string // aky_…
 	Upload string // internal name of an upload in flight
+	Job    string // job_…
 )
 
 // NewCorpus gives a fresh corpus id; the contract's pattern allows digits only.
@@ -25,6 +26,9 @@ func NewUser() User { return User("usr_" + Text(20)) }
 
 // NewAPIKey gives a fresh key id (not the secret).
 func NewAPIKey() APIKey { return APIKey("aky_" + Text(20)) }
+
+// NewJob gives a fresh job id.
+func NewJob() Job { return Job("job_" + Text(20)) }
 
 // NewRequest gives a request id: 32 lower-case hex digits.
 func NewRequest() string {

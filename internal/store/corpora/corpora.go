@@ -17,6 +17,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/opt"
 	"quarry/internal/store"
+	"quarry/internal/store/jobs"
 )
 
 // Store is the corpus.Store over a database.
@@ -163,7 +164,7 @@ func orNull[T any](f opt.Field[T]) any {
 }
 
 // Delete removes the corpus with everything in it. Its key is free at once; the rows of its documents are out of
-// reach at once and cleared away after.
+// reach at once and cleared away after. Its unfinished jobs end aborted.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	err := s.db.Write(ctx, func(tx *store.Tx) error {
 		var no int64
@@ -174,7 +175,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 		if err != nil {
 			return fmt.Errorf("delete corpus: %w", err)
 		}
-		return nil
+		return jobs.Abort(tx, key, time.Now())
 	})
 	if err == nil {
 		s.db.WakeSweeper()

@@ -1,5 +1,5 @@
-// Package storetest is the conformance suite of the stores: every implementation of account.Store, corpus.Store and
-// document.Store must pass it, whatever is behind. It also starts a PostgreSQL server for tests that want one.
+// Package storetest is the conformance suite of the stores: every implementation of account.Store, corpus.Store,
+// document.Store and job.Store must pass it, whatever is behind. It also starts a PostgreSQL server for tests that want one.
 // Only tests import it.
 package storetest
 
@@ -14,6 +14,7 @@ import (
 	"quarry/internal/corpus"
 	"quarry/internal/document"
 	"quarry/internal/id"
+	"quarry/internal/job"
 )
 
 // Stores is one installation's stores.
@@ -21,6 +22,7 @@ type Stores struct {
 	Accounts  account.Store
 	Corpora   corpus.Store
 	Documents document.Store
+	Jobs      job.Store
 }
 
 // Run holds stores to the interfaces' comments. open gives the stores of a fresh, empty installation.
@@ -38,12 +40,14 @@ func Run(t *testing.T, open func(testing.TB) Stores) {
 		{"ids", testIDs}, {"list documents", testListDocuments}, {"corpora apart", testCorporaApart},
 		{"changes", testChanges}, {"dense numbers", testDenseNumbers}, {"load", testLoad}, {"scan", testScan},
 		{"scan is a snapshot", testScanSnapshot}, {"passages", testPassages},
+		{"delete aborts jobs", testDeleteAborts},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.test(t, open(t))
 		})
 	}
+	Jobs(t, func(t testing.TB) job.Store { return open(t).Jobs })
 }
 
 // Corpus gives a corpus to create, with every member set.

@@ -3,10 +3,13 @@ package storetest_test
 import (
 	"testing"
 
+	"quarry/internal/job"
+	"quarry/internal/job/jobtest"
 	"quarry/internal/store"
 	"quarry/internal/store/accounts"
 	"quarry/internal/store/corpora"
 	"quarry/internal/store/documents"
+	"quarry/internal/store/jobs"
 	"quarry/internal/store/storetest"
 )
 
@@ -23,6 +26,12 @@ func TestPostgres(t *testing.T) {
 	storetest.Run(t, func(t testing.TB) storetest.Stores { return open(t, store.Config{URL: storetest.Postgres(t)}) })
 }
 
+// The queue in memory, which other tests trust, keeps the promises of the SQL one.
+func TestMemoryJobs(t *testing.T) {
+	t.Parallel()
+	storetest.Jobs(t, func(testing.TB) job.Store { return new(jobtest.Memory) })
+}
+
 func open(t testing.TB, c store.Config) storetest.Stores {
 	t.Helper()
 	db, err := store.Open(t.Context(), c)
@@ -34,5 +43,5 @@ func open(t testing.TB, c store.Config) storetest.Stores {
 			t.Errorf("close: %v", err)
 		}
 	})
-	return storetest.Stores{Accounts: accounts.New(db), Corpora: corpora.New(db), Documents: documents.New(db)}
+	return storetest.Stores{Accounts: accounts.New(db), Corpora: corpora.New(db), Documents: documents.New(db), Jobs: jobs.New(db)}
 }

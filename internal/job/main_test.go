@@ -1,0 +1,10 @@
+package job_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// No worker, heartbeat or waiter outlives its queue.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

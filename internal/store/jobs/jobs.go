@@ -1,0 +1,176 @@
+// Package jobs keeps the queue of background work in SQL: the job.Store of the queue. Package app makes it; package
+// corpora calls Abort when a corpus is deleted.
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"quarry/internal/fault"
+	"quarry/internal/id"
+	"quarry/internal/job"
+	"quarry/internal/store"
+)
+
+// Store is the job.Store over a database.
+type Store struct{ db *store.DB }
+
+var _ job.Store = (*Store)(nil)
+
+// New gives a store over db.
+func New(db *store.DB) *Store { return &Store{db} }
+
+// columns is what scan reads, in its order; heads leaves out what lists don't show.
+const (
+	columns = `no, id, type, state, account, created_by, corpora, lane, comment, created, started, completed, attempt, input, progress`
+	heads   = `no, id, type, state, account, created_by, corpora, lane, comment, created, started, completed, attempt, '', ''`
+)
+
+type row interface{ Scan(dest ...any) error }
+
+func scan(r row) (j job.Job, err error) {
+	var corpora string
+	var created, started, completed int64
+	var input, progress []byte
+	err = r.Scan(&j.No, &j.ID, &j.Type, &j.State, &j.Account, &j.CreatedBy, &corpora, &j.Lane, &j.Comment,
+		&created, &started, &completed, &j.Attempt, &input, &progress)
+	if err != nil {
+		return j, err
+	}
+	if err := json.Unmarshal([]byte(corpora), &j.CorpusKeys); err != nil {
+		return j, fmt.Errorf("read corpora of job %d: %w", j.No, err)
+	}
+	j.Created, j.Started, j.Completed = instant(created), instant(started), instant(completed)
+	if len(input) > 0 {
+		j.Input = input
+	}
+	if len(progress) > 0 {
+		j.Progress = progress
+	}
+	return j, nil
+}
+
+func instant(micro int64) time.Time {
+	if micro == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micro).UTC()
+}
+
+func scanRows(r *sql.Rows) (job.Job, error) { return scan(r) }
+
+// Add writes a job in state Queued that may be claimed at once.
+func (s *Store) Add(ctx context.Context, j job.Job) (job.Job, error) {
+	corpora, err := json.Marshal(j.CorpusKeys)
+	if err != nil {
+		return j, fmt.Errorf("encode corpora: %w", err)
+	}
+	j.State = job.Queued
+	created := j.Created.UnixMicro()
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		err := tx.QueryRow(`INSERT INTO jobs (id, type, state, account, created_by, corpora, lane, comment, created, started,
+				completed, attempt, due, holder, input, progress)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, 0, $9, '', $10, '') RETURNING no`,
+			string(j.ID), string(j.Type), string(j.State), j.Account, j.CreatedBy, string(corpora), j.Lane, j.Comment, created, string(j.Input)).Scan(&j.No)
+		if err != nil {
+			return fmt.Errorf("write job: %w", err)
+		}
+		for _, key := range j.CorpusKeys {
+			if err := tx.Exec(`INSERT INTO job_corpora (job_no, key) VALUES ($1, $2) ON CONFLICT DO NOTHING`, j.No, key); err != nil {
+				return fmt.Errorf("write corpus of job: %w", err)
+			}
+		}
+		if err := tx.Exec(`INSERT INTO job_turns (account, turn) VALUES ($1, 0) ON CONFLICT DO NOTHING`, j.Account); err != nil {
+			return fmt.Errorf("write account of job: %w", err)
+		}
+		return nil
+	})
+	return j, err
+}
+
+// Get gives a job of an account.
+func (s *Store) Get(ctx context.Context, account string, id id.Job) (job.Job, error) {
+	j, err := scan(s.db.Reader().QueryRowContext(ctx, `SELECT `+columns+` FROM jobs WHERE id = $1 AND account = $2`, string(id), account))
+	if errors.Is(err, sql.ErrNoRows) {
+		return j, fault.NotFound("job_not_found", string(id), "job %s does not exist", id)
+	}
+	if err != nil {
+		return j, fmt.Errorf("read job: %w", store.Translate(err))
+	}
+	return j, nil
+}
+
+// List gives up to l.Limit jobs, newest first, without Input and Progress, and whether more follow.
+func (s *Store) List(ctx context.Context, l job.List) (page []job.Job, more bool, err error) {
+	if l.Limit <= 0 {
+		return nil, false, nil
+	}
+	args := []any{l.Account, l.Limit + 1}
+	condition := ""
+	where := func(text string, values ...any) {
+		condition += fmt.Sprintf(" AND "+text, len(args)+1)
+		args = append(args, values...)
+	}
+	if l.Before != nil {
+		condition += fmt.Sprintf(" AND (created, id) < ($%d, $%d)", len(args)+1, len(args)+2)
+		args = append(args, l.Before.Created, string(l.Before.ID))
+	}
+	if !l.After.IsZero() {
+		where("created > $%d", floor(l.After))
+	}
+	if len(l.States) > 0 {
+		condition += ` AND state IN (` + store.List(len(args)+1, len(l.States)) + `)`
+		for _, v := range l.States {
+			args = append(args, string(v))
+		}
+	}
+	if len(l.Corpora) > 0 {
+		condition += ` AND no IN (SELECT job_no FROM job_corpora WHERE key IN (` + store.List(len(args)+1, len(l.Corpora)) + `))`
+		for _, v := range l.Corpora {
+			args = append(args, v)
+		}
+	}
+	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+heads+` FROM jobs WHERE account = $1`+condition+
+		` ORDER BY created DESC, id DESC LIMIT $2`, args...)
+	found, err := store.Collect(rows, err, scanRows)
+	if err != nil {
+		return nil, false, fmt.Errorf("list jobs: %w", err)
+	}
+	if len(found) > l.Limit {
+		return found[:l.Limit], true, nil
+	}
+	return found, false, nil
+}
+
+// floor gives an instant in microseconds; those beyond every job's creation are cut to seconds that fit.
+func floor(t time.Time) int64 {
+	const most = 1 << 33 // seconds; year 2242
+	if s := t.Unix(); s > most || s < -most {
+		return max(-most, min(most, s)) * 1e6
+	}
+	return t.UnixMicro()
+}
+
+// Sweep removes the jobs that ended before an instant, in small steps.
+func (s *Store) Sweep(ctx context.Context, before time.Time) error {
+	const step = 500
+	for {
+		var removed []int64
+		err := s.db.Write(ctx, func(tx *store.Tx) error {
+			rows, err := tx.Query(`DELETE FROM jobs WHERE no IN (SELECT no FROM jobs WHERE completed > 0 AND completed < $1
+				ORDER BY completed LIMIT $2) RETURNING no`, before.UnixMicro(), step)
+			removed, err = store.Collect(rows, err, func(r *sql.Rows) (no int64, err error) { return no, r.Scan(&no) })
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("remove old jobs: %w", err)
+		}
+		if len(removed) < step {
+			return nil
+		}
+	}
+}
