@@ -43,7 +43,14 @@ type Section struct {
 	Tables   []Table
 	Images   []Image
 	Sections []Section
+	// Page is where the section begins and Pages where in Text other pages do, for files that have pages: the parts
+	// carry the page on which they begin under the key "page".
+	Page  int
+	Pages []PageMark
 }
+
+// PageMark says that from byte At of a text on, the text stands on a page.
+type PageMark struct{ At, Page int }
 
 // Chunking says how section text becomes parts. The zero value is one part per sentence.
 type Chunking struct {

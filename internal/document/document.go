@@ -49,6 +49,7 @@ type Table struct {
 	Title       string          `json:"title,omitempty"`
 	Description string          `json:"description,omitempty"`
 	Data        json.RawMessage `json:"data,omitempty"`
+	Page        int             `json:"-"` // of the file it was found in, 0 when unknown; shown by its parts, not kept
 }
 
 // Image is an image inside a document; Data is its bytes.

@@ -21,6 +21,7 @@ type place struct {
 	title      string   // its own, "" when it has none
 	inForce    string   // its own title or the nearest one around it
 	depth      int
+	page       int // of a file with pages, else 0
 }
 
 // structure walks a structured document in reading order.
@@ -87,7 +88,7 @@ func (s *structure) section(around place, i int, sec *Section) {
 		s.titlePart(at, at.title)
 	}
 	if !blank(sec.Text) {
-		s.textParts(at, sec.Text)
+		s.textParts(at, sec.Text, sec.Pages...)
 	}
 	for j := range sec.Tables {
 		s.table(at, fmt.Sprintf("%s.tables[%d]", at.path, j), sec.Tables[j])
@@ -108,6 +109,7 @@ func (s *structure) enter(around place, i int, sec *Section) place {
 		breadcrumb: around.breadcrumb,
 		inForce:    around.inForce,
 		depth:      around.depth + 1,
+		page:       sec.Page,
 	}
 	if around.title != "" {
 		at.breadcrumb = append(slices.Clip(around.breadcrumb), around.title)
@@ -142,6 +144,9 @@ func (p *place) generated() object {
 		}
 		o = append(o, member{"breadcrumb", append(crumbs, ']')})
 	}
+	if p.page > 0 {
+		o = append(o, member{"page", jsonInt(p.page)})
+	}
 	return o
 }
 
@@ -157,8 +162,9 @@ func (s *structure) titlePart(at place, title string) {
 	s.add(at.path, draft{Part{Text: title, IsTitle: true, Dimensions: s.dims, Gap: " "}, meta})
 }
 
-// textParts cuts text into parts. The gap of each is what stands before it in the text.
-func (s *structure) textParts(at place, text string) {
+// textParts cuts text into parts. The gap of each is what stands before it in the text. Each has the page on which it
+// begins.
+func (s *structure) textParts(at place, text string, pages ...PageMark) {
 	base := at.base()
 	heading := joinTitles(s.title, at.inForce)
 	cursor := cutter{text: text}
@@ -169,6 +175,13 @@ func (s *structure) textParts(at place, text string) {
 		gap := cursor.skip(c.Offset)
 		if i == 0 {
 			gap = " "
+		}
+		for len(pages) > 0 && pages[0].At <= cursor.bytes {
+			if pages[0].Page != at.page {
+				at.page = pages[0].Page
+				base = at.base()
+			}
+			pages = pages[1:]
 		}
 		cursor.skip(c.Offset + c.Len)
 		meta := append(base[:len(base):len(base)],

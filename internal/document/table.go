@@ -35,6 +35,7 @@ func (b *builder) takeTable(path string, t Table) (string, *tableData) {
 		b.bad(path+".id", "the table id %q is used twice", t.ID)
 	}
 	b.tables[t.ID] = true
+	t.Page = 0
 	data := b.readTable(path+".data", t.Data)
 	b.doc.Tables = append(b.doc.Tables, t)
 	return t.ID, data
@@ -113,6 +114,7 @@ func (c *cell) String() string {
 // table adds a table of a section with its searchable forms: its title, a summary and its rows.
 func (s *structure) table(at place, path string, t Table) {
 	id, data := s.takeTable(path, t)
+	at.page = t.Page
 	meta := at.user.over(at.generated()).without("is_title", "vectara")
 	put := func(text, heading, flag string, value json.RawMessage) {
 		mark := object{{"table_id", jsonString(id)}, {flag, value}}

@@ -2,7 +2,7 @@
 // metadata, sections by heading, paragraphs, tables.
 //
 // The format follows from the declared type, the name and the bytes. Formats
-// built so far: plain text, Markdown, HTML. The package cuts no passages and
+// built so far: plain text, Markdown, HTML, Word (docx). The package cuts no passages and
 // knows neither corpora nor the network. Its caller is ingest. Safe for
 // concurrent use.
 package extract
@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strings"
 
+	"quarry/internal/extract/docx"
 	"quarry/internal/extract/html"
 	"quarry/internal/extract/markdown"
 	"quarry/internal/extract/outline"
@@ -22,17 +23,22 @@ var (
 	// ErrUnparsable means bytes that are not what they claim to be (contract:
 	// 400).
 	ErrUnparsable = outline.ErrUnparsable
+	// ErrProtected and ErrNoText are the same for files that need a password,
+	// and for pages that are pictures.
+	ErrProtected = outline.ErrProtected
+	ErrNoText    = outline.ErrNoText
 	// ErrUnsupported means a type that no parser here reads (contract: 415).
 	ErrUnsupported = errors.New("the file type is not supported")
 	// ErrEmpty means a file of no bytes (contract: 400).
 	ErrEmpty = errors.New("the file is empty")
 )
 
-// Document, Section and Table are the tree that Read returns.
+// Document, Section, Table and Mark are the tree that Read returns.
 type (
 	Document = outline.Document
 	Section  = outline.Section
 	Table    = outline.Table
+	Mark     = outline.Mark
 )
 
 // Input is one file.
@@ -46,8 +52,8 @@ type Input struct {
 }
 
 // Read parses a file. A file without readable text gives a document without
-// sections. Errors wrap ErrUnsupported, ErrEmpty or ErrUnparsable, checked in
-// this order.
+// sections. Errors wrap ErrUnsupported, ErrEmpty or one of the others above,
+// checked in this order.
 func Read(in Input) (*Document, error) {
 	f, err := choose(in)
 	if err != nil {
@@ -56,19 +62,7 @@ func Read(in Input) (*Document, error) {
 	if len(in.Data) == 0 {
 		return nil, ErrEmpty
 	}
-	text, err := decode(in, f)
-	if err != nil {
-		return nil, err
-	}
-	var doc *Document
-	switch f {
-	case formatHTML:
-		doc, err = html.Read(text)
-	case formatMarkdown:
-		doc, err = markdown.Read(text)
-	default:
-		doc = plain(text)
-	}
+	doc, err := parse(in, f)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.mediaType(), err)
 	}
@@ -79,6 +73,24 @@ func Read(in Input) (*Document, error) {
 		doc.Metadata["title"] = doc.Title
 	}
 	return doc, nil
+}
+
+// parse reads a file of a known format.
+func parse(in Input, f format) (*Document, error) {
+	if f == formatDOCX {
+		return docx.Read(in.Data)
+	}
+	text, err := decode(in, f)
+	if err != nil {
+		return nil, err
+	}
+	switch f {
+	case formatHTML:
+		return html.Read(text)
+	case formatMarkdown:
+		return markdown.Read(text)
+	}
+	return plain(text), nil
 }
 
 // plain makes one section of a text. Form feeds end a page and with it a

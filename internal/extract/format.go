@@ -12,6 +12,8 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
+
+	"quarry/internal/extract/docx"
 )
 
 // format is one that Read has a parser for.
@@ -21,6 +23,7 @@ const (
 	formatText format = iota + 1
 	formatMarkdown
 	formatHTML
+	formatDOCX
 )
 
 func (f format) mediaType() string {
@@ -29,9 +32,13 @@ func (f format) mediaType() string {
 		return "text/markdown"
 	case formatHTML:
 		return "text/html"
+	case formatDOCX:
+		return wordType
 	}
 	return "text/plain"
 }
+
+const wordType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 var byType = map[string]format{
 	"text/plain":            formatText,
@@ -39,18 +46,22 @@ var byType = map[string]format{
 	"text/x-markdown":       formatMarkdown,
 	"text/html":             formatHTML,
 	"application/xhtml+xml": formatHTML,
+	wordType:                formatDOCX,
+	"application/vnd.openxmlformats-officedocument.wordprocessingml.template": formatDOCX,
+	"application/vnd.ms-word.document.macroenabled.12":                        formatDOCX,
 }
 
 var byExtension = map[string]format{
 	".txt": formatText, ".text": formatText, ".log": formatText,
 	".md": formatMarkdown, ".markdown": formatMarkdown, ".mdown": formatMarkdown,
 	".html": formatHTML, ".htm": formatHTML, ".xhtml": formatHTML, ".lxml": formatHTML,
+	".docx": formatDOCX, ".docm": formatDOCX, ".dotx": formatDOCX,
 }
 
 // refused are extensions of formats that are not text or have a parser only
 // later; their bytes are not worth a guess.
 var refused = map[string]bool{
-	".pdf": true, ".doc": true, ".docx": true, ".ppt": true, ".pptx": true, ".odt": true, ".rtf": true, ".epub": true,
+	".pdf": true, ".doc": true, ".ppt": true, ".pptx": true, ".odt": true, ".rtf": true, ".epub": true,
 	".xls": true, ".xlsx": true, ".ods": true, ".odp": true, ".eml": true, ".msg": true, ".zip": true, ".gz": true,
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".mp3": true, ".mp4": true, ".exe": true,
 }
@@ -68,6 +79,8 @@ func choose(in Input) (format, error) {
 		return byExtension[ext], nil
 	case known:
 		return f, nil
+	case declared == "application/msword" && byExtension[ext] == formatDOCX: // what older clients call both
+		return formatDOCX, nil
 	case declared != "" && declared != "application/octet-stream" && declared != "binary/octet-stream":
 		return 0, fmt.Errorf("%w: %s", ErrUnsupported, declared)
 	}
@@ -79,6 +92,9 @@ func choose(in Input) (format, error) {
 	}
 	if len(in.Data) == 0 {
 		return formatText, nil
+	}
+	if bytes.HasPrefix(in.Data, []byte("PK\x03\x04")) && docx.Is(in.Data) {
+		return formatDOCX, nil
 	}
 	if binary(in.Data) && !marked(in.Data) {
 		return 0, fmt.Errorf("%w: the content is not text", ErrUnsupported)

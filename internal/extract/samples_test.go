@@ -22,7 +22,7 @@ func TestReadFindsWhatAnotherParserFinds(t *testing.T) {
 	}
 	const floor, mean = 0.80, 0.95
 	sum, n := 0.0, 0
-	for _, kind := range []string{"md", "html"} {
+	for _, kind := range []string{"md", "html", "docx"} {
 		files, err := filepath.Glob(filepath.Join(dir, kind, "sources", "*."+kind))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no %s samples: %v", kind, err)
@@ -31,6 +31,9 @@ func TestReadFindsWhatAnotherParserFinds(t *testing.T) {
 			data, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if others[filepath.Base(file)] {
+				continue
 			}
 			want, err := os.ReadFile(filepath.Join(dir, kind, "expected", filepath.Base(file)+".md"))
 			if errors.Is(err, fs.ErrNotExist) {
@@ -58,6 +61,9 @@ func TestReadFindsWhatAnotherParserFinds(t *testing.T) {
 	}
 	t.Logf("mean recall of %d files %.4f", n, sum/float64(n))
 }
+
+// others are files whose expected words are another parser's notation: LaTeX, and the data behind a drawn chart.
+var others = map[string]bool{"equations.docx": true, "drawingml.docx": true}
 
 // target matches what our tree leaves out on purpose: where links lead, and
 // marks for images.

@@ -12,7 +12,7 @@ import (
 )
 
 // readable names what Supported takes, for refusals.
-const readable = "files that can be read are plain text, Markdown, HTML, and JSON that holds a structured or core document"
+const readable = "files that can be read are plain text, Markdown, HTML, Word (docx), and JSON that holds a structured or core document"
 
 // Supported refuses with fault.KindMediaType what can't be read, as far as declared type and name tell.
 func Supported(name, contentType string) error {
@@ -31,7 +31,7 @@ func (u *Upload) read() (document.Draft, error) {
 		return nil, fault.MediaType("%s; %s", err, readable)
 	case errors.Is(err, extract.ErrEmpty):
 		return nil, fault.InvalidField("body.file", "must not be empty")
-	case errors.Is(err, extract.ErrUnparsable):
+	case errors.Is(err, extract.ErrUnparsable), errors.Is(err, extract.ErrProtected), errors.Is(err, extract.ErrNoText):
 		f := fault.InvalidField("body.file", "%s", err)
 		f.Text = err.Error()
 		return nil, f
@@ -64,13 +64,16 @@ func sectionsOf(all []extract.Section) ([]document.Section, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := document.Section{Title: in.Title, Text: in.Text, Sections: inner}
+		s := document.Section{Title: in.Title, Text: in.Text, Sections: inner, Page: in.Page}
+		for _, m := range in.Pages {
+			s.Pages = append(s.Pages, document.PageMark(m))
+		}
 		for _, t := range in.Tables {
 			data, err := tableData(t)
 			if err != nil {
 				return nil, err
 			}
-			s.Tables = append(s.Tables, document.Table{Title: t.Title, Data: data})
+			s.Tables = append(s.Tables, document.Table{Title: t.Title, Data: data, Page: t.Page})
 		}
 		if strings.TrimSpace(s.Title+s.Text) != "" || len(s.Tables)+len(s.Sections) > 0 {
 			out = append(out, s)

@@ -174,7 +174,8 @@ func TestSupported(t *testing.T) {
 		ok                bool
 	}{
 		{"a.md", "", true}, {"a.txt", "application/octet-stream", true}, {"a", "text/html; charset=utf-8", true}, {"upload", "", true},
-		{"a.pdf", "", false}, {"a.docx", "application/octet-stream", false}, {"a.txt", "application/pdf", false},
+		{"a.pdf", "", false}, {"a.doc", "application/octet-stream", false}, {"a.docx", "", true}, {"a.docx", "application/msword", true}, {"a.docx", "text/plain", true},
+		{"a.doc", "application/msword", false}, {"a.txt", "application/pdf", false},
 	} {
 		err := ingest.Supported(tt.name, tt.contentType)
 		if (err == nil) != tt.ok || err != nil && !fault.Is(err, fault.KindMediaType) {

@@ -14,6 +14,12 @@ import (
 // claim to have.
 var ErrUnparsable = errors.New("the file could not be parsed and may be a corrupt archive or a malformed document")
 
+// ErrProtected means a file that opens only with a password.
+var ErrProtected = errors.New("the file is protected by a password; upload a copy without one")
+
+// ErrNoText means a file whose pages are pictures.
+var ErrNoText = errors.New("the file has no text layer: its pages are pictures, and text recognition (OCR) is not available")
+
 // Document is what a parser makes of a file.
 type Document struct {
 	// Title is the title that the file declares, else its first heading of the
@@ -33,6 +39,10 @@ type Section struct {
 	Title string
 	// Level is that of the heading, 1 to 6, or 0 without one.
 	Level int
+	// Page is where the section begins, from 1; 0 for files without pages.
+	Page int
+	// Pages says where in Text pages begin, ascending.
+	Pages []Mark
 	// Text holds the paragraphs, a blank line between two. List items are
 	// lines that begin with their bullet or number. Tables are not in it.
 	Text     string
@@ -40,8 +50,12 @@ type Section struct {
 	Sections []Section
 }
 
+// Mark says that from byte At of a text on, the text stands on a page.
+type Mark struct{ At, Page int }
+
 // Table is a grid of cells; a cell that spans others is repeated in them.
 type Table struct {
+	Page          int // where it begins, 0 for files without pages
 	Title         string
 	Headers, Rows [][]string
 }
@@ -52,6 +66,7 @@ type Builder struct {
 	root  node
 	stack []*node // open sections, outermost first
 	lines bool    // the last thing added is a line that others may follow
+	page  int     // of what comes next, 0 for files without pages
 }
 
 type node struct {
@@ -71,25 +86,29 @@ func (b *Builder) Heading(level int, title string) {
 	if len(b.stack) > 0 {
 		parent = b.stack[len(b.stack)-1]
 	}
-	n := &node{section: Section{Title: title, Level: level}}
+	n := &node{section: Section{Title: title, Level: level, Page: b.page}}
 	parent.children = append(parent.children, n)
 	b.stack = append(b.stack, n)
 }
 
+// Page says that what comes next stands on page n.
+func (b *Builder) Page(n int) { b.page = n }
+
 // Paragraph adds text to the open section, unless it is only white space.
-func (b *Builder) Paragraph(text string) {
+// Marks are for a text that pages break.
+func (b *Builder) Paragraph(text string, breaks ...Mark) {
 	b.lines = false
-	b.add(text, "\n\n")
+	b.add(text, "\n\n", breaks)
 }
 
 // Line adds a list item: a line of its own in one paragraph with the lines
 // before it.
-func (b *Builder) Line(text string) {
+func (b *Builder) Line(text string, breaks ...Mark) {
 	sep := "\n\n"
 	if b.lines {
 		sep = "\n"
 	}
-	b.add(text, sep)
+	b.add(text, sep, breaks)
 	b.lines = true
 }
 
@@ -100,6 +119,9 @@ func (b *Builder) Break() { b.lines = false }
 func (b *Builder) Table(t Table) {
 	b.lines = false
 	n := b.open()
+	if t.Page == 0 {
+		t.Page = b.page
+	}
 	n.section.Tables = append(n.section.Tables, t)
 }
 
@@ -132,7 +154,7 @@ func (b *Builder) open() *node {
 	return b.stack[len(b.stack)-1]
 }
 
-func (b *Builder) add(text, sep string) {
+func (b *Builder) add(text, sep string, breaks []Mark) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
@@ -140,7 +162,21 @@ func (b *Builder) add(text, sep string) {
 	if n.text.Len() > 0 {
 		n.text.WriteString(sep)
 	}
+	n.mark(n.text.Len(), b.page)
+	for _, m := range breaks {
+		n.mark(n.text.Len()+m.At, m.Page)
+		b.page = m.Page
+	}
 	n.text.WriteString(text)
+}
+
+// mark notes that the text from byte at on stands on a page, unless it does so already.
+func (n *node) mark(at, page int) {
+	marks := n.section.Pages
+	if last := len(marks) - 1; last >= 0 && (marks[last].Page == page || marks[last].At >= at && marks[last].Page > page) || page == 0 {
+		return
+	}
+	n.section.Pages = append(marks, Mark{at, page})
 }
 
 // tree converts nodes; levels bound its depth to six.

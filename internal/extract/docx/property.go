@@ -1,0 +1,61 @@
+package docx
+
+import (
+	"encoding/xml"
+	"strconv"
+	"strings"
+	"time"
+
+	"quarry/internal/extract/archive"
+)
+
+// named maps the elements of docProps/core.xml to the keys of metadata; the keys are those of other formats.
+var named = map[string]string{
+	"title": "title", "creator": "Author", "subject": "subject", "description": "description", "keywords": "keywords",
+	"category": "category", "language": "Content-Language", "lastModifiedBy": "Last-Author",
+	"created": "date", "modified": "modified",
+}
+
+// counted maps those of docProps/app.xml.
+var counted = map[string]string{"Pages": "Page-Count", "Words": "Word-Count"}
+
+// properties gives what the file says of itself.
+func properties(a *archive.Archive) (map[string]any, error) {
+	m := map[string]any{}
+	for _, part := range []string{"docProps/core.xml", "docProps/app.xml"} {
+		data, err := a.Read(part)
+		if err != nil {
+			return nil, err
+		}
+		if data == nil {
+			continue
+		}
+		x := archive.NewXML(data)
+		err = x.Each(func(e xml.StartElement) error {
+			text, number := named[e.Name.Local], counted[e.Name.Local]
+			if text == "" && number == "" {
+				return nil
+			}
+			value, err := x.Text()
+			value = oneLine(value)
+			switch {
+			case value == "" || err != nil:
+			case number != "":
+				if n, err := strconv.Atoi(value); err == nil && n > 0 {
+					m[number] = n
+				}
+			case text == "date" || text == "modified":
+				if t, err := time.Parse(time.RFC3339, strings.TrimSpace(value)); err == nil {
+					m[text] = t.UTC().Format(time.RFC3339)
+				}
+			default:
+				m[text] = value
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,296 @@
+package docx
+
+import (
+	"encoding/xml"
+	"strings"
+
+	"quarry/internal/extract/archive"
+	"quarry/internal/extract/outline"
+)
+
+// reader goes through one part in reading order. The archive bounds its depth.
+type reader struct {
+	x         *archive.XML
+	out       *outline.Builder
+	styles    *sheet
+	numbering *numbering
+	counters  map[string]*counter
+	notes     map[string]string // by kind and id
+	page      int               // 0 when unknown
+	titled    bool              // a paragraph in the style Title came: headings stand below it
+	caption   string            // a caption that may be that of the next table
+	captionAt int               // its page
+	joined    *paragraph        // its mark was deleted: the next paragraph goes on with it
+}
+
+// block is a paragraph or a table.
+type block struct {
+	par   *paragraph
+	table *table
+}
+
+// paragraph is one with what hangs on it.
+type paragraph struct {
+	role
+	text   strings.Builder
+	page   int            // where it begins
+	breaks []outline.Mark // pages that begin inside
+	merge  bool           // its own end was deleted
+	after  []block        // text boxes
+	notes  []string
+}
+
+// plain gives the lines of a block without structure.
+func (b block) plain() []string {
+	var lines []string
+	if p := b.par; p != nil {
+		if t := strings.TrimSpace(p.text.String()); t != "" {
+			lines = append(lines, t)
+		}
+		for _, in := range p.after {
+			lines = append(lines, in.plain()...)
+		}
+		return append(lines, p.notes...)
+	}
+	for _, row := range b.table.rows {
+		for _, c := range row.cells {
+			for _, in := range c.blocks {
+				lines = append(lines, in.plain()...)
+			}
+		}
+	}
+	return lines
+}
+
+// blocks reads the paragraphs and tables inside the element that was started last.
+func (r *reader) blocks(put func(block)) error {
+	defer r.finish(put)
+	return r.x.Each(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "p":
+			p, err := r.paragraph()
+			if err != nil {
+				return err
+			}
+			if p != nil {
+				put(block{par: p})
+			}
+		case "tbl":
+			t, err := r.table()
+			if err != nil {
+				return err
+			}
+			put(block{table: t})
+		case "moveFrom", "sdtPr", "sectPr", "Fallback", "del", "docPartObj":
+			return r.x.Skip()
+		}
+		return nil // sdtContent, ins, moveTo, customXml, Choice: what is inside is read
+	})
+}
+
+// finish gives the last paragraph of several when its end was deleted, but no other follows.
+func (r *reader) finish(put func(block)) {
+	if r.joined != nil {
+		put(block{par: r.joined})
+		r.joined = nil
+	}
+}
+
+// paragraph reads the paragraph that was started last; nil when it goes on in the next one.
+func (r *reader) paragraph() (*paragraph, error) {
+	p := r.joined
+	r.joined = nil
+	if p == nil {
+		p = &paragraph{role: r.styles.role(""), page: r.page}
+	}
+	p.merge = false
+	if err := r.runs(p); err != nil {
+		return nil, err
+	}
+	if p.merge {
+		r.joined = p
+		return nil, nil
+	}
+	return p, nil
+}
+
+// runs reads what stands in a paragraph or inside an element of it.
+func (r *reader) runs(p *paragraph) error {
+	return r.x.Each(func(e xml.StartElement) error { return r.inline(p, e) })
+}
+
+func (r *reader) inline(p *paragraph, e xml.StartElement) error {
+	switch e.Name.Local {
+	case "pPr":
+		return r.properties(p)
+	case "r":
+		return r.run(p)
+	case "t":
+		t, err := r.x.Text()
+		p.text.WriteString(t)
+		return err
+	case "tab", "ptab":
+		p.text.WriteByte(' ')
+	case "br", "cr":
+		p.text.WriteByte('\n')
+	case "noBreakHyphen":
+		p.text.WriteRune('‑')
+	case "lastRenderedPageBreak":
+		r.nextPage(p)
+	case "footnoteReference", "endnoteReference":
+		if note := r.notes[strings.TrimSuffix(e.Name.Local, "Reference")+archive.Attr(e, "id")]; note != "" {
+			p.notes = append(p.notes, note)
+		}
+	case "txbxContent":
+		return r.blocks(func(b block) { p.after = append(p.after, b) })
+	case "docPr":
+		if alt := strings.TrimSpace(archive.Attr(e, "descr")); alt != "" {
+			p.text.WriteString(" " + alt + " ")
+		}
+	case "den":
+		p.text.WriteByte('/')
+	case "sup":
+		p.text.WriteByte('^')
+	case "sub":
+		p.text.WriteByte('_')
+	case "moveFrom", "rt", "Fallback", "sdtPr", "rPr", "del", "instrText", "delText":
+		return r.x.Skip()
+	}
+	return nil
+}
+
+// nextPage notes that the rest of a paragraph stands on the next page.
+func (r *reader) nextPage(p *paragraph) {
+	if r.page == 0 {
+		return
+	}
+	r.page++
+	if strings.TrimSpace(p.text.String()) == "" {
+		p.page = r.page
+		return
+	}
+	p.breaks = append(p.breaks, outline.Mark{At: p.text.Len(), Page: r.page})
+}
+
+// run reads a run, unless it is hidden.
+func (r *reader) run(p *paragraph) error {
+	hidden := p.hidden
+	return r.x.Each(func(e xml.StartElement) error {
+		switch {
+		case e.Name.Local == "rPr":
+			return r.x.Each(func(e xml.StartElement) error {
+				if e.Name.Local == "vanish" {
+					hidden = truth(archive.Attr(e, "val"), true)
+				}
+				return nil
+			})
+		case hidden && e.Name.Local != "lastRenderedPageBreak":
+			return r.x.Skip()
+		}
+		return r.inline(p, e)
+	})
+}
+
+// properties reads what a paragraph says of itself, over what its style says.
+func (r *reader) properties(p *paragraph) error {
+	level := -1
+	err := r.x.Each(func(e xml.StartElement) error {
+		value := archive.Attr(e, "val")
+		switch e.Name.Local {
+		case "pStyle":
+			p.role = r.styles.role(value)
+		case "outlineLvl":
+			level = number(value, 9)
+		case "numId":
+			p.numID = value
+		case "ilvl":
+			p.numLvl = number(value, 0)
+		case "del":
+			p.merge = true
+		case "pPrChange", "sectPr", "rPrChange": // what it was before
+			return r.x.Skip()
+		}
+		return nil
+	})
+	if level >= 0 && !p.title {
+		p.level = (level + 1) % 10
+	}
+	return err
+}
+
+// put adds a block to the tree.
+func (r *reader) put(b block) {
+	if b.table != nil {
+		r.putTable(b.table)
+		return
+	}
+	p := b.par
+	text := strings.TrimSpace(p.text.String())
+	shift := strings.Index(p.text.String(), text)
+	breaks := p.breaks
+	for i := range breaks {
+		breaks[i].At = min(max(0, breaks[i].At-shift), len(text))
+	}
+	if r.page > 0 {
+		r.out.Page(p.page)
+	}
+	switch {
+	case text == "" || p.toc:
+	case p.title:
+		r.flushCaption()
+		r.titled = true
+		r.out.Heading(1, oneLine(text))
+	case p.level > 0:
+		r.flushCaption()
+		level := p.level
+		if r.titled {
+			level++
+		}
+		r.out.Heading(level, r.numbered(p, oneLine(text)))
+	case p.caption:
+		r.flushCaption()
+		r.caption, r.captionAt = oneLine(text), p.page
+	case p.numID != "" && p.numID != "0":
+		r.flushCaption()
+		line := strings.Repeat("  ", min(p.numLvl, maxLevels)) + r.numbered(p, text)
+		for i := range breaks {
+			breaks[i].At += len(line) - len(text)
+		}
+		r.out.Line(line, breaks...)
+	default:
+		r.flushCaption()
+		r.out.Paragraph(text, breaks...)
+	}
+	for _, in := range p.after {
+		r.put(in)
+	}
+	for _, note := range p.notes {
+		r.flushCaption()
+		r.out.Paragraph(note)
+	}
+	if r.page > 0 {
+		r.out.Page(r.page)
+	}
+}
+
+// numbered gives a heading or an item with its number in front.
+func (r *reader) numbered(p *paragraph, text string) string {
+	if p.numID == "" || p.numID == "0" {
+		return text
+	}
+	mark := r.mark(p.numID, p.numLvl)
+	if mark == "" || p.level > 0 && mark == "-" {
+		return text
+	}
+	return mark + " " + text
+}
+
+// flushCaption writes a caption that no table followed.
+func (r *reader) flushCaption() {
+	if r.caption != "" {
+		r.out.Paragraph(r.caption)
+		r.caption = ""
+	}
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

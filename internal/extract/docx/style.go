@@ -1,0 +1,149 @@
+package docx
+
+import (
+	"encoding/xml"
+	"strconv"
+	"strings"
+
+	"quarry/internal/extract/archive"
+)
+
+// role is what a paragraph is by its style.
+type role struct {
+	level   int // of a heading, 1 to 9; 0 for text
+	title   bool
+	caption bool
+	toc     bool   // a line of a table of contents
+	numID   string // list, "" when none
+	numLvl  int
+	hidden  bool // drawn nowhere
+}
+
+// style is one paragraph style as the file declares it.
+type style struct {
+	role
+	name    string
+	basedOn string
+	outline int // 0 to 9, -1 when the style does not say
+}
+
+// sheet is the styles of a document by id.
+type sheet struct {
+	styles   map[string]*style
+	standard string
+}
+
+func readStyles(a *archive.Archive, name string) (*sheet, error) {
+	s := &sheet{styles: map[string]*style{}}
+	data, err := a.Read(name)
+	if err != nil || data == nil {
+		return s, err
+	}
+	x := archive.NewXML(data)
+	return s, x.Each(func(e xml.StartElement) error {
+		if e.Name.Local != "style" {
+			return nil
+		}
+		one := &style{outline: -1}
+		kind, id := archive.Attr(e, "type"), archive.Attr(e, "styleId")
+		first := truth(archive.Attr(e, "default"), false)
+		err := x.Each(func(e xml.StartElement) error {
+			value := archive.Attr(e, "val")
+			switch e.Name.Local {
+			case "name":
+				one.name = strings.ToLower(value)
+			case "basedOn":
+				one.basedOn = value
+			case "outlineLvl":
+				one.outline = number(value, 9)
+			case "numId":
+				one.numID = value
+			case "ilvl":
+				one.numLvl = number(value, 0)
+			case "vanish":
+				one.hidden = truth(value, true)
+			}
+			return nil
+		})
+		if id != "" {
+			s.styles[id] = one
+		}
+		if first && kind == "paragraph" {
+			s.standard = id
+		}
+		return err
+	})
+}
+
+// maxBased bounds the chain of styles that are based on others.
+const maxBased = 20
+
+// role gives what a style makes of a paragraph: the nearest word along the chain of styles it is based on. Word's own
+// styles keep their English names in every language; their ids are translated.
+func (s *sheet) role(id string) role {
+	if id == "" {
+		id = s.standard
+	}
+	var r role
+	outline := -1
+	levelled := false
+	for n := 0; id != "" && n < maxBased; n++ {
+		st := s.styles[id]
+		if st == nil {
+			if n == 0 {
+				r.name(strings.ToLower(id))
+			}
+			break
+		}
+		if outline < 0 {
+			outline = st.outline
+		}
+		if !levelled {
+			r.name(st.name)
+			levelled = r.level > 0
+		}
+		if r.numID == "" {
+			r.numID, r.numLvl = st.numID, st.numLvl
+		}
+		if n == 0 {
+			r.hidden = st.hidden
+		}
+		id = st.basedOn
+	}
+	if outline >= 0 && !r.title {
+		r.level = (outline + 1) % 10
+	}
+	return r
+}
+
+func (r *role) name(name string) {
+	rest, heading := strings.CutPrefix(name, "heading")
+	if n, err := strconv.Atoi(strings.TrimSpace(rest)); heading && err == nil && n >= 1 && n <= 9 {
+		r.level = n
+	}
+	r.title = r.title || name == "title"
+	r.caption = r.caption || name == "caption"
+	if rest, ok := strings.CutPrefix(name, "toc "); ok && rest != "heading" {
+		r.toc = true
+	}
+}
+
+// number reads an attribute, other when it is none.
+func number(s string, other int) int {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > 1<<20 {
+		return other
+	}
+	return n
+}
+
+// truth reads an on-off attribute; an absent one is what the element means by being there.
+func truth(s string, absent bool) bool {
+	switch s {
+	case "":
+		return absent
+	case "0", "false", "off", "none":
+		return false
+	}
+	return true
+}

@@ -1,0 +1,184 @@
+package docx
+
+import (
+	"encoding/xml"
+	"strings"
+
+	"quarry/internal/extract/archive"
+	"quarry/internal/extract/outline"
+)
+
+// Spans are bounded, or a file of a few bytes could ask for a grid of millions of cells.
+const (
+	maxColumns = 500
+	maxCells   = 200_000
+)
+
+// table is one as it was read, before it is known whether it holds data or lays out text.
+type table struct {
+	rows     []row
+	firstRow bool // the table's look has a row of headers
+	page     int
+}
+
+type row struct {
+	cells  []cell
+	header bool
+	gone   bool // deleted in a tracked change
+}
+
+type cell struct {
+	blocks []block
+	span   int
+	below  bool // it goes on with the cell above
+}
+
+// table reads the table that was started last.
+func (r *reader) table() (*table, error) {
+	t := &table{page: r.page}
+	err := r.x.Each(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "tblLook":
+			t.firstRow = truth(archive.Attr(e, "firstRow"), lookBit(archive.Attr(e, "val")))
+		case "tr":
+			one, err := r.row()
+			if !one.gone {
+				t.rows = append(t.rows, one)
+			}
+			return err
+		}
+		return nil
+	})
+	return t, err
+}
+
+// lookBit gives the bit of older files' tblLook that stands for a first row of headers.
+func lookBit(hex string) bool {
+	return len(hex) == 4 && strings.ContainsRune("2367aAbBeEfF", rune(hex[2]))
+}
+
+func (r *reader) row() (row, error) {
+	var out row
+	err := r.x.Each(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "tblHeader":
+			out.header = truth(archive.Attr(e, "val"), true)
+		case "del":
+			out.gone = true
+		case "tc":
+			c, err := r.cell()
+			out.cells = append(out.cells, c)
+			return err
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (r *reader) cell() (out cell, err error) {
+	out.span = 1
+	put := func(b block) { out.blocks = append(out.blocks, b) }
+	defer r.finish(put)
+	err = r.x.Each(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "gridSpan":
+			out.span = min(max(1, number(archive.Attr(e, "val"), 1)), maxColumns)
+		case "vMerge":
+			out.below = archive.Attr(e, "val") != "restart"
+		case "tcPrChange":
+			return r.x.Skip()
+		case "p":
+			p, err := r.paragraph()
+			if p != nil {
+				put(block{par: p})
+			}
+			return err
+		case "tbl":
+			t, err := r.table()
+			if err == nil {
+				put(block{table: t})
+			}
+			return err
+		}
+		return nil
+	})
+	return out, err
+}
+
+// putTable adds a table of data as such, and the text of one that lays out the page.
+func (r *reader) putTable(t *table) {
+	if r.page > 0 {
+		r.out.Page(t.page)
+	}
+	grid, ok := t.grid()
+	if ok {
+		grid.Title = r.caption
+		r.caption = ""
+		r.out.Table(grid)
+	} else {
+		r.flushCaption()
+		for _, row := range t.rows {
+			for _, c := range row.cells {
+				for _, b := range c.blocks {
+					r.put(b)
+				}
+			}
+		}
+	}
+	if r.page > 0 {
+		r.out.Page(r.page)
+	}
+}
+
+// grid makes the cells of a table of data. A table with headings or tables inside, or with fewer than two rows or
+// columns, lays out text.
+func (t *table) grid() (outline.Table, bool) {
+	var out outline.Table
+	cells, columns := 0, 0
+	var above []string
+	head := true
+	for i := range t.rows {
+		in := &t.rows[i]
+		var line []string
+		for _, c := range in.cells {
+			text, ok := c.text()
+			if !ok {
+				return out, false
+			}
+			for range c.span {
+				if c.below && len(line) < len(above) {
+					text = above[len(line)]
+				}
+				line = append(line, text)
+			}
+		}
+		if cells += len(line); cells > maxCells || len(line) > maxColumns {
+			return out, false
+		}
+		columns = max(columns, len(line))
+		above = line
+		if head = head && (in.header || i == 0 && t.firstRow && len(t.rows) > 1); head {
+			out.Headers = append(out.Headers, line)
+		} else {
+			out.Rows = append(out.Rows, line)
+		}
+	}
+	if len(out.Rows) == 0 {
+		out.Headers, out.Rows = nil, out.Headers
+	}
+	return out, columns > 1 && len(out.Headers)+len(out.Rows) > 1
+}
+
+// text gives the words of a cell on one line; false when it holds more than words.
+func (c *cell) text() (string, bool) {
+	var words []string
+	for _, b := range c.blocks {
+		if b.table != nil || b.par.level > 0 || b.par.title {
+			return "", false
+		}
+		for _, line := range b.plain() {
+			words = append(words, strings.Fields(line)...)
+		}
+	}
+	return strings.Join(words, " "), true
+}
