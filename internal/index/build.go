@@ -9,6 +9,7 @@ import (
 
 	"quarry/internal/filter"
 	"quarry/internal/index/column"
+	"quarry/internal/index/layer"
 	"quarry/internal/index/postings"
 	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
@@ -17,6 +18,7 @@ import (
 // table gathers what every segment has, whether built from documents or merged: documents, rows, vectors, columns.
 type table struct {
 	x       *Index
+	of      *layer.Schema
 	rows    int
 	nos     []int64
 	no      []byte
@@ -32,12 +34,12 @@ type table struct {
 	columns []*column.Builder
 }
 
-func (x *Index) newTable(rows int) *table {
-	t := &table{x: x}
+func (x *Index) newTable(of *layer.Schema, rows int) *table {
+	t := &table{x: x, of: of}
 	if x.rotation != nil {
 		t.vectors = vector.NewBuilder(x.rotation, rows)
 	}
-	for _, a := range x.attrs {
+	for _, a := range of.Attrs {
 		t.columns = append(t.columns, column.NewBuilder(a.Type))
 	}
 	return t
@@ -63,7 +65,7 @@ func (t *table) row(ord, length int) {
 
 // values adds the values of one level to its columns.
 func (t *table) values(l filter.Level, value func(attr int) filter.Value) {
-	for i, a := range t.x.attrs {
+	for i, a := range t.of.Attrs {
 		if a.Level == l {
 			t.columns[i].Add(value(i))
 		}
@@ -101,7 +103,13 @@ func (t *table) seg(stems, words *postings.Field, forward *postings.Forward) (*s
 	for i, c := range t.columns {
 		out = append(out, segment.Section{Name: columnName(i), Data: c.Bytes()})
 	}
-	return t.x.bind(segment.New(out), m)
+	file := segment.New(out)
+	s, err := t.x.bind(file, m)
+	if err == nil {
+		s.of = t.of.Version
+		s.values, err = bindColumns(file, t.of, s.docs, s.rows)
+	}
+	return s, err
 }
 
 // inversion gathers the lists of one field.
@@ -141,7 +149,7 @@ func (v inversion) sorted() []string {
 }
 
 // build makes a segment in memory of documents; nil when they have no parts.
-func (x *Index) build(docs []Document) (*seg, error) {
+func (x *Index) build(of *layer.Schema, docs []Document) (*seg, error) {
 	rows := 0
 	for i := range docs {
 		rows += len(docs[i].Parts)
@@ -149,7 +157,7 @@ func (x *Index) build(docs []Document) (*seg, error) {
 	if rows == 0 {
 		return nil, nil
 	}
-	t, stems, words := x.newTable(rows), inversion{}, inversion{}
+	t, stems, words := x.newTable(of, rows), inversion{}, inversion{}
 	for i := range docs {
 		if len(docs[i].Parts) == 0 {
 			continue
@@ -169,7 +177,7 @@ func (x *Index) build(docs []Document) (*seg, error) {
 func (t *table) add(d *Document, stems, words inversion) error {
 	t.document(d.No, []byte(d.ID))
 	t.values(filter.Document, func(a int) filter.Value {
-		if a == t.x.idAttr {
+		if a == t.of.ID {
 			return filter.Text(d.ID)
 		}
 		return valueAt(d.Values, a)

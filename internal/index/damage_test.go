@@ -233,13 +233,12 @@ func TestCutOffWhileMapped(t *testing.T) {
 	}
 }
 
-// Files of another life of the corpus, another encoder, schema or dimension are dropped and reported as such.
+// Files of another life of the corpus, another encoder or dimension are dropped and reported as such.
 func TestForeignFiles(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*index.Config){
 		"epoch":      func(c *index.Config) { c.Epoch++ },
 		"encoder":    func(c *index.Config) { c.Encoder = "f" },
-		"schema":     func(c *index.Config) { c.SchemaVersion++ },
 		"dim":        func(c *index.Config) { c.Dim = 128 },
 		"dimensions": func(c *index.Config) { c.Dimensions = 2 },
 	} {

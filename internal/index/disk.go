@@ -20,6 +20,8 @@ const (
 	mergedRows = 131_072
 	// deadShare of a segment's rows may be deleted before it is written anew: one in five.
 	deadShare = 5
+	// updateShare updates of values weigh as much as one row when it is decided whether to write.
+	updateShare = 4
 )
 
 // disk is what the writer knows of the files.
@@ -32,17 +34,20 @@ type disk struct {
 
 // due reports that the part in memory has grown enough to be written.
 func (k *disk) due(d *draft) bool {
-	rows, deletes := d.unsaved()
-	return d.x.cfg.Dir != "" && rows+deletes >= k.seal+k.patience
+	rows, changes := d.unsaved()
+	return d.x.cfg.Dir != "" && rows+changes >= k.seal+k.patience
 }
 
 // postpone keeps the next attempt off until as much again has come.
-func (k *disk) postpone(d *draft) { k.patience, _ = d.unsaved() }
+func (k *disk) postpone(d *draft) {
+	rows, changes := d.unsaved()
+	k.patience = rows + changes
+}
 
 // worth reports that closing should write.
 func (k *disk) worth(d *draft) bool {
-	rows, deletes := d.unsaved()
-	return d.x.cfg.Dir != "" && rows+deletes > k.small
+	rows, changes := d.unsaved()
+	return d.x.cfg.Dir != "" && rows+changes > k.small
 }
 
 // save writes everything to files and shows the mapped segments to searches. Hits and scores stay as they are.
@@ -121,7 +126,7 @@ func smallest(views []*view) []*view {
 
 // sealViews writes the live rows of some views to one file and puts it in their place.
 func (x *Index) sealViews(d *draft, in []*view) error {
-	s, err := x.merge(in)
+	s, err := x.merge(d.of, in)
 	if err != nil {
 		return err
 	}
@@ -145,9 +150,13 @@ func (x *Index) sealViews(d *draft, in []*view) error {
 	if err != nil {
 		return err
 	}
+	v := newView(mapped)
+	if err := x.openColumns(v, 0, d.of); err != nil {
+		_ = mapped.file.Close()
+		return err
+	}
 	d.remove(in)
 	d.discard(in)
-	v := newView(mapped)
 	d.own(v)
 	d.views = append(d.views, v)
 	return nil

@@ -3,27 +3,41 @@ package index
 import (
 	"fmt"
 	"math/bits"
+
+	"quarry/internal/filter"
+	"quarry/internal/index/layer"
+	"quarry/internal/index/segment"
 )
 
 // draft is the next state while the writer makes it. It owns views that it has cloned or built; others are shared with
 // the current state and must not be changed.
 type draft struct {
 	x       *Index
+	of      *layer.Schema
 	seq     int64
 	views   []*view
 	owned   map[*view]bool
-	pending []*Document   // to be built, in order; nil where one went again
-	at      map[int64]int // number → place in pending
+	pending []*Document              // to be built, in order; nil where one went again
+	at      map[int64]int            // number → place in pending
+	updates map[int64][]filter.Value // by number: values of documents in views, to be set when the draft settles
 }
 
-// draft starts from the current state.
+// draft starts from the current state, whose columns must be those of the attributes that the index is for.
 func (x *Index) draft() (*draft, error) {
+	d, err := x.draftAnyway()
+	if err == nil && d.of != x.of {
+		return nil, ErrSchema
+	}
+	return d, err
+}
+
+func (x *Index) draftAnyway() (*draft, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.closed {
 		return nil, ErrClosed
 	}
-	return &draft{x: x, seq: x.cur.seq, views: append([]*view(nil), x.cur.views...)}, nil
+	return &draft{x: x, of: x.cur.of, seq: x.cur.seq, views: append([]*view(nil), x.cur.views...)}, nil
 }
 
 func (d *draft) change(c Change) error {
@@ -36,10 +50,14 @@ func (d *draft) change(c Change) error {
 		if c.Doc != nil {
 			d.put(c.Doc)
 		}
+	case Update:
+		if c.Doc != nil {
+			d.update(c.No, c.Doc.Values)
+		}
 	case Delete:
 		d.kill(c.No)
 	case Reset:
-		d.views, d.pending, d.at = nil, nil, nil
+		d.views, d.pending, d.at, d.updates = nil, nil, nil, nil
 	default:
 		return fmt.Errorf("unknown operation %d", c.Op)
 	}
@@ -54,8 +72,51 @@ func (d *draft) put(doc *Document) {
 	d.pending = append(d.pending, doc)
 }
 
+// update gives a document that is present new values.
+func (d *draft) update(no int64, values []filter.Value) {
+	if i, ok := d.at[no]; ok {
+		doc := *d.pending[i]
+		doc.Values = values
+		d.pending[i] = &doc
+		return
+	}
+	if d.updates == nil {
+		d.updates = map[int64][]filter.Value{}
+	}
+	d.updates[no] = values
+}
+
+// layer puts the new values of documents over their columns.
+func (d *draft) layer() {
+	if len(d.updates) == 0 {
+		return
+	}
+	for i, v := range d.views {
+		var changes []layer.Change
+		for no, values := range d.updates {
+			doc, ok := v.seg.find(no)
+			if !ok {
+				continue
+			}
+			if from, _ := v.seg.run(doc); v.isLive(from) {
+				changes = append(changes, layer.Change{Doc: uint32(doc), Values: values})
+			}
+		}
+		if len(changes) == 0 {
+			continue
+		}
+		n := *v
+		n.values = v.values.With(changes)
+		n.fresh += len(changes)
+		d.own(&n)
+		d.views[i] = &n
+	}
+	d.updates = nil
+}
+
 // kill removes the document with number no, wherever it is.
 func (d *draft) kill(no int64) {
+	delete(d.updates, no)
 	if i, ok := d.at[no]; ok {
 		d.pending[i] = nil
 		delete(d.at, no)
@@ -93,12 +154,13 @@ func (d *draft) settle() error {
 		}
 	}
 	d.pending, d.at = nil, nil
+	d.layer()
 	return d.load(docs)
 }
 
 // load adds documents whose numbers are not there yet.
 func (d *draft) load(docs []Document) error {
-	s, err := d.x.build(docs)
+	s, err := d.x.build(d.of, docs)
 	if err != nil {
 		return err
 	}
@@ -154,7 +216,7 @@ func (d *draft) mergeTiers() error {
 
 // mergeInto replaces views of the draft by one in memory.
 func (d *draft) mergeInto(in []*view) error {
-	s, err := d.x.merge(in)
+	s, err := d.x.merge(d.of, in)
 	if err != nil {
 		return err
 	}
@@ -181,16 +243,17 @@ func (d *draft) remove(out []*view) {
 	d.views = kept
 }
 
-// unsaved counts the rows in memory alone and the deletes that no file knows.
-func (d *draft) unsaved() (rows, deletes int) {
+// unsaved counts the rows in memory alone, and what no file knows of the others: deletes, and updates as the part of a
+// row that they cost to make good.
+func (d *draft) unsaved() (rows, changes int) {
 	for _, v := range d.views {
 		if v.seg.path == "" {
 			rows += v.rows
 		} else {
-			deletes += v.dirty
+			changes += v.dirty + v.fresh/updateShare
 		}
 	}
-	return rows, deletes
+	return rows, changes
 }
 
 // inMemory lists the views whose segments have no file.
@@ -209,11 +272,11 @@ func (d *draft) drop() { d.discard(d.views) }
 
 // discard unmaps those segments of views that only this draft has seen.
 func (d *draft) discard(views []*view) {
-	var mine []*seg
+	var mine []*segment.File
 	d.x.mu.Lock()
 	for _, v := range views {
-		if d.owned[v] && v.seg.refs == 0 {
-			mine = append(mine, v.seg)
+		if d.owned[v] {
+			mine = v.unheld(mine)
 		}
 	}
 	d.x.mu.Unlock()

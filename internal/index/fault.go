@@ -21,9 +21,11 @@ func guard(err *error, views []*view) func() {
 			panic(r)
 		}
 		for _, v := range views {
-			if c := v.seg.file.Locate(fault.Addr()); c != nil {
-				*err = c
-				return
+			for _, f := range v.files() {
+				if c := f.Locate(fault.Addr()); c != nil {
+					*err = c
+					return
+				}
 			}
 		}
 		*err = &segment.Corrupt{File: "unknown", Reason: "reading mapped memory failed"}

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"quarry/internal/filter"
+	"quarry/internal/index/layer"
 	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
 	"quarry/internal/text/token"
@@ -31,7 +32,7 @@ type Config struct {
 	Epoch         int64          // of the corpus's life; files of another epoch are dropped
 	Encoder       string         // fingerprint; files of another encoder are dropped
 	Schema        *filter.Schema // nil = no attributes
-	SchemaVersion int64          // files of another version are dropped
+	SchemaVersion int64          // of Schema; files of another version lack columns until Retype makes them
 	Dim           int            // of the vectors; 0 = parts have none
 	Dimensions    int            // number of custom dimensions
 	// Notify tells of what was noticed and dealt with: an Event and what happened. It may be nil and is called by one
@@ -42,7 +43,7 @@ type Config struct {
 // The events of Config.Notify.
 const (
 	EventDamaged = "index_files_damaged" // files were dropped; Applied tells from where changes are needed again
-	EventForeign = "index_files_foreign" // files of another epoch, encoder or schema were dropped
+	EventForeign = "index_files_foreign" // files of another epoch or encoder were dropped
 	EventUnsaved = "index_not_saved"     // files could not be written; the index goes on in memory
 )
 
@@ -73,6 +74,7 @@ const (
 	Put    Op = 1 // Doc replaces what has its No
 	Delete Op = 2
 	Reset  Op = 3 // every document goes
+	Update Op = 4 // the document with this No, if it is there, gets the values of document level in Doc
 )
 
 // Change is one entry of the corpus's change sequence.
@@ -80,18 +82,17 @@ type Change struct {
 	Seq int64
 	Op  Op
 	No  int64
-	Doc *Document // of Put; nil when the document is gone again, then as Delete
+	Doc *Document // of Put and Update; nil when the document is gone again, then as Delete, or nothing
 }
 
 // Index is the live index of one corpus. Searches may run beside one writer; a second writer waits.
 type Index struct {
 	cfg      Config
 	rotation *vector.Rotation // nil without vectors
-	attrs    []filter.Attribute
-	idAttr   int // ordinal of doc.id, -1 without one
 
-	write sync.Mutex // held by Apply, Replace, Flush, Close
-	disk  disk       // guarded by write
+	write sync.Mutex    // held by Apply, Replace, Flush, Close, Swap
+	disk  disk          // guarded by write
+	of    *layer.Schema // what changes are of; guarded by write, and by mu where it is set
 
 	mu     sync.Mutex
 	cur    *state // guarded by mu; nil after Close
@@ -104,13 +105,7 @@ func Open(cfg Config) (*Index, error) {
 	if cfg.Dim < 0 || cfg.Dimensions < 0 {
 		return nil, fmt.Errorf("open index: %d dimensions, %d custom ones", cfg.Dim, cfg.Dimensions)
 	}
-	x := &Index{cfg: cfg, idAttr: -1, disk: disk{seal: sealRows, small: smallRows}}
-	if cfg.Schema != nil {
-		x.attrs = cfg.Schema.Attributes()
-		if i, ok := cfg.Schema.Find(filter.Document, "id"); ok && x.attrs[i].Type == filter.TextType {
-			x.idAttr = i
-		}
-	}
+	x := &Index{cfg: cfg, of: layer.NewSchema(cfg.Schema, cfg.SchemaVersion), disk: disk{seal: sealRows, small: smallRows}}
 	if cfg.Dim > 0 {
 		x.rotation = vector.NewRotation(cfg.Dim, uint64(cfg.Epoch))
 	}
@@ -182,7 +177,7 @@ func (x *Index) Replace(seq int64, next func() ([]Document, error)) (err error) 
 	if x.isClosed() {
 		return ErrClosed
 	}
-	d := &draft{x: x, seq: seq}
+	d := &draft{x: x, of: x.of, seq: seq}
 	for {
 		docs, err := next()
 		if err != nil {
@@ -219,6 +214,9 @@ func (x *Index) Flush() (err error) {
 	defer x.write.Unlock()
 	defer guard(&err, x.views())()
 	d, err := x.draft()
+	if errors.Is(err, ErrSchema) {
+		return nil // nothing could be changed since the files were opened
+	}
 	if err != nil {
 		return err
 	}
@@ -273,9 +271,12 @@ func (x *Index) Stats() Stats {
 	for _, v := range s.st.views {
 		out.Rows += v.seg.rows
 		out.Documents += v.docs
-		all, mapped := v.seg.file.Bytes()
-		out.MappedBytes += mapped
-		out.HeapBytes += all - mapped + int64(8*len(v.live)+4*len(v.dead))
+		for _, f := range v.files() {
+			all, mapped := f.Bytes()
+			out.MappedBytes += mapped
+			out.HeapBytes += all - mapped
+		}
+		out.HeapBytes += v.values.Bytes() + int64(8*len(v.live)+4*len(v.dead))
 	}
 	return out
 }

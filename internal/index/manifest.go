@@ -12,13 +12,16 @@ import (
 	"regexp"
 	"strconv"
 
+	"quarry/internal/index/layer"
 	"quarry/internal/index/segment"
 )
 
 const (
 	manifestName = "MANIFEST"
 	// formatVersion is that of the sections and the manifest; files of another are dropped.
-	formatVersion = 1
+	formatVersion = 2
+	// oldestFormat is the first that can still be read: format 1 knew no files of columns.
+	oldestFormat = 1
 )
 
 // manifest names the files that together are the index as of change Seq.
@@ -36,15 +39,17 @@ type manifest struct {
 type manifestSegment struct {
 	Number  int `json:"number"`
 	Deletes int `json:"deletes"` // generation, 0 = none
+	Columns int `json:"columns"` // generation, 0 = those of the segment
 }
 
 func (x *Index) identity() manifest {
 	c := &x.cfg
-	return manifest{Format: formatVersion, Epoch: c.Epoch, Encoder: c.Encoder, Schema: c.SchemaVersion, Dim: c.Dim, Dimensions: c.Dimensions}
+	return manifest{Format: formatVersion, Epoch: c.Epoch, Encoder: c.Encoder, Schema: x.of.Version, Dim: c.Dim, Dimensions: c.Dimensions}
 }
 
-func (m manifest) sameAs(o manifest) bool {
-	return m.Format == o.Format && m.Epoch == o.Epoch && m.Encoder == o.Encoder && m.Schema == o.Schema && m.Dim == o.Dim &&
+// fits reports whether files of m can be opened by an index that would write o, but perhaps for their columns.
+func (m manifest) fits(o manifest) bool {
+	return m.Format >= oldestFormat && m.Format <= o.Format && m.Epoch == o.Epoch && m.Encoder == o.Encoder && m.Dim == o.Dim &&
 		m.Dimensions == o.Dimensions
 }
 
@@ -53,19 +58,25 @@ func (x *Index) writeManifest(d *draft) error {
 	m := x.identity()
 	m.Seq = d.seq
 	for i, v := range d.views {
+		if (v.dirty > 0 || v.fresh > 0) && !d.owned[v] {
+			n := *v
+			v = &n
+			d.own(v)
+			d.views[i] = v
+		}
 		if v.dirty > 0 {
-			if !d.owned[v] {
-				v = v.clone()
-				d.own(v)
-				d.views[i] = v
-			}
 			v.gen++
 			v.dirty = 0
 			if err := x.writeDeletes(v); err != nil {
 				return err
 			}
 		}
-		m.Segments = append(m.Segments, manifestSegment{v.seg.number, v.gen})
+		if v.fresh > 0 {
+			if err := x.writeColumns(v); err != nil {
+				return err
+			}
+		}
+		m.Segments = append(m.Segments, manifestSegment{v.seg.number, v.gen, v.columnsGen()})
 	}
 	body, err := json.Marshal(m)
 	if err != nil {
@@ -108,7 +119,7 @@ func readManifest(dir string) (m manifest, err error) {
 
 // restore gives the state that the files hold, or an empty one.
 func (x *Index) restore() (*state, error) {
-	empty := newState(0, nil)
+	empty := newState(x.of, 0, nil)
 	if x.cfg.Dir == "" {
 		return empty, nil
 	}
@@ -118,15 +129,19 @@ func (x *Index) restore() (*state, error) {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return empty, x.removeFiles()
-	case err == nil && !m.sameAs(x.identity()):
+	case err == nil && !m.fits(x.identity()):
 		event = EventForeign
-		err = fmt.Errorf("index files are of format %d, epoch %d, encoder %q, schema %d", m.Format, m.Epoch, m.Encoder, m.Schema)
+		err = fmt.Errorf("index files are of format %d, epoch %d, encoder %q", m.Format, m.Epoch, m.Encoder)
 	case err == nil:
 		if views, err = x.openAll(m); err == nil {
 			d := &draft{x: x, seq: m.Seq, views: views}
-			st := newState(m.Seq, views)
+			of := x.of
+			if m.Schema != of.Version {
+				of = &layer.Schema{Version: m.Schema, ID: -1}
+			}
+			st := newState(of, m.Seq, views)
 			for _, v := range views {
-				v.seg.refs++
+				v.hold()
 			}
 			return st, x.sweep(d)
 		}
@@ -153,6 +168,11 @@ func (x *Index) openAll(m manifest) (views []*view, err error) {
 				return nil, errors.Join(err, unmapAll(views))
 			}
 		}
+		if m.Schema != x.of.Version {
+			v.file = &columnFile{gen: ms.Columns}
+		} else if err := x.openColumns(v, ms.Columns, x.of); err != nil {
+			return nil, errors.Join(err, unmapAll(views))
+		}
 	}
 	return views, nil
 }
@@ -160,37 +180,48 @@ func (x *Index) openAll(m manifest) (views []*view, err error) {
 func unmapAll(views []*view) error {
 	var errs []error
 	for _, v := range views {
-		errs = append(errs, v.seg.file.Close())
+		for _, f := range v.files() {
+			errs = append(errs, f.Close())
+		}
 	}
 	return errors.Join(errs...)
 }
 
 func (x *Index) openSegment(number int) (*seg, error) {
 	path := filepath.Join(x.cfg.Dir, segmentName(number))
-	f, err := segment.Open(path)
+	f, m, err := x.openFile(path)
 	if err != nil {
 		return nil, err
-	}
-	var m meta
-	if err := json.Unmarshal(f.Section("meta"), &m); err != nil {
-		_ = f.Close()
-		return nil, &segment.Corrupt{File: f.Name, Section: "meta", Reason: err.Error()}
-	}
-	if m.Epoch != x.cfg.Epoch || m.Encoder != x.cfg.Encoder || m.Schema != x.cfg.SchemaVersion {
-		_ = f.Close()
-		return nil, &segment.Corrupt{File: f.Name, Section: "meta", Reason: "not of this corpus"}
 	}
 	s, err := x.bind(f, m)
 	if err != nil {
 		_ = f.Close()
 		return nil, err
 	}
-	s.path, s.number = path, number
+	s.path, s.number, s.of = path, number, m.Schema
 	return s, nil
 }
 
+// openFile maps a file that says what it is of, and that must be this index.
+func (x *Index) openFile(path string) (f *segment.File, m meta, err error) {
+	if f, err = segment.Open(path); err != nil {
+		return nil, m, err
+	}
+	bad := func(reason string) (*segment.File, meta, error) {
+		_ = f.Close()
+		return nil, m, &segment.Corrupt{File: f.Name, Section: "meta", Reason: reason}
+	}
+	if err := json.Unmarshal(f.Section("meta"), &m); err != nil {
+		return bad(err.Error())
+	}
+	if m.Epoch != x.cfg.Epoch || m.Encoder != x.cfg.Encoder {
+		return bad("not of this corpus")
+	}
+	return f, m, nil
+}
+
 // ours matches the names of files that the index makes.
-var ours = regexp.MustCompile(`^(MANIFEST|(\d+)\.(seg|del\.\d+))(\.tmp)?$`)
+var ours = regexp.MustCompile(`^(MANIFEST|(\d+)\.(seg|del\.\d+|col\.\d+))(\.tmp)?$`)
 
 // sweep removes the files that d does not use, and learns the highest number in use.
 func (x *Index) sweep(d *draft) error {
@@ -200,6 +231,9 @@ func (x *Index) sweep(d *draft) error {
 		keep[segmentName(v.seg.number)] = true
 		if v.gen > 0 {
 			keep[deletesName(v.seg.number, v.gen)] = true
+		}
+		if gen := v.columnsGen(); gen > 0 {
+			keep[columnsName(v.seg.number, gen)] = true
 		}
 	}
 	return x.removeBut(keep)

@@ -2,12 +2,13 @@ package index
 
 import (
 	"quarry/internal/filter"
+	"quarry/internal/index/layer"
 	"quarry/internal/index/postings"
 )
 
 // merge makes one segment in memory of the live rows of several; nil when there are none. Vectors are copied, never
 // rounded again.
-func (x *Index) merge(views []*view) (*seg, error) {
+func (x *Index) merge(of *layer.Schema, views []*view) (*seg, error) {
 	rows := 0
 	for _, v := range views {
 		rows += v.rows
@@ -15,7 +16,7 @@ func (x *Index) merge(views []*view) (*seg, error) {
 	if rows == 0 {
 		return nil, nil
 	}
-	t := x.newTable(rows)
+	t := x.newTable(of, rows)
 	stems, words := make([]postings.Source, len(views)), make([]postings.Source, len(views))
 	for i, v := range views {
 		to := t.copy(v)
@@ -38,7 +39,7 @@ func (x *Index) merge(views []*view) (*seg, error) {
 
 // copy adds the live documents of v and gives the map from its rows to the new ones.
 func (t *table) copy(v *view) []uint32 {
-	s := v.seg
+	s, values := v.seg, v.values.Reader()
 	to := make([]uint32, s.rows)
 	for i := range to {
 		to[i] = postings.Dropped
@@ -50,14 +51,14 @@ func (t *table) copy(v *view) []uint32 {
 			continue
 		}
 		t.document(s.docNo(d), s.id(d))
-		t.values(filter.Document, func(a int) filter.Value { return s.columns[a].Value(d) })
+		t.values(filter.Document, func(a int) filter.Value { return values.Value(a, d) })
 		for row := from; row < end; row++ {
 			to[row] = uint32(t.rows)
 			if t.vectors != nil {
 				t.vectors.Copy(s.vectors, row)
 			}
 			t.dims = append(t.dims, s.dims[row*width:(row+1)*width]...)
-			t.values(filter.Part, func(a int) filter.Value { return s.columns[a].Value(row) })
+			t.values(filter.Part, func(a int) filter.Value { return values.Value(a, row) })
 			t.row(s.ordOf(row), int(le32(s.length, row)))
 		}
 	}

@@ -3,6 +3,7 @@ package index_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -166,21 +167,123 @@ func drawQuery(t *rapid.T, s *filter.Schema) index.Query {
 	return q
 }
 
-// machine drives an index and a map alike.
+// turned gives the attributes of s in the reverse order.
+func turned(t testing.TB, s *filter.Schema) *filter.Schema {
+	t.Helper()
+	declared := slices.Clone(s.Attributes()[:7])
+	slices.Reverse(declared)
+	out, err := filter.NewSchema(declared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// machine drives an index and a map alike. Documents keep their values in the order of schemas[0]; the index has those
+// of schemas[version%2].
 type machine struct {
-	t      *testing.T
-	cfg    index.Config
-	x      *index.Index
-	o      oracle
-	log    []index.Change // all changes so far
-	nextNo int64
-	dirs   int
+	t       *testing.T
+	schemas [2]*filter.Schema
+	cfg     index.Config
+	x       *index.Index
+	o       oracle
+	log     []index.Change // all changes so far
+	nextNo  int64
+	dirs    int
 }
 
 func (m *machine) check(t *rapid.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func (m *machine) schema() *filter.Schema { return m.schemas[m.cfg.SchemaVersion%2] }
+
+// under gives the values of d in the order of the index's attributes.
+func (m *machine) under(d *index.Document) *index.Document {
+	if d == nil {
+		return nil
+	}
+	out := *d
+	out.Values = m.reorder(d.Values)
+	out.Parts = slices.Clone(d.Parts)
+	for i := range out.Parts {
+		out.Parts[i].Values = m.reorder(out.Parts[i].Values)
+	}
+	return &out
+}
+
+func (m *machine) reorder(vs []filter.Value) []filter.Value {
+	out := make([]filter.Value, len(m.schema().Attributes()))
+	for i, a := range m.schema().Attributes() {
+		if at := m.ordinal(a); at < len(vs) {
+			out[i] = vs[at]
+		}
+	}
+	return out
+}
+
+func (m *machine) ordinal(a filter.Attribute) int {
+	i, _ := m.schemas[0].Find(a.Level, a.Name)
+	return i
+}
+
+func (m *machine) all(changes []index.Change) []index.Change {
+	out := slices.Clone(changes)
+	for i := range out {
+		out[i].Doc = m.under(out[i].Doc)
+	}
+	return out
+}
+
+// switchTo gives the corpus the other attributes, as of now.
+func (m *machine) switchSchema() {
+	m.cfg.SchemaVersion++
+	m.cfg.Schema = m.schema()
+	m.o.schema = m.cfg.Schema
+}
+
+// add feeds the values of documents to r, some of them, or all.
+func (m *machine) add(t *rapid.T, r *index.Retyping, all bool) {
+	var docs []index.Document
+	for _, no := range slices.Sorted(maps.Keys(m.o.docs)) {
+		if !all && no%2 == 0 {
+			continue
+		}
+		if docs = append(docs, *m.under(m.o.docs[no])); len(docs) == 5 {
+			m.check(t, r.Add(docs))
+			docs = nil
+		}
+	}
+	m.check(t, r.Add(docs))
+}
+
+// retype changes the attributes of the running index, with writes meanwhile.
+func (m *machine) retype(t *rapid.T) {
+	old := *m
+	m.switchSchema()
+	r := m.x.Retype(m.cfg.Schema, m.cfg.SchemaVersion)
+	m.add(t, r, rapid.Bool().Draw(t, "all at once"))
+	if rapid.Bool().Draw(t, "prepared") {
+		m.check(t, r.Prepare())
+	}
+	if rapid.Bool().Draw(t, "written meanwhile") {
+		old.apply(t, old.change(t, 0))
+		m.log, m.nextNo = old.log, old.nextNo
+	}
+	if _, err := m.search(drawQuery(t, m.schemas[0])); err != nil && !errors.Is(err, index.ErrSchema) {
+		t.Fatal(err)
+	}
+	m.add(t, r, true)
+	m.check(t, r.Swap())
+}
+
+func (m *machine) search(q index.Query) ([]index.Hit, error) {
+	s := m.x.Snapshot()
+	defer s.Release()
+	q.Schema = m.cfg.SchemaVersion
+	return s.Search(context.Background(), q)
 }
 
 // apply commits changes to the log and the model, and shows them to the index.
@@ -193,13 +296,19 @@ func (m *machine) apply(t *rapid.T, changes ...index.Change) {
 			if c.Doc != nil {
 				m.o.docs[c.No] = c.Doc
 			}
+		case index.Update:
+			if old := m.o.docs[c.No]; old != nil && c.Doc != nil {
+				d := *old
+				d.Values = c.Doc.Values
+				m.o.docs[c.No] = &d
+			}
 		case index.Delete:
 			delete(m.o.docs, c.No)
 		case index.Reset:
 			clear(m.o.docs)
 		}
 	}
-	m.check(t, m.x.Apply(changes))
+	m.check(t, m.x.Apply(m.all(changes)))
 }
 
 func (m *machine) change(t *rapid.T, i int) index.Change {
@@ -223,6 +332,13 @@ func (m *machine) change(t *rapid.T, i int) index.Change {
 			return c
 		}
 	}
+	if rapid.IntRange(0, 2).Draw(t, "update") == 0 {
+		c.Op, c.No = index.Update, rapid.Int64Range(1, m.nextNo+1).Draw(t, "updated") // there, gone, or not there yet
+		if rapid.IntRange(0, 9).Draw(t, "gone") > 0 {
+			c.Doc = &index.Document{No: c.No, Values: drawDocument(t, c.No).Values}
+		}
+		return c
+	}
 	m.nextNo++
 	c.No = m.nextNo
 	if rapid.IntRange(0, 9).Draw(t, "gone") > 0 {
@@ -234,7 +350,12 @@ func (m *machine) change(t *rapid.T, i int) index.Change {
 // catchUp applies what the index has not seen, as its caller does after Open.
 func (m *machine) catchUp(t *rapid.T) {
 	from := m.x.Applied()
-	m.check(t, m.x.Apply(m.log[from:]))
+	if m.x.SchemaVersion() != m.cfg.SchemaVersion {
+		r := m.x.Retype(m.cfg.Schema, m.cfg.SchemaVersion)
+		m.add(t, r, true)
+		m.check(t, r.Swap())
+	}
+	m.check(t, m.x.Apply(m.all(m.log[from:])))
 }
 
 func (m *machine) reopen(t *rapid.T, dir string) {
@@ -254,7 +375,7 @@ func (m *machine) fresh(t *rapid.T) *index.Index {
 	m.check(t, err)
 	var docs []index.Document
 	for _, no := range slices.Sorted(maps.Keys(m.o.docs)) {
-		docs = append(docs, *m.o.docs[no])
+		docs = append(docs, *m.under(m.o.docs[no]))
 	}
 	m.check(t, x.Replace(int64(len(m.log)), func() ([]index.Document, error) {
 		out := docs
@@ -300,13 +421,15 @@ func copyDir(t *rapid.T, from, to string) {
 func TestModel(t *testing.T) {
 	t.Parallel()
 	schema, root := newSchema(t), t.TempDir()
+	other := turned(t, schema)
 	runs := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++
-		m := &machine{t: t, o: oracle{schema: schema, docs: map[int64]*index.Document{}}, cfg: index.Config{
+		m := &machine{t: t, schemas: [2]*filter.Schema{schema, other}, o: oracle{schema: schema, docs: map[int64]*index.Document{}}, cfg: index.Config{
 			Dir: filepath.Join(root, fmt.Sprint(runs)), Epoch: 3, Encoder: "e", Schema: schema, Dim: dim, Dimensions: 1,
 			Notify: func(event string, err error) { rt.Fatalf("%s: %v", event, err) },
 		}}
+		m.o.ordinal = m.ordinal
 		m.reopen(rt, m.cfg.Dir)
 		rt.Repeat(map[string]func(*rapid.T){
 			"apply": func(rt *rapid.T) {
@@ -328,11 +451,21 @@ func TestModel(t *testing.T) {
 				m.check(rt, m.x.Close())
 				m.reopen(rt, to)
 			},
+			"retype": m.retype,
+			"crash between": func(rt *rapid.T) { // the attributes have changed, and the index does not know
+				m.dirs++
+				to := filepath.Join(root, fmt.Sprintf("%d-%d", runs, m.dirs))
+				copyDir(rt, m.cfg.Dir, to)
+				m.check(rt, m.x.Close())
+				m.switchSchema()
+				m.reopen(rt, to)
+			},
 			"": func(rt *rapid.T) {
 				if got := m.x.Applied(); got != int64(len(m.log)) {
 					rt.Fatalf("applied %d of %d", got, len(m.log))
 				}
-				q := drawQuery(rt, schema)
+				q := drawQuery(rt, m.schema())
+				q.Schema = m.cfg.SchemaVersion
 				s := m.x.Snapshot()
 				m.o.compare(rt, s, q)
 				s.Release()

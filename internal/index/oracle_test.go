@@ -27,6 +27,8 @@ type tester interface {
 type oracle struct {
 	schema *filter.Schema
 	docs   map[int64]*index.Document
+	// ordinal gives the place of an attribute's values in docs where it is not that of schema.
+	ordinal func(filter.Attribute) int
 }
 
 // entry is a part with what the oracle makes of it.
@@ -52,6 +54,9 @@ func (v values) Value(i int) filter.Value {
 			return filter.Text(v.e.doc.ID)
 		}
 		vs = v.e.doc.Values
+	}
+	if v.o.ordinal != nil {
+		i = v.o.ordinal(a)
 	}
 	if i < len(vs) {
 		return vs[i]

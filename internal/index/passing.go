@@ -5,15 +5,16 @@ import (
 
 	"quarry/internal/filter"
 	"quarry/internal/index/column"
+	"quarry/internal/index/layer"
 	"quarry/internal/index/rowset"
 )
 
 // passing gives the live rows of v that pass f, one bit per row; nil means all. The caller must not modify it.
-func (x *Index) passing(v *view, f *filter.Filter) []uint64 {
+func passing(v *view, f *filter.Filter) []uint64 {
 	if f == nil {
 		return v.live
 	}
-	e := evaluation{x: x, seg: v.seg}
+	e := evaluation{attrs: v.values.Schema().Attrs, seg: v.seg, values: v.values}
 	within := v.live
 	if within == nil {
 		within = rowset.All(v.seg.rows)
@@ -27,8 +28,9 @@ func (x *Index) passing(v *view, f *filter.Filter) []uint64 {
 
 // evaluation turns a filter into rows of a segment.
 type evaluation struct {
-	x   *Index
-	seg *seg
+	attrs  []filter.Attribute
+	seg    *seg
+	values *layer.Set
 }
 
 // node gives the rows for which n holds. Only those in within matter; what it says of others is not defined.
@@ -87,10 +89,8 @@ func (e *evaluation) and(nodes []filter.Node, within []uint64) []uint64 {
 
 // rows evaluates a condition on a column and widens it from documents to rows where that is needed.
 func (e *evaluation) rows(attr int, eval func(c *column.Column, out []uint64)) []uint64 {
-	c := e.seg.columns[attr]
-	out := make([]uint64, rowset.Words(c.Len()))
-	eval(c, out)
-	if e.x.attrs[attr].Level == filter.Part {
+	out := e.values.Where(attr, eval)
+	if e.attrs[attr].Level == filter.Part {
 		return out
 	}
 	wide := make([]uint64, rowset.Words(e.seg.rows))
@@ -104,8 +104,8 @@ func (e *evaluation) rows(attr int, eval func(c *column.Column, out []uint64)) [
 // general evaluates a condition row by row, or document by document where no attribute of parts is in it.
 func (e *evaluation) general(n filter.General, within []uint64) []uint64 {
 	out := make([]uint64, len(within))
-	r := rowValues{e: e}
-	if !slices.ContainsFunc(n.Attrs(), func(a int) bool { return e.x.attrs[a].Level == filter.Part }) {
+	r := rowValues{e: e, values: e.values.Reader()}
+	if !slices.ContainsFunc(n.Attrs(), func(a int) bool { return e.attrs[a].Level == filter.Part }) {
 		for d := range e.seg.docs {
 			from, to := e.seg.run(d)
 			r.row = from
@@ -126,14 +126,15 @@ func (e *evaluation) general(n filter.General, within []uint64) []uint64 {
 
 // rowValues is a row as the filter language sees it.
 type rowValues struct {
-	e   *evaluation
-	row int
+	e      *evaluation
+	values *layer.Reader
+	row    int
 }
 
 // Value gives an attribute of the row.
 func (r *rowValues) Value(attr int) filter.Value {
-	if r.e.x.attrs[attr].Level == filter.Document {
-		return r.e.seg.columns[attr].Value(r.e.seg.docOf(r.row))
+	if r.e.attrs[attr].Level == filter.Document {
+		return r.values.Value(attr, r.e.seg.docOf(r.row))
 	}
-	return r.e.seg.columns[attr].Value(r.row)
+	return r.values.Value(attr, r.row)
 }

@@ -23,6 +23,7 @@ type Query struct {
 	ExcludePhrases  [][]string // surface words whose parts are left out where they stand one behind the other
 	PhrasesRequired bool       // parts without every phrase are left out
 	Filter          *filter.Filter
+	Schema          int64     // version of the attributes that Filter was parsed for
 	Dimensions      []float64 // weights of the custom dimensions; nil = none
 	K               int       // best parts per side
 }
@@ -51,13 +52,16 @@ func (s *Snapshot) Search(ctx context.Context, q Query) (hits []Hit, err error) 
 	if q.Dimensions != nil && len(q.Dimensions) != s.x.cfg.Dimensions {
 		return nil, fmt.Errorf("search: %d dimension weights, want %d", len(q.Dimensions), s.x.cfg.Dimensions)
 	}
+	if q.Filter != nil && q.Schema != s.st.of.Version {
+		return nil, fmt.Errorf("search: filter for version %d of the attributes, index has %d: %w", q.Schema, s.st.of.Version, ErrSchema)
+	}
 	r := &run{ctx: ctx, st: s.st, q: &q, weights: q.Dimensions}
 	if q.Vector != nil && s.x.rotation != nil {
 		if r.vector, err = vector.NewQuery(s.x.rotation, q.Vector); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.prepare(s.x); err != nil {
+	if err := r.prepare(); err != nil {
 		return nil, err
 	}
 	found := map[place]bool{}
@@ -82,7 +86,7 @@ func (s *Snapshot) Search(ctx context.Context, q Query) (hits []Hit, err error) 
 func (s *Snapshot) Passing(f *filter.Filter) (parts, documents int, err error) {
 	defer guard(&err, s.st.views)()
 	for _, v := range s.st.views {
-		allow := s.x.passing(v, f)
+		allow := passing(v, f)
 		if allow == nil {
 			parts, documents = parts+v.rows, documents+v.docs
 			continue
@@ -115,7 +119,7 @@ type place struct {
 }
 
 // prepare resolves terms and finds the rows that may be hits.
-func (r *run) prepare(x *Index) error {
+func (r *run) prepare() error {
 	if r.q.hasLexical() {
 		r.lex = lexical.NewScorer(&r.st.lexical, lexical.Query{Terms: r.q.Terms, Phrases: r.q.Phrases, Prefixes: r.q.Prefixes})
 	}
@@ -124,7 +128,7 @@ func (r *run) prepare(x *Index) error {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		r.allow[i] = x.passing(v, r.q.Filter)
+		r.allow[i] = passing(v, r.q.Filter)
 		r.exclude(i)
 		if r.q.PhrasesRequired && r.lex != nil {
 			r.lex.RequirePhrases(i, r.own(i))

@@ -9,6 +9,7 @@ import (
 
 	"quarry/internal/filter"
 	"quarry/internal/index/column"
+	"quarry/internal/index/layer"
 	"quarry/internal/index/postings"
 	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
@@ -18,6 +19,7 @@ import (
 type seg struct {
 	file    *segment.File
 	path    string // "" in memory
+	of      int64  // version of the attributes whose columns are in file
 	number  int    // of the file
 	refs    int    // states that hold it; guarded by Index.mu
 	rows    int
@@ -35,8 +37,8 @@ type seg struct {
 	words   *postings.Field
 	forward *postings.Forward
 	vectors *vector.Rows
-	dims    []byte // per row: custom dimensions
-	columns []*column.Column
+	dims    []byte     // per row: custom dimensions
+	values  *layer.Set // as of its making; what searches use is in the view
 }
 
 // meta is the section that says what a file is of.
@@ -75,7 +77,7 @@ func (s *seg) find(no int64) (d int, ok bool) {
 
 // sections lists all of s for a file, metadata first.
 func (x *Index) sections(s *seg) ([]segment.Section, error) {
-	m := meta{Rows: s.rows, Docs: s.docs, Epoch: x.cfg.Epoch, Encoder: x.cfg.Encoder, Schema: x.cfg.SchemaVersion}
+	m := meta{Rows: s.rows, Docs: s.docs, Epoch: x.cfg.Epoch, Encoder: x.cfg.Encoder, Schema: s.values.Schema().Version}
 	if s.vectors != nil {
 		m.Limits = s.vectors.Limits
 	}
@@ -105,19 +107,26 @@ func (x *Index) bind(file *segment.File, m meta) (*seg, error) {
 			Hi: b.get("vec.hi", w*m.Rows), Lo: b.get("vec.lo", w*m.Rows), Scale: b.get("vec.scale", 4*m.Rows),
 		}}
 	}
-	for i, a := range x.attrs {
-		n := m.Rows
+	return s, b.err
+}
+
+// bindColumns gives the values that the columns in file hold, for a segment of so many documents and rows.
+func bindColumns(file *segment.File, of *layer.Schema, docs, rows int) (*layer.Set, error) {
+	b := binder{file: file}
+	columns := make([]*column.Column, len(of.Attrs))
+	for i, a := range of.Attrs {
+		n := rows
 		if a.Level == filter.Document {
-			n = m.Docs
+			n = docs
 		}
 		c, err := column.Open(b.get(columnName(i), -1))
-		if err != nil || c.Len() != n {
+		if err != nil || c.Len() != n || c.Type() != a.Type {
 			b.fail(columnName(i), "not a column of this segment")
-			break
+			return nil, b.err
 		}
-		s.columns = append(s.columns, c)
+		columns[i] = c
 	}
-	return s, b.err
+	return layer.New(of, columns), nil
 }
 
 // binder takes sections of known sizes out of a file.

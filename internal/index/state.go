@@ -3,24 +3,29 @@ package index
 import (
 	"slices"
 
+	"quarry/internal/index/layer"
 	"quarry/internal/index/lexical"
 	"quarry/internal/index/rowset"
+	"quarry/internal/index/segment"
 )
 
 // view is a segment with what is deleted in it. Immutable once published.
 type view struct {
 	seg    *seg
-	live   []uint64 // one bit per row; nil = all
-	rows   int      // live ones
-	docs   int      // live ones
-	length int64    // sum of the lengths of live rows
-	dead   []uint32 // per stem: rows that are deleted; nil = none
-	gen    int      // of the file with the deletes, 0 = none
-	dirty  int      // rows deleted since that file was written
+	values *layer.Set  // nil while the attributes are of a version that is not known
+	file   *columnFile // of the columns under values; nil when they are the segment's own or in memory
+	fresh  int         // documents whose values are in no file
+	live   []uint64    // one bit per row; nil = all
+	rows   int         // live ones
+	docs   int         // live ones
+	length int64       // sum of the lengths of live rows
+	dead   []uint32    // per stem: rows that are deleted; nil = none
+	gen    int         // of the file with the deletes, 0 = none
+	dirty  int         // rows deleted since that file was written
 }
 
 func newView(s *seg) *view {
-	v := &view{seg: s, rows: s.rows, docs: s.docs}
+	v := &view{seg: s, values: s.values, rows: s.rows, docs: s.docs}
 	for i := range s.rows {
 		v.length += int64(le32(s.length, i))
 	}
@@ -67,6 +72,7 @@ func (v *view) kill(d int) {
 
 // state is what searches see: segments with their deletes, and the statistics of all live rows. Immutable.
 type state struct {
+	of      *layer.Schema
 	views   []*view
 	seq     int64
 	rows    int
@@ -74,8 +80,8 @@ type state struct {
 	refs    int // snapshots, and one while it is current; guarded by Index.mu
 }
 
-func newState(seq int64, views []*view) *state {
-	st := &state{views: views, seq: seq, refs: 1}
+func newState(of *layer.Schema, seq int64, views []*view) *state {
+	st := &state{of: of, views: views, seq: seq, refs: 1}
 	for _, v := range views {
 		st.rows += v.rows
 		st.lexical.Length += v.length
@@ -100,7 +106,7 @@ func (x *Index) Snapshot() *Snapshot {
 	defer x.mu.Unlock()
 	st := x.cur
 	if st == nil {
-		st = newState(0, nil)
+		st = newState(x.of, 0, nil)
 	}
 	st.refs++
 	return &Snapshot{x, st}
@@ -119,34 +125,54 @@ func (s *Snapshot) Release() {
 
 // release gives up one reference to st, and unmaps what no state holds any more.
 func (x *Index) release(st *state) {
-	var unused []*seg
+	var unused []*segment.File
 	x.mu.Lock()
 	st.refs--
 	if st.refs == 0 {
 		for _, v := range st.views {
 			v.seg.refs--
-			if v.seg.refs == 0 {
-				unused = append(unused, v.seg)
+			if v.file != nil {
+				v.file.refs--
 			}
+			unused = v.unheld(unused)
 		}
 	}
 	x.mu.Unlock()
 	closeAll(unused)
 }
 
-func closeAll(segs []*seg) {
-	for _, s := range segs {
+// hold counts a state that has v; the caller holds Index.mu.
+func (v *view) hold() {
+	v.seg.refs++
+	if v.file != nil {
+		v.file.refs++
+	}
+}
+
+// unheld appends the files of v that no state has; the caller holds Index.mu.
+func (v *view) unheld(to []*segment.File) []*segment.File {
+	if v.seg.refs == 0 {
+		to = append(to, v.seg.file)
+	}
+	if v.file != nil && v.file.refs == 0 && v.file.file != nil {
+		to = append(to, v.file.file)
+	}
+	return to
+}
+
+func closeAll(files []*segment.File) {
+	for _, f := range files {
 		// Unmapping memory that was mapped cannot fail in a way that anything could be done about.
-		_ = s.file.Close()
+		_ = f.Close()
 	}
 }
 
 // publish makes the draft's content current.
 func (x *Index) publish(d *draft) {
-	st := newState(d.seq, d.views)
+	st := newState(d.of, d.seq, d.views)
 	x.mu.Lock()
 	for _, v := range st.views {
-		v.seg.refs++
+		v.hold()
 	}
 	old := x.cur
 	x.cur = st

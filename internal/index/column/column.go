@@ -17,6 +17,7 @@ import (
 
 // Column is a view of encoded values. Safe for concurrent use.
 type Column struct {
+	raw     []byte
 	kind    filter.Type
 	n       int    // values
 	present []byte // bits
@@ -38,7 +39,7 @@ func Open(b []byte) (*Column, error) {
 	if len(b) < head {
 		return nil, errors.New("open column: no head")
 	}
-	c := &Column{kind: filter.Type(b[0]), n: int(u32(b, 4)), entries: int(u32(b, 12))}
+	c := &Column{raw: b, kind: filter.Type(b[0]), n: int(u32(b, 4)), entries: int(u32(b, 12))}
 	elements, texts := int(u32(b, 8)), int(u32(b, 16))
 	b = b[head:]
 	ok := true
@@ -77,8 +78,14 @@ func u32(b []byte, at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
 
 func bit(b []byte, i int) bool { return b[i>>3]>>(i&7)&1 == 1 }
 
+// Type is the type of the values.
+func (c *Column) Type() filter.Type { return c.kind }
+
 // Len is the number of values, absent ones included.
 func (c *Column) Len() int { return c.n }
+
+// Bytes gives the encoded column. The caller must not modify it.
+func (c *Column) Bytes() []byte { return c.raw }
 
 // Value gives value i. Texts are copies: they outlive the segment.
 func (c *Column) Value(i int) filter.Value {

@@ -1,0 +1,246 @@
+// Package layer holds the attribute values of one segment: a column per attribute, and over them layers with newer
+// values of some documents. A change of a document's values adds a layer and touches nothing else; layers are merged
+// into fewer and at last into whole columns. It knows nothing of rows, files and filters' structure. Package index
+// calls it.
+package layer
+
+import (
+	"math/bits"
+	"slices"
+
+	"quarry/internal/filter"
+	"quarry/internal/index/column"
+	"quarry/internal/index/rowset"
+)
+
+// Schema is the attributes of an index and their version.
+type Schema struct {
+	Version int64
+	Attrs   []filter.Attribute
+	ID      int // ordinal of doc.id, whose values never change; -1 without one
+}
+
+// NewSchema gives the attributes of s; nil has none.
+func NewSchema(s *filter.Schema, version int64) *Schema {
+	out := &Schema{Version: version, ID: -1}
+	if s == nil {
+		return out
+	}
+	out.Attrs = s.Attributes()
+	if i, ok := s.Find(filter.Document, "id"); ok && out.Attrs[i].Type == filter.TextType {
+		out.ID = i
+	}
+	return out
+}
+
+// layered reports whether an attribute's values may change under a document.
+func (s *Schema) layered(attr int) bool {
+	return s.Attrs[attr].Level == filter.Document && attr != s.ID
+}
+
+// Set is the values of a segment. It is immutable and safe for concurrent use.
+type Set struct {
+	schema *Schema
+	base   []*column.Column // by attribute
+	layers []*layer         // the older first: a document's values are those of the last layer that has it
+}
+
+// layer is newer values of some documents.
+type layer struct {
+	docs    []uint32         // ordinals, ascending
+	columns []*column.Column // by attribute; nil where values can't change
+}
+
+// New gives a set of columns, one per attribute.
+func New(s *Schema, columns []*column.Column) *Set { return &Set{schema: s, base: columns} }
+
+// Change is the new values of a document.
+type Change struct {
+	Doc    uint32         // ordinal
+	Values []filter.Value // by ordinal; those of document level count
+}
+
+// With gives the set after changes, one per document.
+func (s *Set) With(changes []Change) *Set {
+	if len(changes) == 0 {
+		return s
+	}
+	slices.SortFunc(changes, func(a, b Change) int { return int(a.Doc) - int(b.Doc) })
+	l := &layer{columns: make([]*column.Column, len(s.schema.Attrs))}
+	for _, c := range changes {
+		l.docs = append(l.docs, c.Doc)
+	}
+	for a := range s.schema.Attrs {
+		if s.schema.layered(a) {
+			l.columns[a] = s.column(a, len(changes), func(i int) filter.Value {
+				if vs := changes[i].Values; a < len(vs) {
+					return vs[a]
+				}
+				return filter.Value{}
+			})
+		}
+	}
+	out := &Set{schema: s.schema, base: s.base, layers: append(slices.Clone(s.layers), l)}
+	out.compact()
+	return out
+}
+
+func (s *Set) column(attr, n int, value func(i int) filter.Value) *column.Column {
+	b := column.NewBuilder(s.schema.Attrs[attr].Type)
+	for i := range n {
+		b.Add(value(i))
+	}
+	c, err := column.Open(b.Bytes())
+	if err != nil {
+		panic(err) // it was made here
+	}
+	return c
+}
+
+// fanIn is how many layers of about one size become one.
+const fanIn = 8
+
+func tier(n int) int { return bits.Len(uint(n)) / 3 }
+
+// compact merges the last layers while fanIn of them are of no more than the last one's order of magnitude. So there
+// are few, and a value is copied once per order of magnitude.
+func (s *Set) compact() {
+	for n := len(s.layers); n >= fanIn; n = len(s.layers) {
+		if tier(len(s.layers[n-fanIn].docs)) > tier(len(s.layers[n-1].docs)) {
+			return
+		}
+		from := n - fanIn
+		s.layers = append(s.layers[:from:from], s.merge(s.layers[from:]))
+	}
+}
+
+// source says where the newest values of a document lie.
+type source struct {
+	doc   uint32
+	layer int32
+	at    int32
+}
+
+func (s *Set) merge(in []*layer) *layer {
+	var all []source
+	for i, l := range in {
+		for k, d := range l.docs {
+			all = append(all, source{d, int32(i), int32(k)})
+		}
+	}
+	slices.SortFunc(all, func(a, b source) int {
+		if a.doc != b.doc {
+			return int(a.doc) - int(b.doc)
+		}
+		return int(b.layer - a.layer) // the newest first
+	})
+	all = slices.CompactFunc(all, func(a, b source) bool { return a.doc == b.doc })
+	out := &layer{docs: make([]uint32, len(all)), columns: make([]*column.Column, len(s.schema.Attrs))}
+	for i, x := range all {
+		out.docs[i] = x.doc
+	}
+	for a := range s.schema.Attrs {
+		if s.schema.layered(a) {
+			out.columns[a] = s.column(a, len(all), func(i int) filter.Value {
+				return in[all[i].layer].columns[a].Value(int(all[i].at))
+			})
+		}
+	}
+	return out
+}
+
+// Schema gives the attributes of the set.
+func (s *Set) Schema() *Schema { return s.schema }
+
+// Pending is how many documents have values in layers; one that is in several counts as often.
+func (s *Set) Pending() int {
+	n := 0
+	for _, l := range s.layers {
+		n += len(l.docs)
+	}
+	return n
+}
+
+// Bytes is the size of the layers.
+func (s *Set) Bytes() int64 {
+	if s == nil {
+		return 0
+	}
+	n := 0
+	for _, l := range s.layers {
+		n += 4 * len(l.docs)
+		for _, c := range l.columns {
+			if c != nil {
+				n += len(c.Bytes())
+			}
+		}
+	}
+	return int64(n)
+}
+
+// Where gives the documents or parts for which a condition on an attribute holds; eval writes the bits of a column.
+func (s *Set) Where(attr int, eval func(c *column.Column, out []uint64)) []uint64 {
+	base := s.base[attr]
+	out := make([]uint64, rowset.Words(base.Len()))
+	eval(base, out)
+	if !s.schema.layered(attr) {
+		return out
+	}
+	var own []uint64
+	for _, l := range s.layers {
+		own = slices.Grow(own[:0], rowset.Words(len(l.docs)))[:rowset.Words(len(l.docs))]
+		eval(l.columns[attr], own)
+		for i, d := range l.docs {
+			word, bit := &out[d>>6], d&63
+			*word = *word&^(1<<bit) | own[i>>6]>>(i&63)&1<<bit
+		}
+	}
+	return out
+}
+
+// Reader reads values one by one. Not safe for concurrent use.
+type Reader struct {
+	set *Set
+	at  []source // by document; layer -1 = base. Filled at the first need
+}
+
+// Reader gives a reader of the set.
+func (s *Set) Reader() *Reader { return &Reader{set: s} }
+
+// Value gives an attribute's value of a document or part, as the attribute's level says.
+func (r *Reader) Value(attr, i int) filter.Value {
+	s := r.set
+	if len(s.layers) == 0 || !s.schema.layered(attr) {
+		return s.base[attr].Value(i)
+	}
+	if r.at == nil {
+		r.at = make([]source, s.base[attr].Len())
+		for d := range r.at {
+			r.at[d].layer = -1
+		}
+		for n, l := range s.layers {
+			for k, d := range l.docs {
+				r.at[d] = source{d, int32(n), int32(k)}
+			}
+		}
+	}
+	if from := r.at[i]; from.layer >= 0 {
+		return s.layers[from.layer].columns[attr].Value(int(from.at))
+	}
+	return s.base[attr].Value(i)
+}
+
+// Columns gives whole columns of the newest values, by attribute. Those that no layer can change are the old ones.
+func (s *Set) Columns() []*column.Column {
+	out := slices.Clone(s.base)
+	if len(s.layers) == 0 {
+		return out
+	}
+	r := s.Reader()
+	for a := range s.schema.Attrs {
+		if s.schema.layered(a) {
+			out[a] = s.column(a, s.base[a].Len(), func(i int) filter.Value { return r.Value(a, i) })
+		}
+	}
+	return out
+}

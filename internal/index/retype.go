@@ -1,0 +1,206 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"quarry/internal/filter"
+	"quarry/internal/index/column"
+	"quarry/internal/index/layer"
+)
+
+// ErrSchema is the error of a search whose filter was parsed for another version of the attributes than the index has,
+// and of changes while the index has no columns of the version it was opened for: Retype makes them.
+var ErrSchema = errors.New("index has another version of the filter attributes")
+
+// SchemaVersion is the version of the attributes whose columns searches use. It differs from Config.SchemaVersion when
+// the files were of another version.
+func (x *Index) SchemaVersion() int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.cur == nil {
+		return x.of.Version
+	}
+	return x.cur.of.Version
+}
+
+// Retyping makes the columns of other attributes beside those in use; texts and vectors stay as they are. Not safe for
+// concurrent use, but the index may be searched and changed meanwhile.
+type Retyping struct {
+	x     *Index
+	of    *layer.Schema
+	at    map[int64]spot
+	docs  []block
+	ready map[*seg]*layer.Set // made by Prepare
+	late  map[int64]bool      // added after it; true when Prepare did not know them
+}
+
+// block is the values of some documents and of their parts, as columns by attribute.
+type block struct {
+	columns []*column.Column
+	first   []int // per document and once more: its first part
+}
+
+type spot struct{ block, doc int32 }
+
+// Retype begins the change to other attributes.
+func (x *Index) Retype(schema *filter.Schema, version int64) *Retyping {
+	return &Retyping{x: x, of: layer.NewSchema(schema, version), at: map[int64]spot{}}
+}
+
+// Add takes the values of documents and parts; nothing else of them is read. A document that was added before gets the
+// new ones. One that is never added has no values.
+func (r *Retyping) Add(docs []Document) error {
+	builders := make([]*column.Builder, len(r.of.Attrs))
+	for a, attr := range r.of.Attrs {
+		builders[a] = column.NewBuilder(attr.Type)
+	}
+	b := block{first: []int{0}, columns: make([]*column.Column, len(builders))}
+	parts := 0
+	for i := range docs {
+		d := &docs[i]
+		if r.ready != nil {
+			_, known := r.at[d.No]
+			r.late[d.No] = r.late[d.No] || !known
+		}
+		r.at[d.No] = spot{int32(len(r.docs)), int32(i)}
+		for a, attr := range r.of.Attrs {
+			if attr.Level == filter.Document {
+				builders[a].Add(valueAt(d.Values, a))
+				continue
+			}
+			for p := range d.Parts {
+				builders[a].Add(valueAt(d.Parts[p].Values, a))
+			}
+		}
+		parts += len(d.Parts)
+		b.first = append(b.first, parts)
+	}
+	for a := range builders {
+		var err error
+		if b.columns[a], err = column.Open(builders[a].Bytes()); err != nil {
+			return fmt.Errorf("retype index: %w", err)
+		}
+	}
+	r.docs = append(r.docs, b)
+	return nil
+}
+
+// Prepare makes the columns of what the index holds at present, so that Swap has little left to do.
+func (r *Retyping) Prepare() (err error) {
+	s := r.x.Snapshot()
+	defer s.Release()
+	defer guard(&err, s.st.views)()
+	r.ready, r.late = map[*seg]*layer.Set{}, map[int64]bool{}
+	for _, v := range s.st.views {
+		if r.ready[v.seg], err = r.columns(v.seg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Swap makes the index one of the new attributes, at once for every search that begins afterwards. It is for one call.
+func (r *Retyping) Swap() (err error) {
+	x := r.x
+	x.write.Lock()
+	defer x.write.Unlock()
+	defer guard(&err, x.views())()
+	d, err := x.draftAnyway()
+	if err != nil {
+		return err
+	}
+	d.of = r.of
+	filed := false
+	for i, v := range d.views {
+		n := *v
+		if n.values, err = r.values(v); err != nil {
+			return err
+		}
+		n.fresh = updateShare * v.seg.rows // the files are of the old attributes: they are worth writing
+		filed = filed || v.seg.path != ""
+		d.own(&n)
+		d.views[i] = &n
+	}
+	x.mu.Lock()
+	x.of = r.of
+	x.mu.Unlock()
+	x.publish(d)
+	if filed {
+		if err := x.save(); err != nil {
+			x.notify(EventUnsaved, err)
+		}
+	}
+	return nil
+}
+
+// values gives the columns of v, with what was added after they were prepared over them.
+func (r *Retyping) values(v *view) (*layer.Set, error) {
+	set := r.ready[v.seg]
+	if set == nil {
+		return r.columns(v.seg)
+	}
+	var changes []layer.Change
+	for no, unknown := range r.late {
+		doc, ok := v.seg.find(no)
+		if !ok {
+			continue
+		}
+		if unknown {
+			return r.columns(v.seg) // the values of its parts are missing, too
+		}
+		values := make([]filter.Value, len(r.of.Attrs))
+		for a, attr := range r.of.Attrs {
+			if attr.Level == filter.Document {
+				values[a] = r.value(no, a, 0)
+			}
+		}
+		changes = append(changes, layer.Change{Doc: uint32(doc), Values: values})
+	}
+	return set.With(changes), nil
+}
+
+// value gives an attribute of a document, or of its part with this position.
+func (r *Retyping) value(no int64, attr, part int) filter.Value {
+	at, ok := r.at[no]
+	if !ok {
+		return filter.Value{}
+	}
+	b := &r.docs[at.block]
+	if r.of.Attrs[attr].Level == filter.Document {
+		return b.columns[attr].Value(int(at.doc))
+	}
+	if i := b.first[at.doc] + part; i < b.first[at.doc+1] {
+		return b.columns[attr].Value(i)
+	}
+	return filter.Value{}
+}
+
+// columns makes the columns of a segment.
+func (r *Retyping) columns(s *seg) (*layer.Set, error) {
+	out := make([]*column.Column, len(r.of.Attrs))
+	for a, attr := range r.of.Attrs {
+		b := column.NewBuilder(attr.Type)
+		for d := range s.docs {
+			if a == r.of.ID {
+				b.Add(filter.Text(string(s.id(d))))
+				continue
+			}
+			no := s.docNo(d)
+			if attr.Level == filter.Document {
+				b.Add(r.value(no, a, 0))
+				continue
+			}
+			from, to := s.run(d)
+			for row := from; row < to; row++ {
+				b.Add(r.value(no, a, row-from))
+			}
+		}
+		var err error
+		if out[a], err = column.Open(slices.Clip(b.Bytes())); err != nil {
+			return nil, fmt.Errorf("retype index: %w", err)
+		}
+	}
+	return layer.New(r.of, out), nil
+}
