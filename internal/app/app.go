@@ -133,7 +133,7 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 	}
 	a.jobs = job.New(job.Config{Store: jobs.New(a.db), Log: a.log, Alone: a.cfg.Database == ""}) // the folder's lock keeps others out
 	a.Corpora = corpus.New(corpusRows, a.encoders, dropped{a.replicas, a.jobs})
-	reading := document.NewService(documentRows, corpusRows, a.replicas)
+	reading := document.NewService(documentRows, corpusRows, a.replicas, int(a.cfg.MaxDeletes))
 	a.Ingest = ingest.New(ingest.Config{Corpora: corpusRows, Documents: documentRows, Encoders: a.encoders, Index: a.replicas})
 	a.Retrieve = retrieve.New(corpusRows, a.replicas, documentRows, a.encoders)
 	a.server, err = httpapi.New(httpapi.Config{

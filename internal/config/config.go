@@ -24,6 +24,8 @@ type Config struct {
 	LogFormat string `yaml:"log_format"`
 	MaxJSON   int64  `yaml:"max_json"`
 	MaxUpload int64  `yaml:"max_upload"`
+	// MaxDeletes is how many documents of one corpus may be in deletion at once.
+	MaxDeletes int64 `yaml:"max_deletes"`
 }
 
 // Setting describes one setting for help, the reference page and the environment.
@@ -41,6 +43,7 @@ var Settings = []Setting{
 	text("kernel", "QUARRY_KERNEL", "encoder kernels: auto, avx512, avx2 or portable", func(c *Config) *string { return &c.Kernel }),
 	text("log_level", "QUARRY_LOG_LEVEL", "debug, info, warn or error", func(c *Config) *string { return &c.LogLevel }),
 	text("log_format", "QUARRY_LOG_FORMAT", "text or json", func(c *Config) *string { return &c.LogFormat }),
+	number("max_deletes", "QUARRY_MAX_DELETES", "deletions of single documents at once in one corpus; more are refused with 429", func(c *Config) *int64 { return &c.MaxDeletes }),
 	bytesOf("max_json", "QUARRY_MAX_JSON", "largest JSON body, bytes", func(c *Config) *int64 { return &c.MaxJSON }),
 	bytesOf("max_upload", "QUARRY_MAX_UPLOAD", "largest uploaded file, bytes", func(c *Config) *int64 { return &c.MaxUpload }),
 }
@@ -49,7 +52,7 @@ var Settings = []Setting{
 func Default() Config {
 	return Config{
 		Data: "./quarry-data", Listen: "127.0.0.1:8080", Kernel: "auto", LogLevel: "info", LogFormat: "text",
-		MaxJSON: 16 << 20, MaxUpload: 10 << 20,
+		MaxJSON: 16 << 20, MaxUpload: 10 << 20, MaxDeletes: 64,
 	}
 }
 
@@ -101,6 +104,9 @@ func (c *Config) Check() error {
 	if c.MaxJSON < 1 || c.MaxUpload < 1 {
 		return errors.New("settings max_json and max_upload must be at least 1 byte")
 	}
+	if c.MaxDeletes < 1 {
+		return errors.New("setting max_deletes must be at least 1")
+	}
 	if c.Database != "" && !strings.HasPrefix(c.Database, "postgres://") && !strings.HasPrefix(c.Database, "postgresql://") {
 		return errors.New("setting database must be a postgres:// URL, or empty for SQLite")
 	}
@@ -128,12 +134,20 @@ func text(key, env, help string, at func(*Config) *string) Setting {
 }
 
 func bytesOf(key, env, help string, at func(*Config) *int64) Setting {
+	return count(Setting{Key: key, Env: env, Help: help}, "a number of bytes", at)
+}
+
+func number(key, env, help string, at func(*Config) *int64) Setting {
+	return count(Setting{Key: key, Env: env, Help: help}, "a number", at)
+}
+
+func count(s Setting, what string, at func(*Config) *int64) Setting {
 	return Setting{
-		key, env, help,
+		s.Key, s.Env, s.Help,
 		func(c *Config, v string) error {
 			n, err := strconv.ParseInt(v, 10, 64)
 			if err != nil {
-				return fmt.Errorf("%q is not a number of bytes", v)
+				return fmt.Errorf("%q is not %s", v, what)
 			}
 			*at(c) = n
 			return nil

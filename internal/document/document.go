@@ -6,6 +6,7 @@ package document
 import (
 	"context"
 	"encoding/json"
+	"time"
 )
 
 // Document is a stored document. No is the store's row number: a new one for each life of an id, never shown.
@@ -17,8 +18,12 @@ type Document struct {
 	Tables   []Table
 	Images   []Image
 	Parts    []Part
-	Digest   string // SHA-256 of what the client sent, to tell an identical repeat from a different one
-	Usage    StorageUsage
+	// Digest is the SHA-256 of what the client sent, to tell an identical repeat from a different one; "" once the
+	// metadata was changed, for then no repeat is what is stored.
+	Digest  string
+	Usage   StorageUsage
+	Created time.Time // by the store; zero in documents from before it was kept
+	Updated time.Time // by the store: grows with every change, so it tells one state of the document from the next
 }
 
 // Part is one embedding and one possible result. Its place in the document is Ord, from 0 without gaps.
@@ -107,12 +112,21 @@ type List struct {
 
 // Store keeps documents. Every method names the corpus by its row number.
 type Store interface {
-	// Insert commits d with its parts as one change and returns it with No set and the change's number; the write is
-	// durable when Insert returns. epoch is the corpus's when the request was received: when it has changed since
+	// Insert commits d with its parts as one change and returns it with No, Created and Updated set and the change's
+	// number; the write is durable when Insert returns. epoch is the corpus's when the request was received: when it has changed since
 	// (reset, delete), Insert gives fault.KindConflict "corpus_changed". A taken id gives *Exists.
 	Insert(ctx context.Context, corpusNo, epoch int64, d *Document) (seq int64, err error)
-	// Delete removes a document as one change; fault.KindNotFound "document_not_found" when there is none.
-	Delete(ctx context.Context, corpusNo int64, docID string) (seq int64, err error)
+	// Delete removes a document as one change if it is as seen, a head that Get gave: fault.KindNotFound
+	// "document_not_found" when there is none, fault.KindConflict "document_changed" when another has its id or its
+	// metadata was changed since, and "corpus_changed" when epoch is not the corpus's any more.
+	Delete(ctx context.Context, corpusNo, epoch int64, seen *Document) (seq int64, err error)
+	// DeleteMany removes the documents with these ids in one transaction, each as one change, and counts them; ids that
+	// name none are passed over, and so are documents created or updated after cutoff unless it is zero. Epoch is as in
+	// Insert. seq is the corpus's number afterwards. A few hundred ids at a time keep other writes from waiting long.
+	DeleteMany(ctx context.Context, corpusNo, epoch int64, ids []string, cutoff time.Time) (seq int64, deleted int, err error)
+	// Amend changes the metadata of documents in one transaction, each as one OpUpdate, and sets every edit's Outcome;
+	// an edit that changes nothing makes no change of the sequence. Epoch and seq are as in DeleteMany.
+	Amend(ctx context.Context, corpusNo, epoch int64, edits []Edit) (seq int64, err error)
 	// Get reads a document, with its parts (without vectors) when parts is set.
 	Get(ctx context.Context, corpusNo int64, docID string, parts bool) (*Document, error)
 	// List reads documents without parts, from the id after l.After on, at most l.Limit.
@@ -120,6 +134,8 @@ type Store interface {
 	// Changes reads changes with after < Seq ≤ upto in order, at most limit. missing reports that numbers after
 	// `after` have been trimmed, so the reader must rebuild from Scan.
 	Changes(ctx context.Context, corpusNo, after, upto int64, limit int) (changes []Change, missing bool, err error)
+	// Heads reads documents without parts by row number, in order of No; those that no longer exist are left out.
+	Heads(ctx context.Context, corpusNo int64, nos []int64) ([]Document, error)
 	// Load reads whole documents, vectors included, by row number; those that no longer exist are left out.
 	Load(ctx context.Context, corpusNo int64, nos []int64) ([]Document, error)
 	// Scan reads whole documents with No > after in order of No, at most limit, with the corpus's sequence number and

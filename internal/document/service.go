@@ -33,15 +33,19 @@ type Indexer interface {
 	CatchUp(ctx context.Context, c corpus.Corpus) error
 }
 
-// Service is the use cases over stored documents.
+// Service is the use cases over stored documents. Safe for concurrent use.
 type Service struct {
 	store   Store
 	corpora Corpora
 	indexer Indexer
+	deletes gate // corpus → deletions under way
+	updates gate // document → updates under way
 }
 
-// NewService gives a service.
-func NewService(s Store, c Corpora, i Indexer) *Service { return &Service{s, c, i} }
+// NewService gives a service in which at most maxDeletes documents of a corpus are being deleted at once.
+func NewService(s Store, c Corpora, i Indexer, maxDeletes int) *Service {
+	return &Service{store: s, corpora: c, indexer: i, deletes: gate{most: maxDeletes}, updates: gate{most: 1}}
+}
 
 // Get reads a document with its parts.
 func (s *Service) Get(ctx context.Context, corpusKey, id string) (corpus.Corpus, *Document, error) {
@@ -54,24 +58,6 @@ func (s *Service) Get(ctx context.Context, corpusKey, id string) (corpus.Corpus,
 	}
 	d, err := s.store.Get(ctx, c.No, id, true)
 	return c, d, err
-}
-
-// Delete removes a document. When it returns nil, no read, list or query shows the document again.
-func (s *Service) Delete(ctx context.Context, corpusKey, id string) error {
-	c, err := CorpusOf(ctx, s.corpora, corpusKey)
-	if err != nil {
-		return err
-	}
-	if !possible(id) {
-		return notFound(c, id)
-	}
-	seq, err := s.store.Delete(ctx, c.No, id)
-	if err != nil {
-		return err
-	}
-	c.Seq = seq
-	_ = s.indexer.CatchUp(ctx, c) // the removal stands; see Indexer for why its promise does too
-	return nil
 }
 
 // possible reports whether a document could have this id; what could not is not asked of the store, whose text type

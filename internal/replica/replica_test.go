@@ -25,6 +25,7 @@ import (
 	"quarry/internal/store"
 	"quarry/internal/store/corpora"
 	"quarry/internal/store/documents"
+	"quarry/internal/store/storetest"
 )
 
 // world is a real database with one corpus, and replicas over it.
@@ -137,7 +138,7 @@ func unit(v []float32) []float32 {
 
 func (w *world) remove(name string) {
 	w.t.Helper()
-	if _, err := w.documents.Delete(context.Background(), w.corpus().No, name); err != nil {
+	if _, err := storetest.Remove(context.Background(), w.documents, w.corpus(), name); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"quarry/internal/corpus"
 	"quarry/internal/document"
@@ -20,8 +21,9 @@ type Memory struct {
 	document.Store // nil: reading for the index is not done here
 
 	Corpus corpus.Corpus
-	Behind error // what CatchUp returns
-	Blind  bool  // Get finds nothing, as if all was committed a moment later
+	Behind error  // what CatchUp returns
+	Blind  bool   // Get finds nothing, as if all was committed a moment later
+	Hold   func() // called by Delete and Amend before they look at anything, when not nil
 
 	mu      sync.Mutex
 	docs    map[string]document.Document
@@ -66,7 +68,9 @@ func (m *Memory) Insert(_ context.Context, corpusNo, epoch int64, d *document.Do
 	m.Corpus.Seq++
 	kept := *d
 	kept.No, kept.Parts = m.Corpus.Seq, slices.Clone(d.Parts)
-	d.No = kept.No
+	kept.Created = time.UnixMicro(1_700_000_000_000_000 + kept.No).UTC()
+	kept.Updated = kept.Created
+	d.No, d.Created, d.Updated = kept.No, kept.Created, kept.Updated
 	m.docs[d.ID] = kept
 	return m.Corpus.Seq, nil
 }
@@ -86,15 +90,98 @@ func (m *Memory) Get(_ context.Context, _ int64, id string, parts bool) (*docume
 }
 
 // Delete implements document.Store.
-func (m *Memory) Delete(_ context.Context, _ int64, id string) (int64, error) {
+func (m *Memory) Delete(_ context.Context, _, epoch int64, seen *document.Document) (int64, error) {
+	m.pause()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, ok := m.docs[id]; !ok {
-		return 0, fault.NotFound("document_not_found", id, "document %s does not exist", id)
+	d, ok := m.docs[seen.ID]
+	switch {
+	case epoch != m.Corpus.Epoch:
+		return 0, fault.Conflict("corpus_changed", "the corpus was reset")
+	case !ok:
+		return 0, fault.NotFound("document_not_found", seen.ID, "document %s does not exist", seen.ID)
+	case d.No != seen.No || !d.Updated.Equal(seen.Updated):
+		return 0, fault.Conflict("document_changed", "document %s was changed", seen.ID)
 	}
-	delete(m.docs, id)
+	delete(m.docs, seen.ID)
 	m.Corpus.Seq++
 	return m.Corpus.Seq, nil
+}
+
+// DeleteMany implements document.Store.
+func (m *Memory) DeleteMany(_ context.Context, _, epoch int64, ids []string, cutoff time.Time) (seq int64, deleted int, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if epoch != m.Corpus.Epoch {
+		return 0, 0, fault.Conflict("corpus_changed", "the corpus was reset")
+	}
+	for _, id := range ids {
+		if d, ok := m.docs[id]; ok && (cutoff.IsZero() || !d.Updated.After(cutoff)) {
+			delete(m.docs, id)
+			m.Corpus.Seq++
+			deleted++
+		}
+	}
+	return m.Corpus.Seq, deleted, nil
+}
+
+// Amend implements document.Store.
+func (m *Memory) Amend(_ context.Context, _, epoch int64, edits []document.Edit) (seq int64, err error) {
+	m.pause()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if epoch != m.Corpus.Epoch {
+		return 0, fault.Conflict("corpus_changed", "the corpus was reset")
+	}
+	for i := range edits {
+		m.amend(&edits[i])
+	}
+	return m.Corpus.Seq, nil
+}
+
+func (m *Memory) amend(e *document.Edit) {
+	e.Outcome, e.Err = document.Missing, nil
+	for id, d := range m.docs {
+		if d.No != e.No && (e.No != 0 || id != e.ID) {
+			continue
+		}
+		next, err := e.Amendment.Apply(d.Metadata)
+		switch {
+		case err != nil:
+			e.Outcome, e.Err = document.Refused, err
+		case !e.Cutoff.IsZero() && d.Updated.After(e.Cutoff):
+			e.Outcome = document.Newer
+		case string(next) == string(d.Metadata):
+			e.Outcome = document.Unchanged
+		default:
+			e.Outcome = document.Updated
+			d.Metadata, d.Digest, d.Updated = next, "", d.Updated.Add(time.Microsecond)
+			m.docs[id] = d
+			m.Corpus.Seq++
+		}
+		return
+	}
+}
+
+// Heads implements document.Store.
+func (m *Memory) Heads(_ context.Context, _ int64, nos []int64) (out []document.Document, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, d := range m.docs {
+		if slices.Contains(nos, d.No) {
+			d.Parts = nil
+			out = append(out, d)
+		}
+	}
+	slices.SortFunc(out, func(a, b document.Document) int { return cmp.Compare(a.No, b.No) })
+	return out, nil
+}
+
+// pause runs the hook of a test.
+func (m *Memory) pause() {
+	if m.Hold != nil {
+		m.Hold()
+	}
 }
 
 // List implements document.Store.

@@ -1,4 +1,4 @@
-// Package documents holds the handlers of documents: create, list, read, delete and upload. wire.go maps bodies and
+// Package documents holds the handlers of documents: create, list, read, change, delete and upload. wire.go maps bodies and
 // answers, form.go reads the multipart form of an upload; what a document becomes is in packages document and ingest.
 package documents
 

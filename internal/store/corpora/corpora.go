@@ -31,7 +31,7 @@ func New(db *store.DB) *Store { return &Store{db} }
 // columns is what scan reads, in its order.
 const columns = `no, epoch, seq, id, key, name, description, enabled, save_history, queries_are_answers,
 	documents_are_questions, encoder_name, encoder_fingerprint, attributes, dimensions,
-	documents, parts, characters, metadata_characters, created`
+	documents, parts, characters, metadata_characters, created, schema_version`
 
 type row interface{ Scan(dest ...any) error }
 
@@ -41,7 +41,7 @@ func scan(r row) (corpus.Corpus, error) {
 	var created int64
 	err := r.Scan(&c.No, &c.Epoch, &c.Seq, &c.ID, &c.Key, &c.Name, &c.Description, &c.Enabled, &c.SaveHistory, &c.QueriesAreAnswers,
 		&c.DocumentsAreQuestions, &c.EncoderName, &c.EncoderFingerprint, &attributes, &dimensions,
-		&c.Usage.Documents, &c.Usage.Parts, &c.Usage.Characters, &c.Usage.MetadataCharacters, &created)
+		&c.Usage.Documents, &c.Usage.Parts, &c.Usage.Characters, &c.Usage.MetadataCharacters, &created, &c.SchemaVersion)
 	if err != nil {
 		return c, err
 	}

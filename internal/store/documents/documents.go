@@ -32,13 +32,9 @@ func (s *Store) Insert(ctx context.Context, corpusNo, epoch int64, d *document.D
 	}
 	var no int64
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		var shelf int64
-		err := tx.QueryRow(`SELECT shelf FROM corpora WHERE no = $1 AND epoch = $2`, corpusNo, epoch).Scan(&shelf)
-		if errors.Is(err, sql.ErrNoRows) {
-			return corpusChanged()
-		}
+		shelf, _, err := shelfOf(tx, corpusNo, epoch)
 		if err != nil {
-			return fmt.Errorf("read corpus: %w", err)
+			return err
 		}
 		if no, err = r.insertHead(tx, shelf); err != nil {
 			return err
@@ -52,51 +48,28 @@ func (s *Store) Insert(ctx context.Context, corpusNo, epoch int64, d *document.D
 	if err != nil {
 		return 0, err
 	}
-	d.No = no
+	d.No, d.Created, d.Updated = no, instant(r.now), instant(r.now)
 	return seq, nil
 }
 
-func corpusChanged() error {
-	return fault.Conflict("corpus_changed", "the corpus was reset or deleted while the document was on its way; send it again")
+// shelfOf gives the shelf of a corpus in this life of it, and the number of its last change.
+func shelfOf(tx *store.Tx, corpusNo, epoch int64) (shelf, seq int64, err error) {
+	err = tx.QueryRow(`SELECT shelf, seq FROM corpora WHERE no = $1 AND epoch = $2`, corpusNo, epoch).Scan(&shelf, &seq)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, 0, corpusChanged()
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("read corpus: %w", err)
+	}
+	return shelf, seq, nil
 }
 
-// Delete removes a document as one change; the fault "document_not_found" when there is none.
-func (s *Store) Delete(ctx context.Context, corpusNo int64, docID string) (seq int64, err error) {
-	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		var no, shelf, parts, characters, metadata int64
-		err := tx.QueryRow(`DELETE FROM documents WHERE id = $2 AND shelf = (SELECT shelf FROM corpora WHERE no = $1)
-			RETURNING no, shelf, parts, characters, metadata_characters`, corpusNo, docID).
-			Scan(&no, &shelf, &parts, &characters, &metadata)
-		if errors.Is(err, sql.ErrNoRows) {
-			return missing(docID)
-		}
-		if err != nil {
-			return fmt.Errorf("delete document: %w", err)
-		}
-		err = tx.QueryRow(`UPDATE corpora SET seq = seq + 1, documents = documents - 1, parts = parts - $3,
-			characters = characters - $4, metadata_characters = metadata_characters - $5
-			WHERE no = $1 AND shelf = $2 RETURNING seq`, corpusNo, shelf, parts, characters, metadata).Scan(&seq)
-		if errors.Is(err, sql.ErrNoRows) { // reset since: the document went with its shelf
-			return missing(docID)
-		}
-		if err != nil {
-			return fmt.Errorf("count change: %w", err)
-		}
-		return writeChange(tx, corpusNo, document.Change{Seq: seq, Op: document.OpDelete, No: no})
-	})
-	return seq, err
+func corpusChanged() error {
+	return fault.Conflict("corpus_changed", "the corpus was reset or deleted while the request was on its way; send it again")
 }
 
 func missing(docID string) error {
 	return fault.NotFound("document_not_found", docID, "document %s does not exist", docID)
-}
-
-func writeChange(tx *store.Tx, corpusNo int64, c document.Change) error {
-	err := tx.Exec(`INSERT INTO changes (corpus_no, seq, op, doc_no) VALUES ($1, $2, $3, $4)`, corpusNo, c.Seq, int64(c.Op), c.No)
-	if err != nil {
-		return fmt.Errorf("write change: %w", err)
-	}
-	return nil
 }
 
 // Changes reads changes with after < Seq ≤ upto in order, at most limit. See document.Store.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"quarry/internal/document"
@@ -21,6 +22,7 @@ type record struct {
 	dimensions     []string // per part
 	characters     int64    // code points of texts and metadata
 	metadata       int64    // the share of metadata
+	now            int64    // microseconds
 }
 
 // imageHead is an image without its bytes, as documents.images keeps it.
@@ -33,7 +35,7 @@ type imageHead struct {
 }
 
 func encode(d *document.Document) (r record, err error) {
-	r = record{d: d, dimensions: make([]string, len(d.Parts))}
+	r = record{d: d, dimensions: make([]string, len(d.Parts)), now: time.Now().UnixMicro()}
 	heads := make([]imageHead, len(d.Images))
 	for i, m := range d.Images {
 		heads[i] = imageHead{m.ID, m.Title, m.Caption, m.Description, m.MimeType}
@@ -78,10 +80,11 @@ func (r record) insertHead(tx *store.Tx, shelf int64) (no int64, err error) {
 	taken := &document.Exists{ID: d.ID}
 	for range 2 {
 		err = tx.QueryRow(`
-			INSERT INTO documents (shelf, id, title, metadata, tables, images, digest, bytes, metadata_bytes, parts, characters, metadata_characters)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (shelf, id) DO NOTHING RETURNING no`,
+			INSERT INTO documents (shelf, id, title, metadata, tables, images, digest, bytes, metadata_bytes, parts, characters,
+				metadata_characters, created, updated)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13) ON CONFLICT (shelf, id) DO NOTHING RETURNING no`,
 			shelf, d.ID, d.Title, object(d.Metadata), r.tables, r.images, d.Digest, d.Usage.Bytes, d.Usage.MetadataBytes,
-			int64(len(d.Parts)), r.characters, r.metadata).Scan(&no)
+			int64(len(d.Parts)), r.characters, r.metadata, r.now).Scan(&no)
 		if !errors.Is(err, sql.ErrNoRows) {
 			break
 		}
@@ -140,34 +143,12 @@ func (r record) insertBody(tx *store.Tx, no int64) error {
 }
 
 // insertParts[n] inserts n parts.
-var insertParts = func() (texts [rowsPerStatement + 1]string) {
-	for n := 1; n <= rowsPerStatement; n++ {
-		var b strings.Builder
-		b.WriteString(`INSERT INTO parts (` + partColumns + `, vector) VALUES `)
-		for i := range n {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.WriteString("(" + store.List(1+13*i, 13) + ")")
-		}
-		texts[n] = b.String()
-	}
-	return texts
-}()
+var insertParts = inserts(`INSERT INTO parts (`+partColumns+`, vector) VALUES `, 13)
 
-// count takes the next number of the corpus's sequence for the document. It comes last, because on PostgreSQL the
-// row of the corpus stays locked from here to the commit.
+// count takes the next number of the corpus's sequence for the document.
 func (r record) count(tx *store.Tx, corpusNo, epoch, no int64) (seq int64, err error) {
-	err = tx.QueryRow(`UPDATE corpora SET seq = seq + 1, documents = documents + 1, parts = parts + $3,
-		characters = characters + $4, metadata_characters = metadata_characters + $5
-		WHERE no = $1 AND epoch = $2 RETURNING seq`, corpusNo, epoch, int64(len(r.d.Parts)), r.characters, r.metadata).Scan(&seq)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, corpusChanged()
-	}
-	if err != nil {
-		return 0, fmt.Errorf("count change: %w", err)
-	}
-	return seq, writeChange(tx, corpusNo, document.Change{Seq: seq, Op: document.OpPut, No: no})
+	return tally{op: document.OpPut, nos: []int64{no}, documents: 1, parts: int64(len(r.d.Parts)),
+		characters: r.characters, metadata: r.metadata}.write(tx, corpusNo, epoch)
 }
 
 // windows gives the rows "(k, doc_no, lo, hi)" of n windows as parameters from $1 on. The casts tell PostgreSQL the types.

@@ -84,9 +84,9 @@ func (s *Store) passages(ctx context.Context, corpusNo int64, refs []document.Re
 	return out, nil
 }
 
-// padded fills up the numbers after the first argument by repeating the last.
-func padded(args []any) []any {
-	for want := 1 + roundUp(len(args)-1); len(args) < want; {
+// padded fills up the list that comes after the fixed arguments by repeating its last.
+func padded(args []any, fixed int) []any {
+	for want := fixed + roundUp(len(args)-fixed); len(args) < want; {
 		args = append(args, args[len(args)-1])
 	}
 	return args
@@ -112,7 +112,7 @@ func (s *Store) heads(ctx context.Context, corpusNo int64, refs []document.Ref) 
 			args = append(args, r.No)
 		}
 	}
-	args = padded(args)
+	args = padded(args, 1)
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+headColumns+onShelf+` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args...)
 	found, err := store.Collect(rows, err, scanHeadRows)
 	if err != nil {

@@ -1,11 +1,14 @@
 package documents
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"quarry/internal/document"
 	"quarry/internal/fault"
@@ -13,7 +16,7 @@ import (
 )
 
 // headColumns are the columns of documents d that scanHead reads.
-const headColumns = `d.no, d.id, d.title, d.metadata, d.tables, d.images, d.digest, d.bytes, d.metadata_bytes`
+const headColumns = `d.no, d.id, d.title, d.metadata, d.tables, d.images, d.digest, d.bytes, d.metadata_bytes, d.created, d.updated`
 
 // onShelf joins a document to its corpus, whose number is $1.
 const onShelf = ` FROM documents d JOIN corpora c ON c.shelf = d.shelf WHERE c.no = $1`
@@ -22,10 +25,13 @@ type row interface{ Scan(dest ...any) error }
 
 func scanHead(r row) (d document.Document, err error) {
 	var tables, images string
-	err = r.Scan(&d.No, &d.ID, &d.Title, (*[]byte)(&d.Metadata), &tables, &images, &d.Digest, &d.Usage.Bytes, &d.Usage.MetadataBytes)
+	var created, updated int64
+	err = r.Scan(&d.No, &d.ID, &d.Title, (*[]byte)(&d.Metadata), &tables, &images, &d.Digest, &d.Usage.Bytes, &d.Usage.MetadataBytes,
+		&created, &updated)
 	if err != nil {
 		return d, err
 	}
+	d.Created, d.Updated = instant(created), instant(updated)
 	if tables != "" {
 		if err := json.Unmarshal([]byte(tables), &d.Tables); err != nil {
 			return d, fmt.Errorf("read tables of document %d: %w", d.No, err)
@@ -41,6 +47,21 @@ func scanHead(r row) (d document.Document, err error) {
 		}
 	}
 	return d, nil
+}
+
+// instant reads a time; 0 is the zero time, of rows from before times were kept.
+func instant(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros).UTC()
+}
+
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
 }
 
 func scanHeadRows(r *sql.Rows) (document.Document, error) { return scanHead(r) }
@@ -142,12 +163,7 @@ func (s *Store) Load(ctx context.Context, corpusNo int64, nos []int64) (out []do
 	err = s.db.Read(ctx, func(q store.Querier) error {
 		out = nil
 		for from := 0; from < len(nos); from += loadStep {
-			some := nos[from:min(from+loadStep, len(nos))]
-			args := []any{corpusNo}
-			for _, no := range some {
-				args = append(args, no)
-			}
-			args = padded(args)
+			args := padded(append([]any{corpusNo}, anys(nos[from:min(from+loadStep, len(nos))])...), 1)
 			docs, err := whole(ctx, q, ` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args)
 			if err != nil {
 				return err
@@ -157,6 +173,29 @@ func (s *Store) Load(ctx context.Context, corpusNo int64, nos []int64) (out []do
 		return nil
 	})
 	return out, err
+}
+
+// Heads reads documents without parts by row number, in order of No.
+func (s *Store) Heads(ctx context.Context, corpusNo int64, nos []int64) (out []document.Document, err error) {
+	for from := 0; from < len(nos); from += loadStep {
+		args := padded(append([]any{corpusNo}, anys(nos[from:min(from+loadStep, len(nos))])...), 1)
+		rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+headColumns+onShelf+` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args...)
+		docs, err := store.Collect(rows, err, scanHeadRows)
+		if err != nil {
+			return nil, fmt.Errorf("read documents: %w", err)
+		}
+		out = append(out, docs...)
+	}
+	slices.SortFunc(out, func(a, b document.Document) int { return cmp.Compare(a.No, b.No) })
+	return out, nil
+}
+
+func anys[T any](all []T) []any {
+	out := make([]any, len(all))
+	for i, v := range all {
+		out[i] = v
+	}
+	return out
 }
 
 // Scan reads whole documents with No > after in order of No, at most limit, with the corpus's sequence number and

@@ -287,7 +287,7 @@ func wantEmpty(t *testing.T, s Stores, c corpus.Corpus, no int64) {
 	if all, err := s.Documents.Passages(ctx, c.No, []document.Ref{{No: no}}, document.Window{}); err != nil || len(all) != 0 {
 		t.Errorf("Passages: %d, %v; want none", len(all), err)
 	}
-	if _, err := s.Documents.Delete(ctx, c.No, "d"); !fault.Is(err, fault.KindNotFound) {
+	if _, err := Remove(ctx, s.Documents, c, "d"); !fault.Is(err, fault.KindNotFound) {
 		t.Errorf("Delete: %v, want not found", err)
 	}
 }

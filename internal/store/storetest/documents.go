@@ -138,7 +138,7 @@ func testEpoch(t *testing.T, s Stores) {
 func testDeleteDocument(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	no := insert(t, s, c, "d", 3)
-	seq, err := s.Documents.Delete(t.Context(), c.No, "d")
+	seq, err := Remove(t.Context(), s.Documents, c, "d")
 	if err != nil || seq != 2 {
 		t.Fatalf("Delete = %d, %v; want 2", seq, err)
 	}
@@ -146,7 +146,7 @@ func testDeleteDocument(t *testing.T, s Stores) {
 	if now := get(t, s, "c"); now.Seq != 2 || now.Usage != (corpus.Usage{}) {
 		t.Errorf("after delete: seq %d, usage %+v; want 2 and nothing", now.Seq, now.Usage)
 	}
-	_, err = s.Documents.Delete(t.Context(), c.No, "x/y")
+	_, err = Remove(t.Context(), s.Documents, c, "x/y")
 	if f, ok := fault.As(err); !ok || f.Kind != fault.KindNotFound || f.Code != "document_not_found" || f.ID != "x/y" {
 		t.Errorf("delete of no document: %v, want document_not_found of x/y", err)
 	}
@@ -155,7 +155,7 @@ func testDeleteDocument(t *testing.T, s Stores) {
 	}
 	insert(t, s, c, "e", 1)
 	gone := atOnce(t.Context(), 8, func(ctx context.Context, _ int) bool {
-		_, err := s.Documents.Delete(ctx, c.No, "e")
+		_, err := Remove(ctx, s.Documents, c, "e")
 		return err == nil
 	})
 	if n := count(gone); n != 1 {
@@ -193,7 +193,7 @@ func testUsage(t *testing.T, s Stores) {
 		weigh(d, 1)
 		check("insert")
 	}
-	if _, err := s.Documents.Delete(t.Context(), c.No, "a"); err != nil {
+	if _, err := Remove(t.Context(), s.Documents, c, "a"); err != nil {
 		t.Fatal(err)
 	}
 	weigh(a, -1)
@@ -246,7 +246,7 @@ func testIDs(t *testing.T, s Stores) {
 		if d, err := s.Documents.Get(t.Context(), c.No, docID, false); err != nil || d.ID != docID {
 			t.Errorf("Get %q: %v", docID, err)
 		}
-		if _, err := s.Documents.Delete(t.Context(), c.No, docID); err != nil {
+		if _, err := Remove(t.Context(), s.Documents, c, docID); err != nil {
 			t.Errorf("Delete %q: %v", docID, err)
 		}
 	}

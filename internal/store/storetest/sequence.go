@@ -16,7 +16,7 @@ func testChanges(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	a := insert(t, s, c, "a", 1)
 	b := insert(t, s, c, "b", 0)
-	if _, err := s.Documents.Delete(t.Context(), c.No, "a"); err != nil {
+	if _, err := Remove(t.Context(), s.Documents, c, "a"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Corpora.Reset(t.Context(), "c"); err != nil {
@@ -62,7 +62,7 @@ func testDenseNumbers(t *testing.T, s Stores) {
 			if j > 0 {
 				continue
 			}
-			if seq, err = s.Documents.Delete(ctx, c.No, d.ID); err != nil {
+			if seq, err = Remove(ctx, s.Documents, c, d.ID); err != nil {
 				t.Errorf("Delete: %v", err)
 			}
 			all = append(all, write{seq, d.No, document.OpDelete})
@@ -89,10 +89,15 @@ func testDenseNumbers(t *testing.T, s Stores) {
 func testLoad(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	var nos []int64
+	var all []document.Document
 	for i := range 5 {
-		nos = append(nos, insert(t, s, c, fmt.Sprint("d", i), i))
+		d := Document(fmt.Sprint("d", i), i)
+		if _, err := s.Documents.Insert(t.Context(), c.No, c.Epoch, d); err != nil {
+			t.Fatal(err)
+		}
+		nos, all = append(nos, d.No), append(all, *d)
 	}
-	if _, err := s.Documents.Delete(t.Context(), c.No, "d2"); err != nil {
+	if _, err := Remove(t.Context(), s.Documents, c, "d2"); err != nil {
 		t.Fatal(err)
 	}
 	ask := []int64{nos[4], nos[2], nos[0]}
@@ -104,12 +109,7 @@ func testLoad(t *testing.T, s Stores) {
 		t.Fatal(err)
 	}
 	slices.SortFunc(got, func(a, b document.Document) int { return int(a.No - b.No) })
-	var want []document.Document
-	for _, i := range []int{0, 3, 4} {
-		d := Document(fmt.Sprint("d", i), i)
-		d.No = nos[i]
-		want = append(want, *d)
-	}
+	want := []document.Document{all[0], all[3], all[4]}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error("loaded (-want +got):", diff)
 	}
@@ -194,7 +194,7 @@ func testPassages(t *testing.T, s Stores) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Documents.Delete(t.Context(), c.No, "gone"); err != nil {
+	if _, err := Remove(t.Context(), s.Documents, c, "gone"); err != nil {
 		t.Fatal(err)
 	}
 	a, b, gone := docs["a"].No, docs["b"].No, docs["gone"].No

@@ -37,6 +37,8 @@ func Run(t *testing.T, open func(testing.TB) Stores) {
 		{"reset corpus", testResetCorpus}, {"delete corpus", testDeleteCorpus},
 		{"insert and get", testInsertAndGet}, {"taken id", testTakenID}, {"taken id at once", testTakenIDAtOnce},
 		{"epoch", testEpoch}, {"delete document", testDeleteDocument}, {"usage", testUsage},
+		{"amend", testAmend}, {"amend at once", testAmendAtOnce}, {"heads", testHeads}, {"delete many", testDeleteMany},
+		{"changed meanwhile", testChangedMeanwhile}, {"usage always", testUsageAlways},
 		{"ids", testIDs}, {"list documents", testListDocuments}, {"corpora apart", testCorporaApart},
 		{"changes", testChanges}, {"dense numbers", testDenseNumbers}, {"load", testLoad}, {"scan", testScan},
 		{"scan is a snapshot", testScanSnapshot}, {"passages", testPassages},
@@ -132,4 +134,13 @@ func atOnce[T any](ctx context.Context, n int, fn func(ctx context.Context, i in
 		<-done
 	}
 	return out
+}
+
+// Remove deletes a document of c as it is now.
+func Remove(ctx context.Context, s document.Store, c corpus.Corpus, docID string) (seq int64, err error) {
+	seen, err := s.Get(ctx, c.No, docID, false)
+	if err != nil {
+		return 0, err
+	}
+	return s.Delete(ctx, c.No, c.Epoch, seen)
 }

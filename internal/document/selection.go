@@ -1,0 +1,54 @@
+package document
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"quarry/internal/corpus"
+)
+
+// Selection says which documents a bulk operation is about.
+type Selection struct {
+	Filter string    // over document metadata, "" = all
+	Cutoff time.Time // only documents created or updated at this time or before; zero = any
+	After  string    // last id of the step before, "" for the first
+	Limit  int       // how many documents one step reads
+}
+
+// CheckSelection refuses a filter that c's documents can't be selected by, with fault.KindInvalid under
+// query.metadata_filter.
+func CheckSelection(c corpus.Corpus, filter string) error {
+	_, err := compile(&c, filter)
+	return err
+}
+
+// Select takes one step through the documents of c, ascending by the bytes of their ids: it reads at most q.Limit of
+// them and gives those that the selection means, without parts. after is for the next step, "" when this was the last.
+// It reads rows, so it sees every committed write.
+func (s *Service) Select(ctx context.Context, c corpus.Corpus, q Selection) (found []Document, after string, err error) {
+	want, err := compile(&c, q.Filter)
+	if err != nil {
+		return nil, "", err
+	}
+	docs, err := s.store.List(ctx, c.No, List{Limit: q.Limit, After: q.After})
+	if err != nil {
+		return nil, "", fmt.Errorf("list documents of %s: %w", c.Key, err)
+	}
+	for i := range docs {
+		if !q.Cutoff.IsZero() && docs[i].Updated.After(q.Cutoff) {
+			continue
+		}
+		ok, err := want.match(&docs[i])
+		if err != nil {
+			return nil, "", err
+		}
+		if ok {
+			found = append(found, docs[i])
+		}
+	}
+	if len(docs) == q.Limit {
+		after = docs[len(docs)-1].ID
+	}
+	return found, after, nil
+}

@@ -1,0 +1,184 @@
+package documents
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"quarry/internal/document"
+	"quarry/internal/store"
+)
+
+// Amend changes the metadata of documents in one transaction. See document.Store.
+func (s *Store) Amend(ctx context.Context, corpusNo, epoch int64, edits []document.Edit) (seq int64, err error) {
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		shelf, now, err := shelfOf(tx, corpusNo, epoch)
+		if err != nil {
+			return err
+		}
+		seq = now
+		a := amend{tx: tx, shelf: shelf, now: time.Now().UnixMicro(), t: tally{op: document.OpUpdate}}
+		if err := a.read(edits); err != nil {
+			return err
+		}
+		for _, i := range a.order(edits) {
+			if err := a.edit(&edits[i]); err != nil {
+				return err
+			}
+		}
+		if len(a.t.nos) > 0 {
+			seq, err = a.t.write(tx, corpusNo, epoch)
+		}
+		return err
+	})
+	return seq, err
+}
+
+// amend is one transaction of Amend.
+type amend struct {
+	tx         *store.Tx
+	shelf, now int64
+	byNo       map[int64]*state
+	byID       map[string]*state
+	t          tally
+}
+
+// state is what an edit needs to know of a document.
+type state struct {
+	no, updated int64
+	id          string
+	metadata    json.RawMessage
+}
+
+func scanState(r *sql.Rows) (*state, error) {
+	var st state
+	return &st, r.Scan(&st.no, &st.id, (*[]byte)(&st.metadata), &st.updated)
+}
+
+// read takes in the documents that the edits name.
+func (a *amend) read(edits []document.Edit) error {
+	a.byNo, a.byID = map[int64]*state{}, map[string]*state{}
+	var nos, ids []any
+	for i := range edits {
+		if e := &edits[i]; e.No != 0 {
+			nos = append(nos, e.No)
+		} else {
+			ids = append(ids, e.ID)
+		}
+	}
+	for column, keys := range map[string][]any{"no": nos, "id": ids} {
+		for some := range slices.Chunk(keys, deleteStep) {
+			args := padded(append([]any{a.shelf}, some...), 1)
+			rows, err := a.tx.Query(`SELECT no, id, metadata, updated FROM documents
+				WHERE shelf = $1 AND `+column+` IN (`+store.List(2, len(args)-1)+`)`, args...)
+			found, err := store.Collect(rows, err, scanState)
+			if err != nil {
+				return fmt.Errorf("read documents: %w", err)
+			}
+			for _, st := range found {
+				if known := a.byNo[st.no]; known != nil { // named by number and by id
+					st = known
+				}
+				a.byNo[st.no], a.byID[st.id] = st, st
+			}
+		}
+	}
+	return nil
+}
+
+func (a *amend) find(e *document.Edit) *state {
+	if e.No != 0 {
+		return a.byNo[e.No]
+	}
+	return a.byID[e.ID]
+}
+
+// order gives the edits by the numbers of their documents, so that transactions at once on PostgreSQL lock rows in the
+// same order; edits of one document keep theirs.
+func (a *amend) order(edits []document.Edit) []int {
+	no := func(i int) int64 {
+		if st := a.find(&edits[i]); st != nil {
+			return st.no
+		}
+		return 0
+	}
+	out := make([]int, len(edits))
+	for i := range out {
+		out[i] = i
+	}
+	slices.SortStableFunc(out, func(i, j int) int { return int(no(i) - no(j)) })
+	return out
+}
+
+// edit makes one edit. Only PostgreSQL can show a document changed by another since it was read: then it is read again.
+func (a *amend) edit(e *document.Edit) error {
+	e.Outcome, e.Err = document.Missing, nil
+	for st := a.find(e); st != nil; {
+		var next json.RawMessage
+		if next, e.Err = e.Amendment.Apply(st.metadata); e.Err != nil {
+			e.Outcome = document.Refused
+			return nil
+		}
+		switch {
+		case !e.Cutoff.IsZero() && st.updated > e.Cutoff.UnixMicro():
+			e.Outcome = document.Newer
+			return nil
+		case string(next) == string(st.metadata):
+			e.Outcome = document.Unchanged
+			return nil
+		}
+		done, err := a.store(st, next)
+		if err != nil {
+			return err
+		}
+		if done {
+			e.Outcome = document.Updated
+			return nil
+		}
+		if st, err = a.again(st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// store writes the metadata of a document that is as it was read; a repeat of the upload that made it is none any more.
+func (a *amend) store(st *state, next json.RawMessage) (done bool, err error) {
+	updated := max(a.now, st.updated+1)
+	bytes := int64(len(next) - len(st.metadata))
+	characters := int64(utf8.RuneCount(next) - utf8.RuneCount(st.metadata))
+	rows, err := a.tx.Query(`UPDATE documents SET metadata = $3, bytes = bytes + $4, metadata_bytes = metadata_bytes + $4,
+		characters = characters + $5, metadata_characters = metadata_characters + $5, updated = $6, digest = ''
+		WHERE no = $1 AND updated = $2 RETURNING no`, st.no, st.updated, string(next), bytes, characters, updated)
+	written, err := store.Collect(rows, err, func(r *sql.Rows) (no int64, err error) { return no, r.Scan(&no) })
+	if err != nil {
+		return false, fmt.Errorf("update document: %w", err)
+	}
+	if len(written) == 0 {
+		return false, nil
+	}
+	st.metadata, st.updated = next, updated
+	a.t.nos = append(a.t.nos, st.no)
+	a.t.characters, a.t.metadata = a.t.characters+characters, a.t.metadata+characters
+	return true, nil
+}
+
+// again reads a document that was changed by another; nil when it is gone.
+func (a *amend) again(st *state) (*state, error) {
+	rows, err := a.tx.Query(`SELECT no, id, metadata, updated FROM documents WHERE shelf = $1 AND no = $2`, a.shelf, st.no)
+	found, err := store.Collect(rows, err, scanState)
+	if err != nil {
+		return nil, fmt.Errorf("read document: %w", err)
+	}
+	delete(a.byNo, st.no)
+	delete(a.byID, st.id)
+	if len(found) == 0 {
+		return nil, nil
+	}
+	a.byNo[st.no], a.byID[st.id] = found[0], found[0]
+	return found[0], nil
+}

@@ -1,0 +1,99 @@
+package documents
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"quarry/internal/document"
+	"quarry/internal/fault"
+	"quarry/internal/store"
+)
+
+// gone is what a deleted row leaves to count.
+type gone struct{ no, parts, characters, metadata int64 }
+
+func (g *gone) scan(r row) error { return r.Scan(&g.no, &g.parts, &g.characters, &g.metadata) }
+
+// Delete removes a document that is as it was seen, as one change. See document.Store.
+func (s *Store) Delete(ctx context.Context, corpusNo, epoch int64, seen *document.Document) (seq int64, err error) {
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		shelf, _, err := shelfOf(tx, corpusNo, epoch)
+		if err != nil {
+			return err
+		}
+		var g gone
+		err = g.scan(tx.QueryRow(`DELETE FROM documents WHERE shelf = $1 AND no = $2 AND updated = $3
+			RETURNING no, parts, characters, metadata_characters`, shelf, seen.No, micros(seen.Updated)))
+		if errors.Is(err, sql.ErrNoRows) {
+			return otherwise(tx, shelf, seen.ID)
+		}
+		if err != nil {
+			return fmt.Errorf("delete document: %w", err)
+		}
+		seq, err = tally{document.OpDelete, []int64{g.no}, -1, -g.parts, -g.characters, -g.metadata}.write(tx, corpusNo, epoch)
+		return err
+	})
+	return seq, err
+}
+
+// otherwise tells why no document was as it was seen.
+func otherwise(tx *store.Tx, shelf int64, docID string) error {
+	var no int64
+	err := tx.QueryRow(`SELECT no FROM documents WHERE shelf = $1 AND id = $2`, shelf, docID).Scan(&no)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return missing(docID)
+	case err != nil:
+		return fmt.Errorf("look for document: %w", err)
+	}
+	return fault.Conflict("document_changed", "document %s was changed while the request was on its way and is left in place; send it again", docID)
+}
+
+// deleteStep is how many ids one statement of DeleteMany names.
+const deleteStep = 256
+
+// DeleteMany removes documents by their ids in one transaction. See document.Store.
+func (s *Store) DeleteMany(ctx context.Context, corpusNo, epoch int64, ids []string, cutoff time.Time) (seq int64, deleted int, err error) {
+	newest := int64(math.MaxInt64)
+	if !cutoff.IsZero() {
+		newest = cutoff.UnixMicro()
+	}
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		shelf, now, err := shelfOf(tx, corpusNo, epoch)
+		if err != nil {
+			return err
+		}
+		var all []gone
+		for some := range slices.Chunk(ids, deleteStep) {
+			args := padded(append([]any{shelf, newest}, anys(some)...), 2)
+			rows, err := tx.Query(`DELETE FROM documents WHERE shelf = $1 AND updated <= $2 AND id IN (`+store.List(3, len(args)-2)+`)
+				RETURNING no, parts, characters, metadata_characters`, args...)
+			found, err := store.Collect(rows, err, func(r *sql.Rows) (g gone, err error) { return g, g.scan(r) })
+			if err != nil {
+				return fmt.Errorf("delete documents: %w", err)
+			}
+			all = append(all, found...)
+		}
+		seq, deleted = now, len(all)
+		if deleted == 0 {
+			return nil
+		}
+		slices.SortFunc(all, func(a, b gone) int { return int(a.no - b.no) })
+		t := tally{op: document.OpDelete, documents: -int64(len(all))}
+		for _, g := range all {
+			t.nos = append(t.nos, g.no)
+			t.parts, t.characters, t.metadata = t.parts-g.parts, t.characters-g.characters, t.metadata-g.metadata
+		}
+		seq, err = t.write(tx, corpusNo, epoch)
+		return err
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	return seq, deleted, nil
+}
