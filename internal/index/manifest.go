@@ -137,7 +137,7 @@ func (x *Index) restore() (*state, error) {
 			d := &draft{x: x, seq: m.Seq, views: views}
 			of := x.of
 			if m.Schema != of.Version {
-				of = &layer.Schema{Version: m.Schema, ID: -1}
+				of = &layer.Schema{Version: NoSchema, ID: -1}
 			}
 			st := newState(of, m.Seq, views)
 			for _, v := range views {

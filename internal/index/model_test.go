@@ -263,7 +263,7 @@ func (m *machine) add(t *rapid.T, r *index.Retyping, all bool) {
 func (m *machine) retype(t *rapid.T) {
 	old := *m
 	m.switchSchema()
-	r := m.x.Retype(m.cfg.Schema, m.cfg.SchemaVersion)
+	r := m.x.Retype(m.cfg.Schema)
 	m.add(t, r, rapid.Bool().Draw(t, "all at once"))
 	if rapid.Bool().Draw(t, "prepared") {
 		m.check(t, r.Prepare())
@@ -276,7 +276,7 @@ func (m *machine) retype(t *rapid.T) {
 		t.Fatal(err)
 	}
 	m.add(t, r, true)
-	m.check(t, r.Swap())
+	m.check(t, r.Swap(m.cfg.SchemaVersion))
 }
 
 func (m *machine) search(q index.Query) ([]index.Hit, error) {
@@ -351,9 +351,9 @@ func (m *machine) change(t *rapid.T, i int) index.Change {
 func (m *machine) catchUp(t *rapid.T) {
 	from := m.x.Applied()
 	if m.x.SchemaVersion() != m.cfg.SchemaVersion {
-		r := m.x.Retype(m.cfg.Schema, m.cfg.SchemaVersion)
+		r := m.x.Retype(m.cfg.Schema)
 		m.add(t, r, true)
-		m.check(t, r.Swap())
+		m.check(t, r.Swap(m.cfg.SchemaVersion))
 	}
 	m.check(t, m.x.Apply(m.all(m.log[from:])))
 }

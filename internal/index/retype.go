@@ -10,12 +10,15 @@ import (
 	"quarry/internal/index/layer"
 )
 
+// NoSchema is the version of an index whose columns are not those that it was opened for.
+const NoSchema = -1
+
 // ErrSchema is the error of a search whose filter was parsed for another version of the attributes than the index has,
 // and of changes while the index has no columns of the version it was opened for: Retype makes them.
 var ErrSchema = errors.New("index has another version of the filter attributes")
 
-// SchemaVersion is the version of the attributes whose columns searches use. It differs from Config.SchemaVersion when
-// the files were of another version.
+// SchemaVersion is the version of the attributes whose columns searches use; NoSchema when the files had columns of
+// another version than Config asks for, until Retype has made those.
 func (x *Index) SchemaVersion() int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -45,8 +48,8 @@ type block struct {
 type spot struct{ block, doc int32 }
 
 // Retype begins the change to other attributes.
-func (x *Index) Retype(schema *filter.Schema, version int64) *Retyping {
-	return &Retyping{x: x, of: layer.NewSchema(schema, version), at: map[int64]spot{}}
+func (x *Index) Retype(schema *filter.Schema) *Retyping {
+	return &Retyping{x: x, of: layer.NewSchema(schema, NoSchema), at: map[int64]spot{}}
 }
 
 // Add takes the values of documents and parts; nothing else of them is read. A document that was added before gets the
@@ -101,9 +104,11 @@ func (r *Retyping) Prepare() (err error) {
 	return nil
 }
 
-// Swap makes the index one of the new attributes, at once for every search that begins afterwards. It is for one call.
-func (r *Retyping) Swap() (err error) {
+// Swap makes the index one of the new attributes, whose version is now known, at once for every search that begins
+// afterwards. It is for one call.
+func (r *Retyping) Swap(version int64) (err error) {
 	x := r.x
+	r.of.Version = version // nobody else has seen it
 	x.write.Lock()
 	defer x.write.Unlock()
 	defer guard(&err, x.views())()

@@ -10,40 +10,67 @@ import (
 	"quarry/internal/index"
 )
 
-// batch bounds how many changes or documents are held in memory at a time.
-const batch = 64
+const (
+	// batch bounds how many documents with their parts are held in memory at a time.
+	batch = 64
+	// changesBatch bounds how many changes are read at a time.
+	changesBatch = 512
+)
 
-// advance opens the index of r if need be and applies the changes up to c.Seq, in order.
-func (s *Set) advance(ctx context.Context, r *replica, c corpus.Corpus) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.index == nil {
-		x, err := s.openIndex(c)
-		if err != nil {
-			return err
-		}
-		r.index = x
+// current reports that the index of r shows c already, so that nobody has to wait for changes that come after it.
+func (s *Set) current(ctx context.Context, r *replica, c corpus.Corpus) bool {
+	x := r.index.Load()
+	if x == nil || x.SchemaVersion() != c.SchemaVersion {
+		return false
 	}
-	if r.index.Applied() > c.Seq && r.index.Applied() > s.committed(ctx, c) {
-		// An index ahead of the rows is not of these rows: a restored backup, say.
-		s.cfg.Log.Warn("index is ahead of the database; rebuilding it", "corpus", c.Key, "index", r.index.Applied(), "database", c.Seq)
-		return s.rebuild(ctx, r.index, c)
-	}
-	for r.index.Applied() < c.Seq {
-		if err := s.step(ctx, r.index, c); err != nil {
-			return fmt.Errorf("bring index of %s to change %d: %w", c.Key, c.Seq, err)
-		}
-	}
-	return nil
+	applied := x.Applied()
+	return applied == c.Seq || applied > c.Seq && applied <= s.latest(ctx, c).Seq
 }
 
-// committed reads the sequence number again: c may be older than what the index has applied since.
-func (s *Set) committed(ctx context.Context, c corpus.Corpus) int64 {
+// advance opens the index of r if need be and applies the changes up to c.Seq, in order. It gives c, or what c is by now
+// when its attributes are others.
+func (s *Set) advance(ctx context.Context, r *replica, c corpus.Corpus) (corpus.Corpus, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return s.advanceLocked(ctx, r, c)
+}
+
+// advanceLocked is advance for a caller that holds r.mu.
+func (s *Set) advanceLocked(ctx context.Context, r *replica, c corpus.Corpus) (corpus.Corpus, error) {
+	x := r.index.Load()
+	if x == nil {
+		var err error
+		if x, err = s.openIndex(c); err != nil {
+			return c, err
+		}
+		r.index.Store(x)
+	}
+	if x.SchemaVersion() != c.SchemaVersion {
+		var err error
+		if c, err = s.retyped(ctx, x, c); err != nil {
+			return c, err
+		}
+	}
+	if x.Applied() > c.Seq && x.Applied() > s.latest(ctx, c).Seq {
+		// An index ahead of the rows is not of these rows: a restored backup, say.
+		s.cfg.Log.Warn("index is ahead of the database; rebuilding it", "corpus", c.Key, "index", x.Applied(), "database", c.Seq)
+		return c, s.rebuild(ctx, x, c)
+	}
+	for x.Applied() < c.Seq {
+		if err := s.step(ctx, x, c); err != nil {
+			return c, fmt.Errorf("bring index of %s to change %d: %w", c.Key, c.Seq, err)
+		}
+	}
+	return c, nil
+}
+
+// latest reads c again: it may be older than what the index has applied since.
+func (s *Set) latest(ctx context.Context, c corpus.Corpus) corpus.Corpus {
 	now, err := s.cfg.Corpora.Get(ctx, c.Key)
 	if err != nil || now[0].No != c.No {
-		return c.Seq
+		return c
 	}
-	return now[0].Seq
+	return now[0]
 }
 
 func (s *Set) openIndex(c corpus.Corpus) (*index.Index, error) {
@@ -61,7 +88,7 @@ func (s *Set) openIndex(c corpus.Corpus) (*index.Index, error) {
 	}
 	return index.Open(index.Config{
 		Dir: dir, Epoch: c.Epoch, Encoder: c.EncoderFingerprint, Schema: schema,
-		Dim: encoder.Dim(), Dimensions: len(c.Dimensions),
+		SchemaVersion: c.SchemaVersion, Dim: encoder.Dim(), Dimensions: len(c.Dimensions),
 		Notify: func(event string, err error) { s.cfg.Log.Warn(event, "corpus", c.Key, "error", err) },
 	})
 }
@@ -72,7 +99,7 @@ func (s *Set) step(ctx context.Context, x *index.Index, c corpus.Corpus) error {
 	if x.Applied() == 0 && c.Seq > batch {
 		return s.rebuild(ctx, x, c)
 	}
-	changes, missing, err := s.cfg.Documents.Changes(ctx, c.No, x.Applied(), c.Seq, batch)
+	changes, missing, err := s.cfg.Documents.Changes(ctx, c.No, x.Applied(), c.Seq, changesBatch)
 	if err != nil {
 		return err
 	}
@@ -82,13 +109,12 @@ func (s *Set) step(ctx context.Context, x *index.Index, c corpus.Corpus) error {
 	if len(changes) == 0 {
 		return fault.Conflict("corpus_changed", "corpus %s was deleted or reset while it was being read; try again", c.Key)
 	}
-	var nos []int64
-	for _, ch := range changes {
-		if ch.Op == document.OpPut || ch.Op == document.OpUpdate {
-			nos = append(nos, ch.No)
-		}
+	changes, puts, updates := split(changes)
+	docs, err := s.project(ctx, c, puts)
+	if err != nil {
+		return err
 	}
-	docs, err := s.project(ctx, c, nos)
+	heads, err := s.projectHeads(ctx, c, updates)
 	if err != nil {
 		return err
 	}
@@ -98,11 +124,36 @@ func (s *Set) step(ctx context.Context, x *index.Index, c corpus.Corpus) error {
 		switch {
 		case ch.Op == document.OpReset:
 			out[i].Op = index.Reset
+		case ch.Op == document.OpUpdate:
+			out[i].Op, out[i].Doc = index.Update, heads[ch.No]
 		case docs[ch.No] != nil: // absent: a later change removed it, so there is nothing to show
 			out[i].Op, out[i].Doc = index.Put, docs[ch.No]
 		}
 	}
 	return x.Apply(out)
+}
+
+// split gives the first changes with at most batch documents to be read whole, and the numbers of those and of the ones
+// whose values changed, each once.
+func split(changes []document.Change) (some []document.Change, puts, updates []int64) {
+	seen := map[document.Change]bool{}
+	for i, ch := range changes {
+		key := document.Change{Op: ch.Op, No: ch.No}
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		switch ch.Op {
+		case document.OpPut:
+			if len(puts) == batch {
+				return changes[:i], puts, updates
+			}
+			puts = append(puts, ch.No)
+		case document.OpUpdate:
+			updates = append(updates, ch.No)
+		}
+	}
+	return changes, puts, updates
 }
 
 func (s *Set) project(ctx context.Context, c corpus.Corpus, nos []int64) (map[int64]*index.Document, error) {
@@ -124,16 +175,40 @@ func (s *Set) project(ctx context.Context, c corpus.Corpus, nos []int64) (map[in
 	return out, nil
 }
 
+// projectHeads gives documents with the values of document level alone.
+func (s *Set) projectHeads(ctx context.Context, c corpus.Corpus, nos []int64) (map[int64]*index.Document, error) {
+	if len(nos) == 0 {
+		return nil, nil
+	}
+	docs, err := s.cfg.Documents.Heads(ctx, c.No, nos)
+	if err != nil {
+		return nil, err
+	}
+	all, err := values(c, docs)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int64]*index.Document, len(all))
+	for i := range all {
+		out[all[i].No] = &all[i]
+	}
+	return out, nil
+}
+
 // repair rebuilds an index whose files turned out damaged while they were searched.
 func (s *Set) repair(ctx context.Context, r *replica, c corpus.Corpus, cause error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.cfg.Log.Warn("index is damaged; rebuilding it from the database", "corpus", c.Key, "error", cause)
-	if err := s.rebuild(ctx, r.index, c); err != nil {
+	x := r.index.Load()
+	if x.SchemaVersion() != c.SchemaVersion {
+		c = s.latest(ctx, c)
+	}
+	if err := s.rebuild(ctx, x, c); err != nil {
 		return fmt.Errorf("rebuild index of %s: %w", c.Key, err)
 	}
-	for r.index.Applied() < c.Seq {
-		if err := s.step(ctx, r.index, c); err != nil {
+	for x.Applied() < c.Seq {
+		if err := s.step(ctx, x, c); err != nil {
 			return err
 		}
 	}
@@ -143,25 +218,56 @@ func (s *Set) repair(ctx context.Context, r *replica, c corpus.Corpus, cause err
 // rebuild reads every document. The first page fixes the sequence number; what changed while reading is applied
 // again afterwards, which is harmless: a put replaces the same row number and a delete of nothing is nothing.
 func (s *Set) rebuild(ctx context.Context, x *index.Index, c corpus.Corpus) error {
-	docs, seq, epoch, err := s.cfg.Documents.Scan(ctx, c.No, 0, batch)
+	p, err := s.scan(ctx, c)
 	if err != nil {
 		return err
 	}
-	if epoch != c.Epoch {
-		return fault.Conflict("corpus_changed", "corpus %s was reset while it was being read; try again", c.Key)
-	}
-	first := true
-	return x.Replace(seq, func() ([]index.Document, error) {
-		if !first && len(docs) > 0 {
-			docs, _, epoch, err = s.cfg.Documents.Scan(ctx, c.No, docs[len(docs)-1].No, batch)
-			if err != nil {
-				return nil, err
-			}
-			if epoch != c.Epoch {
-				return nil, fault.Conflict("corpus_changed", "corpus %s was reset while it was being read; try again", c.Key)
-			}
+	return x.Replace(p.seq, func() ([]index.Document, error) {
+		docs, err := p.next(ctx)
+		if err != nil {
+			return nil, err
 		}
-		first = false
 		return projectAll(c, docs)
 	})
+}
+
+// pages reads every document of a corpus.
+type pages struct {
+	s     *Set
+	c     corpus.Corpus
+	seq   int64 // change that the first page shows
+	docs  []document.Document
+	begun bool
+}
+
+func (s *Set) scan(ctx context.Context, c corpus.Corpus) (*pages, error) {
+	p := &pages{s: s, c: c}
+	err := p.read(ctx, 0)
+	return p, err
+}
+
+func (p *pages) read(ctx context.Context, after int64) error {
+	docs, seq, epoch, err := p.s.cfg.Documents.Scan(ctx, p.c.No, after, batch)
+	if err != nil {
+		return err
+	}
+	if epoch != p.c.Epoch {
+		return fault.Conflict("corpus_changed", "corpus %s was reset while it was being read; try again", p.c.Key)
+	}
+	p.docs = docs
+	if after == 0 {
+		p.seq = seq
+	}
+	return nil
+}
+
+// next gives the next page, an empty one at the end.
+func (p *pages) next(ctx context.Context) ([]document.Document, error) {
+	if p.begun && len(p.docs) > 0 {
+		if err := p.read(ctx, p.docs[len(p.docs)-1].No); err != nil {
+			return nil, err
+		}
+	}
+	p.begun = true
+	return p.docs, nil
 }

@@ -68,6 +68,33 @@ func projectPart(schema *filter.Schema, p *document.Part, metadata map[string]an
 	return part
 }
 
+// values gives documents with what filters see of them and nothing else; documents without parts have those of document
+// level alone.
+func values(c corpus.Corpus, docs []document.Document) ([]index.Document, error) {
+	schema, err := c.Schema()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]index.Document, len(docs))
+	for i := range docs {
+		d := &docs[i]
+		out[i] = index.Document{No: d.No, ID: d.ID, Parts: make([]index.Part, len(d.Parts))}
+		metadata, err := decode(d.Metadata)
+		if err != nil {
+			return nil, fmt.Errorf("metadata of document %q: %w", d.ID, err)
+		}
+		out[i].Values, _ = schema.Values(filter.Document, metadata)
+		for k := range d.Parts {
+			p := &d.Parts[k]
+			if metadata, err = decode(p.Metadata); err != nil {
+				return nil, fmt.Errorf("metadata of part %d of document %q: %w", p.Ord, d.ID, err)
+			}
+			out[i].Parts[k].Values, _ = schema.Values(filter.Part, metadata)
+		}
+	}
+	return out, nil
+}
+
 func decode(raw json.RawMessage) (map[string]any, error) {
 	if len(raw) == 0 {
 		return nil, nil

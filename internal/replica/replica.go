@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"quarry/internal/corpus"
@@ -44,9 +45,9 @@ type replica struct {
 	used  time.Time // last acquired; guarded by Set.mu
 	refs  int       // searches and catch-ups in flight; guarded by Set.mu
 
-	mu    sync.Mutex // one catch-up at a time; guards index while it is being opened
-	index *index.Index
-	stale bool // dropped while in use: close when the last user leaves; guarded by Set.mu
+	mu    sync.Mutex                  // one catch-up at a time
+	index atomic.Pointer[index.Index] // set under mu, nil before the first use
+	stale bool                        // dropped while in use: close when the last user leaves; guarded by Set.mu
 }
 
 // New gives an empty set; replicas open at first use.
@@ -62,8 +63,10 @@ func (s *Set) CatchUp(ctx context.Context, c corpus.Corpus) error {
 	return s.with(ctx, c, func(*index.Index) error { return nil })
 }
 
-// Search brings the replica of c up to c.Seq and searches it. Hits refer to the state of at least c.Seq.
+// Search brings the replica of c up to c.Seq and searches it. Hits refer to the state of at least c.Seq. A filter that was
+// planned for other attributes than the corpus has by now is an error that is index.ErrSchema: read c and plan again.
 func (s *Set) Search(ctx context.Context, c corpus.Corpus, q index.Query) (hits []index.Hit, err error) {
+	q.Schema = c.SchemaVersion
 	err = s.with(ctx, c, func(x *index.Index) error {
 		snapshot := x.Snapshot()
 		defer snapshot.Release()
@@ -97,10 +100,11 @@ func (s *Set) Close() error {
 	var first error
 	for no, r := range s.open {
 		delete(s.open, no)
-		if r.index == nil {
+		x := r.index.Load()
+		if x == nil {
 			continue
 		}
-		if err := r.index.Close(); err != nil && first == nil {
+		if err := x.Close(); err != nil && first == nil {
 			first = fmt.Errorf("close index: %w", err)
 		}
 	}
@@ -119,13 +123,15 @@ func (s *Set) with(ctx context.Context, c corpus.Corpus, use func(*index.Index) 
 		return err
 	}
 	defer s.release(r)
-	if err := s.advance(ctx, r, c); err != nil {
-		return err
+	if !s.current(ctx, r, c) {
+		if c, err = s.advance(ctx, r, c); err != nil {
+			return err
+		}
 	}
-	if err = use(r.index); errors.Is(err, index.ErrCorrupt) {
+	if err = use(r.index.Load()); errors.Is(err, index.ErrCorrupt) {
 		// The rows are there, so a bad file is no error to the caller.
 		if err = s.repair(ctx, r, c, err); err == nil {
-			err = use(r.index)
+			err = use(r.index.Load())
 		}
 	}
 	return err
@@ -175,13 +181,14 @@ func (s *Set) release(r *replica) {
 
 // closeIfIdle closes a stale replica that nobody uses. The caller holds s.mu.
 func (s *Set) closeIfIdle(r *replica) {
-	if !r.stale || r.refs > 0 || r.index == nil {
+	x := r.index.Load()
+	if !r.stale || r.refs > 0 || x == nil {
 		return
 	}
-	if err := r.index.Close(); err != nil {
+	if err := x.Close(); err != nil {
 		s.cfg.Log.Warn("closing an index failed", "error", err)
 	}
-	r.index = nil
+	r.index.Store(nil)
 }
 
 // evict closes the least recently used idle replica when too many are open. The caller holds s.mu.
