@@ -2,8 +2,10 @@ package retrieve
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"quarry/internal/index"
 	"quarry/internal/rerank"
 )
 
@@ -62,17 +64,12 @@ func (s *Service) rank(ctx context.Context, q Query) (*ranking, error) {
 	if err != nil {
 		return nil, err
 	}
-	sources, err := s.plan(ctx, q)
-	if err != nil {
-		return nil, err
-	}
 	record := q.Trace || q.Explain
-	need := q.Offset + q.Limit
-	// Where no stage changes the order, a deeper pool gives the same page.
-	if record || !stages.KeepsScores() && !(stages.KeepsOrder() && sameScale(sources)) {
-		need = poolSize(need)
+	sources, pool, err := s.pool(ctx, q, stages, record)
+	if errors.Is(err, index.ErrSchema) {
+		// The filter attributes were replaced after the query was planned; now the new ones are there.
+		sources, pool, err = s.pool(ctx, q, stages, record)
 	}
-	pool, err := s.retrieve(ctx, q, sources, need)
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +81,21 @@ func (s *Service) rank(ctx context.Context, q Query) (*ranking, error) {
 	}
 	r.items, r.steps, err = stages.Run(ctx, items, r.material, record)
 	return r, err
+}
+
+// pool plans q and gives the candidates that its stages need.
+func (s *Service) pool(ctx context.Context, q Query, stages rerank.Pipeline, record bool) ([]source, []candidate, error) {
+	sources, err := s.plan(ctx, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	need := q.Offset + q.Limit
+	// Where no stage changes the order, a deeper pool gives the same page.
+	if record || !stages.KeepsScores() && !(stages.KeepsOrder() && sameScale(sources)) {
+		need = poolSize(need)
+	}
+	pool, err := s.retrieve(ctx, q, sources, need)
+	return sources, pool, err
 }
 
 // page gives the items that the query asks for.
