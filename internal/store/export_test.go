@@ -18,3 +18,6 @@ var StartError = startError
 
 // SweepStep is how much one step of the sweeper removes.
 const SweepStep = sweepStep
+
+// KeptChanges is how many changes of a corpus are kept.
+const KeptChanges = keptChanges

@@ -31,6 +31,8 @@ type DB struct {
 	writer *writer      // group commit on SQLite, nil on PostgreSQL
 	close  func() error // runs once
 	sweep  chan struct{}
+	mu     sync.Mutex
+	long   map[int64]bool // corpora whose sequences may have grown long; guarded by mu
 	stop   context.CancelFunc
 	done   sync.WaitGroup
 }

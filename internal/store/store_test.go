@@ -346,6 +346,49 @@ func TestReadSnapshot(t *testing.T) {
 	})
 }
 
+// Of a long sequence of changes the last ones stay, and a reader of older ones learns that they are missing; a short one
+// stays whole.
+func TestTrim(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, c store.Config) {
+		db := open(t, c)
+		made := map[string]corpus.Corpus{}
+		for key, changes := range map[string]int64{"long": store.KeptChanges + 9_999, "short": 9_999} {
+			c, err := corpora.New(db).Create(t.Context(), corpus.Corpus{ID: id.NewCorpus(), Key: key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			made[key] = c
+			err = db.Write(t.Context(), func(tx *store.Tx) error {
+				if err := tx.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $2)
+					INSERT INTO changes (corpus_no, seq, op, doc_no) SELECT CAST($1 AS BIGINT), i, 2, i FROM n`, c.No, changes); err != nil {
+					return err
+				}
+				return tx.Exec(`UPDATE corpora SET seq = $2 WHERE no = $1`, c.No, changes)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := documents.New(db).Insert(t.Context(), c.No, c.Epoch, &document.Document{ID: "one more"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		docs := documents.New(db)
+		for key, want := range map[string][2]int64{"long": {10_000, store.KeptChanges + 10_000}, "short": {0, 10_000}} {
+			changes, missing, err := docs.Changes(t.Context(), made[key].No, want[0], want[1], store.KeptChanges+20_000)
+			if err != nil || missing || int64(len(changes)) != want[1]-want[0] {
+				t.Errorf("%s: %d changes, missing %v, %v; want %d to %d", key, len(changes), missing, err, want[0]+1, want[1])
+			}
+		}
+		if _, missing, err := docs.Changes(t.Context(), made["long"].No, 9_999, 1<<40, 10); err != nil || !missing {
+			t.Errorf("one more: missing %v, %v", missing, err)
+		}
+	})
+}
+
 // What a reset and a delete leave behind is cleared away to the last row, and nothing else.
 func TestSweep(t *testing.T) {
 	t.Parallel()

@@ -15,6 +15,27 @@ const sweepStep = 250
 // sweepRetry is how long the sweeper rests after an error, such as a full disk.
 const sweepRetry = time.Minute
 
+// Of a corpus's changes the last keptChanges stay; an index that is further behind is built from the documents. It is
+// looked at whenever the sequence passes a multiple of trimEvery.
+const (
+	keptChanges = 100_000
+	trimEvery   = 10_000
+)
+
+// Changed tells that changes were committed to a corpus: so many, the last of which is seq.
+func (db *DB) Changed(corpusNo, seq, added int64) {
+	if seq/trimEvery == (seq-added)/trimEvery || seq <= keptChanges {
+		return
+	}
+	db.mu.Lock()
+	if db.long == nil {
+		db.long = map[int64]bool{}
+	}
+	db.long[corpusNo] = true
+	db.mu.Unlock()
+	db.WakeSweeper()
+}
+
 // WakeSweeper tells the sweeper that a shelf was left behind.
 func (db *DB) WakeSweeper() {
 	select {
@@ -39,7 +60,7 @@ func (db *DB) sweepLoop(ctx context.Context) {
 	}
 }
 
-// Sweep clears away every shelf without a corpus. It is done by a goroutine of the database after each reset and
+// Sweep clears away every shelf without a corpus, and the changes that are too old to keep. It is done by a goroutine of the database after each reset and
 // delete and after a start; a call of its own waits for the work. Several nodes may sweep at once.
 func (db *DB) Sweep(ctx context.Context) error {
 	for {
@@ -53,9 +74,50 @@ func (db *DB) Sweep(ctx context.Context) error {
 			return fmt.Errorf("sweep: %w", err)
 		}
 		if !more {
-			return nil
+			break
 		}
 	}
+	for no, ok := db.nextLong(); ok; no, ok = db.nextLong() {
+		if err := db.trim(ctx, no); err != nil {
+			return fmt.Errorf("trim changes: %w", err)
+		}
+	}
+	return nil
+}
+
+func (db *DB) nextLong() (no int64, ok bool) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for no = range db.long {
+		delete(db.long, no)
+		return no, true
+	}
+	return 0, false
+}
+
+// trim removes the first changes of a corpus but for the last keptChanges, in small steps. What is left after an error
+// goes with the next trim.
+func (db *DB) trim(ctx context.Context, corpusNo int64) error {
+	for more := true; more; {
+		err := db.Write(ctx, func(tx *Tx) error {
+			more = false
+			var first, last int64
+			err := tx.QueryRow(`SELECT h.seq, c.seq FROM corpora c JOIN changes h ON h.corpus_no = c.no WHERE c.no = $1
+				ORDER BY h.seq LIMIT 1`, corpusNo).Scan(&first, &last)
+			if errors.Is(err, sql.ErrNoRows) || err == nil && first > last-keptChanges {
+				return nil // the sweep of shelves removes what a deleted corpus leaves
+			}
+			if err != nil {
+				return err
+			}
+			more = true
+			return tx.Exec(`DELETE FROM changes WHERE corpus_no = $1 AND seq <= $2`, corpusNo, min(first+10*sweepStep, last-keptChanges))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sweepSome takes one step; more is false when nothing is left to do.

@@ -15,6 +15,7 @@ import (
 
 // Amend changes the metadata of documents in one transaction. See document.Store.
 func (s *Store) Amend(ctx context.Context, corpusNo, epoch int64, edits []document.Edit) (seq int64, err error) {
+	var changed int64
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
 		shelf, now, err := shelfOf(tx, corpusNo, epoch)
 		if err != nil {
@@ -30,11 +31,12 @@ func (s *Store) Amend(ctx context.Context, corpusNo, epoch int64, edits []docume
 				return err
 			}
 		}
-		if len(a.t.nos) > 0 {
+		if changed = int64(len(a.t.nos)); changed > 0 {
 			seq, err = a.t.write(tx, corpusNo, epoch)
 		}
 		return err
 	})
+	s.db.Changed(corpusNo, seq, changed)
 	return seq, err
 }
 

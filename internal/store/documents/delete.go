@@ -38,6 +38,7 @@ func (s *Store) Delete(ctx context.Context, corpusNo, epoch int64, seen *documen
 		seq, err = tally{document.OpDelete, []int64{g.no}, -1, -g.parts, -g.characters, -g.metadata}.write(tx, corpusNo, epoch)
 		return err
 	})
+	s.db.Changed(corpusNo, seq, 1)
 	return seq, err
 }
 
@@ -95,5 +96,6 @@ func (s *Store) DeleteMany(ctx context.Context, corpusNo, epoch int64, ids []str
 	if err != nil {
 		return 0, 0, err
 	}
+	s.db.Changed(corpusNo, seq, int64(deleted))
 	return seq, deleted, nil
 }

@@ -48,6 +48,7 @@ func (s *Store) Insert(ctx context.Context, corpusNo, epoch int64, d *document.D
 	if err != nil {
 		return 0, err
 	}
+	s.db.Changed(corpusNo, seq, 1)
 	d.No, d.Created, d.Updated = no, instant(r.now), instant(r.now)
 	return seq, nil
 }
