@@ -18,3 +18,5 @@ echo "== search over HTTP"
 go run ./bench/search -binary ./quarry
 echo "== many small corpora"
 go run ./bench/corpora -binary ./quarry
+echo "== queries during a bulk update"
+go run ./bench/update -binary ./quarry
