@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"quarry/internal/document"
 	"quarry/internal/embed"
 	"quarry/internal/encode/kernel"
+	"quarry/internal/history"
 	"quarry/internal/httpapi"
 	httpcorpora "quarry/internal/httpapi/corpora"
 	httpdocuments "quarry/internal/httpapi/documents"
@@ -35,6 +37,7 @@ import (
 	"quarry/internal/store/corpora"
 	"quarry/internal/store/documents"
 	"quarry/internal/store/jobs"
+	"quarry/internal/store/queries"
 )
 
 // App is the running product over one data folder.
@@ -46,10 +49,11 @@ type App struct {
 	replicas *replica.Set
 	encoders *embed.Registry
 	jobs     *job.Queue
-	stopJobs func() // returns when no job runs; nil until they do
 	server   *httpapi.Server
 	listener net.Listener
 	ready    atomic.Bool
+
+	stopBackground func() // returns when nothing runs any more; nil until something does
 
 	// NewOwner says that this start made the owner and wrote its key.
 	NewOwner bool
@@ -57,6 +61,7 @@ type App struct {
 	Corpora  *corpus.Service
 	Ingest   *ingest.Service
 	Retrieve *retrieve.Service
+	History  *history.Service
 }
 
 // Open takes the data folder, listens, opens the database and builds the services; Serve answers requests. Errors:
@@ -100,21 +105,20 @@ func (a *App) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	a.startJobs(ctx)
+	a.startBackground(ctx)
 	return nil
 }
 
-// startJobs lets the workers of the queue begin; what was under way when the last process ended goes on.
-func (a *App) startJobs(ctx context.Context) {
+// startBackground starts what works beside the requests: the workers of the queue, which go on with what was under way
+// when the last process ended, and the retention of the history. Close ends it.
+func (a *App) startBackground(ctx context.Context) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		a.jobs.Run(ctx)
-	}()
-	a.stopJobs = func() {
+	var running sync.WaitGroup
+	running.Go(func() { a.jobs.Run(ctx) })
+	running.Go(func() { a.History.Run(ctx) })
+	a.stopBackground = func() {
 		cancel()
-		<-done
+		running.Wait()
 	}
 }
 
@@ -136,12 +140,14 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 	reading := document.NewService(documentRows, corpusRows, a.replicas, int(a.cfg.MaxDeletes))
 	a.Ingest = ingest.New(ingest.Config{Corpora: corpusRows, Documents: documentRows, Encoders: a.encoders, Index: a.replicas})
 	a.Retrieve = retrieve.New(corpusRows, a.replicas, documentRows, a.encoders)
+	a.History = history.New(queries.New(a.db), time.Duration(a.cfg.HistoryDays)*24*time.Hour, a.log)
 	a.server, err = httpapi.New(httpapi.Config{
 		Authenticate: people.Authenticate,
 		Areas: []httpapi.Area{
 			httpcorpora.New(a.Corpora, cursors),
 			httpdocuments.New(a.Ingest, reading, cursors, a.cfg.MaxUpload),
 			httpqueries.New(a.Retrieve),
+			httpqueries.NewHistory(a.History, cursors),
 		},
 		Resolvers: map[string]httpapi.Resolver{"corpus_key": httpcorpora.Resolver(a.Corpora)},
 		Log:       a.log, MaxJSON: a.cfg.MaxJSON, MaxUpload: a.cfg.MaxUpload, Ready: a.ready.Load, OpenAPI: contract.YAML,
@@ -219,8 +225,8 @@ func (a *App) Serve(ctx context.Context) error {
 // Close stops everything in the reverse order of Open. It may be called on a half-opened App.
 func (a *App) Close() error {
 	var errs []error
-	if a.stopJobs != nil {
-		a.stopJobs()
+	if a.stopBackground != nil {
+		a.stopBackground()
 	}
 	if a.replicas != nil {
 		errs = append(errs, a.replicas.Close())

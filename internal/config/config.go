@@ -26,6 +26,8 @@ type Config struct {
 	MaxUpload int64  `yaml:"max_upload"`
 	// MaxDeletes is how many documents of one corpus may be in deletion at once.
 	MaxDeletes int64 `yaml:"max_deletes"`
+	// HistoryDays is how long records of queries are kept.
+	HistoryDays int64 `yaml:"history_days"`
 }
 
 // Setting describes one setting for help, the reference page and the environment.
@@ -46,13 +48,14 @@ var Settings = []Setting{
 	number("max_deletes", "QUARRY_MAX_DELETES", "deletions of single documents at once in one corpus; more are refused with 429", func(c *Config) *int64 { return &c.MaxDeletes }),
 	bytesOf("max_json", "QUARRY_MAX_JSON", "largest JSON body, bytes", func(c *Config) *int64 { return &c.MaxJSON }),
 	bytesOf("max_upload", "QUARRY_MAX_UPLOAD", "largest uploaded file, bytes", func(c *Config) *int64 { return &c.MaxUpload }),
+	number("history_days", "QUARRY_HISTORY_DAYS", "how long queries stay in the query history, days", func(c *Config) *int64 { return &c.HistoryDays }),
 }
 
 // Default gives the settings of a service that was told nothing.
 func Default() Config {
 	return Config{
 		Data: "./quarry-data", Listen: "127.0.0.1:8080", Kernel: "auto", LogLevel: "info", LogFormat: "text",
-		MaxJSON: 16 << 20, MaxUpload: 10 << 20, MaxDeletes: 64,
+		MaxJSON: 16 << 20, MaxUpload: 10 << 20, MaxDeletes: 64, HistoryDays: 90,
 	}
 }
 
@@ -84,6 +87,9 @@ func (c *Config) ReadEnv(lookup func(string) (string, bool)) error {
 	return nil
 }
 
+// maxDays is a hundred years, which a time.Duration holds.
+const maxDays = 36_500
+
 // Check refuses settings that can't work, naming the setting and what it may be.
 func (c *Config) Check() error {
 	for _, s := range []struct {
@@ -106,6 +112,9 @@ func (c *Config) Check() error {
 	}
 	if c.MaxDeletes < 1 {
 		return errors.New("setting max_deletes must be at least 1")
+	}
+	if c.HistoryDays < 1 || c.HistoryDays > maxDays {
+		return fmt.Errorf("setting history_days must be between 1 and %d", maxDays)
 	}
 	if c.Database != "" && !strings.HasPrefix(c.Database, "postgres://") && !strings.HasPrefix(c.Database, "postgresql://") {
 		return errors.New("setting database must be a postgres:// URL, or empty for SQLite")

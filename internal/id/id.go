@@ -14,6 +14,7 @@ type (
 	Corpus string // crp_<digits>
 	User   string // usr_…
 	APIKey string // aky_…
+	Query  string // qry_…
 	Upload string // internal name of an upload in flight
 	Job    string // job_…
 )
@@ -29,6 +30,9 @@ func NewAPIKey() APIKey { return APIKey("aky_" + Text(20)) }
 
 // NewJob gives a fresh job id.
 func NewJob() Job { return Job("job_" + Text(20)) }
+
+// NewQuery gives a fresh id of a record of the query history.
+func NewQuery() Query { return Query("qry_" + Text(20)) }
 
 // NewRequest gives a request id: 32 lower-case hex digits.
 func NewRequest() string {

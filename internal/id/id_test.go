@@ -14,6 +14,7 @@ func TestPatterns(t *testing.T) {
 		`^crp_[1-9][0-9]{14}$`:  func() string { return string(id.NewCorpus()) },
 		`^usr_[0-9A-Za-z]{20}$`: func() string { return string(id.NewUser()) },
 		`^aky_[0-9A-Za-z]{20}$`: func() string { return string(id.NewAPIKey()) },
+		`^qry_[0-9A-Za-z]{20}$`: func() string { return string(id.NewQuery()) },
 		`^[0-9a-f]{32}$`:        id.NewRequest,
 		`^[0-9A-Za-z]{38}$`:     func() string { return id.Text(38) },
 	} {

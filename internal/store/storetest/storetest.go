@@ -1,5 +1,6 @@
 // Package storetest is the conformance suite of the stores: every implementation of account.Store, corpus.Store,
-// document.Store and job.Store must pass it, whatever is behind. It also starts a PostgreSQL server for tests that want one.
+// document.Store, job.Store and history.Store must pass it, whatever is behind. It also starts a PostgreSQL server for
+// tests that want one.
 // Only tests import it.
 package storetest
 
@@ -13,6 +14,7 @@ import (
 	"quarry/internal/account"
 	"quarry/internal/corpus"
 	"quarry/internal/document"
+	"quarry/internal/history"
 	"quarry/internal/id"
 	"quarry/internal/job"
 )
@@ -23,6 +25,7 @@ type Stores struct {
 	Corpora   corpus.Store
 	Documents document.Store
 	Jobs      job.Store
+	Queries   history.Store
 }
 
 // Run holds stores to the interfaces' comments. open gives the stores of a fresh, empty installation.
@@ -43,6 +46,8 @@ func Run(t *testing.T, open func(testing.TB) Stores) {
 		{"changes", testChanges}, {"dense numbers", testDenseNumbers}, {"load", testLoad}, {"scan", testScan},
 		{"scan is a snapshot", testScanSnapshot}, {"passages", testPassages},
 		{"delete aborts jobs", testDeleteAborts},
+		{"save and get query", testSaveQuery}, {"list queries", testListQueries}, {"query filters", testQueryFilters},
+		{"query readers", testQueryReaders}, {"expire queries", testExpireQueries},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"quarry/internal/store/corpora"
 	"quarry/internal/store/documents"
 	"quarry/internal/store/jobs"
+	"quarry/internal/store/queries"
 	"quarry/internal/store/storetest"
 )
 
@@ -43,5 +44,5 @@ func open(t testing.TB, c store.Config) storetest.Stores {
 			t.Errorf("close: %v", err)
 		}
 	})
-	return storetest.Stores{Accounts: accounts.New(db), Corpora: corpora.New(db), Documents: documents.New(db), Jobs: jobs.New(db)}
+	return storetest.Stores{Accounts: accounts.New(db), Corpora: corpora.New(db), Documents: documents.New(db), Jobs: jobs.New(db), Queries: queries.New(db)}
 }

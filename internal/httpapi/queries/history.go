@@ -1,0 +1,122 @@
+package queries
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"quarry/internal/authz"
+	"quarry/internal/fault"
+	"quarry/internal/history"
+	"quarry/internal/httpapi"
+	"quarry/internal/page"
+)
+
+// Records reads the query history.
+type Records interface {
+	Get(ctx context.Context, queryID string, reader history.Reader) (history.Record, error)
+	List(ctx context.Context, l history.List) ([]history.Summary, bool, error)
+}
+
+// HistoryArea is the operations that read the query history.
+type HistoryArea struct {
+	records Records
+	cursors *page.Cursors
+}
+
+// NewHistory gives the area over the records; cursors sign the page keys.
+func NewHistory(r Records, cursors *page.Cursors) *HistoryArea { return &HistoryArea{r, cursors} }
+
+// Handlers implements httpapi.Area.
+func (a *HistoryArea) Handlers() map[string]httpapi.Handler {
+	return map[string]httpapi.Handler{"getQueryHistories": a.list, "getQueryHistory": a.get}
+}
+
+func (a *HistoryArea) get(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	found, err := a.records.Get(r.Context(), c.Path["query_id"], reader(c))
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, wireRecord(&found))
+}
+
+// list answers a page. With a page key, filters that the request leaves out are those of the page before.
+func (a *HistoryArea) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	scope := page.Scope{Operation: "getQueryHistories", Filters: map[string]string{}}
+	for _, name := range []string{"corpus_key", "started_after", "started_before", "chat_id", "history_id"} {
+		if v := c.Query.Get(name); v != "" {
+			scope.Filters[name] = v
+		}
+	}
+	position, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
+	if err != nil {
+		return err
+	}
+	l := history.List{
+		Limit: defaultLimit, Reader: reader(c),
+		Corpus: scope.Filters["corpus_key"], Chat: scope.Filters["chat_id"], ID: scope.Filters["history_id"],
+	}
+	if v := c.Query.Get("limit"); v != "" {
+		l.Limit, _ = strconv.Atoi(v) // checked by the chain
+	}
+	if l.StartedAfter, err = moment(scope.Filters, "started_after"); err != nil {
+		return err
+	}
+	if l.StartedBefore, err = moment(scope.Filters, "started_before"); err != nil {
+		return err
+	}
+	if position != nil {
+		if l.After, err = after(position); err != nil {
+			return err
+		}
+	}
+	found, more, err := a.records.List(r.Context(), l)
+	if err != nil {
+		return err
+	}
+	out := historyPage{Queries: wireSummaries(found)}
+	if more {
+		last := found[len(found)-1]
+		out.Metadata.PageKey = a.cursors.Encode(scope, strconv.FormatInt(last.Started.UnixMicro(), 10), string(last.ID))
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, out)
+}
+
+// moment reads a time filter; no filter is the zero time.
+func moment(filters map[string]string, name string) (time.Time, error) {
+	v, ok := filters[name]
+	if !ok {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, v)
+	if err != nil {
+		return t, fault.InvalidField("query."+name, "must be a date-time such as 2030-01-31T00:00:00Z")
+	}
+	return t, nil
+}
+
+// after reads the position of a page key of this list.
+func after(position []string) (*history.Position, error) {
+	if len(position) == 2 {
+		if started, err := strconv.ParseInt(position[0], 10, 64); err == nil {
+			return &history.Position{Started: started, ID: position[1]}, nil
+		}
+	}
+	return nil, fault.InvalidField("query.page_key", "is not a token of this list; start again without page_key")
+}
+
+// reader says which records the caller may see: with a role over the account all of them, else those of the corpora
+// that it has a role on.
+func reader(c *httpapi.Call) history.Reader {
+	if authz.Allow(c.Principal, authz.Rule{APIRoles: c.Op.APIRoles}, authz.Target{}) {
+		return history.Reader{All: true}
+	}
+	rule := authz.Rule{CorpusRoles: c.Op.CorpusRoles}
+	keys := slices.Sorted(maps.Keys(c.Principal.CorpusRoles))
+	return history.Reader{Keys: slices.DeleteFunc(keys, func(k string) bool {
+		return !authz.Allow(c.Principal, rule, authz.Target{Corpora: []string{k}})
+	})}
+}

@@ -1,0 +1,140 @@
+package queries
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"quarry/internal/document"
+	"quarry/internal/history"
+	"quarry/internal/retrieve"
+)
+
+// packed is the layout of the column body: a byte that names it, then flate over the JSON of stored. A later layout
+// takes another byte; this one stays readable.
+const packed = 1
+
+// stored is what a body holds. Times are microseconds since 1970, durations microseconds.
+type stored struct {
+	Request json.RawMessage `json:"request"`
+	Spans   []span          `json:"spans"`
+}
+
+type span struct {
+	Type       history.Type        `json:"type"`
+	Started    int64               `json:"started"`
+	Latency    int64               `json:"latency"`
+	Rephrased  string              `json:"rephrased,omitempty"`
+	CorpusKey  string              `json:"corpus_key,omitempty"`
+	Warnings   []string            `json:"warnings,omitempty"`
+	Extracted  *history.Extraction `json:"extracted,omitempty"`
+	Results    []result            `json:"results,omitempty"`
+	Reranked   []history.Reranked  `json:"reranked,omitempty"`
+	Prompt     string              `json:"prompt,omitempty"`
+	Generation string              `json:"generation,omitempty"`
+	Score      float64             `json:"score,omitempty"`
+}
+
+type result struct {
+	Text     string          `json:"text"`
+	Score    float64         `json:"score"`
+	Document string          `json:"document"`
+	Corpus   string          `json:"corpus"`
+	Source   int             `json:"source,omitempty"`
+	Of       json.RawMessage `json:"of,omitempty"`   // the document's metadata
+	Part     json.RawMessage `json:"part,omitempty"` // the part's metadata
+	Table    *document.Table `json:"table,omitempty"`
+	Image    *image          `json:"image,omitempty"`
+}
+
+type image struct {
+	ID          string `json:"id"`
+	Title       string `json:"title,omitempty"`
+	Caption     string `json:"caption,omitempty"`
+	Description string `json:"description,omitempty"`
+	MimeType    string `json:"mime_type,omitempty"`
+}
+
+// pack gives the column body of a record.
+func pack(r history.Record) ([]byte, error) {
+	s := stored{Request: r.Request, Spans: make([]span, len(r.Spans))}
+	for i, x := range r.Spans {
+		s.Spans[i] = span{
+			Type: x.Type, Started: x.Started.UnixMicro(), Latency: x.Latency.Microseconds(), Rephrased: x.Rephrased,
+			CorpusKey: x.CorpusKey, Warnings: x.Warnings, Extracted: x.Extracted, Results: packResults(x.Results),
+			Reranked: x.Reranked, Prompt: x.Prompt, Generation: x.Generation, Score: x.Score,
+		}
+	}
+	var b bytes.Buffer
+	b.WriteByte(packed)
+	z, err := flate.NewWriter(&b, flate.BestSpeed)
+	if err != nil {
+		return nil, fmt.Errorf("prepare packing: %w", err)
+	}
+	e := json.NewEncoder(z)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		return nil, fmt.Errorf("encode query: %w", err)
+	}
+	if err := z.Close(); err != nil {
+		return nil, fmt.Errorf("pack query: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+func packResults(all []retrieve.Result) []result {
+	out := make([]result, len(all))
+	for i, r := range all {
+		out[i] = result{
+			Text: r.Text, Score: r.Score, Document: r.DocumentID, Corpus: r.CorpusKey, Source: r.Source,
+			Of: r.DocumentMetadata, Part: r.PartMetadata, Table: r.Table,
+		}
+		if m := r.Image; m != nil {
+			out[i].Image = &image{m.ID, m.Title, m.Caption, m.Description, m.MimeType}
+		}
+	}
+	return out
+}
+
+// unpack reads what pack gave; the summary is elsewhere.
+func unpack(body []byte) (history.Record, error) {
+	var r history.Record
+	if len(body) == 0 || body[0] != packed {
+		return r, fmt.Errorf("its body of %d bytes has an unknown layout", len(body))
+	}
+	raw, err := io.ReadAll(flate.NewReader(bytes.NewReader(body[1:])))
+	if err != nil {
+		return r, fmt.Errorf("unpack: %w", err)
+	}
+	var s stored
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return r, fmt.Errorf("decode: %w", err)
+	}
+	r.Request = s.Request
+	for _, x := range s.Spans {
+		r.Spans = append(r.Spans, history.Span{
+			Type: x.Type, Started: time.UnixMicro(x.Started).UTC(), Latency: time.Duration(x.Latency) * time.Microsecond,
+			Rephrased: x.Rephrased, CorpusKey: x.CorpusKey, Warnings: x.Warnings, Extracted: x.Extracted,
+			Results: unpackResults(x.Results), Reranked: x.Reranked, Prompt: x.Prompt, Generation: x.Generation, Score: x.Score,
+		})
+	}
+	return r, nil
+}
+
+func unpackResults(all []result) []retrieve.Result {
+	var out []retrieve.Result
+	for _, r := range all {
+		x := retrieve.Result{
+			Text: r.Text, Score: r.Score, DocumentID: r.Document, CorpusKey: r.Corpus, Source: r.Source,
+			DocumentMetadata: r.Of, PartMetadata: r.Part, Table: r.Table,
+		}
+		if m := r.Image; m != nil {
+			x.Image = &document.Image{ID: m.ID, Title: m.Title, Caption: m.Caption, Description: m.Description, MimeType: m.MimeType}
+		}
+		out = append(out, x)
+	}
+	return out
+}
