@@ -72,10 +72,10 @@ type Span struct {
 // Extraction is what a rewriting made of a query.
 type Extraction struct{ Query, Filter string }
 
-// Reranked is one result behind a stage: Result is its position in Results of the Search span before it.
+// Reranked is one result behind a stage.
 type Reranked struct {
-	Result          int
-	Score, Original float64
+	Text            string
+	Score, Original float64 // behind the stage and before it
 }
 
 // List says which records to list, newest first, those of one moment by id, the greatest first. Conditions that are

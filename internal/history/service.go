@@ -73,62 +73,48 @@ func (s *Service) Expire(ctx context.Context, now time.Time) (removed int, err e
 	}
 }
 
-// MaxResultBytes bounds the results that one record keeps, in bytes of their texts and metadata: a pool of a thousand
-// candidates of some size would make a record of many megabytes. Those that the last stage placed highest are kept.
-const MaxResultBytes = 1 << 20
+// MaxBytes bounds what one record keeps of results, in bytes of their texts and metadata: a hundred candidates of some
+// size, told again by each stage, would make a record of many megabytes. Results get half of it, what the stages made
+// of them the rest; what does not fit is left out.
+const MaxBytes = 2 << 20
 
-// bound cuts the results of a record down to MaxResultBytes.
+// bound cuts the spans of a record down to MaxBytes.
 func bound(spans []Span) {
-	at := slices.IndexFunc(spans, func(s Span) bool { return s.Type == Search })
-	if at < 0 {
-		return
-	}
-	results := spans[at].Results
-	kept := make([]bool, len(results))
+	told := map[string]bool{} // texts that the record has: they are kept once
 	total := 0
-	for _, i := range importance(spans[at:], len(results)) {
-		if total += size(&results[i]); total > MaxResultBytes {
-			break
+	fits := func(n, most int) bool {
+		if total+n > most {
+			return false
 		}
-		kept[i] = true
+		total += n
+		return true
 	}
-	place := make([]int, len(results)) // of each result among those kept
-	var out []retrieve.Result
-	for i, r := range results {
-		if place[i] = len(out); kept[i] {
-			out = append(out, r)
-		}
-	}
-	spans[at].Results = out
 	for i := range spans {
-		spans[i].Reranked = slices.DeleteFunc(spans[i].Reranked, func(r Reranked) bool { return !kept[r.Result] })
-		for j := range spans[i].Reranked {
-			spans[i].Reranked[j].Result = place[spans[i].Reranked[j].Result]
-		}
+		spans[i].Results = slices.DeleteFunc(spans[i].Results, func(r retrieve.Result) bool {
+			if !fits(size(&r), MaxBytes/2) {
+				return true
+			}
+			told[r.Text] = true
+			return false
+		})
+	}
+	for i := range spans {
+		spans[i].Reranked = slices.DeleteFunc(spans[i].Reranked, func(r Reranked) bool {
+			n := overhead
+			if !told[r.Text] {
+				n += len(r.Text)
+			}
+			if !fits(n, MaxBytes) {
+				return true
+			}
+			told[r.Text] = true
+			return false
+		})
 	}
 }
 
-// importance gives the positions of n results: first those of the last stage in its order, then the others.
-func importance(spans []Span, n int) []int {
-	out := make([]int, 0, n)
-	seen := make([]bool, n)
-	for _, s := range slices.Backward(spans) {
-		if s.Type != Rerank {
-			continue
-		}
-		for _, r := range s.Reranked {
-			seen[r.Result] = true
-			out = append(out, r.Result)
-		}
-		break
-	}
-	for i := range n {
-		if !seen[i] {
-			out = append(out, i)
-		}
-	}
-	return out
-}
+// overhead is about what a result takes beside its texts.
+const overhead = 100
 
 // size is about what a result takes in a record.
 func size(r *retrieve.Result) int {
@@ -136,5 +122,5 @@ func size(r *retrieve.Result) int {
 	if r.Table != nil {
 		n += len(r.Table.Data) + len(r.Table.Title) + len(r.Table.Description)
 	}
-	return n + 100
+	return n + overhead
 }

@@ -107,17 +107,13 @@ func wireRecord(r *history.Record) record {
 		ID: string(r.ID), Query: r.Request, ChatID: r.ChatID, Latency: r.Latency.Milliseconds(), Started: r.Started,
 		AgentKey: r.AgentKey, SessionKey: r.SessionKey, Spans: make([]any, len(r.Spans)),
 	}
-	var search *history.Span // the last one so far: what the stages behind it reranked
 	for i := range r.Spans {
-		if r.Spans[i].Type == history.Search {
-			search = &r.Spans[i]
-		}
-		out.Spans[i] = wireSpan(&r.Spans[i], search)
+		out.Spans[i] = wireSpan(&r.Spans[i])
 	}
 	return out
 }
 
-func wireSpan(s, search *history.Span) any {
+func wireSpan(s *history.Span) any {
 	head := step{s.Type, s.Latency.Milliseconds(), s.Started.UTC()}
 	switch s.Type {
 	case history.Rephrase:
@@ -133,7 +129,7 @@ func wireSpan(s, search *history.Span) any {
 	case history.Rerank:
 		out := rerankSpan{head, make([]rerankedResult, len(s.Reranked))}
 		for i, x := range s.Reranked {
-			out.Results[i] = rerankedResult{search.Results[x.Result].Text, x.Score, x.Original}
+			out.Results[i] = rerankedResult{x.Text, x.Score, x.Original}
 		}
 		return out
 	case history.Generation:

@@ -32,10 +32,19 @@ type span struct {
 	Warnings   []string            `json:"warnings,omitempty"`
 	Extracted  *history.Extraction `json:"extracted,omitempty"`
 	Results    []result            `json:"results,omitempty"`
-	Reranked   []history.Reranked  `json:"reranked,omitempty"`
+	Reranked   []reranked          `json:"reranked,omitempty"`
 	Prompt     string              `json:"prompt,omitempty"`
 	Generation string              `json:"generation,omitempty"`
 	Score      float64             `json:"score,omitempty"`
+}
+
+// reranked is a result behind a stage. Most texts stand among the results of the search already: At is their place
+// there, from 1.
+type reranked struct {
+	At       int     `json:"at,omitempty"`
+	Text     string  `json:"text,omitempty"`
+	Score    float64 `json:"score"`
+	Original float64 `json:"original"`
 }
 
 type result struct {
@@ -61,11 +70,27 @@ type image struct {
 // pack gives the column body of a record.
 func pack(r history.Record) ([]byte, error) {
 	s := stored{Request: r.Request, Spans: make([]span, len(r.Spans))}
+	at := map[string]int{}
 	for i, x := range r.Spans {
 		s.Spans[i] = span{
 			Type: x.Type, Started: x.Started.UnixMicro(), Latency: x.Latency.Microseconds(), Rephrased: x.Rephrased,
 			CorpusKey: x.CorpusKey, Warnings: x.Warnings, Extracted: x.Extracted, Results: packResults(x.Results),
-			Reranked: x.Reranked, Prompt: x.Prompt, Generation: x.Generation, Score: x.Score,
+			Prompt: x.Prompt, Generation: x.Generation, Score: x.Score,
+		}
+		if len(x.Results) > 0 {
+			clear(at)
+		}
+		for j, y := range x.Results {
+			if _, known := at[y.Text]; !known {
+				at[y.Text] = j + 1
+			}
+		}
+		for _, y := range x.Reranked {
+			z := reranked{At: at[y.Text], Score: y.Score, Original: y.Original}
+			if z.At == 0 {
+				z.Text = y.Text
+			}
+			s.Spans[i].Reranked = append(s.Spans[i].Reranked, z)
 		}
 	}
 	var b bytes.Buffer
@@ -114,14 +139,29 @@ func unpack(body []byte) (history.Record, error) {
 		return r, fmt.Errorf("decode: %w", err)
 	}
 	r.Request = s.Request
+	var found []result // of the search before
 	for _, x := range s.Spans {
+		if len(x.Results) > 0 {
+			found = x.Results
+		}
 		r.Spans = append(r.Spans, history.Span{
 			Type: x.Type, Started: time.UnixMicro(x.Started).UTC(), Latency: time.Duration(x.Latency) * time.Microsecond,
 			Rephrased: x.Rephrased, CorpusKey: x.CorpusKey, Warnings: x.Warnings, Extracted: x.Extracted,
-			Results: unpackResults(x.Results), Reranked: x.Reranked, Prompt: x.Prompt, Generation: x.Generation, Score: x.Score,
+			Results: unpackResults(x.Results), Reranked: unpackReranked(x.Reranked, found), Prompt: x.Prompt, Generation: x.Generation, Score: x.Score,
 		})
 	}
 	return r, nil
+}
+
+func unpackReranked(all []reranked, found []result) []history.Reranked {
+	var out []history.Reranked
+	for _, r := range all {
+		if r.At > 0 && r.At <= len(found) {
+			r.Text = found[r.At-1].Text
+		}
+		out = append(out, history.Reranked{Text: r.Text, Score: r.Score, Original: r.Original})
+	}
+	return out
 }
 
 func unpackResults(all []result) []retrieve.Result {

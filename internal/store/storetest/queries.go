@@ -40,7 +40,9 @@ func query(started time.Time, corpora ...history.Corpus) history.Record {
 		},
 		{DocumentMetadata: json.RawMessage(`{}`), PartMetadata: json.RawMessage(`{}`)},
 	}
-	rerank.Reranked = []history.Reranked{{Result: 1, Score: 0.5, Original: 0.25}, {Result: 0, Score: 0, Original: 1}}
+	rerank.Reranked = []history.Reranked{
+		{Text: "", Score: 0.5, Original: 0.25}, {Text: search.Results[0].Text, Score: 0, Original: 1}, {Text: "cut off", Score: -1},
+	}
 	generation, consistency := span(history.Generation), span(history.Consistent)
 	generation.Prompt, generation.Generation = "Say it", text
 	consistency.Score = score

@@ -1,0 +1,70 @@
+package documents
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"quarry/internal/metaquery"
+	"quarry/internal/store"
+)
+
+var _ metaquery.Rows = (*Store)(nil)
+
+// Metadata hands the metadata of every document, or of every part, to visit. See metaquery.Rows. One statement reads
+// all of it, which is a snapshot by itself.
+func (s *Store) Metadata(ctx context.Context, corpusNo int64, parts bool, visit func(metaquery.Row) error) error {
+	query := `SELECT d.no, d.id, d.metadata` + onShelf + ` ORDER BY d.no`
+	if parts {
+		query = `SELECT d.no, d.id, d.metadata, p.ord, p.metadata FROM documents d JOIN corpora c ON c.shelf = d.shelf
+			JOIN parts p ON p.doc_no = d.no WHERE c.no = $1 ORDER BY d.no, p.ord`
+	}
+	rows, err := s.db.Reader().QueryContext(ctx, query, corpusNo)
+	if err != nil {
+		return fmt.Errorf("read metadata: %w", store.Translate(err))
+	}
+	defer func() { _ = rows.Close() }() // rows.Err below tells what matters
+	for rows.Next() {
+		var r metaquery.Row
+		dest := []any{&r.No, &r.ID, &r.Metadata, &r.Ord, &r.Part}
+		if !parts {
+			dest = dest[:3]
+		}
+		if err := rows.Scan(dest...); err != nil {
+			return fmt.Errorf("read metadata: %w", store.Translate(err))
+		}
+		if err := visit(r); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read metadata: %w", store.Translate(err))
+	}
+	return nil
+}
+
+// MetadataOf gives the metadata of documents by number; those that are gone are left out.
+func (s *Store) MetadataOf(ctx context.Context, corpusNo int64, nos []int64) (map[int64]json.RawMessage, error) {
+	out := map[int64]json.RawMessage{}
+	if len(nos) == 0 {
+		return out, nil
+	}
+	args := []any{corpusNo}
+	for _, no := range nos {
+		args = append(args, no)
+	}
+	args = padded(args)
+	rows, err := s.db.Reader().QueryContext(ctx, `SELECT d.no, d.metadata`+onShelf+` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args...)
+	_, err = store.Collect(rows, err, func(r *sql.Rows) (struct{}, error) {
+		var no int64
+		var m []byte
+		err := r.Scan(&no, &m)
+		out[no] = m
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read metadata: %w", err)
+	}
+	return out, nil
+}
