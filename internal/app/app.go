@@ -29,6 +29,7 @@ import (
 	httpqueries "quarry/internal/httpapi/queries"
 	"quarry/internal/ingest"
 	"quarry/internal/job"
+	"quarry/internal/metaquery"
 	"quarry/internal/page"
 	"quarry/internal/replica"
 	"quarry/internal/retrieve"
@@ -146,7 +147,8 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 		Areas: []httpapi.Area{
 			httpcorpora.New(a.Corpora, cursors),
 			httpdocuments.New(a.Ingest, reading, cursors, a.cfg.MaxUpload),
-			httpqueries.New(a.Retrieve),
+			httpqueries.New(a.Retrieve, a.History),
+			httpqueries.NewMetadata(metaquery.New(corpusRows, documentRows)),
 			httpqueries.NewHistory(a.History, cursors),
 		},
 		Resolvers: map[string]httpapi.Resolver{"corpus_key": httpcorpora.Resolver(a.Corpora)},

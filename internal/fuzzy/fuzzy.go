@@ -87,13 +87,13 @@ const maxRunes = 64
 // Scorer applies a query to one object after another. It is for one goroutine.
 type Scorer struct {
 	query *Query
-	known []map[string][]float32 // by field: word of a value → score of each word of the field
-	best  []float32              // of the value at hand
+	known []map[string][]float64 // by field: word of a value → score of each word of the field
+	best  []float64              // of the value at hand
 	score []float64              // by field
 	walk  walker
 	text  textBuffer
 	table distances
-	fresh []float32
+	fresh []float64
 }
 
 // maxKnown bounds the words that a scorer remembers for each field.
@@ -103,7 +103,7 @@ const maxKnown = 1 << 15
 func (q *Query) Scorer() *Scorer {
 	s := &Scorer{query: q, score: make([]float64, len(q.fields))}
 	for range q.fields {
-		s.known = append(s.known, map[string][]float32{})
+		s.known = append(s.known, map[string][]float64{})
 	}
 	s.walk.visit = s.value
 	return s
@@ -130,7 +130,7 @@ func (s *Scorer) value(at int, raw []byte, quoted bool) {
 	if len(words) == 0 {
 		return
 	}
-	s.best = append(s.best[:0], make([]float32, len(words))...)
+	s.best = append(s.best[:0], make([]float64, len(words))...)
 	for token := range s.text.tokens(raw, quoted) {
 		scores, ok := s.known[at][string(token)]
 		if !ok {
@@ -142,24 +142,24 @@ func (s *Scorer) value(at int, raw []byte, quoted bool) {
 	}
 	var sum float64
 	for _, x := range s.best {
-		sum += float64(x)
+		sum += x
 	}
 	s.score[at] = max(s.score[at], sum/float64(len(words)))
 }
 
 // compare gives the score of a value's word for each word of a field, and remembers it.
-func (s *Scorer) compare(at int, token []byte) []float32 {
+func (s *Scorer) compare(at int, token []byte) []float64 {
 	f := &s.query.fields[at]
 	text := string(token)
 	v := candidate{text: text, length: utf8.RuneCountInString(text)}
 	s.fresh = s.fresh[:0]
 	for i := range f.words {
-		s.fresh = append(s.fresh, float32(s.similarity(f, &f.words[i], &v)))
+		s.fresh = append(s.fresh, s.similarity(f, &f.words[i], &v))
 	}
 	if len(s.known[at]) >= maxKnown {
 		return s.fresh
 	}
-	kept := append([]float32(nil), s.fresh...)
+	kept := append([]float64(nil), s.fresh...)
 	s.known[at][text] = kept
 	return kept
 }

@@ -12,6 +12,7 @@ import (
 	"quarry/internal/document"
 	"quarry/internal/embed"
 	"quarry/internal/index"
+	"quarry/internal/opt"
 	"quarry/internal/rerank"
 )
 
@@ -29,10 +30,11 @@ type Query struct {
 	Reranker        rerank.Spec
 	RerankerPath    string // where the reranker stands in the body, for faults
 	Context         Context
-	BestPerDocument bool   // max_by doc.id
-	Trace           bool   // tell what each step did
-	Explain         bool   // tell what each score is made of
-	Absent          string // with Explain: a document; tell which step removed it when it is not among the results
+	BestPerDocument bool            // max_by doc.id
+	Trace           bool            // tell what each step did
+	Save            opt.Field[bool] // whether the query belongs in the history; absent leaves it to the corpora
+	Explain         bool            // tell what each score is made of
+	Absent          string          // with Explain: a document; tell which step removed it when it is not among the results
 }
 
 // Source is one corpus of a query with its own settings.
@@ -64,8 +66,10 @@ type Result struct {
 // Answer is what a query gives.
 type Answer struct {
 	Results []Result
-	Trace   []Span  // in order of running; nil unless asked for
-	Absent  *Absent // nil unless asked for, and when the document is among the results
+	Corpora []corpus.Corpus // by position in Query.Sources, as they were when the query was planned
+	Save    bool            // the query belongs in the history, and Trace is there
+	Trace   []Span          // in order of running; nil unless asked for
+	Absent  *Absent         // nil unless asked for, and when the document is among the results
 }
 
 // Span is one step of a query, for its history.
@@ -86,7 +90,7 @@ type Reranked struct {
 	Score, Original       float64 // after and before the stage
 }
 
-// traceDepth is how many results a Span shows at most.
+// traceDepth is how many results a Span shows at most, unless the answer itself has more.
 const traceDepth = 100
 
 // Searcher finds candidates in one corpus: our own index, or an engine behind the same contract.

@@ -3,6 +3,7 @@ package retrieve
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"quarry/internal/index"
@@ -15,11 +16,14 @@ func (s *Service) Run(ctx context.Context, q Query) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	out := Answer{}
+	out := Answer{Save: r.save}
+	for _, src := range r.material.sources {
+		out.Corpora = append(out.Corpora, src.corpus)
+	}
 	if out.Results, err = r.results(ctx, r.page()); err != nil {
 		return Answer{}, err
 	}
-	if q.Trace {
+	if q.Trace || r.save {
 		out.Trace, err = r.trace(ctx)
 	}
 	return out, err
@@ -56,6 +60,7 @@ type ranking struct {
 	steps    []rerank.Step // nil unless they are to be told
 	started  time.Time
 	searched time.Duration
+	save     bool // the query belongs in the history
 }
 
 func (s *Service) rank(ctx context.Context, q Query) (*ranking, error) {
@@ -64,38 +69,54 @@ func (s *Service) rank(ctx context.Context, q Query) (*ranking, error) {
 	if err != nil {
 		return nil, err
 	}
-	record := q.Trace || q.Explain
-	sources, pool, err := s.pool(ctx, q, stages, record)
+	sources, pool, err := s.pool(ctx, q, stages)
 	if errors.Is(err, index.ErrSchema) {
 		// The filter attributes were replaced after the query was planned; now the new ones are there.
-		sources, pool, err = s.pool(ctx, q, stages, record)
+		sources, pool, err = s.pool(ctx, q, stages)
 	}
 	if err != nil {
 		return nil, err
 	}
 	r.searched = time.Since(r.started)
+	r.save = saved(q, sources)
 	r.material = &material{s: s, context: q.Context, sources: sources, pool: pool, read: map[int]*passage{}}
 	items := make([]rerank.Item, len(pool))
 	for i, c := range pool {
 		items[i] = rerank.Item{Index: i, Score: c.score}
 	}
-	r.items, r.steps, err = stages.Run(ctx, items, r.material, record)
+	r.items, r.steps, err = stages.Run(ctx, items, r.material, q.Trace || q.Explain || r.save)
 	return r, err
 }
 
 // pool plans q and gives the candidates that its stages need.
-func (s *Service) pool(ctx context.Context, q Query, stages rerank.Pipeline, record bool) ([]source, []candidate, error) {
+func (s *Service) pool(ctx context.Context, q Query, stages rerank.Pipeline) ([]source, []candidate, error) {
 	sources, err := s.plan(ctx, q)
 	if err != nil {
 		return nil, nil, err
 	}
-	need := q.Offset + q.Limit
+	need, told := q.Offset+q.Limit, q.Trace || q.Explain || saved(q, sources)
 	// Where no stage changes the order, a deeper pool gives the same page.
-	if record || !stages.KeepsScores() && !(stages.KeepsOrder() && sameScale(sources)) {
+	if told || !stages.KeepsScores() && !(stages.KeepsOrder() && sameScale(sources)) {
 		need = poolSize(need)
 	}
 	pool, err := s.retrieve(ctx, q, sources, need)
 	return sources, pool, err
+}
+
+// saved reports whether a query belongs in the history: what it says itself, else what one of its corpora says.
+func saved(q Query, sources []source) bool {
+	if said, ok := q.Save.Get(); ok {
+		return said
+	}
+	return slices.ContainsFunc(sources, func(s source) bool { return s.corpus.SaveHistory })
+}
+
+// depth is how many results a span tells: enough for the answer, and no more where each is a whole document.
+func (r *ranking) depth() int {
+	if r.query.Context.Whole {
+		return r.query.Limit
+	}
+	return max(traceDepth, r.query.Limit)
 }
 
 // page gives the items that the query asks for.
@@ -130,7 +151,7 @@ func indexes(items []rerank.Item) []int {
 
 // trace tells the steps of the query, each with its first results.
 func (r *ranking) trace(ctx context.Context) ([]Span, error) {
-	pool := make([]rerank.Item, min(traceDepth, len(r.material.pool)))
+	pool := make([]rerank.Item, min(r.depth(), len(r.material.pool)))
 	for i := range pool {
 		pool[i] = rerank.Item{Index: i, Score: r.material.pool[i].score}
 	}
@@ -154,7 +175,7 @@ func (r *ranking) reranked(ctx context.Context, s rerank.Step) ([]Reranked, erro
 	for _, x := range s.In {
 		before[x.Index] = x.Score
 	}
-	shown := s.Out[:min(traceDepth, len(s.Out))]
+	shown := s.Out[:min(r.depth(), len(s.Out))]
 	if err := r.material.load(ctx, indexes(shown)); err != nil {
 		return nil, err
 	}

@@ -7,10 +7,13 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"quarry/internal/authz"
 	"quarry/internal/fault"
+	"quarry/internal/history"
 	"quarry/internal/httpapi"
+	"quarry/internal/opt"
 	"quarry/internal/retrieve"
 )
 
@@ -19,11 +22,19 @@ type Runner interface {
 	Run(ctx context.Context, q retrieve.Query) (retrieve.Answer, error)
 }
 
-// Area is the query operations.
-type Area struct{ run Runner }
+// Saver keeps the query history.
+type Saver interface {
+	Save(ctx context.Context, r history.Record)
+}
 
-// New gives the area over a runner.
-func New(r Runner) *Area { return &Area{r} }
+// Area is the query operations.
+type Area struct {
+	run     Runner
+	history Saver
+}
+
+// New gives the area over a runner; the history takes what was asked and answered.
+func New(r Runner, s Saver) *Area { return &Area{r, s} }
 
 // Handlers gives the handler of each operation.
 func (a *Area) Handlers() map[string]httpapi.Handler {
@@ -53,8 +64,13 @@ func (a *Area) searchCorpus(w http.ResponseWriter, r *http.Request, c *httpapi.C
 	if len(f.Fields) > 0 {
 		return f
 	}
-	rewriting, _ := strconv.ParseBool(c.Query.Get("intelligent_query_rewriting"))
-	return a.answer(w, r, q, rewriting)
+	asked := getRequest(c.Query, c.Path["corpus_key"])
+	if v := c.Query.Get("save_history"); v != "" {
+		save, _ := strconv.ParseBool(v) // checked against the schema
+		q.Save = opt.Some(save)
+	}
+	asked.rewriting, _ = strconv.ParseBool(c.Query.Get("intelligent_query_rewriting"))
+	return a.answer(w, r, q, asked)
 }
 
 func (a *Area) queryCorpus(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
@@ -79,7 +95,15 @@ func (a *Area) post(w http.ResponseWriter, r *http.Request, c *httpapi.Call, key
 	if b.StreamResponse {
 		return fault.NotBuilt("streaming is not built yet; leave body.stream_response out to get the answer in one piece")
 	}
-	return a.answer(w, r, q, b.Rewriting)
+	asked, err := postRequest(c.Body, c.Path["corpus_key"])
+	if err != nil {
+		return err
+	}
+	if b.SaveHistory != nil {
+		q.Save = opt.Some(*b.SaveHistory)
+	}
+	asked.rewriting = b.Rewriting
+	return a.answer(w, r, q, asked)
 }
 
 // allowed checks the role on every corpus that the body names; those of the path were checked before.
@@ -95,17 +119,25 @@ func allowed(c *httpapi.Call, q retrieve.Query) error {
 	return nil
 }
 
-func (a *Area) answer(w http.ResponseWriter, r *http.Request, q retrieve.Query, rewriting bool) error {
+func (a *Area) answer(w http.ResponseWriter, r *http.Request, q retrieve.Query, asked *request) error {
+	started := time.Now()
 	found, err := a.run.Run(r.Context(), q)
 	if err != nil {
 		return err
 	}
 	out := answer{Results: wireResults(found.Results)}
-	if rewriting { // needs a language model, which no installation has yet: the query ran as it was
+	if asked.rewriting { // needs a language model, which no installation has yet: the query ran as it was
 		out.Warnings = []string{"intelligent_query_rewriting_failed"}
 		for _, s := range q.Sources {
 			out.Rewritten = append(out.Rewritten, rewritten{CorpusKey: s.Corpus})
 		}
+	}
+	if found.Save { // before the answer goes out, so that the next call finds it
+		made, err := saved(q, asked, &found, started)
+		if err != nil {
+			return err
+		}
+		a.history.Save(r.Context(), made)
 	}
 	return httpapi.WriteJSON(w, http.StatusOK, out)
 }

@@ -19,6 +19,7 @@ type body struct {
 	Search         *search         `json:"search"`
 	Generation     json.RawMessage `json:"generation"`
 	StreamResponse bool            `json:"stream_response"`
+	SaveHistory    *bool           `json:"save_history"`
 	Rewriting      bool            `json:"intelligent_query_rewriting"`
 }
 
