@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quarry/internal/corpus"
+	"quarry/internal/document"
 	"quarry/internal/fault"
 	"quarry/internal/filter"
 	"quarry/internal/fuzzy"
@@ -72,8 +73,8 @@ type Rows interface {
 	// Metadata hands every document of the corpus to visit, or every part, one after another by document number and
 	// part order, as of one snapshot. An error of visit ends the pass and is returned.
 	Metadata(ctx context.Context, corpusNo int64, parts bool, visit func(Row) error) error
-	// MetadataOf gives the metadata of documents by number; those that are gone are left out.
-	MetadataOf(ctx context.Context, corpusNo int64, nos []int64) (map[int64]json.RawMessage, error)
+	// Heads gives documents without parts by number; those that are gone are left out.
+	Heads(ctx context.Context, corpusNo int64, nos []int64) ([]document.Document, error)
 }
 
 // Service answers queries over metadata. Safe for concurrent use.
@@ -247,9 +248,13 @@ func (s *Service) page(ctx context.Context, corpusNo int64, q Query, best *top) 
 			nos = append(nos, e.no)
 		}
 	}
-	metadata, err := s.rows.MetadataOf(ctx, corpusNo, nos)
+	heads, err := s.rows.Heads(ctx, corpusNo, nos)
 	if err != nil {
 		return out, err
+	}
+	metadata := map[int64]json.RawMessage{}
+	for _, d := range heads {
+		metadata[d.No] = d.Metadata
 	}
 	for _, e := range found {
 		if m, ok := metadata[e.no]; ok { // else it was deleted since

@@ -161,6 +161,9 @@ func (r *ranking) trace(ctx context.Context) ([]Span, error) {
 	}
 	out := []Span{{Type: "search", Started: r.started, Latency: r.searched, Results: found}}
 	for _, s := range r.steps {
+		if s.Type == "none" { // asks for no reranking, so there was none
+			continue
+		}
 		span := Span{Type: "rerank", Name: s.Name, Started: s.Started, Latency: s.Latency}
 		if span.Reranked, err = r.reranked(ctx, s); err != nil {
 			return nil, err

@@ -2,8 +2,6 @@ package documents
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"fmt"
 
 	"quarry/internal/metaquery"
@@ -42,29 +40,4 @@ func (s *Store) Metadata(ctx context.Context, corpusNo int64, parts bool, visit 
 		return fmt.Errorf("read metadata: %w", store.Translate(err))
 	}
 	return nil
-}
-
-// MetadataOf gives the metadata of documents by number; those that are gone are left out.
-func (s *Store) MetadataOf(ctx context.Context, corpusNo int64, nos []int64) (map[int64]json.RawMessage, error) {
-	out := map[int64]json.RawMessage{}
-	if len(nos) == 0 {
-		return out, nil
-	}
-	args := []any{corpusNo}
-	for _, no := range nos {
-		args = append(args, no)
-	}
-	args = padded(args)
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT d.no, d.metadata`+onShelf+` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args...)
-	_, err = store.Collect(rows, err, func(r *sql.Rows) (struct{}, error) {
-		var no int64
-		var m []byte
-		err := r.Scan(&no, &m)
-		out[no] = m
-		return struct{}{}, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read metadata: %w", err)
-	}
-	return out, nil
 }
