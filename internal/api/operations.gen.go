@@ -242,9 +242,7 @@ var Operations = []Operation{
 		},
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404, 409, 422, 429, 503, 504},
 		NotSent: map[int]string{
-			409: "Removal is one transaction, so a document cannot change in between.",
 			422: "Every document can be deleted on its own.",
-			429: "Deletions are not limited in number.",
 		}},
 	{ID: "getCorpusDocument", Method: "GET", Path: "/v2/corpora/{corpus_key}/documents/{document_id}",
 		Summary: "Read one document with its metadata and parts", Tag: "Documents",

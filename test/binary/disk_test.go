@@ -128,6 +128,8 @@ func refusedForSpace(t *testing.T, c *testkit.Client) {
 		{"POST", "/v2/corpora", map[string]any{"key": "late"}},
 		{"PATCH", "/v2/corpora/full", map[string]any{"description": "late"}},
 		{"DELETE", "/v2/corpora/full/documents/" + heavyID(0), nil},
+		{"PATCH", "/v2/corpora/full/documents/" + heavyID(0), map[string]any{"metadata": map[string]any{"late": true}}},
+		{"PUT", "/v2/corpora/full/documents/" + heavyID(0) + "/metadata", map[string]any{"metadata": map[string]any{}}},
 		{"POST", "/v2/corpora/full/reset", nil},
 		{"DELETE", "/v2/corpora/full", nil},
 	} {

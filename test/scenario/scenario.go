@@ -30,7 +30,9 @@ type Step struct {
 	Repeat  *Repeat           `yaml:"repeat"` // body made of a repeated text
 	Form    []FormPart        `yaml:"form"`
 	Expect  Expect            `yaml:"expect"`
-	Save    map[string]string `yaml:"save"` // name → path in the response, such as search_results.0.score
+	Save    map[string]string `yaml:"save"`  // name → path in the response, such as search_results.0.score
+	Race    *Race             `yaml:"race"`  // instead of everything above
+	Times   int               `yaml:"times"` // in a race: how often at once
 }
 
 // Repeat makes a long body: Before, then Text Times times, then After.
@@ -55,6 +57,7 @@ type FormPart struct {
 // Expect is what must come back.
 type Expect struct {
 	Status   int               `yaml:"status"`
+	OneOf    []int             `yaml:"one_of"`   // instead of status, in a race
 	Body     any               `yaml:"body"`     // subset: maps by member, lists in full, each element a subset
 	Contains []string          `yaml:"contains"` // texts somewhere in the body
 	Absent   []string          `yaml:"absent"`   // paths that must not exist

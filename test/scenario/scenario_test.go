@@ -33,6 +33,7 @@ func start(t *testing.T, database string) (*app.App, scenario.Target) {
 	cfg := config.Default()
 	cfg.Data, cfg.Listen, cfg.Database = t.TempDir(), "", database
 	cfg.MaxJSON = 2 << 20 // so that scenarios of too large bodies stay small
+	cfg.MaxDeletes = 2    // so that few calls at once are too many
 	a, err := app.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		t.Fatal(err)

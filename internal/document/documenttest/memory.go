@@ -21,9 +21,10 @@ type Memory struct {
 	document.Store // nil: reading for the index is not done here
 
 	Corpus corpus.Corpus
-	Behind error  // what CatchUp returns
-	Blind  bool   // Get finds nothing, as if all was committed a moment later
-	Hold   func() // called by Delete and Amend before they look at anything, when not nil
+	Behind error                           // what CatchUp returns
+	Blind  bool                            // Get finds nothing, as if all was committed a moment later
+	Hold   func()                          // called by Delete and Amend before they look at anything, when not nil
+	Slow   func(ctx context.Context) error // what Delete does instead, when not nil
 
 	mu      sync.Mutex
 	docs    map[string]document.Document
@@ -90,8 +91,11 @@ func (m *Memory) Get(_ context.Context, _ int64, id string, parts bool) (*docume
 }
 
 // Delete implements document.Store.
-func (m *Memory) Delete(_ context.Context, _, epoch int64, seen *document.Document) (int64, error) {
+func (m *Memory) Delete(ctx context.Context, _, epoch int64, seen *document.Document) (int64, error) {
 	m.pause()
+	if m.Slow != nil {
+		return 0, m.Slow(ctx)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d, ok := m.docs[seen.ID]

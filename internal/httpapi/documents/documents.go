@@ -35,6 +35,9 @@ func (a *Area) Handlers() map[string]httpapi.Handler {
 		"getCorpusDocument":    a.get,
 		"deleteCorpusDocument": a.delete,
 		"uploadFile":           a.upload,
+
+		"updateCorpusDocument":          a.amend(true),
+		"replaceCorpusDocumentMetadata": a.amend(false),
 	}
 }
 
@@ -113,6 +116,21 @@ func (a *Area) get(w http.ResponseWriter, r *http.Request, c *httpapi.Call) erro
 		return err
 	}
 	return httpapi.WriteJSON(w, http.StatusOK, whole(&owner, d))
+}
+
+// amend gives the handler of the two operations that change metadata.
+func (a *Area) amend(merge bool) httpapi.Handler {
+	return func(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+		metadata, err := decodeMetadata(c.Body)
+		if err != nil {
+			return err
+		}
+		d, err := a.documents.Amend(r.Context(), c.Path["corpus_key"], c.Path["document_id"], metadata, merge)
+		if err != nil {
+			return err
+		}
+		return httpapi.WriteJSON(w, http.StatusOK, head(d))
+	}
 }
 
 func (a *Area) delete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
