@@ -17,6 +17,7 @@ import (
 
 	contract "quarry/api"
 	"quarry/internal/account"
+	"quarry/internal/bulk"
 	"quarry/internal/config"
 	"quarry/internal/corpus"
 	"quarry/internal/document"
@@ -26,6 +27,7 @@ import (
 	"quarry/internal/httpapi"
 	httpcorpora "quarry/internal/httpapi/corpora"
 	httpdocuments "quarry/internal/httpapi/documents"
+	httpjobs "quarry/internal/httpapi/jobs"
 	httpqueries "quarry/internal/httpapi/queries"
 	"quarry/internal/ingest"
 	"quarry/internal/job"
@@ -140,6 +142,7 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 	a.Corpora = corpus.New(corpusRows, a.encoders, dropped{a.replicas, a.jobs})
 	reading := document.NewService(documentRows, corpusRows, a.replicas, int(a.cfg.MaxDeletes))
 	a.Ingest = ingest.New(ingest.Config{Corpora: corpusRows, Documents: documentRows, Encoders: a.encoders, Index: a.replicas})
+	many := bulk.New(bulk.Config{Corpora: corpusRows, Documents: reading, Store: documentRows, Index: a.replicas, Jobs: a.jobs})
 	a.Retrieve = retrieve.New(corpusRows, a.replicas, documentRows, a.encoders)
 	a.History = history.New(queries.New(a.db), time.Duration(a.cfg.HistoryDays)*24*time.Hour, a.log)
 	a.server, err = httpapi.New(httpapi.Config{
@@ -147,6 +150,7 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 		Areas: []httpapi.Area{
 			httpcorpora.New(a.Corpora, cursors),
 			httpdocuments.New(a.Ingest, reading, cursors, a.cfg.MaxUpload),
+			httpjobs.New(a.jobs, many, cursors),
 			httpqueries.New(a.Retrieve, a.History),
 			httpqueries.NewMetadata(metaquery.New(corpusRows, documentRows)),
 			httpqueries.NewHistory(a.History, cursors),

@@ -116,7 +116,7 @@ func TestQueryParameters(t *testing.T) {
 		{"/v2/corpora?limit=", "query.limit", "must be an integer"},
 		{"/v2/corpora?limit=1&limit=2", "query.limit", "is given 2 times"},
 		{"/v2/corpora?limit=99999999999999999999999999999999999", "query.limit", "must be an integer"},
-		{"/v2/corpora?corpus_id=crp_1&corpus_id=x", "query.corpus_id[1]", "must match the pattern"},
+		{"/v2/corpora?corpus_id=crp_1&corpus_id=x", "query.corpus_id", "must match the pattern"},
 		{"/v2/corpora?filter=%ff", "query.filter", "UTF-8"},
 		{"/v2/corpora?filter=a%00", "query.filter", "NUL"},
 		{"/v2/corpora?filter=%zz", "query", "is not a valid query string"},

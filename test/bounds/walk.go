@@ -156,9 +156,12 @@ func (w *walk) bounds(s object, place string) {
 	}
 }
 
-// Field is the name that field_errors use for a place.
+// Field is the name that field_errors use for a place. A repeated query parameter goes by its name alone.
 func Field(place string) string {
 	var out strings.Builder
+	if strings.HasPrefix(place, "query.") {
+		place = strings.TrimSuffix(place, "[]")
+	}
 	for rest := strings.ReplaceAll(place, "[]", "[0]"); rest != ""; {
 		before, after, _ := strings.Cut(rest, "<")
 		_, rest, _ = strings.Cut(after, ">")

@@ -1,0 +1,117 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"quarry/internal/bulk"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+)
+
+// Bulk is the operations on many documents, as bulk.Service does them.
+type Bulk interface {
+	// Delete begins to delete documents.
+	Delete(ctx context.Context, sel bulk.Selection) (bulk.Begun, error)
+	// Update begins to change metadata.
+	Update(ctx context.Context, sel bulk.Selection, metadata json.RawMessage, replace bool) (bulk.Begun, error)
+	// Wait gives the counts of an operation that has ended.
+	Wait(ctx context.Context, b bulk.Begun) (bulk.Counts, error)
+}
+
+func (a *Area) bulkDelete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	sel, err := selection(r, c)
+	if err != nil {
+		return err
+	}
+	// Whatever becomes of the request, its answer can name the job: so the job is begun without its deadline.
+	begun, err := a.bulk.Delete(context.WithoutCancel(r.Context()), sel)
+	if err != nil {
+		return err
+	}
+	if waitless(c) {
+		return httpapi.WriteJSON(w, http.StatusAccepted, wireDeleting(begun))
+	}
+	n, err := a.bulk.Wait(r.Context(), begun)
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, wireDeleted(begun, n))
+}
+
+func (a *Area) bulkUpdate(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	sel, err := selection(r, c)
+	if err != nil {
+		return err
+	}
+	var body struct { // the generated model would lose the text of numbers
+		Metadata json.RawMessage `json:"metadata"`
+		Strategy string          `json:"strategy"`
+	}
+	if err := httpapi.Decode(c.Body, &body); err != nil {
+		return err
+	}
+	begun, err := a.bulk.Update(context.WithoutCancel(r.Context()), sel, body.Metadata, body.Strategy == "replace")
+	if err != nil {
+		return err
+	}
+	if waitless(c) {
+		return httpapi.WriteJSON(w, http.StatusAccepted, wireUpdating(begun))
+	}
+	n, err := a.bulk.Wait(r.Context(), begun)
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, wireUpdated(begun, n))
+}
+
+// waitless reports whether the client wants the job's id at once, which is the default.
+func waitless(c *httpapi.Call) bool { return c.Query.Get("async") != "false" }
+
+// selection reads which documents a request means. ids win over a filter (contract: Bulk).
+func selection(r *http.Request, c *httpapi.Call) (bulk.Selection, error) {
+	sel := bulk.Selection{
+		Corpus: c.Path["corpus_key"], Filter: strings.TrimSpace(c.Query.Get("metadata_filter")), CreatedBy: c.Principal.Name,
+		IDs: documentIDs(r.URL.RawQuery),
+	}
+	if c.Query.Has("document_ids") && len(sel.IDs) == 0 { // rather than fall back to a filter: a list that turned out empty means nobody
+		return sel, fault.InvalidField("query.document_ids", "names no document")
+	}
+	return sel, nil
+}
+
+// documentIDs reads the ids of a query string: a list with commas, or repeated. In a single list an encoded comma
+// separates too, as most clients encode every comma; with repetition there is no need, and it belongs to the id.
+func documentIDs(raw string) (out []string) {
+	var lists []string
+	for _, pair := range strings.Split(raw, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		if name, err := url.QueryUnescape(name); err == nil && name == "document_ids" {
+			lists = append(lists, value)
+		}
+	}
+	if len(lists) == 1 {
+		whole, _ := url.QueryUnescape(lists[0]) // the chain has checked it
+		return appendIDs(nil, strings.Split(whole, ","))
+	}
+	for _, list := range lists {
+		for _, v := range strings.Split(list, ",") {
+			one, _ := url.QueryUnescape(v)
+			out = appendIDs(out, []string{one})
+		}
+	}
+	return out
+}
+
+// appendIDs leaves out what stands between two commas and is nothing.
+func appendIDs(to, ids []string) []string {
+	for _, v := range ids {
+		if v != "" {
+			to = append(to, v)
+		}
+	}
+	return to
+}

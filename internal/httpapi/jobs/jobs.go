@@ -1,0 +1,134 @@
+// Package jobs holds the handlers of background jobs, list and read, and of the operations that begin one and nothing
+// else: deleting and changing many documents. What jobs are is in package job, what these do in package bulk. Package
+// app plugs the area in.
+package jobs
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"quarry/internal/api"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/id"
+	"quarry/internal/job"
+	"quarry/internal/page"
+)
+
+// Queue reads jobs, as job.Queue does.
+type Queue interface {
+	// Get gives a job of an account; fault.KindNotFound when there is none.
+	Get(ctx context.Context, account string, id id.Job) (job.Job, error)
+	// List gives a page of jobs, newest first, and whether more follow.
+	List(ctx context.Context, l job.List) ([]job.Job, bool, error)
+}
+
+// Area answers the operations of jobs.
+type Area struct {
+	queue   Queue
+	bulk    Bulk
+	cursors *page.Cursors
+}
+
+// New gives the area; cursors sign the page keys.
+func New(q Queue, b Bulk, cursors *page.Cursors) *Area { return &Area{q, b, cursors} }
+
+// Handlers implements httpapi.Area.
+func (a *Area) Handlers() map[string]httpapi.Handler {
+	return map[string]httpapi.Handler{
+		"listJobs": a.list, "getJob": a.get,
+		"bulkDeleteCorpusDocuments": a.bulkDelete, "bulkUpdateCorpusDocumentMetadata": a.bulkUpdate,
+	}
+}
+
+func (a *Area) get(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	found, err := a.queue.Get(r.Context(), account, id.Job(c.Path["job_id"]))
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, wireJob(&found))
+}
+
+const (
+	// account is the one of the installation; see job.Job.
+	account = ""
+	// defaultLimit is the contract's.
+	defaultLimit = 10
+	// maxFilter keeps the statement within what every database takes.
+	maxFilter = 1000
+)
+
+// filters are the repeated parameters of the list.
+var filters = []string{"corpus_key", "state"}
+
+// list answers a page. With a page key, filters that the request leaves out are those of the page before.
+func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	l := job.List{Account: account, Limit: defaultLimit}
+	if v := c.Query.Get("limit"); v != "" {
+		l.Limit, _ = strconv.Atoi(v) // checked by the chain
+	}
+	scope := page.Scope{Operation: "listJobs", Filters: map[string]string{}}
+	for _, name := range filters {
+		values := slices.Compact(slices.Sorted(slices.Values(c.Query[name])))
+		if len(values) > maxFilter {
+			return fault.InvalidField("query."+name, "must be given at most %d times", maxFilter)
+		}
+		if len(values) > 0 {
+			scope.Filters[name] = strings.Join(values, ",") // neither keys nor states hold commas
+		}
+	}
+	if v := c.Query.Get("after"); v != "" {
+		scope.Filters["after"] = v
+	}
+	position, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
+	if err != nil {
+		return err
+	}
+	if err := read(&l, position, scope.Filters); err != nil {
+		return err
+	}
+	found, more, err := a.queue.List(r.Context(), l)
+	if err != nil {
+		return err
+	}
+	out := api.ListJobsResponse{Jobs: wireJobs(found), Metadata: &api.ListMetadata{}}
+	if more {
+		last := &found[len(found)-1]
+		key := a.cursors.Encode(scope, strconv.FormatInt(last.Created.UnixMicro(), 10), string(last.ID))
+		out.Metadata.PageKey = &key
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, out)
+}
+
+// read brings position and filters of a scope into l.
+func read(l *job.List, position []string, from map[string]string) error {
+	if position != nil {
+		if len(position) != 2 {
+			return fault.InvalidField("query.page_key", "is not a token of this list; start again without page_key")
+		}
+		created, err := strconv.ParseInt(position[0], 10, 64)
+		if err != nil {
+			return fault.InvalidField("query.page_key", "is not a token of this list; start again without page_key")
+		}
+		l.Before = &job.Position{Created: created, ID: id.Job(position[1])}
+	}
+	if v := from["corpus_key"]; v != "" {
+		l.Corpora = strings.Split(v, ",")
+	}
+	if v := from["after"]; v != "" {
+		var err error
+		if l.After, err = time.Parse(time.RFC3339Nano, v); err != nil {
+			return fault.InvalidField("query.after", "must be an RFC 3339 instant such as 2031-04-02T08:00:00Z")
+		}
+	}
+	if v := from["state"]; v != "" {
+		for _, s := range strings.Split(v, ",") {
+			l.States = append(l.States, job.State(s))
+		}
+	}
+	return nil
+}
