@@ -224,5 +224,5 @@ func grouped(n int64) string {
 
 // result words counts.
 func result(did string, n Counts) string {
-	return fmt.Sprintf("%s %s documents, %s skipped, %s failed", grouped(n.Done), did, grouped(n.Skipped), grouped(n.Failed))
+	return fmt.Sprintf("%s %s, %s skipped, %s failed", grouped(n.Done), did, grouped(n.Skipped), grouped(n.Failed))
 }

@@ -69,7 +69,7 @@ func (m *Memory) Insert(_ context.Context, corpusNo, epoch int64, d *document.Do
 	m.Corpus.Seq++
 	kept := *d
 	kept.No, kept.Parts = m.Corpus.Seq, slices.Clone(d.Parts)
-	kept.Created = time.UnixMicro(1_700_000_000_000_000 + kept.No).UTC()
+	kept.Created = time.Now().UTC().Truncate(time.Microsecond)
 	kept.Updated = kept.Created
 	d.No, d.Created, d.Updated = kept.No, kept.Created, kept.Updated
 	m.docs[d.ID] = kept
@@ -159,7 +159,12 @@ func (m *Memory) amend(e *document.Edit) {
 			e.Outcome = document.Unchanged
 		default:
 			e.Outcome = document.Updated
-			d.Metadata, d.Digest, d.Updated = next, "", d.Updated.Add(time.Microsecond)
+			d.Metadata, d.Digest = next, ""
+			if now := time.Now().UTC().Truncate(time.Microsecond); now.After(d.Updated) {
+				d.Updated = now
+			} else {
+				d.Updated = d.Updated.Add(time.Microsecond)
+			}
 			m.docs[id] = d
 			m.Corpus.Seq++
 		}
