@@ -185,6 +185,9 @@ func (t *table) add(d *Document, stems, words inversion) error {
 	for i := range d.Parts {
 		p := &d.Parts[i]
 		row := uint32(t.rows)
+		if p.Lang != "" {
+			stems.add(languageMark+p.Lang, row, 1)
+		}
 		for _, s := range p.Stems {
 			stems.add(s, row, 1)
 		}

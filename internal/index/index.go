@@ -58,6 +58,7 @@ type Document struct {
 // Part is one possible hit.
 type Part struct {
 	Ord        int
+	Lang       string         // the language that the terms were made in
 	Values     []filter.Value // by ordinal; those of part level count
 	Stems      []string       // scoring terms of the text
 	Heading    []string       // scoring terms of the heading, counted twice in frequency and length

@@ -14,6 +14,7 @@ import (
 
 	"quarry/internal/index/layer"
 	"quarry/internal/index/segment"
+	"quarry/internal/text/token"
 )
 
 const (
@@ -27,6 +28,7 @@ const (
 // manifest names the files that together are the index as of change Seq.
 type manifest struct {
 	Format     int               `json:"format"`
+	Analysis   int               `json:"analysis"` // token.Version
 	Epoch      int64             `json:"epoch"`
 	Encoder    string            `json:"encoder"`
 	Schema     int64             `json:"schema"`
@@ -44,12 +46,12 @@ type manifestSegment struct {
 
 func (x *Index) identity() manifest {
 	c := &x.cfg
-	return manifest{Format: formatVersion, Epoch: c.Epoch, Encoder: c.Encoder, Schema: x.of.Version, Dim: c.Dim, Dimensions: c.Dimensions}
+	return manifest{Format: formatVersion, Analysis: token.Version, Epoch: c.Epoch, Encoder: c.Encoder, Schema: x.of.Version, Dim: c.Dim, Dimensions: c.Dimensions}
 }
 
 // fits reports whether files of m can be opened by an index that would write o, but perhaps for their columns.
 func (m manifest) fits(o manifest) bool {
-	return m.Format >= oldestFormat && m.Format <= o.Format && m.Epoch == o.Epoch && m.Encoder == o.Encoder && m.Dim == o.Dim &&
+	return m.Format >= oldestFormat && m.Format <= o.Format && m.Analysis == o.Analysis && m.Epoch == o.Epoch && m.Encoder == o.Encoder && m.Dim == o.Dim &&
 		m.Dimensions == o.Dimensions
 }
 

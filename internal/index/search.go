@@ -16,7 +16,7 @@ import (
 type Query struct {
 	Vector          []float32  // nil = no dense side
 	Terms           []string   // scoring stems; one given twice counts twice
-	Phrases         [][]string // surface words that must stand one behind the other; each phrase scores as one term
+	Phrases         [][]string // surface words that must stand one behind the other, the last a beginning if it ends in *; each scores as one term
 	Prefixes        []string   // beginnings of surface words; each scores as one term over the words it stands for
 	Exclude         []string   // surface words whose parts are left out
 	ExcludePrefixes []string

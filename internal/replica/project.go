@@ -57,7 +57,7 @@ func projectPart(schema *filter.Schema, p *document.Part, metadata map[string]an
 	values, _ := schema.Values(filter.Part, metadata)
 	terms := token.Analyze(p.Text, p.Lang)
 	part := index.Part{
-		Ord: p.Ord, Values: values, Stems: terms.Stems, Words: terms.Words, Vector: p.Vector,
+		Ord: p.Ord, Lang: p.Lang, Values: values, Stems: terms.Stems, Words: terms.Words, Vector: p.Vector,
 	}
 	if p.Heading != "" {
 		part.Heading = token.Analyze(p.Heading, p.Lang).Stems

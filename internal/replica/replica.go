@@ -76,6 +76,17 @@ func (s *Set) Search(ctx context.Context, c corpus.Corpus, q index.Query) (hits 
 	return hits, err
 }
 
+// Languages lists the languages of the parts of c, the most frequent first, as of at least c.Seq.
+func (s *Set) Languages(ctx context.Context, c corpus.Corpus) (out []index.Language, err error) {
+	err = s.with(ctx, c, func(x *index.Index) error {
+		snapshot := x.Snapshot()
+		defer snapshot.Release()
+		out, err = snapshot.Languages()
+		return err
+	})
+	return out, err
+}
+
 // Dropped forgets the replica of a deleted or reset corpus and removes its files.
 func (s *Set) Dropped(c corpus.Corpus) {
 	s.mu.Lock()

@@ -15,6 +15,8 @@ import (
 // fixed searches a list of parts whose scores are given, as a Searcher must.
 type fixed []index.Hit
 
+func (fixed) Languages(context.Context, corpus.Corpus) ([]index.Language, error) { return nil, nil }
+
 func (f fixed) Search(_ context.Context, _ corpus.Corpus, q index.Query) ([]index.Hit, error) {
 	pick := map[string]index.Hit{}
 	take := func(score func(index.Hit) float64, positive bool) {

@@ -31,7 +31,7 @@ func parseKeywords(text string) keywords {
 		}
 		if body, after, ok := quoted(rest); ok {
 			if w := sequence(body); len(w) > 0 {
-				k.phrases = append(k.phrases, w)
+				k.phrases = append(k.phrases, openEnded(w))
 			}
 			end := spaceAt(after) // what sticks to the closing quote is plain text
 			plain.WriteString(body + " " + after[:end])
@@ -96,13 +96,13 @@ func (k *keywords) leaveOut(text string, words []string, prefix bool) {
 	case prefix && len(words) == 1:
 		k.excludePrefixes = append(k.excludePrefixes, words[0])
 	default:
-		k.exclude = append(k.exclude, words)
+		k.exclude = append(k.exclude, openEnded(words))
 	}
 }
 
 // oneWord reports whether the index keeps text, joints and all, as a single word.
 func oneWord(text string) bool {
-	terms := token.Analyze(text, "").Words
+	terms := token.Query(text).Words
 	return len(terms) > 0 && terms[0].Text == token.Normalize(text) && (len(terms) == 1 || terms[1].Pos == terms[0].Pos)
 }
 
@@ -110,11 +110,20 @@ func oneWord(text string) bool {
 // behind one another there too.
 func sequence(s string) []string {
 	var out []string
-	terms := token.Analyze(s, "").Words
+	terms := token.Query(s).Words
 	for i, t := range terms {
 		if i+1 == len(terms) || terms[i+1].Pos != t.Pos {
 			out = append(out, t.Text)
 		}
 	}
 	return out
+}
+
+// openEnded makes the last word of a phrase a beginning where it is shorter than the grams of its script: the text may go
+// on without a space there.
+func openEnded(words []string) []string {
+	if n := len(words) - 1; n >= 0 && token.Fragment(words[n]) {
+		words[n] += "*" // index.Query.Phrases
+	}
+	return words
 }

@@ -18,6 +18,8 @@ func TestKeywords(t *testing.T) {
 		{`the "Red Pump" today`, keywords{plain: "the Red Pump today", phrases: [][]string{{"red", "pump"}}}},
 		{`"state-of-the-art" art`, keywords{plain: "state-of-the-art art", phrases: [][]string{{"state", "of", "the", "art"}}}},
 		{`"机器学习"`, keywords{plain: "机器学习", phrases: [][]string{{"机器", "器学", "学习"}}}},
+		{`"学"`, keywords{plain: "学", phrases: [][]string{{"学*"}}}},
+		{`"A组"`, keywords{plain: "A组", phrases: [][]string{{"a", "组*"}}}},
 		{`"oil filter"-every"day"* -x`, keywords{plain: `oil filter -every"day"*`, phrases: [][]string{{"oil", "filter"}}, exclude: [][]string{{"x"}}}},
 		{"Pump* oil", keywords{plain: "Pump oil", scored: "oil", prefixes: []string{"pump"}}},
 		{"machine-l*", keywords{plain: "machine-l", scored: none, prefixes: []string{"machine-l"}}},

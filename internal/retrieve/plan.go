@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"quarry/internal/corpus"
@@ -60,7 +61,11 @@ func (s *Service) planOne(ctx context.Context, c corpus.Corpus, src Source, text
 	if src.Lambda > 0 {
 		k := parseKeywords(text)
 		plain = k.plain
-		addTerms(&out.search, k)
+		languages, err := s.languages(ctx, c, k.plain)
+		if err != nil {
+			return out, err
+		}
+		addTerms(&out.search, k, languages)
 		out.search.PhrasesRequired = src.Lambda == 1 && len(k.phrases) > 0
 	}
 	if src.Lambda == 1 {
@@ -74,11 +79,9 @@ func (s *Service) planOne(ctx context.Context, c corpus.Corpus, src Source, text
 	return out, err
 }
 
-// addTerms fills the lexical side of the query. The language of a text as short as a query is often unsure; English
-// stands in then.
-func addTerms(q *index.Query, k keywords) {
-	code := lang.Of(k.plain, "eng")
-	terms := token.Analyze(k.scored, code)
+// addTerms fills the lexical side of the query, whose words are analysed as those of documents in each of languages.
+func addTerms(q *index.Query, k keywords, languages []string) {
+	terms := token.Query(k.scored, languages...)
 	q.Terms = terms.Stems
 	if len(q.Terms)+len(k.phrases) == 0 { // nothing but stop words: they are all there is to go by
 		for _, w := range terms.Words {
@@ -86,7 +89,11 @@ func addTerms(q *index.Query, k keywords) {
 		}
 	}
 	q.Phrases = append(q.Phrases, k.phrases...)
-	q.Prefixes, q.ExcludePrefixes = append(k.prefixes, fragments(terms.Words)...), k.excludePrefixes
+	q.Prefixes, q.ExcludePrefixes = k.prefixes, k.excludePrefixes
+	for _, f := range fragments(terms.Words) {
+		q.Prefixes = append(q.Prefixes, f)
+		q.Terms = slices.DeleteFunc(q.Terms, func(t string) bool { return t == f })
+	}
 	for _, words := range k.exclude {
 		if len(words) == 1 {
 			q.Exclude = append(q.Exclude, words[0])
@@ -96,17 +103,30 @@ func addTerms(q *index.Query, k keywords) {
 	}
 }
 
-// fragments gives the words when all of them are shorter than the grams of their script. The index has them only as
-// beginnings of words, but for those that stand alone.
+// fragments gives the words that are shorter than the grams of their script. The index has most of them only as
+// beginnings of words; those that score by themselves are not needed here.
 func fragments(words []token.Term) []string {
 	var out []string
 	for _, w := range words {
-		if !token.Fragment(w.Text) {
-			return nil
+		if token.Fragment(w.Text) && !token.Scored(w.Text) && !slices.Contains(out, w.Text) {
+			out = append(out, w.Text)
 		}
-		out = append(out, w.Text)
 	}
 	return out
+}
+
+// languages gives the languages that the documents meant by a query may be in: its own if it can be told and the
+// corpus has it, else those of the corpus in its script. A short text is often unsure; the corpus knows better.
+func (s *Service) languages(ctx context.Context, c corpus.Corpus, text string) ([]string, error) {
+	have, err := s.searcher.Languages(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("languages of %s: %w", c.Key, err)
+	}
+	codes := make([]string, len(have))
+	for i, l := range have {
+		codes[i] = l.Code
+	}
+	return lang.Among(text, codes), nil
 }
 
 // encode gives the query's vector; sources with the same text, encoder and role share it.

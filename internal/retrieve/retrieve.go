@@ -98,6 +98,8 @@ type Searcher interface {
 	// Search gives the union of the best q.K parts by cosine and the best q.K by BM25 among those that pass, each
 	// scored on both sides, from a state that includes change c.Seq. Ties are broken by document id and part order.
 	Search(ctx context.Context, c corpus.Corpus, q index.Query) ([]index.Hit, error)
+	// Languages gives the languages of the parts of a corpus, the most frequent first, from such a state.
+	Languages(ctx context.Context, c corpus.Corpus) ([]index.Language, error)
 }
 
 // Corpora reads corpora by key, in the order asked.

@@ -34,8 +34,8 @@ type Segment struct {
 	Dead    []uint32 // per stem: rows that are not live; nil = none
 }
 
-// df is the number of live rows with a stem.
-func (s *Segment) df(stem int) int {
+// DF is the number of live rows with a stem.
+func (s *Segment) DF(stem int) int {
 	n := s.Stems.DF(stem)
 	if s.Dead != nil {
 		n -= int(s.Dead[stem])
@@ -46,7 +46,7 @@ func (s *Segment) df(stem int) int {
 // Query is what is looked for.
 type Query struct {
 	Terms    []string   // scoring stems; one given twice counts twice
-	Phrases  [][]string // surface words that must stand one behind the other; each phrase scores as one term
+	Phrases  [][]string // surface words that must stand one behind the other; each phrase scores as one term. Its last may end in Beginning
 	Prefixes []string   // beginnings of surface words; each scores as one term over the words it stands for
 }
 
@@ -140,7 +140,7 @@ func (s *Scorer) addStems(stems []string) {
 			t.lists[i].stem = -1
 			if stem, ok := sg.Stems.Find(name); ok {
 				t.lists[i].stem = stem
-				df += sg.df(stem)
+				df += sg.DF(stem)
 			}
 		}
 		if df > 0 {

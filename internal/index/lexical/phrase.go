@@ -2,8 +2,10 @@ package lexical
 
 import (
 	"cmp"
+	"maps"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"quarry/internal/index/postings"
 	"quarry/internal/index/rowset"
@@ -19,6 +21,32 @@ func (c *Corpus) phrase(words []string) []list {
 }
 
 func (s *Segment) phrase(words []string) list {
+	if n := len(words) - 1; n >= 0 && strings.HasSuffix(words[n], Beginning) {
+		return s.openPhrase(words[:n], strings.TrimSuffix(words[n], Beginning))
+	}
+	return s.closedPhrase(words)
+}
+
+// Beginning at the end of the last word of a phrase makes it stand for every word that begins so.
+const Beginning = "*"
+
+// openPhrase adds up the phrases that end in any of the first maxExpansion words of a prefix.
+func (s *Segment) openPhrase(words []string, prefix string) list {
+	freqs, n := map[uint32]uint32{}, 0
+	for w := s.Words.Prefix(prefix); w.Next() && n < maxExpansion; n++ {
+		l := s.closedPhrase(append(words[:len(words):len(words)], string(w.Term)))
+		for i, row := range l.rows {
+			freqs[row] += l.freqs[i]
+		}
+	}
+	out := list{stem: -1, rows: slices.Sorted(maps.Keys(freqs))}
+	for _, row := range out.rows {
+		out.freqs = append(out.freqs, freqs[row])
+	}
+	return out
+}
+
+func (s *Segment) closedPhrase(words []string) list {
 	out := list{stem: -1}
 	if len(words) == 0 {
 		return out

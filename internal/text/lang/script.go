@@ -184,3 +184,14 @@ var speakers = func() map[string]uint32 {
 	}
 	return m
 }()
+
+// FunctionWords gives the frequent short words of a language, in lower case;
+// none for languages that are told by their script alone.
+func FunctionWords(code string) []string {
+	for _, l := range functionWords {
+		if l.code == code {
+			return strings.Fields(l.words)
+		}
+	}
+	return nil
+}

@@ -11,9 +11,21 @@ type class uint8
 const (
 	classNone   class = iota // separates words
 	classWord                // belongs to a word
+	classHan                 // belongs to a run cut into pairs, and is a term of its own
 	classPair                // belongs to a run cut into pairs
 	classTriple              // belongs to a run cut into triples
 )
+
+// gram is how many characters of the class make a term; 0 for whole words.
+func (c class) gram() int {
+	switch c {
+	case classHan, classPair:
+		return 2
+	case classTriple:
+		return 3
+	}
+	return 0
+}
 
 // asciiWord holds true for letters and digits.
 var asciiWord = func() (t [utf8.RuneSelf]bool) {
@@ -23,12 +35,17 @@ var asciiWord = func() (t [utf8.RuneSelf]bool) {
 	return t
 }()
 
-// pairs are the scripts written without spaces whose words are mostly of one
-// or two characters; triples those whose words are longer (measured: Thai
-// nDCG@10 .974 with triples, .941 with pairs; Chinese .967 with pairs).
+// pairs are the scripts cut into pairs: those without spaces whose words are
+// mostly of one or two characters, and Hangul, whose words carry particles
+// that only grams get past. triples are those without spaces whose words are
+// longer (measured: Thai nDCG@10 .974 with triples, .941 with pairs; Chinese
+// .967 with pairs).
 var (
-	pairs   = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo}
-	triples = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+	pairs   = []*unicode.RangeTable{unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul}
+	triples = []*unicode.RangeTable{
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+		unicode.Tai_Le, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Balinese,
+	}
 )
 
 // classAt returns the class of the character at offset i and its size in
@@ -50,20 +67,31 @@ func classOf(r rune) class {
 		return classNone
 	case r < 0x0E00:
 		return wordClass(r)
+	case 0x1100 <= r && r < 0x1200:
+		return classPair // Hangul in pieces, which fold puts together
 	case r < 0x2000 && unicode.In(r, triples...):
 		return tripleClass(r)
-	case r == 'ー' || r == '々' || r == '〆' || 0xFF66 <= r && r <= 0xFF9F:
-		// The length mark, the repetition marks and half-width kana are of
-		// the common script, but stand inside Japanese words.
-		return classPair
-	case r >= 0x2E80 && unicode.In(r, pairs...):
-		if unicode.IsLetter(r) || unicode.Is(unicode.Nl, r) {
-			return classPair
-		}
-		return classNone
-	default:
+	case r < 0x2E80:
 		return wordClass(r)
+	case r == '々' || r == '〆':
+		return classHan
+	case r == 'ー' || 0xFF66 <= r && r <= 0xFF9F:
+		// The length mark and half-width kana are of the common script, but
+		// stand inside Japanese words.
+		return classPair
+	case unicode.Is(unicode.Han, r):
+		return letterClass(r, classHan)
+	case unicode.In(r, pairs...):
+		return letterClass(r, classPair)
 	}
+	return wordClass(r)
+}
+
+func letterClass(r rune, c class) class {
+	if unicode.IsLetter(r) || unicode.Is(unicode.Nl, r) {
+		return c
+	}
+	return classNone
 }
 
 func tripleClass(r rune) class {

@@ -5,7 +5,7 @@ import "strings"
 // englishStops are function words: articles, pronouns, prepositions,
 // conjunctions, auxiliaries, question words and a few adverbs of degree and
 // place. They are in nearly every passage and say nothing of its subject.
-var englishStops = wordSet(`
+var englishStops = wordSet(strings.Fields(`
 	a an the
 	i me my we us our you your he him his she her it its they them their
 	this that these those who whom whose which what when where why how
@@ -17,10 +17,9 @@ var englishStops = wordSet(`
 	not no there here also both each such some any all other another
 	only very too just more most same again
 	however therefore
-`)
+`))
 
-func wordSet(list string) map[string]struct{} {
-	words := strings.Fields(list)
+func wordSet(words []string) map[string]struct{} {
 	set := make(map[string]struct{}, len(words))
 	for _, w := range words {
 		set[w] = struct{}{}

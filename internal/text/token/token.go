@@ -4,13 +4,17 @@
 // One chain serves documents and queries, so that both agree on what a term
 // is. It is not a tokenizer for language models and knows nothing of
 // operators such as quotes or a leading minus; the query planner takes those
-// off before it calls Analyze. Callers are ingest and the live index (for
-// documents) and retrieve (for queries). All functions are safe for
-// concurrent use.
+// off before it calls Query. Callers are replica (for documents) and retrieve
+// (for queries). All functions are safe for concurrent use.
+//
+// Scripts without spaces are cut into grams: every two characters of Chinese,
+// Japanese and Korean, every three of Thai, Lao, Khmer, Burmese and their
+// kin. A word of any length is then found wherever it stands, as a phrase of
+// its grams; what is shorter than a gram is found as the beginning of one.
 package token
 
 import (
-	"unicode"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -32,14 +36,42 @@ type Terms struct {
 	Stems []string
 }
 
+// Version names the chain. It changes whenever a text may give other terms
+// than before; an index over terms of another version is made anew.
+const Version = 2
+
 // MaxBytes is the longest term. Longer words keep a prefix and a hash of the
 // whole, so they stay distinct and can be found by prefix and as a whole.
 const MaxBytes = 255
 
-// Analyze returns the terms of text in the language lang, an ISO 639-3 code.
-// A language without rules here is neither stemmed nor relieved of stop words.
-func Analyze(text, lang string) Terms {
-	a := analysis{rules: rulesOf(lang)}
+// Analyze returns the terms of a document's text in the language lang, an ISO
+// 639-3 code. A language without rules here is neither stemmed nor relieved of
+// stop words.
+//
+// Where a run of grams ends, Words also holds what is left of the run from
+// each of its last characters, at the position of the last gram: no gram
+// begins with them, and yet they must be found as beginnings.
+func Analyze(text, lang string) Terms { return analyze(text, true, rulesOf(lang)) }
+
+// Query returns the terms of a query, or of a piece of one, whose language is
+// one of several: every stem that one of them makes of a word scores, and a
+// word that is a stop word in one of them does not. It leaves out the ends of
+// runs, which a document may have in the middle of a run.
+func Query(text string, languages ...string) Terms {
+	chains := make([]*rules, 0, len(languages))
+	for _, code := range languages {
+		if r := rulesOf(code); !slices.Contains(chains, r) {
+			chains = append(chains, r)
+		}
+	}
+	if len(chains) == 0 {
+		chains = append(chains, noRules)
+	}
+	return analyze(text, false, chains...)
+}
+
+func analyze(text string, ends bool, chains ...*rules) Terms {
+	a := analysis{chains: chains, ends: ends}
 	// A word of prose takes about six bytes, and about half of them score.
 	a.out.Words = make([]Term, 0, len(text)/6+1)
 	a.out.Stems = make([]string, 0, len(text)/10+1)
@@ -48,7 +80,7 @@ func Analyze(text, lang string) Terms {
 		switch c {
 		case classWord:
 			i = a.compound(text, i)
-		case classPair, classTriple:
+		case classHan, classPair, classTriple:
 			i = a.gramRun(text, i, c)
 		default:
 			i += size
@@ -89,29 +121,31 @@ func Normalize(word string) string {
 }
 
 // Fragment reports whether word, in surface form, belongs to a script that is
-// cut into grams and is shorter than one. Words then holds it as it is only
-// where it stands alone in the text; elsewhere it begins grams.
+// cut into grams and is shorter than one. Words holds it as it is only where
+// a run ends with it; elsewhere it begins grams.
 func Fragment(word string) bool {
 	if word == "" {
 		return false
 	}
-	least := 2
-	switch c, _ := classAt(word, 0); {
-	case c == classTriple:
-		least = 3
-	case c != classPair && !hangul(word):
-		return false
-	}
-	return utf8.RuneCountInString(word) < least
+	c, _ := classAt(word, 0)
+	return c.gram() > utf8.RuneCountInString(word)
+}
+
+// Scored reports whether a fragment is among the Stems of every text that has
+// it: single Han characters are.
+func Scored(fragment string) bool {
+	c, _ := classAt(fragment, 0)
+	return c == classHan
 }
 
 // analysis is the state of one Analyze call.
 type analysis struct {
-	rules *rules
-	out   Terms
-	pos   int32
-	stem  stemming
-	parts []part
+	chains []*rules // one, or those of each language that a query may be in
+	ends   bool     // ends of runs are wanted
+	out    Terms
+	pos    int32
+	stem   stemming
+	parts  []part
 }
 
 // part is one piece of a compound, as byte offsets into the text.
@@ -142,7 +176,7 @@ func (a *analysis) compound(text string, start int) int {
 	}
 	whole := limit(fold(text[start:end]))
 	a.out.Words = append(a.out.Words, Term{Text: whole, Pos: a.pos})
-	if base, ok := a.rules.contraction(whole); ok {
+	if base, ok := a.contraction(whole); ok {
 		// "don't" and "John's" score by what stands before the apostrophe.
 		a.score(base)
 		for _, p := range a.parts {
@@ -152,7 +186,7 @@ func (a *analysis) compound(text string, start int) int {
 	}
 	for i, p := range a.parts {
 		w := fold(text[p.start:p.end])
-		if i+1 < len(a.parts) && a.rules.elided(w, text[p.end:a.parts[i+1].start]) {
+		if i+1 < len(a.parts) && a.elided(w, text[p.end:a.parts[i+1].start]) {
 			a.surface(w)
 			continue
 		}
@@ -164,10 +198,6 @@ func (a *analysis) compound(text string, start int) int {
 // word adds one folded word to both sides.
 func (a *analysis) word(w string) {
 	if w == "" {
-		return
-	}
-	if hangul(w) {
-		a.grams(w, 2)
 		return
 	}
 	a.surface(w)
@@ -183,76 +213,92 @@ func (a *analysis) surface(w string) {
 }
 
 func (a *analysis) score(w string) {
-	if w == "" || a.rules.stops(w) {
+	if w == "" {
 		return
 	}
-	if s := a.stem.of(a.rules, w); s != "" {
-		a.out.Stems = append(a.out.Stems, s)
+	for _, r := range a.chains {
+		if r.stops(w) {
+			return
+		}
+	}
+	first := len(a.out.Stems)
+	for _, r := range a.chains {
+		if s := a.stem.of(r, w); s != "" && !slices.Contains(a.out.Stems[first:], s) {
+			a.out.Stems = append(a.out.Stems, s)
+		}
 	}
 }
 
-// gramRun reads a run of characters of class c and adds its grams.
+func (a *analysis) contraction(w string) (base string, ok bool) {
+	for _, r := range a.chains {
+		if base, ok = r.contraction(w); ok {
+			return base, ok
+		}
+	}
+	return "", false
+}
+
+func (a *analysis) elided(w, joint string) bool {
+	return slices.ContainsFunc(a.chains, func(r *rules) bool { return r.elided(w, joint) })
+}
+
+// gramRun reads a run of characters that are cut like those of class c and
+// adds its grams.
 func (a *analysis) gramRun(text string, start int, c class) int {
 	end := start
 	for end < len(text) {
 		k, size := classAt(text, end)
-		if k != c {
+		if k.gram() != c.gram() {
 			break
 		}
 		end += size
 	}
-	n := 2
-	if c == classTriple {
-		n = 3
-	}
-	a.grams(fold(text[start:end]), n)
+	a.grams(fold(text[start:end]), c.gram())
 	return end
 }
 
 // grams adds every run of n characters of w, each at its own position; a word
 // shorter than n is one term. Combining marks count as characters.
 func (a *analysis) grams(w string, n int) {
-	if utf8.RuneCountInString(w) <= n {
-		a.gram(w)
+	if w == "" {
 		return
 	}
-	first := 0
-	ahead := 0
+	first, ahead := 0, 0
 	for range n {
 		_, size := utf8.DecodeRuneInString(w[ahead:])
 		ahead += size
 	}
-	for {
+	for ahead < len(w) {
 		a.gram(w[first:ahead])
-		if ahead >= len(w) {
-			return
-		}
 		_, size := utf8.DecodeRuneInString(w[first:])
 		first += size
 		_, size = utf8.DecodeRuneInString(w[ahead:])
 		ahead += size
 	}
+	last := w[first:]
+	if a.ends {
+		for i := range last {
+			if i > 0 {
+				a.out.Words = append(a.out.Words, Term{Text: last[i:], Pos: a.pos})
+			}
+		}
+	}
+	a.gram(last)
+	for i, r := range last { // gram has scored what its own first character says
+		if c := classOf(r); i > 0 && c == classHan {
+			a.out.Stems = append(a.out.Stems, last[i:i+utf8.RuneLen(r)])
+		}
+	}
 }
 
+// gram adds one gram, and a Han character that begins it: many of them are
+// words (measured: Chinese nDCG@10 .966 with them, .964 without).
 func (a *analysis) gram(g string) {
-	if g == "" {
-		return
-	}
 	a.out.Words = append(a.out.Words, Term{Text: g, Pos: a.pos})
 	a.out.Stems = append(a.out.Stems, g)
 	a.pos++
-}
-
-// hangul reports whether w is written in Hangul syllables throughout; Korean
-// words carry particles that only grams get past.
-func hangul(w string) bool {
-	if w[0] < 0xE1 {
-		return false
+	r, size := utf8.DecodeRuneInString(g)
+	if size < len(g) && classOf(r) == classHan {
+		a.out.Stems = append(a.out.Stems, g[:size])
 	}
-	for _, r := range w {
-		if !unicode.Is(unicode.Hangul, r) {
-			return false
-		}
-	}
-	return true
 }

@@ -40,16 +40,19 @@ func TestAnalyze(t *testing.T) {
 		{"John’s don't can't", "eng", "john's@0 john@0 s@1 don't@2 don@2 t@3 can't@4 can@4 t@5", "john"},
 		{"l'homme d’eau", "fra", "l'homme@0 l@0 homme@1 d'eau@2 d@2 eau@3", "homm eau"},
 		{"naïve cafés", "eng", "naïve@0 cafés@1", "naiv cafe"},
-		{"die Häuser", "deu", "die@0 häuser@1", "die haus"},
+		{"die Häuser", "deu", "die@0 häuser@1", "haus"},
 		{"ＦＵＬＬ ﬁn H₂O x² İstanbul soft\u00adware", "", "full@0 fin@1 h2o@2 x@3 istanbul@4 software@5", "full fin h2o x istanbul software"},
-		{"东京都 京 A组", "zho", "东京@0 京都@1 京@2 a@3 组@4", "东京 京都 京 a 组"},
-		{"コーヒーを飲む", "jpn", "コー@0 ーヒ@1 ヒー@2 ーを@3 を飲@4 飲む@5", "コー ーヒ ヒー ーを を飲 飲む"},
-		{"ｶﾞｽ", "jpn", "ガス@0", "ガス"},
-		{"밸브가 열", "kor", "밸브@0 브가@1 열@2", "밸브 브가 열"},
-		{"ความดัน", "tha", "ควา@0 วาม@1 ามด@2 มดั@3 ดัน@4", "ควา วาม ามด มดั ดัน"},
-		{"दबाव है।", "hin", "दबाव@0 है@1", "दबाव है"},
+		{"东京都 京 A组", "zho", "东京@0 都@1 京都@1 京@2 a@3 组@4", "东京 东 京都 京 都 京 a 组"},
+		{"コーヒーを飲む", "jpn", "コー@0 ーヒ@1 ヒー@2 ーを@3 を飲@4 む@5 飲む@5", "コー ーヒ ヒー ーを を飲 飲む 飲"},
+		{"ｶﾞｽ", "jpn", "ス@0 ガス@0", "ガス"},
+		{"밸브가 열", "kor", "밸브@0 가@1 브가@1 열@2", "밸브 브가 열"},
+		{"API를 한-미", "kor", "api@0 를@1 한@2 미@3", "api 를 한 미"},
+		{"\u1112\u1161\u11ab\u1100\u116e\u11a8", "kor", "국@0 한국@0", "한국"},
+		{"ความดัน", "tha", "ควา@0 วาม@1 ามด@2 มดั@3 ัน@4 น@4 ดัน@4", "ควา วาม ามด มดั ดัน"},
+		{"दबाव है।", "hin", "दबाव@0 है@1", "दब है"},
+		{"लड़कों लड़का पहियों", "hin", "लड़कों@0 लड़का@1 पहियों@2", "लडक लडक पह"},
 		{"كِتَابٌ", "", "كتاب@0", "كتاب"},
-		{"можно книги", "rus", "можно@0 книги@1", "можн книг"},
+		{"можно книги", "rus", "можно@0 книги@1", "книг"},
 	}
 	for _, tt := range tests {
 		got := token.Analyze(tt.text, tt.lang)
@@ -58,6 +61,30 @@ func TestAnalyze(t *testing.T) {
 		}
 		if diff := cmp.Diff(tt.stems, strings.Join(got.Stems, " ")); diff != "" {
 			t.Errorf("Analyze(%q).Stems (-want +got):\n%s", tt.text, diff)
+		}
+	}
+}
+
+func TestQuery(t *testing.T) {
+	t.Parallel() // Proves that a query has no ends of runs, the stems of every language, and no language's stop words.
+	tests := []struct {
+		text, words, stems string
+		languages          []string
+	}{
+		{"Häuser die opening", "häuser@0 die@1 opening@2", "haus hauser opening open", []string{"deu", "eng"}},
+		{"Häuser die opening", "häuser@0 die@1 opening@2", "häuser die opening", nil},
+		{"opening", "opening@0", "open opening", []string{"eng", "zho", "kor"}},
+		{"John's l'homme", "john's@0 john@0 s@1 l'homme@2 l@2 homme@3", "john homm", []string{"eng", "fra"}},
+		{"东京都", "东京@0 京都@1", "东京 东 京都 京 都", []string{"zho", "jpn"}},
+		{"ความดัน", "ควา@0 วาม@1 ามด@2 มดั@3 ดัน@4", "ควา วาม ามด มดั ดัน", []string{"tha"}},
+	}
+	for _, tt := range tests {
+		got := token.Query(tt.text, tt.languages...)
+		if diff := cmp.Diff(tt.words, words(got.Words)); diff != "" {
+			t.Errorf("Query(%q, %v).Words (-want +got):\n%s", tt.text, tt.languages, diff)
+		}
+		if diff := cmp.Diff(tt.stems, strings.Join(got.Stems, " ")); diff != "" {
+			t.Errorf("Query(%q, %v).Stems (-want +got):\n%s", tt.text, tt.languages, diff)
 		}
 	}
 }
