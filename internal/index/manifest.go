@@ -51,8 +51,8 @@ func (x *Index) identity() manifest {
 
 // fits reports whether files of m can be opened by an index that would write o, but perhaps for their columns.
 func (m manifest) fits(o manifest) bool {
-	return m.Format >= oldestFormat && m.Format <= o.Format && m.Analysis == o.Analysis && m.Epoch == o.Epoch && m.Encoder == o.Encoder && m.Dim == o.Dim &&
-		m.Dimensions == o.Dimensions
+	return m.Format >= oldestFormat && m.Format <= o.Format && m.Analysis == o.Analysis && m.Epoch == o.Epoch &&
+		m.Encoder == o.Encoder && m.Dim == o.Dim && m.Dimensions == o.Dimensions
 }
 
 // writeManifest makes d's files the index. All its segments have files; deletes that are not in one are written first.
