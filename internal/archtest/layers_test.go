@@ -26,7 +26,7 @@ var houses = map[string]place{
 	"fault": {kernel, 0}, "id": {kernel, 0}, "opt": {kernel, 0}, "page": {kernel, 1},
 
 	"text": {engine, 0}, "text/lang": {engine, 1}, "text/sentence": {engine, 1}, "text/token": {engine, 2},
-	"extract": {engine, 3}, "chunk": {engine, 3}, "fuzzy": {engine, 3}, "expr": {engine, 1}, "filter": {engine, 2},
+	"extract": {engine, 3}, "chunk": {engine, 3}, "fuzzy": {engine, 3}, "expr": {engine, 1}, "filter": {engine, 2}, "userfn": {engine, 2},
 	"index": {engine, 4}, "encode": {engine, 1}, "measure": {engine, 0},
 
 	"authz": {domain, 1}, "account": {domain, 2}, "job": {domain, 3}, "embed": {domain, 3}, "corpus": {domain, 4},

@@ -143,7 +143,7 @@ func drawDocument(t *rapid.T, no int64) *index.Document {
 }
 
 func drawQuery(t *rapid.T, s *filter.Schema) index.Query {
-	q := index.Query{K: rapid.SampledFrom([]int{1, 2, 5, 1000}).Draw(t, "k"), Filter: drawFilter(t, s), Dimensions: []float64{0.5}}
+	q := index.Query{K: rapid.SampledFrom([]int{1, 2, 5, 1000}).Draw(t, "k"), Filter: drawFilter(t, s), Dimensions: []float64{rapid.SampledFrom([]float64{0, 0.5, -2}).Draw(t, "weight")}}
 	if rapid.Bool().Draw(t, "dense") {
 		q.Vector = drawVector(t)
 	}

@@ -265,5 +265,9 @@ func (o *oracle) compareSides(t tester, passing []*entry, got map[string]index.H
 		matching := slices.DeleteFunc(slices.Clone(passing), func(e *entry) bool { return e.bm25 <= 0 })
 		side("lexical", 1e-9, func(e *entry) float64 { return e.bm25 }, matching)
 	}
+	if len(q.Dimensions) > 0 && q.Dimensions[0] != 0 {
+		weighed := slices.DeleteFunc(slices.Clone(passing), func(e *entry) bool { return q.Vector == nil && e.bm25 <= 0 })
+		side("dimensions", 1e-9, func(e *entry) float64 { return q.Dimensions[0] * float64(e.part.Dimensions[0]) }, weighed)
+	}
 	return may
 }

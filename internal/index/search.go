@@ -1,14 +1,16 @@
 package index
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
-	"math"
 
 	"quarry/internal/filter"
+	"quarry/internal/index/dimension"
 	"quarry/internal/index/lexical"
 	"quarry/internal/index/rowset"
+	"quarry/internal/index/topk"
 	"quarry/internal/index/vector"
 )
 
@@ -41,8 +43,9 @@ type Hit struct {
 	Dims   float64 // weights · custom dimensions
 }
 
-// Search gives the union of the K parts best by cosine and the K best by BM25 (above 0), in no order, each scored on
-// both sides. Ties go to the lower id, then the lower part. The result depends on the live documents alone, not on
+// Search gives the union of the K parts best by cosine, the K best by BM25 (above 0) and, where a dimension has a
+// weight, the K best by dimensions, in no order, each scored on all sides. Without a dense side only parts with a BM25
+// score are found. Ties go to the lower id, then the lower part. The result depends on the live documents alone, not on
 // segments, merges or the CPU. A damaged file is an error that is ErrCorrupt.
 func (s *Snapshot) Search(ctx context.Context, q Query) (hits []Hit, err error) {
 	defer guard(&err, s.st.views)()
@@ -55,7 +58,10 @@ func (s *Snapshot) Search(ctx context.Context, q Query) (hits []Hit, err error) 
 	if q.Filter != nil && q.Schema != s.st.of.Version {
 		return nil, fmt.Errorf("search: filter for version %d of the attributes, index has %d: %w", q.Schema, s.st.of.Version, ErrSchema)
 	}
-	r := &run{ctx: ctx, st: s.st, q: &q, weights: q.Dimensions}
+	r := &run{ctx: ctx, st: s.st, q: &q}
+	if w := dimension.Weights(q.Dimensions); w.Count() {
+		r.weights = w
+	}
 	if q.Vector != nil && s.x.rotation != nil {
 		if r.vector, err = vector.NewQuery(s.x.rotation, q.Vector); err != nil {
 			return nil, err
@@ -72,6 +78,11 @@ func (s *Snapshot) Search(ctx context.Context, q Query) (hits []Hit, err error) 
 	}
 	if r.lex != nil {
 		if err := r.side(found, r.lexical); err != nil {
+			return nil, err
+		}
+	}
+	if r.weights != nil {
+		if err := r.side(found, r.dimensions); err != nil {
 			return nil, err
 		}
 	}
@@ -107,15 +118,23 @@ type run struct {
 	st      *state
 	q       *Query
 	vector  *vector.Query
-	lex     *lexical.Scorer // nil = no lexical side
-	weights []float64
-	allow   [][]uint64 // per view: rows that may be hits; nil = all
+	lex     *lexical.Scorer   // nil = no lexical side
+	weights dimension.Weights // nil = every dimension has weight 0
+	allow   [][]uint64        // per view: rows that may be hits; nil = all
 }
 
 // place is a row of a view.
 type place struct {
 	view int32
 	row  uint32
+}
+
+// after orders rows of one score by document id and part, so that the choice among them does not depend on where they
+// lie.
+func (st *state) after(a, b place) bool {
+	s, u := st.views[a.view].seg, st.views[b.view].seg
+	i, j := int(a.row), int(b.row)
+	return cmp.Or(bytes.Compare(s.id(s.docOf(i)), u.id(u.docOf(j))), cmp.Compare(s.ordOf(i), u.ordOf(j))) > 0
 }
 
 // prepare resolves terms and finds the rows that may be hits.
@@ -161,18 +180,18 @@ func (r *run) exclude(i int) {
 
 // side adds the K best rows of one side, which search offers segment by segment.
 func (r *run) side(found map[place]bool, search func(i int, floor float64, offer func(row int, score float64) float64)) error {
-	t := newTop(r.st, r.q.K)
+	t := topk.Top[place]{K: r.q.K, After: r.st.after}
 	for i := range r.st.views {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		search(i, t.floor(), func(row int, score float64) float64 {
-			t.offer(item{score, place{int32(i), uint32(row)}})
-			return t.floor()
+		search(i, t.Floor(), func(row int, score float64) float64 {
+			t.Offer(topk.Item[place]{Score: score, Place: place{int32(i), uint32(row)}})
+			return t.Floor()
 		})
 	}
-	for _, it := range t.h {
-		found[it.place] = true
+	for _, it := range t.Items {
+		found[it.Place] = true
 	}
 	return nil
 }
@@ -185,7 +204,17 @@ func (r *run) lexical(i int, floor float64, offer func(row int, score float64) f
 	r.lex.Search(i, r.allow[i], floor, offer)
 }
 
-// hit scores a row on both sides.
+// dimensions offers the rows of view i by their dimensions. Without a dense side they need a lexical score.
+func (r *run) dimensions(i int, floor float64, offer func(row int, score float64) float64) {
+	r.weights.Search(r.st.views[i].seg.dims, r.allow[i], floor, func(row int, score float64) float64 {
+		if r.vector != nil || r.lex != nil && r.lex.Score(i, row) > 0 {
+			floor = offer(row, score)
+		}
+		return floor
+	})
+}
+
+// hit scores a row on all sides.
 func (r *run) hit(p place) Hit {
 	v := r.st.views[p.view]
 	s, row := v.seg, int(p.row)
@@ -197,9 +226,8 @@ func (r *run) hit(p place) Hit {
 	if r.lex != nil {
 		h.BM25 = r.lex.Score(int(p.view), row)
 	}
-	for i, w := range r.weights {
-		f := math.Float32frombits(binary.LittleEndian.Uint32(s.dims[4*(row*len(r.weights)+i):]))
-		h.Dims += float64(w * float64(f))
+	if r.weights != nil {
+		h.Dims = r.weights.Score(s.dims, row)
 	}
 	return h
 }

@@ -87,6 +87,17 @@ func (s *Set) Languages(ctx context.Context, c corpus.Corpus) (out []index.Langu
 	return out, err
 }
 
+// Vectors reads the vectors of parts of c; nil for one that is gone or has none.
+func (s *Set) Vectors(ctx context.Context, c corpus.Corpus, parts []index.Hit) (out [][]float32, err error) {
+	err = s.with(ctx, c, func(x *index.Index) error {
+		snapshot := x.Snapshot()
+		defer snapshot.Release()
+		out, err = snapshot.Vectors(parts)
+		return err
+	})
+	return out, err
+}
+
 // Dropped forgets the replica of a deleted or reset corpus and removes its files.
 func (s *Set) Dropped(c corpus.Corpus) {
 	s.mu.Lock()

@@ -3,8 +3,10 @@ package rerank
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"quarry/internal/fault"
+	"quarry/internal/userfn"
 )
 
 // Names and ids of the rerankers (contract: rerankers.md section 3).
@@ -37,9 +39,6 @@ type Spec struct {
 func Check(spec Spec, path string) (Pipeline, error) {
 	c := checker{fault: fault.Invalid(), root: path}
 	c.add(spec, path, 0)
-	if c.notBuilt != nil {
-		return Pipeline{}, c.notBuilt
-	}
 	if len(c.fault.Fields) > 0 {
 		return Pipeline{}, c.fault
 	}
@@ -47,10 +46,9 @@ func Check(spec Spec, path string) (Pipeline, error) {
 }
 
 type checker struct {
-	fault    *fault.Fault
-	notBuilt error
-	root     string
-	stages   []Stage
+	fault  *fault.Fault
+	root   string
+	stages []Stage
 }
 
 func (c *checker) add(spec Spec, path string, nested int) {
@@ -64,8 +62,10 @@ func (c *checker) add(spec Spec, path string, nested int) {
 	case "", "customer_reranker":
 		s.Type, s.scorer = "customer_reranker", customer{}
 		c.customer(spec, path)
-	case "mmr", "userfn":
-		c.notBuilt = fault.NotBuilt("the reranker %s is not built yet; use customer_reranker or none", spec.Type)
+	case "mmr":
+		s.scorer = mmr{c.bias(spec, path)}
+	case "userfn":
+		s.scorer = c.custom(spec, path)
 	case "chain":
 		c.chain(spec, path, nested)
 		return
@@ -108,4 +108,27 @@ func (c *checker) customer(spec Spec, path string) {
 	if v := spec.Cutoff; v != nil && !(*v >= 0 && *v <= 1) {
 		c.fault.Field(path+".cutoff", "must be between 0 and 1")
 	}
+}
+
+func (c *checker) bias(spec Spec, path string) float64 {
+	if spec.DiversityBias == nil {
+		return defaultBias
+	}
+	if b := *spec.DiversityBias; !(b >= 0 && b <= 1) {
+		c.fault.Field(path+".diversity_bias", "must be between 0 and 1")
+	}
+	return *spec.DiversityBias
+}
+
+func (c *checker) custom(spec Spec, path string) scorer {
+	if strings.TrimSpace(spec.UserFunction) == "" {
+		c.fault.Field(path+".user_function", "is required")
+		return nil
+	}
+	program, err := userfn.Parse(spec.UserFunction)
+	if err != nil {
+		c.fault.Field(path+".user_function", "%v", err)
+		return nil
+	}
+	return custom{program}
 }

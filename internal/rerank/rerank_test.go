@@ -58,6 +58,24 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// chain gives a chain of n equal stages.
+func chain(n int, of ...rerank.Spec) rerank.Spec {
+	out := rerank.Spec{Type: "chain"}
+	for range n {
+		out.Rerankers = append(out.Rerankers, of...)
+	}
+	return out
+}
+
+// nested gives a stage inside n chains.
+func nested(n int) rerank.Spec {
+	out := rerank.Spec{Type: "none"}
+	for range n {
+		out = chain(1, out)
+	}
+	return out
+}
+
 // TestCheck proves which rerankers are refused, how, and on which field.
 func TestCheck(t *testing.T) {
 	t.Parallel()
@@ -67,7 +85,16 @@ func TestCheck(t *testing.T) {
 		field string
 	}{
 		{rerank.Spec{Type: "best"}, fault.KindInvalid, "p.type"},
-		{rerank.Spec{Type: "mmr"}, fault.KindNotBuilt, ""},
+		{rerank.Spec{Type: "mmr", DiversityBias: ptr(1.1)}, fault.KindInvalid, "p.diversity_bias"},
+		{rerank.Spec{Type: "mmr", DiversityBias: ptr(-0.1)}, fault.KindInvalid, "p.diversity_bias"},
+		{rerank.Spec{Type: "userfn"}, fault.KindInvalid, "p.user_function"},
+		{rerank.Spec{Type: "userfn", UserFunction: "1 +"}, fault.KindInvalid, "p.user_function"},
+		{rerank.Spec{Type: "chain"}, fault.KindInvalid, "p.rerankers"},
+		{chain(1, chain(0)), fault.KindInvalid, "p.rerankers[0].rerankers"},
+		{chain(51, rerank.Spec{Type: "none"}), fault.KindInvalid, "p"},
+		{chain(2, chain(26, rerank.Spec{Type: "none"})), fault.KindInvalid, "p"},
+		{chain(1, chain(1, rerank.Spec{Type: "userfn", UserFunction: "foo()"})), fault.KindInvalid, "p.rerankers[0].rerankers[0].user_function"},
+		{nested(51), fault.KindInvalid, "p"},
 		{rerank.Spec{Type: "customer_reranker", Name: "unknown"}, fault.KindInvalid, "p.reranker_name"},
 		{rerank.Spec{Type: "customer_reranker", ID: "rnk_272725718"}, fault.KindInvalid, "p.reranker_id"},
 		{rerank.Spec{Type: "customer_reranker", ID: "rnk_1"}, fault.KindInvalid, "p.reranker_id"},
@@ -81,6 +108,8 @@ func TestCheck(t *testing.T) {
 	}
 	for _, spec := range []rerank.Spec{
 		{Type: "customer_reranker", ID: "rnk_272725719"}, {Type: "customer_reranker", Name: "rerank-default", ID: "rnk_1"}, {Type: "none", Cutoff: ptr(7)},
+		chain(50, rerank.Spec{Type: "none"}), chain(2, chain(25, rerank.Spec{})), nested(50), {Type: "mmr", DiversityBias: ptr(1), Cutoff: ptr(-3), UserFunction: "not looked at ("},
+		{Type: "userfn", UserFunction: "1", Cutoff: ptr(1e9)},
 	} {
 		if _, err := rerank.Check(spec, "p"); err != nil {
 			t.Errorf("%+v: %v", spec, err)

@@ -3,7 +3,6 @@ package retrieve
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	"quarry/internal/index"
@@ -86,16 +85,21 @@ func (s *Service) deepen(ctx context.Context, src *source, need int, perDocument
 }
 
 // unseen bounds the score of any part that a search of depth k did not return; more is false when it returned all
-// that can match. Custom dimensions are bounded by the largest seen: exact only where they are absent.
+// that can match. On each side the search gave the k best, so what is missing is no better there than the k-th.
 func (s *source) unseen(hits []index.Hit, k int) (bound float64, more bool) {
 	if len(hits) < k {
 		return 0, false
 	}
-	cosines, scores := make([]float64, len(hits)), make([]float64, len(hits))
-	dims := math.Inf(-1)
+	cosines, scores, dims := make([]float64, len(hits)), make([]float64, len(hits)), make([]float64, len(hits))
+	matching := 0
 	for i, h := range hits {
-		cosines[i], scores[i] = h.Cosine, h.BM25
-		dims = max(dims, h.Dims)
+		cosines[i], scores[i], dims[i] = h.Cosine, h.BM25, h.Dims
+		if h.BM25 > 0 {
+			matching++
+		}
+	}
+	if s.search.Vector == nil && matching < k {
+		return 0, false
 	}
 	cosine, bm25 := 0.0, 0.0
 	if s.search.Vector != nil {
@@ -104,7 +108,7 @@ func (s *source) unseen(hits []index.Hit, k int) (bound float64, more bool) {
 	if s.lambda > 0 {
 		bm25 = max(0, kth(scores, k))
 	}
-	return s.fuse(cosine, bm25, dims), true
+	return s.fuse(cosine, bm25, kth(dims, k)), true
 }
 
 // kth gives the k-th largest value; it reorders v.

@@ -19,22 +19,29 @@ func (fixed) Languages(context.Context, corpus.Corpus) ([]index.Language, error)
 
 func (f fixed) Search(_ context.Context, _ corpus.Corpus, q index.Query) ([]index.Hit, error) {
 	pick := map[string]index.Hit{}
-	take := func(score func(index.Hit) float64, positive bool) {
-		all := slices.Clone(f)
+	take := func(score func(index.Hit) float64, may func(index.Hit) bool) {
+		all := slices.DeleteFunc(slices.Clone(f), func(h index.Hit) bool { return may != nil && !may(h) })
 		slices.SortFunc(all, func(a, b index.Hit) int { return cmp.Or(cmp.Compare(score(b), score(a)), cmp.Compare(a.ID, b.ID)) })
 		for _, h := range all[:min(q.K, len(all))] {
-			if !positive || score(h) > 0 {
-				pick[h.ID] = h
-			}
+			pick[h.ID] = h
 		}
 	}
-	take(func(h index.Hit) float64 { return h.Cosine }, false)
-	take(func(h index.Hit) float64 { return h.BM25 }, true)
+	if q.Vector != nil {
+		take(func(h index.Hit) float64 { return h.Cosine }, nil)
+	}
+	take(func(h index.Hit) float64 { return h.BM25 }, func(h index.Hit) bool { return h.BM25 > 0 })
+	if q.Dimensions != nil {
+		take(func(h index.Hit) float64 { return h.Dims }, func(h index.Hit) bool { return q.Vector != nil || h.BM25 > 0 })
+	}
 	var out []index.Hit
 	for _, h := range pick {
 		out = append(out, h)
 	}
 	return out, nil
+}
+
+func (fixed) Vectors(_ context.Context, _ corpus.Corpus, parts []index.Hit) ([][]float32, error) {
+	return make([][]float32, len(parts)), nil
 }
 
 // TestExactOrder proves that a page shows the true ranking whatever its depth: every page is a slice of one order, which
@@ -70,6 +77,56 @@ func TestExactOrder(t *testing.T) {
 			for i := range got {
 				if got[i].hit.ID != want[i].hit.ID {
 					t.Fatalf("λ %v, need %d: rank %d is %s, want %s", lambda, need, i, got[i].hit.ID, want[i].hit.ID)
+				}
+			}
+		}
+	}
+}
+
+// TestExactDimensions proves that custom dimensions of any sign and size are part of the exact order: few parts with a
+// large value, however badly they match, and many with none.
+func TestExactDimensions(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(13, 14))
+	for round := range 60 {
+		weight := []float64{1, -1, 0.01, -0.1, 50}[round%5]
+		var all fixed
+		for i := range 600 + r.IntN(1500) {
+			h := index.Hit{No: int64(i), ID: fmt.Sprintf("d%04d", i), Cosine: r.NormFloat64() * 0.2}
+			if r.IntN(3) == 0 {
+				h.BM25 = r.ExpFloat64() * 5
+			}
+			switch r.IntN(20) {
+			case 0:
+				h.Dims = weight * r.NormFloat64() * 10
+			case 1, 2, 3:
+				h.Dims = weight * float64(r.IntN(3)-1)
+			}
+			all = append(all, h)
+		}
+		src := source{lambda: []float64{0, 0.025, 0.5, 1}[round%4]}
+		src.search.Dimensions = []float64{weight}
+		if src.lambda < 1 {
+			src.search.Vector = []float32{1}
+		}
+		var want []candidate
+		for _, h := range all {
+			if src.lambda < 1 || h.BM25 > 0 {
+				want = append(want, candidate{hit: h, score: src.fuse(h.Cosine, h.BM25, h.Dims)})
+			}
+		}
+		sortCandidates(want)
+		for _, need := range []int{1, 10, 120, 900} {
+			got, err := (&Service{searcher: all}).retrieve(t.Context(), Query{}, []source{src}, need)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) != min(need, len(want)) {
+				t.Fatalf("λ %v, weight %v: %d candidates, want %d", src.lambda, weight, len(got), min(need, len(want)))
+			}
+			for i := range got {
+				if got[i].hit.ID != want[i].hit.ID {
+					t.Fatalf("λ %v, weight %v, need %d: rank %d is %s, want %s", src.lambda, weight, need, i, got[i].hit.ID, want[i].hit.ID)
 				}
 			}
 		}

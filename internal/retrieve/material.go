@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"quarry/internal/document"
+	"quarry/internal/index"
 	"quarry/internal/rerank"
 )
 
@@ -49,9 +50,29 @@ func (m *material) Passages(ctx context.Context, indexes []int) ([]rerank.Passag
 	return out, nil
 }
 
-// Vectors gives no vector yet.
-func (m *material) Vectors(_ context.Context, indexes []int) ([]rerank.Vector, error) {
-	return make([]rerank.Vector, len(indexes)), nil
+// Vectors gives the vectors of parts. Those of one encoder compare.
+func (m *material) Vectors(ctx context.Context, indexes []int) ([]rerank.Vector, error) {
+	out := make([]rerank.Vector, len(indexes))
+	for i := range m.sources {
+		var parts []index.Hit
+		var at []int
+		for j, x := range indexes {
+			if c := &m.pool[x]; c.source == i {
+				parts, at = append(parts, c.hit), append(at, j)
+			}
+		}
+		if len(parts) == 0 {
+			continue
+		}
+		vectors, err := m.s.searcher.Vectors(ctx, m.sources[i].corpus, parts)
+		if err != nil {
+			return nil, err
+		}
+		for k, v := range vectors {
+			out[at[k]] = rerank.Vector{Space: m.sources[i].corpus.EncoderFingerprint, Values: v}
+		}
+	}
+	return out, nil
 }
 
 // load reads the passages among indexes that were not read yet, one read per corpus.

@@ -100,6 +100,8 @@ type Searcher interface {
 	Search(ctx context.Context, c corpus.Corpus, q index.Query) ([]index.Hit, error)
 	// Languages gives the languages of the parts of a corpus, the most frequent first, from such a state.
 	Languages(ctx context.Context, c corpus.Corpus) ([]index.Language, error)
+	// Vectors gives the vector of each part, of unit length; nil for one that is gone or has none.
+	Vectors(ctx context.Context, c corpus.Corpus, parts []index.Hit) ([][]float32, error)
 }
 
 // Corpora reads corpora by key, in the order asked.

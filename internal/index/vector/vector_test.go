@@ -333,3 +333,34 @@ func BenchmarkScan(b *testing.B) {
 	}
 	use(b, "auto")
 }
+
+// TestVector proves that a row can be read back as it was before the rotation, brought to unit length.
+func TestVector(t *testing.T) {
+	t.Parallel()
+	for _, dim := range []int{1, 64, 100, 384} {
+		rotation := vector.NewRotation(dim, 5)
+		all := sample(9, dim, 16)
+		b := vector.NewBuilder(rotation, len(all))
+		for _, v := range all {
+			packed, err := vector.Pack(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Add(packed); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rows := b.Rows()
+		for i, v := range all {
+			got, length := rows.Vector(i), 0.0
+			for _, x := range v {
+				length += float64(x) * float64(x)
+			}
+			for j := range v {
+				if d := math.Abs(float64(got[j]) - float64(v[j])/math.Sqrt(length)); len(got) != dim || d > 1e-3 {
+					t.Fatalf("%d dimensions, row %d: value %d is off by %v", dim, i, j, d)
+				}
+			}
+		}
+	}
+}

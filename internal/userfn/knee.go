@@ -1,0 +1,52 @@
+package userfn
+
+import (
+	"cmp"
+	"slices"
+)
+
+// knee keeps the results above the natural drop of the scores (contract: rerankers.md section 7). Both settings lie
+// in 0..1.
+type knee struct{ sensitivity, earlyBias float64 }
+
+var defaultKnee = knee{0.5, 0.2}
+
+// kept says of each score whether it stands before the drop; never of none.
+func (k knee) kept(scores []float64) []bool {
+	out := make([]bool, len(scores))
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	for _, i := range order[:k.count(scores, order)] {
+		out[i] = true
+	}
+	return out
+}
+
+// count is how many of the scores, descending in this order, are kept.
+func (k knee) count(scores []float64, order []int) int {
+	n := len(order)
+	if n < 3 {
+		return n
+	}
+	at := func(i int) float64 { return scores[order[i]] }
+	// Halves, so that the spread of the largest numbers is a number.
+	spread := at(0)/2 - at(n-1)/2
+	if !(spread > 0) {
+		return n
+	}
+	best, weight, gap := n, -1.0, 0.0
+	for i := range n - 1 {
+		g := (at(i)/2 - at(i+1)/2) / spread
+		w := g * (1 + k.earlyBias*(1-float64(i)/float64(n-1)))
+		if w > weight {
+			best, weight, gap = i+1, w, g
+		}
+	}
+	if gap < 0.5*(1-k.sensitivity) {
+		return n
+	}
+	return best
+}

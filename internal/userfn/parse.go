@@ -1,0 +1,417 @@
+package userfn
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"quarry/internal/expr"
+)
+
+// parser reads a program by recursive descent over its tokens. The first error moves it to the end of the text, so
+// that every loop and recursion ends.
+type parser struct {
+	text    string
+	tokens  []expr.Token // the last is End
+	pairs   map[int]pair // by the token of an opening parenthesis
+	at      int
+	depth   int
+	nodes   int
+	passage bool
+	bad     *failure
+}
+
+// pair is what stands between two parentheses.
+type pair struct {
+	end   int  // the token of the closing one
+	comma bool // a comma stands directly inside
+}
+
+type failure struct {
+	offset int
+	reason string
+}
+
+// scan splits the text and finds the pairs of parentheses.
+func (p *parser) scan() {
+	p.pairs = map[int]pair{}
+	var open []int
+	comma := map[int]bool{}
+	l := expr.NewLexer(p.text)
+	for {
+		t := l.Next()
+		p.tokens = append(p.tokens, t)
+		i := len(p.tokens) - 1
+		switch {
+		case t.Kind == expr.End:
+			return
+		case t.Kind != expr.Symbol:
+		case t.Value == "(":
+			open = append(open, i)
+		case len(open) == 0:
+		case t.Value == ",":
+			comma[open[len(open)-1]] = true
+		case t.Value == ")":
+			start := open[len(open)-1]
+			open = open[:len(open)-1]
+			p.pairs[start] = pair{i, comma[start]}
+		}
+	}
+}
+
+func (p *parser) fail(t expr.Token, format string, args ...any) node {
+	if p.bad == nil {
+		p.bad = &failure{t.Start, fmt.Sprintf(format, args...)}
+	}
+	p.at = len(p.tokens) - 1
+	return constant{}
+}
+
+func (p *parser) token() expr.Token { return p.tokens[p.at] }
+
+func (p *parser) next() expr.Token {
+	t := p.tokens[p.at]
+	if t.Kind != expr.End {
+		p.at++
+	}
+	return t
+}
+
+// symbol reports whether the token at i is one of these operators.
+func (p *parser) symbol(i int, any ...string) bool {
+	return p.tokens[i].Kind == expr.Symbol && slices.Contains(any, p.tokens[i].Value)
+}
+
+func (p *parser) word(i int, name string) bool {
+	return p.tokens[i].Kind == expr.Name && p.tokens[i].Value == name
+}
+
+func (p *parser) expect(symbol string) {
+	if !p.symbol(p.at, symbol) {
+		p.fail(p.token(), "%s is missing before %s", symbol, describe(p.token()))
+		return
+	}
+	p.next()
+}
+
+func (p *parser) expectWord(name string) {
+	if !p.word(p.at, name) {
+		p.fail(p.token(), "%s is missing before %s", name, describe(p.token()))
+		return
+	}
+	p.next()
+}
+
+func describe(t expr.Token) string {
+	switch t.Kind {
+	case expr.End:
+		return "the end"
+	case expr.Text, expr.BackText:
+		return "a string"
+	}
+	r := []rune(t.Value)
+	if len(r) > 30 {
+		r = append(r[:30], '…')
+	}
+	return "'" + string(r) + "'"
+}
+
+// made counts a node.
+func (p *parser) made(n node) node {
+	if p.nodes++; p.nodes > maxNodes {
+		return p.fail(p.token(), "the function has more than %d parts", maxNodes)
+	}
+	return n
+}
+
+// enter guards recursion; leave must follow.
+func (p *parser) enter() bool {
+	p.depth++
+	if p.depth > maxDepth {
+		p.fail(p.token(), "expressions stand more than %d deep in one another", maxDepth)
+		return false
+	}
+	return true
+}
+
+func (p *parser) leave() { p.depth-- }
+
+func (p *parser) program() node {
+	if p.token().Kind == expr.End {
+		return p.fail(p.token(), "the function is empty")
+	}
+	n := p.expression()
+	if t := p.token(); t.Kind != expr.End {
+		return p.fail(t, "%s does not belong here", describe(t))
+	}
+	return n
+}
+
+func (p *parser) expression() node {
+	defer p.leave()
+	if !p.enter() {
+		return constant{}
+	}
+	n := p.level(0)
+	if !p.symbol(p.at, "?") {
+		return n
+	}
+	p.next()
+	then := p.expression()
+	p.expect(":")
+	return p.made(conditional{n, then, p.expression()})
+}
+
+// levels are the binary operators, those that bind least first.
+var levels = [][]string{{"||"}, {"&&"}, {"==", "!=", "===", "!=="}, {"<", "<=", ">", ">="}, {"+", "-"}, {"*", "/", "%"}}
+
+func (p *parser) level(i int) node {
+	if i == len(levels) {
+		return p.unary()
+	}
+	left := p.level(i + 1)
+	for p.symbol(p.at, levels[i]...) {
+		op := p.next().Value
+		left = p.made(binary{op, left, p.level(i + 1)})
+	}
+	return left
+}
+
+func (p *parser) unary() node {
+	if !p.symbol(p.at, "!", "-", "+") {
+		return p.primary()
+	}
+	defer p.leave()
+	if !p.enter() {
+		return constant{}
+	}
+	op := p.next().Value
+	return p.made(unary{op, p.unary()})
+}
+
+func (p *parser) primary() node {
+	t := p.next()
+	switch t.Kind {
+	case expr.Integer, expr.Real:
+		f, err := strconv.ParseFloat(t.Value, 64)
+		if err != nil {
+			return p.fail(t, "the number %s is too large", describe(t))
+		}
+		return p.made(constant{double(f)})
+	case expr.Text:
+		if t.Quote != '\'' {
+			return p.fail(t, "strings stand in single quotes")
+		}
+		return p.made(constant{value{kind: text, str: t.Value}})
+	case expr.Name:
+		return p.name(t)
+	case expr.Symbol:
+		if t.Value == "(" {
+			n := p.expression()
+			p.expect(")")
+			return n
+		}
+	case expr.Bad, expr.BackText:
+		return p.fail(t, "%s", badToken(t))
+	}
+	return p.fail(t, "a value is missing before %s", describe(t))
+}
+
+func badToken(t expr.Token) string {
+	if t.Kind == expr.Bad && t.Quote == '\'' {
+		return "the string has no end"
+	}
+	if t.Quote != 0 {
+		return "strings stand in single quotes"
+	}
+	return describe(t) + " is not a character of this language"
+}
+
+func (p *parser) name(t expr.Token) node {
+	switch t.Value {
+	case "true", "false":
+		return p.made(constant{truth(t.Value == "true")})
+	case "null":
+		return p.made(constant{})
+	case "if":
+		return p.conditional()
+	case "then", "else":
+		return p.fail(t, "a value is missing before '%s'", t.Value)
+	}
+	if !p.symbol(p.at, "(") {
+		return p.fail(t, "%s is neither a value nor a function: functions have parentheses, strings stand in single quotes", describe(t))
+	}
+	p.next()
+	switch t.Value {
+	case "knee":
+		return p.knee()
+	case "get":
+		return p.get(t)
+	}
+	f, ok := functions[t.Value]
+	if !ok {
+		return p.fail(t, "no function is named %s", describe(t))
+	}
+	return p.call(t, f)
+}
+
+// conditional reads one of the spellings: if (c) a else b, if c then a else b, if(c, a, b). What stands behind the
+// condition tells which it is.
+func (p *parser) conditional() node {
+	brackets, parenthesised := p.pairs[p.at]
+	if parenthesised && brackets.comma {
+		p.next()
+		when := p.expression()
+		p.expect(",")
+		then := p.expression()
+		p.expect(",")
+		otherwise := p.expression()
+		p.expect(")")
+		return p.made(conditional{when, then, otherwise})
+	}
+	var when node
+	if parenthesised && !p.thenFollows(brackets.end+1) {
+		p.next()
+		when = p.expression()
+		p.expect(")")
+	} else {
+		when = p.expression()
+		p.expectWord("then")
+	}
+	then := p.expression()
+	p.expectWord("else")
+	return p.made(conditional{when, then, p.expression()})
+}
+
+// thenFollows reports whether a "then" belongs to the if whose condition reaches to token i at least.
+func (p *parser) thenFollows(i int) bool {
+	for inner := 0; p.tokens[i].Kind != expr.End; i++ {
+		switch {
+		case p.symbol(i, "("):
+			if _, closed := p.pairs[i]; !closed {
+				return false
+			}
+			i = p.pairs[i].end
+		case p.symbol(i, ")", ","):
+			return false
+		case p.word(i, "if") && !p.pairs[i+1].comma:
+			inner++
+		case p.word(i, "then") && inner == 0:
+			return true
+		case p.word(i, "else") && inner == 0:
+			return false
+		case p.word(i, "else"):
+			inner--
+		}
+	}
+	return false
+}
+
+// arguments reads what stands before the closing parenthesis.
+func (p *parser) arguments() []node {
+	var out []node
+	for !p.symbol(p.at, ")") {
+		if len(out) > 0 {
+			p.expect(",")
+		}
+		out = append(out, p.expression())
+		if p.bad != nil {
+			return nil
+		}
+	}
+	p.next()
+	return out
+}
+
+func (p *parser) call(t expr.Token, f *function) node {
+	first := p.at
+	args := p.arguments()
+	if p.bad != nil {
+		return constant{}
+	}
+	if len(args) < f.least || len(args) > f.most {
+		return p.fail(t, "%s takes %s, not %d", t.Value, f.takes(), len(args))
+	}
+	if f.check != nil {
+		if err := f.check(args); err != nil {
+			return p.fail(p.tokens[first], "%v", err)
+		}
+	}
+	return p.made(call{f, args})
+}
+
+// get reads the arguments of get: the path is known before anything runs.
+func (p *parser) get(name expr.Token) node {
+	t := p.token()
+	args := p.arguments()
+	if p.bad != nil {
+		return constant{}
+	}
+	if len(args) < 1 || len(args) > 2 {
+		return p.fail(name, "get takes 1 or 2 arguments, not %d", len(args))
+	}
+	literal, ok := args[0].(constant)
+	if !ok || literal.value.kind != text {
+		return p.fail(t, "the path of get is a string, such as '$.score'")
+	}
+	where, at, err := parsePath(literal.value.str)
+	if err != nil {
+		t.Start += 1 + at
+		return p.fail(t, "%v", err)
+	}
+	p.passage = p.passage || where.readsPassage()
+	n := get{path: where}
+	if len(args) == 2 {
+		n.fallback = args[1]
+	}
+	return p.made(n)
+}
+
+// knee reads its settings, by place or by name: numbers in 0..1.
+func (p *parser) knee() node {
+	k := defaultKnee
+	type setting struct {
+		name string
+		to   *float64
+		set  bool
+	}
+	settings := []setting{{"sensitivity", &k.sensitivity, false}, {"early_bias", &k.earlyBias, false}}
+	for i := 0; !p.symbol(p.at, ")"); i++ {
+		if i > 0 {
+			p.expect(",")
+		}
+		t, which := p.token(), i
+		if t.Kind == expr.Name {
+			which = slices.IndexFunc(settings, func(s setting) bool { return s.name == t.Value })
+		}
+		if which < 0 || which >= len(settings) || settings[which].set {
+			return p.fail(t, "knee takes sensitivity and early_bias, numbers, each at most once")
+		}
+		if t.Kind == expr.Name {
+			p.next()
+			p.expect("=")
+		}
+		settings[which].set = true
+		if *settings[which].to = p.share(settings[which].name); p.bad != nil {
+			return constant{}
+		}
+	}
+	p.next()
+	return p.made(k)
+}
+
+// share reads a number in 0..1.
+func (p *parser) share(name string) float64 {
+	t, sign := p.token(), 1.0
+	if p.symbol(p.at, "-", "+") {
+		if p.next().Value == "-" {
+			sign = -1
+		}
+	}
+	digits := p.next()
+	f, err := strconv.ParseFloat(digits.Value, 64)
+	if digits.Kind != expr.Integer && digits.Kind != expr.Real || err != nil || sign*f < 0 || f > 1 {
+		p.fail(t, "%s of knee is a number between 0 and 1", name)
+	}
+	return sign * f
+}
