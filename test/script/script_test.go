@@ -3,6 +3,9 @@
 package script
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -29,7 +32,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"server": server(t), "exits": exits,
+			"server": server(t), "exits": exits, "api": api,
 		},
 	})
 }
@@ -54,6 +57,30 @@ func server(t *testing.T) func(*testscript.TestScript, bool, []string) {
 		ts.Setenv("SERVER_PID", strconv.Itoa(p.PID()))
 		ts.Setenv("SERVER_URL", p.URL)
 		ts.Setenv("SERVER_ADDR", strings.TrimPrefix(p.URL, "http://"))
+	}
+}
+
+// api sends a request as the owner: api METHOD PATH [NAME=MEMBER]… sets NAME to a member of the answer.
+func api(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: api METHOD PATH [NAME=MEMBER]…")
+	}
+	req, err := http.NewRequest(args[0], ts.Getenv("SERVER_URL")+args[1], nil)
+	ts.Check(err)
+	key, err := os.ReadFile(filepath.Join(ts.Getenv("QUARRY_DATA"), "owner.key"))
+	ts.Check(err)
+	req.Header.Set("x-api-key", strings.TrimSpace(string(key)))
+	res, err := http.DefaultClient.Do(req)
+	ts.Check(err)
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode/100 != 2 {
+		ts.Fatalf("%s %s: %s", args[0], args[1], res.Status)
+	}
+	var answer map[string]any
+	ts.Check(json.NewDecoder(res.Body).Decode(&answer))
+	for _, a := range args[2:] {
+		name, member, _ := strings.Cut(a, "=")
+		ts.Setenv(name, fmt.Sprint(answer[member]))
 	}
 }
 
