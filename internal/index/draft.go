@@ -25,10 +25,15 @@ type draft struct {
 // draft starts from the current state, whose columns must be those of the attributes that the index is for.
 func (x *Index) draft() (*draft, error) {
 	d, err := x.draftAnyway()
-	if err == nil && d.of != x.of {
+	switch {
+	case err != nil:
+		return nil, err
+	case d.of != x.of:
 		return nil, ErrSchema
+	case x.partial:
+		return nil, errPartial
 	}
-	return d, err
+	return d, nil
 }
 
 func (x *Index) draftAnyway() (*draft, error) {

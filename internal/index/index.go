@@ -91,9 +91,11 @@ type Index struct {
 	cfg      Config
 	rotation *vector.Rotation // nil without vectors
 
-	write sync.Mutex    // held by Apply, Replace, Flush, Close, Swap
-	disk  disk          // guarded by write
-	of    *layer.Schema // what changes are of; guarded by write, and by mu where it is set
+	write sync.Mutex // held by Apply, Replace, Flush, Close, Swap
+	disk  disk       // guarded by write
+	// partial says that the present state lacks documents that files lost; guarded by write, and by mu where it is set
+	partial bool
+	of      *layer.Schema // what changes are of; guarded by write, and by mu where it is set
 
 	mu     sync.Mutex
 	cur    *state // guarded by mu; nil after Close
@@ -201,10 +203,70 @@ func (x *Index) Replace(seq int64, next func() ([]Document, error)) (err error) 
 		}
 	}
 	x.publish(d)
+	x.whole()
 	if x.cfg.Dir != "" {
 		if err := x.saveRebuilt(d); err != nil {
 			x.notify(EventUnsaved, err)
 		}
+	}
+	return nil
+}
+
+// Partial reports that a damaged segment was left out when the index was opened. Searches and changes must wait until
+// Mend has brought back its documents.
+func (x *Index) Partial() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.partial
+}
+
+// errPartial is the error of changes while documents are missing that Mend must bring back.
+var errPartial = errors.New("index lacks documents of a damaged file")
+
+func (x *Index) whole() {
+	x.mu.Lock()
+	x.partial = false
+	x.mu.Unlock()
+}
+
+// Has reports whether the document with a number has parts in the index.
+func (x *Index) Has(no int64) bool {
+	s := x.Snapshot()
+	defer s.Release()
+	for _, v := range s.st.views {
+		if d, ok := v.seg.find(no); ok {
+			if from, _ := v.seg.run(d); v.isLive(from) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Mend adds the documents that a damaged segment held, in batches until next gives none: those that there are now and
+// Has does not know. Applied stays; what changed since then is applied again afterwards.
+func (x *Index) Mend(next func() ([]Document, error)) (err error) {
+	x.write.Lock()
+	defer x.write.Unlock()
+	defer guard(&err, x.views())()
+	d, err := x.draftAnyway()
+	if err == nil && d.of != x.of {
+		err = ErrSchema
+	}
+	for err == nil {
+		var docs []Document
+		if docs, err = next(); err != nil || len(docs) == 0 {
+			break
+		}
+		err = d.load(docs)
+	}
+	if err != nil {
+		return fmt.Errorf("mend index: %w", err)
+	}
+	x.publish(d)
+	x.whole()
+	if err := x.save(); err != nil {
+		x.notify(EventUnsaved, err)
 	}
 	return nil
 }
@@ -215,7 +277,7 @@ func (x *Index) Flush() (err error) {
 	defer x.write.Unlock()
 	defer guard(&err, x.views())()
 	d, err := x.draft()
-	if errors.Is(err, ErrSchema) {
+	if errors.Is(err, ErrSchema) || errors.Is(err, errPartial) {
 		return nil // nothing could be changed since the files were opened
 	}
 	if err != nil {

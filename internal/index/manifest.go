@@ -136,16 +136,7 @@ func (x *Index) restore() (*state, error) {
 		err = fmt.Errorf("index files are of format %d, epoch %d, encoder %q", m.Format, m.Epoch, m.Encoder)
 	case err == nil:
 		if views, err = x.openAll(m); err == nil {
-			d := &draft{x: x, seq: m.Seq, views: views}
-			of := x.of
-			if m.Schema != of.Version {
-				of = &layer.Schema{Version: NoSchema, ID: -1}
-			}
-			st := newState(of, m.Seq, views)
-			for _, v := range views {
-				v.hold()
-			}
-			return st, x.sweep(d)
+			return x.restored(m, views)
 		}
 	}
 	if !errors.Is(err, ErrCorrupt) && event == EventDamaged && !errors.Is(err, os.ErrNotExist) {
@@ -155,28 +146,76 @@ func (x *Index) restore() (*state, error) {
 	return empty, x.removeFiles()
 }
 
+// restored makes the state of what could be opened.
+func (x *Index) restored(m manifest, views []*view) (*state, error) {
+	of := x.of
+	for _, v := range views {
+		if v.values == nil {
+			of = &layer.Schema{Version: NoSchema, ID: -1}
+		}
+		v.hold()
+	}
+	if m.Schema != of.Version {
+		of = &layer.Schema{Version: NoSchema, ID: -1}
+	}
+	x.partial = len(views) < len(m.Segments)
+	for _, ms := range m.Segments {
+		// Those that are lost count, too: until the next manifest a new file of that number would be taken for the old.
+		x.disk.next = max(x.disk.next, ms.Number)
+	}
+	return newState(of, m.Seq, views), x.sweep(&draft{x: x, views: views})
+}
+
+// openAll opens the segments of m. Those that are damaged are left out unless none remains, and so are the columns of
+// all when those of one are damaged; Notify hears of it.
 func (x *Index) openAll(m manifest) (views []*view, err error) {
 	defer guard(&err, nil)()
+	var damage error
 	for _, ms := range m.Segments {
-		s, err := x.openSegment(ms.Number)
-		if err != nil {
-			return nil, errors.Join(err, unmapAll(views))
-		}
-		v := newView(s)
-		v.gen = ms.Deletes
-		views = append(views, v)
-		if v.gen > 0 {
-			if err := x.applyDeletes(v); err != nil {
-				return nil, errors.Join(err, unmapAll(views))
+		v, err := x.openView(ms)
+		lost := err != nil
+		if !lost {
+			views = append(views, v)
+			if m.Schema == x.of.Version {
+				err = x.openColumns(v, ms.Columns, x.of)
 			}
 		}
-		if m.Schema != x.of.Version {
-			v.file = &columnFile{gen: ms.Columns}
-		} else if err := x.openColumns(v, ms.Columns, x.of); err != nil {
+		switch {
+		case err == nil:
+		case !errors.Is(err, ErrCorrupt) && !errors.Is(err, os.ErrNotExist):
 			return nil, errors.Join(err, unmapAll(views))
+		case lost:
+			damage = errors.Join(damage, err)
+		default:
+			x.notify(EventDamaged, err)
 		}
 	}
+	if len(views) == 0 && damage != nil {
+		return nil, damage
+	}
+	if damage != nil {
+		x.notify(EventDamaged, damage)
+	}
 	return views, nil
+}
+
+// openView opens a segment with its deletes and without columns.
+func (x *Index) openView(ms manifestSegment) (*view, error) {
+	s, err := x.openSegment(ms.Number)
+	if err != nil {
+		return nil, err
+	}
+	v := newView(s)
+	v.gen = ms.Deletes
+	if ms.Columns > 0 {
+		v.file = &columnFile{gen: ms.Columns}
+	}
+	if v.gen > 0 {
+		if err := x.applyDeletes(v); err != nil {
+			return nil, errors.Join(err, s.file.Close())
+		}
+	}
+	return v, nil
 }
 
 func unmapAll(views []*view) error {

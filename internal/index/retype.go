@@ -132,7 +132,7 @@ func (r *Retyping) Swap(version int64) (err error) {
 	x.of = r.of
 	x.mu.Unlock()
 	x.publish(d)
-	if filed {
+	if filed && !x.partial { // else Mend saves
 		if err := x.save(); err != nil {
 			x.notify(EventUnsaved, err)
 		}

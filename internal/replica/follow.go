@@ -2,7 +2,9 @@ package replica
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"quarry/internal/corpus"
 	"quarry/internal/document"
@@ -49,6 +51,15 @@ func (s *Set) advanceLocked(ctx context.Context, r *replica, c corpus.Corpus) (c
 		var err error
 		if c, err = s.retyped(ctx, x, c); err != nil {
 			return c, err
+		}
+	}
+	if x.Partial() {
+		err := s.mend(ctx, x, c)
+		if errors.Is(err, index.ErrCorrupt) {
+			err = s.rebuild(ctx, x, c)
+		}
+		if err != nil {
+			return c, fmt.Errorf("mend index of %s: %w", c.Key, err)
 		}
 	}
 	if x.Applied() > c.Seq && x.Applied() > s.latest(ctx, c).Seq {
@@ -193,6 +204,26 @@ func (s *Set) projectHeads(ctx context.Context, c corpus.Corpus, nos []int64) (m
 		out[all[i].No] = &all[i]
 	}
 	return out, nil
+}
+
+// mend reads the documents that a damaged segment held: those that the index does not have. The columns are there.
+func (s *Set) mend(ctx context.Context, x *index.Index, c corpus.Corpus) error {
+	p, err := s.scan(ctx, c)
+	if err != nil {
+		return err
+	}
+	return x.Mend(func() ([]index.Document, error) {
+		for {
+			docs, err := p.next(ctx)
+			if err != nil || len(docs) == 0 {
+				return nil, err
+			}
+			lost := slices.DeleteFunc(slices.Clone(docs), func(d document.Document) bool { return x.Has(d.No) })
+			if len(lost) > 0 {
+				return projectAll(c, lost)
+			}
+		}
+	})
 }
 
 // repair rebuilds an index whose files turned out damaged while they were searched.

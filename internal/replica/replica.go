@@ -37,6 +37,9 @@ type Set struct {
 	cfg  Config
 	mu   sync.Mutex
 	open map[int64]*replica // by corpus row number; guarded by mu
+	// closing has a channel for each evicted replica that is still writing its files; guarded by mu. Nobody may open
+	// these before the channel is closed.
+	closing map[int64]chan struct{}
 }
 
 // replica is the index of one life (epoch) of a corpus.
@@ -55,7 +58,7 @@ func New(cfg Config) *Set {
 	if cfg.MaxOpen == 0 {
 		cfg.MaxOpen = 1000
 	}
-	return &Set{cfg: cfg, open: map[int64]*replica{}}
+	return &Set{cfg: cfg, open: map[int64]*replica{}, closing: map[int64]chan struct{}{}}
 }
 
 // CatchUp returns when searches show every change of c up to c.Seq.
@@ -102,12 +105,16 @@ func (s *Set) Vectors(ctx context.Context, c corpus.Corpus, parts []index.Hit) (
 func (s *Set) Dropped(c corpus.Corpus) {
 	s.mu.Lock()
 	r := s.open[c.No]
+	idle := false
 	if r != nil && r.epoch == c.Epoch {
 		delete(s.open, c.No)
 		r.stale = true
-		s.closeIfIdle(r)
+		idle = r.refs == 0
 	}
 	s.mu.Unlock()
+	if idle {
+		s.shut(r)
+	}
 	if s.cfg.Dir != "" {
 		if err := os.RemoveAll(s.dir(c)); err != nil {
 			s.cfg.Log.Warn("index files of a dropped corpus remain", "corpus", c.Key, "error", err)
@@ -119,6 +126,15 @@ func (s *Set) Dropped(c corpus.Corpus) {
 func (s *Set) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for len(s.closing) > 0 {
+		var one chan struct{}
+		for _, one = range s.closing {
+			break
+		}
+		s.mu.Unlock()
+		<-one
+		s.mu.Lock()
+	}
 	var first error
 	for no, r := range s.open {
 		delete(s.open, no)
@@ -166,12 +182,17 @@ func (s *Set) refresh(ctx context.Context, c corpus.Corpus) (corpus.Corpus, erro
 		return c, err
 	}
 	s.mu.Lock()
-	if r := s.open[c.No]; r != nil && (now[0].No != c.No || r.epoch != now[0].Epoch) {
+	r := s.open[c.No]
+	idle := false
+	if r != nil && (now[0].No != c.No || r.epoch != now[0].Epoch) {
 		delete(s.open, c.No)
 		r.stale = true
-		s.closeIfIdle(r)
+		idle = r.refs == 0
 	}
 	s.mu.Unlock()
+	if idle {
+		s.shut(r)
+	}
 	return now[0], nil
 }
 
@@ -179,44 +200,57 @@ var errOtherEpoch = errors.New("the replica belongs to another life of the corpu
 
 func (s *Set) acquire(c corpus.Corpus) (*replica, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	for wait := s.closing[c.No]; wait != nil; wait = s.closing[c.No] {
+		s.mu.Unlock()
+		<-wait
+		s.mu.Lock()
+	}
 	r := s.open[c.No]
 	if r != nil && r.epoch != c.Epoch {
+		s.mu.Unlock()
 		return nil, errOtherEpoch
 	}
+	var evicted func()
 	if r == nil {
-		s.evict()
+		evicted = s.evict()
 		r = &replica{epoch: c.Epoch}
 		s.open[c.No] = r
 	}
 	r.refs++
 	r.used = time.Now()
+	s.mu.Unlock()
+	if evicted != nil {
+		evicted()
+	}
 	return r, nil
 }
 
 func (s *Set) release(r *replica) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	r.refs--
-	s.closeIfIdle(r)
+	idle := r.stale && r.refs == 0
+	s.mu.Unlock()
+	if idle {
+		s.shut(r)
+	}
 }
 
-// closeIfIdle closes a stale replica that nobody uses. The caller holds s.mu.
-func (s *Set) closeIfIdle(r *replica) {
-	x := r.index.Load()
-	if !r.stale || r.refs > 0 || x == nil {
+// shut closes a replica that nobody uses and nobody can find any more.
+func (s *Set) shut(r *replica) {
+	x := r.index.Swap(nil)
+	if x == nil {
 		return
 	}
 	if err := x.Close(); err != nil {
 		s.cfg.Log.Warn("closing an index failed", "error", err)
 	}
-	r.index.Store(nil)
 }
 
-// evict closes the least recently used idle replica when too many are open. The caller holds s.mu.
-func (s *Set) evict() {
+// evict forgets the least recently used idle replica when too many are open, and gives the function that closes it, to
+// be called without s.mu: it may write files. The caller holds s.mu.
+func (s *Set) evict() func() {
 	if len(s.open) < s.cfg.MaxOpen {
-		return
+		return nil
 	}
 	var oldest int64
 	var found *replica
@@ -225,10 +259,18 @@ func (s *Set) evict() {
 			oldest, found = no, r
 		}
 	}
-	if found != nil {
-		delete(s.open, oldest)
-		found.stale = true
-		s.closeIfIdle(found)
+	if found == nil {
+		return nil
+	}
+	delete(s.open, oldest)
+	done := make(chan struct{})
+	s.closing[oldest] = done
+	return func() {
+		s.shut(found)
+		s.mu.Lock()
+		delete(s.closing, oldest)
+		s.mu.Unlock()
+		close(done)
 	}
 }
 

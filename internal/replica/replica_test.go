@@ -268,6 +268,34 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// TestMend proves that of several files one that is damaged costs the reading of its own documents, and that searches
+// then show everything, with what changed since.
+func TestMend(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, name := range []string{"a", "b", "c"} {
+		w.put(name, 2100)
+		w.found("stands")
+		w.restart() // a file each
+	}
+	files := w.files()
+	if len(files) != 3 {
+		t.Fatalf("files %v", files)
+	}
+	w.remove("a")
+	w.put("d", 1)
+	if err := os.Truncate(files[1], 1000); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		w.want("stands", "b:2100 c:2100 d:1")
+		w.restart()
+	}
+	if log := w.log.String(); strings.Contains(log, "damaged") {
+		t.Errorf("it is still damaged: %s", log)
+	}
+}
+
 // TestIndexAhead proves that an index that knows changes which the database does not, as after a restored backup, is
 // thrown away.
 func TestIndexAhead(t *testing.T) {
@@ -399,5 +427,45 @@ func TestDropped(t *testing.T) {
 	// Someone who read the corpus before it went may still ask.
 	if hits, err := w.set.Search(t.Context(), c, index.Query{Terms: []string{"stand"}, K: 10}); err == nil && len(hits) > 0 {
 		t.Errorf("a deleted corpus shows %d parts", len(hits))
+	}
+}
+
+// TestEviction proves that corpora beyond those that may be open are closed and opened again with everything that they
+// had, however they are asked at once.
+func TestEviction(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	set := replica.New(replica.Config{
+		Dir: w.dir, Documents: w.documents, Corpora: w.corpora, Encoders: w.encoders, Log: slog.New(slog.NewTextHandler(w.log, nil)), MaxOpen: 2,
+	})
+	var all []corpus.Corpus
+	for i := range 5 {
+		if i > 0 {
+			w.key = fmt.Sprintf("c%d", i)
+			if _, err := w.corpora.Create(t.Context(), corpus.Corpus{ID: id.NewCorpus(), Key: w.key, EncoderName: embed.DefaultName}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.put("a", 2100*(i%2)+i+1) // every other one is worth files
+		all = append(all, w.corpus())
+	}
+	var group sync.WaitGroup
+	for n := range 4 {
+		group.Go(func() {
+			for i := range 30 {
+				at := (i*7 + n) % len(all)
+				hits, err := set.Search(t.Context(), all[at], index.Query{Terms: []string{"stand"}, K: 10000})
+				if want := 2100*(at%2) + at + 1; err != nil || len(hits) != want {
+					t.Errorf("corpus %d: %d parts, %v; want %d", at, len(hits), err, want)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if err := set.Close(); err != nil {
+		t.Error(err)
+	}
+	if files := w.files(); len(files) != 2 {
+		t.Errorf("files %v, want those of the two large ones", files)
 	}
 }
