@@ -2,7 +2,7 @@
 // metadata, sections by heading, paragraphs, tables.
 //
 // The format follows from the declared type, the name and the bytes. Formats
-// built so far: plain text, Markdown, HTML, Word (docx). The package cuts no passages and
+// built so far: plain text, Markdown, HTML, Word (docx), PDF. The package cuts no passages and
 // knows neither corpora nor the network. Its caller is ingest. Safe for
 // concurrent use.
 package extract
@@ -16,6 +16,7 @@ import (
 	"quarry/internal/extract/html"
 	"quarry/internal/extract/markdown"
 	"quarry/internal/extract/outline"
+	"quarry/internal/extract/pdf"
 )
 
 // Outcomes that a caller must tell apart; each comes wrapped with detail.
@@ -77,8 +78,11 @@ func Read(in Input) (*Document, error) {
 
 // parse reads a file of a known format.
 func parse(in Input, f format) (*Document, error) {
-	if f == formatDOCX {
+	switch f {
+	case formatDOCX:
 		return docx.Read(in.Data)
+	case formatPDF:
+		return pdf.Read(in.Data)
 	}
 	text, err := decode(in, f)
 	if err != nil {

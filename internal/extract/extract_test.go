@@ -111,7 +111,11 @@ func TestReadChoosesFormat(t *testing.T) {
 		{"a.md", "", strings.Repeat("\x01\x02ab", 100), "", extract.ErrUnparsable},
 		{"a.png", "", "\x89PNG\r\n", "", extract.ErrUnsupported},
 		{"a.txt", "image/png", "text", "", extract.ErrUnsupported},
-		{"a.pdf", "application/pdf", "%PDF-1.7", "", extract.ErrUnsupported},
+		{"a.pdf", "application/pdf", "%PDF-1.7", "", extract.ErrUnparsable},
+		{"a.ppt", "", "x", "", extract.ErrUnsupported},
+		{"noname", "", "%PDF-1.7", "", extract.ErrUnparsable},
+		{"a.docx", "application/msword", "PK", "", extract.ErrUnparsable},
+		{"a.doc", "application/msword", "x", "", extract.ErrUnsupported},
 		{"a.bin", "", "\x00\x01", "", extract.ErrUnsupported},
 	}
 	for _, tt := range tests {

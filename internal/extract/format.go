@@ -24,6 +24,7 @@ const (
 	formatMarkdown
 	formatHTML
 	formatDOCX
+	formatPDF
 )
 
 func (f format) mediaType() string {
@@ -34,6 +35,8 @@ func (f format) mediaType() string {
 		return "text/html"
 	case formatDOCX:
 		return wordType
+	case formatPDF:
+		return "application/pdf"
 	}
 	return "text/plain"
 }
@@ -47,6 +50,8 @@ var byType = map[string]format{
 	"text/html":             formatHTML,
 	"application/xhtml+xml": formatHTML,
 	wordType:                formatDOCX,
+	"application/pdf":       formatPDF,
+	"application/x-pdf":     formatPDF,
 	"application/vnd.openxmlformats-officedocument.wordprocessingml.template": formatDOCX,
 	"application/vnd.ms-word.document.macroenabled.12":                        formatDOCX,
 }
@@ -56,12 +61,13 @@ var byExtension = map[string]format{
 	".md": formatMarkdown, ".markdown": formatMarkdown, ".mdown": formatMarkdown,
 	".html": formatHTML, ".htm": formatHTML, ".xhtml": formatHTML, ".lxml": formatHTML,
 	".docx": formatDOCX, ".docm": formatDOCX, ".dotx": formatDOCX,
+	".pdf": formatPDF,
 }
 
 // refused are extensions of formats that are not text or have a parser only
 // later; their bytes are not worth a guess.
 var refused = map[string]bool{
-	".pdf": true, ".doc": true, ".ppt": true, ".pptx": true, ".odt": true, ".rtf": true, ".epub": true,
+	".doc": true, ".ppt": true, ".pptx": true, ".odt": true, ".rtf": true, ".epub": true,
 	".xls": true, ".xlsx": true, ".ods": true, ".odp": true, ".eml": true, ".msg": true, ".zip": true, ".gz": true,
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".mp3": true, ".mp4": true, ".exe": true,
 }
@@ -92,6 +98,9 @@ func choose(in Input) (format, error) {
 	}
 	if len(in.Data) == 0 {
 		return formatText, nil
+	}
+	if bytes.Contains(in.Data[:min(len(in.Data), 1024)], []byte("%PDF-")) {
+		return formatPDF, nil
 	}
 	if bytes.HasPrefix(in.Data, []byte("PK\x03\x04")) && docx.Is(in.Data) {
 		return formatDOCX, nil

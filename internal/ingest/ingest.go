@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"quarry/internal/corpus"
 	"quarry/internal/document"
@@ -35,10 +36,13 @@ type Config struct {
 }
 
 // Service is the use cases that add documents. Safe for concurrent use.
-type Service struct{ cfg Config }
+type Service struct {
+	cfg     Config
+	readers chan struct{} // one for each file that is being parsed: each may take the memory that extract allows it
+}
 
 // New gives a service.
-func New(c Config) *Service { return &Service{c} }
+func New(c Config) *Service { return &Service{c, make(chan struct{}, runtime.GOMAXPROCS(0))} }
 
 // Wait says when Create may return.
 type Wait uint8

@@ -30,7 +30,7 @@ func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*docu
 	}
 	draft := u.Draft
 	if draft == nil {
-		if draft, err = u.read(); err != nil {
+		if draft, err = s.read(ctx, &u); err != nil {
 			return nil, err
 		}
 	}
@@ -54,5 +54,16 @@ func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*docu
 		if err == nil || !fault.Is(err, fault.KindNotFound) {
 			return stored, err
 		} // removed since: try again
+	}
+}
+
+// read parses a file when its turn has come.
+func (s *Service) read(ctx context.Context, u *Upload) (document.Draft, error) {
+	select {
+	case s.readers <- struct{}{}:
+		defer func() { <-s.readers }()
+		return u.read()
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }

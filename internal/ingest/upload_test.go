@@ -122,7 +122,8 @@ func TestUploadRefused(t *testing.T) {
 		{"binary that calls itself text", upload("a.txt", "\x00\x01\x02binary"), fault.KindInvalid, "body.file", "could not be parsed"},
 		{"PNG that calls itself text", edit(upload("a", "\x89PNG\r\n\x1a\n..."), func(u *ingest.Upload) { u.ContentType = "text/plain" }),
 			fault.KindInvalid, "body.file", "corrupt archive or a malformed document"},
-		{"PDF by name", upload("a.pdf", "%PDF-1.7"), fault.KindMediaType, "", "Markdown"},
+		{"slides by name", upload("a.ppt", "x"), fault.KindMediaType, "", "Markdown"},
+		{"PDF that is none", upload("a.pdf", "%PDF-1.7"), fault.KindInvalid, "body.file", "could not be parsed"},
 		{"declared type", edit(upload("a.txt", "text"), func(u *ingest.Upload) { u.ContentType = "image/png" }), fault.KindMediaType, "", "image/png"},
 		{"no id", upload("", "text"), fault.KindInvalid, "body.filename", "must not be empty"},
 		{"metadata no object", edit(upload("a.txt", "text"), func(u *ingest.Upload) { u.Metadata = json.RawMessage(`[]`) }),
@@ -174,8 +175,8 @@ func TestSupported(t *testing.T) {
 		ok                bool
 	}{
 		{"a.md", "", true}, {"a.txt", "application/octet-stream", true}, {"a", "text/html; charset=utf-8", true}, {"upload", "", true},
-		{"a.pdf", "", false}, {"a.doc", "application/octet-stream", false}, {"a.docx", "", true}, {"a.docx", "application/msword", true}, {"a.docx", "text/plain", true},
-		{"a.doc", "application/msword", false}, {"a.txt", "application/pdf", false},
+		{"a.pdf", "", true}, {"a.txt", "application/pdf", true}, {"a.ppt", "", false}, {"a.doc", "application/octet-stream", false}, {"a.docx", "", true}, {"a.docx", "application/msword", true}, {"a.docx", "text/plain", true},
+		{"a.doc", "application/msword", false},
 	} {
 		err := ingest.Supported(tt.name, tt.contentType)
 		if (err == nil) != tt.ok || err != nil && !fault.Is(err, fault.KindMediaType) {

@@ -1,0 +1,152 @@
+package pdf
+
+import (
+	"cmp"
+	"slices"
+	"unicode/utf8"
+
+	"quarry/internal/extract/pdf/syntax"
+)
+
+// maxRows bounds the rows of a page in which columns are looked for.
+const maxRows = 1500
+
+// span is what is covered of a line across the page.
+type span struct{ x0, x1 float32 }
+
+// columns cuts a page into regions that are read one after another: runs of rows that stand in columns of text give one
+// region for each column, everything else is read row by row. Tables and forms stay rows: their cells are too short
+// for columns of text.
+func columns(rows []row, b *syntax.Budget) [][]row {
+	var regions [][]row
+	if len(rows) > maxRows {
+		return [][]row{rows}
+	}
+	var plain []row
+	flush := func() {
+		if len(plain) > 0 {
+			regions = append(regions, plain)
+			plain = nil
+		}
+	}
+	for i := 0; i < len(rows); {
+		cols, n := run(rows[i:], b)
+		if n == 0 {
+			plain = append(plain, rows[i])
+			i++
+			continue
+		}
+		flush()
+		regions = append(regions, cols...)
+		i += n
+	}
+	flush()
+	return regions
+}
+
+// run gives the columns of the longest run of rows from the first one on that has columns, and its length; 0 when it has
+// none.
+func run(rows []row, b *syntax.Budget) ([][]row, int) {
+	left, right := rows[0].x0, rows[0].x1
+	for i := range rows {
+		left, right = min(left, rows[i].x0), max(right, rows[i].x1)
+	}
+	gutter := 0.9 * middleSize(rows)
+	var covered []span
+	best, size := []span(nil), 0
+	for i := range rows {
+		if !b.Step() {
+			return nil, 0
+		}
+		for _, s := range rows[i].segments {
+			covered = widen(covered, span{s.x0, s.x1}, gutter)
+		}
+		if len(covered) > 1 {
+			best, size = slices.Clone(covered), i+1
+		} else if covered[0].x1-covered[0].x0 > 0.55*(right-left) {
+			break
+		}
+	}
+	if size < 3 {
+		return nil, 0
+	}
+	cols := split(rows[:size], best)
+	for _, c := range cols {
+		if !prose(c) {
+			return nil, 0
+		}
+	}
+	return cols, size
+}
+
+func middleSize(rows []row) float32 {
+	sizes := make([]float32, len(rows))
+	for i := range rows {
+		sizes[i] = rows[i].size
+	}
+	slices.Sort(sizes)
+	return sizes[len(sizes)/2]
+}
+
+// widen adds a span to those covered; spans closer than gutter are one.
+func widen(all []span, s span, gutter float32) []span {
+	out := all[:0:0]
+	for _, o := range all {
+		if o.x1+gutter < s.x0 || s.x1+gutter < o.x0 {
+			out = append(out, o)
+			continue
+		}
+		s = span{min(s.x0, o.x0), max(s.x1, o.x1)}
+	}
+	out = append(out, s)
+	slices.SortFunc(out, func(a, b span) int { return cmp.Compare(a.x0, b.x0) })
+	return out
+}
+
+// split gives the part of each row that stands in each column.
+func split(rows []row, spans []span) [][]row {
+	cols := make([][]row, len(spans))
+	for i := range rows {
+		for c, at := range spans {
+			part := row{direction: rows[i].direction}
+			for _, s := range rows[i].segments {
+				if s.x0 < at.x0-0.01 || s.x0 > at.x1 {
+					continue
+				}
+				if len(part.segments) == 0 {
+					part.x0, part.x1, part.y, part.size = s.x0, s.x1, s.y, s.size
+				}
+				part.segments = append(part.segments, s)
+				part.x0, part.x1 = min(part.x0, s.x0), max(part.x1, s.x1)
+				if s.size > part.size {
+					part.size, part.y = s.size, s.y
+				}
+			}
+			if len(part.segments) > 0 {
+				cols[c] = append(cols[c], part)
+			}
+		}
+	}
+	return cols
+}
+
+// prose reports whether a column holds lines of text rather than cells: several, most of them filling it.
+func prose(col []row) bool {
+	if len(col) < 3 {
+		return false
+	}
+	left, right := col[0].x0, col[0].x1
+	for i := range col {
+		left, right = min(left, col[i].x0), max(right, col[i].x1)
+	}
+	filled, letters := 0, 0
+	for i := range col {
+		if col[i].x1-col[i].x0 >= 0.7*(right-left) {
+			filled++
+		}
+		for _, s := range col[i].segments {
+			letters += utf8.RuneCountInString(s.text)
+		}
+	}
+	return filled*2 >= len(col) && letters >= 16*len(col)
+}

@@ -1,0 +1,151 @@
+package pdf
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Running heads and page numbers: the same words, digits aside, at the edge of many pages.
+const (
+	edgeLines = 3 // of a running head at most
+	minPages  = 3 // of a file in which something repeats
+)
+
+// dropFurniture takes running heads and feet out: lines that the file itself calls so, and lines at the edge of a page
+// that come again on at least a third of the pages, and on three, at the same height. Lines in letters larger than those
+// of the text are headings, whatever repeats in them.
+func dropFurniture(sheets []sheet) {
+	type place struct {
+		text string
+		y    int
+	}
+	count := map[place]int{}
+	key := func(l *line) place { return place{pattern(l.text), int(l.y+4) / 8} }
+	near := func(p place) int {
+		return count[p] + count[place{p.text, p.y - 1}] + count[place{p.text, p.y + 1}]
+	}
+	for i := range sheets {
+		seen := map[place]bool{}
+		for _, n := range sheets[i].edges() {
+			if k := key(&sheets[i].lines[n]); !seen[k] {
+				seen[k] = true
+				count[k]++
+			}
+		}
+	}
+	counted := pageNumbers(sheets)
+	body := bodySize(sheets)
+	for i := range sheets {
+		s := &sheets[i]
+		drop := map[int]bool{}
+		for n := range s.lines {
+			drop[n] = s.lines[n].artifact
+		}
+		if len(sheets) >= minPages {
+			for _, n := range s.edges() {
+				if k := near(key(&s.lines[n])); k >= minPages && 3*k >= len(sheets) && s.lines[n].size < 1.12*body {
+					drop[n] = true
+				}
+				if v, err := strconv.Atoi(s.lines[n].text); err == nil && counted[v-i] >= minPages {
+					drop[n] = true
+				}
+			}
+		}
+		kept := s.lines[:0:0]
+		for n := range s.lines {
+			if !drop[n] {
+				kept = append(kept, s.lines[n])
+			}
+		}
+		s.lines = kept
+	}
+}
+
+// bodySize gives the size in which most of the text is set.
+func bodySize(sheets []sheet) float32 {
+	var count sizeCount
+	for i := range sheets {
+		for n := range sheets[i].lines {
+			count.add(sheets[i].lines[n].size, len(sheets[i].lines[n].text))
+		}
+	}
+	return count.most()
+}
+
+// pageNumbers counts, for the lines at the edges that are only a number, how far it is from that of the page.
+func pageNumbers(sheets []sheet) map[int]int {
+	out := map[int]int{}
+	for i := range sheets {
+		seen := map[int]bool{}
+		for _, n := range sheets[i].edges() {
+			if v, err := strconv.Atoi(sheets[i].lines[n].text); err == nil && !seen[v-i] {
+				seen[v-i] = true
+				out[v-i]++
+			}
+		}
+	}
+	return out
+}
+
+// edges gives the lines at the top and the bottom of a page that a gap keeps apart from the text.
+func (s *sheet) edges() []int {
+	var order []int
+	for n := range s.lines {
+		if s.lines[n].direction == s.lines[0].direction {
+			order = append(order, n)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.lines[b].y, s.lines[a].y) })
+	out := s.edge(order)
+	slices.Reverse(order)
+	return append(out, s.edge(order)...)
+}
+
+// edge gives the first of some lines, up to the first gap.
+func (s *sheet) edge(order []int) []int {
+	heights := 0
+	for i := 1; i < len(order); i++ {
+		a, b := &s.lines[order[i-1]], &s.lines[order[i]]
+		gap := abs(a.y - b.y)
+		if gap > 1.7*max(a.size, b.size) {
+			return slices.Clone(order[:i])
+		}
+		if gap > 0.5*a.size {
+			heights++
+		}
+		if heights == edgeLines {
+			break
+		}
+	}
+	return nil
+}
+
+// pattern is a line without its numbers.
+func pattern(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsDigit(r):
+			return '#'
+		case unicode.IsSpace(r):
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, strings.ReplaceAll(strings.Trim(collapse(s), " "), "##", "#"))
+}
+
+// collapse makes one digit of each number.
+func collapse(s string) string {
+	var b strings.Builder
+	last := false
+	for _, r := range s {
+		d := unicode.IsDigit(r)
+		if !d || !last {
+			b.WriteRune(r)
+		}
+		last = d
+	}
+	return b.String()
+}

@@ -1,0 +1,248 @@
+package pdf
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"quarry/internal/extract/outline"
+	"quarry/internal/extract/pdf/syntax"
+)
+
+// bookmark is an entry of the file's own table of contents.
+type bookmark struct {
+	title string
+	level int
+	page  int // 0 when unknown
+}
+
+// Limits of headings.
+const (
+	maxBookmarks = 5000
+	maxHeading   = 200 // bytes of a heading
+	maxLines     = 3
+	maxLevel     = 6
+)
+
+// bookmarks reads the outline of a file.
+func bookmarks(f *syntax.File, pages map[int]int) []bookmark {
+	var out []bookmark
+	seen := map[int]bool{}
+	var walk func(o syntax.Object, level int)
+	walk = func(o syntax.Object, level int) {
+		for o != nil && len(out) < maxBookmarks && f.Budget.Step() {
+			ref, ok := o.(syntax.Ref)
+			if !ok || seen[ref.Num] {
+				return
+			}
+			seen[ref.Num] = true
+			d := f.Dict(o)
+			if s, ok := f.Get(d["Title"]).(syntax.String); ok {
+				out = append(out, bookmark{oneLine(text(s)), level, destination(f, d, pages)})
+			}
+			if level < maxLevel {
+				walk(d["First"], level+1)
+			}
+			o = d["Next"]
+		}
+	}
+	walk(f.Dict(f.Root()["Outlines"])["First"], 1)
+	return out
+}
+
+// destination gives the page that a bookmark leads to, 0 when it is not said directly.
+func destination(f *syntax.File, d syntax.Dict, pages map[int]int) int {
+	to := f.Get(d["Dest"])
+	if to == nil {
+		to = f.Get(f.Dict(d["A"])["D"])
+	}
+	if a, ok := to.(syntax.Array); ok && len(a) > 0 {
+		if ref, ok := a[0].(syntax.Ref); ok {
+			return pages[ref.Num]
+		}
+	}
+	return 0
+}
+
+// build makes sections of paragraphs: by the file's bookmarks when most of them are found in the text, else by size
+// and weight of the letters.
+func build(all []paragraph, marks []bookmark) *outline.Builder {
+	levels := byBookmarks(all, marks)
+	if levels == nil {
+		levels = byLetters(all)
+	}
+	b := &outline.Builder{}
+	for i := range all {
+		p := &all[i]
+		b.Page(p.page)
+		switch {
+		case levels[i] > 0:
+			b.Heading(levels[i], oneLine(p.text))
+		case p.item:
+			b.Line(p.text, p.breaks...)
+		default:
+			b.Paragraph(p.text, p.breaks...)
+		}
+	}
+	return b
+}
+
+// plain is a text as it is compared with bookmarks.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
+
+// byBookmarks gives the level of each paragraph that is the target of a bookmark; nil when most bookmarks have none.
+func byBookmarks(all []paragraph, marks []bookmark) []int {
+	if len(marks) < 2 {
+		return nil
+	}
+	levels := make([]int, len(all))
+	found, from := 0, 0
+	for _, m := range marks {
+		want := plain(m.title)
+		for i := from; i < len(all) && want != ""; i++ {
+			p := &all[i]
+			if m.page > 0 && p.page > m.page {
+				break
+			}
+			if len(p.text) > 2*maxHeading || m.page > 0 && p.page < m.page {
+				continue
+			}
+			if got := plain(p.text); got == want || strings.HasSuffix(got, want) && len(got) <= len(want)+6 {
+				levels[i] = m.level
+				found++
+				from = i + 1
+				break
+			}
+		}
+	}
+	if found*2 < len(marks) {
+		return nil
+	}
+	return levels
+}
+
+// byLetters takes short paragraphs in letters larger than those of the text, or in bold ones, for headings.
+func byLetters(all []paragraph) []int {
+	body, boldBody := bodyLetters(all)
+	levels := make([]int, len(all))
+	var sizes []float32
+	candidates := 0
+	for i := range all {
+		p := &all[i]
+		if !headingLike(p) {
+			continue
+		}
+		switch {
+		case p.size >= 1.12*body:
+			levels[i] = 1
+			sizes = append(sizes, p.size)
+		case p.bold && !boldBody && p.size >= 0.97*body && p.lines <= 2 && len(p.text) <= 120 && !p.item:
+			levels[i] = maxLevel
+		case p.bold && !boldBody && p.size >= 0.97*body && p.item && p.lines == 1 && len(p.text) <= 100: // "1. Scope"
+			levels[i] = maxLevel
+		}
+		if levels[i] > 0 {
+			candidates++
+		}
+	}
+	if candidates*2 > len(all) && len(all) > 6 { // slides, posters: large letters are the text
+		return make([]int, len(all))
+	}
+	steps := distinct(sizes)
+	for i := range all {
+		switch levels[i] {
+		case 1:
+			for n, s := range steps {
+				if all[i].size >= 0.97*s {
+					levels[i] = min(n+1, maxLevel)
+					break
+				}
+			}
+		case maxLevel:
+			levels[i] = min(len(steps)+1, maxLevel)
+		}
+	}
+	return levels
+}
+
+// cover gives the largest line of the first page when it stands out as titles do.
+func cover(all []paragraph) string {
+	body, _ := bodyLetters(all)
+	best := paragraph{size: 1.35 * body}
+	for i := range all {
+		if p := &all[i]; p.page == 1 && p.size > best.size && headingLike(p) {
+			best = *p
+		}
+	}
+	return oneLine(best.text)
+}
+
+// headingLike reports whether a paragraph is short and has words; sentences end in a full stop, headings do not.
+func headingLike(p *paragraph) bool {
+	t := strings.TrimSpace(p.text)
+	if len(t) > maxHeading || p.lines > maxLines || utf8.RuneCountInString(plain(t)) < 2 || len(p.breaks) > 0 {
+		return false
+	}
+	if !letters(t) {
+		return false
+	}
+	last, _ := utf8.DecodeLastRuneInString(t)
+	return !strings.ContainsRune(".;,", last)
+}
+
+// bodyLetters gives the size in which most of the text is set, and whether that is bold.
+func bodyLetters(all []paragraph) (size float32, bold bool) {
+	var count sizeCount
+	heavy, total := 0, 0
+	for i := range all {
+		n := len(all[i].text)
+		count.add(all[i].size, n)
+		total += n
+		if all[i].bold {
+			heavy += n
+		}
+	}
+	return count.most(), heavy*2 > total
+}
+
+// sizeCount counts letters by size, in half points.
+type sizeCount map[int]int
+
+func (c *sizeCount) add(size float32, letters int) {
+	if *c == nil {
+		*c = sizeCount{}
+	}
+	(*c)[int(size*2+0.5)] += letters
+}
+
+// most gives the size of most letters.
+func (c sizeCount) most() float32 {
+	best := 0
+	for s, n := range c {
+		if n > c[best] || n == c[best] && s < best {
+			best = s
+		}
+	}
+	return float32(best) / 2
+}
+
+// distinct gives the sizes from the largest down, those within three hundredths as one.
+func distinct(sizes []float32) []float32 {
+	slices.SortFunc(sizes, func(a, b float32) int { return cmp.Compare(b, a) })
+	var out []float32
+	for _, s := range sizes {
+		if len(out) == 0 || s < 0.97*out[len(out)-1] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
