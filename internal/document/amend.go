@@ -13,7 +13,10 @@ import (
 
 // maxMetadata bounds the metadata of a document in bytes (contract: limits.max_metadata_bytes). Merging would let it
 // grow without end.
-const maxMetadata = 10 << 20
+const (
+	maxMetadata     = 10 << 20
+	tooMuchMetadata = "the document's metadata would have %d bytes; at most %d are allowed"
+)
 
 // Amendment is what is to happen to a document's metadata: one for many documents. It is immutable.
 type Amendment struct {
@@ -51,7 +54,7 @@ func (a Amendment) Apply(old json.RawMessage) (json.RawMessage, error) {
 	}
 	out := next.encode()
 	if len(out) > maxMetadata {
-		return nil, fault.InvalidField("body.metadata", "the document's metadata would have %d bytes; at most %d are allowed", len(out), maxMetadata)
+		return nil, fault.InvalidField("body.metadata", tooMuchMetadata, len(out), maxMetadata)
 	}
 	return out, nil
 }

@@ -82,6 +82,12 @@ func (b *builder) metadata(path string, level filter.Level, raw json.RawMessage)
 		b.bad(path, "%s", err)
 		return nil
 	}
+	if level == filter.Document && len(raw) > maxMetadata {
+		if n := len(o.encode()); n > maxMetadata {
+			b.bad(path, tooMuchMetadata, n, maxMetadata)
+			return nil
+		}
+	}
 	if len(o) > 0 {
 		b.checkTypes(path, level, raw)
 	}
