@@ -12,6 +12,17 @@ var attributeTypes = map[string]bool{
 	"list[integer]": true, "list[real]": true, "list[real_number]": true, "list[text]": true,
 }
 
+// CheckAttributes refuses a list of attributes that no corpus can have: fault.KindInvalid under
+// body.filter_attributes[i].
+func CheckAttributes(all []Attribute) error {
+	f := fault.Invalid()
+	checkAttributes(f, all)
+	if len(f.Fields) > 0 {
+		return f
+	}
+	return nil
+}
+
 // checkAttributes adds a field fault for every bad attribute. Names are unique within the corpus, whatever the level
 // (contract: Filter attribute).
 func checkAttributes(f *fault.Fault, all []Attribute) {

@@ -5,6 +5,7 @@ package corpus
 import (
 	"context"
 	"regexp"
+	"strconv"
 	"time"
 
 	"quarry/internal/id"
@@ -34,6 +35,9 @@ type Corpus struct {
 	Usage                 Usage
 	Created               time.Time
 }
+
+// Lane is the lane of jobs that change a corpus: they run one after another.
+func Lane(corpusNo int64) string { return "corpus:" + strconv.FormatInt(corpusNo, 10) }
 
 // Attribute is a declared filter attribute. Type keeps the client's spelling; filter.ParseType reads it.
 type Attribute struct {
@@ -84,6 +88,11 @@ type Store interface {
 	Update(ctx context.Context, key string, p Patch) (Corpus, error)
 	// Delete removes the corpus with everything in it.
 	Delete(ctx context.Context, key string) error
+	// ReplaceAttributes gives the corpus other attributes under this version, which must be its version's successor:
+	// fault.KindConflict "corpus_changed" when it is not, or when the corpus is gone.
+	ReplaceAttributes(ctx context.Context, corpusNo int64, all []Attribute, version int64) (Corpus, error)
+	// Recount counts documents, parts and characters anew from the rows and mends the usage numbers where they differ.
+	Recount(ctx context.Context, key string) (Corpus, error)
 	// Reset removes every document, as one change of the corpus's sequence, and gives that number.
 	Reset(ctx context.Context, key string) (Corpus, error)
 }

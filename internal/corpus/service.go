@@ -109,6 +109,11 @@ func (s *Service) Update(ctx context.Context, key string, p Patch) (Corpus, erro
 	return s.store.Update(ctx, key, p)
 }
 
+// ComputeSize counts what the corpus holds anew and gives it with the numbers mended.
+func (s *Service) ComputeSize(ctx context.Context, key string) (Corpus, error) {
+	return s.store.Recount(ctx, key)
+}
+
 // Delete removes a corpus and everything in it; its key is free when Delete returns.
 func (s *Service) Delete(ctx context.Context, key string) error {
 	c, err := s.Get(ctx, key)

@@ -1,0 +1,118 @@
+package corpora
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"quarry/internal/corpus"
+	"quarry/internal/fault"
+	"quarry/internal/store"
+)
+
+// ReplaceAttributes gives the corpus other attributes. See corpus.Store.
+func (s *Store) ReplaceAttributes(ctx context.Context, corpusNo int64, all []corpus.Attribute, version int64) (corpus.Corpus, error) {
+	attributes, err := json.Marshal(all)
+	if err != nil {
+		return corpus.Corpus{}, fmt.Errorf("encode attributes: %w", err)
+	}
+	var out corpus.Corpus
+	err = s.db.Write(ctx, func(tx *store.Tx) (err error) {
+		out, err = scan(tx.QueryRow(`UPDATE corpora SET attributes = $2, schema_version = $3
+			WHERE no = $1 AND schema_version = $4 RETURNING `+columns, corpusNo, string(attributes), version, version-1))
+		if errors.Is(err, sql.ErrNoRows) {
+			return fault.Conflict("corpus_changed", "the corpus was deleted, or its filter attributes were replaced, meanwhile")
+		}
+		if err != nil {
+			return fmt.Errorf("write attributes: %w", err)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// ofDocuments sums up the documents of shelf $1.
+const ofDocuments = `SELECT COUNT(*), COALESCE(SUM(parts), 0), COALESCE(SUM(characters), 0), COALESCE(SUM(metadata_characters), 0)
+	FROM documents WHERE shelf = $1`
+
+// wrong finds the documents of shelf $1 whose numbers are not those of their parts. LENGTH counts code points.
+const wrong = `SELECT d.no FROM documents d LEFT JOIN parts p ON p.doc_no = d.no WHERE d.shelf = $1 GROUP BY d.no
+	HAVING d.parts <> COUNT(p.ord)
+		OR d.metadata_characters <> LENGTH(d.metadata) + COALESCE(SUM(LENGTH(p.metadata)), 0)
+		OR d.characters <> LENGTH(d.metadata) + COALESCE(SUM(LENGTH(p.metadata) + LENGTH(p.text)), 0)`
+
+// mend counts the parts of document $1 anew.
+const mend = `UPDATE documents SET
+		parts = (SELECT COUNT(*) FROM parts WHERE doc_no = $1),
+		metadata_characters = LENGTH(metadata) + (SELECT COALESCE(SUM(LENGTH(metadata)), 0) FROM parts WHERE doc_no = $1),
+		characters = LENGTH(metadata) + (SELECT COALESCE(SUM(LENGTH(metadata) + LENGTH(text)), 0) FROM parts WHERE doc_no = $1)
+	WHERE no = $1`
+
+// Recount counts anew. See corpus.Store. The numbers are looked over in a snapshot, beside other writes; only what is
+// wrong is written.
+func (s *Store) Recount(ctx context.Context, key string) (corpus.Corpus, error) {
+	var c corpus.Corpus
+	var bad []int64
+	right := false
+	err := s.db.Read(ctx, func(q store.Querier) (err error) {
+		c, err = scan(q.QueryRowContext(ctx, `SELECT `+columns+` FROM corpora WHERE key = $1`, key))
+		if errors.Is(err, sql.ErrNoRows) {
+			return missing(key)
+		}
+		if err != nil {
+			return fmt.Errorf("read corpus: %w", err)
+		}
+		var shelf int64
+		if err := q.QueryRowContext(ctx, `SELECT shelf FROM corpora WHERE no = $1`, c.No).Scan(&shelf); err != nil {
+			return fmt.Errorf("read corpus: %w", err)
+		}
+		rows, err := q.QueryContext(ctx, wrong, shelf)
+		if bad, err = store.Collect(rows, err, func(r *sql.Rows) (no int64, err error) { return no, r.Scan(&no) }); err != nil {
+			return fmt.Errorf("count parts: %w", err)
+		}
+		var u corpus.Usage
+		err = q.QueryRowContext(ctx, ofDocuments, shelf).Scan(&u.Documents, &u.Parts, &u.Characters, &u.MetadataCharacters)
+		if err != nil {
+			return fmt.Errorf("count documents: %w", err)
+		}
+		right = len(bad) == 0 && u == c.Usage
+		return nil
+	})
+	if err != nil || right {
+		return c, err
+	}
+	return s.mend(ctx, c.No, key, bad)
+}
+
+// mend writes the right numbers. It takes the row of the corpus first, which every other write takes last: what those
+// did is either committed and counted, or comes on top.
+func (s *Store) mend(ctx context.Context, corpusNo int64, key string, bad []int64) (out corpus.Corpus, err error) {
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		var shelf int64
+		err := tx.QueryRow(`UPDATE corpora SET seq = seq WHERE no = $1 RETURNING shelf`, corpusNo).Scan(&shelf)
+		if errors.Is(err, sql.ErrNoRows) {
+			return missing(key)
+		}
+		if err != nil {
+			return fmt.Errorf("lock corpus: %w", err)
+		}
+		for _, no := range bad {
+			if err := tx.Exec(mend, no); err != nil {
+				return fmt.Errorf("count parts: %w", err)
+			}
+		}
+		var u corpus.Usage
+		if err := tx.QueryRow(ofDocuments, shelf).Scan(&u.Documents, &u.Parts, &u.Characters, &u.MetadataCharacters); err != nil {
+			return fmt.Errorf("count documents: %w", err)
+		}
+		out, err = scan(tx.QueryRow(`UPDATE corpora SET documents = $2, parts = $3, characters = $4, metadata_characters = $5
+			WHERE no = $1 RETURNING `+columns, corpusNo, u.Documents, u.Parts, u.Characters, u.MetadataCharacters))
+		if err != nil {
+			return fmt.Errorf("write usage: %w", err)
+		}
+		return nil
+	})
+	return out, err
+}
