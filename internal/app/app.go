@@ -17,6 +17,7 @@ import (
 
 	contract "quarry/api"
 	"quarry/internal/account"
+	"quarry/internal/attribute"
 	"quarry/internal/bulk"
 	"quarry/internal/config"
 	"quarry/internal/corpus"
@@ -143,12 +144,14 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 	reading := document.NewService(documentRows, corpusRows, a.replicas, int(a.cfg.MaxDeletes))
 	a.Ingest = ingest.New(ingest.Config{Corpora: corpusRows, Documents: documentRows, Encoders: a.encoders, Index: a.replicas})
 	many := bulk.New(bulk.Config{Corpora: corpusRows, Documents: reading, Store: documentRows, Index: a.replicas, Jobs: a.jobs})
+	attributes := attribute.New(corpusRows, documentRows, a.replicas, a.jobs)
+	a.jobs.Handle(job.ReplaceFilterAttributes, attributes.Replace)
 	a.Retrieve = retrieve.New(corpusRows, a.replicas, documentRows, a.encoders)
 	a.History = history.New(queries.New(a.db), time.Duration(a.cfg.HistoryDays)*24*time.Hour, a.log)
 	a.server, err = httpapi.New(httpapi.Config{
 		Authenticate: people.Authenticate,
 		Areas: []httpapi.Area{
-			httpcorpora.New(a.Corpora, cursors),
+			httpcorpora.New(a.Corpora, attributes, cursors),
 			httpdocuments.New(a.Ingest, reading, cursors, a.cfg.MaxUpload),
 			httpjobs.New(a.jobs, many, cursors),
 			httpqueries.New(a.Retrieve, a.History),

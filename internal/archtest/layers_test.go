@@ -31,7 +31,7 @@ var houses = map[string]place{
 
 	"authz": {domain, 1}, "account": {domain, 2}, "job": {domain, 3}, "embed": {domain, 3}, "corpus": {domain, 4},
 	"document": {domain, 5}, "replica": {domain, 6}, "ingest": {domain, 7}, "bulk": {domain, 7}, "rerank": {domain, 8},
-	"metaquery": {domain, 6}, "retrieve": {domain, 9}, "evaluate": {domain, 10}, "history": {domain, 10},
+	"metaquery": {domain, 6}, "attribute": {domain, 7}, "retrieve": {domain, 9}, "evaluate": {domain, 10}, "history": {domain, 10},
 
 	"store": {adapter, 0},
 

@@ -1,5 +1,6 @@
-// Package corpora is the HTTP handlers of corpora: create, list, get, update, delete, reset. Its wire.go is the only
-// place where their wire types meet package corpus; the rules themselves are there.
+// Package corpora is the HTTP handlers of corpora: create, list, get, update, delete, reset, sizes, and statistics and
+// replacement of their filter attributes. wire.go and attributes.go are the only places where their wire types meet
+// packages corpus and attribute; the rules themselves are there.
 package corpora
 
 import (
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"quarry/internal/api"
+	"quarry/internal/attribute"
 	"quarry/internal/corpus"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
@@ -20,18 +22,22 @@ import (
 
 // Area answers the operations of corpora.
 type Area struct {
-	corpora *corpus.Service
-	cursors *page.Cursors
+	corpora    *corpus.Service
+	attributes *attribute.Service
+	cursors    *page.Cursors
 }
 
-// New gives the area over the service; cursors sign the page keys.
-func New(s *corpus.Service, cursors *page.Cursors) *Area { return &Area{s, cursors} }
+// New gives the area over the services; cursors sign the page keys.
+func New(s *corpus.Service, a *attribute.Service, cursors *page.Cursors) *Area {
+	return &Area{s, a, cursors}
+}
 
 // Handlers implements httpapi.Area.
 func (a *Area) Handlers() map[string]httpapi.Handler {
 	return map[string]httpapi.Handler{
 		"createCorpus": a.create, "listCorpora": a.list, "getCorpus": a.get,
 		"updateCorpus": a.update, "deleteCorpus": a.delete, "resetCorpus": a.reset,
+		"computeCorpusSize": a.computeSize, "replaceFilterAttributes": a.replaceAttributes, "getFilterAttributeStats": a.attributeStats,
 	}
 }
 

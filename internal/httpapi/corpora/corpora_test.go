@@ -91,6 +91,18 @@ func (m *memory) Update(_ context.Context, key string, p corpus.Patch) (corpus.C
 	return c, nil
 }
 
+func (m *memory) Recount(ctx context.Context, key string) (corpus.Corpus, error) {
+	found, err := m.Get(ctx, key)
+	if err != nil {
+		return corpus.Corpus{}, err
+	}
+	return found[0], nil
+}
+
+func (m *memory) ReplaceAttributes(context.Context, int64, []corpus.Attribute, int64) (corpus.Corpus, error) {
+	panic("no job runs here")
+}
+
 func (m *memory) Delete(_ context.Context, key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,7 +141,7 @@ func start(t *testing.T) *service {
 		Authenticate: func(context.Context, string) (authz.Principal, error) {
 			return authz.Principal{APIRoles: []string{"owner"}}, nil
 		},
-		Areas:     []httpapi.Area{corpora.New(c, page.NewCursors([]byte("0123456789abcdef")))},
+		Areas:     []httpapi.Area{corpora.New(c, nil, page.NewCursors([]byte("0123456789abcdef")))},
 		Resolvers: map[string]httpapi.Resolver{"corpus_key": corpora.Resolver(c)},
 		Log:       slog.New(slog.DiscardHandler), MaxJSON: 1 << 20,
 	})

@@ -18,12 +18,7 @@ func createCommand(b *api.CreateCorpusRequest) corpus.Create {
 		QueriesAreAnswers: or(b.QueriesAreAnswers, false), DocumentsAreQuestions: or(b.DocumentsAreQuestions, false),
 		EncoderName: or(b.EncoderName, ""), EncoderID: or(b.EncoderId, ""),
 	}
-	for _, f := range or(b.FilterAttributes, nil) {
-		cmd.Attributes = append(cmd.Attributes, corpus.Attribute{
-			Name: f.Name, Level: string(f.Level), Type: string(f.Type),
-			Description: or(f.Description, ""), Indexed: or(f.Indexed, true),
-		})
-	}
+	cmd.Attributes = attributeCommands(or(b.FilterAttributes, nil))
 	for _, d := range or(b.CustomDimensions, nil) {
 		cmd.Dimensions = append(cmd.Dimensions, corpus.Dimension{
 			Name: d.Name, Description: or(d.Description, ""),
@@ -31,6 +26,17 @@ func createCommand(b *api.CreateCorpusRequest) corpus.Create {
 		})
 	}
 	return cmd
+}
+
+// attributeCommands maps a list of attributes.
+func attributeCommands(all []api.FilterAttribute) (out []corpus.Attribute) {
+	for _, f := range all {
+		out = append(out, corpus.Attribute{
+			Name: f.Name, Level: string(f.Level), Type: string(f.Type),
+			Description: or(f.Description, ""), Indexed: or(f.Indexed, true),
+		})
+	}
+	return out
 }
 
 // patchCommand maps the body of updateCorpus.

@@ -316,3 +316,45 @@ func testDeleteCorpus(t *testing.T, s Stores) {
 	wantEmpty(t, s, again, no)
 	insert(t, s, again, "d", 1)
 }
+
+// ReplaceAttributes takes the whole list under the next version, and only under that one.
+func testReplaceAttributes(t *testing.T, s Stores) {
+	want := create(t, s, "c")
+	insert(t, s, want, "d", 1)
+	want = get(t, s, "c")
+	refused := func(no, version int64) {
+		t.Helper()
+		_, err := s.Corpora.ReplaceAttributes(t.Context(), no, nil, version)
+		if f, ok := fault.As(err); !ok || f.Kind != fault.KindConflict || f.Code != "corpus_changed" {
+			t.Errorf("version %d of corpus %d: %v, want the conflict corpus_changed", version, no, err)
+		}
+	}
+	refused(want.No, 2)
+	refused(want.No+1, 1)
+	for _, all := range [][]corpus.Attribute{
+		{{Name: "a", Level: "part", Type: "list[text]"}, {Name: "b", Level: "document", Type: "real", Indexed: true, Description: "é"}}, nil,
+	} {
+		want.Attributes, want.SchemaVersion = all, want.SchemaVersion+1
+		got, err := s.Corpora.ReplaceAttributes(t.Context(), want.No, all, want.SchemaVersion)
+		if diff := cmp.Diff(want, got) + cmp.Diff(want, get(t, s, "c")); diff != "" || err != nil {
+			t.Errorf("%v (-want +got): %s", err, diff)
+		}
+		refused(want.No, want.SchemaVersion)
+	}
+}
+
+// Recount finds nothing to mend after ordinary writes.
+func testRecount(t *testing.T, s Stores) {
+	c := create(t, s, "c")
+	for _, n := range []int{0, 1, 40} {
+		insert(t, s, c, fmt.Sprint("d", n), n)
+	}
+	want := get(t, s, "c")
+	got, err := s.Corpora.Recount(t.Context(), "c")
+	if diff := cmp.Diff(want, got); diff != "" || err != nil || got.Usage.Parts != 41 {
+		t.Errorf("%v (-want +got): %s", err, diff)
+	}
+	if _, err := s.Corpora.Recount(t.Context(), "none"); !fault.Is(err, fault.KindNotFound) {
+		t.Errorf("no corpus: %v", err)
+	}
+}

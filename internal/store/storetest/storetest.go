@@ -37,7 +37,7 @@ func Run(t *testing.T, open func(testing.TB) Stores) {
 		{"accounts", testAccounts}, {"owner once", testOwnerOnce},
 		{"create corpus", testCreateCorpus}, {"create corpus at once", testCreateCorpusAtOnce}, {"get corpora", testGetCorpora},
 		{"list corpora", testListCorpora}, {"match corpora", testMatchCorpora}, {"update corpus", testUpdateCorpus},
-		{"reset corpus", testResetCorpus}, {"delete corpus", testDeleteCorpus},
+		{"replace attributes", testReplaceAttributes}, {"recount", testRecount}, {"reset corpus", testResetCorpus}, {"delete corpus", testDeleteCorpus},
 		{"insert and get", testInsertAndGet}, {"taken id", testTakenID}, {"taken id at once", testTakenIDAtOnce},
 		{"epoch", testEpoch}, {"delete document", testDeleteDocument}, {"usage", testUsage},
 		{"amend", testAmend}, {"amend at once", testAmendAtOnce}, {"heads", testHeads}, {"delete many", testDeleteMany},
