@@ -112,42 +112,6 @@ func (t *table) seg(stems, words *postings.Field, forward *postings.Forward) (*s
 	return s, err
 }
 
-// inversion gathers the lists of one field.
-type inversion map[string]*postings.List
-
-// add counts a term once more, weight times, in row.
-func (v inversion) add(term string, row, weight uint32) *postings.List {
-	l := v[term]
-	if l == nil {
-		l = &postings.List{}
-		v[term] = l
-	}
-	if n := len(l.Rows); n > 0 && l.Rows[n-1] == row {
-		l.Freqs[n-1] += weight
-	} else {
-		l.Rows, l.Freqs = append(l.Rows, row), append(l.Freqs, weight)
-	}
-	return l
-}
-
-// place records a word at a position; twice the same counts once.
-func (v inversion) place(term string, row, pos uint32) {
-	if l := v[term]; l != nil && l.Rows[len(l.Rows)-1] == row && l.Positions[len(l.Positions)-1] == pos {
-		return
-	}
-	l := v.add(term, row, 1)
-	l.Positions = append(l.Positions, pos)
-}
-
-func (v inversion) sorted() []string {
-	terms := make([]string, 0, len(v))
-	for t := range v {
-		terms = append(terms, t)
-	}
-	slices.Sort(terms)
-	return terms
-}
-
 // build makes a segment in memory of documents; nil when they have no parts.
 func (x *Index) build(of *layer.Schema, docs []Document) (*seg, error) {
 	rows := 0
@@ -157,7 +121,7 @@ func (x *Index) build(of *layer.Schema, docs []Document) (*seg, error) {
 	if rows == 0 {
 		return nil, nil
 	}
-	t, stems, words := x.newTable(of, rows), inversion{}, inversion{}
+	t, stems, words := x.newTable(of, rows), postings.Inversion{}, postings.Inversion{}
 	for i := range docs {
 		if len(docs[i].Parts) == 0 {
 			continue
@@ -166,15 +130,11 @@ func (x *Index) build(of *layer.Schema, docs []Document) (*seg, error) {
 			return nil, fmt.Errorf("index document %q: %w", docs[i].ID, err)
 		}
 	}
-	stemField, forward := invert(stems, rows)
-	var b postings.Builder
-	for _, w := range words.sorted() {
-		b.Add([]byte(w), words[w])
-	}
-	return t.seg(stemField, b.Field(), forward)
+	stemField, forward := stems.Both(rows)
+	return t.seg(stemField, words.Field(), forward)
 }
 
-func (t *table) add(d *Document, stems, words inversion) error {
+func (t *table) add(d *Document, stems, words postings.Inversion) error {
 	t.document(d.No, []byte(d.ID))
 	t.values(filter.Document, func(a int) filter.Value {
 		if a == t.of.ID {
@@ -186,16 +146,16 @@ func (t *table) add(d *Document, stems, words inversion) error {
 		p := &d.Parts[i]
 		row := uint32(t.rows)
 		if p.Lang != "" {
-			stems.add(languageMark+p.Lang, row, 1)
+			stems.Add(languageMark+p.Lang, row, 1)
 		}
 		for _, s := range p.Stems {
-			stems.add(s, row, 1)
+			stems.Add(s, row, 1)
 		}
 		for _, s := range p.Heading {
-			stems.add(s, row, headingWeight)
+			stems.Add(s, row, headingWeight)
 		}
 		for _, w := range p.Words {
-			words.place(w.Text, row, uint32(w.Pos))
+			words.Place(w.Text, row, uint32(w.Pos))
 		}
 		if t.vectors != nil {
 			if err := t.vectors.Add(p.Vector); err != nil {
@@ -222,26 +182,4 @@ func valueAt(vs []filter.Value, i int) filter.Value {
 		return vs[i]
 	}
 	return filter.Value{}
-}
-
-// invert writes the scoring terms both ways.
-func invert(stems inversion, rows int) (*postings.Field, *postings.Forward) {
-	type entry struct{ term, freq uint32 }
-	ofRow := make([][]entry, rows)
-	var b postings.Builder
-	for _, term := range stems.sorted() {
-		l := stems[term]
-		n := uint32(b.Add([]byte(term), l))
-		for i, r := range l.Rows {
-			ofRow[r] = append(ofRow[r], entry{n, l.Freqs[i]})
-		}
-	}
-	var f postings.ForwardBuilder
-	for _, es := range ofRow {
-		f.Begin()
-		for _, e := range es {
-			f.Add(e.term, e.freq)
-		}
-	}
-	return b.Field(), f.Forward()
 }

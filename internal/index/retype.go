@@ -33,60 +33,34 @@ func (x *Index) SchemaVersion() int64 {
 type Retyping struct {
 	x     *Index
 	of    *layer.Schema
-	at    map[int64]spot
-	docs  []block
+	rows  *layer.Table
 	ready map[*seg]*layer.Set // made by Prepare
 	late  map[int64]bool      // added after it; true when Prepare did not know them
 }
 
-// block is the values of some documents and of their parts, as columns by attribute.
-type block struct {
-	columns []*column.Column
-	first   []int // per document and once more: its first part
-}
-
-type spot struct{ block, doc int32 }
-
 // Retype begins the change to other attributes.
 func (x *Index) Retype(schema *filter.Schema) *Retyping {
-	return &Retyping{x: x, of: layer.NewSchema(schema, NoSchema), at: map[int64]spot{}}
+	of := layer.NewSchema(schema, NoSchema)
+	return &Retyping{x: x, of: of, rows: layer.NewTable(of)}
 }
 
 // Add takes the values of documents and parts; nothing else of them is read. A document that was added before gets the
 // new ones. One that is never added has no values.
 func (r *Retyping) Add(docs []Document) error {
-	builders := make([]*column.Builder, len(r.of.Attrs))
-	for a, attr := range r.of.Attrs {
-		builders[a] = column.NewBuilder(attr.Type)
-	}
-	b := block{first: []int{0}, columns: make([]*column.Column, len(builders))}
-	parts := 0
+	rows := make([]layer.Row, len(docs))
 	for i := range docs {
 		d := &docs[i]
+		rows[i] = layer.Row{No: d.No, Values: d.Values, Parts: make([][]filter.Value, len(d.Parts))}
+		for p := range d.Parts {
+			rows[i].Parts[p] = d.Parts[p].Values
+		}
 		if r.ready != nil {
-			_, known := r.at[d.No]
-			r.late[d.No] = r.late[d.No] || !known
-		}
-		r.at[d.No] = spot{int32(len(r.docs)), int32(i)}
-		for a, attr := range r.of.Attrs {
-			if attr.Level == filter.Document {
-				builders[a].Add(valueAt(d.Values, a))
-				continue
-			}
-			for p := range d.Parts {
-				builders[a].Add(valueAt(d.Parts[p].Values, a))
-			}
-		}
-		parts += len(d.Parts)
-		b.first = append(b.first, parts)
-	}
-	for a := range builders {
-		var err error
-		if b.columns[a], err = column.Open(builders[a].Bytes()); err != nil {
-			return fmt.Errorf("retype index: %w", err)
+			r.late[d.No] = r.late[d.No] || !r.rows.Has(d.No)
 		}
 	}
-	r.docs = append(r.docs, b)
+	if err := r.rows.Add(rows); err != nil {
+		return fmt.Errorf("retype index: %w", err)
+	}
 	return nil
 }
 
@@ -158,28 +132,12 @@ func (r *Retyping) values(v *view) (*layer.Set, error) {
 		values := make([]filter.Value, len(r.of.Attrs))
 		for a, attr := range r.of.Attrs {
 			if attr.Level == filter.Document {
-				values[a] = r.value(no, a, 0)
+				values[a] = r.rows.Value(no, a, 0)
 			}
 		}
 		changes = append(changes, layer.Change{Doc: uint32(doc), Values: values})
 	}
 	return set.With(changes), nil
-}
-
-// value gives an attribute of a document, or of its part with this position.
-func (r *Retyping) value(no int64, attr, part int) filter.Value {
-	at, ok := r.at[no]
-	if !ok {
-		return filter.Value{}
-	}
-	b := &r.docs[at.block]
-	if r.of.Attrs[attr].Level == filter.Document {
-		return b.columns[attr].Value(int(at.doc))
-	}
-	if i := b.first[at.doc] + part; i < b.first[at.doc+1] {
-		return b.columns[attr].Value(i)
-	}
-	return filter.Value{}
 }
 
 // columns makes the columns of a segment.
@@ -194,12 +152,12 @@ func (r *Retyping) columns(s *seg) (*layer.Set, error) {
 			}
 			no := s.docNo(d)
 			if attr.Level == filter.Document {
-				b.Add(r.value(no, a, 0))
+				b.Add(r.rows.Value(no, a, 0))
 				continue
 			}
 			from, to := s.run(d)
 			for row := from; row < to; row++ {
-				b.Add(r.value(no, a, row-from))
+				b.Add(r.rows.Value(no, a, row-from))
 			}
 		}
 		var err error

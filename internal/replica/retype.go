@@ -26,7 +26,7 @@ func (s *Set) Retype(ctx context.Context, next corpus.Corpus, commit func() (cor
 		return err
 	}
 	defer s.release(r)
-	if now, err = s.advance(ctx, r, now); err != nil {
+	if _, err = s.advance(ctx, r, now); err != nil {
 		return err
 	}
 	x := r.index.Load()

@@ -72,12 +72,7 @@ func (s *Set) With(changes []Change) *Set {
 	}
 	for a := range s.schema.Attrs {
 		if s.schema.layered(a) {
-			l.columns[a] = s.column(a, len(changes), func(i int) filter.Value {
-				if vs := changes[i].Values; a < len(vs) {
-					return vs[a]
-				}
-				return filter.Value{}
-			})
+			l.columns[a] = s.column(a, len(changes), func(i int) filter.Value { return at(changes[i].Values, a) })
 		}
 	}
 	out := &Set{schema: s.schema, base: s.base, layers: append(slices.Clone(s.layers), l)}
