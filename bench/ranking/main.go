@@ -1,6 +1,8 @@
 // Command ranking measures ranking quality on every test collection of ../shared/data and prints the tables of
-// docs/benchmarks.md: lexical, dense, hybrid and default nDCG@10, with the mean of the seven English sets. It ranks
-// through the same code as the HTTP query.
+// docs/benchmarks.md: nDCG@10 of plain lower-cased words split at white space, of the lexical side, the dense side, the
+// hybrid and the default reranker, with means; then how well the default reranker's scores are calibrated, and the
+// constants of internal/rerank/calibrate.go as fitted on the training queries. It ranks through the same code as the
+// HTTP query.
 package main
 
 import (
@@ -8,14 +10,17 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"quarry/internal/app"
 	"quarry/internal/config"
+	"quarry/internal/embed"
 	"quarry/internal/evaluate"
 )
 
@@ -24,64 +29,116 @@ var english = []string{"scifact", "cranfield", "cacm", "cisi", "pubmedqa", "win3
 var others = []string{"xquad/de", "xquad/es", "xquad/ru", "xquad/zh", "xquad/ar", "xquad/hi"}
 
 func main() {
-	data := flag.String("data", "../shared/data", "folder of the collections")
+	b := bench{}
+	flag.StringVar(&b.data, "data", "../shared/data", "folder of the collections")
 	only := flag.String("only", "", "comma list of collections; default all")
+	flag.StringVar(&b.vectors, "vectors", defaultVectors(), "folder that keeps vectors from run to run; empty for none")
 	flag.Parse()
-	if _, err := os.Stat(*data); err != nil {
-		fmt.Println("skipped: the collections are not at", *data)
+	if _, err := os.Stat(b.data); err != nil {
+		fmt.Println("skipped: the collections are not at", b.data)
 		return
 	}
-	if err := run(*data, *only); err != nil {
+	names := append(append([]string{}, english...), others...)
+	if *only != "" {
+		names = strings.Split(*only, ",")
+	}
+	if err := b.run(context.Background(), names); err != nil {
 		fmt.Fprintln(os.Stderr, "ranking:", err)
 		os.Exit(1)
 	}
 }
 
-func run(data, only string) error {
-	names := append(append([]string{}, english...), others...)
-	if only != "" {
-		names = strings.Split(only, ",")
+func defaultVectors() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
 	}
-	fmt.Println("| collection | documents | queries | lexical | dense | hybrid | default | hybrid recall@100 |")
-	fmt.Println("|---|---|---|---|---|---|---|---|")
-	sums, count := map[string]float64{}, 0
+	return filepath.Join(dir, "quarry-ranking")
+}
+
+// bench is one run.
+type bench struct {
+	data, vectors string
+	asked         []asked // what the default search found, for the calibration
+}
+
+func (b *bench) run(ctx context.Context, names []string) error {
+	fmt.Println("| collection | documents | queries | words | lexical | dense | hybrid | default | hybrid recall@100 |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|")
+	var all, mean [5]float64
+	count, total := 0, 0
 	for _, name := range names {
-		d, err := read(data, name)
+		d, err := read(b.data, name)
 		if err != nil {
 			return err
 		}
-		report, err := app.Evaluate(context.Background(), config.Default(), d, silent)
+		row, recall, err := b.collection(ctx, name, d)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		by := map[string]evaluate.Score{}
-		for _, s := range report.Runs {
-			by[s.Run] = s
-		}
-		fmt.Printf("| %s | %d | %d | %.4f | %.4f | %.4f | %.4f | %.4f |\n", name, len(d.Documents), len(d.Queries),
-			by["lexical"].NDCG10, by["dense"].NDCG10, by["hybrid"].NDCG10, by["default"].NDCG10, by["hybrid"].Recall100)
-		if isEnglish(name) {
-			count++
-			for run, s := range by {
-				sums[run] += s.NDCG10
+		printRow(name, fmt.Sprintf("%d | %d", len(d.Documents), len(d.Queries)), row, fmt.Sprintf("%.4f", recall))
+		total++
+		for i, v := range row {
+			all[i] += v
+			if slices.Contains(english, name) {
+				mean[i] += v
 			}
+		}
+		if slices.Contains(english, name) {
+			count++
 		}
 	}
 	if count == len(english) {
-		n := float64(count)
-		fmt.Printf("| **mean of the seven English sets** | | | **%.4f** | **%.4f** | **%.4f** | **%.4f** | |\n",
-			sums["lexical"]/n, sums["dense"]/n, sums["hybrid"]/n, sums["default"]/n)
+		printMean("mean of the seven English sets", mean, count)
 	}
-	return nil
+	if total > count {
+		printMean("mean of all sets", all, total)
+	}
+	fmt.Println()
+	return b.calibration()
 }
 
-func isEnglish(name string) bool {
-	for _, e := range english {
-		if e == name {
-			return true
+func printRow(name, size string, row [5]float64, recall string) {
+	fmt.Printf("| %s | %s | %.4f | %.4f | %.4f | %.4f | %.4f | %s |\n", name, size, row[0], row[1], row[2], row[3], row[4], recall)
+}
+
+func printMean(name string, sums [5]float64, n int) {
+	for i := range sums {
+		sums[i] /= float64(n)
+	}
+	printRow("**"+name+"**", " | ", sums, "")
+}
+
+// collection indexes d and ranks its queries in every way. The row is words, then evaluate.Runs.
+func (b *bench) collection(ctx context.Context, name string, d *evaluate.Dataset) (row [5]float64, recall float64, err error) {
+	var kept *shelf
+	keep := func(r *embed.Registry) {
+		if b.vectors != "" {
+			r.Decorate(func(e embed.Encoder) embed.Encoder {
+				if kept, err = openShelf(b.vectors, e); err != nil {
+					return e
+				}
+				return kept
+			})
 		}
 	}
-	return false
+	e, openErr := app.OpenEvaluation(ctx, config.Default(), d, silent, keep)
+	if err = errors.Join(err, openErr); err != nil {
+		return row, 0, err
+	}
+	defer func() { err = errors.Join(err, e.Close(), kept.close()) }()
+	report, err := e.Measure(ctx)
+	if err != nil {
+		return row, 0, err
+	}
+	row[0] = rankWords(d)
+	for i, s := range report.Runs {
+		row[i+1] = s.NDCG10
+		if s.Run == "hybrid" {
+			recall = s.Recall100
+		}
+	}
+	return row, recall, b.ask(ctx, name, d, e)
 }
 
 func silent(string, int) func() { return func() {} }

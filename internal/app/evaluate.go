@@ -9,7 +9,9 @@ import (
 
 	"quarry/internal/config"
 	"quarry/internal/corpus"
+	"quarry/internal/embed"
 	"quarry/internal/evaluate"
+	"quarry/internal/retrieve"
 )
 
 // Report is what an evaluation found.
@@ -22,38 +24,71 @@ type Report struct {
 // Progress hears how far an evaluation is: begin starts a stage of n steps and gives the function to call after each.
 type Progress func(stage string, n int) (step func())
 
-const evaluationCorpus = "eval"
+// Evaluation is a collection indexed in a folder of its own that lasts until Close. It opens no port.
+type Evaluation struct {
+	app      *App
+	dataset  *evaluate.Dataset
+	progress Progress
+}
 
-// Evaluate indexes d in a temporary folder and measures every run of evaluate.Runs on it. It opens no port.
-func Evaluate(ctx context.Context, cfg config.Config, d *evaluate.Dataset, progress Progress) (_ *Report, err error) {
+// EvaluationCorpus is the key of the corpus that holds the collection.
+const EvaluationCorpus = "eval"
+
+// OpenEvaluation indexes d in a temporary folder. encoders, if not nil, may change the encoders first.
+func OpenEvaluation(ctx context.Context, cfg config.Config, d *evaluate.Dataset, progress Progress, encoders func(*embed.Registry)) (_ *Evaluation, err error) {
 	dir, err := os.MkdirTemp("", "quarry-eval-")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	cfg.Data, cfg.Listen, cfg.Database = dir, "", ""
 	a, err := Open(ctx, cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	defer func() { err = errors.Join(err, a.Close()) }()
-	if _, err := a.Corpora.Create(ctx, corpus.Create{Key: evaluationCorpus}); err != nil {
-		return nil, err
+	e := &Evaluation{a, d, progress}
+	if encoders != nil {
+		encoders(a.encoders)
 	}
-	if err := evaluate.Load(ctx, a.Ingest, evaluationCorpus, d, progress("documents", len(d.Documents))); err != nil {
-		return nil, err
+	if _, err = a.Corpora.Create(ctx, corpus.Create{Key: EvaluationCorpus}); err == nil {
+		err = evaluate.Load(ctx, a.Ingest, EvaluationCorpus, d, progress("documents", len(d.Documents)))
 	}
-	report := &Report{Dataset: d.Name, Settings: map[string]any{
-		"encoder": a.Encoder(), "documents": len(d.Documents), "lexical_interpolation": evaluate.Runs[2].Lambda,
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+// Retrieve answers queries to EvaluationCorpus.
+func (e *Evaluation) Retrieve() *retrieve.Service { return e.app.Retrieve }
+
+// Measure asks every query of the collection in every way of evaluate.Runs.
+func (e *Evaluation) Measure(ctx context.Context) (*Report, error) {
+	report := &Report{Dataset: e.dataset.Name, Settings: map[string]any{
+		"encoder": e.app.Encoder(), "documents": len(e.dataset.Documents), "lexical_interpolation": evaluate.Runs[2].Lambda,
 		"passage": "one part per document, title in force", "max_by": "doc.id",
 		"queries": "as plain text: operator characters taken out",
 	}}
 	for _, run := range evaluate.Runs {
-		score, err := evaluate.Measure(ctx, a.Retrieve, evaluationCorpus, d, run, progress(run.Name, len(d.Queries)))
+		score, err := evaluate.Measure(ctx, e.app.Retrieve, EvaluationCorpus, e.dataset, run, e.progress(run.Name, len(e.dataset.Queries)))
 		if err != nil {
 			return nil, err
 		}
 		report.Runs = append(report.Runs, score)
 	}
 	return report, nil
+}
+
+// Close removes everything.
+func (e *Evaluation) Close() error {
+	return errors.Join(e.app.Close(), os.RemoveAll(e.app.cfg.Data))
+}
+
+// Evaluate indexes d in a temporary folder and measures every run of evaluate.Runs on it. It opens no port.
+func Evaluate(ctx context.Context, cfg config.Config, d *evaluate.Dataset, progress Progress) (_ *Report, err error) {
+	e, err := OpenEvaluation(ctx, cfg, d, progress, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	return e.Measure(ctx)
 }

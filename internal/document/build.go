@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"sort"
 	"strings"
-	"unicode/utf8"
 
 	"quarry/internal/corpus"
 	"quarry/internal/fault"
 	"quarry/internal/filter"
-	"quarry/internal/text/lang"
 )
 
 // builder collects the parts of one document and the faults of its fields.
@@ -124,13 +122,13 @@ func (b *builder) finish() (*Document, error) {
 	if len(b.faults.Fields) > 0 {
 		return nil, b.faults
 	}
-	whole := b.language()
+	codes := languages(b.drafts)
 	d := b.doc
 	d.Parts = make([]Part, len(b.drafts))
 	for i, dr := range b.drafts {
 		p := dr.part
 		p.Ord = i
-		p.Lang = partLanguage(p.Text, whole)
+		p.Lang = codes[i]
 		meta := dr.meta
 		if v, ok := meta.get("lang"); !ok && p.Lang != "" {
 			meta = append(meta[:len(meta):len(meta)], member{"lang", jsonString(p.Lang)})
@@ -145,39 +143,6 @@ func (b *builder) finish() (*Document, error) {
 	d.Usage.Bytes += int64(len(d.Metadata))
 	d.Usage.MetadataBytes += int64(len(d.Metadata))
 	return d, nil
-}
-
-// language detects the language of the document from a bounded sample of its texts.
-func (b *builder) language() string {
-	const sample = 8 << 10
-	var s strings.Builder
-	for _, d := range b.drafts {
-		if s.Len() >= sample {
-			break
-		}
-		s.WriteString(d.part.Text)
-		s.WriteByte('\n')
-	}
-	return lang.Of(s.String(), "")
-}
-
-// A part this short (code points) is taken to be in the language of the whole unless its own is beyond doubt: so many
-// words and this confidence, or a script that settles it. A title like "In winter" is a title in many languages.
-const (
-	shortText = 60
-	sureWords = 4
-	sureText  = 0.75
-)
-
-func partLanguage(text, whole string) string {
-	if whole == "" || utf8.RuneCountInString(text) >= shortText {
-		return lang.Of(text, whole)
-	}
-	code, confidence := lang.Detect(text)
-	if confidence == 1 || confidence >= sureText && len(strings.Fields(text)) >= sureWords {
-		return code
-	}
-	return whole
 }
 
 // joinTitles joins titles with ". ", leaving out empty ones and a repetition of the one before.

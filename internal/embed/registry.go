@@ -46,6 +46,17 @@ func (r *Registry) Add(e Encoder, aliases ...string) error {
 	return nil
 }
 
+// Decorate puts what wrap makes of each encoder in its place, under all its names. It is part of filling the registry.
+func (r *Registry) Decorate(wrap func(Encoder) Encoder) {
+	wrapped := map[Encoder]Encoder{}
+	for name, e := range r.byName {
+		if wrapped[e] == nil {
+			wrapped[e] = wrap(e)
+		}
+		r.byName[name] = wrapped[e]
+	}
+}
+
 // AddFolder registers the checkpoint folder dir under name, quantised to int8 as it is read.
 func (r *Registry) AddFolder(name, dir string) error {
 	enc, err := encode.OpenFolder(dir, encode.Int8)

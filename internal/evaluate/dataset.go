@@ -45,17 +45,29 @@ func Read(dir string) (*Dataset, error) {
 }
 
 // ReadQueries reads queries and judgements of a collection whose documents come from elsewhere.
-func ReadQueries(dir string) (*Dataset, error) {
+func ReadQueries(dir string) (*Dataset, error) { return readSplit(dir, "queries", "test") }
+
+// ReadTraining reads the queries and judgements that a collection sets apart for tuning: queries.train.jsonl and
+// qrels/train.tsv. ok is false where it has none.
+func ReadTraining(dir string) (d *Dataset, ok bool, err error) {
+	d, err = readSplit(dir, "queries.train", "train")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	return d, err == nil, err
+}
+
+func readSplit(dir, file, split string) (*Dataset, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
 	d := &Dataset{Name: filepath.Base(abs)}
-	queries, err := readRecords(dir, "queries")
+	queries, err := readRecords(dir, file)
 	if err != nil {
 		return nil, err
 	}
-	if d.Judged, err = readJudgements(filepath.Join(dir, "qrels", "test.tsv")); err != nil {
+	if d.Judged, err = readJudgements(filepath.Join(dir, "qrels", split+".tsv")); err != nil {
 		return nil, err
 	}
 	for _, q := range queries {
@@ -64,7 +76,7 @@ func ReadQueries(dir string) (*Dataset, error) {
 		}
 	}
 	if len(d.Queries) == 0 {
-		return nil, fmt.Errorf("%s: no query has a relevant document in qrels/test.tsv", dir)
+		return nil, fmt.Errorf("%s: no query has a relevant document in qrels/%s.tsv", dir, split)
 	}
 	return d, nil
 }
@@ -99,7 +111,7 @@ func openEither(path string) (io.ReadCloser, error) {
 	}
 	packed, err2 := os.Open(path + ".gz")
 	if errors.Is(err2, fs.ErrNotExist) {
-		return nil, fmt.Errorf("neither %s nor %s.gz is there", path, path)
+		return nil, fmt.Errorf("neither %s nor %s.gz is there: %w", path, path, fs.ErrNotExist)
 	}
 	if err2 != nil {
 		return nil, err2

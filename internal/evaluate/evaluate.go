@@ -56,7 +56,7 @@ func Measure(ctx context.Context, r Ranker, corpusKey string, d *Dataset, run Ru
 	for _, q := range d.Queries {
 		before := time.Now()
 		ranked, err := r.Rank(ctx, retrieve.Query{
-			Text: plain(q.Text), Limit: depth, Reranker: run.Reranker, RerankerPath: "reranker", BestPerDocument: true,
+			Text: Plain(q.Text), Limit: depth, Reranker: run.Reranker, RerankerPath: "reranker", BestPerDocument: true,
 			Sources: []retrieve.Source{{Corpus: corpusKey, Lambda: run.Lambda, Path: "query"}},
 		})
 		if err != nil {
@@ -81,9 +81,9 @@ func Measure(ctx context.Context, r Ranker, corpusKey string, d *Dataset, run Ru
 	return s, nil
 }
 
-// plain takes the characters that are operators of the query syntax out of a text that was not written with them in
+// Plain takes the characters that are operators of the query syntax out of a text that was not written with them in
 // mind: a quoted title in a test query is not a condition.
-func plain(text string) string {
+func Plain(text string) string {
 	words := strings.Fields(strings.ReplaceAll(text, `"`, " "))
 	for i, w := range words {
 		words[i] = strings.TrimRight(strings.TrimLeft(w, "-"), "*")

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/index"
+	"quarry/internal/text/lang"
 )
 
 // TestLanguages proves that parts are counted by language as of the live documents, through deletes and
@@ -35,7 +36,7 @@ func TestLanguages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []index.Language{{Code: "deu", Parts: 50}, {Code: "zho", Parts: 1}}
+	want := []lang.Count{{Code: "deu", Texts: 50}, {Code: "zho", Texts: 1}}
 	check := func(x *index.Index) {
 		t.Helper()
 		s := x.Snapshot()

@@ -20,6 +20,7 @@ import (
 	"quarry/internal/document"
 	"quarry/internal/embed"
 	"quarry/internal/index"
+	"quarry/internal/text/lang"
 )
 
 // Config is what a Set needs.
@@ -80,7 +81,7 @@ func (s *Set) Search(ctx context.Context, c corpus.Corpus, q index.Query) (hits 
 }
 
 // Languages lists the languages of the parts of c, the most frequent first, as of at least c.Seq.
-func (s *Set) Languages(ctx context.Context, c corpus.Corpus) (out []index.Language, err error) {
+func (s *Set) Languages(ctx context.Context, c corpus.Corpus) (out []lang.Count, err error) {
 	err = s.with(ctx, c, func(x *index.Index) error {
 		snapshot := x.Snapshot()
 		defer snapshot.Release()

@@ -10,12 +10,13 @@ import (
 
 	"quarry/internal/corpus"
 	"quarry/internal/index"
+	"quarry/internal/text/lang"
 )
 
 // fixed searches a list of parts whose scores are given, as a Searcher must.
 type fixed []index.Hit
 
-func (fixed) Languages(context.Context, corpus.Corpus) ([]index.Language, error) { return nil, nil }
+func (fixed) Languages(context.Context, corpus.Corpus) ([]lang.Count, error) { return nil, nil }
 
 func (f fixed) Search(_ context.Context, _ corpus.Corpus, q index.Query) ([]index.Hit, error) {
 	pick := map[string]index.Hit{}

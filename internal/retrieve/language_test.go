@@ -45,13 +45,9 @@ func find(t *testing.T, s *index.Snapshot, text string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codes := make([]string, len(have))
-	for i, l := range have {
-		codes[i] = l.Code
-	}
 	k := parseKeywords(text)
 	q := index.Query{K: 100, PhrasesRequired: len(k.phrases) > 0}
-	addTerms(&q, k, lang.Among(k.plain, codes))
+	addTerms(&q, k, lang.Among(k.plain, have))
 	hits, err := s.Search(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)

@@ -122,11 +122,7 @@ func (s *Service) languages(ctx context.Context, c corpus.Corpus, text string) (
 	if err != nil {
 		return nil, fmt.Errorf("languages of %s: %w", c.Key, err)
 	}
-	codes := make([]string, len(have))
-	for i, l := range have {
-		codes[i] = l.Code
-	}
-	return lang.Among(text, codes), nil
+	return lang.Among(text, have), nil
 }
 
 // encode gives the query's vector; sources with the same text, encoder and role share it.

@@ -14,6 +14,7 @@ import (
 	"quarry/internal/index"
 	"quarry/internal/opt"
 	"quarry/internal/rerank"
+	"quarry/internal/text/lang"
 )
 
 // DefaultLambda is the lexical share when a query does not say (contract: queries.md section 2).
@@ -99,7 +100,7 @@ type Searcher interface {
 	// scored on both sides, from a state that includes change c.Seq. Ties are broken by document id and part order.
 	Search(ctx context.Context, c corpus.Corpus, q index.Query) ([]index.Hit, error)
 	// Languages gives the languages of the parts of a corpus, the most frequent first, from such a state.
-	Languages(ctx context.Context, c corpus.Corpus) ([]index.Language, error)
+	Languages(ctx context.Context, c corpus.Corpus) ([]lang.Count, error)
 	// Vectors gives the vector of each part, of unit length; nil for one that is gone or has none.
 	Vectors(ctx context.Context, c corpus.Corpus, parts []index.Hit) ([][]float32, error)
 }

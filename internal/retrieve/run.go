@@ -29,11 +29,12 @@ func (s *Service) Run(ctx context.Context, q Query) (Answer, error) {
 	return out, err
 }
 
-// Ranked is one result of Rank: which part, and its score.
+// Ranked is one result of Rank: which part, its score, and what retrieval knew of it.
 type Ranked struct {
 	DocumentID string
 	Ord        int
 	Score      float64
+	Signals    rerank.Signals
 }
 
 // Rank answers q without reading any text that no stage asks for: what measurements of ranking need. It is the first
@@ -47,7 +48,7 @@ func (s *Service) Rank(ctx context.Context, q Query) ([]Ranked, error) {
 	out := make([]Ranked, len(page))
 	for i, x := range page {
 		c := &r.material.pool[x.Index]
-		out[i] = Ranked{c.hit.ID, c.hit.Ord, x.Score}
+		out[i] = Ranked{c.hit.ID, c.hit.Ord, x.Score, r.material.Signals(x.Index)}
 	}
 	return out, nil
 }

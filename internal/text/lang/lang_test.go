@@ -94,6 +94,35 @@ func TestOfTellsQuestions(t *testing.T) {
 	}
 }
 
+func TestAmong(t *testing.T) {
+	t.Parallel() // Proves that a query is read as the documents' languages ask for.
+	german := []lang.Count{{Code: "deu", Texts: 90}, {Code: "eng", Texts: 3}}
+	mixed := []lang.Count{{Code: "eng", Texts: 50}, {Code: "deu", Texts: 40}, {Code: "rus", Texts: 20}, {Code: "zho", Texts: 20}, {Code: "xxx", Texts: 9}}
+	many := []lang.Count{{Code: "deu", Texts: 9}, {Code: "eng", Texts: 9}, {Code: "fra", Texts: 9}, {Code: "ita", Texts: 9}, {Code: "spa", Texts: 9}}
+	for _, tt := range []struct {
+		text string
+		have []lang.Count
+		want string
+	}{
+		{"Ventil Druck", german, "deu"},
+		{"Who closed the valve when the pressure fell?", german, "eng"},
+		{"Who closed the valve when the pressure fell?", german[:1], "deu"},
+		{"Who closed the valve when the pressure fell?", mixed, "eng"},
+		{"Wer hat das Ventil geschlossen?", mixed, "deu"},
+		{"Ventil Druck", mixed, "eng deu xxx"},
+		{"Клапан", mixed, "rus xxx"},
+		{"Ventil 阀门", mixed, "eng deu xxx zho"},
+		{"Radar", many, "deu eng fra ita"},
+		{"Radar", nil, "eng"},
+		{"Клапан открывается, когда давление падает ниже нормы.", nil, "rus"},
+		{"42", mixed, "eng"},
+	} {
+		if got := strings.Join(lang.Among(tt.text, tt.have), " "); got != tt.want {
+			t.Errorf("Among(%q, %v) = %q, want %q", tt.text, tt.have, got, tt.want)
+		}
+	}
+}
+
 func FuzzDetect(f *testing.F) {
 	f.Add("The valve opens.")
 	f.Add("\xff\x00é")

@@ -137,7 +137,8 @@ var functionWords = [...]struct{ code, words string }{
 	{"fra", `le la les des et est une un du dans que qui pour pas sur avec au aux par ce cette il elle sont été était ont
 		quel quelle quels quelles où quand comment pourquoi combien nous vous je leur ou mais son sa ses plus d l qu`},
 	{"spa", `el la los las de del y es que en un una por con para se su sus no como más fue era qué quién cuál cuándo dónde
-		cómo cuántos cuánto cuántas al lo pero han ha sobre entre también está son o`},
+		cómo cuántos cuánto cuántas al lo pero han ha sobre entre también está son o estar debe deben hay muy desde hasta cuando
+		donde porque esta este estas estos eso otra otro otras tiene tienen puede pueden ser fueron antes después sin`},
 	{"por", `o a os as de do da dos das e é que em um uma por com para se não como mais foi no na nos nas ao à pelo pela
 		qual quais quando onde quem são também ou mas seu sua está`},
 	{"ita", `il lo la gli le di del della dei delle e è che in un una per con non si come più sono era nel nella da dal alla al

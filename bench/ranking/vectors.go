@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"quarry/internal/embed"
+)
+
+// shelf keeps the vectors of an encoder in a file from run to run: encoding is nearly all of the time that ranking
+// takes. Each record is the hash of kind and text, and the vector. What a broken run left unfinished is cut off.
+type shelf struct {
+	embed.Encoder
+	mu      sync.Mutex
+	vectors map[[sha256.Size]byte][]float32 // guarded by mu
+	file    *os.File                        // guarded by mu
+}
+
+func openShelf(dir string, e embed.Encoder) (*shelf, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	s := &shelf{Encoder: e, vectors: map[[sha256.Size]byte][]float32{}}
+	f, err := os.OpenFile(filepath.Join(dir, e.Fingerprint()+".vectors"), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	s.file = f
+	r, record := bufio.NewReaderSize(f, 1<<20), make([]byte, sha256.Size+4*e.Dim())
+	for {
+		_, err := io.ReadFull(r, record)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		v := make([]float32, e.Dim())
+		for i := range v {
+			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(record[sha256.Size+4*i:]))
+		}
+		s.vectors[[sha256.Size]byte(record)] = v
+	}
+	end := int64(len(s.vectors) * len(record))
+	if err := f.Truncate(end); err != nil {
+		return nil, err
+	}
+	_, err = f.Seek(end, io.SeekStart)
+	return s, err
+}
+
+// Encode takes from the file what is there and adds what is not.
+func (s *shelf) Encode(ctx context.Context, kind embed.Kind, texts []string, out [][]float32) error {
+	var missing []int
+	s.mu.Lock()
+	for i, text := range texts {
+		if v, ok := s.vectors[key(kind, text)]; ok {
+			copy(out[i], v)
+		} else {
+			missing = append(missing, i)
+		}
+	}
+	s.mu.Unlock()
+	if len(missing) == 0 {
+		return nil
+	}
+	want, to := make([]string, len(missing)), make([][]float32, len(missing))
+	for j, i := range missing {
+		want[j], to[j] = texts[i], out[i]
+	}
+	if err := s.Encoder.Encode(ctx, kind, want, to); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for j, text := range want {
+		if err := s.keep(key(kind, text), to[j]); err != nil {
+			return fmt.Errorf("keep a vector: %w", err)
+		}
+	}
+	return nil
+}
+
+// keep writes a vector; the caller holds mu.
+func (s *shelf) keep(k [sha256.Size]byte, v []float32) error {
+	if _, ok := s.vectors[k]; ok {
+		return nil
+	}
+	record := append([]byte(nil), k[:]...)
+	for _, x := range v {
+		record = binary.LittleEndian.AppendUint32(record, math.Float32bits(x))
+	}
+	s.vectors[k] = append([]float32(nil), v...)
+	_, err := s.file.Write(record)
+	return err
+}
+
+// Split is the encoder's own.
+func (s *shelf) Split(text string) ([]string, []int) {
+	if splitter, ok := s.Encoder.(embed.Splitter); ok {
+		return splitter.Split(text)
+	}
+	return []string{text}, []int{0}
+}
+
+func (s *shelf) close() error {
+	if s == nil {
+		return nil
+	}
+	err := s.file.Close()
+	if errors.Is(err, fs.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func key(kind embed.Kind, text string) [sha256.Size]byte {
+	return sha256.Sum256([]byte(fmt.Sprint(int(kind), "\x00", text)))
+}
