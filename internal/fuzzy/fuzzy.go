@@ -5,6 +5,7 @@
 package fuzzy
 
 import (
+	"math/bits"
 	"strings"
 	"unicode/utf8"
 )
@@ -33,9 +34,28 @@ type field struct {
 type word struct {
 	text  string
 	runes []rune
-	stems []string // by stemmers; nil when only exact matches count
+	signs signs
+	stems []string // nil when only exact matches count
 	edits int      // most typing errors that still match
 }
+
+// signs is the set of a word's characters, folded into 64 bits.
+type signs uint64
+
+func signsOf(text []byte) (s signs, length int) {
+	for i := 0; i < len(text); length++ {
+		r, size := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(text[i:])
+		}
+		s |= 1 << (r & 63)
+		i += size
+	}
+	return s, length
+}
+
+// lacks counts the characters of s that t does not have, at least: some fold together.
+func (s signs) lacks(t signs) int { return bits.OnesCount64(uint64(s &^ t)) }
 
 // Compile prepares a question.
 func Compile(fields []Field) *Query {
@@ -44,6 +64,7 @@ func Compile(fields []Field) *Query {
 		c := field{Field: f}
 		for _, t := range askedTokens(f.Text) {
 			w := word{text: t, runes: []rune(t)}
+			w.signs, _ = signsOf([]byte(t))
 			if f.Fuzzy {
 				w.edits, w.stems = tolerated(len(w.runes)), stemsOf(t)
 			}
@@ -87,25 +108,32 @@ const maxRunes = 64
 // Scorer applies a query to one object after another. It is for one goroutine.
 type Scorer struct {
 	query *Query
-	known []map[string][]float64 // by field: word of a value → score of each word of the field
-	best  []float64              // of the value at hand
-	score []float64              // by field
+	known [][]map[string]float64 // by field and word of the field: word of a value → score
+	best  []float64              // of the value at hand, by word of the field
+	zeros []float64
+	score []float64 // by field
+	at    int       // the field at hand
+	each  func(token []byte)
 	walk  walker
 	text  textBuffer
 	table distances
-	fresh []float64
 }
 
-// maxKnown bounds the words that a scorer remembers for each field.
-const maxKnown = 1 << 15
+// maxKnown bounds what a scorer remembers for each word asked.
+const maxKnown = 1 << 12
 
 // Scorer gives a scorer of q.
 func (q *Query) Scorer() *Scorer {
 	s := &Scorer{query: q, score: make([]float64, len(q.fields))}
-	for range q.fields {
-		s.known = append(s.known, map[string][]float64{})
+	for _, f := range q.fields {
+		known := make([]map[string]float64, len(f.words))
+		for i := range known {
+			known[i] = map[string]float64{}
+		}
+		s.known = append(s.known, known)
+		s.zeros = make([]float64, max(len(s.zeros), len(f.words)))
 	}
-	s.walk.visit = s.value
+	s.walk.visit, s.each = s.value, s.token
 	return s
 }
 
@@ -130,16 +158,9 @@ func (s *Scorer) value(at int, raw []byte, quoted bool) {
 	if len(words) == 0 {
 		return
 	}
-	s.best = append(s.best[:0], make([]float64, len(words))...)
-	for token := range s.text.tokens(raw, quoted) {
-		scores, ok := s.known[at][string(token)]
-		if !ok {
-			scores = s.compare(at, token)
-		}
-		for i, x := range scores {
-			s.best[i] = max(s.best[i], x)
-		}
-	}
+	s.best = append(s.best[:0], s.zeros[:len(words)]...)
+	s.at = at
+	s.text.tokens(raw, quoted, s.each)
 	var sum float64
 	for _, x := range s.best {
 		sum += x
@@ -147,29 +168,48 @@ func (s *Scorer) value(at int, raw []byte, quoted bool) {
 	s.score[at] = max(s.score[at], sum/float64(len(words)))
 }
 
-// compare gives the score of a value's word for each word of a field, and remembers it.
-func (s *Scorer) compare(at int, token []byte) []float64 {
-	f := &s.query.fields[at]
-	text := string(token)
-	v := candidate{text: text, length: utf8.RuneCountInString(text)}
-	s.fresh = s.fresh[:0]
+// token takes a word of a value into account. Nearly every word has nothing to do with what is asked; that it may have
+// is told from its length and its characters before anything is computed or looked up.
+func (s *Scorer) token(token []byte) {
+	f := &s.query.fields[s.at]
+	signs, length := signsOf(token)
 	for i := range f.words {
-		s.fresh = append(s.fresh, s.similarity(f, &f.words[i], &v))
+		if s.best[i] < 1 && near(&f.words[i], token, signs, length) {
+			s.best[i] = max(s.best[i], s.compare(i, token, length))
+		}
 	}
-	if len(s.known[at]) >= maxKnown {
-		return s.fresh
+}
+
+// near reports whether a word of a value may match a word asked. An error adds or takes away one character at most; a
+// longer form of the word begins as it does.
+func near(w *word, token []byte, t signs, length int) bool {
+	head := min(len(w.text), shared)
+	if len(token) >= head && string(token[:head]) == w.text[:head] {
+		return true
 	}
-	kept := append([]float64(nil), s.fresh...)
-	s.known[at][text] = kept
-	return kept
+	gap := length - len(w.runes)
+	return gap <= w.edits && -gap <= w.edits && w.signs.lacks(t) <= w.edits && t.lacks(w.signs) <= w.edits
+}
+
+// compare gives the score of a value's word for a word asked, and remembers it.
+func (s *Scorer) compare(i int, token []byte, length int) float64 {
+	known := s.known[s.at][i]
+	if score, ok := known[string(token)]; ok {
+		return score
+	}
+	f := &s.query.fields[s.at]
+	text := string(token)
+	score := s.similarity(f, &f.words[i], &candidate{text: text, length: length})
+	if len(known) < maxKnown {
+		known[text] = score
+	}
+	return score
 }
 
 // candidate is a word of a value.
 type candidate struct {
 	text   string
 	length int // in characters
-	runes  []rune
-	stems  []string
 }
 
 // similarity gives the score of a value's word for a word asked.
@@ -189,10 +229,7 @@ func (s *Scorer) similarity(f *field, w *word, v *candidate) float64 {
 	if w.edits < max(gap, 1) || longest > maxRunes || best >= 1-float64(max(gap, 1))/float64(longest) {
 		return best
 	}
-	if v.runes == nil {
-		v.runes = []rune(v.text)
-	}
-	if d := s.table.within(w.runes, v.runes, w.edits); d <= w.edits {
+	if d := s.table.within(w.runes, []rune(v.text), w.edits); d <= w.edits {
 		best = max(best, 1-float64(d)/float64(longest))
 	}
 	return best

@@ -36,8 +36,5 @@ func sameStem(w *word, v *candidate) bool {
 	if len(w.stems) == 0 || len(v.text) < shared || len(w.text) < shared || !strings.HasPrefix(v.text, w.text[:shared]) {
 		return false
 	}
-	if v.stems == nil {
-		v.stems = append([]string{}, stemsOf(v.text)...)
-	}
-	return slices.Equal(w.stems, v.stems)
+	return slices.Equal(w.stems, stemsOf(v.text))
 }

@@ -2,7 +2,6 @@ package fuzzy
 
 import (
 	"encoding/json"
-	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,7 +20,7 @@ type textBuffer struct {
 }
 
 // tokens gives the tokens of a value; each is valid until the next. A quoted text may hold JSON's escapes.
-func (t *textBuffer) tokens(raw []byte, quoted bool) iter.Seq[[]byte] {
+func (t *textBuffer) tokens(raw []byte, quoted bool, yield func([]byte)) {
 	plain := true
 	for _, c := range raw {
 		if c >= utf8.RuneSelf || c == '\\' && quoted {
@@ -42,59 +41,69 @@ func (t *textBuffer) tokens(raw []byte, quoted bool) iter.Seq[[]byte] {
 			t.lower[i] = c + 'a' - 'A'
 		}
 	}
-	return func(yield func([]byte) bool) { t.cut(t.lower, true, yield) }
+	cut(t.lower, true, yield)
 }
 
 // askedTokens gives the tokens of a question, each once.
 func askedTokens(text string) []string {
-	var t textBuffer
 	var out []string
 	seen := map[string]bool{}
-	t.cut([]byte(strings.ToLower(fold(text))), false, func(token []byte) bool {
+	cut([]byte(strings.ToLower(fold(text))), false, func(token []byte) {
 		if !seen[string(token)] {
 			seen[string(token)] = true
 			out = append(out, string(token))
 		}
-		return true
 	})
 	return out
 }
 
 // cut gives the tokens of a folded text. Runs of scripts without spaces are given as pairs, and as single characters
 // where singles is set or the run has but one.
-func (t *textBuffer) cut(text []byte, singles bool, yield func([]byte) bool) {
+func cut(text []byte, singles bool, yield func([]byte)) {
 	for i := 0; i < len(text); {
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRune(text[i:])
+		if text[i] < utf8.RuneSelf {
+			if !plainWord[text[i]] && !signed(text, i) {
+				i++
+				continue
+			}
+			end := wordEnd(text, i+1)
+			yield(text[i:end])
+			i = end
+			continue
 		}
+		r, size := utf8.DecodeRune(text[i:])
+		end := i + size
 		switch {
 		case dense(r):
-			end, ok := t.run(text, i, singles, yield)
-			if !ok {
-				return
-			}
-			i = end
-		case wordRune(r) || signed(text, i):
-			end := wordEnd(text, i+size)
-			if !yield(text[i:end]) {
-				return
-			}
-			i = end
-		default:
-			i += size
+			end = run(text, i, singles, yield)
+		case wordRune(r):
+			end = wordEnd(text, end)
+			yield(text[i:end])
 		}
+		i = end
 	}
 }
+
+// plainWord says which ASCII characters stand in words.
+var plainWord = func() (t [utf8.RuneSelf]bool) {
+	for c := range t {
+		t[c] = wordRune(rune(c))
+	}
+	return t
+}()
 
 // wordEnd gives where the word ends that goes on at i.
 func wordEnd(text []byte, i int) int {
 	for i < len(text) {
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRune(text[i:])
+		if c := text[i]; c < utf8.RuneSelf {
+			if !plainWord[c] && !(c == '.' && digitAt(text, i-1) && digitAt(text, i+1)) {
+				return i
+			}
+			i++
+			continue
 		}
-		if dense(r) || !wordRune(r) && !(r == '.' && digitAt(text, i-1) && digitAt(text, i+1)) {
+		r, size := utf8.DecodeRune(text[i:])
+		if dense(r) || !wordRune(r) {
 			return i
 		}
 		i += size
@@ -112,7 +121,7 @@ func signed(text []byte, i int) bool {
 }
 
 // run gives the tokens of a run of dense characters and where it ends.
-func (t *textBuffer) run(text []byte, i int, singles bool, yield func([]byte) bool) (end int, more bool) {
+func run(text []byte, i int, singles bool, yield func([]byte)) (end int) {
 	start := i
 	for {
 		_, size := utf8.DecodeRune(text[i:])
@@ -120,16 +129,12 @@ func (t *textBuffer) run(text []byte, i int, singles bool, yield func([]byte) bo
 		r, following := utf8.DecodeRune(text[next:])
 		paired := following > 0 && dense(r)
 		if singles || !paired && i == start {
-			if !yield(text[i:next]) {
-				return next, false
-			}
+			yield(text[i:next])
 		}
 		if !paired {
-			return next, true
+			return next
 		}
-		if !yield(text[i : next+following]) {
-			return next, false
-		}
+		yield(text[i : next+following])
 		i = next
 	}
 }

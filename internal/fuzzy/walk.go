@@ -148,12 +148,19 @@ func skip(text []byte, i int) int {
 
 // skipString gives the place behind the closing quote of the string at i.
 func skipString(text []byte, i int) int {
-	for i++; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	start := i + 1
+	for i = start; i < len(text); {
+		n := bytes.IndexByte(text[i:], '"')
+		if n < 0 {
+			return len(text)
+		}
+		i += n + 1
+		escapes := 0
+		for k := i - 2; k >= start && text[k] == '\\'; k-- {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return i
 		}
 	}
 	return len(text)

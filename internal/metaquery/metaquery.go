@@ -54,10 +54,11 @@ type Answer struct {
 	Total int
 }
 
-// Row is the metadata of a document, or of one of its parts beside that of the document.
+// Row is the metadata of a document, or of one of its parts beside that of the document. Its bytes are valid until visit
+// returns.
 type Row struct {
 	No       int64
-	ID       string
+	ID       []byte
 	Metadata []byte
 	Ord      int
 	Part     []byte // nil where parts were not asked for
@@ -210,31 +211,43 @@ func (s *Service) rank(ctx context.Context, corpusNo int64, p *pass) (*top, erro
 
 func (s *Service) read(ctx context.Context, corpusNo int64, parts bool, batches chan<- []Row) error {
 	var batch []Row
-	size := 0
+	var bytes arena
 	send := func() error {
 		select {
 		case batches <- batch:
-			batch, size = nil, 0
+			batch, bytes = make([]Row, 0, batchRows), make(arena, 0, batchBytes)
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 	err := s.rows.Metadata(ctx, corpusNo, parts, func(r Row) error {
-		full := len(batch) >= batchRows || size >= batchBytes
+		full := len(batch) >= batchRows || len(bytes) >= batchBytes
 		if full && batch[len(batch)-1].No != r.No {
 			if err := send(); err != nil {
 				return err
 			}
 		}
+		r.ID, r.Metadata, r.Part = bytes.keep(r.ID), bytes.keep(r.Metadata), bytes.keep(r.Part)
 		batch = append(batch, r)
-		size += len(r.Metadata) + len(r.Part)
 		return nil
 	})
 	if err != nil || len(batch) == 0 {
 		return err
 	}
 	return send()
+}
+
+// arena holds the bytes of a batch. When it has to grow, what was kept stays where it is.
+type arena []byte
+
+func (a *arena) keep(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	from := len(*a)
+	*a = append(*a, b...)
+	return (*a)[from:len(*a):len(*a)]
 }
 
 // page reads the metadata of the hits asked for.
@@ -307,7 +320,7 @@ func (r *runner) entry(metadata []byte, rows []Row) error {
 	if ok, err := r.passes(rows); !ok || err != nil {
 		return err
 	}
-	r.top.add(entry{score: score, id: rows[0].ID, no: rows[0].No, ord: rows[0].Ord})
+	r.top.add(entry{score: score, id: string(rows[0].ID), no: rows[0].No, ord: rows[0].Ord})
 	return nil
 }
 
@@ -321,7 +334,7 @@ func (r *runner) passes(rows []Row) (bool, error) {
 		return false, fmt.Errorf("metadata of document %q: %w", rows[0].ID, err)
 	}
 	ofDocument, _ := r.schema.Values(filter.Document, metadata)
-	ofDocument[r.id] = filter.Text(rows[0].ID)
+	ofDocument[r.id] = filter.Text(string(rows[0].ID))
 	if !r.both {
 		return r.filter.Match(values{ofDocument, ofDocument}), nil
 	}

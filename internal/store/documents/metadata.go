@@ -2,6 +2,7 @@ package documents
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"quarry/internal/metaquery"
@@ -23,12 +24,12 @@ func (s *Store) Metadata(ctx context.Context, corpusNo int64, parts bool, visit 
 		return fmt.Errorf("read metadata: %w", store.Translate(err))
 	}
 	defer func() { _ = rows.Close() }() // rows.Err below tells what matters
+	var r metaquery.Row
+	dest := []any{&r.No, (*sql.RawBytes)(&r.ID), (*sql.RawBytes)(&r.Metadata), &r.Ord, (*sql.RawBytes)(&r.Part)}
+	if !parts {
+		dest = dest[:3]
+	}
 	for rows.Next() {
-		var r metaquery.Row
-		dest := []any{&r.No, &r.ID, &r.Metadata, &r.Ord, &r.Part}
-		if !parts {
-			dest = dest[:3]
-		}
 		if err := rows.Scan(dest...); err != nil {
 			return fmt.Errorf("read metadata: %w", store.Translate(err))
 		}
