@@ -75,7 +75,7 @@ func (s *Service) Expire(ctx context.Context, now time.Time) (removed int, err e
 
 // MaxBytes bounds what one record keeps of results, in bytes of their texts and metadata: a hundred candidates of some
 // size, told again by each stage, would make a record of many megabytes. Results get half of it, what the stages made
-// of them the rest; what does not fit is left out.
+// of them the rest, the last stage first; what does not fit is left out.
 const MaxBytes = 2 << 20
 
 // bound cuts the spans of a record down to MaxBytes.
@@ -98,7 +98,7 @@ func bound(spans []Span) {
 			return false
 		})
 	}
-	for i := range spans {
+	for i := len(spans) - 1; i >= 0; i-- { // what the last stage gave was the answer
 		spans[i].Reranked = slices.DeleteFunc(spans[i].Reranked, func(r Reranked) bool {
 			n := overhead
 			if !told[r.Text] {

@@ -46,7 +46,7 @@ func Run(t *testing.T, open func(testing.TB) Stores) {
 		{"changes", testChanges}, {"dense numbers", testDenseNumbers}, {"load", testLoad}, {"scan", testScan},
 		{"scan is a snapshot", testScanSnapshot}, {"passages", testPassages},
 		{"delete aborts jobs", testDeleteAborts},
-		{"save and get query", testSaveQuery}, {"list queries", testListQueries}, {"query filters", testQueryFilters},
+		{"metadata", testMetadata}, {"save and get query", testSaveQuery}, {"list queries", testListQueries}, {"query filters", testQueryFilters},
 		{"query readers", testQueryReaders}, {"expire queries", testExpireQueries},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,0 +1,35 @@
+package fuzzy
+
+import "strings"
+
+// AskedTokens gives the tokens of a question.
+var AskedTokens = askedTokens
+
+// ValueTokens gives the tokens of a JSON string from between its quotes.
+func ValueTokens(raw string) []string {
+	var t textBuffer
+	var out []string
+	t.tokens([]byte(raw), true, func(b []byte) { out = append(out, string(b)) })
+	return out
+}
+
+// Distance gives the distance of two words, or some number above most.
+func Distance(a, b string, most int) int {
+	var t distances
+	_ = t.within([]rune(strings.Repeat("xyz", 9)), []rune(strings.Repeat("zyx", 9)), 99) // leaves something in the table
+	return t.within([]rune(a), []rune(b), most)
+}
+
+// Value is what a walker found.
+type Value struct {
+	Raw    string
+	Quoted bool
+}
+
+// Values gives the values of a field in a JSON object.
+func Values(object []byte, name string) []Value {
+	var out []Value
+	w := walker{visit: func(_ int, raw []byte, quoted bool) { out = append(out, Value{string(raw), quoted}) }}
+	w.object(object, []field{{Field: Field{Name: name}}})
+	return out
+}
