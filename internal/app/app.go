@@ -26,6 +26,7 @@ import (
 	"quarry/internal/encode/kernel"
 	"quarry/internal/history"
 	"quarry/internal/httpapi"
+	"quarry/internal/httpapi/catalog"
 	httpcorpora "quarry/internal/httpapi/corpora"
 	httpdocuments "quarry/internal/httpapi/documents"
 	httpjobs "quarry/internal/httpapi/jobs"
@@ -154,6 +155,7 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 			httpcorpora.New(a.Corpora, attributes, cursors),
 			httpdocuments.New(a.Ingest, reading, cursors, a.cfg.MaxUpload),
 			httpjobs.New(a.jobs, many, cursors),
+			catalog.New(a.encoders, cursors),
 			httpqueries.New(a.Retrieve, a.History),
 			httpqueries.NewMetadata(metaquery.New(corpusRows, documentRows)),
 			httpqueries.NewHistory(a.History, cursors),

@@ -96,6 +96,26 @@ func (r *Registry) Resolve(name string) (shown, fingerprint string, ok bool) {
 	return name, e.Fingerprint(), true
 }
 
+// List gives every encoder once, the default first, the others by name.
+func (r *Registry) List() []Encoder {
+	var out []Encoder
+	for _, n := range r.Names() {
+		if e := r.byName[n]; e.Name() == n {
+			out = append(out, e)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Encoder) int {
+		switch DefaultName {
+		case a.Name():
+			return -1
+		case b.Name():
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
 // Names lists every name and alias in order.
 func (r *Registry) Names() []string {
 	names := make([]string, 0, len(r.byName))

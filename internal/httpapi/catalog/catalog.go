@@ -1,0 +1,116 @@
+// Package catalog holds the handlers that list what a query or a corpus can name: rerankers and encoders. What they
+// are is in packages rerank and embed.
+package catalog
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"quarry/internal/api"
+	"quarry/internal/corpus"
+	"quarry/internal/embed"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/page"
+	"quarry/internal/rerank"
+)
+
+// Area is the list operations.
+type Area struct {
+	encoders *embed.Registry
+	cursors  *page.Cursors
+}
+
+// New gives the area; cursors sign the page keys.
+func New(e *embed.Registry, c *page.Cursors) *Area { return &Area{e, c} }
+
+// Handlers gives the handler of each operation.
+func (a *Area) Handlers() map[string]httpapi.Handler {
+	return map[string]httpapi.Handler{"listRerankers": a.rerankers, "listEncoders": a.listEncoders}
+}
+
+func (a *Area) rerankers(w http.ResponseWriter, _ *http.Request, c *httpapi.Call) error {
+	found, metadata, err := list(a, c, rerank.Listed(), func(x rerank.Listing) (string, string, string) { return x.ID, x.Name, x.Description })
+	if err != nil {
+		return err
+	}
+	out := make([]api.Reranker, len(found))
+	for i, x := range found {
+		enabled := true
+		out[i] = api.Reranker{Id: x.ID, Name: x.Name, Description: &x.Description, Enabled: &enabled}
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, api.ListRerankersResponse{Rerankers: &out, Metadata: metadata})
+}
+
+func (a *Area) listEncoders(w http.ResponseWriter, _ *http.Request, c *httpapi.Call) error {
+	identify := func(e embed.Encoder) (string, string, string) {
+		return corpus.EncoderID(e.Fingerprint()), e.Name(), describe(e)
+	}
+	found, metadata, err := list(a, c, a.encoders.List(), identify)
+	if err != nil {
+		return err
+	}
+	out := make([]api.Encoder, len(found))
+	for i, e := range found {
+		id, name, description := identify(e)
+		kind, dimensions, first, enabled, images := "vectara", int32(e.Dim()), name == embed.DefaultName, true, false
+		out[i] = api.Encoder{
+			Id: id, Name: name, Description: &description, Type: &kind, OutputDimensions: &dimensions,
+			Default: &first, Enabled: &enabled, ImageEncoding: &images,
+		}
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, api.ListEncodersResponse{Encoders: &out, Metadata: metadata})
+}
+
+func describe(e embed.Encoder) string {
+	if e.Name() == embed.DefaultName {
+		return "The encoder inside the program (all-MiniLM-L6-v2, English first), also named " + embed.NeutralAlias + "."
+	}
+	return "An encoder from a folder of this installation."
+}
+
+// defaultLimit is the contract's (identity-and-access.md section 9).
+const defaultLimit = 10
+
+// list gives the page of all, in its order, that the call asks for. identify gives id, name and description.
+func list[T any](a *Area, c *httpapi.Call, all []T, identify func(T) (id, name, description string)) ([]T, *api.ListMetadata, error) {
+	scope := page.Scope{Operation: c.Op.ID, Filters: map[string]string{}}
+	if v := c.Query.Get("filter"); v != "" {
+		scope.Filters["filter"] = v
+	}
+	position, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
+	if err != nil {
+		return nil, nil, err
+	}
+	match, err := regexp.Compile(scope.Filters["filter"])
+	if err != nil {
+		return nil, nil, fault.InvalidField("query.filter", "is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	limit := defaultLimit
+	if v := c.Query.Get("limit"); v != "" {
+		limit, _ = strconv.Atoi(v) // checked by the chain
+	}
+	metadata := &api.ListMetadata{}
+	out := make([]T, 0, limit)
+	seen := len(position) == 0
+	for _, x := range all {
+		_, name, description := identify(x)
+		if !seen {
+			seen = name == position[0]
+			continue
+		}
+		if !match.MatchString(name) && !match.MatchString(description) {
+			continue
+		}
+		if len(out) == limit {
+			_, last, _ := identify(out[limit-1])
+			key := a.cursors.Encode(scope, last)
+			metadata.PageKey = &key
+			break
+		}
+		out = append(out, x)
+	}
+	return out, metadata, nil
+}
