@@ -45,7 +45,7 @@ func (w *world) add(metadata string, parts ...string) {
 		no = w.rows[n-1].No + 1
 	}
 	for i, p := range parts {
-		w.rows = append(w.rows, metaquery.Row{No: no, ID: fmt.Sprint("d", no), Metadata: []byte(metadata), Ord: i, Part: []byte(p)})
+		w.rows = append(w.rows, metaquery.Row{No: no, ID: fmt.Append(nil, "d", no), Metadata: []byte(metadata), Ord: i, Part: []byte(p)})
 	}
 }
 

@@ -64,7 +64,7 @@ func (t *tally) row(r metaquery.Row) error {
 		}
 		t.no, t.found = r.No, false
 		t.values, _ = t.schema.Values(filter.Document, metadata) // what does not fit counts as absent
-		t.values[t.id] = filter.Text(r.ID)
+		t.values[t.id] = filter.Text(string(r.ID))
 	}
 	if t.parts {
 		metadata, err := t.part.pick(r.Part)
