@@ -18,5 +18,9 @@ echo "== search over HTTP"
 go run ./bench/search -binary ./quarry
 echo "== many small corpora"
 go run ./bench/corpora -binary ./quarry
+echo "== queries over metadata"
+go test -run xxx -bench . ./internal/metaquery
+echo "== what the history costs a query"
+go run ./bench/history -binary ./quarry
 echo "== queries during a bulk update"
 go run ./bench/update -binary ./quarry
