@@ -55,6 +55,14 @@ const saveEvery = time.Second
 
 // run walks through the documents selected, step by step.
 func (s *Service) run(ctx context.Context, w *job.Work, make func(*run) (work, error)) (string, error) {
+	said, err := s.walk(ctx, w, make)
+	if fault.Is(err, fault.KindConflict) { // what the store says of it is worded for a request
+		return "", fault.Conflict("corpus_changed", "the corpus was reset while the job was on its way").Because(err)
+	}
+	return said, err
+}
+
+func (s *Service) walk(ctx context.Context, w *job.Work, make func(*run) (work, error)) (string, error) {
 	r := &run{Service: s, job: w}
 	if err := w.Input(&r.in); err != nil {
 		return "", err
@@ -94,7 +102,7 @@ func (s *Service) life(ctx context.Context, in *input) (corpus.Corpus, error) {
 	case fault.Is(err, fault.KindNotFound), err == nil && c.No != in.No:
 		return c, job.ErrAborted
 	case err == nil && c.Epoch != in.Epoch:
-		return c, fault.Conflict("corpus_changed", "corpus %s was reset meanwhile", c.Key)
+		return c, fault.Conflict("corpus_changed", "corpus %s was reset", c.Key)
 	}
 	return c, err
 }

@@ -15,7 +15,7 @@ import (
 type Config struct {
 	Store   Store
 	Log     *slog.Logger
-	Workers int // jobs at once in this process; 0 is 2
+	Workers int // jobs at once in this process; 0 is 4
 	// Alone says that no other process works on the database: leases found at the start are of the dead.
 	Alone bool
 }
@@ -41,7 +41,7 @@ type wait struct {
 // New gives a queue; Run runs it.
 func New(c Config) *Queue {
 	if c.Workers == 0 {
-		c.Workers = 2
+		c.Workers = 4
 	}
 	return &Queue{cfg: c, handlers: map[Type]Handler{}, wake: make(chan struct{}, c.Workers),
 		waits: map[id.Job]*wait{}, running: map[id.Job]chan struct{}{}}

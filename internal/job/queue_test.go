@@ -272,6 +272,7 @@ func TestAborted(t *testing.T) {
 					b.Errorf("got %+v", got)
 				}
 				time.Sleep(time.Minute)
+				synctest.Wait()
 				if after := ended.Sub(aborted); told && after != 0 || after > 10*time.Second {
 					b.Errorf("told %v: the handler ended after %v", told, after)
 				}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -219,7 +220,11 @@ func (q *Queue) end(ctx context.Context, w *Work, said string, err, cause error)
 	case WillRetry:
 		log.Warn("job will be tried again", "error", err, "attempt", w.Job.Attempt, "at", o.Due)
 	case Failed:
-		log.Error("job failed", "error", err)
+		level := slog.LevelError
+		if hopeless(err) { // the user's to mend
+			level = slog.LevelWarn
+		}
+		log.Log(ctx, level, "job failed", "error", err)
 	default:
 		log.Info("job left", "state", string(o.State))
 	}

@@ -144,6 +144,7 @@ func TestBuilt(t *testing.T) {
 	for _, id := range []string{
 		"createCorpus", "listCorpora", "getCorpus", "updateCorpus", "deleteCorpus", "resetCorpus", "createCorpusDocument",
 		"listCorpusDocuments", "getCorpusDocument", "deleteCorpusDocument", "uploadFile", "searchCorpus", "queryCorpus", "query",
+		"listJobs", "getJob", "bulkDeleteCorpusDocuments", "bulkUpdateCorpusDocumentMetadata",
 	} {
 		if !slices.Contains(a.Built(), id) {
 			t.Errorf("%s answers 501", id)
