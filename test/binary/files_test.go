@@ -290,6 +290,9 @@ func pdfs(t *testing.T) []file {
 		{"contents that call themselves", "self.pdf", pdf(catalog, onePage,
 			"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Resources << /XObject << /X 5 0 R >> >> >>",
 			stream("", "/X Do "), stream("/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X 5 0 R >> >>", strings.Repeat("/X Do ", 100)))},
+		{"contents that each call the next a hundred times", "forms.pdf", pdf(append([]string{catalog, onePage,
+			"<< /Type /Page /MediaBox [0 0 600 800] /Contents 4 0 R /Resources << /XObject << /X 5 0 R >> >> >>", stream("", "/X Do ")},
+			calling(5, 20)...)...)},
 		{"an older table in a circle", "previous.pdf", pdfWith("/Prev 9 ", catalog, "<< /Type /Pages /Kids [2 0 R] /Count 1 >>")},
 		{"arrays nested 1,000,000 deep", "arrays.pdf", pdf(catalog, "<< /Type /Pages /Kids "+strings.Repeat("[", 1_000_000)+" /Count 1 >>")},
 		{"a length that leads to itself", "length.pdf", pdf(catalog, onePage, page, "<< /Length 4 0 R >>\nstream\nx\nendstream")},
@@ -307,4 +310,13 @@ func doubling(n int) []string {
 		out = append(out, fmt.Sprintf("<< /Type /Pages /Kids [%d 0 R %d 0 R] /Count 2 >>", i+3, i+3))
 	}
 	return append(out, "<< /Type /Page /MediaBox [0 0 9 9] >>")
+}
+
+// calling gives n forms from number on, each of which draws the next a hundred times.
+func calling(number, n int) []string {
+	var out []string
+	for i := range n {
+		out = append(out, stream(fmt.Sprintf("/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X %d 0 R >> >>", number+i+1), strings.Repeat("/X Do ", 100)))
+	}
+	return append(out, stream("/Type /XObject /Subtype /Form /BBox [0 0 9 9]", ""))
 }

@@ -2,15 +2,18 @@ package pdf
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"quarry/internal/extract/pdf/font"
 	"quarry/internal/extract/pdf/syntax"
 )
 
-// maxForms bounds drawings inside drawings, maxStates graphics states that are saved.
+// maxForms bounds drawings inside drawings, maxDrawn the drawings of a page (each may draw the next a hundred times),
+// maxStates graphics states that are saved.
 const (
 	maxForms    = 12
+	maxDrawn    = 20_000
 	maxStates   = 512
 	maxOperands = 64
 )
@@ -52,7 +55,8 @@ type painter struct {
 	file   *syntax.File
 	fonts  map[syntax.Ref]*font.Font
 	glyphs []glyph
-	forms  int
+	inside []syntax.Object // the forms that are being drawn, each in the one before
+	drawn  int             // forms of the page so far
 
 	state
 	saved    []state
@@ -286,8 +290,12 @@ func (p *painter) fontOf(name syntax.Name, r *resources) *font.Font {
 
 // form draws a form: a content stream of its own.
 func (p *painter) form(name syntax.Name, r *resources) {
-	s, ok := p.file.Get(p.file.Dict(r.dict["XObject"])[name]).(*syntax.Stream)
-	if !ok || p.file.Name(s.Dict["Subtype"]) != "Form" || p.forms == maxForms {
+	entry := p.file.Dict(r.dict["XObject"])[name]
+	s, ok := p.file.Get(entry).(*syntax.Stream)
+	if !ok || p.file.Name(s.Dict["Subtype"]) != "Form" || len(p.inside) == maxForms || p.drawn == maxDrawn {
+		return
+	}
+	if slices.Contains(p.inside, entry) { // a form in itself draws nothing new
 		return
 	}
 	data, err := p.file.Decode(s)
@@ -305,9 +313,10 @@ func (p *painter) form(name syntax.Name, r *resources) {
 		}
 		p.ctm = sixth(m).times(p.ctm)
 	}
-	p.forms++
+	p.drawn++
+	p.inside = append(p.inside, entry)
 	p.run(data, &inner)
-	p.forms--
+	p.inside = p.inside[:len(p.inside)-1]
 	p.state, p.tm, p.line, p.marks = kept, tm, line, p.marks[:min(marks, len(p.marks))]
 }
 
