@@ -22,7 +22,7 @@ const (
 // current reports that the index of r shows c already, so that nobody has to wait for changes that come after it.
 func (s *Set) current(ctx context.Context, r *replica, c corpus.Corpus) bool {
 	x := r.index.Load()
-	if x == nil || x.SchemaVersion() != c.SchemaVersion {
+	if x == nil || x.SchemaVersion() != c.SchemaVersion || x.Partial() {
 		return false
 	}
 	applied := x.Applied()
