@@ -110,9 +110,11 @@ type Corpora interface {
 	Get(ctx context.Context, keys ...string) ([]corpus.Corpus, error)
 }
 
-// Passages reads the text around parts.
+// Passages reads documents and the text around parts.
 type Passages interface {
 	Passages(ctx context.Context, corpusNo int64, refs []document.Ref, w document.Window) ([]document.Passage, error)
+	// Get reads a document, here without parts; fault.KindNotFound when there is none.
+	Get(ctx context.Context, corpusNo int64, docID string, parts bool) (*document.Document, error)
 }
 
 // Service answers queries. Safe for concurrent use.

@@ -20,8 +20,13 @@ func (s *Service) Run(ctx context.Context, q Query) (Answer, error) {
 	for _, src := range r.material.sources {
 		out.Corpora = append(out.Corpora, src.corpus)
 	}
-	if out.Results, err = r.results(ctx, r.page()); err != nil {
+	if out.Results, err = r.results(ctx, r.page(), q.Explain); err != nil {
 		return Answer{}, err
+	}
+	if q.Explain && q.Absent != "" {
+		if out.Absent, err = r.absent(ctx, out.Results); err != nil {
+			return Answer{}, err
+		}
 	}
 	if q.Trace || r.save {
 		out.Trace, err = r.trace(ctx)
@@ -126,8 +131,9 @@ func (r *ranking) page() []rerank.Item {
 	return items[:min(r.query.Limit, len(items))]
 }
 
-// results gives items with their texts. One whose document is gone by now is left out.
-func (r *ranking) results(ctx context.Context, items []rerank.Item) ([]Result, error) {
+// results gives items with their texts, and what their scores are made of when that is asked. One whose document is
+// gone by now is left out.
+func (r *ranking) results(ctx context.Context, items []rerank.Item, explain bool) ([]Result, error) {
 	if err := r.material.load(ctx, indexes(items)); err != nil {
 		return nil, err
 	}
@@ -136,6 +142,9 @@ func (r *ranking) results(ctx context.Context, items []rerank.Item) ([]Result, e
 		if p := r.material.read[x.Index]; p != nil {
 			result := p.result
 			result.Score = x.Score
+			if explain {
+				result.Explanation = r.explain(x)
+			}
 			out = append(out, result)
 		}
 	}
@@ -156,7 +165,7 @@ func (r *ranking) trace(ctx context.Context) ([]Span, error) {
 	for i := range pool {
 		pool[i] = rerank.Item{Index: i, Score: r.material.pool[i].score}
 	}
-	found, err := r.results(ctx, pool)
+	found, err := r.results(ctx, pool, false)
 	if err != nil {
 		return nil, err
 	}

@@ -125,7 +125,7 @@ func (a *Area) answer(w http.ResponseWriter, r *http.Request, q retrieve.Query, 
 	if err != nil {
 		return err
 	}
-	out := answer{Results: wireResults(found.Results)}
+	out := answer{Results: wireResults(found.Results), Absent: wireAbsent(found.Absent)}
 	if asked.rewriting { // needs a language model, which no installation has yet: the query ran as it was
 		out.Warnings = []string{"intelligent_query_rewriting_failed"}
 		for _, s := range q.Sources {

@@ -21,6 +21,26 @@ type body struct {
 	StreamResponse bool            `json:"stream_response"`
 	SaveHistory    *bool           `json:"save_history"`
 	Rewriting      bool            `json:"intelligent_query_rewriting"`
+	Explain        explain         `json:"explain"`
+}
+
+// explain is true, false, or an object that may name a document.
+type explain struct {
+	asked    bool
+	document string
+}
+
+// UnmarshalJSON reads either form.
+func (e *explain) UnmarshalJSON(raw []byte) error {
+	var b struct {
+		DocumentID string `json:"document_id"`
+	}
+	if json.Unmarshal(raw, &e.asked) == nil {
+		return nil
+	}
+	err := json.Unmarshal(raw, &b)
+	e.asked, e.document = true, b.DocumentID
+	return err
 }
 
 type search struct {
@@ -100,6 +120,7 @@ func parse(raw json.RawMessage, key string) (retrieve.Query, *body, error) {
 	q := retrieve.Query{
 		Text: b.Query, Limit: defaultLimit, Offset: b.Search.Offset, BestPerDocument: b.Search.MaxBy != "",
 		Sources: sources(b.Search.Corpora, across, key, f), RerankerPath: "body.search.reranker",
+		Explain: b.Explain.asked, Absent: b.Explain.document,
 	}
 	if b.Search.Limit != nil {
 		q.Limit = *b.Search.Limit
@@ -222,8 +243,27 @@ func disabled(raw json.RawMessage) bool {
 // answer is QueryFullResponse; members that do not apply are left out.
 type answer struct {
 	Results   []result    `json:"search_results"`
+	Absent    *absent     `json:"absent_document,omitempty"`
 	Rewritten []rewritten `json:"rewritten_queries,omitempty"`
 	Warnings  []string    `json:"warnings,omitempty"`
+}
+
+type absent struct {
+	DocumentID string         `json:"document_id"`
+	Stage      retrieve.Stage `json:"stage"`
+	Detail     string         `json:"detail,omitempty"`
+}
+
+func wireAbsent(a *retrieve.Absent) *absent {
+	if a == nil {
+		return nil
+	}
+	return &absent{a.DocumentID, a.Stage, a.Detail}
+}
+
+type part struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
 }
 
 type rewritten struct {
@@ -242,6 +282,7 @@ type result struct {
 	Source           int             `json:"request_corpora_index"`
 	Table            *document.Table `json:"table,omitempty"`
 	Image            *image          `json:"image,omitempty"`
+	Explanation      []part          `json:"explanation,omitempty"`
 }
 
 type image struct {
@@ -258,6 +299,9 @@ func wireResults(all []retrieve.Result) []result {
 		out[i] = result{
 			Type: "text", Text: r.Text, Score: r.Score, PartMetadata: r.PartMetadata, DocumentMetadata: r.DocumentMetadata,
 			DocumentID: r.DocumentID, CorpusKey: r.CorpusKey, Source: r.Source, Table: r.Table,
+		}
+		for _, p := range r.Explanation {
+			out[i].Explanation = append(out[i].Explanation, part{p.Name, p.Value})
 		}
 		if m := r.Image; m != nil {
 			out[i].Type = "image"
