@@ -23,9 +23,17 @@ func CheckAttributes(all []Attribute) error {
 	return nil
 }
 
+// maxDeclared bounds the filter attributes of a corpus, and its custom dimensions: every document or part has a place for
+// each of them.
+const maxDeclared = 1000
+
 // checkAttributes adds a field fault for every bad attribute. Names are unique within the corpus, whatever the level
 // (contract: Filter attribute).
 func checkAttributes(f *fault.Fault, all []Attribute) {
+	if len(all) > maxDeclared {
+		f.Field("body.filter_attributes", "has %d items; a corpus may declare %d", len(all), maxDeclared)
+		return
+	}
 	seen := map[string]bool{}
 	for i, a := range all {
 		at := func(member string) string { return fmt.Sprintf("body.filter_attributes[%d].%s", i, member) }

@@ -154,6 +154,10 @@ func (c *Create) check() error {
 }
 
 func checkDimensions(f *fault.Fault, all []Dimension) {
+	if len(all) > maxDeclared {
+		f.Field("body.custom_dimensions", "has %d items; a corpus may declare %d", len(all), maxDeclared)
+		return
+	}
 	seen := map[string]bool{}
 	for i, d := range all {
 		path := fmt.Sprintf("body.custom_dimensions[%d].name", i)

@@ -170,8 +170,8 @@ func (r *Requests) put(at *any, way []string, value any) error {
 		o = object{}
 		*at = o
 	}
-	inner, there := o[step]
-	if !there && len(rest) > 0 && rest[0] == "[]" {
+	inner := o[step]
+	if l, _ := inner.([]any); len(l) == 0 && len(rest) > 0 && rest[0] == "[]" {
 		v, ok := r.Plants[step+"[]"]
 		if !ok {
 			return fmt.Errorf("plants need %s[]", step)
@@ -291,9 +291,12 @@ func (r *Requests) filler(b Bound) func(n int) string {
 }
 
 func (r *Requests) item(place string) func(n int) any {
-	return func(int) any {
+	return func(n int) any {
 		var out any
 		copyOf(r.Plants[last(place)+"[]"], &out)
+		if o, ok := out.(object); ok && o["name"] == "${i}" { // names that must differ
+			o["name"] = fmt.Sprint("n", n)
+		}
 		return out
 	}
 }
