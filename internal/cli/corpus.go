@@ -14,6 +14,7 @@ type corpusCmd struct {
 	Get    corpusGetCmd    `cmd:"" help:"Read one corpus."`
 	Delete corpusDeleteCmd `cmd:"" help:"Delete a corpus and everything in it."`
 	Reset  corpusResetCmd  `cmd:"" help:"Remove every document of a corpus."`
+	Stats  corpusStatsCmd  `cmd:"" help:"Count what a corpus holds and the values of its filter attributes."`
 }
 
 // corpusView is the part of a corpus that tables show.

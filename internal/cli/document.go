@@ -9,6 +9,7 @@ import (
 type documentCmd struct {
 	Get    documentGetCmd    `cmd:"" help:"Read one document with its parts."`
 	List   documentListCmd   `cmd:"" help:"List the documents of a corpus, by id."`
+	Update documentUpdateCmd `cmd:"" help:"Change the metadata of a document."`
 	Delete documentDeleteCmd `cmd:"" help:"Delete documents."`
 }
 

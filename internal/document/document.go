@@ -18,12 +18,10 @@ type Document struct {
 	Tables   []Table
 	Images   []Image
 	Parts    []Part
-	// Digest is the SHA-256 of what the client sent, to tell an identical repeat from a different one; "" once the
-	// metadata was changed, for then no repeat is what is stored.
-	Digest  string
-	Usage   StorageUsage
-	Created time.Time // by the store; zero in documents from before it was kept
-	Updated time.Time // by the store: grows with every change, so it tells one state of the document from the next
+	Digest   string // SHA-256 of what the client sent, to tell an identical repeat from a different one
+	Usage    StorageUsage
+	Created  time.Time // by the store; zero in documents from before it was kept
+	Updated  time.Time // by the store: grows with every change, so it tells one state of the document from the next
 }
 
 // Part is one embedding and one possible result. Its place in the document is Ord, from 0 without gaps.

@@ -159,7 +159,7 @@ func (m *Memory) amend(e *document.Edit) {
 			e.Outcome = document.Unchanged
 		default:
 			e.Outcome = document.Updated
-			d.Metadata, d.Digest = next, ""
+			d.Metadata = next
 			if now := time.Now().UTC().Truncate(time.Microsecond); now.After(d.Updated) {
 				d.Updated = now
 			} else {

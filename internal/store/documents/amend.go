@@ -148,13 +148,13 @@ func (a *amend) edit(e *document.Edit) error {
 	return nil
 }
 
-// store writes the metadata of a document that is as it was read; a repeat of the upload that made it is none any more.
+// store writes the metadata of a document that is as it was read.
 func (a *amend) store(st *state, next json.RawMessage) (done bool, err error) {
 	updated := max(a.now, st.updated+1)
 	bytes := int64(len(next) - len(st.metadata))
 	characters := int64(utf8.RuneCount(next) - utf8.RuneCount(st.metadata))
 	rows, err := a.tx.Query(`UPDATE documents SET metadata = $3, bytes = bytes + $4, metadata_bytes = metadata_bytes + $4,
-		characters = characters + $5, metadata_characters = metadata_characters + $5, updated = $6, digest = ''
+		characters = characters + $5, metadata_characters = metadata_characters + $5, updated = $6
 		WHERE no = $1 AND updated = $2 RETURNING no`, st.no, st.updated, string(next), bytes, characters, updated)
 	written, err := store.Collect(rows, err, func(r *sql.Rows) (no int64, err error) { return no, r.Scan(&no) })
 	if err != nil {

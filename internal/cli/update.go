@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+)
+
+type documentUpdateCmd struct {
+	remote
+	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus."`
+	ID        string   `arg:"" name:"id" help:"Id of the document."`
+	Set       []string `help:"Metadata NAME=VALUE; VALUE is JSON or else a text; repeatable." placeholder:"NAME=VALUE" sep:"none"`
+	Remove    []string `help:"Metadata name to remove; repeatable." placeholder:"NAME" sep:"none"`
+	Metadata  string   `help:"Metadata as a JSON object, or @FILE." placeholder:"JSON"`
+	Replace   bool     `help:"Replace the whole metadata instead of merging."`
+}
+
+func (documentUpdateCmd) Help() string {
+	return "Changes metadata; texts and parts stay.\n\nExample: quarry document update manuals pump-42 --set year=2024 --set 'tags=[\"a\",\"b\"]' --remove draft"
+}
+
+func (c *documentUpdateCmd) Run(e *env) error {
+	metadata, err := c.metadata()
+	if err != nil {
+		return err
+	}
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	method, path := "PATCH", documentPath(c.CorpusKey, c.ID)
+	if c.Replace {
+		method, path = "PUT", path+"/metadata"
+	}
+	var v struct {
+		ID       string          `json:"id"`
+		Metadata json.RawMessage `json:"metadata"`
+	}
+	raw, err := cl.call(e.ctx, method, path, map[string]any{"metadata": metadata}, &v)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		printJSON(e.Out, raw)
+		return nil
+	}
+	fmt.Fprintf(e.Out, "%s  %s\n", v.ID, v.Metadata)
+	return nil
+}
+
+// metadata puts together what the flags say; later flags win.
+func (c *documentUpdateCmd) metadata() (map[string]json.RawMessage, error) {
+	if c.Metadata == "" && len(c.Set)+len(c.Remove) == 0 && !c.Replace {
+		return nil, failed(exitUsage, "nothing to change: give --set, --remove or --metadata")
+	}
+	if c.Replace && len(c.Remove) > 0 {
+		return nil, failed(exitUsage, "--remove is for merging; with --replace name what shall stay")
+	}
+	out := map[string]json.RawMessage{}
+	text := []byte(c.Metadata)
+	if name, ok := strings.CutPrefix(c.Metadata, "@"); ok {
+		var err error
+		if text, err = os.ReadFile(name); err != nil {
+			return nil, failed(exitUsage, "%v", err)
+		}
+	}
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &out); err != nil || out == nil {
+			return nil, failed(exitUsage, "--metadata must be a JSON object such as '{\"year\":2024}'")
+		}
+	}
+	for _, s := range c.Set {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok || name == "" {
+			return nil, failed(exitUsage, "--set %q must look like year=2024", s)
+		}
+		raw := json.RawMessage(value)
+		if !json.Valid(raw) {
+			raw, _ = json.Marshal(value) // a string always encodes
+		}
+		out[name] = raw
+	}
+	for _, name := range c.Remove {
+		out[name] = json.RawMessage("null")
+	}
+	return out, nil
+}
