@@ -30,7 +30,7 @@ func timeout(h http.Header, bad *fault.Fault) time.Duration {
 			bad.Field("header."+header.name, "must be an integer of at least 1, not %s", show(given[0]))
 			continue
 		}
-		n = min(n, int64(24*time.Hour/header.unit)) // longer is the same to us and would overflow
+		n = min(n, int64(7*24*time.Hour/header.unit)) // the longest that the contract speaks of (Bulk); more would overflow
 		if d := time.Duration(n) * header.unit; least == 0 || d < least {
 			least = d
 		}
