@@ -125,6 +125,8 @@ type Store interface {
 	// Amend changes the metadata of documents in one transaction, each as one OpUpdate, and sets every edit's Outcome;
 	// an edit that changes nothing makes no change of the sequence. Epoch and seq are as in DeleteMany.
 	Amend(ctx context.Context, corpusNo, epoch int64, edits []Edit) (seq int64, err error)
+	// Image reads an image of a document with its bytes; fault.KindNotFound "image_not_found" or "document_not_found".
+	Image(ctx context.Context, corpusNo int64, docID, imageID string) (Image, error)
 	// Get reads a document, with its parts (without vectors) when parts is set.
 	Get(ctx context.Context, corpusNo int64, docID string, parts bool) (*Document, error)
 	// List reads documents without parts, from the id after l.After on, at most l.Limit.

@@ -1,5 +1,28 @@
 package document
 
+import (
+	"context"
+	"strings"
+
+	"quarry/internal/fault"
+)
+
+// Image reads an image of a document with its bytes.
+func (s *Service) Image(ctx context.Context, corpusKey, id, imageID string) (Image, error) {
+	c, err := CorpusOf(ctx, s.corpora, corpusKey)
+	if err != nil {
+		return Image{}, err
+	}
+	if !possible(id) {
+		return Image{}, notFound(c, id)
+	}
+	if !possible(imageID) {
+		imageID = strings.ToValidUTF8(imageID, "\uFFFD")
+		return Image{}, fault.NotFound("image_not_found", imageID, "document %s has no image %s", id, imageID)
+	}
+	return s.store.Image(ctx, c.No, id, imageID)
+}
+
 // takeImage keeps an image of the document; its id must be new.
 func (b *builder) takeImage(path string, m Image) {
 	switch {

@@ -90,6 +90,20 @@ func (m *Memory) Get(_ context.Context, _ int64, id string, parts bool) (*docume
 	return &d, nil
 }
 
+// Image implements document.Store.
+func (m *Memory) Image(ctx context.Context, corpusNo int64, docID, imageID string) (document.Image, error) {
+	d, err := m.Get(ctx, corpusNo, docID, false)
+	if err != nil {
+		return document.Image{}, err
+	}
+	for _, i := range d.Images {
+		if i.ID == imageID {
+			return i, nil
+		}
+	}
+	return document.Image{}, fault.NotFound("image_not_found", imageID, "document %s has no image %s", docID, imageID)
+}
+
 // Delete implements document.Store.
 func (m *Memory) Delete(ctx context.Context, _, epoch int64, seen *document.Document) (int64, error) {
 	m.pause()

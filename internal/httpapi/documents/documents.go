@@ -35,6 +35,8 @@ func (a *Area) Handlers() map[string]httpapi.Handler {
 		"getCorpusDocument":    a.get,
 		"deleteCorpusDocument": a.delete,
 		"uploadFile":           a.upload,
+		"getImage":             a.image,
+		"listTableExtractors":  a.extractors,
 
 		"updateCorpusDocument":          a.amend(true),
 		"replaceCorpusDocumentMetadata": a.amend(false),

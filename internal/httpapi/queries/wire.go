@@ -293,7 +293,11 @@ type image struct {
 	MimeType    string `json:"mime_type,omitempty"`
 }
 
+// wireResults maps results in their order. A table comes whole with the first result that is of it: later ones name
+// it in part_metadata (contract: Tables, duplicate references).
 func wireResults(all []retrieve.Result) []result {
+	type place struct{ corpus, document, table string }
+	shown := map[place]bool{}
 	out := make([]result, len(all))
 	for i, r := range all {
 		out[i] = result{
@@ -302,6 +306,13 @@ func wireResults(all []retrieve.Result) []result {
 		}
 		for _, p := range r.Explanation {
 			out[i].Explanation = append(out[i].Explanation, part{p.Name, p.Value})
+		}
+		if r.Table != nil {
+			at := place{r.CorpusKey, r.DocumentID, r.Table.ID}
+			if shown[at] {
+				out[i].Table = nil
+			}
+			shown[at] = true
 		}
 		if m := r.Image; m != nil {
 			out[i].Type = "image"
