@@ -53,6 +53,9 @@ type run struct {
 // saveEvery is how often the user sees that a job goes through documents that are none of its business.
 const saveEvery = time.Second
 
+// longestRest bounds the time between two steps, for a step that was slow because a disk was.
+const longestRest = 200 * time.Millisecond
+
 // run walks through the documents selected, step by step.
 func (s *Service) run(ctx context.Context, w *job.Work, make func(*run) (work, error)) (string, error) {
 	said, err := s.walk(ctx, w, make)
@@ -88,11 +91,23 @@ func (s *Service) walk(ctx context.Context, w *job.Work, make func(*run) (work, 
 		return "", err
 	}
 	for !r.p.Last {
+		began := time.Now()
 		if err := r.step(ctx); err != nil {
 			return "", err
 		}
+		if !r.p.Last {
+			rest(ctx, time.Since(began))
+		}
 	}
 	return r.work.done(r.p.Counts), nil
+}
+
+// rest gives queries the machine for as long as a step took it: a job may last, a query must not wait for it.
+func rest(ctx context.Context, took time.Duration) {
+	select {
+	case <-time.After(min(took, longestRest)):
+	case <-ctx.Done():
+	}
 }
 
 // life gives the corpus if it is still the one that was meant.
