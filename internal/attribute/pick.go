@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"unicode/utf8"
 
 	"quarry/internal/filter"
 )
@@ -52,10 +53,8 @@ func (p picker) pick(raw []byte) (map[string]any, error) {
 			return nil, errNoObject
 		}
 		if name, ok := p.wanted(key); ok {
-			d := json.NewDecoder(bytes.NewReader(raw[at:end]))
-			d.UseNumber()
-			var v any
-			if err := d.Decode(&v); err != nil {
+			v, err := decode(bytes.TrimRight(raw[at:end], " \n\t\r"))
+			if err != nil {
 				return nil, err
 			}
 			if out == nil {
@@ -71,6 +70,24 @@ func (p picker) pick(raw []byte) (map[string]any, error) {
 		return nil, errNoObject
 	}
 	return out, nil
+}
+
+// decode reads a value with its numbers as text. Plain numbers and texts, which most are, need no decoder.
+func decode(raw []byte) (any, error) {
+	if len(raw) == 0 {
+		return nil, errNoObject
+	}
+	switch c := raw[0]; {
+	case c == '-' || c >= '0' && c <= '9':
+		return json.Number(raw), nil
+	case c == '"' && bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw):
+		return string(raw[1 : len(raw)-1]), nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	err := d.Decode(&v)
+	return v, err
 }
 
 // wanted reads a name with its quotes, if it is one of those wanted.
