@@ -66,7 +66,7 @@ func (s *Service) Delete(ctx context.Context, corpusKey, id string) error {
 		c.Seq = seq
 		_ = s.indexer.CatchUp(ctx, c) // the removal stands; see Indexer for why its promise does too
 	})
-	if errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.DeadlineExceeded) || err == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fault.Timeout("the removal of document %s was not confirmed in time and may still complete; read the document first and delete it again only if it is still there", id).Because(err)
 	}
 	return err

@@ -152,6 +152,14 @@ func TestDeleteTimeout(t *testing.T) {
 		if !strings.Contains(f.Text, "not confirmed in time") || !strings.Contains(f.Text, "read the document first") {
 			t.Errorf("the refusal says %q", f.Text)
 		}
+		// The disk is fast enough and the index is not: the removal stands, and its answer comes too late all the same.
+		ctx, cancel = context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		m.Slow, m.Hold = nil, func() { <-ctx.Done() }
+		wantKind(t, "a removal that ends late", s.Delete(ctx, "c", "d0000"), fault.KindTimeout, "timeout")
+		if _, ok := m.Document("d0000"); ok {
+			t.Error("the document is still there")
+		}
 	})
 }
 
