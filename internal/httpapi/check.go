@@ -125,7 +125,7 @@ func (c *checker) content(s *jsonschema.Schema, v any) bool {
 }
 
 func (c *checker) object(s *jsonschema.Schema, v map[string]any) bool {
-	ok := c.size(s.MinProperties, s.MaxProperties, len(v), "member")
+	ok := true
 	for _, name := range s.Required {
 		if _, given := v[name]; !given {
 			c.member(name)
@@ -134,7 +134,7 @@ func (c *checker) object(s *jsonschema.Schema, v map[string]any) bool {
 		}
 	}
 	if len(s.Properties) == 0 && len(s.PatternProperties) == 0 && s.AdditionalProperties == nil {
-		return ok
+		return c.size(s.MinProperties, s.MaxProperties, len(v), "member") && ok
 	}
 	for name, value := range v {
 		if c.stray(s, name) {
@@ -154,13 +154,13 @@ func (c *checker) object(s *jsonschema.Schema, v map[string]any) bool {
 			return false
 		}
 	}
-	return ok
+	return c.size(s.MinProperties, s.MaxProperties, len(v), "member") && ok
 }
 
 // leftOut reports whether a null stands for a member that was left out: an optional one whose schema knows no null.
-// Clients that serialise whole objects send such nulls.
+// Clients that serialise whole objects send such nulls. An entry of a map is no member that could be left out.
 func (c *checker) leftOut(s *jsonschema.Schema, name string) bool {
-	if slices.Contains(s.Required, name) {
+	if slices.Contains(s.Required, name) || s.Properties[name] == nil {
 		return false
 	}
 	c.quiet++
