@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
+	"text/tabwriter"
 )
 
 type queryCmd struct {
@@ -15,7 +18,9 @@ type queryCmd struct {
 	Lambda    *float64 `help:"Share of the lexical score, 0 to 1 (lexical_interpolation)." placeholder:"N"`
 	Before    int      `help:"Sentences of context before."`
 	After     int      `help:"Sentences of context after."`
-	Reranker  string   `help:"Reranker: none or customer_reranker." default:"none"`
+	Reranker  string   `help:"Reranker: none, customer_reranker, mmr, or one as JSON." default:"none"`
+	Explain   bool     `help:"Show what each score is made of."`
+	Missing   string   `help:"A document that was expected: show which step kept it out." placeholder:"DOCUMENT"`
 }
 
 func (queryCmd) Help() string {
@@ -31,7 +36,18 @@ type answerView struct {
 		CorpusKey  string         `json:"corpus_key"`
 		Document   map[string]any `json:"document_metadata"`
 		Part       map[string]any `json:"part_metadata"`
+		Parts      []scorePart    `json:"explanation"`
 	} `json:"search_results"`
+	Absent *struct {
+		DocumentID string `json:"document_id"`
+		Stage      string `json:"stage"`
+		Detail     string `json:"detail"`
+	} `json:"absent_document"`
+}
+
+type scorePart struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
 }
 
 func (c *queryCmd) Run(e *env) error {
@@ -40,7 +56,11 @@ func (c *queryCmd) Run(e *env) error {
 		return err
 	}
 	var v answerView
-	raw, err := cl.call(e.ctx, "POST", "/v2/query", c.body(), &v)
+	body, err := c.body()
+	if err != nil {
+		return err
+	}
+	raw, err := cl.call(e.ctx, "POST", "/v2/query", body, &v)
 	if err != nil {
 		return err
 	}
@@ -48,18 +68,42 @@ func (c *queryCmd) Run(e *env) error {
 		printJSON(e.Out, raw)
 		return nil
 	}
+	c.show(e.Out, &v)
+	return nil
+}
+
+func (c *queryCmd) show(w io.Writer, v *answerView) {
 	if len(v.Results) == 0 {
-		fmt.Fprintln(e.Out, "no passage found")
-		return nil
+		fmt.Fprintln(w, "no passage found")
 	}
 	for i, r := range v.Results {
 		title := documentTitle(r.Document, r.Part)
 		if title != "" {
 			title = "  " + title
 		}
-		fmt.Fprintf(e.Out, "%2d. %s%s  (%.3f)\n    %s\n", i+1+c.Offset, r.DocumentID, title, r.Score, clip(r.Text, 300))
+		fmt.Fprintf(w, "%2d. %s%s  (%.3f)\n    %s\n", i+1+c.Offset, r.DocumentID, title, r.Score, clip(r.Text, 300))
+		if c.Explain {
+			breakdown(w, r.Parts, r.Score)
+		}
 	}
-	return nil
+	switch a := v.Absent; {
+	case a != nil:
+		fmt.Fprintf(w, "%s is not among them: %s (%s)\n", a.DocumentID, a.Detail, a.Stage)
+	case c.Missing != "":
+		fmt.Fprintf(w, "%s is among them\n", c.Missing)
+	}
+}
+
+// breakdown prints the parts of a score with the sum that they reach one by one.
+func breakdown(w io.Writer, parts []scorePart, score float64) {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', tabwriter.AlignRight)
+	total := 0.0
+	for _, p := range parts {
+		total += p.Value
+		fmt.Fprintf(t, "      %s\t%+.4f\t%.4f\t\n", p.Name, p.Value, total)
+	}
+	fmt.Fprintf(t, "      %s\t\t%.4f\t\n", "score", score)
+	_ = t.Flush() // w is the terminal or a buffer; its own errors have nowhere to go
 }
 
 // documentTitle joins the document's title with the headings above the passage.
@@ -85,7 +129,7 @@ func documentTitle(document, part map[string]any) string {
 	return strings.Join(out, " › ")
 }
 
-func (c *queryCmd) body() map[string]any {
+func (c *queryCmd) body() (map[string]any, error) {
 	var corpora []map[string]any
 	for key := range strings.SplitSeq(c.CorpusKey, ",") {
 		one := map[string]any{"corpus_key": strings.TrimSpace(key)}
@@ -97,12 +141,23 @@ func (c *queryCmd) body() map[string]any {
 		}
 		corpora = append(corpora, one)
 	}
-	search := map[string]any{
-		"corpora": corpora, "limit": c.Limit, "offset": c.Offset,
-		"reranker": map[string]any{"type": c.Reranker},
+	var reranker any = map[string]any{"type": c.Reranker}
+	if strings.HasPrefix(c.Reranker, "{") {
+		reranker = nil
+		if err := json.Unmarshal([]byte(c.Reranker), &reranker); err != nil {
+			return nil, fmt.Errorf("--reranker is not JSON: %w", err)
+		}
 	}
+	search := map[string]any{"corpora": corpora, "limit": c.Limit, "offset": c.Offset, "reranker": reranker}
 	if c.Before > 0 || c.After > 0 {
 		search["context_configuration"] = map[string]any{"sentences_before": c.Before, "sentences_after": c.After}
 	}
-	return map[string]any{"query": strings.Join(c.Question, " "), "search": search}
+	body := map[string]any{"query": strings.Join(c.Question, " "), "search": search}
+	switch {
+	case c.Missing != "":
+		body["explain"] = map[string]any{"document_id": c.Missing}
+	case c.Explain:
+		body["explain"] = true
+	}
+	return body, nil
 }
