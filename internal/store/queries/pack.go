@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"quarry/internal/document"
@@ -67,6 +68,12 @@ type image struct {
 	MimeType    string `json:"mime_type,omitempty"`
 }
 
+// writers are kept, since each takes most of a megabyte to make.
+var writers = sync.Pool{New: func() any {
+	z, _ := flate.NewWriter(nil, flate.BestSpeed) // fails on an unknown level only
+	return z
+}}
+
 // pack gives the column body of a record.
 func pack(r history.Record) ([]byte, error) {
 	s := stored{Request: r.Request, Spans: make([]span, len(r.Spans))}
@@ -95,10 +102,9 @@ func pack(r history.Record) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.WriteByte(packed)
-	z, err := flate.NewWriter(&b, flate.BestSpeed)
-	if err != nil {
-		return nil, fmt.Errorf("prepare packing: %w", err)
-	}
+	z, _ := writers.Get().(*flate.Writer) // of New below
+	defer writers.Put(z)
+	z.Reset(&b)
 	e := json.NewEncoder(z)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(s); err != nil {
