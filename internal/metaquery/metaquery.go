@@ -179,22 +179,32 @@ const (
 	batchBytes = 256 << 10
 )
 
+// batch is rows with their bytes. Batches are used again within a pass.
+type batch struct {
+	rows  []Row
+	bytes arena
+}
+
 // rank gives the best hits of a corpus and how many there are.
 func (s *Service) rank(ctx context.Context, corpusNo int64, p *pass) (*top, error) {
 	group, ctx := errgroup.WithContext(ctx)
-	batches := make(chan []Row, 4)
+	full, empty := make(chan *batch, 4), make(chan *batch, 4)
 	group.Go(func() error {
-		defer close(batches)
-		return s.read(ctx, corpusNo, p.both, batches)
+		defer close(full)
+		return s.read(ctx, corpusNo, p.both, full, empty)
 	})
 	tops := make([]*top, runtime.GOMAXPROCS(0))
 	for i := range tops {
 		tops[i] = &top{keep: p.keep}
 		group.Go(func() error {
 			run := runner{pass: p, scorer: p.query.Scorer(), top: tops[i]}
-			for batch := range batches {
-				if err := run.batch(batch); err != nil {
+			for b := range full {
+				if err := run.batch(b.rows); err != nil {
 					return err
+				}
+				select {
+				case empty <- b:
+				default: // enough are waiting
 				}
 			}
 			return nil
@@ -209,30 +219,35 @@ func (s *Service) rank(ctx context.Context, corpusNo int64, p *pass) (*top, erro
 	return tops[0], nil
 }
 
-func (s *Service) read(ctx context.Context, corpusNo int64, parts bool, batches chan<- []Row) error {
-	var batch []Row
-	var bytes arena
+// read sends the rows of a corpus in batches.
+func (s *Service) read(ctx context.Context, corpusNo int64, parts bool, full chan<- *batch, empty <-chan *batch) error {
+	b := &batch{}
 	send := func() error {
 		select {
-		case batches <- batch:
-			batch, bytes = make([]Row, 0, batchRows), make(arena, 0, batchBytes)
-			return nil
+		case full <- b:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		select {
+		case b = <-empty:
+			b.rows, b.bytes = b.rows[:0], b.bytes[:0]
+		default:
+			b = &batch{rows: make([]Row, 0, batchRows), bytes: make(arena, 0, batchBytes)}
+		}
+		return nil
 	}
 	err := s.rows.Metadata(ctx, corpusNo, parts, func(r Row) error {
-		full := len(batch) >= batchRows || len(bytes) >= batchBytes
-		if full && batch[len(batch)-1].No != r.No {
+		filled := len(b.rows) >= batchRows || len(b.bytes) >= batchBytes
+		if filled && b.rows[len(b.rows)-1].No != r.No {
 			if err := send(); err != nil {
 				return err
 			}
 		}
-		r.ID, r.Metadata, r.Part = bytes.keep(r.ID), bytes.keep(r.Metadata), bytes.keep(r.Part)
-		batch = append(batch, r)
+		r.ID, r.Metadata, r.Part = b.bytes.keep(r.ID), b.bytes.keep(r.Metadata), b.bytes.keep(r.Part)
+		b.rows = append(b.rows, r)
 		return nil
 	})
-	if err != nil || len(batch) == 0 {
+	if err != nil || len(b.rows) == 0 {
 		return err
 	}
 	return send()

@@ -67,6 +67,7 @@ type Result struct {
 // Answer is what a query gives.
 type Answer struct {
 	Results []Result
+	Latency time.Duration   // until the results were there
 	Corpora []corpus.Corpus // by position in Query.Sources, as they were when the query was planned
 	Save    bool            // the query belongs in the history, and Trace is there
 	Trace   []Span          // in order of running; nil unless asked for

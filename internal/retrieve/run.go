@@ -28,6 +28,7 @@ func (s *Service) Run(ctx context.Context, q Query) (Answer, error) {
 			return Answer{}, err
 		}
 	}
+	out.Latency = time.Since(r.started)
 	if q.Trace || r.save {
 		out.Trace, err = r.trace(ctx)
 	}

@@ -102,7 +102,7 @@ func text(s string) raw {
 // saved gives the record of a query that was just answered.
 func saved(q retrieve.Query, asked *request, found *retrieve.Answer, started time.Time) (history.Record, error) {
 	out := history.Record{Summary: history.Summary{
-		ID: id.NewQuery(), Text: q.Text, Started: started.UTC(), Latency: time.Since(started),
+		ID: id.NewQuery(), Text: q.Text, Started: started.UTC(), Latency: found.Latency,
 	}}
 	var err error
 	if out.Request, err = json.Marshal(asked); err != nil {
