@@ -66,6 +66,9 @@ func read(t *testing.T, examples []Example) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", script.String())
 	cmd.Dir = t.TempDir()
+	if err := os.CopyFS(cmd.Dir, os.DirFS("testdata")); err != nil { // the reader's own files
+		t.Fatal(err)
+	}
 	cmd.Env = append(os.Environ(), "QUARRY_DATA="+data, "PATH="+filepath.Dir(testkit.Binary(t))+":"+os.Getenv("PATH"))
 	failed := cmd.Run()
 	for i, e := range examples {
