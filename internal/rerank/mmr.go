@@ -81,20 +81,34 @@ func (p *picking) next(n int) int {
 		}
 		return p.pick(0)
 	}
-	best, worth := -1, math.Inf(-1)
+	best := -1
 	for i := range n {
-		if p.seen[i] < 0 || p.worth(i) <= worth {
+		if p.seen[i] >= 0 && (best < 0 || p.worth(i) > p.worth(best)) {
+			best = i
+		}
+	}
+	worth := p.compare(best) // of the likeliest: what most others have to beat
+	for i := range n {
+		if p.seen[i] < 0 || i == best {
 			continue
 		}
-		for _, j := range p.order[p.seen[i]:] {
-			p.nearest[i] = max(p.nearest[i], p.alike(i, j))
+		if w := p.worth(i); w < worth || w == worth && i > best {
+			continue
 		}
-		p.seen[i] = len(p.order)
-		if w := p.worth(i); w > worth {
+		if w := p.compare(i); w > worth || w == worth && i < best {
 			best, worth = i, w
 		}
 	}
 	return p.pick(best)
+}
+
+// compare gives the exact worth of an item, after comparing it to the picks that it was not compared to yet.
+func (p *picking) compare(i int) float64 {
+	for _, j := range p.order[p.seen[i]:] {
+		p.nearest[i] = max(p.nearest[i], p.alike(i, j))
+	}
+	p.seen[i] = len(p.order)
+	return p.worth(i)
 }
 
 func (p *picking) pick(i int) int {

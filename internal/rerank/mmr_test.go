@@ -221,6 +221,9 @@ func BenchmarkMMR(b *testing.B) {
 		m, items := draw(rand.New(rand.NewPCG(9, 9)), n)
 		for i := range m.vectors {
 			m.vectors[i].Values = slices.Repeat(m.vectors[i].Values, 64)
+			for j := range m.vectors[i].Values {
+				m.vectors[i].Values[j] /= 8
+			}
 		}
 		stages, err := rerank.Check(rerank.Spec{Type: "mmr"}, "p")
 		if err != nil {
