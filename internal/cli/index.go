@@ -31,7 +31,7 @@ func (indexCmd) Help() string {
 }
 
 // indexable are the endings that the service can read.
-var indexable = []string{".md", ".markdown", ".txt", ".text", ".html", ".htm"}
+var indexable = []string{".md", ".markdown", ".txt", ".text", ".html", ".htm", ".docx", ".pdf"}
 
 // outcome is what became of one file.
 type outcome struct {

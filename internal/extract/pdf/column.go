@@ -108,7 +108,7 @@ func split(rows []row, spans []span) [][]row {
 	cols := make([][]row, len(spans))
 	for i := range rows {
 		for c, at := range spans {
-			part := row{direction: rows[i].direction}
+			var part row
 			for _, s := range rows[i].segments {
 				if s.x0 < at.x0-0.01 || s.x0 > at.x1 {
 					continue

@@ -21,11 +21,9 @@ type segment struct {
 
 // row is what stands on one line across a region, from left to right.
 type row struct {
-	segments  []segment
-	y, size   float32
-	x0, x1    float32
-	artifact  bool
-	direction uint8
+	segments []segment
+	y, size  float32
+	x0, x1   float32
 }
 
 // line is one line of a column, as text.
@@ -124,6 +122,9 @@ func abs(v float32) float32 { return max(v, -v) }
 // leftward reports whether a text is of a script that runs from right to left.
 func leftward(s string) bool {
 	for _, r := range s {
+		if r < 0x590 { // below Hebrew, the first of them
+			continue
+		}
 		if unicode.Is(unicode.Arabic, r) || unicode.Is(unicode.Hebrew, r) || unicode.Is(unicode.Syriac, r) || unicode.Is(unicode.Thaana, r) {
 			return true
 		}
