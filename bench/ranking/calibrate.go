@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"hash/fnv"
-	"os"
 	"path/filepath"
+	"strings"
 
 	"quarry/internal/app"
 	"quarry/internal/evaluate"
@@ -24,6 +23,14 @@ type asked struct {
 type found struct {
 	Cosine, BM25 float64
 	Relevant     bool
+}
+
+// group is what counts as one set in the fit: XQuAD's other languages are one, for their questions are the same.
+func (a *asked) group() string {
+	if strings.HasPrefix(a.Set, "xquad/") && a.Set != "xquad/en" {
+		return "xquad/others"
+	}
+	return a.Set
 }
 
 // ask runs the queries of d, and those set apart for tuning, and keeps what was found. Queries of collections without
@@ -59,23 +66,6 @@ func (b *bench) askEach(ctx context.Context, name string, d *evaluate.Dataset, e
 			a.Found = append(a.Found, found{r.Signals.Cosine, r.Signals.BM25, d.Judged[q.ID][r.DocumentID] > 0})
 		}
 		b.asked = append(b.asked, a)
-	}
-	return nil
-}
-
-func (b *bench) calibration() error {
-	if p := os.Getenv("DUMP"); p != "" {
-		f, err := os.OpenFile(p, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		enc := json.NewEncoder(f)
-		for _, a := range b.asked {
-			if err := enc.Encode(a); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }

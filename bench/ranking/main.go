@@ -33,7 +33,18 @@ func main() {
 	flag.StringVar(&b.data, "data", "../shared/data", "folder of the collections")
 	only := flag.String("only", "", "comma list of collections; default all")
 	flag.StringVar(&b.vectors, "vectors", defaultVectors(), "folder that keeps vectors from run to run; empty for none")
+	flag.StringVar(&b.found, "found", "", "file that keeps what the default search found, for -fit")
+	again := flag.String("fit", "", "file of -found: only fit and report again")
 	flag.Parse()
+	if *again != "" {
+		all, err := readFound(*again)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "ranking:", err)
+			os.Exit(1)
+		}
+		report(all)
+		return
+	}
 	if _, err := os.Stat(b.data); err != nil {
 		fmt.Println("skipped: the collections are not at", b.data)
 		return
@@ -59,6 +70,7 @@ func defaultVectors() string {
 // bench is one run.
 type bench struct {
 	data, vectors string
+	found         string
 	asked         []asked // what the default search found, for the calibration
 }
 

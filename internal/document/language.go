@@ -74,7 +74,7 @@ func languages(drafts []draft) []string {
 		case g.size >= shortText && sizes[g.code] > 0:
 			out[i] = g.code // a weak guess at a language that the document has
 		default:
-			out[i] = unsure(drafts[i].part.Text, nearest(guesses, i))
+			out[i] = unsure(drafts[i].part.Text, nearest(drafts[i].part.Text, guesses, i))
 		}
 	}
 	return out
@@ -82,21 +82,21 @@ func languages(drafts []draft) []string {
 
 // unsure gives the language of a text that says too little of it, where around is what stands around.
 func unsure(text, around string) string {
-	if around != "" && utf8.RuneCountInString(text) < shortText {
+	if around != "" && utf8.RuneCountInString(text) < shortText && lang.Fits(text, around) {
 		return around
 	}
 	return lang.Of(text, around)
 }
 
-// nearest gives the language of the sure part that is nearest to i.
-func nearest(guesses []guess, i int) string {
+// nearest gives the language of the sure part that is nearest to i, whose text is in the script of that language.
+func nearest(text string, guesses []guess, i int) string {
 	side := -1
 	if guesses[i].title {
 		side = 1
 	}
 	for d := 1; d < len(guesses); d++ {
 		for _, j := range []int{i + side*d, i - side*d} {
-			if j >= 0 && j < len(guesses) && guesses[j].sure {
+			if j >= 0 && j < len(guesses) && guesses[j].sure && lang.Fits(text, guesses[j].code) {
 				return guesses[j].code
 			}
 		}

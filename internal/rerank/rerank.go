@@ -205,7 +205,7 @@ type customer struct{}
 func (customer) score(_ context.Context, in input) ([]score, error) {
 	out := make([]score, len(in.items))
 	for i, x := range in.items {
-		out[i].value = calibrated(in.material.Signals(x.Index))
+		out[i].value = Calibrated(in.material.Signals(x.Index))
 	}
 	return out, nil
 }

@@ -15,7 +15,7 @@ func ptr(f float64) *float64 { return &f }
 // told is a Material with nothing but signals.
 type told []float64
 
-func (m told) Signals(i int) rerank.Signals { return rerank.Signals{Unit: m[i]} }
+func (m told) Signals(i int) rerank.Signals { return rerank.Signals{Score: m[i]} }
 
 func (told) Passages(_ context.Context, i []int) ([]rerank.Passage, error) {
 	return make([]rerank.Passage, len(i)), nil
@@ -29,6 +29,7 @@ func (told) Vectors(_ context.Context, i []int) ([]rerank.Vector, error) {
 // what a stage leaves.
 func TestSteps(t *testing.T) {
 	t.Parallel()
+	p := func(score float64) float64 { return rerank.Calibrated(rerank.Signals{Score: score}) }
 	material := told{0.4, 0.9, 0.4, -0.2, 1.7}
 	items := []rerank.Item{{Index: 4, Score: 50}, {Index: 0, Score: 9}, {Index: 1, Score: 8}, {Index: 2, Score: 7}, {Index: 3, Score: -1}}
 	customer := rerank.Spec{Type: "customer_reranker"}
@@ -38,13 +39,13 @@ func TestSteps(t *testing.T) {
 		want []rerank.Item
 	}{
 		{"none keeps scores", rerank.Spec{Type: "none", Limit: 2, Cutoff: ptr(60)}, []rerank.Item{{4, 50}, {0, 9}}},
-		{"default maps to 0..1", rerank.Spec{}, []rerank.Item{{4, 1}, {1, 0.9}, {0, 0.4}, {2, 0.4}, {3, 0}}},
-		{"cutoff is inclusive and comes before the limit", rerank.Spec{Type: "customer_reranker", Cutoff: ptr(0.4), Limit: 3}, []rerank.Item{{4, 1}, {1, 0.9}, {0, 0.4}}},
+		{"default maps to 0..1", rerank.Spec{}, []rerank.Item{{4, p(1.7)}, {1, p(0.9)}, {0, p(0.4)}, {2, p(0.4)}, {3, p(-0.2)}}},
+		{"cutoff is inclusive and comes before the limit", rerank.Spec{Type: "customer_reranker", Cutoff: ptr(p(0.4)), Limit: 3}, []rerank.Item{{4, p(1.7)}, {1, p(0.9)}, {0, p(0.4)}}},
 		{"a chain hands on, and its own limit means nothing", rerank.Spec{
 			Type: "chain", Limit: 1, Cutoff: ptr(5), Rerankers: []rerank.Spec{{Type: "none", Limit: 3}, {Type: "chain", Rerankers: []rerank.Spec{customer}}},
-		}, []rerank.Item{{4, 1}, {1, 0.9}, {0, 0.4}}},
+		}, []rerank.Item{{4, p(1.7)}, {1, p(0.9)}, {0, p(0.4)}}},
 	} {
-		stages, err := rerank.Check(tc.spec, "p")
+		stages, err := rerank.Check(tc.spec, "r")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,13 +6,7 @@ import (
 	"slices"
 
 	"quarry/internal/index"
-)
-
-// lexicalScale and lexicalHalf make the lexical score 72·s/(s+16) of a BM25 score s: the order of BM25, on a scale on
-// which the published values of λ mean what their guidance says (docs/decisions/0005-fusion.md).
-const (
-	lexicalScale = 72
-	lexicalHalf  = 16
+	"quarry/internal/rerank"
 )
 
 // candidate is a part on its way to the result list.
@@ -23,7 +17,8 @@ type candidate struct {
 	unit   float64 // score as a share of the highest that its source's weights allow
 }
 
-func lexical(bm25 float64) float64 { return lexicalScale * bm25 / (bm25 + lexicalHalf) }
+// lexical is the lexical score of a BM25 score.
+func lexical(bm25 float64) float64 { return rerank.LexicalScale * bm25 / (bm25 + rerank.LexicalHalf) }
 
 // fuse gives the retrieval score S = λ·lexical + (1−λ)·cosine + Σ dimensions.
 func (s *source) fuse(cosine, bm25, dims float64) float64 {
@@ -31,7 +26,7 @@ func (s *source) fuse(cosine, bm25, dims float64) float64 {
 }
 
 func (s *source) unit(score float64) float64 {
-	return score / (lexicalScale*s.lambda + 1 - s.lambda)
+	return score / (rerank.LexicalScale*s.lambda + 1 - s.lambda)
 }
 
 // retrieve gives the best `need` candidates over all sources, exactly: the depth of each search grows until no part

@@ -71,6 +71,12 @@ func Detect(text string) (code string, confidence float64) {
 // other to tell its language.
 func Sure(confidence float64) bool { return confidence >= strong }
 
+// Fits reports whether text is in a script of the language, or in none.
+func Fits(text, code string) bool {
+	s := dominant(head(text))
+	return s == nil || s.writes(code)
+}
+
 // Of returns the language of text. Where the text is too short or too mixed to
 // tell, it returns fallback, the language of what stands around, provided that
 // it is written in the script of the text. An empty fallback means English for
