@@ -16,17 +16,17 @@ import (
 // which read metadata into maps and lose the text of numbers.
 type (
 	wireDocument struct {
-		Type        string             `json:"type"`
-		ID          string             `json:"id"`
-		Title       string             `json:"title"`
-		Description string             `json:"description"`
-		Metadata    json.RawMessage    `json:"metadata"`
-		Dimensions  map[string]float64 `json:"custom_dimensions"`
-		Sections    []wireSection      `json:"sections"`
-		Chunking    *wireChunking      `json:"chunking_strategy"`
-		Tables      []document.Table   `json:"tables"`
-		Images      []wireImage        `json:"images"`
-		Parts       []wireCorePart     `json:"document_parts"`
+		Type        string           `json:"type"`
+		ID          string           `json:"id"`
+		Title       string           `json:"title"`
+		Description string           `json:"description"`
+		Metadata    json.RawMessage  `json:"metadata"`
+		Dimensions  dimensions       `json:"custom_dimensions"`
+		Sections    []wireSection    `json:"sections"`
+		Chunking    *wireChunking    `json:"chunking_strategy"`
+		Tables      []document.Table `json:"tables"`
+		Images      []wireImage      `json:"images"`
+		Parts       []wireCorePart   `json:"document_parts"`
 	}
 	wireSection struct {
 		ID       *int32           `json:"id"`
@@ -38,13 +38,13 @@ type (
 		Sections []wireSection    `json:"sections"`
 	}
 	wireCorePart struct {
-		Text       string             `json:"text"`
-		Context    string             `json:"context"`
-		Metadata   json.RawMessage    `json:"metadata"`
-		Dimensions map[string]float64 `json:"custom_dimensions"`
-		TableID    string             `json:"table_id"`
-		ImageID    string             `json:"image_id"`
-		ImageMode  string             `json:"image_part_mode"`
+		Text       string          `json:"text"`
+		Context    string          `json:"context"`
+		Metadata   json.RawMessage `json:"metadata"`
+		Dimensions dimensions      `json:"custom_dimensions"`
+		TableID    string          `json:"table_id"`
+		ImageID    string          `json:"image_id"`
+		ImageMode  string          `json:"image_part_mode"`
 	}
 	wireImage struct {
 		ID          string `json:"id"`
@@ -61,6 +61,27 @@ type (
 		MaxChars *int   `json:"max_chars_per_chunk"`
 	}
 )
+
+// dimensions are those that have a value; a null is the corpus's default, like an absent name.
+type dimensions map[string]float64
+
+// UnmarshalJSON leaves nulls out.
+func (d *dimensions) UnmarshalJSON(raw []byte) error {
+	var given map[string]*float64
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return err
+	}
+	for name, v := range given {
+		if v == nil {
+			continue
+		}
+		if *d == nil {
+			*d = dimensions{}
+		}
+		(*d)[name] = *v
+	}
+	return nil
+}
 
 // decodeDraft reads the body of createCorpusDocument, which the caller has checked against the contract's schema.
 func decodeDraft(body json.RawMessage) (document.Draft, error) {
@@ -97,7 +118,10 @@ func (w *wireDocument) draft() (document.Draft, error) {
 			Parts: make([]document.CorePart, len(w.Parts)),
 		}
 		for i, p := range w.Parts {
-			core.Parts[i] = document.CorePart(p)
+			core.Parts[i] = document.CorePart{
+				Text: p.Text, Context: p.Context, Metadata: p.Metadata, Dimensions: p.Dimensions,
+				TableID: p.TableID, ImageID: p.ImageID, ImageMode: p.ImageMode,
+			}
 		}
 		d = core
 	case "":
