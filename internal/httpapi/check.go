@@ -64,6 +64,28 @@ func (c *checker) try(s *jsonschema.Schema, v any) bool {
 	return c.check(s, v)
 }
 
+// oneOf wants one form to fit. The reasons of several forms would contradict one another, so those of a form are given
+// only where it is the only one for a value of this type.
+func (c *checker) oneOf(forms []*jsonschema.Schema, v any) bool {
+	fits := 0
+	var near []*jsonschema.Schema
+	for _, form := range forms {
+		if c.try(form, v) {
+			fits++
+		}
+		if form.Types == nil || hasType(*form.Types, v) {
+			near = append(near, form)
+		}
+	}
+	switch {
+	case fits == 1:
+		return true
+	case fits == 0 && len(near) == 1:
+		return c.check(near[0], v)
+	}
+	return c.refuse("has none of the forms that are accepted here")
+}
+
 // forms follows the keywords that combine schemas.
 func (c *checker) forms(s *jsonschema.Schema, v any) bool {
 	ok := true
@@ -74,15 +96,7 @@ func (c *checker) forms(s *jsonschema.Schema, v any) bool {
 		ok = c.refuse("is not allowed here")
 	}
 	if len(s.OneOf) > 0 {
-		fits := 0
-		for _, form := range s.OneOf {
-			if c.try(form, v) {
-				fits++
-			}
-		}
-		if fits != 1 { // the reasons of the forms would contradict one another
-			ok = c.refuse("has none of the forms that are accepted here")
-		}
+		ok = c.oneOf(s.OneOf, v) && ok
 	}
 	if s.If == nil {
 		return ok

@@ -158,11 +158,11 @@ func (r *Requests) put(at *any, way []string, value any) error {
 		}
 		return r.put(&l[0], rest, value)
 	case step[0] == '<':
-		if v, ok := r.Plants[step]; ok {
-			copyOf(v, at)
-		} else if !strings.Contains(step, "_default") {
+		v, ok := r.Plants[step]
+		if !ok {
 			return fmt.Errorf("plants need %s", step)
 		}
+		copyOf(v, at)
 		return r.put(at, rest, value)
 	}
 	o, ok := (*at).(object)
