@@ -208,9 +208,13 @@ func standard(code string) string {
 func vote(text string) (code string, confidence float64) {
 	var votes [len(functionWords)]int
 	words := 0
-	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r)
 	}) {
+		if r, _ := utf8.DecodeRuneInString(w); words > 0 && unicode.IsUpper(r) {
+			continue // of names: Los Angeles, The Hague, De Gaulle
+		}
+		w = strings.ToLower(w)
 		words++
 		set := speakers[w]
 		weight := max(1, 4-bits.OnesCount32(set))
