@@ -152,12 +152,7 @@ func (s *Set) Close() error {
 
 // with runs use on the index of c after bringing it up to c.Seq.
 func (s *Set) with(ctx context.Context, c corpus.Corpus, use func(*index.Index) error) error {
-	r, err := s.acquire(c)
-	if err == errOtherEpoch {
-		if c, err = s.refresh(ctx, c); err == nil {
-			r, err = s.acquire(c)
-		}
-	}
+	r, c, err := s.hold(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -174,6 +169,17 @@ func (s *Set) with(ctx context.Context, c corpus.Corpus, use func(*index.Index) 
 		}
 	}
 	return err
+}
+
+// hold acquires the replica of c, or of what c is by now when it was reset.
+func (s *Set) hold(ctx context.Context, c corpus.Corpus) (*replica, corpus.Corpus, error) {
+	r, err := s.acquire(c)
+	if err == errOtherEpoch {
+		if c, err = s.refresh(ctx, c); err == nil {
+			r, err = s.acquire(c)
+		}
+	}
+	return r, c, err
 }
 
 // refresh reads c again: its epoch differs from the replica's, so one of the two is from before a reset.

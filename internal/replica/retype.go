@@ -21,7 +21,7 @@ func (s *Set) Retype(ctx context.Context, next corpus.Corpus, commit func() (cor
 	if err != nil {
 		return err
 	}
-	r, err := s.acquire(now)
+	r, now, err := s.hold(ctx, now) // the replica may be of a life before a reset
 	if err != nil {
 		return err
 	}

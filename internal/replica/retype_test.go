@@ -278,3 +278,25 @@ func TestRetypeBesideWrites(t *testing.T) {
 	x.wants("doc.n IN (0, 1, 2, 4)", 0)
 	x.wants("doc.n >= 0", 200)
 }
+
+// TestRetypeAfterReset proves that attributes can be replaced where the replica is still of the corpus's life before a
+// reset on another node.
+func TestRetypeAfterReset(t *testing.T) {
+	t.Parallel()
+	x := newTurning(t)
+	x.put("old", 3)
+	x.wants("doc.n = 3", 3)
+	if _, err := x.corpora.Reset(t.Context(), x.key); err != nil {
+		t.Fatal(err)
+	}
+	x.put("new", 2)
+	next := x.corpus()
+	next.SchemaVersion, next.Attributes = 1, attributes(1)
+	if err := x.set.Retype(t.Context(), next, func() (corpus.Corpus, error) {
+		x.store.version.Store(1)
+		return x.corpus(), nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	x.wants("doc.n > 1.5", 2)
+}
