@@ -26,7 +26,7 @@ func (cmd Core) Build(c corpus.Corpus) (*Document, error) {
 	described := map[string]string{}
 	for i, m := range cmd.Images {
 		b.takeImage(fmt.Sprintf("body.images[%d]", i), m)
-		described[m.ID] = m.words()
+		described[m.ID] = m.Words()
 	}
 	if len(cmd.Parts) == 0 {
 		b.bad("body.document_parts", "must have at least one part")

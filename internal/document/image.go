@@ -45,9 +45,9 @@ func (s *structure) image(at place, path string, m Image) {
 	s.takeImage(path, m)
 	meta := at.user.over(at.generated()).without("is_title")
 	s.add(path, draft{Part{
-		Text: m.words(), Heading: joinTitles(s.title, at.inForce), Dimensions: s.dims, ImageID: m.ID, Gap: " ",
+		Text: m.Words(), Heading: joinTitles(s.title, at.inForce), Dimensions: s.dims, ImageID: m.ID, Gap: " ",
 	}, meta})
 }
 
-// words gives what a text search can know of an image (contract: Images).
-func (m *Image) words() string { return joinTitles(m.Title, m.Caption, m.Description) }
+// Words gives what a text search can know of an image (contract: Images).
+func (m *Image) Words() string { return joinTitles(m.Title, m.Caption, m.Description) }

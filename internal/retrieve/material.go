@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"context"
+	"strings"
 
 	"quarry/internal/document"
 	"quarry/internal/index"
@@ -114,19 +115,29 @@ func (m *material) passage(c *candidate, p *document.Passage) *passage {
 		at++
 	}
 	part := &p.Parts[at]
+	image := imageOf(p, part)
+	if image != nil && strings.TrimSpace(part.Text) == "" { // it was indexed with the image's words
+		part.Text = image.Words()
+	}
 	r := Result{
 		Text: m.context.text(p.Parts, at), DocumentID: p.Document.ID, CorpusKey: m.sources[c.source].corpus.Key,
 		Source: c.source, DocumentMetadata: p.Document.Metadata, PartMetadata: part.Metadata,
+		Image: image,
 	}
 	for i := range p.Document.Tables {
 		if t := &p.Document.Tables[i]; part.TableID != "" && t.ID == part.TableID {
 			r.Table = t
 		}
 	}
+	return &passage{r, *part}
+}
+
+// imageOf gives the image that a part is about; nil when it is about none.
+func imageOf(p *document.Passage, part *document.Part) *document.Image {
 	for i := range p.Document.Images {
 		if x := &p.Document.Images[i]; part.ImageID != "" && x.ID == part.ImageID {
-			r.Image = x
+			return x
 		}
 	}
-	return &passage{r, *part}
+	return nil
 }
