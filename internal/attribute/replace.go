@@ -81,6 +81,9 @@ func (s *Service) Replace(ctx context.Context, w *job.Work) (comment string, err
 		if f, ok := fault.As(err); ok && f.Code == "corpus_changed" && ctx.Err() == nil {
 			continue // reset meanwhile: once more, with what is there now
 		}
+		if fault.Is(err, fault.KindNotFound) { // the corpus, deleted meanwhile
+			err = job.ErrAborted
+		}
 		if err != nil {
 			return "", err
 		}

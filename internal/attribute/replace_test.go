@@ -158,13 +158,18 @@ func TestReplaceMeanwhile(t *testing.T) {
 		if resets != 3 || w.corpus.SchemaVersion != 1 {
 			t.Errorf("%d tries, version %d", resets, w.corpus.SchemaVersion)
 		}
-		w.before = func(corpus.Corpus) error {
+		for _, err := range []error{fault.Conflict("corpus_changed", "deleted meanwhile"), fault.NotFound("corpus_not_found", "c", "deleted meanwhile")} {
+			w.before = func(corpus.Corpus) error {
+				w.mu.Lock()
+				w.gone = true
+				w.mu.Unlock()
+				return err
+			}
+			ended(t, q, request(t, s, yearInt), job.Aborted)
 			w.mu.Lock()
-			w.gone = true
+			w.gone = false
 			w.mu.Unlock()
-			return fault.Conflict("corpus_changed", "deleted meanwhile")
 		}
-		ended(t, q, request(t, s, yearInt), job.Aborted)
 		w.mu.Lock()
 		w.gone, w.before = false, func(corpus.Corpus) error { return errors.New("the disk is slow") }
 		w.mu.Unlock()

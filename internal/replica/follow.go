@@ -62,8 +62,11 @@ func (s *Set) advanceLocked(ctx context.Context, r *replica, c corpus.Corpus) (c
 			return c, fmt.Errorf("mend index of %s: %w", c.Key, err)
 		}
 	}
-	if x.Applied() > c.Seq && x.Applied() > s.latest(ctx, c).Seq {
-		// An index ahead of the rows is not of these rows: a restored backup, say.
+	ahead, err := s.ahead(ctx, x, c)
+	if err != nil {
+		return c, err
+	}
+	if ahead {
 		s.cfg.Log.Warn("index is ahead of the database; rebuilding it", "corpus", c.Key, "index", x.Applied(), "database", c.Seq)
 		return c, s.rebuild(ctx, x, c)
 	}
@@ -73,6 +76,21 @@ func (s *Set) advanceLocked(ctx context.Context, r *replica, c corpus.Corpus) (c
 		}
 	}
 	return c, nil
+}
+
+// ahead reports that x knows changes that the database does not: it is of other rows, as after a restored backup.
+func (s *Set) ahead(ctx context.Context, x *index.Index, c corpus.Corpus) (bool, error) {
+	if x.Applied() <= c.Seq {
+		return false, nil
+	}
+	now, err := s.cfg.Corpora.Get(ctx, c.Key)
+	if err != nil {
+		return false, err
+	}
+	if now[0].No != c.No {
+		return false, fault.NotFound("corpus_not_found", c.Key, "corpus %s was deleted meanwhile", c.Key)
+	}
+	return x.Applied() > now[0].Seq, nil
 }
 
 // latest reads c again: it may be older than what the index has applied since.

@@ -3,6 +3,7 @@ package replica_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -18,6 +19,7 @@ import (
 	"quarry/internal/corpus"
 	"quarry/internal/document"
 	"quarry/internal/embed"
+	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/index"
 	"quarry/internal/index/vector"
@@ -320,6 +322,31 @@ func TestIndexAhead(t *testing.T) {
 	}
 	if !strings.Contains(w.log.String(), "ahead of the database") {
 		t.Errorf("nothing was rebuilt: %s", w.log)
+	}
+}
+
+// TestNotAhead proves that an index is not taken for that of a restored backup because its corpus is gone or can't be
+// read: it would be rebuilt.
+func TestNotAhead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("a", 1)
+	old := w.corpus()
+	w.put("b", 1)
+	w.want("stands", "a:1 b:1")
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := w.set.CatchUp(ended, old); !errors.Is(err, context.Canceled) {
+		t.Errorf("for nobody: %v", err)
+	}
+	if err := w.corpora.Delete(t.Context(), w.key); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.set.CatchUp(t.Context(), old); !fault.Is(err, fault.KindNotFound) {
+		t.Errorf("of a deleted corpus: %v", err)
+	}
+	if log := w.log.String(); strings.Contains(log, "ahead") {
+		t.Error(log)
 	}
 }
 
