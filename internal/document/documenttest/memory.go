@@ -30,6 +30,7 @@ type Memory struct {
 	docs    map[string]document.Document
 	indexed []int64
 	reads   int
+	last    time.Time // given out by now
 }
 
 // New gives the store of c, which gets numbers of its own where it has none.
@@ -56,6 +57,16 @@ func (f finder) Get(_ context.Context, keys ...string) ([]corpus.Corpus, error) 
 	return out, nil
 }
 
+// now gives an instant after every one before, so that a cutoff tells any two changes apart.
+func (m *Memory) now() time.Time {
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	if !now.After(m.last) {
+		now = m.last.Add(time.Microsecond)
+	}
+	m.last = now
+	return now
+}
+
 // Insert implements document.Store.
 func (m *Memory) Insert(_ context.Context, corpusNo, epoch int64, d *document.Document) (int64, error) {
 	m.mu.Lock()
@@ -69,7 +80,7 @@ func (m *Memory) Insert(_ context.Context, corpusNo, epoch int64, d *document.Do
 	m.Corpus.Seq++
 	kept := *d
 	kept.No, kept.Parts = m.Corpus.Seq, slices.Clone(d.Parts)
-	kept.Created = time.Now().UTC().Truncate(time.Microsecond)
+	kept.Created = m.now()
 	kept.Updated = kept.Created
 	d.No, d.Created, d.Updated = kept.No, kept.Created, kept.Updated
 	m.docs[d.ID] = kept
@@ -174,11 +185,7 @@ func (m *Memory) amend(e *document.Edit) {
 		default:
 			e.Outcome = document.Updated
 			d.Metadata = next
-			if now := time.Now().UTC().Truncate(time.Microsecond); now.After(d.Updated) {
-				d.Updated = now
-			} else {
-				d.Updated = d.Updated.Add(time.Microsecond)
-			}
+			d.Updated = m.now()
 			m.docs[id] = d
 			m.Corpus.Seq++
 		}
