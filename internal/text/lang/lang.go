@@ -204,7 +204,8 @@ func standard(code string) string {
 }
 
 // vote counts function words; the fewer languages share a word, the more it
-// counts. It answers with confidence only when one language leads clearly.
+// counts. Another word counts for the language that alone has one of its
+// letters. It answers with confidence only when one language leads clearly.
 func vote(text string) (code string, confidence float64) {
 	var votes [len(functionWords)]int
 	words := 0
@@ -220,6 +221,9 @@ func vote(text string) (code string, confidence float64) {
 		weight := max(1, 4-bits.OnesCount32(set))
 		if utf8.RuneCountInString(w) == 1 {
 			weight = 1 // letters stand for much else
+		}
+		if set == 0 {
+			set, weight = spellers(w), 1
 		}
 		for ; set != 0; set &= set - 1 {
 			votes[bits.TrailingZeros32(set)] += weight

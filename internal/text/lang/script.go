@@ -3,6 +3,7 @@ package lang
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/abadojack/whatlanggo"
 )
@@ -153,7 +154,8 @@ var functionWords = [...]struct{ code, words string }{
 		kan men eller ble etter`},
 	{"pol", `w i z na do nie się że jest to o jak po co dla od przez oraz był była są kto kiedy gdzie dlaczego który która które
 		czy ale lub`},
-	{"tur", `ve bir bu için ile de da olarak daha çok gibi ne kim nerede nasıl hangi kadar olan en ama veya değil`},
+	{"tur", `ve bir bu için ile de da olarak daha çok gibi ne kim nerede nasıl hangi kadar olan en ama veya değil
+		her ise sonra önce diye ya mı mi mu mü`},
 	{"ind", `yang dan di dari untuk dengan pada adalah ini itu dalam tidak ke oleh sebagai apa siapa kapan mana bagaimana atau
 		juga akan telah`},
 	{"vie", `và là của có không được cho một các trong người này những với từ khi đã ở gì ai đâu nào`},
@@ -185,6 +187,30 @@ var speakers = func() map[string]uint32 {
 	}
 	return m
 }()
+
+// letters are letters that one of the languages has and the others do not, but for names and loans.
+var letters = func() map[rune]uint32 {
+	m := make(map[rune]uint32, 80)
+	for i, l := range functionWords {
+		for _, r := range map[string]string{
+			"ces": "řěů", "deu": "ß", "hun": "őű", "pol": "łśźż", "ron": "țș", "spa": "ñ", "tur": "ığ",
+			"vie": "ơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ",
+		}[l.code] {
+			m[r] |= 1 << i
+		}
+	}
+	return m
+}()
+
+// spellers gives the languages that alone have a letter of the word, which is in lower case.
+func spellers(word string) (set uint32) {
+	for _, r := range word {
+		if r >= utf8.RuneSelf {
+			set |= letters[r]
+		}
+	}
+	return set
+}
 
 // FunctionWords gives the frequent short words of a language, in lower case;
 // none for languages that are told by their script alone.
