@@ -120,6 +120,31 @@ func TestRetries(t *testing.T) {
 	})
 }
 
+// A job outlasts a disk that is full for hours, and says why it waits.
+func TestOutage(t *testing.T) {
+	full := true
+	inBubble(t, func(*bench) job.Handler {
+		return func(context.Context, *job.Work) (string, error) {
+			if full {
+				return "", fault.Unavailable("storage_unavailable", "the disk is full")
+			}
+			return "done", nil
+		}
+	}, func(b *bench) {
+		j := b.enqueue(job.Request{})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		got, err := b.queue.Get(b.Context(), j.Account, j.ID)
+		if err != nil || got.State != job.WillRetry || got.Comment != "the disk is full" {
+			b.Errorf("got %+v, %v", got, err)
+		}
+		full = false
+		if got := b.wait(j); got.State != job.Completed {
+			b.Errorf("got %+v", got)
+		}
+	})
+}
+
 // A fault that can't mend fails the job at once with its text; a panic costs one attempt of its own job.
 func TestFailures(t *testing.T) {
 	panicked := false

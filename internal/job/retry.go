@@ -10,7 +10,7 @@ import (
 )
 
 // A job is tried again after firstPause, twice that, and so on up to longestPause; after maxAttempts without progress
-// it has failed. Together that is about six minutes.
+// it has failed. Together that is about six minutes. What the storage can't do now is tried for as long as that lasts.
 const (
 	firstPause   = time.Second
 	longestPause = 2 * time.Minute
@@ -56,7 +56,7 @@ func outcome(j *Job, said string, err error, now time.Time) Outcome {
 		return Outcome{State: Completed, Comment: said, At: now}
 	case errors.Is(err, ErrAborted):
 		return Outcome{State: Aborted, Comment: said, At: now}
-	case hopeless(err) || j.Attempt >= maxAttempts:
+	case hopeless(err) || j.Attempt >= maxAttempts && !fault.Is(err, fault.KindUnavailable): // a full disk is not the job's failure
 		return Outcome{State: Failed, Comment: comment(err), At: now}
 	default:
 		return Outcome{State: WillRetry, Comment: comment(err), At: now, Due: now.Add(pause(j.Attempt))}
