@@ -129,7 +129,7 @@ func TestStats(t *testing.T) {
 	}{
 		{"everything", attribute.Query{}, true, []string{
 			"doc.year integer: 2024×2 1999×1 2021×1 [1999..2024 avg 2017 sum 8068]",
-			"doc.tags list[text]: 'x'×2 'y'×2",
+			"doc.tags list[text]: 'y'×2 'x'×1",
 			"doc.a.b real: 0×2 1×1 2.5×1 [0..2.5 avg 0.875 sum 3.5]",
 			"doc.ok boolean: true×2 false×1",
 			"part.kind text: 'rule'×3 'note'×1 'über'×1",

@@ -39,7 +39,7 @@ func newTally(schema *filter.Schema, fields []field, chosen *filter.Filter) *tal
 		}
 	}
 	for i, f := range fields {
-		t.sums[i] = sum{counts: map[filter.Value]int64{}}
+		t.sums[i] = sum{held: map[filter.Value]holding{}}
 		t.parts = t.parts || all[f.ordinal].Level == filter.Part
 	}
 	if chosen != nil {
@@ -103,33 +103,54 @@ func (t *tally) count(l filter.Level) {
 }
 
 // sum is the values of one attribute.
-type sum struct{ counts map[filter.Value]int64 }
+type sum struct {
+	rows int64 // documents or parts looked at
+	held map[filter.Value]holding
+}
 
-// add counts a value; of a list, every element on its own.
+// holding says how often a value occurs.
+type holding struct {
+	rows     int64 // documents or parts that hold it
+	elements int64 // times it stands in them: a list may repeat it
+	last     int64 // number of the last row that holds it
+}
+
+// add counts the value of one document or part; of a list, every element on its own.
 func (s *sum) add(v filter.Value) {
+	s.rows++
 	switch {
 	case v.IsAbsent():
 	case v.Kind().IsList():
 		for _, e := range v.Elements() {
-			s.add(e)
+			s.one(e)
 		}
-	case v.Kind() == filter.RealNumber && v.Float() == 0:
-		s.counts[filter.Real(0)]++ // -0 is 0
 	default:
-		s.counts[v]++
+		s.one(v)
 	}
 }
 
-// result gives the most frequent values, at most most of them, and the numbers of all.
+func (s *sum) one(v filter.Value) {
+	if v.Kind() == filter.RealNumber && v.Float() == 0 {
+		v = filter.Real(0) // -0 is 0
+	}
+	h := s.held[v]
+	h.elements++
+	if h.last != s.rows {
+		h.rows, h.last = h.rows+1, s.rows
+	}
+	s.held[v] = h
+}
+
+// result gives the values that most rows hold, at most most of them, and the numbers of all elements.
 func (s *sum) result(most int) ([]Count, *Numbers) {
-	out := make([]Count, 0, len(s.counts))
-	for v, n := range s.counts {
-		out = append(out, Count{v, n})
+	out := make([]Count, 0, len(s.held))
+	for v, h := range s.held {
+		out = append(out, Count{v, h.rows})
 	}
 	slices.SortFunc(out, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(b.N, a.N), compare(a.Value, b.Value))
 	})
-	return out[:min(most, len(out))], numbers(out)
+	return out[:min(most, len(out))], s.numbers()
 }
 
 // compare orders values of one type; false is before true.
@@ -142,30 +163,35 @@ func compare(a, b filter.Value) int {
 }
 
 // numbers sums up numbers; integers exactly, then as the nearest real number.
-func numbers(all []Count) *Numbers {
-	if len(all) == 0 || all[0].Value.Kind() != filter.Integer && all[0].Value.Kind() != filter.RealNumber {
+func (s *sum) numbers() *Numbers {
+	var out *Numbers
+	total, count := new(big.Float).SetPrec(512), int64(0)
+	for v, h := range s.held {
+		if v.Kind() != filter.Integer && v.Kind() != filter.RealNumber {
+			return nil
+		}
+		switch {
+		case out == nil:
+			out = &Numbers{Min: v, Max: v}
+		case compare(v, out.Min) < 0:
+			out.Min = v
+		case compare(v, out.Max) > 0:
+			out.Max = v
+		}
+		x := new(big.Float).SetPrec(512)
+		if v.Kind() == filter.Integer {
+			x.SetInt64(v.Integer())
+		} else {
+			x.SetFloat64(v.Float())
+		}
+		total.Add(total, x.Mul(x, new(big.Float).SetInt64(h.elements)))
+		count += h.elements
+	}
+	if out == nil {
 		return nil
 	}
-	out := &Numbers{Min: all[0].Value, Max: all[0].Value}
-	total, held := new(big.Float).SetPrec(512), int64(0)
-	for _, c := range all {
-		if compare(c.Value, out.Min) < 0 {
-			out.Min = c.Value
-		}
-		if compare(c.Value, out.Max) > 0 {
-			out.Max = c.Value
-		}
-		v := new(big.Float).SetPrec(512)
-		if c.Value.Kind() == filter.Integer {
-			v.SetInt64(c.Value.Integer())
-		} else {
-			v.SetFloat64(c.Value.Float())
-		}
-		total.Add(total, v.Mul(v, new(big.Float).SetInt64(c.N)))
-		held += c.N
-	}
 	out.Sum = finite(total)
-	out.Avg = finite(total.Quo(total, new(big.Float).SetInt64(held)))
+	out.Avg = finite(total.Quo(total, new(big.Float).SetInt64(count)))
 	return out
 }
 

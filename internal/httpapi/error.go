@@ -86,7 +86,7 @@ func (s *Server) refuse(x *exchange, r *http.Request, err error) {
 		x.log(s.cfg.Log, r)
 		panic(http.ErrAbortHandler)
 	case errors.Is(err, context.DeadlineExceeded):
-		f = fault.Timeout("the deadline of the request passed before its outcome was confirmed; it may still complete, so read first and repeat it only if it has not")
+		f = fault.Timeout("the deadline of the request passed before it was done; what it writes may still be written, so read before writing again")
 	default:
 		s.cfg.Log.Error("request failed", "request_id", x.call.RequestID, "route", x.route(), "error", err)
 		f = internalFault
