@@ -38,11 +38,14 @@ type Config struct {
 // Service is the use cases that add documents. Safe for concurrent use.
 type Service struct {
 	cfg     Config
+	turns   turns
 	readers chan struct{} // one for each file that is being parsed: each may take the memory that extract allows it
 }
 
 // New gives a service.
-func New(c Config) *Service { return &Service{c, make(chan struct{}, runtime.GOMAXPROCS(0))} }
+func New(c Config) *Service {
+	return &Service{c, turns{now: map[place]chan struct{}{}}, make(chan struct{}, runtime.GOMAXPROCS(0))}
+}
 
 // Wait says when Create may return.
 type Wait uint8
@@ -92,6 +95,11 @@ func (s *Service) open(ctx context.Context, key string) (corpus.Corpus, error) {
 // every query first brings the index up to the corpus's sequence number, so a query that shows anything shows this
 // document.
 func (s *Service) commit(ctx context.Context, c corpus.Corpus, doc *document.Document, wait Wait) error {
+	end, err := s.turns.take(ctx, place{c.No, doc.ID})
+	if err != nil {
+		return err
+	}
+	defer end()
 	switch stored, err := s.cfg.Documents.Get(ctx, c.No, doc.ID, false); {
 	case err == nil:
 		return &document.Exists{ID: doc.ID, Digest: stored.Digest}
