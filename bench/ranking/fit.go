@@ -27,7 +27,8 @@ func (f found) unit(share float64) float64 {
 	return share*f.BM25/(f.BM25+rerank.LexicalHalf) + (1-share)*f.Cosine
 }
 
-// fit finds the curve of greatest likelihood by Newton's method. Every set weighs the same, and in it every query.
+// fit finds the curve of greatest likelihood by Newton's method. A set weighs as the root of its number of queries:
+// neither do the largest rule nor does one of forty queries weigh as much as one of thousands.
 func fit(all []asked, share float64, use func(*asked) bool) curve {
 	queries := map[string]float64{}
 	for i := range all {
@@ -42,7 +43,7 @@ func fit(all []asked, share float64, use func(*asked) bool) curve {
 			if !use(&all[i]) {
 				continue
 			}
-			w := 1 / queries[all[i].group()]
+			w := 1 / math.Sqrt(queries[all[i].group()])
 			for _, f := range all[i].Found {
 				x, y := f.unit(share), 0.0
 				if f.Relevant {
