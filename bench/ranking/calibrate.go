@@ -21,8 +21,8 @@ type asked struct {
 
 // found is a result.
 type found struct {
-	Cosine, BM25 float64
-	Relevant     bool
+	Cosine, BM25, Most float64
+	Relevant           bool
 }
 
 // group is what counts as one set in the fit: XQuAD's other languages are one, for their questions are the same.
@@ -63,7 +63,7 @@ func (b *bench) askEach(ctx context.Context, name string, d *evaluate.Dataset, e
 		}
 		a := asked{Set: name, Train: train(q.ID)}
 		for _, r := range ranked {
-			a.Found = append(a.Found, found{r.Signals.Cosine, r.Signals.BM25, d.Judged[q.ID][r.DocumentID] > 0})
+			a.Found = append(a.Found, found{r.Signals.Cosine, r.Signals.BM25, r.Signals.Most, d.Judged[q.ID][r.DocumentID] > 0})
 		}
 		b.asked = append(b.asked, a)
 	}

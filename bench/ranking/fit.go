@@ -22,13 +22,22 @@ type curve struct{ a, b float64 }
 
 func (c curve) at(unit float64) float64 { return 1 / (1 + math.Exp(-c.a-c.b*unit)) }
 
-// unit is the retrieval score on the scale of 0..1 at a lexical share.
+// unit is the retrieval score at a lexical share, as a share of the highest that query and corpus allow.
 func (f found) unit(share float64) float64 {
-	return share*f.BM25/(f.BM25+rerank.LexicalHalf) + (1-share)*f.Cosine
+	highest := share*saturated(f.Most) + 1 - share
+	if highest == 0 {
+		return 0
+	}
+	return f.plain(share) / highest
 }
 
-// fit finds the curve of greatest likelihood by Newton's method. A set weighs as the root of its number of queries:
-// neither do the largest rule nor does one of forty queries weigh as much as one of thousands.
+// plain is the retrieval score as a share of the highest that the weights allow.
+func (f found) plain(share float64) float64 { return share*saturated(f.BM25) + (1-share)*f.Cosine }
+
+func saturated(bm25 float64) float64 { return bm25 / (bm25 + rerank.LexicalHalf) }
+
+// fit finds the curve of greatest likelihood by Newton's method. Every set weighs the same, and in it every query
+// (weights by number of queries or its root fitted sets left out worse).
 func fit(all []asked, share float64, use func(*asked) bool) curve {
 	queries := map[string]float64{}
 	for i := range all {
@@ -43,7 +52,7 @@ func fit(all []asked, share float64, use func(*asked) bool) curve {
 			if !use(&all[i]) {
 				continue
 			}
-			w := 1 / math.Sqrt(queries[all[i].group()])
+			w := 1 / queries[all[i].group()]
 			for _, f := range all[i].Found {
 				x, y := f.unit(share), 0.0
 				if f.Relevant {
@@ -138,7 +147,7 @@ func report(all []asked) {
 		}
 	}
 	shipped := func(f found) float64 {
-		return rerank.Calibrated(rerank.Signals{Lambda: lambdaOf(share), Score: f.unit(share) * scale(lambdaOf(share))})
+		return rerank.Calibrated(rerank.Signals{Lambda: lambdaOf(share), Most: f.Most, Score: f.plain(share) * scale(lambdaOf(share))})
 	}
 	fmt.Println("| held queries of | results | relevant | ECE | ECE of the first ten | the same, fitted without this set | the same, not calibrated | AUC |")
 	fmt.Println("|---|---|---|---|---|---|---|---|")
@@ -149,7 +158,7 @@ func report(all []asked) {
 			continue
 		}
 		own, ten := assess(all, held, 100, shipped), assess(all, held, 10, shipped)
-		plain := assess(all, held, 10, func(f found) float64 { return min(1, max(0, f.unit(share))) })
+		plain := assess(all, held, 10, func(f found) float64 { return min(1, max(0, f.plain(share))) })
 		away := "–"
 		if g != "all" && len(groups) > 1 {
 			c := fit(all, share, func(a *asked) bool { return a.Train && a.group() != g })

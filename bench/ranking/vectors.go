@@ -31,16 +31,19 @@ func openShelf(dir string, e embed.Encoder) (*shelf, error) {
 		return nil, err
 	}
 	s := &shelf{Encoder: e, vectors: map[[sha256.Size]byte][]float32{}}
-	f, err := os.OpenFile(filepath.Join(dir, e.Fingerprint()+".vectors"), os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(filepath.Join(dir, e.Fingerprint()+".vectors"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	s.file = f
 	r, record := bufio.NewReaderSize(f, 1<<20), make([]byte, sha256.Size+4*e.Dim())
-	for {
+	for size := int64(0); ; size += int64(len(record)) {
 		_, err := io.ReadFull(r, record)
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			break
+		if errors.Is(err, io.EOF) {
+			return s, nil
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return s, f.Truncate(size)
 		}
 		if err != nil {
 			return nil, err
@@ -51,12 +54,6 @@ func openShelf(dir string, e embed.Encoder) (*shelf, error) {
 		}
 		s.vectors[[sha256.Size]byte(record)] = v
 	}
-	end := int64(len(s.vectors) * len(record))
-	if err := f.Truncate(end); err != nil {
-		return nil, err
-	}
-	_, err = f.Seek(end, io.SeekStart)
-	return s, err
 }
 
 // Encode takes from the file what is there and adds what is not.

@@ -10,23 +10,28 @@ const (
 )
 
 // curves are the constants of the calibration by lexical share: the probability of being relevant is
-// 1/(1+exp(-(a+b·unit))). Fitted on training queries alone; `go run ./bench/ranking` derives them and reports how the
+// 1/(1+exp(-(a+b·unit))), where unit is the retrieval score as a share of the highest that query and corpus allow. Fitted on training queries alone; `go run ./bench/ranking` derives them and reports how the
 // scores do on the others (docs/benchmarks.md).
 var curves = [...]struct{ share, a, b float64 }{
-	{0.00, -9.07, 12.84},
-	{0.25, -9.52, 14.42},
-	{0.50, -9.66, 15.29},
-	{0.65, -9.52, 15.22},
-	{0.80, -9.19, 14.65},
-	{1.00, -8.52, 13.20},
+	{0.00, -6.87, 9.45},
+	{0.25, -7.71, 11.08},
+	{0.50, -7.62, 10.57},
+	{0.65, -7.26, 9.58},
+	{0.80, -6.78, 8.38},
+	{1.00, -6.07, 6.67},
 }
 
 // Calibrated maps what retrieval knows of a result to the score of the default reranker: the probability that it is
-// relevant, so that a cutoff means the same for every query. For one λ it rises with the retrieval score, so the
-// order of retrieval stays.
+// relevant, so that a cutoff means the same for every query and corpus. For one λ it rises with the retrieval score, so
+// the order of retrieval stays.
 func Calibrated(s Signals) float64 {
-	highest := LexicalScale*s.Lambda + 1 - s.Lambda
-	share, unit := LexicalScale*s.Lambda/highest, s.Score/highest
+	dense, lexical := 1-s.Lambda, LexicalScale*s.Lambda
+	// BM25 grows with the words of the query and the size of the corpus; what it can reach tells by how much.
+	highest := dense + lexical*s.Most/(s.Most+LexicalHalf)
+	if highest == 0 {
+		return 0 // nothing can match
+	}
+	share, unit := lexical/(lexical+dense), s.Score/highest
 	i := 1
 	for i < len(curves)-1 && curves[i].share < share {
 		i++

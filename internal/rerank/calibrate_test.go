@@ -11,7 +11,7 @@ import (
 func TestCalibrated(t *testing.T) {
 	t.Parallel()
 	at := func(lambda, unit float64) float64 {
-		return rerank.Calibrated(rerank.Signals{Lambda: lambda, Score: unit * (rerank.LexicalScale*lambda + 1 - lambda)})
+		return rerank.Calibrated(rerank.Signals{Lambda: lambda, Most: 1e15, Score: unit * (rerank.LexicalScale*lambda + 1 - lambda)})
 	}
 	for lambda := 0.0; lambda <= 1; lambda += 1.0 / 256 {
 		last := 0.0
@@ -32,7 +32,7 @@ func TestCalibrated(t *testing.T) {
 		}
 	}
 	// A weak, a middling and a strong match at the default λ.
-	for _, tc := range []struct{ unit, low, high float64 }{{0.3, 0, 0.05}, {0.6, 0.2, 0.55}, {0.9, 0.9, 1}} {
+	for _, tc := range []struct{ unit, low, high float64 }{{0.3, 0, 0.05}, {0.6, 0.1, 0.3}, {0.9, 0.7, 0.9}} {
 		if p := at(0.025, tc.unit); p < tc.low || p > tc.high {
 			t.Errorf("a score of %v of the highest is %v likely, want %v to %v", tc.unit, p, tc.low, tc.high)
 		}

@@ -43,6 +43,13 @@ func (s *Service) retrieve(ctx context.Context, q Query, sources []source, need 
 		}
 		all = append(all, part...)
 	}
+	for i := range sources {
+		for j := range sources {
+			if sources[j].lambda == sources[i].lambda { // one scale for one λ
+				sources[i].most = max(sources[i].most, sources[j].most)
+			}
+		}
+	}
 	sortCandidates(all)
 	if q.BestPerDocument {
 		all = bestPerDocument(all, sources)
@@ -61,6 +68,9 @@ func (s *Service) deepen(ctx context.Context, src *source, need int, perDocument
 		hits, err := s.searcher.Search(ctx, src.corpus, search)
 		if err != nil {
 			return nil, err
+		}
+		for _, h := range hits {
+			src.most = max(src.most, h.Most)
 		}
 		all := make([]candidate, len(hits))
 		for i, h := range hits {

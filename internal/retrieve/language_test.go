@@ -54,6 +54,9 @@ func find(t *testing.T, s *index.Snapshot, text string) string {
 	}
 	var ids []string
 	for _, h := range hits {
+		if h.BM25 > h.Most || h.Most != hits[0].Most {
+			t.Errorf("%q: BM25 %v, at most %v, of the first %v", text, h.BM25, h.Most, hits[0].Most)
+		}
 		ids = append(ids, h.ID)
 	}
 	slices.Sort(ids)

@@ -20,6 +20,7 @@ import (
 type source struct {
 	corpus corpus.Corpus
 	lambda float64
+	most   float64     // rerank.Signals.Most; known after the search
 	search index.Query // K is set per search
 	empty  bool        // nothing can match: no search is run
 }

@@ -161,6 +161,15 @@ func (s *Scorer) addLists(lists []list, phrase bool) {
 	}
 }
 
+// Ceiling is a bound of the scores that the corpus allows: what a row would reach that has every term without end.
+func (s *Scorer) Ceiling() float64 {
+	sum := 0.0
+	for _, t := range s.terms {
+		sum += t.weight * (k1 + 1)
+	}
+	return sum
+}
+
 // RequirePhrases leaves those rows of a segment in set that have every phrase.
 func (s *Scorer) RequirePhrases(segment int, set []uint64) {
 	for _, t := range s.terms {
