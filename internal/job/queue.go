@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"quarry/internal/id"
@@ -26,6 +27,7 @@ type Queue struct {
 	handlers map[Type]Handler
 	types    []Type
 	wake     chan struct{} // something may be due
+	stuck    atomic.Bool   // jobs can't be claimed
 
 	mu      sync.Mutex
 	waits   map[id.Job]*wait         // guarded by mu

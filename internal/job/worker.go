@@ -63,8 +63,8 @@ func (q *Queue) work(ctx context.Context) {
 	for ctx.Err() == nil {
 		l := Lease{Holder: id.Text(16), Until: now().Add(leaseTime)}
 		j, ok, err := q.cfg.Store.Claim(ctx, q.types, now(), l)
-		if err != nil && ctx.Err() == nil {
-			q.cfg.Log.Error("jobs can't be claimed", "error", err)
+		if ctx.Err() == nil {
+			q.claimed(err)
 		}
 		if err == nil && ok {
 			l.No = j.No
@@ -76,6 +76,16 @@ func (q *Queue) work(ctx context.Context) {
 		case <-tick.C:
 		case <-ctx.Done():
 		}
+	}
+}
+
+// claimed logs that jobs can't be claimed, or can again: once for all workers, however long it lasts.
+func (q *Queue) claimed(err error) {
+	switch {
+	case err != nil && q.stuck.CompareAndSwap(false, true):
+		q.cfg.Log.Error("jobs can't be claimed", "error", err)
+	case err == nil && q.stuck.CompareAndSwap(true, false):
+		q.cfg.Log.Info("jobs are claimed again")
 	}
 }
 
@@ -207,6 +217,7 @@ func call(ctx context.Context, h Handler, w *Work) (comment string, err error) {
 // end writes what became of a job. What can't be written is left to the lease: it runs out, and the job is resumed.
 func (q *Queue) end(ctx context.Context, w *Work, said string, err, cause error) {
 	defer q.announce(w.Job.ID)
+	defer q.rouse() // the next of its lane
 	log := q.cfg.Log.With("job", string(w.Job.ID), "type", string(w.Job.Type))
 	if err != nil && errors.Is(cause, errStolen) {
 		log.Info("job taken away")
@@ -216,22 +227,31 @@ func (q *Queue) end(ctx context.Context, w *Work, said string, err, cause error)
 	if err != nil && errors.Is(cause, errStopping) && !hopeless(err) {
 		o = Outcome{State: Queued, At: now(), Due: now()}
 	}
+	last, done := beyond(ctx)
+	defer done()
+	written := q.cfg.Store.End(last, w.lease, o)
+	if errors.Is(written, ErrAborted) { // with its corpus: that may be what the handler stumbled over
+		log.Info("job taken away")
+		return
+	}
+	note(log, o, w.Job.Attempt, err)
+	if written != nil {
+		log.Error("the end of a job was not written", "error", written)
+	}
+}
+
+// note logs what becomes of a job.
+func note(log *slog.Logger, o Outcome, attempt int, err error) {
 	switch o.State {
 	case WillRetry:
-		log.Warn("job will be tried again", "error", err, "attempt", w.Job.Attempt, "at", o.Due)
+		log.Warn("job will be tried again", "error", err, "attempt", attempt, "at", o.Due)
 	case Failed:
 		level := slog.LevelError
 		if hopeless(err) { // the user's to mend
 			level = slog.LevelWarn
 		}
-		log.Log(ctx, level, "job failed", "error", err)
+		log.Log(context.Background(), level, "job failed", "error", err)
 	default:
 		log.Info("job left", "state", string(o.State))
 	}
-	last, done := beyond(ctx)
-	defer done()
-	if err := q.cfg.Store.End(last, w.lease, o); err != nil && !errors.Is(err, ErrAborted) {
-		log.Error("the end of a job was not written", "error", err)
-	}
-	q.rouse() // the next of its lane
 }
