@@ -109,3 +109,26 @@ func (s *selection) match(d *Document) (bool, error) {
 	r[id] = filter.Text(d.ID)
 	return s.filter.Match(row(r)), nil
 }
+
+// Passes reports whether part p of d passes f, which was parsed with the schema, as an index that shows d as it is
+// would tell.
+func Passes(f *filter.Filter, schema *filter.Schema, d *Document, p *Part) (bool, error) {
+	of, err := values(d.Metadata)
+	if err != nil {
+		return false, fmt.Errorf("metadata of document %q: %w", d.ID, err)
+	}
+	r, _ := schema.Values(filter.Document, of)
+	if id, ok := schema.Find(filter.Document, "id"); ok {
+		r[id] = filter.Text(d.ID)
+	}
+	if of, err = values(p.Metadata); err != nil {
+		return false, fmt.Errorf("metadata of part %d of document %q: %w", p.Ord, d.ID, err)
+	}
+	own, _ := schema.Values(filter.Part, of)
+	for i, a := range schema.Attributes() {
+		if a.Level == filter.Part {
+			r[i] = own[i]
+		}
+	}
+	return f.Match(row(r)), nil
+}

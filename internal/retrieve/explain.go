@@ -205,7 +205,7 @@ func (r *ranking) unfoundIn(ctx context.Context, i int, id string) (Stage, strin
 func (r *ranking) passes(ctx context.Context, i int, filter string, exclude bool) (bool, error) {
 	src, asked := &r.material.sources[i], r.query.Sources[i]
 	asked.Filter = filter
-	compiled, err := compile(src.corpus, asked)
+	compiled, err := compile(src.schema, asked)
 	if err != nil {
 		return false, err
 	}

@@ -3,6 +3,7 @@ package retrieve
 import (
 	"context"
 	"strings"
+	"time"
 
 	"quarry/internal/document"
 	"quarry/internal/index"
@@ -16,8 +17,12 @@ type material struct {
 	context Context
 	sources []source
 	pool    []candidate
-	read    map[int]*passage // by index into pool; nil inside = the document is gone
+	began   time.Time        // when the query began
+	read    map[int]*passage // by index into pool; nil inside = the document is gone, or passes the filter no more
 }
+
+// clocks is how far the clocks of nodes may be apart, generously.
+const clocks = time.Minute
 
 // passage is a candidate with its text.
 type passage struct {
@@ -102,11 +107,27 @@ func (m *material) load(ctx context.Context, indexes []int) error {
 			for refs[k] != found[j].Ref {
 				k++
 			}
-			m.read[some[k]] = m.passage(&m.pool[some[k]], &found[j])
+			p := m.passage(&m.pool[some[k]], &found[j])
+			passes, err := m.passes(&m.sources[source], &found[j].Document, &p.part)
+			if err != nil {
+				return err
+			}
+			if passes {
+				m.read[some[k]] = p
+			}
 			k++
 		}
 	}
 	return nil
+}
+
+// passes reports whether a part still passes the filter that found it: its document may have changed between the search
+// and the reading of rows, and nobody may see metadata that the filter excludes.
+func (m *material) passes(s *source, d *document.Document, p *document.Part) (bool, error) {
+	if s.search.Filter == nil || d.Updated.Before(m.began.Add(-clocks)) {
+		return true, nil
+	}
+	return document.Passes(s.search.Filter, s.schema, d, p)
 }
 
 func (m *material) passage(c *candidate, p *document.Passage) *passage {

@@ -19,6 +19,7 @@ import (
 // source is a Source made ready: its corpus, and the query that the index understands.
 type source struct {
 	corpus corpus.Corpus
+	schema *filter.Schema // of the filter
 	lambda float64
 	most   float64     // rerank.Signals.Most; known after the search
 	search index.Query // K is set per search
@@ -52,7 +53,10 @@ func (s *Service) plan(ctx context.Context, q Query) ([]source, error) {
 func (s *Service) planOne(ctx context.Context, c corpus.Corpus, src Source, text string, vectors map[string][]float32) (source, error) {
 	out := source{corpus: c, lambda: src.Lambda}
 	var err error
-	if out.search.Filter, err = compile(c, src); err != nil {
+	if out.schema, err = c.Schema(); err != nil {
+		return out, fmt.Errorf("schema of %s: %w", c.Key, err)
+	}
+	if out.search.Filter, err = compile(out.schema, src); err != nil {
 		return out, err
 	}
 	if out.search.Dimensions, err = weights(c, src); err != nil {
@@ -148,11 +152,7 @@ func (s *Service) encode(ctx context.Context, c corpus.Corpus, src Source, text 
 	return v[0], nil
 }
 
-func compile(c corpus.Corpus, src Source) (*filter.Filter, error) {
-	schema, err := c.Schema()
-	if err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", c.Key, err)
-	}
+func compile(schema *filter.Schema, src Source) (*filter.Filter, error) {
 	f, err := filter.Parse(src.Filter, schema, filter.Both)
 	var bad *filter.Error
 	if errors.As(err, &bad) {

@@ -86,7 +86,7 @@ func (s *Service) rank(ctx context.Context, q Query) (*ranking, error) {
 	}
 	r.searched = time.Since(r.started)
 	r.save = saved(q, sources)
-	r.material = &material{s: s, context: q.Context, sources: sources, pool: pool, read: map[int]*passage{}}
+	r.material = &material{s: s, context: q.Context, sources: sources, pool: pool, began: r.started, read: map[int]*passage{}}
 	items := make([]rerank.Item, len(pool))
 	for i, c := range pool {
 		items[i] = rerank.Item{Index: i, Score: c.score}
@@ -133,7 +133,7 @@ func (r *ranking) page() []rerank.Item {
 }
 
 // results gives items with their texts, and what their scores are made of when that is asked. One whose document is
-// gone by now is left out.
+// gone by now, or passes the filter no more, is left out.
 func (r *ranking) results(ctx context.Context, items []rerank.Item, explain bool) ([]Result, error) {
 	if err := r.material.load(ctx, indexes(items)); err != nil {
 		return nil, err
