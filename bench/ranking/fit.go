@@ -146,8 +146,12 @@ func report(all []asked) {
 			groups = append(groups, g)
 		}
 	}
-	shipped := func(f found) float64 {
+	score := func(f found) float64 {
 		return rerank.Calibrated(rerank.Signals{Lambda: lambdaOf(share), Most: f.Most, Score: f.plain(share) * scale(lambdaOf(share))})
+	}
+	shipped := func(f found) float64 { // with the odds that candidates of these collections have
+		p := score(f)
+		return 1 / (1 + (1-p)/p*math.Exp(rerank.EvenOdds))
 	}
 	fmt.Println("| held queries of | results | relevant | ECE | ECE of the first ten | the same, fitted without this set | the same, not calibrated | AUC |")
 	fmt.Println("|---|---|---|---|---|---|---|---|")
@@ -166,17 +170,74 @@ func report(all []asked) {
 		}
 		fmt.Printf("| %s | %d | %.4f | %.4f | %.3f | %s | %.3f | %.4f |\n", g, n, relevant, own.ece, ten.ece, away, plain.ece, own.auc)
 	}
-	fmt.Print("\n| score | results | mean score | relevant |\n|---|---|---|---|\n")
+	reportCutoff(all, groups, score)
+	fmt.Print("\n| probability | results | mean | relevant |\n|---|---|---|---|\n")
 	for i, b := range assess(all, func(a *asked) bool { return !a.Train }, 100, shipped).bins {
 		if b.n > 0 {
 			fmt.Printf("| %.1f–%.1f | %.0f | %.3f | %.3f |\n", float64(i)/10, float64(i+1)/10, b.n, b.said/b.n, b.true/b.n)
 		}
 	}
-	fmt.Printf("\nfitted on the training queries, at share %.2f: %.2f %.2f; for internal/rerank/calibrate.go:\n", share, whole.a, whole.b)
+	fmt.Printf("\nfitted on the training queries, at share %.2f: %.2f %.2f; for internal/rerank/calibrate.go: EvenOdds %.2f, curves\n", share, whole.a, whole.b, evenOdds(all, train))
 	for _, s := range shares {
 		c := fit(all, s, train)
 		fmt.Printf("\t{%.2f, %.2f, %.2f},\n", s, c.a, c.b)
 	}
+}
+
+// reportCutoff prints what a cutoff of 0.5 leaves of the best ten results of held queries.
+func reportCutoff(all []asked, groups []string, score func(found) float64) {
+	fmt.Print("\n| held queries of | with a result above 0.5 | of these results relevant | relevant ones kept |\n|---|---|---|---|\n")
+	for _, g := range groups {
+		var queries, answered, kept, right, relevant float64
+		for i := range all {
+			a := &all[i]
+			if a.Train || a.group() != g {
+				continue
+			}
+			before := kept
+			for _, f := range a.Found[:min(10, len(a.Found))] {
+				above := score(f) >= 0.5
+				if above {
+					kept++
+				}
+				if f.Relevant {
+					relevant++
+				}
+				if above && f.Relevant {
+					right++
+				}
+			}
+			if queries++; kept > before {
+				answered++
+			}
+		}
+		if queries > 0 {
+			fmt.Printf("| %s | %.0f %% | %.0f %% | %.0f %% |\n", g, 100*answered/queries, 100*right/max(1, kept), 100*right/max(1, relevant))
+		}
+	}
+}
+
+// evenOdds is the logarithm of the odds against a candidate, with sets and queries weighing as in fit.
+func evenOdds(all []asked, use func(*asked) bool) float64 {
+	queries, relevant := map[string]float64{}, map[string]float64{}
+	for i := range all {
+		if a := &all[i]; use(a) && len(a.Found) > 0 {
+			yes := 0.0
+			for _, f := range a.Found {
+				if f.Relevant {
+					yes++
+				}
+			}
+			queries[a.group()]++
+			relevant[a.group()] += yes / float64(len(a.Found))
+		}
+	}
+	sum := 0.0
+	for g := range queries {
+		sum += relevant[g] / queries[g]
+	}
+	p := sum / float64(max(1, len(queries)))
+	return math.Log((1 - p) / p)
 }
 
 func count(all []asked, use func(*asked) bool) (n int, relevant float64) {

@@ -9,9 +9,15 @@ const (
 	LexicalHalf  = 16
 )
 
-// curves are the constants of the calibration by lexical share: the probability of being relevant is
-// 1/(1+exp(-(a+b·unit))), where unit is the retrieval score as a share of the highest that query and corpus allow. Fitted on training queries alone; `go run ./bench/ranking` derives them and reports how the
-// scores do on the others (docs/benchmarks.md).
+// EvenOdds is the logarithm of the odds against a candidate of the training queries: one in twenty is relevant. Taking it
+// off the fitted odds leaves what the match itself says, so that half is where relevant and not are equally likely,
+// which is what published cutoffs of 0.3 to 0.7 expect.
+const EvenOdds = 2.93
+
+// curves are the constants of the calibration by lexical share: the probability of being relevant, among candidates like
+// those of the training queries, is 1/(1+exp(-(a+b·unit))), where unit is the retrieval score as a share of the highest
+// that query and corpus allow. Fitted on training queries alone; `go run ./bench/ranking` derives them and EvenOdds, and
+// reports how the scores do on the others (docs/benchmarks.md).
 var curves = [...]struct{ share, a, b float64 }{
 	{0.00, -6.87, 9.45},
 	{0.25, -7.71, 11.08},
@@ -21,9 +27,9 @@ var curves = [...]struct{ share, a, b float64 }{
 	{1.00, -6.07, 6.67},
 }
 
-// Calibrated maps what retrieval knows of a result to the score of the default reranker: the probability that it is
-// relevant, so that a cutoff means the same for every query and corpus. For one λ it rises with the retrieval score, so
-// the order of retrieval stays.
+// Calibrated maps what retrieval knows of a result to the score of the default reranker: how probable it would be that
+// the result is relevant if half of the candidates were, so that a cutoff means the same for every query and corpus. For
+// one λ it rises with the retrieval score, so the order of retrieval stays.
 func Calibrated(s Signals) float64 {
 	dense, lexical := 1-s.Lambda, LexicalScale*s.Lambda
 	// BM25 grows with the words of the query and the size of the corpus; what it can reach tells by how much.
@@ -39,5 +45,5 @@ func Calibrated(s Signals) float64 {
 	lo, hi := curves[i-1], curves[i]
 	t := (share - lo.share) / (hi.share - lo.share)
 	a, b := lo.a+t*(hi.a-lo.a), lo.b+t*(hi.b-lo.b)
-	return 1 / (1 + math.Exp(-a-b*unit))
+	return 1 / (1 + math.Exp(-EvenOdds-a-b*unit))
 }

@@ -20,6 +20,8 @@ func TestMissing(t *testing.T) {
 		{Operation: "deleteCorpusDocument", Scenario: "a.yaml", Status: 404},
 		{Operation: "deleteCorpusDocument", Scenario: "b.yaml", Status: 400},
 		{Operation: "deleteCorpusDocument", Scenario: "b.yaml", Status: 401},
+		{Operation: "deleteCorpusDocument", Scenario: "b.yaml", Status: 409},
+		{Operation: "deleteCorpusDocument", Scenario: "b.yaml", Status: 429},
 		{Operation: "deleteCorpusDocument", Scenario: "b.yaml", Status: 403},
 	}
 	for _, c := range []struct {
@@ -31,7 +33,7 @@ func TestMissing(t *testing.T) {
 		{"nothing built", nil, nil, nil},
 		{"everything seen", []string{"deleteCorpusDocument"}, full, nil},
 		{"success missing", []string{"deleteCorpusDocument"}, full[1:], []ledger.Gap{{Operation: "deleteCorpusDocument", Status: 204}}},
-		{"refusal missing", []string{"deleteCorpusDocument"}, full[:4], []ledger.Gap{{Operation: "deleteCorpusDocument", Status: 403}}},
+		{"refusal missing", []string{"deleteCorpusDocument"}, full[:6], []ledger.Gap{{Operation: "deleteCorpusDocument", Status: 403}}},
 		{"seen by another operation", []string{"healthz"}, full, []ledger.Gap{{Operation: "healthz", Status: 200}}},
 	} {
 		l, err := ledger.New(c.built, c.evidence)
@@ -90,7 +92,7 @@ func TestMarkdown(t *testing.T) {
 		fmt.Sprintf("2 of the %d operations of the contract are built", len(api.Operations)),
 		"\n## Service\n",
 		"| healthz | `GET /healthz` | built | Say whether queries are being served | `a.yaml` 200, 503<br>`b.yaml` 200 |\n",
-		"`d.yaml` 204<br>**not seen: 400, 401, 403, 404**<br>never 409: ",
+		"`d.yaml` 204<br>**not seen: 400, 401, 403, 404, 409, 429**<br>never 422: ",
 		"| listJobs | `GET /v2/jobs` | 501 | List background jobs by corpus, state or age | `refusals.yaml` 501 |\n",
 		"| createGlossary | `POST /v2/glossaries` | 501 | Create a glossary of terms and their expansions |  |\n",
 	} {

@@ -138,6 +138,10 @@ func (t *tree) walk(o syntax.Object, from inherited, depth int) {
 	}
 }
 
+// maxContent bounds the content of one page in bytes: streams without a filter may overlap in the file, so that their sum
+// is not bounded by its size.
+const maxContent = 64 << 20
+
 // paint gives the glyphs of a page, as a reader sees it turned.
 func (pg *page) paint(f *syntax.File, fonts map[syntax.Ref]*font.Font) []glyph {
 	var data []byte
@@ -150,9 +154,15 @@ func (pg *page) paint(f *syntax.File, fonts map[syntax.Ref]*font.Font) []glyph {
 		if !ok {
 			continue
 		}
-		if part, err := f.Decode(s); err == nil {
-			data = append(append(data, part...), '\n')
+		part, err := f.Decode(s)
+		if err != nil {
+			continue
 		}
+		if len(data)+len(part) > maxContent {
+			f.Budget.Refuse("the content of a page is more than %d MB", maxContent>>20)
+			return nil
+		}
+		data = append(append(data, part...), '\n')
 	}
 	p := &painter{file: f, fonts: fonts}
 	p.stretch = 1
