@@ -21,7 +21,7 @@ type asked struct {
 
 // found is a result.
 type found struct {
-	Cosine, BM25, Most float64
+	Cosine, BM25, Full float64
 	Relevant           bool
 }
 
@@ -63,7 +63,7 @@ func (b *bench) askEach(ctx context.Context, name string, d *evaluate.Dataset, e
 		}
 		a := asked{Set: name, Train: train(q.ID)}
 		for _, r := range ranked {
-			a.Found = append(a.Found, found{r.Signals.Cosine, r.Signals.BM25, r.Signals.Most, d.Judged[q.ID][r.DocumentID] > 0})
+			a.Found = append(a.Found, found{r.Signals.Cosine, r.Signals.BM25, r.Signals.Full, d.Judged[q.ID][r.DocumentID] > 0})
 		}
 		b.asked = append(b.asked, a)
 	}

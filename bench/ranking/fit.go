@@ -22,9 +22,9 @@ type curve struct{ a, b float64 }
 
 func (c curve) at(unit float64) float64 { return 1 / (1 + math.Exp(-c.a-c.b*unit)) }
 
-// unit is the retrieval score at a lexical share, as a share of the highest that query and corpus allow.
+// unit is the retrieval score at a lexical share, as a share of that of a full match.
 func (f found) unit(share float64) float64 {
-	highest := share*saturated(f.Most) + 1 - share
+	highest := share*saturated(f.Full) + 1 - share
 	if highest == 0 {
 		return 0
 	}
@@ -140,18 +140,13 @@ func report(all []asked) {
 	const share = 0.65
 	train := func(a *asked) bool { return a.Train }
 	whole := fit(all, share, train)
-	var groups []string
-	for i := range all {
-		if g := all[i].group(); !slices.Contains(groups, g) {
-			groups = append(groups, g)
-		}
-	}
+	groups := groupsOf(all)
 	score := func(f found) float64 {
-		return rerank.Calibrated(rerank.Signals{Lambda: lambdaOf(share), Most: f.Most, Score: f.plain(share) * scale(lambdaOf(share))})
+		return rerank.Calibrated(rerank.Signals{Lambda: lambdaOf(share), Full: f.Full, Score: f.plain(share) * scale(lambdaOf(share))})
 	}
-	shipped := func(f found) float64 { // with the odds that candidates of these collections have
+	shipped := func(f found) float64 { // the probability behind the score
 		p := score(f)
-		return 1 / (1 + (1-p)/p*math.Exp(rerank.EvenOdds))
+		return 1 / (1 + (1-p)/p*math.Exp(rerank.Balance))
 	}
 	fmt.Println("| held queries of | results | relevant | ECE | ECE of the first ten | the same, fitted without this set | the same, not calibrated | AUC |")
 	fmt.Println("|---|---|---|---|---|---|---|---|")
@@ -170,74 +165,88 @@ func report(all []asked) {
 		}
 		fmt.Printf("| %s | %d | %.4f | %.4f | %.3f | %s | %.3f | %.4f |\n", g, n, relevant, own.ece, ten.ece, away, plain.ece, own.auc)
 	}
-	reportCutoff(all, groups, score)
+	reportCutoff(all, score)
 	fmt.Print("\n| probability | results | mean | relevant |\n|---|---|---|---|\n")
 	for i, b := range assess(all, func(a *asked) bool { return !a.Train }, 100, shipped).bins {
 		if b.n > 0 {
 			fmt.Printf("| %.1f–%.1f | %.0f | %.3f | %.3f |\n", float64(i)/10, float64(i+1)/10, b.n, b.said/b.n, b.true/b.n)
 		}
 	}
-	fmt.Printf("\nfitted on the training queries, at share %.2f: %.2f %.2f; for internal/rerank/calibrate.go: EvenOdds %.2f, curves\n", share, whole.a, whole.b, evenOdds(all, train))
+	fmt.Printf("\nfitted on the training queries, at share %.2f: %.2f %.2f; for internal/rerank/calibrate.go: Balance %.2f, curves\n", share, whole.a, whole.b, balance(all, whole, share))
 	for _, s := range shares {
 		c := fit(all, s, train)
 		fmt.Printf("\t{%.2f, %.2f, %.2f},\n", s, c.a, c.b)
 	}
 }
 
-// reportCutoff prints what a cutoff of 0.5 leaves of the best ten results of held queries.
-func reportCutoff(all []asked, groups []string, score func(found) float64) {
-	fmt.Print("\n| held queries of | with a result above 0.5 | of these results relevant | relevant ones kept |\n|---|---|---|---|\n")
-	for _, g := range groups {
-		var queries, answered, kept, right, relevant float64
-		for i := range all {
-			a := &all[i]
-			if a.Train || a.group() != g {
-				continue
+// remains says what a cutoff leaves of the first ten results of queries.
+type remains struct{ queries, answered, kept, right, relevant float64 }
+
+func cutOff(all []asked, use func(*asked) bool, keep func(found) bool) (c remains) {
+	for i := range all {
+		if !use(&all[i]) {
+			continue
+		}
+		before := c.kept
+		for _, f := range all[i].Found[:min(10, len(all[i].Found))] {
+			above := keep(f)
+			if above {
+				c.kept++
 			}
-			before := kept
-			for _, f := range a.Found[:min(10, len(a.Found))] {
-				above := score(f) >= 0.5
-				if above {
-					kept++
-				}
-				if f.Relevant {
-					relevant++
-				}
-				if above && f.Relevant {
-					right++
-				}
+			if f.Relevant {
+				c.relevant++
 			}
-			if queries++; kept > before {
-				answered++
+			if above && f.Relevant {
+				c.right++
 			}
 		}
-		if queries > 0 {
-			fmt.Printf("| %s | %.0f %% | %.0f %% | %.0f %% |\n", g, 100*answered/queries, 100*right/max(1, kept), 100*right/max(1, relevant))
+		if c.queries++; c.kept > before {
+			c.answered++
 		}
 	}
+	return c
 }
 
-// evenOdds is the logarithm of the odds against a candidate, with sets and queries weighing as in fit.
-func evenOdds(all []asked, use func(*asked) bool) float64 {
-	queries, relevant := map[string]float64{}, map[string]float64{}
-	for i := range all {
-		if a := &all[i]; use(a) && len(a.Found) > 0 {
-			yes := 0.0
-			for _, f := range a.Found {
-				if f.Relevant {
-					yes++
-				}
-			}
-			queries[a.group()]++
-			relevant[a.group()] += yes / float64(len(a.Found))
+// f2 is the F-measure in which recall weighs twice as much as precision.
+func (c remains) f2() float64 { return 5 * c.right / max(1, c.kept+4*c.relevant) }
+
+// balance finds what to add to the log odds of a curve so that the mean of the groups' F2 at a score of a half is
+// highest, over training queries.
+func balance(all []asked, c curve, share float64) float64 {
+	best, at := -1.0, 0.0
+	for shift := 0.0; shift <= 4; shift += 0.05 {
+		sum := 0.0
+		for _, g := range groupsOf(all) {
+			sum += cutOff(all, func(a *asked) bool { return a.Train && a.group() == g },
+				func(f found) bool { return c.a+c.b*f.unit(share)+shift >= 0 }).f2()
+		}
+		if sum > best {
+			best, at = sum, shift
 		}
 	}
-	sum := 0.0
-	for g := range queries {
-		sum += relevant[g] / queries[g]
+	return at
+}
+
+func groupsOf(all []asked) (groups []string) {
+	for i := range all {
+		if g := all[i].group(); !slices.Contains(groups, g) {
+			groups = append(groups, g)
+		}
 	}
-	p := sum / float64(max(1, len(queries)))
-	return math.Log((1 - p) / p)
+	return groups
+}
+
+// reportCutoff prints what cutoffs leave of the first ten results of held queries.
+func reportCutoff(all []asked, score func(found) float64) {
+	fmt.Print("\n| held queries of | cutoff 0.3: answered, precision, recall | cutoff 0.5 | cutoff 0.7 |\n|---|---|---|---|\n")
+	for _, g := range groupsOf(all) {
+		fmt.Printf("| %s |", g)
+		for _, least := range []float64{0.3, 0.5, 0.7} {
+			c := cutOff(all, func(a *asked) bool { return !a.Train && a.group() == g }, func(f found) bool { return score(f) >= least })
+			fmt.Printf(" %.2f, %.2f, %.2f |", c.answered/max(1, c.queries), c.right/max(1, c.kept), c.right/max(1, c.relevant))
+		}
+		fmt.Println()
+	}
 }
 
 func count(all []asked, use func(*asked) bool) (n int, relevant float64) {

@@ -40,7 +40,7 @@ type Hit struct {
 	Ord    int
 	Cosine float64
 	BM25   float64
-	Most   float64 // no part of the corpus can have more BM25 than this; the same for all hits
+	Full   float64 // BM25 of a part of mean length that has every term once; the same for all hits
 	Dims   float64 // weights · custom dimensions
 }
 
@@ -225,7 +225,7 @@ func (r *run) hit(p place) Hit {
 		h.Cosine = s.vectors.Score(r.vector, row)
 	}
 	if r.lex != nil {
-		h.BM25, h.Most = r.lex.Score(int(p.view), row), r.lex.Ceiling()
+		h.BM25, h.Full = r.lex.Score(int(p.view), row), r.lex.Full()
 	}
 	if r.weights != nil {
 		h.Dims = r.weights.Score(s.dims, row)

@@ -6,12 +6,12 @@ import (
 	"quarry/internal/rerank"
 )
 
-// TestCalibrated proves that scores are probabilities, rise with the retrieval score at every λ, change smoothly with
+// TestCalibrated proves that scores are within 0 and 1, rise with the retrieval score at every λ, change smoothly with
 // λ, and stay as fitted.
 func TestCalibrated(t *testing.T) {
 	t.Parallel()
 	at := func(lambda, unit float64) float64 {
-		return rerank.Calibrated(rerank.Signals{Lambda: lambda, Most: 1e15, Score: unit * (rerank.LexicalScale*lambda + 1 - lambda)})
+		return rerank.Calibrated(rerank.Signals{Lambda: lambda, Full: 1e15, Score: unit * (rerank.LexicalScale*lambda + 1 - lambda)})
 	}
 	for lambda := 0.0; lambda <= 1; lambda += 1.0 / 256 {
 		last := 0.0
@@ -32,9 +32,9 @@ func TestCalibrated(t *testing.T) {
 		}
 	}
 	// A weak, a middling and a strong match at the default λ.
-	for _, tc := range []struct{ unit, low, high float64 }{{0.3, 0, 0.05}, {0.6, 0.1, 0.3}, {0.9, 0.7, 0.9}} {
+	for _, tc := range []struct{ unit, low, high float64 }{{0.3, 0, 0.1}, {0.6, 0.4, 0.6}, {0.9, 0.9, 1}} {
 		if p := at(0.025, tc.unit); p < tc.low || p > tc.high {
-			t.Errorf("a score of %v of the highest is %v likely, want %v to %v", tc.unit, p, tc.low, tc.high)
+			t.Errorf("a score of %v of the highest scores %v, want %v to %v", tc.unit, p, tc.low, tc.high)
 		}
 	}
 }

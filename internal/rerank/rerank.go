@@ -23,7 +23,7 @@ type Signals struct {
 	Lambda    float64 // lexical share of its source
 	Cosine    float64 // 0 when nothing dense was asked
 	BM25      float64 // 0 when nothing lexical was asked or matches
-	Most      float64 // the BM25 that no part of the corpora asked with this Lambda can exceed
+	Full      float64 // the BM25 of a part of mean length that has every term once; the highest of the corpora asked with this Lambda
 	Dimension float64 // what custom dimensions add to the score
 	Score     float64 // of retrieval
 	Unit      float64 // Score as a share of the highest that the weights of its source allow, dimensions left aside

@@ -31,7 +31,7 @@ func TestCalibratedKeepsOrder(t *testing.T) {
 	for no := range int64(3) {
 		most := []float64{5, 40, 200}[no]
 		for i := range 300 {
-			all[no] = append(all[no], index.Hit{ID: strconv.Itoa(i), Cosine: r.Float64(), BM25: most * r.Float64(), Most: most})
+			all[no] = append(all[no], index.Hit{ID: strconv.Itoa(i), Cosine: r.Float64(), BM25: most * r.Float64(), Full: most})
 		}
 		src := source{corpus: corpus.Corpus{No: no}, lambda: DefaultLambda}
 		src.search.Vector = []float32{1}

@@ -46,7 +46,7 @@ func (s *Service) retrieve(ctx context.Context, q Query, sources []source, need 
 	for i := range sources {
 		for j := range sources {
 			if sources[j].lambda == sources[i].lambda { // one scale for one λ
-				sources[i].most = max(sources[i].most, sources[j].most)
+				sources[i].full = max(sources[i].full, sources[j].full)
 			}
 		}
 	}
@@ -70,7 +70,7 @@ func (s *Service) deepen(ctx context.Context, src *source, need int, perDocument
 			return nil, err
 		}
 		for _, h := range hits {
-			src.most = max(src.most, h.Most)
+			src.full = max(src.full, h.Full)
 		}
 		all := make([]candidate, len(hits))
 		for i, h := range hits {

@@ -54,8 +54,8 @@ func find(t *testing.T, s *index.Snapshot, text string) string {
 	}
 	var ids []string
 	for _, h := range hits {
-		if h.BM25 > h.Most || h.Most != hits[0].Most {
-			t.Errorf("%q: BM25 %v, at most %v, of the first %v", text, h.BM25, h.Most, hits[0].Most)
+		if h.Full <= 0 || h.BM25 > 2.2*h.Full || h.Full != hits[0].Full {
+			t.Errorf("%q: BM25 %v, of a full match %v, of the first %v", text, h.BM25, h.Full, hits[0].Full)
 		}
 		ids = append(ids, h.ID)
 	}

@@ -34,7 +34,7 @@ type passage struct {
 func (m *material) Signals(i int) rerank.Signals {
 	c := &m.pool[i]
 	return rerank.Signals{
-		Lambda: m.sources[c.source].lambda, Cosine: c.hit.Cosine, BM25: c.hit.BM25, Most: m.sources[c.source].most, Dimension: c.hit.Dims,
+		Lambda: m.sources[c.source].lambda, Cosine: c.hit.Cosine, BM25: c.hit.BM25, Full: m.sources[c.source].full, Dimension: c.hit.Dims,
 		Score: c.score, Unit: c.unit,
 	}
 }

@@ -21,7 +21,7 @@ type source struct {
 	corpus corpus.Corpus
 	schema *filter.Schema // of the filter
 	lambda float64
-	most   float64     // rerank.Signals.Most; known after the search
+	full   float64     // rerank.Signals.Full; known after the search
 	search index.Query // K is set per search
 	empty  bool        // nothing can match: no search is run
 }

@@ -161,11 +161,11 @@ func (s *Scorer) addLists(lists []list, phrase bool) {
 	}
 }
 
-// Ceiling is a bound of the scores that the corpus allows: what a row would reach that has every term without end.
-func (s *Scorer) Ceiling() float64 {
+// Full is the score of a row of mean length that has every term once.
+func (s *Scorer) Full() float64 {
 	sum := 0.0
 	for _, t := range s.terms {
-		sum += t.weight * (k1 + 1)
+		sum += t.weight
 	}
 	return sum
 }
