@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,11 +20,11 @@ import (
 // away is a store that can be out of reach for those who claim.
 type away struct {
 	*jobtest.Memory
-	gone bool
+	gone atomic.Bool
 }
 
 func (a *away) Claim(ctx context.Context, types []job.Type, now time.Time, l job.Lease) (job.Job, bool, error) {
-	if a.gone {
+	if a.gone.Load() {
 		return job.Job{}, false, errors.New("nobody is there")
 	}
 	return a.Memory.Claim(ctx, types, now, l)
@@ -53,10 +54,10 @@ func TestAwayLog(t *testing.T) {
 		store := &away{Memory: new(jobtest.Memory)}
 		log := logged(t, store, func(context.Context, *job.Work) (string, error) { return "", nil }, func(*job.Queue) {
 			for range 2 {
-				store.gone = true
+				store.gone.Store(true)
 				time.Sleep(time.Hour)
 				synctest.Wait()
-				store.gone = false
+				store.gone.Store(false)
 				time.Sleep(time.Minute)
 				synctest.Wait()
 			}
