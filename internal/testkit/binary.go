@@ -3,8 +3,10 @@ package testkit
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -41,6 +43,9 @@ func Binary(t testing.TB) string {
 			return
 		}
 		build.path = filepath.Join(dir, "quarry")
+		if build.err = lookAtSources(); build.err != nil {
+			return
+		}
 		cmd := exec.Command("go", "build", "-o", build.path, "quarry/cmd/quarry")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -51,6 +56,29 @@ func Binary(t testing.TB) string {
 		t.Fatal(build.err)
 	}
 	return build.path
+}
+
+// lookAtSources asks for the state of every file that the program is made of. The go command keeps the results of tests
+// by the files that they looked at, and knows nothing of the build that they start.
+func lookAtSources() error {
+	root, err := os.Getwd()
+	for ; err == nil; root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			break
+		}
+		if root == filepath.Dir(root) {
+			return fmt.Errorf("no go.mod above the test")
+		}
+	}
+	for _, dir := range []string{"api", "cmd", "internal"} {
+		err = errors.Join(err, filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
+			if err == nil && !strings.HasSuffix(path, "_test.go") {
+				_, err = os.Stat(path)
+			}
+			return err
+		}))
+	}
+	return err
 }
 
 // Process is a running server.
