@@ -28,11 +28,11 @@ func main() {
 }
 
 func run(binary string, documents, queries int) error {
-	dir, err := os.MkdirTemp("", "quarry-bench-")
+	dir, remove, err := service.Folder("")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	p, err := service.Start(binary, dir)
 	if err != nil {
 		return err

@@ -65,14 +65,12 @@ type page struct {
 }
 
 func run(s settings) error {
-	if s.dir == "" {
-		dir, err := os.MkdirTemp("", "quarry-bench-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		s.dir = dir
+	dir, remove, err := service.Folder(s.dir)
+	if err != nil {
+		return err
 	}
+	defer remove()
+	s.dir = dir
 	questions, err := readQuestions(s)
 	if err != nil {
 		return err

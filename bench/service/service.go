@@ -29,6 +29,15 @@ type Process struct {
 	once     sync.Once
 }
 
+// Folder gives the data folder of a benchmark: dir, or a temporary one where it is "". remove clears away a temporary one.
+func Folder(dir string) (folder string, remove func(), err error) {
+	if dir != "" {
+		return dir, func() {}, nil
+	}
+	folder, err = os.MkdirTemp("", "quarry-bench-")
+	return folder, func() { _ = os.RemoveAll(folder) }, err
+}
+
 // Start starts the program on a data folder and returns when it answers.
 func Start(binary, dir string) (*Process, error) {
 	p := &Process{client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}, Began: time.Now()}

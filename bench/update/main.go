@@ -38,14 +38,12 @@ func main() {
 }
 
 func run(s settings) error {
-	if s.dir == "" {
-		dir, err := os.MkdirTemp("", "quarry-bench-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		s.dir = dir
+	dir, remove, err := service.Folder(s.dir)
+	if err != nil {
+		return err
 	}
+	defer remove()
+	s.dir = dir
 	if err := fill(s); err != nil {
 		return err
 	}

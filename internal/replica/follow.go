@@ -197,11 +197,7 @@ func (s *Set) project(ctx context.Context, c corpus.Corpus, nos []int64) (map[in
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[int64]*index.Document, len(all))
-	for i := range all {
-		out[all[i].No] = &all[i]
-	}
-	return out, nil
+	return byNo(all), nil
 }
 
 // projectHeads gives documents with the values of document level alone.
@@ -217,11 +213,15 @@ func (s *Set) projectHeads(ctx context.Context, c corpus.Corpus, nos []int64) (m
 	if err != nil {
 		return nil, err
 	}
+	return byNo(all), nil
+}
+
+func byNo(all []index.Document) map[int64]*index.Document {
 	out := make(map[int64]*index.Document, len(all))
 	for i := range all {
 		out[all[i].No] = &all[i]
 	}
-	return out, nil
+	return out
 }
 
 // mend reads the documents that a damaged segment held: those that the index does not have. The columns are there.
