@@ -29,6 +29,7 @@ type Operation struct {
 	Params     []Param // path, query and header parameters in contract order
 	Body       Body
 	StreamFlag bool  // the body decides whether the answer is a stream
+	Expensive  bool  // counts against the calls that one caller may have in flight
 	Success    int   // documented success status (first 2xx)
 	Statuses   []int // every documented status, ascending
 	// NotSent names documented statuses that this server has no cause to
@@ -112,6 +113,9 @@ func (c *contract) writeOperation(b *bytes.Buffer, op operation) error {
 	}
 	if op.spec["x-stream-based-on-body"] != nil {
 		b.WriteString("\nStreamFlag: true,")
+	}
+	if op.spec["x-expensive"] == true {
+		b.WriteString("\nExpensive: true,")
 	}
 	if err := writeStatuses(b, op); err != nil {
 		return err

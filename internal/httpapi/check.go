@@ -40,7 +40,7 @@ func (c *checker) check(s *jsonschema.Schema, v any) bool {
 		return c.refuse("must be %s, not %s", either(s.Types.ToStrings()), typeName(v))
 	}
 	ok := s.Ref == nil || c.check(s.Ref, v)
-	for _, part := range []func(*jsonschema.Schema, any) bool{c.content, c.listed, c.forms} {
+	for _, part := range []func(*jsonschema.Schema, any) bool{c.content, c.listed, c.forms, c.required} {
 		if c.quiet > 0 && !ok {
 			return false
 		}
@@ -139,17 +139,10 @@ func (c *checker) content(s *jsonschema.Schema, v any) bool {
 }
 
 func (c *checker) object(s *jsonschema.Schema, v map[string]any) bool {
-	ok := true
-	for _, name := range s.Required {
-		if _, given := v[name]; !given {
-			c.member(name)
-			ok = c.refuse("is required")
-			c.back()
-		}
-	}
 	if len(s.Properties) == 0 && len(s.PatternProperties) == 0 && s.AdditionalProperties == nil {
-		return c.size(s.MinProperties, s.MaxProperties, len(v), "member") && ok
+		return c.size(s.MinProperties, s.MaxProperties, len(v), "member")
 	}
+	ok := true
 	for name, value := range v {
 		if c.stray(s, name) {
 			delete(v, name)
@@ -169,6 +162,23 @@ func (c *checker) object(s *jsonschema.Schema, v map[string]any) bool {
 		}
 	}
 	return c.size(s.MinProperties, s.MaxProperties, len(v), "member") && ok
+}
+
+// required runs last: a form of the schema for which a member is optional may have taken its null for a member left out.
+func (c *checker) required(s *jsonschema.Schema, v any) bool {
+	object, isObject := v.(map[string]any)
+	if !isObject {
+		return true
+	}
+	ok := true
+	for _, name := range s.Required {
+		if _, given := object[name]; !given {
+			c.member(name)
+			ok = c.refuse("is required")
+			c.back()
+		}
+	}
+	return ok
 }
 
 // leftOut reports whether a null stands for a member that was left out: an optional one whose schema knows no null.
