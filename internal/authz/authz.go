@@ -1,5 +1,6 @@
-// Package authz decides what a caller may do: the roles of a principal against the role lists that the contract
-// gives each operation. It knows no storage and no transport.
+// Package authz decides what a caller may do: the roles of a principal against the role lists that the contract gives
+// each operation, which roles include which, and who may grant what. It knows no storage and no transport. The chain
+// of package httpapi asks it about every request, the identity services before they hand out roles.
 package authz
 
 import "slices"
@@ -7,21 +8,31 @@ import "slices"
 // PrincipalKind says what kind of credential a principal used.
 type PrincipalKind string
 
-// The kinds of the contract's session.caller.type that exist today.
+// The kinds of the contract's session.caller.type.
 const (
-	User   PrincipalKind = "user"
-	APIKey PrincipalKind = "api_key"
+	User           PrincipalKind = "user"            // a person, by a personal key or a sign-in
+	APIKey         PrincipalKind = "api_key"         // a key with roles of its own
+	AppClient      PrincipalKind = "app_client"      // an OAuth client
+	ServiceAccount PrincipalKind = "service_account" // the service itself: jobs and, later, agents
 )
 
 // Principal is an authenticated caller with its current roles.
 type Principal struct {
 	Kind        PrincipalKind
-	ID          string // user id, or SHA-256 hex digest of a role-based key
-	Name        string // username or key name, for logs
+	ID          string // user id, SHA-256 hex digest of a role-based key, or client_id
+	Name        string // username, name of the key or of the client, for logs
+	Email       string // of a user
+	Credential  string // what was shown, by its public name: aky_… of a key, client_id, usr_… of a sign-in; who is limited and audited
 	APIRoles    []string
 	CorpusRoles map[string][]string // corpus key → roles
 	AgentRoles  map[string][]string // agent key → roles
 }
+
+// Holds reports whether the principal has the API role or one that includes it.
+func (p Principal) Holds(role string) bool { return holdsAny(apiIncludes, p.APIRoles, []string{role}) }
+
+// Machine reports whether no person stands behind the credential, directly or by a personal key.
+func (p Principal) Machine() bool { return p.Kind != User }
 
 // Rule is the role lists of one operation, as the contract writes them (already expanded by inheritance).
 type Rule struct {
@@ -35,9 +46,11 @@ type Target struct {
 }
 
 // Allow reports whether p may run an operation with rule r on t: any API role listed, or a listed corpus role on
-// every corpus named, or a listed agent role on the agent (on any agent when none is named).
+// every corpus named, or a listed agent role on the agent (on any agent when none is named). A role counts for those
+// that it includes; the contract's lists are expanded already, so this matters only to roles that no list names
+// (agent_end_user).
 func Allow(p Principal, r Rule, t Target) bool {
-	if intersects(p.APIRoles, r.APIRoles) {
+	if holdsAny(apiIncludes, p.APIRoles, r.APIRoles) {
 		return true
 	}
 	if len(r.CorpusRoles) > 0 && len(t.Corpora) > 0 && onEvery(p.CorpusRoles, t.Corpora, r.CorpusRoles) {
@@ -47,10 +60,24 @@ func Allow(p Principal, r Rule, t Target) bool {
 		return false
 	}
 	if t.Agent != "" {
-		return intersects(p.AgentRoles[t.Agent], r.AgentRoles)
+		return holdsAny(agentIncludes, p.AgentRoles[t.Agent], r.AgentRoles)
 	}
 	for _, roles := range p.AgentRoles {
-		if intersects(roles, r.AgentRoles) {
+		if holdsAny(agentIncludes, roles, r.AgentRoles) {
+			return true
+		}
+	}
+	return false
+}
+
+// AllowSome reports whether p may run the operation on some corpus or agent at least: what lets a request in whose
+// body names the corpora, and its handler decides on these.
+func AllowSome(p Principal, r Rule) bool {
+	if Allow(p, r, Target{}) {
+		return true
+	}
+	for _, roles := range p.CorpusRoles {
+		if holdsAny(corpusIncludes, roles, r.CorpusRoles) {
 			return true
 		}
 	}
@@ -59,13 +86,22 @@ func Allow(p Principal, r Rule, t Target) bool {
 
 func onEvery(have map[string][]string, keys, want []string) bool {
 	for _, k := range keys {
-		if !intersects(have[k], want) {
+		if !holdsAny(corpusIncludes, have[k], want) {
 			return false
 		}
 	}
 	return true
 }
 
-func intersects(a, b []string) bool {
-	return slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
+// holdsAny reports whether one of have is one of want or includes it.
+func holdsAny(includes map[string][]string, have, want []string) bool {
+	for _, h := range have {
+		if slices.Contains(want, h) {
+			return true
+		}
+		if slices.ContainsFunc(includes[h], func(r string) bool { return slices.Contains(want, r) }) {
+			return true
+		}
+	}
+	return false
 }

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
 
 	"quarry/internal/api"
 	"quarry/internal/authz"
@@ -164,16 +163,8 @@ func mayTry(c *Call) bool {
 		t.Corpora = []string{key}
 	}
 	t.Agent = c.Path["agent_key"]
-	if authz.Allow(c.Principal, roles(c.Op), t) {
-		return true
+	if named || t.Agent != "" {
+		return authz.Allow(c.Principal, roles(c.Op), t)
 	}
-	if named {
-		return false
-	}
-	for _, have := range c.Principal.CorpusRoles {
-		if slices.ContainsFunc(have, func(r string) bool { return slices.Contains(c.Op.CorpusRoles, r) }) {
-			return true
-		}
-	}
-	return false
+	return authz.AllowSome(c.Principal, roles(c.Op))
 }

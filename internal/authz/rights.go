@@ -1,0 +1,90 @@
+package authz
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"quarry/internal/fault"
+)
+
+// Rights is what a user, a key or a client was given.
+type Rights struct {
+	API     []string
+	Corpora []Grant
+	Agents  []Grant
+}
+
+// Grant is one role on one corpus or agent.
+type Grant struct{ Key, Role string }
+
+// None reports whether nothing was given.
+func (r Rights) None() bool { return len(r.API)+len(r.Corpora)+len(r.Agents) == 0 }
+
+// With gives the principal with these rights and no others.
+func (p Principal) With(r Rights) Principal {
+	p.APIRoles, p.CorpusRoles, p.AgentRoles = slices.Clone(r.API), byKey(r.Corpora), byKey(r.Agents)
+	return p
+}
+
+func byKey(grants []Grant) map[string][]string {
+	if len(grants) == 0 {
+		return nil
+	}
+	out := make(map[string][]string, len(grants))
+	for _, g := range grants {
+		out[g.Key] = append(out[g.Key], g.Role)
+	}
+	return out
+}
+
+// CheckRights adds to bad the roles that do not exist and those given twice, as places under at: at.api_roles[0],
+// at.corpus_roles[0].role. Whether corpora and agents exist is not its matter.
+func CheckRights(r Rights, at string, bad *fault.Fault) {
+	seen := map[string]bool{}
+	for i, role := range r.API {
+		path := fmt.Sprintf("%s.api_roles[%d]", at, i)
+		if _, ok := apiChain[role]; !ok {
+			bad.Field(path, "must be one of %s, not %q", strings.Join(APIRoles(), ", "), role)
+		}
+		if seen[role] {
+			bad.Field(path, "is given twice")
+		}
+		seen[role] = true
+	}
+	checkGrants(r.Corpora, at+".corpus_roles", "corpus_key", corpusChain, bad)
+	checkGrants(r.Agents, at+".agent_roles", "agent_key", agentChain, bad)
+}
+
+func checkGrants(grants []Grant, at, key string, roles chain, bad *fault.Fault) {
+	seen := map[Grant]bool{}
+	for i, g := range grants {
+		path := fmt.Sprintf("%s[%d]", at, i)
+		if g.Key == "" {
+			bad.Field(path+"."+key, "is required")
+		}
+		if _, ok := roles[g.Role]; !ok {
+			bad.Field(path+".role", "must be one of %s, not %q", strings.Join(ordered(roles), ", "), g.Role)
+		}
+		if seen[g] {
+			bad.Field(path, "is given twice")
+		}
+		seen[g] = true
+	}
+}
+
+// ordered lists the roles of a chain, weakest first.
+func ordered(c chain) []string {
+	out := make([]string, 0, len(c))
+	for role := range c {
+		out = append(out, role)
+	}
+	reach := c.closed()
+	slices.SortFunc(out, func(a, b string) int {
+		if d := len(reach[a]) - len(reach[b]); d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	return out
+}

@@ -1,0 +1,127 @@
+package authz
+
+import (
+	"maps"
+	"slices"
+
+	"quarry/internal/fault"
+)
+
+// The API roles that rules of the service name. The others appear in the contract's lists alone.
+const (
+	Owner               = "owner"
+	Administrator       = "administrator"
+	CorpusAdministrator = "corpus_administrator"
+)
+
+// chain says which roles each role includes directly; the members are the roles of one kind.
+type chain map[string][]string
+
+// The chains of the contract (identity and access, Inheritance). What corpus roles and agent roles an API role
+// includes stands in wide.
+var (
+	apiChain = chain{
+		Owner:         {Administrator},
+		Administrator: {"billing_administrator", CorpusAdministrator, "agent_administrator", "pipeline_administrator", "viewer"},
+		"viewer":      {"corpus_viewer", "agent_viewer", "pipeline_viewer", "metrics_viewer"},
+
+		CorpusAdministrator: {"corpus_developer"},
+		"corpus_developer":  {"corpus_viewer"},
+		"corpus_viewer":     {},
+
+		"agent_administrator": {"agent_developer", "agent_end_user"},
+		"agent_developer":     {"agent_user", "agent_viewer"},
+		"agent_user":          {},
+		"agent_viewer":        {},
+		"agent_end_user":      {},
+
+		"pipeline_administrator": {"pipeline_viewer"},
+		"pipeline_viewer":        {},
+
+		"billing_administrator": {},
+		"metrics_viewer":        {},
+	}
+	corpusChain = chain{
+		"owner":         {"administrator"},
+		"administrator": {"editor"},
+		"editor":        {"viewer"},
+		"viewer":        {},
+	}
+	agentChain = chain{
+		"agent_administrator": {"agent_developer"},
+		"agent_developer":     {"agent_user", "agent_viewer"},
+		"agent_user":          {},
+		"agent_viewer":        {},
+	}
+)
+
+// wide says which API role opens on every corpus, or every agent, what a role on one opens there.
+var wide = map[string]string{
+	"viewer": "corpus_viewer", "editor": "corpus_developer",
+	"administrator": CorpusAdministrator, "owner": CorpusAdministrator,
+	"agent_user": "agent_user", "agent_viewer": "agent_viewer",
+	"agent_developer": "agent_developer", "agent_administrator": "agent_administrator",
+}
+
+// The chains with everything that a role includes, directly or not.
+var (
+	apiIncludes    = apiChain.closed()
+	corpusIncludes = corpusChain.closed()
+	agentIncludes  = agentChain.closed()
+)
+
+func (c chain) closed() map[string][]string {
+	out := map[string][]string{}
+	for role := range c {
+		seen := map[string]bool{}
+		c.walk(role, seen)
+		out[role] = slices.Sorted(maps.Keys(seen))
+	}
+	return out
+}
+
+func (c chain) walk(role string, seen map[string]bool) {
+	for _, next := range c[role] {
+		if !seen[next] {
+			seen[next] = true
+			c.walk(next, seen)
+		}
+	}
+}
+
+// APIRoles lists the API roles, sorted.
+func APIRoles() []string { return slices.Sorted(maps.Keys(apiChain)) }
+
+// CorpusRoles lists the roles on a corpus, sorted.
+func CorpusRoles() []string { return slices.Sorted(maps.Keys(corpusChain)) }
+
+// AgentRoles lists the roles on an agent, sorted.
+func AgentRoles() []string { return slices.Sorted(maps.Keys(agentChain)) }
+
+// Includes lists what an API role includes, directly or not, sorted.
+func Includes(role string) []string { return slices.Clone(apiIncludes[role]) }
+
+// Covers returns nil if p holds everything in want, itself or by a role that includes it, else a forbidden fault that
+// names the first role missing. Nobody grants more than they hold.
+func Covers(p Principal, want Rights) error {
+	for _, role := range want.API {
+		if !p.Holds(role) {
+			return refused(role, "")
+		}
+	}
+	for _, g := range want.Corpora {
+		if !holdsAny(corpusIncludes, p.CorpusRoles[g.Key], []string{g.Role}) && !p.Holds(wide[g.Role]) {
+			return refused(g.Role, " on the corpus "+g.Key)
+		}
+	}
+	for _, g := range want.Agents {
+		if !holdsAny(agentIncludes, p.AgentRoles[g.Key], []string{g.Role}) && !p.Holds(wide[g.Role]) {
+			return refused(g.Role, " on the agent "+g.Key)
+		}
+	}
+	return nil
+}
+
+func refused(role, where string) error {
+	return fault.Forbidden("the role %s%s can be given or taken only by a caller who holds it or a role that includes it", role, where)
+}
