@@ -1,0 +1,129 @@
+package token
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// How often the keys are read: a key that another node retired is forgotten after staleAfter at the latest, and unknown
+// key ids, which anyone can send, cause at most one read per readEvery.
+const (
+	staleAfter  = time.Minute
+	readEvery   = 100 * time.Millisecond
+	readTimeout = 10 * time.Second
+)
+
+// ring is the public keys as this node knows them.
+type ring struct {
+	store Store
+
+	mu    sync.Mutex
+	keys  map[string]known // guarded by mu
+	begun time.Time        // of the last read, which may be under way; guarded by mu
+	at    time.Time        // of the read that keys came from; guarded by mu
+	next  *reading         // guarded by mu; nil when no read is under way or planned
+}
+
+type known struct {
+	Key
+	public *ecdsa.PublicKey
+}
+
+// reading is one read of all keys that requests wait for together.
+type reading struct {
+	done chan struct{}
+	err  error // set before done is closed
+}
+
+func newRing(s Store) *ring { return &ring{store: s, keys: map[string]known{}} }
+
+// find gives a public key that is published now; ErrNoKey when there is none with this id. A key that this node does
+// not know is looked for in the store: the read has to begin after the call, or a key that another node has just made
+// would be missed.
+func (r *ring) find(ctx context.Context, kid string) (*ecdsa.PublicKey, error) {
+	asked := time.Now()
+	for {
+		r.mu.Lock()
+		k, ok := r.keys[kid]
+		fresh := !r.at.IsZero() && asked.Sub(r.at) < staleAfter
+		sought := !r.at.IsZero() && !r.at.Before(asked)
+		r.mu.Unlock()
+		switch {
+		case ok && fresh && k.published(asked):
+			return k.public, nil
+		case sought || ok && fresh: // the second: known and over
+			return nil, ErrNoKey
+		}
+		if err := r.read(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// read joins the read of all keys that comes next or is under way, and waits for it.
+func (r *ring) read(ctx context.Context) error {
+	r.mu.Lock()
+	now := r.next
+	if now == nil {
+		now = &reading{done: make(chan struct{})}
+		r.next = now
+		go r.run(context.WithoutCancel(ctx), now, time.Until(r.begun.Add(readEvery)))
+	}
+	r.mu.Unlock()
+	select {
+	case <-now.done:
+		return now.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// run reads after a pause. It ends by itself: the pause is at most readEvery and the read at most readTimeout long.
+func (r *ring) run(ctx context.Context, now *reading, pause time.Duration) {
+	if pause > 0 {
+		time.Sleep(pause)
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	begun := time.Now()
+	keys, err := r.load(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begun, r.next, now.err = begun, nil, err
+	if err == nil {
+		r.keys, r.at = keys, begun
+	}
+	close(now.done)
+}
+
+func (r *ring) load(ctx context.Context) (map[string]known, error) {
+	all, err := r.store.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys := make(map[string]known, len(all))
+	for _, k := range all {
+		var web jose.JSONWebKey
+		if err := web.UnmarshalJSON(k.Public); err != nil {
+			return nil, fmt.Errorf("read public key %s: %w", k.ID, err)
+		}
+		public, ok := web.Key.(*ecdsa.PublicKey)
+		if !ok || web.KeyID != k.ID {
+			return nil, fmt.Errorf("read public key %s: it is another kind of key", k.ID)
+		}
+		keys[k.ID] = known{k, public}
+	}
+	return keys, nil
+}
+
+// forget makes the next look-up read the keys anew.
+func (r *ring) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.at = time.Time{}
+}
