@@ -58,16 +58,15 @@ type Store interface {
 // Fresh is a signing key to add.
 type Fresh struct {
 	Key
-	Sealed   []byte // private part
-	SealedBy string // id of the key that sealed it
-	First    bool
-	Forget   time.Time
+	Sealed []byte // private part, under the name SecretName(ID)
+	First  bool
+	Forget time.Time
 }
 
 // Sealer keeps private keys secret at rest.
 type Sealer interface {
-	// Seal gives plain sealed for a purpose, and the id of the key that sealed it.
-	Seal(purpose string, plain []byte) (sealed []byte, keyID string, err error)
+	// Seal gives plain sealed for a purpose.
+	Seal(purpose string, plain []byte) ([]byte, error)
 	// Open gives back what was sealed for the purpose.
 	Open(purpose string, sealed []byte) ([]byte, error)
 }
@@ -190,7 +189,7 @@ func (s *Service) open(ctx context.Context, kid string) (jose.Signer, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain, err := s.cfg.Sealer.Open(purpose(kid), sealed)
+	plain, err := s.cfg.Sealer.Open(SecretName(kid), sealed)
 	if err != nil {
 		return nil, err
 	}
@@ -204,5 +203,5 @@ func (s *Service) open(ctx context.Context, kid string) (jose.Signer, error) {
 	return jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: private}, new(jose.SignerOptions).WithType("JWT"))
 }
 
-// purpose binds a sealed private key to its id.
-func purpose(kid string) string { return "signing/" + kid }
+// SecretName is the name, and the purpose, under which the private part of a key is sealed.
+func SecretName(kid string) string { return "signing/" + kid }

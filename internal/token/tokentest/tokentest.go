@@ -1,0 +1,109 @@
+// Package tokentest has signing keys in memory for tests of what gives out or checks tokens. It keeps the promises of
+// token.Store (package storetest holds it to them). Only tests import it.
+package tokentest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"quarry/internal/token"
+)
+
+// Memory is a token.Store without a database.
+type Memory struct {
+	mu      sync.Mutex
+	keys    []token.Key       // newest first; guarded by mu
+	private map[string][]byte // guarded by mu
+	reads   int               // guarded by mu
+	failing error             // guarded by mu
+}
+
+var _ token.Store = (*Memory)(nil)
+
+// Keys gives every key, newest first.
+func (m *Memory) Keys(context.Context) ([]token.Key, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.reads++
+	return slices.Clone(m.keys), m.failing
+}
+
+// Signing gives the id of the key that signs.
+func (m *Memory) Signing(context.Context) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range m.keys {
+		if k.Retired.IsZero() {
+			return k.ID, m.failing
+		}
+	}
+	return "", token.ErrNoKey
+}
+
+// Private gives the sealed private part of the key that signs.
+func (m *Memory) Private(_ context.Context, kid string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sealed, ok := m.private[kid]
+	if !ok {
+		return nil, token.ErrNoKey
+	}
+	return sealed, m.failing
+}
+
+// Add makes k the key that signs.
+func (m *Memory) Add(_ context.Context, k token.Fresh) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failing != nil {
+		return false, m.failing
+	}
+	if k.First && len(m.private) > 0 {
+		return false, nil
+	}
+	kept := []token.Key{k.Key}
+	for _, old := range m.keys {
+		if old.Retired.IsZero() {
+			old.Retired = k.Created
+		}
+		if !old.Retired.Before(k.Forget) {
+			kept = append(kept, old)
+		}
+	}
+	m.keys, m.private = kept, map[string][]byte{k.ID: k.Sealed}
+	return true, nil
+}
+
+// Reads counts the calls of Keys, which is what an unknown key id costs.
+func (m *Memory) Reads() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.reads
+}
+
+// Fail makes every later call fail with err; nil ends it.
+func (m *Memory) Fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failing = err
+}
+
+// Plain is a token.Sealer that hides nothing: it writes the purpose before the value, and checks it.
+type Plain struct{}
+
+// Seal writes the purpose before plain.
+func (Plain) Seal(purpose string, plain []byte) ([]byte, error) {
+	return append([]byte(purpose+"\x00"), plain...), nil
+}
+
+// Open takes the purpose off again.
+func (Plain) Open(purpose string, sealed []byte) ([]byte, error) {
+	plain, ok := bytes.CutPrefix(sealed, []byte(purpose+"\x00"))
+	if !ok {
+		return nil, errors.New("sealed for another purpose")
+	}
+	return plain, nil
+}
