@@ -29,7 +29,7 @@ var houses = map[string]place{
 	"extract": {engine, 3}, "chunk": {engine, 3}, "fuzzy": {engine, 3}, "expr": {engine, 1}, "filter": {engine, 2}, "userfn": {engine, 2},
 	"index": {engine, 4}, "encode": {engine, 1}, "measure": {engine, 0},
 
-	"authz": {domain, 1}, "account": {domain, 2}, "job": {domain, 3}, "embed": {domain, 3}, "corpus": {domain, 4},
+	"authz": {domain, 1}, "account": {domain, 2}, "token": {domain, 2}, "job": {domain, 3}, "embed": {domain, 3}, "corpus": {domain, 4},
 	"document": {domain, 5}, "replica": {domain, 6}, "ingest": {domain, 7}, "bulk": {domain, 7}, "rerank": {domain, 8},
 	"metaquery": {domain, 6}, "attribute": {domain, 7}, "retrieve": {domain, 9}, "evaluate": {domain, 10}, "history": {domain, 10},
 
@@ -40,7 +40,7 @@ var houses = map[string]place{
 	"config": {assembly, 0}, "app": {assembly, 1}, "cli": {assembly, 2},
 
 	"testkit": {tests, 0}, "archtest": {tests, 1},
-	"job/jobtest": {tests, 1}, "store/storetest": {tests, 1}, "store/cutvfs": {tests, 1}, "document/documenttest": {tests, 1},
+	"job/jobtest": {tests, 1}, "token/tokentest": {tests, 1}, "store/storetest": {tests, 1}, "store/cutvfs": {tests, 1}, "document/documenttest": {tests, 1},
 }
 
 // forbidden lists what an area must not import, by import path prefix, with the reason that the failure prints.

@@ -19,6 +19,9 @@ import (
 // maxToken bounds what is looked at; ours are below 700 bytes.
 const maxToken = 4 << 10
 
+// tokenText is the characters of tokens; decoders of base64 let line ends pass as well.
+const tokenText = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
+
 // InvalidError says why a token is refused, in words for its holder. It never holds any of the token.
 type InvalidError struct{ Reason string }
 
@@ -39,6 +42,9 @@ type header struct {
 func (s *Service) Check(ctx context.Context, token string) (Claims, error) {
 	if len(token) > maxToken {
 		return Claims{}, invalid("is longer than any that this service gives out")
+	}
+	if strings.Trim(token, tokenText) != "" {
+		return Claims{}, invalid("is not a token of this service")
 	}
 	h, err := readHeader(token)
 	if err != nil {

@@ -51,7 +51,7 @@ func (r *ring) find(ctx context.Context, kid string) (*ecdsa.PublicKey, error) {
 		r.mu.Lock()
 		k, ok := r.keys[kid]
 		fresh := !r.at.IsZero() && asked.Sub(r.at) < staleAfter
-		sought := !r.at.IsZero() && !r.at.Before(asked)
+		sought := r.at.After(asked)
 		r.mu.Unlock()
 		switch {
 		case ok && fresh && k.published(asked):
