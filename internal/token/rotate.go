@@ -70,13 +70,9 @@ func (s *Service) add(ctx context.Context, first bool) (kid string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("encode public key: %w", err)
 	}
-	sealed, err := s.cfg.Sealer.Seal(SecretName(kid), secret)
-	if err != nil {
-		return "", fmt.Errorf("seal private key: %w", err)
-	}
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	_, err = s.cfg.Store.Add(ctx, Fresh{
-		Key: Key{ID: kid, Public: public, Created: now}, Sealed: sealed, First: first,
+		Key: Key{ID: kid, Public: public, Created: now}, Private: secret, First: first,
 		Forget: now.Add(-Lifetime - skew),
 	})
 	s.ring.forget()

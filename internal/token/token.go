@@ -41,14 +41,14 @@ func (k Key) published(now time.Time) bool {
 // ErrNoKey says that there is no key of that id, or none that signs.
 var ErrNoKey = errors.New("no such signing key")
 
-// Store keeps the signing keys of an installation, the private parts sealed.
+// Store keeps the signing keys of an installation; private parts are unreadable at rest.
 type Store interface {
 	// Keys gives every key that there is, newest first.
 	Keys(ctx context.Context) ([]Key, error)
 	// Signing gives the id of the key that signs now; ErrNoKey when there is none.
 	Signing(ctx context.Context) (kid string, err error)
-	// Private gives the sealed private part of the key that signs; ErrNoKey when kid does not sign (any more).
-	Private(ctx context.Context, kid string) (sealed []byte, err error)
+	// Private gives the private part of the key that signs; ErrNoKey when kid does not sign (any more).
+	Private(ctx context.Context, kid string) ([]byte, error)
 	// Add makes k the key that signs, in one transaction: the one before is retired at k.Created and its private part
 	// forgotten, and keys retired before forget are deleted. With first it does so only where no key signs, and made
 	// says whether it did.
@@ -58,23 +58,14 @@ type Store interface {
 // Fresh is a signing key to add.
 type Fresh struct {
 	Key
-	Sealed []byte // private part, under the name SecretName(ID)
-	First  bool
-	Forget time.Time
-}
-
-// Sealer keeps private keys secret at rest.
-type Sealer interface {
-	// Seal gives plain sealed for a purpose.
-	Seal(purpose string, plain []byte) ([]byte, error)
-	// Open gives back what was sealed for the purpose.
-	Open(purpose string, sealed []byte) ([]byte, error)
+	Private []byte // JWK
+	First   bool
+	Forget  time.Time
 }
 
 // Config is what a Service needs.
 type Config struct {
-	Store  Store
-	Sealer Sealer
+	Store Store
 	// Installation tells this installation's tokens from those of any other: their audience, and their issuer where
 	// Issuer is empty.
 	Installation string
@@ -185,11 +176,7 @@ func (s *Service) signing(ctx context.Context) (jose.Signer, error) {
 }
 
 func (s *Service) open(ctx context.Context, kid string) (jose.Signer, error) {
-	sealed, err := s.cfg.Store.Private(ctx, kid)
-	if err != nil {
-		return nil, err
-	}
-	plain, err := s.cfg.Sealer.Open(SecretName(kid), sealed)
+	plain, err := s.cfg.Store.Private(ctx, kid)
 	if err != nil {
 		return nil, err
 	}
@@ -202,6 +189,3 @@ func (s *Service) open(ctx context.Context, kid string) (jose.Signer, error) {
 	}
 	return jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: private}, new(jose.SignerOptions).WithType("JWT"))
 }
-
-// SecretName is the name, and the purpose, under which the private part of a key is sealed.
-func SecretName(kid string) string { return "signing/" + kid }

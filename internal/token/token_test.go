@@ -30,7 +30,7 @@ const installation = "urn:quarry:test"
 // node gives a service over keys, as one node of an installation has it.
 func node(t *testing.T, keys *tokentest.Memory) *token.Service {
 	t.Helper()
-	s := token.New(token.Config{Store: keys, Sealer: tokentest.Plain{}, Installation: installation})
+	s := token.New(token.Config{Store: keys, Installation: installation})
 	if err := s.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +53,7 @@ func private(t *testing.T, keys *tokentest.Memory) jose.JSONWebKey {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealed, err := keys.Private(t.Context(), kid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := tokentest.Plain{}.Open(token.SecretName(kid), sealed)
+	plain, err := keys.Private(t.Context(), kid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,8 +105,8 @@ func TestIssuer(t *testing.T) {
 	keys := new(tokentest.Memory)
 	s := node(t, keys)
 	for _, c := range []token.Config{
-		{Store: keys, Sealer: tokentest.Plain{}, Installation: installation, Issuer: "https://search.example.org"},
-		{Store: keys, Sealer: tokentest.Plain{}, Installation: "urn:quarry:other", Issuer: installation},
+		{Store: keys, Installation: installation, Issuer: "https://search.example.org"},
+		{Store: keys, Installation: "urn:quarry:other", Issuer: installation},
 	} {
 		other := token.New(c)
 		out := issue(t, other, client)
@@ -426,7 +422,7 @@ func TestPublished(t *testing.T) {
 // No text makes Check panic or pass, and its refusals do not repeat the token.
 func FuzzCheck(f *testing.F) {
 	keys := new(tokentest.Memory)
-	s := token.New(token.Config{Store: keys, Sealer: tokentest.Plain{}, Installation: installation})
+	s := token.New(token.Config{Store: keys, Installation: installation})
 	if err := s.Prepare(f.Context()); err != nil {
 		f.Fatal(err)
 	}

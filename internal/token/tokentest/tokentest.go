@@ -3,9 +3,7 @@
 package tokentest
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
@@ -43,15 +41,15 @@ func (m *Memory) Signing(context.Context) (string, error) {
 	return "", token.ErrNoKey
 }
 
-// Private gives the sealed private part of the key that signs.
+// Private gives the private part of the key that signs.
 func (m *Memory) Private(_ context.Context, kid string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	sealed, ok := m.private[kid]
+	plain, ok := m.private[kid]
 	if !ok {
 		return nil, token.ErrNoKey
 	}
-	return sealed, m.failing
+	return plain, m.failing
 }
 
 // Add makes k the key that signs.
@@ -73,7 +71,7 @@ func (m *Memory) Add(_ context.Context, k token.Fresh) (bool, error) {
 			kept = append(kept, old)
 		}
 	}
-	m.keys, m.private = kept, map[string][]byte{k.ID: k.Sealed}
+	m.keys, m.private = kept, map[string][]byte{k.ID: k.Private}
 	return true, nil
 }
 
@@ -89,21 +87,4 @@ func (m *Memory) Fail(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.failing = err
-}
-
-// Plain is a token.Sealer that hides nothing: it writes the purpose before the value, and checks it.
-type Plain struct{}
-
-// Seal writes the purpose before plain.
-func (Plain) Seal(purpose string, plain []byte) ([]byte, error) {
-	return append([]byte(purpose+"\x00"), plain...), nil
-}
-
-// Open takes the purpose off again.
-func (Plain) Open(purpose string, sealed []byte) ([]byte, error) {
-	plain, ok := bytes.CutPrefix(sealed, []byte(purpose+"\x00"))
-	if !ok {
-		return nil, errors.New("sealed for another purpose")
-	}
-	return plain, nil
 }
