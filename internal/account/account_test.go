@@ -20,7 +20,7 @@ func service(t *testing.T) *account.Service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	return account.New(accounts.New(db))
+	return account.New(account.Config{Store: accounts.New(db)})
 }
 
 // TestBootstrap proves that the first start makes an owner whose key works, and that no later one makes another.

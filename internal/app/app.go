@@ -29,6 +29,7 @@ import (
 	"quarry/internal/httpapi/catalog"
 	httpcorpora "quarry/internal/httpapi/corpora"
 	httpdocuments "quarry/internal/httpapi/documents"
+	"quarry/internal/httpapi/identity"
 	httpjobs "quarry/internal/httpapi/jobs"
 	httpqueries "quarry/internal/httpapi/queries"
 	"quarry/internal/ingest"
@@ -98,7 +99,7 @@ func (a *App) open(ctx context.Context) (err error) {
 	if err != nil {
 		return databaseError(a.cfg.Data, err)
 	}
-	people := account.New(accounts.New(a.db))
+	people := account.New(account.Config{Store: accounts.New(a.db)})
 	if a.NewOwner, err = makeOwner(ctx, a.folder, people); err != nil {
 		return databaseError(a.cfg.Data, err)
 	}
@@ -155,6 +156,7 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 			httpcorpora.New(a.Corpora, attributes, cursors),
 			httpdocuments.New(a.Ingest, reading, cursors, a.cfg.MaxUpload),
 			httpjobs.New(a.jobs, many, cursors),
+			identity.New(identity.Config{Accounts: people, Cursors: cursors}),
 			catalog.New(a.encoders, cursors),
 			httpqueries.New(a.Retrieve, a.History),
 			httpqueries.NewMetadata(metaquery.New(corpusRows, documentRows)),

@@ -11,12 +11,13 @@ import (
 
 // The distinct identifier types. Each is the full text with its prefix.
 type (
-	Corpus string // crp_<digits>
-	User   string // usr_…
-	APIKey string // aky_…
-	Query  string // qry_…
-	Upload string // internal name of an upload in flight
-	Job    string // job_…
+	Corpus    string // crp_<digits>
+	User      string // usr_…
+	APIKey    string // aky_…
+	Query     string // qry_…
+	Upload    string // internal name of an upload in flight
+	Job       string // job_…
+	AppClient string // app_…
 )
 
 // NewCorpus gives a fresh corpus id; the contract's pattern allows digits only.
@@ -27,6 +28,9 @@ func NewUser() User { return User("usr_" + Text(20)) }
 
 // NewAPIKey gives a fresh key id (not the secret).
 func NewAPIKey() APIKey { return APIKey("aky_" + Text(20)) }
+
+// NewAppClient gives a fresh id for managing an application client (not the one that it signs in with).
+func NewAppClient() AppClient { return AppClient("app_" + Text(20)) }
 
 // NewJob gives a fresh job id.
 func NewJob() Job { return Job("job_" + Text(20)) }

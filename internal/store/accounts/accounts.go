@@ -1,11 +1,11 @@
-// Package accounts keeps users and API keys in SQL: the account.Store of the service. Package app makes it.
+// Package accounts keeps users, API keys, application clients and their grants in SQL: the account.Store of the
+// service. Package app makes it.
 package accounts
 
 import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -21,40 +21,11 @@ var _ account.Store = (*Store)(nil)
 // New gives a store over db.
 func New(db *store.DB) *Store { return &Store{db} }
 
-// KeyByDigest gives the key and its owner in one read; account.ErrNoKey when there is none.
-func (s *Store) KeyByDigest(ctx context.Context, digest string) (account.Key, account.User, error) {
-	var k account.Key
-	var u account.User
-	var roles string
-	var keyMade, userMade int64
-	err := s.db.Reader().QueryRowContext(ctx, `
-		SELECT k.id, k.name, k.digest, k.owner, k.enabled, k.created, u.id, u.username, u.email, u.enabled, u.api_roles, u.created
-		FROM api_keys k JOIN users u ON u.id = k.owner WHERE k.digest = $1`, digest).
-		Scan(&k.ID, &k.Name, &k.Digest, &k.Owner, &k.Enabled, &keyMade, &u.ID, &u.Username, &u.Email, &u.Enabled, &roles, &userMade)
-	if errors.Is(err, sql.ErrNoRows) {
-		return k, u, account.ErrNoKey
-	}
-	if err != nil {
-		return k, u, fmt.Errorf("read key: %w", store.Translate(err))
-	}
-	if err := json.Unmarshal([]byte(roles), &u.APIRoles); err != nil {
-		return k, u, fmt.Errorf("read roles of %s: %w", u.ID, err)
-	}
-	k.Created, u.Created = time.UnixMicro(keyMade).UTC(), time.UnixMicro(userMade).UTC()
-	return k, u, nil
-}
-
 // CreateOwner writes the first user and its key in one transaction unless a user exists; made says which.
 func (s *Store) CreateOwner(ctx context.Context, u account.User, k account.Key) (made bool, err error) {
-	roles, err := json.Marshal(u.APIRoles)
-	if err != nil {
-		return false, fmt.Errorf("encode roles: %w", err)
-	}
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		// The row serialises nodes that start at once on PostgreSQL; SQLite has one writer anyway.
-		if err := tx.Exec(`INSERT INTO meta (name, value) VALUES ('owner', $1)
-			ON CONFLICT (name) DO UPDATE SET value = meta.value`, []byte(u.ID)); err != nil {
-			return fmt.Errorf("lock owner: %w", err)
+		if err := lockOwners(tx); err != nil {
+			return err
 		}
 		var users int
 		if err := tx.QueryRow(`SELECT COUNT(*) FROM users`).Scan(&users); err != nil {
@@ -63,15 +34,58 @@ func (s *Store) CreateOwner(ctx context.Context, u account.User, k account.Key) 
 		if made = users == 0; !made {
 			return nil
 		}
-		if err := tx.Exec(`INSERT INTO users (id, username, email, enabled, api_roles, created) VALUES ($1, $2, $3, $4, $5, $6)`,
-			u.ID, u.Username, u.Email, u.Enabled, string(roles), u.Created.UnixMicro()); err != nil {
-			return fmt.Errorf("write user: %w", err)
+		if err := insertUser(tx, u); err != nil {
+			return err
 		}
-		if err := tx.Exec(`INSERT INTO api_keys (id, name, digest, owner, enabled, created) VALUES ($1, $2, $3, $4, $5, $6)`,
-			k.ID, k.Name, k.Digest, k.Owner, k.Enabled, k.Created.UnixMicro()); err != nil {
-			return fmt.Errorf("write key: %w", err)
-		}
-		return nil
+		return insertKey(tx, k)
 	})
 	return made && err == nil, err
+}
+
+// lockOwners makes the changes of who is owner follow one another, also between the nodes over one PostgreSQL; SQLite
+// has one writer anyway.
+func lockOwners(tx *store.Tx) error {
+	if err := tx.Exec(`INSERT INTO meta (name, value) VALUES ('owner', $1)
+		ON CONFLICT (name) DO UPDATE SET value = meta.value`, []byte{}); err != nil {
+		return fmt.Errorf("lock owners: %w", err)
+	}
+	return nil
+}
+
+// row is what one row is read from.
+type row interface{ Scan(dest ...any) error }
+
+// list gives a list of texts as it is kept.
+func list(all []string) string {
+	if len(all) == 0 {
+		return "[]"
+	}
+	raw, _ := json.Marshal(all) // texts always encode
+	return string(raw)
+}
+
+// texts reads what list wrote; an empty one is nil.
+func texts(kept, of string) ([]string, error) {
+	if kept == "[]" {
+		return nil, nil
+	}
+	var out []string
+	if err := json.Unmarshal([]byte(kept), &out); err != nil {
+		return nil, fmt.Errorf("read list of %s: %w", of, err)
+	}
+	return out, nil
+}
+
+func at(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
+
+// position gives the place of a list to go on after: nil is its beginning.
+func position(p *account.Position) (created int64, id string) {
+	if p == nil {
+		return 1<<63 - 1, ""
+	}
+	return p.Created, p.ID
+}
+
+func orNull(s string) any {
+	return sql.NullString{String: s, Valid: s != ""}
 }

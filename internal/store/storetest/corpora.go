@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -11,58 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quarry/internal/account"
 	"quarry/internal/corpus"
 	"quarry/internal/document"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/opt"
 )
-
-func owner(name string) (account.User, account.Key) {
-	made := time.Now().UTC().Truncate(time.Microsecond)
-	u := account.User{ID: id.NewUser(), Username: name, Email: name + "@x", Enabled: true, APIRoles: []string{"owner", "b"}, Created: made}
-	return u, account.Key{ID: id.NewAPIKey(), Name: "key", Digest: account.Digest(name), Owner: u.ID, Enabled: true, Created: made}
-}
-
-// A key is found by its digest with its owner, as written; another digest gives ErrNoKey.
-func testAccounts(t *testing.T, s Stores) {
-	u, k := owner("ann")
-	if made, err := s.Accounts.CreateOwner(t.Context(), u, k); err != nil || !made {
-		t.Fatalf("CreateOwner = %v, %v; want true, nil", made, err)
-	}
-	gotKey, gotUser, err := s.Accounts.KeyByDigest(t.Context(), k.Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(k, gotKey) + cmp.Diff(u, gotUser); diff != "" {
-		t.Error("key or user differ (-want +got):", diff)
-	}
-	if _, _, err := s.Accounts.KeyByDigest(t.Context(), "unknown"); !errors.Is(err, account.ErrNoKey) {
-		t.Errorf("unknown digest: error %v, want ErrNoKey", err)
-	}
-}
-
-// Of several owners made at once exactly one is made, and its key alone works.
-func testOwnerOnce(t *testing.T, s Stores) {
-	made := atOnce(t.Context(), 8, func(ctx context.Context, i int) bool {
-		u, k := owner(fmt.Sprint("user", i))
-		ok, err := s.Accounts.CreateOwner(ctx, u, k)
-		if err != nil {
-			t.Errorf("CreateOwner: %v", err)
-		}
-		return ok
-	})
-	for i, ok := range made {
-		_, _, err := s.Accounts.KeyByDigest(t.Context(), account.Digest(fmt.Sprint("user", i)))
-		if found := err == nil; found != ok {
-			t.Errorf("owner %d: made %v, key found %v", i, ok, found)
-		}
-	}
-	if n := count(made); n != 1 {
-		t.Errorf("%d owners were made, want 1", n)
-	}
-}
 
 func count(all []bool) (n int) {
 	for _, b := range all {

@@ -1,17 +1,35 @@
 package storetest
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
 	"quarry/internal/account"
+	"quarry/internal/authz"
 	"quarry/internal/id"
 	"quarry/internal/store"
+	"quarry/internal/store/accounts"
 )
 
-// AddKey writes a user with these API roles and a personal key of its own, and gives the key's secret. The interface
-// that makes users and keys is not built yet; tests of refusals need them now.
+// User gives a user to create, with every member set but rights.
+func User(name string) account.User {
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	return account.User{
+		ID: id.NewUser(), Username: name, Email: name + "@example.test", Description: "all about " + name, Enabled: true,
+		Metadata: []byte(`{"n":1.50,"s":"é<&>"}`), Groups: []string{"staff", "a b"}, Created: now, Updated: now,
+	}
+}
+
+// PersonalKey gives the key of a user to create, and its secret.
+func PersonalKey(u account.User) (k account.Key, secret string) {
+	secret = "zut_" + id.Text(38)
+	return account.Key{
+		ID: id.NewAPIKey(), Name: "key of " + u.Username, Digest: account.Digest(secret), Prefix: "zut_", Tail: account.Tail(secret),
+		Style: account.StylePersonal, Owner: u.ID, Creator: string(u.ID), Enabled: true, Created: u.Created,
+	}, secret
+}
+
+// AddKey writes a user with these API roles and a personal key of its own, and gives the key's secret.
 func AddKey(t testing.TB, c store.Config, username string, roles ...string) string {
 	t.Helper()
 	db, err := store.Open(t.Context(), c)
@@ -19,21 +37,16 @@ func AddKey(t testing.TB, c store.Config, username string, roles ...string) stri
 		t.Fatal(err)
 	}
 	defer db.Close()
-	raw, err := json.Marshal(roles)
-	if err != nil {
+	u := User(username)
+	u.Rights = authz.Rights{API: roles}
+	if err := accounts.New(db).CreateUser(t.Context(), u); err != nil {
 		t.Fatal(err)
 	}
-	if roles == nil {
-		raw = []byte("[]")
-	}
-	secret, user, now := "zut_"+id.Text(38), id.NewUser(), time.Now().UnixMicro()
+	k, secret := PersonalKey(u)
 	err = db.Write(t.Context(), func(tx *store.Tx) error {
-		if err := tx.Exec(`INSERT INTO users (id, username, email, enabled, api_roles, created) VALUES ($1, $2, $3, $4, $5, $6)`,
-			user, username, username+"@localhost", true, string(raw), now); err != nil {
-			return err
-		}
-		return tx.Exec(`INSERT INTO api_keys (id, name, digest, owner, enabled, created) VALUES ($1, $2, $3, $4, $5, $6)`,
-			id.NewAPIKey(), "key of "+username, account.Digest(secret), user, true, now)
+		return tx.Exec(`INSERT INTO api_keys (id, name, digest, prefix, tail, style, owner, creator, enabled, api_roles, created)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, string(k.ID), k.Name, k.Digest, k.Prefix, k.Tail, k.Style,
+			string(k.Owner), k.Creator, true, "[]", k.Created.UnixMicro())
 	})
 	if err != nil {
 		t.Fatal(err)

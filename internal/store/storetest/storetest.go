@@ -34,7 +34,7 @@ func Run(t *testing.T, open func(testing.TB) Stores) {
 		name string
 		test func(*testing.T, Stores)
 	}{
-		{"accounts", testAccounts}, {"owner once", testOwnerOnce},
+		{"accounts", testAccounts}, {"owner once", testOwnerOnce}, {"user rights", testUserRights},
 		{"create corpus", testCreateCorpus}, {"create corpus at once", testCreateCorpusAtOnce}, {"get corpora", testGetCorpora},
 		{"list corpora", testListCorpora}, {"match corpora", testMatchCorpora}, {"update corpus", testUpdateCorpus},
 		{"replace attributes", testReplaceAttributes}, {"recount", testRecount}, {"reset corpus", testResetCorpus}, {"delete corpus", testDeleteCorpus},

@@ -1,0 +1,67 @@
+package identity
+
+import (
+	"encoding/json"
+
+	"quarry/internal/api"
+	"quarry/internal/authz"
+)
+
+// rights maps the three lists of roles that bodies hold; a list left out is an empty one.
+func rights(apiRoles *[]api.ApiRole, corpora *[]api.CorpusRole, agents *[]api.AgentRole) authz.Rights {
+	return authz.Rights{API: apiRolesOf(apiRoles), Corpora: corpusGrants(corpora), Agents: agentGrants(agents)}
+}
+
+func apiRolesOf(all *[]api.ApiRole) []string {
+	var out []string
+	for _, r := range or(all, nil) {
+		out = append(out, string(r))
+	}
+	return out
+}
+
+func corpusGrants(all *[]api.CorpusRole) []authz.Grant {
+	var out []authz.Grant
+	for _, r := range or(all, nil) {
+		out = append(out, authz.Grant{Key: r.CorpusKey, Role: string(r.Role)})
+	}
+	return out
+}
+
+func agentGrants(all *[]api.AgentRole) []authz.Grant {
+	var out []authz.Grant
+	for _, r := range or(all, nil) {
+		out = append(out, authz.Grant{Key: r.AgentKey, Role: string(r.Role)})
+	}
+	return out
+}
+
+// wireRights maps rights to the three lists, none of which is ever absent.
+func wireRights(r authz.Rights) (*[]api.ApiRole, *[]api.CorpusRole, *[]api.AgentRole) {
+	roles, corpora, agents := make([]api.ApiRole, len(r.API)), make([]api.CorpusRole, len(r.Corpora)), make([]api.AgentRole, len(r.Agents))
+	for i, v := range r.API {
+		roles[i] = api.ApiRole(v)
+	}
+	for i, g := range r.Corpora {
+		corpora[i] = api.CorpusRole{CorpusKey: g.Key, Role: api.CorpusRoleRole(g.Role)}
+	}
+	for i, g := range r.Agents {
+		agents[i] = api.AgentRole{AgentKey: g.Key, Role: api.AgentRoleRole(g.Role)}
+	}
+	return &roles, &corpora, &agents
+}
+
+// member gives a member of a checked body as it was sent, nil when it was left out. The generated models would turn
+// its numbers into floating point.
+func member(body json.RawMessage, name string) json.RawMessage {
+	var all map[string]json.RawMessage
+	_ = json.Unmarshal(body, &all) // the chain has read it as an object already
+	return all[name]
+}
+
+func or[T any](p *T, d T) T {
+	if p == nil {
+		return d
+	}
+	return *p
+}

@@ -1,0 +1,230 @@
+package accounts
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"quarry/internal/account"
+	"quarry/internal/authz"
+	"quarry/internal/fault"
+	"quarry/internal/store"
+)
+
+// userColumns is what scanUser reads, in its order.
+const userColumns = `id, username, email, description, enabled, metadata, member_of, api_roles, created, updated`
+
+func scanUser(r row) (u account.User, err error) {
+	var metadata, groups, roles string
+	var made, changed int64
+	if err = r.Scan(&u.ID, &u.Username, &u.Email, &u.Description, &u.Enabled, &metadata, &groups, &roles, &made, &changed); err != nil {
+		return u, err
+	}
+	if metadata != "{}" {
+		u.Metadata = []byte(metadata)
+	}
+	u.Created, u.Updated = at(made), at(changed)
+	if u.Groups, err = texts(groups, string(u.ID)); err != nil {
+		return u, err
+	}
+	u.Rights.API, err = texts(roles, string(u.ID))
+	return u, err
+}
+
+func noUser(username string) error {
+	return fault.NotFound("user_not_found", username, "user %s does not exist", username)
+}
+
+func object(raw []byte) string {
+	if len(raw) == 0 {
+		return "{}"
+	}
+	return string(raw)
+}
+
+// CreateUser writes a user. See account.Users.
+func (s *Store) CreateUser(ctx context.Context, u account.User) error {
+	return s.db.Write(ctx, func(tx *store.Tx) error { return insertUser(tx, u) })
+}
+
+func insertUser(tx *store.Tx, u account.User) error {
+	var id string
+	err := tx.QueryRow(`INSERT INTO users (folded, folded_email, `+userColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING RETURNING id`,
+		account.Fold(u.Username), account.Fold(u.Email), string(u.ID), u.Username, u.Email, u.Description, u.Enabled,
+		object(u.Metadata), list(u.Groups), list(u.Rights.API), u.Created.UnixMicro(), u.Updated.UnixMicro()).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return taken(tx, u)
+	}
+	if err != nil {
+		return fmt.Errorf("write user: %w", err)
+	}
+	return putGrants(tx, string(u.ID), u.Rights.Corpora)
+}
+
+// taken says which of a new user's names another one has.
+func taken(tx *store.Tx, u account.User) error {
+	var names int
+	if err := tx.QueryRow(`SELECT COUNT(*) FROM users WHERE folded = $1`, account.Fold(u.Username)).Scan(&names); err != nil {
+		return fmt.Errorf("read users: %w", err)
+	}
+	if names == 0 {
+		return fault.Conflict("user_exists", "a user with the e-mail address %s, or one that differs in its spelling only, already exists", u.Email)
+	}
+	return fault.Conflict("user_exists", "user %s, or one whose name differs in its spelling only, already exists", u.Username)
+}
+
+// UserByName gives a user. See account.Users.
+func (s *Store) UserByName(ctx context.Context, username string) (u account.User, err error) {
+	err = s.db.Read(ctx, func(q store.Querier) error {
+		u, err = scanUser(q.QueryRowContext(ctx, `SELECT `+userColumns+` FROM users WHERE folded = $1`, account.Fold(username)))
+		if errors.Is(err, sql.ErrNoRows) {
+			return noUser(username)
+		}
+		if err != nil {
+			return fmt.Errorf("read user: %w", err)
+		}
+		return fillUsers(ctx, q, []account.User{u}, func(_ int, g []authz.Grant) { u.Rights.Corpora = g })
+	})
+	return u, err
+}
+
+// fillUsers gives each user's grants to set.
+func fillUsers(ctx context.Context, q store.Querier, all []account.User, set func(i int, g []authz.Grant)) error {
+	ids := make([]string, len(all))
+	for i := range all {
+		ids[i] = string(all[i].ID)
+	}
+	held, err := grantsOf(ctx, q, ids)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		set(i, held[id])
+	}
+	return nil
+}
+
+// readers are the API roles that open every corpus for reading, as they stand in a column of roles.
+var readers = []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"}
+
+// reading is the condition that a user may read corpus $4.
+var reading = func() string {
+	var any strings.Builder
+	for _, role := range readers {
+		any.WriteString(` OR api_roles LIKE '%"` + role + `"%'`)
+	}
+	return ` AND EXISTS (SELECT 1 FROM corpora c WHERE c.key = $4 AND (EXISTS (SELECT 1 FROM grants g WHERE g.corpus_no = c.no AND g.holder = users.id)` +
+		any.String() + `))`
+}()
+
+// ListUsers gives a page of users. See account.Users.
+func (s *Store) ListUsers(ctx context.Context, l account.UserList) (page []account.User, more bool, err error) {
+	created, id := position(l.After)
+	args := []any{created, id, l.Limit + 1}
+	where := ""
+	if l.Corpus != "" {
+		where = reading
+		args = append(args, l.Corpus)
+	}
+	err = s.db.Read(ctx, func(q store.Querier) error {
+		rows, err := q.QueryContext(ctx, `SELECT `+userColumns+` FROM users WHERE (created, id) < ($1, $2)`+where+`
+			ORDER BY created DESC, id DESC LIMIT $3`, args...)
+		page, err = store.Collect(rows, err, func(r *sql.Rows) (account.User, error) { return scanUser(r) })
+		if err != nil {
+			return fmt.Errorf("list users: %w", err)
+		}
+		if more = len(page) > l.Limit; more {
+			page = page[:l.Limit]
+		}
+		return fillUsers(ctx, q, page, func(i int, g []authz.Grant) { page[i].Rights.Corpora = g })
+	})
+	return page, more, err
+}
+
+// UpdateUser changes a user. See account.Users.
+func (s *Store) UpdateUser(ctx context.Context, username string, change func(account.User) (account.User, error)) (out account.User, err error) {
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		was, err := lockUser(ctx, tx, username)
+		if err != nil {
+			return err
+		}
+		if out, err = change(was); err != nil {
+			return err
+		}
+		if isOwner(was) && !isOwner(out) {
+			if err := keepOwner(tx, was); err != nil {
+				return err
+			}
+		}
+		if err := tx.Exec(`UPDATE users SET description = $2, enabled = $3, metadata = $4, member_of = $5, api_roles = $6, updated = $7
+			WHERE id = $1`, string(was.ID), out.Description, out.Enabled, object(out.Metadata), list(out.Groups), list(out.Rights.API),
+			out.Updated.UnixMicro()); err != nil {
+			return fmt.Errorf("update user: %w", err)
+		}
+		if reflect.DeepEqual(was.Rights.Corpora, out.Rights.Corpora) {
+			return nil
+		}
+		return putGrants(tx, string(was.ID), out.Rights.Corpora)
+	})
+	return out, err
+}
+
+// lockUser reads a user whom no other transaction changes before this one ends.
+func lockUser(ctx context.Context, tx *store.Tx, username string) (u account.User, err error) {
+	u, err = scanUser(tx.QueryRow(`UPDATE users SET updated = updated WHERE folded = $1 RETURNING `+userColumns, account.Fold(username)))
+	if errors.Is(err, sql.ErrNoRows) {
+		return u, noUser(username)
+	}
+	if err != nil {
+		return u, fmt.Errorf("read user: %w", err)
+	}
+	return u, fillUsers(ctx, inTx{tx}, []account.User{u}, func(_ int, g []authz.Grant) { u.Rights.Corpora = g })
+}
+
+func isOwner(u account.User) bool { return u.Enabled && slices.Contains(u.Rights.API, authz.Owner) }
+
+// keepOwner refuses to go on when u is the last enabled owner. The lock comes before the count, so that of two owners
+// who go at once the second one sees that the first is gone.
+func keepOwner(tx *store.Tx, u account.User) error {
+	if err := lockOwners(tx); err != nil {
+		return err
+	}
+	var others int
+	if err := tx.QueryRow(`SELECT COUNT(*) FROM users WHERE enabled AND api_roles LIKE '%"owner"%' AND id <> $1`, string(u.ID)).Scan(&others); err != nil {
+		return fmt.Errorf("count owners: %w", err)
+	}
+	if others == 0 {
+		return account.LastOwner(u)
+	}
+	return nil
+}
+
+// DeleteUser removes a user. See account.Users.
+func (s *Store) DeleteUser(ctx context.Context, username string, allow func(account.User) error) error {
+	return s.db.Write(ctx, func(tx *store.Tx) error {
+		u, err := lockUser(ctx, tx, username)
+		if err != nil {
+			return err
+		}
+		if err := allow(u); err != nil {
+			return err
+		}
+		if isOwner(u) {
+			if err := keepOwner(tx, u); err != nil {
+				return err
+			}
+		}
+		if err := dropGrants(tx, string(u.ID)); err != nil {
+			return err
+		}
+		if err := tx.Exec(`DELETE FROM users WHERE id = $1`, string(u.ID)); err != nil { // its keys go with it
+			return fmt.Errorf("delete user: %w", err)
+		}
+		return nil
+	})
+}
