@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -130,6 +131,12 @@ func (e *Expect) check(res *http.Response, raw []byte, saved map[string]any) err
 			return fmt.Errorf("%q is not in %.600s", want, raw)
 		}
 	}
+	for _, text := range e.Lacks {
+		unwanted := fmt.Sprint(fillText(text, saved))
+		if strings.Contains(unwanted, "${") || strings.Contains(string(raw), unwanted) {
+			return fmt.Errorf("%q is in %.600s, or was never saved", unwanted, raw)
+		}
+	}
 	if len(raw) == 0 {
 		if e.Body != nil || len(e.Lengths) > 0 {
 			return fmt.Errorf("the body is empty")
@@ -217,17 +224,51 @@ func request(ctx context.Context, t Target, op *api.Operation, s *Step, saved ma
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
 	}
-	switch s.Key {
-	case "none":
-	case "bad":
-		req.Header.Set("x-api-key", "zut_not-a-key-of-this-installation")
-	default:
-		req.Header.Set("x-api-key", t.Keys[cmp.Or(s.Key, "owner")])
+	if err := authenticate(req, t, s, saved); err != nil {
+		return nil, err
 	}
 	for k, v := range s.Headers {
 		req.Header.Set(k, fmt.Sprint(fillText(v, saved)))
 	}
 	return req, nil
+}
+
+// authenticate sets the credential that a step names.
+func authenticate(req *http.Request, t Target, s *Step, saved map[string]any) error {
+	switch {
+	case s.Bearer != "":
+		token, err := secret(s.Bearer, saved)
+		req.Header.Set("Authorization", "Bearer "+token)
+		return err
+	case s.Basic != "":
+		pair, err := secret(s.Basic, saved)
+		req.Header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(pair)))
+		return err
+	case s.Key == "none":
+		return nil
+	case s.Key == "bad":
+		req.Header.Set("x-api-key", "zut_not-a-key-of-this-installation")
+		return nil
+	case strings.HasPrefix(s.Key, "${"):
+		key, err := secret(s.Key, saved)
+		req.Header.Set("x-api-key", key)
+		return err
+	}
+	key, known := t.Keys[cmp.Or(s.Key, "owner")]
+	if !known {
+		return fmt.Errorf("no key is named %q", s.Key)
+	}
+	req.Header.Set("x-api-key", key)
+	return nil
+}
+
+// secret fills in what an earlier step saved. A name that nothing saved must not pass for a wrong credential.
+func secret(text string, saved map[string]any) (string, error) {
+	filled := fmt.Sprint(fillText(text, saved))
+	if strings.Contains(filled, "${") {
+		return "", fmt.Errorf("nothing is saved for %s", text)
+	}
+	return filled, nil
 }
 
 func (r *Repeat) text() string { return r.Before + strings.Repeat(r.Text, r.Times) + r.After }
@@ -236,6 +277,12 @@ func (s *Step) payload(saved map[string]any) (io.Reader, string, error) {
 	switch {
 	case s.Form != nil:
 		return formBody(s.Form, saved)
+	case s.Encoded != nil:
+		form := url.Values{}
+		for name, text := range s.Encoded {
+			form.Set(name, fmt.Sprint(fillText(text, saved)))
+		}
+		return strings.NewReader(form.Encode()), "application/x-www-form-urlencoded", nil
 	case s.Raw != nil:
 		return strings.NewReader(*s.Raw), "application/json", nil
 	case s.Repeat != nil:

@@ -24,11 +24,14 @@ type Step struct {
 	RawPath string            `yaml:"rawpath"` // instead of call's path: sent exactly as it stands
 	Query   map[string]any    `yaml:"query"`   // a list repeats the parameter
 	Headers map[string]string `yaml:"headers"`
-	Key     string            `yaml:"key"` // owner (default), powerless (no role), none, bad
+	Key     string            `yaml:"key"`    // owner (default), powerless (no role), none, bad, or a saved secret as ${name}
+	Bearer  string            `yaml:"bearer"` // instead of key: a saved token as ${name}, sent as Authorization: Bearer
+	Basic   string            `yaml:"basic"`  // instead of key: ${client_id}:${client_secret}, sent as Authorization: Basic
 	Body    any               `yaml:"body"`
 	Raw     *string           `yaml:"raw"`    // body sent exactly as it stands
 	Repeat  *Repeat           `yaml:"repeat"` // body made of a repeated text
 	Form    []FormPart        `yaml:"form"`
+	Encoded map[string]string `yaml:"encoded"` // members of an application/x-www-form-urlencoded body
 	Expect  Expect            `yaml:"expect"`
 	Save    map[string]string `yaml:"save"`  // name → path in the response, such as search_results.0.score
 	Race    *Race             `yaml:"race"`  // instead of everything above
@@ -60,6 +63,7 @@ type Expect struct {
 	OneOf    []int             `yaml:"one_of"`   // instead of status, in a race
 	Body     any               `yaml:"body"`     // subset: maps by member, lists in full, each element a subset
 	Contains []string          `yaml:"contains"` // texts somewhere in the body
+	Lacks    []string          `yaml:"lacks"`    // texts that must stand nowhere in the body
 	Absent   []string          `yaml:"absent"`   // paths that must not exist
 	Lengths  map[string]int    `yaml:"lengths"`  // path → number of elements
 	Headers  map[string]string `yaml:"headers"`

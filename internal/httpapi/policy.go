@@ -1,0 +1,52 @@
+package httpapi
+
+import (
+	"strings"
+	"sync"
+
+	"quarry/internal/api"
+	"quarry/internal/authz"
+)
+
+// Policy gives the api_policy of a principal: the operations open to it. The contract's schema knows no null there, so
+// "on anything" is written out.
+func Policy(p authz.Principal) *api.ApiPolicy {
+	out := &api.ApiPolicy{Name: p.Name, AllowedOperations: map[string]api.ApiOperationPolicy{}}
+	for id, scope := range authz.Policy(p, policyOperations()) {
+		allowed := api.ApiOperationPolicy{AllowAnyResource: scope.Any}
+		if !scope.Any {
+			allowed.AllowedResources = &scope.Resources
+		}
+		out.AllowedOperations[id] = allowed
+	}
+	return out
+}
+
+var policyOperations = sync.OnceValue(func() []authz.Operation {
+	var out []authz.Operation
+	for i := range api.Operations {
+		if op := &api.Operations[i]; !op.Public {
+			out = append(out, authz.Operation{ID: op.ID, Rule: roles(op), Corpus: corpusPlace(op), Agent: agentPlace(op)})
+		}
+	}
+	return out
+})
+
+// corpusPlace says where a request of the operation names its corpora.
+func corpusPlace(op *api.Operation) string {
+	switch {
+	case strings.Contains(op.Path, "{corpus_key}"):
+		return "path.corpus_key"
+	case op.Body.JSON != "": // query, createChat, createChatTurn
+		return "body.search.corpora.corpus_key"
+	}
+	return "implicit.corpus_key"
+}
+
+// agentPlace says where a request of the operation names its agent.
+func agentPlace(op *api.Operation) string {
+	if strings.Contains(op.Path, "{agent_key}") {
+		return "path.agent_key"
+	}
+	return "implicit.agent_key"
+}
