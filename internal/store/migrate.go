@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -17,19 +18,27 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// dialect is all in which the two engines differ for us: words of DDL, and who guards the migrations.
+// dialect is all in which the two engines differ for us: words of DDL, passages of DDL that one of them alone takes,
+// and who guards the migrations.
 type dialect struct {
-	name  goose.Dialect
-	words *strings.Replacer
-	lock  bool // other nodes may start at the same moment
+	name    goose.Dialect
+	words   *strings.Replacer
+	foreign *regexp.Regexp // passages for the other engine
+	lock    bool           // other nodes may start at the same moment
 }
 
 var (
 	sqliteDialect = dialect{goose.DialectSQLite3, strings.NewReplacer(
-		"{{row_number}}", "INTEGER PRIMARY KEY AUTOINCREMENT", "{{bytes}}", "BLOB", "{{text_by_bytes}}", "TEXT"), false}
+		"{{row_number}}", "INTEGER PRIMARY KEY AUTOINCREMENT", "{{bytes}}", "BLOB", "{{text_by_bytes}}", "TEXT", "{{sqlite}}", "", "{{/sqlite}}", ""), passages("postgres"), false}
 	postgresDialect = dialect{goose.DialectPostgres, strings.NewReplacer(
-		"{{row_number}}", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "{{bytes}}", "BYTEA", "{{text_by_bytes}}", `TEXT COLLATE "C"`), true}
+		"{{row_number}}", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "{{bytes}}", "BYTEA", "{{text_by_bytes}}", `TEXT COLLATE "C"`,
+		"{{postgres}}", "", "{{/postgres}}", ""), passages("sqlite"), true}
 )
+
+// passages matches what stands between {{engine}} and {{/engine}}.
+func passages(engine string) *regexp.Regexp {
+	return regexp.MustCompile(`(?s){{` + engine + `}}.*?{{/` + engine + `}}`)
+}
 
 // migrate brings the schema up to date, each file of migrations in a transaction of its own.
 func migrate(ctx context.Context, db *sql.DB, d dialect) error {
@@ -81,7 +90,7 @@ func (d dialect) steps() (all []*goose.Migration, newest int64, err error) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("read %s: %w", name, err)
 		}
-		ddl := d.words.Replace(string(text))
+		ddl := d.words.Replace(d.foreign.ReplaceAllString(string(text), ""))
 		run := func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, ddl)
 			return err
