@@ -219,7 +219,8 @@ func (a *App) Serve(ctx context.Context) error {
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- s.Serve(a.listener) }()
+	l := httpapi.Listen(s, a.listener)
+	go func() { failed <- s.Serve(l) }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)

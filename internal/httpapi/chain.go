@@ -67,6 +67,9 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 	if run == nil {
 		return fault.NotBuilt("%s (%s %s) is part of the contract and not built yet", op.ID, op.Method, op.Path)
 	}
+	if err := checkPath(c); err != nil {
+		return err
+	}
 	if err := s.resolve(r.Context(), c); err != nil {
 		return err
 	}

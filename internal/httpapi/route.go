@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"quarry/internal/api"
 )
@@ -79,8 +78,8 @@ func (n *node) find(method, escaped string) (op *api.Operation, params map[strin
 	segments := strings.Split(trimmed, "/")[1:]
 	for i, s := range segments {
 		decoded, err := url.PathUnescape(s)
-		if err != nil || !utf8.ValidString(decoded) || strings.ContainsRune(decoded, 0) {
-			return nil, nil, nil // no identifier holds these, so the path names nothing
+		if err != nil {
+			return nil, nil, nil
 		}
 		segments[i] = decoded
 	}

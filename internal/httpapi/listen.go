@@ -1,0 +1,101 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+
+	"quarry/internal/id"
+)
+
+// Listen gives the listener that s is to serve on. Its connections carry the contract's error bodies and headers also
+// where net/http refuses a request before any handler sees it: a path such as /%zz, a header without a name, headers
+// without end. It takes s.ConnContext and s.ConnState, and wraps s.Handler.
+func Listen(s *http.Server, l net.Listener) net.Listener {
+	next := s.Handler
+	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, ok := r.Context().Value(connKey{}).(*conn); ok {
+			c.answering.Store(true)
+		}
+		next.ServeHTTP(w, r)
+	})
+	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }
+	s.ConnState = func(c net.Conn, to http.ConnState) {
+		if ours, ok := c.(*conn); ok && to == http.StateIdle {
+			ours.answering.Store(false)
+		}
+	}
+	return listener{l}
+}
+
+// connKey is where the context of a request has its connection.
+type connKey struct{}
+
+type listener struct{ net.Listener }
+
+func (l listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: c}, nil
+}
+
+// conn rewrites the answers that net/http makes by itself, which are single writes.
+type conn struct {
+	net.Conn
+	answering atomic.Bool // whether a handler has the request: what it writes is left alone, whatever it looks like
+}
+
+// canned follows the status line of an answer of net/http.
+const canned = "Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
+
+func (c *conn) Write(b []byte) (int, error) {
+	if c.answering.Load() {
+		return c.Conn.Write(b)
+	}
+	line, rest, _ := bytes.Cut(b, []byte("\r\n"))
+	if !bytes.HasPrefix(rest, []byte(canned)) {
+		return c.Conn.Write(b)
+	}
+	if _, err := c.Conn.Write(refusal(string(line))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// CloseWrite lets net/http end its side first, so that a client reads the answer before the connection breaks.
+func (c *conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// refusal gives the whole answer for a status line such as "HTTP/1.1 400 Bad Request: malformed Host header".
+func refusal(line string) []byte {
+	status, reason, said := strings.Cut(line, ": ")
+	b := errorBody{RequestID: id.NewRequest(), Code: "invalid_request"}
+	switch {
+	case strings.Contains(status, " 431 "):
+		b.Code, reason = "headers_too_large", "the headers of the request are too large"
+	case strings.Contains(status, " 501 "):
+		b.Code, reason = "unsupported_transfer_encoding", "the transfer encoding is not supported; send the body as it is, or chunked"
+	case !said:
+		reason = "is not HTTP that can be read; the usual cause is a % in the path that two hexadecimal digits do not follow"
+	}
+	if b.Code == "invalid_request" {
+		b.FieldErrors = map[string]string{"request": reason}
+		reason = "request " + reason
+	}
+	b.Messages = []string{"INVALID_ARGUMENT: " + reason}
+	body, _ := json.Marshal(b) // strings always encode
+	head := fmt.Sprintf("%s\r\nCDN-Cache-Control: no-store\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Length: %d\r\n"+
+		"Content-Type: application/json\r\nX-Request-Id: %s\r\n\r\n", status, len(body)+1, b.RequestID)
+	return append(append([]byte(head), body...), '\n')
+}
