@@ -18,6 +18,7 @@ import (
 	contract "quarry/api"
 	"quarry/internal/account"
 	"quarry/internal/attribute"
+	"quarry/internal/authz"
 	"quarry/internal/bulk"
 	"quarry/internal/config"
 	"quarry/internal/corpus"
@@ -151,7 +152,9 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 	a.Retrieve = retrieve.New(corpusRows, a.replicas, documentRows, a.encoders)
 	a.History = history.New(queries.New(a.db), time.Duration(a.cfg.HistoryDays)*24*time.Hour, a.log)
 	a.server, err = httpapi.New(httpapi.Config{
-		Authenticate: people.Authenticate,
+		Authenticate: func(ctx context.Context, c httpapi.Credential) (authz.Principal, error) {
+			return people.Authenticate(ctx, c.Secret)
+		},
 		Areas: []httpapi.Area{
 			httpcorpora.New(a.Corpora, attributes, cursors),
 			httpdocuments.New(a.Ingest, reading, cursors, a.cfg.MaxUpload),

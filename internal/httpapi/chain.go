@@ -44,7 +44,7 @@ func (s *Server) finish(x *exchange, r *http.Request) {
 			x.log(s.cfg.Log, r)
 			panic(http.ErrAbortHandler)
 		}
-		writeError(x, http.StatusInternalServerError, x.call.RequestID, internalFault)
+		writeBody(x, http.StatusInternalServerError, bodyOf(x, x.call.RequestID, internalFault))
 	}
 	x.log(s.cfg.Log, r)
 }
@@ -104,29 +104,17 @@ func (s *Server) admit(r *http.Request, c *Call) (err error) {
 	if c.Op.Public {
 		return nil
 	}
-	secret := credential(r.Header)
-	if secret == "" {
-		return fault.Unauthenticated("no credential came with the request; send an API key in the header x-api-key")
+	shown, err := credential(r.Header)
+	if err != nil {
+		return err
 	}
-	if c.Principal, err = s.cfg.Authenticate(r.Context(), secret); err != nil {
+	if c.Principal, err = s.cfg.Authenticate(r.Context(), shown); err != nil {
 		return err
 	}
 	if !mayTry(c) {
 		return fault.Forbidden("%s", needed(c))
 	}
 	return nil
-}
-
-// credential gives the secret sent: x-api-key decides alone, since SDKs send a dummy bearer beside it.
-func credential(h http.Header) string {
-	if v := h.Values("X-Api-Key"); len(v) > 0 {
-		return strings.TrimSpace(v[0])
-	}
-	scheme, token, _ := strings.Cut(strings.TrimSpace(h.Get("Authorization")), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(token)
 }
 
 func needed(c *Call) string {

@@ -93,7 +93,11 @@ func (s *Server) refuse(x *exchange, r *http.Request, err error) {
 	}
 	x.drain(r)
 	status, _ := statusOf(f)
-	writeError(x, status, x.call.RequestID, f)
+	b := bodyOf(x, x.call.RequestID, f)
+	if x.call.Op != nil && grants[x.call.Op.ID] {
+		addOAuth(x, f, &b)
+	}
+	writeBody(x, status, b)
 }
 
 // errorBody is Error, BadRequestError and NotFoundError of the contract.
@@ -103,10 +107,13 @@ type errorBody struct {
 	Messages    []string          `json:"messages"`
 	Code        string            `json:"code,omitempty"`
 	RequestID   string            `json:"request_id"`
+
+	Error            string `json:"error,omitempty"` // RFC 6749
+	ErrorDescription string `json:"error_description,omitempty"`
 }
 
-// writeError answers with the contract's body for f.
-func writeError(w http.ResponseWriter, status int, requestID string, f *fault.Fault) {
+// bodyOf gives the contract's body for f and sets the headers that go with it.
+func bodyOf(w http.ResponseWriter, requestID string, f *fault.Fault) errorBody {
 	_, word := statusOf(f)
 	b := errorBody{Messages: []string{message(f, word)}, Code: f.Code, RequestID: requestID}
 	switch f.Kind {
@@ -120,7 +127,7 @@ func writeError(w http.ResponseWriter, status int, requestID string, f *fault.Fa
 	if f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
 	}
-	writeBody(w, status, b)
+	return b
 }
 
 func writeBody(w http.ResponseWriter, status int, b errorBody) {

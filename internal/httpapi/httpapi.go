@@ -41,7 +41,7 @@ type Resolver func(ctx context.Context, c *Call) error
 
 // Config is what a Server needs.
 type Config struct {
-	Authenticate func(ctx context.Context, secret string) (authz.Principal, error)
+	Authenticate func(ctx context.Context, c Credential) (authz.Principal, error)
 	Areas        []Area
 	Resolvers    map[string]Resolver // by path parameter name; run in path order, for built operations
 	Log          *slog.Logger

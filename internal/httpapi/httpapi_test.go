@@ -54,7 +54,8 @@ const (
 	noneKey   = "zut_none"   // no role
 )
 
-func authenticate(_ context.Context, secret string) (authz.Principal, error) {
+func authenticate(_ context.Context, c httpapi.Credential) (authz.Principal, error) {
+	secret := c.Secret
 	p := authz.Principal{Kind: authz.User, ID: "usr_" + secret}
 	switch secret {
 	case ownerKey:
@@ -134,6 +135,10 @@ func (s *service) ask(t *testing.T, method, path, body string, header ...string)
 		name, value, _ := strings.Cut(line, ":")
 		if value = strings.TrimSpace(value); value == "" {
 			r.Header.Del(name)
+			continue
+		}
+		if more, ok := strings.CutPrefix(name, "+"); ok {
+			r.Header.Add(more, value)
 			continue
 		}
 		r.Header.Set(name, value)

@@ -19,10 +19,13 @@ import (
 // maxDepth bounds the nesting of JSON; the contract's own shapes need less than 20.
 const maxDepth = 200
 
+// readsJSON reports whether the chain reads the body. Handlers read those that may be forms.
+func readsJSON(op *api.Operation) bool { return op.Body.JSON != "" && op.Body.Form == "" }
+
 // checkMediaType refuses a body that a JSON endpoint can't read. A content type without a body says nothing, and a
 // body without one is taken for JSON.
 func checkMediaType(op *api.Operation, r *http.Request) error {
-	if op.Body.JSON == "" || r.ContentLength == 0 {
+	if !readsJSON(op) || r.ContentLength == 0 {
 		return nil
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
@@ -47,7 +50,7 @@ func checkMediaType(op *api.Operation, r *http.Request) error {
 // at fault go to bad; only a body that is too large or can't be read is an error. Where the contract names no JSON
 // body, whatever was sent is left alone.
 func (s *Server) readBody(r *http.Request, c *Call, bad *fault.Fault) error {
-	if c.Op.Body.JSON == "" {
+	if !readsJSON(c.Op) {
 		return nil
 	}
 	raw, err := s.readAll(r)

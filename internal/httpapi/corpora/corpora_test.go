@@ -138,7 +138,7 @@ func start(t *testing.T) *service {
 	m := &memory{all: map[string]corpus.Corpus{}}
 	c := corpus.New(m, encoders{}, encoders{})
 	s, err := httpapi.New(httpapi.Config{
-		Authenticate: func(context.Context, string) (authz.Principal, error) {
+		Authenticate: func(context.Context, httpapi.Credential) (authz.Principal, error) {
 			return authz.Principal{APIRoles: []string{"owner"}}, nil
 		},
 		Areas:     []httpapi.Area{corpora.New(c, nil, page.NewCursors([]byte("0123456789abcdef")))},

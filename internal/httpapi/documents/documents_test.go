@@ -37,7 +37,7 @@ func newServer(t *testing.T, c corpus.Corpus) (*documenttest.Memory, http.Handle
 		ingest.New(ingest.Config{Corpora: m.Corpora(), Documents: m, Encoders: &documenttest.Encoder{}, Index: m}),
 		document.NewService(m, m.Corpora(), m, 2), cursors, maxUpload)
 	s, err := httpapi.New(httpapi.Config{
-		Authenticate: func(context.Context, string) (authz.Principal, error) {
+		Authenticate: func(context.Context, httpapi.Credential) (authz.Principal, error) {
 			return authz.Principal{Kind: authz.User, ID: "usr_1", APIRoles: []string{"owner"}}, nil
 		},
 		Areas: []httpapi.Area{area}, MaxJSON: 1 << 20, Log: slog.New(slog.DiscardHandler),

@@ -51,7 +51,7 @@ var callers = map[string]authz.Principal{
 func serve(t *testing.T, s *spy) func(caller, path string) (int, string) {
 	t.Helper()
 	server, err := httpapi.New(httpapi.Config{
-		Authenticate: func(_ context.Context, secret string) (authz.Principal, error) { return callers[secret], nil },
+		Authenticate: func(_ context.Context, c httpapi.Credential) (authz.Principal, error) { return callers[c.Secret], nil },
 		Areas:        []httpapi.Area{queries.NewHistory(s, page.NewCursors(make([]byte, 32)))},
 		Log:          slog.New(slog.NewTextHandler(io.Discard, nil)), MaxJSON: 1 << 20,
 	})
