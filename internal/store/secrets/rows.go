@@ -1,0 +1,102 @@
+package secrets
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"quarry/internal/store"
+	"quarry/internal/vault"
+)
+
+// Rows is the vault.Rows over a database.
+type Rows struct{ db *store.DB }
+
+var _ vault.Rows = (*Rows)(nil)
+
+// NewRows gives the rows in db.
+func NewRows(db *store.DB) *Rows { return &Rows{db} }
+
+// Keys lists the registered keys, oldest first.
+func (r *Rows) Keys(ctx context.Context) ([]vault.Registered, error) {
+	rows, err := r.db.Reader().QueryContext(ctx, `SELECT id, proof FROM secret_keys ORDER BY no`)
+	all, err := store.Collect(rows, err, func(r *sql.Rows) (k vault.Registered, err error) { return k, r.Scan(&k.ID, &k.Proof) })
+	if err != nil {
+		return nil, fmt.Errorf("read secret keys: %w", err)
+	}
+	return all, nil
+}
+
+// Register makes k the key that seals if the newest one is now after, which is "" where there is none.
+func (r *Rows) Register(ctx context.Context, after string, k vault.Registered) (done bool, err error) {
+	err = r.db.Write(ctx, func(tx *store.Tx) error {
+		// The row serialises nodes on PostgreSQL; SQLite has one writer anyway.
+		if err := tx.Exec(`INSERT INTO meta (name, value) VALUES ('secret_keys', $1)
+			ON CONFLICT (name) DO UPDATE SET value = meta.value`, []byte{}); err != nil {
+			return fmt.Errorf("lock secret keys: %w", err)
+		}
+		var newest string
+		if err := tx.QueryRow(`SELECT COALESCE((SELECT id FROM secret_keys ORDER BY no DESC LIMIT 1), '')`).Scan(&newest); err != nil {
+			return fmt.Errorf("read the newest secret key: %w", err)
+		}
+		if done = newest == after; !done {
+			return nil
+		}
+		if err := tx.Exec(`INSERT INTO secret_keys (id, proof, created) VALUES ($1, $2, $3)`, k.ID, k.Proof, time.Now().UnixMicro()); err != nil {
+			return fmt.Errorf("write secret key: %w", err)
+		}
+		return nil
+	})
+	return done && err == nil, err
+}
+
+// Stale gives up to n values that are sealed under another key than id, and how many there are.
+func (r *Rows) Stale(ctx context.Context, id string, n int) (some []vault.Sealed, all int, err error) {
+	err = r.db.Read(ctx, func(q store.Querier) error {
+		if err := q.QueryRowContext(ctx, `SELECT COUNT(*) FROM secrets WHERE key_id <> $1`, id).Scan(&all); err != nil {
+			return fmt.Errorf("count secrets: %w", err)
+		}
+		rows, err := q.QueryContext(ctx, `SELECT name, sealed FROM secrets WHERE key_id <> $1 ORDER BY name LIMIT $2`, id, n)
+		some, err = store.Collect(rows, err, func(r *sql.Rows) (v vault.Sealed, err error) { return v, r.Scan(&v.Name, &v.Value) })
+		return err
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("read secrets to seal anew: %w", err)
+	}
+	return some, all, nil
+}
+
+// Replace writes values sealed anew under id, each if it is still what it was when it was read.
+func (r *Rows) Replace(ctx context.Context, id string, changes []vault.Change) error {
+	err := r.db.Write(ctx, func(tx *store.Tx) error {
+		for _, c := range changes {
+			if err := tx.Exec(`UPDATE secrets SET sealed = $1, key_id = $2 WHERE name = $3 AND sealed = $4`, c.New, id, c.Name, c.Old); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("write secrets sealed anew: %w", err)
+	}
+	return nil
+}
+
+// Retire takes every key but id, the newest, out of the register; it does nothing while a value needs one.
+func (r *Rows) Retire(ctx context.Context, id string) (done bool, err error) {
+	err = r.db.Write(ctx, func(tx *store.Tx) error {
+		var needed int
+		if err := tx.QueryRow(`SELECT COUNT(*) FROM secrets WHERE key_id <> $1`, id).Scan(&needed); err != nil {
+			return err
+		}
+		if done = needed == 0; !done {
+			return nil
+		}
+		return tx.Exec(`DELETE FROM secret_keys WHERE id <> $1 AND no < (SELECT no FROM secret_keys WHERE id = $1)`, id)
+	})
+	if err != nil {
+		return false, fmt.Errorf("retire secret keys: %w", err)
+	}
+	return done, nil
+}
