@@ -45,6 +45,7 @@ import (
 	"quarry/internal/store/documents"
 	"quarry/internal/store/jobs"
 	"quarry/internal/store/queries"
+	"quarry/internal/vault"
 )
 
 // App is the running product over one data folder.
@@ -56,6 +57,7 @@ type App struct {
 	replicas *replica.Set
 	encoders *embed.Registry
 	jobs     *job.Queue
+	vault    *vault.Vault
 	server   *httpapi.Server
 	listener net.Listener
 	ready    atomic.Bool
@@ -98,6 +100,9 @@ func (a *App) open(ctx context.Context) (err error) {
 	}
 	secret, err := a.db.Secret(ctx)
 	if err != nil {
+		return databaseError(a.cfg.Data, err)
+	}
+	if a.vault, err = openVault(ctx, a.cfg, a.folder, a.db); err != nil {
 		return databaseError(a.cfg.Data, err)
 	}
 	people := account.New(account.Config{Store: accounts.New(a.db)})

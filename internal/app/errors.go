@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"quarry/internal/store"
+	"quarry/internal/vault"
 )
 
 // PortError says that the address can't be listened on.
@@ -23,12 +24,16 @@ func (e *PortError) Error() string {
 
 func (e *PortError) Unwrap() error { return e.err }
 
-// databaseError sorts the reasons that the database gives for not opening.
+// databaseError sorts the reasons that the database, or the secret keys it needs, give for not opening.
 func databaseError(dir string, err error) error {
 	for _, reason := range []error{store.ErrDamaged, store.ErrReadOnly, store.ErrFull, store.ErrNewer} {
 		if errors.Is(err, reason) {
 			return &FolderError{dir, err.Error(), err}
 		}
+	}
+	var key *vault.KeyError
+	if errors.As(err, &key) {
+		return &FolderError{dir, key.Error(), err}
 	}
 	return err
 }

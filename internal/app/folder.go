@@ -15,6 +15,7 @@ import (
 const (
 	lockFile    = "quarry.lock"
 	keyFile     = "owner.key"
+	secretFile  = "secret.key"
 	addressFile = "address"
 	indexFolder = "index"
 )

@@ -25,7 +25,7 @@ const (
 	exitUsage       = 2
 	exitHeld        = 3 // another server holds the data folder
 	exitPort        = 4 // the port is taken
-	exitFolder      = 5 // the data folder can't be written, or its database is damaged
+	exitFolder      = 5 // the data folder can't be written, its database is damaged, or the secret keys are not its own
 	exitUnreachable = 6
 )
 

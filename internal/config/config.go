@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"quarry/internal/seal"
 )
 
 // Config is every setting. Sizes are bytes.
@@ -28,6 +31,8 @@ type Config struct {
 	MaxDeletes int64 `yaml:"max_deletes"`
 	// HistoryDays is how long records of queries are kept.
 	HistoryDays int64 `yaml:"history_days"`
+	// SecretKey is the secret keys, newest first, parted by commas; empty means the key file. It is never shown.
+	SecretKey string `yaml:"secret_key"`
 }
 
 // Setting describes one setting for help, the reference page and the environment.
@@ -39,9 +44,10 @@ type Setting struct {
 
 // Settings lists every setting in the order of the reference page.
 var Settings = []Setting{
-	text("data", "QUARRY_DATA", "data folder: database, indexes, owner.key", func(c *Config) *string { return &c.Data }),
+	text("data", "QUARRY_DATA", "data folder: database, indexes, owner.key, secret.key", func(c *Config) *string { return &c.Data }),
 	text("listen", "QUARRY_LISTEN", "address to listen on, host:port", func(c *Config) *string { return &c.Listen }),
 	text("database", "QUARRY_DATABASE", "postgres:// URL; empty means SQLite in the data folder", func(c *Config) *string { return &c.Database }),
+	text("secret_key", "QUARRY_SECRET_KEY", "secret keys that seal credentials in the database, newest first, parted by commas; empty means secret.key in the data folder", func(c *Config) *string { return &c.SecretKey }),
 	text("kernel", "QUARRY_KERNEL", "encoder kernels: auto, avx512, avx2 or portable", func(c *Config) *string { return &c.Kernel }),
 	text("log_level", "QUARRY_LOG_LEVEL", "debug, info, warn or error", func(c *Config) *string { return &c.LogLevel }),
 	text("log_format", "QUARRY_LOG_FORMAT", "text or json", func(c *Config) *string { return &c.LogFormat }),
@@ -116,11 +122,28 @@ func (c *Config) Check() error {
 	if c.HistoryDays < 1 || c.HistoryDays > maxDays {
 		return fmt.Errorf("setting history_days must be between 1 and %d", maxDays)
 	}
+	if _, err := c.SecretKeys(); err != nil {
+		return fmt.Errorf("setting secret_key: %w", err)
+	}
 	if c.Database != "" && !strings.HasPrefix(c.Database, "postgres://") && !strings.HasPrefix(c.Database, "postgresql://") {
 		return errors.New("setting database must be a postgres:// URL, or empty for SQLite")
 	}
 	return nil
 }
+
+// SecretKeys gives the keys of the setting secret_key, none when it is empty.
+func (c *Config) SecretKeys() ([]seal.Key, error) {
+	if c.SecretKey == "" {
+		return nil, nil
+	}
+	return seal.ParseKeys(c.SecretKey)
+}
+
+// Format keeps the settings that hold secrets out of whatever prints a Config: it shows the folder alone.
+func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "settings of %s", c.Data) }
+
+// LogValue is Format for logs.
+func (c Config) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) }
 
 // Reference is the page docs/reference/config.md.
 func Reference() string {

@@ -1,12 +1,15 @@
 package config_test
 
 import (
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"quarry/internal/config"
+	"quarry/internal/seal"
 )
 
 // TestPrecedence proves that the environment beats the file and the file beats the default.
@@ -38,6 +41,8 @@ func TestRefusals(t *testing.T) {
 		{"QUARRY_MAX_JSON", "many", "QUARRY_MAX_JSON"},
 		{"QUARRY_MAX_UPLOAD", "0", "max_upload"},
 		{"QUARRY_DATABASE", "mysql://x", "postgres://"},
+		{"QUARRY_SECRET_KEY", "qsk_short", "secret_key"},
+		{"QUARRY_SECRET_KEY", "correct horse", "secret_key"},
 	} {
 		c := config.Default()
 		err := c.ReadEnv(func(k string) (string, bool) { return tc.value, k == tc.env })
@@ -78,5 +83,34 @@ func TestReferenceIsCurrent(t *testing.T) {
 	}
 	if string(got) != config.Reference() {
 		t.Errorf("%s is stale: run make generate", page)
+	}
+}
+
+// TestSecretsStayInside proves that no way of printing the settings shows one that is secret.
+func TestSecretsStayInside(t *testing.T) {
+	t.Parallel()
+	key := seal.NewKey().Text()
+	c := config.Default()
+	c.SecretKey, c.Database = key, "postgres://quarry:hunter2@db/quarry"
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "config", c, "pointer", &c)
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "config", c, "pointer", &c)
+	out := log.String() + fmt.Sprint(c, &c) + fmt.Sprintf("%+v %#v %s %v", c, c, c, struct{ C config.Config }{c}) + config.Reference()
+	for _, secret := range []string{key, "hunter2"} {
+		if strings.Contains(out, secret) {
+			t.Errorf("%q shows in %s", secret, out)
+		}
+	}
+	bad := config.Default()
+	bad.SecretKey = key[:40]
+	if err := bad.Check(); err == nil || strings.Contains(err.Error(), key[5:30]) {
+		t.Errorf("the refusal of a key is %v", err)
+	}
+	bad.SecretKey, bad.Database = "", "mysql://quarry:hunter2@db/quarry"
+	if err := bad.Check(); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("the refusal of a database is %v", err)
 	}
 }

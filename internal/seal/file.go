@@ -29,6 +29,9 @@ func (f *File) Path() string { return f.path }
 // Read gives the keys, newest first. Its errors say what to do; one of a file that is not there wraps fs.ErrNotExist.
 func (f *File) Read() ([]Key, error) {
 	file, err := os.Open(f.path)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("read the key file: %w; make it the property of the user that runs the service", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the key file: %w", err)
 	}

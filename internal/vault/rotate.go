@@ -92,7 +92,7 @@ func (v *Vault) keys() ([]seal.Key, error) {
 	}
 	keys, err := v.cfg.File.Read()
 	if err != nil {
-		return nil, fault.Unprocessable("secret_key_unusable", "%v", err)
+		return nil, fault.Conflict("secret_key_unusable", "%v", err)
 	}
 	return keys, v.ring.Reload()
 }
@@ -192,10 +192,10 @@ func (v *Vault) finish(ctx context.Context, p Progress) (Progress, error) {
 // needsKey tells how to rotate keys that the environment holds.
 func (v *Vault) needsKey(newest string, old bool) error {
 	if old {
-		return fault.Unprocessable("secret_key_needed", "everything is sealed under the key %s already: leave only that one in QUARRY_SECRET_KEY; "+
+		return fault.Conflict("secret_key_needed", "everything is sealed under the key %s already: leave only that one in QUARRY_SECRET_KEY; "+
 			"to rotate again put a new key (quarry secret new) before it, start every node again, then rotate", newest)
 	}
-	return fault.Unprocessable("secret_key_needed", "the secret keys come from QUARRY_SECRET_KEY, which the service can't change: put a new key "+
+	return fault.Conflict("secret_key_needed", "the secret keys come from QUARRY_SECRET_KEY, which the service can't change: put a new key "+
 		"(quarry secret new) and a comma before the one there, start every node again, then rotate")
 }
 
