@@ -1,6 +1,6 @@
 // Command gen writes internal/api from api/openapi.yaml: the models (through
 // oapi-codegen), the table of operations and the JSON Schemas that requests
-// are checked with. It is not part of the binary; developers run it through
+// are checked with; and docs/reference/roles.md. It is not part of the binary; developers run it through
 // `make generate`, and CI runs it with -check.
 //
 //	go run ./api/gen          write the files
@@ -69,7 +69,12 @@ func tables(text []byte) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	roles, err := c.rolesMarkdown()
+	if err != nil {
+		return nil, err
+	}
 	return map[string][]byte{
+		rolesPage:           roles,
 		"operations.gen.go": table,
 		"schemas.gen.go":    []byte(schemasGo),
 		"schemas.gen.json":  schemas,
