@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"quarry/internal/api"
 	"quarry/internal/authz"
@@ -96,11 +97,22 @@ func (s *Server) plugIn(a Area) error {
 	return nil
 }
 
+// checkRoles refuses operations that nothing decides on: neither public nor with a role, both, or with a role that
+// does not exist and so would open them to nobody.
 func checkRoles(all []api.Operation) error {
 	var errs []error
 	for _, op := range all {
-		if !op.Public && len(op.APIRoles)+len(op.CorpusRoles)+len(op.AgentRoles) == 0 {
-			errs = append(errs, fmt.Errorf("operation %s is not public and names no role", op.ID))
+		if op.Public != (len(op.APIRoles)+len(op.CorpusRoles)+len(op.AgentRoles) == 0) {
+			errs = append(errs, fmt.Errorf("operation %s must either be public or name the roles that may use it", op.ID))
+		}
+		for _, l := range []struct{ have, known []string }{
+			{op.APIRoles, authz.APIRoles()}, {op.CorpusRoles, authz.CorpusRoles()}, {op.AgentRoles, authz.AgentRoles()},
+		} {
+			for _, role := range l.have {
+				if !slices.Contains(l.known, role) {
+					errs = append(errs, fmt.Errorf("operation %s names the role %q, which does not exist", op.ID, role))
+				}
+			}
 		}
 	}
 	return errors.Join(errs...)

@@ -1,0 +1,113 @@
+package httpapi_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/internal/api"
+	"quarry/internal/authz"
+	"quarry/internal/httpapi"
+)
+
+// TestNothingWithoutARule proves that an operation on which nothing decides keeps the service from starting.
+func TestNothingWithoutARule(t *testing.T) {
+	t.Parallel()
+	if err := httpapi.CheckRoles(api.Operations); err != nil {
+		t.Errorf("the contract: %v", err)
+	}
+	for name, op := range map[string]api.Operation{
+		"no rule":             {ID: "x"},
+		"public with a rule":  {ID: "x", Public: true, APIRoles: []string{"owner"}},
+		"unknown API role":    {ID: "x", APIRoles: []string{"owner", "corpus_admin"}},
+		"unknown corpus role": {ID: "x", CorpusRoles: []string{"corpus_viewer"}},
+		"unknown agent role":  {ID: "x", AgentRoles: []string{"viewer"}},
+	} {
+		if err := httpapi.CheckRoles([]api.Operation{{ID: "good", Public: true}, op}); err == nil || !strings.Contains(err.Error(), "x") {
+			t.Errorf("%s: got %v, want an error that names x", name, err)
+		}
+	}
+}
+
+// rolesInKey reads "api owner", "corpus mine editor" or "agent other agent_user", which stand for a caller with that
+// role alone; test/roles makes real users and keys, and has no agents yet.
+func rolesInKey(_ context.Context, secret string) (authz.Principal, error) {
+	p := authz.Principal{Kind: authz.APIKey, ID: "key", Name: secret}
+	switch f := strings.Fields(secret); f[0] {
+	case "api":
+		p.APIRoles = f[1:]
+	case "corpus":
+		p.CorpusRoles = map[string][]string{f[1]: {f[2]}}
+	case "agent":
+		p.AgentRoles = map[string][]string{f[1]: {f[2]}}
+	}
+	return p, nil
+}
+
+// TestWalkRoles proves for every operation of the contract, built or not, and every single role, also on another
+// corpus or agent than the one named, that the chain lets in whom the operation's lists name literally and nobody else.
+func TestWalkRoles(t *testing.T) {
+	t.Parallel()
+	built := area{}
+	for _, op := range api.Operations {
+		if strings.HasPrefix(op.Path, "/v2/") {
+			built[op.ID] = seen
+		}
+	}
+	asked := 0
+	for name, handlers := range map[string]area{"built": built, "not built": {}} {
+		s, err := httpapi.New(httpapi.Config{
+			Authenticate: rolesInKey, Areas: []httpapi.Area{handlers}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), MaxJSON: 1 << 16,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range api.Operations {
+			op := &api.Operations[i]
+			if !strings.HasPrefix(op.Path, "/v2/") || op.Public {
+				continue
+			}
+			for key, want := range callers(op) {
+				r := httptest.NewRequestWithContext(t.Context(), op.Method, fill(op.Path), nil)
+				r.Header.Set("X-Api-Key", key)
+				r.Header.Set("Request-Timeout", "0") // at fault in every request, behind the decision
+				w := httptest.NewRecorder()
+				s.ServeHTTP(w, r)
+				asked++
+				allowed := w.Code != http.StatusForbidden
+				if past := w.Code == http.StatusBadRequest || w.Code == http.StatusNotImplemented; allowed != want || allowed && !past {
+					t.Errorf("%s, %s, as %q: %d %s, want allowed %t", name, op.ID, key, w.Code, w.Body, want)
+				}
+			}
+		}
+	}
+	if asked < 10_000 {
+		t.Errorf("%d requests were made, at least 10,000 were to be", asked)
+	}
+}
+
+// callers gives a key for each role and whether the operation's own lists name it.
+func callers(op *api.Operation) map[string]bool {
+	out := map[string]bool{"nobody": false}
+	for _, role := range authz.APIRoles() {
+		out["api "+role] = slices.Contains(op.APIRoles, role)
+	}
+	for _, role := range authz.CorpusRoles() {
+		named := strings.Contains(op.Path, "{corpus_key}")
+		listed := slices.Contains(op.CorpusRoles, role)
+		out["corpus mine "+role] = listed
+		out["corpus other "+role] = listed && !named // the body or the rows name the corpus, and the handler decides
+	}
+	for _, role := range authz.AgentRoles() {
+		named := strings.Contains(op.Path, "{agent_key}")
+		listed := slices.Contains(op.AgentRoles, role)
+		out["agent mine "+role] = listed
+		out["agent other "+role] = listed && !named
+	}
+	return out
+}
