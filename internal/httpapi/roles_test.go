@@ -36,9 +36,9 @@ func TestNothingWithoutARule(t *testing.T) {
 
 // rolesInKey reads "api owner", "corpus mine editor" or "agent other agent_user", which stand for a caller with that
 // role alone; test/roles makes real users and keys, and has no agents yet.
-func rolesInKey(_ context.Context, secret string) (authz.Principal, error) {
-	p := authz.Principal{Kind: authz.APIKey, ID: "key", Name: secret}
-	switch f := strings.Fields(secret); f[0] {
+func rolesInKey(_ context.Context, c httpapi.Credential) (authz.Principal, error) {
+	p := authz.Principal{Kind: authz.APIKey, ID: "key", Name: c.Secret}
+	switch f := strings.Fields(c.Secret); f[0] {
 	case "api":
 		p.APIRoles = f[1:]
 	case "corpus":
