@@ -18,6 +18,7 @@ import (
 type Store interface {
 	Principals
 	Users
+	Keys
 	// CreateOwner writes the first user and its key in one transaction unless a user exists; made says which.
 	CreateOwner(ctx context.Context, u User, k Key) (made bool, err error)
 }

@@ -51,7 +51,7 @@ type root struct {
 	Job        jobCmd        `cmd:"" help:"List background jobs, read one, wait for one."`
 	Eval       evalCmd       `cmd:"" help:"Measure ranking on a test collection in the BEIR layout."`
 	Model      modelCmd      `cmd:"" help:"Convert sentence encoders."`
-	Key        keyCmd        `cmd:"" help:"Show the local owner key."`
+	Key        keyCmd        `cmd:"" help:"Make and manage API keys; show the local owner key."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print a shell completion script."`
 }

@@ -10,10 +10,6 @@ import (
 	"strings"
 )
 
-type keyCmd struct {
-	Show keyShowCmd `cmd:"" help:"Print the owner key of the local data folder."`
-}
-
 type keyShowCmd struct {
 	Data string `help:"Data folder." env:"QUARRY_DATA" default:"./quarry-data" placeholder:"DIR"`
 	JSON bool   `help:"Print JSON." name:"json"`

@@ -32,6 +32,7 @@ func New(c Config) *Area { return &Area{c.Accounts, c.Cursors} }
 func (a *Area) Handlers() map[string]httpapi.Handler {
 	all := map[string]httpapi.Handler{}
 	maps.Copy(all, a.users())
+	maps.Copy(all, a.keys())
 	return all
 }
 

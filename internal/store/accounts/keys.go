@@ -1,11 +1,37 @@
 package accounts
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"fmt"
+	"strconv"
 
 	"quarry/internal/account"
+	"quarry/internal/authz"
+	"quarry/internal/id"
 	"quarry/internal/store"
 )
+
+// CreateKey writes a key and its grants. What a personal key may do is written nowhere: it is its owner's.
+func (s *Store) CreateKey(ctx context.Context, k account.Key) error {
+	if k.Owner != "" {
+		k.Rights = authz.Rights{}
+	}
+	return s.db.Write(ctx, func(tx *store.Tx) error {
+		if k.Owner != "" {
+			var there int
+			err := tx.QueryRow(`SELECT 1 FROM users WHERE id = $1`, k.Owner).Scan(&there)
+			if errors.Is(err, sql.ErrNoRows) {
+				return account.ErrNoHolder
+			}
+			if err != nil {
+				return fmt.Errorf("read owner: %w", err)
+			}
+		}
+		return insertKey(tx, k)
+	})
+}
 
 // insertKey writes a key with its grants.
 func insertKey(tx *store.Tx, k account.Key) error {
@@ -15,4 +41,116 @@ func insertKey(tx *store.Tx, k account.Key) error {
 		return fmt.Errorf("write key: %w", err)
 	}
 	return putGrants(tx, string(k.ID), k.Rights.Corpora)
+}
+
+// keyRows reads keys chosen by the text between its two halves, one row per grant that counts: those of the owner where
+// there is one.
+const (
+	keyRowsHead = `WITH page AS (
+		SELECT id, name, prefix, tail, style, owner, creator, enabled, api_roles, created, COALESCE(owner, id) AS holder
+		FROM api_keys WHERE `
+	keyRowsTail = `)
+		SELECT k.id, k.name, k.prefix, k.tail, k.style, COALESCE(k.owner, ''), k.creator, k.enabled,
+			COALESCE(u.api_roles, k.api_roles), k.created, COALESCE(c.key, ''), COALESCE(g.role, '')
+		FROM page k LEFT JOIN users u ON u.id = k.owner LEFT JOIN grants g ON g.holder = k.holder
+			LEFT JOIN corpora c ON c.no = g.corpus_no
+		ORDER BY k.created DESC, k.id DESC, g.ord`
+)
+
+// GetKey gives a key, without its digest.
+func (s *Store) GetKey(ctx context.Context, key id.APIKey) (account.Key, error) {
+	rows, err := s.db.Reader().QueryContext(ctx, keyRowsHead+`id = $1`+keyRowsTail, key)
+	found, err := collectKeys(rows, err)
+	if err != nil {
+		return account.Key{}, fmt.Errorf("read key: %w", err)
+	}
+	if len(found) == 0 {
+		return account.Key{}, account.ErrNoHolder
+	}
+	return found[0], nil
+}
+
+// ListKeys gives up to l.Limit keys, newest first, and whether more follow.
+func (s *Store) ListKeys(ctx context.Context, l account.KeyList) (page []account.Key, more bool, err error) {
+	created, last := position(l.After)
+	args := []any{created, last, l.Limit + 1}
+	only := ""
+	filter := func(text, value string) {
+		if value != "" {
+			args = append(args, value)
+			only += " AND " + text + "$" + strconv.Itoa(len(args))
+		}
+	}
+	filter("style = ", l.Style)
+	filter("owner = ", string(l.Owner))
+	if l.Corpus != "" {
+		filter("COALESCE(owner, id) IN (SELECT f.holder FROM grants f JOIN corpora fc ON fc.no = f.corpus_no WHERE fc.key = ", l.Corpus)
+		only += ")"
+	}
+	rows, err := s.db.Reader().QueryContext(ctx, keyRowsHead+`(created, id) < ($1, $2)`+only+`
+		ORDER BY created DESC, id DESC LIMIT $3`+keyRowsTail, args...)
+	if page, err = collectKeys(rows, err); err != nil {
+		return nil, false, fmt.Errorf("list keys: %w", err)
+	}
+	if len(page) > l.Limit {
+		return page[:l.Limit], true, nil
+	}
+	return page, false, nil
+}
+
+// collectKeys joins the rows of each key.
+func collectKeys(rows *sql.Rows, err error) ([]account.Key, error) {
+	var out []account.Key
+	_, err = store.Collect(rows, err, func(r *sql.Rows) (none struct{}, err error) {
+		var k account.Key
+		var g authz.Grant
+		var roles string
+		var made int64
+		if err = r.Scan(&k.ID, &k.Name, &k.Prefix, &k.Tail, &k.Style, &k.Owner, &k.Creator, &k.Enabled, &roles, &made, &g.Key, &g.Role); err != nil {
+			return none, err
+		}
+		if len(out) == 0 || out[len(out)-1].ID != k.ID {
+			k.Created = at(made)
+			if k.Rights.API, err = texts(roles, string(k.ID)); err != nil {
+				return none, err
+			}
+			out = append(out, k)
+		}
+		if g.Key != "" { // empty where nothing is granted, or the corpus is gone
+			rights := &out[len(out)-1].Rights
+			rights.Corpora = append(rights.Corpora, g)
+		}
+		return none, nil
+	})
+	return out, err
+}
+
+// EnableKey sets whether a key is accepted.
+func (s *Store) EnableKey(ctx context.Context, key id.APIKey, enabled bool) error {
+	return s.db.Write(ctx, func(tx *store.Tx) error {
+		return oneKey(tx.QueryRow(`UPDATE api_keys SET enabled = $2 WHERE id = $1 RETURNING id`, key, enabled))
+	})
+}
+
+// DeleteKey removes a key and its grants.
+func (s *Store) DeleteKey(ctx context.Context, key id.APIKey) error {
+	return s.db.Write(ctx, func(tx *store.Tx) error {
+		if err := dropGrants(tx, string(key)); err != nil {
+			return err
+		}
+		return oneKey(tx.QueryRow(`DELETE FROM api_keys WHERE id = $1 RETURNING id`, key))
+	})
+}
+
+// oneKey reads the id of the key that a statement changed.
+func oneKey(row *sql.Row) error {
+	var key string
+	err := row.Scan(&key)
+	if errors.Is(err, sql.ErrNoRows) {
+		return account.ErrNoHolder
+	}
+	if err != nil {
+		return fmt.Errorf("write key: %w", err)
+	}
+	return nil
 }

@@ -43,12 +43,7 @@ func AddKey(t testing.TB, c store.Config, username string, roles ...string) stri
 		t.Fatal(err)
 	}
 	k, secret := PersonalKey(u)
-	err = db.Write(t.Context(), func(tx *store.Tx) error {
-		return tx.Exec(`INSERT INTO api_keys (id, name, digest, prefix, tail, style, owner, creator, enabled, api_roles, created)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, string(k.ID), k.Name, k.Digest, k.Prefix, k.Tail, k.Style,
-			string(k.Owner), k.Creator, true, "[]", k.Created.UnixMicro())
-	})
-	if err != nil {
+	if err := accounts.New(db).CreateKey(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
 	return secret

@@ -1,0 +1,256 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+type keyCmd struct {
+	Show    keyShowCmd    `cmd:"" help:"Print the owner key of the local data folder."`
+	Create  keyCreateCmd  `cmd:"" help:"Create an API key and print it; it is shown this once."`
+	List    keyListCmd    `cmd:"" help:"List API keys, newest first."`
+	Get     keyGetCmd     `cmd:"" help:"Read one API key."`
+	Enable  keyEnableCmd  `cmd:"" help:"Accept a disabled API key again."`
+	Disable keyDisableCmd `cmd:"" help:"Refuse an API key from the next request on."`
+	Delete  keyDeleteCmd  `cmd:"" help:"Delete an API key; it is refused from the next request on."`
+}
+
+// keyView is the part of an API key that tables show.
+type keyView struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Secret  string `json:"secret_key"`
+	Enabled bool   `json:"enabled"`
+	Role    string `json:"api_key_role"`
+	grantsView
+}
+
+// grantsView is the roles of a user, key or client.
+type grantsView struct {
+	APIRoles    []string `json:"api_roles"`
+	CorpusRoles []struct {
+		Corpus string `json:"corpus_key"`
+		Role   string `json:"role"`
+	} `json:"corpus_roles"`
+	AgentRoles []struct {
+		Agent string `json:"agent_key"`
+		Role  string `json:"role"`
+	} `json:"agent_roles"`
+}
+
+// String gives the roles in a line: API roles, then KEY:ROLE of corpora and agents.
+func (g *grantsView) String() string {
+	all := append([]string(nil), g.APIRoles...)
+	for _, r := range g.CorpusRoles {
+		all = append(all, r.Corpus+":"+r.Role)
+	}
+	for _, r := range g.AgentRoles {
+		all = append(all, r.Agent+":"+r.Role)
+	}
+	return strings.Join(all, ", ")
+}
+
+func (v *keyView) state() string {
+	if v.Enabled {
+		return "enabled"
+	}
+	return "disabled"
+}
+
+type keyCreateCmd struct {
+	remote
+	Name       string   `help:"What the key is for; default: made of its roles."`
+	Role       string   `help:"serving (asks the corpora named), serving_and_indexing (also writes their documents) or personal (has your own roles)." enum:"serving,serving_and_indexing,personal,''" default:"" placeholder:"ROLE"`
+	Corpus     []string `help:"Corpus that --role serving or serving_and_indexing reaches; repeatable." placeholder:"KEY"`
+	APIRole    []string `help:"Role of the key on everything, instead of --role; repeatable." name:"api-role" placeholder:"ROLE"`
+	CorpusRole []string `help:"Role of the key on one corpus, instead of --role, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE"`
+}
+
+func (keyCreateCmd) Help() string {
+	return "Example: SITE_KEY=$(quarry key create --role serving --corpus docs)"
+}
+
+// body gives the request, and the name if none was chosen.
+func (c *keyCreateCmd) body() (map[string]any, error) {
+	name, body := c.Role, map[string]any{}
+	if c.Role != "" {
+		body["api_key_role"] = c.Role
+	}
+	if len(c.Corpus) > 0 {
+		body["corpus_keys"] = c.Corpus
+		name += " " + strings.Join(c.Corpus, " ")
+	}
+	if len(c.APIRole) > 0 {
+		body["api_roles"] = c.APIRole
+		name += " " + strings.Join(c.APIRole, " ")
+	}
+	roles, err := corpusRoles(c.CorpusRole)
+	if err != nil {
+		return nil, err
+	}
+	if len(roles) > 0 {
+		body["corpus_roles"] = roles
+		name += " " + strings.Join(c.CorpusRole, " ")
+	}
+	if name = strings.TrimSpace(name); name == "" {
+		return nil, failed(exitUsage, "say what the key may do: --role with --corpus, or --api-role, or --corpus-role")
+	}
+	if body["name"] = clip(name, 100); c.Name != "" {
+		body["name"] = c.Name
+	}
+	return body, nil
+}
+
+// corpusRoles reads roles given as key:role.
+func corpusRoles(all []string) ([]map[string]string, error) {
+	out := make([]map[string]string, 0, len(all))
+	for _, text := range all {
+		key, role, ok := strings.Cut(text, ":")
+		if !ok {
+			return nil, failed(exitUsage, "corpus role %q must look like docs:viewer", text)
+		}
+		out = append(out, map[string]string{"corpus_key": key, "role": role})
+	}
+	return out, nil
+}
+
+func (c *keyCreateCmd) Run(e *env) error {
+	body, err := c.body()
+	if err != nil {
+		return err
+	}
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	var v keyView
+	raw, err := cl.call(e.ctx, "POST", "/v2/api_keys", body, &v)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		printJSON(e.Out, raw)
+	} else {
+		fmt.Fprintln(e.Out, v.Secret)
+	}
+	fmt.Fprintf(e.Err, "made key %s (%s); keep the secret now, it is not shown again\n", v.ID, v.Name)
+	return nil
+}
+
+type keyListCmd struct {
+	remote
+	Role   string `help:"Only keys made as serving, serving_and_indexing or personal." enum:"serving,serving_and_indexing,personal,''" default:"" placeholder:"ROLE"`
+	Corpus string `help:"Only keys with a role on this corpus." placeholder:"KEY"`
+}
+
+func (keyListCmd) Help() string { return "Example: quarry key list --corpus docs" }
+
+func (c *keyListCmd) Run(e *env) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	query := url.Values{}
+	if c.Role != "" {
+		query.Set("api_key_role", c.Role)
+	}
+	if c.Corpus != "" {
+		query.Set("corpus_key", c.Corpus)
+	}
+	raw, err := cl.list(e.ctx, "/v2/api_keys", "api_keys", query, 0)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		printJSON(e.Out, raw)
+		return nil
+	}
+	var all []keyView
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(e.Out, "no such keys; make one with: quarry key create --role serving --corpus KEY")
+		return nil
+	}
+	rows := make([][]string, len(all))
+	for i, v := range all {
+		rows[i] = []string{v.ID, v.state(), v.Secret, v.Role, clip(v.Name, 30), clip(v.grantsView.String(), 60)}
+	}
+	table(e.Out, []string{"ID", "STATE", "KEY", "MADE AS", "NAME", "ROLES"}, rows)
+	return nil
+}
+
+// oneKey is embedded by the commands on one key.
+type oneKey struct {
+	remote
+	ID string `arg:"" name:"id" help:"Id of the key, aky_… (not its secret)."`
+}
+
+func (c *oneKey) path() string { return "/v2/api_keys/" + segment(c.ID) }
+
+type keyGetCmd struct{ oneKey }
+
+func (keyGetCmd) Help() string { return "Example: quarry key get aky_31 --json" }
+
+func (c *keyGetCmd) Run(e *env) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	var v keyView
+	raw, err := cl.call(e.ctx, "GET", c.path(), nil, &v)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		printJSON(e.Out, raw)
+		return nil
+	}
+	table(e.Out, []string{"FIELD", "VALUE"}, [][]string{
+		{"id", v.ID}, {"name", v.Name}, {"key", v.Secret}, {"enabled", strconv.FormatBool(v.Enabled)},
+		{"made as", v.Role}, {"roles", v.grantsView.String()},
+	})
+	return nil
+}
+
+// set enables or disables the key.
+func (c *oneKey) set(e *env, enabled bool, done string) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	raw, err := cl.call(e.ctx, "PATCH", c.path(), map[string]any{"enabled": enabled}, nil)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		printJSON(e.Out, raw)
+		return nil
+	}
+	fmt.Fprintln(e.Out, done+" key "+c.ID)
+	return nil
+}
+
+type keyEnableCmd struct{ oneKey }
+
+func (keyEnableCmd) Help() string { return "Example: quarry key enable aky_31" }
+
+func (c *keyEnableCmd) Run(e *env) error { return c.set(e, true, "enabled") }
+
+type keyDisableCmd struct{ oneKey }
+
+func (keyDisableCmd) Help() string { return "Example: quarry key disable aky_31" }
+
+func (c *keyDisableCmd) Run(e *env) error { return c.set(e, false, "disabled") }
+
+type keyDeleteCmd struct{ oneKey }
+
+func (keyDeleteCmd) Help() string { return "Example: quarry key delete aky_31" }
+
+func (c *keyDeleteCmd) Run(e *env) error {
+	return c.do(e, "DELETE", c.path(), "deleted key "+c.ID)
+}

@@ -1,0 +1,130 @@
+package identity
+
+import (
+	"net/http"
+
+	"quarry/internal/account"
+	"quarry/internal/api"
+	"quarry/internal/authz"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/id"
+	"quarry/internal/page"
+)
+
+// keys are the handlers of API keys.
+func (a *Area) keys() map[string]httpapi.Handler {
+	return map[string]httpapi.Handler{
+		"createApiKey": a.createKey, "listApiKeys": a.listKeys, "getApiKey": a.getKey,
+		"updateApiKey": a.updateKey, "deleteApiKey": a.deleteKey,
+	}
+}
+
+func (a *Area) createKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	var body api.CreateApiKeyRequest
+	if err := httpapi.Decode(c.Body, &body); err != nil {
+		return err
+	}
+	made, secret, err := a.accounts.CreateKey(r.Context(), c.Principal, createKeyCommand(&body))
+	if err != nil {
+		return err
+	}
+	out := wireKey(&made)
+	out.SecretKey = secret
+	return httpapi.WriteJSON(w, http.StatusCreated, out)
+}
+
+// createKeyCommand maps the body of createApiKey.
+func createKeyCommand(b *api.CreateApiKeyRequest) account.CreateKey {
+	cmd := account.CreateKey{Name: b.Name, Rights: rights(b.ApiRoles, b.CorpusRoles, b.AgentRoles)}
+	if b.ApiKeyRole != nil {
+		cmd.Style = string(*b.ApiKeyRole)
+	}
+	if b.CorpusKeys != nil {
+		cmd.Corpora = append([]string{}, *b.CorpusKeys...) // not nil: the list was given
+	}
+	return cmd
+}
+
+func (a *Area) getKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	found, err := a.accounts.GetKey(r.Context(), c.Principal, id.APIKey(c.Path["api_key_id"]))
+	if err != nil {
+		return err
+	}
+	out := wireKey(&found)
+	out.ApiPolicy = httpapi.Policy(authz.Principal{Name: found.Name}.With(found.Rights))
+	return httpapi.WriteJSON(w, http.StatusOK, out)
+}
+
+// updateKey changes the one thing about a key that can change; members of a whole key sent back are ignored, but for its
+// secret, where the client may believe that it sets one.
+func (a *Area) updateKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	var body api.UpdateApiKeyRequest
+	if err := httpapi.Decode(c.Body, &body); err != nil {
+		return err
+	}
+	if sent := member(c.Body, "secret_key"); sent != nil && string(sent) != "null" {
+		return fault.InvalidField("body.secret_key", "can't be changed, and what reads show of it is a mask; leave the member out")
+	}
+	key := id.APIKey(c.Path["api_key_id"])
+	var changed account.Key
+	var err error
+	if body.Enabled == nil {
+		changed, err = a.accounts.GetKey(r.Context(), c.Principal, key)
+	} else {
+		changed, err = a.accounts.EnableKey(r.Context(), c.Principal, key, *body.Enabled)
+	}
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, wireKey(&changed))
+}
+
+func (a *Area) deleteKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	if err := a.accounts.DeleteKey(r.Context(), c.Principal, id.APIKey(c.Path["api_key_id"])); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// listKeys answers a page. With a page key, filters that the request leaves out are those of the page before.
+func (a *Area) listKeys(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	l := account.KeyList{Limit: limitOf(c)}
+	scope := page.Scope{Operation: "listApiKeys", Filters: map[string]string{}}
+	for _, name := range []string{"api_key_role", "corpus_key"} {
+		if v := c.Query.Get(name); v != "" {
+			scope.Filters[name] = v
+		}
+	}
+	var err error
+	if l.After, err = a.start(c, &scope); err != nil {
+		return err
+	}
+	l.Style, l.Corpus = scope.Filters["api_key_role"], scope.Filters["corpus_key"]
+	found, more, err := a.accounts.ListKeys(r.Context(), c.Principal, l)
+	if err != nil {
+		return err
+	}
+	keys := make([]api.ApiKey, len(found))
+	for i := range found {
+		keys[i] = wireKey(&found[i])
+	}
+	out := api.ListApiKeysResponse{ApiKeys: &keys, Metadata: &api.ListMetadata{}}
+	if more {
+		last := &found[len(found)-1]
+		out.Metadata.PageKey = a.next(scope, account.Position{Created: last.Created.UnixMicro(), ID: string(last.ID)})
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, out)
+}
+
+// wireKey maps a key to what clients see, its secret masked.
+func wireKey(k *account.Key) api.ApiKey {
+	out := api.ApiKey{Id: string(k.ID), Name: k.Name, SecretKey: k.Masked(), Enabled: &k.Enabled}
+	if k.Style != "" {
+		style := api.ApiKeyRole(k.Style)
+		out.ApiKeyRole = &style
+	}
+	out.ApiRoles, out.CorpusRoles, out.AgentRoles = wireRights(k.Rights)
+	return out
+}
