@@ -17,22 +17,25 @@ import (
 type Config struct {
 	Accounts *account.Service
 	Cursors  *page.Cursors // sign the page keys
+	Secrets  SecretKeys
 }
 
 // Area answers the operations of identity.
 type Area struct {
 	accounts *account.Service
 	cursors  *page.Cursors
+	secrets  SecretKeys
 }
 
 // New gives the area.
-func New(c Config) *Area { return &Area{c.Accounts, c.Cursors} }
+func New(c Config) *Area { return &Area{c.Accounts, c.Cursors, c.Secrets} }
 
 // Handlers implements httpapi.Area.
 func (a *Area) Handlers() map[string]httpapi.Handler {
 	all := map[string]httpapi.Handler{}
 	maps.Copy(all, a.users())
 	maps.Copy(all, a.keys())
+	maps.Copy(all, a.secretKeys())
 	return all
 }
 
