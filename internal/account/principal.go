@@ -57,11 +57,14 @@ func (s *Service) ClientPrincipal(ctx context.Context, clientID string) (authz.P
 	return p.With(c.Rights), nil
 }
 
-// UserPrincipal gives the principal of a user whose token was found valid.
-func (s *Service) UserPrincipal(ctx context.Context, user id.User) (authz.Principal, error) {
+// UserPrincipal gives the principal of a user whose token of that epoch was found valid otherwise.
+func (s *Service) UserPrincipal(ctx context.Context, user id.User, epoch int64) (authz.Principal, error) {
 	u, err := s.store.UserByID(ctx, user)
 	if errors.Is(err, ErrNoHolder) || err == nil && !u.Enabled {
 		return authz.Principal{}, fault.Unauthenticated("the user of the token does not exist any more or is disabled")
+	}
+	if err == nil && u.Epoch != epoch {
+		return authz.Principal{}, fault.Unauthenticated("the token is void since the user's password changed or the user was disabled; sign in again")
 	}
 	if err != nil {
 		return authz.Principal{}, fmt.Errorf("look up user: %w", err)

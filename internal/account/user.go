@@ -21,6 +21,7 @@ type User struct {
 	Metadata    json.RawMessage // a compact JSON object; empty means {}
 	Groups      []string
 	Rights      authz.Rights
+	Epoch       int64     // of the tokens that signing in gives; those of an earlier one are void
 	Created     time.Time // to the microsecond, as Updated
 	Updated     time.Time
 }

@@ -34,13 +34,16 @@ var houses = map[string]place{
 	"document": {domain, 5}, "replica": {domain, 6}, "ingest": {domain, 7}, "bulk": {domain, 7}, "rerank": {domain, 8},
 	"metaquery": {domain, 6}, "attribute": {domain, 7}, "retrieve": {domain, 9}, "evaluate": {domain, 10}, "history": {domain, 10},
 
+	"signin": {domain, 3},
+
 	"store": {adapter, 0},
 
 	"api": {transport, 0}, "httpapi": {transport, 1},
 
 	"config": {assembly, 0}, "app": {assembly, 1}, "cli": {assembly, 2},
 
-	"testkit": {tests, 0}, "archtest": {tests, 1},
+	"signin/signintest": {tests, 2},
+	"testkit":           {tests, 0}, "archtest": {tests, 1},
 	"job/jobtest": {tests, 1}, "token/tokentest": {tests, 1}, "store/storetest": {tests, 1}, "store/cutvfs": {tests, 1}, "document/documenttest": {tests, 1},
 }
 

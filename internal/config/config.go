@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -33,6 +34,8 @@ type Config struct {
 	HistoryDays int64 `yaml:"history_days"`
 	// SecretKey is the secret keys, newest first, parted by commas; empty means the key file. It is never shown.
 	SecretKey string `yaml:"secret_key"`
+	// PublicURL is where people reach the service, for links; empty means the address it listens on.
+	PublicURL string `yaml:"public_url"`
 }
 
 // Setting describes one setting for help, the reference page and the environment.
@@ -46,6 +49,7 @@ type Setting struct {
 var Settings = []Setting{
 	text("data", "QUARRY_DATA", "data folder: database, indexes, owner.key, secret.key", func(c *Config) *string { return &c.Data }),
 	text("listen", "QUARRY_LISTEN", "address to listen on, host:port", func(c *Config) *string { return &c.Listen }),
+	text("public_url", "QUARRY_PUBLIC_URL", "where people reach the service, such as https://search.example.com, for the links of one-time codes; empty means the address it listens on", func(c *Config) *string { return &c.PublicURL }),
 	text("database", "QUARRY_DATABASE", "postgres:// URL; empty means SQLite in the data folder", func(c *Config) *string { return &c.Database }),
 	text("secret_key", "QUARRY_SECRET_KEY", "secret keys that seal credentials in the database, newest first, parted by commas; empty means secret.key in the data folder", func(c *Config) *string { return &c.SecretKey }),
 	text("kernel", "QUARRY_KERNEL", "encoder kernels: auto, avx512, avx2 or portable", func(c *Config) *string { return &c.Kernel }),
@@ -116,6 +120,9 @@ func (c *Config) Check() error {
 	if c.MaxJSON < 1 || c.MaxUpload < 1 {
 		return errors.New("settings max_json and max_upload must be at least 1 byte")
 	}
+	if err := checkPublicURL(c.PublicURL); err != nil {
+		return err
+	}
 	if c.MaxDeletes < 1 {
 		return errors.New("setting max_deletes must be at least 1")
 	}
@@ -144,6 +151,18 @@ func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "settings of
 
 // LogValue is Format for logs.
 func (c Config) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) }
+
+// checkPublicURL refuses what a link can't begin with.
+func checkPublicURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return errors.New("setting public_url must be an address such as https://search.example.com, without user, query and fragment")
+	}
+	return nil
+}
 
 // Reference is the page docs/reference/config.md.
 func Reference() string {

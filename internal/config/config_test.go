@@ -41,6 +41,11 @@ func TestRefusals(t *testing.T) {
 		{"QUARRY_MAX_JSON", "many", "QUARRY_MAX_JSON"},
 		{"QUARRY_MAX_UPLOAD", "0", "max_upload"},
 		{"QUARRY_DATABASE", "mysql://x", "postgres://"},
+		{"QUARRY_PUBLIC_URL", "search.example.com", "public_url"},
+		{"QUARRY_PUBLIC_URL", "javascript:alert(1)", "public_url"},
+		{"QUARRY_PUBLIC_URL", "https://ann:pw@search.example.com", "public_url"},
+		{"QUARRY_PUBLIC_URL", "https://search.example.com/?a", "public_url"},
+		{"QUARRY_PUBLIC_URL", "https://", "public_url"},
 		{"QUARRY_SECRET_KEY", "qsk_short", "secret_key"},
 		{"QUARRY_SECRET_KEY", "correct horse", "secret_key"},
 	} {

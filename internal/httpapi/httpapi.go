@@ -23,6 +23,7 @@ type Call struct {
 	Op        *api.Operation
 	Principal authz.Principal
 	RequestID string
+	Address   string            // of the other end of the connection, without its port
 	Path      map[string]string // path parameters, decoded once
 	Query     url.Values        // checked against the contract; booleans are spelled true and false
 	Body      json.RawMessage   // the JSON body, checked against its schema; nil if there is none

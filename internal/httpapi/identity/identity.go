@@ -11,31 +11,32 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/page"
+	"quarry/internal/signin"
 )
 
 // Config is what an Area needs.
 type Config struct {
 	Accounts *account.Service
+	SignIn   *signin.Service
 	Cursors  *page.Cursors // sign the page keys
-	Secrets  SecretKeys
 }
 
 // Area answers the operations of identity.
 type Area struct {
 	accounts *account.Service
+	signin   *signin.Service
 	cursors  *page.Cursors
-	secrets  SecretKeys
 }
 
 // New gives the area.
-func New(c Config) *Area { return &Area{c.Accounts, c.Cursors, c.Secrets} }
+func New(c Config) *Area { return &Area{c.Accounts, c.SignIn, c.Cursors} }
 
 // Handlers implements httpapi.Area.
 func (a *Area) Handlers() map[string]httpapi.Handler {
 	all := map[string]httpapi.Handler{}
 	maps.Copy(all, a.users())
 	maps.Copy(all, a.keys())
-	maps.Copy(all, a.secretKeys())
+	maps.Copy(all, a.signIns())
 	return all
 }
 

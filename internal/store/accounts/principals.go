@@ -80,10 +80,10 @@ func (s *Store) UserByID(ctx context.Context, user id.User) (u account.User, err
 	var g grants
 	var roles string
 	err = s.each(ctx, `
-		SELECT u.id, u.username, u.email, u.enabled, u.api_roles, c.key, g.role
+		SELECT u.id, u.username, u.email, u.enabled, u.epoch, u.api_roles, c.key, g.role
 		FROM users u LEFT JOIN grants g ON g.holder = u.id LEFT JOIN corpora c ON c.no = g.corpus_no
 		WHERE u.id = $1 ORDER BY g.ord`, string(user), &g,
-		&u.ID, &u.Username, &u.Email, &u.Enabled, &roles, &g.key, &g.role)
+		&u.ID, &u.Username, &u.Email, &u.Enabled, &u.Epoch, &roles, &g.key, &g.role)
 	if err != nil {
 		return account.User{}, err
 	}

@@ -161,7 +161,9 @@ func (s *Store) UpdateUser(ctx context.Context, username string, change func(acc
 				return err
 			}
 		}
-		if err := tx.Exec(`UPDATE users SET description = $2, enabled = $3, metadata = $4, member_of = $5, api_roles = $6, updated = $7
+		// A user who is disabled and enabled again does not get old tokens back.
+		if err := tx.Exec(`UPDATE users SET description = $2, enabled = $3, metadata = $4, member_of = $5, api_roles = $6, updated = $7,
+			epoch = epoch + CASE WHEN enabled AND NOT $3 THEN 1 ELSE 0 END
 			WHERE id = $1`, string(was.ID), out.Description, out.Enabled, object(out.Metadata), list(out.Groups), list(out.Rights.API),
 			out.Updated.UnixMicro()); err != nil {
 			return fmt.Errorf("update user: %w", err)

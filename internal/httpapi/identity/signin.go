@@ -1,0 +1,60 @@
+package identity
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"quarry/internal/api"
+	"quarry/internal/httpapi"
+	"quarry/internal/signin"
+)
+
+// signIns are the handlers of passwords and one-time codes, and the page that takes them.
+func (a *Area) signIns() map[string]httpapi.Handler {
+	if a.signin == nil { // until tokens can be issued
+		return nil
+	}
+	return map[string]httpapi.Handler{
+		"signIn": a.signIn, "setPassword": a.setPassword, "resetUserPassword": a.resetPassword,
+		"getSetPasswordPage": a.passwordPage, "submitSetPasswordPage": a.submitPassword,
+	}
+}
+
+func (a *Area) signIn(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	var in api.SignInRequest
+	if err := json.Unmarshal(c.Body, &in); err != nil {
+		return fmt.Errorf("decode body: %w", err)
+	}
+	t, err := a.signin.SignIn(r.Context(), signin.Attempt{Username: in.Username, Password: in.Password, Address: c.Address})
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, api.OAuthTokenResponse{AccessToken: t.Secret, TokenType: "Bearer", ExpiresIn: t.Seconds})
+}
+
+func (a *Area) setPassword(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	var in api.SetPasswordRequest
+	if err := json.Unmarshal(c.Body, &in); err != nil {
+		return fmt.Errorf("decode body: %w", err)
+	}
+	if err := a.signin.SetPassword(r.Context(), signin.Redemption{
+		Username: in.Username, Code: in.OneTimeCode, Password: in.Password, Address: c.Address,
+	}); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (a *Area) resetPassword(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	code, err := a.signin.Reset(r.Context(), c.Principal, c.Path["username"])
+	if err != nil {
+		return err
+	}
+	out := api.ResetPasswordResponse{OneTimeCode: &code.Secret}
+	if code.Link != "" {
+		out.OneTimeCodeLink = &code.Link
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, out)
+}

@@ -1,0 +1,97 @@
+package accounts
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"quarry/internal/account"
+	"quarry/internal/id"
+	"quarry/internal/signin"
+	"quarry/internal/store"
+)
+
+var _ signin.Store = (*Store)(nil)
+
+// Login reads what belongs to a username in one statement. See signin.Store.
+func (s *Store) Login(ctx context.Context, username string) (signin.Login, error) {
+	var l signin.Login
+	var expires int64
+	err := s.db.Reader().QueryRowContext(ctx, `
+		SELECT u.id, u.enabled, u.epoch, COALESCE(p.hash, ''), COALESCE(p.code, ''), COALESCE(p.code_expires, 0)
+		FROM users u LEFT JOIN passwords p ON p.user_id = u.id WHERE u.folded = $1`, account.Fold(username)).
+		Scan(&l.User, &l.Enabled, &l.Epoch, &l.Hash, &l.Code, &expires)
+	if errors.Is(err, sql.ErrNoRows) {
+		return signin.Login{}, signin.ErrNoUser
+	}
+	if err != nil {
+		return signin.Login{}, fmt.Errorf("read password: %w", store.Translate(err))
+	}
+	l.CodeExpires = time.UnixMicro(expires).UTC()
+	return l, nil
+}
+
+// SetCode stores a code in place of an earlier one. See signin.Store.
+func (s *Store) SetCode(ctx context.Context, c signin.NewCode, allow func(account.User) error) (u account.User, err error) {
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		var err error
+		if u, err = lockUser(ctx, tx, c.Username); err != nil {
+			return err
+		}
+		if err := allow(u); err != nil {
+			return err
+		}
+		if err := tx.Exec(`INSERT INTO passwords (user_id, hash, code, code_expires) VALUES ($1, '', $2, $3)
+			ON CONFLICT (user_id) DO UPDATE SET code = excluded.code, code_expires = excluded.code_expires`,
+			string(u.ID), c.Digest, c.Expires.UnixMicro()); err != nil {
+			return fmt.Errorf("write code: %w", err)
+		}
+		if !c.Void {
+			return nil
+		}
+		if err := tx.Exec(`UPDATE passwords SET hash = '' WHERE user_id = $1`, string(u.ID)); err != nil {
+			return fmt.Errorf("void password: %w", err)
+		}
+		if err := tx.Exec(`UPDATE users SET epoch = epoch + 1 WHERE id = $1`, string(u.ID)); err != nil {
+			return fmt.Errorf("begin epoch: %w", err)
+		}
+		return nil
+	})
+	return u, err
+}
+
+// SetPassword stores a hash and uses up the code. See signin.Store.
+func (s *Store) SetPassword(ctx context.Context, user id.User, code, hash string) (done bool, err error) {
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		var name id.User
+		err := tx.QueryRow(`UPDATE users SET epoch = epoch + 1 WHERE id = $1 AND enabled RETURNING id`, string(user)).Scan(&name)
+		if errors.Is(err, sql.ErrNoRows) {
+			return errVoid
+		}
+		if err != nil {
+			return fmt.Errorf("begin epoch: %w", err)
+		}
+		err = tx.QueryRow(`UPDATE passwords SET hash = $3, code = '', code_expires = 0 WHERE user_id = $1 AND code = $2
+			AND code <> '' RETURNING user_id`, string(user), code, hash).Scan(&name)
+		if errors.Is(err, sql.ErrNoRows) {
+			return errVoid
+		}
+		return err
+	})
+	if errors.Is(err, errVoid) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// errVoid undoes a transaction whose code is not the user's any more.
+var errVoid = errors.New("the code is void")
+
+// Rehash stores another hash of the same password. See signin.Store.
+func (s *Store) Rehash(ctx context.Context, user id.User, old, hash string) error {
+	return s.db.Write(ctx, func(tx *store.Tx) error {
+		return tx.Exec(`UPDATE passwords SET hash = $3 WHERE user_id = $1 AND hash = $2 AND hash <> ''`, string(user), old, hash)
+	})
+}
