@@ -164,7 +164,7 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 			httpcorpora.New(a.Corpora, attributes, cursors),
 			httpdocuments.New(a.Ingest, reading, cursors, a.cfg.MaxUpload),
 			httpjobs.New(a.jobs, many, cursors),
-			identity.New(identity.Config{Accounts: people, Cursors: cursors}),
+			identity.New(identity.Config{Accounts: people, Cursors: cursors, Secrets: a.vault}),
 			catalog.New(a.encoders, cursors),
 			httpqueries.New(a.Retrieve, a.History),
 			httpqueries.NewMetadata(metaquery.New(corpusRows, documentRows)),

@@ -52,6 +52,7 @@ type root struct {
 	Eval       evalCmd       `cmd:"" help:"Measure ranking on a test collection in the BEIR layout."`
 	Model      modelCmd      `cmd:"" help:"Convert sentence encoders."`
 	Key        keyCmd        `cmd:"" help:"Make and manage API keys; show the local owner key."`
+	Secret     secretCmd     `cmd:"" help:"Rotate the keys that stored secrets are sealed under."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print a shell completion script."`
 }

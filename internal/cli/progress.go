@@ -42,6 +42,12 @@ func (p *progress) step(item string) {
 	fmt.Fprintln(p.w, p.line(20))
 }
 
+// at sets how many items are done and redraws.
+func (p *progress) at(n int) {
+	p.n, p.total = n-1, max(n, p.total)
+	p.step("")
+}
+
 // done leaves the last state on a line of its own.
 func (p *progress) done() {
 	if p.dirty {

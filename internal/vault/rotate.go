@@ -28,12 +28,15 @@ const (
 
 // Rotate does a step of replacing the key that everything is sealed under; it is called until Done. It goes on with a
 // rotation that was begun and not finished, by whatever process; only where there is none it begins one.
+// It is a fault.KindConflict while another call is at work.
 //
 // The order makes a kill at any point harmless: the new key is durable in the key file before the database knows it,
 // the database knows it before anything is sealed under it, the old key leaves the register when nothing needs it, and
 // the file at last.
 func (v *Vault) Rotate(ctx context.Context) (Progress, error) {
-	v.mu.Lock()
+	if !v.mu.TryLock() {
+		return Progress{}, fault.Conflict("rotation_under_way", "a rotation of the secret keys is under way; try again when it is done")
+	}
 	defer v.mu.Unlock()
 	target, err := v.target(ctx)
 	if err != nil {

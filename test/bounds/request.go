@@ -297,6 +297,9 @@ func (r *Requests) item(place string) func(n int) any {
 		if o, ok := out.(object); ok && o["name"] == "${i}" { // names that must differ
 			o["name"] = fmt.Sprint("n", n)
 		}
+		if out == "${i}" {
+			return fmt.Sprint("n", n)
+		}
 		return out
 	}
 }

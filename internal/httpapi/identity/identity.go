@@ -19,6 +19,7 @@ type Config struct {
 	Accounts *account.Service
 	SignIn   *signin.Service
 	Cursors  *page.Cursors // sign the page keys
+	Secrets  SecretKeys
 }
 
 // Area answers the operations of identity.
@@ -26,16 +27,18 @@ type Area struct {
 	accounts *account.Service
 	signin   *signin.Service
 	cursors  *page.Cursors
+	secrets  SecretKeys
 }
 
 // New gives the area.
-func New(c Config) *Area { return &Area{c.Accounts, c.SignIn, c.Cursors} }
+func New(c Config) *Area { return &Area{c.Accounts, c.SignIn, c.Cursors, c.Secrets} }
 
 // Handlers implements httpapi.Area.
 func (a *Area) Handlers() map[string]httpapi.Handler {
 	all := map[string]httpapi.Handler{}
 	maps.Copy(all, a.users())
 	maps.Copy(all, a.keys())
+	maps.Copy(all, a.secretKeys())
 	maps.Copy(all, a.signIns())
 	return all
 }

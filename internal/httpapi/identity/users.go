@@ -1,10 +1,139 @@
 package identity
 
 import (
+	"encoding/json"
+	"net/http"
+
+	"quarry/internal/account"
+	"quarry/internal/api"
+	"quarry/internal/authz"
 	"quarry/internal/httpapi"
+	"quarry/internal/opt"
+	"quarry/internal/page"
 )
 
 // users are the handlers of users.
 func (a *Area) users() map[string]httpapi.Handler {
-	return map[string]httpapi.Handler{}
+	return map[string]httpapi.Handler{
+		"createUser": a.createUser, "listUsers": a.listUsers, "getUser": a.getUser, "updateUser": a.updateUser, "deleteUser": a.deleteUser,
+	}
+}
+
+func (a *Area) createUser(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	var body struct {
+		api.CreateUserRequest
+		Email string `json:"email"`
+	}
+	if err := httpapi.Decode(c.Body, &body); err != nil {
+		return err
+	}
+	made, code, err := a.accounts.CreateUser(r.Context(), c.Principal, account.CreateUser{
+		Email: body.Email, Username: or(body.Username, ""), Description: or(body.Description, ""),
+		Metadata: member(c.Body, "metadata"), Groups: or(body.Groups, nil), Rights: rights(body.ApiRoles, body.CorpusRoles, body.AgentRoles),
+	})
+	if err != nil {
+		return err
+	}
+	out := wireUser(made)
+	if code != nil {
+		out.OneTimeCode, out.OneTimeCodeLink = &code.Secret, text(code.Link)
+	}
+	return httpapi.WriteJSON(w, http.StatusCreated, out)
+}
+
+func (a *Area) getUser(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	u, err := a.accounts.User(r.Context(), c.Path["username"])
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, withPolicy(u))
+}
+
+func (a *Area) updateUser(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	var body api.UpdateUserRequest
+	if err := httpapi.Decode(c.Body, &body); err != nil {
+		return err
+	}
+	p := account.UserPatch{Enabled: given(body.Enabled), Description: given(body.Description), Groups: given(body.Groups)}
+	if body.ApiRoles != nil {
+		p.APIRoles = opt.Some(apiRolesOf(body.ApiRoles))
+	}
+	if body.CorpusRoles != nil {
+		p.Corpora = opt.Some(corpusGrants(body.CorpusRoles))
+	}
+	if body.AgentRoles != nil {
+		p.Agents = opt.Some(agentGrants(body.AgentRoles))
+	}
+	if raw := member(c.Body, "metadata"); raw != nil {
+		p.Metadata = opt.Some(raw)
+	}
+	u, err := a.accounts.UpdateUser(r.Context(), c.Principal, c.Path["username"], p)
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, wireUser(u))
+}
+
+func (a *Area) deleteUser(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	if err := a.accounts.DeleteUser(r.Context(), c.Principal, c.Path["username"]); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// listUsers answers a page. With a page key, a filter that the request leaves out is that of the page before.
+func (a *Area) listUsers(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	scope := page.Scope{Operation: "listUsers", Filters: map[string]string{}}
+	if v := c.Query.Get("corpus_key"); v != "" {
+		scope.Filters["corpus_key"] = v
+	}
+	after, err := a.start(c, &scope)
+	if err != nil {
+		return err
+	}
+	found, more, err := a.accounts.ListUsers(r.Context(), account.UserList{Limit: limitOf(c), After: after, Corpus: scope.Filters["corpus_key"]})
+	if err != nil {
+		return err
+	}
+	users := make([]user, len(found))
+	for i, u := range found {
+		users[i] = wireUser(u)
+	}
+	metadata := api.ListMetadata{}
+	if more {
+		last := found[len(found)-1]
+		metadata.PageKey = a.next(scope, account.Position{Created: last.Created.UnixMicro(), ID: string(last.ID)})
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, map[string]any{"users": users, "metadata": metadata})
+}
+
+// user is the contract's User. Two members differ from the generated model: its e-mail address refuses hosts without a
+// dot, and its metadata holds floating point where numbers are to come back as they were sent.
+type user struct {
+	api.CreateUserResponse
+	Email    string          `json:"email"`
+	Metadata json.RawMessage `json:"metadata"`
+}
+
+// wireUser maps a user to what clients see.
+func wireUser(u account.User) user {
+	groups := append([]string{}, u.Groups...)
+	out := user{Email: u.Email, Metadata: json.RawMessage(`{}`), CreateUserResponse: api.CreateUserResponse{
+		Id: string(u.ID), Username: &u.Username, Description: &u.Description, Enabled: &u.Enabled,
+		Groups: &groups, CreatedAt: &u.Created, UpdatedAt: &u.Updated,
+	}}
+	if len(u.Metadata) > 0 {
+		out.Metadata = u.Metadata
+	}
+	out.ApiRoles, out.CorpusRoles, out.AgentRoles = wireRights(u.Rights)
+	return out
+}
+
+// withPolicy is a user as the read of one shows it.
+func withPolicy(u account.User) user {
+	out := wireUser(u)
+	p := authz.Principal{Kind: authz.User, ID: string(u.ID), Name: u.Username}
+	out.ApiPolicy = httpapi.Policy(p.With(u.Rights))
+	return out
 }

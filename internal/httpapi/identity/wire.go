@@ -5,6 +5,7 @@ import (
 
 	"quarry/internal/api"
 	"quarry/internal/authz"
+	"quarry/internal/opt"
 )
 
 // rights maps the three lists of roles that bodies hold; a list left out is an empty one.
@@ -64,4 +65,18 @@ func or[T any](p *T, d T) T {
 		return d
 	}
 	return *p
+}
+
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func given[T any](p *T) opt.Field[T] {
+	if p == nil {
+		return opt.Field[T]{}
+	}
+	return opt.Some(*p)
 }

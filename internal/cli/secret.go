@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"quarry/internal/seal"
+)
+
+type secretCmd struct {
+	Rotate secretRotateCmd `cmd:"" help:"Seal every stored secret with a fresh secret key."`
+	New    secretNewCmd    `cmd:"" help:"Print a fresh secret key for QUARRY_SECRET_KEY."`
+}
+
+type secretRotateCmd struct{ remote }
+
+func (secretRotateCmd) Help() string {
+	return "The service goes on meanwhile. A rotation that was interrupted goes on when the command is given again. Where the\n" +
+		"keys come from QUARRY_SECRET_KEY, put a new one first and start every node again, then rotate.\n\nExample: quarry secret rotate"
+}
+
+// rotation is the answer to one step.
+type rotation struct {
+	Key       string `json:"key_id"`
+	Resealed  int    `json:"resealed"`
+	Remaining int    `json:"remaining"`
+	Done      bool   `json:"done"`
+	Advice    string `json:"advice,omitempty"`
+}
+
+// Run asks for steps until the rotation is done.
+func (c *secretRotateCmd) Run(e *env) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	var all rotation
+	var bar *progress
+	for !all.Done {
+		var step rotation
+		if _, err := cl.call(e.ctx, http.MethodPost, "/v2/secret_keys/rotate", nil, &step); err != nil {
+			if bar != nil {
+				bar.done()
+			}
+			return err
+		}
+		step.Resealed += all.Resealed
+		all = step
+		if bar == nil {
+			bar = newProgress(e.Err, all.Resealed+all.Remaining, "secrets")
+		}
+		bar.at(all.Resealed)
+	}
+	bar.done()
+	if c.JSON {
+		raw, err := json.Marshal(all)
+		if err != nil {
+			return err
+		}
+		printJSON(e.Out, raw)
+		return nil
+	}
+	fmt.Fprintf(e.Out, "%d secrets sealed again; everything is sealed under the key %s\n", all.Resealed, all.Key)
+	if all.Advice != "" {
+		fmt.Fprintln(e.Out, all.Advice)
+	}
+	return nil
+}
+
+type secretNewCmd struct {
+	JSON bool `help:"Print JSON." name:"json"`
+}
+
+func (secretNewCmd) Help() string {
+	return "Several nodes that share a database share the secret keys: newest first, parted by commas. The key that quarry\n" +
+		"serve makes by itself stands in secret.key of the data folder.\n\nExample: export QUARRY_SECRET_KEY=$(quarry secret new)"
+}
+
+// Run prints the key, once: it is kept nowhere.
+func (c *secretNewCmd) Run(e *env) error {
+	k := seal.NewKey()
+	if c.JSON {
+		return json.NewEncoder(e.Out).Encode(map[string]string{"secret_key": k.Text(), "key_id": k.ID()})
+	}
+	fmt.Fprintln(e.Out, k.Text())
+	return nil
+}
