@@ -18,6 +18,7 @@ import (
 	contract "quarry/api"
 	"quarry/internal/account"
 	"quarry/internal/attribute"
+	"quarry/internal/audit"
 	"quarry/internal/authz"
 	"quarry/internal/bulk"
 	"quarry/internal/config"
@@ -27,6 +28,7 @@ import (
 	"quarry/internal/encode/kernel"
 	"quarry/internal/history"
 	"quarry/internal/httpapi"
+	httpaudit "quarry/internal/httpapi/audit"
 	"quarry/internal/httpapi/catalog"
 	httpcorpora "quarry/internal/httpapi/corpora"
 	httpdocuments "quarry/internal/httpapi/documents"
@@ -41,6 +43,7 @@ import (
 	"quarry/internal/retrieve"
 	"quarry/internal/store"
 	"quarry/internal/store/accounts"
+	sqlaudit "quarry/internal/store/audit"
 	"quarry/internal/store/corpora"
 	"quarry/internal/store/documents"
 	"quarry/internal/store/jobs"
@@ -156,7 +159,17 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 	a.jobs.Handle(job.ReplaceFilterAttributes, attributes.Replace)
 	a.Retrieve = retrieve.New(corpusRows, a.replicas, documentRows, a.encoders)
 	a.History = history.New(queries.New(a.db), time.Duration(a.cfg.HistoryDays)*24*time.Hour, a.log)
+	origins, err := a.cfg.Origins()
+	if err != nil {
+		return err
+	}
+	trusted, err := a.cfg.Proxies()
+	if err != nil {
+		return err
+	}
+	recorded := audit.New(sqlaudit.New(a.db), a.log)
 	a.server, err = httpapi.New(httpapi.Config{
+		Audit: recorded, AuditContent: a.cfg.AuditContent, TrustedProxies: trusted, Origins: origins,
 		Authenticate: func(ctx context.Context, c httpapi.Credential) (authz.Principal, error) {
 			return people.Authenticate(ctx, c.Secret)
 		},
@@ -165,6 +178,7 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 			httpdocuments.New(a.Ingest, reading, cursors, a.cfg.MaxUpload),
 			httpjobs.New(a.jobs, many, cursors),
 			identity.New(identity.Config{Accounts: people, Cursors: cursors, Secrets: a.vault}),
+			httpaudit.New(recorded, cursors),
 			catalog.New(a.encoders, cursors),
 			httpqueries.New(a.Retrieve, a.History),
 			httpqueries.NewMetadata(metaquery.New(corpusRows, documentRows)),

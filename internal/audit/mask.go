@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -34,7 +35,7 @@ var secretText = regexp.MustCompile(`\bz[a-z]{2}_[A-Za-z0-9_-]{16,}|\beyJ[A-Za-z
 
 // MaskText masks what has the form of a secret of ours and cuts a text to max bytes.
 func MaskText(s string, limit int) string {
-	return cut(secretText.ReplaceAllString(s, Masked), limit)
+	return cut(secretText.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), Masked), limit)
 }
 
 func cut(s string, limit int) string {

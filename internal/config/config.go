@@ -15,6 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"quarry/internal/httpapi"
 	"quarry/internal/seal"
 )
 
@@ -36,6 +37,11 @@ type Config struct {
 	SecretKey string `yaml:"secret_key"`
 	// PublicURL is where people reach the service, for links; empty means the address it listens on.
 	PublicURL string `yaml:"public_url"`
+	// AllowedOrigins and TrustedProxies are parted by commas; see Origins and Proxies.
+	AllowedOrigins string `yaml:"allowed_origins"`
+	TrustedProxies string `yaml:"trusted_proxies"`
+	// AuditContent records changes of documents and conversations in the audit too.
+	AuditContent bool `yaml:"audit_content"`
 }
 
 // Setting describes one setting for help, the reference page and the environment.
@@ -58,6 +64,9 @@ var Settings = []Setting{
 	number("max_deletes", "QUARRY_MAX_DELETES", "deletions of single documents at once in one corpus; more are refused with 429", func(c *Config) *int64 { return &c.MaxDeletes }),
 	bytesOf("max_json", "QUARRY_MAX_JSON", "largest JSON body, bytes", func(c *Config) *int64 { return &c.MaxJSON }),
 	bytesOf("max_upload", "QUARRY_MAX_UPLOAD", "largest uploaded file, bytes", func(c *Config) *int64 { return &c.MaxUpload }),
+	text("allowed_origins", "QUARRY_ALLOWED_ORIGINS", "origins whose pages may call from a browser, parted by commas: https://app.example.com, https://*.example.com for every subdomain, * for all; empty allows none", func(c *Config) *string { return &c.AllowedOrigins }),
+	text("trusted_proxies", "QUARRY_TRUSTED_PROXIES", "addresses and networks (10.0.0.0/8), parted by commas, whose X-Forwarded-For is believed; empty believes nobody", func(c *Config) *string { return &c.TrustedProxies }),
+	boolean("audit_content", "QUARRY_AUDIT_CONTENT", "true: changes of documents and conversations are recorded in the audit too", func(c *Config) *bool { return &c.AuditContent }),
 	number("history_days", "QUARRY_HISTORY_DAYS", "how long queries stay in the query history, days", func(c *Config) *int64 { return &c.HistoryDays }),
 }
 
@@ -129,6 +138,12 @@ func (c *Config) Check() error {
 	if c.HistoryDays < 1 || c.HistoryDays > maxDays {
 		return fmt.Errorf("setting history_days must be between 1 and %d", maxDays)
 	}
+	if _, err := c.Origins(); err != nil {
+		return err
+	}
+	if _, err := c.Proxies(); err != nil {
+		return err
+	}
 	if _, err := c.SecretKeys(); err != nil {
 		return fmt.Errorf("setting secret_key: %w", err)
 	}
@@ -136,6 +151,26 @@ func (c *Config) Check() error {
 		return errors.New("setting database must be a postgres:// URL, or empty for SQLite")
 	}
 	return nil
+}
+
+// Origins gives the setting allowed_origins.
+func (c *Config) Origins() (httpapi.Origins, error) {
+	return httpapi.ParseOrigins(parts(c.AllowedOrigins))
+}
+
+// Proxies gives the setting trusted_proxies.
+func (c *Config) Proxies() (httpapi.Proxies, error) {
+	return httpapi.ParseProxies(parts(c.TrustedProxies))
+}
+
+// parts gives what stands between commas.
+func parts(s string) (out []string) {
+	for p := range strings.SplitSeq(s, ",") {
+		if p = strings.TrimSpace(p); p != "" {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // SecretKeys gives the keys of the setting secret_key, none when it is empty.
@@ -190,6 +225,21 @@ func bytesOf(key, env, help string, at func(*Config) *int64) Setting {
 
 func number(key, env, help string, at func(*Config) *int64) Setting {
 	return count(Setting{Key: key, Env: env, Help: help}, "a number", at)
+}
+
+func boolean(key, env, help string, at func(*Config) *bool) Setting {
+	return Setting{
+		key, env, help,
+		func(c *Config, v string) error {
+			on, err := strconv.ParseBool(v)
+			if err != nil {
+				return fmt.Errorf("%q is neither true nor false", v)
+			}
+			*at(c) = on
+			return nil
+		},
+		func(c *Config) string { return strconv.FormatBool(*at(c)) },
+	}
 }
 
 func count(s Setting, what string, at func(*Config) *int64) Setting {

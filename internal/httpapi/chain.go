@@ -30,6 +30,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Request-Id", x.call.RequestID)
 	h.Set("Cache-Control", "no-store")
 	h.Set("CDN-Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	s.share(h, r)
+	defer s.settle(x, r)
 	defer s.finish(x, r)
 	if err := s.answer(x, r); err != nil {
 		s.refuse(x, r, err)
@@ -46,6 +49,7 @@ func (s *Server) finish(x *exchange, r *http.Request) {
 			"panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 		if x.status != 0 { // half an answer must not pass for a whole one
 			x.log(s.cfg.Log, r)
+			x.status = http.StatusInternalServerError
 			panic(http.ErrAbortHandler)
 		}
 		writeBody(x, http.StatusInternalServerError, bodyOf(x, x.call.RequestID, internalFault))
@@ -55,6 +59,9 @@ func (s *Server) finish(x *exchange, r *http.Request) {
 
 // answer runs the chain and the handler.
 func (s *Server) answer(x *exchange, r *http.Request) error {
+	if done, err := s.preflight(x, r); done {
+		return err
+	}
 	c := &x.call
 	op, params, allow := s.routes.find(r.Method, r.URL.EscapedPath())
 	if op == nil {
@@ -82,6 +89,9 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 	}
 	limit, err := s.validate(r, c)
 	if err != nil {
+		return err
+	}
+	if err := s.intend(x, r); err != nil {
 		return err
 	}
 	if limit == 0 {
@@ -177,6 +187,7 @@ type exchange struct {
 	started time.Time
 	status  int // 0 until the answer begins
 	bytes   int64
+	event   id.Audit // what the operation was recorded as before it ran; "" when it was not
 }
 
 func (x *exchange) WriteHeader(status int) {

@@ -51,6 +51,13 @@ type Config struct {
 	MaxUpload    int64       // bytes of an uploaded file; the upload handler enforces it
 	Ready        func() bool // whether queries are served
 	OpenAPI      []byte      // the contract, as served
+	// Audit records changes; nil records nothing. AuditContent: also those of documents and conversations.
+	Audit        Auditor
+	AuditContent bool
+	// TrustedProxies are the addresses and networks whose X-Forwarded-For is believed.
+	TrustedProxies Proxies
+	// Origins are whose pages may call from a browser; the zero value sends no header that allows any.
+	Origins Origins
 }
 
 // Server answers HTTP requests. It is safe for concurrent use.

@@ -30,8 +30,15 @@ func Listen(s *http.Server, l net.Listener) net.Listener {
 			ours.answering.Store(false)
 		}
 	}
+	s.DisableGeneralOptionsHandler = true // its answer to OPTIONS * lacks our headers
+	if s.MaxHeaderBytes == 0 {
+		s.MaxHeaderBytes = maxHeaders
+	}
 	return listener{l}
 }
+
+// maxHeaders is how many bytes the headers of a request may have; net/http adds a few.
+const maxHeaders = 64 << 10
 
 // connKey is where the context of a request has its connection.
 type connKey struct{}
@@ -52,6 +59,9 @@ type conn struct {
 	answering atomic.Bool // whether a handler has the request: what it writes is left alone, whatever it looks like
 }
 
+// unmet begins the answer of net/http to an Expect header that it doesn't know.
+var unmet = []byte("HTTP/1.1 417 ")
+
 // canned follows the status line of an answer of net/http.
 const canned = "Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
@@ -60,7 +70,7 @@ func (c *conn) Write(b []byte) (int, error) {
 		return c.Conn.Write(b)
 	}
 	line, rest, _ := bytes.Cut(b, []byte("\r\n"))
-	if !bytes.HasPrefix(rest, []byte(canned)) {
+	if !bytes.HasPrefix(rest, []byte(canned)) && !bytes.HasPrefix(b, unmet) {
 		return c.Conn.Write(b)
 	}
 	if _, err := c.Conn.Write(refusal(string(line))); err != nil {
@@ -86,6 +96,8 @@ func refusal(line string) []byte {
 		b.Code, reason = "headers_too_large", "the headers of the request are too large"
 	case strings.Contains(status, " 501 "):
 		b.Code, reason = "unsupported_transfer_encoding", "the transfer encoding is not supported; send the body as it is, or chunked"
+	case strings.Contains(status, " 417 "):
+		b.Code, reason = "expectation_failed", "the only expectation that can be met is 100-continue"
 	case !said:
 		reason = "is not HTTP that can be read; the usual cause is a % in the path that two hexadecimal digits do not follow"
 	}
@@ -96,6 +108,6 @@ func refusal(line string) []byte {
 	b.Messages = []string{"INVALID_ARGUMENT: " + reason}
 	body, _ := json.Marshal(b) // strings always encode
 	head := fmt.Sprintf("%s\r\nCDN-Cache-Control: no-store\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Length: %d\r\n"+
-		"Content-Type: application/json\r\nX-Request-Id: %s\r\n\r\n", status, len(body)+1, b.RequestID)
+		"Content-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: %s\r\n\r\n", status, len(body)+1, b.RequestID)
 	return append(append([]byte(head), body...), '\n')
 }

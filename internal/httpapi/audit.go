@@ -1,0 +1,184 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"quarry/internal/api"
+	"quarry/internal/audit"
+	"quarry/internal/id"
+)
+
+// Auditor records changes. A change whose intent can't be recorded is refused.
+type Auditor interface {
+	// Intend records what is about to be done; on an error it must not be done.
+	Intend(ctx context.Context, e audit.Event) (id.Audit, error)
+	// Settle records the outcome of what was intended.
+	Settle(ctx context.Context, event id.Audit, status int)
+	// Note records what was refused before it began, and sign-ins.
+	Note(ctx context.Context, e audit.Event)
+}
+
+// recording says whether and how an operation is recorded.
+type recording uint8
+
+const (
+	never   recording = iota
+	always            // before and after
+	content           // so if the setting audit_content says it: what people write rather than what they set up
+	signing           // afterwards: anyone may try, so failures are kept at a bounded rate, and no intent is written
+	failing           // as signing, and only what failed: machines fetch tokens all day
+)
+
+// recordings are the operations recorded otherwise than their method says: GET never, the others always.
+var recordings = map[string]recording{
+	"computeCorpusSize": never, "summarizeCorpusDocument": never, "queryMetadata": never, "queryCorpus": never, "query": never,
+	"createChatCompletion": never, "evaluateFactualConsistency": never, "correctHallucinations": never,
+	"testLambdaToolWithoutCreation": never, "testTool": never, "testInstruction": never,
+
+	"uploadFile": content, "createCorpusDocument": content, "deleteCorpusDocument": content, "updateCorpusDocument": content,
+	"replaceCorpusDocumentMetadata": content,
+	"createChat":                    content, "deleteChat": content, "createChatTurn": content, "deleteChatTurn": content, "updateChatTurn": content,
+	"createAgentSession": content, "updateAgentSession": content, "deleteAgentSession": content, "createAgentInput": content,
+	"deleteAgentEvent": content, "hideAgentEvent": content, "unhideAgentEvent": content,
+	"createAliasRoutedSession": content, "updateAliasRoutedSession": content, "deleteAliasRoutedSession": content,
+	"createAliasRoutedInput": content, "deleteAliasRoutedEvent": content, "hideAliasRoutedEvent": content, "unhideAliasRoutedEvent": content,
+
+	"signIn": signing, "setPassword": signing, "submitSetPasswordPage": signing,
+	"getOAuthToken": failing, "getOAuth2Token": failing,
+}
+
+// recordingOf gives how an operation is recorded by this server.
+func (s *Server) recordingOf(op *api.Operation) recording {
+	if op == nil || s.cfg.Audit == nil {
+		return never
+	}
+	how, ok := recordings[op.ID]
+	switch {
+	case !ok && op.Method == http.MethodGet:
+		return never
+	case !ok:
+		return always
+	case how == content && s.cfg.AuditContent:
+		return always
+	case how == content:
+		return never
+	}
+	return how
+}
+
+// intend records that an operation is about to run.
+func (s *Server) intend(x *exchange, r *http.Request) (err error) {
+	if s.recordingOf(x.call.Op) == always {
+		x.event, err = s.cfg.Audit.Intend(r.Context(), s.eventOf(x, r))
+	}
+	return err
+}
+
+// settle records the outcome of what was intended, or a refusal before that. It runs before net/http sends the end of
+// an answer. Where the client left without one, the outcome stays unknown: the change may have been made.
+func (s *Server) settle(x *exchange, r *http.Request) {
+	status := x.status
+	if status == 0 && r.Context().Err() == nil {
+		status = http.StatusOK // an answer without a word
+	}
+	how := s.recordingOf(x.call.Op)
+	switch {
+	case status == 0 || how == never:
+	case x.event != "":
+		s.cfg.Audit.Settle(r.Context(), x.event, status)
+	case how == always && (status == http.StatusUnauthorized || status == http.StatusForbidden),
+		how == signing,
+		how == failing && status >= 400:
+		e := s.eventOf(x, r)
+		e.Status = status
+		s.cfg.Audit.Note(r.Context(), e)
+	}
+}
+
+// maxQueryValue is how many bytes of a query parameter an event keeps.
+const maxQueryValue = 512
+
+// eventOf describes a request, without any secret.
+func (s *Server) eventOf(x *exchange, r *http.Request) audit.Event {
+	c := &x.call
+	e := audit.Event{
+		Action: c.Op.ID, RequestID: c.RequestID, Address: s.cfg.TrustedProxies.client(r), Target: map[string]string{},
+		Actor: audit.Actor{Kind: audit.Anonymous},
+	}
+	if p := c.Principal; p.ID != "" {
+		e.Actor = audit.Actor{Kind: p.Kind, ID: p.ID, Name: audit.MaskText(p.Name, audit.MaxName), Credential: p.Credential}
+	}
+	for name, v := range c.Path {
+		e.Target[name] = audit.MaskText(v, audit.MaxName)
+	}
+	for name, values := range c.Query {
+		v := strings.Join(values, ",")
+		if audit.IsSecretName(name) {
+			v = audit.Masked
+		}
+		e.Target["query."+name] = audit.MaskText(v, maxQueryValue)
+	}
+	if len(c.Body) > 0 {
+		if schema, err := s.schemas.get(c.Op.Body.JSON); err == nil { // it was checked against it
+			e.Changes = audit.Mask(c.Body, known{schema})
+		}
+	}
+	return e
+}
+
+// Proxies are the networks whose X-Forwarded-For is believed.
+type Proxies []netip.Prefix
+
+// ParseProxies reads the setting trusted_proxies: addresses, and networks such as 10.0.0.0/8.
+func ParseProxies(texts []string) (Proxies, error) {
+	var out Proxies
+	for _, text := range texts {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			a, err := netip.ParseAddr(text)
+			if err != nil {
+				return nil, fmt.Errorf("setting trusted_proxies: %q is neither an address nor a network such as 10.0.0.0/8", text)
+			}
+			p = netip.PrefixFrom(a, a.BitLen())
+		}
+		out = append(out, p.Masked())
+	}
+	return out, nil
+}
+
+func (p Proxies) trust(a netip.Addr) bool {
+	for _, n := range p {
+		if n.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// client gives the address that a request came from: that of the connection, or where a trusted proxy stands at its
+// end, what that one says, and so on to the left. Whatever stands further left anyone can have written.
+func (p Proxies) client(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return ""
+	}
+	at, err := netip.ParseAddr(host)
+	if err != nil {
+		return ""
+	}
+	at = at.Unmap().WithZone("")
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0 && p.trust(at); i-- {
+		next, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			break
+		}
+		at = next.Unmap().WithZone("")
+	}
+	return at.String()
+}

@@ -1,0 +1,156 @@
+// Package audit holds the handler that lists audit events. What is recorded is decided in package httpapi, and kept by
+// package audit. Package app plugs the area in.
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"quarry/internal/api"
+	"quarry/internal/audit"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/id"
+	"quarry/internal/page"
+)
+
+// Events lists events, as audit.Service does.
+type Events interface {
+	List(ctx context.Context, l audit.List) ([]audit.Event, bool, error)
+}
+
+// Area answers the operations of the audit.
+type Area struct {
+	events  Events
+	cursors *page.Cursors
+}
+
+// New gives the area; cursors sign the page keys.
+func New(e Events, cursors *page.Cursors) *Area { return &Area{e, cursors} }
+
+// Handlers implements httpapi.Area.
+func (a *Area) Handlers() map[string]httpapi.Handler {
+	return map[string]httpapi.Handler{"listAuditEvents": a.list}
+}
+
+// defaultLimit is the contract's.
+const defaultLimit = 10
+
+// list answers a page. With a page key, filters that the request leaves out are those of the page before.
+func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	scope := page.Scope{Operation: "listAuditEvents", Filters: map[string]string{}}
+	for _, name := range []string{"actor", "action", "after", "before"} {
+		if v := c.Query.Get(name); v != "" {
+			scope.Filters[name] = v
+		}
+	}
+	position, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
+	if err != nil {
+		return err
+	}
+	l, err := list(scope.Filters, position)
+	if err != nil {
+		return err
+	}
+	if v := c.Query.Get("limit"); v != "" {
+		l.Limit, _ = strconv.Atoi(v) // checked by the chain
+	}
+	found, more, err := a.events.List(r.Context(), l)
+	if err != nil {
+		return err
+	}
+	events := make([]api.AuditEvent, len(found))
+	for i := range found {
+		if events[i], err = wireEvent(&found[i]); err != nil {
+			return err
+		}
+	}
+	out := api.ListAuditEventsResponse{AuditEvents: &events, Metadata: &api.ListMetadata{}}
+	if more {
+		key := a.cursors.Encode(scope, string(found[len(found)-1].ID))
+		out.Metadata.PageKey = &key
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, out)
+}
+
+// list reads filters and position.
+func list(filters map[string]string, position []string) (l audit.List, err error) {
+	l = audit.List{Limit: defaultLimit, Actor: filters["actor"], Action: filters["action"]}
+	if l.After, err = moment(filters, "after"); err != nil {
+		return l, err
+	}
+	if l.Before, err = moment(filters, "before"); err != nil {
+		return l, err
+	}
+	if l.Action != "" && api.OperationByID(l.Action) == nil {
+		return l, fault.InvalidField("query.action", "%q is no operation of this service; an operation id such as createUser is wanted", l.Action)
+	}
+	if len(position) > 0 {
+		l.Behind = id.Audit(position[0])
+	}
+	return l, nil
+}
+
+// moment reads a time filter; no filter is the zero time.
+func moment(filters map[string]string, name string) (time.Time, error) {
+	v, ok := filters[name]
+	if !ok {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, v)
+	if err != nil {
+		return t, fault.InvalidField("query."+name, "must be a date-time such as 2030-01-31T00:00:00Z")
+	}
+	return t, nil
+}
+
+// wireEvent maps an event to what clients see.
+func wireEvent(e *audit.Event) (api.AuditEvent, error) {
+	out := api.AuditEvent{
+		Id: string(e.ID), CreatedAt: e.At, Action: e.Action, RequestId: e.RequestID, Address: text(e.Address),
+		Actor: api.AuditActor{
+			Type: api.AuditActorType(e.Actor.Kind), Id: text(e.Actor.ID), Name: text(e.Actor.Name), Credential: text(e.Actor.Credential),
+		},
+		Outcome: outcome(e.Status),
+	}
+	if e.Status != 0 {
+		out.Status = &e.Status
+	}
+	if len(e.Target) > 0 {
+		out.Target = &e.Target
+	}
+	if e.Changes != nil {
+		var members map[string]json.RawMessage // numbers stay as they were written
+		if err := json.Unmarshal(e.Changes, &members); err != nil {
+			return out, fmt.Errorf("read changes of audit event %s: %w", e.ID, err)
+		}
+		out.Changes = &map[string]any{}
+		for name, raw := range members {
+			(*out.Changes)[name] = raw
+		}
+	}
+	return out, nil
+}
+
+func outcome(status int) api.AuditEventOutcome {
+	switch {
+	case status == 0:
+		return "unknown"
+	case status < 400:
+		return "succeeded"
+	case status < 500:
+		return "refused"
+	}
+	return "failed"
+}
+
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,171 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"quarry/internal/fault"
+)
+
+// Origins are the origins whose pages may call the service from a browser.
+type Origins struct {
+	any   bool
+	exact map[string]bool
+	below []subdomains
+}
+
+// subdomains are the origins of one scheme and port below a domain.
+type subdomains struct{ scheme, domain string } // "https://", ".example.com:8443"
+
+// ParseOrigins reads the setting allowed_origins: origins as browsers send them, https://*.example.com for every
+// subdomain at any depth, or * for all.
+func ParseOrigins(texts []string) (Origins, error) {
+	o := Origins{exact: map[string]bool{}}
+	for _, text := range texts {
+		if text == "*" {
+			o.any = true
+			continue
+		}
+		if err := o.add(text); err != nil {
+			return Origins{}, fmt.Errorf("setting allowed_origins: %q %w", text, err)
+		}
+	}
+	return o, nil
+}
+
+func (o *Origins) add(text string) error {
+	u, err := url.Parse(strings.ToLower(text))
+	if err != nil || u.Scheme == "" || u.Host == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.ForceQuery {
+		return fmt.Errorf("is no origin; one looks like https://app.example.com or http://localhost:3000, without a path")
+	}
+	host, port := u.Hostname(), u.Port()
+	if port != "" && port != map[string]string{"http": "80", "https": "443"}[u.Scheme] {
+		port = ":" + port
+	} else {
+		port = ""
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	domain, wild := strings.CutPrefix(host, "*.")
+	switch {
+	case !printable(host):
+		return fmt.Errorf("has letters that browsers send in another form; write the host as they do, in ASCII (xn--…)")
+	case strings.Contains(domain, "*"):
+		return fmt.Errorf("may hold one * alone, as the whole first label: https://*.example.com")
+	case wild && !strings.Contains(strings.Trim(domain, "."), "."):
+		return fmt.Errorf("would take in a whole top-level domain; name one below it, or allow * if you mean everyone")
+	case wild:
+		o.below = append(o.below, subdomains{u.Scheme + "://", "." + domain + port})
+	default:
+		o.exact[u.Scheme+"://"+host+port] = true
+	}
+	return nil
+}
+
+// printable reports whether s is ASCII without blanks.
+func printable(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// none reports whether no page of any origin may call.
+func (o *Origins) none() bool { return !o.any && len(o.exact)+len(o.below) == 0 }
+
+// allow reports whether pages of an origin may call. The comparison is exact: browsers spell an origin in one way.
+func (o *Origins) allow(origin string) bool {
+	if o.any || o.exact[origin] {
+		return true
+	}
+	return slices.ContainsFunc(o.below, func(s subdomains) bool {
+		rest, ok := strings.CutPrefix(origin, s.scheme)
+		if !ok {
+			return false
+		}
+		labels, ok := strings.CutSuffix(rest, s.domain)
+		return ok && areLabels(labels)
+	})
+}
+
+// areLabels reports whether s is labels of a host name, parted by dots.
+func areLabels(s string) bool {
+	for label := range strings.SplitSeq(s, ".") {
+		if label == "" || strings.ContainsFunc(label, func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+const (
+	// allowedHeaders are what pages may send; the telemetry of published clients (X-Fern-*) is allowed on top.
+	allowedHeaders = "x-api-key, authorization, content-type, request-timeout, request-timeout-millis"
+	telemetry      = "x-fern-"
+	// exposedHeaders are what pages may read beyond the few that browsers always show.
+	exposedHeaders = "X-Request-Id, Retry-After"
+	// maxAge is how long a browser may remember a preflight, seconds; browsers cap it there.
+	maxAge = "7200"
+	// maxTelemetry bounds what a preflight may make us repeat.
+	maxTelemetry = 20
+)
+
+// share sets the headers that let a page of an allowed origin read the answer, whatever it will be. Credentials mode,
+// that is cookies, is never offered: nothing here is authenticated by a cookie.
+func (s *Server) share(h http.Header, r *http.Request) {
+	if s.cfg.Origins.none() {
+		return
+	}
+	h.Add("Vary", "Origin")
+	origin := r.Header.Get("Origin")
+	if origin == "" || !s.cfg.Origins.allow(origin) {
+		return
+	}
+	if s.cfg.Origins.any {
+		origin = "*"
+	}
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", exposedHeaders)
+}
+
+// preflight answers the question of a browser whether a page may send a request; done is false when this is none. A
+// path that doesn't exist is answered too, so that the page gets to see the 404 of the request itself.
+func (s *Server) preflight(w http.ResponseWriter, r *http.Request) (done bool, err error) {
+	wanted := r.Header.Get("Access-Control-Request-Method")
+	origin := r.Header.Get("Origin")
+	if r.Method != http.MethodOptions || wanted == "" || origin == "" || s.cfg.Origins.none() {
+		return false, nil
+	}
+	h := w.Header()
+	h.Add("Vary", "Access-Control-Request-Headers")
+	if !s.cfg.Origins.allow(origin) {
+		return true, fault.Forbidden("pages of this origin may not call the service; the setting allowed_origins lists those that may")
+	}
+	_, _, methods := s.routes.find(http.MethodOptions, r.URL.EscapedPath())
+	if len(methods) == 0 {
+		methods = []string{"DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"}
+	}
+	h.Set("Access-Control-Allow-Methods", strings.Join(methods, ", "))
+	h.Set("Access-Control-Allow-Headers", allowedHeaders+clientTelemetry(r.Header.Get("Access-Control-Request-Headers")))
+	h.Set("Access-Control-Max-Age", maxAge)
+	w.WriteHeader(http.StatusNoContent)
+	return true, nil
+}
+
+// clientTelemetry gives those headers of a preflight that published clients send of themselves.
+func clientTelemetry(wanted string) string {
+	var out strings.Builder
+	n := 0
+	for name := range strings.SplitSeq(wanted, ",") {
+		name = strings.ToLower(strings.TrimSpace(name))
+		rest, ok := strings.CutPrefix(name, telemetry)
+		if ok && len(name) < 64 && areLabels(rest) && n < maxTelemetry {
+			out.WriteString(", " + name)
+			n++
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,255 @@
+package httpapi_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/internal/api"
+	"quarry/internal/httpapi"
+)
+
+// TestOrigins proves which origins a setting allows: those written, and for a wildcard subdomains at any depth of the
+// same scheme and port and nothing that merely looks like one.
+func TestOrigins(t *testing.T) {
+	t.Parallel()
+	const setting = "https://app.example.com,http://localhost:3000,https://*.example.org,https://*.b.test:8443,https://CAPS.test:443,http://[::1]:80,app://desktop"
+	for _, c := range []struct {
+		setting, origin string
+		allowed         bool
+	}{
+		{setting, "https://app.example.com", true},
+		{setting, "http://localhost:3000", true},
+		{setting, "https://a.example.org", true},
+		{setting, "https://a.b-2.c_d.example.org", true},
+		{setting, "https://x.b.test:8443", true},
+		{setting, "https://caps.test", true},
+		{setting, "http://[::1]", true},
+		{setting, "app://desktop", true},
+		{setting, "http://app.example.com", false},
+		{setting, "https://app.example.com:8443", false},
+		{setting, "https://app.example.com.evil.test", false},
+		{setting, "https://app.example.com/", false},
+		{setting, "https://APP.example.com", false},
+		{setting, "https://evil-app.example.com", false},
+		{setting, "http://localhost", false},
+		{setting, "https://example.org", false},
+		{setting, "http://a.example.org", false},
+		{setting, "https://a.example.org:444", false},
+		{setting, "https://evilexample.org", false},
+		{setting, "https://a.example.org.evil.test", false},
+		{setting, "https://evil.test/.example.org", false},
+		{setting, "https://evil.test#.example.org", false},
+		{setting, "https://evil.test?.example.org", false},
+		{setting, "https://u@a.example.org", false},
+		{setting, "https://evil.test:80.example.org", false},
+		{setting, "https://.example.org", false},
+		{setting, "https://a..example.org", false},
+		{setting, "https://*.example.org", false},
+		{setting, "https://a\x00.example.org", false},
+		{setting, "https://é.example.org", false},
+		{setting, "https://x.b.test", false},
+		{setting, "null", false},
+		{setting, "", false},
+		{setting, "*", false},
+		{"", "https://app.example.com", false},
+		{"*", "https://anything.test", true},
+		{"*", "null", true},
+		{"https://a.test,*", "http://b.test", true},
+	} {
+		h := cors(t, c.setting, area{})("GET", "/healthz", "Origin", c.origin)
+		if got := h.Get("Access-Control-Allow-Origin") != ""; got != c.allowed {
+			t.Errorf("setting %.20s, origin %q: allowed is %v", c.setting, c.origin, got)
+		}
+		if got := h.Get("Access-Control-Allow-Origin"); c.allowed && got != c.origin && (got != "*" || !strings.Contains(c.setting, "*")) {
+			t.Errorf("setting %.20s, origin %q: allowed is %q", c.setting, c.origin, got)
+		}
+	}
+	for _, bad := range []string{
+		"app.example.com", "https://", "https://a.test/", "https://a.test/x", "https://u:p@a.test", "https://a.test?", "https://a.test#x",
+		"https://*", "https://*.", "https://*.com", "https://a.*.com", "https://a*.example.com", "https://*.*.example.com", "**", "*.example.com",
+		"https://é.test", "https://a b.test", "null", "://a", "https://a.test:x",
+	} {
+		if _, err := httpapi.ParseOrigins([]string{bad}); err == nil || !strings.Contains(err.Error(), "allowed_origins") || !strings.Contains(err.Error(), bad) {
+			t.Errorf("%s: %v, want an error that names the setting and the value", bad, err)
+		}
+	}
+}
+
+// cors gives a function that sends a request with pairs of headers to a server of a setting and gives the headers of
+// the answer; the status stands under ":status".
+func cors(t *testing.T, setting string, handlers area) func(method, path string, header ...string) http.Header {
+	t.Helper()
+	var texts []string
+	if setting != "" {
+		texts = strings.Split(setting, ",")
+	}
+	origins, err := httpapi.ParseOrigins(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := httpapi.New(httpapi.Config{
+		Authenticate: authenticate, Areas: []httpapi.Area{handlers}, Origins: origins,
+		Log: slog.New(slog.DiscardHandler), MaxJSON: 1 << 10,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(method, path string, header ...string) http.Header {
+		t.Helper()
+		r := request(t, method, path, "")
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		h := w.Header().Clone()
+		h[":status"] = []string{http.StatusText(w.Code)}
+		return h
+	}
+}
+
+// TestPreflight proves that a browser's question is answered for every route of the contract, without a credential,
+// with the methods of the path and the headers that clients send; that a foreign origin is refused; and that nothing
+// of it happens without the setting.
+func TestPreflight(t *testing.T) {
+	t.Parallel()
+	ask := cors(t, "https://app.example.com", area{})
+	const origin = "https://app.example.com"
+	for _, op := range api.Operations {
+		h := ask("OPTIONS", fill(op.Path), "Origin", origin, "Access-Control-Request-Method", op.Method)
+		if h.Get(":status") != "No Content" || h.Get("Access-Control-Allow-Origin") != origin {
+			t.Errorf("%s: %v", op.ID, h)
+		}
+		if !slices.Contains(strings.Split(h.Get("Access-Control-Allow-Methods"), ", "), op.Method) {
+			t.Errorf("%s: methods %q lack %s", op.ID, h.Get("Access-Control-Allow-Methods"), op.Method)
+		}
+	}
+	h := ask("OPTIONS", "/v2/corpora", "Origin", origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "x-api-key,x-evil, X-Fern-Language,x-fern-a b,content-type")
+	for name, want := range map[string]string{
+		"Access-Control-Allow-Methods":     "GET, HEAD, POST",
+		"Access-Control-Allow-Headers":     "x-api-key, authorization, content-type, request-timeout, request-timeout-millis, x-fern-language",
+		"Access-Control-Max-Age":           "7200",
+		"Access-Control-Allow-Credentials": "",
+		"Cache-Control":                    "no-store",
+		"Cdn-Cache-Control":                "no-store",
+		"X-Content-Type-Options":           "nosniff",
+		"Content-Type":                     "",
+	} {
+		if got := h.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if vary := h.Values("Vary"); !slices.Contains(vary, "Origin") {
+		t.Errorf("Vary: %q", vary)
+	}
+	if h := ask("OPTIONS", "/v2/nothing", "Origin", origin, "Access-Control-Request-Method", "PUT"); h.Get(":status") != "No Content" || !strings.Contains(h.Get("Access-Control-Allow-Methods"), "PUT") {
+		t.Errorf("unknown path: %v", h)
+	}
+	foreign := ask("OPTIONS", "/v2/corpora", "Origin", "https://evil.test", "Access-Control-Request-Method", "GET")
+	if foreign.Get(":status") != "Forbidden" || foreign.Get("Access-Control-Allow-Origin") != "" || foreign.Get("Vary") != "Origin" {
+		t.Errorf("foreign origin: %v", foreign)
+	}
+	if h := ask("OPTIONS", "/v2/corpora", "Origin", origin); h.Get(":status") != "Method Not Allowed" || h.Get("Allow") == "" {
+		t.Errorf("OPTIONS that is no preflight: %v", h)
+	}
+	unset := cors(t, "", area{})("OPTIONS", "/v2/corpora", "Origin", origin, "Access-Control-Request-Method", "GET")
+	for name := range unset {
+		if strings.HasPrefix(name, "Access-Control") || name == "Vary" {
+			t.Errorf("without the setting %s is sent", name)
+		}
+	}
+}
+
+// TestCORSOnEveryAnswer proves that pages of an allowed origin can read every answer, errors too, with its request id
+// and when to try again, and that caches keep the answers for different origins apart.
+func TestCORSOnEveryAnswer(t *testing.T) {
+	t.Parallel()
+	ask := cors(t, "https://app.example.com", area{
+		"listCorpora": seen,
+		"getCorpus":   func(http.ResponseWriter, *http.Request, *httpapi.Call) error { panic("of a handler") },
+		"queryCorpus": func(w http.ResponseWriter, _ *http.Request, _ *httpapi.Call) error {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, "data: 1\n\n")
+			w.(http.Flusher).Flush()
+			return nil
+		},
+	})
+	for _, c := range []struct{ method, path, key, status string }{
+		{"GET", "/v2/corpora", ownerKey, "OK"},
+		{"GET", "/v2/corpora", "wrong", "Unauthorized"},
+		{"GET", "/v2/corpora", noneKey, "Forbidden"},
+		{"GET", "/v2/corpora?limit=x", ownerKey, "Bad Request"},
+		{"GET", "/v2/nothing", ownerKey, "Not Found"},
+		{"PUT", "/v2/corpora", ownerKey, "Method Not Allowed"},
+		{"DELETE", "/v2/corpora/a", ownerKey, "Not Implemented"},
+		{"GET", "/v2/corpora/a", ownerKey, "Internal Server Error"},
+		{"POST", "/v2/corpora/a/query", ownerKey, "Bad Request"},
+	} {
+		h := ask(c.method, c.path, "Origin", "https://app.example.com", "X-Api-Key", c.key)
+		if h.Get(":status") != c.status || h.Get("Access-Control-Allow-Origin") != "https://app.example.com" || h.Get("Vary") != "Origin" ||
+			h.Get("Access-Control-Expose-Headers") != "X-Request-Id, Retry-After" || h.Get("Access-Control-Allow-Credentials") != "" {
+			t.Errorf("%s %s: %v", c.method, c.path, h)
+		}
+		if h := ask(c.method, c.path, "X-Api-Key", c.key); h.Get("Vary") != "Origin" || h.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s %s without an origin: %v", c.method, c.path, h)
+		}
+	}
+}
+
+// TestNoStoreEverywhere proves that no answer may be kept by a cache or read as another type than it is, whichever way
+// it came to be.
+func TestNoStoreEverywhere(t *testing.T) {
+	t.Parallel()
+	fails := func(err any) httpapi.Handler {
+		return func(http.ResponseWriter, *http.Request, *httpapi.Call) error { panic(err) }
+	}
+	s := start(t, area{
+		"listCorpora": seen, "getCorpus": fails("of a handler"), "queryCorpus": func(w http.ResponseWriter, _ *http.Request, _ *httpapi.Call) error {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, "data: 1\n\n")
+			w.(http.Flusher).Flush()
+			return nil
+		},
+		"deleteCorpus": func(w http.ResponseWriter, _ *http.Request, _ *httpapi.Call) error {
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		},
+		"resetCorpus": func(http.ResponseWriter, *http.Request, *httpapi.Call) error { return nil },
+	})
+	for _, c := range []struct {
+		method, path, body, key string
+		status                  int
+	}{
+		{"GET", "/v2/corpora", "", ownerKey, 200},
+		{"HEAD", "/v2/corpora", "", ownerKey, 200},
+		{"POST", "/v2/corpora/mine/query", `{"query":"x","search":{}}`, ownerKey, 200},
+		{"DELETE", "/v2/corpora/mine", "", ownerKey, 204},
+		{"POST", "/v2/corpora/mine/reset", "", ownerKey, 200},
+		{"GET", "/v2/corpora?limit=x", "", ownerKey, 400},
+		{"GET", "/v2/corpora", "", "wrong", 401},
+		{"GET", "/v2/corpora", "", noneKey, 403},
+		{"GET", "/", "", ownerKey, 404},
+		{"GET", "//", "", ownerKey, 404},
+		{"GET", "/v2/../etc/passwd", "", ownerKey, 404},
+		{"GET", "/v2/corpora/gone", "", ownerKey, 404},
+		{"PATCH", "/v2/corpora", "", ownerKey, 405},
+		{"OPTIONS", "/v2/corpora", "", ownerKey, 405},
+		{"TRACE", "/v2/corpora", "", ownerKey, 405},
+		{"POST", "/v2/corpora/mine/query", strings.Repeat(" ", 1<<17), ownerKey, 413},
+		{"GET", "/v2/corpora/mine", "", ownerKey, 500},
+		{"GET", "/v2/agents", "", ownerKey, 501},
+		{"GET", "/healthz", "", "", 200},
+		{"GET", "/openapi.yaml", "", "", 200},
+	} {
+		got := s.ask(t, c.method, c.path, c.body, "X-Api-Key: "+c.key)
+		h := got.Header
+		if got.StatusCode != c.status || h.Get("Cache-Control") != "no-store" || h.Get("CDN-Cache-Control") != "no-store" || h.Get("X-Content-Type-Options") != "nosniff" || len(h.Get("X-Request-Id")) != 32 {
+			t.Errorf("%s %s: %d, want %d, with headers %v", c.method, c.path, got.StatusCode, c.status, h)
+		}
+	}
+}

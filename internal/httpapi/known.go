@@ -1,0 +1,81 @@
+package httpapi
+
+import (
+	"slices"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"quarry/internal/audit"
+)
+
+// known is the schemas that may hold at one place of a body. It implements audit.Known.
+type known []*jsonschema.Schema
+
+// Member gives what may hold at a member. Free objects, whose members are the client's, give nil and true.
+func (k known) Member(name string) (audit.Known, bool) {
+	var next known
+	free, found := false, false
+	all := k.all()
+	for s := range all {
+		if m := s.Properties[name]; m != nil {
+			next, found = append(next, m), true
+			continue
+		}
+		for pattern, m := range s.PatternProperties {
+			if pattern.MatchString(name) {
+				next, found = append(next, m), true
+			}
+		}
+		switch more := s.AdditionalProperties.(type) {
+		case bool:
+			free = free || more
+		case *jsonschema.Schema:
+			next, found = append(next, more), true
+		case nil:
+			free = free || isFree(s, len(all) == 1)
+		}
+	}
+	if found && len(next) > 0 {
+		return next, true
+	}
+	return nil, free
+}
+
+// isFree reports whether a schema takes an object and says nothing about its members. One that says nothing at all does
+// so only where it stands alone: beside others it may be a condition.
+func isFree(s *jsonschema.Schema, alone bool) bool {
+	object := alone && s.Types == nil || s.Types != nil && slices.Contains(s.Types.ToStrings(), "object")
+	combined := s.Ref != nil || len(s.AllOf)+len(s.OneOf)+len(s.AnyOf) > 0 || s.If != nil
+	return object && !combined && len(s.Properties)+len(s.PatternProperties) == 0
+}
+
+// Item gives what may hold at the items of a list.
+func (k known) Item() audit.Known {
+	var next known
+	for s := range k.all() {
+		if s.Items2020 != nil {
+			next = append(next, s.Items2020)
+		}
+	}
+	if len(next) == 0 {
+		return nil
+	}
+	return next
+}
+
+// all gives the schemas with those that they refer to and consist of.
+func (k known) all() map[*jsonschema.Schema]bool {
+	seen := map[*jsonschema.Schema]bool{}
+	todo := slices.Clone(k)
+	for len(todo) > 0 {
+		s := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if s == nil || seen[s] {
+			continue
+		}
+		seen[s] = true
+		todo = append(todo, s.Ref, s.Then, s.Else)
+		todo = slices.Concat(todo, s.AllOf, s.OneOf, s.AnyOf)
+	}
+	return seen
+}
