@@ -186,6 +186,7 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 		},
 		Resolvers: map[string]httpapi.Resolver{"corpus_key": httpcorpora.Resolver(a.Corpora)},
 		Log:       a.log, MaxJSON: a.cfg.MaxJSON, MaxUpload: a.cfg.MaxUpload, Ready: a.ready.Load, OpenAPI: contract.YAML,
+		Limits: limits(a.cfg),
 	})
 	return err
 }

@@ -29,7 +29,7 @@ var houses = map[string]place{
 	"extract": {engine, 3}, "chunk": {engine, 3}, "fuzzy": {engine, 3}, "expr": {engine, 1}, "filter": {engine, 2}, "userfn": {engine, 2},
 	"index": {engine, 4}, "encode": {engine, 1}, "measure": {engine, 0},
 
-	"audit": {domain, 2},
+	"audit": {domain, 2}, "usage": {domain, 2},
 	"authz": {domain, 1}, "vault": {domain, 1}, "account": {domain, 2}, "token": {domain, 2}, "job": {domain, 3}, "embed": {domain, 3}, "corpus": {domain, 4},
 	"document": {domain, 5}, "replica": {domain, 6}, "ingest": {domain, 7}, "bulk": {domain, 7}, "rerank": {domain, 8},
 	"metaquery": {domain, 6}, "attribute": {domain, 7}, "retrieve": {domain, 9}, "evaluate": {domain, 10}, "history": {domain, 10},

@@ -42,6 +42,16 @@ type Config struct {
 	TrustedProxies string `yaml:"trusted_proxies"`
 	// AuditContent records changes of documents and conversations in the audit too.
 	AuditContent bool `yaml:"audit_content"`
+	// RateLimit and RateBurst bound the requests of one credential; 0 is no limit, and twice the rate.
+	RateLimit int64 `yaml:"rate_limit"`
+	RateBurst int64 `yaml:"rate_burst"`
+	// MaxExpensive and the three after it bound queries, generations and uploads in flight; ExpensiveWait is seconds.
+	MaxExpensive        int64 `yaml:"max_expensive"`
+	MaxExpensiveTotal   int64 `yaml:"max_expensive_total"`
+	MaxExpensiveWaiting int64 `yaml:"max_expensive_waiting"`
+	ExpensiveWait       int64 `yaml:"expensive_wait"`
+	// MaxBodies is how much memory bodies of requests take at once.
+	MaxBodies int64 `yaml:"max_bodies"`
 }
 
 // Setting describes one setting for help, the reference page and the environment.
@@ -68,6 +78,13 @@ var Settings = []Setting{
 	text("trusted_proxies", "QUARRY_TRUSTED_PROXIES", "addresses and networks (10.0.0.0/8), parted by commas, whose X-Forwarded-For is believed; empty believes nobody", func(c *Config) *string { return &c.TrustedProxies }),
 	boolean("audit_content", "QUARRY_AUDIT_CONTENT", "true: changes of documents and conversations are recorded in the audit too", func(c *Config) *bool { return &c.AuditContent }),
 	number("history_days", "QUARRY_HISTORY_DAYS", "how long queries stay in the query history, days", func(c *Config) *int64 { return &c.HistoryDays }),
+	number("rate_limit", "QUARRY_RATE_LIMIT", "requests a second of one key, client or signed-in person on one node; more are refused with 429; 0 is no limit", func(c *Config) *int64 { return &c.RateLimit }),
+	number("rate_burst", "QUARRY_RATE_BURST", "requests that `rate_limit` lets through at once after a rest; 0 is twice the rate", func(c *Config) *int64 { return &c.RateBurst }),
+	number("max_expensive", "QUARRY_MAX_EXPENSIVE", "expensive calls (queries, generations, uploads, new documents) of one key in flight on one node; more wait in line", func(c *Config) *int64 { return &c.MaxExpensive }),
+	number("max_expensive_total", "QUARRY_MAX_EXPENSIVE_TOTAL", "expensive calls of all keys in flight on one node, which keys that wait get in turns; 0 is no limit", func(c *Config) *int64 { return &c.MaxExpensiveTotal }),
+	number("max_expensive_waiting", "QUARRY_MAX_EXPENSIVE_WAITING", "expensive calls of one key in line; more are refused with 429", func(c *Config) *int64 { return &c.MaxExpensiveWaiting }),
+	number("expensive_wait", "QUARRY_EXPENSIVE_WAIT", "how long an expensive call waits in line before it is refused with 429, seconds", func(c *Config) *int64 { return &c.ExpensiveWait }),
+	bytesOf("max_bodies", "QUARRY_MAX_BODIES", "memory for bodies of requests in flight, bytes: an upload counts once, JSON above 64 KiB four times; more wait as expensive calls do", func(c *Config) *int64 { return &c.MaxBodies }),
 }
 
 // Default gives the settings of a service that was told nothing.
@@ -75,6 +92,7 @@ func Default() Config {
 	return Config{
 		Data: "./quarry-data", Listen: "127.0.0.1:8080", Kernel: "auto", LogLevel: "info", LogFormat: "text",
 		MaxJSON: 16 << 20, MaxUpload: 10 << 20, MaxDeletes: 64, HistoryDays: 90,
+		MaxExpensive: 64, MaxExpensiveTotal: 256, MaxExpensiveWaiting: 256, ExpensiveWait: 10, MaxBodies: 512 << 20,
 	}
 }
 
@@ -147,6 +165,9 @@ func (c *Config) Check() error {
 	if _, err := c.SecretKeys(); err != nil {
 		return fmt.Errorf("setting secret_key: %w", err)
 	}
+	if err := c.checkLimits(); err != nil {
+		return err
+	}
 	if c.Database != "" && !strings.HasPrefix(c.Database, "postgres://") && !strings.HasPrefix(c.Database, "postgresql://") {
 		return errors.New("setting database must be a postgres:// URL, or empty for SQLite")
 	}
@@ -195,6 +216,34 @@ func checkPublicURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		return errors.New("setting public_url must be an address such as https://search.example.com, without user, query and fragment")
+	}
+	return nil
+}
+
+// The highest rate that can be told from none, and the longest time that a call may stand in line.
+const (
+	maxRate = 1_000_000
+	maxWait = 3_600
+)
+
+func (c *Config) checkLimits() error {
+	if c.RateLimit < 0 || c.RateLimit > maxRate || c.RateBurst < 0 || c.RateBurst > maxRate {
+		return fmt.Errorf("settings rate_limit and rate_burst must be between 0 and %d", maxRate)
+	}
+	if c.RateBurst > 0 && c.RateLimit == 0 {
+		return errors.New("setting rate_burst has no effect without rate_limit")
+	}
+	if c.MaxExpensive < 1 || c.MaxExpensiveWaiting < 0 {
+		return errors.New("setting max_expensive must be at least 1, max_expensive_waiting at least 0")
+	}
+	if c.MaxExpensiveTotal < 0 {
+		return errors.New("setting max_expensive_total must be at least 0")
+	}
+	if c.ExpensiveWait < 0 || c.ExpensiveWait > maxWait {
+		return fmt.Errorf("setting expensive_wait must be between 0 and %d seconds", maxWait)
+	}
+	if c.MaxBodies < 1 {
+		return errors.New("setting max_bodies must be at least 1 byte")
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if x.call.Address = r.RemoteAddr; strings.Contains(r.RemoteAddr, ":") {
 		x.call.Address, _, _ = net.SplitHostPort(r.RemoteAddr) // net/http writes it with a port
 	}
-	x.body = &requestBody{ReadCloser: r.Body}
+	x.body = &requestBody{ReadCloser: r.Body, conn: http.NewResponseController(w), grace: bodyGrace}
+	defer x.call.release()
 	r = r.WithContext(r.Context()) // net/http looks at the body of its own request to see whether the client waits to send
 	r.Body = x.body
 	h := w.Header()
@@ -71,7 +72,7 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 		return fault.NotFound("path_not_found", r.URL.Path, "there is no resource at %s; GET /openapi.yaml lists the paths", r.URL.Path)
 	}
 	c.Op, c.Path = op, params
-	if err := s.admit(r, c); err != nil {
+	if err := s.admit(x.Header(), r, c); err != nil {
 		return err
 	}
 	run := s.handlers[op.ID]
@@ -91,17 +92,12 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.intend(x, r); err != nil {
-		return err
-	}
 	if limit == 0 {
-		return run(x, r, c)
+		return s.perform(x, r, run)
 	}
 	ctx, cancel := context.WithDeadline(r.Context(), x.started.Add(limit))
 	defer cancel()
-	if ctx.Err() == nil || namesJob[op.ID] {
-		err = run(x, r.WithContext(ctx), c)
-	}
+	err = s.perform(x, r.WithContext(ctx), run)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) && x.status == 0 {
 		if _, expected := fault.As(err); !expected { // whatever it says, the deadline is behind it
 			return errors.Join(context.DeadlineExceeded, err)
@@ -110,11 +106,25 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 	return err
 }
 
+// perform runs the handler of a request in which nothing is wrong, once there is a place for it and its intent is recorded.
+func (s *Server) perform(x *exchange, r *http.Request, run Handler) error {
+	if err := s.begin(r, &x.call); err != nil {
+		return err
+	}
+	if err := r.Context().Err(); errors.Is(err, context.DeadlineExceeded) && !namesJob[x.call.Op.ID] {
+		return err
+	}
+	if err := s.intend(x, r); err != nil {
+		return err
+	}
+	return run(x, r, &x.call)
+}
+
 // namesJob are the operations whose 504 names the job that goes on, however short the time was: they begin it at any rate.
 var namesJob = map[string]bool{"bulkDeleteCorpusDocuments": true, "bulkUpdateCorpusDocumentMetadata": true}
 
-// admit authenticates the caller and checks its roles.
-func (s *Server) admit(r *http.Request, c *Call) (err error) {
+// admit authenticates the caller, counts the request and checks the caller's roles.
+func (s *Server) admit(answer http.Header, r *http.Request, c *Call) (err error) {
 	if c.Op.Public {
 		return nil
 	}
@@ -123,6 +133,9 @@ func (s *Server) admit(r *http.Request, c *Call) (err error) {
 		return err
 	}
 	if c.Principal, err = s.cfg.Authenticate(r.Context(), shown); err != nil {
+		return err
+	}
+	if err := s.meter(answer, c); err != nil {
 		return err
 	}
 	if !mayTry(c) {
@@ -168,6 +181,9 @@ func (s *Server) validate(r *http.Request, c *Call) (time.Duration, error) {
 	bad := fault.Invalid()
 	limit := timeout(r.Header, bad)
 	if err := s.checkQuery(c, r.URL.RawQuery, bad); err != nil {
+		return 0, err
+	}
+	if err := s.checkForm(r, c); err != nil {
 		return 0, err
 	}
 	if err := s.readBody(r, c, bad); err != nil {
@@ -239,17 +255,6 @@ func (x *exchange) log(log *slog.Logger, r *http.Request) {
 		"request_id", x.call.RequestID, "principal", principal)
 }
 
-// requestBody remembers whether anything asked for the body, which is what sends "100 Continue".
-type requestBody struct {
-	io.ReadCloser
-	begun bool
-}
-
-func (b *requestBody) Read(p []byte) (int, error) {
-	b.begun = true
-	return b.ReadCloser.Read(p)
-}
-
 // The most that drain reads, and for how long.
 const (
 	drainBytes = 64 << 20
@@ -259,13 +264,14 @@ const (
 // drain takes in the rest of the body of a request that is refused: most clients send all of it before they read
 // the answer, and would see a broken connection instead.
 func (x *exchange) drain(r *http.Request) {
-	if r.ContentLength == 0 || !x.body.begun && strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
+	if r.ContentLength == 0 || x.body.lost || x.body.begun.IsZero() && strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
 		return
 	}
 	c := http.NewResponseController(x.ResponseWriter)
 	if c.SetReadDeadline(time.Now().Add(drainTime)) != nil {
 		return
 	}
-	_, _ = io.CopyN(io.Discard, x.body, drainBytes)
-	_ = c.SetReadDeadline(time.Time{})
+	if _, err := io.CopyN(io.Discard, x.body.ReadCloser, drainBytes); err == io.EOF {
+		_ = c.SetReadDeadline(time.Time{}) // the connection lives on; else net/http must not wait for the rest either
+	}
 }

@@ -27,6 +27,8 @@ type Call struct {
 	Path      map[string]string // path parameters, decoded once
 	Query     url.Values        // checked against the contract; booleans are spelled true and false
 	Body      json.RawMessage   // the JSON body, checked against its schema; nil if there is none
+
+	leave []func() // gives back what the request holds, see limit.go
 }
 
 // Handler answers one call. An error goes to the error writer, so a handler that has begun to write returns nil.
@@ -58,6 +60,8 @@ type Config struct {
 	TrustedProxies Proxies
 	// Origins are whose pages may call from a browser; the zero value sends no header that allows any.
 	Origins Origins
+	// Limits bound what one caller takes.
+	Limits Limits
 }
 
 // Server answers HTTP requests. It is safe for concurrent use.

@@ -87,19 +87,34 @@ type service struct {
 
 func start(t *testing.T, handlers area) *service {
 	t.Helper()
+	return startLimited(t, handlers, httpapi.Limits{})
+}
+
+func startLimited(t *testing.T, handlers area, l httpapi.Limits) *service {
+	t.Helper()
+	return startSized(t, handlers, l, 1<<16)
+}
+
+func startSized(t *testing.T, handlers area, l httpapi.Limits, maxJSON int64) *service {
+	t.Helper()
 	log := &logBuffer{}
+	srv := httptest.NewServer(sizedServer(t, handlers, l, log, maxJSON))
+	t.Cleanup(srv.Close)
+	return &service{srv, log}
+}
+
+func sizedServer(t *testing.T, handlers area, l httpapi.Limits, log io.Writer, maxJSON int64) *httpapi.Server {
+	t.Helper()
 	s, err := httpapi.New(httpapi.Config{
-		Authenticate: authenticate, Areas: []httpapi.Area{handlers},
+		Authenticate: authenticate, Areas: []httpapi.Area{handlers}, Limits: l,
 		Resolvers: map[string]httpapi.Resolver{"corpus_key": missing},
-		Log:       slog.New(slog.NewTextHandler(log, nil)), MaxJSON: 1 << 16, MaxUpload: 1 << 20,
+		Log:       slog.New(slog.NewTextHandler(log, nil)), MaxJSON: maxJSON, MaxUpload: 1 << 20,
 		Ready: func() bool { return true }, OpenAPI: []byte("openapi: 3.0.3\n"),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
-	return &service{srv, log}
+	return s
 }
 
 // reply is an answer with its body read.

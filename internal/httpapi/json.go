@@ -53,7 +53,7 @@ func (s *Server) readBody(r *http.Request, c *Call, bad *fault.Fault) error {
 	if !readsJSON(c.Op) {
 		return nil
 	}
-	raw, err := s.readAll(r)
+	raw, err := s.readAll(r, c)
 	if err != nil {
 		return err
 	}
@@ -80,20 +80,42 @@ func (s *Server) readBody(r *http.Request, c *Call, bad *fault.Fault) error {
 	return err
 }
 
-func (s *Server) readAll(r *http.Request) ([]byte, error) {
+func (s *Server) readAll(r *http.Request, c *Call) ([]byte, error) {
 	tooLarge := fault.TooLarge("the body is larger than %d bytes, the setting max_json of this service", s.cfg.MaxJSON)
 	if r.ContentLength > s.cfg.MaxJSON {
 		return nil, tooLarge
 	}
 	var b bytes.Buffer
+	size := r.ContentLength
+	if size < 0 { // chunked: only reading tells how much
+		if err := readInto(&b, r.Body, min(freeBody, s.cfg.MaxJSON)+1); err != nil {
+			return nil, err
+		}
+		size = int64(b.Len())
+		if size > freeBody {
+			size = s.cfg.MaxJSON
+		}
+	}
+	if err := s.room(r.Context(), c, size, parsedJSON); err != nil {
+		return nil, err
+	}
 	b.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead)
-	if _, err := b.ReadFrom(io.LimitReader(r.Body, s.cfg.MaxJSON+1)); err != nil {
-		return nil, fault.InvalidField("body", "could not be read to its end").Because(err)
+	if err := readInto(&b, r.Body, s.cfg.MaxJSON+1-int64(b.Len())); err != nil {
+		return nil, err
 	}
 	if int64(b.Len()) > s.cfg.MaxJSON {
 		return nil, tooLarge
 	}
 	return b.Bytes(), nil
+}
+
+// readInto reads a body, n bytes at the most.
+func readInto(b *bytes.Buffer, body io.Reader, n int64) error {
+	_, err := b.ReadFrom(io.LimitReader(body, n))
+	if _, expected := fault.As(err); err == nil || expected {
+		return err
+	}
+	return fault.InvalidField("body", "could not be read to its end").Because(err)
 }
 
 func merge(bad *fault.Fault, err error) {

@@ -2,7 +2,6 @@ package documents
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -16,8 +15,10 @@ import (
 
 // Limits of one upload.
 const (
-	maxMember  = 1 << 20 // bytes of a part that is not the file
-	maxMembers = 64      // parts of a form
+	maxMember  = 1 << 20  // bytes of a part that is not the file
+	maxRest    = 8 << 20  // bytes of all parts that are not the file, as the chain of httpapi counts on
+	maxMembers = 64       // parts of a form
+	maxHeader  = 16 << 10 // bytes of what stands before the content of a part: its headers, or a preamble
 )
 
 // form is an upload as it came: one file and the members beside it.
@@ -28,6 +29,7 @@ type form struct {
 	contentType string // as the file part declares it, "" when it does not
 	fileName    string // the file part's filename, decoded; "" when it has none
 	members     map[string][]byte
+	rest        int // bytes of members
 }
 
 // readForm reads the body of an upload: the request's media type (415), then its parts in any order, holding at most
@@ -44,7 +46,9 @@ func readForm(r *http.Request, limit int64) (*form, error) {
 	end := &watcher{r: r.Body, mark: []byte("--" + params["boundary"] + "--")}
 	parts := multipart.NewReader(end, params["boundary"])
 	for n := 0; ; n++ {
+		end.bound = maxHeader + readAhead
 		p, err := parts.NextPart()
+		end.bound = 0
 		if err == io.EOF && end.seen {
 			return f, nil
 		}
@@ -64,16 +68,31 @@ func readForm(r *http.Request, limit int64) (*form, error) {
 }
 
 // watcher notices the closing boundary, which multipart.Reader does not insist on: a body cut off between two parts
-// must not pass for a whole one.
+// must not pass for a whole one. It also bounds the headers of a part, of which multipart.Reader takes megabytes.
 type watcher struct {
-	r    io.Reader
-	mark []byte
-	tail []byte // what may be the beginning of mark
-	seen bool
+	r     io.Reader
+	mark  []byte
+	tail  []byte // what may be the beginning of mark
+	seen  bool
+	bound int // bytes that may still be read, where not 0
 }
 
+// readAhead is how far multipart.Reader reads beyond what it gives, at the most.
+const readAhead = 8 << 10
+
+var errLongHeader = fault.InvalidField("body", "has a part whose headers exceed %d bytes, or as much before its first part", maxHeader)
+
 func (w *watcher) Read(p []byte) (int, error) {
+	if w.bound == 1 {
+		return 0, errLongHeader
+	}
+	if w.bound > 1 {
+		p = p[:min(len(p), w.bound-1)]
+	}
 	n, err := w.r.Read(p)
+	if w.bound > 1 {
+		w.bound -= n
+	}
 	if !w.seen {
 		w.tail = append(w.tail, p[:n]...)
 		w.seen = bytes.Contains(w.tail, w.mark)
@@ -84,9 +103,8 @@ func (w *watcher) Read(p []byte) (int, error) {
 
 // malformed tells a form that can't be read from a connection that broke.
 func malformed(err error) error {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		return fault.TooLarge("the upload exceeds %d bytes", tooLarge.Limit)
+	if f, ok := fault.As(err); ok {
+		return f
 	}
 	return fault.InvalidField("body", "is not a well-formed multipart/form-data body: %s", err)
 }
@@ -106,6 +124,9 @@ func (f *form) take(p *multipart.Part, limit int64) error {
 	}
 	if len(raw) > maxMember {
 		return fault.TooLarge("the part %q exceeds %d bytes", name, maxMember)
+	}
+	if f.rest += len(raw); f.rest > maxRest {
+		return fault.TooLarge("the parts beside the file exceed %d bytes together", maxRest)
 	}
 	if _, twice := f.members[name]; twice {
 		return fault.InvalidField("body."+name, "was sent twice")

@@ -87,6 +87,10 @@ func TestFormRefusals(t *testing.T) {
 	for i := range many {
 		many[i] = member(fmt.Sprint("m", i), "x")
 	}
+	rest := make([]part, maxRest/maxMember+1)
+	for i := range rest {
+		rest[i] = member(fmt.Sprint("m", i), strings.Repeat("x", maxMember))
+	}
 	tests := []struct {
 		name, contentType, body string
 		kind                    fault.Kind
@@ -103,6 +107,11 @@ func TestFormRefusals(t *testing.T) {
 		{"part without disposition", formType, body(part{"Content-Type: text/plain", "x"}, good), fault.KindInvalid, "body"},
 		{"65 parts", formType, body(many...), fault.KindInvalid, "body"},
 		{"huge metadata", formType, body(member("metadata", strings.Repeat(" ", maxMember+1)), good), fault.KindTooLarge, ""},
+		{"members that are huge together", formType, body(append(rest, good)...), fault.KindTooLarge, ""},
+		{"long header of a part", formType, body(part{good.header + "\nX-Y: " + strings.Repeat("x", 2*maxHeader), "text"}), fault.KindInvalid, "body"},
+		{"many headers of a part", formType, body(good, part{member("metadata", "").header + strings.Repeat("\nX: y", maxHeader), "{}"}), fault.KindInvalid, "body"},
+		{"much before the first part", formType, strings.Repeat("preamble\r\n", maxHeader) + body(good), fault.KindInvalid, "body"},
+		{"header without end", formType, "--xyz\r\n" + strings.Repeat("x", 4*maxHeader), fault.KindInvalid, "body"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -127,6 +136,20 @@ func TestFormLimit(t *testing.T) {
 		if err != nil || f.tooLarge != want || f.tooLarge == (len(f.file) > 0) {
 			t.Errorf("%d bytes: too large %v, %d bytes kept, %v", size, f.tooLarge, len(f.file), err)
 		}
+	}
+}
+
+// TestFormTakes proves that what stays below the bounds of a form is taken: as many parts, headers as long as clients
+// send, a preamble.
+func TestFormTakes(t *testing.T) {
+	t.Parallel()
+	parts := []part{file(`; filename="a.txt"`, strings.Repeat("x", 90)), {member("long", "").header + "\nX-Y: " + strings.Repeat("x", maxHeader-200), "x"}}
+	for len(parts) < maxMembers {
+		parts = append(parts, member(fmt.Sprint("m", len(parts)), strings.Repeat("x", 100_000)))
+	}
+	f, err := readForm(post(formType, "preamble\r\n"+body(parts...)), 100)
+	if err != nil || len(f.file) != 90 || len(f.members) != maxMembers-1 {
+		t.Errorf("%v; %d members, %d bytes of the file", err, len(f.members), len(f.file))
 	}
 }
 

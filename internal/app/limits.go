@@ -1,0 +1,34 @@
+package app
+
+import (
+	"time"
+
+	"quarry/internal/config"
+	"quarry/internal/httpapi"
+	"quarry/internal/usage"
+)
+
+// limits makes what bounds the callers of this process.
+func limits(c config.Config) httpapi.Limits {
+	room := max(c.MaxBodies, c.MaxJSON, c.MaxUpload)
+	wait := time.Duration(c.ExpensiveWait) * time.Second
+	l := httpapi.Limits{
+		Calls: usage.NewGate(usage.Bounds{
+			PerCaller: c.MaxExpensive, Total: c.MaxExpensiveTotal, Waiting: int(c.MaxExpensiveWaiting), Wait: wait,
+			Noun: "queries, generations and uploads",
+		}),
+		// One caller gets half, so that its bodies alone can't keep those of others out.
+		Bodies: usage.NewGate(usage.Bounds{
+			PerCaller: max(room/2, c.MaxJSON, c.MaxUpload), Total: room, Waiting: int(c.MaxExpensiveWaiting), Wait: wait,
+			Noun: "large bodies",
+		}),
+	}
+	if c.RateLimit > 0 {
+		burst := c.RateBurst
+		if burst == 0 {
+			burst = 2 * c.RateLimit
+		}
+		l.Rate = usage.NewRate(c.RateLimit, burst)
+	}
+	return l
+}
