@@ -77,6 +77,9 @@ func (c *contract) jsonSchema(s object) object {
 			out[k] = v
 		}
 	}
+	if s["x-secret"] == true {
+		out["writeOnly"] = true
+	}
 	bounds(s, out)
 	c.nested(s, out)
 	if names := obj(s["x-property-names"]); names != nil {

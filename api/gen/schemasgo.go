@@ -20,7 +20,7 @@ const schemasGo = header + `// Package api is the wire contract in Go, generated
 // discriminator is a list of if/then, one per value, with the default value
 // applied where the contract gives one; int32 and int64 are bounds. Of the
 // formats only date-time, email and uri are kept. An array parameter's schema
-// is that of the whole array.
+// is that of the whole array. What holds a secret (x-secret) is writeOnly.
 package api
 
 import _ "embed"

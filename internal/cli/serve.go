@@ -9,6 +9,7 @@ import (
 
 	"quarry/internal/app"
 	"quarry/internal/config"
+	"quarry/internal/redact"
 )
 
 type serveCmd struct {
@@ -85,6 +86,7 @@ func newLog(w io.Writer, cfg config.Config) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(cfg.LogLevel)) // checked by cfg.Check
 	options := &slog.HandlerOptions{Level: level}
+	w = redact.Writer(w)
 	if cfg.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}

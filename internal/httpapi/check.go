@@ -36,6 +36,9 @@ func (c *checker) check(s *jsonschema.Schema, v any) bool {
 	if s.Bool != nil && !*s.Bool {
 		return c.refuse("is not allowed here")
 	}
+	if s.WriteOnly && isMask(v) {
+		return c.refuse(maskReason)
+	}
 	if s.Types != nil && !hasType(*s.Types, v) {
 		return c.refuse("must be %s, not %s", either(s.Types.ToStrings()), typeName(v))
 	}
@@ -155,6 +158,9 @@ func (c *checker) object(s *jsonschema.Schema, v map[string]any) bool {
 			continue
 		}
 		c.member(name)
+		if c.maskOfNothing(s, name, value) {
+			ok = c.refuse(maskReason)
+		}
 		ok = c.memberOf(s, name, value) && ok
 		c.back()
 		if !ok && c.quiet > 0 {
@@ -190,6 +196,13 @@ func (c *checker) leftOut(s *jsonschema.Schema, name string) bool {
 	c.quiet++
 	defer func() { c.quiet-- }()
 	return !c.memberOf(s, name, nil)
+}
+
+// maskOfNothing reports whether value is the mask of a secret that this request doesn't take, such as that of the key
+// in a change of an API key. Unknown members are ignored, but this one would not do what its sender may think. Only
+// members of the body itself count: deeper ones may be data.
+func (c *checker) maskOfNothing(s *jsonschema.Schema, name string, value any) bool {
+	return len(c.steps) == 1 && s.Properties[name] == nil && isMask(value) && secretNames()[name]
 }
 
 func (c *checker) memberOf(s *jsonschema.Schema, name string, v any) bool {

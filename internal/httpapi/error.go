@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"quarry/internal/fault"
+	"quarry/internal/redact"
 )
 
 // methodError says that a path exists and does not take the method.
@@ -131,7 +132,25 @@ func bodyOf(w http.ResponseWriter, requestID string, f *fault.Fault) errorBody {
 }
 
 func writeBody(w http.ResponseWriter, status int, b errorBody) {
+	b.redact()
 	_ = WriteJSON(w, status, b) // strings always encode
+}
+
+// redact takes out secrets that a refusal repeats, such as a key that was sent in the path.
+func (b *errorBody) redact() {
+	for i, text := range b.Messages {
+		b.Messages[i] = redact.Text(text)
+	}
+	fields := make(map[string]string, len(b.FieldErrors))
+	for path, text := range b.FieldErrors {
+		fields[redact.Text(path)] = redact.Text(text)
+	}
+	b.FieldErrors = fields
+	if b.ID != nil {
+		id := redact.Text(*b.ID)
+		b.ID = &id
+	}
+	b.ErrorDescription = redact.Text(b.ErrorDescription)
 }
 
 // opened matches a text that brings its own status word, as those that clients match do.

@@ -1,0 +1,51 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"regexp"
+	"sync"
+
+	"quarry/internal/api"
+)
+
+// maskText is what reads show in the place of a secret: asterisks, with the prefix and the last characters of keys.
+var maskText = regexp.MustCompile(`^([a-z]{1,8}_)?\*{4,}[A-Za-z0-9_-]{0,4}$`)
+
+// isMask reports whether v is the mask of a secret. A client that reads an object, changes a member and sends all of it
+// back sends it too, and would have its credential replaced by asterisks.
+func isMask(v any) bool {
+	s, ok := v.(string)
+	return ok && len(s) <= 64 && maskText.MatchString(s)
+}
+
+const maskReason = "is the mask that reads show instead of the secret; leave the member out to keep the secret as it is, or send the secret itself"
+
+// secretNames are the members that hold a secret anywhere in the contract.
+var secretNames = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	var all any
+	if json.Unmarshal(api.Schemas, &all) == nil { // contract() tells when it does not
+		collectSecrets(all, names)
+	}
+	return names
+})
+
+func collectSecrets(schema any, names map[string]bool) {
+	switch s := schema.(type) {
+	case map[string]any:
+		if properties, ok := s["properties"].(map[string]any); ok {
+			for name, p := range properties {
+				if p, ok := p.(map[string]any); ok && p["writeOnly"] == true {
+					names[name] = true
+				}
+			}
+		}
+		for _, next := range s {
+			collectSecrets(next, names)
+		}
+	case []any:
+		for _, next := range s {
+			collectSecrets(next, names)
+		}
+	}
+}
