@@ -35,6 +35,8 @@ func Run(t *testing.T, open func(testing.TB) Stores) {
 		test func(*testing.T, Stores)
 	}{
 		{"accounts", testAccounts}, {"owner once", testOwnerOnce}, {"user rights", testUserRights},
+		{"taken user", testTakenUser}, {"taken user at once", testTakenUserAtOnce}, {"list users", testListUsers},
+		{"update user", testUpdateUser}, {"delete user", testDeleteUser}, {"last owner", testLastOwner},
 		{"create corpus", testCreateCorpus}, {"create corpus at once", testCreateCorpusAtOnce}, {"get corpora", testGetCorpora},
 		{"list corpora", testListCorpora}, {"match corpora", testMatchCorpora}, {"update corpus", testUpdateCorpus},
 		{"replace attributes", testReplaceAttributes}, {"recount", testRecount}, {"reset corpus", testResetCorpus}, {"delete corpus", testDeleteCorpus},
