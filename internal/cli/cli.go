@@ -51,6 +51,7 @@ type root struct {
 	Job        jobCmd        `cmd:"" help:"List background jobs, read one, wait for one."`
 	Eval       evalCmd       `cmd:"" help:"Measure ranking on a test collection in the BEIR layout."`
 	Model      modelCmd      `cmd:"" help:"Convert sentence encoders."`
+	User       userCmd       `cmd:"" help:"Create, list, read, disable and delete users."`
 	Key        keyCmd        `cmd:"" help:"Make and manage API keys; show the local owner key."`
 	Secret     secretCmd     `cmd:"" help:"Rotate the keys that stored secrets are sealed under."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+type userCmd struct {
+	Create  userCreateCmd  `cmd:"" help:"Create a user."`
+	List    userListCmd    `cmd:"" help:"List users, newest first."`
+	Get     userGetCmd     `cmd:"" help:"Read one user."`
+	Disable userDisableCmd `cmd:"" help:"Refuse a user and its personal keys from the next request on."`
+	Enable  userEnableCmd  `cmd:"" help:"Accept a disabled user again."`
+	Delete  userDeleteCmd  `cmd:"" help:"Delete a user and its personal keys."`
+}
+
+// userView is the part of a user that tables show.
+type userView struct {
+	ID          string   `json:"id"`
+	Username    string   `json:"username"`
+	Email       string   `json:"email"`
+	Description string   `json:"description"`
+	Enabled     bool     `json:"enabled"`
+	Groups      []string `json:"groups"`
+	Created     string   `json:"created_at"`
+	Code        string   `json:"one_time_code"`
+	Link        string   `json:"one_time_code_link"`
+	grantsView
+}
+
+type userCreateCmd struct {
+	remote
+	Email       string   `arg:"" help:"E-mail address."`
+	Username    string   `help:"Name to sign in with; default: the e-mail address."`
+	Description string   `help:"Who it is."`
+	APIRole     []string `help:"Role on everything, for example corpus_viewer; repeatable." name:"api-role" placeholder:"ROLE"`
+	CorpusRole  []string `help:"Role on one corpus, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE"`
+	Group       []string `help:"Group that the user is in; repeatable." placeholder:"NAME" sep:"none"`
+}
+
+func (userCreateCmd) Help() string {
+	return "Example: quarry user create ann@example.test --username ann --corpus-role docs:editor"
+}
+
+func (c *userCreateCmd) Run(e *env) error {
+	roles, err := corpusRoles(c.CorpusRole)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"email": c.Email, "api_roles": append([]string{}, c.APIRole...), "corpus_roles": roles}
+	if c.Username != "" {
+		body["username"] = c.Username
+	}
+	if c.Description != "" {
+		body["description"] = c.Description
+	}
+	if len(c.Group) > 0 {
+		body["groups"] = c.Group
+	}
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	var v userView
+	raw, err := cl.call(e.ctx, "POST", "/v2/users", body, &v)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		printJSON(e.Out, raw)
+		return nil
+	}
+	fmt.Fprintf(e.Out, "created user %s\n", v.Username)
+	showCode(e, v.Code, v.Link)
+	return nil
+}
+
+// showCode prints a one-time code, if there is one.
+func showCode(e *env, code, link string) {
+	if code == "" {
+		return
+	}
+	fmt.Fprintf(e.Out, "one-time code: %s\n", code)
+	if link != "" {
+		fmt.Fprintf(e.Out, "to choose a password: %s\n", link)
+	}
+}
+
+type userListCmd struct {
+	remote
+	Corpus string `help:"Only users with access to this corpus." placeholder:"KEY"`
+}
+
+func (userListCmd) Help() string { return "Example: quarry user list --corpus docs" }
+
+func (c *userListCmd) Run(e *env) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	query := url.Values{}
+	if c.Corpus != "" {
+		query.Set("corpus_key", c.Corpus)
+	}
+	raw, err := cl.list(e.ctx, "/v2/users", "users", query, 0)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		printJSON(e.Out, raw)
+		return nil
+	}
+	var all []userView
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(e.Out, "no such users; make one with: quarry user create EMAIL")
+		return nil
+	}
+	rows := make([][]string, len(all))
+	for i, v := range all {
+		state := "enabled"
+		if !v.Enabled {
+			state = "disabled"
+		}
+		rows[i] = []string{clip(v.Username, 40), state, clip(v.Email, 40), v.Created, clip(v.grantsView.String(), 60)}
+	}
+	table(e.Out, []string{"USERNAME", "STATE", "EMAIL", "CREATED", "ROLES"}, rows)
+	return nil
+}
+
+// oneUser is embedded by the commands on one user.
+type oneUser struct {
+	remote
+	Username string `arg:"" help:"Name of the user."`
+}
+
+func (c *oneUser) path() string { return "/v2/users/" + segment(c.Username) }
+
+type userGetCmd struct{ oneUser }
+
+func (userGetCmd) Help() string { return "Example: quarry user get ann --json" }
+
+func (c *userGetCmd) Run(e *env) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	var v userView
+	raw, err := cl.call(e.ctx, "GET", c.path(), nil, &v)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		printJSON(e.Out, raw)
+		return nil
+	}
+	table(e.Out, []string{"FIELD", "VALUE"}, [][]string{
+		{"id", v.ID}, {"username", v.Username}, {"email", v.Email}, {"description", v.Description},
+		{"enabled", strconv.FormatBool(v.Enabled)}, {"created", v.Created}, {"groups", strings.Join(v.Groups, ", ")},
+		{"roles", v.grantsView.String()},
+	})
+	return nil
+}
+
+// set enables or disables the user.
+func (c *oneUser) set(e *env, enabled bool, done string) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	raw, err := cl.call(e.ctx, "PATCH", c.path(), map[string]any{"enabled": enabled}, nil)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		printJSON(e.Out, raw)
+		return nil
+	}
+	fmt.Fprintln(e.Out, done+" user "+c.Username)
+	return nil
+}
+
+type userDisableCmd struct{ oneUser }
+
+func (userDisableCmd) Help() string { return "Example: quarry user disable ann" }
+
+func (c *userDisableCmd) Run(e *env) error { return c.set(e, false, "disabled") }
+
+type userEnableCmd struct{ oneUser }
+
+func (userEnableCmd) Help() string { return "Example: quarry user enable ann" }
+
+func (c *userEnableCmd) Run(e *env) error { return c.set(e, true, "enabled") }
+
+type userDeleteCmd struct{ oneUser }
+
+func (userDeleteCmd) Help() string { return "Example: quarry user delete ann" }
+
+func (c *userDeleteCmd) Run(e *env) error {
+	return c.do(e, "DELETE", c.path(), "deleted user "+c.Username)
+}
