@@ -140,6 +140,7 @@ func (c contract) Member(name string) (audit.Known, bool) {
 }
 
 func (c contract) Item() audit.Known { return c }
+func (c contract) Secret() bool      { return false }
 
 // TestMask proves which values of a body are hidden: those of secret members, of members that the contract doesn't
 // know, and whatever has the form of a secret of ours.

@@ -56,6 +56,8 @@ type Known interface {
 	Member(name string) (at Known, ok bool)
 	// Item gives the place of the items of a list.
 	Item() Known
+	// Secret reports whether the contract marks what stands here as a secret.
+	Secret() bool
 }
 
 // Mask gives what is kept of a body: values of secret members and of members that the contract doesn't know, which may
@@ -89,7 +91,7 @@ func mask(v any, at Known, secret bool) any {
 			var next Known
 			if at != nil {
 				var ok bool
-				if next, ok = at.Member(name); !ok {
+				if next, ok = at.Member(name); !ok || next != nil && next.Secret() {
 					hidden = true
 				}
 			}

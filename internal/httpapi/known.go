@@ -63,6 +63,16 @@ func (k known) Item() audit.Known {
 	return next
 }
 
+// Secret reports whether the contract marks what stands here as a secret.
+func (k known) Secret() bool {
+	for s := range k.all() {
+		if s.WriteOnly {
+			return true
+		}
+	}
+	return false
+}
+
 // all gives the schemas with those that they refer to and consist of.
 func (k known) all() map[*jsonschema.Schema]bool {
 	seen := map[*jsonschema.Schema]bool{}

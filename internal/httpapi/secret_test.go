@@ -1,11 +1,13 @@
 package httpapi
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"quarry/internal/audit"
 	"quarry/internal/fault"
 )
 
@@ -13,7 +15,7 @@ import (
 // no other way in.
 
 // TestMasksAreRefused proves that the mask of a secret, in every place where the contract takes one, is refused by name
-// with what to do, and that a secret itself is taken.
+// with what to do, and that a secret itself is taken and not shown by the audit record.
 func TestMasksAreRefused(t *testing.T) {
 	t.Parallel()
 	s, _ := contractSchemas(t)
@@ -36,6 +38,13 @@ func TestMasksAreRefused(t *testing.T) {
 				if reason := bad.Fields[tc.path]; len(bad.Fields) != 1 || !strings.Contains(reason, "leave the member out") {
 					t.Errorf("%s: refused %v", mask, bad.Fields)
 				}
+			}
+			schema, err := s.get(tc.schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kept := audit.Mask([]byte(tc.before+`"correct horse"`+tc.after), known{schema}); bytes.Contains(kept, []byte("correct")) || !bytes.Contains(kept, []byte("****")) {
+				t.Errorf("the audit record keeps %s", kept)
 			}
 			for _, secret := range []string{`"correct horse"`, `"***"`, `"a****b"`, `"zut_0aB9cD8eF7gH6iJ5kL4mN3oP2q"`} {
 				if bad := refusals(t, s, tc.schema, tc.before+secret+tc.after); len(bad.Fields) > 0 {
