@@ -122,6 +122,7 @@ func TestCheckRights(t *testing.T) {
 		{"twice", authz.Rights{API: []string{"viewer", "viewer"}, Corpora: []authz.Grant{{"a", "viewer"}, {"a", "viewer"}}}, []string{"body.api_roles[1]", "body.corpus_roles[1]"}},
 		{"role of another kind", authz.Rights{API: []string{"editor"}, Corpora: []authz.Grant{{"a", "corpus_viewer"}}, Agents: []authz.Grant{{"g", "viewer"}}}, []string{"body.agent_roles[0].role", "body.api_roles[0]", "body.corpus_roles[0].role"}},
 		{"no key", authz.Rights{Corpora: []authz.Grant{{"", "viewer"}}, Agents: []authz.Grant{{"", "agent_user"}}}, []string{"body.agent_roles[0].agent_key", "body.corpus_roles[0].corpus_key"}},
+		{"too many", authz.Rights{Corpora: make([]authz.Grant, 10_001)}, []string{"body.corpus_roles"}},
 		{"other case", authz.Rights{API: []string{"Owner"}}, []string{"body.api_roles[0]"}},
 	} {
 		bad := fault.Invalid()

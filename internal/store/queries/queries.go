@@ -173,7 +173,7 @@ func (c *conditions) add(text string, arg any) {
 
 func (c *conditions) text() string { return strings.Join(c.all, " AND ") }
 
-// readable keeps the records whose corpora all exist under a key of the reader's.
+// readable keeps the records whose corpora all exist under a key of the reader's. One without corpora is nobody's.
 func (c *conditions) readable(r history.Reader) {
 	if r.All {
 		return
@@ -186,7 +186,7 @@ func (c *conditions) readable(r history.Reader) {
 	for _, k := range r.Keys {
 		c.args = append(c.args, k)
 	}
-	c.all = append(c.all, `NOT EXISTS (SELECT 1 FROM query_corpora qc LEFT JOIN corpora c ON c.no = qc.corpus_no
+	c.all = append(c.all, `EXISTS (SELECT 1 FROM query_corpora qc WHERE qc.query_no = q.no)`, `NOT EXISTS (SELECT 1 FROM query_corpora qc LEFT JOIN corpora c ON c.no = qc.corpus_no
 		WHERE qc.query_no = q.no AND (c.no IS NULL OR c.key NOT IN (`+store.List(from, len(r.Keys))+`)))`)
 }
 

@@ -202,6 +202,7 @@ func testQueryReaders(t *testing.T, s Stores) {
 	ofA := asked(t, s, "of a", now, inA)
 	asked(t, s, "of both", now.Add(time.Second), inA, inB)
 	ofB := asked(t, s, "of b", now.Add(2*time.Second), inB)
+	asked(t, s, "of none", now.Add(3*time.Second)) // such as of a chat over nothing
 	check := func(when string, keys []string, want ...string) {
 		t.Helper()
 		got := listAll(t, s, history.List{Limit: 1, Reader: history.Reader{Keys: keys}})
@@ -225,7 +226,7 @@ func testQueryReaders(t *testing.T, s Stores) {
 	check("a deleted", []string{"a", "b"}, "of b")
 	create(t, s, "a")
 	check("another a", []string{"a", "b"}, "of b")
-	if got := listAll(t, s, history.List{Limit: 10, Reader: everyone}); len(got) != 3 {
+	if got := listAll(t, s, history.List{Limit: 10, Reader: everyone}); len(got) != 4 {
 		t.Errorf("who reads everything sees %v", got)
 	}
 }

@@ -1,0 +1,247 @@
+package roles_test
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	contract "quarry/api"
+	"quarry/internal/app"
+	"quarry/internal/authz"
+	"quarry/internal/config"
+	"quarry/internal/store"
+	"quarry/internal/store/storetest"
+	"quarry/test/roles"
+)
+
+// house is a running service, asked without a network.
+type house struct {
+	handler http.Handler
+	db      store.Config
+	owner   string // secret of the owner's key
+}
+
+func open(t *testing.T, database string) *house {
+	t.Helper()
+	cfg := config.Default()
+	cfg.Data, cfg.Listen, cfg.Database = t.TempDir(), "", database
+	a, err := app.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	owner, err := os.ReadFile(a.KeyFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &house{a.Handler(), store.Config{Dir: cfg.Data, URL: database}, strings.TrimSpace(string(owner))}
+}
+
+// ask sends one request; body is marshalled unless it is nil. header lines are "Name: value".
+func (h *house) ask(t *testing.T, method, path, secret string, body any, header ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	var in io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in = strings.NewReader(string(raw))
+	}
+	r := httptest.NewRequestWithContext(t.Context(), method, path, in)
+	if secret != "" {
+		r.Header.Set("X-Api-Key", secret)
+	}
+	for _, line := range header {
+		name, value, _ := strings.Cut(line, ": ")
+		r.Header.Set(name, value)
+	}
+	w := httptest.NewRecorder()
+	h.handler.ServeHTTP(w, r)
+	return w
+}
+
+type object = map[string]any
+
+// must asks as the owner, wants the status and gives the body.
+func (h *house) must(t *testing.T, status int, method, path string, body any) object {
+	t.Helper()
+	return h.mustAs(t, status, h.owner, method, path, body)
+}
+
+func (h *house) mustAs(t *testing.T, status int, secret, method, path string, body any) object {
+	t.Helper()
+	w := h.ask(t, method, path, secret, body)
+	if w.Code != status {
+		t.Fatalf("%s %s: %d %s, want %d", method, path, w.Code, w.Body, status)
+	}
+	var out object
+	if w.Body.Len() > 0 {
+		if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {
+			t.Fatalf("%s %s: %v in %s", method, path, err, w.Body)
+		}
+	}
+	return out
+}
+
+// key makes a key over the API and gives its id and secret.
+func (h *house) key(t *testing.T, body object) (id, secret string) {
+	t.Helper()
+	made := h.must(t, http.StatusCreated, "POST", "/v2/api_keys", body)
+	return made["id"].(string), made["secret_key"].(string)
+}
+
+func onCorpus(key, role string) []object { return []object{{"corpus_key": key, "role": role}} }
+
+// person makes a user by a direct write, since only a person makes a personal key, and gives the secret of such a key.
+func (h *house) person(t *testing.T, name string, api ...string) (secret string) {
+	t.Helper()
+	return storetest.AddKey(t, h.db, name, api...)
+}
+
+const right, wrong = "right", "wrong"
+
+// TestWalk proves, for every operation of the contract against every role and every way of being nobody, that the
+// service lets in whom the contract names: a user by a personal key, and a key with roles of its own, for each API
+// role; a user and a key for each corpus role, on the corpus named and on another one; callers without a role; and
+// callers that must count as nobody whatever their roles are.
+func TestWalk(t *testing.T) {
+	t.Parallel()
+	walk(t, open(t, ""))
+}
+
+// TestWalkPostgres proves the same on PostgreSQL.
+func TestWalkPostgres(t *testing.T) {
+	t.Parallel()
+	walk(t, open(t, storetest.Postgres(t)))
+}
+
+func walk(t *testing.T, h *house) {
+	table, err := roles.Table(contract.YAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{right, wrong} {
+		h.must(t, http.StatusCreated, "POST", "/v2/corpora", object{"key": key})
+	}
+	asked := 0
+	for name, c := range h.known(t) {
+		for _, row := range table {
+			w := h.probe(t, row, c.secret)
+			asked++
+			switch {
+			case row.Public:
+				if w.Code == http.StatusUnauthorized || w.Code == http.StatusForbidden {
+					t.Errorf("%s is public and answers %d to %s", row.ID, w.Code, name)
+				}
+			case !row.Open(c.holder, right):
+				refused(t, row, name, w, http.StatusForbidden, "forbidden")
+			case w.Code != http.StatusBadRequest && w.Code != http.StatusNotImplemented && w.Code != http.StatusNotFound:
+				t.Errorf("%s as %s: %d %s, want it let in", row.ID, name, w.Code, w.Body)
+			}
+		}
+	}
+	for name, secret := range h.nobody(t) {
+		for _, row := range table {
+			w := h.probe(t, row, secret)
+			asked++
+			if !row.Public {
+				refused(t, row, name, w, http.StatusUnauthorized, "unauthorized")
+			}
+		}
+	}
+	if asked < 8_000 {
+		t.Errorf("%d requests were made, at least 8,000 were to be", asked)
+	}
+}
+
+// probe asks for an operation with a header that is at fault in every request and looked at behind the decision, so
+// that nothing runs.
+func (h *house) probe(t *testing.T, row roles.Row, secret string) *httptest.ResponseRecorder {
+	t.Helper()
+	return h.ask(t, row.Method, row.URL(right), secret, nil, "Request-Timeout: 0")
+}
+
+// refused checks status, body and headers of a refusal.
+func refused(t *testing.T, row roles.Row, name string, w *httptest.ResponseRecorder, status int, code string) {
+	t.Helper()
+	var e struct {
+		Messages  []string `json:"messages"`
+		Code      string   `json:"code"`
+		RequestID string   `json:"request_id"`
+	}
+	err := json.Unmarshal(w.Body.Bytes(), &e)
+	if w.Code != status || err != nil || e.Code != code || len(e.Messages) == 0 || e.RequestID == "" {
+		t.Errorf("%s as %s: %d %s, want %d %s", row.ID, name, w.Code, w.Body, status, code)
+	}
+	if w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("CDN-Cache-Control") != "no-store" {
+		t.Errorf("%s as %s: the refusal may be kept by a cache", row.ID, name)
+	}
+}
+
+// caller is a secret and what the contract makes of it.
+type caller struct {
+	secret string
+	holder roles.Holder
+}
+
+// known makes the callers that are somebody.
+func (h *house) known(t *testing.T) map[string]caller {
+	t.Helper()
+	out := map[string]caller{
+		"the owner":       {h.owner, roles.Holder{API: "owner"}},
+		"a user, no role": {h.person(t, "none"), roles.Holder{}},
+	}
+	_, secret := h.key(t, object{"name": "nothing"})
+	out["a key, no role"] = caller{secret, roles.Holder{}}
+	for _, role := range authz.APIRoles() {
+		out["user "+role] = caller{h.person(t, role, role), roles.Holder{API: role}}
+		_, secret := h.key(t, object{"name": role, "api_roles": []string{role}})
+		out["key "+role] = caller{secret, roles.Holder{API: role}}
+	}
+	for _, role := range authz.CorpusRoles() {
+		for _, on := range []string{right, wrong} {
+			holder := roles.Holder{Corpus: role, Key: on}
+			_, secret := h.key(t, object{"name": role + on, "corpus_roles": onCorpus(on, role)})
+			out["key "+role+" of "+on] = caller{secret, holder}
+			name := role + "-" + on
+			secret = h.person(t, name)
+			h.must(t, http.StatusOK, "PATCH", "/v2/users/"+name, object{"corpus_roles": onCorpus(on, role)})
+			out["user "+role+" of "+on] = caller{secret, holder}
+		}
+	}
+	for style, role := range map[string]string{"serving": "viewer", "serving_and_indexing": "editor"} {
+		_, secret := h.key(t, object{"name": style, "api_key_role": style, "corpus_keys": []string{right}})
+		out["key "+style] = caller{secret, roles.Holder{Corpus: role, Key: right}}
+	}
+	return out
+}
+
+// nobody makes callers that must be refused with 401, though most of them were owners a moment ago.
+func (h *house) nobody(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{
+		"a stranger": "", "an unknown key": "zut_" + strings.Repeat("a", 38), "noise": "%00\xff'--", "half the owner's key": h.owner[:20],
+	}
+	everything := []string{"owner"}
+	out["a disabled user"] = h.person(t, "off", everything...)
+	h.must(t, http.StatusOK, "PATCH", "/v2/users/off", object{"enabled": false})
+	out["a deleted user"] = h.person(t, "gone", everything...)
+	h.must(t, http.StatusNoContent, "DELETE", "/v2/users/gone", nil)
+	id, secret := h.key(t, object{"name": "off", "api_roles": everything})
+	h.must(t, http.StatusOK, "PATCH", "/v2/api_keys/"+id, object{"enabled": false})
+	out["a disabled key"] = secret
+	id, secret = h.key(t, object{"name": "gone", "api_roles": everything})
+	h.must(t, http.StatusNoContent, "DELETE", "/v2/api_keys/"+id, nil)
+	out["a deleted key"] = secret
+	return out
+}
