@@ -63,7 +63,7 @@ func (v *keyView) state() string {
 type keyCreateCmd struct {
 	remote
 	Name       string   `help:"What the key is for; default: made of its roles."`
-	Role       string   `help:"serving (asks the corpora named), serving_and_indexing (also writes their documents) or personal (has your own roles)." enum:"serving,serving_and_indexing,personal,''" default:"" placeholder:"ROLE"`
+	Role       string   `help:"serving (asks the corpora named), serving_and_indexing (also writes their documents) or personal (has your own roles)." enum:",serving,serving_and_indexing,personal" default:"" placeholder:"ROLE"`
 	Corpus     []string `help:"Corpus that --role serving or serving_and_indexing reaches; repeatable." placeholder:"KEY"`
 	APIRole    []string `help:"Role of the key on everything, instead of --role; repeatable." name:"api-role" placeholder:"ROLE"`
 	CorpusRole []string `help:"Role of the key on one corpus, instead of --role, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE"`
@@ -142,7 +142,7 @@ func (c *keyCreateCmd) Run(e *env) error {
 
 type keyListCmd struct {
 	remote
-	Role   string `help:"Only keys made as serving, serving_and_indexing or personal." enum:"serving,serving_and_indexing,personal,''" default:"" placeholder:"ROLE"`
+	Role   string `help:"Only keys made as serving, serving_and_indexing or personal." enum:",serving,serving_and_indexing,personal" default:"" placeholder:"ROLE"`
 	Corpus string `help:"Only keys with a role on this corpus." placeholder:"KEY"`
 }
 

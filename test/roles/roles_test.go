@@ -204,7 +204,7 @@ func (h *house) known(t *testing.T) map[string]caller {
 	_, secret := h.key(t, object{"name": "nothing"})
 	out["a key, no role"] = caller{secret, roles.Holder{}}
 	for _, role := range authz.APIRoles() {
-		out["user "+role] = caller{h.person(t, role, role), roles.Holder{API: role}}
+		out["user "+role] = caller{h.person(t, "role-"+role, role), roles.Holder{API: role}}
 		_, secret := h.key(t, object{"name": role, "api_roles": []string{role}})
 		out["key "+role] = caller{secret, roles.Holder{API: role}}
 	}
