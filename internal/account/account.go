@@ -19,6 +19,7 @@ type Store interface {
 	Principals
 	Users
 	Keys
+	Clients
 	// CreateOwner writes the first user and its key in one transaction unless a user exists; made says which.
 	CreateOwner(ctx context.Context, u User, k Key) (made bool, err error)
 }

@@ -846,7 +846,7 @@ var Operations = []Operation{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
 			{Name: "Request-Timeout-Millis", In: "header", Schema: "param:RequestTimeoutMillis", Type: "integer"},
 		},
-		Success: 200, Statuses: []int{200, 400, 401, 403}},
+		Success: 200, Statuses: []int{200, 400, 401, 403, 429}},
 	{ID: "rotateSecretKeys", Method: "POST", Path: "/v2/secret_keys/rotate",
 		Summary: "Seal every stored secret with a fresh key of the installation", Tag: "Service",
 		APIRoles: []string{"owner"},

@@ -19,7 +19,6 @@ import (
 	"quarry/internal/account"
 	"quarry/internal/attribute"
 	"quarry/internal/audit"
-	"quarry/internal/authz"
 	"quarry/internal/bulk"
 	"quarry/internal/config"
 	"quarry/internal/corpus"
@@ -48,6 +47,9 @@ import (
 	"quarry/internal/store/documents"
 	"quarry/internal/store/jobs"
 	"quarry/internal/store/queries"
+	"quarry/internal/store/secrets"
+	"quarry/internal/store/signing"
+	"quarry/internal/token"
 	"quarry/internal/vault"
 )
 
@@ -61,6 +63,7 @@ type App struct {
 	encoders *embed.Registry
 	jobs     *job.Queue
 	vault    *vault.Vault
+	tokens   *token.Service
 	server   *httpapi.Server
 	listener net.Listener
 	ready    atomic.Bool
@@ -106,6 +109,11 @@ func (a *App) open(ctx context.Context) (err error) {
 		return databaseError(a.cfg.Data, err)
 	}
 	if a.vault, err = openVault(ctx, a.cfg, a.folder, a.db); err != nil {
+		return databaseError(a.cfg.Data, err)
+	}
+	keys := signing.New(a.db, secrets.New(a.db, a.vault.Keyring()))
+	a.tokens = token.New(token.Config{Store: keys, Installation: installation(secret), Issuer: a.cfg.PublicURL})
+	if err := a.tokens.Prepare(ctx); err != nil {
 		return databaseError(a.cfg.Data, err)
 	}
 	people := account.New(account.Config{Store: accounts.New(a.db)})
@@ -170,14 +178,12 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 	recorded := audit.New(sqlaudit.New(a.db), a.log)
 	a.server, err = httpapi.New(httpapi.Config{
 		Audit: recorded, AuditContent: a.cfg.AuditContent, TrustedProxies: trusted, Origins: origins,
-		Authenticate: func(ctx context.Context, c httpapi.Credential) (authz.Principal, error) {
-			return people.Authenticate(ctx, c.Secret)
-		},
+		Authenticate: gate{people, a.tokens}.principal,
 		Areas: []httpapi.Area{
 			httpcorpora.New(a.Corpora, attributes, cursors),
 			httpdocuments.New(a.Ingest, reading, cursors, a.cfg.MaxUpload),
 			httpjobs.New(a.jobs, many, cursors),
-			identity.New(identity.Config{Accounts: people, Cursors: cursors, Secrets: a.vault}),
+			identity.New(identity.Config{Accounts: people, Tokens: a.tokens, Cursors: cursors, Secrets: a.vault}),
 			httpaudit.New(recorded, cursors),
 			catalog.New(a.encoders, cursors),
 			httpqueries.New(a.Retrieve, a.History),

@@ -65,7 +65,7 @@ type Setting struct {
 var Settings = []Setting{
 	text("data", "QUARRY_DATA", "data folder: database, indexes, owner.key, secret.key", func(c *Config) *string { return &c.Data }),
 	text("listen", "QUARRY_LISTEN", "address to listen on, host:port", func(c *Config) *string { return &c.Listen }),
-	text("public_url", "QUARRY_PUBLIC_URL", "where people reach the service, such as https://search.example.com, for the links of one-time codes; empty means the address it listens on", func(c *Config) *string { return &c.PublicURL }),
+	text("public_url", "QUARRY_PUBLIC_URL", "where people reach the service, such as https://search.example.com, for the links of one-time codes and as the issuer of access tokens; empty means the address it listens on, and an issuer made from the database", func(c *Config) *string { return &c.PublicURL }),
 	text("database", "QUARRY_DATABASE", "postgres:// URL; empty means SQLite in the data folder", func(c *Config) *string { return &c.Database }),
 	text("secret_key", "QUARRY_SECRET_KEY", "secret keys that seal credentials in the database, newest first, parted by commas; empty means secret.key in the data folder", func(c *Config) *string { return &c.SecretKey }),
 	text("kernel", "QUARRY_KERNEL", "encoder kernels: auto, avx512, avx2 or portable", func(c *Config) *string { return &c.Kernel }),

@@ -134,7 +134,8 @@ type reply struct {
 	}
 }
 
-// ask sends a request as the owner; header lines ("Name: value") come on top, "X-Api-Key:" removes the key.
+// ask sends a request as the owner; header lines ("Name: value") come on top, "+Name: value" adds one more, "X-Api-Key:"
+// removes the key.
 func (s *service) ask(t *testing.T, method, path, body string, header ...string) *reply {
 	t.Helper()
 	var in io.Reader

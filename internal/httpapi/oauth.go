@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"strings"
 
 	"quarry/internal/fault"
 )
@@ -29,7 +30,7 @@ func addOAuth(w http.ResponseWriter, f *fault.Fault, b *errorBody) {
 	default:
 		b.Error = "server_error"
 	}
-	b.ErrorDescription = b.Messages[0]
+	_, b.ErrorDescription, _ = strings.Cut(b.Messages[0], ": ") // the word before it says what the code says
 	w.Header().Set("Pragma", "no-cache")
 	if f.Kind == fault.KindUnauthenticated {
 		w.Header().Set("WWW-Authenticate", `Basic realm="quarry", charset="UTF-8"`)

@@ -23,60 +23,58 @@ const maxPublished = 16
 
 // Prepare sees to it that a key signs. Nodes that start at once agree on one.
 func (s *Service) Prepare(ctx context.Context) error {
-	if _, err := s.add(ctx, true); err != nil {
+	if _, _, err := s.add(ctx, true); err != nil {
 		return fmt.Errorf("prepare signing key: %w", err)
 	}
 	return nil
 }
 
-// Rotate makes a new key that signs from now on, on every node, and gives its id. Tokens of the keys before stay valid
-// until they expire. fault.KindLimited where so many keys are published that another would flood the key set.
-func (s *Service) Rotate(ctx context.Context) (kid string, err error) {
+// Rotate makes a new key that signs from now on, on every node, and gives it. Tokens of the keys before stay valid until
+// they expire. fault.KindLimited where so many keys are published that another would flood the key set.
+func (s *Service) Rotate(ctx context.Context) (Key, error) {
+	k, made, err := s.add(ctx, false)
+	if err != nil {
+		return Key{}, fmt.Errorf("rotate signing key: %w", err)
+	}
+	if made {
+		return k, nil
+	}
 	all, err := s.cfg.Store.Keys(ctx)
 	if err != nil {
-		return "", fmt.Errorf("read signing keys: %w", err)
+		return Key{}, fmt.Errorf("read signing keys: %w", err)
 	}
-	now, live := time.Now(), 0
-	oldest := now
+	oldest := k.Created
 	for _, k := range all {
-		if k.published(now) {
-			live++
-			if !k.Retired.IsZero() && k.Retired.Before(oldest) {
-				oldest = k.Retired
-			}
+		if !k.Retired.IsZero() && k.Retired.Before(oldest) {
+			oldest = k.Retired
 		}
 	}
-	if live >= maxPublished {
-		return "", fault.Limited("signing_keys_limit", "%d signing keys are published, the most there may be; the oldest goes when its last token has expired", live).
-			After(oldest.Add(Lifetime + skew).Sub(now))
-	}
-	if kid, err = s.add(ctx, false); err != nil {
-		return "", fmt.Errorf("rotate signing key: %w", err)
-	}
-	return kid, nil
+	return Key{}, fault.Limited("signing_keys_limit", "%d signing keys are published, the most there may be; the oldest goes when its last token has expired", len(all)).
+		After(oldest.Add(Lifetime + skew + time.Microsecond).Sub(k.Created))
 }
 
-func (s *Service) add(ctx context.Context, first bool) (kid string, err error) {
+// add makes a key and gives it; made says whether it was taken.
+func (s *Service) add(ctx context.Context, first bool) (k Key, made bool, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return "", fmt.Errorf("make key: %w", err)
+		return Key{}, false, fmt.Errorf("make key: %w", err)
 	}
-	kid = id.Text(kidLength)
+	kid := id.Text(kidLength)
 	secret, err := json.Marshal(jose.JSONWebKey{Key: private, KeyID: kid, Algorithm: string(jose.ES256), Use: "sig"})
 	if err != nil {
-		return "", fmt.Errorf("encode private key: %w", err)
+		return Key{}, false, fmt.Errorf("encode private key: %w", err)
 	}
 	public, err := json.Marshal(jose.JSONWebKey{Key: private.Public(), KeyID: kid, Algorithm: string(jose.ES256), Use: "sig"})
 	if err != nil {
-		return "", fmt.Errorf("encode public key: %w", err)
+		return Key{}, false, fmt.Errorf("encode public key: %w", err)
 	}
 	now := time.Now().UTC().Truncate(time.Microsecond)
-	_, err = s.cfg.Store.Add(ctx, Fresh{
-		Key: Key{ID: kid, Public: public, Created: now}, Private: secret, First: first,
-		Forget: now.Add(-Lifetime - skew),
+	k = Key{ID: kid, Public: public, Created: now}
+	made, err = s.cfg.Store.Add(ctx, Fresh{
+		Key: k, Private: secret, First: first, Forget: now.Add(-Lifetime - skew), Most: maxPublished,
 	})
 	s.ring.forget()
-	return kid, err
+	return k, made, err
 }
 
 // Published gives the key set that anyone may check tokens with: the key that signs, and those before it as long as

@@ -50,8 +50,8 @@ type Store interface {
 	// Private gives the private part of the key that signs; ErrNoKey when kid does not sign (any more).
 	Private(ctx context.Context, kid string) ([]byte, error)
 	// Add makes k the key that signs, in one transaction: the one before is retired at k.Created and its private part
-	// forgotten, and keys retired before forget are deleted. With first it does so only where no key signs, and made
-	// says whether it did.
+	// forgotten, and keys retired before k.Forget are deleted. It does so only where the keys that stay are fewer than
+	// k.Most, and with k.First only where no key signs; made says whether it did.
 	Add(ctx context.Context, k Fresh) (made bool, err error)
 }
 
@@ -61,6 +61,7 @@ type Fresh struct {
 	Private []byte // JWK
 	First   bool
 	Forget  time.Time
+	Most    int
 }
 
 // Config is what a Service needs.

@@ -271,10 +271,11 @@ func TestRotate(t *testing.T) {
 		a, b := node(t, keys), node(t, keys)
 		old := issue(t, a, client)
 		accepted(t, b, old)
-		kid, err := a.Rotate(t.Context())
+		made, err := a.Rotate(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
+		kid := made.ID
 		for _, n := range []*token.Service{a, b} {
 			fresh := issue(t, n, client)
 			if got := decode(t, fresh, 0)["kid"]; got != kid {

@@ -12,12 +12,14 @@ import (
 	"quarry/internal/httpapi"
 	"quarry/internal/page"
 	"quarry/internal/signin"
+	"quarry/internal/token"
 )
 
 // Config is what an Area needs.
 type Config struct {
 	Accounts *account.Service
 	SignIn   *signin.Service
+	Tokens   *token.Service
 	Cursors  *page.Cursors // sign the page keys
 	Secrets  SecretKeys
 }
@@ -26,12 +28,13 @@ type Config struct {
 type Area struct {
 	accounts *account.Service
 	signin   *signin.Service
+	tokens   *token.Service
 	cursors  *page.Cursors
 	secrets  SecretKeys
 }
 
 // New gives the area.
-func New(c Config) *Area { return &Area{c.Accounts, c.SignIn, c.Cursors, c.Secrets} }
+func New(c Config) *Area { return &Area{c.Accounts, c.SignIn, c.Tokens, c.Cursors, c.Secrets} }
 
 // Handlers implements httpapi.Area.
 func (a *Area) Handlers() map[string]httpapi.Handler {
@@ -40,6 +43,8 @@ func (a *Area) Handlers() map[string]httpapi.Handler {
 	maps.Copy(all, a.keys())
 	maps.Copy(all, a.secretKeys())
 	maps.Copy(all, a.signIns())
+	maps.Copy(all, a.clients())
+	maps.Copy(all, a.tokenHandlers())
 	return all
 }
 

@@ -3,28 +3,41 @@ package storetest_test
 import (
 	"testing"
 
+	"quarry/internal/account/accounttest"
 	"quarry/internal/job"
 	"quarry/internal/job/jobtest"
+	"quarry/internal/seal"
 	"quarry/internal/store"
 	"quarry/internal/store/accounts"
 	"quarry/internal/store/corpora"
 	"quarry/internal/store/documents"
 	"quarry/internal/store/jobs"
 	"quarry/internal/store/queries"
+	"quarry/internal/store/secrets"
+	"quarry/internal/store/signing"
 	"quarry/internal/store/storetest"
+	"quarry/internal/token"
+	"quarry/internal/token/tokentest"
+	"quarry/internal/vault"
 )
 
 // The SQL stores keep their interfaces' promises on SQLite.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t testing.TB) storetest.Stores { return open(t, store.Config{Dir: t.TempDir()}) })
+	run(t, func(t testing.TB) store.Config { return store.Config{Dir: t.TempDir()} })
 }
 
 // The same stores keep the same promises on PostgreSQL.
 func TestPostgres(t *testing.T) {
 	t.Parallel()
 	storetest.Postgres(t) // skips here rather than in every case
-	storetest.Run(t, func(t testing.TB) storetest.Stores { return open(t, store.Config{URL: storetest.Postgres(t)}) })
+	run(t, func(t testing.TB) store.Config { return store.Config{URL: storetest.Postgres(t)} })
+}
+
+// The signing keys in memory, which other tests trust, keep the promises of the SQL ones.
+func TestMemorySigning(t *testing.T) {
+	t.Parallel()
+	tokentest.Conform(t, func(testing.TB) token.Store { return new(tokentest.Memory) })
 }
 
 // The queue in memory, which other tests trust, keeps the promises of the SQL one.
@@ -33,7 +46,15 @@ func TestMemoryJobs(t *testing.T) {
 	storetest.Jobs(t, func(testing.TB) job.Store { return new(jobtest.Memory) })
 }
 
-func open(t testing.TB, c store.Config) storetest.Stores {
+// run holds the stores over databases of a kind to every suite.
+func run(t *testing.T, at func(testing.TB) store.Config) {
+	stores := func(t testing.TB) storetest.Stores { return open(t, at(t)) }
+	storetest.Run(t, stores)
+	accounttest.Clients(t, stores)
+	tokentest.Conform(t, func(t testing.TB) token.Store { return keys(t, at(t)) })
+}
+
+func database(t testing.TB, c store.Config) *store.DB {
 	t.Helper()
 	db, err := store.Open(t.Context(), c)
 	if err != nil {
@@ -44,5 +65,21 @@ func open(t testing.TB, c store.Config) storetest.Stores {
 			t.Errorf("close: %v", err)
 		}
 	})
+	return db
+}
+
+func open(t testing.TB, c store.Config) storetest.Stores {
+	t.Helper()
+	db := database(t, c)
 	return storetest.Stores{Accounts: accounts.New(db), Corpora: corpora.New(db), Documents: documents.New(db), Jobs: jobs.New(db), Queries: queries.New(db)}
+}
+
+func keys(t testing.TB, c store.Config) token.Store {
+	t.Helper()
+	db := database(t, c)
+	v, err := vault.Open(t.Context(), vault.Config{Rows: secrets.NewRows(db), Keys: []seal.Key{seal.NewKey()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signing.New(db, secrets.New(db, v.Keyring()))
 }

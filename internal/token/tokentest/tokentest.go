@@ -1,5 +1,5 @@
-// Package tokentest has signing keys in memory for tests of what gives out or checks tokens. It keeps the promises of
-// token.Store (package storetest holds it to them). Only tests import it.
+// Package tokentest has signing keys in memory for tests of what gives out or checks tokens. Conform
+// holds it, and every other token.Store, to the interface's comments. Only tests import it.
 package tokentest
 
 import (
@@ -62,16 +62,16 @@ func (m *Memory) Add(_ context.Context, k token.Fresh) (bool, error) {
 	if k.First && len(m.private) > 0 {
 		return false, nil
 	}
-	kept := []token.Key{k.Key}
-	for _, old := range m.keys {
-		if old.Retired.IsZero() {
-			old.Retired = k.Created
-		}
-		if !old.Retired.Before(k.Forget) {
-			kept = append(kept, old)
+	m.keys = slices.DeleteFunc(m.keys, func(old token.Key) bool { return !old.Retired.IsZero() && old.Retired.Before(k.Forget) })
+	if len(m.keys) >= k.Most {
+		return false, nil
+	}
+	for i := range m.keys {
+		if m.keys[i].Retired.IsZero() {
+			m.keys[i].Retired = k.Created
 		}
 	}
-	m.keys, m.private = kept, map[string][]byte{k.ID: k.Private}
+	m.keys, m.private = append([]token.Key{k.Key}, m.keys...), map[string][]byte{k.ID: k.Private}
 	return true, nil
 }
 

@@ -1,0 +1,144 @@
+package identity
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+
+	"quarry/internal/account"
+	"quarry/internal/api"
+	"quarry/internal/authz"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/id"
+	"quarry/internal/opt"
+	"quarry/internal/page"
+)
+
+// clients are the handlers of application clients.
+func (a *Area) clients() map[string]httpapi.Handler {
+	return map[string]httpapi.Handler{
+		"createAppClient": a.createClient, "listAppClient": a.listClients, "getAppClient": a.getClient,
+		"updateAppClient": a.updateClient, "deleteAppClient": a.deleteClient,
+	}
+}
+
+// clientType is the only type of application client that the contract has.
+const clientType = "client_credentials"
+
+func (a *Area) createClient(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	var body api.CreateClientCredentialsRequest
+	if err := httpapi.Decode(c.Body, &body); err != nil {
+		return err
+	}
+	if body.Type != clientType {
+		return fault.InvalidField("body.type", "must be %s, not %q", clientType, body.Type)
+	}
+	if err := ownSecret(c); err != nil {
+		return err
+	}
+	made, secret, err := a.accounts.CreateClient(r.Context(), c.Principal, account.CreateClient{
+		Name: body.Name, Description: or(body.Description, ""), Rights: rights(body.ApiRoles, body.CorpusRoles, body.AgentRoles),
+	})
+	if err != nil {
+		return err
+	}
+	out := wireClient(&made)
+	out.ClientSecret = secret
+	return httpapi.WriteJSON(w, http.StatusCreated, out)
+}
+
+// ownSecret refuses a body that brings a secret along: its sender may believe that it counts, or sends a mask back.
+func ownSecret(c *httpapi.Call) error {
+	if raw := member(c.Body, "client_secret"); len(raw) > 0 && string(raw) != "null" {
+		return fault.InvalidField("body.client_secret", "is made by the service and can't be changed, and what reads show of it is a mask; leave the member out")
+	}
+	return nil
+}
+
+func (a *Area) getClient(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	found, err := a.accounts.GetClient(r.Context(), clientID(c))
+	if err != nil {
+		return err
+	}
+	out := wireClient(&found)
+	out.ApiPolicy = httpapi.Policy(authz.Principal{Kind: authz.AppClient, Name: found.Name}.With(found.Rights))
+	return httpapi.WriteJSON(w, http.StatusOK, out)
+}
+
+func (a *Area) updateClient(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	var body api.UpdateAppClientRequest
+	if err := httpapi.Decode(c.Body, &body); err != nil {
+		return err
+	}
+	if err := ownSecret(c); err != nil {
+		return err
+	}
+	var p account.ClientPatch
+	if body.Description != nil {
+		p.Description = opt.Some(*body.Description)
+	}
+	if body.ApiRoles != nil {
+		p.APIRoles = opt.Some(apiRolesOf(body.ApiRoles))
+	}
+	if body.CorpusRoles != nil {
+		p.Corpora = opt.Some(corpusGrants(body.CorpusRoles))
+	}
+	if body.AgentRoles != nil {
+		p.Agents = opt.Some(agentGrants(body.AgentRoles))
+	}
+	changed, err := a.accounts.UpdateClient(r.Context(), c.Principal, clientID(c), p)
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, wireClient(&changed))
+}
+
+func (a *Area) deleteClient(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	if err := a.accounts.DeleteClient(r.Context(), c.Principal, clientID(c)); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// listClients answers a page. With a page key, a filter that the request leaves out is that of the page before.
+func (a *Area) listClients(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	scope := page.Scope{Operation: "listAppClient", Filters: map[string]string{}}
+	if v := c.Query.Get("filter"); v != "" {
+		scope.Filters["filter"] = v
+	}
+	after, err := a.start(c, &scope)
+	if err != nil {
+		return err
+	}
+	l := account.ClientList{Limit: limitOf(c), After: after}
+	if v := scope.Filters["filter"]; v != "" {
+		if l.Match, err = regexp.Compile(v); err != nil {
+			return fault.InvalidField("query.filter", "is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		}
+	}
+	found, more, err := a.accounts.ListClients(r.Context(), l)
+	if err != nil {
+		return err
+	}
+	clients := make([]api.AppClient, len(found))
+	for i := range found {
+		clients[i] = wireClient(&found[i])
+	}
+	out := api.ListAppClientsResponse{AppClients: &clients, Metadata: &api.ListMetadata{}}
+	if more {
+		last := &found[len(found)-1]
+		out.Metadata.PageKey = a.next(scope, account.Position{Created: last.Created.UnixMicro(), ID: string(last.ID)})
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, out)
+}
+
+func clientID(c *httpapi.Call) id.AppClient { return id.AppClient(c.Path["app_client_id"]) }
+
+// wireClient maps a client to what clients see, its secret masked.
+func wireClient(c *account.Client) api.AppClient {
+	out := api.AppClient{Id: string(c.ID), Name: c.Name, Description: &c.Description, ClientId: c.ClientID, ClientSecret: c.Masked()}
+	out.ApiRoles, out.CorpusRoles, out.AgentRoles = wireRights(c.Rights)
+	return out
+}

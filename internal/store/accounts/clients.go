@@ -1,0 +1,171 @@
+package accounts
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"quarry/internal/account"
+	"quarry/internal/id"
+	"quarry/internal/store"
+)
+
+// clientColumns is what scanClient reads, in its order.
+const clientColumns = `id, client_id, name, description, digest, tail, api_roles, created, updated`
+
+// matchBatch is how many clients a list with an expression reads at a time.
+const matchBatch = 200
+
+func scanClient(r row) (c account.Client, err error) {
+	var roles string
+	var made, changed int64
+	if err = r.Scan(&c.ID, &c.ClientID, &c.Name, &c.Description, &c.Digest, &c.Tail, &roles, &made, &changed); err != nil {
+		return c, err
+	}
+	c.Created, c.Updated = at(made), at(changed)
+	c.Rights.API, err = texts(roles, string(c.ID))
+	return c, err
+}
+
+// CreateClient writes a client and its grants. See account.Clients.
+func (s *Store) CreateClient(ctx context.Context, c account.Client) error {
+	return s.db.Write(ctx, func(tx *store.Tx) error {
+		if err := tx.Exec(`INSERT INTO app_clients (`+clientColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+			string(c.ID), c.ClientID, c.Name, c.Description, c.Digest, c.Tail, list(c.Rights.API),
+			c.Created.UnixMicro(), c.Updated.UnixMicro()); err != nil {
+			return fmt.Errorf("write client: %w", err)
+		}
+		return putGrants(tx, string(c.ID), c.Rights.Corpora)
+	})
+}
+
+// GetClient gives a client. See account.Clients.
+func (s *Store) GetClient(ctx context.Context, client id.AppClient) (c account.Client, err error) {
+	err = s.db.Read(ctx, func(q store.Querier) error {
+		c, err = scanClient(q.QueryRowContext(ctx, `SELECT `+clientColumns+` FROM app_clients WHERE id = $1`, string(client)))
+		if errors.Is(err, sql.ErrNoRows) {
+			return account.NoClient(client)
+		}
+		if err != nil {
+			return fmt.Errorf("read client: %w", err)
+		}
+		return fillClients(ctx, q, []*account.Client{&c})
+	})
+	if err != nil {
+		return account.Client{}, err
+	}
+	return c, nil
+}
+
+// fillClients reads what clients are granted.
+func fillClients(ctx context.Context, q store.Querier, all []*account.Client) error {
+	ids := make([]string, len(all))
+	for i, c := range all {
+		ids[i] = string(c.ID)
+	}
+	held, err := grantsOf(ctx, q, ids)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		c.Rights.Corpora = held[string(c.ID)]
+	}
+	return nil
+}
+
+// ListClients gives a page of clients. See account.Clients.
+func (s *Store) ListClients(ctx context.Context, l account.ClientList) (page []account.Client, more bool, err error) {
+	batch := l.Limit + 1
+	if l.Match != nil {
+		batch = max(batch, matchBatch)
+	}
+	err = s.db.Read(ctx, func(q store.Querier) error {
+		page, more = nil, false
+		created, last := position(l.After)
+		for {
+			rows, err := q.QueryContext(ctx, `SELECT `+clientColumns+` FROM app_clients WHERE (created, id) < ($1, $2)
+				ORDER BY created DESC, id DESC LIMIT $3`, created, last, batch)
+			found, err := store.Collect(rows, err, func(r *sql.Rows) (account.Client, error) { return scanClient(r) })
+			if err != nil {
+				return fmt.Errorf("list clients: %w", err)
+			}
+			for _, c := range found {
+				if l.Match == nil || l.Match.MatchString(c.Name) {
+					page = append(page, c)
+				}
+			}
+			if more = len(page) > l.Limit; more || len(found) < batch {
+				break
+			}
+			created, last = found[len(found)-1].Created.UnixMicro(), string(found[len(found)-1].ID)
+		}
+		if more {
+			page = page[:l.Limit]
+		}
+		all := make([]*account.Client, len(page))
+		for i := range page {
+			all[i] = &page[i]
+		}
+		return fillClients(ctx, q, all)
+	})
+	return page, more, err
+}
+
+// UpdateClient changes a client. See account.Clients.
+func (s *Store) UpdateClient(ctx context.Context, client id.AppClient, change func(account.Client) (account.Client, error)) (out account.Client, err error) {
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		was, err := lockClient(ctx, tx, client)
+		if err != nil {
+			return err
+		}
+		if out, err = change(was); err != nil {
+			return err
+		}
+		if err := tx.Exec(`UPDATE app_clients SET description = $2, api_roles = $3, updated = $4 WHERE id = $1`,
+			string(client), out.Description, list(out.Rights.API), out.Updated.UnixMicro()); err != nil {
+			return fmt.Errorf("update client: %w", err)
+		}
+		if reflect.DeepEqual(was.Rights.Corpora, out.Rights.Corpora) {
+			return nil
+		}
+		return putGrants(tx, string(client), out.Rights.Corpora)
+	})
+	if err != nil {
+		return account.Client{}, err
+	}
+	return out, nil
+}
+
+// lockClient reads a client that no other transaction changes before this one ends.
+func lockClient(ctx context.Context, tx *store.Tx, client id.AppClient) (account.Client, error) {
+	c, err := scanClient(tx.QueryRow(`UPDATE app_clients SET updated = updated WHERE id = $1 RETURNING `+clientColumns, string(client)))
+	if errors.Is(err, sql.ErrNoRows) {
+		return c, account.NoClient(client)
+	}
+	if err != nil {
+		return c, fmt.Errorf("read client: %w", err)
+	}
+	return c, fillClients(ctx, inTx{tx}, []*account.Client{&c})
+}
+
+// DeleteClient removes a client with its grants. See account.Clients.
+func (s *Store) DeleteClient(ctx context.Context, client id.AppClient, allow func(account.Client) error) error {
+	return s.db.Write(ctx, func(tx *store.Tx) error {
+		c, err := lockClient(ctx, tx, client)
+		if err != nil {
+			return err
+		}
+		if err := allow(c); err != nil {
+			return err
+		}
+		if err := dropGrants(tx, string(client)); err != nil {
+			return err
+		}
+		if err := tx.Exec(`DELETE FROM app_clients WHERE id = $1`, string(client)); err != nil {
+			return fmt.Errorf("delete client: %w", err)
+		}
+		return nil
+	})
+}
