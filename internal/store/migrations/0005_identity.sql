@@ -42,7 +42,7 @@ CREATE TABLE api_keys (
     api_roles TEXT NOT NULL,
     created   BIGINT NOT NULL
 );
-CREATE INDEX api_keys_by_age ON api_keys (created, id);
+CREATE INDEX api_keys_by_age ON api_keys (created, id, owner, style);
 CREATE INDEX api_keys_by_owner ON api_keys (owner, created, id);
 CREATE INDEX api_keys_by_creator ON api_keys (creator, created, id);
 INSERT INTO api_keys (id, name, digest, prefix, tail, style, owner, creator, enabled, api_roles, created)
