@@ -60,7 +60,8 @@ func server(t *testing.T) func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// api sends a request as the owner: api METHOD PATH [NAME=MEMBER]… sets NAME to a member of the answer.
+// api sends a request as the owner: api METHOD PATH [NAME=MEMBER]… sets NAME to what stands at the path MEMBER of the
+// answer.
 func api(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: api METHOD PATH [NAME=MEMBER]…")
@@ -76,12 +77,31 @@ func api(ts *testscript.TestScript, neg bool, args []string) {
 	if res.StatusCode/100 != 2 {
 		ts.Fatalf("%s %s: %s", args[0], args[1], res.Status)
 	}
-	var answer map[string]any
+	var answer any
 	ts.Check(json.NewDecoder(res.Body).Decode(&answer))
 	for _, a := range args[2:] {
 		name, member, _ := strings.Cut(a, "=")
-		ts.Setenv(name, fmt.Sprint(answer[member]))
+		ts.Setenv(name, fmt.Sprint(at(answer, member)))
 	}
+}
+
+// at gives what stands at a path such as api_keys.0.id; nil where nothing does.
+func at(v any, path string) any {
+	for step := range strings.SplitSeq(path, ".") {
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i >= len(x) {
+				return nil
+			}
+			v = x[i]
+		default:
+			return nil
+		}
+	}
+	return v
 }
 
 // exits runs a command and compares its exit code: exits CODE command args…

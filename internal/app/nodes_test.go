@@ -1,0 +1,131 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"quarry/internal/app"
+	"quarry/internal/config"
+	"quarry/internal/store/storetest"
+)
+
+// TestKeyEndsOnEveryNode proves that a key that is disabled or deleted on one node is refused by the next request on
+// any node over the same database, and that one that is enabled is taken, while others use the key without pause.
+func TestKeyEndsOnEveryNode(t *testing.T) {
+	t.Parallel()
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		a := node(t, "", t.TempDir())
+		endKeys(t, a, a)
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		url := storetest.Postgres(t)
+		first, folder := node(t, url, t.TempDir()), t.TempDir()
+		raw, err := os.ReadFile(filepath.Join(filepath.Dir(first.KeyFile()), "secret.key"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "secret.key"), raw, 0o600); err != nil { // nodes share it
+			t.Fatal(err)
+		}
+		endKeys(t, first, node(t, url, folder))
+	})
+}
+
+// node starts a service in process, on SQLite or on the database given.
+func node(t *testing.T, database, folder string) *app.App {
+	t.Helper()
+	cfg := config.Default()
+	cfg.Data, cfg.Listen, cfg.Database = folder, "", database
+	a, err := app.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return a
+}
+
+func ask(a *app.App, key, method, path, body string) (status int, answer map[string]any) {
+	req := httptest.NewRequest(method, path, bytes.NewReader([]byte(body)))
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("x-api-key", key)
+	w := httptest.NewRecorder()
+	a.Handler().ServeHTTP(w, req)
+	_ = json.Unmarshal(w.Body.Bytes(), &answer) // an answer without a body has no members
+	return w.Code, answer
+}
+
+// endKeys makes keys on one node, uses them on both and ends them on either.
+func endKeys(t *testing.T, first, second *app.App) {
+	raw, err := os.ReadFile(first.KeyFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := strings.TrimSpace(string(raw))
+	nodes := []*app.App{first, second}
+	for _, style := range []string{`"api_roles":["viewer"]`, `"api_key_role":"personal"`} {
+		status, made := ask(first, owner, "POST", "/v2/api_keys", `{"name":"short-lived",`+style+`}`)
+		if status != http.StatusCreated {
+			t.Fatalf("create answers %d: %v", status, made)
+		}
+		secret, path := made["secret_key"].(string), "/v2/api_keys/"+made["id"].(string)
+		for round := range 4 {
+			whileUsed(t, nodes, secret, http.StatusUnauthorized, func() {
+				if status, got := ask(nodes[round%2], owner, "PATCH", path, `{"enabled":false}`); status != http.StatusOK {
+					t.Fatalf("disable answers %d: %v", status, got)
+				}
+			})
+			whileUsed(t, nodes, secret, http.StatusOK, func() {
+				if status, got := ask(second, owner, "PATCH", path, `{"enabled":true}`); status != http.StatusOK {
+					t.Fatalf("enable answers %d: %v", status, got)
+				}
+			})
+		}
+		whileUsed(t, nodes, secret, http.StatusUnauthorized, func() {
+			if status, got := ask(second, owner, "DELETE", path, ""); status != http.StatusNoContent {
+				t.Fatalf("delete answers %d: %v", status, got)
+			}
+		})
+	}
+}
+
+// whileUsed runs change while the key is in use on all nodes. A request that begins after change has ended must get the
+// status wanted; those before may get either.
+func whileUsed(t *testing.T, nodes []*app.App, secret string, want int, change func()) {
+	t.Helper()
+	var changed atomic.Bool
+	var users sync.WaitGroup
+	for _, n := range nodes {
+		users.Go(func() {
+			for after := 0; after < 3; {
+				ended := changed.Load()
+				status, got := ask(n, secret, "GET", "/v2/corpora", "")
+				if ended {
+					after++
+				}
+				if ended && status != want || status != http.StatusOK && status != http.StatusUnauthorized {
+					t.Errorf("a request after the change answers %d, want %d: %v", status, want, got)
+					return
+				}
+			}
+		})
+	}
+	defer users.Wait()
+	defer changed.Store(true)
+	change()
+}
