@@ -124,8 +124,8 @@ func (s *Server) eventOf(x *exchange, r *http.Request) audit.Event {
 		e.Target["query."+name] = audit.MaskText(v, maxQueryValue)
 	}
 	if len(c.Body) > 0 {
-		if schema, err := s.schemas.get(c.Op.Body.JSON); err == nil { // it was checked against it
-			e.Changes = audit.Mask(c.Body, known{schema})
+		if at, err := s.schemas.Known(c.Op.Body.JSON); err == nil { // it was checked against it
+			e.Changes = audit.Mask(c.Body, at)
 		}
 	}
 	return e

@@ -16,6 +16,7 @@ import (
 	"quarry/internal/api"
 	"quarry/internal/authz"
 	"quarry/internal/fault"
+	"quarry/internal/httpapi/check"
 )
 
 // Call is one request that the chain has let through.
@@ -69,7 +70,7 @@ type Server struct {
 	cfg      Config
 	routes   *node
 	handlers map[string]Handler
-	schemas  *schemas
+	schemas  *check.Schemas
 }
 
 // New builds the route table. An operation that is neither public nor has roles, a handler for an unknown operation
@@ -77,7 +78,7 @@ type Server struct {
 func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, routes: &node{}, handlers: map[string]Handler{}}
 	var err error
-	if s.schemas, err = contract(); err != nil {
+	if s.schemas, err = check.Contract(); err != nil {
 		return nil, err
 	}
 	if err := checkRoles(api.Operations); err != nil {

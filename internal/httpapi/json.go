@@ -4,20 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"quarry/internal/api"
 	"quarry/internal/fault"
+	"quarry/internal/httpapi/check"
 )
-
-// maxDepth bounds the nesting of JSON; the contract's own shapes need less than 20.
-const maxDepth = 200
 
 // readsJSON reports whether the chain reads the body. Handlers read those that may be forms.
 func readsJSON(op *api.Operation) bool { return op.Body.JSON != "" && op.Body.Form == "" }
@@ -63,17 +58,17 @@ func (s *Server) readBody(r *http.Request, c *Call, bad *fault.Fault) error {
 		}
 		return nil
 	}
-	v, err := parseJSON(raw, "body")
+	v, err := check.Parse(raw, "body")
 	if err != nil {
 		merge(bad, err)
 		return nil
 	}
 	if _, ok := v.(map[string]any); !ok {
-		bad.Field("body", "must be a JSON object, not %s", typeName(v))
+		bad.Field("body", "must be a JSON object, not %s", check.TypeName(v))
 		return nil
 	}
 	c.Body = raw
-	dropped, err := s.schemas.check(c.Op.Body.JSON, v, "body", bad)
+	dropped, err := s.schemas.Check(c.Op.Body.JSON, v, "body", bad)
 	if dropped && err == nil {
 		c.Body, err = json.Marshal(v)
 	}
@@ -129,155 +124,32 @@ func merge(bad *fault.Fault, err error) {
 // CheckJSON applies the rules of the JSON door to a JSON text that came another way, such as a part of a multipart
 // form: UTF-8, no NUL, no member twice, bounded nesting, one value. Its fault names places under path.
 func CheckJSON(raw []byte, path string) error {
-	_, err := parseJSON(raw, path)
+	_, err := check.Parse(raw, path)
 	return err
 }
 
-// parseJSON gives the value of a JSON text with numbers as json.Number, or a fault that names the place.
-func parseJSON(raw []byte, path string) (any, error) {
-	if at := invalidUTF8(raw); at >= 0 {
-		return nil, fault.InvalidField(path, "is not valid UTF-8 at byte %d", at)
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	p := &door{Decoder: d, place: place{root: path}}
-	v, err := p.value()
-	if err == nil {
-		if _, more := d.Token(); more == io.EOF {
-			return v, nil
-		}
-		err = fault.InvalidField(path, "has more data after the JSON value, at byte %d", d.InputOffset())
-	}
-	if _, ok := fault.As(err); ok {
-		return nil, err
-	}
-	return nil, fault.InvalidField(path, "is not valid JSON: %s", syntaxText(err, d.InputOffset()))
-}
-
-func invalidUTF8(raw []byte) int {
-	if utf8.Valid(raw) {
-		return -1
-	}
-	for i := 0; i < len(raw); {
-		r, n := utf8.DecodeRune(raw[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return -1
-}
-
-func syntaxText(err error, offset int64) string {
-	var s *json.SyntaxError
-	switch {
-	case errors.As(err, &s):
-		return fmt.Sprintf("%s at byte %d", s.Error(), s.Offset)
-	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Sprintf("it ends too early, at byte %d", offset)
-	}
-	return err.Error()
-}
-
-// door reads a JSON value by token, so that it sees what decoding into a map hides.
-type door struct {
-	*json.Decoder
-	place
-}
-
-func (d *door) fault(format string, args ...any) error {
-	return fault.InvalidField(d.String(), format, args...)
-}
-
-func (d *door) value() (any, error) {
-	t, err := d.Token()
+// CheckAs is CheckJSON and then the contract's schema of this name, for JSON that does not come as the body of its
+// operation. It gives the text to decode, which lacks what the door of bodies drops too.
+func CheckAs(raw []byte, path, schema string) (json.RawMessage, error) {
+	v, err := check.Parse(raw, path)
 	if err != nil {
 		return nil, err
 	}
-	switch t := t.(type) {
-	case json.Delim:
-		if len(d.steps) == maxDepth {
-			return nil, d.fault("is nested deeper than %d levels", maxDepth)
-		}
-		if t == '{' {
-			return d.object()
-		}
-		return d.array()
-	case string:
-		if strings.ContainsRune(t, 0) {
-			return nil, d.fault("must not hold the character NUL")
-		}
-	case json.Number:
-		if !representable(t.String()) {
-			return nil, d.fault("is a number outside the range that can be kept")
-		}
+	all, err := check.Contract()
+	if err != nil {
+		return nil, err
 	}
-	return t, nil
-}
-
-// representable reports whether a number fits a float64. Comparing others exactly, as the schemas do, would cost as
-// many digits as their exponent says.
-func representable(text string) bool {
-	if len(text) > 1000 {
-		return false
+	bad := fault.Invalid()
+	dropped, err := all.Check(schema, v, path, bad)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(bad.Fields) > 0:
+		return nil, bad
+	case dropped:
+		return json.Marshal(v)
 	}
-	if i := strings.IndexAny(text, "eE"); i >= 0 {
-		if exp, err := strconv.Atoi(text[i+1:]); err != nil || exp > 400 || exp < -400 {
-			return false
-		}
-	}
-	_, err := strconv.ParseFloat(text, 64)
-	return err == nil
-}
-
-func (d *door) object() (any, error) {
-	out := map[string]any{}
-	for d.More() {
-		t, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		name, ok := t.(string)
-		if !ok {
-			return nil, d.fault("is not valid JSON: a member name at byte %d is not a string", d.InputOffset())
-		}
-		if strings.ContainsRune(name, 0) {
-			return nil, d.fault("has a member whose name holds the character NUL")
-		}
-		d.member(name)
-		if _, twice := out[name]; twice {
-			return nil, d.fault("is given twice")
-		}
-		if out[name], err = d.value(); err != nil {
-			return nil, err
-		}
-		d.back()
-	}
-	_, err := d.Token() // the closing brace
-	return out, err
-}
-
-func (d *door) array() (any, error) {
-	out := []any{}
-	for d.More() {
-		d.item(len(out))
-		v, err := d.value()
-		if err != nil {
-			return nil, err
-		}
-		d.back()
-		out = append(out, v)
-	}
-	_, err := d.Token() // the closing bracket
-	return out, err
-}
-
-// shorten keeps a member name of any length from filling an error body.
-func shorten(name string) string {
-	if len(name) <= 100 {
-		return name
-	}
-	return strings.ToValidUTF8(name[:100], "") + "…"
+	return raw, nil
 }
 
 // Decode reads a checked body into v. What the schema lets through and Go's types don't hold, such as 10.0 for an

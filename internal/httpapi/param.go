@@ -12,6 +12,7 @@ import (
 
 	"quarry/internal/api"
 	"quarry/internal/fault"
+	"quarry/internal/httpapi/check"
 )
 
 // timeout reads the two headers that bound the time of a request; the smaller wins, 0 is none.
@@ -27,7 +28,7 @@ func timeout(h http.Header, bad *fault.Fault) time.Duration {
 		}
 		n, err := strconv.ParseInt(strings.TrimSpace(given[0]), 10, 64)
 		if err != nil || n < 1 {
-			bad.Field("header."+header.name, "must be an integer of at least 1, not %s", show(given[0]))
+			bad.Field("header."+header.name, "must be an integer of at least 1, not %s", check.Show(given[0]))
 			continue
 		}
 		n = min(n, int64(7*24*time.Hour/header.unit)) // the longest that the contract speaks of (Bulk); more would overflow
@@ -82,7 +83,7 @@ func (s *Server) checkParam(p *api.Param, given []string, bad *fault.Fault) erro
 		}
 		v, want := typedParam(p.Type, text)
 		if want != "" {
-			bad.Field(path, "must be %s, not %s", want, show(text))
+			bad.Field(path, "must be %s, not %s", want, check.Show(text))
 			return nil
 		}
 		if b, ok := v.(bool); ok {
@@ -91,11 +92,11 @@ func (s *Server) checkParam(p *api.Param, given []string, bad *fault.Fault) erro
 		typed[i] = v
 	}
 	if !p.Array {
-		_, err := s.schemas.check(p.Schema, typed[0], path, bad)
+		_, err := s.schemas.Check(p.Schema, typed[0], path, bad)
 		return err
 	}
 	inside := fault.Invalid()
-	_, err := s.schemas.check(p.Schema, typed, path, inside)
+	_, err := s.schemas.Check(p.Schema, typed, path, inside)
 	for _, at := range inside.Paths() { // the reason shows the value, and clients look for the parameter's name
 		bad.Field(path, "%s", inside.Fields[at])
 	}

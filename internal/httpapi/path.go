@@ -7,6 +7,7 @@ import (
 
 	"quarry/internal/api"
 	"quarry/internal/fault"
+	"quarry/internal/httpapi/check"
 )
 
 // malformed are the path parameters whose form the contract tells apart from their existence (Errors: malformed
@@ -32,12 +33,12 @@ func checkPath(c *Call) error {
 		}
 		value := c.Path[p.Name]
 		if form, ok := malformed[p.Name]; ok && !form.whole.MatchString(value) {
-			return fault.InvalidField("path."+p.Name, "must be %s, not %s", form.want, show(value))
+			return fault.InvalidField("path."+p.Name, "must be %s, not %s", form.want, check.Show(value))
 		}
 		if !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
 			thing := named(p)
 			value = strings.ToValidUTF8(value, "\uFFFD")
-			return fault.NotFound(thing+"_not_found", value, "%s %s does not exist", strings.ReplaceAll(thing, "_", " "), show(value))
+			return fault.NotFound(thing+"_not_found", value, "%s %s does not exist", strings.ReplaceAll(thing, "_", " "), check.Show(value))
 		}
 	}
 	return nil

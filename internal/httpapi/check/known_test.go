@@ -1,7 +1,6 @@
-package httpapi
+package check
 
 import (
-	"slices"
 	"testing"
 
 	"quarry/internal/api"
@@ -12,7 +11,7 @@ import (
 // leaves to the client, through references, variants and lists.
 func TestKnownMembers(t *testing.T) {
 	t.Parallel()
-	all, err := contract()
+	all, err := Contract()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +59,7 @@ func TestKnownMembers(t *testing.T) {
 // mistyped secret is masked in every operation.
 func TestUnknownMembersAreTold(t *testing.T) {
 	t.Parallel()
-	all, err := contract()
+	all, err := Contract()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,24 +78,5 @@ func TestUnknownMembersAreTold(t *testing.T) {
 	}
 	if len(free) > 0 {
 		t.Errorf("bodies of any members: %v", free)
-	}
-}
-
-// TestRecordings proves that each operation recorded in a way of its own exists and is no reading one.
-func TestRecordings(t *testing.T) {
-	t.Parallel()
-	for id := range recordings {
-		if op := api.OperationByID(id); op == nil || op.Method == "GET" {
-			t.Errorf("%s is no operation that could change something", id)
-		}
-	}
-	public := []string{}
-	for _, op := range api.Operations {
-		if op.Public && op.Method != "GET" && recordings[op.ID] != signing && recordings[op.ID] != failing {
-			public = append(public, op.ID)
-		}
-	}
-	if !slices.Equal(public, []string{}) {
-		t.Errorf("anyone may fill the audit by %v", public)
 	}
 }

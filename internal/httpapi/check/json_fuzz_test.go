@@ -1,4 +1,4 @@
-package httpapi
+package check
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ func FuzzParseJSON(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		got, err := parseJSON(raw, "body")
+		got, err := Parse(raw, "body")
 		if err != nil {
 			bad, ok := fault.As(err)
 			if !ok || bad.Kind != fault.KindInvalid || len(bad.Fields) != 1 || !strings.HasPrefix(bad.Paths()[0], "body") {

@@ -1,4 +1,4 @@
-package httpapi
+package check
 
 import (
 	"encoding/json"
@@ -40,7 +40,7 @@ func (c *checker) check(s *jsonschema.Schema, v any) bool {
 		return c.refuse(maskReason)
 	}
 	if s.Types != nil && !hasType(*s.Types, v) {
-		return c.refuse("must be %s, not %s", either(s.Types.ToStrings()), typeName(v))
+		return c.refuse("must be %s, not %s", either(s.Types.ToStrings()), TypeName(v))
 	}
 	ok := s.Ref == nil || c.check(s.Ref, v)
 	for _, part := range []func(*jsonschema.Schema, any) bool{c.content, c.listed, c.forms, c.required} {
@@ -115,13 +115,13 @@ func (c *checker) forms(s *jsonschema.Schema, v any) bool {
 func (c *checker) listed(s *jsonschema.Schema, v any) bool {
 	ok := true
 	if s.Enum != nil && !contains(s.Enum.Values, v) {
-		ok = c.refuse("must be one of %s, not %s", values(s.Enum.Values), show(v))
+		ok = c.refuse("must be one of %s, not %s", values(s.Enum.Values), Show(v))
 	}
 	if s.Const != nil && !contains([]any{*s.Const}, v) {
-		ok = c.refuse("must be %s, not %s", show(*s.Const), show(v))
+		ok = c.refuse("must be %s, not %s", Show(*s.Const), Show(v))
 	}
 	if s.Format != nil && s.Format.Validate(v) != nil {
-		ok = c.refuse("must be %s, not %s", format(s.Format.Name), show(v))
+		ok = c.refuse("must be %s, not %s", format(s.Format.Name), Show(v))
 	}
 	return ok
 }

@@ -1,4 +1,4 @@
-package httpapi
+package check
 
 import (
 	"encoding/json"
@@ -18,7 +18,7 @@ import (
 
 // The tests of this file are inside the package: the walk over schemas has no other way in for every schema.
 
-func contractSchemas(t testing.TB) (*schemas, map[string]map[string]any) {
+func contractSchemas(t testing.TB) (*Schemas, map[string]map[string]any) {
 	t.Helper()
 	s, err := newSchemas(api.Schemas)
 	if err != nil {
@@ -81,12 +81,12 @@ func TestCheckAgreesWithTheLibrary(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := parseJSON(raw, "body")
+			v, err := Parse(raw, "body")
 			if err != nil {
 				t.Fatalf("%s: %v", raw, err)
 			}
 			bad := fault.Invalid()
-			if _, err := s.check(name, v, "body", bad); err != nil {
+			if _, err := s.Check(name, v, "body", bad); err != nil {
 				t.Fatal(err)
 			}
 			want := sch.Validate(v) == nil // without the nulls that stood for members left out
@@ -219,12 +219,12 @@ func TestRefusalIsBounded(t *testing.T) {
 	// is put into words of bounded length.
 	t.Parallel()
 	s, _ := contractSchemas(t)
-	v, err := parseJSON([]byte(`{"key":"k","filter_attributes":[1`+strings.Repeat(",1", 200_000)+`]}`), "body")
+	v, err := Parse([]byte(`{"key":"k","filter_attributes":[1`+strings.Repeat(",1", 200_000)+`]}`), "body")
 	if err != nil {
 		t.Fatal(err)
 	}
 	bad := fault.Invalid()
-	if _, err := s.check("CreateCorpusRequest", v, "body", bad); err != nil {
+	if _, err := s.Check("CreateCorpusRequest", v, "body", bad); err != nil {
 		t.Fatal(err)
 	}
 	if got := bad.Fields["body.filter_attributes[0]"]; len(bad.Fields) != maxFaults || got != "must be an object, not the number 1" {
@@ -232,7 +232,7 @@ func TestRefusalIsBounded(t *testing.T) {
 	}
 
 	long := strings.Repeat("k", 99)
-	_, err = parseJSON([]byte(strings.Repeat(`{"`+long+`":`, maxDepth+1)+"1"+strings.Repeat("}", maxDepth+1)), "body")
+	_, err = Parse([]byte(strings.Repeat(`{"`+long+`":`, maxDepth+1)+"1"+strings.Repeat("}", maxDepth+1)), "body")
 	f, ok := fault.As(err)
 	if !ok || len(f.Fields) != 1 {
 		t.Fatalf("got %v, want one field", err)
@@ -256,12 +256,12 @@ func TestMembersThatDifferInCaseAreUnknown(t *testing.T) {
 		{"CreateDocumentRequest", `{"type":"core","id":"d","Id":"e","metadata":{"A":1,"a":2.50},"document_parts":[{"text":"<t>"}]}`,
 			`{"document_parts":[{"text":"\u003ct\u003e"}],"id":"d","metadata":{"A":1,"a":2.50},"type":"core"}`},
 	} {
-		v, err := parseJSON([]byte(tc.body), "body")
+		v, err := Parse([]byte(tc.body), "body")
 		if err != nil {
 			t.Fatal(err)
 		}
 		bad := fault.Invalid()
-		dropped, err := s.check(tc.schema, v, "body", bad)
+		dropped, err := s.Check(tc.schema, v, "body", bad)
 		if err != nil || len(bad.Fields) > 0 {
 			t.Fatalf("%s: %v, %v", tc.body, err, bad)
 		}
@@ -277,7 +277,7 @@ func TestMembersThatDifferInCaseAreUnknown(t *testing.T) {
 
 func BenchmarkCheck(b *testing.B) {
 	s, _ := contractSchemas(b)
-	v, err := parseJSON([]byte(`{"query":"q","search":{"limit":10,"corpora":[{"corpus_key":"k","metadata_filter":"doc.a = 1","lexical_interpolation":0.1}],`+
+	v, err := Parse([]byte(`{"query":"q","search":{"limit":10,"corpora":[{"corpus_key":"k","metadata_filter":"doc.a = 1","lexical_interpolation":0.1}],`+
 		`"context_configuration":{"sentences_before":2},"reranker":{"type":"chain","rerankers":[{"type":"mmr","diversity_bias":0.3},{"type":"none"}]}}}`), "body")
 	if err != nil {
 		b.Fatal(err)
@@ -289,7 +289,7 @@ func BenchmarkCheck(b *testing.B) {
 	b.Run("check", func(b *testing.B) {
 		for b.Loop() {
 			bad := fault.Invalid()
-			if _, err := s.check("QueryRequest", v, "body", bad); err != nil || len(bad.Fields) > 0 {
+			if _, err := s.Check("QueryRequest", v, "body", bad); err != nil || len(bad.Fields) > 0 {
 				b.Fatal(err, bad)
 			}
 		}

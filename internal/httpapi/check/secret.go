@@ -1,4 +1,4 @@
-package httpapi
+package check
 
 import (
 	"encoding/json"
@@ -24,7 +24,7 @@ const maskReason = "is the mask that reads show instead of the secret; leave the
 var secretNames = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{}
 	var all any
-	if json.Unmarshal(api.Schemas, &all) == nil { // contract() tells when it does not
+	if json.Unmarshal(api.Schemas, &all) == nil { // Contract() tells when it does not
 		collectSecrets(all, names)
 	}
 	return names

@@ -1,4 +1,4 @@
-package httpapi
+package check
 
 import (
 	"slices"
@@ -10,6 +10,15 @@ import (
 
 // known is the schemas that may hold at one place of a body. It implements audit.Known.
 type known []*jsonschema.Schema
+
+// Known gives what the schema of this name knows of the members of a body.
+func (s *Schemas) Known(name string) (audit.Known, error) {
+	sch, err := s.get(name)
+	if err != nil {
+		return nil, err
+	}
+	return known{sch}, nil
+}
 
 // Member gives what may hold at a member. Free objects, whose members are the client's, give nil and true.
 func (k known) Member(name string) (audit.Known, bool) {

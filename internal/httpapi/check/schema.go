@@ -1,4 +1,6 @@
-package httpapi
+// Package check reads JSON texts strictly and holds them to the contract's schemas: every fault is a field of the
+// request with a reason that its sender understands. It knows no request and no operation; package httpapi calls it.
+package check
 
 import (
 	"encoding/json"
@@ -14,42 +16,18 @@ import (
 	"quarry/internal/fault"
 )
 
-// schemas checks values against the contract's schemas, each compiled when it is first needed. Safe for concurrent
+// Schemas checks values against the contract's schemas, each compiled when it is first needed. Safe for concurrent
 // use.
-type schemas struct {
+type Schemas struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler          // guarded by mu
 	ready    map[string]*jsonschema.Schema // guarded by mu
 }
 
-// contract is the schemas of the contract, compiled once for all servers of the process and for CheckAs.
-var contract = sync.OnceValues(func() (*schemas, error) { return newSchemas(api.Schemas) })
+// Contract gives the schemas of the contract, read once for the process.
+var Contract = sync.OnceValues(func() (*Schemas, error) { return newSchemas(api.Schemas) })
 
-// CheckAs is CheckJSON and then the contract's schema of this name, for JSON that does not come as the body of its
-// operation. It gives the text to decode, which lacks what the door of bodies drops too.
-func CheckAs(raw []byte, path, schema string) (json.RawMessage, error) {
-	v, err := parseJSON(raw, path)
-	if err != nil {
-		return nil, err
-	}
-	all, err := contract()
-	if err != nil {
-		return nil, err
-	}
-	bad := fault.Invalid()
-	dropped, err := all.check(schema, v, path, bad)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(bad.Fields) > 0:
-		return nil, bad
-	case dropped:
-		return json.Marshal(v)
-	}
-	return raw, nil
-}
-
-func newSchemas(source []byte) (*schemas, error) {
+func newSchemas(source []byte) (*Schemas, error) {
 	var all map[string]any
 	if err := json.Unmarshal(source, &all); err != nil {
 		return nil, fmt.Errorf("read schemas: %w", err)
@@ -61,10 +39,10 @@ func newSchemas(source []byte) (*schemas, error) {
 			return nil, fmt.Errorf("add schema %s: %w", name, err)
 		}
 	}
-	return &schemas{compiler: c, ready: map[string]*jsonschema.Schema{}}, nil
+	return &Schemas{compiler: c, ready: map[string]*jsonschema.Schema{}}, nil
 }
 
-func (s *schemas) get(name string) (*jsonschema.Schema, error) {
+func (s *Schemas) get(name string) (*jsonschema.Schema, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if sch := s.ready[name]; sch != nil {
@@ -78,9 +56,9 @@ func (s *schemas) get(name string) (*jsonschema.Schema, error) {
 	return sch, nil
 }
 
-// check adds to bad the places of v, named from path on, that the schema refuses. It drops the members of v that Go's
+// Check adds to bad the places of v, named from path on, that the schema refuses. It drops the members of v that Go's
 // decoder would take for known ones, though only their case agrees; dropped says whether there were any.
-func (s *schemas) check(name string, v any, path string, bad *fault.Fault) (dropped bool, err error) {
+func (s *Schemas) Check(name string, v any, path string, bad *fault.Fault) (dropped bool, err error) {
 	sch, err := s.get(name)
 	if err != nil {
 		return false, err
@@ -110,7 +88,8 @@ func either(types []string) string {
 	return strings.Join(out, " or ")
 }
 
-func typeName(v any) string {
+// TypeName names the type of a JSON value, with its article.
+func TypeName(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "null"
@@ -134,12 +113,13 @@ func values(all []any) string {
 	return strings.Join(out, ", ")
 }
 
-func show(v any) string {
+// Show gives a value as refusals repeat it, cut short.
+func Show(v any) string {
 	switch v := v.(type) {
 	case string:
 		return strconv.Quote(shorten(v))
 	case map[string]any, []any:
-		return typeName(v)
+		return TypeName(v)
 	case nil:
 		return "null"
 	}
