@@ -16,8 +16,11 @@ import (
 	"quarry/internal/store/secrets"
 	"quarry/internal/store/signing"
 	"quarry/internal/store/storetest"
+	"quarry/internal/store/usages"
 	"quarry/internal/token"
 	"quarry/internal/token/tokentest"
+	"quarry/internal/usage"
+	"quarry/internal/usage/usagetest"
 	"quarry/internal/vault"
 )
 
@@ -46,12 +49,19 @@ func TestMemoryJobs(t *testing.T) {
 	storetest.Jobs(t, func(testing.TB) job.Store { return new(jobtest.Memory) })
 }
 
+// The counts in memory, which other tests trust, keep the promises of the SQL ones.
+func TestMemoryUsage(t *testing.T) {
+	t.Parallel()
+	usagetest.Conform(t, func(testing.TB) usage.Store { return new(usagetest.Memory) })
+}
+
 // run holds the stores over databases of a kind to every suite.
 func run(t *testing.T, at func(testing.TB) store.Config) {
 	stores := func(t testing.TB) storetest.Stores { return open(t, at(t)) }
 	storetest.Run(t, stores)
 	accounttest.Clients(t, stores)
 	tokentest.Conform(t, func(t testing.TB) token.Store { return keys(t, at(t)) })
+	usagetest.Conform(t, func(t testing.TB) usage.Store { return usages.New(database(t, at(t))) })
 }
 
 func database(t testing.TB, c store.Config) *store.DB {

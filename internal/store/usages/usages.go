@@ -1,0 +1,61 @@
+// Package usages keeps in SQL what was used: the usage.Store of the service. Package app makes it.
+package usages
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"quarry/internal/store"
+	"quarry/internal/usage"
+)
+
+// Store is the usage.Store over a database.
+type Store struct{ db *store.DB }
+
+var _ usage.Store = (*Store)(nil)
+
+// New gives a store over db.
+func New(db *store.DB) *Store { return &Store{db} }
+
+// Add adds to what is kept, all of it or nothing.
+func (s *Store) Add(ctx context.Context, sums []usage.Sum) error {
+	return s.db.Write(ctx, func(tx *store.Tx) error {
+		for _, u := range sums {
+			if err := tx.Exec(`
+				INSERT INTO token_usage (scope, span, began, input, output) VALUES ($1, $2, $3, $4, $5)
+				ON CONFLICT (scope, span, began) DO UPDATE SET input = token_usage.input + $4, output = token_usage.output + $5`,
+				u.Scope, int(u.Span), u.Begin.UnixMicro(), u.Input, u.Output); err != nil {
+				return fmt.Errorf("count tokens: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+// Sums gives the scope's sums of the windows that a moment is in.
+func (s *Store) Sums(ctx context.Context, scope string, at time.Time) ([]usage.Sum, error) {
+	args := []any{scope}
+	for _, span := range usage.Spans {
+		begin, _ := span.Window(at)
+		args = append(args, int(span), begin.UnixMicro())
+	}
+	rows, err := s.db.Reader().QueryContext(ctx, `
+		SELECT span, began, input, output FROM token_usage WHERE scope = $1 AND
+			((span = $2 AND began = $3) OR (span = $4 AND began = $5) OR (span = $6 AND began = $7))`, args...)
+	return store.Collect(rows, err, func(r *sql.Rows) (usage.Sum, error) {
+		u := usage.Sum{Scope: scope}
+		var began int64
+		err := r.Scan(&u.Span, &began, &u.Input, &u.Output)
+		u.Begin = time.UnixMicro(began).UTC()
+		return u, err
+	})
+}
+
+// Forget removes the sums of windows of a span that began before a moment.
+func (s *Store) Forget(ctx context.Context, span usage.Span, before time.Time) error {
+	return s.db.Write(ctx, func(tx *store.Tx) error {
+		return tx.Exec(`DELETE FROM token_usage WHERE span = $1 AND began < $2`, int(span), before.UnixMicro())
+	})
+}
