@@ -49,7 +49,9 @@ import (
 	"quarry/internal/store/queries"
 	"quarry/internal/store/secrets"
 	"quarry/internal/store/signing"
+	"quarry/internal/store/usages"
 	"quarry/internal/token"
+	"quarry/internal/usage"
 	"quarry/internal/vault"
 )
 
@@ -77,6 +79,7 @@ type App struct {
 	Ingest   *ingest.Service
 	Retrieve *retrieve.Service
 	History  *history.Service
+	Usage    *usage.Counters
 }
 
 // Open takes the data folder, listens, opens the database and builds the services; Serve answers requests. Errors:
@@ -139,6 +142,7 @@ func (a *App) startBackground(ctx context.Context) {
 	var running sync.WaitGroup
 	running.Go(func() { a.jobs.Run(ctx) })
 	running.Go(func() { a.History.Run(ctx) })
+	running.Go(func() { a.Usage.Run(ctx) })
 	a.stopBackground = func() {
 		cancel()
 		running.Wait()
@@ -167,6 +171,7 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 	a.jobs.Handle(job.ReplaceFilterAttributes, attributes.Replace)
 	a.Retrieve = retrieve.New(corpusRows, a.replicas, documentRows, a.encoders)
 	a.History = history.New(queries.New(a.db), time.Duration(a.cfg.HistoryDays)*24*time.Hour, a.log)
+	a.Usage = usage.NewCounters(usages.New(a.db), a.log)
 	origins, err := a.cfg.Origins()
 	if err != nil {
 		return err
