@@ -73,9 +73,14 @@ func (s *Server) recordingOf(op *api.Operation) recording {
 
 // intend records that an operation is about to run.
 func (s *Server) intend(x *exchange, r *http.Request) (err error) {
-	if s.recordingOf(x.call.Op) == always {
-		x.event, err = s.cfg.Audit.Intend(r.Context(), s.eventOf(x, r))
+	if s.recordingOf(x.call.Op) != always {
+		return nil
 	}
+	ctx := r.Context()
+	if namesJob[x.call.Op.ID] { // begins its job whatever the deadline
+		ctx = context.WithoutCancel(ctx)
+	}
+	x.event, err = s.cfg.Audit.Intend(ctx, s.eventOf(x, r))
 	return err
 }
 
