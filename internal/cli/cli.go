@@ -54,6 +54,7 @@ type root struct {
 	User       userCmd       `cmd:"" help:"Create, list, read, disable and delete users."`
 	Key        keyCmd        `cmd:"" help:"Make and manage API keys; show the local owner key."`
 	Secret     secretCmd     `cmd:"" help:"Rotate the keys that stored secrets are sealed under."`
+	Audit      auditCmd      `cmd:"" help:"Read who changed what."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print a shell completion script."`
 }

@@ -124,28 +124,46 @@ func (c *client) send(req *http.Request, out any) ([]byte, error) {
 	return raw, nil
 }
 
+// errEnough ends a walk over pages.
+var errEnough = errors.New("enough")
+
 // list walks the pages of a list operation and gives the items as one JSON array: at most limit of them, 0 = all.
 func (c *client) list(ctx context.Context, path, member string, query url.Values, limit int) ([]byte, error) {
-	query.Set("limit", "100")
 	all := []json.RawMessage{}
+	err := c.pages(ctx, path, member, query, func(items []json.RawMessage) error {
+		all = append(all, items...)
+		if limit > 0 && len(all) >= limit {
+			all = all[:limit]
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	return json.Marshal(all)
+}
+
+// pages gives each page of a list operation to fn as it comes; an error of fn ends the walk and is returned.
+func (c *client) pages(ctx context.Context, path, member string, query url.Values, fn func([]json.RawMessage) error) error {
+	query.Set("limit", "100")
 	for {
 		var answer map[string]json.RawMessage
-		if _, err := c.call(ctx, "GET", path+"?"+query.Encode(), nil, &answer); err != nil {
-			return nil, err
+		if _, err := c.call(ctx, http.MethodGet, path+"?"+query.Encode(), nil, &answer); err != nil {
+			return err
 		}
 		var items []json.RawMessage
 		var metadata struct {
 			PageKey string `json:"page_key"`
 		}
 		if err := errors.Join(json.Unmarshal(answer[member], &items), json.Unmarshal(answer["metadata"], &metadata)); err != nil {
-			return nil, fmt.Errorf("read the answer of %s: %w", path, err)
+			return fmt.Errorf("read the answer of %s: %w", path, err)
 		}
-		all = append(all, items...)
-		if limit > 0 && len(all) >= limit {
-			return json.Marshal(all[:limit])
+		if err := fn(items); err != nil {
+			return err
 		}
 		if metadata.PageKey == "" || len(items) == 0 {
-			return json.Marshal(all)
+			return nil
 		}
 		query.Set("page_key", metadata.PageKey)
 	}

@@ -32,6 +32,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("CDN-Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	if len(r.TransferEncoding) > 0 {
+		// net/http forgets a Content-Length beside the chunks. A proxy that went by it would take what follows for the
+		// next request of someone else; so nothing follows (RFC 9112, 6.1).
+		h.Set("Connection", "close")
+	}
 	s.share(h, r)
 	defer s.settle(x, r)
 	defer s.finish(x, r)

@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+type auditCmd struct {
+	List   auditListCmd   `cmd:"" help:"List who changed what, newest first."`
+	Export auditExportCmd `cmd:"" help:"Print all audit events, one JSON object a line, newest first."`
+}
+
+// auditFilter is the flags that choose events.
+type auditFilter struct {
+	Actor  string `help:"Only events of this user, key or client: its name, its id, or the id of the credential used." placeholder:"WHO"`
+	Action string `help:"Only events of this operation." placeholder:"OPERATION"`
+	After  string `help:"Only events at or after this instant." placeholder:"RFC3339"`
+	Before string `help:"Only events before this instant." placeholder:"RFC3339"`
+}
+
+func (f auditFilter) query() url.Values {
+	out := url.Values{}
+	for name, v := range map[string]string{"actor": f.Actor, "action": f.Action, "after": f.After, "before": f.Before} {
+		if v != "" {
+			out.Set(name, v)
+		}
+	}
+	return out
+}
+
+// auditView is the part of an event that tables show.
+type auditView struct {
+	Created string `json:"created_at"`
+	Actor   struct {
+		Type string `json:"type"`
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	} `json:"actor"`
+	Action  string            `json:"action"`
+	Target  map[string]string `json:"target"`
+	Outcome string            `json:"outcome"`
+	Status  int               `json:"status"`
+	Address string            `json:"address"`
+	Request string            `json:"request_id"`
+}
+
+func (v *auditView) who() string {
+	for _, name := range []string{v.Actor.Name, v.Actor.ID} {
+		if name != "" {
+			return name
+		}
+	}
+	return v.Actor.Type
+}
+
+// onWhat gives the target in a line.
+func (v *auditView) onWhat() string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(v.Target)) {
+		all = append(all, name+"="+v.Target[name])
+	}
+	return strings.Join(all, " ")
+}
+
+func (v *auditView) result() string {
+	if v.Status == 0 {
+		return v.Outcome
+	}
+	return fmt.Sprintf("%s %d", v.Outcome, v.Status)
+}
+
+// harmless keeps what others chose, such as names, from steering the terminal.
+func harmless(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+type auditListCmd struct {
+	remote
+	auditFilter
+	Limit int `help:"At most this many; 0 lists all." default:"100"`
+}
+
+func (auditListCmd) Help() string {
+	return "Example: quarry audit list --actor ann --action deleteCorpus"
+}
+
+func (c *auditListCmd) Run(e *env) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	raw, err := cl.list(e.ctx, auditPath, auditMember, c.query(), c.Limit)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		printJSON(e.Out, raw)
+		return nil
+	}
+	var all []auditView
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(e.Out, "no audit events")
+		return nil
+	}
+	rows := make([][]string, len(all))
+	for i := range all {
+		v := &all[i]
+		rows[i] = []string{v.Created, clip(harmless(v.who()), 30), v.Action, clip(harmless(v.onWhat()), 50), v.result(), v.Address, v.Request}
+	}
+	table(e.Out, []string{"TIME", "WHO", "ACTION", "ON", "OUTCOME", "FROM", "REQUEST"}, rows)
+	return nil
+}
+
+const (
+	auditPath   = "/v2/audit_events"
+	auditMember = "audit_events"
+)
+
+type auditExportCmd struct {
+	URL   string `help:"Address of the service; default: the one that the data folder names." env:"QUARRY_URL" placeholder:"URL"`
+	Key   string `help:"API key; default: owner.key of the data folder." env:"QUARRY_API_KEY" placeholder:"KEY"`
+	Data  string `help:"Data folder to take address and key from." env:"QUARRY_DATA" default:"./quarry-data" placeholder:"DIR"`
+	JSONL bool   `help:"One JSON object a line; the only form there is." name:"jsonl"`
+	auditFilter
+}
+
+func (auditExportCmd) Help() string {
+	return "Events that come in meanwhile do not disturb it: it goes from the newest at its start back to the oldest.\n" +
+		"Shows on standard error how far it is.\n\nExample: quarry audit export --jsonl --after 2030-01-01T00:00:00Z > audit.jsonl"
+}
+
+// Run walks the pages and writes each as it comes, so that an export of any size takes the memory of one page.
+func (c *auditExportCmd) Run(e *env) error {
+	cl, err := remote{URL: c.URL, Key: c.Key, Data: c.Data}.connect()
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(e.Out)
+	said := exported{env: e}
+	err = cl.pages(e.ctx, auditPath, auditMember, c.query(), func(items []json.RawMessage) error {
+		for _, item := range items {
+			var line bytes.Buffer
+			if err := json.Compact(&line, item); err != nil {
+				return fmt.Errorf("read an event: %w", err)
+			}
+			line.WriteByte('\n')
+			if _, err := out.Write(line.Bytes()); err != nil {
+				return fmt.Errorf("write the export: %w", err)
+			}
+		}
+		said.add(len(items))
+		return out.Flush()
+	})
+	said.done()
+	if err != nil {
+		fmt.Fprintf(e.Err, "the export is not whole: it ends after %d events\n", said.n)
+		return err
+	}
+	fmt.Fprintf(e.Err, "%d events\n", said.n)
+	return nil
+}
+
+// exported shows how many events are written: in place on a terminal, else a line every ten seconds.
+type exported struct {
+	*env
+	n     int
+	at    time.Time
+	dirty bool // text stands on the current line
+}
+
+func (x *exported) add(n int) {
+	x.n += n
+	if x.at.IsZero() {
+		x.at = time.Now()
+	}
+	every := 10 * time.Second
+	if isTerminal(x.Err) {
+		every = 200 * time.Millisecond
+	}
+	if time.Since(x.at) < every {
+		return
+	}
+	x.at = time.Now()
+	if isTerminal(x.Err) {
+		fmt.Fprintf(x.Err, "\r\x1b[K%d events", x.n)
+		x.dirty = true
+		return
+	}
+	fmt.Fprintf(x.Err, "%d events so far\n", x.n)
+}
+
+func (x *exported) done() {
+	if x.dirty {
+		fmt.Fprint(x.Err, "\r\x1b[K")
+	}
+}
