@@ -53,7 +53,8 @@ type root struct {
 	Model      modelCmd      `cmd:"" help:"Convert sentence encoders."`
 	User       userCmd       `cmd:"" help:"Create, list, read, disable and delete users."`
 	Key        keyCmd        `cmd:"" help:"Make and manage API keys; show the local owner key."`
-	Secret     secretCmd     `cmd:"" help:"Rotate the keys that stored secrets are sealed under."`
+	Client     appClientCmd  `cmd:"" help:"Create, list, read and delete application clients."`
+	Secret     secretCmd     `cmd:"" help:"Rotate the keys that stored secrets are sealed under, and those that sign tokens."`
 	Audit      auditCmd      `cmd:"" help:"Read who changed what."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print a shell completion script."`

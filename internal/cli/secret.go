@@ -9,15 +9,18 @@ import (
 )
 
 type secretCmd struct {
-	Rotate secretRotateCmd `cmd:"" help:"Seal every stored secret with a fresh secret key."`
+	Rotate secretRotateCmd `cmd:"" help:"Seal every stored secret with a fresh secret key, or sign tokens with a fresh signing key."`
 	New    secretNewCmd    `cmd:"" help:"Print a fresh secret key for QUARRY_SECRET_KEY."`
 }
 
-type secretRotateCmd struct{ remote }
+type secretRotateCmd struct {
+	remote
+	Signing bool `help:"Replace the key that signs access tokens instead; tokens in use stay valid until they expire."`
+}
 
 func (secretRotateCmd) Help() string {
 	return "The service goes on meanwhile. A rotation that was interrupted goes on when the command is given again. Where the\n" +
-		"keys come from QUARRY_SECRET_KEY, put a new one first and start every node again, then rotate.\n\nExample: quarry secret rotate"
+		"keys come from QUARRY_SECRET_KEY, put a new one first and start every node again, then rotate.\n\nExample: quarry secret rotate\nExample: quarry secret rotate --signing"
 }
 
 // rotation is the answer to one step.
@@ -34,6 +37,9 @@ func (c *secretRotateCmd) Run(e *env) error {
 	cl, err := c.connect()
 	if err != nil {
 		return err
+	}
+	if c.Signing {
+		return c.signing(e, cl)
 	}
 	var all rotation
 	var bar *progress
@@ -65,6 +71,23 @@ func (c *secretRotateCmd) Run(e *env) error {
 	if all.Advice != "" {
 		fmt.Fprintln(e.Out, all.Advice)
 	}
+	return nil
+}
+
+// signing replaces the key that signs access tokens.
+func (c *secretRotateCmd) signing(e *env, cl *client) error {
+	var made struct {
+		Kid string `json:"kid"`
+	}
+	raw, err := cl.call(e.ctx, http.MethodPost, "/v2/signing_keys/rotate", nil, &made)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		printJSON(e.Out, raw)
+		return nil
+	}
+	fmt.Fprintf(e.Out, "tokens are signed with the key %s from now on; tokens in use stay valid until they expire\n", made.Kid)
 	return nil
 }
 
