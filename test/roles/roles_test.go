@@ -46,11 +46,12 @@ func open(t *testing.T, database string) *house {
 	return &house{a.Handler(), store.Config{Dir: cfg.Data, URL: database}, strings.TrimSpace(string(owner))}
 }
 
-// ask sends one request; body is marshalled unless it is nil. header lines are "Name: value".
+// ask sends one request; body is marshalled unless it is nil. A secret that is an access token goes as one. header
+// lines are "Name: value".
 func (h *house) ask(t *testing.T, method, path, secret string, body any, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	var in io.Reader
-	if body != nil {
+	if given, ok := body.(object); body != nil && (!ok || given != nil) {
 		raw, err := json.Marshal(body)
 		if err != nil {
 			t.Fatal(err)
@@ -58,7 +59,10 @@ func (h *house) ask(t *testing.T, method, path, secret string, body any, header 
 		in = strings.NewReader(string(raw))
 	}
 	r := httptest.NewRequestWithContext(t.Context(), method, path, in)
-	if secret != "" {
+	switch {
+	case strings.HasPrefix(secret, "eyJ"):
+		r.Header.Set("Authorization", "Bearer "+secret)
+	case secret != "":
 		r.Header.Set("X-Api-Key", secret)
 	}
 	for _, line := range header {
@@ -98,6 +102,17 @@ func (h *house) key(t *testing.T, body object) (id, secret string) {
 	t.Helper()
 	made := h.must(t, http.StatusCreated, "POST", "/v2/api_keys", body)
 	return made["id"].(string), made["secret_key"].(string)
+}
+
+// client makes an application client over the API and gives its id and an access token.
+func (h *house) client(t *testing.T, body object) (id, token string) {
+	t.Helper()
+	body["type"] = "client_credentials"
+	made := h.must(t, http.StatusCreated, "POST", "/v2/app_clients", body)
+	got := h.mustAs(t, http.StatusOK, "", "POST", "/oauth/token", object{
+		"grant_type": "client_credentials", "client_id": made["client_id"], "client_secret": made["client_secret"],
+	})
+	return made["id"].(string), got["access_token"].(string)
 }
 
 func onCorpus(key, role string) []object { return []object{{"corpus_key": key, "role": role}} }
@@ -159,8 +174,8 @@ func walk(t *testing.T, h *house) {
 			}
 		}
 	}
-	if asked < 8_000 {
-		t.Errorf("%d requests were made, at least 8,000 were to be", asked)
+	if asked < 15_000 {
+		t.Errorf("%d requests were made, at least 15,000 were to be", asked)
 	}
 }
 
@@ -207,12 +222,16 @@ func (h *house) known(t *testing.T) map[string]caller {
 		out["user "+role] = caller{h.person(t, "role-"+role, role), roles.Holder{API: role}}
 		_, secret := h.key(t, object{"name": role, "api_roles": []string{role}})
 		out["key "+role] = caller{secret, roles.Holder{API: role}}
+		_, token := h.client(t, object{"name": role, "api_roles": []string{role}})
+		out["client "+role] = caller{token, roles.Holder{API: role}}
 	}
 	for _, role := range authz.CorpusRoles() {
 		for _, on := range []string{right, wrong} {
 			holder := roles.Holder{Corpus: role, Key: on}
 			_, secret := h.key(t, object{"name": role + on, "corpus_roles": onCorpus(on, role)})
 			out["key "+role+" of "+on] = caller{secret, holder}
+			_, token := h.client(t, object{"name": role + on, "corpus_roles": onCorpus(on, role)})
+			out["client "+role+" of "+on] = caller{token, holder}
 			name := role + "-" + on
 			secret = h.person(t, name)
 			h.must(t, http.StatusOK, "PATCH", "/v2/users/"+name, object{"corpus_roles": onCorpus(on, role)})
@@ -243,5 +262,11 @@ func (h *house) nobody(t *testing.T) map[string]string {
 	id, secret = h.key(t, object{"name": "gone", "api_roles": everything})
 	h.must(t, http.StatusNoContent, "DELETE", "/v2/api_keys/"+id, nil)
 	out["a deleted key"] = secret
+	id, token := h.client(t, object{"name": "gone", "api_roles": everything})
+	h.must(t, http.StatusNoContent, "DELETE", "/v2/app_clients/"+id, nil)
+	out["the token of a deleted client"] = token
+	_, token = h.client(t, object{"name": "cut", "api_roles": everything})
+	out["a token whose signature is cut"] = token[:len(token)-4]
+	out["a token without signature"] = token[:strings.LastIndexByte(token, '.')+1]
 	return out
 }

@@ -121,6 +121,9 @@ func (e *Expect) check(res *http.Response, raw []byte, saved map[string]any) err
 			return fmt.Errorf("header %s is %q, want no-store", h, res.Header.Get(h))
 		}
 	}
+	if err := refusal(res, raw); err != nil {
+		return fmt.Errorf("%w in the refusal %d %.600s", err, res.StatusCode, raw)
+	}
 	for h, want := range e.Headers {
 		if got := res.Header.Get(h); got != want {
 			return fmt.Errorf("header %s is %q, want %q", h, got, want)
