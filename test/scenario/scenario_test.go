@@ -1,7 +1,6 @@
 package scenario_test
 
 import (
-	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -29,12 +28,19 @@ const (
 
 // start starts the service in process, on SQLite or on the database given.
 func start(t *testing.T, database string) (*app.App, scenario.Target) {
+	a, target, _ := startTapped(t, database)
+	return a, target
+}
+
+// startTapped is start with a tap on the log and on what the target's client sends and gets.
+func startTapped(t *testing.T, database string) (*app.App, scenario.Target, func()) {
 	t.Helper()
+	listener := newTap()
 	cfg := config.Default()
 	cfg.Data, cfg.Listen, cfg.Database = t.TempDir(), "", database
 	cfg.MaxJSON = 2 << 20 // so that scenarios of too large bodies stay small
 	cfg.MaxDeletes = 2    // so that few calls at once are too many
-	a, err := app.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	a, err := app.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(listener, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,10 +55,11 @@ func start(t *testing.T, database string) (*app.App, scenario.Target) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a, scenario.Target{URL: server.URL, Client: &http.Client{}, Keys: map[string]string{
+	target := scenario.Target{URL: server.URL, Client: &http.Client{Transport: listener}, Keys: map[string]string{
 		"owner":     strings.TrimSpace(string(owner)),
 		"powerless": storetest.AddKey(t, store.Config{Dir: cfg.Data, URL: database}, "powerless"),
 	}}
+	return a, target, func() { listener.check(t, target, cfg.Data) }
 }
 
 func files(t *testing.T) []string {
@@ -73,7 +80,7 @@ func files(t *testing.T) []string {
 // run runs every scenario, each with corpora of its own on one service.
 func run(t *testing.T, database string) ([]string, []ledger.Evidence) {
 	t.Helper()
-	a, target := start(t, database)
+	a, target, lookForSecrets := startTapped(t, database)
 	c, err := scenario.NewContract(contract.YAML)
 	if err != nil {
 		t.Fatal(err)
@@ -102,6 +109,7 @@ func run(t *testing.T, database string) ([]string, []ledger.Evidence) {
 			})
 		}
 	})
+	lookForSecrets()
 	return a.Built(), seen
 }
 

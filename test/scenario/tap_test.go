@@ -1,0 +1,259 @@
+package scenario_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"quarry/internal/cli"
+	"quarry/test/scenario"
+)
+
+// tap listens to everything that scenarios send and get, and to the log, to look afterwards for secrets in it.
+type tap struct {
+	mu      sync.Mutex
+	log     bytes.Buffer    // guarded by mu
+	answers []answer        // guarded by mu
+	sent    map[string]bool // secrets that requests held; guarded by mu
+	made    map[string]bool // secrets that answers handed out; guarded by mu
+	written bytes.Buffer    // what requests wrote into corpora; guarded by mu
+}
+
+// answer is one response, with its headers.
+type answer struct{ from, text string }
+
+func newTap() *tap { return &tap{sent: map[string]bool{}, made: map[string]bool{}} }
+
+// Write takes the log.
+func (p *tap) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.Write(b)
+}
+
+// corpora is where people write texts of their own, which come back as they are even if there is a secret in them.
+const corpora = "/v2/corpora"
+
+// shortest is how long a text must be to be looked for: scenarios also send passwords such as "x".
+const shortest = 10
+
+// secretMembers are those whose values are secrets, wherever they stand.
+var secretMembers = map[string]bool{
+	"secret_key": true, "client_secret": true, "access_token": true, "one_time_code": true, "password": true, "new_password": true,
+}
+
+// RoundTrip implements http.RoundTripper.
+func (p *tap) RoundTrip(r *http.Request) (*http.Response, error) {
+	sent := map[string]bool{}
+	var written []byte
+	if r.GetBody != nil {
+		if body, err := r.GetBody(); err == nil {
+			raw, _ := io.ReadAll(body) // in memory
+			collect(raw, sent)
+			if strings.HasPrefix(r.URL.Path, corpora) && len(raw) < 1<<16 {
+				written = raw
+			}
+		}
+	}
+	collect([]byte(r.URL.RawQuery), sent)
+	keep(sent, r.Header.Get("x-api-key"))
+	if kind, credential, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok {
+		if plain, err := base64.StdEncoding.DecodeString(credential); err == nil && kind == "Basic" {
+			_, credential, _ = strings.Cut(string(plain), ":")
+		}
+		keep(sent, credential)
+	}
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := io.ReadAll(res.Body)
+	if err := res.Body.Close(); err != nil {
+		return nil, err
+	}
+	res.Body = io.NopCloser(bytes.NewReader(raw))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for s := range sent {
+		p.sent[s] = true
+	}
+	p.written.Write(written)
+	collect(raw, p.made)
+	var text strings.Builder
+	_ = res.Header.Write(&text) // into memory
+	text.Write(raw)
+	p.answers = append(p.answers, answer{r.Method + " " + r.URL.Path, text.String()})
+	return res, err
+}
+
+func keep(all map[string]bool, secret string) {
+	if len(secret) >= shortest && !strings.Contains(secret, "****") {
+		all[secret] = true
+	}
+}
+
+// collect finds secret members in JSON and in forms.
+func collect(raw []byte, all map[string]bool) {
+	var v any
+	if json.Unmarshal(raw, &v) == nil {
+		walk(v, all)
+		return
+	}
+	if form, err := url.ParseQuery(string(raw)); err == nil && len(raw) < 1<<16 {
+		for name := range form {
+			if secretMembers[name] || name == "code" {
+				keep(all, form.Get(name))
+			}
+		}
+	}
+}
+
+func walk(v any, all map[string]bool) {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			walk(x, all)
+		}
+	case map[string]any:
+		for name, x := range v {
+			if text, ok := x.(string); ok && secretMembers[name] {
+				keep(all, text)
+			}
+			walk(x, all)
+		}
+	}
+}
+
+// check looks for every secret that was made or sent: nothing but the answer that handed one out may hold it, not the
+// log at its most talkative, no refusal, no audit event, no explanation, nothing that the command line prints, and not
+// the files of the database.
+func (p *tap) check(t *testing.T, target scenario.Target, data string) {
+	t.Helper()
+	for path := "/v2/audit_events?limit=100"; path != ""; {
+		path = p.audit(t, target, path)
+	}
+	printed := commands(t, target)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := map[string]bool{}
+	for _, some := range []map[string]bool{p.sent, p.made} {
+		for s := range some {
+			all[s] = true
+		}
+	}
+	for _, key := range target.Keys {
+		all[key] = true
+	}
+	t.Logf("%d secrets (%d handed out), %d answers, %d bytes of log", len(all), len(p.made), len(p.answers), p.log.Len())
+	if len(p.made) < 20 || p.log.Len() < 10_000 {
+		t.Errorf("too little was seen to say anything: %d secrets, %d bytes of log", len(p.made), p.log.Len())
+	}
+	files := databaseFiles(t, data)
+	for secret := range all {
+		public := bytes.Contains(p.written.Bytes(), []byte(secret))
+		p.find(t, secret, public)
+		for from, text := range printed {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s prints the secret %s", from, name(secret))
+			}
+		}
+		for from, raw := range files {
+			if !public && bytes.Contains(raw, []byte(secret)) {
+				t.Errorf("%s holds the secret %s in plain", from, name(secret))
+			}
+		}
+	}
+}
+
+// name is enough of a secret to find it in a scenario.
+func name(secret string) string { return fmt.Sprintf("%.9s… (%d)", secret, len(secret)) }
+
+// find looks for a secret in log and answers; one that is public was written into a corpus, too. p.mu is held.
+func (p *tap) find(t *testing.T, secret string, public bool) {
+	t.Helper()
+	if at := bytes.Index(p.log.Bytes(), []byte(secret)); at >= 0 {
+		t.Errorf("the log holds the secret %s: %.300s", name(secret), p.log.Bytes()[max(0, at-100):])
+	}
+	handed := 0
+	for _, a := range p.answers {
+		if !strings.Contains(a.text, secret) || public && strings.Contains(a.from, corpora) {
+			continue
+		}
+		if handed++; handed > 1 || !p.made[secret] {
+			t.Errorf("%s answers with the secret %s: %.600s", a.from, name(secret), a.text)
+		}
+	}
+}
+
+// audit reads a page of the audit record through the tap and gives the path of the next.
+func (p *tap) audit(t *testing.T, target scenario.Target, path string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("x-api-key", target.Keys["owner"])
+	res, err := target.Client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var body struct {
+		Events   []json.RawMessage `json:"audit_events"`
+		Metadata struct {
+			PageKey string `json:"page_key"`
+		} `json:"metadata"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&body); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("the audit record answers %d: %v", res.StatusCode, err)
+	}
+	if body.Metadata.PageKey == "" {
+		return ""
+	}
+	return "/v2/audit_events?limit=100&page_key=" + url.QueryEscape(body.Metadata.PageKey)
+}
+
+// commands gives what the command line prints of what there is.
+func commands(t *testing.T, target scenario.Target) map[string]string {
+	t.Helper()
+	printed := map[string]string{}
+	for _, args := range []string{
+		"user list", "user list --json", "user get owner", "user get owner --json", "key list", "key list --json",
+		"audit list", "audit list --json", "audit export --jsonl", "secret rotate", "secret rotate --json", "job list --json",
+	} {
+		var out bytes.Buffer
+		all := append(strings.Fields(args), "--url", target.URL, "--key", target.Keys["owner"])
+		if code := cli.Run(context.WithoutCancel(t.Context()), all, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out}); code != 0 {
+			t.Errorf("quarry %s exits with %d: %s", args, code, out.String())
+		}
+		printed["quarry "+args] = out.String()
+	}
+	return printed
+}
+
+// databaseFiles gives what is in a data folder but for the two key files.
+func databaseFiles(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == "owner.key" || d.Name() == "secret.key" {
+			return err
+		}
+		out[d.Name()], err = os.ReadFile(path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
