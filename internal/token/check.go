@@ -3,6 +3,8 @@ package token
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -43,33 +45,63 @@ func (s *Service) Check(ctx context.Context, token string) (Claims, error) {
 	if len(token) > maxToken {
 		return Claims{}, invalid("is longer than any that this service gives out")
 	}
-	if strings.Trim(token, tokenText) != "" {
-		return Claims{}, invalid("is not a token of this service")
+	sum := sha256.Sum256([]byte(token))
+	r, ok := s.verified.get(sum)
+	if ok {
+		if _, err := s.key(ctx, r.kid); err != nil {
+			return Claims{}, err
+		}
+		return s.claims(r.wire, time.Now())
 	}
-	h, err := readHeader(token)
+	r, err := s.verify(ctx, token)
 	if err != nil {
 		return Claims{}, err
 	}
+	c, err := s.claims(r.wire, time.Now())
+	if err == nil {
+		s.verified.put(sum, r)
+	}
+	return c, err
+}
+
+// verify gives what a token says if its signature is right.
+func (s *Service) verify(ctx context.Context, token string) (r remembered, err error) {
+	if strings.Trim(token, tokenText) != "" {
+		return r, invalid("is not a token of this service")
+	}
+	h, err := readHeader(token)
+	if err != nil {
+		return r, err
+	}
 	parsed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {
-		return Claims{}, invalid("is not a token of this service")
+		return r, invalid("is not a token of this service")
 	}
-	key, err := s.ring.find(ctx, h.KeyID)
-	if errors.Is(err, ErrNoKey) {
-		return Claims{}, invalid("is signed with a key that this service does not use")
-	}
+	key, err := s.key(ctx, h.KeyID)
 	if err != nil {
-		return Claims{}, fmt.Errorf("find key of a token: %w", err)
+		return r, err
 	}
 	payload, err := parsed.Verify(key)
 	if err != nil {
-		return Claims{}, invalid("has a wrong signature")
+		return r, invalid("has a wrong signature")
 	}
-	var w wire
-	if err := json.Unmarshal(payload, &w); err != nil {
-		return Claims{}, invalid("is not a token of this service")
+	if err := json.Unmarshal(payload, &r.wire); err != nil {
+		return r, invalid("is not a token of this service")
 	}
-	return s.claims(w, time.Now())
+	r.kid = h.KeyID
+	return r, nil
+}
+
+// key gives the public key of an id.
+func (s *Service) key(ctx context.Context, kid string) (*ecdsa.PublicKey, error) {
+	key, err := s.ring.find(ctx, kid)
+	if errors.Is(err, ErrNoKey) {
+		return nil, invalid("is signed with a key that this service does not use")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find key of a token: %w", err)
+	}
+	return key, nil
 }
 
 // claims checks what a token with a right signature says.

@@ -75,8 +75,9 @@ type Config struct {
 
 // Service makes and checks tokens. It is safe for concurrent use.
 type Service struct {
-	cfg  Config
-	ring *ring
+	cfg      Config
+	ring     *ring
+	verified *verified
 
 	mu     sync.Mutex
 	signer signer // guarded by mu
@@ -93,7 +94,7 @@ func New(cfg Config) *Service {
 	if cfg.Issuer == "" {
 		cfg.Issuer = cfg.Installation
 	}
-	return &Service{cfg: cfg, ring: newRing(cfg.Store)}
+	return &Service{cfg: cfg, ring: newRing(cfg.Store), verified: newVerified(generation)}
 }
 
 // Holder is whom a token is for.
