@@ -80,7 +80,7 @@ func (s *Server) intend(x *exchange, r *http.Request) (err error) {
 	if namesJob[x.call.Op.ID] { // begins its job whatever the deadline
 		ctx = context.WithoutCancel(ctx)
 	}
-	x.event, err = s.cfg.Audit.Intend(ctx, s.eventOf(x, r))
+	x.event, err = s.cfg.Audit.Intend(ctx, s.eventOf(x))
 	return err
 }
 
@@ -99,7 +99,7 @@ func (s *Server) settle(x *exchange, r *http.Request) {
 	case how == always && (status == http.StatusUnauthorized || status == http.StatusForbidden),
 		how == signing,
 		how == failing && status >= 400:
-		e := s.eventOf(x, r)
+		e := s.eventOf(x)
 		e.Status = status
 		s.cfg.Audit.Note(r.Context(), e)
 	}
@@ -109,10 +109,10 @@ func (s *Server) settle(x *exchange, r *http.Request) {
 const maxQueryValue = 512
 
 // eventOf describes a request, without any secret.
-func (s *Server) eventOf(x *exchange, r *http.Request) audit.Event {
+func (s *Server) eventOf(x *exchange) audit.Event {
 	c := &x.call
 	e := audit.Event{
-		Action: c.Op.ID, RequestID: c.RequestID, Address: s.cfg.TrustedProxies.client(r), Target: map[string]string{},
+		Action: c.Op.ID, RequestID: c.RequestID, Address: c.Address, Target: map[string]string{},
 		Actor: audit.Actor{Kind: audit.Anonymous},
 	}
 	if p := c.Principal; p.ID != "" {
@@ -121,12 +121,16 @@ func (s *Server) eventOf(x *exchange, r *http.Request) audit.Event {
 	for name, v := range c.Path {
 		e.Target[name] = audit.MaskText(v, audit.MaxName)
 	}
-	for name, values := range c.Query {
-		v := strings.Join(values, ",")
-		if audit.IsSecretName(name) {
-			v = audit.Masked
+	for name, v := range c.Named {
+		e.Target[name] = audit.MaskText(v, audit.MaxName)
+	}
+	for i := range c.Op.Params { // what the contract doesn't know may be a secret under any name
+		p := &c.Op.Params[i]
+		values, given := c.Query[p.Name]
+		if p.In != "query" || !given {
+			continue
 		}
-		e.Target["query."+name] = audit.MaskText(v, maxQueryValue)
+		e.Target["query."+p.Name] = audit.MaskText(strings.Join(values, ","), maxQueryValue)
 	}
 	if len(c.Body) > 0 {
 		if at, err := s.schemas.Known(c.Op.Body.JSON); err == nil { // it was checked against it
@@ -170,11 +174,11 @@ func (p Proxies) trust(a netip.Addr) bool {
 func (p Proxies) client(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
-		return ""
+		return r.RemoteAddr // as tests and other transports write it
 	}
 	at, err := netip.ParseAddr(host)
 	if err != nil {
-		return ""
+		return host
 	}
 	at = at.Unmap().WithZone("")
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")

@@ -244,6 +244,35 @@ func TestHostileTargets(t *testing.T) {
 	}
 }
 
+// TestNamedBesideThePath proves that an event holds query parameters of the contract, what a handler says that its body
+// names, and no parameter that the contract doesn't know.
+func TestNamedBesideThePath(t *testing.T) {
+	t.Parallel()
+	handlers := area{
+		"bulkDeleteCorpusDocuments": seen,
+		"getOAuthToken": func(_ http.ResponseWriter, _ *http.Request, c *httpapi.Call) error {
+			c.Named = map[string]string{"client_id": "app-1", "typed": "zcs_0123456789abcdefghijABCDEFGHIJ01234567"}
+			return fault.Unauthenticated("wrong secret")
+		},
+	}
+	for _, c := range []struct {
+		method, path string
+		want         map[string]string
+	}{
+		{"DELETE", "/v2/corpora/a/documents?document_ids=x&document_ids=y&key=hush&metadata_filter=doc.a%3D1",
+			map[string]string{"corpus_key": "a", "query.document_ids": "x,y", "query.metadata_filter": "doc.a=1"}},
+		{"POST", "/oauth/token?client_secret=hush", map[string]string{"client_id": "app-1", "typed": "****"}},
+	} {
+		_, did, events := audited(t, false, handlers)(request(t, c.method, c.path, ""))
+		if len(events) != 1 {
+			t.Fatalf("%s: %s", c.path, did)
+		}
+		if diff := cmp.Diff(c.want, events[0].Target); diff != "" {
+			t.Errorf("%s (-want +got): %s", c.path, diff)
+		}
+	}
+}
+
 // TestUnrecordedIsRefused proves that a change which can't be recorded is not made, and that reading goes on.
 func TestUnrecordedIsRefused(t *testing.T) {
 	t.Parallel()
@@ -296,7 +325,7 @@ func TestAddress(t *testing.T) {
 		{"[::ffff:10.1.2.3]:5", []string{"2001:db8::5"}, "2001:db8::5"},
 		{"[2001:db8::1]:5", []string{"fe80::1%eth0"}, "fe80::1"},
 		{"[fe80::1%eth0]:5", nil, "fe80::1"},
-		{"@", []string{"198.51.100.9"}, ""},
+		{"@", []string{"198.51.100.9"}, "@"},
 	} {
 		a := &record{}
 		s, err := httpapi.New(httpapi.Config{

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"runtime/debug"
 	"strings"
@@ -20,9 +19,7 @@ import (
 // built, 404 for what the path names, 415, 400 for headers, query and body.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: w, started: time.Now(), call: Call{RequestID: id.NewRequest()}}
-	if x.call.Address = r.RemoteAddr; strings.Contains(r.RemoteAddr, ":") {
-		x.call.Address, _, _ = net.SplitHostPort(r.RemoteAddr) // net/http writes it with a port
-	}
+	x.call.Address = s.cfg.TrustedProxies.client(r)
 	x.body = &requestBody{ReadCloser: r.Body, conn: http.NewResponseController(w), grace: bodyGrace}
 	defer x.call.release()
 	r = r.WithContext(r.Context()) // net/http looks at the body of its own request to see whether the client waits to send

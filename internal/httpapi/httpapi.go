@@ -24,10 +24,13 @@ type Call struct {
 	Op        *api.Operation
 	Principal authz.Principal
 	RequestID string
-	Address   string            // of the other end of the connection, without its port
+	Address   string            // where the request came from: the other end of the connection, or what trusted proxies say
 	Path      map[string]string // path parameters, decoded once
 	Query     url.Values        // checked against the contract; booleans are spelled true and false
 	Body      json.RawMessage   // the JSON body, checked against its schema; nil if there is none
+
+	// Named is what a request names beside its path, for the audit: a handler that reads its body itself sets it.
+	Named map[string]string
 
 	leave []func() // gives back what the request holds, see limit.go
 }

@@ -64,6 +64,7 @@ func (a *Area) submitPassword(w http.ResponseWriter, r *http.Request, c *httpapi
 		return err
 	}
 	v := view{Username: form.Get("username"), Code: form.Get("one_time_code")}
+	c.Named = map[string]string{"username": v.Username}
 	err = checkForm(form)
 	if err == nil {
 		err = a.signin.SetPassword(r.Context(), signin.Redemption{

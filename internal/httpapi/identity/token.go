@@ -29,7 +29,7 @@ const maxGrant = 64 << 10
 
 // clientToken answers the client-credentials grant of RFC 6749, section 4.4: its errors are those of section 5.2, which
 // package httpapi writes from the codes of faults.
-func (a *Area) clientToken(w http.ResponseWriter, r *http.Request, _ *httpapi.Call) error {
+func (a *Area) clientToken(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	given, err := readGrant(r)
 	if err != nil {
 		return err
@@ -38,6 +38,7 @@ func (a *Area) clientToken(w http.ResponseWriter, r *http.Request, _ *httpapi.Ca
 	if err != nil {
 		return err
 	}
+	c.Named = map[string]string{"client_id": clientID}
 	switch grant := given["grant_type"]; {
 	case grant == "":
 		return badGrant("invalid_request", "body.grant_type", "is required: send client_credentials")
