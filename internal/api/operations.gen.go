@@ -759,7 +759,7 @@ var Operations = []Operation{
 		},
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateApiKey", Method: "PATCH", Path: "/v2/api_keys/{api_key_id}",
-		Summary: "Change the name, roles or enabled flag of an API key", Tag: "API Keys",
+		Summary: "Enable or disable an API key", Tag: "API Keys",
 		APIRoles: []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
