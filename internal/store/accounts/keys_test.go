@@ -13,56 +13,8 @@ import (
 	"quarry/internal/authz"
 	"quarry/internal/fault"
 	"quarry/internal/id"
-	"quarry/internal/store"
-	"quarry/internal/store/accounts"
-	"quarry/internal/store/corpora"
 	"quarry/internal/store/storetest"
 )
-
-// TestKeys runs the tests of keys on both databases.
-func TestKeys(t *testing.T) {
-	t.Parallel()
-	onBoth(t, map[string]func(*testing.T, stores){
-		"keys": testKeys, "refused": testKeyRefused, "personal": testPersonalKey, "stale grants": testStaleGrants, "list": testListKeys,
-	})
-}
-
-type stores struct {
-	Accounts *accounts.Store
-	Corpora  *corpora.Store
-}
-
-// onBoth runs each test on an empty SQLite database, and on an empty PostgreSQL one where there is a server.
-func onBoth(t *testing.T, tests map[string]func(*testing.T, stores)) {
-	run := func(t *testing.T, config func(testing.TB) store.Config) {
-		t.Parallel()
-		for name, test := range tests {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				db, err := store.Open(t.Context(), config(t))
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { _ = db.Close() })
-				test(t, stores{accounts.New(db), corpora.New(db)})
-			})
-		}
-	}
-	t.Run("SQLite", func(t *testing.T) {
-		run(t, func(t testing.TB) store.Config { return store.Config{Dir: t.TempDir()} })
-	})
-	t.Run("PostgreSQL", func(t *testing.T) {
-		storetest.Postgres(t) // skips here rather than in every case
-		run(t, func(t testing.TB) store.Config { return store.Config{URL: storetest.Postgres(t)} })
-	})
-}
-
-func create(t *testing.T, s stores, key string) {
-	t.Helper()
-	if _, err := s.Corpora.Create(t.Context(), storetest.Corpus(key)); err != nil {
-		t.Fatalf("create corpus %q: %v", key, err)
-	}
-}
 
 // key gives a key with rights of its own to create, with every member set but the rights.
 func key(name string, r authz.Rights) account.Key {
@@ -78,14 +30,6 @@ func createKey(t *testing.T, s stores, k account.Key) account.Key {
 		t.Fatalf("create key %s: %v", k.Name, err)
 	}
 	return k
-}
-
-func createUser(t *testing.T, s stores, u account.User) account.User {
-	t.Helper()
-	if err := s.Accounts.CreateUser(t.Context(), u); err != nil {
-		t.Fatalf("create user %s: %v", u.Username, err)
-	}
-	return u
 }
 
 // testKeys proves that a key is read as it was written, and refused by its digest once it is disabled or deleted.

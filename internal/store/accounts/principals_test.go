@@ -1,4 +1,4 @@
-package storetest
+package accounts_test
 
 import (
 	"context"
@@ -11,13 +11,14 @@ import (
 
 	"quarry/internal/account"
 	"quarry/internal/authz"
+	"quarry/internal/store/storetest"
 )
 
 // owner gives a first user whose key has the digest of its name.
 func owner(name string) (account.User, account.Key) {
-	u := User(name)
+	u := storetest.User(name)
 	u.Rights = authz.Rights{API: []string{authz.Owner}}
-	k, _ := PersonalKey(u)
+	k, _ := storetest.PersonalKey(u)
 	k.Digest = account.Digest(name)
 	return u, k
 }
@@ -28,7 +29,7 @@ func asPrincipal(u account.User) account.User {
 }
 
 // A key is found by its digest with its owner, as written; another digest gives ErrNoHolder.
-func testAccounts(t *testing.T, s Stores) {
+func testAccounts(t *testing.T, s stores) {
 	u, k := owner("ann")
 	if made, err := s.Accounts.CreateOwner(t.Context(), u, k); err != nil || !made {
 		t.Fatalf("CreateOwner = %v, %v; want true, nil", made, err)
@@ -53,11 +54,11 @@ func testAccounts(t *testing.T, s Stores) {
 
 // A user comes back as written by its name in any spelling, and its rights follow what is granted: in the order given,
 // without what was granted on a corpus that was deleted, also when another one has the same key.
-func testUserRights(t *testing.T, s Stores) {
+func testUserRights(t *testing.T, s stores) {
 	for _, key := range []string{"a", "b", "c"} {
 		create(t, s, key)
 	}
-	want := User("Ann Müller")
+	want := storetest.User("Ann Müller")
 	want.Rights = authz.Rights{API: []string{"corpus_viewer"}, Corpora: []authz.Grant{{Key: "c", Role: "editor"}, {Key: "a", Role: "viewer"}, {Key: "c", Role: "viewer"}}}
 	if err := s.Accounts.CreateUser(t.Context(), want); err != nil {
 		t.Fatal(err)
@@ -86,7 +87,7 @@ func testUserRights(t *testing.T, s Stores) {
 }
 
 // Of several owners made at once exactly one is made, and its key alone works.
-func testOwnerOnce(t *testing.T, s Stores) {
+func testOwnerOnce(t *testing.T, s stores) {
 	made := atOnce(t.Context(), 8, func(ctx context.Context, i int) bool {
 		u, k := owner(fmt.Sprint("user", i))
 		ok, err := s.Accounts.CreateOwner(ctx, u, k)

@@ -1,4 +1,4 @@
-package storetest
+package accounts_test
 
 import (
 	"context"
@@ -15,9 +15,10 @@ import (
 	"quarry/internal/authz"
 	"quarry/internal/fault"
 	"quarry/internal/id"
+	"quarry/internal/store/storetest"
 )
 
-func createUser(t *testing.T, s Stores, u account.User) account.User {
+func createUser(t *testing.T, s stores, u account.User) account.User {
 	t.Helper()
 	if err := s.Accounts.CreateUser(t.Context(), u); err != nil {
 		t.Fatalf("create user %q: %v", u.Username, err)
@@ -25,7 +26,7 @@ func createUser(t *testing.T, s Stores, u account.User) account.User {
 	return u
 }
 
-func wantUser(t *testing.T, s Stores, want account.User) {
+func wantUser(t *testing.T, s stores, want account.User) {
 	t.Helper()
 	got, err := s.Accounts.UserByName(t.Context(), want.Username)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
@@ -35,8 +36,8 @@ func wantUser(t *testing.T, s Stores, want account.User) {
 
 // A name or an e-mail address in another spelling is a conflict; a grant on no corpus names the place and leaves
 // nothing behind.
-func testTakenUser(t *testing.T, s Stores) {
-	createUser(t, s, User("Ann"))
+func testTakenUser(t *testing.T, s stores) {
+	createUser(t, s, storetest.User("Ann"))
 	for _, u := range []account.User{
 		{ID: "usr_1", Username: "ＡＮＮ", Email: "other@example.test"},
 		{ID: "usr_1", Username: "other", Email: "ANN@example.test"},
@@ -47,7 +48,7 @@ func testTakenUser(t *testing.T, s Stores) {
 		}
 	}
 	create(t, s, "a")
-	u := User("bob")
+	u := storetest.User("bob")
 	u.Rights.Corpora = []authz.Grant{{Key: "a", Role: "viewer"}, {Key: "none", Role: "viewer"}}
 	err := s.Accounts.CreateUser(t.Context(), u)
 	if f, ok := fault.As(err); !ok || f.Kind != fault.KindInvalid || f.Fields["body.corpus_roles[1].corpus_key"] == "" {
@@ -61,9 +62,9 @@ func testTakenUser(t *testing.T, s Stores) {
 }
 
 // Of several users with one name made at once exactly one is made.
-func testTakenUserAtOnce(t *testing.T, s Stores) {
+func testTakenUserAtOnce(t *testing.T, s stores) {
 	made := atOnce(t.Context(), 12, func(ctx context.Context, i int) bool {
-		u := User("Zoë")
+		u := storetest.User("Zoë")
 		if u.Email = fmt.Sprint(i, "@example.test"); i%2 == 0 {
 			u.Username = "zoe\u0308"
 		}
@@ -78,7 +79,7 @@ func testTakenUserAtOnce(t *testing.T, s Stores) {
 	}
 }
 
-func userPages(t *testing.T, s Stores, l account.UserList) (names []string) {
+func userPages(t *testing.T, s stores, l account.UserList) (names []string) {
 	t.Helper()
 	for range 100 {
 		page, more, err := s.Accounts.ListUsers(t.Context(), l)
@@ -103,7 +104,7 @@ func userPages(t *testing.T, s Stores, l account.UserList) (names []string) {
 
 // List gives every user once with its rights, newest first, those of one moment by id, whatever the size of the page;
 // asked for a corpus, those who may read it, by a role on it or on all.
-func testListUsers(t *testing.T, s Stores) {
+func testListUsers(t *testing.T, s stores) {
 	create(t, s, "a")
 	create(t, s, "b")
 	now := time.Now().UTC().Truncate(time.Microsecond)
@@ -113,7 +114,7 @@ func testListUsers(t *testing.T, s Stores) {
 		{API: []string{"agent_viewer", "pipeline_viewer", "metrics_viewer", "agent_administrator"}},
 	}
 	for i, age := range []int{0, 2, 1, 1, 1, 3} {
-		u := User(fmt.Sprint("u", i))
+		u := storetest.User(fmt.Sprint("u", i))
 		u.ID, u.Created, u.Rights = id.User(fmt.Sprintf("usr_%c", "aBcAbC"[i])), now.Add(-time.Duration(age)*time.Second), rights[i]
 		createUser(t, s, u)
 	}
@@ -139,10 +140,10 @@ func testListUsers(t *testing.T, s Stores) {
 }
 
 // Update keeps what change gives, under the name in any spelling; an error of change leaves the user as it is.
-func testUpdateUser(t *testing.T, s Stores) {
+func testUpdateUser(t *testing.T, s stores) {
 	create(t, s, "a")
 	create(t, s, "b")
-	want := User("Ann")
+	want := storetest.User("Ann")
 	want.Rights = authz.Rights{API: []string{"viewer"}, Corpora: []authz.Grant{{Key: "a", Role: "viewer"}}}
 	createUser(t, s, want)
 	for _, change := range []func(u *account.User){
@@ -180,13 +181,13 @@ func testUpdateUser(t *testing.T, s Stores) {
 }
 
 // A user goes with its keys and grants, and keys made for others stay; the next user of the name has nothing of it.
-func testDeleteUser(t *testing.T, s Stores) {
+func testDeleteUser(t *testing.T, s stores) {
 	create(t, s, "a")
-	u := User("ann")
+	u := storetest.User("ann")
 	u.Rights = authz.Rights{API: []string{"viewer"}, Corpora: []authz.Grant{{Key: "a", Role: "viewer"}}}
 	createUser(t, s, u)
-	personal, _ := PersonalKey(u)
-	machine, _ := PersonalKey(u)
+	personal, _ := storetest.PersonalKey(u)
+	machine, _ := storetest.PersonalKey(u)
 	machine.Style, machine.Owner = account.StyleServing, ""
 	for _, k := range []account.Key{personal, machine} {
 		if err := s.Accounts.CreateKey(t.Context(), k); err != nil {
@@ -215,18 +216,18 @@ func testDeleteUser(t *testing.T, s Stores) {
 	if err := s.Accounts.DeleteUser(t.Context(), "ann", func(account.User) error { return nil }); !fault.Is(err, fault.KindNotFound) {
 		t.Errorf("second delete: %v, want not found", err)
 	}
-	wantUser(t, s, createUser(t, s, User("ann")))
+	wantUser(t, s, createUser(t, s, storetest.User("ann")))
 }
 
 // Owners who go at once, by whatever way, leave one: the last enabled owner stays.
-func testLastOwner(t *testing.T, s Stores) {
+func testLastOwner(t *testing.T, s stores) {
 	const n = 8
 	for i := range n {
-		u := User(fmt.Sprint("u", i))
+		u := storetest.User(fmt.Sprint("u", i))
 		u.Rights.API = []string{"owner", "viewer"}
 		createUser(t, s, u)
 	}
-	off := User("off")
+	off := storetest.User("off")
 	off.Enabled, off.Rights.API = false, []string{"owner"}
 	createUser(t, s, off)
 	for round := range 2 { // in the second one each try meets the one that is left
@@ -260,7 +261,7 @@ func testLastOwner(t *testing.T, s Stores) {
 }
 
 // leave ends being an owner by one of three ways.
-func leave(ctx context.Context, s Stores, name string, way int) error {
+func leave(ctx context.Context, s stores, name string, way int) error {
 	if way == 0 {
 		return s.Accounts.DeleteUser(ctx, name, func(account.User) error { return nil })
 	}
