@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"sync"
+	"sync/atomic"
 )
 
 // Querier reads. It is what Read and Reader give.
@@ -15,9 +16,31 @@ type Querier interface {
 // Reader reads single statements, each in its own snapshot.
 func (db *DB) Reader() Querier {
 	if db.texts == nil {
-		return db.read
+		return counting{db.read, &db.reads}
 	}
-	return prepared{db.texts, db.read}
+	return counting{prepared{db.texts, db.read}, &db.reads}
+}
+
+// Reads is how many statements Reader and Read have run since the database was opened. What a request may cost is told
+// in reads, and proven with this.
+func (db *DB) Reads() int64 { return db.reads.Load() }
+
+// counting is a Querier whose statements are counted.
+type counting struct {
+	on Querier
+	n  *atomic.Int64
+}
+
+// QueryContext reads rows.
+func (c counting) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	c.n.Add(1)
+	return c.on.QueryContext(ctx, query, args...)
+}
+
+// QueryRowContext reads at most one row.
+func (c counting) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	c.n.Add(1)
+	return c.on.QueryRowContext(ctx, query, args...)
 }
 
 // Read runs fn over one snapshot of the database.
@@ -38,9 +61,9 @@ func (db *DB) Read(ctx context.Context, fn func(Querier) error) error {
 		}
 	}()
 	if db.texts == nil {
-		return Translate(fn(tx))
+		return Translate(fn(counting{tx, &db.reads}))
 	}
-	return Translate(fn(inSnapshot{db.texts, tx, &missed}))
+	return Translate(fn(counting{inSnapshot{db.texts, tx, &missed}, &db.reads}))
 }
 
 // texts keeps statements that SQLite has parsed, which costs more than running most of them. The driver of PostgreSQL

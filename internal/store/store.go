@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Config says where the database is.
@@ -30,6 +31,7 @@ type DB struct {
 	texts  *texts       // of read on SQLite, nil on PostgreSQL
 	writer *writer      // group commit on SQLite, nil on PostgreSQL
 	close  func() error // runs once
+	reads  atomic.Int64 // statements run outside writes
 	sweep  chan struct{}
 	mu     sync.Mutex
 	long   map[int64]bool // corpora whose sequences may have grown long; guarded by mu
