@@ -24,3 +24,5 @@ echo "== what the history costs a query"
 go run ./bench/history -binary ./quarry
 echo "== queries during a bulk update"
 go run ./bench/update -binary ./quarry
+echo "== who calls: authentication, lists of keys and users, small reads on one core"
+go run ./bench/identity -binary ./quarry

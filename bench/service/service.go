@@ -40,10 +40,15 @@ func Folder(dir string) (folder string, remove func(), err error) {
 
 // Start starts the program on a data folder and returns when it answers.
 func Start(binary, dir string) (*Process, error) {
+	return StartWith(binary, dir, os.Stderr, "QUARRY_LOG_LEVEL=warn")
+}
+
+// StartWith starts the program with settings of the environment and its log in a file.
+func StartWith(binary, dir string, log *os.File, settings ...string) (*Process, error) {
 	p := &Process{client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}, Began: time.Now()}
 	p.cmd = exec.Command(binary, "serve", "--data", dir, "--listen", "127.0.0.1:0")
-	p.cmd.Env = append(os.Environ(), "QUARRY_LOG_LEVEL=warn")
-	p.cmd.Stderr = os.Stderr
+	p.cmd.Env = append(os.Environ(), settings...)
+	p.cmd.Stderr = log
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -103,6 +108,12 @@ func (p *Process) Call(method, path string, body any) (int, []byte, error) {
 	raw, err := io.ReadAll(res.Body)
 	return res.StatusCode, raw, err
 }
+
+// Address is host and port.
+func (p *Process) Address() string { return strings.TrimPrefix(p.url, "http://") }
+
+// Key is the owner's.
+func (p *Process) Key() string { return p.key }
 
 // Must is Call where another status than want is an error.
 func (p *Process) Must(want int, method, path string, body any) ([]byte, error) {
