@@ -28,18 +28,19 @@ const (
 
 // start starts the service in process, on SQLite or on the database given.
 func start(t *testing.T, database string) (*app.App, scenario.Target) {
-	a, target, _ := startTapped(t, database)
+	a, target, _ := startTapped(t, database, func(*config.Config) {})
 	return a, target
 }
 
-// startTapped is start with a tap on the log and on what the target's client sends and gets.
-func startTapped(t *testing.T, database string) (*app.App, scenario.Target, func()) {
+// startTapped is start with other settings, and a tap on the log and on what the target's client sends and gets.
+func startTapped(t *testing.T, database string, set func(*config.Config)) (*app.App, scenario.Target, func()) {
 	t.Helper()
 	listener := newTap()
 	cfg := config.Default()
 	cfg.Data, cfg.Listen, cfg.Database = t.TempDir(), "", database
 	cfg.MaxJSON = 2 << 20 // so that scenarios of too large bodies stay small
 	cfg.MaxDeletes = 2    // so that few calls at once are too many
+	set(&cfg)
 	a, err := app.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(listener, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +81,7 @@ func files(t *testing.T) []string {
 // run runs every scenario, each with corpora of its own on one service.
 func run(t *testing.T, database string) ([]string, []ledger.Evidence) {
 	t.Helper()
-	a, target, lookForSecrets := startTapped(t, database)
+	a, target, lookForSecrets := startTapped(t, database, func(*config.Config) {})
 	c, err := scenario.NewContract(contract.YAML)
 	if err != nil {
 		t.Fatal(err)
@@ -143,6 +144,32 @@ func TestSQLite(t *testing.T) {
 func TestPostgres(t *testing.T) {
 	t.Parallel()
 	run(t, storetest.Postgres(t))
+}
+
+// TestLimited proves what callers see of limits, each scenario on a service whose settings make them narrow.
+func TestLimited(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string]func(*config.Config){
+		"rate":  func(c *config.Config) { c.RateLimit, c.RateBurst = 1, 10 },
+		"calls": func(c *config.Config) { c.MaxExpensive, c.MaxExpensiveWaiting = 1, 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := scenario.NewContract(contract.YAML)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := scenario.Read(filepath.Join("limited", name+".yaml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, target, lookForSecrets := startTapped(t, "", set)
+			if _, err := c.Run(t.Context(), target, name, s); err != nil {
+				t.Error(err)
+			}
+			lookForSecrets()
+		})
+	}
 }
 
 // TestBuilt proves that the operations of the main job are built.
