@@ -42,8 +42,8 @@ var houses = map[string]place{
 
 	"config": {assembly, 0}, "app": {assembly, 1}, "cli": {assembly, 2},
 
-	"signin/signintest": {tests, 2}, "account/accounttest": {tests, 2},
-	"testkit": {tests, 0}, "archtest": {tests, 1},
+	"signin/signintest": {tests, 2},
+	"testkit":           {tests, 0}, "archtest": {tests, 1},
 	"job/jobtest": {tests, 1}, "token/tokentest": {tests, 1}, "usage/usagetest": {tests, 1}, "store/storetest": {tests, 1}, "store/cutvfs": {tests, 1}, "document/documenttest": {tests, 1},
 }
 

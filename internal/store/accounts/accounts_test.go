@@ -19,6 +19,8 @@ func TestAccounts(t *testing.T) {
 		"delete user": testDeleteUser, "last owner": testLastOwner,
 		"keys": testKeys, "key refused": testKeyRefused, "personal key": testPersonalKey, "stale grants": testStaleGrants,
 		"list keys": testListKeys,
+		"client":    testClient, "update client": testUpdateClient, "update client at once": testUpdateClientAtOnce,
+		"delete client": testDeleteClient, "list clients": testListClients,
 	})
 }
 

@@ -21,7 +21,7 @@ import (
 
 // Stores is one installation's stores.
 type Stores struct {
-	Accounts  account.Store // held to its promises by the tests of store/accounts and by account/accounttest
+	Accounts  account.Store // held to its promises by the tests of store/accounts
 	Corpora   corpus.Store
 	Documents document.Store
 	Jobs      job.Store

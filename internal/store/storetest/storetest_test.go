@@ -3,7 +3,6 @@ package storetest_test
 import (
 	"testing"
 
-	"quarry/internal/account/accounttest"
 	"quarry/internal/job"
 	"quarry/internal/job/jobtest"
 	"quarry/internal/seal"
@@ -59,7 +58,6 @@ func TestMemoryUsage(t *testing.T) {
 func run(t *testing.T, at func(testing.TB) store.Config) {
 	stores := func(t testing.TB) storetest.Stores { return open(t, at(t)) }
 	storetest.Run(t, stores)
-	accounttest.Clients(t, stores)
 	tokentest.Conform(t, func(t testing.TB) token.Store { return keys(t, at(t)) })
 	usagetest.Conform(t, func(t testing.TB) usage.Store { return usages.New(database(t, at(t))) })
 }

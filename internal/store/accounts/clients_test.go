@@ -1,12 +1,10 @@
-// Package accounttest holds the stores of application clients to their comments on every database. It stands apart from
-// the conformance suite in package storetest, whose fixtures it uses, for its size. Only tests import it.
-package accounttest
+package accounts_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,34 +15,10 @@ import (
 	"quarry/internal/authz"
 	"quarry/internal/fault"
 	"quarry/internal/id"
-	"quarry/internal/store/storetest"
 )
 
-// Clients runs the suite. open gives the stores of a fresh, empty installation.
-func Clients(t *testing.T, open func(testing.TB) storetest.Stores) {
-	for _, c := range []struct {
-		name string
-		test func(*testing.T, storetest.Stores)
-	}{
-		{"client", testClient}, {"update client", testUpdateClient}, {"update client at once", testUpdateClientAtOnce},
-		{"delete client", testDeleteClient}, {"list clients", testListClients},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			c.test(t, open(t))
-		})
-	}
-}
-
-func create(t *testing.T, s storetest.Stores, key string) {
-	t.Helper()
-	if _, err := s.Corpora.Create(t.Context(), storetest.Corpus(key)); err != nil {
-		t.Fatalf("create corpus %q: %v", key, err)
-	}
-}
-
-// Client gives an application client to create, with every member set but rights.
-func Client(name string) account.Client {
+// newClient gives an application client to create, with every member set but rights.
+func newClient(name string) account.Client {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	return account.Client{
 		ID: id.NewAppClient(), ClientID: "client of " + name, Name: name, Description: "all about " + name,
@@ -52,7 +26,7 @@ func Client(name string) account.Client {
 	}
 }
 
-func addClient(t *testing.T, s storetest.Stores, c account.Client) account.Client {
+func addClient(t *testing.T, s stores, c account.Client) account.Client {
 	t.Helper()
 	if err := s.Accounts.CreateClient(t.Context(), c); err != nil {
 		t.Fatalf("create client %s: %v", c.Name, err)
@@ -68,11 +42,11 @@ func noClient(t *testing.T, what string, err error) {
 }
 
 // A client comes back as written by its id and by its client id, its grants without those on deleted corpora.
-func testClient(t *testing.T, s storetest.Stores) {
+func testClient(t *testing.T, s stores) {
 	for _, key := range []string{"a", "b"} {
 		create(t, s, key)
 	}
-	want := Client("bot")
+	want := newClient("bot")
 	want.Rights = authz.Rights{API: []string{"viewer"}, Corpora: []authz.Grant{{Key: "b", Role: "owner"}, {Key: "a", Role: "viewer"}}}
 	addClient(t, s, want)
 	check := func() {
@@ -93,7 +67,7 @@ func testClient(t *testing.T, s storetest.Stores) {
 	create(t, s, "b")
 	want.Rights.Corpora = want.Rights.Corpora[1:]
 	check()
-	bad := Client("other")
+	bad := newClient("other")
 	bad.Rights.Corpora = []authz.Grant{{Key: "a", Role: "viewer"}, {Key: "nowhere", Role: "viewer"}}
 	err := s.Accounts.CreateClient(t.Context(), bad)
 	if f, ok := fault.As(err); !ok || f.Fields["body.corpus_roles[1].corpus_key"] == "" {
@@ -104,9 +78,9 @@ func testClient(t *testing.T, s storetest.Stores) {
 }
 
 // An update keeps what change gives of description and rights, and nothing when change refuses.
-func testUpdateClient(t *testing.T, s storetest.Stores) {
+func testUpdateClient(t *testing.T, s stores) {
 	create(t, s, "a")
-	want := addClient(t, s, Client("bot"))
+	want := addClient(t, s, newClient("bot"))
 	change := func(c account.Client) (account.Client, error) {
 		c.Description, c.Rights, c.Updated = "", authz.Rights{API: []string{"owner"}, Corpora: []authz.Grant{{Key: "a", Role: "editor"}}}, c.Created.Add(time.Hour)
 		c.Name, c.ClientID, c.Digest = "x", "x", "x" // not kept
@@ -139,32 +113,29 @@ func testUpdateClient(t *testing.T, s storetest.Stores) {
 }
 
 // Of updates at once none is lost: each sees what the one before left.
-func testUpdateClientAtOnce(t *testing.T, s storetest.Stores) {
-	c := Client("bot")
+func testUpdateClientAtOnce(t *testing.T, s stores) {
+	c := newClient("bot")
 	c.Description = ""
 	addClient(t, s, c)
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			_, err := s.Accounts.UpdateClient(t.Context(), c.ID, func(c account.Client) (account.Client, error) {
-				c.Description += "x"
-				return c, nil
-			})
-			if err != nil {
-				t.Errorf("update: %v", err)
-			}
+	atOnce(t.Context(), 8, func(ctx context.Context, _ int) error {
+		_, err := s.Accounts.UpdateClient(ctx, c.ID, func(c account.Client) (account.Client, error) {
+			c.Description += "x"
+			return c, nil
 		})
-	}
-	all.Wait()
+		if err != nil {
+			t.Errorf("update: %v", err)
+		}
+		return err
+	})
 	if got, err := s.Accounts.GetClient(t.Context(), c.ID); err != nil || got.Description != "xxxxxxxx" {
 		t.Errorf("description %q, %v; want 8 of x", got.Description, err)
 	}
 }
 
 // A deleted client is gone with its grants, by both ids; a refusal leaves it.
-func testDeleteClient(t *testing.T, s storetest.Stores) {
+func testDeleteClient(t *testing.T, s stores) {
 	create(t, s, "a")
-	c := Client("bot")
+	c := newClient("bot")
 	c.Rights.Corpora = []authz.Grant{{Key: "a", Role: "editor"}}
 	addClient(t, s, c)
 	refusal := errors.New("no")
@@ -188,10 +159,10 @@ func testDeleteClient(t *testing.T, s storetest.Stores) {
 }
 
 // Lists are newest first, in pages that go on where the last one ended, and filtered by name.
-func testListClients(t *testing.T, s storetest.Stores) {
+func testListClients(t *testing.T, s stores) {
 	var want []account.Client
 	for i := range 7 {
-		c := Client(fmt.Sprintf("bot %d", i))
+		c := newClient(fmt.Sprintf("bot %d", i))
 		c.Created = time.UnixMicro(int64(1_000_000 + i/2)).UTC() // pairs of one age go by id
 		addClient(t, s, c)
 		want = append(want, c)
