@@ -22,16 +22,17 @@ type Scope struct {
 // Policy gives the operations open to p, each with what it is open on; those closed to p are absent.
 func Policy(p Principal, ops []Operation) map[string]Scope {
 	out := map[string]Scope{}
+	corpora, agents := slices.Sorted(maps.Keys(p.CorpusRoles)), slices.Sorted(maps.Keys(p.AgentRoles))
 	for _, op := range ops {
 		if holdsAny(apiIncludes, p.APIRoles, op.Rule.APIRoles) {
 			out[op.ID] = Scope{Any: true}
 			continue
 		}
 		on := map[string][]string{}
-		if keys := keysWith(p.CorpusRoles, corpusIncludes, op.Rule.CorpusRoles); len(keys) > 0 {
+		if keys := keysWith(corpora, p.CorpusRoles, corpusIncludes, op.Rule.CorpusRoles); len(keys) > 0 {
 			on[op.Corpus] = keys
 		}
-		if keys := keysWith(p.AgentRoles, agentIncludes, op.Rule.AgentRoles); len(keys) > 0 {
+		if keys := keysWith(agents, p.AgentRoles, agentIncludes, op.Rule.AgentRoles); len(keys) > 0 {
 			on[op.Agent] = keys
 		}
 		if len(on) > 0 {
@@ -41,8 +42,13 @@ func Policy(p Principal, ops []Operation) map[string]Scope {
 	return out
 }
 
-// keysWith lists the keys on which one of the roles wanted is held, sorted.
-func keysWith(have, includes map[string][]string, want []string) []string {
-	keys := slices.Sorted(maps.Keys(have))
-	return slices.DeleteFunc(keys, func(k string) bool { return !holdsAny(includes, have[k], want) })
+// keysWith gives those of keys on which one of the roles wanted is held.
+func keysWith(keys []string, have, includes map[string][]string, want []string) []string {
+	var out []string
+	for _, k := range keys {
+		if holdsAny(includes, have[k], want) {
+			out = append(out, k)
+		}
+	}
+	return out
 }
