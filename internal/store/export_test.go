@@ -1,6 +1,12 @@
 package store
 
-import "context"
+import (
+	"context"
+	"database/sql"
+	"slices"
+
+	"github.com/pressly/goose/v3"
+)
 
 // OpenVFS opens the SQLite database of a folder through a file layer of a test's.
 func OpenVFS(ctx context.Context, dir, vfs string) (*DB, error) {
@@ -21,3 +27,22 @@ const SweepStep = sweepStep
 
 // KeptChanges is how many changes of a corpus are kept.
 const KeptChanges = keptChanges
+
+// MigrateTo brings an empty database, opened by its driver, to an older version of the schema.
+func MigrateTo(ctx context.Context, db *sql.DB, postgres bool, version int64) error {
+	d := sqliteDialect
+	if postgres {
+		d = postgresDialect
+	}
+	steps, _, err := d.steps()
+	if err != nil {
+		return err
+	}
+	steps = slices.DeleteFunc(steps, func(m *goose.Migration) bool { return m.Version > version })
+	p, err := goose.NewProvider(d.name, db, nil, goose.WithGoMigrations(steps...), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return err
+	}
+	_, err = p.Up(ctx)
+	return err
+}
