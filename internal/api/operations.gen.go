@@ -884,7 +884,7 @@ var Operations = []Operation{
 	{ID: "submitSetPasswordPage", Method: "POST", Path: "/set_password",
 		Summary: "Take what a user sent from the page and set the password", Tag: "Authentication",
 		Public:  true,
-		Body:    Body{Required: true, Form: "SetPasswordRequest"},
+		Body:    Body{Required: true, Form: "SetPasswordForm"},
 		Success: 200, Statuses: []int{200, 400, 401, 429}},
 	{ID: "getJwks", Method: "GET", Path: "/.well-known/jwks.json",
 		Summary: "Read the public keys that check access tokens", Tag: "Authentication",

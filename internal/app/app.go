@@ -40,6 +40,7 @@ import (
 	"quarry/internal/page"
 	"quarry/internal/replica"
 	"quarry/internal/retrieve"
+	"quarry/internal/signin"
 	"quarry/internal/store"
 	"quarry/internal/store/accounts"
 	sqlaudit "quarry/internal/store/audit"
@@ -66,6 +67,7 @@ type App struct {
 	jobs     *job.Queue
 	vault    *vault.Vault
 	tokens   *token.Service
+	signin   *signin.Service
 	server   *httpapi.Server
 	listener net.Listener
 	ready    atomic.Bool
@@ -119,7 +121,9 @@ func (a *App) open(ctx context.Context) (err error) {
 	if err := a.tokens.Prepare(ctx); err != nil {
 		return databaseError(a.cfg.Data, err)
 	}
-	people := account.New(account.Config{Store: accounts.New(a.db)})
+	rows := accounts.New(a.db)
+	a.signin = signin.New(signin.Config{Store: rows, Issuer: a.tokens, PublicURL: a.publicURL(), Log: a.log})
+	people := account.New(account.Config{Store: rows, Codes: a.signin})
 	if a.NewOwner, err = makeOwner(ctx, a.folder, people); err != nil {
 		return databaseError(a.cfg.Data, err)
 	}
@@ -188,7 +192,7 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 			httpcorpora.New(a.Corpora, attributes, cursors),
 			httpdocuments.New(a.Ingest, reading, cursors, a.cfg.MaxUpload),
 			httpjobs.New(a.jobs, many, cursors),
-			identity.New(identity.Config{Accounts: people, Tokens: a.tokens, Cursors: cursors, Secrets: a.vault}),
+			identity.New(identity.Config{Accounts: people, SignIn: a.signin, Tokens: a.tokens, Cursors: cursors, Secrets: a.vault}),
 			httpaudit.New(recorded, cursors),
 			catalog.New(a.encoders, cursors),
 			httpqueries.New(a.Retrieve, a.History),

@@ -21,10 +21,12 @@ const (
 	keyFile     = "owner.key"
 )
 
-// client speaks to one service with one key.
+// client speaks to one service with one key or token.
 type client struct {
-	base, key string
-	http      *http.Client
+	base  string
+	key   string
+	token string // of a person who signed in, instead of a key
+	http  *http.Client
 }
 
 // refusal is an answer outside 2xx.
@@ -50,14 +52,11 @@ func (r *refusal) Error() string {
 
 // connect resolves address and key: flags and environment first, then the local data folder.
 func (r remote) connect() (*client, error) {
-	base, key := r.URL, r.Key
-	if base == "" {
-		raw, err := os.ReadFile(filepath.Join(r.Data, addressFile))
-		if err != nil {
-			return nil, failed(exitUnreachable, "no service is known: %s has no running server; start one with quarry serve, or name one with --url", r.Data)
-		}
-		base = strings.TrimSpace(string(raw))
+	cl, err := r.reach()
+	if err != nil {
+		return nil, err
 	}
+	key := r.Key
 	if key == "" {
 		raw, err := os.ReadFile(filepath.Join(r.Data, keyFile))
 		if err != nil && r.URL == "" {
@@ -65,10 +64,24 @@ func (r remote) connect() (*client, error) {
 		}
 		key = strings.TrimSpace(string(raw))
 	}
+	cl.key = key
+	return cl, nil
+}
+
+// reach resolves the address alone, for calls that need no key.
+func (r remote) reach() (*client, error) {
+	base := r.URL
+	if base == "" {
+		raw, err := os.ReadFile(filepath.Join(r.Data, addressFile))
+		if err != nil {
+			return nil, failed(exitUnreachable, "no service is known: %s has no running server; start one with quarry serve, or name one with --url", r.Data)
+		}
+		base = strings.TrimSpace(string(raw))
+	}
 	if !strings.Contains(base, "://") {
 		base = "http://" + base
 	}
-	return &client{strings.TrimRight(base, "/"), key, &http.Client{Timeout: 10 * time.Minute}}, nil
+	return &client{base: strings.TrimRight(base, "/"), http: &http.Client{Timeout: 10 * time.Minute}}, nil
 }
 
 // call sends one JSON request and decodes a 2xx answer into out (nil: ignored). It returns the raw answer too.
@@ -94,6 +107,9 @@ func (c *client) call(ctx context.Context, method, path string, body, out any) (
 func (c *client) send(req *http.Request, out any) ([]byte, error) {
 	if c.key != "" {
 		req.Header.Set("x-api-key", c.key)
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	res, err := c.http.Do(req)
 	if err != nil {

@@ -64,13 +64,14 @@ type keyCreateCmd struct {
 	remote
 	Name       string   `help:"What the key is for; default: made of its roles."`
 	Role       string   `help:"serving (asks the corpora named), serving_and_indexing (also writes their documents) or personal (has your own roles)." enum:",serving,serving_and_indexing,personal" default:"" placeholder:"ROLE"`
+	As         string   `help:"Sign in as this user with a password, and make a key of theirs; asks on the terminal or reads standard input." placeholder:"NAME"`
 	Corpus     []string `help:"Corpus that --role serving or serving_and_indexing reaches; repeatable." placeholder:"KEY"`
 	APIRole    []string `help:"Role of the key on everything, instead of --role; repeatable." name:"api-role" placeholder:"ROLE"`
 	CorpusRole []string `help:"Role of the key on one corpus, instead of --role, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE"`
 }
 
 func (keyCreateCmd) Help() string {
-	return "Example: SITE_KEY=$(quarry key create --role serving --corpus docs)"
+	return "Example: SITE_KEY=$(quarry key create --role serving --corpus docs)\n\nA key of your own: quarry key create --role personal --as ann"
 }
 
 // body gives the request, and the name if none was chosen.
@@ -122,7 +123,7 @@ func (c *keyCreateCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	cl, err := c.connect()
+	cl, err := c.connectAs(e, c.As)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,9 @@ type userCmd struct {
 	Disable userDisableCmd `cmd:"" help:"Refuse a user and its personal keys from the next request on."`
 	Enable  userEnableCmd  `cmd:"" help:"Accept a disabled user again."`
 	Delete  userDeleteCmd  `cmd:"" help:"Delete a user and its personal keys."`
+
+	Password      userPasswordCmd      `cmd:"" help:"Set a user's password."`
+	ResetPassword userResetPasswordCmd `cmd:"" help:"Void a user's password and print a one-time code for a new one."`
 }
 
 // userView is the part of a user that tables show.

@@ -146,7 +146,7 @@ func TestRules(t *testing.T) {
 		{"ann.bell@mail.test", "Ann.Bell@Mail.Test", false}, {"ann.bell@mail.test", "ann.bell@mail.test1", true},
 		{"ann.bell@mail.test", "ａnn.bell@mail.test", false},
 	} {
-		err := checkPassword(c.username, c.password)
+		err := CheckPassword(c.username, c.password)
 		if (err == nil) != c.ok || err != nil && !fault.Is(err, fault.KindInvalid) {
 			t.Errorf("%q: got %v, want ok %t", c.password, err, c.ok)
 		}

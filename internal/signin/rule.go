@@ -18,8 +18,9 @@ const (
 // canonical gives one spelling of a password however a keyboard composes its letters (RFC 8265, OpaqueString).
 func canonical(password string) string { return norm.NFC.String(password) }
 
-// checkPassword refuses a password that is too short, too long or the username. It never shows the password.
-func checkPassword(username, password string) error {
+// CheckPassword refuses a password that is too short, too long or the username. It never shows the password.
+func CheckPassword(username, password string) error {
+	password = canonical(password)
 	switch {
 	case len(password) > MaxPassword:
 		return fault.InvalidField("body.password", "must have at most %d bytes", MaxPassword)

@@ -145,8 +145,11 @@ func (s *Service) rehash(ctx context.Context, who Login, password string) {
 // codeLife is how long a one-time code is valid.
 const codeLife = 72 * time.Hour
 
-// codeLength gives 142 bits, which nobody guesses.
-const codeLength = 24
+// A code is its prefix, by which logs and audit know it for a secret, and 142 bits that nobody guesses.
+const (
+	codePrefix = "zoc_"
+	codeLength = 24
+)
 
 // Issue gives a new user's code, in place of an earlier one. It makes a Service the account.Codes of new users.
 func (s *Service) Issue(ctx context.Context, u account.User) (account.Code, error) {
@@ -165,7 +168,7 @@ func (s *Service) Reset(ctx context.Context, by authz.Principal, username string
 }
 
 func (s *Service) issue(ctx context.Context, c NewCode, allow func(account.User) error) (account.Code, error) {
-	code := account.Code{Secret: id.Text(codeLength)}
+	code := account.Code{Secret: codePrefix + id.Text(codeLength)}
 	c.Digest, c.Expires = account.Digest(code.Secret), time.Now().Add(codeLife)
 	u, err := s.Store.SetCode(ctx, c, allow)
 	if err != nil {
@@ -186,8 +189,7 @@ type Redemption struct {
 
 // SetPassword sets a password with a code, which is then used up. Tokens issued before are void.
 func (s *Service) SetPassword(ctx context.Context, r Redemption) error {
-	password := canonical(r.Password)
-	if err := checkPassword(r.Username, password); err != nil {
+	if err := CheckPassword(r.Username, r.Password); err != nil {
 		return err
 	}
 	charged, err := s.throttle.begin("", r.Address) // a code is not guessed, so no one may keep a user from using it
@@ -205,7 +207,7 @@ func (s *Service) SetPassword(ctx context.Context, r Redemption) error {
 		return badCode()
 	}
 	charged.undecided() // a right code is no failure, whatever comes
-	hash, err := s.hasher.hash(ctx, password)
+	hash, err := s.hasher.hash(ctx, canonical(r.Password))
 	if err != nil {
 		return fmt.Errorf("hash password: %w", err)
 	}

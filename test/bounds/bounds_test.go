@@ -105,9 +105,10 @@ func (s *service) judge(t *testing.T, c check) {
 }
 
 // soft are refusals that say nothing against a value: nothing has this name, or another case has taken it; what the
-// value belongs to is not built yet; a time limit of 1 ms has passed.
+// value belongs to is not built yet; a time limit of 1 ms has passed; it is a password, and a wrong one, or one too many.
 var soft = map[int]bool{
 	http.StatusNotFound: true, http.StatusConflict: true, http.StatusNotImplemented: true, http.StatusGatewayTimeout: true,
+	http.StatusUnauthorized: true, http.StatusTooManyRequests: true,
 }
 
 type check struct {

@@ -66,7 +66,7 @@ type Expect struct {
 	Lacks    []string          `yaml:"lacks"`    // texts that must stand nowhere in the body
 	Absent   []string          `yaml:"absent"`   // paths that must not exist
 	Lengths  map[string]int    `yaml:"lengths"`  // path → number of elements
-	Headers  map[string]string `yaml:"headers"`
+	Headers  map[string]string `yaml:"headers"`  // "*" stands for any value
 }
 
 // Read reads a scenario; a member that does not exist is an error.

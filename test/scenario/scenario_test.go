@@ -38,8 +38,9 @@ func startTapped(t *testing.T, database string, set func(*config.Config)) (*app.
 	listener := newTap()
 	cfg := config.Default()
 	cfg.Data, cfg.Listen, cfg.Database = t.TempDir(), "", database
-	cfg.MaxJSON = 2 << 20 // so that scenarios of too large bodies stay small
-	cfg.MaxDeletes = 2    // so that few calls at once are too many
+	cfg.MaxJSON = 2 << 20            // so that scenarios of too large bodies stay small
+	cfg.TrustedProxies = "127.0.0.1" // so that scenarios of too many attempts come from elsewhere
+	cfg.MaxDeletes = 2               // so that few calls at once are too many
 	set(&cfg)
 	a, err := app.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(listener, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {

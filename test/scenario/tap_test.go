@@ -189,6 +189,9 @@ func (p *tap) find(t *testing.T, secret string, public bool) {
 		if !strings.Contains(a.text, secret) || public && strings.Contains(a.from, corpora) {
 			continue
 		}
+		if strings.HasSuffix(a.from, " /set_password") && strings.HasPrefix(secret, "zoc_") {
+			continue // the page gives a code back to whoever sent it: its form has no other memory
+		}
 		if handed++; handed > 1 || !p.made[secret] {
 			t.Errorf("%s answers with the secret %s: %.600s", a.from, name(secret), a.text)
 		}

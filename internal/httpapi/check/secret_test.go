@@ -27,7 +27,7 @@ func TestMasksAreRefused(t *testing.T) {
 		{"CreateConnectorConfiguration", `{"type":"slack","api_app_id":"A1","signing_secret":"s","bot_token":`, `}`, "body.bot_token"},
 		{"CreateToolServerRequest", `{"type":"mcp","name":"n","uri":"https://x.test","transport":"sse","auth":{"type":"bearer","token":`, `}}`, "body.auth.token"},
 		{"WebGetToolParameters", `{"auth":{"type":"oauth_refresh_token","client_id":"c","client_secret":"s","token_endpoint":"https://x.test","refresh_token":`, `}}`, "body.auth.refresh_token"},
-		{"SetPasswordRequest", `{"username":"ann","one_time_code":"c","password":`, `}`, "body.password"},
+		{"SignInRequest", `{"username":"ann","password":`, `}`, "body.password"},
 	} {
 		t.Run(tc.schema+" "+tc.path, func(t *testing.T) {
 			t.Parallel()

@@ -12,9 +12,6 @@ import (
 
 // signIns are the handlers of passwords and one-time codes, and the page that takes them.
 func (a *Area) signIns() map[string]httpapi.Handler {
-	if a.signin == nil { // until tokens can be issued
-		return nil
-	}
 	return map[string]httpapi.Handler{
 		"signIn": a.signIn, "setPassword": a.setPassword, "resetUserPassword": a.resetPassword,
 		"getSetPasswordPage": a.passwordPage, "submitSetPasswordPage": a.submitPassword,

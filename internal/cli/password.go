@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"quarry/internal/signin"
+)
+
+type userPasswordCmd struct {
+	remote
+	Name string `arg:"" name:"name" help:"Username."`
+}
+
+func (userPasswordCmd) Help() string {
+	return "Asks on the terminal, or reads the first line of standard input; a password is never an argument. Tokens of the user\n" +
+		"are void from then on.\n\nExample: quarry user password ann"
+}
+
+// Run resets the password and uses the code by itself.
+func (c *userPasswordCmd) Run(e *env) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	password, err := e.askPassword("New password for "+c.Name, true)
+	if err != nil {
+		return err
+	}
+	if err := signin.CheckPassword(c.Name, password); err != nil { // before the reset voids the old one
+		return failed(exitUsage, "%s", strings.Replace(err.Error(), "body.password: ", "the password ", 1))
+	}
+	code, _, err := cl.resetPassword(e.ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	body := map[string]string{"username": c.Name, "one_time_code": code.Code, "password": password}
+	if _, err := cl.call(e.ctx, http.MethodPost, "/v2/set_password", body, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Err, "the password of %s is set\n", c.Name)
+	return nil
+}
+
+type userResetPasswordCmd struct {
+	remote
+	Name string `arg:"" name:"name" help:"Username."`
+}
+
+func (userResetPasswordCmd) Help() string {
+	return "Prints a link, or a code, with which the user sets a new one. The old password and the user's tokens are void at once;\n" +
+		"API keys are not.\n\nExample: quarry user reset-password ann"
+}
+
+func (c *userResetPasswordCmd) Run(e *env) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	code, raw, err := cl.resetPassword(e.ctx, c.Name)
+	switch {
+	case err != nil:
+		return err
+	case c.JSON:
+		printJSON(e.Out, raw)
+	case code.Link != "":
+		fmt.Fprintln(e.Out, code.Link)
+	default:
+		fmt.Fprintln(e.Out, code.Code)
+	}
+	fmt.Fprintf(e.Err, "give it to %s; it works once, for three days\n", c.Name)
+	return nil
+}
+
+type codeView struct {
+	Code string `json:"one_time_code"`
+	Link string `json:"one_time_code_link"`
+}
+
+func (c *client) resetPassword(ctx context.Context, name string) (code codeView, raw []byte, err error) {
+	raw, err = c.call(ctx, http.MethodPost, "/v2/users/"+segment(name)+"/reset_password", nil, &code)
+	return code, raw, err
+}
+
+// connectAs gives a client that acts as a person who signs in with a password, or, without a name, as connect does.
+func (r remote) connectAs(e *env, name string) (*client, error) {
+	if name == "" {
+		return r.connect()
+	}
+	cl, err := r.reach()
+	if err != nil {
+		return nil, err
+	}
+	password, err := e.askPassword("Password of "+name, false)
+	if err != nil {
+		return nil, err
+	}
+	var t struct {
+		Token string `json:"access_token"`
+	}
+	body := map[string]string{"username": name, "password": password}
+	if _, err := cl.call(e.ctx, http.MethodPost, "/v2/sign_in", body, &t); err != nil {
+		return nil, err
+	}
+	cl.token = t.Token
+	return cl, nil
+}
+
+// askPassword asks on the terminal without showing what is typed, twice for a new one, or reads the first line of
+// standard input where that is no terminal.
+func (e *env) askPassword(prompt string, twice bool) (string, error) {
+	f, ok := e.In.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return readLine(e.In)
+	}
+	first, err := e.askHidden(f, prompt+": ")
+	if err != nil || !twice {
+		return first, err
+	}
+	second, err := e.askHidden(f, "Again: ")
+	if err == nil && first != second {
+		err = failed(exitUsage, "the two are not the same; nothing was changed")
+	}
+	return first, err
+}
+
+// readLine reads a password that ends with the line. One that is longer than any is cut and refused later.
+func readLine(in io.Reader) (string, error) {
+	if in == nil {
+		return "", failed(exitUsage, "no password came on standard input")
+	}
+	line, err := bufio.NewReader(io.LimitReader(in, signin.MaxPassword+3)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read password: %w", err)
+	}
+	if line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"); line == "" {
+		return "", failed(exitUsage, "no password came on standard input")
+	}
+	return line, nil
+}
+
+// askHidden reads a line that the terminal does not show, and leaves the terminal as it was when the command is
+// interrupted.
+func (e *env) askHidden(f *os.File, prompt string) (string, error) {
+	was, err := term.GetState(int(f.Fd()))
+	if err != nil {
+		return "", fmt.Errorf("read terminal: %w", err)
+	}
+	type line struct {
+		text []byte
+		err  error
+	}
+	fmt.Fprint(e.Err, prompt)
+	read := make(chan line, 1)
+	go func() {
+		text, err := term.ReadPassword(int(f.Fd()))
+		read <- line{text, err}
+	}()
+	select {
+	case l := <-read:
+		fmt.Fprintln(e.Err)
+		if l.err != nil {
+			return "", fmt.Errorf("read password: %w", l.err)
+		}
+		return string(l.text), nil
+	case <-e.ctx.Done():
+		_ = term.Restore(int(f.Fd()), was) // the command ends either way
+		fmt.Fprintln(e.Err)
+		return "", e.ctx.Err()
+	}
+}
