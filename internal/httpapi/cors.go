@@ -106,7 +106,7 @@ const (
 	allowedHeaders = "x-api-key, authorization, content-type, request-timeout, request-timeout-millis"
 	telemetry      = "x-fern-"
 	// exposedHeaders are what pages may read beyond the few that browsers always show.
-	exposedHeaders = "X-Request-Id, Retry-After"
+	exposedHeaders = "X-Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
 	// maxAge is how long a browser may remember a preflight, seconds; browsers cap it there.
 	maxAge = "7200"
 	// maxTelemetry bounds what a preflight may make us repeat.

@@ -244,6 +244,19 @@ func TestRefusalIsBounded(t *testing.T) {
 	}
 }
 
+// TestManyValues proves that as many values as are allowed are taken, and that one more is refused in few words.
+func TestManyValues(t *testing.T) {
+	t.Parallel()
+	text := func(n int) []byte { return []byte(`{"a":[` + strings.Repeat("0,", n-3) + "0]}") } // the object and the array count too
+	if _, err := Parse(text(maxValues), "body"); err != nil {
+		t.Errorf("%d values: %v", maxValues, err)
+	}
+	_, err := Parse(text(maxValues+1), "body")
+	if f, ok := fault.As(err); !ok || len(f.Fields) != 1 || !strings.Contains(f.Fields["body"], "more than") {
+		t.Errorf("one value more: %v", err)
+	}
+}
+
 func TestMembersThatDifferInCaseAreUnknown(t *testing.T) {
 	// Proves that a member whose name agrees with a known one but for its case reaches no handler, where encoding/json
 	// would read it into the known field past the check, and that free-form objects keep all theirs.

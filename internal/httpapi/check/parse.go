@@ -16,6 +16,10 @@ import (
 // maxDepth bounds the nesting of JSON; the contract's own shapes need less than 20.
 const maxDepth = 200
 
+// maxValues bounds the values of one JSON text. Parsed, each takes some fifty bytes however short it is, so that a body of
+// small numbers would take thirty times its size; a document of that many values is none that anybody reads.
+const maxValues = 1 << 20
+
 // Parse gives the value of a JSON text with numbers as json.Number, or a fault that names the place.
 func Parse(raw []byte, path string) (any, error) {
 	if at := invalidUTF8(raw); at >= 0 {
@@ -66,6 +70,7 @@ func syntaxText(err error, offset int64) string {
 type door struct {
 	*json.Decoder
 	place
+	values int
 }
 
 func (d *door) fault(format string, args ...any) error {
@@ -76,6 +81,9 @@ func (d *door) value() (any, error) {
 	t, err := d.Token()
 	if err != nil {
 		return nil, err
+	}
+	if d.values++; d.values > maxValues {
+		return nil, fault.InvalidField(d.root, "holds more than %d values", maxValues)
 	}
 	switch t := t.(type) {
 	case json.Delim:
