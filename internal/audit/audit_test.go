@@ -154,7 +154,7 @@ func TestMask(t *testing.T) {
 		{`{"username":"ann","password":"hunter2"}`, `{"password":"****","username":"ann"}`},
 		{`{"pasword":"hunter2","enabled":true,"x":{"y":["deep"]}}`, `{"enabled":true,"pasword":"****","x":{"y":["****"]}}`},
 		{`{"list":[{"name":"n","auth":{"type":"bearer","token":"t"}},{"nmae":"s"}]}`, `{"list":[{"auth":{"token":"****","type":"****"},"name":"n"},{"nmae":"****"}]}`},
-		{`{"free":{"any":1.50,"Api-Key":"k","text":"kept"}}`, `{"free":{"Api-Key":"****","any":1.50,"text":"kept"}}`},
+		{`{"free":{"any":1.50,"Api-Key":"k","pw":"p","text":"kept"}}`, `{"free":{"Api-Key":"****","any":1.50,"pw":"****","text":"kept"}}`},
 		{`{"api_key_role":"serving","max_tokens":12}`, `{"api_key_role":"serving","max_tokens":12}`},
 		{`{"secrets":{"a":"1","b":2,"c":null,"d":false}}`, `{"secrets":{"a":"****","b":"****","c":null,"d":false}}`},
 		{`{"headers":{"X":"1"},"private_key":{"pem":"p"}}`, `{"headers":{"X":"****"},"private_key":{"pem":"****"}}`},

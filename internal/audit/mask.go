@@ -24,7 +24,7 @@ const (
 )
 
 // secretName matches the names of members that hold a secret, or what may hold one: the headers that are sent on.
-var secretName = regexp.MustCompile(`(?i)(^|[_-])(password|passwd|pwd|passphrase|secret|credential|authorization|cookie|signature|assertion|one_time_code)s?$` +
+var secretName = regexp.MustCompile(`(?i)(^|[_-])(password|passwd|pass|pwd|pw|passphrase|secret|credential|authorization|cookie|signature|assertion|one_time_code)s?$` +
 	`|(^|[_-])(api|access|private|secret|signing|encryption|service_account)[_-]?key(_json)?s?$|password$|secret$|token$|^tokens$|apikey$|^auth$|headers?$`)
 
 // IsSecretName reports whether a member of this name is masked.

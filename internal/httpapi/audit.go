@@ -93,7 +93,7 @@ func (s *Server) settle(x *exchange, r *http.Request) {
 	}
 	how := s.recordingOf(x.call.Op)
 	switch {
-	case status == 0 || how == never:
+	case status == 0, status == http.StatusNotImplemented, how == never:
 	case x.event != "":
 		s.cfg.Audit.Settle(r.Context(), x.event, status)
 	case how == always && (status == http.StatusUnauthorized || status == http.StatusForbidden),
