@@ -37,8 +37,8 @@ func Listen(s *http.Server, l net.Listener) net.Listener {
 	return listener{l}
 }
 
-// maxHeaders is how many bytes the headers of a request may have; net/http adds a few.
-const maxHeaders = 64 << 10
+// maxHeaders is how many bytes the head of a request may have, with its path and query; net/http adds a few.
+const maxHeaders = 256 << 10
 
 // connKey is where the context of a request has its connection.
 type connKey struct{}
