@@ -193,10 +193,19 @@ func fill(t *testing.T, name string, size int64) {
 func copyFolder(t *testing.T, from string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "data")
+	copyData(t, to, from)
+	return to
+}
+
+// copyData copies a data folder that no server holds to a folder that isn't there yet.
+func copyData(t *testing.T, to, from string) {
+	t.Helper()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
-	return to
+	if err := os.Chmod(filepath.Join(to, "secret.key"), 0o600); err != nil { // CopyFS gives files to everybody
+		t.Fatal(err)
+	}
 }
 
 func read(t *testing.T, name string) []byte {

@@ -300,9 +300,7 @@ func TestIndexOnFullDisk(t *testing.T) {
 	const size = 16 << 20
 	disk := smallDisk(t, size)
 	dir, filler := filepath.Join(disk, "data"), filepath.Join(disk, "filler")
-	if err := os.CopyFS(dir, os.DirFS(h.first)); err != nil {
-		t.Fatal(err)
-	}
+	copyData(t, dir, h.first)
 	removeAll(t, filepath.Join(dir, "index"))
 	info, err := os.Stat(filepath.Join(dir, "quarry.db"))
 	if err != nil {
