@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"os"
 	"strings"
 	"testing"
@@ -61,22 +60,5 @@ func TestDocumentTitle(t *testing.T) {
 		if got := documentTitle(tc.document, tc.part); got != tc.want {
 			t.Errorf("got %q, want %q", got, tc.want)
 		}
-	}
-}
-
-// TestProgress proves that a bar off the terminal is one line per state, with count, rate and time left.
-func TestProgress(t *testing.T) {
-	t.Parallel()
-	var b bytes.Buffer
-	p := newProgress(&b, 3, "files")
-	p.step("a")
-	p.step("b")
-	if b.Len() != 0 {
-		t.Errorf("printed before it was worth it: %q", b.String())
-	}
-	p.step("c")
-	p.done()
-	if got := b.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "3/3 files") || !strings.Contains(got, "0s left") {
-		t.Errorf("got %q", got)
 	}
 }

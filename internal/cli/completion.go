@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"quarry/internal/cli/command"
 )
 
 type completionCmd struct {
@@ -15,9 +17,9 @@ type completionCmd struct {
 
 func (completionCmd) Help() string { return "Example: source <(quarry completion bash)" }
 
-func (c *completionCmd) Run(e *env) error {
+func (c *completionCmd) Run(e *command.Env) error {
 	words := map[string][]string{}
-	collect(e.parser.Model.Node, nil, words)
+	collect(e.Parser.Model.Node, nil, words)
 	switch c.Shell {
 	case "fish":
 		for _, path := range slices.Sorted(maps.Keys(words)) {

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"quarry/internal/cli/command"
 )
 
 type corpusCmd struct {
@@ -36,7 +38,7 @@ type corpusView struct {
 }
 
 type corpusCreateCmd struct {
-	remote
+	command.Remote
 	CorpusKey   string   `arg:"" name:"corpus" help:"Key: letters, digits, _ and -, at most 50."`
 	Name        string   `help:"Readable name; default: the key."`
 	Description string   `help:"What it is for."`
@@ -47,7 +49,7 @@ func (corpusCreateCmd) Help() string {
 	return "Example: quarry corpus create manuals --attribute doc.year:integer --attribute doc.tags:list[text]"
 }
 
-func (c *corpusCreateCmd) Run(e *env) error {
+func (c *corpusCreateCmd) Run(e *command.Env) error {
 	body := map[string]any{"key": c.CorpusKey}
 	if c.Name != "" {
 		body["name"] = c.Name
@@ -62,17 +64,17 @@ func (c *corpusCreateCmd) Run(e *env) error {
 	if len(attributes) > 0 {
 		body["filter_attributes"] = attributes
 	}
-	cl, err := c.connect()
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
 	var v corpusView
-	raw, err := cl.call(e.ctx, "POST", "/v2/corpora", body, &v)
+	raw, err := cl.Call(e.Ctx, "POST", "/v2/corpora", body, &v)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
 	fmt.Fprintf(e.Out, "created corpus %s\n", v.Key)
@@ -85,7 +87,7 @@ func parseAttributes(all []string) ([]map[string]any, error) {
 		reference, kind, ok := strings.Cut(a, ":")
 		level, name, ok2 := strings.Cut(reference, ".")
 		if !ok || !ok2 || level != "doc" && level != "part" {
-			return nil, failed(exitUsage, "attribute %q must look like doc.year:integer or part.kind:text", a)
+			return nil, command.Failed(command.ExitUsage, "attribute %q must look like doc.year:integer or part.kind:text", a)
 		}
 		if level == "doc" {
 			level = "document"
@@ -96,14 +98,14 @@ func parseAttributes(all []string) ([]map[string]any, error) {
 }
 
 type corpusListCmd struct {
-	remote
+	command.Remote
 	Filter string `help:"Regular expression on name and description."`
 }
 
 func (corpusListCmd) Help() string { return "Example: quarry corpus list --filter '^man'" }
 
-func (c *corpusListCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *corpusListCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
@@ -111,12 +113,12 @@ func (c *corpusListCmd) Run(e *env) error {
 	if c.Filter != "" {
 		query.Set("filter", c.Filter)
 	}
-	raw, err := cl.list(e.ctx, "/v2/corpora", "corpora", query, 0)
+	raw, err := cl.List(e.Ctx, "/v2/corpora", "corpora", query, 0)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
 	var all []corpusView
@@ -127,7 +129,7 @@ func (c *corpusListCmd) Run(e *env) error {
 	return nil
 }
 
-func showCorpora(e *env, all []corpusView) {
+func showCorpora(e *command.Env, all []corpusView) {
 	if len(all) == 0 {
 		fmt.Fprintln(e.Out, "no corpora yet; make one with: quarry corpus create NAME")
 		return
@@ -138,30 +140,30 @@ func showCorpora(e *env, all []corpusView) {
 		if !v.Enabled {
 			state = "disabled"
 		}
-		rows[i] = []string{v.Key, state, clip(v.Name, 30), v.Created, clip(v.Description, 50)}
+		rows[i] = []string{v.Key, state, command.Clip(v.Name, 30), v.Created, command.Clip(v.Description, 50)}
 	}
-	table(e.Out, []string{"KEY", "STATE", "NAME", "CREATED", "DESCRIPTION"}, rows)
+	command.Table(e.Out, []string{"KEY", "STATE", "NAME", "CREATED", "DESCRIPTION"}, rows)
 }
 
 type corpusGetCmd struct {
-	remote
+	command.Remote
 	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
 }
 
 func (corpusGetCmd) Help() string { return "Example: quarry corpus get manuals --json" }
 
-func (c *corpusGetCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *corpusGetCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
 	var v corpusView
-	raw, err := cl.call(e.ctx, "GET", "/v2/corpora/"+segment(c.CorpusKey), nil, &v)
+	raw, err := cl.Call(e.Ctx, "GET", "/v2/corpora/"+command.Segment(c.CorpusKey), nil, &v)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
 	rows := [][]string{
@@ -175,49 +177,28 @@ func (c *corpusGetCmd) Run(e *env) error {
 		}
 		rows = append(rows, []string{"attribute", level + "." + a.Name + ":" + a.Type})
 	}
-	table(e.Out, []string{"FIELD", "VALUE"}, rows)
+	command.Table(e.Out, []string{"FIELD", "VALUE"}, rows)
 	return nil
 }
 
 type corpusDeleteCmd struct {
-	remote
+	command.Remote
 	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
 }
 
 func (corpusDeleteCmd) Help() string { return "Example: quarry corpus delete manuals" }
 
-func (c *corpusDeleteCmd) Run(e *env) error {
-	return c.remote.do(e, "DELETE", "/v2/corpora/"+segment(c.CorpusKey), "deleted corpus "+c.CorpusKey)
+func (c *corpusDeleteCmd) Run(e *command.Env) error {
+	return c.Remote.Do(e, "DELETE", "/v2/corpora/"+command.Segment(c.CorpusKey), "deleted corpus "+c.CorpusKey)
 }
 
 type corpusResetCmd struct {
-	remote
+	command.Remote
 	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
 }
 
 func (corpusResetCmd) Help() string { return "Example: quarry corpus reset manuals" }
 
-func (c *corpusResetCmd) Run(e *env) error {
-	return c.remote.do(e, "POST", "/v2/corpora/"+segment(c.CorpusKey)+"/reset", "removed every document of corpus "+c.CorpusKey)
-}
-
-// do sends a request without a body and says what was done.
-func (r remote) do(e *env, method, path, done string) error {
-	cl, err := r.connect()
-	if err != nil {
-		return err
-	}
-	raw, err := cl.call(e.ctx, method, path, nil, nil)
-	if err != nil {
-		return err
-	}
-	if r.JSON {
-		if len(raw) == 0 {
-			raw = []byte("{}")
-		}
-		printJSON(e.Out, raw)
-		return nil
-	}
-	fmt.Fprintln(e.Out, done)
-	return nil
+func (c *corpusResetCmd) Run(e *command.Env) error {
+	return c.Remote.Do(e, "POST", "/v2/corpora/"+command.Segment(c.CorpusKey)+"/reset", "removed every document of corpus "+c.CorpusKey)
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+
+	"quarry/internal/cli/command"
 )
 
 type documentCmd struct {
@@ -23,41 +25,41 @@ type documentView struct {
 }
 
 type documentGetCmd struct {
-	remote
+	command.Remote
 	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
 	ID        string `arg:"" name:"id" help:"Id of the document."`
 }
 
 func (documentGetCmd) Help() string { return "Example: quarry document get docs architecture.md" }
 
-func (c *documentGetCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *documentGetCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
 	var v documentView
-	raw, err := cl.call(e.ctx, "GET", documentPath(c.CorpusKey, c.ID), nil, &v)
+	raw, err := cl.Call(e.Ctx, "GET", documentPath(c.CorpusKey, c.ID), nil, &v)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
 	metadata, _ := json.Marshal(v.Metadata) // came from JSON
 	fmt.Fprintf(e.Out, "%s  %s\n%d parts\n", v.ID, metadata, len(v.Parts))
 	for i, p := range v.Parts {
-		fmt.Fprintf(e.Out, "%4d  %s\n", i, clip(p.Text, 110))
+		fmt.Fprintf(e.Out, "%4d  %s\n", i, command.Clip(p.Text, 110))
 	}
 	return nil
 }
 
 func documentPath(corpus, id string) string {
-	return "/v2/corpora/" + segment(corpus) + "/documents/" + segment(id)
+	return "/v2/corpora/" + command.Segment(corpus) + "/documents/" + command.Segment(id)
 }
 
 type documentListCmd struct {
-	remote
+	command.Remote
 	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
 	Filter    string `help:"Metadata filter over doc.*" placeholder:"FILTER"`
 	Limit     int    `help:"At most this many; 0 lists all." default:"100"`
@@ -67,8 +69,8 @@ func (documentListCmd) Help() string {
 	return "Example: quarry document list manuals --filter \"doc.year >= 2024\""
 }
 
-func (c *documentListCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *documentListCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
@@ -76,12 +78,12 @@ func (c *documentListCmd) Run(e *env) error {
 	if c.Filter != "" {
 		query.Set("metadata_filter", c.Filter)
 	}
-	raw, err := cl.list(e.ctx, "/v2/corpora/"+segment(c.CorpusKey)+"/documents", "documents", query, c.Limit)
+	raw, err := cl.List(e.Ctx, "/v2/corpora/"+command.Segment(c.CorpusKey)+"/documents", "documents", query, c.Limit)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
 	var all []documentView
@@ -91,28 +93,28 @@ func (c *documentListCmd) Run(e *env) error {
 	rows := make([][]string, len(all))
 	for i, v := range all {
 		metadata, _ := json.Marshal(v.Metadata) // came from JSON
-		rows[i] = []string{v.ID, clip(string(metadata), 100)}
+		rows[i] = []string{v.ID, command.Clip(string(metadata), 100)}
 	}
-	table(e.Out, []string{"ID", "METADATA"}, rows)
+	command.Table(e.Out, []string{"ID", "METADATA"}, rows)
 	return nil
 }
 
 type documentDeleteCmd struct {
-	remote
+	command.Remote
 	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus."`
 	IDs       []string `arg:"" name:"id" help:"Ids of the documents."`
 }
 
 func (documentDeleteCmd) Help() string { return "Example: quarry document delete docs old.md older.md" }
 
-func (c *documentDeleteCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *documentDeleteCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
 	var bad [][]string
 	for _, id := range c.IDs {
-		if _, err := cl.call(e.ctx, "DELETE", documentPath(c.CorpusKey, id), nil, nil); status(err) != 0 {
+		if _, err := cl.Call(e.Ctx, "DELETE", documentPath(c.CorpusKey, id), nil, nil); command.Status(err) != 0 {
 			bad = append(bad, []string{id, err.Error()})
 		} else if err != nil {
 			return err
@@ -120,7 +122,7 @@ func (c *documentDeleteCmd) Run(e *env) error {
 	}
 	if c.JSON {
 		raw, _ := json.Marshal(map[string]any{"deleted": len(c.IDs) - len(bad), "failed": bad}) // plain strings
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 	} else {
 		fmt.Fprintf(e.Out, "deleted %d of %d documents\n", len(c.IDs)-len(bad), len(c.IDs))
 	}
@@ -128,7 +130,7 @@ func (c *documentDeleteCmd) Run(e *env) error {
 		return nil
 	}
 	if !c.JSON {
-		table(e.Err, []string{"DOCUMENT", "REASON"}, bad)
+		command.Table(e.Err, []string{"DOCUMENT", "REASON"}, bad)
 	}
-	return failed(exitSomeFailed, "")
+	return command.Failed(command.ExitSomeFailed, "")
 }

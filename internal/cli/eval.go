@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"quarry/internal/app"
+	"quarry/internal/cli/command"
 	"quarry/internal/config"
 	"quarry/internal/evaluate"
 )
@@ -19,25 +20,25 @@ func (evalCmd) Help() string {
 	return "Needs no running server: indexes the collection in a temporary folder and ranks through the same code as the\nHTTP query.\n\nExample: quarry eval ./scifact --json"
 }
 
-func (c *evalCmd) Run(e *env) error {
+func (c *evalCmd) Run(e *command.Env) error {
 	data, err := evaluate.Read(c.Dir)
 	if err != nil {
-		return failed(exitUsage, "%v", err)
+		return command.Failed(command.ExitUsage, "%v", err)
 	}
 	cfg := config.Default()
 	if err := cfg.ReadEnv(os.LookupEnv); err != nil {
-		return failed(exitUsage, "%v", err)
+		return command.Failed(command.ExitUsage, "%v", err)
 	}
-	var bar *progress
-	report, err := app.Evaluate(e.ctx, cfg, data, func(stage string, n int) func() {
+	var bar *command.Progress
+	report, err := app.Evaluate(e.Ctx, cfg, data, func(stage string, n int) func() {
 		if bar != nil {
-			bar.done()
+			bar.Done()
 		}
-		bar = newProgress(e.Err, n, stage)
-		return func() { bar.step("") }
+		bar = command.NewProgress(e.Err, n, stage)
+		return func() { bar.Step("") }
 	})
 	if bar != nil {
-		bar.done()
+		bar.Done()
 	}
 	if err != nil {
 		return err
@@ -53,6 +54,6 @@ func (c *evalCmd) Run(e *env) error {
 		}
 	}
 	fmt.Fprintf(e.Out, "%s: %d documents\n", report.Dataset, len(data.Documents))
-	table(e.Out, []string{"RUN", "NDCG@10", "RECALL@100", "MRR@10", "QUERIES", "QUERIES/S", "P50 MS", "P99 MS"}, rows)
+	command.Table(e.Out, []string{"RUN", "NDCG@10", "RECALL@100", "MRR@10", "QUERIES", "QUERIES/S", "P50 MS", "P99 MS"}, rows)
 	return nil
 }

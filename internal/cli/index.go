@@ -16,10 +16,12 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"quarry/internal/cli/command"
 )
 
 type indexCmd struct {
-	remote
+	command.Remote
 	Folder   string `arg:"" help:"Folder (or file) to index; sub-folders too, hidden ones not." type:"path"`
 	Corpus   string `help:"Corpus key; default: the folder's name. Created when it does not exist."`
 	Chars    int    `help:"Characters per passage; 0 makes one passage per sentence." default:"900"`
@@ -40,17 +42,17 @@ type outcome struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-func (c *indexCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *indexCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
 	files, skipped, err := findFiles(c.Folder)
 	if err != nil {
-		return failed(exitUsage, "%v", err)
+		return command.Failed(command.ExitUsage, "%v", err)
 	}
 	if len(files) == 0 {
-		return failed(exitUsage, "no file to index in %s: endings read are %s", c.Folder, strings.Join(indexable, " "))
+		return command.Failed(command.ExitUsage, "no file to index in %s: endings read are %s", c.Folder, strings.Join(indexable, " "))
 	}
 	key := c.Corpus
 	if key == "" {
@@ -112,22 +114,22 @@ func corpusKeyOf(folder string) string {
 	return key[:min(len(key), 50)]
 }
 
-func ensureCorpus(e *env, cl *client, key string) error {
-	_, err := cl.call(e.ctx, "GET", "/v2/corpora/"+segment(key), nil, nil)
-	if status(err) != http.StatusNotFound {
+func ensureCorpus(e *command.Env, cl *command.Client, key string) error {
+	_, err := cl.Call(e.Ctx, "GET", "/v2/corpora/"+command.Segment(key), nil, nil)
+	if command.Status(err) != http.StatusNotFound {
 		return err
 	}
-	if _, err := cl.call(e.ctx, "POST", "/v2/corpora", map[string]any{"key": key}, nil); err != nil {
+	if _, err := cl.Call(e.Ctx, "POST", "/v2/corpora", map[string]any{"key": key}, nil); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.Err, "created corpus %s\n", key)
 	return nil
 }
 
-func (c *indexCmd) upload(e *env, cl *client, key string, files []string) ([]outcome, error) {
-	bar := newProgress(e.Err, len(files), "files")
+func (c *indexCmd) upload(e *command.Env, cl *command.Client, key string, files []string) ([]outcome, error) {
+	bar := command.NewProgress(e.Err, len(files), "files")
 	all := make([]outcome, len(files))
-	group, ctx := errgroup.WithContext(e.ctx)
+	group, ctx := errgroup.WithContext(e.Ctx)
 	group.SetLimit(max(1, c.Parallel))
 	var mu sync.Mutex // guards bar
 	for i, file := range files {
@@ -139,17 +141,17 @@ func (c *indexCmd) upload(e *env, cl *client, key string, files []string) ([]out
 			all[i] = o
 			mu.Lock()
 			defer mu.Unlock()
-			bar.step(file)
+			bar.Step(file)
 			return nil
 		})
 	}
 	err := group.Wait()
-	bar.done()
+	bar.Done()
 	return all, err
 }
 
 // one sends a file; an unreachable service ends the run, any refusal is the file's outcome.
-func (c *indexCmd) one(ctx context.Context, cl *client, key, file string) (outcome, error) {
+func (c *indexCmd) one(ctx context.Context, cl *command.Client, key, file string) (outcome, error) {
 	o := outcome{File: file, State: "indexed"}
 	path := filepath.Join(c.Folder, file)
 	if info, err := os.Stat(c.Folder); err == nil && !info.IsDir() {
@@ -162,20 +164,20 @@ func (c *indexCmd) one(ctx context.Context, cl *client, key, file string) (outco
 	}
 	id := filepath.ToSlash(file)
 	err = c.send(ctx, cl, key, id, data)
-	if status(err) == http.StatusConflict {
+	if command.Status(err) == http.StatusConflict {
 		o.State = "replaced"
-		if _, err = cl.call(ctx, "DELETE", documentPath(key, id), nil, nil); err == nil || status(err) == http.StatusNotFound {
+		if _, err = cl.Call(ctx, "DELETE", documentPath(key, id), nil, nil); err == nil || command.Status(err) == http.StatusNotFound {
 			err = c.send(ctx, cl, key, id, data)
 		}
 	}
-	if status(err) != 0 {
+	if command.Status(err) != 0 {
 		o.State, o.Reason = "failed", err.Error()
 		return o, nil
 	}
 	return o, err
 }
 
-func (c *indexCmd) send(ctx context.Context, cl *client, key, id string, data []byte) error {
+func (c *indexCmd) send(ctx context.Context, cl *command.Client, key, id string, data []byte) error {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	// The service decodes percent signs in names, so that a name can be sent in any script.
@@ -196,12 +198,12 @@ func (c *indexCmd) send(ctx context.Context, cl *client, key, id string, data []
 	if err := form.Close(); err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, "POST", cl.base+"/v2/corpora/"+segment(key)+"/upload_file", &body)
+	req, err := http.NewRequestWithContext(ctx, "POST", cl.Base+"/v2/corpora/"+command.Segment(key)+"/upload_file", &body)
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Content-Type", form.FormDataContentType())
-	_, err = cl.send(req, nil)
+	_, err = cl.Send(req, nil)
 	return err
 }
 
@@ -217,7 +219,7 @@ func jsonField(form *multipart.Writer, name string, v any) error {
 }
 
 // conclude prints the sums and, when some files failed, the table that says why.
-func (c *indexCmd) conclude(e *env, key string, all []outcome, skipped int) error {
+func (c *indexCmd) conclude(e *command.Env, key string, all []outcome, skipped int) error {
 	count := map[string]int{}
 	var bad [][]string
 	for _, o := range all {
@@ -231,7 +233,7 @@ func (c *indexCmd) conclude(e *env, key string, all []outcome, skipped int) erro
 		if err != nil {
 			return err
 		}
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 	} else {
 		fmt.Fprintf(e.Out, "corpus %s: %d indexed, %d replaced, %d failed, %d other files left out\n",
 			key, count["indexed"], count["replaced"], count["failed"], skipped)
@@ -240,7 +242,7 @@ func (c *indexCmd) conclude(e *env, key string, all []outcome, skipped int) erro
 		return nil
 	}
 	if !c.JSON {
-		table(e.Err, []string{"FILE", "REASON"}, bad)
+		command.Table(e.Err, []string{"FILE", "REASON"}, bad)
 	}
-	return failed(exitSomeFailed, "")
+	return command.Failed(command.ExitSomeFailed, "")
 }

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"quarry/internal/cli/command"
 )
 
 type jobCmd struct {
@@ -29,7 +31,7 @@ type jobView struct {
 }
 
 type jobListCmd struct {
-	remote
+	command.Remote
 	Corpus []string `help:"Only jobs of this corpus; repeatable." placeholder:"KEY" sep:"none"`
 	State  []string `help:"Only jobs in this state (queued, started, completed, failed, failed_will_retry, aborted); repeatable." placeholder:"STATE" sep:"none"`
 	After  string   `help:"Only jobs created after this instant." placeholder:"RFC3339"`
@@ -38,8 +40,8 @@ type jobListCmd struct {
 
 func (jobListCmd) Help() string { return "Example: quarry job list --corpus manuals --state started" }
 
-func (c *jobListCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *jobListCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
@@ -47,12 +49,12 @@ func (c *jobListCmd) Run(e *env) error {
 	if c.After != "" {
 		query.Set("after", c.After)
 	}
-	raw, err := cl.list(e.ctx, "/v2/jobs", "jobs", query, c.Limit)
+	raw, err := cl.List(e.Ctx, "/v2/jobs", "jobs", query, c.Limit)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
 	var all []jobView
@@ -65,39 +67,39 @@ func (c *jobListCmd) Run(e *env) error {
 	}
 	rows := make([][]string, len(all))
 	for i, v := range all {
-		rows[i] = []string{v.ID, v.Type, v.State, clip(strings.Join(v.Corpora, " "), 30), v.Created, clip(v.Comment, 60)}
+		rows[i] = []string{v.ID, v.Type, v.State, command.Clip(strings.Join(v.Corpora, " "), 30), v.Created, command.Clip(v.Comment, 60)}
 	}
-	table(e.Out, []string{"ID", "TYPE", "STATE", "CORPORA", "CREATED", "COMMENT"}, rows)
+	command.Table(e.Out, []string{"ID", "TYPE", "STATE", "CORPORA", "CREATED", "COMMENT"}, rows)
 	return nil
 }
 
 type jobGetCmd struct {
-	remote
+	command.Remote
 	ID string `arg:"" name:"id" help:"Id of the job."`
 }
 
 func (jobGetCmd) Help() string { return "Example: quarry job get job_7Qm2" }
 
-func (c *jobGetCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *jobGetCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
 	var v jobView
-	raw, err := cl.call(e.ctx, http.MethodGet, jobPath(c.ID), nil, &v)
+	raw, err := cl.Call(e.Ctx, http.MethodGet, jobPath(c.ID), nil, &v)
 	if err != nil {
 		return err
 	}
-	c.show(e, v, raw)
+	showJob(c.Remote, e, v, raw)
 	return nil
 }
 
-func jobPath(id string) string { return "/v2/jobs/" + segment(id) }
+func jobPath(id string) string { return "/v2/jobs/" + command.Segment(id) }
 
-// show prints a job.
-func (r remote) show(e *env, v jobView, raw []byte) {
+// showJob prints a job.
+func showJob(r command.Remote, e *command.Env, v jobView, raw []byte) {
 	if r.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return
 	}
 	var rows [][]string
@@ -109,11 +111,11 @@ func (r remote) show(e *env, v jobView, raw []byte) {
 			rows = append(rows, row)
 		}
 	}
-	table(e.Out, []string{"FIELD", "VALUE"}, rows)
+	command.Table(e.Out, []string{"FIELD", "VALUE"}, rows)
 }
 
 type jobWaitCmd struct {
-	remote
+	command.Remote
 	ID string `arg:"" name:"id" help:"Id of the job."`
 }
 
@@ -122,15 +124,15 @@ func (jobWaitCmd) Help() string {
 }
 
 // Run asks again more and more rarely: a short job is told at once, and a long one costs one request a second.
-func (c *jobWaitCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *jobWaitCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
-	said := watch{env: e}
+	said := watch{Env: e}
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		var v jobView
-		raw, err := cl.call(e.ctx, http.MethodGet, jobPath(c.ID), nil, &v)
+		raw, err := cl.Call(e.Ctx, http.MethodGet, jobPath(c.ID), nil, &v)
 		if err != nil {
 			said.done()
 			return err
@@ -138,25 +140,25 @@ func (c *jobWaitCmd) Run(e *env) error {
 		switch v.State {
 		case "completed", "failed", "aborted":
 			said.done()
-			c.show(e, v, raw)
+			showJob(c.Remote, e, v, raw)
 			if v.State != "completed" {
-				return failed(exitSomeFailed, "job %s %s: %s", v.ID, v.State, v.Comment)
+				return command.Failed(command.ExitSomeFailed, "job %s %s: %s", v.ID, v.State, v.Comment)
 			}
 			return nil
 		}
 		said.say(v)
 		select {
 		case <-time.After(pause):
-		case <-e.ctx.Done():
+		case <-e.Ctx.Done():
 			said.done()
-			return e.ctx.Err()
+			return e.Ctx.Err()
 		}
 	}
 }
 
 // watch shows what changes: in place on a terminal, else a line each time, at most every ten seconds.
 type watch struct {
-	*env
+	*command.Env
 	last  string
 	at    time.Time
 	dirty bool // text stands on the current line
@@ -170,8 +172,8 @@ func (w *watch) say(v jobView) {
 	if line == w.last {
 		return
 	}
-	if isTerminal(w.Err) {
-		fmt.Fprintf(w.Err, "\r\x1b[K%s", clip(line, 78))
+	if command.IsTerminal(w.Err) {
+		fmt.Fprintf(w.Err, "\r\x1b[K%s", command.Clip(line, 78))
 		w.last, w.dirty = line, true
 		return
 	}

@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"quarry/internal/cli/command"
 )
 
 // TestJobWait proves that waiting shows how far a job is, prints how it ended, and fails with it.
@@ -16,9 +18,9 @@ func TestJobWait(t *testing.T) {
 		code int
 		err  string
 	}{
-		{"completed", exitDone, ""},
-		{"failed", exitSomeFailed, "job job_1 failed: the reason"},
-		{"aborted", exitSomeFailed, "job job_1 aborted: the reason"},
+		{"completed", command.ExitDone, ""},
+		{"failed", command.ExitSomeFailed, "job job_1 failed: the reason"},
+		{"aborted", command.ExitSomeFailed, "job job_1 aborted: the reason"},
 	} {
 		t.Run(c.end, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"quarry/internal/cli/command"
 	"quarry/internal/encode"
 )
 
@@ -23,7 +24,7 @@ func (modelConvertCmd) Help() string {
 	return "Example: quarry model convert ./all-MiniLM-L6-v2 -o minilm.qenc --licence apache-2.0"
 }
 
-func (c *modelConvertCmd) Run(e *env) error {
+func (c *modelConvertCmd) Run(e *command.Env) error {
 	info, err := encode.Convert(c.Dir, c.Out, encode.Meta{Source: c.Source, Licence: c.Licence})
 	if err != nil {
 		return err

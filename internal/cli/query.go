@@ -6,10 +6,12 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"quarry/internal/cli/command"
 )
 
 type queryCmd struct {
-	remote
+	command.Remote
 	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus; several with commas."`
 	Question  []string `arg:"" name:"question" help:"What to look for."`
 	Limit     int      `help:"Passages to show." default:"5"`
@@ -50,8 +52,8 @@ type scorePart struct {
 	Value float64 `json:"value"`
 }
 
-func (c *queryCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *queryCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
@@ -60,12 +62,12 @@ func (c *queryCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	raw, err := cl.call(e.ctx, "POST", "/v2/query", body, &v)
+	raw, err := cl.Call(e.Ctx, "POST", "/v2/query", body, &v)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
 	c.show(e.Out, &v)
@@ -81,7 +83,7 @@ func (c *queryCmd) show(w io.Writer, v *answerView) {
 		if title != "" {
 			title = "  " + title
 		}
-		fmt.Fprintf(w, "%2d. %s%s  (%.3f)\n    %s\n", i+1+c.Offset, r.DocumentID, title, r.Score, clip(r.Text, 300))
+		fmt.Fprintf(w, "%2d. %s%s  (%.3f)\n    %s\n", i+1+c.Offset, r.DocumentID, title, r.Score, command.Clip(r.Text, 300))
 		if c.Explain {
 			breakdown(w, r.Parts, r.Score)
 		}

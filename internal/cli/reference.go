@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"quarry/internal/cli/command"
 )
 
 // Reference is the page docs/reference/cli.md: what --help prints for every command.
@@ -20,7 +22,7 @@ func Reference() (string, error) {
 	for _, path := range leaves(parser.Model.Node, nil) {
 		var help strings.Builder
 		args := append(append([]string{}, path...), "--help")
-		if code := Run(context.Background(), args, Streams{In: strings.NewReader(""), Out: &help, Err: io.Discard}); code != exitDone {
+		if code := Run(context.Background(), args, Streams{In: strings.NewReader(""), Out: &help, Err: io.Discard}); code != command.ExitDone {
 			return "", fmt.Errorf("%v exits with %d", args, code)
 		}
 		fmt.Fprintf(&b, "\n## quarry %s\n\n```\n%s\n```\n", strings.Join(path, " "), strings.TrimSpace(help.String()))

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"quarry/internal/app"
+	"quarry/internal/cli/command"
 	"quarry/internal/config"
 	"quarry/internal/redact"
 )
@@ -23,17 +24,17 @@ func (serveCmd) Help() string {
 	return "Example: quarry serve --data /var/lib/quarry --listen 127.0.0.1:9000"
 }
 
-func (c *serveCmd) Run(e *env) error {
+func (c *serveCmd) Run(e *command.Env) error {
 	cfg, err := c.settings()
 	if err != nil {
-		return failed(exitUsage, "%v", err)
+		return command.Failed(command.ExitUsage, "%v", err)
 	}
-	a, err := app.Open(e.ctx, cfg, newLog(e.Err, cfg))
+	a, err := app.Open(e.Ctx, cfg, newLog(e.Err, cfg))
 	if err != nil {
 		return startFailure(err)
 	}
 	c.announce(e, a, cfg)
-	err = a.Serve(e.ctx)
+	err = a.Serve(e.Ctx)
 	return errors.Join(err, a.Close())
 }
 
@@ -59,7 +60,7 @@ func (c *serveCmd) settings() (config.Config, error) {
 }
 
 // announce tells where everything is; the key itself is never printed.
-func (c *serveCmd) announce(e *env, a *app.App, cfg config.Config) {
+func (c *serveCmd) announce(e *command.Env, a *app.App, cfg config.Config) {
 	fmt.Fprintf(e.Out, "Quarry serves %s\n  data   %s\n  model  %s\n", a.URL(), cfg.Data, a.Encoder())
 	if a.NewOwner {
 		fmt.Fprintf(e.Out, "  key    written to %s (the owner's; print it with: quarry key show)\n", a.KeyFile())
@@ -73,11 +74,11 @@ func startFailure(err error) error {
 	var folder *app.FolderError
 	switch {
 	case errors.As(err, &held):
-		return failed(exitHeld, "%v", held)
+		return command.Failed(command.ExitHeld, "%v", held)
 	case errors.As(err, &port):
-		return failed(exitPort, "%v", port)
+		return command.Failed(command.ExitPort, "%v", port)
 	case errors.As(err, &folder):
-		return failed(exitFolder, "%v", folder)
+		return command.Failed(command.ExitFolder, "%v", folder)
 	}
 	return err
 }

@@ -7,10 +7,12 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"quarry/internal/cli/command"
 )
 
 type corpusStatsCmd struct {
-	remote
+	command.Remote
 	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
 	Fields    string `help:"Only these attributes, separated by commas, such as doc.year,part.kind." placeholder:"NAMES"`
 	Filter    string `help:"Count values only where this metadata filter holds." placeholder:"FILTER"`
@@ -42,14 +44,14 @@ type statView struct {
 	} `json:"stats"`
 }
 
-func (c *corpusStatsCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *corpusStatsCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
-	path := "/v2/corpora/" + segment(c.CorpusKey)
+	path := "/v2/corpora/" + command.Segment(c.CorpusKey)
 	var size sizeView
-	rawSize, err := cl.call(e.ctx, "POST", path+"/compute_size", nil, &size)
+	rawSize, err := cl.Call(e.Ctx, "POST", path+"/compute_size", nil, &size)
 	if err != nil {
 		return err
 	}
@@ -63,21 +65,21 @@ func (c *corpusStatsCmd) Run(e *env) error {
 	var stats struct {
 		All []statView `json:"filter_attribute_stats"`
 	}
-	rawStats, err := cl.call(e.ctx, "GET", path+"/filter_attribute_stats?"+query.Encode(), nil, &stats)
+	rawStats, err := cl.Call(e.Ctx, "GET", path+"/filter_attribute_stats?"+query.Encode(), nil, &stats)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
 		both := append(bytes.TrimRight(rawSize, "}\n "), ',') // two objects, neither empty, as one
-		printJSON(e.Out, append(both, bytes.TrimLeft(rawStats, "{ ")...))
+		command.PrintJSON(e.Out, append(both, bytes.TrimLeft(rawStats, "{ ")...))
 		return nil
 	}
 	showStats(e, size, stats.All)
 	return nil
 }
 
-func showStats(e *env, size sizeView, all []statView) {
-	table(e.Out, []string{"HOLDS", "COUNT"}, [][]string{
+func showStats(e *command.Env, size sizeView, all []statView) {
+	command.Table(e.Out, []string{"HOLDS", "COUNT"}, [][]string{
 		{"documents", strconv.FormatInt(size.Docs, 10)}, {"parts", strconv.FormatInt(size.Parts, 10)},
 		{"characters", strconv.FormatInt(size.All, 10)}, {"of them metadata", strconv.FormatInt(size.Metadata, 10)},
 	})
@@ -94,12 +96,12 @@ func showStats(e *env, size sizeView, all []statView) {
 			rows = append(rows, []string{name, kind, "no values", ""})
 		}
 		for _, v := range s.Values {
-			rows = append(rows, []string{name, kind, clip(strings.Trim(string(v.Value), `"`), 60), strconv.FormatInt(v.Count, 10)})
+			rows = append(rows, []string{name, kind, command.Clip(strings.Trim(string(v.Value), `"`), 60), strconv.FormatInt(v.Count, 10)})
 			name, kind = "", "" // said once
 		}
 	}
 	fmt.Fprintln(e.Out)
-	table(e.Out, []string{"ATTRIBUTE", "TYPE", "VALUE", "COUNT"}, rows)
+	command.Table(e.Out, []string{"ATTRIBUTE", "TYPE", "VALUE", "COUNT"}, rows)
 }
 
 // short rounds a number for reading.

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"quarry/internal/cli/command"
 )
 
 type documentUpdateCmd struct {
-	remote
+	command.Remote
 	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus."`
 	ID        string   `arg:"" name:"id" help:"Id of the document."`
 	Set       []string `help:"Metadata NAME=VALUE; VALUE is JSON or else a text; repeatable." placeholder:"NAME=VALUE" sep:"none"`
@@ -21,12 +23,12 @@ func (documentUpdateCmd) Help() string {
 	return "Changes metadata; texts and parts stay.\n\nExample: quarry document update manuals pump-42 --set year=2024 --set 'tags=[\"a\",\"b\"]' --remove draft"
 }
 
-func (c *documentUpdateCmd) Run(e *env) error {
+func (c *documentUpdateCmd) Run(e *command.Env) error {
 	metadata, err := c.metadata()
 	if err != nil {
 		return err
 	}
-	cl, err := c.connect()
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
@@ -38,12 +40,12 @@ func (c *documentUpdateCmd) Run(e *env) error {
 		ID       string          `json:"id"`
 		Metadata json.RawMessage `json:"metadata"`
 	}
-	raw, err := cl.call(e.ctx, method, path, map[string]any{"metadata": metadata}, &v)
+	raw, err := cl.Call(e.Ctx, method, path, map[string]any{"metadata": metadata}, &v)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
 	fmt.Fprintf(e.Out, "%s  %s\n", v.ID, v.Metadata)
@@ -53,28 +55,28 @@ func (c *documentUpdateCmd) Run(e *env) error {
 // metadata puts together what the flags say; later flags win.
 func (c *documentUpdateCmd) metadata() (map[string]json.RawMessage, error) {
 	if c.Metadata == "" && len(c.Set)+len(c.Remove) == 0 && !c.Replace {
-		return nil, failed(exitUsage, "nothing to change: give --set, --remove or --metadata")
+		return nil, command.Failed(command.ExitUsage, "nothing to change: give --set, --remove or --metadata")
 	}
 	if c.Replace && len(c.Remove) > 0 {
-		return nil, failed(exitUsage, "--remove is for merging; with --replace name what shall stay")
+		return nil, command.Failed(command.ExitUsage, "--remove is for merging; with --replace name what shall stay")
 	}
 	out := map[string]json.RawMessage{}
 	text := []byte(c.Metadata)
 	if name, ok := strings.CutPrefix(c.Metadata, "@"); ok {
 		var err error
 		if text, err = os.ReadFile(name); err != nil {
-			return nil, failed(exitUsage, "%v", err)
+			return nil, command.Failed(command.ExitUsage, "%v", err)
 		}
 	}
 	if len(text) > 0 {
 		if err := json.Unmarshal(text, &out); err != nil || out == nil {
-			return nil, failed(exitUsage, "--metadata must be a JSON object such as '{\"year\":2024}'")
+			return nil, command.Failed(command.ExitUsage, "--metadata must be a JSON object such as '{\"year\":2024}'")
 		}
 	}
 	for _, s := range c.Set {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok || name == "" {
-			return nil, failed(exitUsage, "--set %q must look like year=2024", s)
+			return nil, command.Failed(command.ExitUsage, "--set %q must look like year=2024", s)
 		}
 		raw := json.RawMessage(value)
 		if !json.Valid(raw) {

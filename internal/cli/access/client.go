@@ -1,20 +1,23 @@
-package cli
+package access
 
 import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+
+	"quarry/internal/cli/command"
 )
 
-type appClientCmd struct {
-	Create appClientCreateCmd `cmd:"" help:"Create an application client and print its id and secret; the secret is shown this once."`
-	List   appClientListCmd   `cmd:"" help:"List application clients, newest first."`
-	Get    appClientGetCmd    `cmd:"" help:"Read one application client."`
-	Delete appClientDeleteCmd `cmd:"" help:"Delete an application client; its tokens are refused from the next request on."`
+// ClientCmd is the commands about application clients.
+type ClientCmd struct {
+	Create clientCreateCmd `cmd:"" help:"Create an application client and print its id and secret; the secret is shown this once."`
+	List   clientListCmd   `cmd:"" help:"List application clients, newest first."`
+	Get    clientGetCmd    `cmd:"" help:"Read one application client."`
+	Delete clientDeleteCmd `cmd:"" help:"Delete an application client; its tokens are refused from the next request on."`
 }
 
-// appClientView is the part of an application client that tables show.
-type appClientView struct {
+// clientView is the part of an application client that tables show.
+type clientView struct {
 	ID          string `json:"id"`
 	ClientID    string `json:"client_id"`
 	Secret      string `json:"client_secret"`
@@ -23,20 +26,20 @@ type appClientView struct {
 	grantsView
 }
 
-type appClientCreateCmd struct {
-	remote
+type clientCreateCmd struct {
+	command.Remote
 	Name        string   `arg:"" help:"What the client is."`
 	Description string   `help:"What it is for."`
 	APIRole     []string `help:"Role on everything, for example corpus_viewer; repeatable." name:"api-role" placeholder:"ROLE"`
 	CorpusRole  []string `help:"Role on one corpus, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE"`
 }
 
-func (appClientCreateCmd) Help() string {
+func (clientCreateCmd) Help() string {
 	return "The client gets tokens of 30 minutes at /oauth2/token with the two values printed, each on a line: its id and its\n" +
 		"secret.\n\nExample: quarry client create reporting --corpus-role docs:viewer"
 }
 
-func (c *appClientCreateCmd) Run(e *env) error {
+func (c *clientCreateCmd) Run(e *command.Env) error {
 	roles, err := corpusRoles(c.CorpusRole)
 	if err != nil {
 		return err
@@ -47,17 +50,17 @@ func (c *appClientCreateCmd) Run(e *env) error {
 	if c.Description != "" {
 		body["description"] = c.Description
 	}
-	cl, err := c.connect()
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
-	var v appClientView
-	raw, err := cl.call(e.ctx, "POST", "/v2/app_clients", body, &v)
+	var v clientView
+	raw, err := cl.Call(e.Ctx, "POST", "/v2/app_clients", body, &v)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 	} else {
 		fmt.Fprintf(e.Out, "%s\n%s\n", v.ClientID, v.Secret)
 	}
@@ -65,15 +68,15 @@ func (c *appClientCreateCmd) Run(e *env) error {
 	return nil
 }
 
-type appClientListCmd struct {
-	remote
+type clientListCmd struct {
+	command.Remote
 	Filter string `help:"Regular expression on the name."`
 }
 
-func (appClientListCmd) Help() string { return "Example: quarry client list --filter '^report'" }
+func (clientListCmd) Help() string { return "Example: quarry client list --filter '^report'" }
 
-func (c *appClientListCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *clientListCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
@@ -81,15 +84,15 @@ func (c *appClientListCmd) Run(e *env) error {
 	if c.Filter != "" {
 		query.Set("filter", c.Filter)
 	}
-	raw, err := cl.list(e.ctx, "/v2/app_clients", "app_clients", query, 0)
+	raw, err := cl.List(e.Ctx, "/v2/app_clients", "app_clients", query, 0)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
-	var all []appClientView
+	var all []clientView
 	if err := json.Unmarshal(raw, &all); err != nil {
 		return err
 	}
@@ -99,49 +102,49 @@ func (c *appClientListCmd) Run(e *env) error {
 	}
 	rows := make([][]string, len(all))
 	for i, v := range all {
-		rows[i] = []string{v.ID, v.ClientID, v.Secret, clip(v.Name, 30), clip(v.grantsView.String(), 60)}
+		rows[i] = []string{v.ID, v.ClientID, v.Secret, command.Clip(v.Name, 30), command.Clip(v.grantsView.String(), 60)}
 	}
-	table(e.Out, []string{"ID", "CLIENT ID", "SECRET", "NAME", "ROLES"}, rows)
+	command.Table(e.Out, []string{"ID", "CLIENT ID", "SECRET", "NAME", "ROLES"}, rows)
 	return nil
 }
 
-// oneAppClient is embedded by the commands on one client.
-type oneAppClient struct {
-	remote
+// oneClient is embedded by the commands on one client.
+type oneClient struct {
+	command.Remote
 	ID string `arg:"" name:"id" help:"Id of the client, app_… (not its client id)."`
 }
 
-func (c *oneAppClient) path() string { return "/v2/app_clients/" + segment(c.ID) }
+func (c *oneClient) path() string { return "/v2/app_clients/" + command.Segment(c.ID) }
 
-type appClientGetCmd struct{ oneAppClient }
+type clientGetCmd struct{ oneClient }
 
-func (appClientGetCmd) Help() string { return "Example: quarry client get app_31 --json" }
+func (clientGetCmd) Help() string { return "Example: quarry client get app_31 --json" }
 
-func (c *appClientGetCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *clientGetCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
-	var v appClientView
-	raw, err := cl.call(e.ctx, "GET", c.path(), nil, &v)
+	var v clientView
+	raw, err := cl.Call(e.Ctx, "GET", c.path(), nil, &v)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
-	table(e.Out, []string{"FIELD", "VALUE"}, [][]string{
+	command.Table(e.Out, []string{"FIELD", "VALUE"}, [][]string{
 		{"id", v.ID}, {"client id", v.ClientID}, {"secret", v.Secret}, {"name", v.Name}, {"description", v.Description},
 		{"roles", v.grantsView.String()},
 	})
 	return nil
 }
 
-type appClientDeleteCmd struct{ oneAppClient }
+type clientDeleteCmd struct{ oneClient }
 
-func (appClientDeleteCmd) Help() string { return "Example: quarry client delete app_31" }
+func (clientDeleteCmd) Help() string { return "Example: quarry client delete app_31" }
 
-func (c *appClientDeleteCmd) Run(e *env) error {
-	return c.do(e, "DELETE", c.path(), "deleted client "+c.ID)
+func (c *clientDeleteCmd) Run(e *command.Env) error {
+	return c.Do(e, "DELETE", c.path(), "deleted client "+c.ID)
 }

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// progress shows how far a long job is: a bar redrawn in place on a terminal, a line every ten seconds elsewhere.
-type progress struct {
+// Progress shows how far a long job is: a bar redrawn in place on a terminal, a line every ten seconds elsewhere.
+type Progress struct {
 	w        io.Writer
 	total, n int
 	unit     string
@@ -18,13 +18,14 @@ type progress struct {
 	dirty    bool // a bar stands on the current line
 }
 
-func newProgress(w io.Writer, total int, unit string) *progress {
+// NewProgress gives a progress of total items, written to w.
+func NewProgress(w io.Writer, total int, unit string) *Progress {
 	now := time.Now()
-	return &progress{w: w, total: total, unit: unit, start: now, last: now, terminal: isTerminal(w)}
+	return &Progress{w: w, total: total, unit: unit, start: now, last: now, terminal: IsTerminal(w)}
 }
 
-// step counts one item done and redraws when enough time has passed.
-func (p *progress) step(item string) {
+// Step counts one item done and redraws when enough time has passed.
+func (p *Progress) Step(item string) {
 	p.n++
 	every := 10 * time.Second
 	if p.terminal {
@@ -35,28 +36,28 @@ func (p *progress) step(item string) {
 	}
 	p.last = time.Now()
 	if p.terminal {
-		fmt.Fprintf(p.w, "\r\x1b[K%s  %s", p.line(30), clip(item, 30))
+		fmt.Fprintf(p.w, "\r\x1b[K%s  %s", p.line(30), Clip(item, 30))
 		p.dirty = true
 		return
 	}
 	fmt.Fprintln(p.w, p.line(20))
 }
 
-// at sets how many items are done and redraws.
-func (p *progress) at(n int) {
+// At sets how many items are done and redraws.
+func (p *Progress) At(n int) {
 	p.n, p.total = n-1, max(n, p.total)
-	p.step("")
+	p.Step("")
 }
 
-// done leaves the last state on a line of its own.
-func (p *progress) done() {
+// Done leaves the last state on a line of its own.
+func (p *Progress) Done() {
 	if p.dirty {
 		fmt.Fprintf(p.w, "\r\x1b[K%s\n", p.line(30))
 		p.dirty = false
 	}
 }
 
-func (p *progress) line(width int) string {
+func (p *Progress) line(width int) string {
 	elapsed := time.Since(p.start)
 	rate := float64(p.n) / max(elapsed.Seconds(), 0.001)
 	filled := width

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// table prints rows under a header, columns aligned.
-func table(w io.Writer, header []string, rows [][]string) {
+// Table prints rows under a header, columns aligned.
+func Table(w io.Writer, header []string, rows [][]string) {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, strings.Join(header, "\t"))
 	for _, r := range rows {
@@ -20,8 +20,8 @@ func table(w io.Writer, header []string, rows [][]string) {
 	_ = t.Flush() // w is the terminal or a buffer; its own errors have nowhere to go
 }
 
-// printJSON prints raw JSON indented, or as it came when it isn't JSON.
-func printJSON(w io.Writer, raw []byte) {
+// PrintJSON prints raw JSON indented, or as it came when it isn't JSON.
+func PrintJSON(w io.Writer, raw []byte) {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
 		b.Reset()
@@ -30,8 +30,8 @@ func printJSON(w io.Writer, raw []byte) {
 	fmt.Fprintln(w, strings.TrimRight(b.String(), "\n"))
 }
 
-// clip shortens s to n characters on one line.
-func clip(s string, n int) string {
+// Clip shortens s to n characters on one line.
+func Clip(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if utf8.RuneCountInString(s) <= n {
 		return s

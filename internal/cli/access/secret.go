@@ -1,20 +1,22 @@
-package cli
+package access
 
 import (
 	"encoding/json"
 	"fmt"
 	"net/http"
 
+	"quarry/internal/cli/command"
 	"quarry/internal/seal"
 )
 
-type secretCmd struct {
+// SecretCmd is the commands about the keys of the installation.
+type SecretCmd struct {
 	Rotate secretRotateCmd `cmd:"" help:"Seal every stored secret with a fresh secret key, or sign tokens with a fresh signing key."`
 	New    secretNewCmd    `cmd:"" help:"Print a fresh secret key for QUARRY_SECRET_KEY."`
 }
 
 type secretRotateCmd struct {
-	remote
+	command.Remote
 	Signing bool `help:"Replace the key that signs access tokens instead; tokens in use stay valid until they expire."`
 }
 
@@ -33,8 +35,8 @@ type rotation struct {
 }
 
 // Run asks for steps until the rotation is done.
-func (c *secretRotateCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *secretRotateCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
@@ -42,29 +44,29 @@ func (c *secretRotateCmd) Run(e *env) error {
 		return c.signing(e, cl)
 	}
 	var all rotation
-	var bar *progress
+	var bar *command.Progress
 	for !all.Done {
 		var step rotation
-		if _, err := cl.call(e.ctx, http.MethodPost, "/v2/secret_keys/rotate", nil, &step); err != nil {
+		if _, err := cl.Call(e.Ctx, http.MethodPost, "/v2/secret_keys/rotate", nil, &step); err != nil {
 			if bar != nil {
-				bar.done()
+				bar.Done()
 			}
 			return err
 		}
 		step.Resealed += all.Resealed
 		all = step
 		if bar == nil {
-			bar = newProgress(e.Err, all.Resealed+all.Remaining, "secrets")
+			bar = command.NewProgress(e.Err, all.Resealed+all.Remaining, "secrets")
 		}
-		bar.at(all.Resealed)
+		bar.At(all.Resealed)
 	}
-	bar.done()
+	bar.Done()
 	if c.JSON {
 		raw, err := json.Marshal(all)
 		if err != nil {
 			return err
 		}
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
 	fmt.Fprintf(e.Out, "%d secrets sealed again; everything is sealed under the key %s\n", all.Resealed, all.Key)
@@ -75,16 +77,16 @@ func (c *secretRotateCmd) Run(e *env) error {
 }
 
 // signing replaces the key that signs access tokens.
-func (c *secretRotateCmd) signing(e *env, cl *client) error {
+func (c *secretRotateCmd) signing(e *command.Env, cl *command.Client) error {
 	var made struct {
 		Kid string `json:"kid"`
 	}
-	raw, err := cl.call(e.ctx, http.MethodPost, "/v2/signing_keys/rotate", nil, &made)
+	raw, err := cl.Call(e.Ctx, http.MethodPost, "/v2/signing_keys/rotate", nil, &made)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
 	fmt.Fprintf(e.Out, "tokens are signed with the key %s from now on; tokens in use stay valid until they expire\n", made.Kid)
@@ -101,7 +103,7 @@ func (secretNewCmd) Help() string {
 }
 
 // Run prints the key, once: it is kept nowhere.
-func (c *secretNewCmd) Run(e *env) error {
+func (c *secretNewCmd) Run(e *command.Env) error {
 	k := seal.NewKey()
 	if c.JSON {
 		return json.NewEncoder(e.Out).Encode(map[string]string{"secret_key": k.Text(), "key_id": k.ID()})

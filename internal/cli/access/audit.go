@@ -1,4 +1,4 @@
-package cli
+package access
 
 import (
 	"bufio"
@@ -11,9 +11,12 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"quarry/internal/cli/command"
 )
 
-type auditCmd struct {
+// AuditCmd is the commands that read the audit.
+type AuditCmd struct {
 	List   auditListCmd   `cmd:"" help:"List who changed what, newest first."`
 	Export auditExportCmd `cmd:"" help:"Print all audit events, one JSON object a line, newest first."`
 }
@@ -88,7 +91,7 @@ func harmless(s string) string {
 }
 
 type auditListCmd struct {
-	remote
+	command.Remote
 	auditFilter
 	Limit int `help:"At most this many; 0 lists all." default:"100"`
 }
@@ -97,17 +100,17 @@ func (auditListCmd) Help() string {
 	return "Example: quarry audit list --actor ann --action deleteCorpus"
 }
 
-func (c *auditListCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *auditListCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
-	raw, err := cl.list(e.ctx, auditPath, auditMember, c.query(), c.Limit)
+	raw, err := cl.List(e.Ctx, auditPath, auditMember, c.query(), c.Limit)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
 	var all []auditView
@@ -121,9 +124,9 @@ func (c *auditListCmd) Run(e *env) error {
 	rows := make([][]string, len(all))
 	for i := range all {
 		v := &all[i]
-		rows[i] = []string{v.Created, clip(harmless(v.who()), 30), v.Action, clip(harmless(v.onWhat()), 50), v.result(), v.Address, v.Request}
+		rows[i] = []string{v.Created, command.Clip(harmless(v.who()), 30), v.Action, command.Clip(harmless(v.onWhat()), 50), v.result(), v.Address, v.Request}
 	}
-	table(e.Out, []string{"TIME", "WHO", "ACTION", "ON", "OUTCOME", "FROM", "REQUEST"}, rows)
+	command.Table(e.Out, []string{"TIME", "WHO", "ACTION", "ON", "OUTCOME", "FROM", "REQUEST"}, rows)
 	return nil
 }
 
@@ -146,14 +149,14 @@ func (auditExportCmd) Help() string {
 }
 
 // Run walks the pages and writes each as it comes, so that an export of any size takes the memory of one page.
-func (c *auditExportCmd) Run(e *env) error {
-	cl, err := remote{URL: c.URL, Key: c.Key, Data: c.Data}.connect()
+func (c *auditExportCmd) Run(e *command.Env) error {
+	cl, err := command.Remote{URL: c.URL, Key: c.Key, Data: c.Data}.Connect()
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(e.Out)
-	said := exported{env: e}
-	err = cl.pages(e.ctx, auditPath, auditMember, c.query(), func(items []json.RawMessage) error {
+	said := exported{Env: e}
+	err = cl.Pages(e.Ctx, auditPath, auditMember, c.query(), func(items []json.RawMessage) error {
 		for _, item := range items {
 			var line bytes.Buffer
 			if err := json.Compact(&line, item); err != nil {
@@ -178,7 +181,7 @@ func (c *auditExportCmd) Run(e *env) error {
 
 // exported shows how many events are written: in place on a terminal, else a line every ten seconds.
 type exported struct {
-	*env
+	*command.Env
 	n     int
 	at    time.Time
 	dirty bool // text stands on the current line
@@ -190,14 +193,14 @@ func (x *exported) add(n int) {
 		x.at = time.Now()
 	}
 	every := 10 * time.Second
-	if isTerminal(x.Err) {
+	if command.IsTerminal(x.Err) {
 		every = 200 * time.Millisecond
 	}
 	if time.Since(x.at) < every {
 		return
 	}
 	x.at = time.Now()
-	if isTerminal(x.Err) {
+	if command.IsTerminal(x.Err) {
 		fmt.Fprintf(x.Err, "\r\x1b[K%d events", x.n)
 		x.dirty = true
 		return

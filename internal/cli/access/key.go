@@ -1,4 +1,4 @@
-package cli
+package access
 
 import (
 	"encoding/json"
@@ -6,9 +6,12 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"quarry/internal/cli/command"
 )
 
-type keyCmd struct {
+// KeyCmd is the commands about API keys.
+type KeyCmd struct {
 	Show    keyShowCmd    `cmd:"" help:"Print the owner key of the local data folder."`
 	Create  keyCreateCmd  `cmd:"" help:"Create an API key and print it; it is shown this once."`
 	List    keyListCmd    `cmd:"" help:"List API keys, newest first."`
@@ -61,7 +64,7 @@ func (v *keyView) state() string {
 }
 
 type keyCreateCmd struct {
-	remote
+	command.Remote
 	Name       string   `help:"What the key is for; default: made of its roles."`
 	Role       string   `help:"serving (asks the corpora named), serving_and_indexing (also writes their documents) or personal (has your own roles)." enum:",serving,serving_and_indexing,personal" default:"" placeholder:"ROLE"`
 	As         string   `help:"Sign in as this user with a password, and make a key of theirs; asks on the terminal or reads standard input." placeholder:"NAME"`
@@ -97,9 +100,9 @@ func (c *keyCreateCmd) body() (map[string]any, error) {
 		name += " " + strings.Join(c.CorpusRole, " ")
 	}
 	if name = strings.TrimSpace(name); name == "" {
-		return nil, failed(exitUsage, "say what the key may do: --role with --corpus, or --api-role, or --corpus-role")
+		return nil, command.Failed(command.ExitUsage, "say what the key may do: --role with --corpus, or --api-role, or --corpus-role")
 	}
-	if body["name"] = clip(name, 100); c.Name != "" {
+	if body["name"] = command.Clip(name, 100); c.Name != "" {
 		body["name"] = c.Name
 	}
 	return body, nil
@@ -111,29 +114,29 @@ func corpusRoles(all []string) ([]map[string]string, error) {
 	for _, text := range all {
 		key, role, ok := strings.Cut(text, ":")
 		if !ok {
-			return nil, failed(exitUsage, "corpus role %q must look like docs:viewer", text)
+			return nil, command.Failed(command.ExitUsage, "corpus role %q must look like docs:viewer", text)
 		}
 		out = append(out, map[string]string{"corpus_key": key, "role": role})
 	}
 	return out, nil
 }
 
-func (c *keyCreateCmd) Run(e *env) error {
+func (c *keyCreateCmd) Run(e *command.Env) error {
 	body, err := c.body()
 	if err != nil {
 		return err
 	}
-	cl, err := c.connectAs(e, c.As)
+	cl, err := connectAs(c.Remote, e, c.As)
 	if err != nil {
 		return err
 	}
 	var v keyView
-	raw, err := cl.call(e.ctx, "POST", "/v2/api_keys", body, &v)
+	raw, err := cl.Call(e.Ctx, "POST", "/v2/api_keys", body, &v)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 	} else {
 		fmt.Fprintln(e.Out, v.Secret)
 	}
@@ -142,15 +145,15 @@ func (c *keyCreateCmd) Run(e *env) error {
 }
 
 type keyListCmd struct {
-	remote
+	command.Remote
 	Role   string `help:"Only keys made as serving, serving_and_indexing or personal." enum:",serving,serving_and_indexing,personal" default:"" placeholder:"ROLE"`
 	Corpus string `help:"Only keys with a role on this corpus." placeholder:"KEY"`
 }
 
 func (keyListCmd) Help() string { return "Example: quarry key list --corpus docs" }
 
-func (c *keyListCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *keyListCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
@@ -161,12 +164,12 @@ func (c *keyListCmd) Run(e *env) error {
 	if c.Corpus != "" {
 		query.Set("corpus_key", c.Corpus)
 	}
-	raw, err := cl.list(e.ctx, "/v2/api_keys", "api_keys", query, 0)
+	raw, err := cl.List(e.Ctx, "/v2/api_keys", "api_keys", query, 0)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
 	var all []keyView
@@ -179,39 +182,39 @@ func (c *keyListCmd) Run(e *env) error {
 	}
 	rows := make([][]string, len(all))
 	for i, v := range all {
-		rows[i] = []string{v.ID, v.state(), v.Secret, v.Role, clip(v.Name, 30), clip(v.grantsView.String(), 60)}
+		rows[i] = []string{v.ID, v.state(), v.Secret, v.Role, command.Clip(v.Name, 30), command.Clip(v.grantsView.String(), 60)}
 	}
-	table(e.Out, []string{"ID", "STATE", "KEY", "MADE AS", "NAME", "ROLES"}, rows)
+	command.Table(e.Out, []string{"ID", "STATE", "KEY", "MADE AS", "NAME", "ROLES"}, rows)
 	return nil
 }
 
 // oneKey is embedded by the commands on one key.
 type oneKey struct {
-	remote
+	command.Remote
 	ID string `arg:"" name:"id" help:"Id of the key, aky_… (not its secret)."`
 }
 
-func (c *oneKey) path() string { return "/v2/api_keys/" + segment(c.ID) }
+func (c *oneKey) path() string { return "/v2/api_keys/" + command.Segment(c.ID) }
 
 type keyGetCmd struct{ oneKey }
 
 func (keyGetCmd) Help() string { return "Example: quarry key get aky_31 --json" }
 
-func (c *keyGetCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *keyGetCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
 	var v keyView
-	raw, err := cl.call(e.ctx, "GET", c.path(), nil, &v)
+	raw, err := cl.Call(e.Ctx, "GET", c.path(), nil, &v)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
-	table(e.Out, []string{"FIELD", "VALUE"}, [][]string{
+	command.Table(e.Out, []string{"FIELD", "VALUE"}, [][]string{
 		{"id", v.ID}, {"name", v.Name}, {"key", v.Secret}, {"enabled", strconv.FormatBool(v.Enabled)},
 		{"made as", v.Role}, {"roles", v.grantsView.String()},
 	})
@@ -219,17 +222,17 @@ func (c *keyGetCmd) Run(e *env) error {
 }
 
 // set enables or disables the key.
-func (c *oneKey) set(e *env, enabled bool, done string) error {
-	cl, err := c.connect()
+func (c *oneKey) set(e *command.Env, enabled bool, done string) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
-	raw, err := cl.call(e.ctx, "PATCH", c.path(), map[string]any{"enabled": enabled}, nil)
+	raw, err := cl.Call(e.Ctx, "PATCH", c.path(), map[string]any{"enabled": enabled}, nil)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
 	fmt.Fprintln(e.Out, done+" key "+c.ID)
@@ -240,18 +243,18 @@ type keyEnableCmd struct{ oneKey }
 
 func (keyEnableCmd) Help() string { return "Example: quarry key enable aky_31" }
 
-func (c *keyEnableCmd) Run(e *env) error { return c.set(e, true, "enabled") }
+func (c *keyEnableCmd) Run(e *command.Env) error { return c.set(e, true, "enabled") }
 
 type keyDisableCmd struct{ oneKey }
 
 func (keyDisableCmd) Help() string { return "Example: quarry key disable aky_31" }
 
-func (c *keyDisableCmd) Run(e *env) error { return c.set(e, false, "disabled") }
+func (c *keyDisableCmd) Run(e *command.Env) error { return c.set(e, false, "disabled") }
 
 type keyDeleteCmd struct{ oneKey }
 
 func (keyDeleteCmd) Help() string { return "Example: quarry key delete aky_31" }
 
-func (c *keyDeleteCmd) Run(e *env) error {
-	return c.do(e, "DELETE", c.path(), "deleted key "+c.ID)
+func (c *keyDeleteCmd) Run(e *command.Env) error {
+	return c.Do(e, "DELETE", c.path(), "deleted key "+c.ID)
 }

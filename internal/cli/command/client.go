@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"bytes"
@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// addressFile is where a running service leaves its URL in the data folder, beside owner.key.
-const (
-	addressFile = "address"
-	keyFile     = "owner.key"
-)
+// KeyFile is where the first start leaves the key of the owner, in the data folder.
+const KeyFile = "owner.key"
 
-// client speaks to one service with one key or token.
-type client struct {
-	base  string
+// addressFile is where a running service leaves its URL, beside it.
+const addressFile = "address"
+
+// Client speaks to one service with one key or token.
+type Client struct {
+	Base  string
 	key   string
-	token string // of a person who signed in, instead of a key
+	Token string // of a person who signed in, instead of a key
 	http  *http.Client
 }
 
@@ -50,17 +50,17 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("%s [%d]", text, r.Status)
 }
 
-// connect resolves address and key: flags and environment first, then the local data folder.
-func (r remote) connect() (*client, error) {
-	cl, err := r.reach()
+// Connect resolves address and key: flags and environment first, then the local data folder.
+func (r Remote) Connect() (*Client, error) {
+	cl, err := r.Reach()
 	if err != nil {
 		return nil, err
 	}
 	key := r.Key
 	if key == "" {
-		raw, err := os.ReadFile(filepath.Join(r.Data, keyFile))
+		raw, err := os.ReadFile(filepath.Join(r.Data, KeyFile))
 		if err != nil && r.URL == "" {
-			return nil, failed(exitUsage, "no key is known: %s has no %s; give one with --key or QUARRY_API_KEY", r.Data, keyFile)
+			return nil, Failed(ExitUsage, "no key is known: %s has no %s; give one with --key or QUARRY_API_KEY", r.Data, KeyFile)
 		}
 		key = strings.TrimSpace(string(raw))
 	}
@@ -68,24 +68,24 @@ func (r remote) connect() (*client, error) {
 	return cl, nil
 }
 
-// reach resolves the address alone, for calls that need no key.
-func (r remote) reach() (*client, error) {
+// Reach resolves the address alone, for calls that need no key.
+func (r Remote) Reach() (*Client, error) {
 	base := r.URL
 	if base == "" {
 		raw, err := os.ReadFile(filepath.Join(r.Data, addressFile))
 		if err != nil {
-			return nil, failed(exitUnreachable, "no service is known: %s has no running server; start one with quarry serve, or name one with --url", r.Data)
+			return nil, Failed(ExitUnreachable, "no service is known: %s has no running server; start one with quarry serve, or name one with --url", r.Data)
 		}
 		base = strings.TrimSpace(string(raw))
 	}
 	if !strings.Contains(base, "://") {
 		base = "http://" + base
 	}
-	return &client{base: strings.TrimRight(base, "/"), http: &http.Client{Timeout: 10 * time.Minute}}, nil
+	return &Client{Base: strings.TrimRight(base, "/"), http: &http.Client{Timeout: 10 * time.Minute}}, nil
 }
 
-// call sends one JSON request and decodes a 2xx answer into out (nil: ignored). It returns the raw answer too.
-func (c *client) call(ctx context.Context, method, path string, body, out any) ([]byte, error) {
+// Call sends one JSON request and decodes a 2xx answer into out (nil: ignored). It returns the raw answer too.
+func (c *Client) Call(ctx context.Context, method, path string, body, out any) ([]byte, error) {
 	var in io.Reader
 	if body != nil {
 		raw, err := json.Marshal(body)
@@ -94,22 +94,23 @@ func (c *client) call(ctx context.Context, method, path string, body, out any) (
 		}
 		in = bytes.NewReader(raw)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, c.base+path, in)
+	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, in)
 	if err != nil {
-		return nil, failed(exitUsage, "%v", err)
+		return nil, Failed(ExitUsage, "%v", err)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	return c.send(req, out)
+	return c.Send(req, out)
 }
 
-func (c *client) send(req *http.Request, out any) ([]byte, error) {
+// Send sends a request with the credential and decodes a 2xx answer as Call does.
+func (c *Client) Send(req *http.Request, out any) ([]byte, error) {
 	if c.key != "" {
 		req.Header.Set("x-api-key", c.key)
 	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
+	if c.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
@@ -120,12 +121,12 @@ func (c *client) send(req *http.Request, out any) ([]byte, error) {
 		if errors.As(err, &u) {
 			err = u.Err
 		}
-		return nil, failed(exitUnreachable, "the service at %s is not reached: %v", c.base, err)
+		return nil, Failed(ExitUnreachable, "the service at %s is not reached: %v", c.Base, err)
 	}
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
 	if err != nil {
-		return nil, failed(exitUnreachable, "the answer of %s broke off: %v", c.base, err)
+		return nil, Failed(ExitUnreachable, "the answer of %s broke off: %v", c.Base, err)
 	}
 	if res.StatusCode/100 != 2 {
 		r := &refusal{Status: res.StatusCode}
@@ -143,10 +144,10 @@ func (c *client) send(req *http.Request, out any) ([]byte, error) {
 // errEnough ends a walk over pages.
 var errEnough = errors.New("enough")
 
-// list walks the pages of a list operation and gives the items as one JSON array: at most limit of them, 0 = all.
-func (c *client) list(ctx context.Context, path, member string, query url.Values, limit int) ([]byte, error) {
+// List walks the pages of a list operation and gives the items as one JSON array: at most limit of them, 0 = all.
+func (c *Client) List(ctx context.Context, path, member string, query url.Values, limit int) ([]byte, error) {
 	all := []json.RawMessage{}
-	err := c.pages(ctx, path, member, query, func(items []json.RawMessage) error {
+	err := c.Pages(ctx, path, member, query, func(items []json.RawMessage) error {
 		all = append(all, items...)
 		if limit > 0 && len(all) >= limit {
 			all = all[:limit]
@@ -160,12 +161,12 @@ func (c *client) list(ctx context.Context, path, member string, query url.Values
 	return json.Marshal(all)
 }
 
-// pages gives each page of a list operation to fn as it comes; an error of fn ends the walk and is returned.
-func (c *client) pages(ctx context.Context, path, member string, query url.Values, fn func([]json.RawMessage) error) error {
+// Pages gives each page of a list operation to fn as it comes; an error of fn ends the walk and is returned.
+func (c *Client) Pages(ctx context.Context, path, member string, query url.Values, fn func([]json.RawMessage) error) error {
 	query.Set("limit", "100")
 	for {
 		var answer map[string]json.RawMessage
-		if _, err := c.call(ctx, http.MethodGet, path+"?"+query.Encode(), nil, &answer); err != nil {
+		if _, err := c.Call(ctx, http.MethodGet, path+"?"+query.Encode(), nil, &answer); err != nil {
 			return err
 		}
 		var items []json.RawMessage
@@ -185,11 +186,11 @@ func (c *client) pages(ctx context.Context, path, member string, query url.Value
 	}
 }
 
-// segment encodes an identifier for one path segment.
-func segment(s string) string { return url.PathEscape(s) }
+// Segment encodes an identifier for one path segment.
+func Segment(s string) string { return url.PathEscape(s) }
 
-// status gives the HTTP status of a refusal, 0 for any other error.
-func status(err error) int {
+// Status gives the HTTP status of a refusal, 0 for any other error.
+func Status(err error) int {
 	var r *refusal
 	if errors.As(err, &r) {
 		return r.Status

@@ -1,4 +1,6 @@
-package cli
+// Package access is the commands about who may do what: users, API keys, application clients, secret keys, the audit.
+// Package cli has them in its grammar.
+package access
 
 import (
 	"encoding/json"
@@ -6,9 +8,12 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"quarry/internal/cli/command"
 )
 
-type userCmd struct {
+// UserCmd is the commands about users.
+type UserCmd struct {
 	Create  userCreateCmd  `cmd:"" help:"Create a user."`
 	List    userListCmd    `cmd:"" help:"List users, newest first."`
 	Get     userGetCmd     `cmd:"" help:"Read one user."`
@@ -35,7 +40,7 @@ type userView struct {
 }
 
 type userCreateCmd struct {
-	remote
+	command.Remote
 	Email       string   `arg:"" help:"E-mail address."`
 	Username    string   `help:"Name to sign in with; default: the e-mail address."`
 	Description string   `help:"Who it is."`
@@ -48,7 +53,7 @@ func (userCreateCmd) Help() string {
 	return "Example: quarry user create ann@example.test --username ann --corpus-role docs:editor"
 }
 
-func (c *userCreateCmd) Run(e *env) error {
+func (c *userCreateCmd) Run(e *command.Env) error {
 	roles, err := corpusRoles(c.CorpusRole)
 	if err != nil {
 		return err
@@ -63,17 +68,17 @@ func (c *userCreateCmd) Run(e *env) error {
 	if len(c.Group) > 0 {
 		body["groups"] = c.Group
 	}
-	cl, err := c.connect()
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
 	var v userView
-	raw, err := cl.call(e.ctx, "POST", "/v2/users", body, &v)
+	raw, err := cl.Call(e.Ctx, "POST", "/v2/users", body, &v)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
 	fmt.Fprintf(e.Out, "created user %s\n", v.Username)
@@ -82,7 +87,7 @@ func (c *userCreateCmd) Run(e *env) error {
 }
 
 // showCode prints a one-time code, if there is one.
-func showCode(e *env, code, link string) {
+func showCode(e *command.Env, code, link string) {
 	if code == "" {
 		return
 	}
@@ -93,14 +98,14 @@ func showCode(e *env, code, link string) {
 }
 
 type userListCmd struct {
-	remote
+	command.Remote
 	Corpus string `help:"Only users with access to this corpus." placeholder:"KEY"`
 }
 
 func (userListCmd) Help() string { return "Example: quarry user list --corpus docs" }
 
-func (c *userListCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *userListCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
@@ -108,12 +113,12 @@ func (c *userListCmd) Run(e *env) error {
 	if c.Corpus != "" {
 		query.Set("corpus_key", c.Corpus)
 	}
-	raw, err := cl.list(e.ctx, "/v2/users", "users", query, 0)
+	raw, err := cl.List(e.Ctx, "/v2/users", "users", query, 0)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
 	var all []userView
@@ -130,39 +135,39 @@ func (c *userListCmd) Run(e *env) error {
 		if !v.Enabled {
 			state = "disabled"
 		}
-		rows[i] = []string{clip(v.Username, 40), state, clip(v.Email, 40), v.Created, clip(v.grantsView.String(), 60)}
+		rows[i] = []string{command.Clip(v.Username, 40), state, command.Clip(v.Email, 40), v.Created, command.Clip(v.grantsView.String(), 60)}
 	}
-	table(e.Out, []string{"USERNAME", "STATE", "EMAIL", "CREATED", "ROLES"}, rows)
+	command.Table(e.Out, []string{"USERNAME", "STATE", "EMAIL", "CREATED", "ROLES"}, rows)
 	return nil
 }
 
 // oneUser is embedded by the commands on one user.
 type oneUser struct {
-	remote
+	command.Remote
 	Username string `arg:"" help:"Name of the user."`
 }
 
-func (c *oneUser) path() string { return "/v2/users/" + segment(c.Username) }
+func (c *oneUser) path() string { return "/v2/users/" + command.Segment(c.Username) }
 
 type userGetCmd struct{ oneUser }
 
 func (userGetCmd) Help() string { return "Example: quarry user get ann --json" }
 
-func (c *userGetCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *userGetCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
 	var v userView
-	raw, err := cl.call(e.ctx, "GET", c.path(), nil, &v)
+	raw, err := cl.Call(e.Ctx, "GET", c.path(), nil, &v)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
-	table(e.Out, []string{"FIELD", "VALUE"}, [][]string{
+	command.Table(e.Out, []string{"FIELD", "VALUE"}, [][]string{
 		{"id", v.ID}, {"username", v.Username}, {"email", v.Email}, {"description", v.Description},
 		{"enabled", strconv.FormatBool(v.Enabled)}, {"created", v.Created}, {"groups", strings.Join(v.Groups, ", ")},
 		{"roles", v.grantsView.String()},
@@ -171,17 +176,17 @@ func (c *userGetCmd) Run(e *env) error {
 }
 
 // set enables or disables the user.
-func (c *oneUser) set(e *env, enabled bool, done string) error {
-	cl, err := c.connect()
+func (c *oneUser) set(e *command.Env, enabled bool, done string) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
-	raw, err := cl.call(e.ctx, "PATCH", c.path(), map[string]any{"enabled": enabled}, nil)
+	raw, err := cl.Call(e.Ctx, "PATCH", c.path(), map[string]any{"enabled": enabled}, nil)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 		return nil
 	}
 	fmt.Fprintln(e.Out, done+" user "+c.Username)
@@ -192,18 +197,18 @@ type userDisableCmd struct{ oneUser }
 
 func (userDisableCmd) Help() string { return "Example: quarry user disable ann" }
 
-func (c *userDisableCmd) Run(e *env) error { return c.set(e, false, "disabled") }
+func (c *userDisableCmd) Run(e *command.Env) error { return c.set(e, false, "disabled") }
 
 type userEnableCmd struct{ oneUser }
 
 func (userEnableCmd) Help() string { return "Example: quarry user enable ann" }
 
-func (c *userEnableCmd) Run(e *env) error { return c.set(e, true, "enabled") }
+func (c *userEnableCmd) Run(e *command.Env) error { return c.set(e, true, "enabled") }
 
 type userDeleteCmd struct{ oneUser }
 
 func (userDeleteCmd) Help() string { return "Example: quarry user delete ann" }
 
-func (c *userDeleteCmd) Run(e *env) error {
-	return c.do(e, "DELETE", c.path(), "deleted user "+c.Username)
+func (c *userDeleteCmd) Run(e *command.Env) error {
+	return c.Do(e, "DELETE", c.path(), "deleted user "+c.Username)
 }

@@ -1,4 +1,4 @@
-package cli
+package access
 
 import (
 	"bufio"
@@ -12,11 +12,12 @@ import (
 
 	"golang.org/x/term"
 
+	"quarry/internal/cli/command"
 	"quarry/internal/signin"
 )
 
 type userPasswordCmd struct {
-	remote
+	command.Remote
 	Name string `arg:"" name:"name" help:"Username."`
 }
 
@@ -26,24 +27,24 @@ func (userPasswordCmd) Help() string {
 }
 
 // Run resets the password and uses the code by itself.
-func (c *userPasswordCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *userPasswordCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
-	password, err := e.askPassword("New password for "+c.Name, true)
+	password, err := askPassword(e, "New password for "+c.Name, true)
 	if err != nil {
 		return err
 	}
 	if err := signin.CheckPassword(c.Name, password); err != nil { // before the reset voids the old one
-		return failed(exitUsage, "%s", strings.Replace(err.Error(), "body.password: ", "the password ", 1))
+		return command.Failed(command.ExitUsage, "%s", strings.Replace(err.Error(), "body.password: ", "the password ", 1))
 	}
-	code, _, err := cl.resetPassword(e.ctx, c.Name)
+	code, _, err := resetPassword(e.Ctx, cl, c.Name)
 	if err != nil {
 		return err
 	}
 	body := map[string]string{"username": c.Name, "one_time_code": code.Code, "password": password}
-	if _, err := cl.call(e.ctx, http.MethodPost, "/v2/set_password", body, nil); err != nil {
+	if _, err := cl.Call(e.Ctx, http.MethodPost, "/v2/set_password", body, nil); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.Err, "the password of %s is set\n", c.Name)
@@ -51,7 +52,7 @@ func (c *userPasswordCmd) Run(e *env) error {
 }
 
 type userResetPasswordCmd struct {
-	remote
+	command.Remote
 	Name string `arg:"" name:"name" help:"Username."`
 }
 
@@ -60,17 +61,17 @@ func (userResetPasswordCmd) Help() string {
 		"API keys are not.\n\nExample: quarry user reset-password ann"
 }
 
-func (c *userResetPasswordCmd) Run(e *env) error {
-	cl, err := c.connect()
+func (c *userResetPasswordCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
-	code, raw, err := cl.resetPassword(e.ctx, c.Name)
+	code, raw, err := resetPassword(e.Ctx, cl, c.Name)
 	switch {
 	case err != nil:
 		return err
 	case c.JSON:
-		printJSON(e.Out, raw)
+		command.PrintJSON(e.Out, raw)
 	case code.Link != "":
 		fmt.Fprintln(e.Out, code.Link)
 	default:
@@ -85,21 +86,21 @@ type codeView struct {
 	Link string `json:"one_time_code_link"`
 }
 
-func (c *client) resetPassword(ctx context.Context, name string) (code codeView, raw []byte, err error) {
-	raw, err = c.call(ctx, http.MethodPost, "/v2/users/"+segment(name)+"/reset_password", nil, &code)
+func resetPassword(ctx context.Context, c *command.Client, name string) (code codeView, raw []byte, err error) {
+	raw, err = c.Call(ctx, http.MethodPost, "/v2/users/"+command.Segment(name)+"/reset_password", nil, &code)
 	return code, raw, err
 }
 
-// connectAs gives a client that acts as a person who signs in with a password, or, without a name, as connect does.
-func (r remote) connectAs(e *env, name string) (*client, error) {
+// connectAs gives a client that acts as a person who signs in with a password, or, without a name, as Connect does.
+func connectAs(r command.Remote, e *command.Env, name string) (*command.Client, error) {
 	if name == "" {
-		return r.connect()
+		return r.Connect()
 	}
-	cl, err := r.reach()
+	cl, err := r.Reach()
 	if err != nil {
 		return nil, err
 	}
-	password, err := e.askPassword("Password of "+name, false)
+	password, err := askPassword(e, "Password of "+name, false)
 	if err != nil {
 		return nil, err
 	}
@@ -107,27 +108,27 @@ func (r remote) connectAs(e *env, name string) (*client, error) {
 		Token string `json:"access_token"`
 	}
 	body := map[string]string{"username": name, "password": password}
-	if _, err := cl.call(e.ctx, http.MethodPost, "/v2/sign_in", body, &t); err != nil {
+	if _, err := cl.Call(e.Ctx, http.MethodPost, "/v2/sign_in", body, &t); err != nil {
 		return nil, err
 	}
-	cl.token = t.Token
+	cl.Token = t.Token
 	return cl, nil
 }
 
 // askPassword asks on the terminal without showing what is typed, twice for a new one, or reads the first line of
 // standard input where that is no terminal.
-func (e *env) askPassword(prompt string, twice bool) (string, error) {
+func askPassword(e *command.Env, prompt string, twice bool) (string, error) {
 	f, ok := e.In.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return readLine(e.In)
 	}
-	first, err := e.askHidden(f, prompt+": ")
+	first, err := askHidden(e, f, prompt+": ")
 	if err != nil || !twice {
 		return first, err
 	}
-	second, err := e.askHidden(f, "Again: ")
+	second, err := askHidden(e, f, "Again: ")
 	if err == nil && first != second {
-		err = failed(exitUsage, "the two are not the same; nothing was changed")
+		err = command.Failed(command.ExitUsage, "the two are not the same; nothing was changed")
 	}
 	return first, err
 }
@@ -135,21 +136,21 @@ func (e *env) askPassword(prompt string, twice bool) (string, error) {
 // readLine reads a password that ends with the line. One that is longer than any is cut and refused later.
 func readLine(in io.Reader) (string, error) {
 	if in == nil {
-		return "", failed(exitUsage, "no password came on standard input")
+		return "", command.Failed(command.ExitUsage, "no password came on standard input")
 	}
 	line, err := bufio.NewReader(io.LimitReader(in, signin.MaxPassword+3)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("read password: %w", err)
 	}
 	if line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"); line == "" {
-		return "", failed(exitUsage, "no password came on standard input")
+		return "", command.Failed(command.ExitUsage, "no password came on standard input")
 	}
 	return line, nil
 }
 
 // askHidden reads a line that the terminal does not show, and leaves the terminal as it was when the command is
 // interrupted.
-func (e *env) askHidden(f *os.File, prompt string) (string, error) {
+func askHidden(e *command.Env, f *os.File, prompt string) (string, error) {
 	was, err := term.GetState(int(f.Fd()))
 	if err != nil {
 		return "", fmt.Errorf("read terminal: %w", err)
@@ -171,9 +172,9 @@ func (e *env) askHidden(f *os.File, prompt string) (string, error) {
 			return "", fmt.Errorf("read password: %w", l.err)
 		}
 		return string(l.text), nil
-	case <-e.ctx.Done():
+	case <-e.Ctx.Done():
 		_ = term.Restore(int(f.Fd()), was) // the command ends either way
 		fmt.Fprintln(e.Err)
-		return "", e.ctx.Err()
+		return "", e.Ctx.Err()
 	}
 }
