@@ -115,6 +115,15 @@ func (h *house) client(t *testing.T, body object) (id, token string) {
 	return made["id"].(string), got["access_token"].(string)
 }
 
+// signedIn makes a user over the API and gives the token of a sign-in with the password that its code let it set.
+func (h *house) signedIn(t *testing.T, name string, api ...string) (token string) {
+	t.Helper()
+	const password = "a walk through every door"
+	made := h.must(t, http.StatusCreated, "POST", "/v2/users", object{"email": name + "@x.test", "username": name, "api_roles": append([]string{}, api...)})
+	h.mustAs(t, http.StatusNoContent, "", "POST", "/v2/set_password", object{"username": name, "one_time_code": made["one_time_code"], "password": password})
+	return h.mustAs(t, http.StatusOK, "", "POST", "/v2/sign_in", object{"username": name, "password": password})["access_token"].(string)
+}
+
 func onCorpus(key, role string) []object { return []object{{"corpus_key": key, "role": role}} }
 
 // person makes a user by a direct write, since only a person makes a personal key, and gives the secret of such a key.
@@ -225,6 +234,9 @@ func (h *house) known(t *testing.T) map[string]caller {
 		_, token := h.client(t, object{"name": role, "api_roles": []string{role}})
 		out["client "+role] = caller{token, roles.Holder{API: role}}
 	}
+	for _, role := range []string{"owner", "viewer", "agent_developer"} {
+		out["signed in as "+role] = caller{h.signedIn(t, "signed-in-"+role, role), roles.Holder{API: role}}
+	}
 	for _, role := range authz.CorpusRoles() {
 		for _, on := range []string{right, wrong} {
 			holder := roles.Holder{Corpus: role, Key: on}
@@ -256,6 +268,10 @@ func (h *house) nobody(t *testing.T) map[string]string {
 	h.must(t, http.StatusOK, "PATCH", "/v2/users/off", object{"enabled": false})
 	out["a deleted user"] = h.person(t, "gone", everything...)
 	h.must(t, http.StatusNoContent, "DELETE", "/v2/users/gone", nil)
+	out["a disabled user who signed in"] = h.signedIn(t, "signed-in-off", everything...)
+	h.must(t, http.StatusOK, "PATCH", "/v2/users/signed-in-off", object{"enabled": false})
+	out["a deleted user who signed in"] = h.signedIn(t, "signed-in-gone", everything...)
+	h.must(t, http.StatusNoContent, "DELETE", "/v2/users/signed-in-gone", nil)
 	id, secret := h.key(t, object{"name": "off", "api_roles": everything})
 	h.must(t, http.StatusOK, "PATCH", "/v2/api_keys/"+id, object{"enabled": false})
 	out["a disabled key"] = secret
