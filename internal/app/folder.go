@@ -118,6 +118,9 @@ func writeSynced(name, text string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(text)
+	err = f.Chmod(0o600) // one that was there keeps its mode otherwise
+	if err == nil {
+		_, err = f.WriteString(text)
+	}
 	return errors.Join(err, f.Sync(), f.Close())
 }

@@ -35,6 +35,11 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	if err := inspect(path); err != nil {
 		return nil, startError(path, err)
 	}
+	if c.vfs == "" {
+		if err := makePrivate(path); err != nil {
+			return nil, startError(path, err)
+		}
+	}
 	db, err := connectSQLite(ctx, path, c.vfs)
 	if err != nil {
 		return nil, startError(path, err)
@@ -96,6 +101,16 @@ func dsn(path, vfs string, reader bool) string {
 		q.Set("vfs", vfs)
 	}
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: q.Encode()}).String()
+}
+
+// makePrivate makes the file for its owner alone before SQLite would make it for everybody; the log and its index take
+// their mode from it.
+func makePrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // prepareFolder makes the data folder durably and proves that it can be written: a full or read-only disk would
