@@ -28,11 +28,15 @@ func openPostgres(ctx context.Context, text string) (*DB, error) {
 	return &DB{read: pool, close: pool.Close}, nil
 }
 
-// redact gives a database URL without its password.
+// redact gives a database URL without its password and its parameters, which may hold one too.
 func redact(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return "(unreadable URL)"
 	}
-	return u.Redacted()
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	if name := u.User.Username(); name != "" {
+		shown.User = url.User(name)
+	}
+	return shown.String()
 }

@@ -142,7 +142,7 @@ func TestInterrupt(t *testing.T) {
 // key that stands in the file is valid.
 func TestKillDuringFirstStart(t *testing.T) {
 	t.Parallel()
-	for _, sign := range []string{"quarry.lock", "quarry.db", "quarry.db-wal", "owner.key.new", "owner.key", "address"} {
+	for _, sign := range []string{"quarry.lock", "quarry.db", "quarry.db-wal", "secret.key.new", "secret.key", "owner.key.new", "owner.key", "address"} {
 		t.Run(sign, func(t *testing.T) {
 			dir := t.TempDir()
 			killWhen(t, dir, sign)

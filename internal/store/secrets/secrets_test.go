@@ -392,4 +392,26 @@ func testRotationStops(t *testing.T, db *store.DB) {
 		}
 		before = keys[0].ID()
 	}
+	// A kill between the register and the file leaves only the file to clear.
+	keys := []seal.Key{keyOf(t, file), seal.NewKey()}
+	if err := file.Write(keys); err != nil {
+		t.Fatal(err)
+	}
+	v := start(100)
+	if p, err := v.Rotate(t.Context()); err != nil || !p.Done || p.Key != keys[0].ID() || p.Resealed != 0 {
+		t.Errorf("a rotation with only the file to clear gives %+v, %v; want the key %s", p, err, keys[0].ID())
+	}
+	if left, err := file.Read(); err != nil || len(left) != 1 || left[0].ID() != keys[0].ID() {
+		t.Errorf("the file holds %v, %v", left, err)
+	}
+	check(v, "with the file cleared")
+}
+
+func keyOf(t *testing.T, file *seal.File) seal.Key {
+	t.Helper()
+	keys, err := file.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys[0]
 }
