@@ -11,6 +11,7 @@ import (
 
 	"quarry/internal/cli/access"
 	"quarry/internal/cli/command"
+	"quarry/internal/redact"
 )
 
 // Streams are where a command reads and writes.
@@ -88,13 +89,13 @@ func report(e *command.Env, err error) int {
 		return command.ExitDone
 	case errors.As(err, &f):
 		if f.Text != "" {
-			fmt.Fprintln(e.Err, "quarry:", f.Text)
+			fmt.Fprintln(e.Err, "quarry:", redact.Text(f.Text))
 		}
 		return f.Code
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(e.Err, "quarry: stopped")
 		return command.ExitSomeFailed
 	}
-	fmt.Fprintln(e.Err, "quarry:", err)
+	fmt.Fprintln(e.Err, "quarry:", redact.Text(err.Error()))
 	return command.ExitSomeFailed
 }

@@ -34,7 +34,7 @@ type rotation struct {
 	Advice    string `json:"advice,omitempty"`
 }
 
-// Run asks for steps until the rotation is done.
+// Run rotates, and tells the sum.
 func (c *secretRotateCmd) Run(e *command.Env) error {
 	cl, err := c.Connect()
 	if err != nil {
@@ -43,24 +43,10 @@ func (c *secretRotateCmd) Run(e *command.Env) error {
 	if c.Signing {
 		return c.signing(e, cl)
 	}
-	var all rotation
-	var bar *command.Progress
-	for !all.Done {
-		var step rotation
-		if _, err := cl.Call(e.Ctx, http.MethodPost, "/v2/secret_keys/rotate", nil, &step); err != nil {
-			if bar != nil {
-				bar.Done()
-			}
-			return err
-		}
-		step.Resealed += all.Resealed
-		all = step
-		if bar == nil {
-			bar = command.NewProgress(e.Err, all.Resealed+all.Remaining, "secrets")
-		}
-		bar.At(all.Resealed)
+	all, err := rotate(e, cl)
+	if err != nil {
+		return err
 	}
-	bar.Done()
 	if c.JSON {
 		raw, err := json.Marshal(all)
 		if err != nil {
@@ -69,11 +55,38 @@ func (c *secretRotateCmd) Run(e *command.Env) error {
 		command.PrintJSON(e.Out, raw)
 		return nil
 	}
-	fmt.Fprintf(e.Out, "%d secrets sealed again; everything is sealed under the key %s\n", all.Resealed, all.Key)
+	noun := "secrets"
+	if all.Resealed == 1 {
+		noun = "secret"
+	}
+	fmt.Fprintf(e.Out, "%d %s sealed again; everything is sealed under the key %s\n", all.Resealed, noun, all.Key)
 	if all.Advice != "" {
 		fmt.Fprintln(e.Out, all.Advice)
 	}
 	return nil
+}
+
+// rotate asks for steps until one says that it was the last, and gives the sum.
+func rotate(e *command.Env, cl *command.Client) (all rotation, err error) {
+	var bar *command.Progress // nil while there was nothing to wait for
+	for {
+		var step rotation
+		_, err := cl.Call(e.Ctx, http.MethodPost, "/v2/secret_keys/rotate", nil, &step)
+		step.Resealed += all.Resealed
+		if err == nil && bar == nil && !step.Done {
+			bar = command.NewProgress(e.Err, step.Resealed+step.Remaining, "secrets")
+		}
+		if bar != nil && err == nil {
+			bar.At(step.Resealed)
+		}
+		if err != nil || step.Done {
+			if bar != nil {
+				bar.Done()
+			}
+			return step, err
+		}
+		all = step
+	}
 }
 
 // signing replaces the key that signs access tokens.
