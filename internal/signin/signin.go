@@ -64,6 +64,7 @@ type Issuer interface {
 type Token struct {
 	Secret  string
 	Seconds int // until it expires
+	User    id.User
 }
 
 // Config is what a Service needs.
@@ -128,7 +129,7 @@ func (s *Service) SignIn(ctx context.Context, a Attempt) (Token, error) {
 	if err != nil {
 		return Token{}, fmt.Errorf("issue token: %w", err)
 	}
-	return Token{secret, seconds}, nil
+	return Token{secret, seconds, who.User}, nil
 }
 
 // rehash brings a hash to today's cost. Signing in does not fail by it.

@@ -119,7 +119,7 @@ func TestSignIn(t *testing.T) {
 	}
 	for _, spelled := range []string{"Ann", "ANN", "ａnn"} {
 		got, err := f.try(t, spelled, "pass wo\u0308rd "+password)
-		if want := (signin.Token{Secret: "user " + string(ann.ID) + " 1", Seconds: 1800}); err != nil || got != want {
+		if want := (signin.Token{Secret: "user " + string(ann.ID) + " 1", Seconds: 1800, User: ann.ID}); err != nil || got != want {
 			t.Errorf("%s: %+v, %v, want %+v", spelled, got, err, want)
 		}
 	}

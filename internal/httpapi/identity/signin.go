@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"quarry/internal/api"
+	"quarry/internal/authz"
 	"quarry/internal/httpapi"
 	"quarry/internal/signin"
 )
@@ -27,6 +28,7 @@ func (a *Area) signIn(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if err != nil {
 		return err
 	}
+	c.Principal = authz.Principal{Kind: authz.User, ID: string(t.User), Name: in.Username, Credential: string(t.User)} // for log and audit
 	return httpapi.WriteJSON(w, http.StatusOK, api.OAuthTokenResponse{AccessToken: t.Secret, TokenType: "Bearer", ExpiresIn: t.Seconds})
 }
 
