@@ -22,6 +22,9 @@ func (db *DB) Pragma(ctx context.Context, text string) error {
 // StartError words an error of Open for the database file at path.
 var StartError = startError
 
+// Steady is the text that SQLite prepares for a statement.
+var Steady = steady
+
 // SweepStep is how much one step of the sweeper removes.
 const SweepStep = sweepStep
 

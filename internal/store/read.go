@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"regexp"
 	"sync"
 	"sync/atomic"
 )
@@ -84,7 +85,7 @@ func (t *texts) statement(ctx context.Context, query string) *sql.Stmt {
 	if ok || full {
 		return s
 	}
-	s, err := t.db.PrepareContext(ctx, query)
+	s, err := t.db.PrepareContext(ctx, steady(query))
 	if err != nil {
 		return nil // running the text will say it again
 	}
@@ -97,6 +98,14 @@ func (t *texts) statement(ctx context.Context, query string) *sql.Stmt {
 	t.stmts[query] = s
 	return s
 }
+
+// limits matches a LIMIT that is given as a parameter.
+var limits = regexp.MustCompile(`\bLIMIT (\$[0-9]+)`)
+
+// steady gives the text of a statement that SQLite does not parse again at each use. Its planner looks at the value of a
+// LIMIT that is a parameter alone and plans anew whenever it is bound, which costs more than to run most statements (a
+// list of corpora takes half the time without); it does not look into sums.
+func steady(query string) string { return limits.ReplaceAllString(query, "LIMIT $1 + 0") }
 
 // known gives the parsed statement if there is one.
 func (t *texts) known(query string) *sql.Stmt {

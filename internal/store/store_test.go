@@ -782,3 +782,19 @@ func TestLostConnections(t *testing.T) {
 		}
 	}
 }
+
+// TestSteady proves that a LIMIT which is a parameter alone, for which SQLite would plan anew at each use, is prepared as
+// a sum, and that nothing else of a text changes.
+func TestSteady(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"SELECT no FROM t ORDER BY no LIMIT $3":          "SELECT no FROM t ORDER BY no LIMIT $3 + 0",
+		"DELETE FROM t WHERE no IN (SELECT 1 LIMIT $12)": "DELETE FROM t WHERE no IN (SELECT 1 LIMIT $12 + 0)",
+		"SELECT 1 LIMIT 1":                               "SELECT 1 LIMIT 1",
+		"SELECT limits, $1 FROM t":                       "SELECT limits, $1 FROM t",
+	} {
+		if got := store.Steady(text); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}

@@ -60,7 +60,7 @@ func (t *Tx) prepared(query string) *sql.Stmt {
 	if len(t.stmts) >= maxStatements {
 		return nil
 	}
-	s, err := t.on.PrepareContext(t.ctx, query)
+	s, err := t.on.PrepareContext(t.ctx, steady(query))
 	if err != nil {
 		return nil
 	}
