@@ -208,7 +208,7 @@ func (r *Keyring) find(id string) (Key, error) {
 	if k, ok := r.held(id); ok {
 		return k, nil
 	}
-	return Key{}, fmt.Errorf("%w: it was sealed under key %s and the keys here are %s", ErrUnknownKey, id, strings.Join(r.IDs(), ", "))
+	return Key{}, fmt.Errorf("%w: it was sealed under key %s and the keys here are %s; add that key to the key file or to QUARRY_SECRET_KEY of this node", ErrUnknownKey, id, strings.Join(r.IDs(), ", "))
 }
 
 func (r *Keyring) held(id string) (Key, bool) {

@@ -2,7 +2,9 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -94,6 +96,9 @@ func (v *Vault) keys() ([]seal.Key, error) {
 		return v.cfg.Keys, nil
 	}
 	keys, err := v.cfg.File.Read()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.Conflict("secret_key_unusable", "the key file %s is gone; put it back from its backup before the service is started again, then rotate", v.cfg.File.Path())
+	}
 	if err != nil {
 		return nil, fault.Conflict("secret_key_unusable", "%v", err)
 	}

@@ -289,8 +289,31 @@ func TestRotateOnTwoNodes(t *testing.T) {
 			mustBear(t, a, fresh)
 		}
 	}
-	p := testkit.StartBinary(t, copyFolder(t, two), "--database", database) // a copy of the file serves as well
-	mustBear(t, p, bearer)
+	// A node with a copy of the file has to be given the new one; until then it says so, and does everything else.
+	three := t.TempDir()
+	write(t, filepath.Join(three, "owner.key"), []byte(a.Key)) // for the test
+	copied := filepath.Join(three, "secret.key")
+	write(t, copied, read(t, filepath.Join(one, "secret.key")))
+	if err := os.Chmod(copied, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := testkit.StartBinary(t, three, "--database", database)
+	for _, path := range []string{"/v2/secret_keys/rotate", "/v2/signing_keys/rotate"} {
+		a.Client().Must(t, http.StatusOK, "POST", path, nil)
+	}
+	made := a.Client().Must(t, http.StatusCreated, "POST", "/v2/app_clients", map[string]any{"type": "client_credentials", "name": "c", "api_roles": []any{"viewer"}})
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {made["client_id"].(string)}, "client_secret": {made["client_secret"].(string)}}.Encode()
+	status, answer := raw(t, c, "POST", "/oauth/token", []byte(form), map[string]string{"Content-Type": "application/x-www-form-urlencoded"})
+	if status != http.StatusServiceUnavailable || !strings.Contains(answer, "secret key") {
+		t.Errorf("a token without its key: %d %s", status, answer)
+	}
+	mustBear(t, c, bearer)
+	write(t, copied, read(t, filepath.Join(one, "secret.key")))
+	mustBear(t, c, token(t, c, made["client_id"].(string), made["client_secret"].(string)))
+	mustStop(t, c)
+	if log := c.Log(); !strings.Contains(log, "add that key to the key file") {
+		t.Errorf("the log does not say what to do:\n%s", log)
+	}
 }
 
 // TestDatabasePassword proves that a start which fails for its database shows no password of its address, however

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"quarry/internal/fault"
 	"quarry/internal/seal"
 	"quarry/internal/store"
 )
@@ -40,7 +41,7 @@ func (s *Store) Put(tx *store.Tx, name string, plain []byte) error {
 	}
 	sealed, err := s.ring.SealWith(id, name, plain)
 	if err != nil {
-		return err
+		return known(err)
 	}
 	// A rotation that ends between the two statements takes the key away; the reference then refuses the write.
 	if err := tx.Exec(`INSERT INTO secrets (name, sealed, key_id) VALUES ($1, $2, $3)
@@ -50,7 +51,8 @@ func (s *Store) Put(tx *store.Tx, name string, plain []byte) error {
 	return nil
 }
 
-// Get gives a secret; ErrNone when there is none of that name.
+// Get gives a secret; ErrNone when there is none of that name. Where its key is unknown here, that is a
+// fault.KindUnavailable, as for List and Put.
 func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
 	var plain []byte
 	err := s.reading(func() error {
@@ -130,7 +132,15 @@ func (s *Store) reading(read func() error) error {
 	if errors.Is(err, seal.ErrUnknownKey) {
 		err = read()
 	}
-	return err
+	return known(err)
+}
+
+// known makes an outage of a key that this node does not have; the log has which one, and what to do.
+func known(err error) error {
+	if !errors.Is(err, seal.ErrUnknownKey) {
+		return err
+	}
+	return fault.Unavailable("secret_key_unknown", "this node does not have the secret key of what it needs; its log says which one and what to do").Because(err)
 }
 
 // span gives the bounds of the names that begin with prefix.
