@@ -32,6 +32,8 @@ type Call struct {
 	// Named is what a request names beside its path, for the audit: a handler that reads its body itself sets it.
 	Named map[string]string
 
+	Found any // what the resolver of the last path parameter read, for handlers that would read the same again
+
 	leave []func() // gives back what the request holds, see limit.go
 }
 

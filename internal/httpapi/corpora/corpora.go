@@ -44,7 +44,8 @@ func (a *Area) Handlers() map[string]httpapi.Handler {
 // Resolver answers whether the corpus that the path names exists.
 func Resolver(corpora *corpus.Service) httpapi.Resolver {
 	return func(ctx context.Context, c *httpapi.Call) error {
-		_, err := corpora.Get(ctx, c.Path["corpus_key"])
+		found, err := corpora.Get(ctx, c.Path["corpus_key"])
+		c.Found = found
 		return err
 	}
 }
@@ -62,9 +63,12 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 }
 
 func (a *Area) get(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	found, err := a.corpora.Get(r.Context(), c.Path["corpus_key"])
-	if err != nil {
-		return err
+	found, ok := c.Found.(corpus.Corpus)
+	if !ok { // no resolver ran
+		var err error
+		if found, err = a.corpora.Get(r.Context(), c.Path["corpus_key"]); err != nil {
+			return err
+		}
 	}
 	return httpapi.WriteJSON(w, http.StatusOK, wireCorpus(&found))
 }
