@@ -110,11 +110,11 @@ func (s *Service) Settle(ctx context.Context, event id.Audit, status int) {
 }
 
 // Note records a change that was refused before it began, or a sign-in. Failures are kept at a bounded rate for each
-// address and in total, so that they can't fill the disk; the next event kept says in "left_out" how many were not.
+// credential, or for each address of strangers and all of these in total, so that they can't fill the disk; the next event kept says in "left_out" how many were not.
 func (s *Service) Note(ctx context.Context, e Event) {
 	e.At = time.Now().UTC()
 	if e.Status >= 400 {
-		kept, leftOut := s.rate.take(e.Address, e.At)
+		kept, leftOut := s.rate.take(e.Actor.Credential, e.Address, e.At)
 		if !kept {
 			return
 		}

@@ -111,6 +111,13 @@ func TestRefusalsAreBounded(t *testing.T) {
 		if got := refuse(20_000, func(i int) string { return fmt.Sprint("10.0.0.", i) }); got < 190 || got > 200 {
 			t.Errorf("%d refusals of 20,000 addresses kept, want about 200", got)
 		}
+		known := len(store.events)
+		for range 1000 {
+			s.Note(t.Context(), audit.Event{Action: "deleteCorpus", Actor: audit.Actor{Credential: "aky_1"}, Address: "192.0.2.1", Status: 403})
+		}
+		if got := len(store.events) - known; got != 20 {
+			t.Errorf("%d refusals of a known caller kept beside those of strangers, want 20", got)
+		}
 		time.Sleep(time.Hour)
 		if got := refuse(1000, one); got != 20 {
 			t.Errorf("%d refusals kept after an hour, want 20", got)

@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// The refusals that are kept: from one address twenty at once and then six in a minute, from all together two hundred
-// and then one in a second. At the worst that is 86,400 rows in a day, some 40 MB.
+// The refusals that are kept: of one credential, or from one address where nobody is known, twenty at once and then six
+// in a minute; from all unknown callers together two hundred and then one in a second. At the worst strangers make
+// 86,400 rows in a day, some 40 MB, and what a known caller tries is kept all the same.
 const (
-	addressBurst = 20
-	addressEvery = 10 * time.Second
-	totalBurst   = 200
-	totalEvery   = time.Second
-	// maxAddresses bounds the memory; beyond it the addresses share one allowance.
-	maxAddresses = 10_000
+	sourceBurst = 20
+	sourceEvery = 10 * time.Second
+	totalBurst  = 200
+	totalEvery  = time.Second
+	// maxSources bounds the memory; beyond it the others share one allowance.
+	maxSources = 10_000
 )
 
 // bucket is an allowance as the moment when it will be full: one taken moves the moment on by one period.
@@ -32,46 +33,52 @@ func (b *bucket) take(now time.Time, every time.Duration) {
 
 // rate says which refusals are kept. Safe for concurrent use.
 type rate struct {
-	mu        *sync.Mutex
-	total     bucket
-	addresses map[string]*bucket
-	leftOut   int // since the last one kept
+	mu      *sync.Mutex
+	total   bucket
+	sources map[string]*bucket
+	leftOut int // since the last one kept
 }
 
-func newRate() rate { return rate{mu: new(sync.Mutex), addresses: map[string]*bucket{}} }
+func newRate() rate { return rate{mu: new(sync.Mutex), sources: map[string]*bucket{}} }
 
-// take reports whether a refusal of an address is kept, and how many were left out before it.
-func (r *rate) take(address string, now time.Time) (kept bool, leftOut int) {
+// take reports whether a refusal of a credential or an address is kept, and how many were left out before it.
+func (r *rate) take(credential, address string, now time.Time) (kept bool, leftOut int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := r.of(address, now)
-	if !b.has(now, addressBurst, addressEvery) || !r.total.has(now, totalBurst, totalEvery) {
+	stranger, source := credential == "", "credential "+credential
+	if stranger {
+		source = "address " + address
+	}
+	b := r.of(source, now)
+	if !b.has(now, sourceBurst, sourceEvery) || stranger && !r.total.has(now, totalBurst, totalEvery) {
 		r.leftOut++
 		return false, 0
 	}
-	b.take(now, addressEvery)
-	r.total.take(now, totalEvery)
+	b.take(now, sourceEvery)
+	if stranger {
+		r.total.take(now, totalEvery)
+	}
 	leftOut, r.leftOut = r.leftOut, 0
 	return true, leftOut
 }
 
-// of gives the allowance of an address. Full ones are forgotten when there are too many.
-func (r *rate) of(address string, now time.Time) *bucket {
-	if b := r.addresses[address]; b != nil {
+// of gives the allowance of a source. Full ones are forgotten when there are too many.
+func (r *rate) of(source string, now time.Time) *bucket {
+	if b := r.sources[source]; b != nil {
 		return b
 	}
-	if len(r.addresses) >= maxAddresses {
-		for a, b := range r.addresses {
+	if len(r.sources) >= maxSources {
+		for a, b := range r.sources {
 			if b.full.Before(now) {
-				delete(r.addresses, a)
+				delete(r.sources, a)
 			}
 		}
 	}
-	if len(r.addresses) >= maxAddresses {
-		address = ""
+	if len(r.sources) >= maxSources {
+		source = ""
 	}
-	if r.addresses[address] == nil {
-		r.addresses[address] = &bucket{}
+	if r.sources[source] == nil {
+		r.sources[source] = &bucket{}
 	}
-	return r.addresses[address]
+	return r.sources[source]
 }
