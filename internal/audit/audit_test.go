@@ -165,9 +165,9 @@ func TestMask(t *testing.T) {
 		{`{"api_key_role":"serving","max_tokens":12}`, `{"api_key_role":"serving","max_tokens":12}`},
 		{`{"secrets":{"a":"1","b":2,"c":null,"d":false}}`, `{"secrets":{"a":"****","b":"****","c":null,"d":false}}`},
 		{`{"headers":{"X":"1"},"private_key":{"pem":"p"}}`, `{"headers":{"X":"****"},"private_key":{"pem":"****"}}`},
-		{`{"note":"my key zut_0123456789abcdefghijABCDEFGHIJ_-345678 it is"}`, `{"note":"my key **** it is"}`},
+		{`{"note":"my key zut_0123456789abcdefghijABCDEFGHIJ_-345678 it is"}`, `{"note":"my key zut_**** it is"}`},
 		{`{"note":"Bearer eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln"}`, `{"note":"Bearer ****"}`},
-		{`{"free":{"zqt_0123456789abcdefghijABCDEFGHIJ":1}}`, `{"free":{"****":1}}`},
+		{`{"free":{"zqt_0123456789abcdefghijABCDEFGHIJ":1}}`, `{"free":{"zqt_****":1}}`},
 		{`[1]`, ``}, {`null`, ``}, {`"text"`, ``}, {``, ``}, {`{"a":`, ``},
 	} {
 		if got := string(audit.Mask([]byte(c.body), known)); got != c.want {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"quarry/internal/redact"
 )
 
 // Masked stands for a secret.
@@ -30,12 +32,9 @@ var secretName = regexp.MustCompile(`(?i)(^|[_-])(password|passwd|pass|pwd|pw|pa
 // IsSecretName reports whether a member of this name is masked.
 func IsSecretName(name string) bool { return secretName.MatchString(name) }
 
-// secretText matches secrets of ours wherever they stand: keys, client secrets, codes and tokens with their prefixes.
-var secretText = regexp.MustCompile(`\bz[a-z]{2}_[A-Za-z0-9_-]{16,}|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`)
-
 // MaskText masks what has the form of a secret of ours and cuts a text to max bytes.
 func MaskText(s string, limit int) string {
-	return cut(secretText.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), Masked), limit)
+	return cut(redact.Text(strings.ToValidUTF8(s, "\uFFFD")), limit)
 }
 
 func cut(s string, limit int) string {

@@ -1,7 +1,7 @@
-// Package redact takes what has the form of a secret of ours out of a text: API keys, client secrets, secret keys,
-// access tokens, passwords in addresses. It is the second line of defence for logs and errors, which are to be written
-// without secrets in the first place, and knows nothing of secrets that have no form of their own, such as passwords.
-// The command line puts its Writer around the log, httpapi its Text around error texts.
+// Package redact takes what has the form of a secret of ours out of a text: API keys, client secrets, one-time codes,
+// secret keys, access tokens, passwords in addresses. It is the second line of defence for logs, errors and the audit,
+// which are to be written without secrets in the first place, and knows nothing of secrets that have no form of their
+// own, such as passwords. The command line puts its Writer around the log, httpapi and audit its Text around texts.
 package redact
 
 import (
@@ -11,9 +11,9 @@ import (
 )
 
 var (
-	// secret matches keys and client secrets (zut_…, zqt_…, zwt_…, zcs_…), secret keys (qsk_…) and tokens (three parts of
+	// secret matches keys and client secrets (zut_…, zqt_…, zwt_…, zcs_…), one-time codes (zoc_…), secret keys (qsk_…) and tokens (three parts of
 	// base64url, of which the first is the JSON of a header).
-	secret = regexp.MustCompile(`(zut|zqt|zwt|zcs|qsk)_[A-Za-z0-9_-]{24,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`)
+	secret = regexp.MustCompile(`(zut|zqt|zwt|zcs|zoc|qsk)_[A-Za-z0-9_-]{24,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`)
 	// password matches the password of an address; what follows it must be a host.
 	password = regexp.MustCompile(`(://[^/\s:@"'<>?#]*:)[^/\s@"'<>]+@`)
 	// setting matches a password that stands as a parameter.
