@@ -36,7 +36,7 @@ func newKeyring(t *testing.T, roles map[string][]string) *keyring {
 		u := account.User{
 			ID: id.NewUser(), Username: name, Email: name + "@x.test", Enabled: true, Rights: authz.Rights{API: api}, Created: now, Updated: now,
 		}
-		if err := k.rows.CreateUser(t.Context(), u); err != nil {
+		if err := k.rows.CreateUser(t.Context(), u, account.CodeRow{}); err != nil {
 			t.Fatal(err)
 		}
 		k.people[name] = u

@@ -24,8 +24,8 @@ const (
 	maxMetadata    = 65_535
 )
 
-// CreateUser makes a user, with a one-time code where the installation gives codes out. Nobody grants more than they
-// hold.
+// CreateUser makes a user, together with a one-time code where the installation gives codes out: who tries again after
+// a failure must not find the name taken by a user whose code nobody has. Nobody grants more than they hold.
 func (s *Service) CreateUser(ctx context.Context, by authz.Principal, c CreateUser) (User, *Code, error) {
 	u, err := newUser(c)
 	if err != nil {
@@ -34,15 +34,12 @@ func (s *Service) CreateUser(ctx context.Context, by authz.Principal, c CreateUs
 	if err := authz.Covers(by, u.Rights); err != nil {
 		return User{}, nil, err
 	}
-	if err := s.store.CreateUser(ctx, u); err != nil {
-		return User{}, nil, err
-	}
 	if s.codes == nil {
-		return u, nil, nil
+		return u, nil, s.store.CreateUser(ctx, u, CodeRow{})
 	}
-	code, err := s.codes.Issue(ctx, u)
-	if err != nil {
-		return User{}, nil, fmt.Errorf("issue code for %s: %w", u.ID, err)
+	code, row := s.codes.First(u.Username)
+	if err := s.store.CreateUser(ctx, u, row); err != nil {
+		return User{}, nil, err
 	}
 	return u, &code, nil
 }

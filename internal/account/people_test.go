@@ -1,11 +1,10 @@
 package account_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -251,13 +250,14 @@ func TestNextRequest(t *testing.T) {
 	want("deleted")
 }
 
-type codes struct{ err error }
+type codes struct{}
 
-func (c codes) Issue(_ context.Context, u account.User) (account.Code, error) {
-	return account.Code{Secret: "code of " + u.Username, Link: "https://example.test"}, c.err
+func (codes) First(username string) (account.Code, account.CodeRow) {
+	return account.Code{Secret: "code of " + username, Link: "https://example.test"}, account.CodeRow{Digest: "digest of " + username, Expires: time.Now()}
 }
 
-// TestCode proves that a new user comes with the code that the installation makes, and that a failure shows.
+// TestCode proves that a new user comes with the code that the installation makes, and that neither is there without
+// the other: a user whose code nobody has would keep the name from who tries again.
 func TestCode(t *testing.T) {
 	t.Parallel()
 	db, err := store.Open(t.Context(), store.Config{Dir: t.TempDir()})
@@ -270,9 +270,16 @@ func TestCode(t *testing.T) {
 	if _, code, err := s.CreateUser(t.Context(), as("owner"), c); err != nil || code == nil || code.Secret != "code of ann@example.test" {
 		t.Errorf("code %v, %v", code, err)
 	}
-	no := errors.New("no")
+	if err := db.Write(t.Context(), func(tx *store.Tx) error {
+		return tx.Exec(`CREATE TRIGGER no_codes BEFORE INSERT ON passwords BEGIN SELECT RAISE(ABORT, 'no more codes'); END`)
+	}); err != nil {
+		t.Fatal(err)
+	}
 	c.Email = "bob@example.test"
-	if _, _, err := account.New(account.Config{Store: accounts.New(db), Codes: codes{no}}).CreateUser(t.Context(), as("owner"), c); !errors.Is(err, no) {
-		t.Errorf("failure: %v", err)
+	if _, _, err := s.CreateUser(t.Context(), as("owner"), c); err == nil || !strings.Contains(err.Error(), "no more codes") {
+		t.Errorf("a code that can't be written: %v", err)
+	}
+	if _, err := s.User(t.Context(), "bob@example.test"); !fault.Is(err, fault.KindNotFound) {
+		t.Errorf("its user: %v, want none", err)
 	}
 }

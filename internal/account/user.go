@@ -28,9 +28,10 @@ type User struct {
 
 // Users keeps users. Names are looked up by their folded form (see Fold).
 type Users interface {
-	// CreateUser writes a user: the conflict "user_exists" when name or e-mail address are taken, a fault of
-	// body.corpus_roles[n].corpus_key when a corpus that it is granted does not exist.
-	CreateUser(ctx context.Context, u User) error
+	// CreateUser writes a user and its first code, if there is one, in one transaction: the conflict "user_exists" when
+	// name or e-mail address are taken, a fault of body.corpus_roles[n].corpus_key when a corpus that it is granted does
+	// not exist.
+	CreateUser(ctx context.Context, u User, first CodeRow) error
 	// UserByName gives the user with all that is kept of it: fault.KindNotFound "user_not_found" when there is none.
 	UserByName(ctx context.Context, username string) (User, error)
 	// ListUsers gives up to l.Limit users, newest first, and whether more follow.
@@ -79,12 +80,18 @@ type UserPatch struct {
 
 // Codes makes the one-time codes with which users choose their first password.
 type Codes interface {
-	// Issue makes a code for the user, voiding the one before.
-	Issue(ctx context.Context, u User) (Code, error)
+	// First makes a code for a user that is about to be made, and what to keep of it.
+	First(username string) (Code, CodeRow)
 }
 
 // Code is a one-time code and where a person can use it.
 type Code struct{ Secret, Link string }
+
+// CodeRow is what is kept of a one-time code; the zero value stands for none.
+type CodeRow struct {
+	Digest  string // SHA-256, hex
+	Expires time.Time
+}
 
 // LastOwner is what the store answers to a change that would leave an installation that nobody can manage.
 func LastOwner(u User) error {

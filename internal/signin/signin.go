@@ -50,9 +50,8 @@ type Store interface {
 // NewCode is a code to store.
 type NewCode struct {
 	Username string
-	Digest   string // SHA-256, hex
-	Expires  time.Time
-	Void     bool // the password and the tokens that the user has
+	account.CodeRow
+	Void bool // the password and the tokens that the user has
 }
 
 // Issuer makes the token of a user who has signed in, and says how many seconds it is valid.
@@ -152,33 +151,30 @@ const (
 	codeLength = 24
 )
 
-// Issue gives a new user's code, in place of an earlier one. It makes a Service the account.Codes of new users.
-func (s *Service) Issue(ctx context.Context, u account.User) (account.Code, error) {
-	return s.issue(ctx, NewCode{Username: u.Username}, func(found account.User) error {
-		if found.ID != u.ID { // deleted, and made anew by another
-			return fault.NotFound("user_not_found", u.Username, "user %s does not exist", u.Username)
-		}
-		return nil
-	})
+// First gives the first code of a user who is about to be made. It makes a Service the account.Codes of new users.
+func (s *Service) First(username string) (account.Code, account.CodeRow) {
+	code := account.Code{Secret: codePrefix + id.Text(codeLength)}
+	code.Link = s.link(username, code.Secret)
+	return code, account.CodeRow{Digest: account.Digest(code.Secret), Expires: time.Now().Add(codeLife)}
+}
+
+// link leads to the page that takes a code; "" where the installation does not know its address.
+func (s *Service) link(username, code string) string {
+	if s.PublicURL == "" {
+		return ""
+	}
+	return strings.TrimRight(s.PublicURL, "/") + "/set_password?" + url.Values{"username": {username}, "code": {code}}.Encode()
 }
 
 // Reset gives a user a code, and voids an earlier code, the password and the tokens at once: who asks for it may have
 // reason to. Nobody resets the password of a user who may do more than they: with the code they would be that user.
 func (s *Service) Reset(ctx context.Context, by authz.Principal, username string) (account.Code, error) {
-	return s.issue(ctx, NewCode{Username: username, Void: true}, func(u account.User) error { return authz.Covers(by, u.Rights) })
-}
-
-func (s *Service) issue(ctx context.Context, c NewCode, allow func(account.User) error) (account.Code, error) {
-	code := account.Code{Secret: codePrefix + id.Text(codeLength)}
-	c.Digest, c.Expires = account.Digest(code.Secret), time.Now().Add(codeLife)
-	u, err := s.Store.SetCode(ctx, c, allow)
+	code, row := s.First(username)
+	u, err := s.Store.SetCode(ctx, NewCode{username, row, true}, func(u account.User) error { return authz.Covers(by, u.Rights) })
 	if err != nil {
 		return account.Code{}, fmt.Errorf("write code: %w", err)
 	}
-	if s.PublicURL != "" {
-		code.Link = strings.TrimRight(s.PublicURL, "/") + "/set_password?" +
-			url.Values{"username": {u.Username}, "code": {code.Secret}}.Encode()
-	}
+	code.Link = s.link(u.Username, code.Secret) // as the user spells it
 	return code, nil
 }
 

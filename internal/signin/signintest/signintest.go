@@ -38,7 +38,7 @@ func Run(t *testing.T, open func(testing.TB) Stores) {
 func newUser(t *testing.T, s Stores, name string) account.User {
 	t.Helper()
 	u := storetest.User(name)
-	if err := s.Accounts.CreateUser(t.Context(), u); err != nil {
+	if err := s.Accounts.CreateUser(t.Context(), u, account.CodeRow{}); err != nil {
 		t.Fatal(err)
 	}
 	return u
@@ -76,11 +76,11 @@ func testCodes(t *testing.T, s Stores) {
 		t.Errorf("nobody: %v", err)
 	}
 	soon := time.Now().UTC().Add(time.Hour).Truncate(time.Microsecond)
-	giveCode(t, s, signin.NewCode{Username: "ann", Digest: "first", Expires: soon})
-	if u := giveCode(t, s, signin.NewCode{Username: "ＡＮＮ", Digest: "second", Expires: soon}); u.ID != ann.ID || u.Username != "Ann" {
+	giveCode(t, s, signin.NewCode{Username: "ann", CodeRow: account.CodeRow{Digest: "first", Expires: soon}})
+	if u := giveCode(t, s, signin.NewCode{Username: "ＡＮＮ", CodeRow: account.CodeRow{Digest: "second", Expires: soon}}); u.ID != ann.ID || u.Username != "Ann" {
 		t.Errorf("the code went to %+v", u)
 	}
-	giveCode(t, s, signin.NewCode{Username: "bob", Digest: "bobs", Expires: soon})
+	giveCode(t, s, signin.NewCode{Username: "bob", CodeRow: account.CodeRow{Digest: "bobs", Expires: soon}})
 	if l := login(t, s, "aNN"); l.Code != "second" || !l.CodeExpires.Equal(soon) || l.Hash != "" || l.Epoch != 0 {
 		t.Errorf("with a code: %+v", l)
 	}
@@ -99,16 +99,16 @@ func testCodes(t *testing.T, s Stores) {
 	if l := login(t, s, "bob"); l.Hash != "" || l.Code != "bobs" || l.User != bob.ID || l.Epoch != 0 {
 		t.Errorf("bob: %+v", l)
 	}
-	giveCode(t, s, signin.NewCode{Username: "ann", Digest: "third", Expires: soon})
+	giveCode(t, s, signin.NewCode{Username: "ann", CodeRow: account.CodeRow{Digest: "third", Expires: soon}})
 	if l := login(t, s, "Ann"); l.Hash != "hash by second" || l.Epoch != 1 {
 		t.Errorf("a code beside the password: %+v", l)
 	}
-	giveCode(t, s, signin.NewCode{Username: "ann", Digest: "fourth", Expires: soon, Void: true})
+	giveCode(t, s, signin.NewCode{Username: "ann", CodeRow: account.CodeRow{Digest: "fourth", Expires: soon}, Void: true})
 	if l := login(t, s, "Ann"); l.Hash != "" || l.Code != "fourth" || l.Epoch != 2 {
 		t.Errorf("after a reset: %+v", l)
 	}
 	no := errors.New("not by you")
-	if _, err := s.SignIn.SetCode(ctx, signin.NewCode{Username: "bob", Digest: "x", Expires: soon, Void: true}, func(u account.User) error {
+	if _, err := s.SignIn.SetCode(ctx, signin.NewCode{Username: "bob", CodeRow: account.CodeRow{Digest: "x", Expires: soon}, Void: true}, func(u account.User) error {
 		if u.ID != bob.ID {
 			t.Errorf("asked about %+v", u)
 		}
@@ -119,7 +119,7 @@ func testCodes(t *testing.T, s Stores) {
 	if l := login(t, s, "bob"); l.Code != "bobs" || l.Epoch != 0 {
 		t.Errorf("the refused reset changed %+v", l)
 	}
-	if _, err := s.SignIn.SetCode(ctx, signin.NewCode{Username: "nobody", Expires: soon}, anyone); !fault.Is(err, fault.KindNotFound) {
+	if _, err := s.SignIn.SetCode(ctx, signin.NewCode{Username: "nobody", CodeRow: account.CodeRow{Expires: soon}}, anyone); !fault.Is(err, fault.KindNotFound) {
 		t.Errorf("a code for nobody: %v", err)
 	}
 	if err := s.Accounts.DeleteUser(ctx, "bob", anyone); err != nil {
@@ -134,7 +134,7 @@ func testCodes(t *testing.T, s Stores) {
 // testCodeAtOnce proves that of many who use one code at once, one sets a password.
 func testCodeAtOnce(t *testing.T, s Stores) {
 	ann := newUser(t, s, "ann")
-	giveCode(t, s, signin.NewCode{Username: "ann", Digest: "code", Expires: time.Now().Add(time.Hour)})
+	giveCode(t, s, signin.NewCode{Username: "ann", CodeRow: account.CodeRow{Digest: "code", Expires: time.Now().Add(time.Hour)}})
 	var set atomic.Int32
 	var all sync.WaitGroup
 	for range 8 {
@@ -157,7 +157,7 @@ func testCodeAtOnce(t *testing.T, s Stores) {
 // testRehash proves that a hash is replaced in place of the one it was made for, and that tokens stay valid by it.
 func testRehash(t *testing.T, s Stores) {
 	ann := newUser(t, s, "ann")
-	giveCode(t, s, signin.NewCode{Username: "ann", Digest: "code", Expires: time.Now().Add(time.Hour)})
+	giveCode(t, s, signin.NewCode{Username: "ann", CodeRow: account.CodeRow{Digest: "code", Expires: time.Now().Add(time.Hour)}})
 	if done, err := s.SignIn.SetPassword(t.Context(), ann.ID, "code", "old"); err != nil || !done {
 		t.Fatal(done, err)
 	}
@@ -176,7 +176,7 @@ func testRehash(t *testing.T, s Stores) {
 func testEpochs(t *testing.T, s Stores) {
 	ctx := t.Context()
 	ann := newUser(t, s, "ann")
-	giveCode(t, s, signin.NewCode{Username: "ann", Digest: "code", Expires: time.Now().Add(time.Hour)})
+	giveCode(t, s, signin.NewCode{Username: "ann", CodeRow: account.CodeRow{Digest: "code", Expires: time.Now().Add(time.Hour)}})
 	for i, c := range []struct {
 		change func(*account.User)
 		epoch  int64

@@ -36,7 +36,7 @@ func BenchmarkListKeys(b *testing.B) {
 		if i%5 == 0 {
 			owner = storetest.User(fmt.Sprint("user", i))
 			owner.Rights.Corpora = []authz.Grant{{Key: "c1", Role: "viewer"}}
-			if err := s.CreateUser(b.Context(), owner); err != nil {
+			if err := s.CreateUser(b.Context(), owner, account.CodeRow{}); err != nil {
 				b.Fatal(err)
 			}
 			k, _ = storetest.PersonalKey(owner)

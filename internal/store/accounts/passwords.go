@@ -43,10 +43,8 @@ func (s *Store) SetCode(ctx context.Context, c signin.NewCode, allow func(accoun
 		if err := allow(u); err != nil {
 			return err
 		}
-		if err := tx.Exec(`INSERT INTO passwords (user_id, hash, code, code_expires) VALUES ($1, '', $2, $3)
-			ON CONFLICT (user_id) DO UPDATE SET code = excluded.code, code_expires = excluded.code_expires`,
-			string(u.ID), c.Digest, c.Expires.UnixMicro()); err != nil {
-			return fmt.Errorf("write code: %w", err)
+		if err := putCode(tx, u.ID, c.CodeRow); err != nil {
+			return err
 		}
 		if !c.Void {
 			return nil
@@ -60,6 +58,15 @@ func (s *Store) SetCode(ctx context.Context, c signin.NewCode, allow func(accoun
 		return nil
 	})
 	return u, err
+}
+
+func putCode(tx *store.Tx, user id.User, c account.CodeRow) error {
+	if err := tx.Exec(`INSERT INTO passwords (user_id, hash, code, code_expires) VALUES ($1, '', $2, $3)
+		ON CONFLICT (user_id) DO UPDATE SET code = excluded.code, code_expires = excluded.code_expires`,
+		string(user), c.Digest, c.Expires.UnixMicro()); err != nil {
+		return fmt.Errorf("write code: %w", err)
+	}
+	return nil
 }
 
 // SetPassword stores a hash and uses up the code. See signin.Store.

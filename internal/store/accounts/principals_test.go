@@ -60,7 +60,7 @@ func testUserRights(t *testing.T, s stores) {
 	}
 	want := storetest.User("Ann Müller")
 	want.Rights = authz.Rights{API: []string{"corpus_viewer"}, Corpora: []authz.Grant{{Key: "c", Role: "editor"}, {Key: "a", Role: "viewer"}, {Key: "c", Role: "viewer"}}}
-	if err := s.Accounts.CreateUser(t.Context(), want); err != nil {
+	if err := s.Accounts.CreateUser(t.Context(), want, account.CodeRow{}); err != nil {
 		t.Fatal(err)
 	}
 	check := func() {

@@ -47,8 +47,13 @@ func object(raw []byte) string {
 }
 
 // CreateUser writes a user. See account.Users.
-func (s *Store) CreateUser(ctx context.Context, u account.User) error {
-	return s.db.Write(ctx, func(tx *store.Tx) error { return insertUser(tx, u) })
+func (s *Store) CreateUser(ctx context.Context, u account.User, first account.CodeRow) error {
+	return s.db.Write(ctx, func(tx *store.Tx) error {
+		if err := insertUser(tx, u); err != nil || first.Digest == "" {
+			return err
+		}
+		return putCode(tx, u.ID, first)
+	})
 }
 
 func insertUser(tx *store.Tx, u account.User) error {

@@ -35,7 +35,7 @@ func people(b *testing.B, n int) (*accounts.Store, string) {
 		for j := range 3 {
 			u.Rights.Corpora = append(u.Rights.Corpora, authz.Grant{Key: fmt.Sprint("c", (i+j)%20), Role: "viewer"})
 		}
-		if err := s.CreateUser(b.Context(), u); err != nil {
+		if err := s.CreateUser(b.Context(), u, account.CodeRow{}); err != nil {
 			b.Fatal(err)
 		}
 		k, _ := storetest.PersonalKey(u)

@@ -20,7 +20,7 @@ import (
 
 func createUser(t *testing.T, s stores, u account.User) account.User {
 	t.Helper()
-	if err := s.Accounts.CreateUser(t.Context(), u); err != nil {
+	if err := s.Accounts.CreateUser(t.Context(), u, account.CodeRow{}); err != nil {
 		t.Fatalf("create user %q: %v", u.Username, err)
 	}
 	return u
@@ -42,7 +42,7 @@ func testTakenUser(t *testing.T, s stores) {
 		{ID: "usr_1", Username: "ＡＮＮ", Email: "other@example.test"},
 		{ID: "usr_1", Username: "other", Email: "ANN@example.test"},
 	} {
-		err := s.Accounts.CreateUser(t.Context(), u)
+		err := s.Accounts.CreateUser(t.Context(), u, account.CodeRow{})
 		if f, ok := fault.As(err); !ok || f.Kind != fault.KindConflict || f.Code != "user_exists" {
 			t.Errorf("%s, %s: %v, want the conflict user_exists", u.Username, u.Email, err)
 		}
@@ -50,7 +50,7 @@ func testTakenUser(t *testing.T, s stores) {
 	create(t, s, "a")
 	u := storetest.User("bob")
 	u.Rights.Corpora = []authz.Grant{{Key: "a", Role: "viewer"}, {Key: "none", Role: "viewer"}}
-	err := s.Accounts.CreateUser(t.Context(), u)
+	err := s.Accounts.CreateUser(t.Context(), u, account.CodeRow{})
 	if f, ok := fault.As(err); !ok || f.Kind != fault.KindInvalid || f.Fields["body.corpus_roles[1].corpus_key"] == "" {
 		t.Errorf("grant on no corpus: %v, want a fault of body.corpus_roles[1].corpus_key", err)
 	}
@@ -68,7 +68,7 @@ func testTakenUserAtOnce(t *testing.T, s stores) {
 		if u.Email = fmt.Sprint(i, "@example.test"); i%2 == 0 {
 			u.Username = "zoe\u0308"
 		}
-		err := s.Accounts.CreateUser(ctx, u)
+		err := s.Accounts.CreateUser(ctx, u, account.CodeRow{})
 		if err != nil && !fault.Is(err, fault.KindConflict) {
 			t.Errorf("CreateUser: %v, want a conflict", err)
 		}

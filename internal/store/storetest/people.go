@@ -39,7 +39,7 @@ func AddKey(t testing.TB, c store.Config, username string, roles ...string) stri
 	defer db.Close()
 	u := User(username)
 	u.Rights = authz.Rights{API: roles}
-	if err := accounts.New(db).CreateUser(t.Context(), u); err != nil {
+	if err := accounts.New(db).CreateUser(t.Context(), u, account.CodeRow{}); err != nil {
 		t.Fatal(err)
 	}
 	k, secret := PersonalKey(u)
