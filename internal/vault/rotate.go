@@ -71,7 +71,7 @@ func (v *Vault) target(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("rotate secret keys: the database knows no key")
 	}
 	newest := registered[len(registered)-1].ID
-	keys, err := v.keys()
+	keys, err := v.keys(registered)
 	if err != nil {
 		return "", err
 	}
@@ -90,8 +90,9 @@ func (v *Vault) target(ctx context.Context) (string, error) {
 	return v.begin(ctx, newest, keys)
 }
 
-// keys reads the keys anew.
-func (v *Vault) keys() ([]seal.Key, error) {
+// keys reads the keys anew. Those of a file that lacks a registered key are not taken: the running ring may be the last
+// place that has it, and a rotation to another key would leave values that nothing opens.
+func (v *Vault) keys(registered []Registered) ([]seal.Key, error) {
 	if len(v.cfg.Keys) > 0 {
 		return v.cfg.Keys, nil
 	}
@@ -101,6 +102,12 @@ func (v *Vault) keys() ([]seal.Key, error) {
 	}
 	if err != nil {
 		return nil, fault.Conflict("secret_key_unusable", "%v", err)
+	}
+	for _, r := range registered {
+		if !slices.ContainsFunc(keys, func(k seal.Key) bool { return k.ID() == r.ID }) {
+			return nil, fault.Conflict("secret_key_unusable", "the key file %s lacks the secret key %s, under which the database has values; "+
+				"restore it from its backup or copy it from another node of this database", v.cfg.File.Path(), r.ID)
+		}
 	}
 	return keys, v.ring.Reload()
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"quarry/internal/fault"
 	"quarry/internal/seal"
 	"quarry/internal/store"
 	"quarry/internal/store/secrets"
@@ -38,6 +39,7 @@ func TestSecrets(t *testing.T) {
 				{"put and get", testPutSecret}, {"list and delete", testListSecrets}, {"nothing in plain", testNothingPlain},
 				{"register", testRegister}, {"register at once", testRegisterAtOnce}, {"seal anew", testSealAnew},
 				{"a late write", testLateWrite}, {"names", testSecretNames}, {"kills", testRotationStops},
+				{"a foreign key file", testForeignFile},
 			} {
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()
@@ -414,4 +416,36 @@ func keyOf(t *testing.T, file *seal.File) seal.Key {
 		t.Fatal(err)
 	}
 	return keys[0]
+}
+
+// testForeignFile proves that a key file that was replaced under a running service changes nothing: rotation refuses it,
+// the keys in memory still open and seal, and with the file back the rotation goes through.
+func testForeignFile(t *testing.T, db *store.DB) {
+	file := seal.NewFile(filepath.Join(t.TempDir(), "secret.key"))
+	v, err := vault.Open(t.Context(), vault.Config{Rows: secrets.NewRows(db), File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := secrets.New(db, v.Keyring())
+	putSecret(t, db, s, "a/b", "kept")
+	mine := keyOf(t, file)
+	if err := file.Write([]seal.Key{seal.NewKey()}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Rotate(t.Context()); !fault.Is(err, fault.KindConflict) || !strings.Contains(err.Error(), mine.ID()) {
+		t.Errorf("rotation over a foreign key file: %v, want a conflict that names %s", err, mine.ID())
+	}
+	putSecret(t, db, s, "a/c", "sealed meanwhile")
+	wantSecret(t, s, "a/b", "kept")
+	if rows, err := secrets.NewRows(db).Keys(t.Context()); err != nil || len(rows) != 1 || rows[0].ID != mine.ID() {
+		t.Errorf("registered %v, %v; want %s alone", rows, err, mine.ID())
+	}
+	if err := file.Write([]seal.Key{mine}); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := v.Rotate(t.Context()); err != nil || !p.Done || p.Key == mine.ID() {
+		t.Errorf("rotation with the file back: %+v, %v", p, err)
+	}
+	wantSecret(t, s, "a/b", "kept")
+	wantSecret(t, s, "a/c", "sealed meanwhile")
 }
