@@ -21,7 +21,7 @@ type Event struct {
 	At        time.Time
 	Actor     Actor
 	Action    string            // operation id
-	Target    map[string]string // what the path names, by parameter
+	Target    map[string]string // what the path names, and what was made, by the parameter that names it
 	Changes   json.RawMessage   // the body of the request as Mask gives it; nil without one
 	Address   string            // where the request came from
 	RequestID string
@@ -54,8 +54,9 @@ type List struct {
 type Store interface {
 	// Add writes e durably.
 	Add(ctx context.Context, e Event) error
-	// Settle sets the outcome of an event; an event that has one, or that doesn't exist, is an error.
-	Settle(ctx context.Context, event id.Audit, status int) error
+	// Settle sets the outcome of an event; an event that has one, or that doesn't exist, is an error. What was made is
+	// part of the event's target from then on.
+	Settle(ctx context.Context, event id.Audit, status int, made map[string]string) error
 	// List gives up to l.Limit events and whether more follow.
 	List(ctx context.Context, l List) (page []Event, more bool, err error)
 }
@@ -100,11 +101,11 @@ func reason(err error) string {
 // settleTime bounds the write of an outcome, which goes on when the client has left.
 const settleTime = 10 * time.Second
 
-// Settle records the outcome of a change. What can't be written stays unknown, and the log says so.
-func (s *Service) Settle(ctx context.Context, event id.Audit, status int) {
+// Settle records the outcome of a change and what it made. What can't be written stays unknown, and the log says so.
+func (s *Service) Settle(ctx context.Context, event id.Audit, status int, made map[string]string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
-	if err := s.store.Settle(ctx, event, status); err != nil {
+	if err := s.store.Settle(ctx, event, status, made); err != nil {
 		s.log.Warn("the outcome of an audit event was not recorded", "event", event, "status", status, "error", err)
 	}
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -17,8 +18,8 @@ import (
 type Auditor interface {
 	// Intend records what is about to be done; on an error it must not be done.
 	Intend(ctx context.Context, e audit.Event) (id.Audit, error)
-	// Settle records the outcome of what was intended.
-	Settle(ctx context.Context, event id.Audit, status int)
+	// Settle records the outcome of what was intended, and what was made.
+	Settle(ctx context.Context, event id.Audit, status int, made map[string]string)
 	// Note records what was refused before it began, and sign-ins.
 	Note(ctx context.Context, e audit.Event)
 }
@@ -95,7 +96,7 @@ func (s *Server) settle(x *exchange, r *http.Request) {
 	switch {
 	case status == 0, status == http.StatusNotImplemented, how == never:
 	case x.event != "":
-		s.cfg.Audit.Settle(r.Context(), x.event, status)
+		s.cfg.Audit.Settle(r.Context(), x.event, status, masked(x.call.Named))
 	case how == always && (status == http.StatusUnauthorized || status == http.StatusForbidden),
 		how == signing,
 		how == failing && status >= 400:
@@ -121,9 +122,7 @@ func (s *Server) eventOf(x *exchange) audit.Event {
 	for name, v := range c.Path {
 		e.Target[name] = audit.MaskText(v, audit.MaxName)
 	}
-	for name, v := range c.Named {
-		e.Target[name] = audit.MaskText(v, audit.MaxName)
-	}
+	maps.Copy(e.Target, masked(c.Named))
 	for i := range c.Op.Params { // what the contract doesn't know may be a secret under any name
 		p := &c.Op.Params[i]
 		values, given := c.Query[p.Name]
@@ -138,6 +137,15 @@ func (s *Server) eventOf(x *exchange) audit.Event {
 		}
 	}
 	return e
+}
+
+// masked gives what a handler named, without any secret.
+func masked(named map[string]string) map[string]string {
+	out := make(map[string]string, len(named))
+	for name, v := range named {
+		out[name] = audit.MaskText(v, audit.MaxName)
+	}
+	return out
 }
 
 // Proxies are the networks whose X-Forwarded-For is believed.

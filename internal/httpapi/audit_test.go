@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -49,13 +50,14 @@ func (a *record) Intend(_ context.Context, e audit.Event) (id.Audit, error) {
 	return e.ID, nil
 }
 
-func (a *record) Settle(_ context.Context, event id.Audit, status int) {
+func (a *record) Settle(_ context.Context, event id.Audit, status int, made map[string]string) {
 	a.say("settle %d", status)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i := range a.events {
 		if a.events[i].ID == event {
 			a.events[i].Status = status
+			maps.Copy(a.events[i].Target, made)
 		}
 	}
 }
@@ -245,25 +247,31 @@ func TestHostileTargets(t *testing.T) {
 }
 
 // TestNamedBesideThePath proves that an event holds query parameters of the contract, what a handler says that its body
-// names, and no parameter that the contract doesn't know.
+// names or that it made, and no parameter that the contract doesn't know.
 func TestNamedBesideThePath(t *testing.T) {
 	t.Parallel()
 	handlers := area{
 		"bulkDeleteCorpusDocuments": seen,
+		"createApiKey": func(w http.ResponseWriter, _ *http.Request, c *httpapi.Call) error {
+			c.Named = map[string]string{"api_key_id": "aky_1"}
+			w.WriteHeader(http.StatusCreated)
+			return nil
+		},
 		"getOAuthToken": func(_ http.ResponseWriter, _ *http.Request, c *httpapi.Call) error {
 			c.Named = map[string]string{"client_id": "app-1", "typed": "zcs_0123456789abcdefghijABCDEFGHIJ01234567"}
 			return fault.Unauthenticated("wrong secret")
 		},
 	}
 	for _, c := range []struct {
-		method, path string
-		want         map[string]string
+		method, path, body string
+		want               map[string]string
 	}{
-		{"DELETE", "/v2/corpora/a/documents?document_ids=x&document_ids=y&key=hush&metadata_filter=doc.a%3D1",
+		{"POST", "/v2/api_keys", `{"name": "a"}`, map[string]string{"api_key_id": "aky_1"}},
+		{"DELETE", "/v2/corpora/a/documents?document_ids=x&document_ids=y&key=hush&metadata_filter=doc.a%3D1", "",
 			map[string]string{"corpus_key": "a", "query.document_ids": "x,y", "query.metadata_filter": "doc.a=1"}},
-		{"POST", "/oauth/token?client_secret=hush", map[string]string{"client_id": "app-1", "typed": "zcs_****"}},
+		{"POST", "/oauth/token?client_secret=hush", "", map[string]string{"client_id": "app-1", "typed": "zcs_****"}},
 	} {
-		_, did, events := audited(t, false, handlers)(request(t, c.method, c.path, ""))
+		_, did, events := audited(t, false, handlers)(request(t, c.method, c.path, c.body))
 		if len(events) != 1 {
 			t.Fatalf("%s: %s", c.path, did)
 		}

@@ -29,7 +29,8 @@ type Call struct {
 	Query     url.Values        // checked against the contract; booleans are spelled true and false
 	Body      json.RawMessage   // the JSON body, checked against its schema; nil if there is none
 
-	// Named is what a request names beside its path, for the audit: a handler that reads its body itself sets it.
+	// Named is what a request names beside its path, for the audit: a handler that reads its body itself sets it, and one
+	// that makes something says what, by the parameter that names it in paths.
 	Named map[string]string
 
 	Found any // what the resolver of the last path parameter read, for handlers that would read the same again

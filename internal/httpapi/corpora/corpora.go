@@ -59,6 +59,7 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if err != nil {
 		return err
 	}
+	c.Named = map[string]string{"corpus_key": made.Key}
 	return httpapi.WriteJSON(w, http.StatusCreated, wireCorpus(&made))
 }
 

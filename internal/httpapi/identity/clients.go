@@ -43,6 +43,7 @@ func (a *Area) createClient(w http.ResponseWriter, r *http.Request, c *httpapi.C
 	if err != nil {
 		return err
 	}
+	c.Named = map[string]string{"app_client_id": string(made.ID)}
 	out := wireClient(&made)
 	out.ClientSecret = secret
 	return httpapi.WriteJSON(w, http.StatusCreated, out)

@@ -29,6 +29,7 @@ func (a *Area) createKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 	if err != nil {
 		return err
 	}
+	c.Named = map[string]string{"api_key_id": string(made.ID)}
 	out := wireKey(&made)
 	out.SecretKey = secret
 	return httpapi.WriteJSON(w, http.StatusCreated, out)

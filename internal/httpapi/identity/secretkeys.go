@@ -19,11 +19,12 @@ func (a *Area) secretKeys() map[string]httpapi.Handler {
 	return map[string]httpapi.Handler{"rotateSecretKeys": a.rotateSecretKeys}
 }
 
-func (a *Area) rotateSecretKeys(w http.ResponseWriter, r *http.Request, _ *httpapi.Call) error {
+func (a *Area) rotateSecretKeys(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	p, err := a.secrets.Rotate(r.Context())
 	if err != nil {
 		return err
 	}
+	c.Named = map[string]string{"key_id": p.Key}
 	answer := api.SecretKeyRotation{KeyId: p.Key, Resealed: int64(p.Resealed), Remaining: int64(p.Remaining), Done: p.Done}
 	if p.Advice != "" {
 		answer.Advice = &p.Advice

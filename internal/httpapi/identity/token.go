@@ -194,10 +194,11 @@ func (a *Area) keySet(w http.ResponseWriter, r *http.Request, _ *httpapi.Call) e
 	return httpapi.WriteJSON(w, http.StatusOK, set)
 }
 
-func (a *Area) rotateSigningKeys(w http.ResponseWriter, r *http.Request, _ *httpapi.Call) error {
+func (a *Area) rotateSigningKeys(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	made, err := a.tokens.Rotate(r.Context())
 	if err != nil {
 		return err
 	}
+	c.Named = map[string]string{"kid": made.ID}
 	return httpapi.WriteJSON(w, http.StatusOK, api.SigningKeyRotation{Kid: made.ID, CreatedAt: &made.Created})
 }

@@ -34,6 +34,7 @@ func (a *Area) createUser(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 	if err != nil {
 		return err
 	}
+	c.Named = map[string]string{"username": made.Username, "user_id": string(made.ID)}
 	out := wireUser(made)
 	if code != nil {
 		out.OneTimeCode, out.OneTimeCodeLink = &code.Secret, text(code.Link)

@@ -32,6 +32,7 @@ func (a *Area) bulkDelete(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 	if err != nil {
 		return err
 	}
+	c.Named = map[string]string{"job_id": string(begun.Job)}
 	if waitless(c) {
 		return httpapi.WriteJSON(w, http.StatusAccepted, wireDeleting(begun))
 	}
@@ -58,6 +59,7 @@ func (a *Area) bulkUpdate(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 	if err != nil {
 		return err
 	}
+	c.Named = map[string]string{"job_id": string(begun.Job)}
 	if waitless(c) {
 		return httpapi.WriteJSON(w, http.StatusAccepted, wireUpdating(begun))
 	}

@@ -24,7 +24,7 @@ type Store struct{ db *store.DB }
 // New gives the store over an open database.
 func New(db *store.DB) *Store { return &Store{db} }
 
-const columns = `id, kind, actor_id, actor_name, credential, action, target, changes, address, request_id, status`
+const columns = `id, kind, actor_id, actor_name, credential, action, target, changes, address, request_id, status, made`
 
 // Add writes an event. See audit.Store.
 func (s *Store) Add(ctx context.Context, e audit.Event) error {
@@ -35,7 +35,7 @@ func (s *Store) Add(ctx context.Context, e audit.Event) error {
 	// A text of PostgreSQL holds no NUL, and a name that a client sent must not keep its refusal from being recorded.
 	clean := strings.NewReplacer("\x00", "\uFFFD").Replace
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		return tx.Exec(`INSERT INTO audit_events (`+columns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		return tx.Exec(`INSERT INTO audit_events (`+columns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, '')`,
 			string(e.ID), string(e.Actor.Kind), clean(e.Actor.ID), clean(e.Actor.Name), clean(e.Actor.Credential), e.Action,
 			string(target), string(e.Changes), e.Address, e.RequestID, e.Status)
 	})
@@ -49,10 +49,18 @@ func (s *Store) Add(ctx context.Context, e audit.Event) error {
 var errSettled = errors.New("the audit event has an outcome already, or does not exist")
 
 // Settle sets the outcome of an event. See audit.Store.
-func (s *Store) Settle(ctx context.Context, event id.Audit, status int) error {
+func (s *Store) Settle(ctx context.Context, event id.Audit, status int, made map[string]string) error {
+	text := ""
+	if len(made) > 0 {
+		raw, err := json.Marshal(made)
+		if err != nil {
+			return fmt.Errorf("encode what was made: %w", err)
+		}
+		text = string(raw)
+	}
 	err := s.db.Write(ctx, func(tx *store.Tx) error {
 		var found string
-		err := tx.QueryRow(`UPDATE audit_events SET status = $1 WHERE id = $2 AND status = 0 RETURNING id`, status, string(event)).Scan(&found)
+		err := tx.QueryRow(`UPDATE audit_events SET status = $1, made = $2 WHERE id = $3 AND status = 0 RETURNING id`, status, text, string(event)).Scan(&found)
 		if errors.Is(err, sql.ErrNoRows) {
 			return errSettled
 		}
@@ -124,17 +132,22 @@ func roundUp(t time.Time) time.Time {
 }
 
 func scan(r *sql.Rows) (e audit.Event, err error) {
-	var target, changes string
+	var target, changes, made string
 	err = r.Scan((*string)(&e.ID), (*string)(&e.Actor.Kind), &e.Actor.ID, &e.Actor.Name, &e.Actor.Credential, &e.Action,
-		&target, &changes, &e.Address, &e.RequestID, &e.Status)
+		&target, &changes, &e.Address, &e.RequestID, &e.Status, &made)
 	if err != nil {
 		return e, err
 	}
 	if changes != "" {
 		e.Changes = json.RawMessage(changes)
 	}
-	if err := json.Unmarshal([]byte(target), &e.Target); err != nil {
-		return e, fmt.Errorf("read target of audit event %s: %w", e.ID, err)
+	for _, named := range []string{target, made} {
+		if named == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(named), &e.Target); err != nil { // into the map that is there
+			return e, fmt.Errorf("read target of audit event %s: %w", e.ID, err)
+		}
 	}
 	e.At, err = e.ID.At()
 	return e, err

@@ -125,7 +125,7 @@ func listAll(t *testing.T, s suite, l audit.List) []audit.Event {
 }
 
 // An event is read as it was added, with every member set or none, its outcome not known until it is settled; that
-// happens once.
+// happens once, and tells what was made.
 func testAdd(t *testing.T, s suite) {
 	now := time.Now()
 	full := record(t, s, event(now, "ann", "createUser"))
@@ -138,16 +138,20 @@ func testAdd(t *testing.T, s suite) {
 	if diff := cmp.Diff([]audit.Event{full, bare, odd}, listAll(t, s, audit.List{Limit: 9}), cmpopts.EquateEmpty()); diff != "" {
 		t.Error("events (-added +read):", diff)
 	}
-	if err := s.store.Settle(t.Context(), full.ID, 201); err != nil {
+	if err := s.store.Settle(t.Context(), full.ID, 201, map[string]string{"user_id": "usr_1"}); err != nil {
 		t.Error("settle:", err)
 	}
 	for _, again := range []id.Audit{full.ID, bare.ID, id.NewAudit(now)} {
-		if err := s.store.Settle(t.Context(), again, 500); err == nil {
+		if err := s.store.Settle(t.Context(), again, 500, map[string]string{"username": "someone else"}); err == nil {
 			t.Errorf("%s was settled, which has an outcome or does not exist", again)
 		}
 	}
 	if got := listAll(t, s, audit.List{Limit: 9}); got[0].Status != 201 || got[1].Status != 401 || got[2].Status != 0 {
 		t.Errorf("outcomes %d, %d, %d; want 201, 401 and none", got[0].Status, got[1].Status, got[2].Status)
+	}
+	full.Status, full.Target["user_id"] = 201, "usr_1"
+	if diff := cmp.Diff([]audit.Event{full, bare, odd}, listAll(t, s, audit.List{Limit: 9}), cmpopts.EquateEmpty()); diff != "" {
+		t.Error("what was made is not in the target (-want +read):", diff)
 	}
 	if err := s.store.Add(t.Context(), full); err == nil {
 		t.Error("the same event was added twice")
@@ -215,7 +219,7 @@ func testList(t *testing.T, s suite) {
 func testAppendOnly(t *testing.T, s suite) {
 	open := record(t, s, event(time.Now(), "ann", "createUser"))
 	settled := record(t, s, event(time.Now(), "bob", "createUser"))
-	if err := s.store.Settle(t.Context(), settled.ID, 201); err != nil {
+	if err := s.store.Settle(t.Context(), settled.ID, 201, nil); err != nil {
 		t.Fatal(err)
 	}
 	before := listAll(t, s, audit.List{Limit: 9})
@@ -260,7 +264,7 @@ func testAtOnce(t *testing.T, s suite) {
 			if err := s.store.Add(t.Context(), e); err != nil {
 				t.Error(err)
 			}
-			if err := s.store.Settle(t.Context(), e.ID, 200+i); err != nil {
+			if err := s.store.Settle(t.Context(), e.ID, 200+i, nil); err != nil {
 				t.Error(err)
 			}
 		})
