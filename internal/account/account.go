@@ -7,7 +7,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"quarry/internal/authz"
@@ -46,7 +48,7 @@ const personalPrefix = "zut_"
 // runs before the key becomes valid, so that a crash can't leave an owner whose key nobody has. made is false, and the
 // secret void, when users exist already.
 func (s *Service) Bootstrap(ctx context.Context, keep func(secret string) error) (made bool, err error) {
-	secret := personalPrefix + id.Text(38)
+	secret := personalPrefix + id.Text(secretLength)
 	if err := keep(secret); err != nil {
 		return false, err
 	}
@@ -55,14 +57,62 @@ func (s *Service) Bootstrap(ctx context.Context, keep func(secret string) error)
 		ID: id.NewUser(), Username: "owner", Email: "owner@localhost", Enabled: true,
 		Rights: authz.Rights{API: []string{authz.Owner}}, Created: now, Updated: now,
 	}
-	k := Key{
-		ID: id.NewAPIKey(), Name: "owner key", Digest: Digest(secret), Prefix: personalPrefix, Tail: Tail(secret),
-		Style: StylePersonal, Owner: u.ID, Creator: string(u.ID), Enabled: true, Created: now,
-	}
-	if made, err = s.store.CreateOwner(ctx, u, k); err != nil {
+	if made, err = s.store.CreateOwner(ctx, u, ownerKey(u.ID, secret, now)); err != nil {
 		return false, fmt.Errorf("create owner: %w", err)
 	}
 	return made, nil
+}
+
+// ownerKey is a personal key of an owner that nobody asked for over the wire.
+func ownerKey(owner id.User, secret string, now time.Time) Key {
+	return Key{
+		ID: id.NewAPIKey(), Name: "owner key", Digest: Digest(secret), Prefix: personalPrefix, Tail: Tail(secret),
+		Style: StylePersonal, Owner: owner, Creator: string(owner), Enabled: true, Created: now,
+	}
+}
+
+// ErrNoOwner says that an installation has no enabled owner, which is so before its first start only.
+var ErrNoOwner = errors.New("no enabled owner")
+
+// Recover makes a personal key of the enabled owner who was made first, for whoever holds the database and no key that
+// works. keep stores the secret and runs before the key becomes valid, as in Bootstrap.
+func (s *Service) Recover(ctx context.Context, keep func(secret string) error) (User, Key, error) {
+	owner, err := s.firstOwner(ctx)
+	if err != nil {
+		return User{}, Key{}, err
+	}
+	secret := personalPrefix + id.Text(secretLength)
+	if err := keep(secret); err != nil {
+		return User{}, Key{}, err
+	}
+	k := ownerKey(owner.ID, secret, time.Now().UTC().Truncate(time.Microsecond))
+	if err := s.store.CreateKey(ctx, k); err != nil {
+		return User{}, Key{}, fmt.Errorf("create key of owner: %w", err)
+	}
+	return owner, k, nil
+}
+
+func (s *Service) firstOwner(ctx context.Context) (found User, err error) {
+	for l := (UserList{Limit: 100}); ; {
+		page, more, err := s.store.ListUsers(ctx, l)
+		if err != nil {
+			return User{}, fmt.Errorf("look for an owner: %w", err)
+		}
+		for _, u := range page { // newest first, so the last one stays
+			if u.Enabled && slices.Contains(u.Rights.API, authz.Owner) {
+				found = u
+			}
+		}
+		if !more {
+			break
+		}
+		last := &page[len(page)-1]
+		l.After = &Position{Created: last.Created.UnixMicro(), ID: string(last.ID)}
+	}
+	if found.ID == "" {
+		return User{}, ErrNoOwner
+	}
+	return found, nil
 }
 
 // Digest is what the store keeps of a secret that is random enough to need no salt: SHA-256, in hex.

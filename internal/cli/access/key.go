@@ -13,6 +13,7 @@ import (
 // KeyCmd is the commands about API keys.
 type KeyCmd struct {
 	Show    keyShowCmd    `cmd:"" help:"Print the owner key of the local data folder."`
+	Recover keyRecoverCmd `cmd:"" help:"Write a fresh owner key into the local data folder when no owner has one that works."`
 	Create  keyCreateCmd  `cmd:"" help:"Create an API key and print it; it is shown this once."`
 	List    keyListCmd    `cmd:"" help:"List API keys, newest first."`
 	Get     keyGetCmd     `cmd:"" help:"Read one API key."`
