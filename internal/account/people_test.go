@@ -142,7 +142,8 @@ func TestGuards(t *testing.T) {
 		refused bool
 	}{
 		{"administrator makes owner", authz.Rights{}, false, func() error { return create(admin, rights("viewer", "owner")) }, true},
-		{"administrator makes administrator", authz.Rights{}, false, func() error { return create(admin, rights("administrator", "billing_administrator")) }, false},
+		{"administrator makes administrator", authz.Rights{}, false, func() error { return create(admin, rights("administrator", "metrics_viewer")) }, false},
+		{"administrator makes a billing administrator", authz.Rights{}, false, func() error { return create(admin, rights("billing_administrator")) }, true},
 		{"owner makes owner", authz.Rights{}, false, func() error { return create(boss, rights("owner")) }, false},
 		{"administrator promotes", rights("viewer"), false, func() error { return update(admin, "u", account.UserPatch{APIRoles: opt.Some([]string{"owner"})}) }, true},
 		{"administrator demotes", rights("owner"), false, func() error { return update(admin, "u", account.UserPatch{APIRoles: opt.Some([]string{"viewer"})}) }, true},

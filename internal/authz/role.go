@@ -21,8 +21,8 @@ type chain map[string][]string
 // includes stands in wide.
 var (
 	apiChain = chain{
-		Owner:         {Administrator},
-		Administrator: {"billing_administrator", CorpusAdministrator, "agent_administrator", "pipeline_administrator", "viewer"},
+		Owner:         {Administrator, "billing_administrator"}, // administrators manage no billing
+		Administrator: {CorpusAdministrator, "agent_administrator", "pipeline_administrator", "viewer"},
 		"viewer":      {"corpus_viewer", "agent_viewer", "pipeline_viewer", "metrics_viewer"},
 
 		CorpusAdministrator: {"corpus_developer"},
