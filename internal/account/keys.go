@@ -108,6 +108,8 @@ func (c *CreateKey) check() error {
 		bad.Field("body.corpus_keys", "goes with api_key_role serving or serving_and_indexing only; use corpus_roles")
 	case c.Style == StylePersonal && c.Corpora != nil:
 		bad.Field("body.corpus_keys", "must be left out of a personal key, which reaches what its owner reaches")
+	case len(c.Corpora) > authz.MaxGrants:
+		bad.Field("body.corpus_keys", "must have at most %d items, it has %d", authz.MaxGrants, len(c.Corpora))
 	}
 	if c.Style != "" && !c.Rights.None() {
 		bad.Field("body.api_key_role", "can't be given together with api_roles, corpus_roles or agent_roles; a key has either a style or roles of its own")
@@ -129,10 +131,12 @@ func (c *CreateKey) rights() authz.Rights {
 		return c.Rights
 	}
 	var r authz.Rights
-	for i, key := range c.Corpora {
-		if !slices.Contains(c.Corpora[:i], key) {
+	seen := make(map[string]bool, len(c.Corpora))
+	for _, key := range c.Corpora {
+		if !seen[key] {
 			r.Corpora = append(r.Corpora, authz.Grant{Key: key, Role: role})
 		}
+		seen[key] = true
 	}
 	return r
 }
@@ -171,10 +175,13 @@ func (c *CreateKey) refused(k *Key, err error) error {
 	case c.Style == "":
 		return err
 	}
+	place := make(map[string]int, len(k.Rights.Corpora))
+	for at, g := range k.Rights.Corpora {
+		place[g.Key] = at
+	}
 	bad := fault.Invalid() // what was granted came as a list of corpora
 	for i, key := range c.Corpora {
-		at := slices.Index(k.Rights.Corpora, authz.Grant{Key: key, Role: styleRoles[c.Style]})
-		if reason, ok := f.Fields[fmt.Sprintf("body.corpus_roles[%d].corpus_key", at)]; ok {
+		if reason, ok := f.Fields[fmt.Sprintf("body.corpus_roles[%d].corpus_key", place[key])]; ok {
 			bad.Field(fmt.Sprintf("body.corpus_keys[%d]", i), "%s", reason)
 		}
 	}

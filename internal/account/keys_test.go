@@ -2,6 +2,7 @@ package account_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -88,6 +89,27 @@ func want(t *testing.T, what string, err error, kind fault.Kind) {
 	t.Helper()
 	if kind == 0 && err != nil || kind != 0 && !fault.Is(err, kind) {
 		t.Errorf("%s: got %v, want kind %d", what, err, kind)
+	}
+}
+
+// TestManyCorpora proves that a key names at most as many corpora as a holder may have grants, in the old style as in the
+// new one, and that a refusal names a hundred places of a long list and not all of them.
+func TestManyCorpora(t *testing.T) {
+	t.Parallel()
+	k := newKeyring(t, map[string][]string{"boss": {"owner"}})
+	all := make([]string, authz.MaxGrants+1)
+	for i := range all {
+		all[i] = fmt.Sprint("c", i)
+	}
+	for _, tc := range []struct {
+		corpora []string
+		fields  int
+	}{{all, 1}, {all[:200], 100}} {
+		_, _, err := k.CreateKey(t.Context(), k.as(t, "boss"), account.CreateKey{Name: "many", Style: account.StyleServing, Corpora: tc.corpora})
+		f, ok := fault.As(err)
+		if !ok || f.Kind != fault.KindInvalid || len(f.Fields) != tc.fields || tc.fields == 1 && f.Fields["body.corpus_keys"] == "" {
+			t.Errorf("%d corpora: %.200v, want %d places", len(tc.corpora), err, tc.fields)
+		}
 	}
 }
 

@@ -56,13 +56,13 @@ func CheckRights(r Rights, at string, bad *fault.Fault) {
 	checkGrants(r.Agents, at+".agent_roles", "agent_key", agentChain, bad)
 }
 
-// maxGrants is the most roles on corpora, or on agents, that one holder may have: every request reads them, and their
+// MaxGrants is the most roles on corpora, or on agents, that one holder may have: every request reads them, and their
 // corpora are named in one statement. Who needs more wants an API role.
-const maxGrants = 10_000
+const MaxGrants = 10_000
 
 func checkGrants(grants []Grant, at, key string, roles chain, bad *fault.Fault) {
-	if len(grants) > maxGrants {
-		bad.Field(at, "must have at most %d items, it has %d", maxGrants, len(grants))
+	if len(grants) > MaxGrants {
+		bad.Field(at, "must have at most %d items, it has %d", MaxGrants, len(grants))
 		return
 	}
 	seen := map[Grant]bool{}

@@ -68,12 +68,16 @@ func (f *Fault) Paths() []string {
 // Unwrap gives the cause, which is for the log alone.
 func (f *Fault) Unwrap() error { return f.cause }
 
-// Field adds a field at fault; the first reason given for a path stays.
+// maxFields is how many fields one fault names: a list that is wrong in a hundred thousand places would otherwise be
+// answered by megabytes.
+const maxFields = 100
+
+// Field adds a field at fault; the first reason given for a path stays, and beyond a hundred paths no more are taken.
 func (f *Fault) Field(path, format string, args ...any) *Fault {
 	if f.Fields == nil {
 		f.Fields = map[string]string{}
 	}
-	if _, ok := f.Fields[path]; !ok {
+	if _, ok := f.Fields[path]; !ok && len(f.Fields) < maxFields {
 		f.Fields[path] = fmt.Sprintf(format, args...)
 	}
 	return f

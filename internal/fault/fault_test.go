@@ -9,6 +9,18 @@ import (
 	"quarry/internal/fault"
 )
 
+// TestManyFields proves that a fault names a hundred places at most.
+func TestManyFields(t *testing.T) {
+	t.Parallel()
+	f := fault.Invalid()
+	for i := range 1000 {
+		f.Field(fmt.Sprint("body.roles[", i, "]"), "is wrong")
+	}
+	if len(f.Fields) != 100 || f.Fields["body.roles[0]"] == "" {
+		t.Errorf("%d fields, want the first 100", len(f.Fields))
+	}
+}
+
 // TestFields proves that the first reason for a path stays and that the text lists paths in order.
 func TestFields(t *testing.T) {
 	t.Parallel()
