@@ -10,10 +10,12 @@ import (
 
 // ClientCmd is the commands about application clients.
 type ClientCmd struct {
-	Create clientCreateCmd `cmd:"" help:"Create an application client and print its id and secret; the secret is shown this once."`
-	List   clientListCmd   `cmd:"" help:"List application clients, newest first."`
-	Get    clientGetCmd    `cmd:"" help:"Read one application client."`
-	Delete clientDeleteCmd `cmd:"" help:"Delete an application client; its tokens are refused from the next request on."`
+	Create  clientCreateCmd  `cmd:"" help:"Create an application client and print its id and secret; the secret is shown this once."`
+	List    clientListCmd    `cmd:"" help:"List application clients, newest first."`
+	Get     clientGetCmd     `cmd:"" help:"Read one application client."`
+	Update  clientUpdateCmd  `cmd:"" help:"Change roles and description of an application client."`
+	Disable clientDisableCmd `cmd:"" help:"Take every role from an application client."`
+	Delete  clientDeleteCmd  `cmd:"" help:"Delete an application client; its tokens are refused from the next request on."`
 }
 
 // clientView is the part of an application client that tables show.

@@ -17,6 +17,7 @@ type UserCmd struct {
 	Create  userCreateCmd  `cmd:"" help:"Create a user."`
 	List    userListCmd    `cmd:"" help:"List users, newest first."`
 	Get     userGetCmd     `cmd:"" help:"Read one user."`
+	Update  userUpdateCmd  `cmd:"" help:"Change roles, groups and description of a user."`
 	Disable userDisableCmd `cmd:"" help:"Refuse a user and its personal keys from the next request on."`
 	Enable  userEnableCmd  `cmd:"" help:"Accept a disabled user again."`
 	Delete  userDeleteCmd  `cmd:"" help:"Delete a user and its personal keys."`

@@ -1,0 +1,163 @@
+package access
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"quarry/internal/cli/command"
+)
+
+// roleFlags replace the roles of a user or client. A list not given stays; an empty one takes every role of its kind.
+type roleFlags struct {
+	APIRole     []string `help:"Roles on everything from now on; repeatable; --api-role= takes them all." name:"api-role" placeholder:"ROLE"`
+	CorpusRole  []string `help:"Roles on single corpora from now on, as key:role; repeatable; --corpus-role= takes them all." name:"corpus-role" placeholder:"KEY:ROLE"`
+	Description *string  `help:"New description."`
+}
+
+// body gives the changes asked for.
+func (f *roleFlags) body() (map[string]any, error) {
+	body := map[string]any{}
+	if given := listed(f.APIRole); given != nil {
+		body["api_roles"] = given
+	}
+	if given := listed(f.CorpusRole); given != nil {
+		roles, err := corpusRoles(given)
+		if err != nil {
+			return nil, err
+		}
+		body["corpus_roles"] = roles
+	}
+	if f.Description != nil {
+		body["description"] = *f.Description
+	}
+	return body, nil
+}
+
+// listed gives the values of a flag that was given, empty when it was given without one, and nil when it was not.
+func listed(values []string) []string {
+	if len(values) == 1 && values[0] == "" {
+		return []string{}
+	}
+	return values
+}
+
+// nothing is the error of an update that changes nothing.
+func nothing(flags string) error {
+	return command.Failed(command.ExitUsage, "say what to change: %s", flags)
+}
+
+type userUpdateCmd struct {
+	oneUser
+	roleFlags
+	Group []string `help:"Groups that the user is in from now on; repeatable; --group= takes them all." placeholder:"NAME" sep:"none"`
+}
+
+func (userUpdateCmd) Help() string {
+	return "Example: quarry user update ann --api-role corpus_viewer --corpus-role docs:editor"
+}
+
+func (c *userUpdateCmd) Run(e *command.Env) error {
+	body, err := c.body()
+	if err != nil {
+		return err
+	}
+	if given := listed(c.Group); given != nil {
+		body["groups"] = given
+	}
+	if len(body) == 0 {
+		return nothing("--api-role, --corpus-role, --group or --description")
+	}
+	var v userView
+	return patched(e, &c.Remote, c.path(), body, &v, func() string {
+		return fmt.Sprintf("changed user %s; its roles: %s", v.Username, orNone(v.grantsView))
+	})
+}
+
+type clientUpdateCmd struct {
+	oneClient
+	roleFlags
+}
+
+func (clientUpdateCmd) Help() string {
+	return "Example: quarry client update app_31 --corpus-role docs:editor"
+}
+
+func (c *clientUpdateCmd) Run(e *command.Env) error {
+	body, err := c.body()
+	if err != nil {
+		return err
+	}
+	if len(body) == 0 {
+		return nothing("--api-role, --corpus-role or --description")
+	}
+	var v clientView
+	return patched(e, &c.Remote, c.path(), body, &v, func() string {
+		return fmt.Sprintf("changed client %s; its roles: %s", v.ID, orNone(v.grantsView))
+	})
+}
+
+type clientDisableCmd struct{ oneClient }
+
+func (clientDisableCmd) Help() string {
+	return "A client has no switch: this takes its roles, so that everything it asks is refused from the next request on, and\n" +
+		"prints the command that gives them back.\n\nExample: quarry client disable app_31"
+}
+
+func (c *clientDisableCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
+	if err != nil {
+		return err
+	}
+	var had, v clientView
+	if _, err := cl.Call(e.Ctx, "GET", c.path(), nil, &had); err != nil {
+		return err
+	}
+	body := map[string]any{"api_roles": []string{}, "corpus_roles": []string{}, "agent_roles": []string{}}
+	return patched(e, &c.Remote, c.path(), body, &v, func() string {
+		if had.String() == "" {
+			return "client " + c.ID + " has no roles"
+		}
+		return fmt.Sprintf("disabled client %s\nto give its roles back: quarry client update %s%s", c.ID, c.ID, had.flags())
+	})
+}
+
+// flags gives the flags that give these roles.
+func (g *grantsView) flags() string {
+	var out strings.Builder
+	for _, r := range g.APIRoles {
+		out.WriteString(" --api-role " + r)
+	}
+	for _, r := range g.CorpusRoles {
+		out.WriteString(" --corpus-role " + r.Corpus + ":" + r.Role)
+	}
+	return out.String()
+}
+
+func orNone(g grantsView) string {
+	if text := g.String(); text != "" {
+		return text
+	}
+	return "none"
+}
+
+// patched sends a change, reads the answer into v, and prints it, or what done says of it.
+func patched(e *command.Env, r *command.Remote, path string, body map[string]any, v any, done func() string) error {
+	cl, err := r.Connect()
+	if err != nil {
+		return err
+	}
+	raw, err := cl.Call(e.Ctx, "PATCH", path, body, nil)
+	if err != nil {
+		return err
+	}
+	if r.JSON {
+		command.PrintJSON(e.Out, raw)
+		return nil
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return err
+	}
+	fmt.Fprintln(e.Out, done())
+	return nil
+}
