@@ -35,7 +35,17 @@ type Call struct {
 
 	Found any // what the resolver of the last path parameter read, for handlers that would read the same again
 
-	leave []func() // gives back what the request holds, see limit.go
+	leave []func()                    // gives back what the request holds, see limit.go
+	place func(context.Context) error // what Enter does, nil for nothing
+}
+
+// Enter waits for the place of an expensive call whose body is a form. Its handler calls it once the form is read: who
+// sends slowly must not hold a place that the queries of others lack. For all other calls the chain has seen to it.
+func (c *Call) Enter(ctx context.Context) error {
+	if c.place == nil {
+		return nil
+	}
+	return c.place(ctx)
 }
 
 // Handler answers one call. An error goes to the error writer, so a handler that has begun to write returns nil.

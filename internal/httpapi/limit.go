@@ -79,16 +79,19 @@ func (c *Call) release() {
 	c.leave = nil
 }
 
-// begin takes what a call needs before its handler runs: a place among the expensive calls, and room for the upload that
-// the handler reads. A stream holds both until it ends, for then its handler returns.
+// begin takes what a call needs before its handler runs: a place among the expensive calls, or room for the upload that
+// the handler reads before it asks for its place (see Call.Enter). A stream holds its place until it ends, for then its
+// handler returns.
 func (s *Server) begin(r *http.Request, c *Call) error {
-	if c.Op.Expensive {
-		if err := enter(r.Context(), s.cfg.Limits.Calls, c, 1); err != nil {
-			return err
-		}
+	form := c.Op.Body.Multipart != "" && c.Body == nil
+	if c.Op.Expensive && !form {
+		return enter(r.Context(), s.cfg.Limits.Calls, c, 1)
 	}
-	if c.Op.Body.Multipart == "" {
+	if !form {
 		return nil
+	}
+	if c.Op.Expensive {
+		c.place = func(ctx context.Context) error { return enter(ctx, s.cfg.Limits.Calls, c, 1) }
 	}
 	size := r.ContentLength
 	if size < 0 {

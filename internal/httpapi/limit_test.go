@@ -193,6 +193,53 @@ func TestLeaversGiveTheirPlaceBack(t *testing.T) {
 	}
 }
 
+// TestSlowUploads proves that an upload holds no place among the expensive calls while its client sends, and waits for
+// one once it is read.
+func TestSlowUploads(t *testing.T) {
+	t.Parallel()
+	d, l := openDoors(), calls()
+	reading := make(chan string)
+	s := startLimited(t, area{"query": d.handle, "uploadFile": func(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+		reading <- ""
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			return err
+		}
+		if err := c.Enter(r.Context()); err != nil {
+			return err
+		}
+		return seen(w, r, c)
+	}}, l)
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(time.Minute)) // against a hang
+	write := func(text string) {
+		t.Helper()
+		if _, err := io.WriteString(conn, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(raw("POST /v2/corpora/mine/upload_file", "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 10", "half "))
+	<-reading
+	var done sync.WaitGroup
+	done.Go(func() {
+		if got := s.ask(t, "POST", "/v2/query", queryBody); got.StatusCode != 200 {
+			t.Errorf("a query beside a slow upload: %d %s", got.StatusCode, got.raw)
+		}
+	})
+	<-d.in
+	write("whole")
+	inLine(l, 1)
+	d.out <- ""
+	done.Wait()
+	answer := make([]byte, len("HTTP/1.1 200"))
+	if _, err := io.ReadFull(conn, answer); err != nil || string(answer) != "HTTP/1.1 200" {
+		t.Errorf("the upload that waited: %q, %v", answer, err)
+	}
+}
+
 // TestBodiesInFlight proves that large bodies wait for room, whatever they say of their length, that small ones do
 // not, and that who finds no room is refused with 429 before "100 Continue".
 func TestBodiesInFlight(t *testing.T) {

@@ -33,6 +33,9 @@ func (a *Area) upload(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if err != nil {
 		return err
 	}
+	if err := c.Enter(r.Context()); err != nil {
+		return err
+	}
 	ctx, done := outlive(r.Context())
 	defer done()
 	d, err := a.ingest.Upload(ctx, c.Path["corpus_key"], *file)
