@@ -102,9 +102,8 @@ func areLabels(s string) bool {
 }
 
 const (
-	// allowedHeaders are what pages may send; the telemetry of published clients (X-Fern-*) is allowed on top.
+	// allowedHeaders are what pages may send; the telemetry of published clients is allowed on top.
 	allowedHeaders = "x-api-key, authorization, content-type, request-timeout, request-timeout-millis"
-	telemetry      = "x-fern-"
 	// exposedHeaders are what pages may read beyond the few that browsers always show.
 	exposedHeaders = "X-Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
 	// maxAge is how long a browser may remember a preflight, seconds; browsers cap it there.
@@ -155,14 +154,18 @@ func (s *Server) preflight(w http.ResponseWriter, r *http.Request) (done bool, e
 	return true, nil
 }
 
+// telemetry begins the headers that published clients send of themselves: those of this interface, and those that speak
+// to chat completions in the way of OpenAI.
+var telemetry = []string{"x-fern-", "x-stainless-"}
+
 // clientTelemetry gives those headers of a preflight that published clients send of themselves.
 func clientTelemetry(wanted string) string {
 	var out strings.Builder
 	n := 0
 	for name := range strings.SplitSeq(wanted, ",") {
 		name = strings.ToLower(strings.TrimSpace(name))
-		rest, ok := strings.CutPrefix(name, telemetry)
-		if ok && len(name) < 64 && areLabels(rest) && n < maxTelemetry {
+		ok := slices.ContainsFunc(telemetry, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+		if ok && len(name) < 64 && areLabels(name) && n < maxTelemetry {
 			out.WriteString(", " + name)
 			n++
 		}

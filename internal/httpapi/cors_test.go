@@ -129,10 +129,10 @@ func TestPreflight(t *testing.T) {
 			t.Errorf("%s: methods %q lack %s", op.ID, h.Get("Access-Control-Allow-Methods"), op.Method)
 		}
 	}
-	h := ask("OPTIONS", "/v2/corpora", "Origin", origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "x-api-key,x-evil, X-Fern-Language,x-fern-a b,content-type")
+	h := ask("OPTIONS", "/v2/corpora", "Origin", origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "x-api-key,x-evil, X-Fern-Language,X-Stainless-Lang,x-fern-a b,content-type")
 	for name, want := range map[string]string{
 		"Access-Control-Allow-Methods":     "GET, HEAD, POST",
-		"Access-Control-Allow-Headers":     "x-api-key, authorization, content-type, request-timeout, request-timeout-millis, x-fern-language",
+		"Access-Control-Allow-Headers":     "x-api-key, authorization, content-type, request-timeout, request-timeout-millis, x-fern-language, x-stainless-lang",
 		"Access-Control-Max-Age":           "7200",
 		"Access-Control-Allow-Credentials": "",
 		"Cache-Control":                    "no-store",
