@@ -36,8 +36,9 @@ const (
 	maxPasses = 16
 	maxLanes  = 4
 
-	// maxWaiting is how many attempts wait for a place at most; more are refused at once.
-	maxWaiting = 16
+	// maxWaiting is how many attempts wait for a place at most, about as many as find one in time; more are refused at once.
+	// With a short line a few dozen who guess from as many addresses would leave no room for anyone else.
+	maxWaiting = 128
 	// maxWait is how long each waits.
 	maxWait = 5 * time.Second
 )

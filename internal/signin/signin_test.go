@@ -269,8 +269,8 @@ func TestOutdatedHash(t *testing.T) {
 }
 
 // TestGuessing proves that failures are limited by username and address without any hash computed beyond, that a right
-// password is limited by the username's failures too, that neither successes nor a database that is away count, and that
-// codes are limited by address alone.
+// password is limited by the username's failures too but where its user signed in before, that neither successes nor a
+// database that is away count, and that codes are limited by address alone.
 func TestGuessing(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -288,18 +288,18 @@ func TestGuessing(t *testing.T) {
 		}
 	}
 	f.rows.gone = nil
-	from := func(address string) error {
-		_, err := f.SignIn(t.Context(), signin.Attempt{Username: "ann", Password: "wrong " + password, Address: address})
+	from := func(address, password string) error {
+		_, err := f.SignIn(t.Context(), signin.Attempt{Username: "ANN", Password: password, Address: address})
 		return err
 	}
+	wrong := "wrong " + password
 	for i := range perName {
-		if err := from(fmt.Sprintf("198.51.100.%d", i)); !fault.Is(err, fault.KindUnauthenticated) {
+		if err := from(fmt.Sprintf("198.51.100.%d", i), wrong); !fault.Is(err, fault.KindUnauthenticated) {
 			t.Fatal(err)
 		}
 	}
 	before := f.runs.Load()
-	_, right := f.try(t, "ANN", password)
-	for _, err := range []error{from("203.0.113.1"), right} {
+	for _, err := range []error{from("203.0.113.1", wrong), from("203.0.113.2", password)} {
 		if limited, ok := fault.As(err); !ok || limited.Kind != fault.KindLimited || limited.RetryAfter <= 0 {
 			t.Errorf("one more: %v", err)
 		}
@@ -313,6 +313,9 @@ func TestGuessing(t *testing.T) {
 	}
 	if f.runs.Load() != before {
 		t.Error("hashes were computed for refused attempts")
+	}
+	if _, err := f.try(t, "ann", password); err != nil {
+		t.Errorf("the right password where ann signed in before: %v", err)
 	}
 	r.Address = "203.0.113.10"
 	if err := f.SetPassword(t.Context(), r); err != nil {

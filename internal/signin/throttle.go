@@ -21,17 +21,20 @@ var (
 	perAddress  = allowance{burst: 50, every: 6 * time.Second}
 )
 
-// maxRemembered is how many usernames, and how many addresses, are remembered at once: some 400 kB each.
+// maxRemembered is how many usernames, addresses and pairs of them are remembered at once: some 400 kB each.
 const maxRemembered = 10_000
 
-// throttle slows down guessing: failures are counted by username and by address, in memory that is bounded. It is
-// safe for concurrent use.
+// throttle slows down guessing: failures are counted by username and by address, in memory that is bounded. Where a
+// user has signed in from before, the failures of the rest of the world do not count: who fails on purpose as somebody
+// else must not keep that person out. It is safe for concurrent use.
 type throttle struct {
 	seed maphash.Seed
 
 	mu        sync.Mutex
 	usernames counters // guarded by mu
 	addresses counters // guarded by mu
+	// Usernames with the networks that they signed in from: they have an allowance of their own. Guarded by mu.
+	known map[uint64]struct{}
 }
 
 func newThrottle() *throttle {
@@ -39,23 +42,32 @@ func newThrottle() *throttle {
 		seed:      maphash.MakeSeed(),
 		usernames: counters{allowance: perUsername, free: map[uint64]time.Time{}},
 		addresses: counters{allowance: perAddress, free: map[uint64]time.Time{}},
+		known:     map[uint64]struct{}{},
 	}
 }
 
 // attempt is one attempt under way, charged as a failure until it succeeds.
 type attempt struct {
 	t                 *throttle
-	username, address uint64
+	username, address uint64 // what is charged; a known pair stands in for the username
+	pair              uint64
 	named             bool
 }
 
 // begin charges an attempt before it is tried, so that many at once don't get more chances than one after another. An
 // empty username is not counted. An attempt beyond the allowance is a fault.KindLimited and charged nothing.
 func (t *throttle) begin(username, address string) (*attempt, error) {
-	a := &attempt{t, maphash.String(t.seed, username), maphash.String(t.seed, network(address)), username != ""}
+	from := network(address)
+	a := &attempt{
+		t: t, username: maphash.String(t.seed, username), address: maphash.String(t.seed, from),
+		pair: maphash.String(t.seed, from+" "+username), named: username != "",
+	}
 	now := time.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if _, ok := t.known[a.pair]; ok {
+		a.username = a.pair
+	}
 	wait := t.addresses.wait(a.address, now)
 	if a.named {
 		wait = max(wait, t.usernames.wait(a.username, now))
@@ -70,14 +82,22 @@ func (t *throttle) begin(username, address string) (*attempt, error) {
 	return a, nil
 }
 
-// succeeded takes the charge back and forgets the failures of the username.
+// succeeded takes the charge back, forgets the failures and remembers where the user signs in from.
 func (a *attempt) succeeded() {
 	a.t.mu.Lock()
 	defer a.t.mu.Unlock()
 	a.t.addresses.refund(a.address)
-	if a.named {
-		delete(a.t.usernames.free, a.username)
+	if !a.named {
+		return
 	}
+	delete(a.t.usernames.free, a.username)
+	for pair := range a.t.known { // any one goes for a new one
+		if len(a.t.known) < maxRemembered {
+			break
+		}
+		delete(a.t.known, pair)
+	}
+	a.t.known[a.pair] = struct{}{}
 }
 
 // undecided takes the charge back: the attempt was never tried.

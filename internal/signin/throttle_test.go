@@ -54,6 +54,45 @@ func TestThrottleByUsername(t *testing.T) {
 	})
 }
 
+// TestThrottleOfStrangers proves that failures from elsewhere don't keep a user out of where they signed in before, that
+// guessing there is slowed down all the same, and that one user's network is no other's.
+func TestThrottleOfStrangers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		th := newThrottle()
+		a, err := th.begin("ann", "192.0.2.1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.succeeded()
+		for i := range 2 * int(perUsername.burst) {
+			for _, name := range []string{"ann", "bob"} {
+				_ = fail(t, th, name, fmt.Sprintf("198.51.100.%d", i))
+			}
+		}
+		if err := fail(t, th, "ann", "203.0.113.1"); err == nil {
+			t.Error("a stranger goes on guessing")
+		}
+		if err := fail(t, th, "bob", "192.0.2.1"); err == nil {
+			t.Error("the network that ann signs in from is bob's")
+		}
+		for i := range int(perUsername.burst) {
+			if err := fail(t, th, "ann", "192.0.2.1"); err != nil {
+				t.Fatalf("where ann signed in before, failure %d: %v", i, err)
+			}
+		}
+		if err := fail(t, th, "ann", "192.0.2.1"); err == nil {
+			t.Error("guessing from where ann signs in is not slowed down")
+		}
+		for i := range 2 * maxRemembered {
+			(&attempt{t: th, pair: uint64(i), named: true}).succeeded()
+		}
+		if n := len(th.known); n > maxRemembered {
+			t.Errorf("%d pairs remembered", n)
+		}
+	})
+}
+
 // TestThrottleByAddress proves that one address, however its IPv6 host part or spelling varies, gets its burst over all
 // usernames, and that what was refused or never tried is not charged.
 func TestThrottleByAddress(t *testing.T) {
