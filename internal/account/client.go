@@ -23,6 +23,7 @@ type Client struct {
 	ClientID    string       // for signing in with it
 	Name        string
 	Description string
+	Enabled     bool
 	Digest      string
 	Tail        string // the last four characters of the secret, for its mask
 	Rights      authz.Rights
@@ -58,7 +59,7 @@ type Clients interface {
 	GetClient(ctx context.Context, client id.AppClient) (Client, error)
 	// ListClients gives up to l.Limit clients, newest first, and whether more follow.
 	ListClients(ctx context.Context, l ClientList) (page []Client, more bool, err error)
-	// UpdateClient runs change on the client as it is and keeps what that gives of description and rights, in one
+	// UpdateClient runs change on the client as it is and keeps what that gives of description, state and rights, in one
 	// transaction; change may run again.
 	UpdateClient(ctx context.Context, client id.AppClient, change func(Client) (Client, error)) (Client, error)
 	// DeleteClient removes the client with its grants if allow lets it, in one transaction.
@@ -86,6 +87,7 @@ type CreateClient struct {
 
 // ClientPatch changes a client: what is absent or null stays, and a list replaces the whole list.
 type ClientPatch struct {
+	Enabled     opt.Field[bool]
 	Description opt.Field[string]
 	APIRoles    opt.Field[[]string]
 	Corpora     opt.Field[[]authz.Grant]
@@ -113,7 +115,7 @@ func (s *Service) CreateClient(ctx context.Context, by authz.Principal, cmd Crea
 	secret = clientPrefix + id.Text(clientSecretLength)
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	c = Client{
-		ID: id.NewAppClient(), ClientID: id.Text(clientIDLength), Name: cmd.Name, Description: cmd.Description,
+		ID: id.NewAppClient(), ClientID: id.Text(clientIDLength), Name: cmd.Name, Description: cmd.Description, Enabled: true,
 		Digest: Digest(secret), Tail: Tail(secret), Rights: cmd.Rights, Created: now, Updated: now,
 	}
 	if err := s.store.CreateClient(ctx, c); err != nil {
@@ -138,7 +140,8 @@ func (s *Service) ListClients(ctx context.Context, l ClientList) ([]Client, bool
 	return s.store.ListClients(ctx, l)
 }
 
-// UpdateClient changes a client. Who changes its rights must hold what it had and gets.
+// UpdateClient changes a client. Who changes what it may do, or whether, must hold what it had and gets. The tokens of a
+// disabled client are refused from now on, and count again once it is enabled before they expire.
 func (s *Service) UpdateClient(ctx context.Context, by authz.Principal, client id.AppClient, p ClientPatch) (Client, error) {
 	bad := fault.Invalid()
 	checkClientDescription(p.Description.Or(""), bad)
@@ -148,6 +151,7 @@ func (s *Service) UpdateClient(ctx context.Context, by authz.Principal, client i
 	}
 	return s.store.UpdateClient(ctx, client, func(was Client) (Client, error) {
 		now := was
+		now.Enabled = p.Enabled.Or(was.Enabled)
 		now.Description = p.Description.Or(was.Description)
 		now.Rights.API = p.APIRoles.Or(was.Rights.API)
 		now.Rights.Corpora = p.Corpora.Or(was.Rights.Corpora)
@@ -155,7 +159,7 @@ func (s *Service) UpdateClient(ctx context.Context, by authz.Principal, client i
 		if reflect.DeepEqual(was, now) {
 			return now, nil
 		}
-		if !reflect.DeepEqual(was.Rights, now.Rights) {
+		if was.Enabled != now.Enabled || !reflect.DeepEqual(was.Rights, now.Rights) {
 			if err := errors.Join(authz.Covers(by, was.Rights), authz.Covers(by, now.Rights)); err != nil {
 				return Client{}, err
 			}
@@ -181,8 +185,8 @@ func (s *Service) LogInClient(ctx context.Context, clientID, secret string) erro
 	if !known {
 		c.Digest = Digest("")
 	}
-	if subtle.ConstantTimeCompare([]byte(Digest(secret)), []byte(c.Digest)) != 1 || !known {
-		return fault.Unauthenticated("client_id or client_secret is wrong")
+	if subtle.ConstantTimeCompare([]byte(Digest(secret)), []byte(c.Digest)) != 1 || !known || !c.Enabled {
+		return fault.Unauthenticated("client_id or client_secret is wrong, or the client is disabled")
 	}
 	return nil
 }

@@ -47,8 +47,8 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (authz.Princi
 // ClientPrincipal gives the principal of an application client whose token was found valid.
 func (s *Service) ClientPrincipal(ctx context.Context, clientID string) (authz.Principal, error) {
 	c, err := s.store.ClientByID(ctx, clientID)
-	if errors.Is(err, ErrNoHolder) {
-		return authz.Principal{}, fault.Unauthenticated("the application client of the token does not exist any more")
+	if errors.Is(err, ErrNoHolder) || err == nil && !c.Enabled {
+		return authz.Principal{}, fault.Unauthenticated("the application client of the token does not exist any more or is disabled")
 	}
 	if err != nil {
 		return authz.Principal{}, fmt.Errorf("look up client: %w", err)

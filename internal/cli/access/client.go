@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strconv"
 
 	"quarry/internal/cli/command"
 )
@@ -14,7 +15,8 @@ type ClientCmd struct {
 	List    clientListCmd    `cmd:"" help:"List application clients, newest first."`
 	Get     clientGetCmd     `cmd:"" help:"Read one application client."`
 	Update  clientUpdateCmd  `cmd:"" help:"Change roles and description of an application client."`
-	Disable clientDisableCmd `cmd:"" help:"Take every role from an application client."`
+	Enable  clientEnableCmd  `cmd:"" help:"Accept a disabled application client again."`
+	Disable clientDisableCmd `cmd:"" help:"Refuse an application client and its tokens from the next request on."`
 	Delete  clientDeleteCmd  `cmd:"" help:"Delete an application client; its tokens are refused from the next request on."`
 }
 
@@ -25,6 +27,7 @@ type clientView struct {
 	Secret      string `json:"client_secret"`
 	Name        string `json:"name"`
 	Description string `json:"description"`
+	Enabled     bool   `json:"enabled"`
 	grantsView
 }
 
@@ -104,9 +107,9 @@ func (c *clientListCmd) Run(e *command.Env) error {
 	}
 	rows := make([][]string, len(all))
 	for i, v := range all {
-		rows[i] = []string{v.ID, v.ClientID, v.Secret, command.Clip(v.Name, 30), command.Clip(v.grantsView.String(), 60)}
+		rows[i] = []string{v.ID, v.ClientID, v.Secret, state(v.Enabled), command.Clip(v.Name, 30), command.Clip(v.grantsView.String(), 60)}
 	}
-	command.Table(e.Out, []string{"ID", "CLIENT ID", "SECRET", "NAME", "ROLES"}, rows)
+	command.Table(e.Out, []string{"ID", "CLIENT ID", "SECRET", "STATE", "NAME", "ROLES"}, rows)
 	return nil
 }
 
@@ -138,9 +141,25 @@ func (c *clientGetCmd) Run(e *command.Env) error {
 	}
 	command.Table(e.Out, []string{"FIELD", "VALUE"}, [][]string{
 		{"id", v.ID}, {"client id", v.ClientID}, {"secret", v.Secret}, {"name", v.Name}, {"description", v.Description},
-		{"roles", v.grantsView.String()},
+		{"enabled", strconv.FormatBool(v.Enabled)}, {"roles", v.grantsView.String()},
 	})
 	return nil
+}
+
+type clientEnableCmd struct{ oneClient }
+
+func (clientEnableCmd) Help() string { return "Example: quarry client enable app_31" }
+
+func (c *clientEnableCmd) Run(e *command.Env) error {
+	return setEnabled(c.Remote, e, c.path(), "client "+c.ID, true)
+}
+
+type clientDisableCmd struct{ oneClient }
+
+func (clientDisableCmd) Help() string { return "Example: quarry client disable app_31" }
+
+func (c *clientDisableCmd) Run(e *command.Env) error {
+	return setEnabled(c.Remote, e, c.path(), "client "+c.ID, false)
 }
 
 type clientDeleteCmd struct{ oneClient }

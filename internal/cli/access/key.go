@@ -57,11 +57,17 @@ func (g *grantsView) String() string {
 	return strings.Join(all, ", ")
 }
 
-func (v *keyView) state() string {
-	if v.Enabled {
+// state puts into words whether a user, key or client is enabled.
+func state(enabled bool) string {
+	if enabled {
 		return "enabled"
 	}
 	return "disabled"
+}
+
+// setEnabled enables or disables what stands at path.
+func setEnabled(r command.Remote, e *command.Env, path, what string, enabled bool) error {
+	return r.Patch(e, path, map[string]any{"enabled": enabled}, state(enabled)+" "+what)
 }
 
 type keyCreateCmd struct {
@@ -183,7 +189,7 @@ func (c *keyListCmd) Run(e *command.Env) error {
 	}
 	rows := make([][]string, len(all))
 	for i, v := range all {
-		rows[i] = []string{v.ID, v.state(), v.Secret, v.Role, command.Clip(v.Name, 30), command.Clip(v.grantsView.String(), 60)}
+		rows[i] = []string{v.ID, state(v.Enabled), v.Secret, v.Role, command.Clip(v.Name, 30), command.Clip(v.grantsView.String(), 60)}
 	}
 	command.Table(e.Out, []string{"ID", "STATE", "KEY", "MADE AS", "NAME", "ROLES"}, rows)
 	return nil
@@ -222,35 +228,21 @@ func (c *keyGetCmd) Run(e *command.Env) error {
 	return nil
 }
 
-// set enables or disables the key.
-func (c *oneKey) set(e *command.Env, enabled bool, done string) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	raw, err := cl.Call(e.Ctx, "PATCH", c.path(), map[string]any{"enabled": enabled}, nil)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	fmt.Fprintln(e.Out, done+" key "+c.ID)
-	return nil
-}
-
 type keyEnableCmd struct{ oneKey }
 
 func (keyEnableCmd) Help() string { return "Example: quarry key enable aky_31" }
 
-func (c *keyEnableCmd) Run(e *command.Env) error { return c.set(e, true, "enabled") }
+func (c *keyEnableCmd) Run(e *command.Env) error {
+	return setEnabled(c.Remote, e, c.path(), "key "+c.ID, true)
+}
 
 type keyDisableCmd struct{ oneKey }
 
 func (keyDisableCmd) Help() string { return "Example: quarry key disable aky_31" }
 
-func (c *keyDisableCmd) Run(e *command.Env) error { return c.set(e, false, "disabled") }
+func (c *keyDisableCmd) Run(e *command.Env) error {
+	return setEnabled(c.Remote, e, c.path(), "key "+c.ID, false)
+}
 
 type keyDeleteCmd struct{ oneKey }
 

@@ -3,7 +3,6 @@ package access
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"quarry/internal/cli/command"
 )
@@ -95,43 +94,6 @@ func (c *clientUpdateCmd) Run(e *command.Env) error {
 	return patched(e, &c.Remote, c.path(), body, &v, func() string {
 		return fmt.Sprintf("changed client %s; its roles: %s", v.ID, orNone(v.grantsView))
 	})
-}
-
-type clientDisableCmd struct{ oneClient }
-
-func (clientDisableCmd) Help() string {
-	return "A client has no switch: this takes its roles, so that everything it asks is refused from the next request on, and\n" +
-		"prints the command that gives them back.\n\nExample: quarry client disable app_31"
-}
-
-func (c *clientDisableCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	var had, v clientView
-	if _, err := cl.Call(e.Ctx, "GET", c.path(), nil, &had); err != nil {
-		return err
-	}
-	body := map[string]any{"api_roles": []string{}, "corpus_roles": []string{}, "agent_roles": []string{}}
-	return patched(e, &c.Remote, c.path(), body, &v, func() string {
-		if had.String() == "" {
-			return "client " + c.ID + " has no roles"
-		}
-		return fmt.Sprintf("disabled client %s\nto give its roles back: quarry client update %s%s", c.ID, c.ID, had.flags())
-	})
-}
-
-// flags gives the flags that give these roles.
-func (g *grantsView) flags() string {
-	var out strings.Builder
-	for _, r := range g.APIRoles {
-		out.WriteString(" --api-role " + r)
-	}
-	for _, r := range g.CorpusRoles {
-		out.WriteString(" --corpus-role " + r.Corpus + ":" + r.Role)
-	}
-	return out.String()
 }
 
 func orNone(g grantsView) string {

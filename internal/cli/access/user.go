@@ -132,11 +132,7 @@ func (c *userListCmd) Run(e *command.Env) error {
 	}
 	rows := make([][]string, len(all))
 	for i, v := range all {
-		state := "enabled"
-		if !v.Enabled {
-			state = "disabled"
-		}
-		rows[i] = []string{command.Clip(v.Username, 40), state, command.Clip(v.Email, 40), v.Created, command.Clip(v.grantsView.String(), 60)}
+		rows[i] = []string{command.Clip(v.Username, 40), state(v.Enabled), command.Clip(v.Email, 40), v.Created, command.Clip(v.grantsView.String(), 60)}
 	}
 	command.Table(e.Out, []string{"USERNAME", "STATE", "EMAIL", "CREATED", "ROLES"}, rows)
 	return nil
@@ -176,35 +172,21 @@ func (c *userGetCmd) Run(e *command.Env) error {
 	return nil
 }
 
-// set enables or disables the user.
-func (c *oneUser) set(e *command.Env, enabled bool, done string) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	raw, err := cl.Call(e.Ctx, "PATCH", c.path(), map[string]any{"enabled": enabled}, nil)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	fmt.Fprintln(e.Out, done+" user "+c.Username)
-	return nil
-}
-
 type userDisableCmd struct{ oneUser }
 
 func (userDisableCmd) Help() string { return "Example: quarry user disable ann" }
 
-func (c *userDisableCmd) Run(e *command.Env) error { return c.set(e, false, "disabled") }
+func (c *userDisableCmd) Run(e *command.Env) error {
+	return setEnabled(c.Remote, e, c.path(), "user "+c.Username, false)
+}
 
 type userEnableCmd struct{ oneUser }
 
 func (userEnableCmd) Help() string { return "Example: quarry user enable ann" }
 
-func (c *userEnableCmd) Run(e *command.Env) error { return c.set(e, true, "enabled") }
+func (c *userEnableCmd) Run(e *command.Env) error {
+	return setEnabled(c.Remote, e, c.path(), "user "+c.Username, true)
+}
 
 type userDeleteCmd struct{ oneUser }
 

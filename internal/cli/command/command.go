@@ -58,11 +58,20 @@ type Env struct {
 
 // Do sends a request without a body and says what was done.
 func (r Remote) Do(e *Env, method, path, done string) error {
+	return r.send(e, method, path, nil, done)
+}
+
+// Patch changes what stands at path and prints done, or with --json the answer.
+func (r Remote) Patch(e *Env, path string, body any, done string) error {
+	return r.send(e, "PATCH", path, body, done)
+}
+
+func (r Remote) send(e *Env, method, path string, body any, done string) error {
 	cl, err := r.Connect()
 	if err != nil {
 		return err
 	}
-	raw, err := cl.Call(e.Ctx, method, path, nil, nil)
+	raw, err := cl.Call(e.Ctx, method, path, body, nil)
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,9 @@ func (a *Area) updateClient(w http.ResponseWriter, r *http.Request, c *httpapi.C
 		return err
 	}
 	var p account.ClientPatch
+	if body.Enabled != nil {
+		p.Enabled = opt.Some(*body.Enabled)
+	}
 	if body.Description != nil {
 		p.Description = opt.Some(*body.Description)
 	}
@@ -139,7 +142,7 @@ func clientID(c *httpapi.Call) id.AppClient { return id.AppClient(c.Path["app_cl
 
 // wireClient maps a client to what clients see, its secret masked.
 func wireClient(c *account.Client) api.AppClient {
-	out := api.AppClient{Id: string(c.ID), Name: c.Name, Description: &c.Description, ClientId: c.ClientID, ClientSecret: c.Masked()}
+	out := api.AppClient{Id: string(c.ID), Name: c.Name, Description: &c.Description, Enabled: &c.Enabled, ClientId: c.ClientID, ClientSecret: c.Masked()}
 	out.ApiRoles, out.CorpusRoles, out.AgentRoles = wireRights(c.Rights)
 	return out
 }

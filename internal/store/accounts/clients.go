@@ -13,7 +13,7 @@ import (
 )
 
 // clientColumns is what scanClient reads, in its order.
-const clientColumns = `id, client_id, name, description, digest, tail, api_roles, created, updated`
+const clientColumns = `id, client_id, name, description, enabled, digest, tail, api_roles, created, updated`
 
 // matchBatch is how many clients a list with an expression reads at a time.
 const matchBatch = 200
@@ -21,7 +21,7 @@ const matchBatch = 200
 func scanClient(r row) (c account.Client, err error) {
 	var roles string
 	var made, changed int64
-	if err = r.Scan(&c.ID, &c.ClientID, &c.Name, &c.Description, &c.Digest, &c.Tail, &roles, &made, &changed); err != nil {
+	if err = r.Scan(&c.ID, &c.ClientID, &c.Name, &c.Description, &c.Enabled, &c.Digest, &c.Tail, &roles, &made, &changed); err != nil {
 		return c, err
 	}
 	c.Created, c.Updated = at(made), at(changed)
@@ -32,8 +32,8 @@ func scanClient(r row) (c account.Client, err error) {
 // CreateClient writes a client and its grants. See account.Clients.
 func (s *Store) CreateClient(ctx context.Context, c account.Client) error {
 	return s.db.Write(ctx, func(tx *store.Tx) error {
-		if err := tx.Exec(`INSERT INTO app_clients (`+clientColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-			string(c.ID), c.ClientID, c.Name, c.Description, c.Digest, c.Tail, list(c.Rights.API),
+		if err := tx.Exec(`INSERT INTO app_clients (`+clientColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+			string(c.ID), c.ClientID, c.Name, c.Description, c.Enabled, c.Digest, c.Tail, list(c.Rights.API),
 			c.Created.UnixMicro(), c.Updated.UnixMicro()); err != nil {
 			return fmt.Errorf("write client: %w", err)
 		}
@@ -123,8 +123,8 @@ func (s *Store) UpdateClient(ctx context.Context, client id.AppClient, change fu
 		if out, err = change(was); err != nil {
 			return err
 		}
-		if err := tx.Exec(`UPDATE app_clients SET description = $2, api_roles = $3, updated = $4 WHERE id = $1`,
-			string(client), out.Description, list(out.Rights.API), out.Updated.UnixMicro()); err != nil {
+		if err := tx.Exec(`UPDATE app_clients SET description = $2, enabled = $3, api_roles = $4, updated = $5 WHERE id = $1`,
+			string(client), out.Description, out.Enabled, list(out.Rights.API), out.Updated.UnixMicro()); err != nil {
 			return fmt.Errorf("update client: %w", err)
 		}
 		if reflect.DeepEqual(was.Rights.Corpora, out.Rights.Corpora) {

@@ -21,7 +21,7 @@ import (
 func newClient(name string) account.Client {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	return account.Client{
-		ID: id.NewAppClient(), ClientID: "client of " + name, Name: name, Description: "all about " + name,
+		ID: id.NewAppClient(), ClientID: "client of " + name, Name: name, Description: "all about " + name, Enabled: true,
 		Digest: account.Digest("secret of " + name), Tail: "tail", Created: now, Updated: now,
 	}
 }

@@ -38,7 +38,7 @@ var (
 	keyRead = `SELECT k.id, k.name, k.digest, k.prefix, k.tail, k.style, k.creator, k.enabled, k.api_roles, k.created,
 			u.id, u.username, u.email, u.enabled, u.api_roles, ` + granted("COALESCE(k.owner, k.id)") + `
 		FROM api_keys k LEFT JOIN users u ON u.id = k.owner WHERE k.digest = $1`
-	clientRead = `SELECT a.id, a.client_id, a.name, a.digest, a.tail, a.api_roles, a.created, a.updated, ` + granted("a.id") + `
+	clientRead = `SELECT a.id, a.client_id, a.name, a.enabled, a.digest, a.tail, a.api_roles, a.created, a.updated, ` + granted("a.id") + `
 		FROM app_clients a WHERE a.client_id = $1`
 	userRead = `SELECT u.id, u.username, u.email, u.enabled, u.epoch, u.api_roles, ` + granted("u.id") + ` FROM users u WHERE u.id = $1`
 )
@@ -74,7 +74,7 @@ func (s *Store) ClientByID(ctx context.Context, clientID string) (c account.Clie
 	var corpora sql.NullString
 	var roles string
 	var made, changed int64
-	err = s.holder(ctx, clientRead, clientID, &c.ID, &c.ClientID, &c.Name, &c.Digest, &c.Tail, &roles, &made, &changed, &corpora)
+	err = s.holder(ctx, clientRead, clientID, &c.ID, &c.ClientID, &c.Name, &c.Enabled, &c.Digest, &c.Tail, &roles, &made, &changed, &corpora)
 	if err != nil {
 		return account.Client{}, err
 	}

@@ -56,6 +56,7 @@ CREATE TABLE app_clients (
     client_id   {{text_by_bytes}} NOT NULL UNIQUE,
     name        TEXT NOT NULL,
     description TEXT NOT NULL,
+    enabled     BOOLEAN NOT NULL,
     digest      TEXT NOT NULL,
     tail        TEXT NOT NULL,
     api_roles   TEXT NOT NULL,
