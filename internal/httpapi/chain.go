@@ -134,7 +134,7 @@ func (s *Server) admit(answer http.Header, r *http.Request, c *Call) (err error)
 	if err != nil {
 		return err
 	}
-	if c.Principal, err = s.cfg.Authenticate(r.Context(), shown); err != nil {
+	if c.Principal, err = s.authenticate(r.Context(), shown); err != nil {
 		return err
 	}
 	if err := s.meter(answer, c); err != nil {

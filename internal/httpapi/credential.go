@@ -1,9 +1,13 @@
 package httpapi
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
+	"time"
 
+	"quarry/internal/authz"
 	"quarry/internal/fault"
 )
 
@@ -40,6 +44,21 @@ func credential(h http.Header) (Credential, error) {
 		return given(Credential{})
 	}
 	return given(Credential{Secret: strings.TrimSpace(token), Bearer: true})
+}
+
+// authTime bounds looking a credential up: a database that hangs would otherwise hold every request for as long as TCP
+// believes in it. It says nothing about the credential.
+const authTime = 10 * time.Second
+
+// authenticate gives the caller of a credential.
+func (s *Server) authenticate(ctx context.Context, shown Credential) (authz.Principal, error) {
+	bounded, cancel := context.WithTimeout(ctx, authTime)
+	defer cancel()
+	p, err := s.cfg.Authenticate(bounded, shown)
+	if _, expected := fault.As(err); err != nil && !expected && ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) {
+		return authz.Principal{}, fault.Unavailable("storage_unavailable", "the database does not answer; try again").After(authTime / 2).Because(err)
+	}
+	return p, err
 }
 
 func given(c Credential) (Credential, error) {
