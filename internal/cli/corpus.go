@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -105,44 +104,14 @@ type corpusListCmd struct {
 func (corpusListCmd) Help() string { return "Example: quarry corpus list --filter '^man'" }
 
 func (c *corpusListCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	query := url.Values{}
-	if c.Filter != "" {
-		query.Set("filter", c.Filter)
-	}
-	raw, err := cl.List(e.Ctx, "/v2/corpora", "corpora", query, 0)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	var all []corpusView
-	if err := json.Unmarshal(raw, &all); err != nil {
-		return err
-	}
-	showCorpora(e, all)
-	return nil
-}
-
-func showCorpora(e *command.Env, all []corpusView) {
-	if len(all) == 0 {
-		fmt.Fprintln(e.Out, "no corpora yet; make one with: quarry corpus create NAME")
-		return
-	}
-	rows := make([][]string, len(all))
-	for i, v := range all {
-		state := "enabled"
-		if !v.Enabled {
-			state = "disabled"
-		}
-		rows[i] = []string{v.Key, state, command.Clip(v.Name, 30), v.Created, command.Clip(v.Description, 50)}
-	}
-	command.Table(e.Out, []string{"KEY", "STATE", "NAME", "CREATED", "DESCRIPTION"}, rows)
+	return command.Listing[corpusView]{
+		Path: "/v2/corpora", Member: "corpora", Query: url.Values{"filter": {c.Filter}},
+		Empty:  "no corpora yet; make one with: quarry corpus create NAME",
+		Header: []string{"KEY", "STATE", "NAME", "CREATED", "DESCRIPTION"},
+		Row: func(v *corpusView) []string {
+			return []string{v.Key, command.State(v.Enabled), command.Clip(v.Name, 30), v.Created, command.Clip(v.Description, 50)}
+		},
+	}.Print(e, c.Remote)
 }
 
 type corpusGetCmd struct {
@@ -153,32 +122,20 @@ type corpusGetCmd struct {
 func (corpusGetCmd) Help() string { return "Example: quarry corpus get manuals --json" }
 
 func (c *corpusGetCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	var v corpusView
-	raw, err := cl.Call(e.Ctx, "GET", "/v2/corpora/"+command.Segment(c.CorpusKey), nil, &v)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	rows := [][]string{
-		{"key", v.Key}, {"name", v.Name}, {"description", v.Description}, {"enabled", strconv.FormatBool(v.Enabled)},
-		{"created", v.Created}, {"documents", strconv.FormatInt(v.Limits.Docs, 10)}, {"parts", strconv.FormatInt(v.Limits.Parts, 10)},
-	}
-	for _, a := range v.Attributes {
-		level := "doc"
-		if a.Level == "part" {
-			level = "part"
+	return command.Show(e, c.Remote, "/v2/corpora/"+command.Segment(c.CorpusKey), func(v *corpusView) {
+		rows := [][]string{
+			{"key", v.Key}, {"name", v.Name}, {"description", v.Description}, {"enabled", strconv.FormatBool(v.Enabled)},
+			{"created", v.Created}, {"documents", strconv.FormatInt(v.Limits.Docs, 10)}, {"parts", strconv.FormatInt(v.Limits.Parts, 10)},
 		}
-		rows = append(rows, []string{"attribute", level + "." + a.Name + ":" + a.Type})
-	}
-	command.Table(e.Out, []string{"FIELD", "VALUE"}, rows)
-	return nil
+		for _, a := range v.Attributes {
+			level := "doc"
+			if a.Level == "part" {
+				level = "part"
+			}
+			rows = append(rows, []string{"attribute", level + "." + a.Name + ":" + a.Type})
+		}
+		command.Fields(e, rows)
+	})
 }
 
 type corpusDeleteCmd struct {

@@ -33,25 +33,13 @@ type documentGetCmd struct {
 func (documentGetCmd) Help() string { return "Example: quarry document get docs architecture.md" }
 
 func (c *documentGetCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	var v documentView
-	raw, err := cl.Call(e.Ctx, "GET", documentPath(c.CorpusKey, c.ID), nil, &v)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	metadata, _ := json.Marshal(v.Metadata) // came from JSON
-	fmt.Fprintf(e.Out, "%s  %s\n%d parts\n", v.ID, metadata, len(v.Parts))
-	for i, p := range v.Parts {
-		fmt.Fprintf(e.Out, "%4d  %s\n", i, command.Clip(p.Text, 110))
-	}
-	return nil
+	return command.Show(e, c.Remote, documentPath(c.CorpusKey, c.ID), func(v *documentView) {
+		metadata, _ := json.Marshal(v.Metadata) // came from JSON
+		fmt.Fprintf(e.Out, "%s  %s\n%d parts\n", v.ID, metadata, len(v.Parts))
+		for i, p := range v.Parts {
+			fmt.Fprintf(e.Out, "%4d  %s\n", i, command.Clip(p.Text, 110))
+		}
+	})
 }
 
 func documentPath(corpus, id string) string {
@@ -70,33 +58,14 @@ func (documentListCmd) Help() string {
 }
 
 func (c *documentListCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	query := url.Values{}
-	if c.Filter != "" {
-		query.Set("metadata_filter", c.Filter)
-	}
-	raw, err := cl.List(e.Ctx, "/v2/corpora/"+command.Segment(c.CorpusKey)+"/documents", "documents", query, c.Limit)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	var all []documentView
-	if err := json.Unmarshal(raw, &all); err != nil {
-		return err
-	}
-	rows := make([][]string, len(all))
-	for i, v := range all {
-		metadata, _ := json.Marshal(v.Metadata) // came from JSON
-		rows[i] = []string{v.ID, command.Clip(string(metadata), 100)}
-	}
-	command.Table(e.Out, []string{"ID", "METADATA"}, rows)
-	return nil
+	return command.Listing[documentView]{
+		Path: "/v2/corpora/" + command.Segment(c.CorpusKey) + "/documents", Member: "documents",
+		Query: url.Values{"metadata_filter": {c.Filter}}, Limit: c.Limit, Header: []string{"ID", "METADATA"},
+		Row: func(v *documentView) []string {
+			metadata, _ := json.Marshal(v.Metadata) // came from JSON
+			return []string{v.ID, command.Clip(string(metadata), 100)}
+		},
+	}.Print(e, c.Remote)
 }
 
 type documentDeleteCmd struct {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -41,36 +40,14 @@ type jobListCmd struct {
 func (jobListCmd) Help() string { return "Example: quarry job list --corpus manuals --state started" }
 
 func (c *jobListCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	query := url.Values{"corpus_key": c.Corpus, "state": c.State}
-	if c.After != "" {
-		query.Set("after", c.After)
-	}
-	raw, err := cl.List(e.Ctx, "/v2/jobs", "jobs", query, c.Limit)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	var all []jobView
-	if err := json.Unmarshal(raw, &all); err != nil {
-		return err
-	}
-	if len(all) == 0 {
-		fmt.Fprintln(e.Out, "no jobs")
-		return nil
-	}
-	rows := make([][]string, len(all))
-	for i, v := range all {
-		rows[i] = []string{v.ID, v.Type, v.State, command.Clip(strings.Join(v.Corpora, " "), 30), v.Created, command.Clip(v.Comment, 60)}
-	}
-	command.Table(e.Out, []string{"ID", "TYPE", "STATE", "CORPORA", "CREATED", "COMMENT"}, rows)
-	return nil
+	return command.Listing[jobView]{
+		Path: "/v2/jobs", Member: "jobs", Limit: c.Limit, Empty: "no jobs",
+		Query:  url.Values{"corpus_key": c.Corpus, "state": c.State, "after": {c.After}},
+		Header: []string{"ID", "TYPE", "STATE", "CORPORA", "CREATED", "COMMENT"},
+		Row: func(v *jobView) []string {
+			return []string{v.ID, v.Type, v.State, command.Clip(strings.Join(v.Corpora, " "), 30), v.Created, command.Clip(v.Comment, 60)}
+		},
+	}.Print(e, c.Remote)
 }
 
 type jobGetCmd struct {
@@ -111,7 +88,7 @@ func showJob(r command.Remote, e *command.Env, v jobView, raw []byte) {
 			rows = append(rows, row)
 		}
 	}
-	command.Table(e.Out, []string{"FIELD", "VALUE"}, rows)
+	command.Fields(e, rows)
 }
 
 type jobWaitCmd struct {

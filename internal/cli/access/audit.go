@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"quarry/internal/cli/command"
 )
@@ -80,16 +79,6 @@ func (v *auditView) result() string {
 	return fmt.Sprintf("%s %d", v.Outcome, v.Status)
 }
 
-// harmless keeps what others chose, such as names, from steering the terminal.
-func harmless(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
-
 type auditListCmd struct {
 	command.Remote
 	auditFilter
@@ -101,33 +90,13 @@ func (auditListCmd) Help() string {
 }
 
 func (c *auditListCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	raw, err := cl.List(e.Ctx, auditPath, auditMember, c.query(), c.Limit)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	var all []auditView
-	if err := json.Unmarshal(raw, &all); err != nil {
-		return err
-	}
-	if len(all) == 0 {
-		fmt.Fprintln(e.Out, "no audit events")
-		return nil
-	}
-	rows := make([][]string, len(all))
-	for i := range all {
-		v := &all[i]
-		rows[i] = []string{v.Created, command.Clip(harmless(v.who()), 30), v.Action, command.Clip(harmless(v.onWhat()), 50), v.result(), v.Address, v.Request}
-	}
-	command.Table(e.Out, []string{"TIME", "WHO", "ACTION", "ON", "OUTCOME", "FROM", "REQUEST"}, rows)
-	return nil
+	return command.Listing[auditView]{
+		Path: auditPath, Member: auditMember, Query: c.query(), Limit: c.Limit, Empty: "no audit events",
+		Header: []string{"TIME", "WHO", "ACTION", "ON", "OUTCOME", "FROM", "REQUEST"},
+		Row: func(v *auditView) []string {
+			return []string{v.Created, command.Clip(v.who(), 30), v.Action, command.Clip(v.onWhat(), 50), v.result(), v.Address, v.Request}
+		},
+	}.Print(e, c.Remote)
 }
 
 const (

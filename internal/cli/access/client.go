@@ -1,7 +1,6 @@
 package access
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -81,36 +80,14 @@ type clientListCmd struct {
 func (clientListCmd) Help() string { return "Example: quarry client list --filter '^report'" }
 
 func (c *clientListCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	query := url.Values{}
-	if c.Filter != "" {
-		query.Set("filter", c.Filter)
-	}
-	raw, err := cl.List(e.Ctx, "/v2/app_clients", "app_clients", query, 0)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	var all []clientView
-	if err := json.Unmarshal(raw, &all); err != nil {
-		return err
-	}
-	if len(all) == 0 {
-		fmt.Fprintln(e.Out, "no such clients; make one with: quarry client create NAME --corpus-role KEY:viewer")
-		return nil
-	}
-	rows := make([][]string, len(all))
-	for i, v := range all {
-		rows[i] = []string{v.ID, v.ClientID, v.Secret, state(v.Enabled), command.Clip(v.Name, 30), command.Clip(v.grantsView.String(), 60)}
-	}
-	command.Table(e.Out, []string{"ID", "CLIENT ID", "SECRET", "STATE", "NAME", "ROLES"}, rows)
-	return nil
+	return command.Listing[clientView]{
+		Path: "/v2/app_clients", Member: "app_clients", Query: url.Values{"filter": {c.Filter}},
+		Empty:  "no such clients; make one with: quarry client create NAME --corpus-role KEY:viewer",
+		Header: []string{"ID", "CLIENT ID", "SECRET", "STATE", "NAME", "ROLES"},
+		Row: func(v *clientView) []string {
+			return []string{v.ID, v.ClientID, v.Secret, command.State(v.Enabled), command.Clip(v.Name, 30), command.Clip(v.grantsView.String(), 60)}
+		},
+	}.Print(e, c.Remote)
 }
 
 // oneClient is embedded by the commands on one client.
@@ -126,24 +103,12 @@ type clientGetCmd struct{ oneClient }
 func (clientGetCmd) Help() string { return "Example: quarry client get app_31 --json" }
 
 func (c *clientGetCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	var v clientView
-	raw, err := cl.Call(e.Ctx, "GET", c.path(), nil, &v)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	command.Table(e.Out, []string{"FIELD", "VALUE"}, [][]string{
-		{"id", v.ID}, {"client id", v.ClientID}, {"secret", v.Secret}, {"name", v.Name}, {"description", v.Description},
-		{"enabled", strconv.FormatBool(v.Enabled)}, {"roles", v.grantsView.String()},
+	return command.Show(e, c.Remote, c.path(), func(v *clientView) {
+		command.Fields(e, [][]string{
+			{"id", v.ID}, {"client id", v.ClientID}, {"secret", v.Secret}, {"name", v.Name}, {"description", v.Description},
+			{"enabled", strconv.FormatBool(v.Enabled)}, {"roles", v.grantsView.String()},
+		})
 	})
-	return nil
 }
 
 type clientEnableCmd struct{ oneClient }

@@ -1,7 +1,6 @@
 package access
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -57,17 +56,9 @@ func (g *grantsView) String() string {
 	return strings.Join(all, ", ")
 }
 
-// state puts into words whether a user, key or client is enabled.
-func state(enabled bool) string {
-	if enabled {
-		return "enabled"
-	}
-	return "disabled"
-}
-
 // setEnabled enables or disables what stands at path.
 func setEnabled(r command.Remote, e *command.Env, path, what string, enabled bool) error {
-	return r.Patch(e, path, map[string]any{"enabled": enabled}, state(enabled)+" "+what)
+	return r.Patch(e, path, map[string]any{"enabled": enabled}, command.State(enabled)+" "+what)
 }
 
 type keyCreateCmd struct {
@@ -160,39 +151,14 @@ type keyListCmd struct {
 func (keyListCmd) Help() string { return "Example: quarry key list --corpus docs" }
 
 func (c *keyListCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	query := url.Values{}
-	if c.Role != "" {
-		query.Set("api_key_role", c.Role)
-	}
-	if c.Corpus != "" {
-		query.Set("corpus_key", c.Corpus)
-	}
-	raw, err := cl.List(e.Ctx, "/v2/api_keys", "api_keys", query, 0)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	var all []keyView
-	if err := json.Unmarshal(raw, &all); err != nil {
-		return err
-	}
-	if len(all) == 0 {
-		fmt.Fprintln(e.Out, "no such keys; make one with: quarry key create --role serving --corpus KEY")
-		return nil
-	}
-	rows := make([][]string, len(all))
-	for i, v := range all {
-		rows[i] = []string{v.ID, state(v.Enabled), v.Secret, v.Role, command.Clip(v.Name, 30), command.Clip(v.grantsView.String(), 60)}
-	}
-	command.Table(e.Out, []string{"ID", "STATE", "KEY", "MADE AS", "NAME", "ROLES"}, rows)
-	return nil
+	return command.Listing[keyView]{
+		Path: "/v2/api_keys", Member: "api_keys", Query: url.Values{"api_key_role": {c.Role}, "corpus_key": {c.Corpus}},
+		Empty:  "no such keys; make one with: quarry key create --role serving --corpus KEY",
+		Header: []string{"ID", "STATE", "KEY", "MADE AS", "NAME", "ROLES"},
+		Row: func(v *keyView) []string {
+			return []string{v.ID, command.State(v.Enabled), v.Secret, v.Role, command.Clip(v.Name, 30), command.Clip(v.grantsView.String(), 60)}
+		},
+	}.Print(e, c.Remote)
 }
 
 // oneKey is embedded by the commands on one key.
@@ -208,24 +174,12 @@ type keyGetCmd struct{ oneKey }
 func (keyGetCmd) Help() string { return "Example: quarry key get aky_31 --json" }
 
 func (c *keyGetCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	var v keyView
-	raw, err := cl.Call(e.Ctx, "GET", c.path(), nil, &v)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	command.Table(e.Out, []string{"FIELD", "VALUE"}, [][]string{
-		{"id", v.ID}, {"name", v.Name}, {"key", v.Secret}, {"enabled", strconv.FormatBool(v.Enabled)},
-		{"made as", v.Role}, {"roles", v.grantsView.String()},
+	return command.Show(e, c.Remote, c.path(), func(v *keyView) {
+		command.Fields(e, [][]string{
+			{"id", v.ID}, {"name", v.Name}, {"key", v.Secret}, {"enabled", strconv.FormatBool(v.Enabled)},
+			{"made as", v.Role}, {"roles", v.grantsView.String()},
+		})
 	})
-	return nil
 }
 
 type keyEnableCmd struct{ oneKey }

@@ -3,7 +3,6 @@
 package access
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -106,36 +105,14 @@ type userListCmd struct {
 func (userListCmd) Help() string { return "Example: quarry user list --corpus docs" }
 
 func (c *userListCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	query := url.Values{}
-	if c.Corpus != "" {
-		query.Set("corpus_key", c.Corpus)
-	}
-	raw, err := cl.List(e.Ctx, "/v2/users", "users", query, 0)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	var all []userView
-	if err := json.Unmarshal(raw, &all); err != nil {
-		return err
-	}
-	if len(all) == 0 {
-		fmt.Fprintln(e.Out, "no such users; make one with: quarry user create EMAIL")
-		return nil
-	}
-	rows := make([][]string, len(all))
-	for i, v := range all {
-		rows[i] = []string{command.Clip(v.Username, 40), state(v.Enabled), command.Clip(v.Email, 40), v.Created, command.Clip(v.grantsView.String(), 60)}
-	}
-	command.Table(e.Out, []string{"USERNAME", "STATE", "EMAIL", "CREATED", "ROLES"}, rows)
-	return nil
+	return command.Listing[userView]{
+		Path: "/v2/users", Member: "users", Query: url.Values{"corpus_key": {c.Corpus}},
+		Empty:  "no such users; make one with: quarry user create EMAIL",
+		Header: []string{"USERNAME", "STATE", "EMAIL", "CREATED", "ROLES"},
+		Row: func(v *userView) []string {
+			return []string{command.Clip(v.Username, 40), command.State(v.Enabled), command.Clip(v.Email, 40), v.Created, command.Clip(v.grantsView.String(), 60)}
+		},
+	}.Print(e, c.Remote)
 }
 
 // oneUser is embedded by the commands on one user.
@@ -151,25 +128,13 @@ type userGetCmd struct{ oneUser }
 func (userGetCmd) Help() string { return "Example: quarry user get ann --json" }
 
 func (c *userGetCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	var v userView
-	raw, err := cl.Call(e.Ctx, "GET", c.path(), nil, &v)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	command.Table(e.Out, []string{"FIELD", "VALUE"}, [][]string{
-		{"id", v.ID}, {"username", v.Username}, {"email", v.Email}, {"description", v.Description},
-		{"enabled", strconv.FormatBool(v.Enabled)}, {"created", v.Created}, {"groups", strings.Join(v.Groups, ", ")},
-		{"roles", v.grantsView.String()},
+	return command.Show(e, c.Remote, c.path(), func(v *userView) {
+		command.Fields(e, [][]string{
+			{"id", v.ID}, {"username", v.Username}, {"email", v.Email}, {"description", v.Description},
+			{"enabled", strconv.FormatBool(v.Enabled)}, {"created", v.Created}, {"groups", strings.Join(v.Groups, ", ")},
+			{"roles", v.grantsView.String()},
+		})
 	})
-	return nil
 }
 
 type userDisableCmd struct{ oneUser }

@@ -7,17 +7,32 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 	"unicode/utf8"
 )
 
-// Table prints rows under a header, columns aligned.
+// Table prints rows under a header, columns aligned. What others chose, such as names, can't steer the terminal.
 func Table(w io.Writer, header []string, rows [][]string) {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, strings.Join(header, "\t"))
 	for _, r := range rows {
-		fmt.Fprintln(t, strings.Join(r, "\t"))
+		cells := make([]string, len(r))
+		for i, cell := range r {
+			cells[i] = harmless(cell)
+		}
+		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}
 	_ = t.Flush() // w is the terminal or a buffer; its own errors have nowhere to go
+}
+
+// harmless gives s without control characters and without those that only change how others are shown.
+func harmless(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
 }
 
 // PrintJSON prints raw JSON indented, or as it came when it isn't JSON.
