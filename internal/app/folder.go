@@ -109,7 +109,7 @@ func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
 
 // close gives the folder free. The lock file stays: removing it would race with the next holder.
 func (f *folder) close() error {
-	return errors.Join(removeIfThere(f.path(addressFile)), f.lock.Close())
+	return errors.Join(removeIfThere(f.path(addressFile)), unlock(f.lock), f.lock.Close())
 }
 
 // writeSynced writes a file that only this user can read, and returns when it is on disk.
