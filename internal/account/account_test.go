@@ -11,15 +11,12 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/store"
 	"quarry/internal/store/accounts"
+	"quarry/internal/store/storetest"
 )
 
 func service(t *testing.T) *account.Service {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Config{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
 	return account.New(account.Config{Store: accounts.New(db)})
 }
 

@@ -14,6 +14,7 @@ import (
 	"quarry/internal/id"
 	"quarry/internal/store"
 	"quarry/internal/store/accounts"
+	"quarry/internal/store/storetest"
 )
 
 // keyring is a service, its rows, and callers by name.
@@ -25,11 +26,7 @@ type keyring struct {
 
 func newKeyring(t *testing.T, roles map[string][]string) *keyring {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Config{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
 	k := &keyring{rows: accounts.New(db), people: map[string]account.User{}}
 	k.Service = account.New(account.Config{Store: k.rows})
 	for name, api := range roles {

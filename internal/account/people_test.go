@@ -206,16 +206,8 @@ func TestUpdated(t *testing.T) {
 func TestNextRequest(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	one, err := store.Open(t.Context(), store.Config{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = one.Close() })
-	two, err := store.Open(t.Context(), store.Config{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = two.Close() })
+	one := storetest.Open(t, store.Config{Dir: dir})
+	two := storetest.Open(t, store.Config{Dir: dir})
 	s, node := account.New(account.Config{Store: accounts.New(one)}), account.New(account.Config{Store: accounts.New(two)})
 	make1(t, s, "boss", rights("owner"))
 	k, secret := storetest.PersonalKey(make1(t, s, "ann", rights("viewer")))
@@ -261,11 +253,7 @@ func (codes) First(username string) (account.Code, account.CodeRow) {
 // the other: a user whose code nobody has would keep the name from who tries again.
 func TestCode(t *testing.T) {
 	t.Parallel()
-	db, err := store.Open(t.Context(), store.Config{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
 	c := account.CreateUser{Email: "ann@example.test"}
 	s := account.New(account.Config{Store: accounts.New(db), Codes: codes{}})
 	if _, code, err := s.CreateUser(t.Context(), as("owner"), c); err != nil || code == nil || code.Secret != "code of ann@example.test" {

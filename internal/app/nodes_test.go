@@ -3,8 +3,6 @@ package app_test
 import (
 	"bytes"
 	"encoding/json"
-	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,6 +13,7 @@ import (
 	"testing"
 
 	"quarry/internal/app"
+	"quarry/internal/app/apptest"
 	"quarry/internal/config"
 	"quarry/internal/store/storetest"
 )
@@ -30,34 +29,31 @@ func TestKeyEndsOnEveryNode(t *testing.T) {
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
-		url := storetest.Postgres(t)
-		first, folder := node(t, url, t.TempDir()), t.TempDir()
-		raw, err := os.ReadFile(filepath.Join(filepath.Dir(first.KeyFile()), "secret.key"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, "secret.key"), raw, 0o600); err != nil { // nodes share it
-			t.Fatal(err)
-		}
-		endKeys(t, first, node(t, url, folder))
+		first, second := nodes(t)
+		endKeys(t, first, second)
 	})
 }
 
 // node starts a service in process, on SQLite or on the database given.
 func node(t *testing.T, database, folder string) *app.App {
 	t.Helper()
-	cfg := config.Default()
-	cfg.Data, cfg.Listen, cfg.Database = folder, "", database
-	a, err := app.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	a, _ := apptest.Start(t, func(c *config.Config) { c.Data, c.Database = folder, database })
+	return a
+}
+
+// nodes starts two services over one new PostgreSQL database, with one secret key.
+func nodes(t *testing.T) (first, second *app.App) {
+	t.Helper()
+	url := storetest.Postgres(t)
+	first, folder := node(t, url, t.TempDir()), t.TempDir()
+	raw, err := os.ReadFile(filepath.Join(filepath.Dir(first.KeyFile()), "secret.key"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := a.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return a
+	if err := os.WriteFile(filepath.Join(folder, "secret.key"), raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return first, node(t, url, folder)
 }
 
 func ask(a *app.App, key, method, path, body string) (status int, answer map[string]any) {

@@ -14,7 +14,6 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"quarry/internal/app"
-	"quarry/internal/store/storetest"
 )
 
 // TestTokensOnEveryNode proves that a token given out by one node works on any, also right after a rotation on another;
@@ -28,16 +27,8 @@ func TestTokensOnEveryNode(t *testing.T) {
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
-		database := storetest.Postgres(t)
-		first, folder := node(t, database, t.TempDir()), t.TempDir()
-		raw, err := os.ReadFile(filepath.Join(filepath.Dir(first.KeyFile()), "secret.key"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, "secret.key"), raw, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		useTokens(t, first, node(t, database, folder))
+		first, second := nodes(t)
+		useTokens(t, first, second)
 	})
 }
 

@@ -19,16 +19,13 @@ import (
 	"quarry/internal/retrieve"
 	"quarry/internal/store"
 	"quarry/internal/store/queries"
+	"quarry/internal/store/storetest"
 )
 
 // open gives a service over a database of its own.
 func open(t *testing.T, keep time.Duration) *history.Service {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Config{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
 	return history.New(queries.New(db), keep, slog.New(slog.DiscardHandler))
 }
 

@@ -56,11 +56,7 @@ type fixture struct {
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Config{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
 	f := &fixture{rows: &rows{Store: accounts.New(db)}}
 	f.Service = signin.New(signin.Config{
 		Store: f.rows, Issuer: issuer{}, PublicURL: "https://quarry.test/base/", Log: slog.New(slog.NewTextHandler(&f.log, nil)),

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,8 +13,7 @@ import (
 	"testing"
 
 	contract "quarry/api"
-	"quarry/internal/app"
-	"quarry/internal/config"
+	"quarry/internal/app/apptest"
 )
 
 // service is the product in process.
@@ -29,22 +26,8 @@ type service struct {
 
 func start(t *testing.T) *service {
 	t.Helper()
-	cfg := config.Default()
-	cfg.Data, cfg.Listen = t.TempDir(), ""
-	a, err := app.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := a.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	key, err := os.ReadFile(a.KeyFile())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &service{handler: a.Handler(), built: a.Built(), key: strings.TrimSpace(string(key))}
+	a, key := apptest.Start(t, nil)
+	return &service{handler: a.Handler(), built: a.Built(), key: key}
 }
 
 // ask gives the status and the answer, decoded when it is JSON.

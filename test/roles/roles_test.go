@@ -3,15 +3,13 @@ package roles_test
 import (
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 
 	contract "quarry/api"
-	"quarry/internal/app"
+	"quarry/internal/app/apptest"
 	"quarry/internal/authz"
 	"quarry/internal/config"
 	"quarry/internal/store"
@@ -28,22 +26,9 @@ type house struct {
 
 func open(t *testing.T, database string) *house {
 	t.Helper()
-	cfg := config.Default()
-	cfg.Data, cfg.Listen, cfg.Database = t.TempDir(), "", database
-	a, err := app.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := a.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	owner, err := os.ReadFile(a.KeyFile())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &house{a.Handler(), store.Config{Dir: cfg.Data, URL: database}, strings.TrimSpace(string(owner))}
+	dir := t.TempDir()
+	a, owner := apptest.Start(t, func(c *config.Config) { c.Data, c.Database = dir, database })
+	return &house{a.Handler(), store.Config{Dir: dir, URL: database}, owner}
 }
 
 // ask sends one request; body is marshalled unless it is nil. A secret that is an access token goes as one. header

@@ -24,11 +24,7 @@ func TestPostgres(t *testing.T) {
 
 func open(t testing.TB, c store.Config) signintest.Stores {
 	t.Helper()
-	db, err := store.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	db := storetest.Open(t, c)
 	all := accounts.New(db)
 	return signintest.Stores{Accounts: all, SignIn: all}
 }

@@ -1,7 +1,6 @@
 package accounts_test
 
 import (
-	"context"
 	"testing"
 
 	"quarry/internal/store"
@@ -29,28 +28,16 @@ type stores struct {
 	Corpora  *corpora.Store
 }
 
-// onBoth runs each test on an empty SQLite database, and on an empty PostgreSQL one where there is a server.
+// onBoth runs each test on an empty database of either kind.
 func onBoth(t *testing.T, tests map[string]func(*testing.T, stores)) {
-	run := func(t *testing.T, config func(testing.TB) store.Config) {
-		t.Parallel()
+	storetest.OnBoth(t, func(t *testing.T, config func(testing.TB) store.Config) {
 		for name, test := range tests {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				db, err := store.Open(t.Context(), config(t))
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { _ = db.Close() })
+				db := storetest.Open(t, config(t))
 				test(t, stores{accounts.New(db), corpora.New(db)})
 			})
 		}
-	}
-	t.Run("SQLite", func(t *testing.T) {
-		run(t, func(t testing.TB) store.Config { return store.Config{Dir: t.TempDir()} })
-	})
-	t.Run("PostgreSQL", func(t *testing.T) {
-		storetest.Postgres(t) // skips here rather than in every case
-		run(t, func(t testing.TB) store.Config { return store.Config{URL: storetest.Postgres(t)} })
 	})
 }
 
@@ -59,25 +46,6 @@ func create(t *testing.T, s stores, key string) {
 	if _, err := s.Corpora.Create(t.Context(), storetest.Corpus(key)); err != nil {
 		t.Fatalf("create corpus %q: %v", key, err)
 	}
-}
-
-// atOnce runs fn n times concurrently and gives what each returned.
-func atOnce[T any](ctx context.Context, n int, fn func(ctx context.Context, i int) T) []T {
-	out := make([]T, n)
-	start := make(chan struct{})
-	done := make(chan struct{})
-	for i := range n {
-		go func() {
-			<-start
-			out[i] = fn(ctx, i)
-			done <- struct{}{}
-		}()
-	}
-	close(start)
-	for range n {
-		<-done
-	}
-	return out
 }
 
 func count(all []bool) (n int) {

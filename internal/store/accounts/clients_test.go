@@ -15,6 +15,7 @@ import (
 	"quarry/internal/authz"
 	"quarry/internal/fault"
 	"quarry/internal/id"
+	"quarry/internal/testkit"
 )
 
 // newClient gives an application client to create, with every member set but rights.
@@ -117,7 +118,7 @@ func testUpdateClientAtOnce(t *testing.T, s stores) {
 	c := newClient("bot")
 	c.Description = ""
 	addClient(t, s, c)
-	atOnce(t.Context(), 8, func(ctx context.Context, _ int) error {
+	testkit.AtOnce(t.Context(), 8, func(ctx context.Context, _ int) error {
 		_, err := s.Accounts.UpdateClient(ctx, c.ID, func(c account.Client) (account.Client, error) {
 			c.Description += "x"
 			return c, nil

@@ -12,6 +12,7 @@ import (
 	"quarry/internal/account"
 	"quarry/internal/authz"
 	"quarry/internal/store/storetest"
+	"quarry/internal/testkit"
 )
 
 // owner gives a first user whose key has the digest of its name.
@@ -88,7 +89,7 @@ func testUserRights(t *testing.T, s stores) {
 
 // Of several owners made at once exactly one is made, and its key alone works.
 func testOwnerOnce(t *testing.T, s stores) {
-	made := atOnce(t.Context(), 8, func(ctx context.Context, i int) bool {
+	made := testkit.AtOnce(t.Context(), 8, func(ctx context.Context, i int) bool {
 		u, k := owner(fmt.Sprint("user", i))
 		ok, err := s.Accounts.CreateOwner(ctx, u, k)
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/store/storetest"
+	"quarry/internal/testkit"
 )
 
 func createUser(t *testing.T, s stores, u account.User) account.User {
@@ -63,7 +64,7 @@ func testTakenUser(t *testing.T, s stores) {
 
 // Of several users with one name made at once exactly one is made.
 func testTakenUserAtOnce(t *testing.T, s stores) {
-	made := atOnce(t.Context(), 12, func(ctx context.Context, i int) bool {
+	made := testkit.AtOnce(t.Context(), 12, func(ctx context.Context, i int) bool {
 		u := storetest.User("Zoë")
 		if u.Email = fmt.Sprint(i, "@example.test"); i%2 == 0 {
 			u.Username = "zoe\u0308"
@@ -232,7 +233,7 @@ func testLastOwner(t *testing.T, s stores) {
 	createUser(t, s, off)
 	for round := range 2 { // in the second one each try meets the one that is left
 		var refused atomic.Int64
-		atOnce(t.Context(), n, func(ctx context.Context, i int) error {
+		testkit.AtOnce(t.Context(), n, func(ctx context.Context, i int) error {
 			err := leave(ctx, s, fmt.Sprint("u", i), i%3)
 			f, ok := fault.As(err)
 			switch {

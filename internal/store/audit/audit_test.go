@@ -69,19 +69,7 @@ func TestPostgres(t *testing.T) {
 	}
 }
 
-func open(t *testing.T, c store.Config) audit.Store {
-	t.Helper()
-	db, err := store.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return sqlaudit.New(db)
-}
+func open(t *testing.T, c store.Config) audit.Store { return sqlaudit.New(storetest.Open(t, c)) }
 
 // event gives an event of an actor, with every member set.
 func event(at time.Time, actor, action string) audit.Event {

@@ -22,11 +22,7 @@ func TestRecount(t *testing.T) {
 }
 
 func recount(t *testing.T, cfg store.Config) {
-	db, err := store.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	db := storetest.Open(t, cfg)
 	s, d := corpora.New(db), documents.New(db)
 	empty, err := s.Create(t.Context(), storetest.Corpus("empty"))
 	if err != nil {

@@ -22,46 +22,22 @@ import (
 // The store of sealed values and the register of their keys keep their comments' promises on both databases.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
-	for _, engine := range []struct {
-		name string
-		at   func(testing.TB) store.Config
-	}{
-		{"SQLite", func(t testing.TB) store.Config { return store.Config{Dir: t.TempDir()} }},
-		{"PostgreSQL", func(t testing.TB) store.Config { return store.Config{URL: storetest.Postgres(t)} }},
-	} {
-		t.Run(engine.name, func(t *testing.T) {
-			t.Parallel()
-			engine.at(t) // skips here rather than in every case
-			for _, c := range []struct {
-				name string
-				test func(*testing.T, *store.DB)
-			}{
-				{"put and get", testPutSecret}, {"list and delete", testListSecrets}, {"nothing in plain", testNothingPlain},
-				{"register", testRegister}, {"register at once", testRegisterAtOnce}, {"seal anew", testSealAnew},
-				{"a late write", testLateWrite}, {"names", testSecretNames}, {"kills", testRotationStops},
-				{"a foreign key file", testForeignFile},
-			} {
-				t.Run(c.name, func(t *testing.T) {
-					t.Parallel()
-					c.test(t, open(t, engine.at(t)))
-				})
-			}
-		})
-	}
-}
-
-func open(t testing.TB, c store.Config) *store.DB {
-	t.Helper()
-	db, err := store.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Errorf("close: %v", err)
+	storetest.OnBoth(t, func(t *testing.T, config func(testing.TB) store.Config) {
+		for _, c := range []struct {
+			name string
+			test func(*testing.T, *store.DB)
+		}{
+			{"put and get", testPutSecret}, {"list and delete", testListSecrets}, {"nothing in plain", testNothingPlain},
+			{"register", testRegister}, {"register at once", testRegisterAtOnce}, {"seal anew", testSealAnew},
+			{"a late write", testLateWrite}, {"names", testSecretNames}, {"kills", testRotationStops},
+			{"a foreign key file", testForeignFile},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				c.test(t, storetest.Open(t, config(t)))
+			})
 		}
 	})
-	return db
 }
 
 // lock registers a key and gives a ring of it and the others, newest first.

@@ -16,6 +16,7 @@ import (
 	"quarry/internal/corpus"
 	"quarry/internal/document"
 	"quarry/internal/fault"
+	"quarry/internal/testkit"
 )
 
 // amendment makes an amendment that must be fine.
@@ -202,7 +203,7 @@ func testAmendAtOnce(t *testing.T, s Stores) {
 	for i := range amendments {
 		amendments[i] = amendment(t, fmt.Sprintf(`{"k%d":%d}`, i, i), true)
 	}
-	atOnce(t.Context(), len(amendments), func(ctx context.Context, i int) error {
+	testkit.AtOnce(t.Context(), len(amendments), func(ctx context.Context, i int) error {
 		edits := []document.Edit{{ID: "d", Amendment: amendments[i]}, {ID: "e", Amendment: amendments[i]}}
 		if i%2 == 0 {
 			slices.Reverse(edits)

@@ -15,6 +15,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/opt"
+	"quarry/internal/testkit"
 )
 
 func count(all []bool) (n int) {
@@ -57,7 +58,7 @@ func testCreateCorpus(t *testing.T, s Stores) {
 
 // Of several creates of one key at once exactly one succeeds.
 func testCreateCorpusAtOnce(t *testing.T, s Stores) {
-	made := atOnce(t.Context(), 16, func(ctx context.Context, _ int) bool {
+	made := testkit.AtOnce(t.Context(), 16, func(ctx context.Context, _ int) bool {
 		_, err := s.Corpora.Create(ctx, Corpus("one"))
 		if err != nil && !fault.Is(err, fault.KindConflict) {
 			t.Errorf("Create: %v, want a conflict", err)

@@ -15,6 +15,7 @@ import (
 	"quarry/internal/corpus"
 	"quarry/internal/document"
 	"quarry/internal/fault"
+	"quarry/internal/testkit"
 )
 
 // bare gives a copy without parts' vectors, or without parts.
@@ -91,7 +92,7 @@ func testTakenIDAtOnce(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	for round := range 5 {
 		docID := fmt.Sprint("d", round)
-		made := atOnce(t.Context(), 8, func(ctx context.Context, i int) bool {
+		made := testkit.AtOnce(t.Context(), 8, func(ctx context.Context, i int) bool {
 			_, err := s.Documents.Insert(ctx, c.No, c.Epoch, Document(docID, 1+i%3))
 			var taken *document.Exists
 			if err != nil && !errors.As(err, &taken) {
@@ -154,7 +155,7 @@ func testDeleteDocument(t *testing.T, s Stores) {
 		t.Errorf("number %d after %d: numbers must grow", again, no)
 	}
 	insert(t, s, c, "e", 1)
-	gone := atOnce(t.Context(), 8, func(ctx context.Context, _ int) bool {
+	gone := testkit.AtOnce(t.Context(), 8, func(ctx context.Context, _ int) bool {
 		_, err := Remove(ctx, s.Documents, c, "e")
 		return err == nil
 	})

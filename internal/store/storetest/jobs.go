@@ -14,6 +14,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/job"
+	"quarry/internal/testkit"
 )
 
 // Jobs holds a job.Store to the interface's comments. open gives a fresh, empty one.
@@ -204,7 +205,7 @@ func testClaimOnce(t *testing.T, s job.Store) {
 	for range 12 {
 		add(t, s, job.Job{})
 	}
-	taken := atOnce(t.Context(), 16, func(ctx context.Context, i int) []int64 {
+	taken := testkit.AtOnce(t.Context(), 16, func(ctx context.Context, i int) []int64 {
 		var mine []int64
 		for {
 			j, ok, err := s.Claim(ctx, []job.Type{kind}, at(1), job.Lease{Holder: fmt.Sprint(i), Until: at(9)})

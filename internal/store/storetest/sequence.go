@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/document"
+	"quarry/internal/testkit"
 )
 
 // Changes tells every write in order, in pages, and does not report a gap where there is none.
@@ -50,7 +51,7 @@ func testDenseNumbers(t *testing.T, s Stores) {
 		seq, no int64
 		op      document.Op
 	}
-	got := atOnce(t.Context(), writers, func(ctx context.Context, i int) (all []write) {
+	got := testkit.AtOnce(t.Context(), writers, func(ctx context.Context, i int) (all []write) {
 		for j := range each {
 			d := Document(fmt.Sprintf("%d/%d", i, j), 2)
 			seq, err := s.Documents.Insert(ctx, c.No, c.Epoch, d)

@@ -121,25 +121,6 @@ func insert(t *testing.T, s Stores, c corpus.Corpus, docID string, n int) int64 
 	return d.No
 }
 
-// atOnce runs fn n times concurrently and gives what each returned.
-func atOnce[T any](ctx context.Context, n int, fn func(ctx context.Context, i int) T) []T {
-	out := make([]T, n)
-	start := make(chan struct{})
-	done := make(chan struct{})
-	for i := range n {
-		go func() {
-			<-start
-			out[i] = fn(ctx, i)
-			done <- struct{}{}
-		}()
-	}
-	close(start)
-	for range n {
-		<-done
-	}
-	return out
-}
-
 // Remove deletes a document of c as it is now.
 func Remove(ctx context.Context, s document.Store, c corpus.Corpus, docID string) (seq int64, err error) {
 	seen, err := s.Get(ctx, c.No, docID, false)

@@ -59,32 +59,18 @@ func run(t *testing.T, at func(testing.TB) store.Config) {
 	stores := func(t testing.TB) storetest.Stores { return open(t, at(t)) }
 	storetest.Run(t, stores)
 	tokentest.Conform(t, func(t testing.TB) token.Store { return keys(t, at(t)) })
-	usagetest.Conform(t, func(t testing.TB) usage.Store { return usages.New(database(t, at(t))) })
-}
-
-func database(t testing.TB, c store.Config) *store.DB {
-	t.Helper()
-	db, err := store.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return db
+	usagetest.Conform(t, func(t testing.TB) usage.Store { return usages.New(storetest.Open(t, at(t))) })
 }
 
 func open(t testing.TB, c store.Config) storetest.Stores {
 	t.Helper()
-	db := database(t, c)
+	db := storetest.Open(t, c)
 	return storetest.Stores{Accounts: accounts.New(db), Corpora: corpora.New(db), Documents: documents.New(db), Jobs: jobs.New(db), Queries: queries.New(db)}
 }
 
 func keys(t testing.TB, c store.Config) token.Store {
 	t.Helper()
-	db := database(t, c)
+	db := storetest.Open(t, c)
 	v, err := vault.Open(t.Context(), vault.Config{Rows: secrets.NewRows(db), Keys: []seal.Key{seal.NewKey()}})
 	if err != nil {
 		t.Fatal(err)
