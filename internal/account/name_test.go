@@ -43,8 +43,8 @@ func FuzzFold(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if !utf8.ValidString(s) || len(s) > 300 {
-			t.Skip()
+		if !utf8.ValidString(s) || len(s) > 300 { // no such name gets as far as being folded
+			return
 		}
 		once := account.Fold(s)
 		if twice := account.Fold(once); twice != once {

@@ -104,7 +104,7 @@ func TestUnwritableAudit(t *testing.T) {
 	filler, rest := filepath.Join(disk, "filler"), filepath.Join(disk, "rest")
 	fill(t, filler, 12<<20)
 	c := testkit.StartBinary(t, filepath.Join(disk, "data")).Client()
-	createCorpus(t, c, "full")
+	createFull(t, c)
 	writeUntilFull(t, c, nil)
 	exhaust(t, c, rest)
 	status, answer, err := c.Do("PATCH", "/v2/corpora/full", map[string]any{"description": "unseen"})

@@ -32,8 +32,7 @@ func TestFullDisk(t *testing.T) {
 	fill(t, spare, 8<<20)
 	p := testkit.StartBinary(t, dir)
 	c := p.Client()
-	createCorpus(t, c, "full")
-	c.Must(t, http.StatusCreated, "POST", "/v2/corpora/full/documents", core("pebble", 4000, "A pebble."))
+	createFull(t, c)
 
 	known := writeUntilFull(t, c, nil)
 	rest := filepath.Join(disk, "rest")
@@ -100,6 +99,13 @@ func writeUntilFull(t *testing.T, c *testkit.Client, known []bool) []bool {
 		}
 	}
 	return known
+}
+
+// createFull makes the corpus that fills the disk, with the small document that exhaust writes to.
+func createFull(t *testing.T, c *testkit.Client) {
+	t.Helper()
+	createCorpus(t, c, "full")
+	c.Must(t, http.StatusCreated, "POST", "/v2/corpora/full/documents", core("pebble", 4000, "A pebble."))
 }
 
 // exhaust takes what room is left, on the disk and in the files of the database, until no small write fits several times
