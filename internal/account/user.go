@@ -57,6 +57,15 @@ type Position struct {
 	ID      string
 }
 
+// Position is where the user stands in a list.
+func (u User) Position() Position { return Position{u.Created.UnixMicro(), string(u.ID)} }
+
+// Position is where the key stands in a list.
+func (k Key) Position() Position { return Position{k.Created.UnixMicro(), string(k.ID)} }
+
+// Position is where the client stands in a list.
+func (c Client) Position() Position { return Position{c.Created.UnixMicro(), string(c.ID)} }
+
 // CreateUser says what user to make. Username defaults to the e-mail address.
 type CreateUser struct {
 	Email       string

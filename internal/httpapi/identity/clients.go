@@ -12,7 +12,6 @@ import (
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
 	"quarry/internal/opt"
-	"quarry/internal/page"
 )
 
 // clients are the handlers of application clients.
@@ -44,7 +43,7 @@ func (a *Area) createClient(w http.ResponseWriter, r *http.Request, c *httpapi.C
 		return err
 	}
 	c.Named = map[string]string{"app_client_id": string(made.ID)}
-	out := wireClient(&made)
+	out := wireClient(made)
 	out.ClientSecret = secret
 	return httpapi.WriteJSON(w, http.StatusCreated, out)
 }
@@ -62,7 +61,7 @@ func (a *Area) getClient(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 	if err != nil {
 		return err
 	}
-	out := wireClient(&found)
+	out := wireClient(found)
 	out.ApiPolicy = httpapi.Policy(authz.Principal{Kind: authz.AppClient, Name: found.Name}.With(found.Rights))
 	return httpapi.WriteJSON(w, http.StatusOK, out)
 }
@@ -95,7 +94,7 @@ func (a *Area) updateClient(w http.ResponseWriter, r *http.Request, c *httpapi.C
 	if err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(w, http.StatusOK, wireClient(&changed))
+	return httpapi.WriteJSON(w, http.StatusOK, wireClient(changed))
 }
 
 func (a *Area) deleteClient(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
@@ -106,13 +105,8 @@ func (a *Area) deleteClient(w http.ResponseWriter, r *http.Request, c *httpapi.C
 	return nil
 }
 
-// listClients answers a page. With a page key, a filter that the request leaves out is that of the page before.
 func (a *Area) listClients(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	scope := page.Scope{Operation: "listAppClient", Filters: map[string]string{}}
-	if v := c.Query.Get("filter"); v != "" {
-		scope.Filters["filter"] = v
-	}
-	after, err := a.start(c, &scope)
+	scope, after, err := a.start(c, "filter")
 	if err != nil {
 		return err
 	}
@@ -126,22 +120,14 @@ func (a *Area) listClients(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 	if err != nil {
 		return err
 	}
-	clients := make([]api.AppClient, len(found))
-	for i := range found {
-		clients[i] = wireClient(&found[i])
-	}
-	out := api.ListAppClientsResponse{AppClients: &clients, Metadata: &api.ListMetadata{}}
-	if more {
-		last := &found[len(found)-1]
-		out.Metadata.PageKey = a.next(scope, account.Position{Created: last.Created.UnixMicro(), ID: string(last.ID)})
-	}
-	return httpapi.WriteJSON(w, http.StatusOK, out)
+	clients, metadata := listed(a, scope, found, more, wireClient)
+	return httpapi.WriteJSON(w, http.StatusOK, api.ListAppClientsResponse{AppClients: &clients, Metadata: metadata})
 }
 
 func clientID(c *httpapi.Call) id.AppClient { return id.AppClient(c.Path["app_client_id"]) }
 
 // wireClient maps a client to what clients see, its secret masked.
-func wireClient(c *account.Client) api.AppClient {
+func wireClient(c account.Client) api.AppClient {
 	out := api.AppClient{Id: string(c.ID), Name: c.Name, Description: &c.Description, Enabled: &c.Enabled, ClientId: c.ClientID, ClientSecret: c.Masked()}
 	out.ApiRoles, out.CorpusRoles, out.AgentRoles = wireRights(c.Rights)
 	return out

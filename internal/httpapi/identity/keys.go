@@ -9,7 +9,6 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
-	"quarry/internal/page"
 )
 
 // keys are the handlers of API keys.
@@ -30,7 +29,7 @@ func (a *Area) createKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 		return err
 	}
 	c.Named = map[string]string{"api_key_id": string(made.ID)}
-	out := wireKey(&made)
+	out := wireKey(made)
 	out.SecretKey = secret
 	return httpapi.WriteJSON(w, http.StatusCreated, out)
 }
@@ -52,7 +51,7 @@ func (a *Area) getKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if err != nil {
 		return err
 	}
-	out := wireKey(&found)
+	out := wireKey(found)
 	out.ApiPolicy = httpapi.Policy(authz.Principal{Name: found.Name}.With(found.Rights))
 	return httpapi.WriteJSON(w, http.StatusOK, out)
 }
@@ -78,7 +77,7 @@ func (a *Area) updateKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 	if err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(w, http.StatusOK, wireKey(&changed))
+	return httpapi.WriteJSON(w, http.StatusOK, wireKey(changed))
 }
 
 func (a *Area) deleteKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
@@ -89,38 +88,23 @@ func (a *Area) deleteKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 	return nil
 }
 
-// listKeys answers a page. With a page key, filters that the request leaves out are those of the page before.
 func (a *Area) listKeys(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	l := account.KeyList{Limit: limitOf(c)}
-	scope := page.Scope{Operation: "listApiKeys", Filters: map[string]string{}}
-	for _, name := range []string{"api_key_role", "corpus_key"} {
-		if v := c.Query.Get(name); v != "" {
-			scope.Filters[name] = v
-		}
-	}
-	var err error
-	if l.After, err = a.start(c, &scope); err != nil {
-		return err
-	}
-	l.Style, l.Corpus = scope.Filters["api_key_role"], scope.Filters["corpus_key"]
-	found, more, err := a.accounts.ListKeys(r.Context(), c.Principal, l)
+	scope, after, err := a.start(c, "api_key_role", "corpus_key")
 	if err != nil {
 		return err
 	}
-	keys := make([]api.ApiKey, len(found))
-	for i := range found {
-		keys[i] = wireKey(&found[i])
+	found, more, err := a.accounts.ListKeys(r.Context(), c.Principal, account.KeyList{
+		Limit: limitOf(c), After: after, Style: scope.Filters["api_key_role"], Corpus: scope.Filters["corpus_key"],
+	})
+	if err != nil {
+		return err
 	}
-	out := api.ListApiKeysResponse{ApiKeys: &keys, Metadata: &api.ListMetadata{}}
-	if more {
-		last := &found[len(found)-1]
-		out.Metadata.PageKey = a.next(scope, account.Position{Created: last.Created.UnixMicro(), ID: string(last.ID)})
-	}
-	return httpapi.WriteJSON(w, http.StatusOK, out)
+	keys, metadata := listed(a, scope, found, more, wireKey)
+	return httpapi.WriteJSON(w, http.StatusOK, api.ListApiKeysResponse{ApiKeys: &keys, Metadata: metadata})
 }
 
 // wireKey maps a key to what clients see, its secret masked.
-func wireKey(k *account.Key) api.ApiKey {
+func wireKey(k account.Key) api.ApiKey {
 	out := api.ApiKey{Id: string(k.ID), Name: k.Name, SecretKey: k.Masked(), Enabled: &k.Enabled}
 	if k.Style != "" {
 		style := api.ApiKeyRole(k.Style)

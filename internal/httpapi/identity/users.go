@@ -9,7 +9,6 @@ import (
 	"quarry/internal/authz"
 	"quarry/internal/httpapi"
 	"quarry/internal/opt"
-	"quarry/internal/page"
 )
 
 // users are the handlers of users.
@@ -83,13 +82,8 @@ func (a *Area) deleteUser(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 	return nil
 }
 
-// listUsers answers a page. With a page key, a filter that the request leaves out is that of the page before.
 func (a *Area) listUsers(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	scope := page.Scope{Operation: "listUsers", Filters: map[string]string{}}
-	if v := c.Query.Get("corpus_key"); v != "" {
-		scope.Filters["corpus_key"] = v
-	}
-	after, err := a.start(c, &scope)
+	scope, after, err := a.start(c, "corpus_key")
 	if err != nil {
 		return err
 	}
@@ -97,15 +91,7 @@ func (a *Area) listUsers(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 	if err != nil {
 		return err
 	}
-	users := make([]user, len(found))
-	for i, u := range found {
-		users[i] = wireUser(u)
-	}
-	metadata := api.ListMetadata{}
-	if more {
-		last := found[len(found)-1]
-		metadata.PageKey = a.next(scope, account.Position{Created: last.Created.UnixMicro(), ID: string(last.ID)})
-	}
+	users, metadata := listed(a, scope, found, more, wireUser)
 	return httpapi.WriteJSON(w, http.StatusOK, map[string]any{"users": users, "metadata": metadata})
 }
 
