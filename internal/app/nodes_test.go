@@ -22,15 +22,20 @@ import (
 // any node over the same database, and that one that is enabled is taken, while others use the key without pause.
 func TestKeyEndsOnEveryNode(t *testing.T) {
 	t.Parallel()
+	onNodes(t, endKeys)
+}
+
+// onNodes runs test in parallel on one node over SQLite, given twice, and on two over one PostgreSQL database.
+func onNodes(t *testing.T, test func(t *testing.T, first, second *app.App)) {
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
 		a := node(t, "", t.TempDir())
-		endKeys(t, a, a)
+		test(t, a, a)
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
 		first, second := nodes(t)
-		endKeys(t, first, second)
+		test(t, first, second)
 	})
 }
 

@@ -20,16 +20,7 @@ import (
 // that rotation voids none; and that changes of the client and its deletion count from the next request on everywhere.
 func TestTokensOnEveryNode(t *testing.T) {
 	t.Parallel()
-	t.Run("SQLite", func(t *testing.T) {
-		t.Parallel()
-		a := node(t, "", t.TempDir())
-		useTokens(t, a, a)
-	})
-	t.Run("PostgreSQL", func(t *testing.T) {
-		t.Parallel()
-		first, second := nodes(t)
-		useTokens(t, first, second)
-	})
+	onNodes(t, useTokens)
 }
 
 // bearer sends a request with an access token.
