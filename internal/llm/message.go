@@ -1,0 +1,169 @@
+// Package llm is what the product knows of language models: messages, tools and formats, the events of an answer, the
+// interface that every model is called through (Provider), the registry of models with their settings, quotas and
+// retries (Service), and the names that stand for them. Packages generate, verify and, later, chat and agents call
+// it. The wire formats of providers are in provider/*; prompts are made in package generate.
+package llm
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Role says who speaks.
+type Role string
+
+// The roles. Tool carries the result of a tool call.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+	Result    Role = "tool"
+)
+
+// Message is one turn of a conversation.
+type Message struct {
+	Role      Role
+	Parts     []Part
+	Calls     []ToolCall // of Assistant: what it asked for
+	CallID    string     // of Result: the call that it answers
+	Name      string     // of Result: the tool; otherwise who speaks, where the model can tell speakers apart
+	Reasoning string     // of Assistant: what it thought, for models that want it back
+}
+
+// Part is a piece of a message: a text or an image.
+type Part struct {
+	Text  string
+	Image *Image
+}
+
+// Image is a picture by value or by address.
+type Image struct {
+	MimeType string
+	Data     []byte // nil when URL is set
+	URL      string
+}
+
+// Text gives a message of one text.
+func Text(r Role, s string) Message { return Message{Role: r, Parts: []Part{{Text: s}}} }
+
+// Plain is the texts of a message, joined by newlines.
+func (m Message) Plain() string {
+	out := ""
+	for _, p := range m.Parts {
+		if p.Text == "" {
+			continue
+		}
+		if out != "" {
+			out += "\n"
+		}
+		out += p.Text
+	}
+	return out
+}
+
+// Tool is something that the model may ask for.
+type Tool struct {
+	Name, Description string
+	Parameters        json.RawMessage // a JSON Schema of an object; nil for none
+}
+
+// ToolCall is a request of the model.
+type ToolCall struct {
+	ID, Name  string
+	Arguments json.RawMessage // a JSON object; what the model sent when it is none
+}
+
+// Choice says whether the model may, must or must not call tools.
+type Choice struct {
+	Mode string // "" or "auto", "none", "required", "tool"
+	Name string // with "tool"
+}
+
+// Format is the form of the answer.
+type Format struct {
+	Type              string // "json_object" or "json_schema"
+	Name, Description string
+	Schema            json.RawMessage
+	Strict            bool
+}
+
+// Parameters steer the model. Absent ones are left to the provider.
+type Parameters struct {
+	MaxTokens        *int
+	Temperature      *float64
+	FrequencyPenalty *float64
+	PresencePenalty  *float64
+	Extra            map[string]json.RawMessage // passed through to the provider as they are; the members above win
+}
+
+// Evidence is a passage that the answer may stand on. Models over the wire find the passages in the prompt and do not
+// look at it; the embedded generator quotes from it and cites [N].
+type Evidence struct {
+	N      int       // 1-based place in the results of the query
+	Text   string    // with the context around it
+	Score  float64   // of the result
+	Title  string    // of its document; "" when it has none
+	Vector []float32 // of the passage, of unit length; nil when it is not known
+}
+
+// Request is one call of a model.
+type Request struct {
+	Messages   []Message
+	Tools      []Tool
+	Choice     Choice
+	Format     *Format // nil for free text
+	Parameters Parameters
+	Question   string     // what Evidence is to answer; "" takes the last user message
+	Language   string     // ISO 639-3 of the answer; "" leaves it to the model
+	Evidence   []Evidence // best first
+}
+
+// Event is a piece of an answer as it arrives: exactly one member is set.
+type Event struct {
+	Text      string    // to be appended to the answer
+	Reasoning string    // to be appended to what the model thinks
+	Call      *ToolCall // a call, complete
+}
+
+// Reason says why a model stopped.
+type Reason string
+
+// The reasons. Length means that the token limit cut the answer off; Refused that the model or its provider would not
+// answer.
+const (
+	Stop    Reason = "stop"
+	Length  Reason = "length"
+	Calls   Reason = "tool_calls"
+	Refused Reason = "content_filter"
+)
+
+// Usage counts tokens. Input includes those read from a cache of the provider, Output those of reasoning.
+type Usage struct {
+	Input, Cached, Output, Reasoning int64
+	Estimated                        bool // the provider did not say
+}
+
+// Answer is what a call gave. Its text and calls are what the events held, together.
+type Answer struct {
+	Text      string
+	Reasoning string
+	Calls     []ToolCall
+	Reason    Reason
+	Refusal   string // with Refused: what the model said about it; may be empty
+	Model     string // that the provider says answered
+	Usage     Usage
+}
+
+// Provider is one model behind one connection. Implementations are safe for concurrent use and hold no state of a
+// conversation.
+type Provider interface {
+	// Stream runs one call. emit gets every event in order, from the goroutine of the caller, as soon as it arrives;
+	// an error of emit ends the call and is returned as it is. When ctx ends, the call upstream ends at once and the
+	// cause of ctx is returned. A failure of the model is an *Error. With Request.Format the answer's text is JSON.
+	Stream(ctx context.Context, r Request, emit func(Event) error) (Answer, error)
+}
+
+// Complete is Stream for callers that want the whole answer.
+func Complete(ctx context.Context, p Provider, r Request) (Answer, error) {
+	return p.Stream(ctx, r, func(Event) error { return nil })
+}
