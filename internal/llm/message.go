@@ -71,6 +71,7 @@ type Tool struct {
 type ToolCall struct {
 	ID, Name  string
 	Arguments json.RawMessage // a JSON object; what the model sent when it is none
+	State     string          // opaque: what the model wants back with the call, such as its signed reasoning; "" for none. Keep it with the message, show it to nobody.
 }
 
 // Choice says whether the model may, must or must not call tools.
