@@ -1,0 +1,138 @@
+// Package sse is the event stream of server-sent events, both ways: a Writer for our own streams, in the exact framing
+// that clients of the contract read (contract: generation-and-citations, section 8), and a Reader for the streams of
+// providers, tolerant of their variants and bounded in memory. It knows no HTTP: handlers give the Writer the body and
+// its flush, package provider gives the Reader the body of a response.
+package sse
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Writer writes events. It is safe for concurrent use: each event or comment is one write and one flush. After a failure
+// every call gives the failure again.
+type Writer struct {
+	to    io.Writer
+	flush func() error // nil for none
+
+	mu   sync.Mutex
+	err  error     // guarded by mu
+	last time.Time // when something was written; guarded by mu
+}
+
+// NewWriter writes to w and flushes after every event; a nil flush is none.
+func NewWriter(w io.Writer, flush func() error) *Writer {
+	return &Writer{to: w, flush: flush, last: time.Now()}
+}
+
+// Send writes v as the JSON of one event on one data line; an empty name leaves the event line out.
+func (w *Writer) Send(name string, v any) error {
+	data, err := encode(v)
+	if err != nil {
+		return fmt.Errorf("encode event %s: %w", name, err)
+	}
+	return w.Raw(name, data)
+}
+
+// breaks are the characters beyond ASCII that some clients (Python's splitlines among them) take for line ends; within
+// JSON they only stand in strings, where an escape means the same.
+var breaks = strings.NewReplacer("\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
+
+// encode is compact JSON; < and & stay as they are, since no browser puts a stream into a page.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	out := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	if bytes.IndexByte(out, 0xC2) >= 0 || bytes.IndexByte(out, 0xE2) >= 0 {
+		out = []byte(breaks.Replace(string(out)))
+	}
+	return out, nil
+}
+
+// Raw writes data as it is; data with line breaks takes a data line for each line.
+func (w *Writer) Raw(name string, data []byte) error {
+	var b bytes.Buffer
+	b.Grow(len(name) + len(data) + 16)
+	if name != "" {
+		b.WriteString("event:" + oneLine(name) + "\n")
+	}
+	for line := range bytes.Lines(data) {
+		b.WriteString("data:")
+		b.Write(bytes.TrimRight(line, "\r\n"))
+		b.WriteByte('\n')
+	}
+	if len(data) == 0 {
+		b.WriteString("data:\n")
+	}
+	b.WriteByte('\n')
+	return w.write(b.Bytes())
+}
+
+// Comment writes a line that clients skip.
+func (w *Writer) Comment(text string) error {
+	return w.write([]byte(": " + oneLine(text) + "\n\n"))
+}
+
+func oneLine(s string) string { return strings.NewReplacer("\r", " ", "\n", " ").Replace(s) }
+
+func (w *Writer) write(b []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return w.err
+	}
+	if _, err := w.to.Write(b); err != nil {
+		w.err = fmt.Errorf("write event: %w", err)
+		return w.err
+	}
+	if w.flush != nil {
+		if err := w.flush(); err != nil {
+			w.err = fmt.Errorf("flush event: %w", err)
+			return w.err
+		}
+	}
+	w.last = time.Now()
+	return nil
+}
+
+// KeepAlive writes a comment whenever nothing was written for that long, so that proxies between do not take silence
+// for death. stop ends it and returns when no comment is being written any more; it is to be called before the
+// handler returns.
+func (w *Writer) KeepAlive(every time.Duration) (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		wait := time.NewTimer(every)
+		defer wait.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-wait.C:
+			}
+			w.mu.Lock()
+			rest, broken := every-time.Since(w.last), w.err != nil
+			w.mu.Unlock()
+			if broken {
+				return
+			}
+			if rest <= 0 {
+				if w.Comment("ping") != nil {
+					return
+				}
+				rest = every
+			}
+			wait.Reset(rest)
+		}
+	}()
+	return sync.OnceFunc(func() { close(done); <-ended })
+}

@@ -1,0 +1,216 @@
+package sse_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/sse"
+)
+
+type read struct{ Name, ID, Data string }
+
+func readAll(r io.Reader, l sse.Limits) (out []read, err error) {
+	in := sse.NewReader(r, l)
+	for {
+		e, err := in.Next()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		out = append(out, read{e.Name, e.ID, string(e.Data)})
+	}
+}
+
+// TestReader proves that the variants which servers send are read alike, whatever the pieces they arrive in.
+func TestReader(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, in string
+		want     []read
+	}{
+		{"plain", "data: {}\n\n", []read{{Data: "{}"}}},
+		{"no space", "event:end\ndata:{\"a\":1}\n\n", []read{{Name: "end", Data: `{"a":1}`}}},
+		{"crlf", "event: x\r\ndata: 1\r\n\r\ndata: 2\r\n\r\n", []read{{Name: "x", Data: "1"}, {Data: "2"}}},
+		{"cr", "data: 1\r\rdata: 2\r\r", []read{{Data: "1"}, {Data: "2"}}},
+		{"several lines", "data: a\ndata: b\ndata\ndata:\n\n", []read{{Data: "a\nb\n\n"}}},
+		{"comments", ": ping\n\n:\n\ndata: 1\n: between\n\n", []read{{Data: "1"}}},
+		{"mark", "\uFEFFdata: 1\n\n", []read{{Data: "1"}}},
+		{"names without data are dropped", "event: ping\n\ndata: 1\n\n", []read{{Data: "1"}}},
+		{"id and unknown fields", "id: 7\nretry: 3\nwhat: x\ndata: 1\n\n", []read{{ID: "7", Data: "1"}}},
+		{"only one space goes", "data:  1\n\n", []read{{Data: " 1"}}},
+		{"last blank line left out", "data: 1\n\ndata: [DONE]", []read{{Data: "1"}, {Data: "[DONE]"}}},
+		{"nothing", "", nil},
+		{"blank lines", "\n\n\n", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for how, from := range map[string]io.Reader{"whole": strings.NewReader(c.in), "byte by byte": iotest.OneByteReader(strings.NewReader(c.in))} {
+				got, err := readAll(from, sse.Limits{})
+				if err != nil {
+					t.Fatalf("%s: %v", how, err)
+				}
+				if d := cmp.Diff(c.want, got); d != "" {
+					t.Errorf("%s: (-want +got)\n%s", how, d)
+				}
+			}
+		})
+	}
+}
+
+// TestReaderBounds proves that long lines and long events end the stream instead of filling memory.
+func TestReaderBounds(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]string{
+		"line":           "data: " + strings.Repeat("x", 100) + "\n\n",
+		"line, no end":   strings.Repeat("x", 100),
+		"event in lines": strings.Repeat("data: xxxxxxxx\n", 10) + "\n",
+	} {
+		if _, err := readAll(strings.NewReader(in), sse.Limits{Line: 50, Event: 50}); !errors.Is(err, sse.ErrTooLong) {
+			t.Errorf("%s: got %v, want ErrTooLong", name, err)
+		}
+	}
+}
+
+// TestReaderCut proves that an event cut off by a failure of the stream is not given as if it were whole.
+func TestReaderCut(t *testing.T) {
+	t.Parallel()
+	cut := errors.New("cut")
+	got, err := readAll(io.MultiReader(strings.NewReader("data: 1\n\ndata: 2\n"), iotest.ErrReader(cut)), sse.Limits{})
+	if !errors.Is(err, cut) {
+		t.Errorf("got error %v, want the cut", err)
+	}
+	if d := cmp.Diff([]read{{Data: "1"}}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestReaderDoesNotWait proves that an event is given as soon as its blank line is there, also when that ends with CR.
+func TestReaderDoesNotWait(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{"data: 1\n\n", "data: 1\r\r", "data: 1\r\n\r"} {
+		out, w := io.Pipe()
+		go func() { _, _ = io.WriteString(w, in) }()
+		e, err := sse.NewReader(out, sse.Limits{}).Next()
+		if err != nil || string(e.Data) != "1" {
+			t.Errorf("%q: got %q, %v", in, e.Data, err)
+		}
+		_ = w.Close()
+	}
+}
+
+// TestWriter proves the exact bytes of the framing that the contract's clients read.
+func TestWriter(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	flushed := 0
+	w := sse.NewWriter(&b, func() error { flushed++; return nil })
+	for _, err := range []error{
+		w.Send("search_results", map[string]any{"type": "search_results", "search_results": []int{}}),
+		w.Send("generation_chunk", json.RawMessage("{\n  \"generation_chunk\": \"a<b\\n\u2028\u0085\"\n}")),
+		w.Comment("ping\nx"),
+		w.Send("", "x"),
+		w.Raw("a\nb", []byte("[DONE]")),
+		w.Raw("", []byte("1\r\n2")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "event:search_results\ndata:{\"search_results\":[],\"type\":\"search_results\"}\n\n" +
+		"event:generation_chunk\ndata:{\"generation_chunk\":\"a<b\\n\\u2028\\u0085\"}\n\n" +
+		": ping x\n\n" + "data:\"x\"\n\n" + "event:a b\ndata:[DONE]\n\n" + "data:1\ndata:2\n\n"
+	if d := cmp.Diff(want, b.String()); d != "" {
+		t.Error(d)
+	}
+	if flushed != 6 {
+		t.Errorf("flushed %d times, want once for each of 6", flushed)
+	}
+}
+
+// TestWriterKeepsItsFailure proves that a client that left is told of once and nothing is written after.
+func TestWriterKeepsItsFailure(t *testing.T) {
+	t.Parallel()
+	gone := errors.New("gone")
+	var b bytes.Buffer
+	w := sse.NewWriter(&b, func() error { return gone })
+	_ = w.Send("a", 1)
+	before := b.Len()
+	if err := w.Send("b", 2); !errors.Is(err, gone) || b.Len() != before {
+		t.Errorf("got %v and %d more bytes, want the first failure and none", err, b.Len()-before)
+	}
+	if err := w.Send("c", func() {}); err == nil {
+		t.Error("what has no JSON was written")
+	}
+}
+
+// TestKeepAlive proves that comments come in silence alone and that none comes after stop.
+func TestKeepAlive(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var b bytes.Buffer
+		w := sse.NewWriter(&b, nil)
+		stop := w.KeepAlive(15 * time.Second)
+		time.Sleep(10 * time.Second)
+		_ = w.Send("", 1)
+		time.Sleep(10 * time.Second) // 20 s: 10 s of silence
+		_ = w.Send("", 2)
+		time.Sleep(32 * time.Second) // two pings
+		stop()
+		stop()
+		time.Sleep(time.Minute)
+		if d := cmp.Diff("data:1\n\ndata:2\n\n: ping\n\n: ping\n\n", b.String()); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+// FuzzReader proves that any bytes are read without a panic, within the limits, and alike whole and byte by byte.
+func FuzzReader(f *testing.F) {
+	for _, s := range []string{"data: 1\n\n", "\uFEFFevent: a\r\ndata: b\r\r\n", ":\n\ndata\n\n", "data: x"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		l := sse.Limits{Line: 64, Event: 64}
+		whole, err1 := readAll(bytes.NewReader(in), l)
+		bytewise, err2 := readAll(iotest.OneByteReader(bytes.NewReader(in)), l)
+		if d := cmp.Diff(whole, bytewise); d != "" || (err1 == nil) != (err2 == nil) {
+			t.Fatalf("whole and byte by byte differ: %s %v %v", d, err1, err2)
+		}
+		for _, e := range whole {
+			if len(e.Data) > 64+64 {
+				t.Fatalf("%d bytes of data", len(e.Data))
+			}
+		}
+	})
+}
+
+// FuzzRoundTrip proves that what the Writer writes is read back as it was.
+func FuzzRoundTrip(f *testing.F) {
+	f.Add("end", "text\nmore\u2028")
+	f.Fuzz(func(t *testing.T, name, text string) {
+		var b bytes.Buffer
+		if err := sse.NewWriter(&b, nil).Send(name, text); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readAll(&b, sse.Limits{})
+		if err != nil || len(got) != 1 {
+			t.Fatalf("got %d events, %v", len(got), err)
+		}
+		want, _ := json.Marshal(text)
+		var a, c string
+		if json.Unmarshal(want, &a) != nil || json.Unmarshal([]byte(got[0].Data), &c) != nil || a != c {
+			t.Fatalf("got %s, want %s", got[0].Data, want)
+		}
+	})
+}
