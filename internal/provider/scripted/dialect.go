@@ -1,0 +1,76 @@
+package scripted
+
+import (
+	"encoding/json"
+	"net/http"
+)
+
+// dialects are the wire formats by the patterns of the paths that they are served at.
+var dialects = map[string]dialect{
+	"POST /v1/chat/completions":                              chat{},
+	"POST /{prefix}/v1/chat/completions":                     chat{},
+	"POST /chat/completions":                                 chat{},
+	"POST /openai/deployments/{deployment}/chat/completions": chat{}, // as Azure has it
+}
+
+// sse is what the formats share that stream server-sent events.
+type sse struct{}
+
+func (sse) mime() string { return "text/event-stream" }
+
+func (sse) frame(event string, data []byte) []byte {
+	out := ""
+	if event != "" {
+		out = "event: " + event + "\n"
+	}
+	return []byte(out + "data: " + string(data) + "\n\n")
+}
+
+func encode(v any) []byte {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // made of literals
+	}
+	return raw
+}
+
+// Listed is a model in the list of models.
+type Listed struct {
+	ID      string
+	Owner   string
+	Context int // tokens; 0 leaves it unsaid
+}
+
+// List says which models are listed. Without it there is one, "small-chat".
+func (s *Server) List(models ...Listed) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.models = models
+}
+
+// lists serves the models in OpenAI's format, and in Ollama's.
+func (s *Server) lists() {
+	s.mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, r *http.Request) {
+		met := s.record(r, nil)
+		s.keep(met)
+		defer close(met.Done)
+		var data []obj
+		for _, m := range s.listed() {
+			one := obj{"id": m.ID, "object": "model", "created": 1900000000, "owned_by": m.Owner}
+			if m.Context > 0 {
+				one["max_model_len"] = m.Context // as vLLM says it
+			}
+			data = append(data, one)
+		}
+		answer(w, http.StatusOK, obj{"object": "list", "data": data})
+	})
+}
+
+func (s *Server) listed() []Listed {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.models == nil {
+		return []Listed{{ID: "small-chat", Owner: "scripted"}}
+	}
+	return s.models
+}

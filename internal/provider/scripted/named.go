@@ -1,0 +1,160 @@
+package scripted
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Answer is what a model says whose name says nothing else.
+const Answer = "The answer stands in the first passage [1]."
+
+// Named is what a call gets by the name of its model alone:
+//
+//	any fault        that fault, such as "cut", "limited", "redirect" (to a metadata address)
+//	refusal, length  the model refuses; the token limit cuts it off
+//	slow             the first byte after a second
+//	trickle          a word each 200 ms
+//	pace:R:N         N words, R of them a second
+//	say:TEXT         that text
+//	echo             the last message of the user
+//	body             the request
+//	tokens:IN:OUT    counts so many tokens
+//	call:TOOL:JSON   a call of a tool with these arguments; once the request holds a tool's result, the usual answer
+//	on:WORD:NAME     as the model NAME when the request holds WORD, otherwise the usual answer; so a model can pass the
+//	                 test of its connection and fail later
+//
+// Everything else gives Answer. What follows a "#" in a name only tells it from others.
+func Named(model string, body []byte) Reply {
+	model, _, _ = strings.Cut(model, "#")
+	name, rest, _ := strings.Cut(model, ":")
+	reply := Reply{Text: Answer}
+	switch name {
+	case "say":
+		reply.Text = rest
+	case "echo":
+		reply.Text = lastText(body)
+	case "body":
+		reply.Text = string(body)
+	case "slow":
+		reply.Delay = time.Second
+	case "trickle":
+		reply.Pace = 200 * time.Millisecond
+	case "pace":
+		return paced(rest)
+	case "refusal":
+		return Reply{Refusal: "I cannot help with that."}
+	case "length":
+		reply.Text, reply.Stop = "The answer stands in the", Length
+	case "filtered":
+		reply.Text, reply.Stop = "", Filtered
+	case "tokens":
+		in, out, _ := strings.Cut(rest, ":")
+		reply.Usage = Usage{Input: number(in), Output: number(out)}
+	case "call":
+		return calling(rest, body)
+	case "on":
+		word, then, _ := strings.Cut(rest, ":")
+		if word != "" && strings.Contains(said(body), word) {
+			return Named(then, body)
+		}
+	case string(Moved):
+		reply.Fault, reply.Message = Moved, "http://169.254.169.254/latest/meta-data/"
+		if rest != "" {
+			reply.Message = rest
+		}
+	default:
+		if faults[Fault(name)] {
+			reply.Fault = Fault(name)
+		}
+		if name == string(Nothing) {
+			reply.Text = ""
+		}
+	}
+	return reply
+}
+
+// faults are those whose name is enough.
+var faults = map[Fault]bool{
+	Cut: true, Ends: true, Malformed: true, Limited: true, Rejected: true, Denied: true, Unknown: true, Failed: true, Overload: true,
+	Late: true, HTML: true, Prose: true, Huge: true, Endless: true, NoUsage: true, Never: true, Leak: true, Nothing: true, Event: true,
+}
+
+func number(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
+}
+
+func paced(rest string) Reply {
+	rate, n, _ := strings.Cut(rest, ":")
+	reply := Reply{Pieces: make([]string, max(number(n), 1))}
+	for i := range reply.Pieces {
+		reply.Pieces[i] = "word "
+	}
+	if r := number(rate); r > 0 {
+		reply.Pace = time.Second / time.Duration(r)
+	}
+	return reply
+}
+
+// said is a request without the name of its model.
+func said(body []byte) string {
+	var in map[string]any
+	if json.Unmarshal(body, &in) != nil {
+		return ""
+	}
+	delete(in, "model")
+	return string(encode(in))
+}
+
+func calling(rest string, body []byte) Reply {
+	if bytes.Contains(body, []byte(`"tool"`)) || bytes.Contains(body, []byte("function_call_output")) ||
+		bytes.Contains(body, []byte("tool_result")) || bytes.Contains(body, []byte("functionResponse")) {
+		return Reply{Text: Answer}
+	}
+	tool, arguments, _ := strings.Cut(rest, ":")
+	return Reply{Calls: []Call{{ID: "call_1", Name: tool, Pieces: []string{arguments}}}}
+}
+
+// lastText is the text of the last message of the user, in whatever format.
+func lastText(body []byte) string {
+	var in map[string]json.RawMessage
+	if json.Unmarshal(body, &in) != nil {
+		return ""
+	}
+	for _, member := range []string{"messages", "input", "contents"} {
+		var list []map[string]any
+		if json.Unmarshal(in[member], &list) == nil && len(list) > 0 {
+			for i := len(list) - 1; i >= 0; i-- {
+				if role := list[i]["role"]; role == "user" {
+					return strings.Join(texts(list[i]), "\n")
+				}
+			}
+		}
+	}
+	var plain string
+	json.Unmarshal(in["input"], &plain) //nolint:errcheck // OpenAI's responses take a string, too
+	return plain
+}
+
+// texts are the values of members named text or content below v.
+func texts(v any) []string {
+	var out []string
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			out = append(out, texts(e)...)
+		}
+	case map[string]any:
+		for _, name := range []string{"content", "parts", "text"} {
+			if s, ok := v[name].(string); ok {
+				out = append(out, s)
+				continue
+			}
+			out = append(out, texts(v[name])...)
+		}
+	}
+	return out
+}
