@@ -27,6 +27,7 @@ import (
 type Target struct {
 	URL    string
 	Keys   map[string]string // by the name that steps use: owner, powerless
+	Values map[string]string // that steps may use as if they had been saved
 	Client *http.Client
 }
 
@@ -45,6 +46,9 @@ func NewContract(raw []byte) (*Contract, error) {
 // Run runs a scenario and gives what it saw; the error names the step that failed.
 func (c *Contract) Run(ctx context.Context, t Target, name string, s *Scenario) ([]ledger.Evidence, error) {
 	saved := map[string]any{}
+	for k, v := range t.Values {
+		saved[k] = v
+	}
 	var seen []ledger.Evidence
 	for i := range s.Steps {
 		step := &s.Steps[i]
@@ -139,6 +143,9 @@ func (e *Expect) check(res *http.Response, raw []byte, saved map[string]any) err
 		if strings.Contains(unwanted, "${") || strings.Contains(string(raw), unwanted) {
 			return fmt.Errorf("%q is in %.600s, or was never saved", unwanted, raw)
 		}
+	}
+	if e.Events != nil {
+		return e.checkEvents(res, raw, saved)
 	}
 	if len(raw) == 0 {
 		if e.Body != nil || len(e.Lengths) > 0 {

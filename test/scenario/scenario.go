@@ -17,7 +17,8 @@ type Scenario struct {
 	Steps []Step `yaml:"steps"`
 }
 
-// Step is one call and what must come back. Strings may hold ${name} of a value saved by an earlier step.
+// Step is one call and what must come back. Strings may hold ${name} of a value saved by an earlier step, and of a value of the target:
+// ${provider} is the address of a scripted provider of language models.
 type Step struct {
 	Call    string            `yaml:"call"`    // operation id
 	Path    map[string]string `yaml:"path"`    // path parameters, encoded by the runner
@@ -67,6 +68,7 @@ type Expect struct {
 	Absent   []string          `yaml:"absent"`   // paths that must not exist
 	Lengths  map[string]int    `yaml:"lengths"`  // path → number of elements
 	Headers  map[string]string `yaml:"headers"`  // "*" stands for any value
+	Events   []any             `yaml:"events"`   // of a stream, in full, each a subset; chunks in a row are one
 }
 
 // Read reads a scenario; a member that does not exist is an error.

@@ -15,6 +15,7 @@ import (
 	contract "quarry/api"
 	"quarry/internal/app"
 	"quarry/internal/config"
+	"quarry/internal/provider/scripted"
 	"quarry/internal/store"
 	"quarry/internal/store/storetest"
 	"quarry/test/ledger"
@@ -57,7 +58,8 @@ func startTapped(t *testing.T, database string, set func(*config.Config)) (*app.
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := scenario.Target{URL: server.URL, Client: &http.Client{Transport: listener}, Keys: map[string]string{
+	models := scripted.Start(t)
+	target := scenario.Target{URL: server.URL, Values: map[string]string{"provider": models.URL}, Client: &http.Client{Transport: listener}, Keys: map[string]string{
 		"owner":     strings.TrimSpace(string(owner)),
 		"powerless": storetest.AddKey(t, store.Config{Dir: cfg.Data, URL: database}, "powerless"),
 	}}

@@ -50,6 +50,7 @@ const shortest = 10
 // secretMembers are those whose values are secrets, wherever they stand.
 var secretMembers = map[string]bool{
 	"secret_key": true, "client_secret": true, "access_token": true, "one_time_code": true, "password": true, "new_password": true,
+	"token": true, "api_key": true, "key_json": true, "aws_secret_access_key": true, // of language models
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -126,7 +127,8 @@ func walk(v any, all map[string]bool) {
 		}
 	case map[string]any:
 		for name, x := range v {
-			if text, ok := x.(string); ok && secretMembers[name] {
+			secret := secretMembers[name] || name == "value" && v["type"] == "header"
+			if text, ok := x.(string); ok && secret {
 				keep(all, text)
 			}
 			walk(x, all)

@@ -6,12 +6,23 @@ import (
 )
 
 // dialects are the wire formats by the patterns of the paths that they are served at.
-var dialects = map[string]dialect{
-	"POST /v1/chat/completions":                              chat{},
-	"POST /{prefix}/v1/chat/completions":                     chat{},
-	"POST /chat/completions":                                 chat{},
-	"POST /openai/deployments/{deployment}/chat/completions": chat{}, // as Azure has it
+var dialects = map[string]func(*http.Request) dialect{
+	"POST /v1/chat/completions":                              as(chat{}),
+	"POST /chat/completions":                                 as(chat{}),
+	"POST /openai/deployments/{deployment}/chat/completions": as(chat{}), // as Azure has it
+	"POST /v1/responses":                                     as(responses{}),
+	"POST /v1/messages":                                      as(messages{}),
+	"POST /model/{model}/invoke":                             as(bedrock{}),
+	"POST /model/{model}/invoke-with-response-stream":        as(bedrock{}),
+	"POST /v1beta/models/{rest...}":                          as(contents{}), // as AI Studio has it
+	"POST /v1/models/{rest...}":                              as(contents{}),
+	"POST /v1/projects/{rest...}":                            google,
+	"POST /v1beta1/projects/{rest...}":                       google,
+	"POST /v1/publishers/{rest...}":                          google,
+	"POST /v1beta1/publishers/{rest...}":                     google,
 }
+
+func as(d dialect) func(*http.Request) dialect { return func(*http.Request) dialect { return d } }
 
 // sse is what the formats share that stream server-sent events.
 type sse struct{}

@@ -14,7 +14,8 @@ import (
 type call struct {
 	model  string
 	stream bool
-	usage  bool // the caller wants tokens counted in the stream
+	usage  bool   // the caller wants tokens counted in the stream
+	forced string // the tool that must be called
 	body   []byte
 }
 
@@ -37,10 +38,7 @@ type dialect interface {
 
 type obj = map[string]any
 
-var (
-	errGone = errors.New("the caller left")
-	errCut  = errors.New("the connection is to break")
-)
+var errGone = errors.New("the caller left")
 
 // player plays one reply.
 type player struct {
@@ -59,6 +57,9 @@ func (p *player) play() error {
 	}
 	if err := p.sleep(p.reply.Delay); err != nil {
 		return err
+	}
+	if p.reply.Fault == Nothing {
+		p.reply.Text, p.reply.Pieces, p.reply.Reasoning, p.reply.Calls = "", nil, "", nil
 	}
 	for k, v := range p.reply.Headers {
 		p.w.Header().Set(k, v)

@@ -61,8 +61,8 @@ func Start(t testing.TB, script ...Reply) *Server {
 // New gives a provider as a handler, for a server of the caller's.
 func New(script ...Reply) *Server {
 	s := &Server{mux: http.NewServeMux(), quit: make(chan struct{}), met: make(chan *Request, 1024), script: script}
-	for pattern, d := range dialects {
-		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.call(w, r, d) })
+	for pattern, of := range dialects {
+		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.call(w, r, of(r)) })
 	}
 	s.lists()
 	s.tokens()

@@ -1,0 +1,67 @@
+package scenario
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// checkEvents compares a stream with the events expected.
+func (e *Expect) checkEvents(res *http.Response, raw []byte, saved map[string]any) error {
+	if got := res.Header.Get("Content-Type"); got != "text/event-stream" {
+		return fmt.Errorf("the content type is %q, want text/event-stream: %.600s", got, raw)
+	}
+	events, err := readEvents(string(raw))
+	if err != nil {
+		return fmt.Errorf("%w in the stream %.2000s", err, raw)
+	}
+	if d := differ("events", fill(e.Events, saved), events); d != "" {
+		return fmt.Errorf("%s", d)
+	}
+	return nil
+}
+
+// readEvents reads a stream framed as clients of the contract need it (generation-and-citations, section 8): one line
+// that names the event, one line of JSON whose type is that name, an empty line; comments between events. Chunks of
+// text in a row become one, as clients join them.
+func readEvents(stream string) ([]any, error) {
+	out := []any{}
+	for block := range strings.SplitSeq(stream, "\n\n") {
+		for strings.HasPrefix(block, ":") {
+			_, block, _ = strings.Cut(block, "\n")
+		}
+		if block == "" {
+			continue
+		}
+		name, data, _ := strings.Cut(block, "\n")
+		name, named := strings.CutPrefix(name, "event:")
+		data, dated := strings.CutPrefix(data, "data:")
+		if !named || !dated || strings.Contains(data, "\n") {
+			return nil, fmt.Errorf("%q is not an event of one name and one line of data", block)
+		}
+		var event map[string]any
+		if err := json.Unmarshal([]byte(data), &event); err != nil {
+			return nil, fmt.Errorf("read event %q: %w", data, err)
+		}
+		if event["type"] != strings.TrimSpace(name) {
+			return nil, fmt.Errorf("an event named %q has the type %v", name, event["type"])
+		}
+		out = join(out, event)
+	}
+	if !strings.HasSuffix(stream, "\n\n") {
+		return nil, fmt.Errorf("the last event does not end")
+	}
+	return out, nil
+}
+
+func join(events []any, next map[string]any) []any {
+	const chunk = "generation_chunk"
+	if len(events) > 0 && next["type"] == chunk {
+		if last, _ := events[len(events)-1].(map[string]any); last["type"] == chunk {
+			last[chunk] = fmt.Sprint(last[chunk], next[chunk])
+			return events
+		}
+	}
+	return append(events, next)
+}
