@@ -35,7 +35,7 @@ func (bedrock) mime() string { return "application/vnd.amazon.eventstream" }
 // frame is one message of an AWS event stream; the event of Anthropic's format is inside its payload.
 func (bedrock) frame(event string, data []byte) []byte {
 	if event == "exception" {
-		return envelope([][2]string{{":message-type", "exception"}, {":exception-type", "throttlingException"}, {":content-type", "application/json"}}, data)
+		return envelope([][2]string{{":message-type", "exception"}, {":exception-type", "internalServerException"}, {":content-type", "application/json"}}, data)
 	}
 	payload := encode(obj{"bytes": data, "p": "abcdef"}) // bytes are base64 in JSON
 	return envelope([][2]string{{":event-type", "chunk"}, {":content-type", "application/json"}, {":message-type", "event"}}, payload)

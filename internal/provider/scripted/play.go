@@ -260,6 +260,14 @@ func (p *player) send(f frame) error {
 		}
 		p.sent++
 	}
+	if p.reply.Dribble {
+		for i := range f.raw {
+			if err := p.write(f.raw[i : i+1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	return p.write(f.raw)
 }
 

@@ -24,6 +24,7 @@ type Reply struct {
 	Held    *Gate         // before anything is sent
 	First   *Gate         // after the headers, before the first event
 	Between *Gate         // before each event with content after the first
+	Dribble bool          // every byte for itself
 	Delay   time.Duration // before anything is sent; for callers outside the process
 	Pace    time.Duration // between events with content; for callers outside the process
 }

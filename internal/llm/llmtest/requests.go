@@ -1,0 +1,58 @@
+package llmtest
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"quarry/internal/llm"
+	"quarry/internal/provider/scripted"
+)
+
+// requests proves that what the caller says arrives. How it is written is up to each format and proved against the
+// providers' own libraries (test/compat).
+func (a Adapter) requests(t *testing.T) {
+	t.Parallel()
+	r := question()
+	r.Tools = tools()
+	r.Messages = append(r.Messages,
+		llm.Message{Role: llm.Assistant, Parts: []llm.Part{{Text: "I look it up."}}, Calls: []llm.ToolCall{
+			{ID: "call_a", Name: "find", Arguments: json.RawMessage(`{"q":"moon"}`)}, {ID: "call_b", Name: "now", Arguments: json.RawMessage(`{}`)},
+		}},
+		llm.Message{Role: llm.Result, CallID: "call_a", Name: "find", Parts: []llm.Part{{Text: "Gravity makes it round."}}},
+		llm.Message{Role: llm.Result, CallID: "call_b", Name: "now", Parts: []llm.Part{{Text: `{"hour":12}`}}},
+		llm.Text(llm.User, "And the sun?"))
+	r.Parameters = llm.Parameters{
+		MaxTokens: ref(1234), Temperature: ref(0.25), FrequencyPenalty: ref(0.5), PresencePenalty: ref(0.75),
+		Extra: map[string]json.RawMessage{"quirk": json.RawMessage(`{"deep":[42]}`)},
+	}
+	s := scripted.Start(t)
+	p := a.open(t, s, func(c *llm.Connection) { c.Headers = map[string]string{"X-Team": "moon-team"} })
+	if answer, _ := must(t, p, r); answer.Text != scripted.Answer {
+		t.Fatalf("got %+v", answer)
+	}
+	last := s.Last()
+	if last.Header.Get("X-Team") != "moon-team" || last.Model != "m" || !last.Stream {
+		t.Errorf("sent as %+v", last)
+	}
+	body := string(last.Body)
+	at := 0
+	for _, text := range []string{"I look it up.", "find", "now", "Gravity makes it round.", "hour", "And the sun?"} {
+		i := strings.Index(body[at:], text)
+		if i < 0 {
+			t.Fatalf("%q does not come where it should in %s", text, body)
+		}
+		at += i
+	}
+	for _, text := range []string{"Be short.", "Why is the moon round?", "1234", "0.25", `"quirk":{"deep":[42]}`, "Tells the time."} {
+		if !strings.Contains(body, text) {
+			t.Errorf("%s is not in %s", text, body)
+		}
+	}
+	if n := strings.Count(body, "call_a"); !a.NoCallID && n != 2 {
+		t.Errorf("the id of the first call stands %d times in %s, want 2", n, body)
+	}
+	if strings.Contains(body, Secret) {
+		t.Errorf("the body holds the token: %s", body)
+	}
+}
