@@ -1,0 +1,172 @@
+// Package builtin is the language model inside the program: a generator that quotes and does not write. It answers a
+// question with the sentences of the passages that answer it best, each with the number of its passage, chooses a
+// search tool once for a question, and fills a JSON schema with what the passages say. No word of a free answer is its
+// own, save one sentence that says that there is no answer. It reasons about nothing and follows no instruction of a
+// prompt. Package llm registers it as the default model of the platform; package app makes it.
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"quarry/internal/embed"
+	"quarry/internal/llm"
+)
+
+// Model is the name that answers say they come from.
+const Model = "extractive-1.0"
+
+// Provider is the generator. It is safe for concurrent use; the same request gives the same answer.
+type Provider struct {
+	encoders *embed.Registry
+	kept     *vectors
+}
+
+var _ llm.Provider = (*Provider)(nil)
+
+// New gives the generator over the default encoder of the registry.
+func New(encoders *embed.Registry) *Provider {
+	return &Provider{encoders: encoders, kept: newVectors(keptVectors)}
+}
+
+// Stream answers sentence by sentence. With Request.Evidence it answers Request.Question from the evidence. Without, the
+// question is in the last user message, and what was said before, blocks of text around the question and the results of
+// tools are the evidence.
+func (p *Provider) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
+	a := answering{provider: p, request: r, talk: listen(r), emit: emit}
+	a.out.Model, a.out.Reason = Model, llm.Stop
+	err := context.Cause(ctx)
+	if err == nil {
+		err = a.run(ctx)
+	}
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return a.out, cause
+	}
+	var stopped stop
+	if errors.As(err, &stopped) {
+		return a.out, stopped.error
+	}
+	if err != nil {
+		return a.out, &llm.Error{Failure: llm.Broken, Cause: err, Begun: a.out.Text != ""}
+	}
+	a.count()
+	return a.out, nil
+}
+
+// stop is an error of emit on its way out.
+type stop struct{ error }
+
+// answering is one call.
+type answering struct {
+	provider *Provider
+	request  llm.Request
+	talk     talk
+	emit     func(llm.Event) error
+	out      llm.Answer
+}
+
+func (a *answering) run(ctx context.Context) error {
+	if call := a.talk.call(a.request); call != nil {
+		a.out.Calls, a.out.Reason = []llm.ToolCall{*call}, llm.Calls
+		return a.send(llm.Event{Call: call})
+	}
+	if a.request.Format != nil {
+		return a.fill(ctx)
+	}
+	return a.quote(ctx)
+}
+
+// quote answers in sentences.
+func (a *answering) quote(ctx context.Context) error {
+	asked := ask(a.talk.question, a.talk.passages)
+	found, err := a.provider.search(ctx, asked, a.talk.passages)
+	if err != nil {
+		return err
+	}
+	chosen := found.choose(a.room)
+	if len(chosen) == 0 {
+		return a.say(noAnswer(a.request.Language, asked.lang))
+	}
+	if found.cut {
+		a.out.Reason = llm.Length
+	}
+	for i, s := range found.readable(chosen) {
+		text := s.text
+		if n := a.talk.passages[s.passage].N; n > 0 {
+			text = fmt.Sprintf("%s [%d]", text, n)
+		}
+		if i > 0 {
+			text = " " + text
+		}
+		if err := a.say(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// room reports whether a text of these sentences fits the token limit of the request.
+func (a *answering) room(sentences []*candidate) bool {
+	limit := a.request.Parameters.MaxTokens
+	if limit == nil {
+		return true
+	}
+	n := int64(0)
+	for _, s := range sentences {
+		n += a.tokens(s.text) + markTokens
+	}
+	return n <= int64(*limit)
+}
+
+// markTokens is what " [12]" takes.
+const markTokens = 3
+
+func (a *answering) say(text string) error {
+	a.out.Text += text
+	return a.send(llm.Event{Text: text})
+}
+
+func (a *answering) send(e llm.Event) error {
+	if err := a.emit(e); err != nil {
+		return stop{err}
+	}
+	return nil
+}
+
+// count writes the usage, in tokens of the encoder.
+func (a *answering) count() {
+	for _, m := range a.request.Messages {
+		a.out.Usage.Input += a.tokens(m.Plain())
+	}
+	if len(a.request.Messages) == 0 {
+		a.out.Usage.Input = a.tokens(a.talk.question)
+		for _, e := range a.request.Evidence {
+			a.out.Usage.Input += a.tokens(e.Text)
+		}
+	}
+	a.out.Usage.Output = a.tokens(a.out.Text)
+	for _, c := range a.out.Calls {
+		a.out.Usage.Output += a.tokens(c.Name) + a.tokens(string(c.Arguments))
+	}
+}
+
+// tokens counts by the encoder's own tokens, or takes four bytes for one where it has none to tell.
+func (a *answering) tokens(text string) int64 {
+	if strings.TrimSpace(text) == "" {
+		return 0
+	}
+	e, _ := a.provider.encoders.Find("")
+	s, ok := e.(embed.Splitter)
+	if !ok {
+		a.out.Usage.Estimated = true
+		return int64(len(text)+3) / 4
+	}
+	_, counts := s.Split(text)
+	n := int64(0)
+	for _, c := range counts {
+		n += int64(c)
+	}
+	return n
+}

@@ -1,0 +1,142 @@
+package builtin_test
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"quarry/internal/embed"
+	"quarry/internal/llm"
+	"quarry/internal/provider/builtin"
+)
+
+var registry = sync.OnceValues(embed.NewRegistry)
+
+func generator(t testing.TB) *builtin.Provider {
+	t.Helper()
+	r, err := registry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return builtin.New(r)
+}
+
+// passages are evidence about three subjects.
+func passages() []llm.Evidence {
+	return []llm.Evidence{
+		{N: 1, Score: 0.9, Text: "The Golden Gate Bridge spans the strait between San Francisco and Marin County. Its main span is 1,280 metres long. It opened to traffic on 27 May 1937."},
+		{N: 2, Score: 0.6, Text: "The bridge was designed by Joseph Strauss, Irving Morrow and Charles Ellis. Its colour is called international orange.[4]"},
+		{N: 3, Score: 0.2, Text: "Sourdough bread needs flour, water and salt. The dough rests overnight."},
+	}
+}
+
+func complete(t testing.TB, r llm.Request) llm.Answer {
+	t.Helper()
+	out, err := llm.Complete(t.Context(), generator(t), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+var mark = regexp.MustCompile(` \[(\d+)\]`)
+
+// Proves that an answer is made of sentences of the passages, each followed by the number of its passage, in the order
+// of the passages, and that the events are its sentences.
+func TestQuotes(t *testing.T) {
+	t.Parallel()
+	var events []string
+	out, err := generator(t).Stream(t.Context(), llm.Request{Question: "When did the Golden Gate Bridge open to traffic?", Evidence: passages()},
+		func(e llm.Event) error { events = append(events, e.Text); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.Text, "It opened to traffic on 27 May 1937. [1]") {
+		t.Errorf("answer %q lacks the sentence asked for", out.Text)
+	}
+	if got := strings.Join(events, ""); got != out.Text {
+		t.Errorf("the events say %q, the answer %q", got, out.Text)
+	}
+	last := 0
+	for _, e := range events {
+		sentence := strings.TrimSpace(mark.ReplaceAllString(e, ""))
+		n := mark.FindStringSubmatch(e)
+		if n == nil || !strings.Contains(passages()[n[1][0]-'1'].Text, sentence) {
+			t.Errorf("%q is not a sentence of the passage it cites", e)
+			continue
+		}
+		if int(n[1][0]-'0') < last {
+			t.Errorf("the sentences of %q are not in the order of the passages", out.Text)
+		}
+		last = int(n[1][0] - '0')
+	}
+	if out.Reason != llm.Stop || out.Usage.Output == 0 || out.Usage.Input == 0 {
+		t.Errorf("reason %q, usage %+v", out.Reason, out.Usage)
+	}
+}
+
+// Proves that nothing to answer from gives one sentence that says so, in the language asked for or else the question's.
+func TestSaysThatThereIsNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ question, language, want string }{
+		{"Who wrote it?", "", "The sources found contain no answer to this question."},
+		{"Wer hat das geschrieben und warum?", "", "Die gefundenen Quellen enthalten keine Antwort auf diese Frage."},
+		{"Who wrote it?", "fra", "Les sources trouvées ne contiennent pas de réponse à cette question."},
+		{"", "xxx", "The sources found contain no answer to this question."},
+	} {
+		for _, e := range [][]llm.Evidence{nil, {{N: 1, Text: " "}}, {{N: 1, Text: "…"}}} {
+			if got := complete(t, llm.Request{Question: c.question, Language: c.language, Evidence: e}); got.Text != c.want {
+				t.Errorf("%q over %d passages: %q, want %q", c.question, len(e), got.Text, c.want)
+			}
+		}
+	}
+}
+
+// Proves that an error of emit comes back as it is and a done context as its cause.
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	r := llm.Request{Question: "When did the bridge open?", Evidence: passages()}
+	mine := errors.New("mine")
+	if _, err := generator(t).Stream(t.Context(), r, func(llm.Event) error { return mine }); err != mine {
+		t.Errorf("error %v, want the one of emit", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(mine)
+	if _, err := llm.Complete(ctx, generator(t), r); !errors.Is(err, mine) {
+		t.Errorf("error %v, want the cause of the context", err)
+	}
+}
+
+// Proves that the token limit takes sentences away as a whole, says so, and leaves one.
+func TestTokenLimit(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int{1, 20, 40, 1000} {
+		out := complete(t, llm.Request{Question: "Tell me about the Golden Gate Bridge", Evidence: passages(), Parameters: llm.Parameters{MaxTokens: &limit}})
+		n := len(mark.FindAllString(out.Text, -1))
+		if n == 0 || limit > 20 && out.Usage.Output > int64(limit) || (limit < 50) != (out.Reason == llm.Length) {
+			t.Errorf("limit %d: %d sentences of %d tokens, reason %q: %q", limit, n, out.Usage.Output, out.Reason, out.Text)
+		}
+	}
+}
+
+// Proves that the same request has the same answer, whatever the generator has seen between.
+func TestSameAnswer(t *testing.T) {
+	t.Parallel()
+	p := generator(t)
+	r := llm.Request{Question: "What colour is the bridge?", Evidence: passages()}
+	first, err := llm.Complete(t.Context(), p, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if again, err := llm.Complete(t.Context(), p, r); err != nil || again.Text != first.Text {
+			t.Errorf("%q and %q, error %v", first.Text, again.Text, err)
+		}
+	}
+	if !strings.Contains(first.Text, "international orange. [2]") {
+		t.Errorf("%q does not hold the answer free of foreign marks", first.Text)
+	}
+}

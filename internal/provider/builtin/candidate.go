@@ -1,0 +1,139 @@
+package builtin
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"quarry/internal/llm"
+	"quarry/internal/text/sentence"
+	"quarry/internal/text/token"
+)
+
+// Bounds of what is looked at, in bytes. A passage beyond them is read from its beginning.
+const (
+	passageBytes  = 64 << 10
+	evidenceBytes = 512 << 10
+	// longest is what a candidate has at most: tables and texts without stops are cut at line breaks, else at blanks.
+	longest = 900
+)
+
+// candidate is a sentence that may be quoted. Its text is a piece of its passage, byte for byte.
+type candidate struct {
+	text    string
+	passage int                 // index of its passage
+	place   int                 // among all candidates, which are in order of passages and texts
+	alone   bool                // it is all of its passage
+	asks    bool                // it is a question or a heading: what follows it may answer, it does not
+	stems   map[string]struct{} // its terms
+	vector  []float32           // nil: not known
+	covers  float64             // share of the question's terms that it holds, by weight
+	cosine  float64             // to the question; 0 without a vector
+	rough   float64             // what is known before it is encoded
+	score   float64
+}
+
+// marks are what would pass for citations of ours.
+var marks = regexp.MustCompile(`\[\s*\d+(?:\s*[,;–-]\s*\d+)*\s*\]`)
+
+// cutPassages gives the sentences of the passages in order, each text once: where it comes first.
+func cutPassages(passages []llm.Evidence, language string) []*candidate {
+	var out []*candidate
+	seen := map[string]bool{}
+	left := evidenceBytes
+	for i := range passages {
+		text := head(passages[i].Text, min(left, passageBytes))
+		left -= len(text)
+		first := len(out)
+		for _, span := range sentence.Split(blanked(text)) {
+			for _, piece := range pieces(text[span.Start:span.End]) {
+				if seen[piece] {
+					continue
+				}
+				seen[piece] = true
+				c := &candidate{text: piece, passage: i, place: len(out), asks: asks(piece), stems: map[string]struct{}{}}
+				for _, s := range token.Analyze(piece, language).Stems {
+					c.stems[s] = struct{}{}
+				}
+				out = append(out, c)
+			}
+		}
+		if len(out) == first+1 && out[first].text == strings.TrimSpace(text) {
+			out[first].alone = true
+		}
+	}
+	return out
+}
+
+// pieces cuts what is too long to be a sentence, and leaves out what would pass for a citation.
+func pieces(text string) []string {
+	var out []string
+	for _, p := range withoutMarks(text) {
+		for len(p) > longest {
+			at := strings.LastIndexByte(p[:longest], '\n')
+			if at <= 0 {
+				at = strings.LastIndexFunc(p[:longest], unicode.IsSpace)
+			}
+			if at <= 0 {
+				at = len(head(p, longest))
+			}
+			out = addPiece(out, p[:at])
+			p = p[at:]
+		}
+		out = addPiece(out, p)
+	}
+	return out
+}
+
+func addPiece(out []string, p string) []string {
+	p = strings.TrimSpace(p)
+	if strings.IndexFunc(p, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
+		return out
+	}
+	return append(out, p)
+}
+
+// blanked puts blanks in the place of marks, so that a sentence ends before the mark behind its stop.
+func blanked(text string) string {
+	return marks.ReplaceAllStringFunc(text, func(m string) string { return strings.Repeat(" ", len(m)) })
+}
+
+// withoutMarks gives the longest piece of text between marks.
+func withoutMarks(text string) []string {
+	at := marks.FindAllStringIndex(text, -1)
+	if at == nil {
+		return []string{text}
+	}
+	best, start := "", 0
+	for _, m := range append(at, []int{len(text), len(text)}) {
+		if p := text[start:m[0]]; len(p) > len(best) {
+			best = p
+		}
+		start = m[1]
+	}
+	return []string{best}
+}
+
+// asks reports whether text is a question or a heading: a line of a few words without an end.
+func asks(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(text, func(r rune) bool { return strings.ContainsRune(`"'”’»)]`, r) }))
+	switch last {
+	case '?', '？', '؟', '՞', ':':
+		return true
+	case '.', '!', '。', '！', '।', '۔', '…':
+		return false
+	}
+	return len(strings.Fields(text)) <= 6 && len(text) < 60 && strings.IndexFunc(text, unicode.IsDigit) < 0
+}
+
+// head cuts text to n bytes at a character.
+func head(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
