@@ -1,0 +1,242 @@
+package vtl
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// call gives what a method gives: nothing where the value has no such method.
+func (r *run) call(v Value, name string, arguments []Value) Value {
+	if o, ok := v.(Object); ok {
+		found, _ := o.Call(name, arguments)
+		return found
+	}
+	switch {
+	case name == "toString" && len(arguments) == 0:
+		return r.string(v)
+	case name == "equals" && len(arguments) == 1:
+		return r.equal(v, arguments[0])
+	}
+	switch v := v.(type) {
+	case string:
+		return r.text(v, name, arguments)
+	case List:
+		return r.listed(v, name, arguments)
+	case *Map:
+		return r.mapped(v, name, arguments)
+	}
+	return nil
+}
+
+// text is the methods of texts. Positions and lengths are in characters; a substring beyond the end stops there. What
+// takes texts takes other values as they print.
+func (r *run) text(s, name string, arguments []Value) Value {
+	if !r.step(1 + len(s)/textStep) { // a long text takes its time
+		return nil
+	}
+	switch len(arguments) {
+	case 0:
+		return r.transformed(s, name)
+	case 1:
+		if arguments[0] == nil {
+			return nil
+		}
+		if name == "substring" {
+			return substring(s, arguments[0], int64(utf8.RuneCountInString(s)))
+		}
+		if name == "charAt" {
+			return charAt(s, arguments[0])
+		}
+		return r.compared(s, name, r.string(arguments[0]))
+	case 2:
+		if name == "substring" {
+			return substring(s, arguments[0], arguments[1])
+		}
+		if name == "replace" && arguments[0] != nil && arguments[1] != nil {
+			return r.replace(s, r.string(arguments[0]), r.string(arguments[1]))
+		}
+	}
+	return nil
+}
+
+func (r *run) transformed(s, name string) Value {
+	switch name {
+	case "length":
+		return int64(utf8.RuneCountInString(s))
+	case "isEmpty":
+		return s == ""
+	case "trim":
+		return strings.TrimSpace(s)
+	case "toLowerCase":
+		return r.join(strings.ToLower(s))
+	case "toUpperCase":
+		return r.join(strings.ToUpper(s))
+	}
+	return nil
+}
+
+func (r *run) compared(s, name, with string) Value {
+	switch name {
+	case "contains":
+		return strings.Contains(s, with)
+	case "startsWith":
+		return strings.HasPrefix(s, with)
+	case "endsWith":
+		return strings.HasSuffix(s, with)
+	case "equalsIgnoreCase":
+		return strings.EqualFold(s, with)
+	case "concat":
+		return r.join(s, with)
+	case "indexOf":
+		if i := strings.Index(s, with); i >= 0 {
+			return int64(utf8.RuneCountInString(s[:i]))
+		}
+		return int64(-1)
+	case "split":
+		return r.split(s, with)
+	}
+	return nil
+}
+
+// replace puts b for every a; the size is known before the text is made.
+func (r *run) replace(s, a, b string) Value {
+	if a == "" {
+		return s
+	}
+	size := len(s) + strings.Count(s, a)*(len(b)-len(a))
+	if !r.made(size) {
+		return nil
+	}
+	return strings.ReplaceAll(s, a, b)
+}
+
+// split gives the pieces between the separators, which is a text and no expression.
+func (r *run) split(s, separator string) Value {
+	if separator == "" {
+		return List{s}
+	}
+	n := strings.Count(s, separator) + 1
+	if !r.step(n) || !r.made(slot*n) {
+		return nil
+	}
+	out := make(List, 0, n)
+	for _, piece := range strings.Split(s, separator) {
+		out = append(out, piece)
+	}
+	return out
+}
+
+// substring gives the characters from..to, as far as there are such.
+func substring(s string, from, to Value) Value {
+	i, ok := from.(int64)
+	j, also := to.(int64)
+	if !ok || !also {
+		return nil
+	}
+	start, end, n := len(s), len(s), int64(0)
+	if i < 0 {
+		i = 0
+	}
+	if j < i {
+		j = i
+	}
+	for at := range s {
+		if n == i {
+			start = at
+		}
+		if n == j {
+			end = at
+			break
+		}
+		n++
+	}
+	return s[start:end]
+}
+
+func charAt(s string, at Value) Value {
+	i, ok := at.(int64)
+	if one, _ := substring(s, at, i+1).(string); ok && i >= 0 && one != "" {
+		return one
+	}
+	return nil
+}
+
+func (r *run) listed(l List, name string, arguments []Value) Value {
+	switch {
+	case len(arguments) == 0 && name == "size":
+		return int64(len(l))
+	case len(arguments) == 0 && name == "isEmpty":
+		return len(l) == 0
+	case len(arguments) == 1 && name == "get":
+		i, ok := arguments[0].(int64)
+		if !ok {
+			return nil
+		}
+		return item(l, i)
+	case len(arguments) == 1 && name == "contains":
+		for _, x := range l {
+			if r.equal(x, arguments[0]) {
+				return true
+			}
+		}
+		return false
+	}
+	return nil
+}
+
+func (r *run) mapped(m *Map, name string, arguments []Value) Value {
+	switch len(arguments) {
+	case 0:
+		if !r.step(m.Len()) || !r.made(slot*m.Len()) {
+			return nil
+		}
+		switch name {
+		case "size":
+			return int64(m.Len())
+		case "isEmpty":
+			return m.Len() == 0
+		case "values":
+			return values(m)
+		case "keySet":
+			out := make(List, m.Len())
+			for i, key := range m.keys {
+				out[i] = key
+			}
+			return out
+		case "entrySet":
+			return entries(m)
+		}
+	case 1:
+		if arguments[0] == nil {
+			return nil
+		}
+		found, ok := m.Get(r.string(arguments[0]))
+		switch name {
+		case "get":
+			return found
+		case "containsKey":
+			return ok
+		}
+	}
+	return nil
+}
+
+func values(m *Map) List {
+	out := make(List, m.Len())
+	for i, key := range m.keys {
+		out[i] = m.values[key]
+	}
+	return out
+}
+
+// entries are the members of a map, each with key and value.
+func entries(m *Map) Value {
+	out := make(List, m.Len())
+	for i, key := range m.keys {
+		e := &Map{}
+		e.Put("key", key)
+		e.Put("value", m.values[key])
+		out[i] = e
+	}
+	return out
+}

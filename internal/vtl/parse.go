@@ -1,0 +1,450 @@
+package vtl
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// parser reads a template from left to right, without a separate lexer: what a character means depends on where it
+// stands.
+type parser struct {
+	text  string
+	pos   int
+	depth int   // of nesting
+	loops int   // #foreach around
+	lines []int // where lines begin; filled when first needed
+}
+
+// line gives the line of a byte, from 1.
+func (p *parser) line(at int) int {
+	if p.lines == nil {
+		p.lines = []int{0}
+		for i := range len(p.text) {
+			if p.text[i] == '\n' {
+				p.lines = append(p.lines, i+1)
+			}
+		}
+	}
+	return sort.SearchInts(p.lines, at+1)
+}
+
+func (p *parser) fail(at int, format string, args ...any) error {
+	line := p.line(at)
+	column := utf8.RuneCountInString(p.text[p.lines[line-1]:at]) + 1
+	return &SyntaxError{Line: line, Column: column, Text: fmt.Sprintf(format, args...)}
+}
+
+// enter goes one level deeper; leave it with p.depth--.
+func (p *parser) enter() error {
+	if p.depth++; p.depth > maxNesting {
+		return p.fail(p.pos, "nested deeper than %d levels", maxNesting)
+	}
+	return nil
+}
+
+// ending is the directive that ended a block.
+type ending struct {
+	name string // "end", "else", "elseif" or "" for the end of the template
+	at   int
+}
+
+func (p *parser) template() ([]node, error) {
+	root, end, err := p.block()
+	if err != nil {
+		return nil, err
+	}
+	if end.name != "" {
+		return nil, p.fail(end.at, "#%s stands outside of #if and #foreach", end.name)
+	}
+	return root, nil
+}
+
+// block reads to the directive that ends it, which is consumed but for the condition of #elseif.
+func (p *parser) block() (out []node, end ending, err error) {
+	if err := p.enter(); err != nil {
+		return nil, end, err
+	}
+	defer func() { p.depth-- }()
+	for {
+		n := strings.IndexAny(p.text[p.pos:], `$#\`)
+		if n < 0 {
+			out = write(out, p.text[p.pos:])
+			p.pos = len(p.text)
+			return out, ending{"", p.pos}, nil
+		}
+		out = write(out, p.text[p.pos:p.pos+n])
+		p.pos += n
+		switch p.text[p.pos] {
+		case '\\':
+			out = p.escape(out)
+		case '$':
+			r, err := p.reference(inText)
+			switch {
+			case err != nil:
+				return nil, end, err
+			case r == nil:
+				out = write(out, "$")
+				p.pos++
+			default:
+				out = append(out, r)
+			}
+		default:
+			var ended bool
+			if out, end, ended, err = p.hash(out); ended || err != nil {
+				return out, end, err
+			}
+		}
+	}
+}
+
+// write appends text, joined to the text before it.
+func write(out []node, s string) []node {
+	if s == "" {
+		return out
+	}
+	if len(out) > 0 {
+		if before, ok := out[len(out)-1].(text); ok && len(before) < 64 { // longer ones are not copied again and again
+			out[len(out)-1] = before + text(s)
+			return out
+		}
+	}
+	return append(out, text(s))
+}
+
+// escape reads a run of backslashes. Before "$" or "#" an odd one takes away what that means.
+func (p *parser) escape(out []node) []node {
+	start := p.pos
+	for p.pos < len(p.text) && p.text[p.pos] == '\\' {
+		p.pos++
+	}
+	n := p.pos - start
+	switch next := p.peek(0); {
+	case next != '$' && next != '#', n%2 == 0 && !p.meaningful():
+		return write(out, p.text[start:p.pos])
+	case n%2 == 0:
+		return append(out, backslashes(n))
+	default:
+		p.pos++
+		if n > 1 {
+			out = append(out, backslashes(n-1))
+		}
+		return write(out, string(next))
+	}
+}
+
+// meaningful reports whether a reference, directive or comment begins here.
+func (p *parser) meaningful() bool {
+	if p.text[p.pos] == '#' {
+		name, _ := p.directiveName()
+		return name != "" || p.peek(1) == '#' || p.peek(1) == '*'
+	}
+	i := 1
+	if p.peek(i) == '!' {
+		i++
+	}
+	if p.peek(i) == '{' {
+		i++
+	}
+	return begins(p.peek(i))
+}
+
+// peek gives the byte n further on, 0 beyond the end.
+func (p *parser) peek(n int) byte {
+	if p.pos+n < len(p.text) {
+		return p.text[p.pos+n]
+	}
+	return 0
+}
+
+func (p *parser) rest() string { return p.text[p.pos:] }
+
+// begins reports whether a name can begin so.
+func begins(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_' }
+
+func digit(b byte) bool { return b >= '0' && b <= '9' }
+
+// name reads a name, "" when there is none.
+func (p *parser) name() string {
+	start := p.pos
+	if !begins(p.peek(0)) {
+		return ""
+	}
+	for begins(p.peek(0)) || digit(p.peek(0)) {
+		p.pos++
+	}
+	return p.text[start:p.pos]
+}
+
+// directiveName gives the name of the directive at "#" and its length with "#" and braces; "" when there is none.
+func (p *parser) directiveName() (name string, length int) {
+	i, braces := p.pos+1, 0
+	if i < len(p.text) && p.text[i] == '{' {
+		i, braces = i+1, 1
+	}
+	start := i
+	for i < len(p.text) && (begins(p.text[i]) || i > start && digit(p.text[i])) {
+		i++
+	}
+	if i == start || braces == 1 && (i >= len(p.text) || p.text[i] != '}') {
+		return "", 0
+	}
+	return p.text[start:i], i + braces - p.pos
+}
+
+// hash reads what begins with "#": a comment, a directive or just that sign. ended says that it ends the block.
+func (p *parser) hash(out []node) (_ []node, end ending, ended bool, err error) {
+	at := p.pos
+	switch p.peek(1) {
+	case '#':
+		if n := strings.IndexByte(p.rest(), '\n'); n >= 0 {
+			p.pos += n + 1
+		} else {
+			p.pos = len(p.text)
+		}
+		return out, end, false, nil
+	case '*':
+		n := strings.Index(p.text[p.pos+2:], "*#")
+		if n < 0 {
+			return nil, end, false, p.fail(at, "the comment #* is not closed by *#")
+		}
+		p.pos += n + 4
+		return out, end, false, nil
+	}
+	name, length := p.directiveName()
+	if name == "" {
+		p.pos++
+		return write(out, "#"), end, false, nil
+	}
+	p.pos += length
+	switch name {
+	case "end", "else":
+		p.gobble()
+		return out, ending{name, at}, true, nil
+	case "elseif":
+		return out, ending{name, at}, true, nil
+	}
+	out, err = p.directive(out, name, at)
+	return out, end, false, err
+}
+
+// left are the directives of Velocity that this language does not have.
+var left = map[string]bool{"macro": true, "include": true, "parse": true, "evaluate": true, "define": true, "stop": true, "macros": true, "literal": true}
+
+func (p *parser) directive(out []node, name string, at int) ([]node, error) {
+	switch name {
+	case "set":
+		n, err := p.set(at)
+		if err != nil {
+			return nil, err
+		}
+		p.gobble()
+		return append(unindent(out), n), nil
+	case "if":
+		n, err := p.choice(at)
+		return append(out, n), err
+	case "foreach":
+		n, err := p.loop(at)
+		return append(out, n), err
+	case "break":
+		if p.loops == 0 {
+			return nil, p.fail(at, "#break stands outside of #foreach")
+		}
+		p.gobble()
+		return append(out, leave{}), nil
+	}
+	if left[name] {
+		return nil, p.fail(at, "#%s is not part of this template language", name)
+	}
+	if near := nearest(name); near != "" {
+		return nil, p.fail(at, `unknown directive #%s; write #{%s} where text follows it, or \#%s for the text itself`, name, near, name)
+	}
+	return nil, p.fail(at, `unknown directive #%s; the directives are #set, #if, #elseif, #else, #end, #foreach and #break; write \#%s for the text itself`, name, name)
+}
+
+// nearest gives the directive without arguments that a name begins with, as in "#endand".
+func nearest(name string) string {
+	for _, known := range []string{"else", "end", "break"} {
+		if strings.HasPrefix(name, known) {
+			return known
+		}
+	}
+	return ""
+}
+
+// unindent takes away the blanks between the start of a line and a #set on it.
+func unindent(out []node) []node {
+	if len(out) == 0 {
+		return out
+	}
+	before, ok := out[len(out)-1].(text)
+	if !ok {
+		return out
+	}
+	cut := strings.TrimRight(string(before), " \t")
+	if cut == "" && len(out) == 1 || strings.HasSuffix(cut, "\n") {
+		out[len(out)-1] = text(cut)
+	}
+	return out
+}
+
+// gobble passes the rest of a line that holds nothing more, with its end: so a directive leaves no empty line.
+func (p *parser) gobble() {
+	rest := strings.TrimLeft(p.rest(), " \t")
+	switch {
+	case strings.HasPrefix(rest, "\n"):
+		rest = rest[1:]
+	case strings.HasPrefix(rest, "\r\n"):
+		rest = rest[2:]
+	default:
+		return
+	}
+	p.pos = len(p.text) - len(rest)
+}
+
+func (p *parser) set(at int) (node, error) {
+	if err := p.open("#set"); err != nil {
+		return nil, err
+	}
+	r, err := p.target("#set")
+	if err != nil {
+		return nil, err
+	}
+	p.blanks()
+	if p.peek(0) != '=' || p.peek(1) == '=' {
+		return nil, p.fail(p.pos, "#set needs = after $%s", r)
+	}
+	p.pos++
+	value, err := p.expression()
+	if err != nil {
+		return nil, err
+	}
+	return set{r, value}, p.close(at, "#set")
+}
+
+func (p *parser) choice(at int) (node, error) {
+	var out choice
+	for name := "if"; ; {
+		var b branch
+		if name != "else" {
+			if err := p.open("#" + name); err != nil {
+				return nil, err
+			}
+			var err error
+			if b.condition, err = p.expression(); err != nil {
+				return nil, err
+			}
+			if err := p.close(at, "#"+name); err != nil {
+				return nil, err
+			}
+			p.gobble()
+		}
+		block, end, err := p.block()
+		if err != nil {
+			return nil, err
+		}
+		b.block = block
+		out.branches = append(out.branches, b)
+		switch {
+		case end.name == "":
+			return nil, p.fail(at, "#if is not closed by #end")
+		case end.name == "end":
+			return out, nil
+		case name == "else":
+			return nil, p.fail(end.at, "#%s comes after #else", end.name)
+		}
+		name = end.name
+	}
+}
+
+func (p *parser) loop(at int) (node, error) {
+	out := loop{line: p.line(at)}
+	if err := p.open("#foreach"); err != nil {
+		return nil, err
+	}
+	var err error
+	if out.name, err = p.target("#foreach"); err != nil {
+		return nil, err
+	}
+	p.blanks()
+	if before := p.pos; p.name() != "in" {
+		return nil, p.fail(before, "#foreach needs the word in after $%s", out.name)
+	}
+	if out.list, err = p.expression(); err != nil {
+		return nil, err
+	}
+	if err := p.close(at, "#foreach"); err != nil {
+		return nil, err
+	}
+	p.gobble()
+	p.loops++
+	block, end, err := p.block()
+	p.loops--
+	switch {
+	case err != nil:
+		return nil, err
+	case end.name == "":
+		return nil, p.fail(at, "#foreach is not closed by #end")
+	case end.name != "end":
+		return nil, p.fail(end.at, "#%s stands in #foreach without an #if", end.name)
+	}
+	out.block = block
+	return out, nil
+}
+
+// open passes the parenthesis after a directive.
+func (p *parser) open(directive string) error {
+	p.blanks()
+	if p.peek(0) != '(' {
+		return p.fail(p.pos, "%s needs ( after it", directive)
+	}
+	p.pos++
+	return nil
+}
+
+func (p *parser) close(at int, directive string) error {
+	p.blanks()
+	if p.pos == len(p.text) {
+		return p.fail(at, "%s is not closed by )", directive)
+	}
+	if p.peek(0) != ')' {
+		return p.fail(p.pos, "%s needs ) or an operator here, not %s", directive, p.found())
+	}
+	p.pos++
+	return nil
+}
+
+// target reads the name that a directive sets.
+func (p *parser) target(directive string) (string, error) {
+	p.blanks()
+	at := p.pos
+	r, err := p.reference(inExpression)
+	if err != nil {
+		return "", err
+	}
+	if r == nil || len(r.path) > 0 {
+		return "", p.fail(at, "%s needs a name such as $x here", directive)
+	}
+	return r.name, nil
+}
+
+func (p *parser) blanks() {
+	for p.pos < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.pos]) >= 0 {
+		p.pos++
+	}
+}
+
+// found describes what stands here, for messages.
+func (p *parser) found() string {
+	if p.pos >= len(p.text) {
+		return "the end of the template"
+	}
+	at := p.pos
+	if word := p.name(); word != "" {
+		p.pos = at
+		return fmt.Sprintf("%q", shorten(word))
+	}
+	r, _ := utf8.DecodeRuneInString(p.rest())
+	return fmt.Sprintf("%q", string(r))
+}
