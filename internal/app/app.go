@@ -36,6 +36,7 @@ import (
 	httpqueries "quarry/internal/httpapi/queries"
 	"quarry/internal/ingest"
 	"quarry/internal/job"
+	"quarry/internal/llm"
 	"quarry/internal/metaquery"
 	"quarry/internal/page"
 	"quarry/internal/replica"
@@ -82,6 +83,7 @@ type App struct {
 	Retrieve *retrieve.Service
 	History  *history.Service
 	Usage    *usage.Counters
+	Models   *llm.Service
 }
 
 // Open takes the data folder, listens, opens the database and builds the services; Serve answers requests. Errors:
@@ -176,6 +178,7 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 	a.Retrieve = retrieve.New(corpusRows, a.replicas, documentRows, a.encoders)
 	a.History = history.New(queries.New(a.db), time.Duration(a.cfg.HistoryDays)*24*time.Hour, a.log)
 	a.Usage = usage.NewCounters(usages.New(a.db), a.log)
+	a.Models = a.models()
 	origins, err := a.cfg.Origins()
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"quarry/internal/httpapi"
+	"quarry/internal/llm"
 	"quarry/internal/seal"
 )
 
@@ -50,6 +51,8 @@ type Config struct {
 	MaxExpensiveTotal   int64 `yaml:"max_expensive_total"`
 	MaxExpensiveWaiting int64 `yaml:"max_expensive_waiting"`
 	ExpensiveWait       int64 `yaml:"expensive_wait"`
+	// ModelAliases is parted by commas; see Aliases.
+	ModelAliases string `yaml:"model_aliases"`
 	// MaxBodies is how much memory bodies of requests take at once.
 	MaxBodies int64 `yaml:"max_bodies"`
 }
@@ -78,6 +81,7 @@ var Settings = []Setting{
 	text("trusted_proxies", "QUARRY_TRUSTED_PROXIES", "addresses and networks (10.0.0.0/8), parted by commas, whose X-Forwarded-For is believed; empty believes nobody", func(c *Config) *string { return &c.TrustedProxies }),
 	boolean("audit_content", "QUARRY_AUDIT_CONTENT", "true: changes of documents and conversations are recorded in the audit too", func(c *Config) *bool { return &c.AuditContent }),
 	number("history_days", "QUARRY_HISTORY_DAYS", "how long queries stay in the query history, days", func(c *Config) *int64 { return &c.HistoryDays }),
+	text("model_aliases", "QUARRY_MODEL_ALIASES", "names, parted by commas, that stand for the default language model while nobody registers a model of that name; off is none", func(c *Config) *string { return &c.ModelAliases }),
 	number("rate_limit", "QUARRY_RATE_LIMIT", "requests a second of one key, client or signed-in person on one node; more are refused with 429; 0 is no limit", func(c *Config) *int64 { return &c.RateLimit }),
 	number("rate_burst", "QUARRY_RATE_BURST", "requests that `rate_limit` lets through at once after a rest; 0 is twice the rate", func(c *Config) *int64 { return &c.RateBurst }),
 	number("max_expensive", "QUARRY_MAX_EXPENSIVE", "expensive calls (queries, generations, uploads, new documents) of one key in flight on one node; more wait in line", func(c *Config) *int64 { return &c.MaxExpensive }),
@@ -93,6 +97,7 @@ func Default() Config {
 		Data: "./quarry-data", Listen: "127.0.0.1:8080", Kernel: "auto", LogLevel: "info", LogFormat: "text",
 		MaxJSON: 16 << 20, MaxUpload: 10 << 20, MaxDeletes: 64, HistoryDays: 90,
 		MaxExpensive: 64, MaxExpensiveTotal: 256, MaxExpensiveWaiting: 256, ExpensiveWait: 10, MaxBodies: 512 << 20,
+		ModelAliases: strings.Join(llm.DefaultAliases, ","),
 	}
 }
 
@@ -182,6 +187,14 @@ func (c *Config) Origins() (httpapi.Origins, error) {
 // Proxies gives the setting trusted_proxies.
 func (c *Config) Proxies() (httpapi.Proxies, error) {
 	return httpapi.ParseProxies(parts(c.TrustedProxies))
+}
+
+// Aliases gives the setting model_aliases.
+func (c *Config) Aliases() []string {
+	if c.ModelAliases == "off" {
+		return nil
+	}
+	return parts(c.ModelAliases)
 }
 
 // parts gives what stands between commas.

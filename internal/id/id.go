@@ -18,6 +18,7 @@ type (
 	Upload    string // internal name of an upload in flight
 	Job       string // job_…
 	AppClient string // app_…
+	LLM       string // llm_…
 )
 
 // NewCorpus gives a fresh corpus id; the contract's pattern allows digits only.
@@ -31,6 +32,9 @@ func NewAPIKey() APIKey { return APIKey("aky_" + Text(20)) }
 
 // NewAppClient gives a fresh id for managing an application client (not the one that it signs in with).
 func NewAppClient() AppClient { return AppClient("app_" + Text(20)) }
+
+// NewLLM gives a fresh id of a registered language model.
+func NewLLM() LLM { return LLM("llm_" + Text(20)) }
 
 // NewJob gives a fresh job id.
 func NewJob() Job { return Job("job_" + Text(20)) }

@@ -1,0 +1,150 @@
+package llm
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"quarry/internal/fault"
+)
+
+// Mask stands where a secret is.
+const Mask = "****"
+
+// member is one of the members that a kind of credentials has.
+type member struct {
+	name     string
+	optional bool
+	secret   bool
+	form     *regexp.Regexp // of the whole value; nil for any visible text
+	want     string         // tells the form
+}
+
+// place matches what becomes part of a host name or of a path: a region, a project.
+var place = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._-]{0,99}$`)
+
+const placeForm = "must be 1 to 100 letters, digits, dots, colons, _ and -"
+
+// hostLabel matches a region, which becomes part of a host name.
+var hostLabel = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,48}[a-z0-9])?$`)
+
+var (
+	secretOf  = func(name string) member { return member{name: name, secret: true} }
+	region    = member{name: "region", form: hostLabel, want: "must be a region, such as us-east-1: small letters, digits and -"}
+	project   = member{name: "project", form: place, want: placeForm}
+	variables = map[string][]member{
+		Bearer:               {secretOf("token")},
+		Header:               {{name: "header"}, secretOf("value")},
+		ClientCredentials:    {{name: "client_id"}, secretOf("client_secret"), {name: "token_endpoint"}},
+		APIKey:               {secretOf("api_key")},
+		ServiceAccount:       {secretOf("key_json")},
+		BedrockStaticIAM:     {{name: "aws_access_key_id"}, secretOf("aws_secret_access_key"), region},
+		BedrockAPIKey:        {secretOf("api_key"), region},
+		VertexServiceAccount: {secretOf("key_json"), project, region},
+		VertexAccessToken:    {secretOf("access_token"), project, region},
+	}
+)
+
+// members gives the places of the members by name.
+func (a *Auth) members() map[string]*string {
+	return map[string]*string{
+		"token": &a.Token, "header": &a.Header, "value": &a.Value, "client_id": &a.ClientID, "client_secret": &a.ClientSecret,
+		"token_endpoint": &a.TokenEndpoint, "api_key": &a.APIKey, "key_json": &a.KeyJSON,
+		"aws_access_key_id": &a.AWSAccessKeyID, "aws_secret_access_key": &a.AWSSecretAccessKey, "region": &a.Region,
+		"access_token": &a.AccessToken, "project": &a.Project,
+	}
+}
+
+// only gives the credentials with the members of their kind alone.
+func (a *Auth) only() *Auth {
+	if a == nil {
+		return nil
+	}
+	out := &Auth{Type: a.Type}
+	from, to := a.members(), out.members()
+	for _, m := range variables[a.Type] {
+		*to[m.name] = *from[m.name]
+	}
+	if a.Type == ClientCredentials {
+		out.Scopes, out.ClientAuthMethod, out.Audience = slices.Clone(a.Scopes), a.ClientAuthMethod, a.Audience
+	}
+	return out
+}
+
+// shown gives the credentials with a mask for every secret.
+func (a *Auth) shown() *Auth {
+	if a == nil {
+		return nil
+	}
+	out := a.only()
+	at := out.members()
+	for _, m := range variables[out.Type] {
+		if m.secret {
+			*at[m.name] = Mask
+		}
+	}
+	return out
+}
+
+// longest bounds a member of credentials, in bytes. Keys of service accounts are the longest, at about 2,400.
+const longest = 20_000
+
+// check holds the credentials to their kind, naming members below path.
+func (a *Auth) check(path string, bad *fault.Fault) {
+	all, ok := variables[a.Type]
+	if !ok {
+		bad.Field(path+".type", "%q is no kind of credentials", a.Type)
+		return
+	}
+	at := a.members()
+	for _, m := range all {
+		v, field := *at[m.name], path+"."+m.name
+		switch {
+		case v == "" && !m.optional:
+			bad.Field(field, "must not be empty")
+		case len(v) > longest:
+			bad.Field(field, "must be at most %d bytes long", longest)
+		case m.secret && strings.Trim(v, "*") == "":
+			bad.Field(field, "is the mask that reads show instead of the secret; leave auth out to keep the credentials as they are, or send the secret itself")
+		case m.name != "key_json" && !visible(v):
+			bad.Field(field, "must be printable ASCII characters, without line breaks")
+		case m.form != nil && !m.form.MatchString(v):
+			bad.Field(field, "%s", m.want)
+		}
+	}
+	switch a.Type {
+	case Header:
+		checkCredentialHeader(a.Header, path+".header", bad)
+	case ClientCredentials:
+		a.checkClient(path, bad)
+	}
+}
+
+func (a *Auth) checkClient(path string, bad *fault.Fault) {
+	if a.TokenEndpoint != "" {
+		checkURI(a.TokenEndpoint, path+".token_endpoint", bad)
+	}
+	switch a.ClientAuthMethod {
+	case "", "client_secret_basic", "client_secret_post":
+	default:
+		bad.Field(path+".client_auth_method", "must be client_secret_basic or client_secret_post, not %q", a.ClientAuthMethod)
+	}
+	for _, s := range a.Scopes {
+		if s == "" || strings.ContainsRune(s, ' ') || !visible(s) {
+			bad.Field(path+".scopes", "holds %q, which is no scope: printable ASCII characters without blanks", s)
+		}
+	}
+	if !visible(a.Audience) {
+		bad.Field(path+".audience", "must be printable ASCII characters, without line breaks")
+	}
+}
+
+// visible reports whether a header or a form can carry a text as it is.
+func visible(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

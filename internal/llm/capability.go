@@ -1,0 +1,102 @@
+package llm
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Abilities are Capabilities with nothing left open.
+type Abilities struct {
+	Images      bool
+	Tools       bool
+	Structured  bool // answers in the form of a JSON Schema
+	Alternation bool // wants user and assistant to take turns, see Alternate
+	Context     int  // tokens of prompt and answer together
+}
+
+// With gives the abilities with what is stated in their place.
+func (a Abilities) With(c Capabilities) Abilities {
+	for _, s := range []struct {
+		stated *bool
+		at     *bool
+	}{
+		{c.ImageSupport, &a.Images}, {c.ToolCalling, &a.Tools}, {c.StructuredOutputs, &a.Structured},
+		{c.RequiresRoleAlternation, &a.Alternation},
+	} {
+		if s.stated != nil {
+			*s.at = *s.stated
+		}
+	}
+	if c.ContextLimit != nil {
+		a.Context = *c.ContextLimit
+	}
+	return a
+}
+
+// family is what is known of models by their name: the first whose pattern matches counts. Where versions of a family
+// differ, the smallest stands: a prompt that is shorter than it might be loses a passage, one that is too long its
+// answer.
+type family struct {
+	name *regexp.Regexp
+	can  Abilities
+}
+
+func known(pattern string, context int, abilities string) family {
+	return family{regexp.MustCompile(`(^|[^a-z0-9])` + pattern), Abilities{
+		Images: strings.Contains(abilities, "i"), Tools: strings.Contains(abilities, "t"),
+		Structured: strings.Contains(abilities, "s"), Alternation: strings.Contains(abilities, "a"), Context: context,
+	}}
+}
+
+// families lists what providers publish of their models. i: images, t: tools, s: structured outputs, a: role alternation.
+var families = []family{
+	known(`gpt-5`, 400_000, "its"), known(`gpt-4\.1`, 1_047_576, "its"), known(`(chat)?gpt-4o`, 128_000, "its"),
+	known(`gpt-4-turbo`, 128_000, "it"), known(`gpt-4-32k`, 32_768, "t"), known(`gpt-4`, 8_192, "t"),
+	known(`gpt-3\.5`, 16_385, "t"), known(`gpt-oss`, 131_072, "ts"),
+	known(`o1-(mini|preview)`, 128_000, ""), known(`o[134]($|-)`, 200_000, "its"),
+	known(`claude-(instant|v?1|v?2)`, 100_000, ""), known(`claude`, 200_000, "its"),
+	known(`gemini-(1\.0|pro)`, 32_760, "t"), known(`gemini`, 1_048_576, "its"),
+	known(`gemma-?3`, 131_072, "ia"), known(`gemma`, 8_192, "a"),
+	known(`(meta-?)?llama-?4`, 131_072, "its"), known(`(meta-?)?llama-?3[.-]2.*vision`, 131_072, "i"),
+	known(`(meta-?)?llama-?3[.-][123]`, 131_072, "ts"), known(`(meta-?)?llama-?3`, 8_192, "s"), known(`(meta-?)?llama`, 4_096, "a"),
+	known(`pixtral`, 131_072, "its"), known(`(mistral-(large|medium|small|nemo)|ministral)`, 131_072, "ts"),
+	known(`mixtral`, 32_768, "a"), known(`(co(de)?stral|mistral)`, 32_768, "ta"),
+	known(`qwen.*-?vl`, 32_768, "its"), known(`(qwen|qwq)`, 32_768, "ts"),
+	known(`deepseek-(r1|reasoner)`, 65_536, "s"), known(`deepseek`, 65_536, "ts"),
+	known(`command-(r|a)`, 128_000, "ts"), known(`grok`, 131_072, "its"), known(`granite`, 131_072, "ts"),
+	known(`phi-?4`, 16_384, "s"), known(`phi`, 4_096, "a"),
+}
+
+// unnamed is what is taken of models whose names say nothing.
+var unnamed = map[Type]Abilities{
+	OpenAI:    {Tools: true, Context: 8_192},
+	Responses: {Images: true, Tools: true, Structured: true, Context: 128_000},
+	Vertex:    {Images: true, Tools: true, Structured: true, Context: 32_760},
+	Anthropic: {Images: true, Tools: true, Structured: true, Context: 200_000},
+}
+
+// stated matches the context that names of open models tell, such as phi-3-mini-128k-instruct.
+var stated = regexp.MustCompile(`[-_](\d{1,4})k($|[-_:])`)
+
+// Infer says what a model can do by its wire format and its name, such as gpt-4o, models/gemini-2.0-flash or
+// us.anthropic.claude-3-5-sonnet-20241022-v2:0.
+func Infer(t Type, model string) Abilities {
+	name := strings.ToLower(model)
+	can, ok := unnamed[t]
+	if !ok {
+		can = unnamed[OpenAI]
+	}
+	for _, f := range families {
+		if f.name.MatchString(name) {
+			can = f.can
+			break
+		}
+	}
+	if m := stated.FindStringSubmatch(name); m != nil {
+		n, _ := strconv.Atoi(m[1]) // at most four digits
+		can.Context = n << 10
+	}
+	can.Context = max(can.Context, MinContext)
+	return can
+}

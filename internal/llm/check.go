@@ -1,0 +1,193 @@
+package llm
+
+import (
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"quarry/internal/fault"
+)
+
+// form is what a registration of a wire format needs.
+type form struct {
+	needsURI, needsAuth bool
+	kinds               []string // of credentials
+}
+
+var remote = []string{Bearer, Header, ClientCredentials}
+
+var forms = map[Type]form{
+	OpenAI:    {needsURI: true, kinds: remote},
+	Responses: {needsURI: true, kinds: remote},
+	Vertex:    {needsURI: true, needsAuth: true, kinds: []string{APIKey, ServiceAccount}},
+	Anthropic: {needsAuth: true, kinds: []string{Bearer, Header, BedrockStaticIAM, BedrockAPIKey, VertexServiceAccount, VertexAccessToken}},
+}
+
+// Known reports whether there is such a wire format.
+func (t Type) Known() bool { _, ok := forms[t]; return ok }
+
+// The bounds of a registration (contract: LLM configuration, Limits). Where the contract has none they keep what is sent
+// with every call within reason.
+const (
+	maxName        = 255   // characters
+	maxDescription = 1_000 // characters
+	maxModel       = 500   // characters
+	maxURI         = 2_048 // bytes
+	maxHeaders     = 50
+	maxHeader      = 8_000 // bytes of a name and its value
+	maxIdle        = time.Hour
+	maxRPS         = 10_000
+)
+
+func checkName(name string, bad *fault.Fault) {
+	switch n := utf8.RuneCountInString(name); {
+	case strings.TrimSpace(name) == "":
+		bad.Field("body.name", "must not be empty")
+	case n > maxName:
+		bad.Field("body.name", "must be at most %d characters long, it has %d", maxName, n)
+	}
+}
+
+// check holds a model with its credentials, nil for none, to what its type needs; it names members below path.
+func (l *LLM) check(auth *Auth, path string, bad *fault.Fault) {
+	f, ok := forms[l.Type]
+	if !ok {
+		bad.Field(path+".type", "%q is no type of language models", l.Type)
+		return
+	}
+	if n := utf8.RuneCountInString(l.Description); n > maxDescription {
+		bad.Field(path+".description", "must be at most %d characters long, it has %d", maxDescription, n)
+	}
+	switch {
+	case strings.TrimSpace(l.Model) == "":
+		bad.Field(path+".model", "must not be empty")
+	case utf8.RuneCountInString(l.Model) > maxModel || strings.ContainsFunc(l.Model, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		bad.Field(path+".model", "must be at most %d characters, without line breaks", maxModel)
+	}
+	if l.URI != "" {
+		checkURI(l.URI, path+".uri", bad)
+	} else if f.needsURI {
+		bad.Field(path+".uri", "must not be empty")
+	}
+	f.checkAuth(l.Type, auth, path+".auth", bad)
+	checkHeaders(l.Headers, path+".headers", bad)
+	l.checkNumbers(path, bad)
+}
+
+func (f *form) checkAuth(t Type, auth *Auth, path string, bad *fault.Fault) {
+	switch {
+	case auth == nil && f.needsAuth:
+		bad.Field(path, "is required for type %s", t)
+	case auth != nil && !slices.Contains(f.kinds, auth.Type):
+		bad.Field(path+".type", "must be %s for type %s, not %q", strings.Join(f.kinds, " or "), t, auth.Type)
+	case auth != nil:
+		auth.check(path, bad)
+	}
+}
+
+func (l *LLM) checkNumbers(path string, bad *fault.Fault) {
+	if l.Idle < 0 || l.Idle > maxIdle {
+		bad.Field(path+".idle_timeout_seconds", "must be between 1 and %d", int(maxIdle.Seconds()))
+	}
+	if n := l.Capabilities.ContextLimit; n != nil && *n < MinContext {
+		bad.Field(path+".capabilities.context_limit", "must be at least %d", MinContext)
+	}
+	if l.RPS < 0 || l.RPS > maxRPS {
+		bad.Field(path+".requests_per_second", "must be between 1 and %d", maxRPS)
+	}
+	for name, at := range QuotaFields(&l.Quota) {
+		if *at < 0 {
+			bad.Field(path+"."+name, "must be at least 1")
+		}
+	}
+}
+
+// checkURI refuses what is no address of an HTTP service. Credentials in it would be shown to everyone who may list
+// models.
+func checkURI(text, field string, bad *fault.Fault) {
+	u, err := url.Parse(text)
+	switch {
+	case len(text) > maxURI:
+		bad.Field(field, "must be at most %d bytes long", maxURI)
+	case err != nil || u.Hostname() == "" || u.Opaque != "" || !visible(text) || strings.ContainsAny(text, " \\"):
+		bad.Field(field, "must be an address such as https://models.example.com/v1/chat/completions")
+	case u.Scheme != "https" && u.Scheme != "http":
+		bad.Field(field, "must begin with https:// or http://")
+	case u.User != nil:
+		bad.Field(field, "must not hold a user or a password; they belong into auth")
+	case u.Fragment != "" || strings.Contains(text, "#"):
+		bad.Field(field, "must not have a fragment (#…)")
+	case !validPort(u.Port()):
+		bad.Field(field, "has a port that is none")
+	}
+}
+
+func validPort(text string) bool {
+	if text == "" {
+		return true
+	}
+	n, err := strconv.Atoi(text)
+	return err == nil && n >= 1 && n <= 65_535
+}
+
+// token matches the name of a header (RFC 9110, 5.6.2).
+var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$")
+
+// framing are headers that belong to the connection or to the message itself: what sets them decides where a request
+// ends.
+var framing = []string{
+	"connection", "content-encoding", "content-length", "content-type", "expect", "host", "http2-settings", "keep-alive",
+	"proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "accept-encoding",
+}
+
+// credentialHeaders are headers that carry secrets. Headers are shown to everyone who may list models.
+var credentialHeaders = []string{
+	"authorization", "proxy-authorization", "cookie", "set-cookie", "api-key", "x-api-key", "x-goog-api-key", "x-auth-token",
+	"x-access-token", "x-amz-security-token", "ocp-apim-subscription-key", "proxy-authenticate", "www-authenticate",
+}
+
+// telling matches the names of other headers that carry secrets.
+var telling = regexp.MustCompile(`(^|[-_])(authorization|api[-_]?key|apikey|access[-_]?key|auth[-_]?token|access[-_]?token|secret|password|passwd|credentials?)($|[-_])`)
+
+func checkHeaders(all map[string]string, path string, bad *fault.Fault) {
+	if len(all) > maxHeaders {
+		bad.Field(path, "must be at most %d headers, these are %d", maxHeaders, len(all))
+		return
+	}
+	seen := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		field, lower := path+"."+name, strings.ToLower(name)
+		switch value := all[name]; {
+		case !token.MatchString(name):
+			bad.Field(path, "has %q, which is no name of a header", name)
+		case slices.Contains(framing, lower):
+			bad.Field(field, "belongs to the connection and is set by the service")
+		case slices.Contains(credentialHeaders, lower) || telling.MatchString(lower):
+			bad.Field(field, "carries credentials, which belong into auth: there they are sealed, headers are shown in lists")
+		case seen[lower]:
+			bad.Field(field, "is there twice, in other letters")
+		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+			bad.Field(field, "must not hold line breaks or other control characters")
+		case len(name)+len(value) > maxHeader:
+			bad.Field(field, "must be at most %d bytes with its name", maxHeader)
+		}
+		seen[lower] = true
+	}
+}
+
+// checkCredentialHeader refuses headers that can't carry credentials.
+func checkCredentialHeader(name, field string, bad *fault.Fault) {
+	if name == "" {
+		return // said already
+	}
+	if !token.MatchString(name) {
+		bad.Field(field, "is no name of a header")
+	} else if slices.Contains(framing, strings.ToLower(name)) {
+		bad.Field(field, "belongs to the connection and is set by the service")
+	}
+}

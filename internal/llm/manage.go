@@ -1,0 +1,325 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"quarry/internal/fault"
+	"quarry/internal/id"
+	"quarry/internal/opt"
+	"quarry/internal/usage"
+)
+
+// Create says which model to register.
+type Create struct {
+	Name, Description string
+	Default           bool
+	Type              Type
+	Model, URI        string
+	Auth              *Auth
+	Headers           map[string]string
+	Idle              time.Duration // 0 is DefaultIdle
+	TestParameters    map[string]json.RawMessage
+	Capabilities      Capabilities
+	RPS               int64 // 0 is unlimited
+	Quota             usage.Quota
+}
+
+// Patch changes a model. What is absent stays; null takes a bound, the idle timeout or a stated capability away.
+type Patch struct {
+	Description    opt.Field[string]
+	Enabled        opt.Field[bool]
+	Default        opt.Field[bool]
+	Type           opt.Field[Type]
+	Model, URI     opt.Field[string]
+	Auth           *Auth // replaces the credentials wholly; nil keeps them
+	Headers        opt.Field[map[string]string]
+	Idle           opt.Field[time.Duration]
+	TestParameters opt.Field[map[string]json.RawMessage]
+
+	Images, Tools, Structured, Alternation opt.Field[bool]
+	Context                                opt.Field[int]
+
+	RPS   opt.Field[int64]
+	Quota map[string]opt.Field[int64] // by the contract's names of the six quotas
+}
+
+// Create registers a model once a call of it has succeeded.
+func (s *Service) Create(ctx context.Context, cmd Create) (LLM, error) {
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	l := LLM{
+		ID: id.NewLLM(), Name: cmd.Name, Description: cmd.Description, Enabled: true, Default: cmd.Default,
+		Type: cmd.Type, Model: cmd.Model, URI: cmd.URI, Headers: cmd.Headers, Idle: cmd.Idle, TestParameters: cmd.TestParameters,
+		Capabilities: cmd.Capabilities, RPS: cmd.RPS, Quota: cmd.Quota, Revision: 1, Created: now, Updated: now,
+	}
+	auth := cmd.Auth.only()
+	bad := fault.Invalid()
+	checkName(l.Name, bad)
+	l.check(auth, "body", bad)
+	if len(bad.Fields) > 0 {
+		return LLM{}, bad
+	}
+	l.Shown = auth.shown()
+	rows, err := s.store.Named(ctx, l.Name)
+	if err != nil {
+		return LLM{}, fmt.Errorf("look up language model: %w", err)
+	}
+	if slices.ContainsFunc(rows, func(o LLM) bool { return o.Name == l.Name }) {
+		return LLM{}, taken(l.Name)
+	}
+	if err := s.test(ctx, &l, auth); err != nil {
+		return LLM{}, err
+	}
+	if err := s.store.Create(ctx, l, auth); err != nil {
+		if errors.Is(err, ErrTaken) {
+			return LLM{}, taken(l.Name)
+		}
+		return LLM{}, err
+	}
+	return s.shown(ctx, l)
+}
+
+func taken(name string) error {
+	return fault.InvalidField("body.name", "is taken: there is a language model %q already", name)
+}
+
+// Get gives the model of an id or, where no model has it, of a name.
+func (s *Service) Get(ctx context.Context, ref string) (LLM, error) {
+	l, err := s.find(ctx, ref)
+	if err != nil {
+		return LLM{}, err
+	}
+	if l.Broken != "" {
+		return LLM{}, fmt.Errorf("read language model %s: %s", l.ID, l.Broken)
+	}
+	return s.shown(ctx, l)
+}
+
+// find gives the model of an id or a name as it is stored, the customer's before the platform's.
+func (s *Service) find(ctx context.Context, ref string) (LLM, error) {
+	l, err := s.store.Get(ctx, id.LLM(ref))
+	if err == nil || !errors.Is(err, ErrNone) {
+		return l, err
+	}
+	if i := slices.IndexFunc(s.platform, func(l LLM) bool { return string(l.ID) == ref }); i >= 0 {
+		return s.platform[i], nil
+	}
+	rows, err := s.store.Named(ctx, ref)
+	if err != nil {
+		return LLM{}, err
+	}
+	for _, all := range [][]LLM{rows, s.platform} {
+		if i := slices.IndexFunc(all, func(l LLM) bool { return l.Name == ref }); i >= 0 {
+			return all[i], nil
+		}
+	}
+	return LLM{}, unknown(ref)
+}
+
+// shown gives a model as clients see it: the one that answers where none is named is the default one, and an alias
+// tells who answers.
+func (s *Service) shown(ctx context.Context, l LLM) (LLM, error) {
+	rows, err := s.store.Named(ctx, Embedded)
+	if err != nil {
+		return LLM{}, fmt.Errorf("look up the default language model: %w", err)
+	}
+	return s.told(l, s.preferred(rows)), nil
+}
+
+func (s *Service) told(l, preferred LLM) LLM {
+	l.Default = l.ID == preferred.ID
+	if l.Platform {
+		return s.pointed(l, preferred)
+	}
+	return l
+}
+
+// List gives a page of models, newest first, those of the platform last, and where the next page begins, nil on the
+// last one. A platform's model whose name the customer took is left out, and so is what can't be read any more.
+func (s *Service) List(ctx context.Context, q List) (page []LLM, next *Position, err error) {
+	names := make([]string, len(s.platform))
+	for i, l := range s.platform {
+		names[i] = l.Name
+	}
+	rows, err := s.store.Named(ctx, names...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("look up the default language model: %w", err)
+	}
+	preferred := s.preferred(rows)
+	asked := List{Limit: q.Limit + 1, After: q.After, Match: q.Match}
+	for more := true; more && len(page) <= q.Limit; {
+		var found []LLM
+		if found, more, err = s.store.List(ctx, asked); err != nil {
+			return nil, nil, err
+		}
+		for _, l := range found {
+			at := l.Position()
+			asked.After = &at
+			if l.Broken == "" {
+				page = append(page, s.told(l, preferred))
+			}
+		}
+	}
+	for _, l := range s.platform {
+		l = s.told(l, preferred)
+		overridden := slices.ContainsFunc(rows, func(o LLM) bool { return o.Name == l.Name })
+		if !overridden && q.Matches(&l) && q.After.before(l.Position()) {
+			page = append(page, l)
+		}
+	}
+	if len(page) > q.Limit {
+		page = page[:q.Limit]
+		at := page[q.Limit-1].Position()
+		next = &at
+	}
+	return page, next, nil
+}
+
+// before reports whether o comes after p in lists; everything comes after no position.
+func (p *Position) before(o Position) bool {
+	return p == nil || o.Created < p.Created || o.Created == p.Created && o.ID < p.ID
+}
+
+// updates is how often a change is tried while others change the same model.
+const updates = 4
+
+// Update changes a model once a call of what it becomes has succeeded. A change that leaves the model disabled and its
+// connection as it is needs no call: what is out of order can be switched off, and bounded before it is switched on.
+func (s *Service) Update(ctx context.Context, ref string, p Patch) (LLM, error) {
+	for range updates {
+		was, err := s.find(ctx, ref)
+		if err != nil {
+			return LLM{}, err
+		}
+		if was.Platform {
+			return LLM{}, ofPlatform(was)
+		}
+		l, err := s.update(ctx, was, p)
+		if !errors.Is(err, ErrChanged) {
+			return l, err
+		}
+	}
+	return LLM{}, fault.Conflict("llm_changed", "language model %s was changed by others again and again meanwhile; try again", ref)
+}
+
+func ofPlatform(l LLM) error {
+	return fault.Forbidden("language model %s belongs to the platform and can't be changed; register one of the same name to take its place", l.Name)
+}
+
+func (s *Service) update(ctx context.Context, was LLM, p Patch) (LLM, error) {
+	bad := fault.Invalid()
+	now := was.patched(p, bad)
+	auth, replaced := p.Auth.only(), p.Auth != nil
+	if !replaced {
+		var err error
+		if auth, err = s.store.Auth(ctx, was.ID); err != nil {
+			return LLM{}, gone(err, was.ID)
+		}
+	}
+	now.check(auth, "body", bad)
+	if len(bad.Fields) > 0 {
+		return LLM{}, bad
+	}
+	now.Shown = auth.shown()
+	if now.Enabled || replaced || now.redialed(&was) {
+		if err := s.test(ctx, &now, auth); err != nil {
+			return LLM{}, err
+		}
+	}
+	now.Updated = time.Now().UTC().Truncate(time.Microsecond)
+	now, err := s.store.Update(ctx, now, !replaced, auth)
+	if err != nil {
+		return LLM{}, gone(err, was.ID)
+	}
+	return s.shown(ctx, now)
+}
+
+func gone(err error, llm id.LLM) error {
+	if errors.Is(err, ErrNone) {
+		return unknown(string(llm))
+	}
+	return err
+}
+
+// redialed reports whether the connection is another than before, beside its credentials.
+func (l *LLM) redialed(was *LLM) bool {
+	return l.Type != was.Type || l.Model != was.Model || l.URI != was.URI || l.Idle != was.Idle || !maps.Equal(l.Headers, was.Headers)
+}
+
+// patched gives the model as a change makes it. Another type needs the members that a new model of that type needs.
+func (l LLM) patched(p Patch, bad *fault.Fault) LLM {
+	if t, ok := p.Type.Get(); ok && (t != l.Type || l.Broken != "") {
+		l.Type, l.Broken = t, ""
+		f := forms[t]
+		for _, need := range []struct {
+			field  string
+			absent bool
+		}{{"model", p.Model.IsAbsent()}, {"uri", f.needsURI && p.URI.IsAbsent()}, {"auth", f.needsAuth && p.Auth == nil}} {
+			if need.absent {
+				bad.Field("body."+need.field, "is required when the type becomes %s", t)
+			}
+		}
+		if p.URI.IsAbsent() {
+			l.URI = ""
+		}
+	}
+	l.Description, l.Enabled, l.Default = p.Description.Or(l.Description), p.Enabled.Or(l.Enabled), p.Default.Or(l.Default)
+	l.Model, l.URI = p.Model.Or(l.Model), p.URI.Or(l.URI)
+	l.Headers, l.TestParameters = p.Headers.Or(l.Headers), p.TestParameters.Or(l.TestParameters)
+	set(&l.Idle, p.Idle)
+	set(&l.RPS, p.RPS)
+	for name, at := range QuotaFields(&l.Quota) {
+		set(at, p.Quota[name])
+	}
+	point(&l.Capabilities.ImageSupport, p.Images)
+	point(&l.Capabilities.ToolCalling, p.Tools)
+	point(&l.Capabilities.StructuredOutputs, p.Structured)
+	point(&l.Capabilities.RequiresRoleAlternation, p.Alternation)
+	point(&l.Capabilities.ContextLimit, p.Context)
+	return l
+}
+
+// set keeps what is absent and clears what is null.
+func set[T any](at *T, f opt.Field[T]) {
+	if !f.IsAbsent() {
+		var none T
+		*at = f.Or(none)
+	}
+}
+
+func point[T any](at **T, f opt.Field[T]) {
+	if v, ok := f.Get(); ok {
+		*at = &v
+	} else if f.IsNull() {
+		*at = nil
+	}
+}
+
+// QuotaFields gives the six token quotas by the names that the contract gives them.
+func QuotaFields(q *usage.Quota) map[string]*int64 {
+	return map[string]*int64{
+		"input_tokens_per_minute": &q.InputPerMinute, "input_tokens_per_day": &q.InputPerDay, "input_tokens_per_month": &q.InputPerMonth,
+		"output_tokens_per_minute": &q.OutputPerMinute, "output_tokens_per_day": &q.OutputPerDay, "output_tokens_per_month": &q.OutputPerMonth,
+	}
+}
+
+// Delete removes a model of the customer. Where it was the default one, the embedded one is again.
+func (s *Service) Delete(ctx context.Context, ref string) error {
+	l, err := s.find(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if l.Platform {
+		return ofPlatform(l)
+	}
+	if err := s.store.Delete(ctx, l.ID); err != nil {
+		return gone(err, l.ID)
+	}
+	s.forget(l.ID)
+	return nil
+}

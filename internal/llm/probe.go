@@ -1,0 +1,90 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"quarry/internal/fault"
+)
+
+// testSlack is what a test may take beyond the idle timeout of its connection: a provider that keeps the line alive
+// without saying anything is no model.
+const testSlack = 30 * time.Second
+
+// test calls a model once. It returns when the answer begins; any failure is a fault.KindInvalid, since nothing but the
+// registration is at fault for what this request is about.
+func (s *Service) test(ctx context.Context, l *LLM, auth *Auth) error {
+	c := l.connection(auth)
+	p, err := s.dialer.Open(c)
+	if err != nil {
+		return err
+	}
+	if err := ask(ctx, p, c, l.TestParameters); err != nil {
+		return untested(err, auth)
+	}
+	return nil
+}
+
+// errHeard ends a call whose answer has begun.
+var errHeard = errors.New("the answer has begun")
+
+// ask calls a model with a short question and waits for the beginning of an answer. No limit of tokens is set: models
+// that think first would use it up, and some refuse the parameter.
+func ask(ctx context.Context, p Provider, c Connection, extra map[string]json.RawMessage) error {
+	limit, cancel := context.WithTimeout(ctx, c.Idle+testSlack)
+	defer cancel()
+	r := Request{
+		Messages:   []Message{Text(User, "This is a test of the connection. Answer with the word OK and nothing else.")},
+		Parameters: Parameters{Extra: extra},
+	}
+	_, err := p.Stream(limit, r, func(Event) error { return errHeard })
+	switch {
+	case err == nil, errors.Is(err, errHeard):
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case limit.Err() != nil:
+		return &Error{Failure: TimedOut, Model: c.Name, Cause: err}
+	}
+	var failure *Error
+	if errors.As(err, &failure) && failure.Failure == Truncated {
+		return nil // it answered, and longer than it may
+	}
+	return err
+}
+
+// untested is the outcome of a test that failed. The field named is the one that most likely is at fault.
+func untested(err error, auth *Auth) error {
+	var failure *Error
+	if !errors.As(err, &failure) {
+		return err
+	}
+	text := clean("connection test failed, nothing was saved: "+failure.Error(), auth)
+	f := fault.Invalid().Field(suspect(failure), "%s", text).Because(err)
+	f.Text = text
+	return f
+}
+
+func suspect(e *Error) string {
+	switch e.Status {
+	case 401, 403:
+		return "body.auth"
+	case 400, 422:
+		return "body.model"
+	}
+	return "body.uri"
+}
+
+// clean takes our own secrets out of a text, whoever has put them there.
+func clean(text string, auth *Auth) string {
+	for _, secret := range auth.Secrets() {
+		if len(secret) < 4 {
+			continue // no secret, and part of too many words
+		}
+		text = strings.ReplaceAll(text, secret, Mask)
+	}
+	return text
+}

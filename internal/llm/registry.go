@@ -1,0 +1,110 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"time"
+
+	"quarry/internal/fault"
+	"quarry/internal/id"
+	"quarry/internal/usage"
+)
+
+// LLM is a registered language model: the connection with what the account says about it. Its credentials are not here,
+// see Store.Auth.
+type LLM struct {
+	ID          id.LLM
+	Name        string // never changes
+	Description string
+	Enabled     bool
+	Default     bool // it answers where no model is named
+	Platform    bool // the installation's, not the customer's
+
+	Type           Type
+	Model          string
+	URI            string // as given; "" where the wire format has an address of its own
+	Shown          *Auth  // the credentials without their secrets; nil for none
+	Headers        map[string]string
+	Idle           time.Duration              // 0 is DefaultIdle
+	TestParameters map[string]json.RawMessage // of the call that tests the connection
+
+	Capabilities Capabilities // as stated; see Infer for the rest
+	RPS          int64        // calls let through in a second; 0 is unlimited
+	Quota        usage.Quota
+
+	Revision int64 // counts the changes
+	Created  time.Time
+	Updated  time.Time
+	Broken   string // why the row can't be used; "" when it can
+}
+
+// Can is what the model is taken to be able to do.
+func (l *LLM) Can() Abilities { return Infer(l.Type, l.Model).With(l.Capabilities) }
+
+// Position is the place of a model in lists.
+func (l *LLM) Position() Position { return Position{l.Created.UnixMicro(), l.ID} }
+
+// Position is a place in a list: newest first, ties by id.
+type Position struct {
+	Created int64 // microseconds since 1970
+	ID      id.LLM
+}
+
+// List says which models to list, newest first.
+type List struct {
+	Limit int
+	After *Position      // the last one shown, nil for the first page
+	Match *regexp.Regexp // only those with a name or a description that it matches, nil for all
+}
+
+// matches reports whether a list shows a model.
+func (q *List) Matches(l *LLM) bool {
+	return q.Match == nil || q.Match.MatchString(l.Name) || q.Match.MatchString(l.Description)
+}
+
+// Store keeps the models that the customer registered. Several processes use one store at once, and each sees what the
+// others have written. A model that does not exist is ErrNone.
+type Store interface {
+	// Create writes a model with its credentials, nil for none: ErrTaken when another has its name. A default one takes
+	// the place of the default.
+	Create(ctx context.Context, l LLM, auth *Auth) error
+	// Get gives a model.
+	Get(ctx context.Context, llm id.LLM) (LLM, error)
+	// Named gives the models of these names, and the default one if there is one, each once, in no order.
+	Named(ctx context.Context, names ...string) ([]LLM, error)
+	// List gives up to q.Limit models, newest first, and whether more follow. Broken ones are among them.
+	List(ctx context.Context, q List) (page []LLM, more bool, err error)
+	// Update writes a model whose revision is still l.Revision, which it counts up; ErrChanged when it is another by now.
+	// keep leaves the credentials as they are, otherwise auth replaces them, nil for none.
+	Update(ctx context.Context, l LLM, keep bool, auth *Auth) (LLM, error)
+	// Delete removes a model with its credentials.
+	Delete(ctx context.Context, llm id.LLM) error
+	// Auth gives the credentials of a model, nil for none.
+	Auth(ctx context.Context, llm id.LLM) (*Auth, error)
+}
+
+// What stores answer.
+var (
+	ErrNone    = errors.New("no such language model")
+	ErrTaken   = errors.New("the name of the language model is taken")
+	ErrChanged = errors.New("the language model was changed meanwhile")
+)
+
+// unknown is the outcome of reading a model that does not exist.
+func unknown(ref string) error {
+	return fault.NotFound("llm_not_found", ref, "language model %s does not exist", ref)
+}
+
+// Named gives err with the field of the request that named the model, where err says that the model can't be used.
+// What Service.Model returns has no field, since it does not know where the name stood.
+func Named(err error, field string) error {
+	f, ok := fault.As(err)
+	if !ok || f.Kind != fault.KindInvalid || len(f.Fields) > 0 {
+		return err
+	}
+	named := fault.Invalid().Field(field, "%s", f.Text).Because(f.Unwrap())
+	named.Text = f.Text
+	return named
+}

@@ -1,0 +1,188 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"quarry/internal/fault"
+	"quarry/internal/id"
+	"quarry/internal/usage"
+)
+
+// Config is what a Service needs.
+type Config struct {
+	Store    Store
+	Dialer   Dialer
+	Prober   Prober          // nil: Discover finds nothing
+	Builtin  Provider        // the embedded generator
+	Counters *usage.Counters // tokens used, for the quotas
+	Aliases  []string        // names that stand for the default model
+}
+
+// Service is the registry of language models. Every use of a model begins with Model, which reads the row: what one node
+// deletes, disables or changes holds for the next call on every node. Safe for concurrent use.
+type Service struct {
+	store    Store
+	dialer   Dialer
+	prober   Prober
+	builtin  Provider
+	counters *usage.Counters
+	platform []LLM // what is there without being registered: the embedded model first, then the aliases
+
+	mu   sync.Mutex
+	open map[id.LLM]*line // guarded by mu
+}
+
+// line is an open connection to a model, as of one revision of its row, and its bound of requests per second.
+type line struct {
+	revision int64
+	provider Provider
+	rps      int64
+	rate     *usage.Rate // nil without a bound
+}
+
+// maxLines bounds the connections that are kept open; beyond it all are opened anew at their next use.
+const maxLines = 1_000
+
+// New gives a service.
+func New(c Config) *Service {
+	return &Service{
+		store: c.Store, dialer: c.Dialer, prober: c.Prober, builtin: c.Builtin, counters: c.Counters,
+		platform: platform(c.Aliases), open: map[id.LLM]*line{},
+	}
+}
+
+// Model gives the model of a name, the default one for "". A name that nothing has, or whose model is disabled, is
+// fault.KindInvalid without fields; see Named.
+func (s *Service) Model(ctx context.Context, name string) (*Model, error) {
+	found, err := s.resolve(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if found.Platform {
+		return &Model{LLM: found, provider: s.builtin}, nil
+	}
+	if found.Broken != "" {
+		return nil, fmt.Errorf("use language model %s: %s", found.ID, found.Broken)
+	}
+	if !found.Enabled {
+		return nil, refuse("the language model %q is disabled", found.Name)
+	}
+	l, err := s.line(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	return &Model{LLM: found, provider: l.provider, rate: l.rate, counters: s.counters}, nil
+}
+
+func refuse(format string, args ...any) error {
+	f := fault.Invalid()
+	f.Text = fmt.Sprintf(format, args...)
+	return f
+}
+
+// resolve finds what answers to a name: a model of the customer before one of the platform, and for an alias the default
+// model.
+func (s *Service) resolve(ctx context.Context, name string) (LLM, error) {
+	names := []string{Embedded}
+	if name != "" && name != Embedded {
+		names = append(names, name)
+	}
+	rows, err := s.store.Named(ctx, names...)
+	if err != nil {
+		return LLM{}, fmt.Errorf("look up language model: %w", err)
+	}
+	if name != "" {
+		if i := slices.IndexFunc(rows, func(l LLM) bool { return l.Name == name }); i >= 0 {
+			return rows[i], nil
+		}
+		if !s.onPlatform(name) {
+			return LLM{}, refuse("there is no language model %q; GET /v2/llms lists those there are", name)
+		}
+	}
+	if name == Embedded {
+		return s.platform[0], nil
+	}
+	return s.preferred(rows), nil
+}
+
+// preferred gives the model that answers where none is named, of rows that hold the default one and the customer's one
+// of the name of the embedded model. A default model that is disabled gives its place up until it is enabled.
+func (s *Service) preferred(rows []LLM) LLM {
+	for _, l := range rows {
+		if l.Default && l.Enabled {
+			return l
+		}
+	}
+	for _, l := range rows {
+		if l.Name == Embedded {
+			return l
+		}
+	}
+	return s.platform[0]
+}
+
+// line gives the connection to a model as its row is now.
+func (s *Service) line(ctx context.Context, l LLM) (*line, error) {
+	s.mu.Lock()
+	kept := s.open[l.ID]
+	s.mu.Unlock()
+	if kept != nil && kept.revision == l.Revision {
+		return kept, nil
+	}
+	auth, err := s.store.Auth(ctx, l.ID)
+	if errors.Is(err, ErrNone) { // deleted since its row was read
+		return nil, refuse("there is no language model %q any more", l.Name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read credentials of language model %s: %w", l.ID, err)
+	}
+	p, err := s.dialer.Open(l.connection(auth))
+	if err != nil {
+		// What is stored was dialed before it was stored, so this is not what the caller has sent.
+		return nil, fmt.Errorf("open language model %s: %w", l.ID, hidden{err})
+	}
+	fresh := &line{revision: l.Revision, provider: p, rps: l.RPS}
+	if kept != nil && kept.rps == l.RPS {
+		fresh.rate = kept.rate // a change of something else does not refill the bucket
+	} else if l.RPS > 0 {
+		fresh.rate = usage.NewRate(l.RPS, l.RPS)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := s.open[l.ID]; now != nil && now.revision >= l.Revision { // another call was faster
+		if now.revision == l.Revision {
+			return now, nil
+		}
+		return fresh, nil
+	}
+	if len(s.open) >= maxLines {
+		clear(s.open)
+	}
+	s.open[l.ID] = fresh
+	return fresh, nil
+}
+
+// forget closes the connection to a model that is gone.
+func (s *Service) forget(llm id.LLM) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, llm)
+}
+
+// hidden keeps a fault in the text and out of the chain: it is none of the request at hand.
+type hidden struct{ err error }
+
+func (h hidden) Error() string { return h.err.Error() }
+
+// connection is what an adapter needs to call the model.
+func (l *LLM) connection(auth *Auth) Connection {
+	c := Connection{Name: l.Name, Type: l.Type, Model: l.Model, URI: l.URI, Auth: auth, Headers: l.Headers, Idle: l.Idle}
+	if c.Idle == 0 {
+		c.Idle = DefaultIdle
+	}
+	return c
+}

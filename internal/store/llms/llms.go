@@ -1,0 +1,214 @@
+// Package llms keeps registered language models in SQL: the llm.Store of the service. Their credentials are sealed by
+// store/secrets in the same transactions. Package app makes it.
+package llms
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"quarry/internal/id"
+	"quarry/internal/llm"
+	"quarry/internal/store"
+	"quarry/internal/store/secrets"
+)
+
+// Store is the llm.Store over a database.
+type Store struct {
+	db      *store.DB
+	secrets *secrets.Store
+}
+
+var _ llm.Store = (*Store)(nil)
+
+// New gives a store over db that keeps credentials in sealed.
+func New(db *store.DB, sealed *secrets.Store) *Store { return &Store{db, sealed} }
+
+// secretName is where the credentials of a model are sealed.
+func secretName(l id.LLM) string { return "llm/" + string(l) + "/auth" }
+
+// matchBatch is how many models a list with an expression reads at a time.
+const matchBatch = 200
+
+// Create writes a model with its credentials. See llm.Store.
+func (s *Store) Create(ctx context.Context, l llm.LLM, auth *llm.Auth) error {
+	return s.db.Write(ctx, func(tx *store.Tx) error {
+		values, err := row(&l)
+		if err != nil {
+			return err
+		}
+		var made string
+		err = tx.QueryRow(`INSERT INTO llms (`+columns+`) VALUES (`+store.List(1, len(values))+`) ON CONFLICT (name) DO NOTHING RETURNING id`,
+			values...).Scan(&made)
+		if errors.Is(err, sql.ErrNoRows) {
+			return llm.ErrTaken
+		}
+		if err != nil {
+			return fmt.Errorf("write language model: %w", err)
+		}
+		if err := s.putAuth(tx, l.ID, auth); err != nil {
+			return err
+		}
+		return setDefault(tx, &l)
+	})
+}
+
+func (s *Store) putAuth(tx *store.Tx, l id.LLM, auth *llm.Auth) error {
+	if auth == nil {
+		return s.secrets.DeleteOne(tx, secretName(l))
+	}
+	plain, err := json.Marshal(auth)
+	if err != nil {
+		return fmt.Errorf("encode credentials: %w", err)
+	}
+	return s.secrets.Put(tx, secretName(l), plain)
+}
+
+// setDefault makes a model the default one, or takes that from it.
+func setDefault(tx *store.Tx, l *llm.LLM) error {
+	query := `DELETE FROM default_llm WHERE llm = $1`
+	if l.Default {
+		query = `INSERT INTO default_llm (one, llm) VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET llm = excluded.llm`
+	}
+	if err := tx.Exec(query, string(l.ID)); err != nil {
+		return fmt.Errorf("set the default language model: %w", err)
+	}
+	return nil
+}
+
+// Get gives a model. See llm.Store.
+func (s *Store) Get(ctx context.Context, l id.LLM) (llm.LLM, error) {
+	found, err := scan(s.db.Reader().QueryRowContext(ctx, `SELECT `+shown+` FROM llms WHERE id = $1`, string(l)))
+	if errors.Is(err, sql.ErrNoRows) {
+		return llm.LLM{}, llm.ErrNone
+	}
+	if err != nil {
+		return llm.LLM{}, fmt.Errorf("read language model: %w", store.Translate(err))
+	}
+	return found, nil
+}
+
+// Named gives the models of these names and the default one. See llm.Store.
+func (s *Store) Named(ctx context.Context, names ...string) ([]llm.LLM, error) {
+	args := make([]any, len(names))
+	for i, n := range names {
+		args[i] = n
+	}
+	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+shown+` FROM llms
+		WHERE name IN (`+store.List(1, len(args))+`) OR id IN (SELECT llm FROM default_llm)`, args...)
+	found, err := store.Collect(rows, err, scanRows)
+	if err != nil {
+		return nil, fmt.Errorf("read language models: %w", err)
+	}
+	return found, nil
+}
+
+// List gives a page of models. See llm.Store.
+func (s *Store) List(ctx context.Context, q llm.List) (page []llm.LLM, more bool, err error) {
+	batch := q.Limit + 1
+	if q.Match != nil {
+		batch = max(batch, matchBatch)
+	}
+	created, last := int64(math.MaxInt64), ""
+	if q.After != nil {
+		created, last = q.After.Created, string(q.After.ID)
+	}
+	for {
+		rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+shown+` FROM llms WHERE (created, id) < ($1, $2)
+			ORDER BY created DESC, id DESC LIMIT $3`, created, last, batch)
+		found, err := store.Collect(rows, err, scanRows)
+		if err != nil {
+			return nil, false, fmt.Errorf("list language models: %w", err)
+		}
+		for i := range found {
+			if q.Matches(&found[i]) {
+				page = append(page, found[i])
+			}
+		}
+		if len(page) > q.Limit {
+			return page[:q.Limit], true, nil
+		}
+		if len(found) < batch {
+			return page, false, nil
+		}
+		created, last = found[len(found)-1].Created.UnixMicro(), string(found[len(found)-1].ID)
+	}
+}
+
+// Update writes a model whose revision is still what it says. See llm.Store.
+func (s *Store) Update(ctx context.Context, l llm.LLM, keep bool, auth *llm.Auth) (llm.LLM, error) {
+	was := l.Revision
+	l.Revision++
+	err := s.db.Write(ctx, func(tx *store.Tx) error {
+		values, err := row(&l)
+		if err != nil {
+			return err
+		}
+		var now int64
+		err = tx.QueryRow(`UPDATE llms SET (`+columns+`) = (`+store.List(1, len(values))+`)
+			WHERE id = $1 AND revision = `+fmt.Sprintf("$%d", len(values)+1)+` RETURNING revision`, append(values, was)...).Scan(&now)
+		if errors.Is(err, sql.ErrNoRows) {
+			return missing(tx, l.ID)
+		}
+		if err != nil {
+			return fmt.Errorf("update language model: %w", err)
+		}
+		if !keep {
+			if err := s.putAuth(tx, l.ID, auth); err != nil {
+				return err
+			}
+		}
+		return setDefault(tx, &l)
+	})
+	if err != nil {
+		return llm.LLM{}, err
+	}
+	return l, nil
+}
+
+// missing says why a model does not have the revision expected.
+func missing(tx *store.Tx, l id.LLM) error {
+	var n int
+	if err := tx.QueryRow(`SELECT COUNT(*) FROM llms WHERE id = $1`, string(l)).Scan(&n); err != nil {
+		return fmt.Errorf("read language model: %w", err)
+	}
+	if n == 0 {
+		return llm.ErrNone
+	}
+	return llm.ErrChanged
+}
+
+// Delete removes a model with its credentials. See llm.Store.
+func (s *Store) Delete(ctx context.Context, l id.LLM) error {
+	return s.db.Write(ctx, func(tx *store.Tx) error {
+		var gone string
+		err := tx.QueryRow(`DELETE FROM llms WHERE id = $1 RETURNING id`, string(l)).Scan(&gone)
+		if errors.Is(err, sql.ErrNoRows) {
+			return llm.ErrNone
+		}
+		if err != nil {
+			return fmt.Errorf("delete language model: %w", err)
+		}
+		return s.secrets.DeleteOne(tx, secretName(l))
+	})
+}
+
+// Auth gives the credentials of a model. See llm.Store.
+func (s *Store) Auth(ctx context.Context, l id.LLM) (*llm.Auth, error) {
+	plain, err := s.secrets.Get(ctx, secretName(l))
+	if errors.Is(err, secrets.ErrNone) {
+		_, err := s.Get(ctx, l) // tells a model without credentials from none
+		return nil, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	auth := new(llm.Auth)
+	if err := json.Unmarshal(plain, auth); err != nil {
+		return nil, fmt.Errorf("read credentials of language model %s: they are damaged", l) // the cause may quote them
+	}
+	return auth, nil
+}
