@@ -1,0 +1,103 @@
+package provider
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+
+	"quarry/internal/fault"
+	"quarry/internal/llm"
+)
+
+// Authorizer puts the credentials of a connection on its calls. It is safe for concurrent use. Failures to get
+// credentials are *llm.Error.
+type Authorizer interface {
+	// Authorize adds to r what the provider wants to see; body is what r carries, for schemes that sign it.
+	Authorize(ctx context.Context, r *http.Request, body []byte) error
+	// Renew hears that the provider answered 401 to r and reports whether other credentials can be had for one more try.
+	Renew(r *http.Request) bool
+}
+
+// usual gives the credentials that are the same for every wire format.
+func (c *Client) usual() (Authorizer, error) {
+	a := c.conn.Auth
+	if a == nil {
+		return Static(nil), nil
+	}
+	switch a.Type {
+	case llm.Bearer:
+		if reason := badValue(a.Token); reason != "" {
+			return nil, fault.InvalidField("body.auth.token", "%s", reason)
+		}
+		return Static{"Authorization": "Bearer " + a.Token}, nil
+	case llm.Header:
+		if reason := badHeader(a.Header, ""); reason != "" {
+			return nil, fault.InvalidField("body.auth.header", "%s", reason)
+		}
+		if reason := badValue(a.Value); reason != "" {
+			return nil, fault.InvalidField("body.auth.value", "%s", reason)
+		}
+		return Static{a.Header: a.Value}, nil
+	case llm.ClientCredentials:
+		return c.clientCredentials(a)
+	}
+	return nil, fault.InvalidField("body.auth.type", "%q is no way to authenticate with a model of type %q", a.Type, c.conn.Type)
+}
+
+func badValue(v string) string {
+	if v == "" {
+		return "must not be empty"
+	}
+	return badHeader("X", v)
+}
+
+// Static is credentials that are headers which never change.
+type Static map[string]string
+
+// Authorize sets the headers.
+func (s Static) Authorize(_ context.Context, r *http.Request, _ []byte) error {
+	for name, value := range s {
+		r.Header.Set(name, value)
+	}
+	return nil
+}
+
+// Renew has nothing else to offer.
+func (s Static) Renew(*http.Request) bool { return false }
+
+// clientCredentials checks what the OAuth client credentials grant needs.
+func (c *Client) clientCredentials(a *llm.Auth) (Authorizer, error) {
+	f := fault.Invalid()
+	u, err := url.Parse(a.TokenEndpoint)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		f.Field("body.auth.token_endpoint", "must be an address that begins with http:// or https://")
+	}
+	if a.ClientID == "" {
+		f.Field("body.auth.client_id", "must not be empty")
+	}
+	if a.ClientSecret == "" {
+		f.Field("body.auth.client_secret", "must not be empty")
+	}
+	switch a.ClientAuthMethod {
+	case "", postSecret, basicSecret:
+	default:
+		f.Field("body.auth.client_auth_method", "must be client_secret_basic or client_secret_post")
+	}
+	if len(f.Fields) > 0 {
+		return nil, f
+	}
+	g := &grant{client: c, auth: *a}
+	return c.TokenAuth(g.key(), g.fetch), nil
+}
+
+// The ways in which a token endpoint is told who asks.
+const (
+	basicSecret = "client_secret_basic"
+	postSecret  = "client_secret_post"
+)
+
+// basic is the value of the Basic scheme; id and secret are form-encoded first (RFC 6749, section 2.3.1).
+func basic(a *llm.Auth) string {
+	return base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(a.ClientID) + ":" + url.QueryEscape(a.ClientSecret)))
+}

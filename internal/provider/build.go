@@ -1,0 +1,118 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"quarry/internal/llm"
+)
+
+// Builder passes the events of an answer on and keeps what they add up to. Adapters feed it and end with Done or Fail. It is for
+// one goroutine.
+type Builder struct {
+	Answer llm.Answer // adapters set Reason, Refusal, Model and Usage
+
+	client    *Client
+	request   llm.Request
+	emit      func(llm.Event) error
+	text      bytes.Buffer
+	reasoning bytes.Buffer
+	begun     bool
+	refused   error // of emit
+}
+
+// NewBuilder begins the answer to r.
+func (c *Client) NewBuilder(r llm.Request, emit func(llm.Event) error) *Builder {
+	return &Builder{client: c, request: r, emit: emit}
+}
+
+// Text appends to the answer; an empty text is no event.
+func (b *Builder) Text(s string) error {
+	if s == "" {
+		return nil
+	}
+	b.text.WriteString(s)
+	return b.pass(llm.Event{Text: s})
+}
+
+// Reasoning appends to what the model thinks.
+func (b *Builder) Reasoning(s string) error {
+	if s == "" {
+		return nil
+	}
+	b.reasoning.WriteString(s)
+	return b.pass(llm.Event{Reasoning: s})
+}
+
+// Call adds a complete call. Arguments that are left out are an empty object, a call without an id gets one by its place.
+func (b *Builder) Call(call llm.ToolCall) error {
+	if len(bytes.TrimSpace(call.Arguments)) == 0 || string(call.Arguments) == "null" {
+		call.Arguments = json.RawMessage("{}")
+	}
+	if call.ID == "" {
+		call.ID = fmt.Sprintf("call_%d", len(b.Answer.Calls)+1)
+	}
+	b.Answer.Calls = append(b.Answer.Calls, call)
+	return b.pass(llm.Event{Call: &call})
+}
+
+func (b *Builder) pass(e llm.Event) error {
+	b.begun = true
+	if err := b.emit(e); err != nil {
+		b.refused = err
+		return err
+	}
+	return nil
+}
+
+// Begun reports whether something of the answer was passed on.
+func (b *Builder) Begun() bool { return b.begun }
+
+// Fail ends the answer with err: the answer so far, and err as it is when it is of emit or of the context; failures of
+// the model say that some of the answer was passed on.
+func (b *Builder) Fail(err error) (llm.Answer, error) {
+	b.finish()
+	var e *llm.Error
+	if b.refused == nil && b.begun && errors.As(err, &e) {
+		said := *e
+		said.Begun = true
+		err = &said
+	}
+	return b.Answer, err
+}
+
+func (b *Builder) finish() {
+	b.Answer.Text, b.Answer.Reasoning = b.text.String(), b.reasoning.String()
+	if b.Answer.Reason == "" {
+		b.Answer.Reason = llm.Stop
+	}
+	if len(b.Answer.Calls) > 0 && b.Answer.Reason == llm.Stop {
+		b.Answer.Reason = llm.Calls
+	}
+	u := &b.Answer.Usage
+	if u.Input == 0 && u.Output == 0 {
+		u.Estimated = true
+	}
+}
+
+// Done ends the answer that the provider called complete. With it comes an *llm.Error when it is none: empty, structured output
+// cut off by the token limit, structured output refused.
+func (b *Builder) Done() (llm.Answer, error) {
+	b.finish()
+	a := &b.Answer
+	switch {
+	case a.Reason == llm.Refused && b.request.Format != nil:
+		return b.Fail(b.client.Failed(llm.Declined, a.Refusal))
+	case a.Reason == llm.Length && b.request.Format != nil && len(a.Calls) == 0:
+		return b.Fail(b.client.Failed(llm.Truncated, "it stopped for the reason length"))
+	case a.Reason == llm.Refused:
+		return *a, nil
+	case a.Text == "" && len(a.Calls) == 0 && a.Reason == llm.Length:
+		return b.Fail(b.client.Failed(llm.Empty, "the token limit was used up before its answer began"))
+	case a.Text == "" && len(a.Calls) == 0:
+		return b.Fail(b.client.Failed(llm.Empty, ""))
+	}
+	return *a, nil
+}

@@ -1,0 +1,308 @@
+package provider
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"quarry/internal/llm"
+)
+
+// Call is one call of the connection's provider.
+type Call struct {
+	URL    string
+	Body   any         // sent as JSON; nil makes the call a GET. Bytes and json.RawMessage are sent as they are
+	Accept string      // "" is application/json
+	Header http.Header // of the wire format; headers of the connection win over these, its credentials over both
+}
+
+// Stream is the Accept of calls that want an event stream.
+const Stream = "text/event-stream"
+
+// Do runs a call and gives the answer when its head has arrived and its status is a success; close it. Every other outcome is
+// an *llm.Error, or the cause of ctx when that ended. After a 401 the call is made once more with renewed credentials.
+func (c *Client) Do(ctx context.Context, call Call) (*Response, error) {
+	q := request{method: http.MethodGet, url: call.URL, accept: call.Accept, header: call.Header}
+	if call.Body != nil {
+		q.method, q.contentType = http.MethodPost, "application/json"
+		switch b := call.Body.(type) {
+		case []byte:
+			q.body = b
+		case json.RawMessage:
+			q.body = b
+		default:
+			data, err := json.Marshal(b)
+			if err != nil {
+				return nil, fmt.Errorf("encode a call of a model: %w", err)
+			}
+			q.body = data
+		}
+	}
+	return c.send(ctx, q)
+}
+
+// request is a call whose body is made.
+type request struct {
+	method, url, contentType, accept string
+	body                             []byte
+	header                           http.Header
+	bare                             bool // without headers and credentials of the connection: not for its provider
+}
+
+func (c *Client) send(ctx context.Context, q request) (*Response, error) {
+	for try := 0; ; try++ {
+		resp, err := c.once(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		if resp.Status >= 200 && resp.Status <= 299 {
+			return resp, nil
+		}
+		if resp.Status == http.StatusUnauthorized && try == 0 && !q.bare && c.auth.Renew(resp.request) {
+			resp.Close()
+			continue
+		}
+		err = resp.refused()
+		resp.Close()
+		return nil, err
+	}
+}
+
+// once makes the call one time, whatever the status of the answer.
+func (c *Client) once(parent context.Context, q request) (*Response, error) {
+	r, err := http.NewRequest(q.method, q.url, nil)
+	if err != nil {
+		return nil, c.Failed(llm.Blocked, "it is no address")
+	}
+	if err := c.dress(parent, r, q); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(parent)
+	w := newWatch(c.conn.Idle, cancel)
+	w.listen()
+	r = r.WithContext(ctx)
+	if q.method != http.MethodGet {
+		r.ContentLength = int64(len(q.body))
+		r.GetBody = func() (io.ReadCloser, error) { return &upload{bytes.NewReader(q.body), w}, nil }
+		r.Body, _ = r.GetBody()
+	}
+	resp := &Response{client: c, parent: parent, request: r, watch: w, cancel: cancel}
+	got, err := c.shared.http.Do(r)
+	w.rest()
+	if err != nil {
+		cancel(nil)
+		return nil, resp.unanswered(err)
+	}
+	resp.Status, resp.Header, resp.body = got.StatusCode, got.Header, got.Body
+	return resp, nil
+}
+
+// dress puts the headers on r: of the wire format, of the connection, the credentials.
+func (c *Client) dress(ctx context.Context, r *http.Request, q request) error {
+	for name, values := range q.header {
+		r.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	if q.accept == "" {
+		q.accept = "application/json"
+	}
+	r.Header.Set("Accept", q.accept)
+	// Compressed streams are held back by compressors, and a small body could become a huge one.
+	r.Header.Set("Accept-Encoding", "identity")
+	r.Header.Set("User-Agent", "quarry")
+	if q.contentType != "" {
+		r.Header.Set("Content-Type", q.contentType)
+	}
+	if q.bare {
+		return nil
+	}
+	for name, value := range c.conn.Headers {
+		r.Header.Set(name, value)
+	}
+	return c.auth.Authorize(ctx, r, q.body)
+}
+
+// errSilent is the cause of a call that was given up for silence.
+var errSilent = errors.New("silent for too long")
+
+// watch gives a call up after a time of silence while somebody listens.
+type watch struct {
+	idle  time.Duration
+	timer *time.Timer
+
+	mu        sync.Mutex
+	listening bool // guarded by mu
+}
+
+func newWatch(idle time.Duration, cancel context.CancelCauseFunc) *watch {
+	w := &watch{idle: idle, timer: time.AfterFunc(idle, func() { cancel(errSilent) })}
+	w.timer.Stop()
+	return w
+}
+
+func (w *watch) listen() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.listening = true
+	w.timer.Reset(w.idle)
+}
+
+// heard starts the time anew; it comes from the goroutine that sends the body, maybe when nobody listens any more.
+func (w *watch) heard() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.listening {
+		w.timer.Reset(w.idle)
+	}
+}
+
+func (w *watch) rest() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.listening = false
+	w.timer.Stop()
+}
+
+// upload is a body whose sending is no silence.
+type upload struct {
+	*bytes.Reader
+	watch *watch
+}
+
+func (u *upload) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	u.watch.heard()
+	return n, err
+}
+
+func (u *upload) Close() error { return nil }
+
+// WriteTo hides that of the bytes, which would be one single read.
+func (u *upload) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, struct{ io.Reader }{u}) }
+
+// Response is an answer under way. It is for one goroutine; Close it.
+type Response struct {
+	Status int
+	Header http.Header
+
+	client  *Client
+	parent  context.Context // of the caller: its end is told as it is
+	request *http.Request
+	watch   *watch
+	cancel  context.CancelCauseFunc
+	body    io.ReadCloser
+	read    int64
+	peeked  []byte
+	failed  error // of an earlier read
+}
+
+// maxAnswer is how many bytes of an answer are read: far above what the longest answer of a model takes, each of whose tokens
+// may come in an event of some hundred bytes.
+const maxAnswer = 64 << 20
+
+// Read reads the body; silence beyond the idle timeout, the end of the caller's context and a body beyond all measure end it
+// with the errors that Do would give. Time between reads is not counted as silence.
+func (r *Response) Read(p []byte) (int, error) {
+	if len(r.peeked) > 0 {
+		n := copy(p, r.peeked)
+		r.peeked = r.peeked[n:]
+		return n, nil
+	}
+	return r.more(p)
+}
+
+func (r *Response) more(p []byte) (int, error) {
+	if r.failed != nil {
+		return 0, r.failed
+	}
+	if r.read >= maxAnswer {
+		r.failed = r.Failed(llm.Broken, fmt.Sprintf("its answer is larger than %d MiB", maxAnswer>>20))
+		return 0, r.failed
+	}
+	r.watch.listen()
+	n, err := r.body.Read(p[:min(int64(len(p)), maxAnswer-r.read)])
+	r.watch.rest()
+	r.read += int64(n)
+	if err != nil && err != io.EOF {
+		err = r.lost(err)
+	}
+	r.failed = err
+	return n, err
+}
+
+// Close ends the call; what was not read is dropped.
+func (r *Response) Close() {
+	r.watch.rest()
+	r.cancel(nil)
+	if r.body != nil {
+		_ = r.body.Close()
+	}
+}
+
+// JSON reads the whole body into v.
+func (r *Response) JSON(v any) error {
+	data, err := r.All()
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return r.misformed(data, err)
+	}
+	return nil
+}
+
+// All reads the whole body.
+func (r *Response) All() ([]byte, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// Streams reports whether the body is an event stream, by its type and, where servers tell another, by its first bytes; if not
+// it is taken for JSON. What is neither is an error.
+func (r *Response) Streams() (bool, error) {
+	kind, _, _ := strings.Cut(strings.ToLower(r.Header.Get("Content-Type")), ";")
+	switch strings.TrimSpace(kind) {
+	case Stream:
+		return true, nil
+	case "application/json":
+		return false, nil
+	}
+	first, err := r.peek()
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case bytes.HasPrefix(first, []byte("{")), bytes.HasPrefix(first, []byte("[")):
+		return false, nil
+	case bytes.HasPrefix(first, []byte(":")), bytes.HasPrefix(first, []byte("data")), bytes.HasPrefix(first, []byte("event")), bytes.HasPrefix(first, []byte("id:")):
+		return true, nil
+	}
+	return false, r.misformed(first, nil)
+}
+
+// peek gives the first bytes that are no white space, without taking them from Read.
+func (r *Response) peek() ([]byte, error) {
+	for {
+		if text := bytes.TrimLeft(bytes.TrimPrefix(r.peeked, []byte("\uFEFF")), " \t\r\n"); len(text) >= 5 || len(r.peeked) > 4096 {
+			return text, nil
+		}
+		buffer := make([]byte, 4096)
+		n, err := r.more(buffer)
+		r.peeked = append(r.peeked, buffer[:n]...)
+		if err == io.EOF {
+			return bytes.TrimSpace(r.peeked), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,285 @@
+package provider
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"quarry/internal/llm"
+	"quarry/internal/sse"
+)
+
+// Failed is a failure of this connection's model with a text, cleaned of its secrets.
+func (c *Client) Failed(f llm.Failure, text string) *llm.Error {
+	return &llm.Error{Failure: f, Model: c.conn.Name, Text: c.clean.Text(text)}
+}
+
+// Failed is a failure that the body of this answer shows. Its status is that of the answer, so that a success which is
+// nothing of the kind is not asked for again.
+func (r *Response) Failed(f llm.Failure, text string) *llm.Error {
+	return &llm.Error{Failure: f, Model: r.client.conn.Name, Status: r.Status, Text: r.clean(text)}
+}
+
+// Cut is the failure of a stream that ended before it was complete.
+func (r *Response) Cut() *llm.Error {
+	return r.client.Failed(llm.Broken, "its stream ended before the answer did")
+}
+
+// clean takes out the secrets of the connection and those that this call carried beside them, such as access tokens.
+func (r *Response) clean(text string) string {
+	var carried []string
+	for name, values := range r.request.Header {
+		if !secretName(name) {
+			continue
+		}
+		for _, v := range values {
+			if _, after, ok := strings.Cut(v, " "); ok {
+				v = after
+			}
+			carried = append(carried, v)
+		}
+	}
+	return r.client.clean.Text(NewCleaner(carried...).secrets(text))
+}
+
+// blocked is what the guard of outgoing calls gives; package outbound has it.
+type blocked interface {
+	error
+	Blocked() bool // false: refused, but not for the address
+}
+
+// unanswered tells why a call got no answer.
+func (r *Response) unanswered(err error) error {
+	if r.parent.Err() != nil {
+		return context.Cause(r.parent)
+	}
+	c := r.client
+	e := c.Failed(llm.Unreachable, "")
+	e.Cause = r.cause(err)
+	var guard blocked
+	switch {
+	case context.Cause(r.request.Context()) == errSilent:
+		e.Failure, e.Text = llm.TimedOut, c.silence()
+	case errors.As(err, &guard) && guard.Blocked():
+		e.Failure, e.Text = llm.Blocked, r.clean(guard.Error())
+	case guard != nil:
+		e.Failure, e.Text = llm.Broken, r.clean(guard.Error())
+	default:
+		e.Text = r.clean(why(err))
+	}
+	return e
+}
+
+// cause is err for the log: without the address, whose parameters may hold a key.
+func (r *Response) cause(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	return errors.New(r.clean(err.Error()))
+}
+
+func (c *Client) silence() string { return fmt.Sprintf("nothing was heard for %s", c.conn.Idle) }
+
+// why says in plain words why there is no connection.
+func why(err error) string {
+	var dns *net.DNSError
+	var op *net.OpError
+	var tooOld tls.RecordHeaderError
+	var verify *tls.CertificateVerificationError
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return fmt.Sprintf("the host name %q is not known", dns.Name)
+	case errors.As(err, &dns):
+		return fmt.Sprintf("the host name %q could not be looked up", dns.Name)
+	case errors.As(err, &tooOld):
+		return "it does not speak TLS: is the address one of http:// rather than https://?"
+	case errors.As(err, &verify):
+		return "its certificate is not trusted: " + verify.Err.Error()
+	case errors.As(err, new(x509.UnknownAuthorityError)), errors.As(err, new(x509.HostnameError)), errors.As(err, new(x509.CertificateInvalidError)):
+		return "its certificate is not trusted"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "no connection came about in time"
+	case errors.As(err, &op) && op.Op == "dial":
+		return "no connection: " + op.Err.Error()
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &op):
+		return "the connection broke before an answer came"
+	}
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	return err.Error()
+}
+
+// lost tells why a body could not be read to its end.
+func (r *Response) lost(err error) error {
+	if r.parent.Err() != nil {
+		return context.Cause(r.parent)
+	}
+	if context.Cause(r.request.Context()) == errSilent {
+		return r.client.Failed(llm.TimedOut, r.client.silence())
+	}
+	e := r.client.Failed(llm.Broken, "the connection broke within its answer")
+	e.Cause = r.cause(err)
+	return e
+}
+
+// title matches the title of a page.
+var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
+
+// misformed is the failure of an answer that is not in the form it should be in.
+func (r *Response) misformed(data []byte, err error) error {
+	e := r.Failed(llm.Broken, "its answer is not in the form that its type speaks")
+	if text, ok := page(r.Header, data); ok {
+		e.Text = r.clean("it answered with " + text + "; is the address right?")
+	}
+	if len(strings.TrimSpace(string(data))) == 0 {
+		e.Failure, e.Text = llm.Empty, ""
+	}
+	if err != nil {
+		e.Cause = r.cause(err)
+	}
+	return e
+}
+
+// page tells of a web page, which is never passed on.
+func page(h http.Header, data []byte) (string, bool) {
+	start := strings.ToLower(strings.TrimSpace(string(data[:min(len(data), 512)])))
+	if !strings.Contains(h.Get("Content-Type"), "html") && !strings.HasPrefix(start, "<!doctype") && !strings.HasPrefix(start, "<html") {
+		return "", false
+	}
+	if m := title.FindSubmatch(data); m != nil && len(m[1]) < 200 {
+		return fmt.Sprintf("a web page, %q", strings.TrimSpace(string(m[1]))), true
+	}
+	return "a web page", true
+}
+
+// maxRefusal is how much of the body of an error is read.
+const maxRefusal = 64 << 10
+
+// refused is the failure of an answer whose status is no success.
+func (r *Response) refused() error {
+	data, err := io.ReadAll(io.LimitReader(r, maxRefusal))
+	if err != nil && r.parent.Err() != nil {
+		return context.Cause(r.parent)
+	}
+	e := r.Failed(failure(r.Status), "")
+	if text, ok := page(r.Header, data); ok {
+		e.Text = r.clean("it answered with " + text)
+	} else {
+		e.Text = r.clean(Message(data))
+	}
+	if e.Failure == llm.Limited || r.Status == http.StatusServiceUnavailable {
+		e.After = RetryAfter(r.Header, data, r.client.shared.now())
+	}
+	return e
+}
+
+func failure(status int) llm.Failure {
+	switch {
+	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout:
+		return llm.TimedOut
+	case status == http.StatusTooManyRequests:
+		return llm.Limited
+	case status >= 400 && status <= 499:
+		return llm.Rejected
+	}
+	return llm.Broken
+}
+
+// Said is the failure that an error object within a stream or a success tells of, in the shapes that Message knows.
+func (r *Response) Said(data []byte) *llm.Error {
+	e := r.client.Failed(llm.Broken, "")
+	e.Text = r.clean(Message(data))
+	status, kind := code(data)
+	if status >= 400 && status <= 599 {
+		e.Failure, e.Status = failure(status), status
+	} else {
+		e.Failure = failureOf(kind)
+	}
+	if e.Failure == llm.Limited {
+		e.After = RetryAfter(http.Header{}, data, r.client.shared.now())
+	}
+	return e
+}
+
+// failureOf tells from the words of an error's type or code.
+func failureOf(kind string) llm.Failure {
+	kind = strings.ToLower(kind)
+	has := func(words ...string) bool {
+		for _, w := range words {
+			if strings.Contains(kind, w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("rate_limit", "ratelimit", "resource_exhausted", "throttl", "quota", "too_many"):
+		return llm.Limited
+	case has("timeout", "timed_out", "deadline"):
+		return llm.TimedOut
+	case has("invalid", "not_found", "authentication", "permission", "unsupported", "validation", "context_length", "unauthenticated", "failed_precondition", "billing", "denied"):
+		return llm.Rejected
+	}
+	return llm.Broken
+}
+
+// Events reads the body as an event stream until it ends; each error ends it and is as those of Do.
+func (r *Response) Events() func(yield func(sse.Event, error) bool) {
+	return func(yield func(sse.Event, error) bool) {
+		in := sse.NewReader(r, sse.Limits{})
+		for {
+			e, err := in.Next()
+			if err == io.EOF {
+				return
+			}
+			if errors.Is(err, sse.ErrTooLong) {
+				err = r.Failed(llm.Broken, "an event of its stream is too large")
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Garbled is the failure of an event that is not what the wire format says.
+func (r *Response) Garbled(err error) *llm.Error {
+	e := r.client.Failed(llm.Broken, "an event of its stream is not in the form that its type speaks")
+	if err != nil {
+		e.Cause = r.cause(err)
+	}
+	return e
+}
+
+// seconds reads a number of seconds, as servers write them.
+func seconds(s string) (time.Duration, bool) {
+	n, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	if err != nil || n != n || n < 0 || n > 9e9 {
+		return 0, false
+	}
+	return time.Duration(n * float64(time.Second)), true
+}
+
+// jsonText gives the text of a JSON string or number.
+func jsonText(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return strings.Trim(string(raw), `"`)
+}

@@ -1,0 +1,135 @@
+// Package provider is one HTTP call of a language model: the credentials of a connection put on it, the guard of
+// outgoing calls below it (the client that it is given), silence bounded, answers bounded, failures told as *llm.Error
+// without any secret of ours. The wire formats, each in a sub-package (openai, anthropic, gemini), build bodies and read
+// answers with it; provider/dial picks one for a connection. It does not retry, count or choose: that is llm.Service.
+package provider
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"quarry/internal/fault"
+	"quarry/internal/llm"
+)
+
+// Shared is what all connections use together. It is safe for concurrent use.
+type Shared struct {
+	http   *http.Client
+	tokens *Tokens
+	now    func() time.Time
+}
+
+// NewShared uses the client of package outbound for every call, those for tokens included.
+func NewShared(client *http.Client) *Shared {
+	s := &Shared{http: client, now: time.Now}
+	s.tokens = &Tokens{now: s.now}
+	return s
+}
+
+// Client calls the model of one connection. It is safe for concurrent use.
+type Client struct {
+	shared *Shared
+	conn   llm.Connection
+	auth   Authorizer
+	clean  *Cleaner
+}
+
+// NewClient makes the client of a connection; it calls nobody. A nil auth stands for the credentials that are the same
+// for every wire format: none, bearer, header, oauth_client_credentials; others are a fault of "body.auth.type".
+func NewClient(s *Shared, c llm.Connection, auth Authorizer) (*Client, error) {
+	if c.Idle <= 0 {
+		c.Idle = llm.DefaultIdle
+	}
+	for name, value := range c.Headers {
+		if reason := badHeader(name, value); reason != "" {
+			return nil, fault.InvalidField("body.headers."+name, "%s", reason)
+		}
+	}
+	client := &Client{shared: s, conn: c, auth: auth, clean: NewCleaner(secrets(c)...)}
+	if auth == nil {
+		var err error
+		if client.auth, err = client.usual(); err != nil {
+			return nil, err
+		}
+	}
+	return client, nil
+}
+
+// Connection is what the client was made for.
+func (c *Client) Connection() llm.Connection { return c.conn }
+
+// ours are the headers that a call sets itself.
+var ours = map[string]bool{
+	"host": true, "content-length": true, "transfer-encoding": true, "connection": true, "content-type": true,
+	"accept": true, "accept-encoding": true, "upgrade": true, "te": true, "trailer": true, "expect": true,
+}
+
+func badHeader(name, value string) string {
+	switch {
+	case ours[strings.ToLower(name)]:
+		return "is set by the call itself"
+	case name == "" || strings.ContainsFunc(name, func(r rune) bool { return !tokenRune(r) }):
+		return "is no name of a header"
+	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+		return "must be one line of text"
+	}
+	return ""
+}
+
+// tokenRune reports whether r may stand in a header's name (RFC 9110, section 5.6.2).
+func tokenRune(r rune) bool {
+	return r > ' ' && r < 0x7f && !strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+}
+
+// ParseURI checks the address of a connection: absolute, http or https, with a host. The fault names "body.uri".
+func ParseURI(text string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSpace(text))
+	switch {
+	case err != nil:
+		return nil, fault.InvalidField("body.uri", "is no address")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return nil, fault.InvalidField("body.uri", "must be an address that begins with http:// or https://")
+	case u.User != nil:
+		return nil, fault.InvalidField("body.uri", "must not hold a user name or password; state them in auth")
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return u, nil
+}
+
+// secrets lists what this connection must not let out, beside what Auth knows of: headers that carry credentials,
+// parameters of the address that do.
+func secrets(c llm.Connection) []string {
+	out := c.Auth.Secrets()
+	for name, value := range c.Headers {
+		if secretName(name) {
+			out = append(out, value)
+		}
+	}
+	if u, err := url.Parse(c.URI); err == nil {
+		for name, values := range u.Query() {
+			if secretName(name) {
+				out = append(out, values...)
+			}
+		}
+		if p, ok := u.User.Password(); ok {
+			out = append(out, p)
+		}
+	}
+	if a := c.Auth; a != nil && a.ClientSecret != "" {
+		out = append(out, basic(a))
+	}
+	return out
+}
+
+// secretName reports whether what has this name is likely to be a credential.
+func secretName(name string) bool {
+	name = strings.ToLower(name)
+	for _, part := range []string{"auth", "key", "token", "secret", "cookie", "password", "signature", "sig", "code", "credential"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
