@@ -91,10 +91,31 @@ func (b *Builder) finish() {
 	if len(b.Answer.Calls) > 0 && b.Answer.Reason == llm.Stop {
 		b.Answer.Reason = llm.Calls
 	}
-	u := &b.Answer.Usage
-	if u.Input == 0 && u.Output == 0 {
-		u.Estimated = true
+	if u := &b.Answer.Usage; u.Input == 0 && u.Output == 0 {
+		b.estimate(u)
 	}
+}
+
+// perToken is how many bytes of text a token is taken to stand for where the provider does not say.
+const perToken = 4
+
+// estimate counts what was sent and what came.
+func (b *Builder) estimate(u *llm.Usage) {
+	sent, came := 0, b.text.Len()+b.reasoning.Len()
+	for _, m := range b.request.Messages {
+		sent += len(m.Plain()) + 2*perToken
+		for _, c := range m.Calls {
+			sent += len(c.Name) + len(c.Arguments)
+		}
+	}
+	for _, t := range b.request.Tools {
+		sent += len(t.Name) + len(t.Description) + len(t.Parameters)
+	}
+	for _, c := range b.Answer.Calls {
+		came += len(c.Name) + len(c.Arguments)
+	}
+	tokens := func(n int) int64 { return int64((n + perToken - 1) / perToken) }
+	*u = llm.Usage{Input: tokens(sent), Output: tokens(came), Reasoning: tokens(b.reasoning.Len()), Estimated: true}
 }
 
 // Done ends the answer that the provider called complete. With it comes an *llm.Error when it is none: empty, structured output
