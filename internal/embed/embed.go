@@ -3,7 +3,11 @@
 // call it; the arithmetic is in package encode. It stores no vectors and searches none.
 package embed
 
-import "context"
+import (
+	"context"
+
+	"quarry/internal/encode"
+)
 
 // Kind says what a text is to the search. Symmetric encoders, such as the embedded one, ignore it.
 type Kind int
@@ -36,4 +40,15 @@ type Splitter interface {
 	// Split gives consecutive pieces of text that fit MaxTokens, with their numbers of tokens; a text that fits is
 	// one piece.
 	Split(text string) (pieces []string, tokens []int)
+}
+
+// States is what an encoder makes of each token of a text, with the vector of the whole.
+type States = encode.States
+
+// Reader is an Encoder that can give the states of the tokens, for those that compare texts word by word.
+type Reader interface {
+	Encoder
+	// States gives what it makes of each text. What a text has beyond MaxTokens is cut off. All of it is bulk work: a
+	// text at a time, behind queries. It looks at ctx between texts and gives its error when it is done.
+	States(ctx context.Context, texts []string) ([]States, error)
 }

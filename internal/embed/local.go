@@ -73,6 +73,21 @@ func (l *Local) Encode(ctx context.Context, _ Kind, texts []string, out [][]floa
 	if len(texts) == 1 && len(texts[0]) <= urgentBytes {
 		return l.enc.Encode(texts[0], false, out[0])
 	}
+	return l.each(ctx, len(texts), func(i int) error { return l.enc.Encode(texts[i], true, out[i]) })
+}
+
+// States spreads the texts over the cores as Encode does.
+func (l *Local) States(ctx context.Context, texts []string) ([]States, error) {
+	out := make([]States, len(texts))
+	err := l.each(ctx, len(texts), func(i int) (err error) {
+		out[i], err = l.enc.States(texts[i], true)
+		return err
+	})
+	return out, err
+}
+
+// each does n pieces of bulk work.
+func (l *Local) each(ctx context.Context, n int, do func(i int) error) error {
 	var (
 		next    atomic.Int64
 		first   = make(chan error, 1)
@@ -80,10 +95,10 @@ func (l *Local) Encode(ctx context.Context, _ Kind, texts []string, out [][]floa
 	)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	for range min(len(texts), cap(l.gate)) {
+	for range min(n, cap(l.gate)) {
 		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(texts)); i = next.Add(1) - 1 {
-				if err := l.bulk(ctx, texts[i], out[i]); err != nil {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				if err := l.bulk(ctx, func() error { return do(int(i)) }); err != nil {
 					select {
 					case first <- err:
 					default: // another text failed before
@@ -103,7 +118,7 @@ func (l *Local) Encode(ctx context.Context, _ Kind, texts []string, out [][]floa
 	}
 }
 
-func (l *Local) bulk(ctx context.Context, text string, out []float32) error {
+func (l *Local) bulk(ctx context.Context, do func() error) error {
 	if err := l.gate.enter(ctx); err != nil {
 		return err
 	}
@@ -111,5 +126,5 @@ func (l *Local) bulk(ctx context.Context, text string, out []float32) error {
 	if err := ctx.Err(); err != nil { // select may prefer the gate although ctx is done
 		return err
 	}
-	return l.enc.Encode(text, true, out)
+	return do()
 }

@@ -159,6 +159,11 @@ func (m *model) vector(s *scratch, ids []int32, out []float32) error {
 	if err != nil {
 		return err
 	}
+	return m.pool(x, out)
+}
+
+// pool writes the mean of the rows of x, scaled to length 1, to out.
+func (m *model) pool(x, out []float32) error {
 	h := m.config.Hidden
 	clear(out)
 	for ; len(x) > 0; x = x[h:] {

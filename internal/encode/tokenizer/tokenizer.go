@@ -21,7 +21,7 @@ type WordPiece struct {
 	initial  map[string]int32 // pieces that begin a word
 	inner    map[string]int32 // continuation pieces without their ##
 	longest  int              // bytes of the longest piece, ## not counted
-	size     int
+	pieces   []string         // by id
 	special  []special
 	unk      int32
 	cls, sep int32
@@ -36,9 +36,10 @@ type special struct {
 // New reads a vocabulary of one piece per line, id = line number from 0. The pieces stay views of vocab.
 func New(vocab string) (*WordPiece, error) {
 	lines := strings.Split(strings.TrimSuffix(vocab, "\n"), "\n")
-	w := &WordPiece{initial: make(map[string]int32, len(lines)), inner: make(map[string]int32, len(lines)/4), size: len(lines)}
+	w := &WordPiece{initial: make(map[string]int32, len(lines)), inner: make(map[string]int32, len(lines)/4), pieces: lines}
 	for i, line := range lines {
 		piece := strings.TrimSuffix(line, "\r")
+		lines[i] = piece
 		if rest, ok := strings.CutPrefix(piece, "##"); ok && rest != "" {
 			w.inner[rest] = int32(i)
 			w.longest = max(w.longest, len(rest))
@@ -59,7 +60,10 @@ func New(vocab string) (*WordPiece, error) {
 }
 
 // Size is the number of pieces; every id is below it.
-func (w *WordPiece) Size() int { return w.size }
+func (w *WordPiece) Size() int { return len(w.pieces) }
+
+// Piece is the piece with this id, as it stands in the vocabulary.
+func (w *WordPiece) Piece(id int32) string { return w.pieces[id] }
 
 // Words is the state of one goroutine: buffers and a cache of words already cut. It is not safe for concurrent use;
 // its results do not depend on what it has seen before.
@@ -156,16 +160,16 @@ func (e *Words) flush(dst []int32) []int32 {
 		return append(dst, ids...)
 	}
 	n := len(dst)
-	dst = e.w.pieces(dst, word)
+	dst = e.w.cut(dst, word)
 	if len(word) <= maxCachedBytes && len(e.cache) < maxCached {
 		e.cache[string(word)] = append([]int32(nil), dst[n:]...)
 	}
 	return dst
 }
 
-// pieces appends the longest piece that begins the word, then the longest continuation, and so on; a word with a
+// cut appends the longest piece that begins the word, then the longest continuation, and so on; a word with a
 // part that no piece covers is one unknown token.
-func (w *WordPiece) pieces(dst []int32, word []byte) []int32 {
+func (w *WordPiece) cut(dst []int32, word []byte) []int32 {
 	if len(word) > maxWordRunes && utf8.RuneCount(word) > maxWordRunes {
 		return append(dst, w.unk)
 	}
