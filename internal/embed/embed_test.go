@@ -108,6 +108,51 @@ func TestRegistryAdd(t *testing.T) {
 	}
 }
 
+// Proves that the states come with the vector that Encode gives, a row of unit length for each piece of the text's words,
+// and that a done context stops them.
+func TestStates(t *testing.T) {
+	t.Parallel()
+	e := builtin(t).(embed.Reader)
+	texts := []string{"The valve reopens.", "", strings.Repeat("word ", 600)}
+	got, err := e.States(t.Context(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"the", "valve", "reopens", "."}; !slices.Equal(join(got[0].Pieces), want) {
+		t.Errorf("pieces are %v, want those of %v", got[0].Pieces, want)
+	}
+	for i, v := range vectors(t, e, texts...) {
+		if !slices.Equal(v, got[i].Vector) {
+			t.Errorf("text %d: another vector than Encode gives", i)
+		}
+		if len(got[i].Rows) != len(got[i].Pieces)*e.Dim() || len(got[i].Pieces) > e.MaxTokens()-2 {
+			t.Errorf("text %d: %d values for %d pieces", i, len(got[i].Rows), len(got[i].Pieces))
+		}
+		for row := range slices.Chunk(got[i].Rows, e.Dim()) {
+			if math.Abs(dot(row, row)-1) > 1e-4 {
+				t.Fatalf("text %d: a row of squared length %g", i, dot(row, row))
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := e.States(ctx, texts); !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v, want canceled", err)
+	}
+}
+
+// join puts pieces together to words.
+func join(pieces []string) (words []string) {
+	for _, p := range pieces {
+		if rest, ok := strings.CutPrefix(p, "##"); ok {
+			words[len(words)-1] += rest
+			continue
+		}
+		words = append(words, p)
+	}
+	return words
+}
+
 // Proves that meaning shows: the passage that answers is nearest to its question.
 func TestMeaning(t *testing.T) {
 	t.Parallel()

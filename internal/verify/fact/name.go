@@ -1,0 +1,106 @@
+package fact
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Name is a word that a text writes as one does the names of people, places and products.
+type Name struct {
+	Start, End int
+	Text       string // lower case, without the 's of a possessive
+	Word       int    // its place among the words
+}
+
+// Names gives the names of a sentence: words with a capital that do not owe it to their place, and those with capitals
+// inside or digits, such as "IL-6". common tells words of every day, by which the first word of a sentence is known to
+// be none; German writes every noun with a capital, so there only what common does not know counts. Texts in capitals
+// throughout, or in title case, have none.
+func Names(text string, ws []Word, lang string, common func(lower string) bool) []Name {
+	upper, letters := 0, 0
+	for _, w := range ws {
+		if r, _ := utf8.DecodeRuneInString(w.Text); unicode.IsLetter(r) && len(w.Text) > 3 {
+			letters++
+			if w.Upper {
+				upper++
+			}
+		}
+	}
+	if lang != "deu" && letters > 4 && upper*5 > letters*4 {
+		return nil // a heading
+	}
+	var out []Name
+	for i, w := range ws {
+		lower := strings.TrimSuffix(strings.TrimSuffix(w.Text, "'s"), "'")
+		if !w.Upper || months[w.Text] != 0 || utf8.RuneCountInString(lower) < 2 {
+			continue
+		}
+		if strings.HasPrefix(w.Text, "i'") || pronouns[lower] {
+			continue
+		}
+		if (w.First || lang == "deu") && !w.Caps && common(lower) {
+			continue
+		}
+		if w.First && !w.Caps && lang != "eng" && lang != "deu" && !(i+1 < len(ws) && ws[i+1].Upper) {
+			continue // no table of words of every day
+		}
+		out = append(out, Name{Start: w.Start, End: w.Start + nameBytes(w), Text: lower, Word: i})
+	}
+	return out
+}
+
+func nameBytes(w Word) int {
+	if strings.HasSuffix(w.Text, "'s") {
+		return len(strings.TrimSuffix(w.Text, "'s"))
+	}
+	return w.End - w.Start
+}
+
+var pronouns = set(`i sie ihr ihre ihrem ihren ihrer ihnen you vous usted ustedes вы вам вас`)
+
+// HasName reports whether the words hold the name: the word itself, one that it begins or that begins with it when
+// both are long, or the words of an abbreviation.
+func HasName(name string, ws []Word) bool {
+	for i, w := range ws {
+		t := strings.TrimSuffix(w.Text, "'s")
+		if t == name || akin(t, name) || initials(name, ws, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// akin reports whether one word is the other with an ending: Russia's adjectives, plurals, cases.
+func akin(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	common := 0
+	for common < len(a) && a[common] == b[common] {
+		common++
+	}
+	return common >= 4 && len(a)-common <= 2 && len(b)-common <= 3 && common*3 >= 2*len(b)
+}
+
+// initials reports whether the words from i on have the letters of an abbreviation: "who" of World Health Organization.
+func initials(name string, ws []Word, i int) bool {
+	n := utf8.RuneCountInString(name)
+	if n < 2 || n > 6 {
+		return false
+	}
+	at := i
+	for _, want := range name {
+		for at < len(ws) && at > i && !ws[at].Upper && len(ws[at].Text) <= 3 {
+			at++ // of, the, and
+		}
+		if at >= len(ws) || !ws[at].Upper {
+			return false
+		}
+		if got, _ := utf8.DecodeRuneInString(ws[at].Text); got != want {
+			return false
+		}
+		at++
+	}
+	return true
+}

@@ -1,0 +1,187 @@
+package fact
+
+import (
+	"slices"
+	"strings"
+)
+
+// Negation is a word that turns what is said around, with the words that it may turn.
+type Negation struct {
+	Start, End int
+	Word       int
+	Near       []string // beginnings of the words of content around it, the nearest first
+}
+
+// reach is how many words of content before and after a negation it is compared by.
+const reach = 2
+
+// Negations gives the negations of a sentence.
+func Negations(text string, ws []Word, lang string) []Negation {
+	var out []Negation
+	for i := range ws {
+		n := cue(ws, i, lang)
+		if n == 0 {
+			continue
+		}
+		out = append(out, Negation{Start: ws[i].Start, End: ws[i+n-1].End, Word: i, Near: around(ws, i, i+n-1)})
+	}
+	return out
+}
+
+// cue says how many words from i on are a negation; 0 for none.
+func cue(ws []Word, i int, lang string) int {
+	w := ws[i].Text
+	if len(lang) == 3 && (lang == "zho" || lang == "jpn") {
+		return denseCue(ws, i, lang)
+	}
+	if lang == "kor" {
+		if strings.HasSuffix(w, "지") && i+1 < len(ws) && (strings.HasPrefix(ws[i+1].Text, "않") || strings.HasPrefix(ws[i+1].Text, "못")) {
+			return 2
+		}
+		if w == "안" || w == "못" || strings.HasPrefix(w, "없") || strings.HasPrefix(w, "아니") || strings.HasPrefix(w, "않") && (i == 0 || !strings.HasSuffix(ws[i-1].Text, "지")) {
+			return 1
+		}
+		return 0
+	}
+	if negations[lang][w] {
+		return 1
+	}
+	if lang == "eng" && strings.HasSuffix(w, "n't") {
+		return 1
+	}
+	return 0
+}
+
+// denseCue looks for the signs of Chinese and Japanese; frequent words that hold one and negate nothing are left out.
+func denseCue(ws []Word, i int, lang string) int {
+	w := ws[i].Text
+	follow := ""
+	for j := i + 1; j < min(len(ws), i+3) && ws[j].Start == ws[j-1].End; j++ {
+		follow += ws[j].Text
+	}
+	if lang == "zho" {
+		switch w {
+		case "不":
+			for _, idiom := range []string{"同", "但", "仅", "僅", "断", "斷", "过", "過", "少", "久", "得"} {
+				if strings.HasPrefix(follow, idiom) {
+					return 0
+				}
+			}
+			return 1
+		case "没", "沒", "未", "无", "無", "非":
+			for _, idiom := range []string{"来", "來", "常", "洲", "论", "論"} {
+				if strings.HasPrefix(follow, idiom) {
+					return 0
+				}
+			}
+			return 1
+		}
+		return 0
+	}
+	switch {
+	case w == "な" && (strings.HasPrefix(follow, "い") || strings.HasPrefix(follow, "か") && strings.HasPrefix(follow, "かっ") || strings.HasPrefix(follow, "く")):
+		return 1
+	case w == "ま" && strings.HasPrefix(follow, "せん"):
+		return 1
+	case w == "ず" && i > 0, w == "未", w == "非" && !strings.HasPrefix(follow, "常"), w == "不":
+		return 1
+	}
+	return 0
+}
+
+// around gives the content near the words from to to, those behind first: English and its kin turn what follows.
+func around(ws []Word, from, to int) []string {
+	var after, before []string
+	for j := to + 1; j < len(ws) && j <= to+6 && len(after) < reach; j++ {
+		if content(ws[j]) {
+			after = append(after, Key(ws[j].Text))
+		}
+	}
+	for j := from - 1; j >= 0 && j >= from-5 && len(before) < reach; j-- {
+		if content(ws[j]) {
+			before = append(before, Key(ws[j].Text))
+		}
+	}
+	return slices.Concat(after, before)
+}
+
+func content(w Word) bool { return len(w.Text) > 3 && !fillers[w.Text] || w.Upper && !w.First }
+
+// Key is the beginning of a word, by which forms of it are found to be one.
+func Key(word string) string {
+	word = strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "n't")
+	n := 0
+	for i := range word {
+		if n == 5 {
+			return word[:i]
+		}
+		n++
+	}
+	return word
+}
+
+var fillers = set(`that this with from have been were will would could should there their they them then than also very more most some such
+	into does what when which while being these those over about after before only just because dass wird werden wurde sind auch noch eine einen
+	einer einem nach dans avec pour plus sont cette être está para como esta este muy mais foram como uma para`)
+
+var negations = func() map[string]map[string]bool {
+	m := map[string]map[string]bool{}
+	for lang, words := range map[string]string{
+		"eng": `not no never none nobody nothing neither nor without cannot cant dont doesnt didnt wont isnt arent wasnt werent hardly
+			unable lack lacks lacked lacking fail fails failed unlikely false impossible absence absent non`,
+		"deu": `nicht kein keine keinen keinem keiner keines nie niemals nichts niemand ohne weder kaum nirgends`,
+		"fra": `pas jamais aucun aucune rien sans ni personne`,
+		"spa": `no nunca jamás ningún ninguna ninguno nada nadie sin ni tampoco`,
+		"por": `não nunca jamais nenhum nenhuma nada ninguém sem nem`,
+		"rus": `не нет ни никогда никто ничто ничего без нельзя`,
+		"ara": `لا لم لن ليس ليست بدون دون غير ما`,
+		"hin": `नहीं नही न मत बिना कभी_नहीं`,
+	} {
+		m[lang] = set(words)
+	}
+	return m
+}()
+
+// Contrary says in which way a sentence and its source differ in what they deny, if they do.
+type Contrary struct {
+	Start, End int    // of the negation, in the sentence or, with Missing, in the source
+	Missing    bool   // the source denies, the sentence does not
+	Key        string // of the word that is denied on one side only; "" when no word was found on both
+}
+
+// Opposed compares negations: of a sentence with words ws and of the source nearest to it, with words in. The same
+// word denied on one side only is a difference; where no word near a negation is on both sides, one side without any
+// negation is.
+func Opposed(ws []Word, ns []Negation, in []Word, ins []Negation) []Contrary {
+	var out []Contrary
+	for _, n := range ns {
+		if key, found, denied := sought(n, in, ins); found && !denied || !found && len(ins) == 0 {
+			out = append(out, Contrary{Start: n.Start, End: n.End, Key: key})
+		}
+	}
+	for _, n := range ins {
+		if key, found, denied := sought(n, ws, ns); found && !denied {
+			out = append(out, Contrary{Start: n.Start, End: n.End, Missing: true, Key: key})
+		}
+	}
+	return out
+}
+
+// sought looks for the words that n is about among others, and says whether those are denied there, too.
+func sought(n Negation, among []Word, negations []Negation) (key string, found, denied bool) {
+	for _, k := range n.Near {
+		present := slices.ContainsFunc(among, func(w Word) bool { return Key(w.Text) == k })
+		if !present {
+			continue
+		}
+		if !found {
+			key, found = k, true
+		}
+		for _, m := range negations {
+			if slices.Contains(m.Near, k) {
+				return k, true, true
+			}
+		}
+	}
+	return key, found, false
+}

@@ -1,0 +1,99 @@
+// Package fact finds in a sentence what can be checked by itself: numbers, names and negations, each with its place.
+// It says nothing of meaning and needs no model. Package verify calls it, and the benchmark of consistency, which
+// makes wrong sentences by it. All functions are pure.
+package fact
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Word is a run of letters and digits, or one character of a script that writes without spaces.
+type Word struct {
+	Start, End int    // bytes of the text
+	Text       string // lower case
+	Upper      bool   // begins with a capital
+	Caps       bool   // two capitals or more
+	First      bool   // nothing but the beginning of a sentence, a quote or a bracket stands before it
+}
+
+// Words gives the words of text in order.
+func Words(text string) []Word {
+	var out []Word
+	first := true
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case dense(r):
+			out = append(out, Word{Start: i, End: i + size, Text: text[i : i+size], First: first})
+			i, first = i+size, false
+		case wordly(r):
+			end := wordEnd(text, i)
+			out = append(out, word(text, i, end, first))
+			i, first = end, false
+		default:
+			if strings.ContainsRune(".!?:;\n…•。！？", r) && next(text, i+size) {
+				first = true
+			}
+			i += size
+		}
+	}
+	return out
+}
+
+// next reports whether a stop before text[i:] ends something, rather than stand inside a number or a name.
+func next(text string, i int) bool {
+	r, _ := utf8.DecodeRuneInString(text[i:])
+	return i >= len(text) || !wordly(r)
+}
+
+func word(text string, start, end int, first bool) Word {
+	raw := text[start:end]
+	r, _ := utf8.DecodeRuneInString(raw)
+	capitals := 0
+	for _, c := range raw {
+		if unicode.IsUpper(c) {
+			capitals++
+		}
+	}
+	lower := strings.ReplaceAll(strings.ToLower(raw), "’", "'")
+	return Word{Start: start, End: end, Text: lower, Upper: unicode.IsUpper(r), Caps: capitals > 1, First: first}
+}
+
+func wordEnd(text string, i int) int {
+	for i < len(text) {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if wordly(r) && !dense(r) {
+			i += size
+			continue
+		}
+		after, _ := utf8.DecodeRuneInString(text[min(i+size, len(text)):])
+		if (r == '\'' || r == '’') && unicode.IsLetter(after) {
+			i += size
+			continue
+		}
+		break
+	}
+	return i
+}
+
+func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+
+// dense reports whether a script is written without spaces, so that a character stands for itself.
+func dense(r rune) bool {
+	return r >= 0x2E80 && (unicode.Is(unicode.Han, r) || unicode.Is(unicode.Hiragana, r) || unicode.Is(unicode.Katakana, r) || r == 'ー')
+}
+
+// zeros are the digits 0 of the scripts of the languages served.
+var zeros = []rune{'0', '٠', '۰', '०', '０'}
+
+// digit gives the value of a decimal digit.
+func digit(r rune) (int, bool) {
+	for _, z := range zeros {
+		if r >= z && r <= z+9 {
+			return int(r - z), true
+		}
+	}
+	return 0, false
+}

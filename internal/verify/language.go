@@ -1,0 +1,73 @@
+package verify
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"quarry/internal/text/lang"
+)
+
+// Languages are those that the score serves, by their ISO 639-3 codes (contract: generation-and-citations, section 6).
+var Languages = []string{"eng", "deu", "fra", "spa", "por", "ara", "kor", "zho", "rus", "jpn", "hin"}
+
+// tells is the length in characters from which a text may be in a language that is not served by its own witness.
+const tells = 200
+
+// Serves reports whether the score is made for a language.
+func Serves(code string) bool { return slices.Contains(Languages, spelled(code)) }
+
+// spelled gives the contract's spelling: Japanese is jpn there and in ISO 639-3 alike, "ja" and its kin are two letters.
+func spelled(code string) string {
+	if c, ok := twoLetters[code]; ok {
+		return c
+	}
+	return code
+}
+
+var twoLetters = map[string]string{
+	"en": "eng", "de": "deu", "fr": "fra", "es": "spa", "pt": "por", "ar": "ara", "ko": "kor", "zh": "zho", "ru": "rus", "ja": "jpn", "hi": "hin",
+	"ger": "deu", "fre": "fra", "chi": "zho", "cmn": "zho", "arb": "ara",
+}
+
+// languageOf decides the language of a claim: that of its text, else that of the question, else that of the sources.
+func languageOf(c Claim) (string, error) {
+	text := strip(c.Text)
+	code, confidence := lang.Detect(text)
+	if Serves(code) && lang.Sure(confidence) {
+		return code, nil
+	}
+	alone := code != "" && lang.Sure(confidence) && utf8.RuneCountInString(text) >= tells
+	if !alone || c.Any {
+		for _, hint := range hints(c) {
+			if Serves(hint) && lang.Fits(text, spelled(hint)) {
+				return spelled(hint), nil
+			}
+		}
+		if Serves(code) || code == "" && c.Any {
+			return code, nil
+		}
+	}
+	if c.Any {
+		return code, nil
+	}
+	return "", ErrLanguage
+}
+
+// hints are the languages of what stands around the text, the nearest first.
+func hints(c Claim) []string {
+	out := []string{c.Language}
+	if code, confidence := lang.Detect(c.Question); lang.Sure(confidence) {
+		out = append(out, code)
+	}
+	var b strings.Builder
+	for _, s := range c.Sources {
+		b.WriteString(s)
+		b.WriteByte('\n')
+		if b.Len() > 4096 {
+			break
+		}
+	}
+	code, _ := lang.Detect(b.String())
+	return append(out, code)
+}

@@ -1,0 +1,120 @@
+// Package verify says how far a text is supported by its sources, as a number from 0 to 1, and takes out of a text what
+// is not. The embedded means compare sentences by meaning and by words and look for numbers, names and negations that
+// differ; a language model can judge instead. Packages generate and httpapi/consistency call it. It finds no sources
+// and writes no answers.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"unicode/utf8"
+
+	"quarry/internal/embed"
+	"quarry/internal/llm"
+)
+
+// ErrLanguage says that text, question and sources are in languages that the score was not made for.
+var ErrLanguage = errors.New("the language is not one that the consistency score serves")
+
+// ErrTooLong says that text and sources together exceed Window.
+var ErrTooLong = fmt.Errorf("text and sources together have more than %d tokens, the most that the consistency score takes", Window)
+
+// Window is the most tokens of text and sources together.
+const Window = 16 << 10
+
+// The lowest and the highest score: neither certainty can be had.
+const lowest, highest = 0.001, 0.999
+
+// Claim is a text with what should support it.
+type Claim struct {
+	Text     string
+	Sources  []string
+	Question string // that Text answers; "" for none. A short answer, such as "Yes.", is judged together with it
+	Language string // ISO 639-3, of the question, in case that the text does not tell its own
+	Any      bool   // a language that is not served is scored as well as it goes
+}
+
+// Score is how far a text is supported.
+type Score struct {
+	Value float64 // the calibrated probability that all of it is, within 0.001..0.999
+	By    string  // the language model that judged; "" for the embedded means
+}
+
+// Models gives the language model with a name.
+type Models func(ctx context.Context, name string) (llm.Provider, error)
+
+// Config is what a Service needs.
+type Config struct {
+	Encoder embed.Encoder // an embed.Reader sees words; with any other the score rests on sentences alone
+	Models  Models        // nil when there are none
+	Judge   string        // the language model that scores, "" for the embedded means
+	Log     *slog.Logger
+}
+
+// Service scores and corrects. It is safe for concurrent use.
+type Service struct {
+	cfg Config
+}
+
+// New gives the service.
+func New(c Config) *Service {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Service{c}
+}
+
+// Score says how far c.Text is supported by c.Sources. Errors: ErrLanguage, ErrTooLong, those of ctx, and failures of
+// the encoder. A text that says nothing (no letter, no digit) is supported; without sources nothing is.
+func (s *Service) Score(ctx context.Context, c Claim) (Score, error) {
+	lang, err := languageOf(c)
+	if err != nil {
+		return Score{}, err
+	}
+	if s.tooLong(c) {
+		return Score{}, ErrTooLong
+	}
+	if s.cfg.Judge != "" {
+		score, err := s.judge(ctx, c)
+		if err == nil || ctx.Err() != nil {
+			return score, err
+		}
+		s.cfg.Log.WarnContext(ctx, "the language model gave no consistency score, the embedded means did", "model", s.cfg.Judge, "error", err)
+	}
+	found, err := s.examine(ctx, c, lang)
+	if err != nil {
+		return Score{}, fmt.Errorf("score consistency: %w", err)
+	}
+	return Score{Value: total(found)}, nil
+}
+
+// tooLong counts by the encoder's tokens where it tells them, else by a rule of thumb. It stops early for texts that
+// cannot fit: a token has at most a few bytes of a text that says anything.
+func (s *Service) tooLong(c Claim) bool {
+	texts := append([]string{c.Text, c.Question}, c.Sources...)
+	bytes := 0
+	for _, t := range texts {
+		bytes += len(t)
+	}
+	if bytes <= Window {
+		return false // a token covers a byte at the least
+	}
+	if bytes > 64*Window {
+		return true
+	}
+	splitter, ok := s.cfg.Encoder.(embed.Splitter)
+	n := 0
+	for _, t := range texts {
+		if !ok {
+			n += utf8.RuneCountInString(t) / 4
+			continue
+		}
+		_, tokens := splitter.Split(t)
+		for _, k := range tokens {
+			n += k
+		}
+	}
+	return n > Window
+}
