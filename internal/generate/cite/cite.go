@@ -1,0 +1,210 @@
+// Package cite rewrites the marks by which a language model refers to passages, such as [2], into the form that the
+// caller of a query asked for (contract: generation-and-citations, section 5). It works on a text that arrives in
+// pieces, gives out as much as early as it can, and gives the same whatever the pieces are. Package generate calls
+// it; it knows no model and no transport.
+package cite
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Style says how a citation is written.
+type Style string
+
+// The styles: [2], nothing at all, [text](url) and <a href="url">text</a>.
+const (
+	Numeric  Style = "numeric"
+	None     Style = "none"
+	Markdown Style = "markdown"
+	HTML     Style = "html"
+)
+
+// Options are what a caller asks for.
+type Options struct {
+	Style Style  // "" is Numeric
+	URL   string // pattern of the address; "" gives an empty address
+	Text  string // pattern of the text; "" gives the number
+}
+
+// Writer rewrites one text. It is not safe for concurrent use.
+//
+// A mark is a bracket that holds numbers and nothing else: [2], [2, 5], [1-3]. Each number is a citation of its own,
+// numbers that name no source are left out, and a mark of which nothing is left goes with the blanks before it. Code
+// stays as it is: fenced blocks, and spans between backticks that end on their line.
+type Writer struct {
+	style     Style
+	citations []string // by source, as written; nil until the first citation where patterns need none
+
+	rest    string // what was pushed and can't be decided on yet
+	blanks  string // blanks at the end of what was decided: they go if a mark that goes follows
+	tail    string // the first bytes of a character whose others are to come
+	out     strings.Builder
+	at      position
+	fence   string // what opened the block of code that we are in; "" outside
+	line    string // in a block of code: the line so far, as much as can close it
+	removed bool   // a mark at the start of a line went: the blanks behind it go, too
+	opened  bool   // since the last bracket that opened no mark, nothing was written but what marks are made of
+}
+
+// position says what stands before what comes next.
+type position uint8
+
+const (
+	lineStart position = iota // nothing on this line but blanks
+	inLine
+	behindCitation
+)
+
+// New gives a Writer for an answer over sources: source i is cited as i+1.
+func New(o Options, sources []Source) *Writer {
+	w := &Writer{style: o.Style}
+	if w.style == "" {
+		w.style = Numeric
+	}
+	w.citations = make([]string, len(sources))
+	for i := range sources {
+		w.citations[i] = o.citation(i+1, &sources[i])
+	}
+	return w
+}
+
+// All rewrites a whole text.
+func All(text string, o Options, sources []Source) string {
+	w := New(o, sources)
+	return w.Push(text) + w.Close()
+}
+
+// Push takes the next piece and gives what can be said of the text by now, in whole characters. What is held back is
+// bounded by the longest mark, the longest span of code and blanks.
+func (w *Writer) Push(text string) string {
+	w.rest += text
+	w.run(false)
+	return w.take(false)
+}
+
+// Close gives what was held back; the text is over.
+func (w *Writer) Close() string {
+	w.run(true)
+	w.out.WriteString(w.blanks) // no mark follows
+	w.blanks = ""
+	return w.take(true)
+}
+
+// take gives what was written out since the last time, up to the last whole character.
+func (w *Writer) take(over bool) string {
+	s := w.tail + w.out.String()
+	w.out.Reset()
+	w.tail = ""
+	if over {
+		return s
+	}
+	for n := 1; n <= min(utf8.UTFMax-1, len(s)); n++ {
+		if end := s[len(s)-n:]; utf8.RuneStart(end[0]) {
+			if !utf8.FullRuneInString(end) {
+				w.tail = end
+			}
+			break
+		}
+	}
+	return s[:len(s)-len(w.tail)]
+}
+
+// run decides on as much of rest as can be decided on.
+func (w *Writer) run(over bool) {
+	for w.rest != "" {
+		n := 0
+		switch c := w.rest[0]; {
+		case w.fence != "":
+			n = w.code()
+		case c == ' ' || c == '\t':
+			n = w.blank()
+		case c == '\n':
+			w.write("\n", lineStart)
+			n = 1
+		case c == '[':
+			n = w.bracket(over)
+		case c == '`':
+			n = w.backticks(over)
+		case c == '~' && w.at == lineStart:
+			n = w.tildes(over)
+		default:
+			n = w.plain()
+		}
+		if n == 0 {
+			return
+		}
+		w.rest = w.rest[n:]
+	}
+}
+
+// write puts out s behind the blanks before it.
+func (w *Writer) write(s string, then position) {
+	w.out.WriteString(w.blanks)
+	w.out.WriteString(s)
+	w.blanks, w.removed, w.at = "", false, then
+	for i := 0; w.opened && i < len(s); i++ {
+		w.opened = strings.IndexByte(" 0123456789,;-"+enDash, s[i]) >= 0
+	}
+}
+
+func (w *Writer) blank() int {
+	n := len(w.rest) - len(strings.TrimLeft(w.rest, " \t"))
+	if !w.removed {
+		w.blanks += w.rest[:n]
+	}
+	if w.at == behindCitation {
+		w.at = inLine
+	}
+	return n
+}
+
+// plain puts out what can't be the beginning of anything.
+func (w *Writer) plain() int {
+	n := 1 + strings.IndexAny(w.rest[1:], " \t\n[`")
+	if n == 0 {
+		n = len(w.rest)
+	}
+	w.write(w.rest[:n], inLine)
+	return n
+}
+
+// bracket decides whether a mark begins.
+func (w *Writer) bracket(over bool) int {
+	numbers, n, open := mark(w.rest)
+	switch {
+	case open && !over:
+		return 0
+	case n == 0:
+		w.write("[", inLine)
+		w.opened = true
+		return 1
+	}
+	var cited []string
+	seen := map[int]bool{}
+	for _, r := range numbers {
+		for i := max(r.first, 1); i <= min(r.last, len(w.citations)); i++ {
+			if !seen[i] && w.style != None {
+				cited = append(cited, w.citations[i-1])
+			}
+			seen[i] = true
+		}
+	}
+	if len(cited) == 0 && w.opened { // what stands around it must not become a mark
+		w.write("[]", inLine)
+		return n
+	}
+	if len(cited) == 0 {
+		w.blanks, w.removed = "", w.removed || w.at == lineStart
+		return n
+	}
+	between := ""
+	if w.style != Numeric {
+		between = " " // two links in a row would read as one
+	}
+	if w.at == behindCitation {
+		w.out.WriteString(between)
+	}
+	w.write(strings.Join(cited, between), behindCitation)
+	return n
+}

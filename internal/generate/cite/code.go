@@ -1,0 +1,107 @@
+package cite
+
+import "strings"
+
+// maxSpan is how many bytes a span of code between backticks, or the opening line of a block, is waited for.
+const maxSpan = 512
+
+// backticks decides what a run of backticks begins: a block of code, a span of code, or nothing.
+func (w *Writer) backticks(over bool) int {
+	n := runOf(w.rest[:min(len(w.rest), maxSpan)], '`')
+	if n == maxSpan {
+		w.write(w.rest[:n], inLine)
+		return n
+	}
+	if n == len(w.rest) && !over {
+		return 0
+	}
+	end := strings.IndexByte(w.rest[n:min(len(w.rest), maxSpan)], '\n')
+	if end < 0 && !over && len(w.rest) < maxSpan {
+		if w.at == lineStart && n >= 3 {
+			return 0 // backticks further on would make it a span
+		}
+		if size := closed(w.rest, n); size > 0 && size < len(w.rest) { // the closing run is over
+			w.write(w.rest[:size], inLine)
+			return size
+		}
+		return 0
+	}
+	line := w.rest[:min(len(w.rest), maxSpan)]
+	if end >= 0 {
+		line = w.rest[:n+end]
+	}
+	switch size := closed(line, n); {
+	case size > 0:
+		w.write(line[:size], inLine)
+		return size
+	case w.at == lineStart && n >= 3:
+		w.enter(line[:n])
+	default:
+		w.write(line[:n], inLine)
+	}
+	return n
+}
+
+// tildes decides whether tildes at the start of a line begin a block of code.
+func (w *Writer) tildes(over bool) int {
+	n := runOf(w.rest[:min(len(w.rest), maxSpan)], '~')
+	if n == len(w.rest) && !over && n < maxSpan {
+		return 0
+	}
+	if n >= 3 && n < maxSpan {
+		w.enter(w.rest[:n])
+	} else {
+		w.write(w.rest[:n], inLine)
+	}
+	return n
+}
+
+// enter begins a block of code.
+func (w *Writer) enter(fence string) {
+	w.write(fence, inLine)
+	w.fence, w.line = fence, "x" // the first line can't close it
+}
+
+// code puts out a piece of a block of code, up to the end of its line.
+func (w *Writer) code() int {
+	piece, _, whole := strings.Cut(w.rest, "\n")
+	w.out.WriteString(piece)
+	w.line += piece[:min(len(piece), maxSpan-min(len(w.line), maxSpan))]
+	if !whole {
+		return len(piece)
+	}
+	w.out.WriteByte('\n')
+	line := strings.Trim(w.line, " \t\r")
+	if len(line) >= len(w.fence) && runOf(line, w.fence[0]) == len(line) {
+		w.fence, w.at = "", lineStart
+	}
+	w.line = ""
+	return len(piece) + 1
+}
+
+// closed gives the length of the span of code that the n backticks at the start of s open; 0 if none of the same
+// number close it.
+func closed(s string, n int) int {
+	for i := n; i < len(s); {
+		next := strings.IndexByte(s[i:], '`')
+		if next < 0 {
+			return 0
+		}
+		i += next
+		run := runOf(s[i:], '`')
+		if run == n {
+			return i + run
+		}
+		i += run
+	}
+	return 0
+}
+
+// runOf is how many times s begins with c.
+func runOf(s string, c byte) int {
+	n := 0
+	for n < len(s) && s[n] == c {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,81 @@
+package cite
+
+import "strings"
+
+const (
+	// maxMark is how many bytes a mark may have: room for a hundred numbers.
+	maxMark = 512
+	// maxDigits bounds a number, which is far beyond any list of results by then.
+	maxDigits = 6
+)
+
+// span is the numbers from first to last.
+type span struct{ first, last int }
+
+// mark reads a mark at the start of s: its numbers and its length, 0 if there is none. open says that s ends before
+// that can be told.
+func mark(s string) (numbers []span, n int, open bool) {
+	short := len(s) < maxMark
+	s = s[:min(len(s), maxMark)]
+	i := skip(s, 1)
+	for {
+		first, next := number(s, i)
+		if next == i {
+			return nil, 0, i == len(s) && short
+		}
+		last := first
+		i = skip(s, next)
+		if d := dash(s[i:]); d > 0 {
+			i = skip(s, i+d)
+			if last, next = number(s, i); next == i {
+				return nil, 0, i == len(s) && short
+			}
+			i = skip(s, next)
+		}
+		numbers = append(numbers, span{min(first, last), max(first, last)})
+		switch {
+		case i == len(s) || short && cutDash(s[i:]):
+			return nil, 0, short
+		case s[i] == ']':
+			return numbers, i + 1, false
+		case s[i] == ',' || s[i] == ';':
+			i = skip(s, i+1)
+		default:
+			return nil, 0, false
+		}
+	}
+}
+
+func skip(s string, i int) int {
+	for i < len(s) && s[i] == ' ' {
+		i++
+	}
+	return i
+}
+
+// number reads digits at i; too many of them are no number.
+func number(s string, i int) (v, next int) {
+	for next = i; next < len(s) && s[next] >= '0' && s[next] <= '9'; next++ {
+		if next-i == maxDigits {
+			return 0, i
+		}
+		v = v*10 + int(s[next]-'0')
+	}
+	return v, next
+}
+
+const enDash = "–"
+
+// dash gives the length of a dash at the start of s, 0 if there is none.
+func dash(s string) int {
+	switch {
+	case strings.HasPrefix(s, "-"):
+		return 1
+	case strings.HasPrefix(s, enDash):
+		return len(enDash)
+	}
+	return 0
+}
+
+// cutDash reports whether s is the beginning of a dash of several bytes.
+func cutDash(s string) bool { return s != "" && len(s) < len(enDash) && strings.HasPrefix(enDash, s) }
