@@ -17,6 +17,10 @@ func limits(c config.Config) httpapi.Limits {
 			PerCaller: c.MaxExpensive, Total: c.MaxExpensiveTotal, Waiting: int(c.MaxExpensiveWaiting), Wait: wait,
 			Noun: "queries, generations and uploads",
 		}),
+		Remote: usage.NewGate(usage.Bounds{
+			PerCaller: c.MaxRemote, Total: c.MaxRemoteTotal, Waiting: int(c.MaxExpensiveWaiting), Wait: wait,
+			Noun: "calls that wait for a language model",
+		}),
 		// One caller gets half, so that its bodies alone can't keep those of others out.
 		Bodies: usage.NewGate(usage.Bounds{
 			PerCaller: max(room/2, c.MaxJSON, c.MaxUpload), Total: room, Waiting: int(c.MaxExpensiveWaiting), Wait: wait,

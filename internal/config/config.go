@@ -53,6 +53,9 @@ type Config struct {
 	ExpensiveWait       int64 `yaml:"expensive_wait"`
 	// ModelAliases is parted by commas; see Aliases.
 	ModelAliases string `yaml:"model_aliases"`
+	// MaxRemote and MaxRemoteTotal bound calls that wait for a language model over the network.
+	MaxRemote      int64 `yaml:"max_remote"`
+	MaxRemoteTotal int64 `yaml:"max_remote_total"`
 	// MaxBodies is how much memory bodies of requests take at once.
 	MaxBodies int64 `yaml:"max_bodies"`
 }
@@ -88,6 +91,8 @@ var Settings = []Setting{
 	number("max_expensive_total", "QUARRY_MAX_EXPENSIVE_TOTAL", "expensive calls of all keys in flight on one node, which keys that wait get in turns; 0 is no limit", func(c *Config) *int64 { return &c.MaxExpensiveTotal }),
 	number("max_expensive_waiting", "QUARRY_MAX_EXPENSIVE_WAITING", "expensive calls of one key in line; more are refused with 429", func(c *Config) *int64 { return &c.MaxExpensiveWaiting }),
 	number("expensive_wait", "QUARRY_EXPENSIVE_WAIT", "how long an expensive call waits in line before it is refused with 429, seconds", func(c *Config) *int64 { return &c.ExpensiveWait }),
+	number("max_remote", "QUARRY_MAX_REMOTE", "calls of one key in flight on one node that wait for a language model elsewhere, such as streams; they count as expensive calls no more, and more of them wait in line in the same way", func(c *Config) *int64 { return &c.MaxRemote }),
+	number("max_remote_total", "QUARRY_MAX_REMOTE_TOTAL", "calls of all keys in flight on one node that wait for a language model elsewhere; 0 is no limit", func(c *Config) *int64 { return &c.MaxRemoteTotal }),
 	bytesOf("max_bodies", "QUARRY_MAX_BODIES", "memory for bodies of requests in flight, bytes: an upload counts once, JSON above 64 KiB four times; more wait as expensive calls do", func(c *Config) *int64 { return &c.MaxBodies }),
 }
 
@@ -96,8 +101,9 @@ func Default() Config {
 	return Config{
 		Data: "./quarry-data", Listen: "127.0.0.1:8080", Kernel: "auto", LogLevel: "info", LogFormat: "text",
 		MaxJSON: 16 << 20, MaxUpload: 10 << 20, MaxDeletes: 64, HistoryDays: 90,
-		MaxExpensive: 64, MaxExpensiveTotal: 256, MaxExpensiveWaiting: 256, ExpensiveWait: 10, MaxBodies: 512 << 20,
 		ModelAliases: strings.Join(llm.DefaultAliases, ","),
+		MaxExpensive: 64, MaxExpensiveTotal: 256, MaxExpensiveWaiting: 1024, ExpensiveWait: 10, MaxBodies: 512 << 20,
+		MaxRemote: 1024, MaxRemoteTotal: 2048,
 	}
 }
 
@@ -251,6 +257,9 @@ func (c *Config) checkLimits() error {
 	}
 	if c.MaxExpensiveTotal < 0 {
 		return errors.New("setting max_expensive_total must be at least 0")
+	}
+	if c.MaxRemote < 1 || c.MaxRemoteTotal < 0 {
+		return errors.New("setting max_remote must be at least 1, max_remote_total at least 0")
 	}
 	if c.ExpensiveWait < 0 || c.ExpensiveWait > maxWait {
 		return fmt.Errorf("setting expensive_wait must be between 0 and %d seconds", maxWait)

@@ -24,6 +24,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer x.call.release()
 	r = r.WithContext(r.Context()) // net/http looks at the body of its own request to see whether the client waits to send
 	r.Body = x.body
+	x.call.explain = func(err error) *fault.Fault { return s.outcome(x, r, err) }
 	h := w.Header()
 	h.Set("X-Request-Id", x.call.RequestID)
 	h.Set("Cache-Control", "no-store")
@@ -228,7 +229,10 @@ func (x *exchange) Write(b []byte) (int, error) {
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 // Flush sends what was written so far, for streams.
-func (x *exchange) Flush() { _ = http.NewResponseController(x.ResponseWriter).Flush() }
+func (x *exchange) Flush() { _ = x.FlushError() }
+
+// FlushError is Flush for http.ResponseController.
+func (x *exchange) FlushError() error { return http.NewResponseController(x.ResponseWriter).Flush() }
 
 func (x *exchange) route() string {
 	if x.call.Op == nil {

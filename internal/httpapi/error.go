@@ -65,32 +65,24 @@ func statusOf(f *fault.Fault) (int, string) {
 
 // refuse is the one place where an error becomes an answer.
 func (s *Server) refuse(x *exchange, r *http.Request, err error) {
-	f, expected := fault.As(err)
-	var wrong *methodError
-	switch {
-	case x.status != 0:
+	if x.status != 0 {
 		s.cfg.Log.Error("error after the answer began", "request_id", x.call.RequestID, "route", x.route(), "error", err)
 		return
-	case expected && f.Kind != fault.KindInternal:
-		if f.Unwrap() != nil && f.Kind >= fault.KindUpstream {
-			s.cfg.Log.Warn("request refused", "request_id", x.call.RequestID, "route", x.route(), "error", err, "cause", f.Unwrap())
-		}
-	case errors.As(err, &wrong):
+	}
+	var wrong *methodError
+	if errors.As(err, &wrong) {
 		x.Header().Set("Allow", strings.Join(wrong.allow, ", "))
 		x.drain(r)
 		writeBody(x, http.StatusMethodNotAllowed, errorBody{Messages: []string{"METHOD_NOT_ALLOWED: " + err.Error()},
 			Code: "method_not_allowed", RequestID: x.call.RequestID})
 		return
-	case r.Context().Err() != nil:
+	}
+	f := s.outcome(x, r, err)
+	if f == nil {
 		// Nobody is left to read an answer, or a client that has closed its sending side alone: returning would send
 		// that one an empty 200 for what was not done.
 		x.log(s.cfg.Log, r)
 		panic(http.ErrAbortHandler)
-	case errors.Is(err, context.DeadlineExceeded):
-		f = fault.Timeout("the deadline of the request passed before it was done; what it writes may still be written, so read before writing again")
-	default:
-		s.cfg.Log.Error("request failed", "request_id", x.call.RequestID, "route", x.route(), "error", err)
-		f = internalFault
 	}
 	x.drain(r)
 	status, _ := statusOf(f)
@@ -98,8 +90,43 @@ func (s *Server) refuse(x *exchange, r *http.Request, err error) {
 	if x.call.Op != nil && grants[x.call.Op.ID] {
 		addOAuth(x, f, &b)
 	}
+	var k *kept
+	if errors.As(err, &k) {
+		b.Results = k.results
+	}
 	writeBody(x, status, b)
 }
+
+// outcome is what a client is told of an error, and tells the log what it is not told. It is nil when the client is
+// gone.
+func (s *Server) outcome(x *exchange, r *http.Request, err error) *fault.Fault {
+	f, expected := fault.As(err)
+	switch {
+	case expected && f.Kind != fault.KindInternal:
+		if f.Unwrap() != nil && f.Kind >= fault.KindUpstream {
+			s.cfg.Log.Warn("request refused", "request_id", x.call.RequestID, "route", x.route(), "error", err, "cause", f.Unwrap())
+		}
+		return f
+	case r.Context().Err() != nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return fault.Timeout("the deadline of the request passed before it was done; what it writes may still be written, so read before writing again")
+	}
+	s.cfg.Log.Error("request failed", "request_id", x.call.RequestID, "route", x.route(), "error", err)
+	return internalFault
+}
+
+// kept is an error of a request that had found something already.
+type kept struct {
+	error
+	results any
+}
+
+func (k *kept) Unwrap() error { return k.error }
+
+// Keep gives err with the search results that were there when it came: they are part of the answer (ours, beside the
+// contract's members of an error).
+func Keep(err error, results any) error { return &kept{err, results} }
 
 // errorBody is Error, BadRequestError and NotFoundError of the contract.
 type errorBody struct {
@@ -111,6 +138,8 @@ type errorBody struct {
 
 	Error            string `json:"error,omitempty"` // RFC 6749
 	ErrorDescription string `json:"error_description,omitempty"`
+
+	Results any `json:"search_results,omitempty"` // ours: what a query had found before its answer failed
 }
 
 // bodyOf gives the contract's body for f and sets the headers that go with it.

@@ -37,6 +37,9 @@ type Call struct {
 
 	leave []func()                    // gives back what the request holds, see limit.go
 	place func(context.Context) error // what Enter does, nil for nothing
+	await func(context.Context) error // what Await does, nil for nothing
+
+	explain func(error) *fault.Fault // what a stream tells of an error
 }
 
 // Enter waits for the place of an expensive call whose body is a form. Its handler calls it once the form is read: who
@@ -46,6 +49,15 @@ func (c *Call) Enter(ctx context.Context) error {
 		return nil
 	}
 	return c.place(ctx)
+}
+
+// Await gives the place of an expensive call back for one among those that wait for another service, such as a language
+// model: they take no processor, so there may be many more. It waits for that place.
+func (c *Call) Await(ctx context.Context) error {
+	if c.await == nil {
+		return nil
+	}
+	return c.await(ctx)
 }
 
 // Handler answers one call. An error goes to the error writer, so a handler that has begun to write returns nil.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"quarry/internal/fault"
@@ -17,6 +18,7 @@ import (
 type Limits struct {
 	Rate   *usage.Rate // requests of a credential
 	Calls  *usage.Gate // expensive calls, one place each
+	Remote *usage.Gate // calls that wait for another service, one place each
 	Bodies *usage.Gate // bytes of bodies held in memory
 }
 
@@ -67,7 +69,27 @@ func enter(ctx context.Context, g *usage.Gate, c *Call, places int64) error {
 	if err != nil {
 		return err
 	}
-	c.leave = append(c.leave, leave)
+	c.leave = append(c.leave, sync.OnceFunc(leave))
+	return nil
+}
+
+// expensive takes the place of an expensive call, which Await gives back.
+func (s *Server) expensive(ctx context.Context, c *Call) error {
+	if s.cfg.Limits.Calls == nil {
+		return nil
+	}
+	if err := enter(ctx, s.cfg.Limits.Calls, c, 1); err != nil {
+		return err
+	}
+	leave := c.leave[len(c.leave)-1]
+	c.await = func(ctx context.Context) error {
+		c.await = nil
+		if err := enter(ctx, s.cfg.Limits.Remote, c, 1); err != nil {
+			return err
+		}
+		leave()
+		return nil
+	}
 	return nil
 }
 
@@ -81,17 +103,17 @@ func (c *Call) release() {
 
 // begin takes what a call needs before its handler runs: a place among the expensive calls, or room for the upload that
 // the handler reads before it asks for its place (see Call.Enter). A stream holds its place until it ends, for then its
-// handler returns.
+// handler returns, unless it waits for another service and has called Call.Await.
 func (s *Server) begin(r *http.Request, c *Call) error {
 	form := c.Op.Body.Multipart != "" && c.Body == nil
 	if c.Op.Expensive && !form {
-		return enter(r.Context(), s.cfg.Limits.Calls, c, 1)
+		return s.expensive(r.Context(), c)
 	}
 	if !form {
 		return nil
 	}
 	if c.Op.Expensive {
-		c.place = func(ctx context.Context) error { return enter(ctx, s.cfg.Limits.Calls, c, 1) }
+		c.place = func(ctx context.Context) error { return s.expensive(ctx, c) }
 	}
 	size := r.ContentLength
 	if size < 0 {

@@ -141,7 +141,7 @@ func (m *material) passage(c *candidate, p *document.Passage) *passage {
 		part.Text = image.Words()
 	}
 	r := Result{
-		Text: m.context.text(p.Parts, at), DocumentID: p.Document.ID, CorpusKey: m.sources[c.source].corpus.Key,
+		Text: m.context.text(p.Parts, at), DocumentID: p.Document.ID, Title: p.Document.Title, CorpusKey: m.sources[c.source].corpus.Key,
 		Source: c.source, DocumentMetadata: p.Document.Metadata, PartMetadata: part.Metadata,
 		Image: image,
 	}

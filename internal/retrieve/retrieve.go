@@ -35,6 +35,7 @@ type Query struct {
 	Trace           bool            // tell what each step did
 	Save            opt.Field[bool] // whether the query belongs in the history; absent leaves it to the corpora
 	Explain         bool            // tell what each score is made of
+	Vectors         bool            // give each result the vector of its part
 	Absent          string          // with Explain: a document; tell which step removed it when it is not among the results
 }
 
@@ -55,6 +56,7 @@ type Result struct {
 	Text             string
 	Score            float64
 	DocumentID       string
+	Title            string // of the document; "" where it has none
 	CorpusKey        string
 	Source           int // position in Query.Sources
 	DocumentMetadata json.RawMessage
@@ -62,6 +64,7 @@ type Result struct {
 	Table            *document.Table
 	Image            *document.Image
 	Explanation      []rerank.Part // summing to Score; nil unless asked for
+	Vector           []float32     // of the part, by the default encoder, of unit length; nil unless asked for, or of another one
 }
 
 // Answer is what a query gives.

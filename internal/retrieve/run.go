@@ -23,6 +23,11 @@ func (s *Service) Run(ctx context.Context, q Query) (Answer, error) {
 	if out.Results, err = r.results(ctx, r.page(), q.Explain); err != nil {
 		return Answer{}, err
 	}
+	if q.Vectors {
+		if err := r.vectors(ctx, out.Results); err != nil {
+			return Answer{}, err
+		}
+	}
 	if q.Explain && q.Absent != "" {
 		if out.Absent, err = r.absent(ctx, out.Results); err != nil {
 			return Answer{}, err
@@ -150,6 +155,27 @@ func (r *ranking) results(ctx context.Context, items []rerank.Item, explain bool
 		}
 	}
 	return out, nil
+}
+
+// vectors gives the results of the page their vectors, those of the default encoder: others do not compare.
+func (r *ranking) vectors(ctx context.Context, results []Result) error {
+	at := indexes(r.page())
+	found, err := r.material.Vectors(ctx, at)
+	if err != nil {
+		return err
+	}
+	_, usual, _ := r.material.s.encoders.Resolve("")
+	j := 0
+	for i, x := range at {
+		if r.material.read[x] == nil { // not among results
+			continue
+		}
+		if found[i].Space == usual {
+			results[j].Vector = found[i].Values
+		}
+		j++
+	}
+	return nil
 }
 
 func indexes(items []rerank.Item) []int {

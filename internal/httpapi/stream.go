@@ -1,0 +1,87 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"quarry/internal/fault"
+	"quarry/internal/redact"
+	"quarry/internal/sse"
+)
+
+const (
+	// pingEvery is the longest silence of a stream: proxies between take a longer one for death.
+	pingEvery = 15 * time.Second
+	// slowestReader is how long one event may take to be taken from us. Who reads slower is cut off, and nobody else
+	// notices: until then it holds one goroutine and a few buffers.
+	slowestReader = 30 * time.Second
+)
+
+// Stream is an answer of server-sent events (contract: generation-and-citations, section 8). Nothing is written before
+// the first event, so what fails until then is answered as ever. Its methods are for one goroutine, and its handler
+// calls Close before it returns, also when nothing was sent.
+type Stream struct {
+	x       *exchange
+	conn    *http.ResponseController
+	explain func(error) *fault.Fault
+	events  *sse.Writer // nil before the first event
+	still   func()      // ends the comments
+}
+
+// Stream gives the stream that answers a call; w is that of its handler.
+func (c *Call) Stream(w http.ResponseWriter) *Stream {
+	x, ok := w.(*exchange)
+	if !ok {
+		x = &exchange{ResponseWriter: w} // of tests that call a handler by itself
+	}
+	return &Stream{x: x, conn: http.NewResponseController(x), explain: c.explain, still: func() {}}
+}
+
+// Begun reports whether anything was sent: the status is 200 then, whatever comes.
+func (s *Stream) Begun() bool { return s.events != nil }
+
+// Send sends an event whose type is its name; v is a JSON object that says so, too. An error means that the client is
+// gone or does not read.
+func (s *Stream) Send(name string, v any) error {
+	if s.events == nil {
+		h := s.x.Header()
+		h.Set("Content-Type", "text/event-stream")
+		h.Set("X-Accel-Buffering", "no") // proxies that would collect the events of an answer
+		h.Set("Connection", "close")     // the contract has the connection closed behind the last event
+		s.x.WriteHeader(http.StatusOK)
+		s.events = sse.NewWriter(patient{s}, s.conn.Flush)
+		s.still = sync.OnceFunc(s.events.KeepAlive(pingEvery))
+	}
+	return s.events.Send(name, v)
+}
+
+// patient gives each write its time.
+type patient struct{ s *Stream }
+
+func (p patient) Write(b []byte) (int, error) {
+	if err := p.s.conn.SetWriteDeadline(time.Now().Add(slowestReader)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	return p.s.x.Write(b)
+}
+
+// failed is the event of the contract for what went wrong.
+type failed struct {
+	Type     string   `json:"type"`
+	Messages []string `json:"messages"`
+}
+
+// Fail sends what went wrong, in the words of an answer that is not streamed. The stream still wants its end.
+func (s *Stream) Fail(err error) error {
+	f := s.explain(err)
+	if f == nil {
+		return err // the client is gone
+	}
+	_, word := statusOf(f)
+	return s.Send("error", failed{"error", []string{redact.Text(message(f, word))}})
+}
+
+// Close ends the comments that keep the connection alive.
+func (s *Stream) Close() { s.still() }
