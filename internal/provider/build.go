@@ -70,6 +70,9 @@ func (b *Builder) pass(e llm.Event) error {
 // Begun reports whether something of the answer was passed on.
 func (b *Builder) Begun() bool { return b.begun }
 
+// Streamed reports whether some text or reasoning was passed on.
+func (b *Builder) Streamed() bool { return b.text.Len()+b.reasoning.Len() > 0 }
+
 // Fail ends the answer with err: the answer so far, and err as it is when it is of emit or of the context; failures of
 // the model say that some of the answer was passed on.
 func (b *Builder) Fail(err error) (llm.Answer, error) {

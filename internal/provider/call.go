@@ -245,6 +245,17 @@ func (r *Response) Close() {
 	}
 }
 
+// Finish is Close for an answer that is complete: what little follows its last event is read, so that the connection can serve
+// the next call.
+func (r *Response) Finish() {
+	if r.failed == nil {
+		hurry := time.AfterFunc(20*time.Millisecond, func() { r.cancel(nil) })
+		_, _ = io.CopyN(io.Discard, r.body, 4<<10)
+		hurry.Stop()
+	}
+	r.Close()
+}
+
 // JSON reads the whole body into v.
 func (r *Response) JSON(v any) error {
 	data, err := r.All()

@@ -257,6 +257,9 @@ func (r *Response) Events() func(yield func(sse.Event, error) bool) {
 	}
 }
 
+// Misformed is the failure of a body that is not in the form that its type speaks; of a web page it says so.
+func (r *Response) Misformed(data []byte, err error) error { return r.misformed(data, err) }
+
 // Garbled is the failure of an event that is not what the wire format says.
 func (r *Response) Garbled(err error) *llm.Error {
 	e := r.client.Failed(llm.Broken, "an event of its stream is not in the form that its type speaks")

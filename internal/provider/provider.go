@@ -19,6 +19,8 @@ type Shared struct {
 	http   *http.Client
 	tokens *Tokens
 	now    func() time.Time
+
+	learned learned
 }
 
 // NewShared uses the client of package outbound for every call, those for tokens included.

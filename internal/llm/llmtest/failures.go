@@ -93,8 +93,18 @@ func (a Adapter) failed(t *testing.T, err error, want llm.Failure) *llm.Error {
 	return e
 }
 
-// secrets are what no error may hold.
-func (a Adapter) secrets() []string { return append(a.Auth.Secrets(), Secret, scripted.Token) }
+// secrets are what no error may hold: all that a call of this connection carries or fetches.
+func (a Adapter) secrets() []string {
+	if a.Auth == nil {
+		return []string{Secret}
+	}
+	out := a.Auth.Secrets()
+	switch a.Auth.Type {
+	case llm.ClientCredentials, llm.ServiceAccount, llm.VertexServiceAccount:
+		out = append(out, scripted.Token)
+	}
+	return out
+}
 
 func (a Adapter) clean(t *testing.T, err error) {
 	t.Helper()

@@ -1,0 +1,281 @@
+// Package openai speaks the two wire formats of OpenAI, which most servers of language models speak too: chat completions
+// (Ollama, llama.cpp, vLLM, LM Studio, Azure, gateways) and responses. It makes bodies of requests and answers of events;
+// the call is package provider's. It adapts to servers that know a parameter by another name or not at all, and remembers.
+package openai
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"quarry/internal/llm"
+	"quarry/internal/provider"
+)
+
+// New gives the provider of a connection whose type is llm.OpenAI or llm.Responses; other types are a programmer's error.
+func New(s *provider.Shared, c llm.Connection) (llm.Provider, error) {
+	u, err := provider.ParseURI(c.URI)
+	if err != nil {
+		return nil, err
+	}
+	client, err := provider.NewClient(s, c, nil)
+	if err != nil {
+		return nil, err
+	}
+	m := model{client: client, name: c.Model}
+	if c.Type == llm.Responses {
+		m.url, m.format = ResponsesURL(u).String(), responses{}
+	} else {
+		m.url, m.format = ChatURL(u).String(), chat{}
+	}
+	return &m, nil
+}
+
+// model is one model at one address.
+type model struct {
+	client *provider.Client
+	name   string
+	url    string
+	format format
+}
+
+// format is one of the two wire formats.
+type format interface {
+	// body makes the body of a call; q is what the server is known to want.
+	body(m *model, r llm.Request, q quirks) (map[string]any, error)
+	// events reads a stream to its end.
+	events(resp *provider.Response, b *provider.Builder) error
+	// whole reads an answer that is not streamed.
+	whole(data []byte, resp *provider.Response, b *provider.Builder) error
+}
+
+// Stream implements llm.Provider.
+func (m *model) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
+	b := m.client.NewBuilder(r, emit)
+	resp, err := m.call(ctx, r)
+	if err != nil {
+		return b.Fail(err)
+	}
+	defer resp.Close()
+	if err := m.read(resp, b); err != nil {
+		return b.Fail(err)
+	}
+	resp.Finish()
+	return b.Done()
+}
+
+// maxTries is how often a call is made whose parameters the server does not take: once for each thing it can be adapted to.
+const maxTries = 4
+
+// call makes the call, and again without what the server says it does not know.
+func (m *model) call(ctx context.Context, r llm.Request) (*provider.Response, error) {
+	for try := 1; ; try++ {
+		q := m.quirks()
+		body, err := m.format.body(m, r, q)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := m.client.Do(ctx, provider.Call{URL: m.url, Body: body, Accept: provider.Stream + ", application/json"})
+		var e *llm.Error
+		if err == nil || !errors.As(err, &e) || try == maxTries || !m.adapt(e, q, body) {
+			return resp, err
+		}
+	}
+}
+
+func (m *model) read(resp *provider.Response, b *provider.Builder) error {
+	stream, err := resp.Streams()
+	if err != nil {
+		return err
+	}
+	if stream {
+		return m.format.events(resp, b)
+	}
+	data, err := resp.All()
+	if err != nil {
+		return err
+	}
+	if !json.Valid(data) {
+		return resp.Misformed(data, nil)
+	}
+	return m.format.whole(data, resp, b)
+}
+
+// quirks is what a server is known to want.
+type quirks struct {
+	completionTokens bool // max_completion_tokens rather than max_tokens
+	noStreamOptions  bool // stream_options are not known
+	plainJSON        bool // json_object is known, json_schema is not
+	noInclude        bool // reasoning can't be had sealed
+}
+
+// The matters that calls find out about.
+const (
+	completionTokens = "max_completion_tokens"
+	noStreamOptions  = "no stream_options"
+	plainJSON        = "no json_schema"
+	noInclude        = "no include"
+)
+
+// reasoner matches OpenAI's models that take max_completion_tokens alone and give their reasoning sealed.
+var reasoner = regexp.MustCompile(`(^|/)(o[1-9]|gpt-[5-9])`)
+
+func (m *model) quirks() quirks {
+	knows := func(matter string, otherwise bool) bool {
+		if fact, known := m.client.Knows(matter); known {
+			return fact
+		}
+		return otherwise
+	}
+	return quirks{
+		completionTokens: knows(completionTokens, reasoner.MatchString(m.name)),
+		noStreamOptions:  knows(noStreamOptions, false),
+		plainJSON:        knows(plainJSON, false),
+		noInclude:        knows(noInclude, !reasoner.MatchString(m.name)),
+	}
+}
+
+// unknown matches how servers say that they do not know a parameter or one of its values.
+var unknown = regexp.MustCompile(`(?i)not (\w+ )?(support|allow|permit|recogni|available|valid)|unsupported|unrecogni|unknown|unexpected|extra|unavailable|no longer|deprecated|invalid (param|arg|field|value)|must be|should be|instead|cannot`)
+
+// adapt learns from a rejection which parameter the server does not take, and reports whether the call is worth another try.
+func (m *model) adapt(e *llm.Error, q quirks, body map[string]any) bool {
+	if e.Failure != llm.Rejected || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
+		return false
+	}
+	text := strings.ToLower(e.Text)
+	sent := func(name string) bool { _, ok := body[name]; return ok && strings.Contains(text, name) }
+	switch {
+	case sent("max_tokens") && !q.completionTokens && (strings.Contains(text, "max_completion_tokens") || strings.Contains(text, "unsupported")):
+		m.client.Learn(completionTokens, true)
+	case sent("max_completion_tokens") && q.completionTokens && unknown.MatchString(text):
+		m.client.Learn(completionTokens, false)
+	case (sent("stream_options") || strings.Contains(text, "include_usage")) && !q.noStreamOptions:
+		m.client.Learn(noStreamOptions, true)
+	case (sent("response_format") || strings.Contains(text, "json_schema")) && !q.plainJSON && isSchema(body) && unknown.MatchString(text) && !strings.Contains(text, "invalid schema"):
+		m.client.Learn(plainJSON, true)
+	case (sent("include") || strings.Contains(text, "encrypted")) && !q.noInclude:
+		m.client.Learn(noInclude, true)
+	default:
+		return false
+	}
+	return true
+}
+
+// isSchema reports whether a body of chat completions asks for a schema.
+func isSchema(body map[string]any) bool {
+	f, ok := body["response_format"].(map[string]any)
+	return ok && f["type"] == "json_schema"
+}
+
+// begin makes a body of what is passed through; what the adapter sets afterwards wins.
+func begin(r llm.Request) map[string]any {
+	body := make(map[string]any, len(r.Parameters.Extra)+8)
+	for name, value := range r.Parameters.Extra {
+		body[name] = value
+	}
+	return body
+}
+
+// setIf sets what the caller stated.
+func setIf[T any](body map[string]any, name string, value *T) {
+	if value != nil {
+		body[name] = *value
+	}
+}
+
+// imageURL is the address of an image, one of data when it came by value.
+func imageURL(i *llm.Image) string {
+	if i.URL != "" {
+		return i.URL
+	}
+	return "data:" + i.MimeType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
+}
+
+func hasImage(m llm.Message) bool {
+	for _, p := range m.Parts {
+		if p.Image != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// schemaOf is the parameters of a tool; servers want an object even where there are none.
+func schemaOf(t llm.Tool) json.RawMessage {
+	if len(t.Parameters) == 0 || string(t.Parameters) == "null" {
+		return json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	return t.Parameters
+}
+
+// argumentsOf is the arguments of a call as the text that the format wants.
+func argumentsOf(c llm.ToolCall) string {
+	if len(c.Arguments) == 0 {
+		return "{}"
+	}
+	return string(c.Arguments)
+}
+
+// nameOf is the name of a format; the provider wants one.
+func nameOf(f *llm.Format) string {
+	if f.Name == "" {
+		return "answer"
+	}
+	return f.Name
+}
+
+const (
+	chatPath      = "/chat/completions"
+	responsesPath = "/responses"
+)
+
+// base matches a path that is the base of an interface rather than an endpoint: nothing, or a version at its end.
+var base = regexp.MustCompile(`^$|/v\d+\w*$|/openai$`)
+
+// ChatURL gives the endpoint of chat completions for an address that is that endpoint, that of responses, or the base of both.
+// An address of any other form is taken as it is: gateways have paths of their own.
+func ChatURL(u *url.URL) *url.URL {
+	path := strings.TrimRight(u.Path, "/")
+	switch {
+	case strings.HasSuffix(path, responsesPath):
+		path = strings.TrimSuffix(path, responsesPath) + chatPath
+	case path == "":
+		path = "/v1" + chatPath
+	case base.MatchString(path):
+		path += chatPath
+	default:
+		return u
+	}
+	return withPath(u, path)
+}
+
+// deployment matches the part of an Azure address that responses do not have: there the model stands in the body.
+var deployment = regexp.MustCompile(`/openai/deployments/[^/]+$`)
+
+// ResponsesURL gives the endpoint of responses for an address that is that endpoint, that of chat completions, or the base of both.
+func ResponsesURL(u *url.URL) *url.URL {
+	path := strings.TrimRight(u.Path, "/")
+	switch {
+	case strings.HasSuffix(path, chatPath):
+		path = deployment.ReplaceAllString(strings.TrimSuffix(path, chatPath), "/openai") + responsesPath
+	case path == "":
+		path = "/v1" + responsesPath
+	case base.MatchString(path):
+		path += responsesPath
+	default:
+		return u
+	}
+	return withPath(u, path)
+}
+
+func withPath(u *url.URL, path string) *url.URL {
+	to := *u
+	to.Path, to.RawPath = path, ""
+	return &to
+}
