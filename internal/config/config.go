@@ -51,6 +51,9 @@ type Config struct {
 	MaxExpensiveTotal   int64 `yaml:"max_expensive_total"`
 	MaxExpensiveWaiting int64 `yaml:"max_expensive_waiting"`
 	ExpensiveWait       int64 `yaml:"expensive_wait"`
+	// OutboundPrivate and LLMPrivate allow calls of private and loopback addresses: of everything, of language models.
+	OutboundPrivate bool `yaml:"outbound_private"`
+	LLMPrivate      bool `yaml:"llm_private"`
 	// ModelAliases is parted by commas; see Aliases.
 	ModelAliases string `yaml:"model_aliases"`
 	// MaxRemote and MaxRemoteTotal bound calls that wait for a language model over the network.
@@ -84,6 +87,8 @@ var Settings = []Setting{
 	text("trusted_proxies", "QUARRY_TRUSTED_PROXIES", "addresses and networks (10.0.0.0/8), parted by commas, whose X-Forwarded-For is believed; empty believes nobody", func(c *Config) *string { return &c.TrustedProxies }),
 	boolean("audit_content", "QUARRY_AUDIT_CONTENT", "true: changes of documents and conversations are recorded in the audit too", func(c *Config) *bool { return &c.AuditContent }),
 	number("history_days", "QUARRY_HISTORY_DAYS", "how long queries stay in the query history, days", func(c *Config) *int64 { return &c.HistoryDays }),
+	boolean("llm_private", "QUARRY_LLM_PRIVATE", "true: language models (and their token endpoints) may be at private and loopback addresses, as local ones are; link-local addresses and metadata services of clouds are never called", func(c *Config) *bool { return &c.LLMPrivate }),
+	boolean("outbound_private", "QUARRY_OUTBOUND_PRIVATE", "true: outgoing calls other than those of language models may go to private and loopback addresses", func(c *Config) *bool { return &c.OutboundPrivate }),
 	text("model_aliases", "QUARRY_MODEL_ALIASES", "names, parted by commas, that stand for the default language model while nobody registers a model of that name; off is none", func(c *Config) *string { return &c.ModelAliases }),
 	number("rate_limit", "QUARRY_RATE_LIMIT", "requests a second of one key, client or signed-in person on one node; more are refused with 429; 0 is no limit", func(c *Config) *int64 { return &c.RateLimit }),
 	number("rate_burst", "QUARRY_RATE_BURST", "requests that `rate_limit` lets through at once after a rest; 0 is twice the rate", func(c *Config) *int64 { return &c.RateBurst }),
@@ -101,6 +106,7 @@ func Default() Config {
 	return Config{
 		Data: "./quarry-data", Listen: "127.0.0.1:8080", Kernel: "auto", LogLevel: "info", LogFormat: "text",
 		MaxJSON: 16 << 20, MaxUpload: 10 << 20, MaxDeletes: 64, HistoryDays: 90,
+		LLMPrivate:   true,
 		ModelAliases: strings.Join(llm.DefaultAliases, ","),
 		MaxExpensive: 64, MaxExpensiveTotal: 256, MaxExpensiveWaiting: 1024, ExpensiveWait: 10, MaxBodies: 512 << 20,
 		MaxRemote: 1024, MaxRemoteTotal: 2048,
