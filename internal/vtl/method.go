@@ -190,22 +190,8 @@ func (r *run) mapped(m *Map, name string, arguments []Value) Value {
 		if !r.step(m.Len()) || !r.made(slot*m.Len()) {
 			return nil
 		}
-		switch name {
-		case "size":
-			return int64(m.Len())
-		case "isEmpty":
-			return m.Len() == 0
-		case "values":
-			return values(m)
-		case "keySet":
-			out := make(List, m.Len())
-			for i, key := range m.keys {
-				out[i] = key
-			}
-			return out
-		case "entrySet":
-			return entries(m)
-		}
+		v, _ := m.part(name)
+		return v
 	case 1:
 		if arguments[0] == nil {
 			return nil
@@ -219,6 +205,36 @@ func (r *run) mapped(m *Map, name string, arguments []Value) Value {
 		}
 	}
 	return nil
+}
+
+// Members gives what a property or a method without arguments of a map gives: the value of a key of that name, else
+// size, keySet, values or entrySet. It is for objects that hold a map.
+func Members(m *Map, name string) (v Value, ok bool) {
+	if v, ok = m.Get(name); ok {
+		return v, true
+	}
+	return m.part(name)
+}
+
+// part gives what a method without arguments gives.
+func (m *Map) part(name string) (Value, bool) {
+	switch name {
+	case "size":
+		return int64(m.Len()), true
+	case "isEmpty":
+		return m.Len() == 0, true
+	case "values":
+		return values(m), true
+	case "keySet":
+		out := make(List, m.Len())
+		for i, key := range m.keys {
+			out[i] = key
+		}
+		return out, true
+	case "entrySet":
+		return entries(m), true
+	}
+	return nil, false
 }
 
 func values(m *Map) List {

@@ -93,11 +93,13 @@ type operation struct {
 
 // writesJSON reports whether a template writes JSON: what it begins with is an object's "{" and the quote of its first
 // key, or an array's "[" and such an object, and it ends with the bracket that closes it. What a template begins and
-// ends with is its own text: blanks, directives and comments do not count, a reference does.
+// ends with is its own text: blanks, directives and comments do not count, a reference does. A template without
+// references that begins with a bracket writes JSON, too, if it is any.
 func writesJSON(root []node) bool {
 	const kept = 4
 	var head []byte // the first significant bytes; 0 stands for a reference
 	var last byte
+	refers := false
 	add := func(b byte) {
 		if len(head) < kept {
 			head = append(head, b)
@@ -115,6 +117,7 @@ func writesJSON(root []node) bool {
 					}
 				}
 			case *reference:
+				refers = true
 				add(0)
 			case choice:
 				for _, b := range n.branches {
@@ -127,6 +130,8 @@ func writesJSON(root []node) bool {
 	}
 	walk(root)
 	switch begins := string(head); {
+	case !refers:
+		return strings.HasPrefix(begins, "[") || strings.HasPrefix(begins, "{")
 	case strings.HasPrefix(begins, `{"`):
 		return last == '}'
 	case strings.HasPrefix(begins, `[{"`), begins == "[\x00"+`{"`: // a reference here is a comma, at times

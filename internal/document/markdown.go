@@ -1,0 +1,81 @@
+package document
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// maxCells bounds a table written as Markdown: spans can make a small table into a huge one.
+const maxCells = 100_000
+
+// Markdown is the cells of the table as a Markdown table, header rows joined into one; a cell that spans several columns
+// or rows stands in each of them. A table without cells, or with data that is none, gives an empty text.
+func (t *Table) Markdown() string {
+	var data tableData
+	if len(t.Data) == 0 || json.Unmarshal(t.Data, &data) != nil {
+		return ""
+	}
+	names, rows := columnNames(data.Headers), spread(data.Rows)
+	width := len(names)
+	for _, row := range rows {
+		width = max(width, len(row))
+	}
+	if width == 0 {
+		return ""
+	}
+	var b strings.Builder
+	line := func(cells []string) {
+		b.WriteByte('|')
+		for i := range width {
+			b.WriteByte(' ')
+			if i < len(cells) {
+				b.WriteString(inCell.Replace(cells[i]))
+			}
+			b.WriteString(" |")
+		}
+		b.WriteByte('\n')
+	}
+	line(names)
+	b.WriteString("|" + strings.Repeat(" --- |", width) + "\n")
+	for _, row := range rows {
+		line(row)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// inCell keeps the text of a cell within its cell.
+var inCell = strings.NewReplacer("|", `\|`, "\r\n", " ", "\n", " ", "\r", " ")
+
+// spread gives the texts of rows with their spans filled in, up to maxCells.
+func spread(rows [][]cell) [][]string {
+	type above struct {
+		text string
+		rows int
+	}
+	var out [][]string
+	below, n := map[int]above{}, 0 // column → what a cell above still covers
+	for _, row := range rows {
+		var line []string
+		covered := func() {
+			for below[len(line)].rows > 0 {
+				a := below[len(line)]
+				below[len(line)] = above{a.text, a.rows - 1}
+				line = append(line, a.text)
+			}
+		}
+		for i := range row {
+			covered()
+			text := row[i].String()
+			for range span(row[i].ColSpan) {
+				below[len(line)] = above{text, span(row[i].RowSpan) - 1}
+				line = append(line, text)
+			}
+		}
+		covered()
+		if n += len(line); n > maxCells {
+			return out
+		}
+		out = append(out, line)
+	}
+	return out
+}
