@@ -19,6 +19,7 @@ type (
 	Job       string // job_…
 	AppClient string // app_…
 	LLM       string // llm_…
+	Preset    string // gnp_…
 )
 
 // NewCorpus gives a fresh corpus id; the contract's pattern allows digits only.
@@ -35,6 +36,9 @@ func NewAppClient() AppClient { return AppClient("app_" + Text(20)) }
 
 // NewLLM gives a fresh id of a registered language model.
 func NewLLM() LLM { return LLM("llm_" + Text(20)) }
+
+// NewPreset gives a fresh id of a generation preset.
+func NewPreset() Preset { return Preset("gnp_" + Text(20)) }
 
 // NewJob gives a fresh job id.
 func NewJob() Job { return Job("job_" + Text(20)) }
