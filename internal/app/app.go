@@ -33,6 +33,7 @@ import (
 	httpdocuments "quarry/internal/httpapi/documents"
 	"quarry/internal/httpapi/identity"
 	httpjobs "quarry/internal/httpapi/jobs"
+	httpllms "quarry/internal/httpapi/llms"
 	httpqueries "quarry/internal/httpapi/queries"
 	"quarry/internal/ingest"
 	"quarry/internal/job"
@@ -201,6 +202,7 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 			httpqueries.New(a.Retrieve, a.History),
 			httpqueries.NewMetadata(metaquery.New(corpusRows, documentRows)),
 			httpqueries.NewHistory(a.History, cursors),
+			httpllms.New(a.Models, cursors),
 		},
 		Resolvers: map[string]httpapi.Resolver{"corpus_key": httpcorpora.Resolver(a.Corpora)},
 		Log:       a.log, MaxJSON: a.cfg.MaxJSON, MaxUpload: a.cfg.MaxUpload, Ready: a.ready.Load, OpenAPI: contract.YAML,

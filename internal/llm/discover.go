@@ -1,6 +1,18 @@
 package llm
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"quarry/internal/fault"
+)
 
 // Offer is a model that an address says it serves.
 type Offer struct {
@@ -18,6 +30,174 @@ type Catalog struct {
 type Prober interface {
 	// Catalog asks the address c.URI for its models in the way of the wire format c.Type; c.Model is empty. c.URI may be
 	// the root of a provider, the base of its interface or one of its endpoints. An address that does not speak the wire
-	// format, or whose answer is no list of models, is an *Error: Broken, or Rejected with the status.
+	// format, or whose answer is no list of models, is an *Error: Broken, or Rejected with the status. Lists of different
+	// formats stand at the same path and look alike; they are told apart by what their entries hold.
 	Catalog(ctx context.Context, c Connection) (Catalog, error)
+}
+
+// Discover says which address to look at.
+type Discover struct {
+	URI            string
+	Type           Type // "" finds it out
+	Auth           *Auth
+	Headers        map[string]string
+	TestParameters map[string]json.RawMessage
+}
+
+// Candidate is a model found behind an address.
+type Candidate struct {
+	Type       Type
+	URI, Model string
+	Can        Abilities
+	Why        string // why the model is not verified; "" when it answered a call
+}
+
+// The bounds of looking at an address: it is asked for its lists, and the first models on them are called once each, all
+// at once. A gateway may list hundreds.
+const (
+	maxVerified   = 5
+	maxCandidates = 100
+	listWithin    = 15 * time.Second
+	callWithin    = 30 * time.Second
+)
+
+// Discover finds the models behind an address and calls the first few. Nothing is stored. fault.KindUnprocessable says
+// that the address serves something else than the stated type, or nothing that can be asked.
+func (s *Service) Discover(ctx context.Context, cmd Discover) ([]Candidate, error) {
+	auth := cmd.Auth.only()
+	bad := fault.Invalid()
+	checkURI(cmd.URI, "body.uri", bad)
+	checkHeaders(cmd.Headers, "body.headers", bad)
+	if auth != nil {
+		auth.check("body.auth", bad)
+	}
+	if f, ok := forms[cmd.Type]; ok && auth != nil && !slices.Contains(f.kinds, auth.Type) {
+		bad.Field("body.auth.type", "must be %s for type %s, not %q", strings.Join(f.kinds, " or "), cmd.Type, auth.Type)
+	}
+	if len(bad.Fields) > 0 {
+		return nil, bad
+	}
+	c := Connection{Name: cmd.URI, URI: cmd.URI, Auth: auth, Headers: cmd.Headers, Idle: listWithin}
+	found, t, err := s.catalog(ctx, c, cmd.Type)
+	if err != nil {
+		return nil, err
+	}
+	return s.verify(ctx, c, t, found, cmd.TestParameters), nil
+}
+
+// catalog asks the address for its models, first in the way of the stated type, and finds the type where none is stated.
+func (s *Service) catalog(ctx context.Context, c Connection, stated Type) (Catalog, Type, error) {
+	var first error
+	for _, t := range order(c, stated) {
+		c.Type = t
+		found, err := s.list(ctx, c)
+		if ctx.Err() != nil {
+			return Catalog{}, "", context.Cause(ctx)
+		}
+		var failure *Error
+		switch {
+		case err != nil && !errors.As(err, &failure):
+			return Catalog{}, "", err
+		case err == nil && (stated == "" || t == stated || shares(t, stated)):
+			return found, cmp.Or(stated, t), nil
+		case err == nil:
+			return Catalog{}, "", fault.Unprocessable("llm_type_mismatch", "the address serves models of type %s, not %s", t, stated)
+		}
+		if first == nil {
+			first = err
+		}
+		if failure.Failure == Blocked || failure.Failure == Unreachable || failure.Failure == TimedOut {
+			break // it is not the wire format that is wrong
+		}
+	}
+	return Catalog{}, "", unprobed(first, c.Auth)
+}
+
+// shares reports whether two wire formats are served side by side under one list of models.
+func shares(a, b Type) bool {
+	return a == b || (a == OpenAI || a == Responses) && (b == OpenAI || b == Responses)
+}
+
+func (s *Service) list(ctx context.Context, c Connection) (Catalog, error) {
+	if s.prober == nil {
+		return Catalog{}, &Error{Failure: Unreachable, Text: "this installation can't ask addresses for their models"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, listWithin)
+	defer cancel()
+	found, err := s.prober.Catalog(ctx, c)
+	if err != nil && ctx.Err() != nil {
+		return found, &Error{Failure: TimedOut, Cause: err}
+	}
+	if err == nil && len(found.Offers) == 0 {
+		return found, &Error{Failure: Broken, Text: "it lists no models"}
+	}
+	return found, err
+}
+
+// order gives the wire formats to try, the likeliest first. Credentials of a kind that a format does not know are never
+// sent in it.
+func order(c Connection, stated Type) []Type {
+	all := []Type{OpenAI, Anthropic, Vertex}
+	host, path := strings.ToLower(c.URI), strings.ToLower(c.URI)
+	switch {
+	case stated == Responses || stated == "" && strings.HasSuffix(strings.TrimRight(path, "/"), "/responses"):
+		all = []Type{Responses, Anthropic, Vertex}
+	case stated == Anthropic || stated == "" && (strings.Contains(host, "anthropic") || strings.HasSuffix(path, "/messages")):
+		all = []Type{Anthropic, OpenAI, Vertex}
+	case stated == Vertex || stated == "" && (strings.Contains(host, "googleapis.com") || strings.Contains(path, "generatecontent")):
+		all = []Type{Vertex, OpenAI, Anthropic}
+	}
+	return slices.DeleteFunc(all, func(t Type) bool {
+		f := forms[t]
+		return c.Auth != nil && !slices.Contains(f.kinds, c.Auth.Type) || c.Auth == nil && f.needsAuth && t != stated && t != all[0]
+	})
+}
+
+func unprobed(err error, auth *Auth) error {
+	text := "the address can't be probed: none of the types that these credentials fit can be asked there"
+	var failure *Error
+	if errors.As(err, &failure) {
+		text = clean("the address can't be probed: "+failure.Error(), auth)
+	}
+	return fault.Unprocessable("llm_not_probed", "%s", text).Because(err)
+}
+
+// others matches models that don't converse.
+var others = regexp.MustCompile(`(?i)(embed|whisper|tts|dall-e|moderation|rerank|transcribe|stable-diffusion|bge-|e5-|gpt-image|imagen|sora|veo-|davinci|babbage)`)
+
+// verify calls the first models found once each.
+func (s *Service) verify(ctx context.Context, c Connection, t Type, found Catalog, extra map[string]json.RawMessage) []Candidate {
+	c.Type, c.URI, c.Idle = t, cmp.Or(found.URI, c.URI), callWithin
+	offers := slices.DeleteFunc(slices.Clone(found.Offers), func(o Offer) bool { return others.MatchString(o.Model) })
+	if len(offers) == 0 {
+		offers = found.Offers // better than nothing, the names may mislead
+	}
+	offers = offers[:min(len(offers), maxCandidates)]
+	out := make([]Candidate, len(offers))
+	var calls sync.WaitGroup
+	for i, o := range offers {
+		out[i] = Candidate{Type: t, URI: c.URI, Model: o.Model, Can: Infer(t, o.Model).With(o.Capabilities), Why: "not called: only the first few models of an address are"}
+		if i < maxVerified {
+			calls.Go(func() { out[i].Why = s.why(ctx, c, o.Model, extra) })
+		}
+	}
+	calls.Wait()
+	return out
+}
+
+// why says why a model is not verified, "" when it answered.
+func (s *Service) why(ctx context.Context, c Connection, model string, extra map[string]json.RawMessage) string {
+	c.Name, c.Model = model, model
+	p, err := s.dialer.Open(c)
+	if err == nil {
+		err = ask(ctx, p, c, extra)
+	}
+	if err == nil {
+		return ""
+	}
+	var failure *Error
+	if _, told := fault.As(err); told || errors.As(err, &failure) {
+		return clean(err.Error(), c.Auth)
+	}
+	return "the call failed"
 }

@@ -300,8 +300,11 @@ func point[T any](at **T, f opt.Field[T]) {
 	}
 }
 
-// QuotaFields gives the six token quotas by the names that the contract gives them.
+// QuotaFields gives the six token quotas by the names that the contract gives them; of nil, quotas that bound nothing.
 func QuotaFields(q *usage.Quota) map[string]*int64 {
+	if q == nil {
+		q = new(usage.Quota)
+	}
 	return map[string]*int64{
 		"input_tokens_per_minute": &q.InputPerMinute, "input_tokens_per_day": &q.InputPerDay, "input_tokens_per_month": &q.InputPerMonth,
 		"output_tokens_per_minute": &q.OutputPerMinute, "output_tokens_per_day": &q.OutputPerDay, "output_tokens_per_month": &q.OutputPerMonth,

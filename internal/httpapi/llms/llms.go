@@ -1,0 +1,156 @@
+// Package llms is the HTTP handlers of registered language models; wire.go is the only place where their wire types meet
+// package llm. The rules themselves are there. Package app makes the Area.
+package llms
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"quarry/internal/api"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/id"
+	"quarry/internal/llm"
+	"quarry/internal/page"
+)
+
+// Area answers the operations of language models.
+type Area struct {
+	models  *llm.Service
+	cursors *page.Cursors
+}
+
+// New gives the area; cursors sign its page keys.
+func New(models *llm.Service, cursors *page.Cursors) *Area { return &Area{models, cursors} }
+
+// Handlers implements httpapi.Area.
+func (a *Area) Handlers() map[string]httpapi.Handler {
+	return map[string]httpapi.Handler{
+		"createLLM": a.create, "listLLMs": a.list, "getLLM": a.get, "updateLLM": a.update, "deleteLLM": a.delete,
+		"discoverLLMs": a.discover,
+	}
+}
+
+func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	cmd, err := createCommand(c.Body)
+	if err != nil {
+		return err
+	}
+	made, err := a.models.Create(r.Context(), cmd)
+	if err != nil {
+		return err
+	}
+	c.Named = map[string]string{"llm_id": string(made.ID)}
+	return answer(w, http.StatusCreated, made)
+}
+
+// answer writes a model.
+func answer(w http.ResponseWriter, status int, l llm.LLM) error {
+	out, err := wireLLM(l)
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, status, out)
+}
+
+func (a *Area) get(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	found, err := a.models.Get(r.Context(), c.Path["llm_id"])
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, found)
+}
+
+func (a *Area) update(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	p, err := patchCommand(c.Body)
+	if err != nil {
+		return err
+	}
+	changed, err := a.models.Update(r.Context(), c.Path["llm_id"], p)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, changed)
+}
+
+func (a *Area) delete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	if err := a.models.Delete(r.Context(), c.Path["llm_id"]); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// defaultLimit is the contract's for lists of models.
+const defaultLimit = 10
+
+func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	scope := page.Scope{Operation: c.Op.ID, Filters: map[string]string{}}
+	if v := c.Query.Get("filter"); v != "" {
+		scope.Filters["filter"] = v
+	}
+	q := llm.List{Limit: defaultLimit}
+	if v := c.Query.Get("limit"); v != "" {
+		q.Limit, _ = strconv.Atoi(v) // the chain has checked it
+	}
+	at, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
+	if err != nil {
+		return err
+	}
+	if at != nil {
+		if q.After, err = position(at); err != nil {
+			return err
+		}
+	}
+	if v := scope.Filters["filter"]; v != "" {
+		if q.Match, err = regexp.Compile(v); err != nil {
+			return fault.InvalidField("query.filter", "is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		}
+	}
+	found, next, err := a.models.List(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	out := make([]api.LLM, len(found))
+	for i, l := range found {
+		if out[i], err = wireLLM(l); err != nil {
+			return err
+		}
+	}
+	metadata := &api.ListMetadata{}
+	if next != nil {
+		key := a.cursors.Encode(scope, strconv.FormatInt(next.Created, 10), string(next.ID))
+		metadata.PageKey = &key
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, api.ListLLMsResponse{Llms: &out, Metadata: metadata})
+}
+
+func position(parts []string) (*llm.Position, error) {
+	bad := fault.InvalidField("query.page_key", "is not a token of this list; start again without page_key")
+	if len(parts) != 2 {
+		return nil, bad
+	}
+	created, err := strconv.ParseInt(parts[0], 10, 64)
+	if err != nil {
+		return nil, bad
+	}
+	return &llm.Position{Created: created, ID: id.LLM(parts[1])}, nil
+}
+
+func (a *Area) discover(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	cmd, err := discoverCommand(c.Body)
+	if err != nil {
+		return err
+	}
+	found, err := a.models.Discover(r.Context(), cmd)
+	if err != nil {
+		return err
+	}
+	out := api.DiscoverLLMsResponse{Candidates: make([]api.LLMCandidate, len(found))}
+	for i, f := range found {
+		out.Candidates[i] = wireCandidate(f)
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, out)
+}

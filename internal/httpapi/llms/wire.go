@@ -1,0 +1,216 @@
+package llms
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"time"
+
+	"github.com/oapi-codegen/nullable"
+
+	"quarry/internal/api"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/llm"
+	"quarry/internal/opt"
+)
+
+// reader reads the members of a checked body as they were sent. The generated unions would turn numbers into floating
+// point and forget what was null.
+type reader struct {
+	all map[string]json.RawMessage
+	err error // the first one
+}
+
+func read(body json.RawMessage) *reader {
+	r := &reader{all: map[string]json.RawMessage{}}
+	if len(body) > 0 {
+		r.err = httpapi.Decode(body, &r.all)
+	}
+	return r
+}
+
+// field reads a member: absent, null or a value.
+func field[T any](r *reader, name string) opt.Field[T] {
+	raw, ok := r.all[name]
+	switch {
+	case !ok:
+		return opt.Field[T]{}
+	case bytes.Equal(raw, []byte("null")):
+		return opt.Null[T]()
+	}
+	var v T
+	if err := json.Unmarshal(raw, &v); err != nil && r.err == nil {
+		r.err = fmt.Errorf("read %s of a checked body: %w", name, err)
+	}
+	return opt.Some(v)
+}
+
+// given reads a member that knows no null: null is taken for left out, as the chain takes it.
+func given[T any](r *reader, name string) opt.Field[T] {
+	f := field[T](r, name)
+	if f.IsNull() {
+		return opt.Field[T]{}
+	}
+	return f
+}
+
+// number reads an integer however it is written: 60, 60.0 and 6e1 are the same.
+func number(r *reader, path, name string) opt.Field[int64] {
+	f := field[json.Number](r, name)
+	text, ok := f.Get()
+	if !ok {
+		if f.IsNull() {
+			return opt.Null[int64]()
+		}
+		return opt.Field[int64]{}
+	}
+	n, ok := new(big.Rat).SetString(text.String())
+	if !ok || !n.IsInt() || !n.Num().IsInt64() {
+		if r.err == nil {
+			r.err = fault.InvalidField(path+name, "must be an integer of at most %d", math.MaxInt64)
+		}
+		return opt.Field[int64]{}
+	}
+	return opt.Some(n.Num().Int64())
+}
+
+// patchCommand maps a body to the change that it asks for.
+func patchCommand(body json.RawMessage) (llm.Patch, error) {
+	r := read(body)
+	p := llm.Patch{
+		Type: given[llm.Type](r, "type"), Description: given[string](r, "description"),
+		Model: given[string](r, "model"), URI: given[string](r, "uri"),
+		Enabled: given[bool](r, "enabled"), Default: given[bool](r, "default"),
+		Headers:        given[map[string]string](r, "headers"),
+		TestParameters: given[map[string]json.RawMessage](r, "test_model_parameters"),
+		RPS:            number(r, "body.", "requests_per_second"),
+		Quota:          map[string]opt.Field[int64]{},
+	}
+	if auth, ok := given[llm.Auth](r, "auth").Get(); ok {
+		p.Auth = &auth
+	}
+	idle := number(r, "body.", "idle_timeout_seconds")
+	if n, ok := idle.Get(); ok {
+		p.Idle = opt.Some(time.Duration(n) * time.Second) // the schema bounds it
+	} else if idle.IsNull() {
+		p.Idle = opt.Null[time.Duration]()
+	}
+	for name := range llm.QuotaFields(nil) {
+		p.Quota[name] = number(r, "body.", name)
+	}
+	stated := &reader{all: given[map[string]json.RawMessage](r, "capabilities").Or(nil)}
+	p.Images, p.Tools = field[bool](stated, "image_support"), field[bool](stated, "tool_calling")
+	p.Structured, p.Alternation = field[bool](stated, "structured_outputs"), field[bool](stated, "requires_role_alternation")
+	context := number(stated, "body.capabilities.", "context_limit")
+	if n, ok := context.Get(); ok {
+		p.Context = opt.Some(int(min(n, math.MaxInt32)))
+	} else if context.IsNull() {
+		p.Context = opt.Null[int]()
+	}
+	if r.err != nil {
+		return p, r.err
+	}
+	return p, stated.err
+}
+
+// createCommand maps a body to what is to be registered.
+func createCommand(body json.RawMessage) (llm.Create, error) {
+	p, err := patchCommand(body)
+	if err != nil {
+		return llm.Create{}, err
+	}
+	r := read(body)
+	cmd := llm.Create{
+		Name: given[string](r, "name").Or(""), Description: p.Description.Or(""), Default: p.Default.Or(false),
+		Type: p.Type.Or(""), Model: p.Model.Or(""), URI: p.URI.Or(""), Auth: p.Auth, Headers: p.Headers.Or(nil), Idle: p.Idle.Or(0),
+		TestParameters: p.TestParameters.Or(nil), RPS: p.RPS.Or(0),
+		Capabilities: llm.Capabilities{
+			ImageSupport: pointer(p.Images), ContextLimit: pointer(p.Context), ToolCalling: pointer(p.Tools),
+			StructuredOutputs: pointer(p.Structured), RequiresRoleAlternation: pointer(p.Alternation),
+		},
+	}
+	for name, at := range llm.QuotaFields(&cmd.Quota) {
+		*at = p.Quota[name].Or(0)
+	}
+	return cmd, r.err
+}
+
+func pointer[T any](f opt.Field[T]) *T {
+	if v, ok := f.Get(); ok {
+		return &v
+	}
+	return nil
+}
+
+// discoverCommand maps a body to what is to be asked.
+func discoverCommand(body json.RawMessage) (llm.Discover, error) {
+	p, err := patchCommand(body)
+	return llm.Discover{URI: p.URI.Or(""), Type: p.Type.Or(""), Auth: p.Auth, Headers: p.Headers.Or(nil), TestParameters: p.TestParameters.Or(nil)}, err
+}
+
+// wireLLM maps a model to what clients see: secrets masked, capabilities with what is inferred.
+func wireLLM(l llm.LLM) (api.LLM, error) {
+	capabilities := wireAbilities(l.Can())
+	ownership := api.LLMOwnership("customer")
+	if l.Platform {
+		ownership = "platform"
+	}
+	out := api.LLM{
+		Id: string(l.ID), Name: l.Name, Description: &l.Description, Enabled: &l.Enabled, Default: &l.Default, Ownership: &ownership,
+		Type: api.LLMType(l.Type), Capabilities: &capabilities, Model: text(l.Model), Uri: text(l.URI),
+	}
+	if len(l.Headers) > 0 {
+		out.Headers = &l.Headers
+	}
+	if l.Shown != nil {
+		raw, err := json.Marshal(l.Shown)
+		if err != nil {
+			return out, fmt.Errorf("encode auth: %w", err)
+		}
+		out.Auth = new(api.LLMAuth)
+		if err := out.Auth.UnmarshalJSON(raw); err != nil {
+			return out, fmt.Errorf("encode auth: %w", err)
+		}
+	}
+	if l.Idle > 0 {
+		out.IdleTimeoutSeconds = nullable.NewNullableWithValue(int32(l.Idle / time.Second))
+	}
+	if l.RPS > 0 {
+		out.RequestsPerSecond = nullable.NewNullableWithValue(int32(l.RPS))
+	}
+	quotas := llm.QuotaFields(&l.Quota)
+	for name, at := range map[string]*nullable.Nullable[api.TokenQuota]{
+		"input_tokens_per_minute": &out.InputTokensPerMinute, "input_tokens_per_day": &out.InputTokensPerDay, "input_tokens_per_month": &out.InputTokensPerMonth,
+		"output_tokens_per_minute": &out.OutputTokensPerMinute, "output_tokens_per_day": &out.OutputTokensPerDay, "output_tokens_per_month": &out.OutputTokensPerMonth,
+	} {
+		if n := *quotas[name]; n > 0 {
+			*at = nullable.NewNullableWithValue(n)
+		}
+	}
+	return out, nil
+}
+
+func wireAbilities(a llm.Abilities) api.LLMCapabilities {
+	limit := int32(min(a.Context, math.MaxInt32))
+	return api.LLMCapabilities{
+		ImageSupport: &a.Images, ContextLimit: &limit, ToolCalling: &a.Tools, StructuredOutputs: &a.Structured, RequiresRoleAlternation: &a.Alternation,
+	}
+}
+
+func wireCandidate(f llm.Candidate) api.LLMCandidate {
+	capabilities := wireAbilities(f.Can)
+	return api.LLMCandidate{
+		Type: api.LLMCandidateType(f.Type), Uri: f.URI, Model: f.Model, Capabilities: &capabilities,
+		Verified: f.Why == "", VerificationError: text(f.Why),
+	}
+}
+
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
