@@ -142,7 +142,7 @@ var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$")
 // ends.
 var framing = []string{
 	"connection", "content-encoding", "content-length", "content-type", "expect", "host", "http2-settings", "keep-alive",
-	"proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "accept-encoding",
+	"proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "accept", "accept-encoding",
 }
 
 // credentialHeaders are headers that carry secrets. Headers are shown to everyone who may list models.

@@ -51,6 +51,7 @@ type dialer struct {
 	called []llm.Connection                                      // guarded by mu
 	last   llm.Request                                           // guarded by mu
 	answer func(llm.Connection, llm.Request) (llm.Answer, error) // set before use
+	fail   error                                                 // of every call from now on; set between calls
 }
 
 // Open implements llm.Dialer.
@@ -63,8 +64,11 @@ func (d *dialer) Open(c llm.Connection) (llm.Provider, error) {
 		defer d.mu.Unlock()
 		d.called, d.last = append(d.called, c), r
 	}}
-	if d.answer != nil {
-		e.ask = func(r llm.Request) (llm.Answer, error) { return d.answer(c, r) }
+	e.ask = func(r llm.Request) (llm.Answer, error) {
+		if d.fail != nil || d.answer == nil {
+			return llm.Answer{Text: c.Model, Reason: llm.Stop}, d.fail
+		}
+		return d.answer(c, r)
 	}
 	return e, nil
 }
