@@ -1,0 +1,170 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"quarry/internal/fault"
+	"quarry/internal/llm"
+	"quarry/internal/provider"
+	"quarry/internal/provider/aws"
+)
+
+// host is where a model is served.
+type host int
+
+// The hosts: Anthropic's own API and whatever speaks it; Amazon Bedrock; Google Vertex.
+const (
+	direct host = iota
+	bedrock
+	vertex
+)
+
+// Endpoints are the addresses of the hosts, for tests; the zero value is the real ones. No request of the API reaches it.
+type Endpoints struct {
+	Bedrock, Vertex string // in the place of https://bedrock-runtime.<region>.amazonaws.com and https://<region>-aiplatform.googleapis.com
+}
+
+// defaultURI is where the API is (contract: chats-llms-and-evaluation, section 2.2).
+const defaultURI = "https://api.anthropic.com/v1/messages"
+
+// version is what the API wants to know of its callers, by host.
+var version = map[host]string{direct: "2023-06-01", bedrock: "bedrock-2023-05-31", vertex: "vertex-2023-10-16"}
+
+// hostOf tells the host by the credentials.
+func hostOf(a *llm.Auth) host {
+	if a != nil {
+		switch a.Type {
+		case llm.BedrockAPIKey, llm.BedrockStaticIAM:
+			return bedrock
+		case llm.VertexAccessToken, llm.VertexServiceAccount:
+			return vertex
+		}
+	}
+	return direct
+}
+
+// address gives the URL of the host for a connection.
+func (e Endpoints) address(c llm.Connection) (string, error) {
+	switch hostOf(c.Auth) {
+	case bedrock:
+		if err := named(c.Auth.Region, "region"); err != nil {
+			return "", err
+		}
+		base := or(e.Bedrock, "https://bedrock-runtime."+c.Auth.Region+".amazonaws.com")
+		if strings.HasPrefix(c.Auth.Region, "cn-") && e.Bedrock == "" {
+			base += ".cn"
+		}
+		return base + "/model/" + aws.PathSegment(c.Model) + "/invoke-with-response-stream", nil
+	case vertex:
+		if err := named(c.Auth.Region, "region"); err != nil {
+			return "", err
+		}
+		if err := named(c.Auth.Project, "project"); err != nil {
+			return "", err
+		}
+		return or(e.Vertex, vertexBase(c.Auth.Region)) + "/v1/projects/" + c.Auth.Project + "/locations/" + c.Auth.Region +
+			"/publishers/anthropic/models/" + url.PathEscape(c.Model) + ":streamRawPredict", nil
+	}
+	u, err := provider.ParseURI(or(c.URI, defaultURI))
+	if err != nil {
+		return "", err
+	}
+	return messagesURL(u), nil
+}
+
+// vertexBase is the server of a region: one of its own, of a continent, or the global one.
+func vertexBase(region string) string {
+	switch region {
+	case "global":
+		return "https://aiplatform.googleapis.com"
+	case "us", "eu":
+		return "https://aiplatform." + region + ".rep.googleapis.com"
+	}
+	return "https://" + region + "-aiplatform.googleapis.com"
+}
+
+// named refuses regions and projects that would be more than a name in an address.
+func named(name, member string) error {
+	bad := func(r rune) bool {
+		return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (member == "region" || !strings.ContainsRune("_:.", r) && (r < 'A' || r > 'Z'))
+	}
+	if name == "" || len(name) > 100 || strings.ContainsFunc(name, bad) || strings.Trim(name, ".") == "" {
+		return fault.InvalidField("body.auth."+member, "is no name of a %s", member)
+	}
+	return nil
+}
+
+// messagesURL takes a base address, too: …, …/v1 and …/v1/messages are the same.
+func messagesURL(u *url.URL) string {
+	v := *u
+	path := strings.TrimRight(v.Path, "/")
+	switch {
+	case strings.HasSuffix(path, "/messages"):
+	case strings.HasSuffix(path, "/v1"):
+		path += "/messages"
+	case path == "":
+		path = "/v1/messages"
+	}
+	v.Path, v.RawPath = path, ""
+	return v.String()
+}
+
+// dress makes the body that the host wants of a request, and the headers.
+func dress(q request, c llm.Connection) (body, http.Header) {
+	b, header := body{}, http.Header{}
+	for name, value := range q.body {
+		b[name] = value
+	}
+	switch h := hostOf(c.Auth); h {
+	case direct:
+		b["model"], b["stream"] = c.Model, true
+		header.Set("Anthropic-Version", version[h])
+	case bedrock:
+		b["anthropic_version"] = version[h]
+		if betas := headerOf(c.Headers, "anthropic-beta"); betas != "" {
+			b["anthropic_beta"] = strings.FieldsFunc(betas, func(r rune) bool { return r == ',' || r == ' ' })
+		}
+	case vertex:
+		b["anthropic_version"], b["stream"] = version[h], true
+	}
+	return b, header
+}
+
+func headerOf(headers map[string]string, name string) string {
+	for k, v := range headers {
+		if strings.EqualFold(k, name) {
+			return v
+		}
+	}
+	return ""
+}
+
+// chunk is the payload of a message of Bedrock's stream: an event, in base64.
+type chunk struct {
+	Bytes []byte `json:"bytes"`
+}
+
+// unframed gives the event in a message of Bedrock's stream; nil for those of no meaning to us.
+func unframed(f aws.Frame) ([]byte, error) {
+	kind := f.Headers[":message-type"]
+	switch {
+	case kind == "event" && f.Headers[":event-type"] == "chunk":
+		var c chunk
+		if err := json.Unmarshal(f.Payload, &c); err != nil {
+			return nil, &llm.Error{Failure: llm.Broken, Text: "a piece of its answer is not JSON", Cause: err}
+		}
+		return c.Bytes, nil
+	case kind == "exception":
+		var said struct {
+			Message string `json:"message"`
+		}
+		_ = json.Unmarshal(f.Payload, &said)
+		return nil, failure(f.Headers[":exception-type"], said.Message)
+	case kind == "error":
+		return nil, failure(f.Headers[":error-code"], f.Headers[":error-message"])
+	}
+	return nil, nil
+}

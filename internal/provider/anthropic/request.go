@@ -1,0 +1,343 @@
+package anthropic
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"quarry/internal/llm"
+)
+
+// body is a request of the Messages API.
+type body map[string]any
+
+// turn is a message of the API.
+type turn struct {
+	Role    string  `json:"role"`
+	Content []block `json:"content"`
+}
+
+// block is a piece of a message: text, image, thinking, tool_use or tool_result, as Type says; raw is one that came
+// from the API and goes back as it was.
+type block struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text,omitempty"`
+	Source    *source         `json:"source,omitempty"`
+	ID        string          `json:"id,omitempty"`
+	Name      string          `json:"name,omitempty"`
+	Input     json.RawMessage `json:"input,omitempty"`
+	ToolUseID string          `json:"tool_use_id,omitempty"`
+	Content   []block         `json:"content,omitempty"`
+
+	raw json.RawMessage
+}
+
+// MarshalJSON gives raw where there is one.
+func (b block) MarshalJSON() ([]byte, error) {
+	if b.raw != nil {
+		return b.raw, nil
+	}
+	type plain block
+	return json.Marshal(plain(b))
+}
+
+type source struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type,omitempty"`
+	Data      string `json:"data,omitempty"`
+	URL       string `json:"url,omitempty"`
+}
+
+type tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	InputSchema json.RawMessage `json:"input_schema"`
+}
+
+type choice struct {
+	Type string `json:"type"`
+	Name string `json:"name,omitempty"`
+}
+
+// request is what build makes: the body without what depends on the host, and how its answer is to be read.
+type request struct {
+	body  body
+	shape shape
+	// output is the tool whose input is the answer; "" for none. wrapped says that the answer is in its member "value".
+	output  string
+	wrapped bool
+}
+
+// build makes the body of a request for a model. way is how structured output is asked for.
+func build(r llm.Request, model string, way way) request {
+	gen := generationOf(model)
+	out := request{body: body{}}
+	for name, value := range r.Parameters.Extra {
+		if !reserved[name] && string(value) != "null" {
+			out.body[name] = value
+		}
+	}
+	system, turns := converse(r.Messages, model)
+	force := gen < thinksFrom && !thinks(r.Parameters.Extra)
+	tools, pick, more := toolbox(r, force)
+	if r.Format != nil {
+		more = append(more, out.structure(r.Format, &tools, &pick, way)...)
+	}
+	if gen >= prefillEndedIn && turns[len(turns)-1].Role == "assistant" {
+		turns = append(turns, said("user", "Continue."))
+	}
+	if system = join(append([]string{system}, more...)...); system != "" {
+		out.body["system"] = system
+	}
+	out.body["messages"] = turns
+	if len(tools) > 0 {
+		out.body["tools"] = tools
+		delete(out.body, "tool_choice")
+		if pick.Type != "" {
+			out.body["tool_choice"] = pick
+		}
+	}
+	out.limits(r.Parameters, gen)
+	return out
+}
+
+// reserved are the members that parameters of a caller can't set.
+var reserved = map[string]bool{"model": true, "messages": true, "stream": true, "system": true, "anthropic_version": true}
+
+// limits sets max_tokens, which the API wants, and the temperature where the model takes one: from 0 to 1, none
+// together with thinking and none since 4.7. The API has no penalties.
+func (q *request) limits(p llm.Parameters, gen generation) {
+	if p.MaxTokens != nil {
+		q.body["max_tokens"] = *p.MaxTokens
+	} else if q.body["max_tokens"] == nil {
+		q.body["max_tokens"] = gen.maxTokens() + budget(p.Extra)
+	}
+	if gen >= samplingEnded || thinks(p.Extra) {
+		delete(q.body, "temperature")
+	} else if p.Temperature != nil {
+		q.body["temperature"] = min(*p.Temperature, 1)
+	}
+	delete(q.body, "frequency_penalty")
+	delete(q.body, "presence_penalty")
+}
+
+type thinking struct {
+	Type   string `json:"type"`
+	Budget int    `json:"budget_tokens"`
+}
+
+func thinkingOf(extra map[string]json.RawMessage) (t thinking) {
+	_ = json.Unmarshal(extra["thinking"], &t)
+	return t
+}
+
+func thinks(extra map[string]json.RawMessage) bool {
+	t := thinkingOf(extra)
+	return t.Type != "" && t.Type != "disabled"
+}
+
+func budget(extra map[string]json.RawMessage) int { return max(0, thinkingOf(extra).Budget) }
+
+// converse makes turns of messages: system messages become the one system text, wherever they stand, neighbours of one
+// role are merged, and the first turn is a user's, since the API refuses everything else.
+func converse(messages []llm.Message, model string) (system string, turns []turn) {
+	var rules []string
+	for _, m := range messages {
+		role := "user"
+		var blocks []block
+		switch m.Role {
+		case llm.System:
+			rules = append(rules, m.Plain())
+			continue
+		case llm.Assistant:
+			role = "assistant"
+			blocks = spoken(m, model)
+		case llm.Result:
+			blocks = []block{{Type: "tool_result", ToolUseID: callID(m.CallID), Content: contents(m.Parts)}}
+		default:
+			blocks = contents(m.Parts)
+		}
+		if len(blocks) == 0 {
+			continue
+		}
+		if n := len(turns); n > 0 && turns[n-1].Role == role {
+			turns[n-1].Content = append(turns[n-1].Content, blocks...)
+		} else {
+			turns = append(turns, turn{role, blocks})
+		}
+	}
+	if len(turns) == 0 {
+		return "", []turn{said("user", or(join(rules...), "Begin."))}
+	}
+	if turns[0].Role != "user" {
+		turns = slices.Insert(turns, 0, said("user", "Begin."))
+	}
+	for i := range turns {
+		resultsFirst(turns[i].Content)
+	}
+	return join(rules...), turns
+}
+
+func said(role, text string) turn { return turn{role, []block{{Type: "text", Text: text}}} }
+
+func or(s, instead string) string {
+	if s == "" {
+		return instead
+	}
+	return s
+}
+
+func join(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" }), "\n\n")
+}
+
+// resultsFirst keeps to the rule that results of tools stand before everything else of a turn.
+func resultsFirst(blocks []block) {
+	slices.SortStableFunc(blocks, func(a, b block) int { return late(a) - late(b) })
+}
+
+func late(b block) int {
+	if b.Type == "tool_result" {
+		return 0
+	}
+	return 1
+}
+
+// contents makes blocks of texts and images; the API refuses blank texts.
+func contents(parts []llm.Part) []block {
+	var out []block
+	for _, p := range parts {
+		if strings.TrimSpace(p.Text) != "" {
+			out = append(out, block{Type: "text", Text: p.Text})
+		}
+		if i := p.Image; i != nil && i.URL != "" {
+			out = append(out, block{Type: "image", Source: &source{Type: "url", URL: i.URL}})
+		} else if i != nil && len(i.Data) > 0 {
+			out = append(out, block{Type: "image", Source: &source{Type: "base64", MediaType: i.MimeType, Data: base64.StdEncoding.EncodeToString(i.Data)}})
+		}
+	}
+	return out
+}
+
+// spoken makes blocks of what the assistant said and asked for. The signed thinking that came before a call goes back
+// before it, to the model that signed it and to no other; the API wants it at the head of the turn.
+func spoken(m llm.Message, model string) []block {
+	texts := contents(m.Parts)
+	if n := len(texts); n > 0 {
+		texts[n-1].Text = strings.TrimRight(texts[n-1].Text, " \t\r\n")
+	}
+	if len(m.Calls) == 0 {
+		return texts
+	}
+	var out []block
+	for i, c := range m.Calls {
+		out = append(out, remembered(c.State, model)...)
+		if i == 0 {
+			out = append(out, texts...)
+		}
+		out = append(out, block{Type: "tool_use", ID: callID(c.ID), Name: c.Name, Input: object(c.Arguments)})
+	}
+	return out
+}
+
+// stateOf and remembered keep thinking blocks with a call: the name of the model, a newline, the blocks as a list.
+func stateOf(model string, blocks []json.RawMessage) string {
+	if len(blocks) == 0 {
+		return ""
+	}
+	list, err := json.Marshal(blocks)
+	if err != nil {
+		return ""
+	}
+	return "anthropic/" + model + "\n" + string(list)
+}
+
+func remembered(state, model string) []block {
+	list, ok := strings.CutPrefix(state, "anthropic/"+model+"\n")
+	var raws []json.RawMessage
+	if !ok || json.Unmarshal([]byte(list), &raws) != nil {
+		return nil
+	}
+	out := make([]block, len(raws))
+	for i, raw := range raws {
+		out[i] = block{Type: "thinking", raw: raw}
+	}
+	return out
+}
+
+// callID keeps to the characters that the API takes in ids of calls; those of other models may have more.
+func callID(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, or(id, "call"))
+}
+
+// object is arguments as the object that the API wants.
+func object(raw json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) == nil && members != nil {
+		return raw
+	}
+	if len(raw) == 0 {
+		return json.RawMessage(`{}`)
+	}
+	out, _ := json.Marshal(map[string]string{"arguments": string(raw)})
+	return out
+}
+
+// toolbox gives the tools of a request, the choice among them and what is to be said of it where the model can't be
+// forced. A conversation that holds calls needs their tools declared, also where it is to call none.
+func toolbox(r llm.Request, force bool) (tools []tool, pick choice, more []string) {
+	for _, t := range r.Tools {
+		tools = append(tools, tool{t.Name, t.Description, asObject(t.Parameters)})
+	}
+	if len(tools) == 0 {
+		return called(r.Messages), choice{Type: "none"}, nil
+	}
+	switch {
+	case r.Choice.Mode == "none":
+		pick.Type = "none"
+	case r.Choice.Mode == "required" && force:
+		pick.Type = "any"
+	case r.Choice.Mode == "required":
+		more = []string{"Call one of your tools now; do not answer in words."}
+	case r.Choice.Mode == "tool" && force:
+		pick = choice{"tool", r.Choice.Name}
+	case r.Choice.Mode == "tool":
+		more = []string{"Call the tool " + r.Choice.Name + " now; do not answer in words."}
+	}
+	return tools, pick, more
+}
+
+func called(messages []llm.Message) (tools []tool) {
+	seen := map[string]bool{}
+	for _, m := range messages {
+		for _, c := range m.Calls {
+			if !seen[c.Name] {
+				seen[c.Name] = true
+				tools = append(tools, tool{Name: c.Name, InputSchema: asObject(nil)})
+			}
+		}
+	}
+	return tools
+}
+
+// asObject is a schema as the schema of an object that input_schema must be.
+func asObject(schema json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(schema, &members) != nil || members == nil {
+		return json.RawMessage(`{"type":"object"}`)
+	}
+	if _, ok := members["type"]; ok {
+		return schema
+	}
+	with := maps.Clone(members)
+	with["type"] = json.RawMessage(`"object"`)
+	out, _ := json.Marshal(with)
+	return out
+}

@@ -1,0 +1,107 @@
+package anthropic
+
+import (
+	"encoding/json"
+
+	"quarry/internal/llm"
+)
+
+// way is how structured output is asked for. None works with every model and host, so a call that is refused for it is
+// made again in the next way.
+type way int
+
+// The ways, strongest first. native is output_config.format: generation 4.5 and later, where an organization allows it;
+// forced is a tool that must be called: models that don't think; offered is a tool and a sentence: all of them.
+const (
+	native way = iota
+	forced
+	offered
+	exhausted
+)
+
+// shape says where the answer is in what the model sends.
+type shape int
+
+// The shapes: the text is the answer; the input of a tool is, as it comes; the input of a tool or, failing that, the
+// text is, known when it is complete.
+const (
+	text shape = iota
+	input
+	either
+)
+
+// firstWay is the way to begin with. Vertex lets organizations forbid native output, and does so by default, so there
+// it is only begun with where nothing better is left.
+func firstWay(r llm.Request, model string, host host) way {
+	gen := generationOf(model)
+	_, narrow := narrowed(r.Format.Schema)
+	tool := gen < thinksFrom && !thinks(r.Parameters.Extra)
+	switch {
+	case gen >= shapedFrom && narrow && r.Format.Type == "json_schema" && (host != vertex || !tool):
+		return native
+	case tool:
+		return forced
+	}
+	return offered
+}
+
+// structure asks for the format; it gives what is to be said to the model.
+func (q *request) structure(f *llm.Format, tools *[]tool, pick *choice, way way) (more []string) {
+	if way == native {
+		if schema, ok := narrowed(f.Schema); ok {
+			q.configure(schema)
+			return nil
+		}
+	}
+	schema := asObject(f.Schema)
+	if kindOf(f.Schema) != "object" && f.Type == "json_schema" {
+		q.wrapped = true
+		schema, _ = json.Marshal(map[string]any{"type": "object", "properties": map[string]json.RawMessage{"value": f.Schema}, "required": []string{"value"}})
+	}
+	q.output, q.shape = "structured_answer", input
+	for _, t := range *tools {
+		if t.Name == q.output {
+			q.output += "_"
+		}
+	}
+	own := len(*tools) > 0 && pick.Type != "none"
+	*tools = append(*tools, tool{q.output, "Gives the answer. " + f.Description, schema})
+	switch {
+	case way == forced && !own:
+		*pick = choice{"tool", q.output}
+		return nil
+	case way == forced && pick.Type == "":
+		pick.Type = "any"
+		return []string{"When you have what you need, give the answer by calling the tool " + q.output + "."}
+	case way == forced: // the caller wants one of its own tools called
+		return nil
+	}
+	if pick.Type != "" {
+		*pick = choice{}
+	}
+	q.shape = either
+	return []string{"Give the answer by calling the tool " + q.output + ", once, and write nothing else."}
+}
+
+// configure puts the schema beside what a caller set in output_config, such as the effort.
+func (q *request) configure(schema json.RawMessage) {
+	config := map[string]any{}
+	if raw, ok := q.body["output_config"].(json.RawMessage); ok {
+		_ = json.Unmarshal(raw, &config)
+	}
+	config["format"] = map[string]any{"type": "json_schema", "schema": schema}
+	q.body["output_config"] = config
+	delete(q.body, "output_format")
+}
+
+// kindOf is the type that a schema states for its root; an absent or unreadable schema stands for any object.
+func kindOf(schema json.RawMessage) string {
+	var s struct {
+		Type any `json:"type"`
+	}
+	if json.Unmarshal(schema, &s) != nil || s.Type == nil {
+		return "object"
+	}
+	kind, _ := s.Type.(string)
+	return kind
+}
