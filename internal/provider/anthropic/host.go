@@ -147,24 +147,25 @@ type chunk struct {
 	Bytes []byte `json:"bytes"`
 }
 
-// unframed gives the event in a message of Bedrock's stream; nil for those of no meaning to us.
-func unframed(f aws.Frame) ([]byte, error) {
-	kind := f.Headers[":message-type"]
-	switch {
+// frame takes a message of Bedrock's stream; those of unknown types mean nothing to us.
+func (r *reader) frame(f aws.Frame) error {
+	switch kind := f.Headers[":message-type"]; {
 	case kind == "event" && f.Headers[":event-type"] == "chunk":
 		var c chunk
 		if err := json.Unmarshal(f.Payload, &c); err != nil {
-			return nil, &llm.Error{Failure: llm.Broken, Text: "a piece of its answer is not JSON", Cause: err}
+			return r.resp.Garbled(err)
 		}
-		return c.Bytes, nil
+		return r.feed(c.Bytes)
 	case kind == "exception":
-		var said struct {
-			Message string `json:"message"`
-		}
-		_ = json.Unmarshal(f.Payload, &said)
-		return nil, failure(f.Headers[":exception-type"], said.Message)
+		return r.resp.Said(exception(f.Headers[":exception-type"], provider.Message(f.Payload)))
 	case kind == "error":
-		return nil, failure(f.Headers[":error-code"], f.Headers[":error-message"])
+		return r.resp.Said(exception(f.Headers[":error-code"], f.Headers[":error-message"]))
 	}
-	return nil, nil
+	return nil
+}
+
+// exception is an error of Bedrock's stream as one of the API.
+func exception(kind, text string) []byte {
+	raw, _ := json.Marshal(map[string]any{"error": map[string]string{"type": kind, "message": or(text, kind)}})
+	return raw
 }

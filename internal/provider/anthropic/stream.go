@@ -3,9 +3,11 @@ package anthropic
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"quarry/internal/llm"
+	"quarry/internal/provider"
 )
 
 // event is one event of the stream. A whole message, as a server gives it that can't stream, is one of type "message".
@@ -23,11 +25,8 @@ type event struct {
 		StopReason  string  `json:"stop_reason"`
 		StopDetails details `json:"stop_details"`
 	} `json:"delta"`
-	Usage usage `json:"usage"`
-	Error struct {
-		Type    string `json:"type"`
-		Message string `json:"message"`
-	} `json:"error"`
+	Usage usage           `json:"usage"`
+	Error json.RawMessage `json:"error"`
 }
 
 type message struct {
@@ -90,35 +89,34 @@ func (u usage) counted() llm.Usage {
 type reader struct {
 	request request
 	model   string // that was asked for
-	emit    func(llm.Event) error
+	b       *provider.Builder
+	resp    *provider.Response
 
 	open    map[int]*piece // blocks that have begun and not ended, with what came of them
 	signed  []json.RawMessage
-	said    strings.Builder // the answer
-	thought strings.Builder // what the model thinks
+	said    bool            // text of the answer was passed on
 	aside   strings.Builder // text beside structured output
 	outcome string          // structured output that is given when it is complete
 	given   bool            // structured output came
-	answer  llm.Answer
 	usage   usage
 	stop    string
 	details details
 	over    bool
 }
 
-func newReader(q request, model string, emit func(llm.Event) error) *reader {
-	return &reader{request: q, model: model, emit: emit, open: map[int]*piece{}}
+func newReader(q request, model string, b *provider.Builder) *reader {
+	return &reader{request: q, model: model, b: b, open: map[int]*piece{}}
 }
 
 // feed takes one event. Its errors are *llm.Error, or of emit.
 func (r *reader) feed(data []byte) error {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
-		return &llm.Error{Failure: llm.Broken, Text: "a piece of its answer is not JSON", Cause: err}
+		return r.resp.Garbled(err)
 	}
 	switch e.Type {
 	case "message_start":
-		r.answer.Model = e.Message.Model
+		r.b.Answer.Model = e.Message.Model
 		r.usage.merge(e.Message.Usage)
 	case "content_block_start":
 		return r.start(e.Index, &e.Block)
@@ -133,8 +131,9 @@ func (r *reader) feed(data []byte) error {
 		r.over = true
 	case "message":
 		return r.whole(data)
-	case "error":
-		return failure(e.Error.Type, e.Error.Message)
+	}
+	if len(e.Error) > 0 && string(e.Error) != "null" {
+		return r.resp.Said(data)
 	}
 	return nil // ping, and what is not known yet
 }
@@ -143,14 +142,14 @@ func (r *reader) feed(data []byte) error {
 func (r *reader) whole(data []byte) error {
 	var m message
 	if err := json.Unmarshal(data, &m); err != nil {
-		return &llm.Error{Failure: llm.Broken, Text: "its answer is no message", Cause: err}
+		return r.resp.Garbled(err)
 	}
-	r.answer.Model, r.stop, r.details, r.over = m.Model, m.StopReason, m.StopDetails, true
+	r.b.Answer.Model, r.stop, r.details, r.over = m.Model, m.StopReason, m.StopDetails, true
 	r.usage.merge(m.Usage)
 	for i, raw := range m.Content {
 		var p piece
 		if err := json.Unmarshal(raw, &p); err != nil {
-			return &llm.Error{Failure: llm.Broken, Text: "its answer is no message", Cause: err}
+			return r.resp.Garbled(err)
 		}
 		if err := r.start(i, &p); err != nil {
 			return err
@@ -190,7 +189,7 @@ func (r *reader) streamed(p *piece) bool {
 func (r *reader) delta(e event) error {
 	p := r.open[e.Index]
 	if p == nil {
-		return &llm.Error{Failure: llm.Broken, Text: "a piece of its answer belongs nowhere"}
+		return r.resp.Garbled(errors.New("a delta of no block"))
 	}
 	switch e.Delta.Type {
 	case "text_delta":
@@ -249,8 +248,7 @@ func (r *reader) call(p *piece) error {
 	}
 	call := llm.ToolCall{ID: p.ID, Name: p.Name, Arguments: p.Input, State: stateOf(r.model, r.signed)}
 	r.signed = nil
-	r.answer.Calls = append(r.answer.Calls, call)
-	return r.emit(llm.Event{Call: &call})
+	return r.b.Call(call)
 }
 
 // say takes text of the model: the answer, or words beside structured output.
@@ -266,8 +264,8 @@ func (r *reader) text(s string) error {
 	if s == "" {
 		return nil
 	}
-	r.said.WriteString(s)
-	return r.emit(llm.Event{Text: s})
+	r.said = true
+	return r.b.Text(s)
 }
 
 func (r *reader) think(p *piece, s string) error {
@@ -275,49 +273,36 @@ func (r *reader) think(p *piece, s string) error {
 		return nil
 	}
 	p.thought = append(p.thought, s...)
-	r.thought.WriteString(s)
-	return r.emit(llm.Event{Reasoning: s})
+	return r.b.Reasoning(s)
 }
 
-// finish gives the answer when the stream has ended.
-func (r *reader) finish(structured bool) (llm.Answer, error) {
-	var err error
+// finish ends the answer when the stream has ended: why the model stopped and what it took.
+func (r *reader) finish() error {
 	if !r.over && r.stop == "" {
-		err = &llm.Error{Failure: llm.Broken, Text: "its answer was cut off"}
-	} else if r.conclude(); structured {
-		err = r.settle()
+		return r.resp.Cut()
 	}
-	r.answer.Text, r.answer.Reasoning = r.said.String(), r.thought.String()
-	return r.answer, err
-}
-
-// conclude says why the model stopped and what it took.
-func (r *reader) conclude() {
-	r.answer.Usage = r.usage.counted()
+	a := &r.b.Answer
+	a.Usage = r.usage.counted()
 	switch r.stop {
 	case "max_tokens", "model_context_window_exceeded":
-		r.answer.Reason = llm.Length
+		a.Reason = llm.Length
 	case "refusal":
-		r.answer.Reason, r.answer.Refusal = llm.Refused, or(r.details.Explanation, r.details.Category)
+		a.Reason, a.Refusal = llm.Refused, or(r.details.Explanation, r.details.Category)
 	default: // end_turn, stop_sequence, tool_use; pause_turn: a tool of the provider took too long, what there is counts
-		r.answer.Reason = llm.Stop
-		if len(r.answer.Calls) > 0 {
-			r.answer.Reason = llm.Calls
-		}
+		a.Reason = llm.Stop
+		return r.settle()
 	}
+	return nil
 }
 
 // settle gives structured output that had to be complete first.
 func (r *reader) settle() error {
-	if r.request.shape == text || r.answer.Reason == llm.Length || r.answer.Reason == llm.Refused || len(r.answer.Calls) > 0 && !r.given {
+	if r.request.shape == text || r.said || len(r.b.Answer.Calls) > 0 && !r.given {
 		return nil
-	}
-	if r.said.Len() > 0 {
-		return nil // streamed
 	}
 	out := r.outcome
 	if !r.given {
-		out = unfenced(r.aside.String())
+		out = r.aside.String()
 	} else if r.request.wrapped {
 		var w struct {
 			Value json.RawMessage `json:"value"`
@@ -326,40 +311,9 @@ func (r *reader) settle() error {
 			out = string(w.Value)
 		}
 	}
-	if out != "" && !json.Valid([]byte(out)) {
-		return &llm.Error{Failure: llm.Broken, Text: "its answer is not the JSON that was asked for"}
+	out, ok := provider.BareJSON(out)
+	if out != "" && !ok {
+		return r.resp.Failed(llm.Broken, "its answer is not the JSON that was asked for")
 	}
 	return r.text(out)
-}
-
-// unfenced takes a fence of Markdown off.
-func unfenced(s string) string {
-	s = strings.TrimSpace(s)
-	if rest, ok := strings.CutPrefix(s, "```"); ok {
-		_, rest, _ = strings.Cut(rest, "\n")
-		s = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "```"))
-	}
-	return s
-}
-
-// failures are the types of errors of the API, with the status that each has outside of a stream.
-var failures = map[string]struct {
-	failure llm.Failure
-	status  int
-}{
-	"invalid_request_error": {llm.Rejected, 400}, "authentication_error": {llm.Rejected, 401}, "billing_error": {llm.Rejected, 402}, "permission_error": {llm.Rejected, 403},
-	"not_found_error": {llm.Rejected, 404}, "request_too_large": {llm.Rejected, 413},
-	"rate_limit_error": {llm.Limited, 429}, "timeout_error": {llm.TimedOut, 504},
-	"api_error": {llm.Broken, 500}, "overloaded_error": {llm.Broken, 529},
-	// Bedrock
-	"validationException": {llm.Rejected, 400}, "throttlingException": {llm.Limited, 429}, "serviceQuotaExceededException": {llm.Limited, 429},
-	"modelTimeoutException": {llm.TimedOut, 504}, "modelStreamErrorException": {llm.Broken, 502}, "internalServerException": {llm.Broken, 500}, "serviceUnavailableException": {llm.Broken, 503},
-}
-
-func failure(kind, text string) *llm.Error {
-	f, ok := failures[kind]
-	if !ok {
-		f.failure = llm.Broken
-	}
-	return &llm.Error{Failure: f.failure, Status: f.status, Text: or(text, kind)}
 }

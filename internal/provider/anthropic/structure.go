@@ -19,6 +19,14 @@ const (
 	exhausted
 )
 
+// next is the way to try when w was refused.
+func (w way) next(r llm.Request, model string) way {
+	if w == native && (generationOf(model) >= thinksFrom || thinks(r.Parameters.Extra)) {
+		return offered
+	}
+	return w + 1
+}
+
 // shape says where the answer is in what the model sends.
 type shape int
 

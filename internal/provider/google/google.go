@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"quarry/internal/fault"
+	"quarry/internal/llm"
 	"quarry/internal/provider"
 )
 
@@ -89,17 +90,23 @@ func parsePrivate(text string) *rsa.PrivateKey {
 	return private
 }
 
-// Authorizer sends access tokens of the account, got through the client and kept as long as they live.
-func (k *Key) Authorizer(c *provider.Client) provider.Authorizer {
+// Client makes the client of a connection that sends access tokens of the account, which are got through the same
+// guard and kept as long as they live.
+func (k *Key) Client(s *provider.Shared, c llm.Connection) (*provider.Client, error) {
+	// The endpoint of tokens is no part of the connection: it gets no headers of it.
+	bare, err := provider.NewClient(s, c, provider.Static(nil))
+	if err != nil {
+		return nil, err
+	}
 	held := provider.Key("google", k.Email, k.id, k.TokenURI, string(x509.MarshalPKCS1PrivateKey(k.private)))
-	return c.TokenAuth(held, func(ctx context.Context) (provider.Token, error) {
+	return provider.NewClient(s, c, bare.TokenAuth(held, func(ctx context.Context) (provider.Token, error) {
 		assertion, err := k.Assertion(time.Now())
 		if err != nil {
 			return provider.Token{}, err
 		}
 		form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}}
-		return c.ExchangeToken(ctx, k.TokenURI, form, nil)
-	})
+		return bare.ExchangeToken(ctx, k.TokenURI, form, nil)
+	}))
 }
 
 // Assertion is a token, signed by the key, that asks for an access token.

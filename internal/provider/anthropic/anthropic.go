@@ -1,0 +1,239 @@
+// Package anthropic speaks the Messages API to Claude, at Anthropic's own address, on Amazon Bedrock and on Google
+// Vertex, and to whatever else speaks it: bodies built, streams read, structured output asked for in the way that the
+// model takes. The calls themselves are package provider's, signatures provider/aws's, tokens provider/google's.
+// provider/dial opens it for connections of type anthropic.
+package anthropic
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"quarry/internal/fault"
+	"quarry/internal/llm"
+	"quarry/internal/provider"
+	"quarry/internal/provider/aws"
+	"quarry/internal/provider/google"
+)
+
+// Model is a model behind a connection. It is safe for concurrent use.
+type Model struct {
+	client  *provider.Client
+	conn    llm.Connection
+	url     string
+	learned atomic.Int32 // the way of asking for structured output that was not refused; 0 until one was
+}
+
+// New makes the provider of a connection; it calls nobody. Faults name what is wrong with the connection.
+func New(s *provider.Shared, c llm.Connection, e Endpoints) (*Model, error) {
+	if c.Model == "" {
+		return nil, fault.InvalidField("body.model", "must not be empty")
+	}
+	address, err := e.address(c)
+	if err != nil {
+		return nil, err
+	}
+	client, err := dial(s, c, address)
+	if err != nil {
+		return nil, err
+	}
+	return &Model{client: client, conn: c, url: address}, nil
+}
+
+// dial makes the client with the credentials of the connection.
+func dial(s *provider.Shared, c llm.Connection, address string) (*provider.Client, error) {
+	if c.Auth == nil {
+		return provider.NewClient(s, c, nil)
+	}
+	a := c.Auth
+	switch a.Type {
+	case llm.Bearer:
+		if _, err := provider.NewClient(s, c, nil); err != nil {
+			return nil, err
+		}
+		return provider.NewClient(s, c, keyHeaders(a.Token, address))
+	case llm.Header:
+		return provider.NewClient(s, c, nil)
+	case llm.BedrockAPIKey:
+		return bearer(s, c, a.APIKey, "api_key")
+	case llm.VertexAccessToken:
+		return bearer(s, c, a.AccessToken, "access_token")
+	case llm.BedrockStaticIAM:
+		for member, value := range map[string]string{"aws_access_key_id": a.AWSAccessKeyID, "aws_secret_access_key": a.AWSSecretAccessKey} {
+			if value == "" || strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }) {
+				return nil, fault.InvalidField("body.auth."+member, "must be one line of text without blanks")
+			}
+		}
+		return provider.NewClient(s, c, signer{aws.Credentials{KeyID: a.AWSAccessKeyID, Secret: a.AWSSecretAccessKey, Region: a.Region}})
+	case llm.VertexServiceAccount:
+		key, err := google.Parse(a.KeyJSON)
+		if err != nil {
+			return nil, err
+		}
+		return key.Client(s, c)
+	}
+	return nil, fault.InvalidField("body.auth.type", "%q is no way to authenticate with a model of type %q", a.Type, c.Type)
+}
+
+// keyHeaders are the headers of a token. Anthropic's own API takes its keys as x-api-key and only the tokens of OAuth as
+// bearer; of other servers that speak it some want one and some the other, so they get both.
+func keyHeaders(token, address string) provider.Static {
+	bearer := provider.Static{"Authorization": "Bearer " + token}
+	u, err := url.Parse(address)
+	own := err == nil && (u.Hostname() == "anthropic.com" || strings.HasSuffix(u.Hostname(), ".anthropic.com"))
+	switch {
+	case strings.HasPrefix(token, "sk-ant-oat"):
+		if own {
+			bearer["Anthropic-Beta"] = "oauth-2025-04-20"
+		}
+		return bearer
+	case own:
+		return provider.Static{"X-Api-Key": token}
+	}
+	bearer["X-Api-Key"] = token
+	return bearer
+}
+
+func bearer(s *provider.Shared, c llm.Connection, token, member string) (*provider.Client, error) {
+	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, fault.InvalidField("body.auth."+member, "must be one line of text without blanks")
+	}
+	return provider.NewClient(s, c, provider.Static{"Authorization": "Bearer " + token})
+}
+
+// signer signs each call for Bedrock.
+type signer struct{ aws.Credentials }
+
+// Authorize signs what r is and carries.
+func (s signer) Authorize(_ context.Context, r *http.Request, body []byte) error {
+	s.Sign(r, body, "bedrock", time.Now())
+	return nil
+}
+
+// Renew has nothing else to offer.
+func (signer) Renew(*http.Request) bool { return false }
+
+// Stream implements llm.Provider. A call that was refused for the way in which it asks for structured output is made
+// again in the next way, and the model remembers which one was taken.
+func (m *Model) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
+	if r.Format == nil {
+		return m.once(ctx, r, exhausted, emit)
+	}
+	way := max(firstWay(r, m.conn.Model, hostOf(m.conn.Auth)), way(m.learned.Load()))
+	for {
+		answer, err := m.once(ctx, r, way, emit)
+		if refusedWay(err) && way.next(r, m.conn.Model) < exhausted {
+			way = way.next(r, m.conn.Model)
+			continue
+		}
+		if err == nil && way > firstWay(r, m.conn.Model, hostOf(m.conn.Auth)) {
+			m.learned.Store(int32(way))
+		}
+		return answer, err
+	}
+}
+
+// refusedWay reports whether a call was refused for the way in which it asked for structured output.
+func refusedWay(err error) bool {
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Failure != llm.Rejected || e.Begun || e.Status != 400 && e.Status != 403 && e.Status != 422 {
+		return false
+	}
+	text := strings.ToLower(e.Text)
+	for _, word := range []string{"output_config", "output_format", "output format", "structured", "schema", "tool_choice", "allowedpartnermodelfeatures"} {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *Model) once(ctx context.Context, r llm.Request, way way, emit func(llm.Event) error) (llm.Answer, error) {
+	q := build(r, m.conn.Model, way)
+	body, header := dress(q, m.conn)
+	accept := provider.Stream
+	if hostOf(m.conn.Auth) == bedrock {
+		accept = frames
+	}
+	b := m.client.NewBuilder(r, emit)
+	resp, err := m.client.Do(ctx, provider.Call{URL: m.url, Body: body, Accept: accept, Header: header})
+	if err != nil {
+		return b.Fail(err)
+	}
+	defer resp.Close()
+	in := newReader(q, m.conn.Model, b)
+	if err := in.drain(resp); err != nil {
+		return b.Fail(err)
+	}
+	return b.Done()
+}
+
+// frames is the type of Bedrock's streams.
+const frames = "application/vnd.amazon.eventstream"
+
+// drain reads an answer to its end, in whichever of the three forms it comes.
+func (r *reader) drain(resp *provider.Response) error {
+	r.resp = resp
+	var err error
+	if kind := resp.Header.Get("Content-Type"); strings.HasPrefix(strings.ToLower(kind), frames) {
+		err = r.frames(aws.NewFrames(resp))
+	} else if streams, unfit := resp.Streams(); unfit != nil {
+		err = unfit
+	} else if streams {
+		err = r.events()
+	} else {
+		err = r.body()
+	}
+	if err != nil {
+		return err
+	}
+	return r.finish()
+}
+
+func (r *reader) events() error {
+	for e, err := range r.resp.Events() {
+		if err == nil {
+			err = r.feed(e.Data)
+		}
+		if err != nil {
+			return err
+		}
+		if r.over {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (r *reader) body() error {
+	data, err := r.resp.All()
+	if err != nil {
+		return err
+	}
+	return r.feed(data)
+}
+
+func (r *reader) frames(in *aws.Frames) error {
+	for !r.over {
+		f, err := in.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return r.resp.Cut()
+		case errors.Is(err, aws.ErrFrame):
+			return r.resp.Garbled(err)
+		case err != nil:
+			return err
+		}
+		if err := r.frame(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}

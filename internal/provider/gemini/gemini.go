@@ -1,0 +1,70 @@
+// Package gemini speaks the generateContent API of Google's Gemini, at AI Studio with a key and on Vertex with a
+// service account: addresses made of what the documentation gives to copy, bodies built, streams read. The calls
+// themselves are package provider's, tokens provider/google's. provider/dial opens it for connections of type vertex-ai.
+package gemini
+
+import (
+	"context"
+	"strings"
+
+	"quarry/internal/fault"
+	"quarry/internal/llm"
+	"quarry/internal/provider"
+	"quarry/internal/provider/google"
+)
+
+// Model is a model behind a connection. It is safe for concurrent use.
+type Model struct {
+	client *provider.Client
+	name   string
+	url    string
+}
+
+// New makes the provider of a connection; it calls nobody. Faults name what is wrong with the connection.
+func New(s *provider.Shared, c llm.Connection) (*Model, error) {
+	var key *google.Key
+	var client *provider.Client
+	var err error
+	switch a := c.Auth; {
+	case a == nil:
+		return nil, fault.InvalidField("body.auth", "is required for a model of type %q", c.Type)
+	case a.Type == llm.APIKey:
+		if a.APIKey == "" || strings.ContainsFunc(a.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
+			return nil, fault.InvalidField("body.auth.api_key", "must be one line of text without blanks")
+		}
+		client, err = provider.NewClient(s, c, provider.Static{"X-Goog-Api-Key": a.APIKey})
+	case a.Type == llm.ServiceAccount:
+		if key, err = google.Parse(a.KeyJSON); err == nil {
+			client, err = key.Client(s, c)
+		}
+	default:
+		return nil, fault.InvalidField("body.auth.type", "%q is no way to authenticate with a model of type %q", a.Type, c.Type)
+	}
+	if err != nil {
+		return nil, err
+	}
+	to, err := address(c, key)
+	if err != nil {
+		return nil, err
+	}
+	return &Model{client: client, name: c.Model, url: to}, nil
+}
+
+// Stream implements llm.Provider.
+func (m *Model) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
+	q := build(r, m.name)
+	b := m.client.NewBuilder(r, emit)
+	resp, err := m.client.Do(ctx, provider.Call{URL: m.url, Body: q.body, Accept: provider.Stream})
+	if err != nil {
+		return b.Fail(err)
+	}
+	defer resp.Close()
+	in := reader{b: b, resp: resp, model: m.name, asked: q.asked}
+	if err := in.drain(); err != nil {
+		return b.Fail(err)
+	}
+	if err := in.finish(); err != nil {
+		return b.Fail(err)
+	}
+	return b.Done()
+}

@@ -1,0 +1,240 @@
+package gemini
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// translate puts a JSON Schema in the terms of Google's Schema, which every model and both hosts take: references are
+// put in place, what it has no word for is told in the description. false is a schema that it can't say: recursive ones,
+// several types at once, schemas that are truth values.
+func translate(schema json.RawMessage) (map[string]any, bool) {
+	var root map[string]any
+	if json.Unmarshal(schema, &root) != nil || root == nil {
+		return nil, false
+	}
+	t := translation{root: root}
+	out := t.schema(root, 0)
+	return out, out != nil && t.nodes <= maxNodes
+}
+
+// maxDepth and maxNodes bound what references may unfold to: a recursive schema has no end.
+const (
+	maxDepth = 24
+	maxNodes = 5000
+)
+
+type translation struct {
+	root  map[string]any
+	nodes int
+}
+
+// asIs are the keywords that mean the same on both sides.
+var asIs = []string{"description", "title", "pattern", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties", "required", "propertyOrdering", "default", "example", "nullable"}
+
+// schema gives nil for what can't be said.
+func (t *translation) schema(in map[string]any, depth int) map[string]any {
+	t.nodes++
+	if depth > maxDepth || t.nodes > maxNodes {
+		return nil
+	}
+	in, ok := t.resolved(in)
+	if !ok {
+		return nil
+	}
+	out, told := map[string]any{}, []string{}
+	for _, key := range slices.Sorted(maps.Keys(in)) {
+		ok := true
+		switch value := in[key]; key {
+		case "type":
+			ok = typed(out, value)
+		case "properties":
+			ok = t.properties(out, value, depth)
+		case "items":
+			ok = t.into(out, "items", value, depth)
+		case "anyOf", "oneOf":
+			ok = t.anyOf(out, value, depth)
+		case "enum":
+			enum(out, value, &told)
+		case "const":
+			enum(out, []any{value}, &told)
+		case "format":
+			format(out, value, &told)
+		case "additionalProperties", "$schema", "$id", "$defs", "definitions", "$comment", "strict":
+		default:
+			if slices.Contains(asIs, key) {
+				out[key] = value
+			} else {
+				text, _ := json.Marshal(value)
+				told = append(told, key+": "+string(text))
+			}
+		}
+		if !ok {
+			return nil
+		}
+	}
+	if len(told) > 0 {
+		text, _ := out["description"].(string)
+		out["description"] = strings.TrimSpace(text + "\n(" + strings.Join(told, ", ") + ")")
+	}
+	return out
+}
+
+// resolved follows a reference within the schema, and takes the one member of allOf in; what stands beside them wins.
+func (t *translation) resolved(in map[string]any) (map[string]any, bool) {
+	for range maxDepth {
+		var from map[string]any
+		key := "$ref"
+		if ref, ok := in["$ref"].(string); ok {
+			from = t.at(ref)
+		} else if list, ok := in["allOf"].([]any); ok && len(list) == 1 {
+			key = "allOf"
+			from, _ = list[0].(map[string]any)
+		} else {
+			return in, in["allOf"] == nil
+		}
+		if from == nil {
+			return nil, false
+		}
+		both := maps.Clone(from)
+		for k, v := range in {
+			if k != key {
+				both[k] = v
+			}
+		}
+		in = both
+	}
+	return nil, false
+}
+
+func (t *translation) at(ref string) map[string]any {
+	path, ok := strings.CutPrefix(ref, "#")
+	var v any = t.root
+	for part := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		members, isMap := v.(map[string]any)
+		if !ok || !isMap {
+			return nil
+		}
+		if part != "" {
+			v = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
+		}
+	}
+	out, _ := v.(map[string]any)
+	return out
+}
+
+// typed sets type, and nullable for a type with null beside it.
+func typed(out map[string]any, value any) bool {
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	for _, v := range list {
+		name, ok := v.(string)
+		switch {
+		case !ok || out["type"] != nil && name != "null":
+			return false
+		case name == "null":
+			out["nullable"] = true
+		default:
+			out["type"] = strings.ToUpper(name)
+		}
+	}
+	return out["type"] != nil
+}
+
+func (t *translation) properties(out map[string]any, value any, depth int) bool {
+	members, ok := value.(map[string]any)
+	if !ok {
+		return false
+	}
+	translated := map[string]any{}
+	for name, v := range members {
+		if !t.into(translated, name, v, depth) {
+			return false
+		}
+	}
+	out["properties"] = translated
+	return true
+}
+
+func (t *translation) into(out map[string]any, name string, value any, depth int) bool {
+	in, ok := value.(map[string]any)
+	if !ok {
+		return false
+	}
+	s := t.schema(in, depth+1)
+	out[name] = s
+	return s != nil
+}
+
+// anyOf leaves the alternative null out and makes the rest nullable.
+func (t *translation) anyOf(out map[string]any, value any, depth int) bool {
+	list, ok := value.([]any)
+	if !ok {
+		return false
+	}
+	var variants []any
+	for _, v := range list {
+		in, ok := v.(map[string]any)
+		if !ok {
+			return false
+		}
+		if in["type"] == "null" {
+			out["nullable"] = true
+			continue
+		}
+		s := t.schema(in, depth+1)
+		if s == nil {
+			return false
+		}
+		variants = append(variants, s)
+	}
+	if len(variants) == 1 {
+		only, _ := variants[0].(map[string]any)
+		for k, v := range only {
+			if _, ok := out[k]; !ok {
+				out[k] = v
+			}
+		}
+		return true
+	}
+	out["anyOf"] = variants
+	return true
+}
+
+// enum sets the values where all of them are texts, the only ones that Google takes.
+func enum(out map[string]any, value any, told *[]string) {
+	list, _ := value.([]any)
+	var texts []string
+	for _, v := range list {
+		switch s, ok := v.(string); {
+		case ok:
+			texts = append(texts, s)
+		case v == nil:
+			out["nullable"] = true
+		default:
+			text, _ := json.Marshal(value)
+			*told = append(*told, "one of: "+string(text))
+			return
+		}
+	}
+	out["enum"] = texts
+	if _, ok := out["type"]; !ok {
+		out["type"] = "STRING"
+	}
+}
+
+// formats are those that Google knows; others make a call fail.
+var formats = []string{"date-time", "enum", "float", "double", "int32", "int64"}
+
+func format(out map[string]any, value any, told *[]string) {
+	if slices.Contains(formats, fmt.Sprint(value)) {
+		out["format"] = value
+		return
+	}
+	*told = append(*told, fmt.Sprintf("format: %v", value))
+}

@@ -1,0 +1,197 @@
+package gemini
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	"quarry/internal/llm"
+	"quarry/internal/provider"
+)
+
+// chunk is one piece of the stream; a whole answer has the same form.
+type chunk struct {
+	Candidates []struct {
+		Content struct {
+			Parts []part `json:"parts"`
+		} `json:"content"`
+		FinishReason  string `json:"finishReason"`
+		FinishMessage string `json:"finishMessage"`
+	} `json:"candidates"`
+	PromptFeedback struct {
+		BlockReason        string `json:"blockReason"`
+		BlockReasonMessage string `json:"blockReasonMessage"`
+	} `json:"promptFeedback"`
+	Usage        *usage          `json:"usageMetadata"`
+	ModelVersion string          `json:"modelVersion"`
+	Error        json.RawMessage `json:"error"`
+}
+
+type usage struct {
+	Prompt     int64 `json:"promptTokenCount"`
+	ToolPrompt int64 `json:"toolUsePromptTokenCount"`
+	Cached     int64 `json:"cachedContentTokenCount"`
+	Candidates int64 `json:"candidatesTokenCount"`
+	Thoughts   int64 `json:"thoughtsTokenCount"`
+}
+
+// counted counts thoughts as output, as Google bills them.
+func (u *usage) counted() llm.Usage {
+	if u == nil {
+		return llm.Usage{Estimated: true}
+	}
+	return llm.Usage{Input: u.Prompt + u.ToolPrompt, Cached: u.Cached, Output: u.Candidates + u.Thoughts, Reasoning: u.Thoughts}
+}
+
+// reader puts an answer together. It is for one call.
+type reader struct {
+	b     *provider.Builder
+	resp  *provider.Response
+	model string // that was asked for
+	asked bool   // the text is JSON only by request: it is given when it is complete
+
+	text    strings.Builder // with asked
+	usage   *usage
+	stop    string
+	message string
+}
+
+// drain reads an answer to its end, in whichever form it comes.
+func (r *reader) drain() error {
+	streams, err := r.resp.Streams()
+	if err != nil {
+		return err
+	}
+	if !streams {
+		return r.body()
+	}
+	for e, err := range r.resp.Events() {
+		if err == nil {
+			err = r.feed(e.Data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// body reads what comes as JSON: an object, or, from servers that don't know alt=sse, a list of them.
+func (r *reader) body() error {
+	data, err := r.resp.All()
+	if err != nil {
+		return err
+	}
+	list := []json.RawMessage{data}
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
+		if err := json.Unmarshal(data, &list); err != nil {
+			return r.resp.Garbled(err)
+		}
+	}
+	for _, one := range list {
+		if err := r.feed(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) feed(data []byte) error {
+	if string(bytes.TrimSpace(data)) == "[DONE]" {
+		return nil // gateways end streams that way
+	}
+	var c chunk
+	if err := json.Unmarshal(data, &c); err != nil {
+		return r.resp.Garbled(err)
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		return r.resp.Said(data)
+	}
+	if c.ModelVersion != "" {
+		r.b.Answer.Model = c.ModelVersion
+	}
+	if c.Usage != nil {
+		r.usage = c.Usage
+	}
+	if p := c.PromptFeedback; p.BlockReason != "" && p.BlockReason != "BLOCKED_REASON_UNSPECIFIED" {
+		r.stop, r.message = "SAFETY", join(p.BlockReasonMessage, p.BlockReason)
+	}
+	if len(c.Candidates) == 0 {
+		return nil
+	}
+	one := c.Candidates[0]
+	for _, p := range one.Content.Parts {
+		if err := r.part(p); err != nil {
+			return err
+		}
+	}
+	if one.FinishReason != "" {
+		r.stop, r.message = one.FinishReason, one.FinishMessage
+	}
+	return nil
+}
+
+func (r *reader) part(p part) error {
+	switch {
+	case p.FunctionCall != nil:
+		id := p.FunctionCall.ID
+		state := stateOf(r.model, memory{ID: id, Signature: p.ThoughtSignature})
+		if id == "" {
+			id = newID()
+		}
+		return r.b.Call(llm.ToolCall{ID: id, Name: p.FunctionCall.Name, Arguments: p.FunctionCall.Args, State: state})
+	case p.Thought:
+		return r.b.Reasoning(p.Text)
+	case r.asked:
+		r.text.WriteString(p.Text)
+		return nil
+	}
+	return r.b.Text(p.Text)
+}
+
+// newID is the id of a call that came without one. Results name their call by it, so it must be told from those of earlier turns.
+func newID() string {
+	var b [9]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "call_" + hex.EncodeToString(b[:])
+}
+
+// finish ends the answer when the stream has ended: why the model stopped and what it took.
+func (r *reader) finish() error {
+	a := &r.b.Answer
+	a.Usage = r.usage.counted()
+	switch r.stop {
+	case "":
+		return r.resp.Cut()
+	case "STOP", "FINISH_REASON_UNSPECIFIED":
+		a.Reason = llm.Stop
+		return r.settle()
+	case "MAX_TOKENS":
+		a.Reason = llm.Length
+		return nil
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MISSING_THOUGHT_SIGNATURE", "OTHER", "CONTINUATION":
+		// What the model did wrong may go right when asked again.
+		e := r.resp.Failed(llm.Broken, "it stopped for the reason "+join(r.stop, r.message))
+		e.Status = 0
+		return e
+	}
+	// SAFETY, RECITATION, LANGUAGE, BLOCKLIST, PROHIBITED_CONTENT, SPII, IMAGE_…, and what comes to be refused later.
+	a.Reason, a.Refusal = llm.Refused, r.message
+	if a.Refusal == "" {
+		a.Refusal = r.stop
+	}
+	return nil
+}
+
+func (r *reader) settle() error {
+	if !r.asked || len(r.b.Answer.Calls) > 0 {
+		return nil
+	}
+	text, ok := provider.BareJSON(r.text.String())
+	if text != "" && !ok {
+		return r.resp.Failed(llm.Broken, "its answer is not the JSON that was asked for")
+	}
+	return r.b.Text(text)
+}
