@@ -84,7 +84,16 @@ func (messages) usage(r *Reply, output int64) obj {
 	u := r.usage()
 	return obj{
 		"input_tokens": u.Input - u.Cached, "cache_creation_input_tokens": 0, "cache_read_input_tokens": u.Cached, "output_tokens": output,
+		"output_tokens_details": obj{"thinking_tokens": u.Reasoning},
 	}
+}
+
+// details tell of a refusal.
+func (messages) details(r *Reply) any {
+	if r.Refusal == "" {
+		return nil
+	}
+	return obj{"type": "refusal", "category": nil, "explanation": r.Refusal}
 }
 
 func (d messages) whole(c *call, r *Reply) any {
@@ -97,7 +106,7 @@ func (d messages) whole(c *call, r *Reply) any {
 	}
 	return obj{
 		"id": "msg_1", "type": "message", "role": "assistant", "model": r.model(c), "content": blocks,
-		"stop_reason": d.stop(c, r), "stop_sequence": nil, "usage": d.usage(r, r.usage().Output),
+		"stop_reason": d.stop(c, r), "stop_sequence": nil, "stop_details": d.details(r), "usage": d.usage(r, r.usage().Output),
 	}
 }
 
@@ -138,9 +147,9 @@ func (d messages) frames(c *call, r *Reply) []frame {
 	}
 	usage := obj{}
 	if r.Fault != NoUsage {
-		usage["output_tokens"] = r.usage().Output
+		usage["output_tokens"], usage["output_tokens_details"] = r.usage().Output, obj{"thinking_tokens": r.usage().Reasoning}
 	}
-	add(false, "message_delta", obj{"delta": obj{"stop_reason": d.stop(c, r), "stop_sequence": nil}, "usage": usage})
+	add(false, "message_delta", obj{"delta": obj{"stop_reason": d.stop(c, r), "stop_sequence": nil, "stop_details": d.details(r)}, "usage": usage})
 	add(false, "message_stop", obj{})
 	return out
 }

@@ -1,0 +1,44 @@
+package gemini_test
+
+import (
+	"net/http"
+	"testing"
+
+	"quarry/internal/llm"
+	"quarry/internal/llm/llmtest"
+	"quarry/internal/provider"
+	"quarry/internal/provider/gemini"
+	"quarry/internal/provider/google/googletest"
+	"quarry/internal/provider/scripted"
+)
+
+type dialer struct {
+	shared   *provider.Shared
+	tokenURI string // "" leaves the credentials as they are
+}
+
+func (d dialer) Open(c llm.Connection) (llm.Provider, error) {
+	if c.Auth != nil && c.Auth.Type == llm.ServiceAccount {
+		c.Auth = &llm.Auth{Type: llm.ServiceAccount, KeyJSON: googletest.KeyJSON(d.tokenURI)}
+	}
+	return gemini.New(d.shared, c)
+}
+
+func dial(_ testing.TB, s *scripted.Server) llm.Dialer {
+	return dialer{provider.NewShared(http.DefaultClient), s.URL + "/oauth/token"}
+}
+
+// The adapter keeps the promises of llm.Provider, at AI Studio and on Vertex.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	for name, a := range map[string]llmtest.Adapter{
+		"studio": {Path: "/v1beta", Auth: &llm.Auth{Type: llm.APIKey, APIKey: "AIza-a-key-of-ai-studio"}},
+		"vertex": {Path: "/v1/projects/acme/locations/europe-west4", Auth: &llm.Auth{Type: llm.ServiceAccount}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a.Type, a.Dial, a.ParsedArguments, a.NoCallID, a.OwnSchemas = llm.Vertex, dial, true, true, true
+			llmtest.Run(t, a)
+		})
+	}
+}
