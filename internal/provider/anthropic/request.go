@@ -63,8 +63,9 @@ type choice struct {
 
 // request is what build makes: the body without what depends on the host, and how its answer is to be read.
 type request struct {
-	body  body
-	shape shape
+	body       body
+	shape      shape
+	structured bool
 	// output is the tool whose input is the answer; "" for none. wrapped says that the answer is in its member "value".
 	output  string
 	wrapped bool
@@ -73,7 +74,7 @@ type request struct {
 // build makes the body of a request for a model. way is how structured output is asked for.
 func build(r llm.Request, model string, way way) request {
 	gen := generationOf(model)
-	out := request{body: body{}}
+	out := request{body: body{}, structured: r.Format != nil}
 	for name, value := range r.Parameters.Extra {
 		if !reserved[name] && string(value) != "null" {
 			out.body[name] = value

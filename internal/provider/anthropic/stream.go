@@ -94,7 +94,7 @@ type reader struct {
 
 	open    map[int]*piece // blocks that have begun and not ended, with what came of them
 	signed  []json.RawMessage
-	said    bool            // text of the answer was passed on
+	form    strings.Builder // structured output as it was passed on
 	aside   strings.Builder // text beside structured output
 	outcome string          // structured output that is given when it is complete
 	given   bool            // structured output came
@@ -264,7 +264,9 @@ func (r *reader) text(s string) error {
 	if s == "" {
 		return nil
 	}
-	r.said = true
+	if r.request.structured {
+		r.form.WriteString(s)
+	}
 	return r.b.Text(s)
 }
 
@@ -295,10 +297,13 @@ func (r *reader) finish() error {
 	return nil
 }
 
-// settle gives structured output that had to be complete first.
+// settle gives structured output that had to be complete first, and holds it to being JSON.
 func (r *reader) settle() error {
-	if r.request.shape == text || r.said || len(r.b.Answer.Calls) > 0 && !r.given {
+	if !r.request.structured || len(r.b.Answer.Calls) > 0 && !r.given {
 		return nil
+	}
+	if r.form.Len() > 0 || r.request.shape == text { // streamed
+		return r.valid(r.form.String())
 	}
 	out := r.outcome
 	if !r.given {
@@ -311,9 +316,17 @@ func (r *reader) settle() error {
 			out = string(w.Value)
 		}
 	}
-	out, ok := provider.BareJSON(out)
-	if out != "" && !ok {
-		return r.resp.Failed(llm.Broken, "its answer is not the JSON that was asked for")
+	out, _ = provider.BareJSON(out)
+	if err := r.valid(out); err != nil {
+		return err
 	}
 	return r.text(out)
+}
+
+// valid takes an empty text for one: that is a failure of its own.
+func (r *reader) valid(out string) error {
+	if out == "" || json.Valid([]byte(out)) {
+		return nil
+	}
+	return r.resp.Failed(llm.Broken, "its answer is not the JSON that was asked for")
 }

@@ -59,7 +59,7 @@ func (m *Model) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) 
 		return b.Fail(err)
 	}
 	defer resp.Close()
-	in := reader{b: b, resp: resp, model: m.name, asked: q.asked}
+	in := reader{b: b, resp: resp, model: m.name, form: r.Format != nil, asked: q.asked}
 	if err := in.drain(); err != nil {
 		return b.Fail(err)
 	}

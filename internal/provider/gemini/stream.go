@@ -50,9 +50,10 @@ type reader struct {
 	b     *provider.Builder
 	resp  *provider.Response
 	model string // that was asked for
-	asked bool   // the text is JSON only by request: it is given when it is complete
+	form  bool   // the text is to be JSON
+	asked bool   // and is so only by request: it is given when it is complete
 
-	text    strings.Builder // with asked
+	text    strings.Builder // with form
 	usage   *usage
 	stop    string
 	message string
@@ -144,9 +145,11 @@ func (r *reader) part(p part) error {
 		return r.b.Call(llm.ToolCall{ID: id, Name: p.FunctionCall.Name, Arguments: p.FunctionCall.Args, State: state})
 	case p.Thought:
 		return r.b.Reasoning(p.Text)
-	case r.asked:
+	case r.form:
 		r.text.WriteString(p.Text)
-		return nil
+		if r.asked {
+			return nil
+		}
 	}
 	return r.b.Text(p.Text)
 }
@@ -185,13 +188,17 @@ func (r *reader) finish() error {
 	return nil
 }
 
+// settle gives JSON that had to be complete first, and holds all of it to being JSON.
 func (r *reader) settle() error {
-	if !r.asked || len(r.b.Answer.Calls) > 0 {
+	if !r.form || len(r.b.Answer.Calls) > 0 {
 		return nil
 	}
 	text, ok := provider.BareJSON(r.text.String())
 	if text != "" && !ok {
 		return r.resp.Failed(llm.Broken, "its answer is not the JSON that was asked for")
+	}
+	if !r.asked {
+		return nil
 	}
 	return r.b.Text(text)
 }

@@ -1,0 +1,196 @@
+package anthropic_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/fault"
+	"quarry/internal/llm"
+	"quarry/internal/provider"
+	"quarry/internal/provider/anthropic"
+	"quarry/internal/provider/google/googletest"
+)
+
+// wire stands in for the network: it keeps what was sent and answers with texts in turn, the last again and again.
+type wire struct {
+	kind    string // of the answers; "" is an event stream
+	status  int    // of all answers but the last
+	answers []string
+
+	sent   []*http.Request
+	bodies []string
+}
+
+func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	w.sent, w.bodies = append(w.sent, r), append(w.bodies, string(body))
+	status, kind := http.StatusOK, w.kind
+	if len(w.sent) < len(w.answers) && w.status != 0 {
+		status, kind = w.status, "application/json"
+	}
+	if kind == "" {
+		kind = "text/event-stream"
+	}
+	text := w.answers[min(len(w.sent), len(w.answers))-1]
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
+}
+
+// well is an answer of which nothing matters.
+const well = `data: {"type":"message_start","message":{"model":"m","usage":{"input_tokens":1,"output_tokens":1}}}
+
+data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
+
+data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Well."}}
+
+data: {"type":"content_block_stop","index":0}
+
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}
+
+data: {"type":"message_stop"}
+
+`
+
+func key() *llm.Auth { return &llm.Auth{Type: llm.Bearer, Token: "sk-ant-api03-0123456789"} }
+
+func open(t testing.TB, w *wire, c llm.Connection) *anthropic.Model {
+	t.Helper()
+	c.Type, c.Name = llm.Anthropic, "claude"
+	if c.Model == "" {
+		c.Model = "claude-3-5-sonnet-20241022"
+	}
+	if len(w.answers) == 0 {
+		w.answers = []string{well}
+	}
+	m, err := anthropic.New(provider.NewShared(&http.Client{Transport: w}), c, anthropic.Endpoints{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// The address, headers and envelope are what each host wants, whatever uri a cloud-hosted connection states.
+func TestHosts(t *testing.T) {
+	t.Parallel()
+	const vertexToken = "ya29.token"
+	for _, c := range []struct {
+		name    string
+		conn    llm.Connection
+		url     string
+		header  http.Header
+		absent  []string
+		members string
+	}{
+		{"direct", llm.Connection{Auth: key()}, "https://api.anthropic.com/v1/messages", http.Header{"X-Api-Key": {"sk-ant-api03-0123456789"}, "Anthropic-Version": {"2023-06-01"}}, []string{"Authorization"}, `{"model":"claude-3-5-sonnet-20241022","stream":true}`},
+		{"oauth token", llm.Connection{Auth: &llm.Auth{Type: llm.Bearer, Token: "sk-ant-oat01-0123"}}, "https://api.anthropic.com/v1/messages", http.Header{"Authorization": {"Bearer sk-ant-oat01-0123"}, "Anthropic-Beta": {"oauth-2025-04-20"}}, []string{"X-Api-Key"}, ""},
+		{"gateway", llm.Connection{URI: "http://gateway.test:4000/", Auth: key()}, "http://gateway.test:4000/v1/messages", http.Header{"X-Api-Key": {"sk-ant-api03-0123456789"}, "Authorization": {"Bearer sk-ant-api03-0123456789"}}, nil, ""},
+		{"gateway below a path", llm.Connection{URI: "http://gateway.test/claude/v1", Auth: key()}, "http://gateway.test/claude/v1/messages", nil, nil, ""},
+		{"own path", llm.Connection{URI: "http://gateway.test/x?team=7", Auth: key()}, "http://gateway.test/x?team=7", nil, nil, ""},
+		{"header", llm.Connection{URI: "http://gateway.test/v1/messages", Auth: &llm.Auth{Type: llm.Header, Header: "api-key", Value: "v"}, Headers: map[string]string{"Anthropic-Beta": "a"}}, "http://gateway.test/v1/messages", http.Header{"Api-Key": {"v"}, "Anthropic-Beta": {"a"}}, []string{"Authorization", "X-Api-Key"}, ""},
+		{"bedrock key", llm.Connection{URI: "http://elsewhere.test", Model: "us.anthropic.claude-sonnet-4-20250514-v1:0", Auth: &llm.Auth{Type: llm.BedrockAPIKey, APIKey: "k", Region: "us-east-1"}, Headers: map[string]string{"anthropic-beta": "a,b"}}, "https://bedrock-runtime.us-east-1.amazonaws.com/model/us.anthropic.claude-sonnet-4-20250514-v1%3A0/invoke-with-response-stream", http.Header{"Authorization": {"Bearer k"}, "Accept": {"application/vnd.amazon.eventstream"}}, []string{"Anthropic-Version"}, `{"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["a","b"]}`},
+		{"bedrock in China", llm.Connection{Auth: &llm.Auth{Type: llm.BedrockAPIKey, APIKey: "k", Region: "cn-north-1"}}, "https://bedrock-runtime.cn-north-1.amazonaws.com.cn/model/claude-3-5-sonnet-20241022/invoke-with-response-stream", nil, nil, ""},
+		{"vertex", llm.Connection{URI: "http://elsewhere.test", Model: "claude-sonnet-4@20250514", Auth: &llm.Auth{Type: llm.VertexAccessToken, AccessToken: vertexToken, Project: "acme", Region: "us-east5"}}, "https://us-east5-aiplatform.googleapis.com/v1/projects/acme/locations/us-east5/publishers/anthropic/models/claude-sonnet-4@20250514:streamRawPredict", http.Header{"Authorization": {"Bearer ya29.token"}}, []string{"Anthropic-Version"}, `{"anthropic_version":"vertex-2023-10-16","stream":true}`},
+		{"vertex, global", llm.Connection{Auth: &llm.Auth{Type: llm.VertexAccessToken, AccessToken: vertexToken, Project: "acme", Region: "global"}}, "https://aiplatform.googleapis.com/v1/projects/acme/locations/global/publishers/anthropic/models/claude-3-5-sonnet-20241022:streamRawPredict", nil, nil, ""},
+		{"vertex, a continent", llm.Connection{Auth: &llm.Auth{Type: llm.VertexAccessToken, AccessToken: vertexToken, Project: "acme", Region: "eu"}}, "https://aiplatform.eu.rep.googleapis.com/v1/projects/acme/locations/eu/publishers/anthropic/models/claude-3-5-sonnet-20241022:streamRawPredict", nil, nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := &wire{}
+			if _, err := llm.Complete(t.Context(), open(t, w, c.conn), llm.Request{Messages: []llm.Message{llm.Text(llm.User, "Hm?")}}); err != nil {
+				t.Fatal(err)
+			}
+			sent := w.sent[0]
+			if got := sent.URL.String(); got != c.url {
+				t.Errorf("sent to %s, want %s", got, c.url)
+			}
+			for name, want := range c.header {
+				if diff := cmp.Diff(want, sent.Header[name]); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", name, diff)
+				}
+			}
+			for _, name := range c.absent {
+				if got := sent.Header.Get(name); got != "" {
+					t.Errorf("%s is %q, want none", name, got)
+				}
+			}
+			body := object(t, w.bodies[0])
+			if c.members != "" {
+				want := object(t, c.members)
+				for _, name := range []string{"model", "stream", "anthropic_version", "anthropic_beta"} {
+					if diff := cmp.Diff(want[name], body[name]); diff != "" {
+						t.Errorf("%s (-want +got):\n%s", name, diff)
+					}
+				}
+			}
+		})
+	}
+}
+
+func object(t testing.TB, text string) map[string]any {
+	t.Helper()
+	var out map[string]any
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return out
+}
+
+// What is wrong with a connection is said before anything is called.
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	iam := llm.Auth{Type: llm.BedrockStaticIAM, AWSAccessKeyID: "AKID", AWSSecretAccessKey: "s", Region: "us-east-1"}
+	with := func(a llm.Auth, set func(*llm.Auth)) *llm.Auth { set(&a); return &a }
+	vertex := llm.Auth{Type: llm.VertexAccessToken, AccessToken: "t", Project: "acme", Region: "global"}
+	for name, c := range map[string]struct {
+		conn llm.Connection
+		want string
+	}{
+		"variant of others":   {llm.Connection{Auth: &llm.Auth{Type: llm.APIKey, APIKey: "k"}}, "body.auth.type"},
+		"empty token":         {llm.Connection{Auth: &llm.Auth{Type: llm.Bearer}}, "body.auth.token"},
+		"no region":           {llm.Connection{Auth: with(iam, func(a *llm.Auth) { a.Region = "" })}, "body.auth.region"},
+		"region with a host":  {llm.Connection{Auth: with(iam, func(a *llm.Auth) { a.Region = "evil.test/" })}, "body.auth.region"},
+		"region that escapes": {llm.Connection{Auth: with(vertex, func(a *llm.Auth) { a.Region = "x.evil" })}, "body.auth.region"},
+		"project with a path": {llm.Connection{Auth: with(vertex, func(a *llm.Auth) { a.Project = "../other" })}, "body.auth.project"},
+		"secret of two lines": {llm.Connection{Auth: with(iam, func(a *llm.Auth) { a.AWSSecretAccessKey = "a\nb" })}, "body.auth.aws_secret_access_key"},
+		"no key file":         {llm.Connection{Auth: &llm.Auth{Type: llm.VertexServiceAccount, KeyJSON: `{"type":"authorized_user"}`, Project: "acme", Region: "global"}}, "body.auth.key_json"},
+		"no address":          {llm.Connection{URI: "ftp://x", Auth: key()}, "body.uri"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.conn.Model, c.conn.Type = "m", llm.Anthropic
+			_, err := anthropic.New(provider.NewShared(http.DefaultClient), c.conn, anthropic.Endpoints{})
+			var f *fault.Fault
+			if !errors.As(err, &f) || len(f.Fields) != 1 || f.Fields[c.want] == "" {
+				t.Errorf("got %v, want a fault of %s", err, c.want)
+			}
+		})
+	}
+}
+
+// A service account's token is fetched once for many calls, from the endpoint that its key names.
+func TestServiceAccount(t *testing.T) {
+	t.Parallel()
+	w := &wire{answers: []string{`{"access_token":"ya29.fetched","expires_in":3600}`, well}, kind: "", status: 200}
+	m := open(t, w, llm.Connection{Auth: &llm.Auth{Type: llm.VertexServiceAccount, KeyJSON: googletest.KeyJSON("https://tokens.test/token"), Project: "acme", Region: "us-east5"}})
+	for range 2 {
+		if _, err := llm.Complete(t.Context(), m, llm.Request{Messages: []llm.Message{llm.Text(llm.User, "Hm?")}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, r := range w.sent {
+		got = append(got, r.URL.Host+" "+r.Header.Get("Authorization"))
+	}
+	want := []string{"tokens.test ", "us-east5-aiplatform.googleapis.com Bearer ya29.fetched", "us-east5-aiplatform.googleapis.com Bearer ya29.fetched"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
