@@ -3,6 +3,7 @@ package gemini
 import (
 	"encoding/base64"
 	"encoding/json"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -275,12 +276,29 @@ func pieces(parts []llm.Part) (out []part) {
 			out = append(out, part{Text: p.Text})
 		}
 		if i := p.Image; i != nil && i.URL != "" {
-			out = append(out, part{FileData: &file{i.MimeType, i.URL}})
+			out = append(out, part{FileData: &file{kindOf(i), i.URL}})
 		} else if i != nil && len(i.Data) > 0 {
 			out = append(out, part{InlineData: &blob{i.MimeType, base64.StdEncoding.EncodeToString(i.Data)}})
 		}
 	}
 	return out
+}
+
+// kindOf is the media type of an image by address, which Vertex wants: as it is stated, else by the end of the address.
+func kindOf(i *llm.Image) string {
+	if i.MimeType != "" {
+		return i.MimeType
+	}
+	name, _, _ := strings.Cut(i.URL, "?")
+	switch strings.ToLower(path.Ext(name)) {
+	case ".png":
+		return "image/png"
+	case ".webp":
+		return "image/webp"
+	case ".gif":
+		return "image/gif"
+	}
+	return "image/jpeg"
 }
 
 // memory is what a call carries back to the model that made it.

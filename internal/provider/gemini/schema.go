@@ -132,18 +132,20 @@ func typed(out map[string]any, value any) bool {
 	if !ok {
 		list = []any{value}
 	}
+	kind := ""
 	for _, v := range list {
 		name, ok := v.(string)
 		switch {
-		case !ok || out["type"] != nil && name != "null":
+		case !ok || kind != "" && name != "null":
 			return false
 		case name == "null":
 			out["nullable"] = true
 		default:
-			out["type"] = strings.ToUpper(name)
+			kind = strings.ToUpper(name)
 		}
 	}
-	return out["type"] != nil
+	out["type"] = kind
+	return kind != ""
 }
 
 func (t *translation) properties(out map[string]any, value any, depth int) bool {
