@@ -28,9 +28,12 @@ type wire struct {
 }
 
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
 	}
 	w.sent, w.bodies = append(w.sent, r), append(w.bodies, string(body))
 	status, kind := http.StatusOK, w.kind
@@ -192,5 +195,35 @@ func TestServiceAccount(t *testing.T) {
 	want := []string{"tokens.test ", "us-east5-aiplatform.googleapis.com Bearer ya29.fetched", "us-east5-aiplatform.googleapis.com Bearer ya29.fetched"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// The models of an address are listed as they are registered; OpenAI's list is none.
+func TestCatalog(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		conn        llm.Connection
+		answer, url string
+		want        llm.Catalog
+	}{
+		{llm.Connection{URI: "http://gateway.test", Auth: key()}, `{"data":[{"type":"model","id":"claude-x","max_input_tokens":200000},{"type":"model","id":"claude-y"}]}`, "http://gateway.test/v1/models?limit=1000",
+			llm.Catalog{URI: "http://gateway.test/v1/messages", Offers: []llm.Offer{{Model: "claude-x", Capabilities: llm.Capabilities{ContextLimit: ref(200000)}}, {Model: "claude-y"}}}},
+		{llm.Connection{URI: "http://gateway.test/v1", Auth: key()}, `{"object":"list","data":[{"object":"model","id":"gpt"}]}`, "http://gateway.test/v1/models?limit=1000", llm.Catalog{}},
+		{llm.Connection{Auth: &llm.Auth{Type: llm.BedrockAPIKey, APIKey: "k", Region: "us-east-1"}}, "", "", llm.Catalog{}},
+	} {
+		w := &wire{kind: "application/json", answers: []string{c.answer}}
+		got, err := anthropic.Catalog(t.Context(), provider.NewShared(&http.Client{Transport: w}), c.conn)
+		if (err != nil) != (c.want.URI == "") {
+			t.Errorf("%s: %v", c.conn.URI, err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.conn.URI, diff)
+		}
+		if c.url == "" && len(w.sent) == 0 {
+			continue
+		}
+		if w.sent[0].URL.String() != c.url || w.sent[0].Header.Get("Anthropic-Version") == "" {
+			t.Errorf("%s: asked %s", c.conn.URI, w.sent[0].URL)
+		}
 	}
 }

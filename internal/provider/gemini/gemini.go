@@ -22,24 +22,10 @@ type Model struct {
 
 // New makes the provider of a connection; it calls nobody. Faults name what is wrong with the connection.
 func New(s *provider.Shared, c llm.Connection) (*Model, error) {
-	var key *google.Key
-	var client *provider.Client
-	var err error
-	switch a := c.Auth; {
-	case a == nil:
+	if c.Auth == nil {
 		return nil, fault.InvalidField("body.auth", "is required for a model of type %q", c.Type)
-	case a.Type == llm.APIKey:
-		if a.APIKey == "" || strings.ContainsFunc(a.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return nil, fault.InvalidField("body.auth.api_key", "must be one line of text without blanks")
-		}
-		client, err = provider.NewClient(s, c, provider.Static{"X-Goog-Api-Key": a.APIKey})
-	case a.Type == llm.ServiceAccount:
-		if key, err = google.Parse(a.KeyJSON); err == nil {
-			client, err = key.Client(s, c)
-		}
-	default:
-		return nil, fault.InvalidField("body.auth.type", "%q is no way to authenticate with a model of type %q", a.Type, c.Type)
 	}
+	client, key, err := dial(s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +34,26 @@ func New(s *provider.Shared, c llm.Connection) (*Model, error) {
 		return nil, err
 	}
 	return &Model{client: client, name: c.Model, url: to}, nil
+}
+
+// dial makes the client with the credentials of the connection; key is that of a service account, otherwise nil.
+func dial(s *provider.Shared, c llm.Connection) (client *provider.Client, key *google.Key, err error) {
+	switch a := c.Auth; {
+	case a == nil:
+		client, err = provider.NewClient(s, c, nil)
+	case a.Type == llm.APIKey:
+		if a.APIKey == "" || strings.ContainsFunc(a.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
+			return nil, nil, fault.InvalidField("body.auth.api_key", "must be one line of text without blanks")
+		}
+		client, err = provider.NewClient(s, c, provider.Static{"X-Goog-Api-Key": a.APIKey})
+	case a.Type == llm.ServiceAccount:
+		if key, err = google.Parse(a.KeyJSON); err == nil {
+			client, err = key.Client(s, c)
+		}
+	default:
+		return nil, nil, fault.InvalidField("body.auth.type", "%q is no way to authenticate with a model of type %q", a.Type, c.Type)
+	}
+	return client, key, err
 }
 
 // Stream implements llm.Provider.

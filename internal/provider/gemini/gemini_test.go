@@ -28,9 +28,12 @@ type wire struct {
 }
 
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
 	}
 	kind, text := w.kind, w.answer
 	if text == "" {
@@ -350,6 +353,35 @@ func TestStateGoesBack(t *testing.T) {
 	want := object(t, `{"contents":[{"role":"user","parts":[{"text":"?"}]},{"role":"model","parts":[{"functionCall":{"name":"find","id":"g1","args":{}},"thoughtSignature":"c2ln"}]},{"role":"user","parts":[{"functionResponse":{"name":"find","id":"g1","response":{"output":"x"}}}]}]}`)
 	if diff := cmp.Diff(want, object(t, w.bodies[0])); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
+	}
+}
+
+// The models of an address are listed as they are registered; a list of something else is none.
+func TestCatalog(t *testing.T) {
+	t.Parallel()
+	account := &llm.Auth{Type: llm.ServiceAccount, KeyJSON: googletest.KeyJSON("https://tokens.test/token")}
+	for _, c := range []struct {
+		uri, answer, url string
+		auth             *llm.Auth
+		want             llm.Catalog
+	}{
+		{studio + "/models/x:generateContent", `{"models":[{"name":"models/gemini-x","inputTokenLimit":1048576,"supportedGenerationMethods":["generateContent","countTokens"]},{"name":"models/embedding-1","supportedGenerationMethods":["embedContent"]}]}`,
+			studio + "/models?pageSize=1000", &llm.Auth{Type: llm.APIKey, APIKey: "k"}, llm.Catalog{URI: studio, Offers: []llm.Offer{{Model: "gemini-x", Capabilities: llm.Capabilities{ContextLimit: ref(1048576)}}}}},
+		{"https://us-central1-aiplatform.googleapis.com", `{"publisherModels":[{"name":"publishers/google/models/gemini-y"},{"name":"publishers/google/models/imagen"}]}`,
+			"https://us-central1-aiplatform.googleapis.com/v1beta1/publishers/google/models?pageSize=1000", account, llm.Catalog{URI: "https://us-central1-aiplatform.googleapis.com/v1/projects/acme/locations/us-central1/publishers/google", Offers: []llm.Offer{{Model: "gemini-y"}}}},
+		{"http://other.test", `{"data":[{"id":"gpt"}]}`, "http://other.test/v1beta/models?pageSize=1000", nil, llm.Catalog{}},
+	} {
+		w := &wire{kind: "application/json", answer: c.answer}
+		got, err := gemini.Catalog(t.Context(), provider.NewShared(&http.Client{Transport: w}), llm.Connection{Type: llm.Vertex, URI: c.uri, Auth: c.auth})
+		if (err != nil) != (c.want.URI == "") {
+			t.Errorf("%s: %v", c.uri, err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.uri, diff)
+		}
+		if w.sent[0].URL.String() != c.url || w.sent[0].Method != http.MethodGet {
+			t.Errorf("%s: asked %s", c.uri, w.sent[0].URL)
+		}
 	}
 }
 
