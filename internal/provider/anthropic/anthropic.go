@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"quarry/internal/fault"
@@ -23,10 +22,9 @@ import (
 
 // Model is a model behind a connection. It is safe for concurrent use.
 type Model struct {
-	client  *provider.Client
-	conn    llm.Connection
-	url     string
-	learned atomic.Int32 // the way of asking for structured output that was not refused; 0 until one was
+	client *provider.Client
+	conn   llm.Connection
+	url    string
 }
 
 // New makes the provider of a connection; it calls nobody. Faults name what is wrong with the connection.
@@ -119,22 +117,24 @@ func (s signer) Authorize(_ context.Context, r *http.Request, body []byte) error
 func (signer) Renew(*http.Request) bool { return false }
 
 // Stream implements llm.Provider. A call that was refused for the way in which it asks for structured output is made
-// again in the next way, and the model remembers which one was taken.
+// again in the next way, and later calls begin there.
 func (m *Model) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
 	if r.Format == nil {
 		return m.once(ctx, r, exhausted, emit)
 	}
-	way := max(firstWay(r, m.conn.Model, hostOf(m.conn.Auth)), way(m.learned.Load()))
+	way := firstWay(r, m.conn.Model, hostOf(m.conn.Auth))
 	for {
-		answer, err := m.once(ctx, r, way, emit)
-		if refusedWay(err) && way.next(r, m.conn.Model) < exhausted {
-			way = way.next(r, m.conn.Model)
+		next := way.next(r, m.conn.Model)
+		if refused, _ := m.client.Knows(way.matter()); refused && next < exhausted {
+			way = next
 			continue
 		}
-		if err == nil && way > firstWay(r, m.conn.Model, hostOf(m.conn.Auth)) {
-			m.learned.Store(int32(way))
+		answer, err := m.once(ctx, r, way, emit)
+		if !refusedWay(err) || next >= exhausted {
+			return answer, err
 		}
-		return answer, err
+		m.client.Learn(way.matter(), true)
+		way = next
 	}
 }
 

@@ -1,11 +1,11 @@
 package anthropic_test
 
 import (
-	"net/http"
 	"testing"
 
 	"quarry/internal/llm"
 	"quarry/internal/llm/llmtest"
+	"quarry/internal/outbound"
 	"quarry/internal/provider"
 	"quarry/internal/provider/anthropic"
 	"quarry/internal/provider/scripted"
@@ -19,7 +19,7 @@ type dialer struct {
 func (d dialer) Open(c llm.Connection) (llm.Provider, error) { return anthropic.New(d.shared, c, d.at) }
 
 func dial(_ testing.TB, s *scripted.Server) llm.Dialer {
-	return dialer{provider.NewShared(http.DefaultClient), anthropic.Endpoints{Bedrock: s.URL, Vertex: s.URL}}
+	return dialer{provider.NewShared(outbound.New(outbound.Config{AllowPrivate: true})), anthropic.Endpoints{Bedrock: s.URL, Vertex: s.URL}}
 }
 
 // The adapter keeps the promises of llm.Provider at every host.

@@ -27,6 +27,11 @@ func (w way) next(r llm.Request, model string) way {
 	return w + 1
 }
 
+// matter is what is learned about a way: that it was refused.
+func (w way) matter() string {
+	return "structured output in way " + string(rune('0'+w)) + " is refused"
+}
+
 // shape says where the answer is in what the model sends.
 type shape int
 

@@ -9,6 +9,8 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 	"quarry/internal/provider"
+	"quarry/internal/provider/anthropic"
+	"quarry/internal/provider/gemini"
 	"quarry/internal/provider/openai"
 )
 
@@ -23,6 +25,10 @@ func (d *Dialer) Open(c llm.Connection) (llm.Provider, error) {
 	switch c.Type {
 	case llm.OpenAI, llm.Responses:
 		return openai.New(d.shared, c)
+	case llm.Anthropic:
+		return anthropic.New(d.shared, c, anthropic.Endpoints{})
+	case llm.Vertex:
+		return gemini.New(d.shared, c)
 	}
 	return nil, unknown(c.Type)
 }
@@ -32,6 +38,10 @@ func (d *Dialer) Catalog(ctx context.Context, c llm.Connection) (llm.Catalog, er
 	switch c.Type {
 	case llm.OpenAI, llm.Responses:
 		return openai.Catalog(ctx, d.shared, c)
+	case llm.Anthropic:
+		return anthropic.Catalog(ctx, d.shared, c)
+	case llm.Vertex:
+		return gemini.Catalog(ctx, d.shared, c)
 	}
 	return llm.Catalog{}, unknown(c.Type)
 }

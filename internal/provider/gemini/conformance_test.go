@@ -1,11 +1,11 @@
 package gemini_test
 
 import (
-	"net/http"
 	"testing"
 
 	"quarry/internal/llm"
 	"quarry/internal/llm/llmtest"
+	"quarry/internal/outbound"
 	"quarry/internal/provider"
 	"quarry/internal/provider/gemini"
 	"quarry/internal/provider/google/googletest"
@@ -25,7 +25,7 @@ func (d dialer) Open(c llm.Connection) (llm.Provider, error) {
 }
 
 func dial(_ testing.TB, s *scripted.Server) llm.Dialer {
-	return dialer{provider.NewShared(http.DefaultClient), s.URL + "/oauth/token"}
+	return dialer{provider.NewShared(outbound.New(outbound.Config{AllowPrivate: true})), s.URL + "/oauth/token"}
 }
 
 // The adapter keeps the promises of llm.Provider, at AI Studio and on Vertex.
