@@ -44,7 +44,7 @@ var houses = map[string]place{
 
 	"signin/signintest": {tests, 2},
 	"testkit":           {tests, 0}, "archtest": {tests, 1},
-	"llm/llmtest": {tests, 2}, "provider/scripted": {tests, 1}, "job/jobtest": {tests, 1}, "token/tokentest": {tests, 1}, "usage/usagetest": {tests, 1}, "store/storetest": {tests, 1}, "app/apptest": {tests, 1}, "store/cutvfs": {tests, 1}, "document/documenttest": {tests, 1},
+	"llm/llmtest": {tests, 2}, "provider/google/googletest": {tests, 1}, "provider/scripted": {tests, 1}, "job/jobtest": {tests, 1}, "token/tokentest": {tests, 1}, "usage/usagetest": {tests, 1}, "store/storetest": {tests, 1}, "app/apptest": {tests, 1}, "store/cutvfs": {tests, 1}, "document/documenttest": {tests, 1},
 }
 
 // forbidden lists what an area must not import, by import path prefix, with the reason that the failure prints.
