@@ -128,6 +128,9 @@ func (s *Service) list(ctx context.Context, c Connection) (Catalog, error) {
 	if err != nil && ctx.Err() != nil {
 		return found, &Error{Failure: TimedOut, Cause: err}
 	}
+	if f, refused := fault.As(err); refused { // the format can't be asked with these credentials, or not at all
+		return found, &Error{Failure: Rejected, Text: f.Error()}
+	}
 	if err == nil && len(found.Offers) == 0 {
 		return found, &Error{Failure: Broken, Text: "it lists no models"}
 	}

@@ -14,6 +14,7 @@ import (
 
 	contract "quarry/api"
 	"quarry/internal/app/apptest"
+	"quarry/internal/provider/scripted"
 )
 
 // service is the product in process.
@@ -21,13 +22,14 @@ type service struct {
 	handler http.Handler
 	built   []string
 	key     string
+	models  string       // address of a provider of language models
 	last    atomic.Int64 // number of the last thing made
 }
 
 func start(t *testing.T) *service {
 	t.Helper()
 	a, key := apptest.Start(t, nil)
-	return &service{handler: a.Handler(), built: a.Built(), key: key}
+	return &service{handler: a.Handler(), built: a.Built(), key: key, models: scripted.Start(t).URL}
 }
 
 // ask gives the status and the answer, decoded when it is JSON.
@@ -68,7 +70,7 @@ func (s *service) must(t *testing.T, path, body string) {
 // judge sends a request and says what is wrong with the answer.
 func (s *service) judge(t *testing.T, c check) {
 	t.Helper()
-	req, err := c.request.HTTP(c.operation, strings.NewReplacer("${corpus}", c.corpus, "${n}", fmt.Sprint(s.last.Add(1))))
+	req, err := c.request.HTTP(c.operation, strings.NewReplacer("${corpus}", c.corpus, "${n}", fmt.Sprint(s.last.Add(1)), "${provider}", s.models))
 	if err != nil {
 		t.Fatal(err)
 	}
