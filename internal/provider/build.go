@@ -73,6 +73,9 @@ func (b *Builder) Begun() bool { return b.begun }
 // Streamed reports whether some text or reasoning was passed on.
 func (b *Builder) Streamed() bool { return b.text.Len()+b.reasoning.Len() > 0 }
 
+// Structured reports whether structured output was asked for.
+func (b *Builder) Structured() bool { return b.request.Format != nil }
+
 // Fail ends the answer with err: the answer so far, and err as it is when it is of emit or of the context; failures of
 // the model say that some of the answer was passed on.
 func (b *Builder) Fail(err error) (llm.Answer, error) {
@@ -122,7 +125,7 @@ func (b *Builder) estimate(u *llm.Usage) {
 }
 
 // Done ends the answer that the provider called complete. With it comes an *llm.Error when it is none: empty, structured output
-// cut off by the token limit, structured output refused.
+// cut off by the token limit, refused, or not JSON.
 func (b *Builder) Done() (llm.Answer, error) {
 	b.finish()
 	a := &b.Answer
@@ -137,6 +140,8 @@ func (b *Builder) Done() (llm.Answer, error) {
 		return b.Fail(b.client.Failed(llm.Empty, "the token limit was used up before its answer began"))
 	case a.Text == "" && len(a.Calls) == 0:
 		return b.Fail(b.client.Failed(llm.Empty, ""))
+	case b.Structured() && len(a.Calls) == 0 && !json.Valid(b.text.Bytes()):
+		return b.Fail(b.client.Failed(llm.Broken, "structured output was asked for and its answer is not JSON"))
 	}
 	return *a, nil
 }

@@ -249,6 +249,7 @@ type reading struct {
 	calls assembly
 	ended bool
 	via   string // the member in which reasoning came
+	fence fence
 }
 
 func (chat) events(resp *provider.Response, b *provider.Builder) error {
@@ -340,11 +341,14 @@ func (in *reading) delta(d *delta) error {
 	for _, c := range d.Calls {
 		in.calls.add(c)
 	}
-	return in.b.Text(d.Content.text)
+	return in.fence.text(in.b, d.Content.text)
 }
 
 // finish passes the calls on, which are complete now.
 func (in *reading) finish() error {
+	if err := in.fence.end(in.b); err != nil {
+		return err
+	}
 	for i, c := range in.calls.slots {
 		s := state{Extra: c.extra}
 		if i == 0 {

@@ -118,6 +118,37 @@ func TestChatVariants(t *testing.T) {
 	}
 }
 
+// TestForms proves that structured output comes out of the code block that a model puts it in, that it streams where there is none, and
+// that what is no JSON is a failure.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pieces []string
+		want   string // "" is a failure
+		events int
+	}{
+		{[]string{"{", `"a":`, "1}"}, `{"a":1}`, 3},
+		{[]string{"\n", "`", "``json\n{", `"a":"`, "`", "x\n", `"}`, "\n``", "`\n"}, "", 1},
+		{[]string{"``", "`json\n{", `"a":1}`, "\n``", "`\n"}, `{"a":1}`, 1},
+		{[]string{"```{}```"}, `{}`, 1},
+		{[]string{"```\n[1]"}, `[1]`, 1},
+		{[]string{"Sure! ", "{}"}, "", 2},
+	} {
+		var lines []string
+		for _, p := range c.pieces {
+			text, _ := json.Marshal(p)
+			lines = append(lines, `{"choices":[{"delta":{"content":`+string(text)+`}}]}`)
+		}
+		r, events := ask(), 0
+		r.Format = &llm.Format{Type: "json_object"}
+		got, err := serve(t, says(append(lines, "[DONE]")...)).open(t, llm.OpenAI, "m").Stream(t.Context(), r, func(llm.Event) error { events++; return nil })
+		var e *llm.Error
+		if c.want == "" && (!errors.As(err, &e) || e.Failure != llm.Broken) || c.want != "" && (err != nil || got.Text != c.want) || events != c.events {
+			t.Errorf("%q: got %q, %v in %d events", c.pieces, got.Text, err, events)
+		}
+	}
+}
+
 // TestChatUsage proves how tokens are counted by servers that count each in their way.
 func TestChatUsage(t *testing.T) {
 	t.Parallel()
@@ -206,7 +237,7 @@ func TestAdapting(t *testing.T) {
 					_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"message": c.says}})
 					return
 				}
-				says(`{"choices":[{"message":{"content":"a"}}]}`)(w, body)
+				says(`{"choices":[{"message":{"content":"{}"}}]}`)(w, body)
 			})
 			shared := provider.NewShared(s.Client())
 			r := ask()

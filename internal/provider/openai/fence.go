@@ -1,0 +1,52 @@
+package openai
+
+import (
+	"strings"
+
+	"quarry/internal/provider"
+)
+
+// fence takes structured output out of the code block that models put it in whose servers do not hold them to a form. Text
+// that begins otherwise passes at once.
+type fence struct {
+	held    strings.Builder
+	decided bool // whether it begins with a fence
+	fenced  bool
+}
+
+const ticks = "```"
+
+// text passes a piece of the answer on, or holds it back.
+func (f *fence) text(b *provider.Builder, piece string) error {
+	if !b.Structured() || f.decided && !f.fenced {
+		return b.Text(piece)
+	}
+	f.held.WriteString(piece)
+	if f.decided {
+		return nil
+	}
+	begin := strings.TrimLeft(f.held.String(), " \t\r\n")
+	if len(begin) < len(ticks) && strings.HasPrefix(ticks, begin) {
+		return nil
+	}
+	f.decided, f.fenced = true, strings.HasPrefix(begin, ticks)
+	if f.fenced {
+		return nil
+	}
+	return b.Text(f.held.String())
+}
+
+// end passes on what was held back, without the fence.
+func (f *fence) end(b *provider.Builder) error {
+	if f.decided && !f.fenced {
+		return nil
+	}
+	text := strings.TrimSpace(f.held.String())
+	if inner, ok := strings.CutPrefix(text, ticks); ok {
+		if first, rest, ok := strings.Cut(inner, "\n"); ok && !strings.ContainsAny(first, "{[\"") {
+			inner = rest
+		}
+		text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(inner), ticks))
+	}
+	return b.Text(text)
+}
