@@ -11,6 +11,7 @@ import (
 
 	"quarry/internal/cli/access"
 	"quarry/internal/cli/command"
+	"quarry/internal/cli/llm"
 	"quarry/internal/redact"
 )
 
@@ -27,6 +28,7 @@ type root struct {
 	Job        jobCmd           `cmd:"" help:"List background jobs, read one, wait for one."`
 	Eval       evalCmd          `cmd:"" help:"Measure ranking on a test collection in the BEIR layout."`
 	Model      modelCmd         `cmd:"" help:"Convert sentence encoders."`
+	LLM        llm.Cmd          `cmd:"" name:"llm" help:"Register, list, test and remove language models."`
 	User       access.UserCmd   `cmd:"" help:"Create, list, read, disable and delete users."`
 	Key        access.KeyCmd    `cmd:"" help:"Make and manage API keys; show the local owner key."`
 	Client     access.ClientCmd `cmd:"" help:"Create, list, read and delete application clients."`

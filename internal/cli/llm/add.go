@@ -1,0 +1,192 @@
+package llm
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	"quarry/internal/cli/command"
+)
+
+type addCmd struct {
+	command.Remote
+	Name        string            `arg:"" optional:"" help:"What presets and queries call it; with --local the name of the model when left out."`
+	Local       bool              `help:"Look for models that run on the service's machine: Ollama, llama.cpp, vLLM, LM Studio."`
+	At          []string          `help:"With --local: look here instead of at the usual ports; repeatable." placeholder:"URL"`
+	Type        string            `help:"What it speaks: ${enum}." enum:"openai-compatible,openai-responses,anthropic,vertex-ai" default:"openai-compatible"`
+	URI         string            `help:"Full address of its endpoint." name:"uri" placeholder:"URL"`
+	Model       string            `help:"What the provider calls it."`
+	Description string            `help:"What it is for."`
+	KeyEnv      string            `help:"Environment variable that holds its key." placeholder:"VAR"`
+	KeyStdin    bool              `help:"Read its key from the first line of standard input."`
+	KeyHeader   string            `help:"Header that takes the key; default: what its type wants." placeholder:"NAME"`
+	AuthFile    string            `help:"File with the auth object of the interface, for everything that is no single key (OAuth clients, service accounts, AWS); - for standard input." placeholder:"FILE"`
+	Header      map[string]string `help:"Header added to every call, as NAME=VALUE; no place for secrets; repeatable." placeholder:"NAME=VALUE"`
+	Context     int               `help:"Its context, in tokens; default: known by its name." name:"context-limit" placeholder:"N"`
+	Default     bool              `help:"Let it answer where no model is named."`
+}
+
+func (addCmd) Help() string {
+	return "The service calls the model once and saves nothing when that fails. A key is never an argument: give it with --key-env or\n" +
+		"--key-stdin.\n\n" +
+		"Examples:\n" +
+		"  quarry llm add --local\n" +
+		"  quarry llm add small --uri http://127.0.0.1:11434/v1/chat/completions --model llama3.2\n" +
+		"  quarry llm add big --type anthropic --model claude-sonnet-4-5 --key-env ANTHROPIC_API_KEY --default"
+}
+
+// Run registers a model.
+func (c *addCmd) Run(e *command.Env) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	auth, err := c.auth(e)
+	if err != nil {
+		return err
+	}
+	cl, err := c.Connect()
+	if err != nil {
+		return err
+	}
+	if c.Local {
+		found, err := c.find(e, cl, auth)
+		if err != nil {
+			return err
+		}
+		c.Type, c.URI, c.Model = found.Type, found.URI, found.Model
+		if c.Name == "" {
+			c.Name = found.Model
+		}
+	}
+	var v view
+	raw, err := cl.Call(e.Ctx, http.MethodPost, models, c.body(auth), &v)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		command.PrintJSON(e.Out, raw)
+		return nil
+	}
+	v.print(e)
+	fmt.Fprintf(e.Err, "added %s; name it in a query as generation.model_parameters.llm_name\n", v.Name)
+	return nil
+}
+
+func (c *addCmd) check() error {
+	sources := 0
+	for _, given := range []bool{c.KeyEnv != "", c.KeyStdin, c.AuthFile != ""} {
+		if given {
+			sources++
+		}
+	}
+	switch {
+	case sources > 1:
+		return command.Failed(command.ExitUsage, "give one of --key-env, --key-stdin and --auth-file")
+	case c.Local && c.URI != "":
+		return command.Failed(command.ExitUsage, "--local finds the address itself; use --at to look elsewhere")
+	case !c.Local && len(c.At) > 0:
+		return command.Failed(command.ExitUsage, "--at is for --local")
+	case c.Local:
+		return nil
+	case c.Name == "":
+		return command.Failed(command.ExitUsage, "give the model a name, or --local to look for one on the service's machine")
+	case c.Model == "":
+		return command.Failed(command.ExitUsage, "--model is missing: what the provider calls it")
+	case c.URI == "" && c.Type != "anthropic":
+		return command.Failed(command.ExitUsage, "--uri is missing, such as http://127.0.0.1:11434/v1/chat/completions")
+	}
+	return nil
+}
+
+func (c *addCmd) body(auth map[string]any) map[string]any {
+	body := map[string]any{"type": c.Type, "name": c.Name, "model": c.Model}
+	for name, text := range map[string]string{"uri": c.URI, "description": c.Description} {
+		if text != "" {
+			body[name] = text
+		}
+	}
+	if auth != nil {
+		body["auth"] = auth
+	}
+	if len(c.Header) > 0 {
+		body["headers"] = c.Header
+	}
+	if c.Context > 0 {
+		body["capabilities"] = map[string]any{"context_limit": c.Context}
+	}
+	if c.Default {
+		body["default"] = true
+	}
+	return body
+}
+
+// auth gives the credentials in the form that the type takes; nil for none.
+func (c *addCmd) auth(e *command.Env) (map[string]any, error) {
+	if c.AuthFile != "" {
+		return c.readAuth(e)
+	}
+	key, err := c.key(e)
+	if key == "" || err != nil {
+		return nil, err
+	}
+	switch {
+	case c.KeyHeader != "":
+		return map[string]any{"type": "header", "header": c.KeyHeader, "value": key}, nil
+	case c.Type == "vertex-ai":
+		return map[string]any{"type": "api_key", "api_key": key}, nil
+	case c.Type == "anthropic":
+		return map[string]any{"type": "header", "header": "x-api-key", "value": key}, nil
+	}
+	return map[string]any{"type": "bearer", "token": key}, nil
+}
+
+// maxSecret is the longest key or auth object that is read, in bytes.
+const maxSecret = 64 << 10
+
+func (c *addCmd) key(e *command.Env) (string, error) {
+	switch {
+	case c.KeyEnv != "":
+		key := strings.TrimSpace(os.Getenv(c.KeyEnv))
+		if key == "" {
+			return "", command.Failed(command.ExitUsage, "the environment variable %s is empty", c.KeyEnv)
+		}
+		return key, nil
+	case c.KeyStdin:
+		line, err := bufio.NewReader(io.LimitReader(e.In, maxSecret)).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", fmt.Errorf("read key: %w", err)
+		}
+		if line = strings.TrimSpace(line); line == "" {
+			return "", command.Failed(command.ExitUsage, "no key came on standard input")
+		}
+		return line, nil
+	}
+	return "", nil
+}
+
+// readAuth reads an auth object. What is wrong with it is said without its text.
+func (c *addCmd) readAuth(e *command.Env) (map[string]any, error) {
+	in := e.In
+	if c.AuthFile != "-" {
+		f, err := os.Open(c.AuthFile)
+		if err != nil {
+			return nil, command.Failed(command.ExitUsage, "%v", err)
+		}
+		defer func() { _ = f.Close() }() // only read
+		in = f
+	}
+	raw, err := io.ReadAll(io.LimitReader(in, maxSecret))
+	if err != nil {
+		return nil, fmt.Errorf("read auth: %w", err)
+	}
+	var auth map[string]any
+	if json.Unmarshal(raw, &auth) != nil || auth["type"] == nil {
+		return nil, command.Failed(command.ExitUsage, "%s holds no JSON object with a type, such as {\"type\": \"oauth_client_credentials\", …}", c.AuthFile)
+	}
+	return auth, nil
+}

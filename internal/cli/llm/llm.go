@@ -1,0 +1,151 @@
+// Package llm is the commands about language models: registering one behind an address or on this machine, listing,
+// testing and removing them. They speak to a running service over its REST interface; package cli calls them.
+package llm
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"quarry/internal/cli/command"
+)
+
+// Cmd is the commands about language models.
+type Cmd struct {
+	Add    addCmd    `cmd:"" help:"Register a language model behind an address, or with --local one that runs on the service's machine."`
+	List   listCmd   `cmd:"" help:"List the language models."`
+	Test   testCmd   `cmd:"" help:"Call a registered language model once."`
+	Remove removeCmd `cmd:"" help:"Remove the registration of a language model."`
+}
+
+// models is the path of the registrations.
+const models = "/v2/llms"
+
+// view is the part of a registration that people look for.
+type view struct {
+	ID           string       `json:"id"`
+	Name         string       `json:"name"`
+	Description  string       `json:"description"`
+	Type         string       `json:"type"`
+	Model        string       `json:"model"`
+	URI          string       `json:"uri"`
+	Enabled      bool         `json:"enabled"`
+	Default      bool         `json:"default"`
+	Ownership    string       `json:"ownership"`
+	Capabilities capabilities `json:"capabilities"`
+}
+
+type capabilities struct {
+	Context int   `json:"context_limit"`
+	Tools   *bool `json:"tool_calling"`
+	Form    *bool `json:"structured_outputs"`
+	Images  *bool `json:"image_support"`
+}
+
+func (c capabilities) String() string {
+	var can []string
+	for _, one := range []struct {
+		name string
+		can  *bool
+	}{{"tools", c.Tools}, {"structured output", c.Form}, {"images", c.Images}} {
+		if one.can != nil && *one.can {
+			can = append(can, one.name)
+		}
+	}
+	return strings.Join(can, ", ")
+}
+
+func (c capabilities) tokens() string {
+	if c.Context == 0 {
+		return ""
+	}
+	return strconv.Itoa(c.Context)
+}
+
+// print shows one registration.
+func (v *view) print(e *command.Env) {
+	var rows [][]string
+	for _, row := range [][]string{
+		{"id", v.ID}, {"name", v.Name}, {"description", v.Description}, {"type", v.Type}, {"model", v.Model}, {"uri", v.URI},
+		{"default", strconv.FormatBool(v.Default)}, {"context", v.Capabilities.tokens()}, {"can", v.Capabilities.String()},
+	} {
+		if row[1] != "" {
+			rows = append(rows, row)
+		}
+	}
+	command.Fields(e, rows)
+}
+
+type listCmd struct {
+	command.Remote
+	Filter string `help:"Regular expression on name and description."`
+}
+
+func (listCmd) Help() string { return "Example: quarry llm list --filter '^local'" }
+
+func (c *listCmd) Run(e *command.Env) error {
+	return command.Listing[view]{
+		Path: models, Member: "llms", Query: url.Values{"filter": {c.Filter}}, Empty: "no such language models",
+		Header: []string{"NAME", "TYPE", "MODEL", "STATE", "OF", "CONTEXT", "DESCRIPTION"},
+		Row: func(v *view) []string {
+			state := command.State(v.Enabled)
+			if v.Default {
+				state = "default"
+			}
+			return []string{command.Clip(v.Name, 40), v.Type, command.Clip(v.Model, 40), state, v.Ownership, v.Capabilities.tokens(), command.Clip(v.Description, 60)}
+		},
+	}.Print(e, c.Remote)
+}
+
+// one is embedded by the commands on one language model.
+type one struct {
+	command.Remote
+	Name string `arg:"" help:"Name or id of the language model."`
+}
+
+func (c *one) path() string { return models + "/" + command.Segment(c.Name) }
+
+type removeCmd struct{ one }
+
+func (removeCmd) Help() string {
+	return "Presets that name it stay, and are refused where they are used.\n\nExample: quarry llm remove local-chat"
+}
+
+func (c *removeCmd) Run(e *command.Env) error {
+	return c.Do(e, http.MethodDelete, c.path(), "removed "+c.Name)
+}
+
+type testCmd struct{ one }
+
+func (testCmd) Help() string {
+	return "Calls it as every change of its registration does: an update that changes nothing. It costs a few tokens. Models of the\n" +
+		"platform are inside the service and need no test.\n\nExample: quarry llm test local-chat"
+}
+
+func (c *testCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
+	if err != nil {
+		return err
+	}
+	var v view
+	if _, err := cl.Call(e.Ctx, http.MethodGet, c.path(), nil, &v); err != nil {
+		return err
+	}
+	if v.Ownership == "platform" {
+		return command.Failed(command.ExitUsage, "%s is of the platform: it is inside the service and needs no test", v.Name)
+	}
+	start := time.Now()
+	raw, err := cl.Call(e.Ctx, http.MethodPatch, models+"/"+command.Segment(v.ID), map[string]any{}, &v)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		command.PrintJSON(e.Out, raw)
+		return nil
+	}
+	fmt.Fprintf(e.Out, "%s answers: %s at %s, after %s\n", v.Name, v.Model, v.URI, time.Since(start).Round(time.Millisecond))
+	return nil
+}

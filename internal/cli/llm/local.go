@@ -1,0 +1,162 @@
+package llm
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+
+	"quarry/internal/cli/command"
+)
+
+// place is where a program serves models by default.
+type place struct{ program, address string }
+
+// places are the usual ports on the service's machine.
+var places = []place{
+	{"Ollama", "http://127.0.0.1:11434"}, {"LM Studio", "http://127.0.0.1:1234"},
+	{"vLLM", "http://127.0.0.1:8000"}, {"llama.cpp", "http://127.0.0.1:8080"},
+}
+
+// candidate is a model that an address serves.
+type candidate struct {
+	Type         string       `json:"type"`
+	URI          string       `json:"uri"`
+	Model        string       `json:"model"`
+	Verified     bool         `json:"verified"`
+	Error        string       `json:"verification_error"`
+	Capabilities capabilities `json:"capabilities"`
+
+	program string
+}
+
+// find asks the usual places, shows what is there and gives the model to register.
+func (c *addCmd) find(e *command.Env, cl *command.Client, auth map[string]any) (candidate, error) {
+	all, err := c.look(e.Ctx, cl, auth)
+	if err != nil {
+		return candidate{}, err
+	}
+	if c.Model != "" {
+		all = named(all, c.Model)
+	}
+	if len(all) == 0 {
+		return candidate{}, command.Failed(command.ExitSomeFailed, "%s", c.nothing())
+	}
+	rows := make([][]string, len(all))
+	for i, f := range all {
+		state := "answers"
+		if !f.Verified {
+			state = "does not answer: " + command.Clip(f.Error, 60)
+		}
+		rows[i] = []string{strconv.Itoa(i + 1), f.program, command.Clip(f.Model, 50), f.URI, f.Capabilities.tokens(), state}
+	}
+	command.Table(e.Err, []string{"", "FROM", "MODEL", "AT", "CONTEXT", "STATE"}, rows)
+	if len(all) == 1 {
+		return all[0], nil
+	}
+	return c.choose(e, all)
+}
+
+// look asks every place at once, and keeps their order.
+func (c *addCmd) look(ctx context.Context, cl *command.Client, auth map[string]any) ([]candidate, error) {
+	where := places
+	if len(c.At) > 0 {
+		where = nil
+		for _, at := range c.At {
+			where = append(where, place{"", at})
+		}
+	}
+	type answer struct {
+		found []candidate
+		err   error
+	}
+	answers := make([]chan answer, 0, len(where))
+	for _, p := range where {
+		got := make(chan answer, 1)
+		answers = append(answers, got)
+		go func() {
+			found, err := ask(ctx, cl, p, auth)
+			got <- answer{found, err}
+		}()
+	}
+	var all []candidate
+	for _, got := range answers {
+		a := <-got
+		if a.err != nil {
+			return nil, a.err
+		}
+		all = append(all, a.found...)
+	}
+	return all, nil
+}
+
+// ask gives the models at a place, none when nobody serves models there.
+func ask(ctx context.Context, cl *command.Client, p place, auth map[string]any) ([]candidate, error) {
+	if p.address == cl.Base || p.address == strings.Replace(cl.Base, "localhost", "127.0.0.1", 1) {
+		return nil, nil // that is the service itself
+	}
+	body := map[string]any{"uri": p.address}
+	if auth != nil {
+		body["auth"] = auth
+	}
+	var found struct {
+		Candidates []candidate `json:"candidates"`
+	}
+	_, err := cl.Call(ctx, http.MethodPost, models+"/discover", body, &found)
+	if command.Status(err) == http.StatusUnprocessableEntity {
+		return nil, nil
+	}
+	for i := range found.Candidates {
+		found.Candidates[i].program = p.program
+	}
+	return found.Candidates, err
+}
+
+func named(all []candidate, model string) []candidate {
+	var out []candidate
+	for _, f := range all {
+		if f.Model == model {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// nothing says where nothing was found.
+func (c *addCmd) nothing() string {
+	where := strings.Join(c.At, ", ")
+	if len(c.At) == 0 {
+		var names []string
+		for _, p := range places {
+			names = append(names, p.program+" ("+p.address+")")
+		}
+		where = strings.Join(names, ", ")
+	}
+	what := "no model"
+	if c.Model != "" {
+		what = "no model " + c.Model
+	}
+	return fmt.Sprintf("%s answers on the service's machine; looked for %s. Start one there, such as: ollama run llama3.2", what, where)
+}
+
+// choose asks which one on a terminal. Elsewhere the caller has to say it.
+func (c *addCmd) choose(e *command.Env, all []candidate) (candidate, error) {
+	f, ok := e.In.(*os.File)
+	if !ok || !command.IsTerminal(f) {
+		return candidate{}, command.Failed(command.ExitUsage, "there are %d; choose one with --model, and with --at where two serve it", len(all))
+	}
+	fmt.Fprintf(e.Err, "Which one? [1-%d] ", len(all))
+	line, err := bufio.NewReader(f).ReadString('\n')
+	if err != nil {
+		return candidate{}, errors.Join(command.Failed(command.ExitUsage, "none was chosen"), err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil || n < 1 || n > len(all) {
+		return candidate{}, command.Failed(command.ExitUsage, "%q is none of them; nothing was added", strings.TrimSpace(line))
+	}
+	return all[n-1], nil
+}
