@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"quarry/internal/provider/scripted"
 	"quarry/internal/testkit"
 )
 
@@ -32,7 +33,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"server": server(t), "exits": exits, "api": api,
+			"server": server(t), "exits": exits, "api": api, "provider": provider(t), "replace": replace,
 		},
 	})
 }
@@ -58,6 +59,32 @@ func server(t *testing.T) func(*testscript.TestScript, bool, []string) {
 		ts.Setenv("SERVER_URL", p.URL)
 		ts.Setenv("SERVER_ADDR", strings.TrimPrefix(p.URL, "http://"))
 	}
+}
+
+// provider starts a scripted provider of language models: provider NAME [MODEL]… sets NAME to its address; MODEL is what it
+// lists. It ends with the script.
+func provider(t *testing.T) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) == 0 {
+			ts.Fatalf("usage: provider NAME [MODEL]…")
+		}
+		s := scripted.Start(t)
+		var models []scripted.Listed
+		for _, m := range args[1:] {
+			models = append(models, scripted.Listed{ID: m, Owner: "scripted", Context: 32768})
+		}
+		s.List(models...)
+		ts.Setenv(args[0], s.URL)
+	}
+}
+
+// replace puts a text in the place of another in a file: replace OLD NEW FILE.
+func replace(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: replace OLD NEW FILE")
+	}
+	name := ts.MkAbs(args[2])
+	ts.Check(os.WriteFile(name, []byte(strings.ReplaceAll(ts.ReadFile(args[2]), args[0], args[1])), 0o600))
 }
 
 // api sends a request as the owner: api METHOD PATH [NAME=MEMBER]… sets NAME to what stands at the path MEMBER of the

@@ -34,10 +34,9 @@ type addCmd struct {
 func (addCmd) Help() string {
 	return "The service calls the model once and saves nothing when that fails. A key is never an argument: give it with --key-env or\n" +
 		"--key-stdin.\n\n" +
-		"Examples:\n" +
-		"  quarry llm add --local\n" +
-		"  quarry llm add small --uri http://127.0.0.1:11434/v1/chat/completions --model llama3.2\n" +
-		"  quarry llm add big --type anthropic --model claude-sonnet-4-5 --key-env ANTHROPIC_API_KEY --default"
+		"Example: quarry llm add --local\n\n" +
+		"Example: quarry llm add small --uri http://127.0.0.1:11434/v1/chat/completions --model llama3.2\n\n" +
+		"Example: quarry llm add big --type anthropic --model claude-sonnet-4-5 --key-env ANTHROPIC_API_KEY --default"
 }
 
 // Run registers a model.
