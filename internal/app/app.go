@@ -199,7 +199,7 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 			identity.New(identity.Config{Accounts: people, SignIn: a.signin, Tokens: a.tokens, Cursors: cursors, Secrets: a.vault}),
 			httpaudit.New(recorded, cursors),
 			catalog.New(a.encoders, cursors),
-			httpqueries.New(a.Retrieve, a.History),
+			httpqueries.New(a.Retrieve, a.answers(), a.History),
 			httpqueries.NewMetadata(metaquery.New(corpusRows, documentRows)),
 			httpqueries.NewHistory(a.History, cursors),
 			httpllms.New(a.Models, cursors),

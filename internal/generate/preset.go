@@ -1,5 +1,7 @@
-// Package generate answers questions from passages by a language model: presets, prompts made of templates, and what
-// becomes of them. The handlers of queries and of presets call it, chats and agents will; it searches nothing.
+// Package generate answers questions from passages by a language model: it picks preset and model, makes the prompt of a
+// template, fits it to the model's context, runs the model, rewrites its citations and has the answer scored. The
+// handlers of queries and of presets call it, chats and agents will; it searches nothing and knows no transport. Answers
+// come in events, so that a stream and a whole answer are one path.
 package generate
 
 import (

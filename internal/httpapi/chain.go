@@ -24,6 +24,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer x.call.release()
 	r = r.WithContext(r.Context()) // net/http looks at the body of its own request to see whether the client waits to send
 	r.Body = x.body
+	x.call.slowest = s.cfg.SlowestReader
 	x.call.explain = func(err error) *fault.Fault { return s.outcome(x, r, err) }
 	h := w.Header()
 	h.Set("X-Request-Id", x.call.RequestID)

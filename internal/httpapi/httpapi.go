@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"quarry/internal/api"
 	"quarry/internal/authz"
@@ -40,6 +41,7 @@ type Call struct {
 	await func(context.Context) error // what Await does, nil for nothing
 
 	explain func(error) *fault.Fault // what a stream tells of an error
+	slowest time.Duration            // how long a stream waits for its reader
 }
 
 // Enter waits for the place of an expensive call whose body is a form. Its handler calls it once the form is read: who
@@ -91,6 +93,8 @@ type Config struct {
 	Origins Origins
 	// Limits bound what one caller takes.
 	Limits Limits
+	// SlowestReader is how long an event of a stream waits to be read before its client is cut off; 0 is half a minute.
+	SlowestReader time.Duration
 }
 
 // Server answers HTTP requests. It is safe for concurrent use.

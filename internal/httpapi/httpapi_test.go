@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"quarry/internal/api"
 	"quarry/internal/authz"
@@ -109,7 +110,7 @@ func sizedServer(t *testing.T, handlers area, l httpapi.Limits, log io.Writer, m
 		Authenticate: authenticate, Areas: []httpapi.Area{handlers}, Limits: l,
 		Resolvers: map[string]httpapi.Resolver{"corpus_key": missing},
 		Log:       slog.New(slog.NewTextHandler(log, nil)), MaxJSON: maxJSON, MaxUpload: 1 << 20,
-		Ready: func() bool { return true }, OpenAPI: []byte("openapi: 3.0.3\n"),
+		Ready: func() bool { return true }, OpenAPI: []byte("openapi: 3.0.3\n"), SlowestReader: 200 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)

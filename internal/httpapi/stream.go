@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"quarry/internal/fault"
@@ -14,8 +16,8 @@ import (
 const (
 	// pingEvery is the longest silence of a stream: proxies between take a longer one for death.
 	pingEvery = 15 * time.Second
-	// slowestReader is how long one event may take to be taken from us. Who reads slower is cut off, and nobody else
-	// notices: until then it holds one goroutine and a few buffers.
+	// slowestReader is how long one event may take to be taken from us, unless Config.SlowestReader says otherwise. Who
+	// reads slower is cut off, and nobody else notices: until then it holds one goroutine and a few buffers.
 	slowestReader = 30 * time.Second
 )
 
@@ -26,8 +28,10 @@ type Stream struct {
 	x       *exchange
 	conn    *http.ResponseController
 	explain func(error) *fault.Fault
+	slowest time.Duration
 	events  *sse.Writer // nil before the first event
 	still   func()      // ends the comments
+	lost    atomic.Bool // a write has failed
 }
 
 // Stream gives the stream that answers a call; w is that of its handler.
@@ -36,7 +40,7 @@ func (c *Call) Stream(w http.ResponseWriter) *Stream {
 	if !ok {
 		x = &exchange{ResponseWriter: w} // of tests that call a handler by itself
 	}
-	return &Stream{x: x, conn: http.NewResponseController(x), explain: c.explain, still: func() {}}
+	return &Stream{x: x, conn: http.NewResponseController(x), explain: c.explain, slowest: cmp.Or(c.slowest, slowestReader), still: func() {}}
 }
 
 // Begun reports whether anything was sent: the status is 200 then, whatever comes.
@@ -51,7 +55,7 @@ func (s *Stream) Send(name string, v any) error {
 		h.Set("X-Accel-Buffering", "no") // proxies that would collect the events of an answer
 		h.Set("Connection", "close")     // the contract has the connection closed behind the last event
 		s.x.WriteHeader(http.StatusOK)
-		s.events = sse.NewWriter(patient{s}, s.conn.Flush)
+		s.events = sse.NewWriter(patient{s}, patient{s}.Flush)
 		s.still = sync.OnceFunc(s.events.KeepAlive(pingEvery))
 	}
 	return s.events.Send(name, v)
@@ -61,10 +65,22 @@ func (s *Stream) Send(name string, v any) error {
 type patient struct{ s *Stream }
 
 func (p patient) Write(b []byte) (int, error) {
-	if err := p.s.conn.SetWriteDeadline(time.Now().Add(slowestReader)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := p.s.conn.SetWriteDeadline(time.Now().Add(p.s.slowest)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}
-	return p.s.x.Write(b)
+	n, err := p.s.x.Write(b)
+	if err != nil {
+		p.s.lost.Store(true)
+	}
+	return n, err
+}
+
+func (p patient) Flush() error {
+	err := p.s.conn.Flush()
+	if err != nil {
+		p.s.lost.Store(true)
+	}
+	return err
 }
 
 // failed is the event of the contract for what went wrong.
@@ -75,6 +91,9 @@ type failed struct {
 
 // Fail sends what went wrong, in the words of an answer that is not streamed. The stream still wants its end.
 func (s *Stream) Fail(err error) error {
+	if s.lost.Load() {
+		return err
+	}
 	f := s.explain(err)
 	if f == nil {
 		return err // the client is gone

@@ -1,5 +1,5 @@
-// Package queries holds the handlers of the three query operations. wire.go maps their bodies and answers; what a
-// query does is in package retrieve.
+// Package queries holds the handlers of the three query operations, whole and streamed. wire.go and generation.go map
+// their bodies and answers; what a query does is in packages retrieve and generate.
 package queries
 
 import (
@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"quarry/internal/authz"
 	"quarry/internal/fault"
+	"quarry/internal/generate"
 	"quarry/internal/history"
 	"quarry/internal/httpapi"
 	"quarry/internal/opt"
@@ -27,14 +27,20 @@ type Saver interface {
 	Save(ctx context.Context, r history.Record)
 }
 
+// Answers plans generated answers.
+type Answers interface {
+	Plan(ctx context.Context, r generate.Request) (*generate.Plan, error)
+}
+
 // Area is the query operations.
 type Area struct {
 	run     Runner
+	answers Answers
 	history Saver
 }
 
-// New gives the area over a runner; the history takes what was asked and answered.
-func New(r Runner, s Saver) *Area { return &Area{r, s} }
+// New gives the area over a runner and what answers from its results; the history takes what was asked and answered.
+func New(r Runner, g Answers, s Saver) *Area { return &Area{r, g, s} }
 
 // Handlers gives the handler of each operation.
 func (a *Area) Handlers() map[string]httpapi.Handler {
@@ -70,7 +76,7 @@ func (a *Area) searchCorpus(w http.ResponseWriter, r *http.Request, c *httpapi.C
 		q.Save = opt.Some(save)
 	}
 	asked.rewriting, _ = strconv.ParseBool(c.Query.Get("intelligent_query_rewriting"))
-	return a.answer(w, r, q, asked)
+	return (&work{area: a, call: c, query: q, asked: asked}).whole(w, r)
 }
 
 func (a *Area) queryCorpus(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
@@ -89,11 +95,9 @@ func (a *Area) post(w http.ResponseWriter, r *http.Request, c *httpapi.Call, key
 	if err := allowed(c, q); err != nil {
 		return err
 	}
-	if len(b.Generation) > 0 && string(b.Generation) != "null" && !disabled(b.Generation) {
-		return fault.NotBuilt("generation is not built yet; leave body.generation out to get the ranked passages")
-	}
-	if b.StreamResponse {
-		return fault.NotBuilt("streaming is not built yet; leave body.stream_response out to get the answer in one piece")
+	wanted, err := generationOf(b)
+	if err != nil {
+		return err
 	}
 	asked, err := postRequest(c.Body, c.Path["corpus_key"])
 	if err != nil {
@@ -103,7 +107,16 @@ func (a *Area) post(w http.ResponseWriter, r *http.Request, c *httpapi.Call, key
 		q.Save = opt.Some(*b.SaveHistory)
 	}
 	asked.rewriting = b.Rewriting
-	return a.answer(w, r, q, asked)
+	k := &work{area: a, call: c, query: q, asked: asked}
+	if wanted != nil {
+		if k.plan, err = a.answers.Plan(r.Context(), *wanted); err != nil {
+			return err
+		}
+	}
+	if b.StreamResponse {
+		return k.stream(w, r)
+	}
+	return k.whole(w, r)
 }
 
 // allowed checks the role on every corpus that the body names; those of the path were checked before.
@@ -117,27 +130,4 @@ func allowed(c *httpapi.Call, q retrieve.Query) error {
 		return fault.Forbidden("querying needs the role viewer or better on every corpus named: %s", strings.Join(t.Corpora, ", "))
 	}
 	return nil
-}
-
-func (a *Area) answer(w http.ResponseWriter, r *http.Request, q retrieve.Query, asked *request) error {
-	started := time.Now()
-	found, err := a.run.Run(r.Context(), q)
-	if err != nil {
-		return err
-	}
-	out := answer{Results: wireResults(found.Results), Absent: wireAbsent(found.Absent)}
-	if asked.rewriting { // needs a language model, which no installation has yet: the query ran as it was
-		out.Warnings = []string{"intelligent_query_rewriting_failed"}
-		for _, s := range q.Sources {
-			out.Rewritten = append(out.Rewritten, rewritten{CorpusKey: s.Corpus})
-		}
-	}
-	if found.Save { // before the answer goes out, so that the next call finds it
-		made, err := saved(q, asked, &found, started)
-		if err != nil {
-			return err
-		}
-		a.history.Save(r.Context(), made)
-	}
-	return httpapi.WriteJSON(w, http.StatusOK, out)
 }

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"quarry/internal/generate"
 	"quarry/internal/history"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
-	"quarry/internal/retrieve"
 )
 
 // request is QueryRequest: a request of any of the three operations in the shape over several corpora, as the client
@@ -99,34 +99,56 @@ func text(s string) raw {
 	return &value
 }
 
-// saved gives the record of a query that was just answered.
-func saved(q retrieve.Query, asked *request, found *retrieve.Answer, started time.Time) (history.Record, error) {
+// saved gives the record of a query that was just answered, or whose model failed.
+func saved(k *work) (history.Record, error) {
 	out := history.Record{Summary: history.Summary{
-		ID: id.NewQuery(), Text: q.Text, Started: started.UTC(), Latency: found.Latency,
+		ID: id.NewQuery(), Text: k.query.Text, Started: k.started.UTC(), Latency: k.found.Latency,
 	}}
 	var err error
-	if out.Request, err = json.Marshal(asked); err != nil {
+	if out.Request, err = json.Marshal(k.asked); err != nil {
 		return out, fmt.Errorf("encode request: %w", err)
 	}
-	for _, c := range found.Corpora {
+	for _, c := range k.found.Corpora {
 		one := history.Corpus{No: c.No, Key: c.Key}
 		if !slices.Contains(out.Corpora, one) {
 			out.Corpora = append(out.Corpora, one)
 		}
 	}
-	if asked.rewriting {
-		for _, s := range q.Sources {
+	if k.asked.rewriting {
+		for _, s := range k.query.Sources {
 			out.Spans = append(out.Spans, history.Span{
-				Type: history.Rewriting, Started: started.UTC(), CorpusKey: s.Corpus, Warnings: []string{"failure"},
+				Type: history.Rewriting, Started: k.started.UTC(), CorpusKey: s.Corpus, Warnings: []string{"failure"},
 			})
 		}
 	}
-	for _, s := range found.Trace {
+	for _, s := range k.found.Trace {
 		span := history.Span{Type: history.Type(s.Type), Started: s.Started.UTC(), Latency: s.Latency, Results: s.Results}
 		for _, r := range s.Reranked {
 			span.Reranked = append(span.Reranked, history.Reranked{Text: r.Text, Score: r.Score, Original: r.Original})
 		}
 		out.Spans = append(out.Spans, span)
 	}
+	if g := k.generated; g != nil {
+		out.Latency = time.Since(k.started)
+		tell(&out, g)
+	}
 	return out, nil
+}
+
+// tell adds what was generated to a record.
+func tell(r *history.Record, g *generate.Answer) {
+	r.Consistency = g.Score
+	if g.Summary != "" {
+		r.Generation = &g.Summary
+	}
+	for _, s := range g.Steps {
+		span := history.Span{Started: s.Started.UTC(), Latency: s.Latency}
+		switch s.Name {
+		case generate.StepGeneration:
+			span.Type, span.Prompt, span.Generation = history.Generation, g.Prompt, g.Summary
+		case generate.StepScore:
+			span.Type, span.Score = history.Consistent, *g.Score
+		}
+		r.Spans = append(r.Spans, span)
+	}
 }

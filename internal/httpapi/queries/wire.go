@@ -232,17 +232,13 @@ func or[T any](v, other *T) *T {
 	return other
 }
 
-// disabled reports whether a generation object says enabled: false, which is the same as none.
-func disabled(raw json.RawMessage) bool {
-	var g struct {
-		Enabled *bool `json:"enabled"`
-	}
-	return json.Unmarshal(raw, &g) == nil && g.Enabled != nil && !*g.Enabled
-}
-
 // answer is QueryFullResponse; members that do not apply are left out.
 type answer struct {
+	Summary   *string     `json:"summary,omitempty"`
+	Language  string      `json:"response_language,omitempty"`
 	Results   []result    `json:"search_results"`
+	Score     *float64    `json:"factual_consistency_score,omitempty"`
+	Prompt    string      `json:"rendered_prompt,omitempty"`
 	Absent    *absent     `json:"absent_document,omitempty"`
 	Rewritten []rewritten `json:"rewritten_queries,omitempty"`
 	Warnings  []string    `json:"warnings,omitempty"`

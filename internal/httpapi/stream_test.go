@@ -1,0 +1,212 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/usage"
+)
+
+// piece is an event of tests.
+type piece struct {
+	Type string `json:"type"`
+	Text string `json:"text,omitempty"`
+}
+
+// events answers with a stream that a function fills.
+func events(fill func(ctx context.Context, s *httpapi.Stream) error) httpapi.Handler {
+	return func(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+		s := c.Stream(w)
+		defer s.Close()
+		return fill(r.Context(), s)
+	}
+}
+
+// over sends a request to a server over a connection in memory and gives the answer with its connection.
+func over(t *testing.T, handler http.Handler, headers ...string) (*http.Response, net.Conn) {
+	t.Helper()
+	l := make(pipes)
+	s := &http.Server{Handler: handler}
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(func() { _ = s.Close() })
+	client, server := net.Pipe()
+	l <- server
+	go func() {
+		_, _ = io.WriteString(client, "POST /v2/query HTTP/1.1\r\nHost: x\r\nX-Api-Key: "+ownerKey+"\r\nContent-Type: application/json\r\n"+
+			strings.Join(append(headers, fmt.Sprint("Content-Length: ", len(queryBody))), "\r\n")+"\r\n\r\n"+queryBody)
+	}()
+	res, err := http.ReadResponse(bufio.NewReader(client), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, client
+}
+
+// TestStream proves head, framing and end of a stream, and that a comment keeps it alive in silence.
+func TestStream(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := sizedServer(t, area{"query": events(func(_ context.Context, s *httpapi.Stream) error {
+			if s.Begun() {
+				t.Error("a stream has begun before its first event")
+			}
+			_ = s.Send("chunk", piece{"chunk", "a\nb"})
+			time.Sleep(40 * time.Second)
+			_ = s.Fail(fault.Unavailable("llm_unreachable", "the model is gone; its key is zut_%s", strings.Repeat("a", 40)))
+			return s.Send("end", piece{Type: "end"})
+		})}, httpapi.Limits{}, io.Discard, 1<<16)
+		res, _ := over(t, s)
+		raw, err := io.ReadAll(res.Body)
+		want := "event:chunk\ndata:{\"type\":\"chunk\",\"text\":\"a\\nb\"}\n\n: ping\n\n: ping\n\n" +
+			"event:error\ndata:{\"type\":\"error\",\"messages\":[\"UNAVAILABLE: the model is gone; its key is zut_****\"]}\n\nevent:end\ndata:{\"type\":\"end\"}\n\n"
+		if diff := cmp.Diff(want, string(raw)); diff != "" || err != nil {
+			t.Errorf("%v, stream (-want +got): %s", err, diff)
+		}
+		for name, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store"} {
+			if got := res.Header.Get(name); got != want {
+				t.Errorf("%s is %q, want %q", name, got, want)
+			}
+		}
+		if !res.Close || res.StatusCode != 200 {
+			t.Errorf("status %d, the connection is to be closed: %v", res.StatusCode, res.Close)
+		}
+	})
+}
+
+// TestStreamNotBegun proves that what fails before the first event is an ordinary answer, and one that has search
+// results brings them.
+func TestStreamNotBegun(t *testing.T) {
+	t.Parallel()
+	s := startLimited(t, area{"query": events(func(context.Context, *httpapi.Stream) error {
+		return httpapi.Keep(fault.Timeout("too slow"), []piece{{"found", "it"}})
+	})}, httpapi.Limits{})
+	got := s.ask(t, "POST", "/v2/query", queryBody, "X-Api-Key: "+ownerKey, "Content-Type: application/json")
+	if got.StatusCode != 504 || got.Header.Get("Content-Type") != "application/json" || !strings.Contains(got.raw, `"search_results":[{"type":"found","text":"it"}]`) ||
+		got.body.Messages[0] != "DEADLINE_EXCEEDED: too slow" {
+		t.Errorf("%d %s", got.StatusCode, got.raw)
+	}
+}
+
+// TestStreamErrors proves what a stream says of errors that are no faults: a deadline is one, and of what else goes
+// wrong only the log has the text.
+func TestStreamErrors(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		header, wants string
+		fill          func(context.Context) error
+	}{
+		{"Request-Timeout: 2", "DEADLINE_EXCEEDED: ", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }},
+		{"X-Nothing: x", "INTERNAL: ", func(context.Context) error { return errors.New("the table is broken") }},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			log := &logBuffer{}
+			s := sizedServer(t, area{"query": events(func(ctx context.Context, s *httpapi.Stream) error {
+				_ = s.Send("chunk", piece{"chunk", ""})
+				_ = s.Fail(c.fill(ctx))
+				return s.Send("end", piece{Type: "end"})
+			})}, httpapi.Limits{}, log, 1<<16)
+			res, _ := over(t, s, c.header)
+			raw, err := io.ReadAll(res.Body)
+			if text := string(raw); err != nil || !strings.Contains(text, `{"type":"error","messages":["`+c.wants) || !strings.HasSuffix(text, "event:end\ndata:{\"type\":\"end\"}\n\n") || strings.Contains(text, "table") {
+				t.Errorf("%v: %s", err, text)
+			}
+			if hidden := strings.Contains(log.String(), "the table is broken"); hidden != (c.wants == "INTERNAL: ") {
+				t.Errorf("the log says %s", log.String())
+			}
+		})
+	}
+}
+
+// TestSlowReader proves that a client that does not read is cut off, that its handler learns of it, and that another
+// client's stream comes whole meanwhile.
+func TestSlowReader(t *testing.T) {
+	t.Parallel()
+	const size, count = 1 << 20, 64 // more than the buffers of a connection hold
+	lost := make(chan error, 2)
+	s := startLimited(t, area{"query": events(func(_ context.Context, s *httpapi.Stream) error {
+		var err error
+		for i := 0; i < count && err == nil; i++ {
+			err = s.Send("chunk", piece{"chunk", strings.Repeat("x", size)})
+		}
+		if err != nil && s.Fail(errors.New("no one reads this")) == nil {
+			t.Error("a lost stream takes another event")
+		}
+		lost <- err
+		return nil
+	})}, httpapi.Limits{})
+	stalled, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stalled.Close()
+	request := "POST /v2/query HTTP/1.1\r\nHost: x\r\nX-Api-Key: " + ownerKey + "\r\nContent-Type: application/json\r\nContent-Length: "
+	if _, err := fmt.Fprint(stalled, request, len(queryBody), "\r\n\r\n", queryBody); err != nil {
+		t.Fatal(err)
+	}
+	got := s.ask(t, "POST", "/v2/query", queryBody, "X-Api-Key: "+ownerKey, "Content-Type: application/json")
+	if n := strings.Count(got.raw, "event:chunk"); n != count || len(got.raw) < size*count {
+		t.Errorf("%d events of %d bytes came", n, len(got.raw))
+	}
+	cut := 0
+	for range 2 {
+		if err := <-lost; err != nil {
+			cut++
+		}
+	}
+	if cut != 1 {
+		t.Errorf("%d streams were cut off, want the one that nobody reads", cut)
+	}
+}
+
+// TestAwait proves that calls that wait for another service leave their places to others, up to a bound of their own,
+// and take none when they end.
+func TestAwait(t *testing.T) {
+	t.Parallel()
+	in, out := make(chan error, 1), make(chan struct{})
+	wait := func(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+		err := c.Await(r.Context())
+		in <- err
+		if err != nil {
+			return err
+		}
+		<-out
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	gate := func(n int64) *usage.Gate { return usage.NewGate(usage.Bounds{PerCaller: n, Total: n, Noun: "calls"}) }
+	s := startLimited(t, area{"query": wait}, httpapi.Limits{Calls: gate(1), Remote: gate(3)})
+	ask := func() *reply {
+		return s.ask(t, "POST", "/v2/query", queryBody, "X-Api-Key: "+ownerKey, "Content-Type: application/json")
+	}
+	done := make(chan int)
+	for range 2 { // each round finds all places free again
+		for range 3 {
+			go func() { done <- ask().StatusCode }()
+			if err := <-in; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := ask(); got.StatusCode != 429 || <-in == nil {
+			t.Errorf("the fourth that waits: %d %s", got.StatusCode, got.raw)
+		}
+		for range 3 {
+			out <- struct{}{}
+			if status := <-done; status != 200 {
+				t.Errorf("status %d", status)
+			}
+		}
+	}
+}
