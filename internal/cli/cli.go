@@ -25,6 +25,7 @@ type root struct {
 	Document   documentCmd      `cmd:"" help:"Read, list and delete documents."`
 	Index      indexCmd         `cmd:"" help:"Index a folder of files into a corpus."`
 	Query      queryCmd         `cmd:"" help:"Ask a corpus; prints ranked passages."`
+	Ask        askCmd           `cmd:"" help:"Ask a corpus; prints an answer with its sources, as it comes."`
 	Job        jobCmd           `cmd:"" help:"List background jobs, read one, wait for one."`
 	Eval       evalCmd          `cmd:"" help:"Measure ranking on a test collection in the BEIR layout."`
 	Model      modelCmd         `cmd:"" help:"Convert sentence encoders."`

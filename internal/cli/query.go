@@ -132,16 +132,11 @@ func documentTitle(document, part map[string]any) string {
 }
 
 func (c *queryCmd) body() (map[string]any, error) {
-	var corpora []map[string]any
-	for key := range strings.SplitSeq(c.CorpusKey, ",") {
-		one := map[string]any{"corpus_key": strings.TrimSpace(key)}
-		if c.Filter != "" {
-			one["metadata_filter"] = c.Filter
-		}
-		if c.Lambda != nil {
+	corpora := corporaOf(c.CorpusKey, c.Filter)
+	if c.Lambda != nil {
+		for _, one := range corpora {
 			one["lexical_interpolation"] = *c.Lambda
 		}
-		corpora = append(corpora, one)
 	}
 	var reranker any = map[string]any{"type": c.Reranker}
 	if strings.HasPrefix(c.Reranker, "{") {

@@ -35,6 +35,8 @@ type refusal struct {
 	Messages []string          `json:"messages"`
 	Fields   map[string]string `json:"field_errors"`
 	Request  string            `json:"request_id"`
+
+	raw []byte
 }
 
 func (r *refusal) Error() string {
@@ -106,6 +108,29 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) (
 
 // Send sends a request with the credential and decodes a 2xx answer as Call does.
 func (c *Client) Send(req *http.Request, out any) ([]byte, error) {
+	res, err := c.do(req)
+	var r *refusal
+	if errors.As(err, &r) {
+		return r.raw, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, Failed(ExitUnreachable, "the answer of %s broke off: %v", c.Base, err)
+	}
+	if out != nil && len(raw) > 0 {
+		if err := json.Unmarshal(raw, out); err != nil {
+			return raw, fmt.Errorf("read the answer of %s: %w", req.URL.Path, err)
+		}
+	}
+	return raw, nil
+}
+
+// do sends a request with the credential and gives a 2xx answer, whose body is the caller's to close.
+func (c *Client) do(req *http.Request) (*http.Response, error) {
 	if c.key != "" {
 		req.Header.Set("x-api-key", c.key)
 	}
@@ -123,22 +148,16 @@ func (c *Client) Send(req *http.Request, out any) ([]byte, error) {
 		}
 		return nil, Failed(ExitUnreachable, "the service at %s is not reached: %v", c.Base, err)
 	}
+	if res.StatusCode/100 == 2 {
+		return res, nil
+	}
 	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	if err != nil {
+	r := &refusal{Status: res.StatusCode}
+	if r.raw, err = io.ReadAll(res.Body); err != nil {
 		return nil, Failed(ExitUnreachable, "the answer of %s broke off: %v", c.Base, err)
 	}
-	if res.StatusCode/100 != 2 {
-		r := &refusal{Status: res.StatusCode}
-		_ = json.Unmarshal(raw, r) // a body that is not ours leaves the status alone to speak
-		return raw, r
-	}
-	if out != nil && len(raw) > 0 {
-		if err := json.Unmarshal(raw, out); err != nil {
-			return raw, fmt.Errorf("read the answer of %s: %w", req.URL.Path, err)
-		}
-	}
-	return raw, nil
+	_ = json.Unmarshal(r.raw, r) // a body that is not ours leaves the status alone to speak
+	return nil, r
 }
 
 // errEnough ends a walk over pages.

@@ -35,6 +35,22 @@ func harmless(s string) string {
 	}, s)
 }
 
+// Prose is a text that others wrote, such as an answer, on its way to the terminal: line breaks stay, and so do the
+// joiners that some scripts are spelled with.
+func Prose(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t', r == '\u200c', r == '\u200d':
+			return r
+		case r == '\r':
+			return -1
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
 // PrintJSON prints raw JSON indented, or as it came when it isn't JSON.
 func PrintJSON(w io.Writer, raw []byte) {
 	var b bytes.Buffer

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"quarry/internal/cli/command"
+)
+
+type askCmd struct {
+	command.Remote
+	CorpusKey  string   `arg:"" name:"corpus" help:"Key of the corpus; several with commas."`
+	Question   []string `arg:"" name:"question" help:"What to answer."`
+	Limit      int      `help:"Passages to answer from." default:"10"`
+	Filter     string   `help:"Metadata filter, for example: doc.year >= 2024" placeholder:"FILTER"`
+	Preset     string   `help:"Generation preset; default: that of the service." placeholder:"NAME"`
+	LLM        string   `help:"Language model in place of the preset's." name:"llm" placeholder:"NAME"`
+	Language   string   `help:"Language of the answer, such as deu or de; default: that of the question." placeholder:"CODE"`
+	Characters int      `help:"About how long the answer is to be." placeholder:"N"`
+	All        bool     `help:"List every passage found, not only those that the answer cites."`
+	Save       bool     `help:"Keep the question and its answer in the query history."`
+}
+
+func (askCmd) Help() string {
+	return "The answer is printed as the language model writes it; without one that is set up, the built-in generator quotes " +
+		"the sentences that answer best. --json prints the whole answer of the service at its end.\n\n" +
+		"Example: quarry ask docs \"which way do imports go?\""
+}
+
+// askEvent is the part of an event that is shown.
+type askEvent struct {
+	Results []struct {
+		DocumentID string         `json:"document_id"`
+		CorpusKey  string         `json:"corpus_key"`
+		Score      float64        `json:"score"`
+		Document   map[string]any `json:"document_metadata"`
+		Part       map[string]any `json:"part_metadata"`
+	} `json:"search_results"`
+	Chunk    string   `json:"generation_chunk"`
+	Score    *float64 `json:"factual_consistency_score"`
+	Messages []string `json:"messages"`
+	Warnings []string `json:"warnings"`
+}
+
+func (c *askCmd) Run(e *command.Env) error {
+	cl, err := c.Connect()
+	if err != nil {
+		return err
+	}
+	body := c.body()
+	if c.JSON {
+		raw, err := cl.Call(e.Ctx, "POST", "/v2/query", body, nil)
+		if err == nil {
+			command.PrintJSON(e.Out, raw)
+		}
+		return err
+	}
+	body["stream_response"] = true
+	var seen askEvent // what was seen of all events
+	var text strings.Builder
+	err = cl.Stream(e.Ctx, "/v2/query", body, func(name string, data []byte) error {
+		seen.Chunk = ""
+		if err := json.Unmarshal(data, &seen); err != nil {
+			return fmt.Errorf("read event %s: %w", name, err)
+		}
+		text.WriteString(seen.Chunk)
+		_, err := io.WriteString(e.Out, command.Prose(seen.Chunk)) // chunks are whole characters
+		return err
+	})
+	if text.Len() > 0 && !strings.HasSuffix(text.String(), "\n") {
+		fmt.Fprintln(e.Out)
+	}
+	if err != nil {
+		return err
+	}
+	c.sources(e.Out, &seen, text.String())
+	for _, w := range seen.Warnings {
+		fmt.Fprintln(e.Err, "quarry: warning:", command.Prose(w))
+	}
+	if len(seen.Messages) > 0 {
+		return command.Failed(command.ExitSomeFailed, "%s", command.Prose(strings.Join(seen.Messages, "; ")))
+	}
+	return nil
+}
+
+var citation = regexp.MustCompile(`\[(\d+)\]`)
+
+// sources lists the passages that the answer cites, and how far they support it.
+func (c *askCmd) sources(w io.Writer, v *askEvent, text string) {
+	cited := map[int]bool{}
+	for _, m := range citation.FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.Atoi(m[1]) // digits; too many of them name no result
+		cited[n] = true
+	}
+	shown := 0
+	for i, r := range v.Results {
+		if !c.All && !cited[i+1] {
+			continue
+		}
+		if shown++; shown == 1 {
+			fmt.Fprintln(w, "\nSources")
+		}
+		name := r.DocumentID
+		if strings.Contains(c.CorpusKey, ",") {
+			name = r.CorpusKey + ": " + name
+		}
+		if title := documentTitle(r.Document, r.Part); title != "" {
+			name += "  " + title
+		}
+		fmt.Fprintf(w, "%4s %s  (%.3f)\n", fmt.Sprintf("[%d]", i+1), command.Clip(command.Prose(name), 160), r.Score)
+	}
+	if v.Score != nil {
+		fmt.Fprintf(w, "\nConsistency %.2f (how far the passages support the answer, 0 to 1)\n", *v.Score)
+	}
+}
+
+func (c *askCmd) body() map[string]any {
+	generation := map[string]any{}
+	for name, v := range map[string]string{"generation_preset_name": c.Preset, "response_language": c.Language} {
+		if v != "" {
+			generation[name] = v
+		}
+	}
+	if c.LLM != "" {
+		generation["model_parameters"] = map[string]any{"llm_name": c.LLM}
+	}
+	if c.Characters > 0 {
+		generation["max_response_characters"] = c.Characters
+	}
+	body := map[string]any{
+		"query": strings.Join(c.Question, " "), "generation": generation,
+		"search": map[string]any{"corpora": corporaOf(c.CorpusKey, c.Filter), "limit": c.Limit},
+	}
+	if c.Save {
+		body["save_history"] = true
+	}
+	return body
+}
+
+// corporaOf gives the corpora of a query, whose keys are parted by commas.
+func corporaOf(keys, filter string) []map[string]any {
+	var out []map[string]any
+	for key := range strings.SplitSeq(keys, ",") {
+		one := map[string]any{"corpus_key": strings.TrimSpace(key)}
+		if filter != "" {
+			one["metadata_filter"] = filter
+		}
+		out = append(out, one)
+	}
+	return out
+}
