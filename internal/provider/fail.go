@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -83,8 +84,7 @@ func (r *Response) unanswered(err error) error {
 
 // cause is err for the log: without the address, whose parameters may hold a key.
 func (r *Response) cause(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	for u := new(url.Error); errors.As(err, &u); {
 		err = u.Err
 	}
 	return errors.New(r.clean(err.Error()))
@@ -104,7 +104,7 @@ func why(err error) string {
 		return fmt.Sprintf("the host name %q is not known", dns.Name)
 	case errors.As(err, &dns):
 		return fmt.Sprintf("the host name %q could not be looked up", dns.Name)
-	case errors.As(err, &tooOld):
+	case errors.As(err, &tooOld), errors.Is(err, http.ErrSchemeMismatch):
 		return "it does not speak TLS: is the address one of http:// rather than https://?"
 	case errors.As(err, &verify):
 		return "its certificate is not trusted: " + verify.Err.Error()
@@ -113,12 +113,15 @@ func why(err error) string {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return "no connection came about in time"
 	case errors.As(err, &op) && op.Op == "dial":
+		var call *os.SyscallError
+		if errors.As(op.Err, &call) {
+			return "no connection: " + call.Err.Error()
+		}
 		return "no connection: " + op.Err.Error()
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &op):
 		return "the connection broke before an answer came"
 	}
-	var u *url.Error
-	if errors.As(err, &u) {
+	for u := new(url.Error); errors.As(err, &u); {
 		err = u.Err
 	}
 	return err.Error()

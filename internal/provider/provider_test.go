@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -537,6 +538,8 @@ func TestNoConnection(t *testing.T) {
 		text string
 	}{
 		{&net.OpError{Op: "dial", Err: errors.New("connection refused")}, llm.Unreachable, "no connection: connection refused"},
+		{&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", errors.New("no route"))}, llm.Unreachable, "no connection: no route"},
+		{&url.Error{Op: "Post", URL: "https://h/?key=abcdefghij", Err: http.ErrSchemeMismatch}, llm.Unreachable, "it does not speak TLS: is the address one of http:// rather than https://?"},
 		{&net.DNSError{Name: "nowhere.example", IsNotFound: true}, llm.Unreachable, `the host name "nowhere.example" is not known`},
 		{io.EOF, llm.Unreachable, "the connection broke before an answer came"},
 		{fmt.Errorf("dial: %w", refusedByGuard{}), llm.Blocked, "169.254.169.254 is a link-local address"},
