@@ -113,10 +113,13 @@ func TestEnds(t *testing.T) {
 // Proves that the token limit takes sentences away as a whole, says so, and leaves one.
 func TestTokenLimit(t *testing.T) {
 	t.Parallel()
-	for _, limit := range []int{1, 20, 40, 1000} {
-		out := complete(t, llm.Request{Question: "Tell me about the Golden Gate Bridge", Evidence: passages(), Parameters: llm.Parameters{MaxTokens: &limit}})
+	r := llm.Request{Question: "Tell me about the Golden Gate Bridge", Evidence: passages()}
+	whole := complete(t, r)
+	for _, limit := range []int{1, 20, int(whole.Usage.Output) - 1, 1000} {
+		r.Parameters.MaxTokens = &limit
+		out := complete(t, r)
 		n := len(mark.FindAllString(out.Text, -1))
-		if n == 0 || limit > 20 && out.Usage.Output > int64(limit) || (limit < 50) != (out.Reason == llm.Length) {
+		if n == 0 || limit > 20 && out.Usage.Output > int64(limit) || (limit < 1000) != (out.Reason == llm.Length) {
 			t.Errorf("limit %d: %d sentences of %d tokens, reason %q: %q", limit, n, out.Usage.Output, out.Reason, out.Text)
 		}
 	}
@@ -138,5 +141,44 @@ func TestSameAnswer(t *testing.T) {
 	}
 	if !strings.Contains(first.Text, "international orange. [2]") {
 		t.Errorf("%q does not hold the answer free of foreign marks", first.Text)
+	}
+}
+
+// Proves that each question in one gets its sentence, in several languages, and that a question which leans on the one
+// before is understood.
+func TestEachPartIsAnswered(t *testing.T) {
+	t.Parallel()
+	german := []llm.Evidence{
+		{N: 1, Score: 0.9, Text: "Der Kölner Dom ist eine Kirche in Köln. Der Grundstein des Doms wurde 1248 gelegt. Er gehört zum Welterbe."},
+		{N: 2, Score: 0.8, Text: "Das Museum Ludwig liegt beim Dom. Direktor des Museums Ludwig ist Yilmaz Dziewior."},
+	}
+	for _, c := range []struct {
+		question string
+		evidence []llm.Evidence
+		want     []string
+	}{
+		{"Who designed the bridge and when did it open to traffic?", passages(), []string{"Joseph Strauss", "27 May 1937"}},
+		{"How long is the main span? What does sourdough bread need?", passages(), []string{"1,280 metres", "flour, water and salt"}},
+		{"When did the Golden Gate Bridge open to traffic; what is its colour called?", passages(), []string{"27 May 1937", "international orange"}},
+		{"Wann wurde der Grundstein des Doms gelegt und wer ist Direktor des Museums Ludwig?", german, []string{"1248", "Dziewior"}},
+	} {
+		got := complete(t, llm.Request{Question: c.question, Evidence: c.evidence}).Text
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%q: %q lacks %q", c.question, got, want)
+			}
+		}
+	}
+}
+
+// Proves that a question in a passage is not quoted for an answer, and that what follows it is.
+func TestQuestionsAreNoAnswers(t *testing.T) {
+	t.Parallel()
+	got := complete(t, llm.Request{Question: "How do I reset my password?", Evidence: []llm.Evidence{
+		{N: 1, Score: 0.7, Text: "How do I reset my password? Open the settings and press the button. How do I log in? Type your name."},
+		{N: 2, Score: 0.5, Text: "Reset my password"},
+	}}).Text
+	if !strings.Contains(got, "Open the settings and press the button. [1]") || strings.Contains(got, "?") || strings.Contains(got, "[2]") {
+		t.Errorf("answer %q", got)
 	}
 }

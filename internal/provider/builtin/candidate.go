@@ -27,11 +27,22 @@ type candidate struct {
 	alone   bool                // it is all of its passage
 	asks    bool                // it is a question or a heading: what follows it may answer, it does not
 	stems   map[string]struct{} // its terms
-	vector  []float32           // nil: not known
-	covers  float64             // share of the question's terms that it holds, by weight
-	cosine  float64             // to the question; 0 without a vector
-	rough   float64             // what is known before it is encoded
-	score   float64
+	parts   []match             // by part of the question
+
+	standing float64 // what its passage adds to its score
+}
+
+// match is how well a candidate fits a part of the question.
+type match struct {
+	cosine  float64 // guessed where the sentence is not encoded
+	cover   float64 // share of the terms that it holds, by weight
+	context float64 // the same with the sentence before
+	kind    bool    // it holds what is asked for, such as a number
+}
+
+func (c *candidate) holds(term string) bool {
+	_, ok := c.stems[term]
+	return ok
 }
 
 // marks are what would pass for citations of ours.

@@ -5,19 +5,72 @@ import (
 	"slices"
 )
 
-// choose gives the sentences of the answer, best first. room says whether sentences fit; the best is taken in any case.
+const (
+	// mostSentences is how many an answer to one question has.
+	mostSentences = 3
+	// margin is how far below the best a sentence may score to be in the answer, too.
+	margin = 0.6
+	// least is the evidence below which the best sentence is no answer, and foreignLeast the same where the cosine
+	// says little. Fitted on XQuAD in English and German; docs/benchmarks.md says how often each is wrong.
+	least        = 0.5
+	foreignLeast = 0.4
+	// partLeast is the same for a further question in one that has an answer.
+	partLeast = 0.4
+)
+
+// choose gives the sentences of the answer, best first, the best for each part of the question before others. room says
+// whether sentences fit; the best is taken in any case.
 func (f *findings) choose(room func([]*candidate) bool) []*candidate {
 	var out []*candidate
-	for _, c := range f.ranked {
-		if len(out) == mostSentence {
+	add := func(c *candidate) {
+		switch {
+		case slices.Contains(out, c):
+		case len(out) > 0 && !room(append(slices.Clone(out), c)):
+			f.cut = true
+		default:
+			out = append(out, c)
+		}
+	}
+	least := f.least()
+	for i := range f.question.parts {
+		ranked := f.ranked(func(c *candidate) float64 { return f.score(c, i) })
+		if len(ranked) > 0 && f.evidence(ranked[0], i) >= least {
+			add(ranked[0])
+			least = min(least, partLeast)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	ranked := f.ranked(f.best)
+	for _, c := range ranked {
+		if len(out) >= max(mostSentences, len(f.question.parts)) || f.best(c) < f.best(ranked[0])-margin {
 			break
 		}
-		if len(out) > 0 && !room(append(slices.Clone(out), c)) {
-			f.cut = true
-			continue
-		}
-		out = append(out, c)
+		add(c)
 	}
+	return out
+}
+
+func (f *findings) least() float64 {
+	if f.question.lang == "eng" {
+		return least
+	}
+	return foreignLeast
+}
+
+// ranked gives what may be quoted, best first. A question or a heading is no answer, but where there is nothing else.
+func (f *findings) ranked(score func(*candidate) float64) []*candidate {
+	var out []*candidate
+	for _, c := range f.candidates {
+		if !c.asks {
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		out = slices.Clone(f.candidates)
+	}
+	slices.SortStableFunc(out, func(a, b *candidate) int { return cmp.Compare(score(b), score(a)) })
 	return out
 }
 

@@ -1,24 +1,34 @@
 package builtin
 
 import (
+	"strings"
+
 	"quarry/internal/llm"
 	"quarry/internal/text/lang"
-	"quarry/internal/text/rarity"
 	"quarry/internal/text/token"
 )
 
-// question is what is asked, with the terms that an answer should hold.
+// question is what is asked.
 type question struct {
 	text  string
 	lang  string // ISO 639-3
-	parts []part // one at the least
+	parts []part // the questions in it, one at the least
 }
 
-// part is a question within the question.
+// part is one question. Its terms are the stems that an answer should hold, each with the share of what is asked that
+// it stands for in this part alone: a part that leans on the one before ("and when did it open?") takes its terms, too.
 type part struct {
 	text  string
-	terms map[string]float64 // stem → weight, summing to 1; empty when all of its words are stop words
+	lower string
+	kind  kind
+	terms map[string]float64
 }
+
+// Terms of a part before: how few own terms make a part lean on it, and how much its terms count then.
+const (
+	fewTerms   = 2
+	leanWeight = 0.5
+)
 
 // ask analyses a question over passages, whose language counts where its own is in doubt.
 func ask(text string, passages []llm.Evidence) question {
@@ -27,24 +37,20 @@ func ask(text string, passages []llm.Evidence) question {
 		around, _ = lang.Detect(passages[0].Text)
 	}
 	q := question{text: text, lang: lang.Of(text, around)}
-	for _, p := range split(text) {
-		q.parts = append(q.parts, part{p, terms(p, q.lang)})
+	for i, s := range split(text, q.lang) {
+		p := part{text: s, lower: strings.ToLower(s), kind: kindOf(s, q.lang), terms: map[string]float64{}}
+		for _, stem := range token.Query(s, q.lang).Stems {
+			p.terms[stem] = 1
+		}
+		if i > 0 && len(p.terms) <= fewTerms {
+			if len(p.terms) == 0 {
+				p.text = text
+			}
+			for stem := range q.parts[0].terms {
+				p.terms[stem] = max(p.terms[stem], leanWeight)
+			}
+		}
+		q.parts = append(q.parts, p)
 	}
 	return q
-}
-
-// terms gives the weights of the stems of a text.
-func terms(text, language string) map[string]float64 {
-	out := map[string]float64{}
-	sum := 0.0
-	for _, s := range token.Query(text, language).Stems {
-		if _, ok := out[s]; !ok {
-			out[s] = rarity.In(s, language)
-			sum += out[s]
-		}
-	}
-	for s := range out {
-		out[s] /= sum
-	}
-	return out
 }
