@@ -4,11 +4,20 @@ import (
 	"testing"
 
 	"quarry/internal/llm"
+	"quarry/internal/outbound"
+	"quarry/internal/provider/dial"
 )
 
 // open gives our provider of a format.
 func open(t *testing.T, f format, url string) llm.Provider {
 	t.Helper()
-	t.Fatal("no adapters yet")
-	return nil
+	client := outbound.New(outbound.Config{AllowPrivate: true})
+	t.Cleanup(client.CloseIdleConnections)
+	c := f.conn
+	c.Name, c.Model, c.URI, c.Idle = "ours", "m", url+c.URI, llm.DefaultIdle
+	p, err := dial.New(client).Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
