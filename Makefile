@@ -22,6 +22,10 @@ test: ## pass every test (starts what it needs by itself)
 race: ## the packages where goroutines meet, under the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race -timeout 20m ./internal/job ./internal/usage ./internal/bulk ./internal/replica ./internal/retrieve ./internal/ingest ./internal/embed ./internal/signin ./internal/httpapi/... ./test/scenario
 
+.PHONY: compat
+compat: ## our adapters of language models against the providers' own libraries (builds those: minutes)
+	cd test/compat && go vet ./... && go test -timeout 10m ./...
+
 .PHONY: generate
 generate: ## write everything that is generated
 	go run ./api/gen
@@ -36,6 +40,7 @@ ledger: ## write docs/reference/operations.md from the contract and a run of the
 verify: ## generated files are current, modules tidy, sources formatted
 	go run ./api/gen -check
 	go mod tidy -diff
+	cd test/compat && go mod tidy -diff
 	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$unformatted" || { echo "not formatted: $$unformatted"; exit 1; }
 
 .PHONY: lint
@@ -59,3 +64,4 @@ soak: ## long kill loops
 tidy: ## tidy the modules
 	go mod tidy
 	cd tools && go mod tidy
+	cd test/compat && go mod tidy

@@ -3,6 +3,7 @@ package compat
 import (
 	"encoding/base64"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/anthropics/anthropic-sdk-go"
@@ -32,8 +33,8 @@ func blocks(m llm.Message) (out []anthropic.ContentBlockParamUnion) {
 	return out
 }
 
-func messageParams(r llm.Request) anthropic.MessageNewParams {
-	p := anthropic.MessageNewParams{Model: "m", MaxTokens: int64(*r.Parameters.MaxTokens)}
+func messageParams(model string, r llm.Request) anthropic.MessageNewParams {
+	p := anthropic.MessageNewParams{Model: anthropic.Model(model), MaxTokens: int64(*r.Parameters.MaxTokens)}
 	for i, m := range r.Messages {
 		switch {
 		case m.Role == llm.System:
@@ -71,6 +72,10 @@ func messageParams(r llm.Request) anthropic.MessageNewParams {
 	}
 	if f := r.Format; f != nil && f.Schema != nil {
 		p.OutputConfig.Format = anthropic.JSONOutputFormatParam{Schema: object(f.Schema)}
+	} else if f != nil { // the format has no free object: the arguments of a tool that must be called are one
+		one := anthropic.ToolUnionParamOfTool(anthropic.ToolInputSchemaParam{}, "structured_answer")
+		one.OfTool.Description = param.NewOpt("Gives the answer.")
+		p.Tools, p.ToolChoice = append(p.Tools, one), anthropic.ToolChoiceParamOfTool("structured_answer")
 	}
 	if v := r.Parameters.Temperature; v != nil {
 		p.Temperature = param.NewOpt(*v)
@@ -78,10 +83,10 @@ func messageParams(r llm.Request) anthropic.MessageNewParams {
 	return p
 }
 
-func messages(t *testing.T, url string, r llm.Request) read {
+func messages(t *testing.T, url, model string, r llm.Request) read {
 	t.Helper()
 	client := anthropic.NewClient(option.WithBaseURL(url), option.WithAPIKey(key), option.WithMaxRetries(0))
-	stream := client.Messages.NewStreaming(t.Context(), messageParams(r))
+	stream := client.Messages.NewStreaming(t.Context(), messageParams(model, r))
 	acc := anthropic.Message{}
 	for stream.Next() {
 		if err := acc.Accumulate(stream.Current()); err != nil {
@@ -104,8 +109,8 @@ func messages(t *testing.T, url string, r llm.Request) read {
 	return out
 }
 
-// alikeMessages: a list of one text may be the text; a result that is no error may say so; a tool without parameters may
-// have an empty object of them.
+// alikeMessages: a list of one text may be the text; a result that is no error may say so; space around a description is
+// nothing; a tool without parameters may have an empty object of them.
 func alikeMessages(body map[string]any) {
 	under(body, func(o map[string]any) {
 		for _, name := range []string{"content", "system"} {
@@ -117,6 +122,9 @@ func alikeMessages(body map[string]any) {
 		}
 		if o["is_error"] == false {
 			delete(o, "is_error")
+		}
+		if text, ok := o["description"].(string); ok {
+			o["description"] = strings.TrimSpace(text)
 		}
 		emptyParameters(o, "input_schema")
 	})

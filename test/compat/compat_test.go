@@ -21,7 +21,7 @@ type format struct {
 	conn llm.Connection // ours; the uri is below the provider
 	auth string         // the header that carries the key
 	// theirs makes a request with the provider's library and gives what it read of the stream.
-	theirs func(t *testing.T, url string, r llm.Request) read
+	theirs func(t *testing.T, url, model string, r llm.Request) read
 	// alike rewrites a body where two ways of writing mean the same.
 	alike func(body map[string]any)
 }
@@ -37,10 +37,10 @@ type read struct {
 type called struct{ ID, Name, Arguments string }
 
 var formats = []format{
-	{"chat", llm.Connection{Type: llm.OpenAI, URI: "/v1/chat/completions", Auth: &llm.Auth{Type: llm.Bearer, Token: key}}, "Authorization", chat, alikeChat},
-	{"responses", llm.Connection{Type: llm.Responses, URI: "/v1/responses", Auth: &llm.Auth{Type: llm.Bearer, Token: key}}, "Authorization", respond, alikeResponses},
-	{"messages", llm.Connection{Type: llm.Anthropic, URI: "/v1/messages", Auth: &llm.Auth{Type: llm.Header, Header: "x-api-key", Value: key}}, "X-Api-Key", messages, alikeMessages},
-	{"gemini", llm.Connection{Type: llm.Vertex, URI: "/v1beta", Auth: &llm.Auth{Type: llm.APIKey, APIKey: key}}, "X-Goog-Api-Key", gemini, alikeGemini},
+	{"chat", llm.Connection{Type: llm.OpenAI, Model: "gpt-4.1", URI: "/v1/chat/completions", Auth: &llm.Auth{Type: llm.Bearer, Token: key}}, "Authorization", chat, alikeChat},
+	{"responses", llm.Connection{Type: llm.Responses, Model: "gpt-4.1", URI: "/v1/responses", Auth: &llm.Auth{Type: llm.Bearer, Token: key}}, "Authorization", respond, alikeResponses},
+	{"messages", llm.Connection{Type: llm.Anthropic, Model: "claude-sonnet-4-5", URI: "/v1/messages", Auth: &llm.Auth{Type: llm.Header, Header: "x-api-key", Value: key}}, "X-Api-Key", messages, alikeMessages},
+	{"gemini", llm.Connection{Type: llm.Vertex, Model: "gemini-2.5-flash", URI: "/v1beta", Auth: &llm.Auth{Type: llm.APIKey, APIKey: key}}, "X-Goog-Api-Key", gemini, alikeGemini},
 }
 
 // TestSameRequests proves that our adapters ask as the providers' libraries do: path, credentials and bodies of the
@@ -51,8 +51,12 @@ func TestSameRequests(t *testing.T) {
 		for _, r := range requests() {
 			t.Run(f.name+"/"+r.name, func(t *testing.T) {
 				t.Parallel()
-				ours, theirs := scripted.Start(t), scripted.Start(t)
-				if f.theirs(t, theirs.URL, r.Request); t.Failed() {
+				reply := scripted.Reply{Text: scripted.Answer}
+				if r.Format != nil {
+					reply.Text = `{"holds":true,"why":["size"]}`
+				}
+				ours, theirs := scripted.Start(t, reply), scripted.Start(t, reply)
+				if f.theirs(t, theirs.URL, f.conn.Model, r.Request); t.Failed() {
 					return
 				}
 				p := open(t, f, ours.URL)
@@ -96,7 +100,7 @@ func TestSameAnswers(t *testing.T) {
 				t.Parallel()
 				r := plain()
 				r.Tools, r.Parameters.MaxTokens = []llm.Tool{find, now}, ref(300)
-				theirs := f.theirs(t, scripted.Start(t, reply).URL, r)
+				theirs := f.theirs(t, scripted.Start(t, reply).URL, f.conn.Model, r)
 				answer, err := llm.Complete(t.Context(), open(t, f, scripted.Start(t, reply).URL), r)
 				if err != nil {
 					t.Fatal(err)

@@ -3,6 +3,7 @@ package compat
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"google.golang.org/genai"
@@ -12,7 +13,7 @@ import (
 
 func geminiParts(m llm.Message) (out []*genai.Part) {
 	if m.Role == llm.Result {
-		response := map[string]any{"output": m.Plain()}
+		var response map[string]any
 		if json.Unmarshal([]byte(m.Plain()), &response) != nil {
 			response = map[string]any{"output": m.Plain()}
 		}
@@ -32,6 +33,26 @@ func geminiParts(m llm.Message) (out []*genai.Part) {
 		out = append(out, &genai.Part{FunctionCall: &genai.FunctionCall{ID: c.ID, Name: c.Name, Args: object(c.Arguments)}})
 	}
 	return out
+}
+
+// schemaOf is a JSON Schema in the library's own type: its names of types are written large, and what the type does not
+// know, such as additionalProperties, is left out.
+func schemaOf(raw json.RawMessage) *genai.Schema {
+	o := object(raw)
+	under(o, func(o map[string]any) {
+		if kind, ok := o["type"].(string); ok {
+			o["type"] = strings.ToUpper(kind)
+		}
+	})
+	text, err := json.Marshal(o)
+	if err != nil {
+		panic(err)
+	}
+	var schema genai.Schema
+	if err := json.Unmarshal(text, &schema); err != nil {
+		panic(err)
+	}
+	return &schema
 }
 
 func geminiParams(r llm.Request) ([]*genai.Content, *genai.GenerateContentConfig) {
@@ -54,7 +75,7 @@ func geminiParams(r llm.Request) ([]*genai.Content, *genai.GenerateContentConfig
 	for _, t := range r.Tools {
 		one := &genai.FunctionDeclaration{Name: t.Name, Description: t.Description}
 		if t.Parameters != nil {
-			one.ParametersJsonSchema = object(t.Parameters)
+			one.Parameters = schemaOf(t.Parameters)
 		}
 		declared = append(declared, one)
 	}
@@ -75,7 +96,7 @@ func geminiParams(r llm.Request) ([]*genai.Content, *genai.GenerateContentConfig
 	if f := r.Format; f != nil {
 		config.ResponseMIMEType = "application/json"
 		if f.Schema != nil {
-			config.ResponseJsonSchema = object(f.Schema)
+			config.ResponseSchema = schemaOf(f.Schema)
 		}
 	}
 	for at, v := range map[**float32]*float64{
@@ -88,7 +109,7 @@ func geminiParams(r llm.Request) ([]*genai.Content, *genai.GenerateContentConfig
 	return contents, config
 }
 
-func gemini(t *testing.T, url string, r llm.Request) read {
+func gemini(t *testing.T, url, model string, r llm.Request) read {
 	t.Helper()
 	client, err := genai.NewClient(t.Context(), &genai.ClientConfig{
 		APIKey: key, Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: url, APIVersion: "v1beta"},
@@ -98,7 +119,7 @@ func gemini(t *testing.T, url string, r llm.Request) read {
 	}
 	contents, config := geminiParams(r)
 	var out read
-	for chunk, err := range client.Models.GenerateContentStream(t.Context(), "m", contents, config) {
+	for chunk, err := range client.Models.GenerateContentStream(t.Context(), model, contents, config) {
 		if err != nil {
 			t.Fatalf("their library: %v", err)
 		}
@@ -130,8 +151,9 @@ func gemini(t *testing.T, url string, r llm.Request) read {
 	return out
 }
 
-// alikeGemini: the role of the system's instruction is not read; a tool without parameters may have an empty object of
-// them; empty arguments may be left out.
+// alikeGemini: the role of the system's instruction is not read; empty arguments may be left out; ids of calls, which
+// tell the model's own calls apart, go back to the model that gave them alone (proved in package gemini), and here none
+// did.
 func alikeGemini(body map[string]any) {
 	if s, ok := body["systemInstruction"].(map[string]any); ok {
 		delete(s, "role")
@@ -140,6 +162,10 @@ func alikeGemini(body map[string]any) {
 		if args, ok := o["args"].(map[string]any); ok && len(args) == 0 {
 			delete(o, "args")
 		}
-		emptyParameters(o, "parametersJsonSchema")
+		for _, name := range []string{"functionCall", "functionResponse"} {
+			if call, ok := o[name].(map[string]any); ok {
+				delete(call, "id")
+			}
+		}
 	})
 }

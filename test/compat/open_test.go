@@ -14,7 +14,7 @@ func open(t *testing.T, f format, url string) llm.Provider {
 	client := outbound.New(outbound.Config{AllowPrivate: true})
 	t.Cleanup(client.CloseIdleConnections)
 	c := f.conn
-	c.Name, c.Model, c.URI, c.Idle = "ours", "m", url+c.URI, llm.DefaultIdle
+	c.Name, c.URI, c.Idle = "ours", url+c.URI, llm.DefaultIdle
 	p, err := dial.New(client).Open(c)
 	if err != nil {
 		t.Fatal(err)

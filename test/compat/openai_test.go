@@ -77,9 +77,9 @@ func chatMessages(r llm.Request) (out []openai.ChatCompletionMessageParamUnion) 
 	return out
 }
 
-func chatParams(r llm.Request) openai.ChatCompletionNewParams {
+func chatParams(model string, r llm.Request) openai.ChatCompletionNewParams {
 	p := openai.ChatCompletionNewParams{
-		Model: "m", Messages: chatMessages(r), StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)},
+		Model: model, Messages: chatMessages(r), StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)},
 	}
 	for _, t := range r.Tools {
 		p.Tools = append(p.Tools, openai.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
@@ -114,10 +114,10 @@ func chatParams(r llm.Request) openai.ChatCompletionNewParams {
 	return p
 }
 
-func chat(t *testing.T, url string, r llm.Request) read {
+func chat(t *testing.T, url, model string, r llm.Request) read {
 	t.Helper()
 	client := openai.NewClient(option.WithBaseURL(url+"/v1"), option.WithAPIKey(key), option.WithMaxRetries(0))
-	stream := client.Chat.Completions.NewStreaming(t.Context(), chatParams(r))
+	stream := client.Chat.Completions.NewStreaming(t.Context(), chatParams(model, r))
 	acc := openai.ChatCompletionAccumulator{}
 	for stream.Next() {
 		acc.AddChunk(stream.Current())
@@ -192,8 +192,8 @@ func responseInput(r llm.Request) (out responses.ResponseInputParam) {
 	return out
 }
 
-func responseParams(r llm.Request) responses.ResponseNewParams {
-	p := responses.ResponseNewParams{Model: "m", Input: responses.ResponseNewParamsInputUnion{OfInputItemList: responseInput(r)}, Store: param.NewOpt(false)}
+func responseParams(model string, r llm.Request) responses.ResponseNewParams {
+	p := responses.ResponseNewParams{Model: model, Input: responses.ResponseNewParamsInputUnion{OfInputItemList: responseInput(r)}, Store: param.NewOpt(false)}
 	for _, t := range r.Tools {
 		parameters := object(t.Parameters)
 		if parameters == nil {
@@ -227,10 +227,10 @@ func responseParams(r llm.Request) responses.ResponseNewParams {
 	return p
 }
 
-func respond(t *testing.T, url string, r llm.Request) read {
+func respond(t *testing.T, url, model string, r llm.Request) read {
 	t.Helper()
 	client := openai.NewClient(option.WithBaseURL(url+"/v1"), option.WithAPIKey(key), option.WithMaxRetries(0))
-	stream := client.Responses.NewStreaming(t.Context(), responseParams(r))
+	stream := client.Responses.NewStreaming(t.Context(), responseParams(model, r))
 	var last responses.Response
 	text := ""
 	for stream.Next() {
