@@ -156,7 +156,7 @@ func (a Adapter) form(t *testing.T) {
 		if got := plain(json.RawMessage(answer.Text)); got != `{"holds":true,"why":"it says so"}` || answer.Reason != llm.Stop || len(answer.Calls) != 0 {
 			t.Errorf("%s: got %+v", f.Type, answer)
 		}
-		if body := string(s.Last().Body); f.Schema != nil && (!strings.Contains(body, "holds") || !a.OwnSchemas && !strings.Contains(body, "additionalProperties")) {
+		if body := string(s.Last().Body); f.Schema != nil && (!strings.Contains(body, "holds") || !strings.Contains(body, "additionalProperties")) {
 			t.Errorf("the schema was not sent: %s", body)
 		}
 	}

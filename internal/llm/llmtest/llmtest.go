@@ -26,7 +26,6 @@ type Adapter struct {
 	NoThoughts      bool // what the model thinks does not come
 	NoRefusal       bool // a refusal has no text
 	NoCallID        bool // calls are told apart by their place
-	OwnSchemas      bool // schemas are put in terms of its own, which have no additionalProperties
 }
 
 // Secret is the token of a connection that an adapter says nothing else of.

@@ -37,7 +37,7 @@ func TestConformance(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a.Type, a.Dial, a.ParsedArguments, a.NoCallID, a.OwnSchemas = llm.Vertex, dial, true, true, true
+			a.Type, a.Dial, a.ParsedArguments = llm.Vertex, dial, true
 			llmtest.Run(t, a)
 		})
 	}

@@ -5,6 +5,7 @@ package gemini
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"quarry/internal/fault"
@@ -56,9 +57,36 @@ func dial(s *provider.Shared, c llm.Connection) (client *provider.Client, key *g
 	return client, key, err
 }
 
-// Stream implements llm.Provider.
+// Stream implements llm.Provider. Schemas are sent as they are; where that is refused, as old models and some gateways
+// do, the call is made again with the schemas in Google's own terms, and later calls begin there.
 func (m *Model) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
-	q := build(r, m.name)
+	own, known := m.client.Knows(refusal)
+	if gen := generationOf(m.name); !known && gen > 0 && gen < schemas {
+		own = true
+	}
+	answer, err := m.once(ctx, r, own, emit)
+	if own || !refusedSchema(err) || r.Format == nil && len(r.Tools) == 0 {
+		return answer, err
+	}
+	m.client.Learn(refusal, true)
+	return m.once(ctx, r, true, emit)
+}
+
+// refusal is what is learned of a server.
+const refusal = "JSON Schemas are refused"
+
+// refusedSchema reports whether a call was refused for its schemas.
+func refusedSchema(err error) bool {
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Failure != llm.Rejected || e.Status != 400 && e.Status != 422 || e.Begun {
+		return false
+	}
+	text := strings.ToLower(e.Text)
+	return strings.Contains(text, "schema")
+}
+
+func (m *Model) once(ctx context.Context, r llm.Request, own bool, emit func(llm.Event) error) (llm.Answer, error) {
+	q := build(r, m.name, own)
 	b := m.client.NewBuilder(r, emit)
 	resp, err := m.client.Do(ctx, provider.Call{URL: m.url, Body: q.body, Accept: provider.Stream})
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 type wire struct {
 	kind   string // of the answer; "" is an event stream
 	answer string // "" is one of which nothing matters
+	refuse string // what bodies must not hold
 
 	sent   []*http.Request
 	bodies []string
@@ -47,7 +48,11 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	} else {
 		w.sent, w.bodies = append(w.sent, r), append(w.bodies, string(body))
 	}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
+	status := http.StatusOK
+	if w.refuse != "" && strings.Contains(string(body), w.refuse) {
+		status, kind, text = http.StatusBadRequest, "application/json", `{"error":{"code":400,"message":"Invalid JSON payload received. Unknown name \"`+w.refuse+`\"","status":"INVALID_ARGUMENT"}}`
+	}
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
 }
 
 func stream(chunks ...string) string {
@@ -195,15 +200,16 @@ func TestBodies(t *testing.T) {
 			"generationConfig": raw(`{"thinkingConfig":{"thinkingBudget":0},"candidateCount":3,"temperature":0}`),
 		}}}, `{` + asked + `,"safetySettings":[1],"generationConfig":{"maxOutputTokens":7,"temperature":1.5,"frequencyPenalty":0.5,"presencePenalty":0.25,"topP":0.5,"topK":3,"stopSequences":["X"],"thinkingConfig":{"thinkingBudget":0}}}`},
 		{"tools and a conversation with calls", "", llm.Request{Tools: []llm.Tool{find, {Name: "now", Parameters: raw(`{"type":"object"}`)}}, Choice: llm.Choice{Mode: "tool", Name: "find"}, Messages: []llm.Message{
-			llm.Text(llm.User, "?"), {Role: llm.Assistant, Parts: []llm.Part{{Text: "So."}}, Calls: []llm.ToolCall{{ID: "1", Name: "find", Arguments: raw(`{"q":"a"}`)}, {ID: "2", Name: "now"}, {ID: "3", Name: "now", Arguments: raw(`oops`)}}},
-			{Role: llm.Result, CallID: "1", Parts: []llm.Part{{Text: `{"hits":1}`}}}, {Role: llm.Result, CallID: "2", Parts: []llm.Part{{Text: "noon"}, {Image: &llm.Image{MimeType: "image/png", Data: []byte("png")}}}}, {Role: llm.Result, CallID: "3", Name: "now"},
-		}}, `{"tools":[{"functionDeclarations":[{"name":"find","description":"Finds.","parameters":{"type":"OBJECT","properties":{"q":{"type":"STRING"}}}},{"name":"now"}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["find"]}},
-			"contents":[{"role":"user","parts":[{"text":"?"}]},{"role":"model","parts":[{"text":"So."},{"functionCall":{"name":"find","args":{"q":"a"}}},{"functionCall":{"name":"now"}},{"functionCall":{"name":"now","args":{"arguments":"oops"}}}]},
-			{"role":"user","parts":[{"functionResponse":{"name":"find","response":{"hits":1}}},{"functionResponse":{"name":"now","response":{"output":"noon"}}},{"inlineData":{"mimeType":"image/png","data":"cG5n"}},{"functionResponse":{"name":"now","response":{"output":""}}}]}]}`},
+			llm.Text(llm.User, "?"), {Role: llm.Assistant, Parts: []llm.Part{{Text: "So."}}, Calls: []llm.ToolCall{{ID: "1", Name: "find", Arguments: raw(`{"q":"a"}`)}, {ID: "2", Name: "now"}, {ID: "call_g_3", Name: "now", Arguments: raw(`oops`)}}},
+			{Role: llm.Result, CallID: "1", Parts: []llm.Part{{Text: `{"hits":1}`}}}, {Role: llm.Result, CallID: "2", Parts: []llm.Part{{Text: "noon"}, {Image: &llm.Image{MimeType: "image/png", Data: []byte("png")}}}}, {Role: llm.Result, CallID: "call_g_3", Name: "now"},
+		}}, `{"tools":[{"functionDeclarations":[{"name":"find","description":"Finds.","parametersJsonSchema":{"type":"object","properties":{"q":{"type":"string"}},"additionalProperties":false}},{"name":"now"}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["find"]}},
+			"contents":[{"role":"user","parts":[{"text":"?"}]},{"role":"model","parts":[{"text":"So."},{"functionCall":{"id":"1","name":"find","args":{"q":"a"}}},{"functionCall":{"id":"2","name":"now"}},{"functionCall":{"name":"now","args":{"arguments":"oops"}}}]},
+			{"role":"user","parts":[{"functionResponse":{"id":"1","name":"find","response":{"hits":1}}},{"functionResponse":{"id":"2","name":"now","response":{"output":"noon"}}},{"inlineData":{"mimeType":"image/png","data":"cG5n"}},{"functionResponse":{"name":"now","response":{"output":""}}}]}]}`},
 		{"calls that the model did not make itself", "gemini-3-pro-preview", llm.Request{Messages: []llm.Message{llm.Text(llm.User, "?"), {Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "1", Name: "a", State: "anthropic/x\n[]"}, {ID: "2", Name: "b"}}}}},
-			`{"contents":[{"role":"user","parts":[{"text":"?"}]},{"role":"model","parts":[{"functionCall":{"name":"a"},"thoughtSignature":"skip_thought_signature_validator"},{"functionCall":{"name":"b"}}]}]}`},
+			`{"contents":[{"role":"user","parts":[{"text":"?"}]},{"role":"model","parts":[{"functionCall":{"id":"1","name":"a"},"thoughtSignature":"skip_thought_signature_validator"},{"functionCall":{"id":"2","name":"b"}}]}]}`},
 		{"a choice", "", llm.Request{Messages: ask("?"), Tools: []llm.Tool{{Name: "now"}}, Choice: llm.Choice{Mode: "none"}}, `{` + asked + `,"tools":[{"functionDeclarations":[{"name":"now"}]}],"toolConfig":{"functionCallingConfig":{"mode":"NONE"}}}`},
-		{"a form", "", llm.Request{Messages: ask("?"), Format: verdict}, `{` + asked + `,"generationConfig":{"responseMimeType":"application/json","responseSchema":{"type":"OBJECT","properties":{"n":{"type":"INTEGER"}},"required":["n"]}}}`},
+		{"a form", "", llm.Request{Messages: ask("?"), Format: verdict}, `{` + asked + `,"generationConfig":{"responseMimeType":"application/json","responseJsonSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}}}`},
+		{"a form, of models that take no JSON Schema", "gemini-2.0-flash", llm.Request{Messages: ask("?"), Format: verdict}, `{` + asked + `,"generationConfig":{"responseMimeType":"application/json","responseSchema":{"type":"OBJECT","properties":{"n":{"type":"INTEGER"}},"required":["n"]}}}`},
 		{"any object", "", llm.Request{Messages: ask("?"), Format: &llm.Format{Type: "json_object"}}, `{` + asked + `,"generationConfig":{"responseMimeType":"application/json"}}`},
 		{"a form beside tools, of old models", "", llm.Request{Messages: ask("?"), Format: verdict, Tools: []llm.Tool{{Name: "now"}}}, `{` + asked + `,"systemInstruction":{"parts":[{"text":"When you give your answer, give one JSON value and nothing else. It must be valid against this JSON Schema: {\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}},\"required\":[\"n\"],\"additionalProperties\":false}"}]},"tools":[{"functionDeclarations":[{"name":"now"}]}]}`},
 		{"a form beside tools, of new models", "gemini-3.1-pro", llm.Request{Messages: ask("?"), Format: &llm.Format{Type: "json_object"}, Tools: []llm.Tool{{Name: "now"}}}, `{` + asked + `,"generationConfig":{"responseMimeType":"application/json"},"tools":[{"functionDeclarations":[{"name":"now"}]}]}`},
@@ -216,6 +222,25 @@ func TestBodies(t *testing.T) {
 				t.Errorf("body (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Where JSON Schemas are refused, the call is made again in Google's terms, and later calls begin there.
+func TestSchemasRefused(t *testing.T) {
+	t.Parallel()
+	w := &wire{refuse: "responseJsonSchema"}
+	m := open(t, w, llm.Connection{Model: "m"})
+	for range 2 {
+		if _, err := llm.Complete(t.Context(), m, llm.Request{Messages: ask("?"), Format: &llm.Format{Type: "json_schema", Schema: verdict.Schema}}); err == nil || !strings.Contains(err.Error(), "not the JSON") {
+			t.Fatalf("got %v, want that the answer is no JSON", err)
+		}
+	}
+	var got []bool
+	for _, b := range w.bodies {
+		got = append(got, strings.Contains(b, "responseSchema"))
+	}
+	if diff := cmp.Diff([]bool{false, true, true}, got); diff != "" {
+		t.Errorf("in Google's terms (-want +got):\n%s", diff)
 	}
 }
 
@@ -236,7 +261,7 @@ func TestSchemas(t *testing.T) {
 		{`{"allOf":[{"type":"object"},{"type":"object"}]}`, ""},
 	} {
 		w := &wire{}
-		_, _ = llm.Complete(t.Context(), open(t, w, llm.Connection{}), llm.Request{Messages: ask("?"), Format: &llm.Format{Type: "json_schema", Schema: raw(c.schema)}})
+		_, _ = llm.Complete(t.Context(), open(t, w, llm.Connection{Model: "gemini-1.5-pro"}), llm.Request{Messages: ask("?"), Format: &llm.Format{Type: "json_schema", Schema: raw(c.schema)}})
 		want := map[string]any{"responseMimeType": "application/json"}
 		if c.want == "" {
 			want["responseJsonSchema"] = object(t, c.schema)
@@ -270,7 +295,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{"text and thoughts", stream(says(`{"text":"Hm","thought":true}`), says(`{"text":"It "}`), says(`{"text":"is so."},{"executableCode":{}}`), end, "[DONE]"), llm.Request{}, llm.Answer{Text: "It is so.", Reasoning: "Hm", Reason: llm.Stop, Model: "gemini-x", Usage: used}},
 		{"calls", stream(says(`{"text":"So."},{"functionCall":{"name":"find","args":{"q":1}},"thoughtSignature":"c2ln"},{"functionCall":{"name":"now","id":"g-2"}}`), end), llm.Request{}, llm.Answer{Text: "So.", Reason: llm.Calls, Model: "gemini-x", Usage: used, Calls: []llm.ToolCall{
-			{ID: "call_", Name: "find", Arguments: raw(`{"q":1}`), State: "gemini/gemini-2.5-flash\n" + `{"signature":"c2ln"}`}, {ID: "g-2", Name: "now", Arguments: raw(`{}`), State: "gemini/gemini-2.5-flash\n" + `{"id":"g-2"}`},
+			{ID: "made", Name: "find", Arguments: raw(`{"q":1}`), State: "gemini/gemini-2.5-flash\nc2ln"}, {ID: "g-2", Name: "now", Arguments: raw(`{}`)},
 		}}},
 		{"a list in one piece", `[` + says(`{"text":"It "}`) + `,` + says(`{"text":"is."}`) + `,` + end + `]`, llm.Request{}, llm.Answer{Text: "It is.", Reason: llm.Stop, Model: "gemini-x", Usage: used}},
 		{"length", stream(done("MAX_TOKENS", "")), llm.Request{}, llm.Answer{Text: "So", Reason: llm.Length, Model: "gemini-x", Usage: used}},
@@ -278,7 +303,7 @@ func TestAnswers(t *testing.T) {
 		{"recitation", stream(done("RECITATION", "")), llm.Request{}, llm.Answer{Text: "So", Reason: llm.Refused, Refusal: "RECITATION", Model: "gemini-x", Usage: used}},
 		{"the question is blocked", stream(`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},` + metered + `}`), llm.Request{}, llm.Answer{Reason: llm.Refused, Refusal: "PROHIBITED_CONTENT", Model: "gemini-x", Usage: used}},
 		{"a form in a fence, beside tools", stream(says("{\"text\":\"```json\\n{\\\"n\\\":\"}"), says("{\"text\":\"1}\\n```\"}"), end), llm.Request{Format: verdict, Tools: []llm.Tool{find}}, llm.Answer{Text: `{"n":1}`, Reason: llm.Stop, Model: "gemini-x", Usage: used}},
-		{"words before a call are no form", stream(says(`{"text":"I look."},{"functionCall":{"name":"now","id":"g"}}`), end), llm.Request{Format: verdict, Tools: []llm.Tool{find}}, llm.Answer{Reason: llm.Calls, Model: "gemini-x", Usage: used, Calls: []llm.ToolCall{{ID: "g", Name: "now", Arguments: raw(`{}`), State: "gemini/gemini-2.5-flash\n" + `{"id":"g"}`}}}},
+		{"words before a call are no form", stream(says(`{"text":"I look."},{"functionCall":{"name":"now","id":"g"}}`), end), llm.Request{Format: verdict, Tools: []llm.Tool{find}}, llm.Answer{Reason: llm.Calls, Model: "gemini-x", Usage: used, Calls: []llm.ToolCall{{ID: "g", Name: "now", Arguments: raw(`{}`)}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -291,7 +316,7 @@ func TestAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range got.Calls {
-				got.Calls[i].ID = made.ReplaceAllString(got.Calls[i].ID, "call_")
+				got.Calls[i].ID = made.ReplaceAllString(got.Calls[i].ID, "made")
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
@@ -301,7 +326,7 @@ func TestAnswers(t *testing.T) {
 }
 
 // made matches the id of a call that came without one.
-var made = regexp.MustCompile(`^call_[0-9a-f]{18}$`)
+var made = regexp.MustCompile(`^call_g_[0-9a-f]{18}$`)
 
 // What is no answer is told as what it is.
 func TestFailures(t *testing.T) {
@@ -411,7 +436,7 @@ func FuzzSchema(f *testing.F) {
 			return
 		}
 		w := &wire{}
-		_, _ = llm.Complete(t.Context(), open(t, w, llm.Connection{}), llm.Request{Messages: ask("?"), Format: &llm.Format{Type: "json_schema", Schema: raw(schema)}})
+		_, _ = llm.Complete(t.Context(), open(t, w, llm.Connection{Model: "gemini-1.5-pro"}), llm.Request{Messages: ask("?"), Format: &llm.Format{Type: "json_schema", Schema: raw(schema)}})
 		if len(w.bodies) != 1 || len(w.bodies[0]) > 4096*(1+len(schema)) {
 			t.Fatalf("%d bodies", len(w.bodies))
 		}

@@ -62,33 +62,36 @@ type request struct {
 	asked bool
 }
 
-// thinking3 is the first generation of Gemini that wants its signatures back and that takes a format beside tools.
-const thinking3 = 3
+// From these generations on the API takes JSON Schemas, and wants its signatures back and takes a format beside tools.
+const (
+	schemas   = 205
+	thinking3 = 300
+)
 
-// generationOf reads 2.5 from gemini-2.5-flash as 2; 0 is a name that doesn't say.
+// generationOf reads 2.5 from gemini-2.5-flash as 205; 0 is a name that doesn't say.
 func generationOf(model string) int {
 	_, name, ok := strings.Cut(strings.ToLower(model), "gemini-")
-	digits := strings.IndexFunc(name, func(r rune) bool { return r < '0' || r > '9' })
-	if digits >= 0 {
-		name = name[:digits]
-	}
-	n, err := strconv.Atoi(name)
+	name, _, _ = strings.Cut(name, "-")
+	major, minor, _ := strings.Cut(name, ".")
+	n, err := strconv.Atoi(major)
 	if !ok || err != nil {
 		return 0
 	}
-	return n
+	m, _ := strconv.Atoi(minor)
+	return n*100 + m
 }
 
-func build(r llm.Request, model string) request {
+// build makes the body of a request for a model; own puts schemas in Google's own terms.
+func build(r llm.Request, model string, own bool) request {
 	out := request{body: map[string]any{}}
 	config := out.parameters(r.Parameters)
 	system, contents := converse(r.Messages, model)
-	tools := declare(r.Tools)
-	if r.Format != nil && len(tools) > 0 && generationOf(model) < thinking3 {
+	tools := declare(r.Tools, own)
+	if gen := generationOf(model); r.Format != nil && len(tools) > 0 && gen < thinking3 {
 		out.asked = true // these models refuse a format beside tools
 		system = join(system, ask(r.Format))
 	} else if r.Format != nil {
-		shape(config, r.Format)
+		shape(config, r.Format, own)
 	}
 	if system != "" {
 		out.body["systemInstruction"] = content{Parts: []part{{Text: system}}}
@@ -107,10 +110,10 @@ func build(r llm.Request, model string) request {
 	return out
 }
 
-// outside are the members of a request that stand beside generationConfig; own are those that only build sets.
+// outside are the members of a request that stand beside generationConfig; reserved are those that only build sets.
 var (
-	outside = []string{"safetySettings", "cachedContent", "labels", "toolConfig", "tools", "serviceTier", "store"}
-	own     = []string{"model", "contents", "messages", "systemInstruction", "stream", "candidateCount", "n"}
+	outside  = []string{"safetySettings", "cachedContent", "labels", "toolConfig", "tools", "serviceTier", "store"}
+	reserved = []string{"model", "contents", "messages", "systemInstruction", "stream", "candidateCount", "n"}
 )
 
 // parameters puts those passed through where they belong, under Google's spelling, and gives generationConfig.
@@ -123,7 +126,7 @@ func (q *request) parameters(p llm.Parameters) map[string]any {
 		for name, value := range members {
 			name = camel(name)
 			switch {
-			case slices.Contains(own, name) || name == "generationConfig" || string(value) == "null":
+			case slices.Contains(reserved, name) || name == "generationConfig" || string(value) == "null":
 			case slices.Contains(outside, name):
 				q.body[name] = value
 			default:
@@ -164,15 +167,15 @@ func camel(name string) string {
 	return head
 }
 
-// shape asks for JSON. A schema that can't be put in Google's own terms goes as it is, which newer models take.
-func shape(config map[string]any, f *llm.Format) {
+// shape asks for JSON.
+func shape(config map[string]any, f *llm.Format, own bool) {
 	delete(config, "responseSchema")
 	delete(config, "responseJsonSchema")
 	config["responseMimeType"] = "application/json"
 	if f.Type != "json_schema" || len(f.Schema) == 0 {
 		return
 	}
-	if s, ok := translate(f.Schema); ok {
+	if s, ok := translate(f.Schema); own && ok {
 		config["responseSchema"] = s
 	} else {
 		config["responseJsonSchema"] = f.Schema
@@ -187,11 +190,11 @@ func ask(f *llm.Format) string {
 	return text
 }
 
-func declare(tools []llm.Tool) (out []declaration) {
+func declare(tools []llm.Tool, own bool) (out []declaration) {
 	for _, t := range tools {
 		d := declaration{Name: t.Name, Description: t.Description}
 		if members(t.Parameters) > 0 {
-			if s, ok := translate(t.Parameters); ok {
+			if s, ok := translate(t.Parameters); own && ok {
 				d.Parameters = s
 			} else {
 				d.JSONSchema = t.Parameters
@@ -228,7 +231,7 @@ func choose(c llm.Choice) map[string]any {
 // one role are merged, and the first content is a user's.
 func converse(messages []llm.Message, model string) (system string, out []content) {
 	var rules []string
-	asked := map[string]llm.ToolCall{}
+	names := map[string]string{}
 	for _, m := range messages {
 		role, parts := "user", pieces(m.Parts)
 		switch m.Role {
@@ -238,11 +241,11 @@ func converse(messages []llm.Message, model string) (system string, out []conten
 		case llm.Assistant:
 			role = "model"
 			for i, c := range m.Calls {
-				asked[c.ID] = c
+				names[c.ID] = c.Name
 				parts = append(parts, calling(c, model, i == 0))
 			}
 		case llm.Result:
-			parts = result(m, asked[m.CallID], model)
+			parts = result(m, names[m.CallID])
 		}
 		if len(parts) == 0 {
 			continue
@@ -301,43 +304,46 @@ func kindOf(i *llm.Image) string {
 	return "image/jpeg"
 }
 
-// memory is what a call carries back to the model that made it.
-type memory struct {
-	ID        string `json:"id,omitempty"`
-	Signature string `json:"signature,omitempty"`
-}
-
-func stateOf(model string, m memory) string {
-	if m == (memory{}) {
+// stateOf keeps the signature of a call for the model that signed it.
+func stateOf(model, signature string) string {
+	if signature == "" {
 		return ""
 	}
-	raw, _ := json.Marshal(m)
-	return "gemini/" + model + "\n" + string(raw)
+	return "gemini/" + model + "\n" + signature
 }
 
-func remembered(state, model string) (m memory) {
-	if raw, ok := strings.CutPrefix(state, "gemini/"+model+"\n"); ok {
-		_ = json.Unmarshal([]byte(raw), &m)
+func signatureOf(state, model string) string {
+	signature, _ := strings.CutPrefix(state, "gemini/"+model+"\n")
+	if signature == state {
+		return "" // another model's
 	}
-	return m
+	return signature
+}
+
+// made begins the ids of calls that came without one; Google has never heard of them.
+const made = "call_g_"
+
+func idOf(id string) string {
+	if strings.HasPrefix(id, made) {
+		return ""
+	}
+	return id
 }
 
 // unsigned is what Google wants in the place of the signature of a call that the model didn't make itself.
 const unsigned = "skip_thought_signature_validator"
 
 func calling(c llm.ToolCall, model string, first bool) part {
-	m := remembered(c.State, model)
-	p := part{FunctionCall: &call{m.ID, c.Name, object(c.Arguments)}, ThoughtSignature: m.Signature}
+	p := part{FunctionCall: &call{idOf(c.ID), c.Name, object(c.Arguments)}, ThoughtSignature: signatureOf(c.State, model)}
 	if first && p.ThoughtSignature == "" && generationOf(model) >= thinking3 {
 		p.ThoughtSignature = unsigned
 	}
 	return p
 }
 
-func result(m llm.Message, asked llm.ToolCall, model string) []part {
-	name := m.Name
-	if name == "" {
-		name = asked.Name
+func result(m llm.Message, name string) []part {
+	if m.Name != "" {
+		name = m.Name
 	}
 	text := m.Plain()
 	said := json.RawMessage(text)
@@ -345,7 +351,7 @@ func result(m llm.Message, asked llm.ToolCall, model string) []part {
 	if json.Unmarshal(said, &members) != nil || members == nil {
 		said, _ = json.Marshal(map[string]string{"output": text})
 	}
-	out := []part{{FunctionResponse: &response{remembered(asked.State, model).ID, name, said}}}
+	out := []part{{FunctionResponse: &response{idOf(m.CallID), name, said}}}
 	for _, p := range pieces(m.Parts) {
 		if p.Text == "" {
 			out = append(out, p)

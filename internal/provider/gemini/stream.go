@@ -138,11 +138,10 @@ func (r *reader) part(p part) error {
 	switch {
 	case p.FunctionCall != nil:
 		id := p.FunctionCall.ID
-		state := stateOf(r.model, memory{ID: id, Signature: p.ThoughtSignature})
 		if id == "" {
 			id = newID()
 		}
-		return r.b.Call(llm.ToolCall{ID: id, Name: p.FunctionCall.Name, Arguments: p.FunctionCall.Args, State: state})
+		return r.b.Call(llm.ToolCall{ID: id, Name: p.FunctionCall.Name, Arguments: p.FunctionCall.Args, State: stateOf(r.model, p.ThoughtSignature)})
 	case p.Thought:
 		return r.b.Reasoning(p.Text)
 	case r.form:
@@ -158,7 +157,7 @@ func (r *reader) part(p part) error {
 func newID() string {
 	var b [9]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return "call_" + hex.EncodeToString(b[:])
+	return made + hex.EncodeToString(b[:])
 }
 
 // finish ends the answer when the stream has ended: why the model stopped and what it took.
