@@ -77,7 +77,7 @@ func (s *Service) Discover(ctx context.Context, cmd Discover) ([]Candidate, erro
 	if len(bad.Fields) > 0 {
 		return nil, bad
 	}
-	c := Connection{Name: cmd.URI, URI: cmd.URI, Auth: auth, Headers: cmd.Headers, Idle: listWithin}
+	c := Connection{URI: cmd.URI, Auth: auth, Headers: cmd.Headers, Idle: listWithin}
 	found, t, err := s.catalog(ctx, c, cmd.Type)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,8 @@
 package llms
 
 import (
+	"context"
+	"encoding/json"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -64,7 +66,11 @@ func (a *Area) get(w http.ResponseWriter, r *http.Request, c *httpapi.Call) erro
 }
 
 func (a *Area) update(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	p, err := patchCommand(c.Body)
+	body, err := a.checked(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	p, err := patchCommand(body)
 	if err != nil {
 		return err
 	}
@@ -73,6 +79,31 @@ func (a *Area) update(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 		return err
 	}
 	return answer(w, http.StatusOK, changed)
+}
+
+// changes are the schemas of changes by the type of the model.
+var changes = map[llm.Type]string{
+	llm.OpenAI: "UpdateOpenAILLMRequest", llm.Responses: "UpdateOpenAIResponsesLLMRequest", llm.Vertex: "UpdateVertexAILLMRequest",
+	llm.Anthropic: "UpdateAnthropicLLMRequest",
+}
+
+// checked gives the body of a change. The chain checks one that names the type; one that leaves the type as it is can only
+// be checked here, where the type is known.
+func (a *Area) checked(ctx context.Context, c *httpapi.Call) (json.RawMessage, error) {
+	if len(c.Body) == 0 {
+		return nil, nil
+	}
+	var kind struct {
+		Type *json.RawMessage `json:"type"`
+	}
+	if err := httpapi.Decode(c.Body, &kind); err != nil || kind.Type != nil {
+		return c.Body, err
+	}
+	found, err := a.models.Get(ctx, c.Path["llm_id"])
+	if err != nil || found.Platform { // which can't be changed, whatever the body says
+		return c.Body, err
+	}
+	return httpapi.CheckAs(c.Body, "body", changes[found.Type])
 }
 
 func (a *Area) delete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {

@@ -194,9 +194,10 @@ func wireLLM(l llm.LLM) (api.LLM, error) {
 }
 
 func wireAbilities(a llm.Abilities) api.LLMCapabilities {
-	limit := int32(min(a.Context, math.MaxInt32))
 	return api.LLMCapabilities{
-		ImageSupport: &a.Images, ContextLimit: &limit, ToolCalling: &a.Tools, StructuredOutputs: &a.Structured, RequiresRoleAlternation: &a.Alternation,
+		ImageSupport: nullable.NewNullableWithValue(a.Images), ToolCalling: nullable.NewNullableWithValue(a.Tools),
+		StructuredOutputs: nullable.NewNullableWithValue(a.Structured), RequiresRoleAlternation: nullable.NewNullableWithValue(a.Alternation),
+		ContextLimit: nullable.NewNullableWithValue(int32(min(a.Context, math.MaxInt32))),
 	}
 }
 
