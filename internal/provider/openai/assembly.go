@@ -1,0 +1,66 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// assembly puts calls together from their pieces.
+type assembly struct {
+	slots   []*slot
+	byIndex map[int]*slot
+}
+
+type slot struct {
+	id, name  string
+	arguments strings.Builder
+	extra     json.RawMessage
+}
+
+// add finds the call that a piece belongs to: by its index, unless a server gives every call the same and tells them apart by id;
+// without an index by its id; a piece with neither continues the last call, one with a name begins another.
+func (a *assembly) add(d callDelta) {
+	var s *slot
+	switch {
+	case d.Index != nil:
+		s = a.byIndex[*d.Index]
+		if s != nil && d.ID != "" && s.id != "" && d.ID != s.id && d.Function.Name != "" {
+			s = nil
+		}
+	case d.ID != "":
+		for _, known := range a.slots {
+			if known.id == d.ID {
+				s = known
+			}
+		}
+	case d.Function.Name == "" && len(a.slots) > 0:
+		s = a.slots[len(a.slots)-1]
+	}
+	if s == nil {
+		s = &slot{}
+		a.slots = append(a.slots, s)
+	}
+	if d.Index != nil {
+		if a.byIndex == nil {
+			a.byIndex = map[int]*slot{}
+		}
+		a.byIndex[*d.Index] = s
+	}
+	if s.id == "" {
+		s.id = d.ID
+	}
+	if s.name == "" {
+		s.name = d.Function.Name
+	}
+	if len(d.Extra) > 0 && string(d.Extra) != "null" {
+		s.extra = d.Extra
+	}
+	var piece string
+	if len(d.Function.Arguments) == 0 || string(d.Function.Arguments) == "null" {
+		return
+	}
+	if json.Unmarshal(d.Function.Arguments, &piece) != nil {
+		piece = string(d.Function.Arguments) // an object where its text should be
+	}
+	s.arguments.WriteString(piece)
+}

@@ -1,0 +1,277 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+
+	"quarry/internal/llm"
+	"quarry/internal/provider"
+)
+
+// event is one of a stream; which members it has depends on its type.
+type event struct {
+	Type      string    `json:"type"`
+	Delta     string    `json:"delta"`
+	Arguments string    `json:"arguments"`
+	Output    int       `json:"output_index"`
+	Item      *item     `json:"item"`
+	Response  *response `json:"response"`
+}
+
+type response struct {
+	Model      string          `json:"model"`
+	Status     string          `json:"status"`
+	Error      json.RawMessage `json:"error"`
+	Incomplete *struct {
+		Reason string `json:"reason"`
+	} `json:"incomplete_details"`
+	Output []item `json:"output"`
+	Usage  *struct {
+		Input   int64 `json:"input_tokens"`
+		Output  int64 `json:"output_tokens"`
+		InputIs *struct {
+			Cached int64 `json:"cached_tokens"`
+		} `json:"input_tokens_details"`
+		OutputIs *struct {
+			Reasoning int64 `json:"reasoning_tokens"`
+		} `json:"output_tokens_details"`
+	} `json:"usage"`
+}
+
+// item is a piece of the output. Raw is all of it.
+type item struct {
+	Type      string `json:"type"`
+	ID        string `json:"id"`
+	CallID    string `json:"call_id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	Sealed    string `json:"encrypted_content"`
+	Content   []struct {
+		Type    string `json:"type"`
+		Text    string `json:"text"`
+		Refusal string `json:"refusal"`
+	} `json:"content"`
+	Summary []struct {
+		Text string `json:"text"`
+	} `json:"summary"`
+	raw json.RawMessage
+}
+
+func (i *item) UnmarshalJSON(data []byte) error {
+	type plain item
+	if err := json.Unmarshal(data, (*plain)(i)); err != nil {
+		return err
+	}
+	i.raw = append(json.RawMessage(nil), data...)
+	return nil
+}
+
+// output is the state of one answer.
+type output struct {
+	resp    *provider.Response
+	b       *provider.Builder
+	calls   map[int]*item // under way, by their place in the output
+	pieces  map[int]*strings.Builder
+	made    map[string]bool // calls passed on, by id
+	thought []json.RawMessage
+	ended   bool
+}
+
+func (responses) events(resp *provider.Response, b *provider.Builder) error {
+	out := &output{resp: resp, b: b, calls: map[int]*item{}, pieces: map[int]*strings.Builder{}, made: map[string]bool{}}
+	for e, err := range resp.Events() {
+		if err != nil {
+			return err
+		}
+		text := strings.TrimSpace(string(e.Data))
+		if text == "" || text == "[DONE]" {
+			continue
+		}
+		if err := out.event(e.Data); err != nil {
+			return err
+		}
+		if out.ended {
+			return nil
+		}
+	}
+	return resp.Cut()
+}
+
+func (responses) whole(data []byte, resp *provider.Response, b *provider.Builder) error {
+	out := &output{resp: resp, b: b, made: map[string]bool{}}
+	var r response
+	if err := json.Unmarshal(data, &r); err != nil {
+		return resp.Garbled(err)
+	}
+	if r.Status == "" && r.Output == nil && present(r.Error) {
+		return resp.Said(data)
+	}
+	return out.end(&r, data)
+}
+
+func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+func (out *output) event(data []byte) error {
+	var e event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return out.resp.Garbled(err)
+	}
+	switch e.Type {
+	case "response.output_text.delta":
+		return out.b.Text(e.Delta)
+	case "response.refusal.delta":
+		out.b.Answer.Refusal += e.Delta
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		return out.b.Reasoning(e.Delta)
+	case "response.output_item.added":
+		if e.Item != nil && e.Item.Type == "function_call" {
+			out.calls[e.Output] = e.Item
+			out.pieces[e.Output] = &strings.Builder{}
+		}
+	case "response.function_call_arguments.delta":
+		if p := out.pieces[e.Output]; p != nil {
+			p.WriteString(e.Delta)
+		}
+	case "response.output_item.done":
+		return out.itemDone(&e)
+	case "response.completed", "response.incomplete", "response.failed", "response.done":
+		if e.Response == nil {
+			return out.resp.Garbled(nil)
+		}
+		return out.end(e.Response, data)
+	case "error":
+		return out.resp.Said(data)
+	case "":
+		return out.odd(data)
+	}
+	return nil
+}
+
+// odd is an event without a type: an error in the form of other servers.
+func (out *output) odd(data []byte) error {
+	var e struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(data, &e) == nil && present(e.Error) {
+		return out.resp.Said(data)
+	}
+	return nil
+}
+
+func (out *output) itemDone(e *event) error {
+	if e.Item == nil {
+		return nil
+	}
+	begun := out.calls[e.Output]
+	delete(out.calls, e.Output)
+	if e.Item.Type == "function_call" && e.Item.Arguments == "" && begun != nil {
+		e.Item.Arguments = out.pieces[e.Output].String()
+	}
+	return out.item(e.Item)
+}
+
+// item takes a complete item in; texts were passed on piece by piece.
+func (out *output) item(i *item) error {
+	switch i.Type {
+	case "reasoning":
+		if i.Sealed != "" {
+			out.thought = append(out.thought, i.raw)
+		}
+	case "function_call":
+		key := i.CallID
+		if key == "" {
+			key = i.ID
+		}
+		if key != "" && out.made[key] {
+			return nil
+		}
+		out.made[key] = true
+		call := llm.ToolCall{ID: key, Name: i.Name, Arguments: json.RawMessage(i.Arguments)}
+		if len(out.thought) > 0 {
+			state, err := json.Marshal(items{Reasoning: out.thought})
+			if err != nil {
+				return out.resp.Garbled(err)
+			}
+			call.State, out.thought = string(state), nil
+		}
+		return out.b.Call(call)
+	}
+	return nil
+}
+
+// end takes the whole response in: what was not streamed, why it ended, what it took.
+func (out *output) end(r *response, data []byte) error {
+	out.ended = true
+	a := &out.b.Answer
+	a.Model = r.Model
+	if u := r.Usage; u != nil {
+		a.Usage = llm.Usage{Input: u.Input, Output: u.Output}
+		if u.InputIs != nil {
+			a.Usage.Cached = u.InputIs.Cached
+		}
+		if u.OutputIs != nil {
+			a.Usage.Reasoning = u.OutputIs.Reasoning
+		}
+	}
+	if r.Status == "failed" || present(r.Error) {
+		return out.resp.Said(failedError(r, data))
+	}
+	streamed := out.b.Streamed() || a.Refusal != ""
+	for i := range r.Output {
+		item := &r.Output[i]
+		if !streamed {
+			if err := out.text(item); err != nil {
+				return err
+			}
+		}
+		if err := out.item(item); err != nil {
+			return err
+		}
+	}
+	if r.Incomplete != nil {
+		switch r.Incomplete.Reason {
+		case "content_filter":
+			a.Reason = llm.Refused
+		default:
+			a.Reason = llm.Length
+		}
+	}
+	if a.Refusal != "" {
+		a.Reason = llm.Refused
+	}
+	return nil
+}
+
+// text passes on what came in one piece.
+func (out *output) text(i *item) error {
+	for _, s := range i.Summary {
+		if err := out.b.Reasoning(s.Text); err != nil {
+			return err
+		}
+	}
+	for _, c := range i.Content {
+		out.b.Answer.Refusal += c.Refusal
+		var err error
+		if i.Type == "reasoning" {
+			err = out.b.Reasoning(c.Text)
+		} else {
+			err = out.b.Text(c.Text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failedError is the error of a response that failed, in a shape that provider.Message knows.
+func failedError(r *response, data []byte) []byte {
+	if !present(r.Error) {
+		return data
+	}
+	said, err := json.Marshal(object{"error": r.Error})
+	if err != nil {
+		return data
+	}
+	return said
+}
