@@ -73,9 +73,9 @@ func (p *Plan) Draft(results []Passage) (*Draft, error) {
 // tooLong is the fault of a prompt that does not fit with one result: it says whether the result or the rest is too
 // long.
 func (p *Plan) tooLong(d *Draft, need, room int) error {
-	field, what := p.request.Field+".max_used_search_results", "with the first result alone"
+	field, what := p.request.Fields.MaxResults, "with the first result alone"
 	if bare, err := d.render(nil); err == nil && bare > room {
-		field, what, need = p.request.Field+".prompt_template", "without any result", bare
+		field, what, need = p.request.Fields.Template, "without any result", bare
 	}
 	return fault.InvalidField(field, "the prompt needs about %d tokens %s, and the language model %q takes %d beside its answer; "+
 		"ask for less text around each result, or for another model", need, what, p.model.Name(), room)
@@ -89,7 +89,7 @@ func (d *Draft) render(results []Passage) (tokens int, err error) {
 		Question: r.Question, Results: results, Characters: r.Characters, Language: d.language,
 	})
 	if err != nil {
-		return 0, llm.Named(err, r.Field+".prompt_template")
+		return 0, llm.Named(err, r.Fields.Template)
 	}
 	return tokensOf(d.rendered.Messages), nil
 }
@@ -102,7 +102,7 @@ func (p *Plan) room() (int, error) {
 	context := p.model.Context()
 	if n := p.request.Parameters.MaxTokens; n != nil {
 		if *n >= context {
-			return 0, fault.InvalidField(p.request.Field+".model_parameters.max_tokens",
+			return 0, fault.InvalidField(p.request.Fields.MaxTokens,
 				"leaves no room for the prompt: the language model %q takes %d tokens, prompt and answer together", p.model.Name(), context)
 		}
 		return context - *n, nil

@@ -27,8 +27,13 @@ type Request struct {
 	Language   string // of the answer, two or three letters; "" and "auto" take that of the question
 	Parameters llm.Parameters
 	Citations  cite.Options
-	Score      bool   // whether the answer is scored against the passages
-	Field      string // where the request stands in the body, such as "body.generation", for faults
+	Score      bool // whether the answer is scored against the passages
+	Fields     Fields
+}
+
+// Fields are where a request stands in the body, such as "body.generation.prompt_template", for faults.
+type Fields struct {
+	Preset, Template, LLM, MaxTokens, MaxResults string
 }
 
 // Finder finds presets by name, the default one by "". Unknown and disabled ones are fault.KindInvalid.
@@ -85,15 +90,15 @@ type Plan struct {
 func (s *Service) Plan(ctx context.Context, r Request) (*Plan, error) {
 	preset, err := s.presets.Find(ctx, r.Preset)
 	if err != nil {
-		return nil, llm.Named(err, r.Field+".generation_preset_name")
+		return nil, llm.Named(err, r.Fields.Preset)
 	}
 	p := &Plan{service: s, request: r, results: DefaultResults}
 	if err := p.open(ctx, preset); err != nil {
 		return nil, err
 	}
-	template, field := preset.Template, r.Field+".generation_preset_name"
+	template, field := preset.Template, r.Fields.Preset
 	if r.Template != "" {
-		template, field = r.Template, r.Field+".prompt_template"
+		template, field = r.Template, r.Fields.Template
 	}
 	if p.prompt, err = CompilePrompt(template); err != nil {
 		return nil, llm.Named(err, field)
@@ -110,9 +115,9 @@ func (s *Service) Plan(ctx context.Context, r Request) (*Plan, error) {
 
 // open finds the model.
 func (p *Plan) open(ctx context.Context, preset Preset) (err error) {
-	name, field := preset.LLM, p.request.Field+".generation_preset_name"
+	name, field := preset.LLM, p.request.Fields.Preset
 	if p.request.LLM != nil {
-		name, field = *p.request.LLM, p.request.Field+".model_parameters.llm_name"
+		name, field = *p.request.LLM, p.request.Fields.LLM
 		if name == "" {
 			return fault.InvalidField(field, "must not be empty; GET /v2/llms lists the language models")
 		}

@@ -130,7 +130,11 @@ func newRig(m *model) *rig {
 }
 
 func request() generate.Request {
-	return generate.Request{Question: "How often is the filter of the pump changed?", Score: true, Field: "body.generation"}
+	return generate.Request{Question: "How often is the filter of the pump changed?", Score: true, Fields: generate.Fields{
+		Preset: "body.generation.generation_preset_name", Template: "body.generation.prompt_template",
+		LLM: "body.generation.model_parameters.llm_name", MaxTokens: "body.generation.model_parameters.max_tokens",
+		MaxResults: "body.generation.max_used_search_results",
+	}}
 }
 
 func TestAnswer(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // checkEvents compares a stream with the events expected.
@@ -53,6 +55,28 @@ func readEvents(stream string) ([]any, error) {
 		return nil, fmt.Errorf("the last event does not end")
 	}
 	return out, nil
+}
+
+// streamConforms checks each event of a stream against the contract.
+func streamConforms(op *openapi3.Operation, res *http.Response, raw []byte) error {
+	const stream = "text/event-stream"
+	if res.Header.Get("Content-Type") != stream {
+		return nil
+	}
+	answer := op.Responses.Status(res.StatusCode)
+	if answer == nil || answer.Value.Content[stream] == nil {
+		return fmt.Errorf("%s answers no stream with status %d", op.OperationID, res.StatusCode)
+	}
+	events, err := readEvents(string(raw))
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		if err := answer.Value.Content[stream].Schema.Value.VisitJSON(e); err != nil {
+			return fmt.Errorf("event %s: %w", show(e), err)
+		}
+	}
+	return nil
 }
 
 func join(events []any, next map[string]any) []any {

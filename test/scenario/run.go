@@ -199,7 +199,10 @@ func (c *Contract) conforms(ctx context.Context, op *api.Operation, req *http.Re
 		},
 	}
 	in.SetBodyBytes(raw)
-	return openapi3filter.ValidateResponse(ctx, in)
+	if err := openapi3filter.ValidateResponse(ctx, in); err != nil {
+		return err
+	}
+	return streamConforms(route.Operation, res, raw)
 }
 
 func request(ctx context.Context, t Target, op *api.Operation, s *Step, saved map[string]any) (*http.Request, error) {

@@ -38,6 +38,7 @@ type Writer struct {
 
 	rest    string // what was pushed and can't be decided on yet
 	blanks  string // blanks at the end of what was decided: they go if a mark that goes follows
+	gap     string // the blanks that went with a mark, for the one that follows at once
 	tail    string // the first bytes of a character whose others are to come
 	out     strings.Builder
 	at      position
@@ -142,7 +143,7 @@ func (w *Writer) run(over bool) {
 func (w *Writer) write(s string, then position) {
 	w.out.WriteString(w.blanks)
 	w.out.WriteString(s)
-	w.blanks, w.removed, w.at = "", false, then
+	w.blanks, w.gap, w.removed, w.at = "", "", false, then
 	for i := 0; w.opened && i < len(s); i++ {
 		w.opened = strings.IndexByte(" 0123456789,;-"+enDash, s[i]) >= 0
 	}
@@ -153,6 +154,7 @@ func (w *Writer) blank() int {
 	if !w.removed {
 		w.blanks += w.rest[:n]
 	}
+	w.gap = ""
 	if w.at == behindCitation {
 		w.at = inLine
 	}
@@ -195,8 +197,14 @@ func (w *Writer) bracket(over bool) int {
 		return n
 	}
 	if len(cited) == 0 {
+		if w.blanks != "" {
+			w.gap = w.blanks
+		}
 		w.blanks, w.removed = "", w.removed || w.at == lineStart
 		return n
+	}
+	if w.blanks == "" {
+		w.blanks = w.gap
 	}
 	between := ""
 	if w.style != Numeric {

@@ -48,6 +48,7 @@ func TestStyles(t *testing.T) {
 		{"invented at the start of a line", cite.Options{}, "[9] One.\n  [8]  Two.\n[1] Three.", "One.\nTwo.\n[1] Three."},
 		{"blanks at the end", cite.Options{}, "One.  \nTwo  ", "One.  \nTwo  "},
 		{"one inside another", cite.Options{}, "[[9]7] [ 7, [8] 6 ] [[1]9]", "[[]7] [ 7, [] 6 ] [[1]9]"},
+		{"invented before another", cite.Options{}, "One [9][8, 1] two [9] [2], three [9],[3].", "One [1] two [2], three,[3]."},
 		{"nothing but invented", cite.Options{}, " [9] ", ""},
 
 		{"none", cite.Options{Style: cite.None}, "Weekly [1] [2], daily[3].\n\n[4] Hourly [5]\n", "Weekly, daily.\n\nHourly\n"},

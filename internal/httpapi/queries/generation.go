@@ -78,13 +78,20 @@ func generationOf(b *body) (*generate.Request, error) {
 	}
 	out := &generate.Request{
 		Question: b.Query, Preset: g.PromptName, Template: g.Template, MaxResults: g.MaxResults,
-		Characters: g.Characters, Language: g.Language, Score: g.Score == nil || *g.Score, Field: "body.generation",
+		Characters: g.Characters, Language: g.Language, Score: g.Score == nil || *g.Score,
+		Fields: generate.Fields{
+			Preset: "body.generation.generation_preset_name", Template: "body.generation.prompt_template",
+			LLM: "body.generation.model_parameters.llm_name", MaxTokens: "body.generation.model_parameters.max_tokens",
+			MaxResults: "body.generation.max_used_search_results",
+		},
 	}
 	if g.Preset != nil {
 		out.Preset = *g.Preset
+	} else if g.PromptName != "" {
+		out.Fields.Preset = "body.generation.prompt_name"
 	}
-	if out.Template == "" {
-		out.Template = g.PromptText
+	if out.Template == "" && g.PromptText != "" {
+		out.Template, out.Fields.Template = g.PromptText, "body.generation.prompt_text"
 	}
 	if p := g.Parameters; p != nil {
 		out.LLM, out.Parameters = p.llm, p.Parameters
