@@ -40,7 +40,8 @@ var formats = []format{
 	{"chat", llm.Connection{Type: llm.OpenAI, Model: "gpt-4.1", URI: "/v1/chat/completions", Auth: &llm.Auth{Type: llm.Bearer, Token: key}}, "Authorization", chat, alikeChat},
 	{"responses", llm.Connection{Type: llm.Responses, Model: "gpt-4.1", URI: "/v1/responses", Auth: &llm.Auth{Type: llm.Bearer, Token: key}}, "Authorization", respond, alikeResponses},
 	{"messages", llm.Connection{Type: llm.Anthropic, Model: "claude-sonnet-4-5", URI: "/v1/messages", Auth: &llm.Auth{Type: llm.Header, Header: "x-api-key", Value: key}}, "X-Api-Key", messages, alikeMessages},
-	{"gemini", llm.Connection{Type: llm.Vertex, Model: "gemini-2.5-flash", URI: "/v1beta", Auth: &llm.Auth{Type: llm.APIKey, APIKey: key}}, "X-Goog-Api-Key", gemini, alikeGemini},
+	{"gemini", llm.Connection{Type: llm.Vertex, Model: newGemini, URI: "/v1beta", Auth: &llm.Auth{Type: llm.APIKey, APIKey: key}}, "X-Goog-Api-Key", gemini, alikeGemini},
+	{"gemini of old", llm.Connection{Type: llm.Vertex, Model: oldGemini, URI: "/v1beta", Auth: &llm.Auth{Type: llm.APIKey, APIKey: key}}, "X-Goog-Api-Key", gemini, alikeGemini},
 }
 
 // TestSameRequests proves that our adapters ask as the providers' libraries do: path, credentials and bodies of the
