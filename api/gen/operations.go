@@ -26,6 +26,7 @@ type Operation struct {
 	// APIRoles, CorpusRoles and AgentRoles are x-required-roles, to be
 	// evaluated literally: holding any one of them suffices.
 	APIRoles, CorpusRoles, AgentRoles []string
+	PersonalKeys bool // of API keys only personal ones are taken
 	Params     []Param // path, query and header parameters in contract order
 	Body       Body
 	StreamFlag bool  // the body decides whether the answer is a stream
@@ -105,6 +106,9 @@ func (c *contract) writeOperation(b *bytes.Buffer, op operation) error {
 	if err := writeRoles(b, op); err != nil {
 		return err
 	}
+	if err := writeKeys(b, op); err != nil {
+		return err
+	}
 	if err := c.writeParams(b, op); err != nil {
 		return err
 	}
@@ -140,6 +144,24 @@ func writeRoles(b *bytes.Buffer, op operation) error {
 		}
 	}
 	return nil
+}
+
+// writeKeys writes which API keys the operation takes: all, or personal ones.
+func writeKeys(b *bytes.Buffer, op operation) error {
+	switch {
+	case op.spec["x-supported-api-key-type"] == nil:
+	case personal(op):
+		b.WriteString("\nPersonalKeys: true,")
+	default:
+		return fmt.Errorf("API key types %v are not known; [Personal] is", op.spec["x-supported-api-key-type"])
+	}
+	return nil
+}
+
+// personal reports whether of API keys the operation takes only personal ones.
+func personal(op operation) bool {
+	kinds := strs(op.spec["x-supported-api-key-type"])
+	return len(kinds) == 1 && kinds[0] == "Personal"
 }
 
 func (c *contract) writeParams(b *bytes.Buffer, op operation) error {

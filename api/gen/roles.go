@@ -17,6 +17,7 @@ A caller may run an operation if it holds **one** of the roles that stand in the
 corpus role on every corpus that the request names, or an agent role on the agent that it names (on any agent where it
 names none). The rows list a role together with all that include it, so nothing needs to be added in one's head. What
 no row allows is refused with 403. Operations that are not built yet are decided the same way before they answer 501.
+Operations with a † take no API key that has roles of its own: a personal key, a person who signed in, or a client.
 How roles are given is in [docs/guide/access.md](../guide/access.md).
 
 API roles count everywhere. In the tables they are columns:
@@ -86,7 +87,11 @@ func rolesRow(op operation, cols []column) (string, error) {
 	for _, r := range list(op.spec["x-required-roles"]) {
 		roles[str(obj(r)["type"])] = strs(obj(r)["roles"])
 	}
-	row := fmt.Sprintf("| %s | `%s %s` |", op.id(), op.method, op.path)
+	name := op.id()
+	if personal(op) {
+		name += " †"
+	}
+	row := fmt.Sprintf("| %s | `%s %s` |", name, op.method, op.path)
 	marked := 0
 	for _, x := range cols {
 		if slices.Contains(roles["ApiRole"], x.role) {

@@ -13,6 +13,7 @@ type Operation struct {
 	// APIRoles, CorpusRoles and AgentRoles are x-required-roles, to be
 	// evaluated literally: holding any one of them suffices.
 	APIRoles, CorpusRoles, AgentRoles []string
+	PersonalKeys                      bool    // of API keys only personal ones are taken
 	Params                            []Param // path, query and header parameters in contract order
 	Body                              Body
 	StreamFlag                        bool  // the body decides whether the answer is a stream
@@ -563,7 +564,8 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "createGenerationPreset", Method: "POST", Path: "/v2/generation_presets",
 		Summary: "Create a named bundle of prompt and model settings", Tag: "Generation Presets",
-		APIRoles: []string{"administrator", "owner"},
+		APIRoles:     []string{"administrator", "owner"},
+		PersonalKeys: true,
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
 			{Name: "Request-Timeout-Millis", In: "header", Schema: "param:RequestTimeoutMillis", Type: "integer"},
@@ -572,7 +574,8 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403}},
 	{ID: "replaceGenerationPreset", Method: "PUT", Path: "/v2/generation_presets/{generation_preset_id}",
 		Summary: "Replace a bundle of prompt and model settings", Tag: "Generation Presets",
-		APIRoles: []string{"administrator", "owner"},
+		APIRoles:     []string{"administrator", "owner"},
+		PersonalKeys: true,
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
 			{Name: "Request-Timeout-Millis", In: "header", Schema: "param:RequestTimeoutMillis", Type: "integer"},
@@ -582,7 +585,8 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteGenerationPreset", Method: "DELETE", Path: "/v2/generation_presets/{generation_preset_id}",
 		Summary: "Delete a bundle of prompt and model settings", Tag: "Generation Presets",
-		APIRoles: []string{"administrator", "owner"},
+		APIRoles:     []string{"administrator", "owner"},
+		PersonalKeys: true,
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
 			{Name: "Request-Timeout-Millis", In: "header", Schema: "param:RequestTimeoutMillis", Type: "integer"},

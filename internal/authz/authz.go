@@ -37,7 +37,11 @@ func (p Principal) Machine() bool { return p.Kind != User }
 // Rule is the role lists of one operation, as the contract writes them (already expanded by inheritance).
 type Rule struct {
 	APIRoles, CorpusRoles, AgentRoles []string
+	PersonalKeys                      bool // of API keys only personal ones are let in, whatever roles the others hold
 }
+
+// shuts reports whether the rule refuses the kind of credential.
+func (r Rule) shuts(p Principal) bool { return r.PersonalKeys && p.Kind == APIKey }
 
 // Target is what one request names.
 type Target struct {
@@ -50,6 +54,9 @@ type Target struct {
 // that it includes; the contract's lists are expanded already, so this matters only to roles that no list names
 // (agent_end_user).
 func Allow(p Principal, r Rule, t Target) bool {
+	if r.shuts(p) {
+		return false
+	}
 	if holdsAny(apiIncludes, p.APIRoles, r.APIRoles) {
 		return true
 	}
@@ -73,6 +80,9 @@ func Allow(p Principal, r Rule, t Target) bool {
 // AllowSome reports whether p may run the operation on some corpus or agent at least: what lets a request in whose
 // body names the corpora, and its handler decides on these.
 func AllowSome(p Principal, r Rule) bool {
+	if r.shuts(p) {
+		return false
+	}
 	if Allow(p, r, Target{}) {
 		return true
 	}

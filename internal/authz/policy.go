@@ -24,6 +24,9 @@ func Policy(p Principal, ops []Operation) map[string]Scope {
 	out := map[string]Scope{}
 	corpora, agents := slices.Sorted(maps.Keys(p.CorpusRoles)), slices.Sorted(maps.Keys(p.AgentRoles))
 	for _, op := range ops {
+		if op.Rule.shuts(p) {
+			continue
+		}
 		if holdsAny(apiIncludes, p.APIRoles, op.Rule.APIRoles) {
 			out[op.ID] = Scope{Any: true}
 			continue

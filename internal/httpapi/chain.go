@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/internal/authz"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 )
@@ -159,6 +160,9 @@ func needed(c *Call) string {
 			text += or + "one of the " + l.name + " roles " + strings.Join(l.roles, ", ")
 			or = "; or "
 		}
+	}
+	if c.Op.PersonalKeys && c.Principal.Kind == authz.APIKey {
+		return c.Op.ID + " takes no API key that has roles of its own: use a personal key, sign in, or use an application client"
 	}
 	return text
 }

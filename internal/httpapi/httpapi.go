@@ -208,7 +208,7 @@ func WriteJSON(w http.ResponseWriter, status int, v any) error {
 
 // roles gives the rule of an operation as package authz reads it.
 func roles(op *api.Operation) authz.Rule {
-	return authz.Rule{APIRoles: op.APIRoles, CorpusRoles: op.CorpusRoles, AgentRoles: op.AgentRoles}
+	return authz.Rule{APIRoles: op.APIRoles, CorpusRoles: op.CorpusRoles, AgentRoles: op.AgentRoles, PersonalKeys: op.PersonalKeys}
 }
 
 // mayTry reports whether the caller may use the operation on what the path names. Where the corpora stand in the

@@ -34,13 +34,17 @@ func TestNothingWithoutARule(t *testing.T) {
 	}
 }
 
-// rolesInKey reads "api owner", "corpus mine editor" or "agent other agent_user", which stand for a caller with that
-// role alone; test/roles makes real users and keys, and has no agents yet.
+// rolesInKey reads "api owner", "corpus mine editor" or "agent other agent_user", which stand for a key with that role
+// alone, "person owner" and "client owner", which stand for others with it; test/roles makes real users and keys, and has no agents yet.
 func rolesInKey(_ context.Context, c httpapi.Credential) (authz.Principal, error) {
 	p := authz.Principal{Kind: authz.APIKey, ID: "key", Name: c.Secret}
 	switch f := strings.Fields(c.Secret); f[0] {
 	case "api":
 		p.APIRoles = f[1:]
+	case "person":
+		p.Kind, p.APIRoles = authz.User, f[1:]
+	case "client":
+		p.Kind, p.APIRoles = authz.AppClient, f[1:]
 	case "corpus":
 		p.CorpusRoles = map[string][]string{f[1]: {f[2]}}
 	case "agent":
@@ -95,7 +99,9 @@ func TestWalkRoles(t *testing.T) {
 func callers(op *api.Operation) map[string]bool {
 	out := map[string]bool{"nobody": false}
 	for _, role := range authz.APIRoles() {
-		out["api "+role] = slices.Contains(op.APIRoles, role)
+		out["api "+role] = slices.Contains(op.APIRoles, role) && !op.PersonalKeys
+		out["person "+role] = slices.Contains(op.APIRoles, role)
+		out["client "+role] = slices.Contains(op.APIRoles, role)
 	}
 	for _, role := range authz.CorpusRoles() {
 		named := strings.Contains(op.Path, "{corpus_key}")

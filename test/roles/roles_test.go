@@ -215,7 +215,7 @@ func (h *house) known(t *testing.T) map[string]caller {
 	for _, role := range authz.APIRoles() {
 		out["user "+role] = caller{h.person(t, "role-"+role, role), roles.Holder{API: role}}
 		_, secret := h.key(t, object{"name": role, "api_roles": []string{role}})
-		out["key "+role] = caller{secret, roles.Holder{API: role}}
+		out["key "+role] = caller{secret, roles.Holder{API: role, RawKey: true}}
 		_, token := h.client(t, object{"name": role, "api_roles": []string{role}})
 		out["client "+role] = caller{token, roles.Holder{API: role}}
 	}
@@ -226,7 +226,7 @@ func (h *house) known(t *testing.T) map[string]caller {
 		for _, on := range []string{right, wrong} {
 			holder := roles.Holder{Corpus: role, Key: on}
 			_, secret := h.key(t, object{"name": role + on, "corpus_roles": onCorpus(on, role)})
-			out["key "+role+" of "+on] = caller{secret, holder}
+			out["key "+role+" of "+on] = caller{secret, roles.Holder{Corpus: role, Key: on, RawKey: true}}
 			_, token := h.client(t, object{"name": role + on, "corpus_roles": onCorpus(on, role)})
 			out["client "+role+" of "+on] = caller{token, holder}
 			name := role + "-" + on
@@ -237,7 +237,7 @@ func (h *house) known(t *testing.T) map[string]caller {
 	}
 	for style, role := range map[string]string{"serving": "viewer", "serving_and_indexing": "editor"} {
 		_, secret := h.key(t, object{"name": style, "api_key_role": style, "corpus_keys": []string{right}})
-		out["key "+style] = caller{secret, roles.Holder{Corpus: role, Key: right}}
+		out["key "+style] = caller{secret, roles.Holder{Corpus: role, Key: right, RawKey: true}}
 	}
 	return out
 }

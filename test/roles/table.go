@@ -17,6 +17,7 @@ type Row struct {
 	Public           bool
 	API, Corpus      []string // roles that may use it
 	Agent            []string
+	Personal         bool // of API keys only personal ones are taken
 }
 
 // Table reads x-required-roles of every operation.
@@ -29,6 +30,7 @@ func Table(contract []byte) ([]Row, error) {
 				Type  string   `yaml:"type"`
 				Roles []string `yaml:"roles"`
 			} `yaml:"x-required-roles"`
+			Keys []string `yaml:"x-supported-api-key-type"`
 		} `yaml:"paths"`
 	}
 	if err := yaml.Unmarshal(contract, &doc); err != nil {
@@ -37,7 +39,7 @@ func Table(contract []byte) ([]Row, error) {
 	var out []Row
 	for path, item := range doc.Paths {
 		for method, op := range item {
-			r := Row{ID: op.ID, Method: strings.ToUpper(method), Path: path, Public: op.Security != nil && len(*op.Security) == 0}
+			r := Row{ID: op.ID, Method: strings.ToUpper(method), Path: path, Public: op.Security != nil && len(*op.Security) == 0, Personal: len(op.Keys) > 0}
 			for _, l := range op.Roles {
 				switch l.Type {
 				case "ApiRole":
@@ -60,6 +62,7 @@ type Holder struct {
 	API    string // an API role
 	Corpus string // a role on the corpus Key
 	Key    string
+	RawKey bool // by an API key with roles of its own
 }
 
 // Open reports whether the chain must let the holder in on the corpus named. Where a request names its corpora
@@ -68,6 +71,8 @@ func (r Row) Open(h Holder, corpus string) bool {
 	switch {
 	case r.Public:
 		return true
+	case r.Personal && h.RawKey:
+		return false
 	case h.API != "":
 		return slices.Contains(r.API, h.API)
 	case h.Corpus != "":

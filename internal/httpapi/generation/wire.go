@@ -1,0 +1,73 @@
+package generation
+
+import (
+	"encoding/json"
+
+	"quarry/internal/api"
+	"quarry/internal/generate"
+	"quarry/internal/httpapi"
+)
+
+// preset maps a checked body to the preset that it describes. Identity and ownership in it do not count.
+func preset(body json.RawMessage) (generate.Preset, error) {
+	var in api.CreateGenerationPresetRequest
+	if err := httpapi.Decode(body, &in); err != nil {
+		return generate.Preset{}, err
+	}
+	var raw struct { // as sent: the generated type would turn large numbers into others
+		Extra map[string]json.RawMessage `json:"additional_model_params"`
+	}
+	if err := httpapi.Decode(body, &raw); err != nil {
+		return generate.Preset{}, err
+	}
+	return generate.Preset{
+		Name: in.Name, Description: or(in.Description, ""), LLM: in.LlmName, Template: in.PromptTemplate,
+		MaxResults: int(or(in.MaxUsedSearchResults, 0)), MaxTokens: number(in.MaxTokens),
+		Temperature: in.Temperature, FrequencyPenalty: in.FrequencyPenalty, PresencePenalty: in.PresencePenalty, Extra: raw.Extra,
+		Enabled: or(in.Enabled, true), Default: or(in.Default, false),
+	}, nil
+}
+
+func or[T any](v *T, fallback T) T {
+	if v == nil {
+		return fallback
+	}
+	return *v
+}
+
+func number(n *int32) *int {
+	if n == nil {
+		return nil
+	}
+	out := int(*n)
+	return &out
+}
+
+// wirePreset maps a preset to what clients see.
+func wirePreset(p generate.Preset) api.GenerationPreset {
+	presetID, ownership := string(p.ID), api.GenerationPresetOwnershipCustomer
+	if p.Platform {
+		ownership = api.GenerationPresetOwnershipPlatform
+	}
+	out := api.GenerationPreset{
+		Id: &presetID, Name: p.Name, Description: &p.Description, LlmName: &p.LLM, PromptTemplate: &p.Template,
+		Temperature: p.Temperature, FrequencyPenalty: p.FrequencyPenalty, PresencePenalty: p.PresencePenalty,
+		Enabled: &p.Enabled, Default: &p.Default, Ownership: &ownership,
+	}
+	if p.MaxResults > 0 {
+		n := int32(p.MaxResults) // the contract bounds it
+		out.MaxUsedSearchResults = &n
+	}
+	if p.MaxTokens != nil {
+		n := int32(*p.MaxTokens) // the contract bounds it
+		out.MaxTokens = &n
+	}
+	if len(p.Extra) > 0 {
+		extra := make(map[string]any, len(p.Extra))
+		for name, v := range p.Extra {
+			extra[name] = v
+		}
+		out.AdditionalModelParams = &extra
+	}
+	return out
+}
