@@ -25,12 +25,14 @@ import (
 	"quarry/internal/document"
 	"quarry/internal/embed"
 	"quarry/internal/encode/kernel"
+	"quarry/internal/generate"
 	"quarry/internal/history"
 	"quarry/internal/httpapi"
 	httpaudit "quarry/internal/httpapi/audit"
 	"quarry/internal/httpapi/catalog"
 	httpcorpora "quarry/internal/httpapi/corpora"
 	httpdocuments "quarry/internal/httpapi/documents"
+	httpgeneration "quarry/internal/httpapi/generation"
 	"quarry/internal/httpapi/identity"
 	httpjobs "quarry/internal/httpapi/jobs"
 	httpllms "quarry/internal/httpapi/llms"
@@ -85,6 +87,7 @@ type App struct {
 	History  *history.Service
 	Usage    *usage.Counters
 	Models   *llm.Service
+	Presets  *generate.Presets
 }
 
 // Open takes the data folder, listens, opens the database and builds the services; Serve answers requests. Errors:
@@ -180,6 +183,7 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 	a.History = history.New(queries.New(a.db), time.Duration(a.cfg.HistoryDays)*24*time.Hour, a.log)
 	a.Usage = usage.NewCounters(usages.New(a.db), a.log)
 	a.Models = a.models()
+	a.Presets = a.presets()
 	origins, err := a.cfg.Origins()
 	if err != nil {
 		return err
@@ -199,6 +203,7 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 			identity.New(identity.Config{Accounts: people, SignIn: a.signin, Tokens: a.tokens, Cursors: cursors, Secrets: a.vault}),
 			httpaudit.New(recorded, cursors),
 			catalog.New(a.encoders, cursors),
+			httpgeneration.New(a.Presets, cursors),
 			httpqueries.New(a.Retrieve, a.answers(), a.History),
 			httpqueries.NewMetadata(metaquery.New(corpusRows, documentRows)),
 			httpqueries.NewHistory(a.History, cursors),

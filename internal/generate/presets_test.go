@@ -362,7 +362,9 @@ func TestCheck(t *testing.T) {
 		{func(p *generate.Preset) { p.Description = strings.Repeat("x", 10_001) }, "body.description"},
 		{func(p *generate.Preset) { p.LLM, p.Template = "none", "#if" }, "body.llm_name body.prompt_template"},
 		{func(p *generate.Preset) { p.LLM, p.Template = "", "" }, "body.llm_name body.prompt_template"},
-		{func(p *generate.Preset) { p.Temperature, p.PresencePenalty, p.FrequencyPenalty = number(2.1), number(-0.1), number(1.1) },
+		{func(p *generate.Preset) {
+			p.Temperature, p.PresencePenalty, p.FrequencyPenalty = number(2.1), number(-0.1), number(1.1)
+		},
 			"body.frequency_penalty body.presence_penalty body.temperature"},
 	} {
 		p := draft("x")
