@@ -28,6 +28,7 @@ type candidate struct {
 	asks    bool                // it is a question or a heading: what follows it may answer, it does not
 	stems   map[string]struct{} // its terms
 	parts   []match             // by part of the question
+	vector  []float32           // nil while it is not encoded
 
 	standing float64 // what its passage adds to its score
 }

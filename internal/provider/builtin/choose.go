@@ -13,9 +13,9 @@ const (
 	// least is the evidence below which the best sentence is no answer, and foreignLeast the same where the cosine
 	// says little. Fitted on XQuAD in English and German; docs/benchmarks.md says how often each is wrong.
 	least        = 0.5
-	foreignLeast = 0.4
+	foreignLeast = 0.3
 	// partLeast is the same for a further question in one that has an answer.
-	partLeast = 0.4
+	partLeast = 0.3
 )
 
 // choose gives the sentences of the answer, best first, the best for each part of the question before others. room says

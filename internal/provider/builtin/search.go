@@ -169,6 +169,8 @@ func (p *Provider) encode(ctx context.Context, f *findings, passages []llm.Evide
 			c.parts[i].cosine = cosine(q, v)
 			if !c.alone {
 				c.parts[i].cosine *= guessed
+			} else {
+				c.vector = v
 			}
 		}
 		if !c.alone || v == nil {
@@ -189,6 +191,7 @@ func (p *Provider) encode(ctx context.Context, f *findings, passages []llm.Evide
 		return err
 	}
 	for i, v := range vectors {
+		wanted[i].vector = v
 		for j, q := range questions {
 			wanted[i].parts[j].cosine = cosine(q, v)
 		}

@@ -1,32 +1,211 @@
 package builtin
 
 import (
+	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"quarry/internal/llm"
+	"quarry/internal/text/sentence"
 )
 
 // talk is what a request comes to: a question, and what it is to be answered from.
 type talk struct {
 	question string
-	passages []llm.Evidence
-	looked   bool // a tool was called for this question
+	passages []llm.Evidence // best first
+	given    bool           // the passages came as Request.Evidence
+	called   bool           // a tool was called since the question was asked
 }
 
-// listen finds the question and the passages of a request.
+// Bounds and standings of a conversation: how many messages back are read, and what earlier ones count against what was
+// found for the question.
+const (
+	mostMessages = 60
+	earlier      = 0.6
+)
+
+// listen finds the question and the passages of a request. Without Request.Evidence the passages are, in this order:
+// the results of tools that were called for the question, what stands around the question in its message, and the
+// results and statements before, the last first. Instructions of the system and what the model itself has said are no
+// evidence.
 func listen(r llm.Request) talk {
-	t := talk{question: strings.TrimSpace(r.Question), passages: r.Evidence}
+	t := talk{question: strings.TrimSpace(r.Question), passages: r.Evidence, given: len(r.Evidence) > 0}
 	last := -1
 	for i, m := range r.Messages {
 		if m.Role == llm.User && strings.TrimSpace(m.Plain()) != "" {
 			last = i
 		}
 	}
-	if t.question == "" && last >= 0 {
-		t.question = strings.TrimSpace(r.Messages[last].Plain())
+	for _, m := range r.Messages[last+1:] {
+		t.called = t.called || m.Role == llm.Result || len(m.Calls) > 0
 	}
+	if t.given {
+		if t.question == "" && last >= 0 {
+			t.question, _ = questionOf(r.Messages[last].Plain())
+		}
+		return t
+	}
+	for _, m := range r.Messages[last+1:] {
+		if m.Role == llm.Result {
+			for _, p := range readResult(m.Plain()) {
+				p.Score = 1
+				if p.N > 0 {
+					p.N = 1 + t.numbered()
+				}
+				t.passages = append(t.passages, p)
+			}
+		}
+	}
+	if last < 0 {
+		return t
+	}
+	asked, around := questionOf(r.Messages[last].Plain())
+	if t.question == "" {
+		t.question = asked
+	}
+	for _, text := range around {
+		t.passages = append(t.passages, llm.Evidence{Text: text, Score: 1})
+	}
+	t.before(r.Messages[max(0, last-mostMessages):last])
 	return t
 }
 
-// call is implemented with tools.
-func (t talk) call(llm.Request) *llm.ToolCall { return nil }
+// numbered is how many passages have a number.
+func (t *talk) numbered() int {
+	n := 0
+	for _, p := range t.passages {
+		n = max(n, p.N)
+	}
+	return n
+}
+
+// before adds what was said and found before the question.
+func (t *talk) before(messages []llm.Message) {
+	for _, m := range slices.Backward(messages) {
+		switch m.Role {
+		case llm.User:
+			for _, text := range statements(m.Plain()) {
+				t.passages = append(t.passages, llm.Evidence{Text: text, Score: earlier})
+			}
+		case llm.Result:
+			for _, p := range readResult(m.Plain()) {
+				t.passages = append(t.passages, llm.Evidence{Text: p.Text, Score: earlier})
+			}
+		}
+	}
+}
+
+// labels are what stands before a question or a context in a prompt.
+var labels = regexp.MustCompile(`(?i)^\s*(?:question|query|q|frage|pregunta|context|kontext|contexto|contexte|passages?|documents?|sources?|text)\s*[:：]\s*`)
+
+// Lengths of a message, in bytes, that may be a question as a whole, and of a paragraph that may be one among others.
+const (
+	longQuestion  = 400
+	longParagraph = 300
+)
+
+// questionOf finds the question in a message and the texts around it. It is what ends in a question mark; where nothing
+// does, it is the last paragraph if that is short, else the first.
+func questionOf(text string) (asked string, around []string) {
+	asked, around = questionMarks(text)
+	if asked == "" {
+		asked, around = shortParagraph(text)
+	}
+	return strings.TrimSpace(labels.ReplaceAllString(asked, "")), around
+}
+
+func questionMarks(text string) (asked string, around []string) {
+	start := 0
+	for _, s := range sentence.Split(text) {
+		if last, _ := utf8.DecodeLastRuneInString(text[s.Start:s.End]); strings.ContainsRune("?？؟", last) {
+			around = addAround(around, text[start:s.Start])
+			asked = strings.TrimSpace(asked + " " + text[s.Start:s.End])
+			start = s.End
+		}
+	}
+	return asked, addAround(around, text[start:])
+}
+
+func shortParagraph(text string) (asked string, around []string) {
+	var paragraphs []string
+	for line := range strings.SplitSeq(text, "\n") {
+		paragraphs = addAround(paragraphs, line)
+	}
+	switch n := len(paragraphs); {
+	case n == 0:
+		return "", nil
+	case n == 1 && len(text) <= longQuestion:
+		return strings.TrimSpace(text), nil
+	case n == 1:
+		spans := sentence.Split(text)
+		return text[spans[0].Start:spans[0].End], addAround(nil, text[spans[0].End:])
+	case len(paragraphs[n-1]) <= longParagraph:
+		return paragraphs[n-1], paragraphs[:n-1]
+	default:
+		return head(paragraphs[0], longQuestion), paragraphs[1:]
+	}
+}
+
+func addAround(out []string, text string) []string {
+	if text = strings.TrimSpace(labels.ReplaceAllString(text, "")); text == "" {
+		return out
+	}
+	return append(out, text)
+}
+
+// statements gives the paragraphs of what a user said, without the questions.
+func statements(text string) []string {
+	_, around := questionMarks(text)
+	return around
+}
+
+// readResult gives the passages of a tool's result: the texts of its results or documents, each with a number; what has
+// another form is one passage without.
+func readResult(text string) []llm.Evidence {
+	var value any
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		return []llm.Evidence{{Text: text}}
+	}
+	var out []llm.Evidence
+	gather(value, &out, 0)
+	if len(out) == 0 {
+		return []llm.Evidence{{Text: text}}
+	}
+	return out
+}
+
+// Members of results that hold their text and their title, and the depth to which they are looked for.
+var (
+	textMembers  = []string{"text", "content", "page_content", "snippet", "passage", "summary", "body"}
+	listMembers  = []string{"search_results", "results", "documents", "passages", "hits", "items", "data", "output"}
+	resultsDepth = 6
+)
+
+func gather(value any, out *[]llm.Evidence, depth int) {
+	if depth > resultsDepth {
+		return
+	}
+	switch v := value.(type) {
+	case []any:
+		for _, x := range v {
+			gather(x, out, depth+1)
+		}
+	case string:
+		*out = append(*out, llm.Evidence{N: len(*out) + 1, Text: v})
+	case map[string]any:
+		for _, name := range textMembers {
+			if text, ok := v[name].(string); ok && strings.TrimSpace(text) != "" {
+				title, _ := v["title"].(string)
+				*out = append(*out, llm.Evidence{N: len(*out) + 1, Text: text, Title: title})
+				return
+			}
+		}
+		for _, name := range append(slices.Clone(listMembers), textMembers...) {
+			if inner, ok := v[name]; ok {
+				gather(inner, out, depth+1)
+			}
+		}
+	}
+}

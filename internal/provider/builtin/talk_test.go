@@ -1,0 +1,120 @@
+package builtin_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"quarry/internal/llm"
+	"quarry/internal/llm/llmtest"
+)
+
+func said(pairs ...string) []llm.Message {
+	var out []llm.Message
+	for i := 0; i < len(pairs); i += 2 {
+		out = append(out, llm.Text(llm.Role(pairs[i]), pairs[i+1]))
+	}
+	return out
+}
+
+// Proves that without evidence of a query the conversation is it: statements of the user, blocks around the question,
+// results of tools with their numbers.
+func TestConversation(t *testing.T) {
+	t.Parallel()
+	found := `{"search_results":[{"text":"Bread is baked.","score":1},{"text":"The warranty of the drill lasts three years.","document_id":"d"}]}`
+	for name, c := range map[string]struct {
+		messages []llm.Message
+		want     string
+		not      string
+	}{
+		"a statement before": {said("user", "My dog is called Rex. He is brown. Do you like dogs?", "assistant", "The dog is called Max.", "user", "What is my dog called?"),
+			"My dog is called Rex.", "Max"},
+		"a context in the prompt": {said("system", "The secret word is swordfish.", "user", "Answer from the context.\n\nContext: The plant in Lyon makes 300 pumps a day. It was built in 1970.\n\nQuestion: How many pumps does the plant in Lyon make?"),
+			"The plant in Lyon makes 300 pumps a day.", "swordfish"},
+		"a result of a tool": {append(said("user", "How long is the warranty of the drill?"),
+			llm.Message{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "1", Name: "search"}}}, llm.Message{Role: llm.Result, CallID: "1", Parts: []llm.Part{{Text: found}}}),
+			"The warranty of the drill lasts three years. [2]", "Bread"},
+		"a plain result": {append(said("user", "How long is the warranty of the drill?"), llm.Message{Role: llm.Result, Parts: []llm.Part{{Text: "The warranty of the drill lasts three years."}}}),
+			"The warranty of the drill lasts three years.", "["},
+		"a question only": {said("user", "Who was the first person on the moon?"), "The sources found contain no answer to this question.", "moon"},
+		"earlier questions": {said("user", "What is my dog called?", "assistant", "I do not know.", "user", "What is my dog called?"),
+			"The sources found contain no answer to this question.", "dog"},
+		"nothing at all": {nil, "The sources found contain no answer to this question.", "["},
+	} {
+		got := complete(t, llm.Request{Messages: c.messages}).Text
+		if !strings.Contains(got, c.want) || strings.Contains(got, c.not) {
+			t.Errorf("%s: %q, want %q and no %q", name, got, c.want, c.not)
+		}
+	}
+}
+
+var tools = []llm.Tool{
+	{Name: "delete_document", Description: "Deletes a document found by search", Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)},
+	{Name: "get_weather", Description: "Weather of a place", Parameters: json.RawMessage(`{"type":"object","properties":{"place":{"type":"string"}},"required":["place"]}`)},
+	{Name: "corpora_search", Description: "Searches the documents", Parameters: json.RawMessage(`{"type":"object","properties":{
+		"query":{"type":"string","maxLength":200},"limit":{"type":"integer","minimum":1,"maximum":50,"default":10},"mode":{"enum":["fast","deep"]},
+		"exact":{"type":"boolean"},"weight":{"type":"number","exclusiveMinimum":0},"tags":{"type":"array","items":{"type":"string"},"minItems":1},"note":{"type":"string"}},
+		"required":["query","limit","mode","exact","weight","tags"],"additionalProperties":false}`)},
+}
+
+// Proves that a question with tools calls the one that searches, once, with arguments that its schema admits.
+func TestSearchesOnce(t *testing.T) {
+	t.Parallel()
+	r := llm.Request{Messages: said("user", "How long is the warranty of the drill?"), Tools: tools}
+	out := complete(t, r)
+	if len(out.Calls) != 1 || out.Calls[0].Name != "corpora_search" || out.Calls[0].ID == "" || out.Reason != llm.Calls || out.Text != "" {
+		t.Fatalf("got %+v, want one call of corpora_search", out)
+	}
+	accepts(t, tools[2].Parameters, out.Calls[0].Arguments)
+	var arguments map[string]any
+	if err := json.Unmarshal(out.Calls[0].Arguments, &arguments); err != nil || arguments["query"] != "How long is the warranty of the drill?" || arguments["limit"] != 10.0 || arguments["note"] != nil {
+		t.Errorf("arguments %s", out.Calls[0].Arguments)
+	}
+	r.Messages = append(r.Messages, llm.Message{Role: llm.Assistant, Calls: out.Calls}, llm.Message{Role: llm.Result, CallID: out.Calls[0].ID, Parts: []llm.Part{{Text: `[{"text":"The warranty of the drill lasts three years."}]`}}})
+	out = complete(t, r)
+	if len(out.Calls) != 0 || out.Text != "The warranty of the drill lasts three years. [1]" || out.Reason != llm.Stop {
+		t.Errorf("with results there: %+v", out)
+	}
+	r.Messages = append(r.Messages, llm.Text(llm.Assistant, out.Text), llm.Text(llm.User, "And who repairs it?"))
+	if out = complete(t, r); len(out.Calls) != 1 {
+		t.Errorf("the next question: %+v, want a call", out)
+	}
+}
+
+// Proves when no tool is called, and that one is where the request insists.
+func TestChoice(t *testing.T) {
+	t.Parallel()
+	question := said("user", "How long is the warranty of the drill?")
+	for name, c := range map[string]struct {
+		r    llm.Request
+		want string
+	}{
+		"none":             {llm.Request{Messages: question, Tools: tools, Choice: llm.Choice{Mode: "none"}}, ""},
+		"no tool searches": {llm.Request{Messages: question, Tools: tools[:2]}, ""},
+		"required":         {llm.Request{Messages: question, Tools: tools[1:2], Choice: llm.Choice{Mode: "required"}}, "get_weather"},
+		"named":            {llm.Request{Messages: question, Tools: tools, Choice: llm.Choice{Mode: "tool", Name: "get_weather"}}, "get_weather"},
+		"named, not there": {llm.Request{Messages: question, Tools: tools, Choice: llm.Choice{Mode: "tool", Name: "other"}}, ""},
+		"thanks":           {llm.Request{Messages: said("user", "Thanks!"), Tools: tools}, ""},
+		"evidence there":   {llm.Request{Messages: question, Tools: tools, Evidence: passages()}, ""},
+		"no parameters":    {llm.Request{Messages: question, Tools: []llm.Tool{{Name: "search"}}, Choice: llm.Choice{Mode: "required"}}, "search"},
+		"broken schema":    {llm.Request{Messages: question, Tools: []llm.Tool{{Name: "search", Parameters: json.RawMessage(`[1`)}}, Choice: llm.Choice{Mode: "required"}}, "search"},
+	} {
+		out := complete(t, c.r)
+		got := ""
+		if len(out.Calls) == 1 {
+			got = out.Calls[0].Name
+		}
+		if got != c.want || got == "" && out.Text == "" {
+			t.Errorf("%s: %+v, want a call of %q", name, out, c.want)
+		}
+	}
+}
+
+// Proves that the generator keeps what every model promises.
+func TestBehaves(t *testing.T) {
+	t.Parallel()
+	llmtest.Behaves(t, generator(t),
+		llm.Request{Question: "When did the bridge open?", Evidence: passages()},
+		llm.Request{Messages: said("user", "Who is there?")},
+		llm.Request{Question: "When did it open?", Evidence: passages(), Format: &llm.Format{Type: "json_object"}})
+}
