@@ -57,10 +57,11 @@ func read(t *testing.T, examples []Example) {
 	}
 	data, outputs := t.TempDir(), t.TempDir()
 	p := testkit.StartBinary(t, data)
+	models := provider(t)
 	var script strings.Builder
 	script.WriteString("set -e\n")
 	for i, e := range examples {
-		fmt.Fprintf(&script, "{\n%s\n} >%s/%d 2>&1\n", strings.ReplaceAll(e.Shell, readerURL, p.URL), outputs, i)
+		fmt.Fprintf(&script, "{\n%s\n} >%s/%d 2>&1\n", strings.ReplaceAll(models.asks(e.Shell), readerURL, p.URL), outputs, i)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -69,7 +70,8 @@ func read(t *testing.T, examples []Example) {
 	if err := os.CopyFS(cmd.Dir, os.DirFS("testdata")); err != nil { // the reader's own files
 		t.Fatal(err)
 	}
-	cmd.Env = append(os.Environ(), "QUARRY_DATA="+data, "PATH="+filepath.Dir(testkit.Binary(t))+":"+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), modelKeys...)
+	cmd.Env = append(cmd.Env, "QUARRY_DATA="+data, "PATH="+filepath.Dir(testkit.Binary(t))+":"+os.Getenv("PATH"))
 	failed := cmd.Run()
 	for i, e := range examples {
 		got, err := os.ReadFile(filepath.Join(outputs, fmt.Sprint(i)))
@@ -80,7 +82,7 @@ func read(t *testing.T, examples []Example) {
 		if failed != nil && next != nil {
 			t.Fatalf("line %d: the example fails: %v\n%s", e.Line, failed, got)
 		}
-		if err := e.Compare(string(got)); err != nil {
+		if err := e.Compare(models.shows(string(got))); err != nil {
 			t.Errorf("line %d: %v", e.Line, err)
 		}
 		if os.Getenv("QUARRY_GUIDE_OUTPUT") != "" {

@@ -28,6 +28,7 @@ type Server struct {
 	script   []Reply
 	requests []*Request
 	models   []Listed
+	named    map[string]Reply
 }
 
 // Request is one call as it arrived.
@@ -79,6 +80,16 @@ func (s *Server) Then(replies ...Reply) {
 	s.script = append(s.script, replies...)
 }
 
+// Model says what every call of a model gets that the script has no reply for, instead of what its name says.
+func (s *Server) Model(name string, r Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.named == nil {
+		s.named = map[string]Reply{}
+	}
+	s.named[name] = r
+}
+
 // Requests are the calls until now, oldest first: those of models, lists and tokens.
 func (s *Server) Requests() []*Request {
 	s.mu.Lock()
@@ -123,6 +134,9 @@ func (s *Server) next(c *call) Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.script) == 0 {
+		if reply, ok := s.named[c.model]; ok {
+			return reply
+		}
 		return Named(c.model, c.body)
 	}
 	first := s.script[0]

@@ -1,0 +1,45 @@
+package guide
+
+import (
+	"strings"
+	"testing"
+
+	"quarry/internal/provider/scripted"
+)
+
+// localURL is where the pages have a model on the reader's machine.
+const localURL = "http://127.0.0.1:11434"
+
+// providerURLs are the providers of the pages.
+var providerURLs = []string{
+	localURL, "https://api.openai.com", "https://api.anthropic.com", "https://generativelanguage.googleapis.com", "https://acme.openai.azure.com",
+	"https://login.acme.test", "https://models.acme.test",
+}
+
+// modelKeys are the keys that the pages suppose in the environment.
+var modelKeys = []string{"OPENAI_API_KEY=sk-of-the-guide-0123456789", "ANTHROPIC_API_KEY=sk-ant-of-the-guide-0123456789", "GEMINI_API_KEY=AIza-of-the-guide-0123456789"}
+
+// providers stands in for every provider of language models that a page calls.
+type providers struct{ *scripted.Server }
+
+// provider starts one. It lists the model of the pages, which has something to say.
+func provider(t testing.TB) providers {
+	t.Helper()
+	s := scripted.Start(t)
+	s.List(scripted.Listed{ID: "llama3.2", Owner: "library", Context: 131072})
+	s.Model("llama3.2", scripted.Reply{Text: "The filter is to be changed every 500 hours [1]."})
+	return providers{s}
+}
+
+// asks gives the commands of a page with the addresses that they find here: a search of the usual ports is sent to the one
+// provider, for nobody knows what else serves models on the machine of the test.
+func (p providers) asks(shell string) string {
+	shell = strings.ReplaceAll(shell, "quarry llm add --local", "quarry llm add --local --at "+localURL)
+	for _, url := range providerURLs {
+		shell = strings.ReplaceAll(shell, url, p.URL)
+	}
+	return shell
+}
+
+// shows gives an output with the address that the page shows.
+func (p providers) shows(output string) string { return strings.ReplaceAll(output, p.URL, localURL) }
