@@ -58,6 +58,7 @@ func (s *Service) Create(ctx context.Context, cmd Create) (LLM, error) {
 		Capabilities: cmd.Capabilities, RPS: cmd.RPS, Quota: cmd.Quota, Revision: 1, Created: now, Updated: now,
 	}
 	auth := cmd.Auth.only()
+	l.address(auth)
 	bad := fault.Invalid()
 	checkName(l.Name, bad)
 	l.check(auth, "body", bad)
@@ -221,6 +222,7 @@ func (s *Service) update(ctx context.Context, was LLM, p Patch) (LLM, error) {
 			return LLM{}, gone(err, was.ID)
 		}
 	}
+	now.address(auth)
 	now.check(auth, "body", bad)
 	if len(bad.Fields) > 0 {
 		return LLM{}, bad
@@ -237,6 +239,16 @@ func (s *Service) update(ctx context.Context, was LLM, p Patch) (LLM, error) {
 		return LLM{}, gone(err, was.ID)
 	}
 	return s.shown(ctx, now)
+}
+
+// anthropicURI is where the models of Anthropic are called that no cloud hosts (contract: LLMs, 2.2).
+const anthropicURI = "https://api.anthropic.com/v1/messages"
+
+// address fills in the address that a wire format has of its own. Those hosted by a cloud get theirs from region and project.
+func (l *LLM) address(auth *Auth) {
+	if l.URI == "" && l.Type == Anthropic && auth != nil && (auth.Type == Bearer || auth.Type == Header) {
+		l.URI = anthropicURI
+	}
 }
 
 func gone(err error, llm id.LLM) error {

@@ -16,6 +16,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 	"quarry/internal/opt"
+	"quarry/internal/store"
 	"quarry/internal/usage"
 )
 
@@ -276,5 +277,47 @@ func TestChangesAtOnce(t *testing.T) {
 	group.Wait()
 	if got, err := all[0].Get(t.Context(), "local"); err != nil || got.Description != "d" || got.Model != "x" || got.RPS != 9 {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestBrokenRow proves that a row that can't be mapped is no outcome of the request that reads it, that lists go on
+// without it, that it does not keep others from answering, and that it can be deleted.
+func TestBrokenRow(t *testing.T) {
+	t.Parallel()
+	n := nodes(t, 1, "gpt-4o")[0]
+	create(t, n, func(c *llm.Create) { c.Name = "before" })
+	broken := create(t, n, func(c *llm.Create) { c.Name, c.Default = "broken", true })
+	create(t, n, func(c *llm.Create) { c.Name = "after" })
+	if err := n.db.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec(`UPDATE llms SET type = 'pigeon' WHERE name = 'broken'`) }); err != nil {
+		t.Fatal(err)
+	}
+	for limit := 1; limit < 5; limit++ {
+		wantList(t, n, llm.List{Limit: limit}, "after", "before", llm.Embedded, "gpt-4o")
+	}
+	_, got := n.Get(t.Context(), "broken")
+	_, used := n.Model(t.Context(), string(broken.Name))
+	for what, err := range map[string]error{"get": got, "use": used} {
+		if _, expected := fault.As(err); expected || err == nil || !strings.Contains(err.Error(), "pigeon") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	wantAnswers(t, n, "a broken default", map[string]string{"": "builtin", "gpt-4o": "builtin"})
+	if err := n.Delete(t.Context(), "broken"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAddressOfAnthropic proves that the address that the type has of its own is filled in where it is called.
+func TestAddressOfAnthropic(t *testing.T) {
+	t.Parallel()
+	n := nodes(t, 1)[0]
+	bedrock := &llm.Auth{Type: llm.BedrockAPIKey, APIKey: "k", Region: "us-east-1"}
+	got := create(t, n, func(c *llm.Create) { c.Type, c.URI, c.Auth = llm.Anthropic, "", bedrock })
+	if got.URI != "" {
+		t.Errorf("hosted by a cloud: %q", got.URI)
+	}
+	got, err := n.Update(t.Context(), "local", llm.Patch{Auth: &llm.Auth{Type: llm.Bearer, Token: "t"}})
+	if want := "https://api.anthropic.com/v1/messages"; err != nil || got.URI != want || n.dialer.opened[len(n.dialer.opened)-1].URI != want {
+		t.Errorf("direct: %q, %v", got.URI, err)
 	}
 }

@@ -10,9 +10,12 @@ import (
 	"quarry/internal/fault"
 )
 
-// testSlack is what a test may take beyond the idle timeout of its connection: a provider that keeps the line alive
-// without saying anything is no model.
-const testSlack = 30 * time.Second
+// A test may take as long as the idle timeout of its connection, up to testMost, and testSlack more: a provider that keeps
+// the line alive without saying anything is no model, and whoever waits for the test holds a connection to us.
+const (
+	testMost  = 5 * time.Minute
+	testSlack = 30 * time.Second
+)
 
 // test calls a model once. It returns when the answer begins; any failure is a fault.KindInvalid, since nothing but the
 // registration is at fault for what this request is about.
@@ -34,7 +37,7 @@ var errHeard = errors.New("the answer has begun")
 // ask calls a model with a short question and waits for the beginning of an answer. No limit of tokens is set: models
 // that think first would use it up, and some refuse the parameter.
 func ask(ctx context.Context, p Provider, c Connection, extra map[string]json.RawMessage) error {
-	limit, cancel := context.WithTimeout(ctx, c.Idle+testSlack)
+	limit, cancel := context.WithTimeout(ctx, min(c.Idle, testMost)+testSlack)
 	defer cancel()
 	r := Request{
 		Messages:   []Message{Text(User, "This is a test of the connection. Answer with the word OK and nothing else.")},

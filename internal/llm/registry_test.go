@@ -79,6 +79,7 @@ type node struct {
 	dialer   *dialer
 	counters *usage.Counters
 	prober   *prober
+	db       *store.DB
 }
 
 // nodes gives services over one SQLite database.
@@ -96,7 +97,7 @@ func nodes(t *testing.T, n int, aliases ...string) []*node {
 	rows := llms.New(db, secrets.New(db, ring))
 	out := make([]*node, n)
 	for i := range out {
-		one := &node{dialer: &dialer{}, prober: &prober{}, counters: usage.NewCounters(new(usagetest.Memory), slog.New(slog.DiscardHandler))}
+		one := &node{db: db, dialer: &dialer{}, prober: &prober{}, counters: usage.NewCounters(new(usagetest.Memory), slog.New(slog.DiscardHandler))}
 		one.Service = llm.New(llm.Config{
 			Store: rows, Dialer: one.dialer, Prober: one.prober, Counters: one.counters, Aliases: aliases,
 			Builtin: echo{c: llm.Connection{Model: "builtin"}, calls: func(llm.Connection, llm.Request) {}},

@@ -110,10 +110,10 @@ func (s *Service) resolve(ctx context.Context, name string) (LLM, error) {
 }
 
 // preferred gives the model that answers where none is named, of rows that hold the default one and the customer's one
-// of the name of the embedded model. A default model that is disabled gives its place up until it is enabled.
+// of the name of the embedded model. A default model that is disabled, or can't be read, gives its place up meanwhile.
 func (s *Service) preferred(rows []LLM) LLM {
 	for _, l := range rows {
-		if l.Default && l.Enabled {
+		if l.Default && l.Enabled && l.Broken == "" {
 			return l
 		}
 	}
