@@ -45,7 +45,9 @@ func (r *Response) clean(text string) string {
 			continue
 		}
 		for _, v := range values {
-			if _, after, ok := strings.Cut(v, " "); ok {
+			if _, signature, ok := strings.Cut(v, ", Signature="); ok { // of AWS; what stands before it is names
+				v = signature
+			} else if _, after, ok := strings.Cut(v, " "); ok {
 				v = after
 			}
 			carried = append(carried, v)

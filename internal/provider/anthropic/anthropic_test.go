@@ -178,6 +178,20 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
+// The region that is part of a signature is no secret: errors may name the host.
+func TestSignatureHidesNoNames(t *testing.T) {
+	t.Parallel()
+	w := &wire{kind: "application/json", status: http.StatusForbidden, answers: []string{`{"message":"no access to bedrock in us-east-1"}`, ""}}
+	_, err := llm.Complete(t.Context(), open(t, w, llm.Connection{Auth: &llm.Auth{Type: llm.BedrockStaticIAM, AWSAccessKeyID: "AKIDEXAMPLE", AWSSecretAccessKey: "wJalrXUtnFEMI", Region: "us-east-1"}}), llm.Request{Messages: ask("?")})
+	if err == nil || !strings.Contains(err.Error(), "no access to bedrock in us-east-1") {
+		t.Errorf("got %v", err)
+	}
+	_, signature, _ := strings.Cut(w.sent[0].Header.Get("Authorization"), "Signature=")
+	if len(signature) != 64 {
+		t.Errorf("signed with %q", signature)
+	}
+}
+
 // A service account's token is fetched once for many calls, from the endpoint that its key names.
 func TestServiceAccount(t *testing.T) {
 	t.Parallel()
