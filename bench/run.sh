@@ -26,3 +26,5 @@ echo "== queries during a bulk update"
 go run ./bench/update -binary ./quarry
 echo "== who calls: authentication, lists of keys and users, small reads on one core"
 go run ./bench/identity -binary ./quarry
+echo "== streamed answers: first token, leaving, a thousand at once"
+go run ./bench/stream -binary ./quarry

@@ -18,6 +18,7 @@ const Answer = "The answer stands in the first passage [1]."
 //	slow             the first byte after a second
 //	trickle          a word each 200 ms
 //	pace:R:N         N words, R of them a second
+//	stamp:R:N        the same, each word the time of its sending in nanoseconds
 //	say:TEXT         that text
 //	echo             the last message of the user
 //	body             the request
@@ -43,7 +44,9 @@ func Named(model string, body []byte) Reply {
 	case "trickle":
 		reply.Pace = 200 * time.Millisecond
 	case "pace":
-		return paced(rest)
+		return paced(rest, "word ")
+	case "stamp":
+		return paced(rest, Stamp+" ")
 	case "refusal":
 		return Reply{Refusal: "I cannot help with that."}
 	case "length":
@@ -87,11 +90,11 @@ func number(text string) int64 {
 	return n
 }
 
-func paced(rest string) Reply {
+func paced(rest, word string) Reply {
 	rate, n, _ := strings.Cut(rest, ":")
-	reply := Reply{Pieces: make([]string, max(number(n), 1))}
+	reply := Reply{Pieces: make([]string, max(number(n), 1)), Stamped: word != "word "}
 	for i := range reply.Pieces {
-		reply.Pieces[i] = "word "
+		reply.Pieces[i] = word
 	}
 	if r := number(rate); r > 0 {
 		reply.Pace = time.Second / time.Duration(r)

@@ -48,7 +48,8 @@ type player struct {
 	c     *call
 	reply Reply
 	quit  <-chan struct{}
-	sent  int // events with content
+	sent  int       // events with content
+	first time.Time // when the first of them was sent
 }
 
 func (p *player) play() error {
@@ -254,11 +255,17 @@ func (p *player) send(f frame) error {
 			if err := p.pass(p.reply.Between); err != nil {
 				return err
 			}
-			if err := p.sleep(p.reply.Pace); err != nil {
+			due := p.first.Add(time.Duration(p.sent) * p.reply.Pace)
+			if err := p.sleep(time.Until(due)); p.reply.Pace > 0 && err != nil {
 				return err
 			}
+		} else {
+			p.first = time.Now()
 		}
 		p.sent++
+		if p.reply.Stamped {
+			f.raw = bytes.Replace(f.raw, []byte(Stamp), fmt.Appendf(nil, "%019d", time.Now().UnixNano()), 1)
+		}
 	}
 	if p.reply.Dribble {
 		for i := range f.raw {
@@ -313,7 +320,7 @@ func (p *player) wait(open, let <-chan struct{}) error {
 }
 
 func (p *player) sleep(d time.Duration) error {
-	if d == 0 {
+	if d <= 0 {
 		return nil
 	}
 	t := time.NewTimer(d)

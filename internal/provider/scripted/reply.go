@@ -26,8 +26,12 @@ type Reply struct {
 	Between *Gate         // before each event with content after the first
 	Dribble bool          // every byte for itself
 	Delay   time.Duration // before anything is sent; for callers outside the process
-	Pace    time.Duration // between events with content; for callers outside the process
+	Pace    time.Duration // from one event with content to the next, kept to by the clock; for callers outside the process
+	Stamped bool          // Stamp in a piece is replaced by the time of its sending
 }
+
+// Stamp is what Stamped replaces: as many digits as nanoseconds since 1970 have.
+const Stamp = "0000000000000000000"
 
 // Call is a call of a tool.
 type Call struct {

@@ -1,0 +1,149 @@
+// Command stream measures streamed answers of the running program over the scripted provider: our own time to the first
+// token, how soon a client's leaving reaches the provider, and a thousand streams at once. It builds nothing: give it the
+// binary. Results belong in docs/benchmarks.md.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"quarry/bench/service"
+	"quarry/internal/provider/scripted"
+)
+
+func main() {
+	o := options{}
+	flag.StringVar(&o.binary, "binary", "./quarry", "the program")
+	flag.StringVar(&o.parts, "parts", "first,leave,many", "what to measure")
+	flag.IntVar(&o.rounds, "rounds", 400, "queries for the time to the first token")
+	flag.IntVar(&o.streams, "streams", 1000, "streams at once")
+	flag.IntVar(&o.rate, "rate", 20, "tokens a second of each")
+	flag.DurationVar(&o.ramp, "ramp", 20*time.Second, "time over which they start")
+	flag.DurationVar(&o.together, "together", 15*time.Second, "time for which all of them run")
+	flag.Parse()
+	if err := run(o); err != nil {
+		fmt.Fprintln(os.Stderr, "stream:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	binary, parts  string
+	rounds         int
+	streams, rate  int
+	ramp, together time.Duration
+}
+
+// bench is the program under measurement with the provider that it calls.
+type bench struct {
+	options
+	*service.Process
+	provider *scripted.Server
+	at       string // of the provider
+	client   *http.Client
+}
+
+func run(o options) error {
+	dir, remove, err := service.Folder("")
+	if err != nil {
+		return err
+	}
+	defer remove()
+	p, err := service.Start(o.binary, dir)
+	if err != nil {
+		return err
+	}
+	defer p.Stop()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	b := &bench{
+		options: o, Process: p, provider: scripted.New(), at: "http://" + listener.Addr().String(),
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * o.streams}},
+	}
+	web := &http.Server{Handler: b.provider}
+	go func() { _ = web.Serve(listener) }() // until it is closed
+	defer func() { _ = web.Close() }()
+	if err := b.fill(); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		name string
+		run  func() error
+	}{{"first", b.first}, {"leave", b.leave}, {"many", b.many}} {
+		if !slices.Contains(strings.Split(o.parts, ","), part.name) {
+			continue
+		}
+		if err := part.run(); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	return nil
+}
+
+const corpus = "b"
+
+// fill makes a corpus of 500 passages.
+func (b *bench) fill() error {
+	_, err := b.Must(http.StatusCreated, http.MethodPost, "/v2/corpora", map[string]any{"key": corpus})
+	for i := 0; i < 50 && err == nil; i++ {
+		parts := make([]map[string]any, 10)
+		for j := range parts {
+			parts[j] = map[string]any{"text": fmt.Sprintf("Pump %d is serviced every %d hours, its filter after %d; close the inlet valve before and tell the control room.", i, 100+i*j, 50+j)}
+		}
+		_, err = b.Must(http.StatusCreated, http.MethodPost, "/v2/corpora/"+corpus+"/documents", map[string]any{"type": "core", "id": fmt.Sprint("d", i), "document_parts": parts})
+	}
+	return err
+}
+
+// model registers a model of the provider by its script.
+func (b *bench) model(name, script string) error {
+	_, err := b.Must(http.StatusCreated, http.MethodPost, "/v2/llms", map[string]any{
+		"type": "openai-compatible", "name": name, "model": script, "uri": b.at + "/v1/chat/completions",
+		"auth": map[string]any{"type": "bearer", "token": "sk-bench-0123456789"},
+	})
+	return err
+}
+
+// query is one that is streamed. The score is left out: what is written here is no language.
+func query(model string) string {
+	return fmt.Sprintf(`{"query":"How often is the filter of a pump serviced?","search":{"limit":5},"stream_response":true,
+		"generation":{"model_parameters":{"llm_name":%q},"enable_factual_consistency_score":false}}`, model)
+}
+
+// ask opens a stream.
+func (b *bench) ask(model string) (*http.Response, error) {
+	req, err := http.NewRequest(http.MethodPost, "http://"+b.Address()+"/v2/corpora/"+corpus+"/query", strings.NewReader(query(model)))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("x-api-key", b.Key())
+	req.Header.Set("Content-Type", "application/json")
+	res, err := b.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" {
+		defer res.Body.Close()
+		return nil, fmt.Errorf("a query answers %s as %s", res.Status, res.Header.Get("Content-Type"))
+	}
+	return res, nil
+}
+
+// at gives the value below which a share of all lies.
+func at(all []time.Duration, share float64) time.Duration {
+	slices.Sort(all)
+	return all[min(int(share*float64(len(all))), len(all)-1)]
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", d.Seconds()*1e3) }
+
+var errShort = errors.New("the stream ended before it should")
