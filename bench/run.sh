@@ -14,6 +14,8 @@ echo "== index, store"
 go test -run xxx -bench . ./internal/index ./internal/store/documents ./internal/text/token
 echo "== ranking"
 go run ./bench/ranking
+echo "== answers of the embedded generator"
+go run ./bench/answer
 echo "== search over HTTP"
 go run ./bench/search -binary ./quarry
 echo "== many small corpora"

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/bench/shelf"
 	"quarry/internal/app"
 	"quarry/internal/config"
 	"quarry/internal/embed"
@@ -32,7 +33,7 @@ func main() {
 	b := bench{}
 	flag.StringVar(&b.data, "data", "../shared/data", "folder of the collections")
 	only := flag.String("only", "", "comma list of collections; default all")
-	flag.StringVar(&b.vectors, "vectors", defaultVectors(), "folder that keeps vectors from run to run; empty for none")
+	flag.StringVar(&b.vectors, "vectors", shelf.Default(), "folder that keeps vectors from run to run; empty for none")
 	flag.StringVar(&b.found, "found", "", "file that keeps what the default search found, for -fit")
 	again := flag.String("fit", "", "file of -found: only fit and report again")
 	flag.Parse()
@@ -57,14 +58,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "ranking:", err)
 		os.Exit(1)
 	}
-}
-
-func defaultVectors() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "quarry-ranking")
 }
 
 // bench is one run.
@@ -123,11 +116,11 @@ func printMean(name string, sums [5]float64, n int) {
 
 // collection indexes d and ranks its queries in every way. The row is words, then evaluate.Runs.
 func (b *bench) collection(ctx context.Context, name string, d *evaluate.Dataset) (row [5]float64, recall float64, err error) {
-	var kept *shelf
+	var kept *shelf.Shelf
 	keep := func(r *embed.Registry) {
 		if b.vectors != "" {
 			r.Decorate(func(e embed.Encoder) embed.Encoder {
-				if kept, err = openShelf(b.vectors, e); err != nil {
+				if kept, err = shelf.Open(b.vectors, e); err != nil {
 					return e
 				}
 				return kept
@@ -138,7 +131,7 @@ func (b *bench) collection(ctx context.Context, name string, d *evaluate.Dataset
 	if err = errors.Join(err, openErr); err != nil {
 		return row, 0, err
 	}
-	defer func() { err = errors.Join(err, e.Close(), kept.close()) }()
+	defer func() { err = errors.Join(err, e.Close(), kept.Close()) }()
 	report, err := e.Measure(ctx)
 	if err != nil {
 		return row, 0, err

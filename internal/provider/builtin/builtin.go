@@ -78,16 +78,41 @@ func (a *answering) run(ctx context.Context) error {
 	return a.quote(ctx)
 }
 
+// Quotation is a sentence of a passage.
+type Quotation struct {
+	Text string
+	N    int // of its passage; 0 for one without a number
+}
+
+// Quote gives the sentences that Stream would answer a question with, best first instead of in the order of reading;
+// none where there is no answer. Benchmarks measure it.
+func (p *Provider) Quote(ctx context.Context, r llm.Request) ([]Quotation, error) {
+	a := answering{provider: p, request: r, talk: listen(r)}
+	_, chosen, err := a.choose(ctx)
+	out := make([]Quotation, len(chosen))
+	for i, c := range chosen {
+		out[i] = Quotation{c.text, a.talk.passages[c.passage].N}
+	}
+	return out, err
+}
+
+// choose finds the sentences of the answer, best first.
+func (a *answering) choose(ctx context.Context) (*findings, []*candidate, error) {
+	found, err := a.provider.search(ctx, ask(a.talk.question, a.talk.passages), a.talk.passages)
+	if err != nil {
+		return nil, nil, err
+	}
+	return found, found.choose(a.room), nil
+}
+
 // quote answers in sentences.
 func (a *answering) quote(ctx context.Context) error {
-	asked := ask(a.talk.question, a.talk.passages)
-	found, err := a.provider.search(ctx, asked, a.talk.passages)
+	found, chosen, err := a.choose(ctx)
 	if err != nil {
 		return err
 	}
-	chosen := found.choose(a.room)
 	if len(chosen) == 0 {
-		return a.say(noAnswer(a.request.Language, asked.lang))
+		return a.say(noAnswer(a.request.Language, found.question.lang))
 	}
 	if found.cut {
 		a.out.Reason = llm.Length

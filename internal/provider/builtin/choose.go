@@ -12,7 +12,7 @@ const (
 	margin = 0.6
 	// least is the evidence below which the best sentence is no answer, and foreignLeast the same where the cosine
 	// says little. Fitted on XQuAD in English and German; docs/benchmarks.md says how often each is wrong.
-	least        = 0.5
+	least        = 0.45
 	foreignLeast = 0.3
 	// partLeast is the same for a further question in one that has an answer.
 	partLeast = 0.3

@@ -1,4 +1,6 @@
-package main
+// Package shelf keeps the vectors of an encoder in a file from run to run: encoding is nearly all of the time that
+// benchmarks of ranking and of answers take. Only benchmarks call it.
+package shelf
 
 import (
 	"bufio"
@@ -17,20 +19,30 @@ import (
 	"quarry/internal/embed"
 )
 
-// shelf keeps the vectors of an encoder in a file from run to run: encoding is nearly all of the time that ranking
-// takes. Each record is the hash of kind and text, and the vector. What a broken run left unfinished is cut off.
-type shelf struct {
+// Shelf is an encoder whose vectors are kept. Each record of its file is the hash of kind and text, and the vector. What
+// a broken run left unfinished is cut off.
+type Shelf struct {
 	embed.Encoder
 	mu      sync.Mutex
 	vectors map[[sha256.Size]byte][]float32 // guarded by mu
 	file    *os.File                        // guarded by mu
 }
 
-func openShelf(dir string, e embed.Encoder) (*shelf, error) {
+// Default is the folder that benchmarks share; empty where there is no place for one.
+func Default() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "quarry-ranking")
+}
+
+// Open reads what dir keeps of e.
+func Open(dir string, e embed.Encoder) (*Shelf, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	s := &shelf{Encoder: e, vectors: map[[sha256.Size]byte][]float32{}}
+	s := &Shelf{Encoder: e, vectors: map[[sha256.Size]byte][]float32{}}
 	f, err := os.OpenFile(filepath.Join(dir, e.Fingerprint()+".vectors"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
@@ -57,7 +69,7 @@ func openShelf(dir string, e embed.Encoder) (*shelf, error) {
 }
 
 // Encode takes from the file what is there and adds what is not.
-func (s *shelf) Encode(ctx context.Context, kind embed.Kind, texts []string, out [][]float32) error {
+func (s *Shelf) Encode(ctx context.Context, kind embed.Kind, texts []string, out [][]float32) error {
 	var missing []int
 	s.mu.Lock()
 	for i, text := range texts {
@@ -89,7 +101,7 @@ func (s *shelf) Encode(ctx context.Context, kind embed.Kind, texts []string, out
 }
 
 // keep writes a vector; the caller holds mu.
-func (s *shelf) keep(k [sha256.Size]byte, v []float32) error {
+func (s *Shelf) keep(k [sha256.Size]byte, v []float32) error {
 	if _, ok := s.vectors[k]; ok {
 		return nil
 	}
@@ -103,14 +115,15 @@ func (s *shelf) keep(k [sha256.Size]byte, v []float32) error {
 }
 
 // Split is the encoder's own.
-func (s *shelf) Split(text string) ([]string, []int) {
+func (s *Shelf) Split(text string) ([]string, []int) {
 	if splitter, ok := s.Encoder.(embed.Splitter); ok {
 		return splitter.Split(text)
 	}
 	return []string{text}, []int{0}
 }
 
-func (s *shelf) close() error {
+// Close closes the file; a nil shelf has none.
+func (s *Shelf) Close() error {
 	if s == nil {
 		return nil
 	}
