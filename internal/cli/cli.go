@@ -26,6 +26,7 @@ type root struct {
 	Index      indexCmd         `cmd:"" help:"Index a folder of files into a corpus."`
 	Query      queryCmd         `cmd:"" help:"Ask a corpus; prints ranked passages."`
 	Ask        askCmd           `cmd:"" help:"Ask a corpus; prints an answer with its sources, as it comes."`
+	Prompt     promptCmd        `cmd:"" help:"See what prompt templates make of search results."`
 	Job        jobCmd           `cmd:"" help:"List background jobs, read one, wait for one."`
 	Eval       evalCmd          `cmd:"" help:"Measure ranking on a test collection in the BEIR layout."`
 	Model      modelCmd         `cmd:"" help:"Convert sentence encoders."`

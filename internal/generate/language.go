@@ -35,3 +35,9 @@ func LanguageName(three string) string {
 	}
 	return ""
 }
+
+// ResponseLanguage gives the language of an answer as three letters: the one asked for by three letters or two; for ""
+// and "auto" that of the question, or of the passages where it does not tell.
+func ResponseLanguage(asked, question string, results []Passage) string {
+	return languageOf(asked, question, results)
+}

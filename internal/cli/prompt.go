@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+
+	"quarry/internal/cli/command"
+	"quarry/internal/document"
+	"quarry/internal/fault"
+	"quarry/internal/generate"
+)
+
+type promptCmd struct {
+	Preview promptPreviewCmd `cmd:"" help:"Show what a prompt template makes of a question and its results."`
+}
+
+type promptPreviewCmd struct {
+	command.Remote
+	Question   []string `arg:"" name:"question" optional:"" help:"The question; default: the one in the file of --results."`
+	Corpus     string   `help:"Find the results in this corpus; several with commas." placeholder:"KEY" xor:"results"`
+	Results    string   `help:"Take the results from this file, the answer of a query as JSON." placeholder:"FILE" xor:"results"`
+	Template   string   `help:"File with the template; - reads standard input." placeholder:"FILE" xor:"template"`
+	Preset     string   `help:"Take the template of this preset; default: the preset of the service." placeholder:"NAME" xor:"template"`
+	Limit      int      `help:"Results that the prompt shows at most." default:"25"`
+	Filter     string   `help:"Metadata filter, for example: doc.year >= 2024" placeholder:"FILTER"`
+	Language   string   `help:"Language of the answer, such as deu or de; default: that of the question." placeholder:"CODE"`
+	Characters int      `help:"About how long the answer is to be." placeholder:"N"`
+	Rendered   bool     `help:"Print what the template gave, as it is, instead of the messages."`
+}
+
+func (promptPreviewCmd) Help() string {
+	return "The prompt is made here and no language model is called: what one would be given, before it is shortened to what the " +
+		"model can take. With --results and --template no service is needed.\n\n" +
+		"Example: quarry prompt preview --corpus docs --template brief.vtl \"which way do imports go?\""
+}
+
+// promptResult is a search result as a query answers it, so far as templates can see it.
+type promptResult struct {
+	Text       string          `json:"text"`
+	Score      float64         `json:"score"`
+	DocumentID string          `json:"document_id"`
+	Document   json.RawMessage `json:"document_metadata"`
+	Part       json.RawMessage `json:"part_metadata"`
+	Table      *document.Table `json:"table"`
+}
+
+// promptAnswer is the answer of a query; our own files may hold the question, too.
+type promptAnswer struct {
+	Query   string         `json:"query"`
+	Results []promptResult `json:"search_results"`
+}
+
+func (c *promptPreviewCmd) Run(e *command.Env) error {
+	in, err := c.input(e)
+	if err != nil {
+		return err
+	}
+	text, source, err := c.template(e)
+	if err != nil {
+		return err
+	}
+	prompt, err := generate.CompilePrompt(text)
+	var out generate.Rendered
+	if err == nil {
+		out, err = prompt.Render(in)
+	}
+	if f, ok := fault.As(err); ok {
+		return command.Failed(command.ExitSomeFailed, "%s: %s", source, command.Prose(f.Text))
+	}
+	if err != nil {
+		return err
+	}
+	return c.print(e.Out, out)
+}
+
+func (c *promptPreviewCmd) print(w io.Writer, out generate.Rendered) error {
+	switch {
+	case c.JSON:
+		type message struct {
+			Role    string `json:"role"`
+			Content string `json:"content"`
+		}
+		var messages []message
+		for _, m := range out.Messages {
+			messages = append(messages, message{string(m.Role), m.Plain()})
+		}
+		raw, err := json.Marshal(map[string]any{"rendered_prompt": out.Text, "messages": messages})
+		if err != nil {
+			return fmt.Errorf("write prompt: %w", err)
+		}
+		command.PrintJSON(w, raw)
+	case c.Rendered:
+		fmt.Fprintln(w, strings.TrimSuffix(command.Prose(out.Text), "\n"))
+	default:
+		for i, m := range out.Messages {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			fmt.Fprintf(w, "[%s]\n%s\n", m.Role, strings.TrimSuffix(command.Prose(m.Plain()), "\n"))
+		}
+	}
+	return nil
+}
+
+// input reads the results, from a file or the service.
+func (c *promptPreviewCmd) input(e *command.Env) (in generate.PromptInput, err error) {
+	in = generate.PromptInput{Question: strings.Join(c.Question, " "), Characters: c.Characters}
+	var found promptAnswer
+	switch {
+	case c.Results != "":
+		raw, err := os.ReadFile(c.Results)
+		if err != nil {
+			return in, command.Failed(command.ExitUsage, "can't read the results: %v", err)
+		}
+		if err := json.Unmarshal(raw, &found); err != nil {
+			return in, command.Failed(command.ExitUsage, "%s is not the answer of a query as JSON: %v", c.Results, err)
+		}
+		if in.Question == "" {
+			in.Question = found.Query
+		}
+	case c.Corpus != "":
+		cl, err := c.Connect()
+		if err != nil {
+			return in, err
+		}
+		body := map[string]any{"query": in.Question, "search": map[string]any{"corpora": corporaOf(c.Corpus, c.Filter), "limit": c.Limit}}
+		if _, err := cl.Call(e.Ctx, "POST", "/v2/query", body, &found); err != nil {
+			return in, err
+		}
+	default:
+		return in, command.Failed(command.ExitUsage, "say where the results come from: --corpus KEY or --results FILE")
+	}
+	for _, r := range found.Results[:min(c.Limit, len(found.Results))] {
+		in.Results = append(in.Results, r.passage())
+	}
+	if c.Language != "" && c.Language != "auto" {
+		if _, ok := generate.LanguageCode(c.Language); !ok {
+			return in, command.Failed(command.ExitUsage, "%q is no language that answers can be asked in; take three letters such as deu, or two", c.Language)
+		}
+	}
+	in.Language = generate.ResponseLanguage(c.Language, in.Question, in.Results)
+	return in, nil
+}
+
+func (r *promptResult) passage() generate.Passage {
+	var title struct {
+		Title string `json:"title"`
+	}
+	_ = json.Unmarshal(r.Document, &title) // a title that is no text is none
+	return generate.Passage{
+		Text: r.Text, Score: r.Score, DocumentID: r.DocumentID, Title: title.Title, DocumentMetadata: r.Document, PartMetadata: r.Part, Table: r.Table,
+	}
+}
+
+var errFound = errors.New("found")
+
+// template reads the template and says where it is from.
+func (c *promptPreviewCmd) template(e *command.Env) (text, source string, err error) {
+	if c.Template != "" {
+		raw, source := []byte(nil), c.Template
+		if c.Template == "-" {
+			source = "standard input"
+			raw, err = io.ReadAll(e.In)
+		} else {
+			raw, err = os.ReadFile(c.Template)
+		}
+		if err != nil {
+			return "", "", command.Failed(command.ExitUsage, "can't read the template: %v", err)
+		}
+		return string(raw), source, nil
+	}
+	cl, err := c.Connect()
+	if err != nil {
+		return "", "", err
+	}
+	err = cl.Pages(e.Ctx, "/v2/generation_presets", "generation_presets", url.Values{}, func(items []json.RawMessage) error {
+		for _, item := range items {
+			var p struct {
+				Name     string `json:"name"`
+				Template string `json:"prompt_template"`
+				Default  bool   `json:"default"`
+			}
+			if err := json.Unmarshal(item, &p); err != nil {
+				return fmt.Errorf("read generation preset: %w", err)
+			}
+			if p.Name == c.Preset || c.Preset == "" && p.Default {
+				text, source = p.Template, "preset "+p.Name
+				return errFound
+			}
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errFound):
+		return text, source, nil
+	case err != nil:
+		return "", "", err
+	}
+	return "", "", command.Failed(command.ExitSomeFailed, "there is no generation preset %q", c.Preset)
+}
