@@ -78,8 +78,9 @@ func number(r *reader, path, name string) opt.Field[int64] {
 }
 
 // patchCommand maps a body to the change that it asks for.
-func patchCommand(body json.RawMessage) (llm.Patch, error) {
-	r := read(body)
+func patchCommand(body json.RawMessage) (llm.Patch, error) { return patchOf(read(body)) }
+
+func patchOf(r *reader) (llm.Patch, error) {
 	p := llm.Patch{
 		Type: given[llm.Type](r, "type"), Description: given[string](r, "description"),
 		Model: given[string](r, "model"), URI: given[string](r, "uri"),
@@ -118,11 +119,12 @@ func patchCommand(body json.RawMessage) (llm.Patch, error) {
 
 // createCommand maps a body to what is to be registered.
 func createCommand(body json.RawMessage) (llm.Create, error) {
-	p, err := patchCommand(body)
+	r := read(body)
+	delete(r.all, "enabled") // the contract has it on updates alone, so no schema has checked it
+	p, err := patchOf(r)
 	if err != nil {
 		return llm.Create{}, err
 	}
-	r := read(body)
 	cmd := llm.Create{
 		Name: given[string](r, "name").Or(""), Description: p.Description.Or(""), Default: p.Default.Or(false),
 		Type: p.Type.Or(""), Model: p.Model.Or(""), URI: p.URI.Or(""), Auth: p.Auth, Headers: p.Headers.Or(nil), Idle: p.Idle.Or(0),
