@@ -19,6 +19,9 @@ const (
 	// slowestReader is how long one event may take to be taken from us, unless Config.SlowestReader says otherwise. Who
 	// reads slower is cut off, and nobody else notices: until then it holds one goroutine and a few buffers.
 	slowestReader = 30 * time.Second
+	// gather is how long pieces of a text wait for each other when they come in a burst. It is less than people see, and
+	// halves what a stream costs when there are too many for the processors.
+	gather = 10 * time.Millisecond
 )
 
 // Stream is an answer of server-sent events (contract: generation-and-citations, section 8). Nothing is written before
@@ -30,8 +33,9 @@ type Stream struct {
 	explain func(error) *fault.Fault
 	slowest time.Duration
 	events  *sse.Writer // nil before the first event
-	still   func()      // ends the comments
+	still   func()      // ends the comments and what waits
 	lost    atomic.Bool // a write has failed
+	soon    bool        // the first event of Soon is out
 }
 
 // Stream gives the stream that answers a call; w is that of its handler.
@@ -49,6 +53,21 @@ func (s *Stream) Begun() bool { return s.events != nil }
 // Send sends an event whose type is its name; v is a JSON object that says so, too. An error means that the client is
 // gone or does not read.
 func (s *Stream) Send(name string, v any) error {
+	s.begin()
+	return s.events.Send(name, v)
+}
+
+// Soon is Send for the pieces of a text: the first goes at once, later ones that come in a burst go together.
+func (s *Stream) Soon(name string, v any) error {
+	if !s.soon {
+		s.soon = true
+		return s.Send(name, v)
+	}
+	s.begin()
+	return s.events.Soon(name, v, gather)
+}
+
+func (s *Stream) begin() {
 	if s.events == nil {
 		h := s.x.Header()
 		h.Set("Content-Type", "text/event-stream")
@@ -56,9 +75,9 @@ func (s *Stream) Send(name string, v any) error {
 		h.Set("Connection", "close")     // the contract has the connection closed behind the last event
 		s.x.WriteHeader(http.StatusOK)
 		s.events = sse.NewWriter(patient{s}, patient{s}.Flush)
-		s.still = sync.OnceFunc(s.events.KeepAlive(pingEvery))
+		still := s.events.KeepAlive(pingEvery)
+		s.still = sync.OnceFunc(func() { still(); s.events.Close() })
 	}
-	return s.events.Send(name, v)
 }
 
 // patient gives each write its time.
@@ -102,5 +121,5 @@ func (s *Stream) Fail(err error) error {
 	return s.Send("error", failed{"error", []string{redact.Text(message(f, word))}})
 }
 
-// Close ends the comments that keep the connection alive.
+// Close ends the comments that keep the connection alive, and leaves the last events to the server, which flushes them.
 func (s *Stream) Close() { s.still() }

@@ -7,6 +7,7 @@ package sse
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -14,15 +15,17 @@ import (
 	"time"
 )
 
-// Writer writes events. It is safe for concurrent use: each event or comment is one write and one flush. After a failure
-// every call gives the failure again.
+// Writer writes events. It is safe for concurrent use: each event or comment is one write and one flush, but for those of
+// Soon. After a failure every call gives the failure again.
 type Writer struct {
 	to    io.Writer
 	flush func() error // nil for none
 
-	mu   sync.Mutex
-	err  error     // guarded by mu
-	last time.Time // when something was written; guarded by mu
+	mu      sync.Mutex
+	err     error       // guarded by mu
+	last    time.Time   // when something was written; guarded by mu
+	flushed time.Time   // when something was flushed; guarded by mu
+	late    *time.Timer // flushes what waits; nil when nothing does; guarded by mu
 }
 
 // NewWriter writes to w and flushes after every event; a nil flush is none.
@@ -38,6 +41,29 @@ func (w *Writer) Send(name string, v any) error {
 	}
 	return w.Raw(name, data)
 }
+
+// Soon is Send for events of which many may come at once: one that follows a flush in less than gather waits for others
+// and goes with them when that time is over. A burst is then two writes to the network instead of one for each event, and
+// events that come more seldom do not wait. Close is to be called before the handler returns.
+func (w *Writer) Soon(name string, v any, gather time.Duration) error {
+	data, err := encode(v)
+	if err != nil {
+		return fmt.Errorf("encode event %s: %w", name, err)
+	}
+	return w.write(framed(name, data), gather)
+}
+
+// Close gives up what waits to be flushed: whoever owns what is written to flushes it. Later calls fail.
+func (w *Writer) Close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rest()
+	if w.err == nil {
+		w.err = errClosed
+	}
+}
+
+var errClosed = errors.New("write event: the stream has ended")
 
 // breaks are the characters beyond ASCII that some clients (Python's splitlines among them) take for line ends; within
 // JSON they only stand in strings, where an escape means the same.
@@ -59,7 +85,9 @@ func encode(v any) ([]byte, error) {
 }
 
 // Raw writes data as it is; data with line breaks takes a data line for each line.
-func (w *Writer) Raw(name string, data []byte) error {
+func (w *Writer) Raw(name string, data []byte) error { return w.write(framed(name, data), 0) }
+
+func framed(name string, data []byte) []byte {
 	var b bytes.Buffer
 	b.Grow(len(name) + len(data) + 16)
 	if name != "" {
@@ -74,17 +102,17 @@ func (w *Writer) Raw(name string, data []byte) error {
 		b.WriteString("data:\n")
 	}
 	b.WriteByte('\n')
-	return w.write(b.Bytes())
+	return b.Bytes()
 }
 
 // Comment writes a line that clients skip.
 func (w *Writer) Comment(text string) error {
-	return w.write([]byte(": " + oneLine(text) + "\n\n"))
+	return w.write([]byte(": "+oneLine(text)+"\n\n"), 0)
 }
 
 func oneLine(s string) string { return strings.NewReplacer("\r", " ", "\n", " ").Replace(s) }
 
-func (w *Writer) write(b []byte) error {
+func (w *Writer) write(b []byte, gather time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
@@ -94,14 +122,45 @@ func (w *Writer) write(b []byte) error {
 		w.err = fmt.Errorf("write event: %w", err)
 		return w.err
 	}
-	if w.flush != nil {
-		if err := w.flush(); err != nil {
-			w.err = fmt.Errorf("flush event: %w", err)
-			return w.err
-		}
-	}
 	w.last = time.Now()
+	if wait := gather - w.last.Sub(w.flushed); wait > 0 {
+		if w.late == nil {
+			w.late = time.AfterFunc(wait, w.overdue)
+		}
+		return nil
+	}
+	return w.push()
+}
+
+// push flushes. w.mu is held.
+func (w *Writer) push() error {
+	w.rest()
+	if w.flush == nil {
+		return nil
+	}
+	if err := w.flush(); err != nil {
+		w.err = fmt.Errorf("flush event: %w", err)
+		return w.err
+	}
+	w.flushed = time.Now()
 	return nil
+}
+
+// rest lets nothing wait any more. w.mu is held.
+func (w *Writer) rest() {
+	if w.late != nil {
+		w.late.Stop()
+		w.late = nil
+	}
+}
+
+// overdue flushes what has waited for long enough.
+func (w *Writer) overdue() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.late != nil && w.err == nil {
+		_ = w.push() // the next call tells
+	}
 }
 
 // KeepAlive writes a comment whenever nothing was written for that long, so that proxies between do not take silence

@@ -138,6 +138,49 @@ func TestWriter(t *testing.T) {
 	}
 }
 
+// TestSoon proves that events of a burst are flushed together in time, seldom ones and those of Send at once, and that
+// nothing is flushed behind Close.
+func TestSoon(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var b bytes.Buffer
+		var flushed []string // what stood there at each flush
+		w := sse.NewWriter(&b, func() error { flushed = append(flushed, b.String()); return nil })
+		soon := func(texts ...string) {
+			for _, text := range texts {
+				if err := w.Soon("", text, 10*time.Millisecond); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		soon("a", "b", "c")
+		time.Sleep(time.Second)
+		soon("d")
+		time.Sleep(9 * time.Millisecond)
+		soon("e")
+		if err := w.Send("", "f"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		soon("g", "h")
+		w.Close()
+		time.Sleep(time.Second)
+		events := func(texts string) (out string) {
+			for _, letter := range texts {
+				out += "data:\"" + string(letter) + "\"\n\n"
+			}
+			return out
+		}
+		want := []string{events("a"), events("abc"), events("abcd"), events("abcdef"), events("abcdefg")}
+		if d := cmp.Diff(want, flushed); d != "" {
+			t.Errorf("flushed (-want +got): %s", d)
+		}
+		if w.Soon("", "i", 0) == nil || b.String() != events("abcdefgh") {
+			t.Errorf("written behind the end: %s", b.String())
+		}
+	})
+}
+
 // TestWriterKeepsItsFailure proves that a client that left is told of once and nothing is written after.
 func TestWriterKeepsItsFailure(t *testing.T) {
 	t.Parallel()

@@ -150,5 +150,5 @@ func send(s *httpapi.Stream, e generate.Event) error {
 	case e.Done:
 		return s.Send("generation_end", doneEvent{Type: "generation_end"})
 	}
-	return s.Send("generation_chunk", chunkEvent{"generation_chunk", e.Chunk})
+	return s.Soon("generation_chunk", chunkEvent{"generation_chunk", e.Chunk})
 }
