@@ -85,6 +85,8 @@ func (p *Prompt) messages(text string) ([]llm.Message, error) {
 	switch {
 	case !json.Valid(raw):
 		return []llm.Message{llm.Text(llm.User, text)}, nil
+	case raw[0] == '{' && !addressed(raw):
+		return []llm.Message{llm.Text(llm.User, text)}, nil
 	case raw[0] == '{':
 		items = []json.RawMessage{raw}
 	case json.Unmarshal(raw, &items) != nil:
@@ -101,6 +103,17 @@ func (p *Prompt) messages(text string) ([]llm.Message, error) {
 		out[i] = m
 	}
 	return out, nil
+}
+
+// addressed reports whether an object means to be a message; data that a template lays out as an object is text.
+func addressed(raw []byte) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return false
+	}
+	_, role := members["role"]
+	_, content := members["content"]
+	return role || content
 }
 
 // message reads one message, or says what is wrong with it.

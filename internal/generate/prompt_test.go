@@ -108,6 +108,8 @@ func TestMessages(t *testing.T) {
 		{`[{"role":"user","content":"$queryResults[0].docMetadata().get("title") $queryResults[0].partMetadata()"}]`, say("user", `A "talk" {"page":3}`)},
 		{`[{"role":"user","content":"not closed}`, say("user", `[{"role":"user","content":"not closed}`)},
 		{`[{"role":"user","content":"a"}] and more`, say("user", `[{"role":"user","content":"a"}] and more`)},
+		{`{"question":"$query","passages":[]}`, say("user", `{"question":"Who said \"no\"?","passages":[]}`)},
+		{`{}`, say("user", `{}`)},
 		{`[x] $query`, say("user", `[x] Who said "no"?`)},
 	} {
 		got, err := render(t, c.template)
