@@ -51,15 +51,9 @@ func (r *result) Call(name string, arguments []vtl.Value) (vtl.Value, bool) {
 	case "text", "getText":
 		return r.passage.Text, true
 	case "docMetadata", "getDocMetadata":
-		if r.document == nil {
-			r.document = newMetadata(r.passage.DocumentMetadata)
-		}
-		return r.document, true
+		return once(&r.document, r.passage.DocumentMetadata), true
 	case "partMetadata", "getPartMetadata":
-		if r.part == nil {
-			r.part = newMetadata(r.passage.PartMetadata)
-		}
-		return r.part, true
+		return once(&r.part, r.passage.PartMetadata), true
 	case "documentId", "getDocumentId":
 		return r.passage.DocumentID, true
 	case "title", "getTitle":
@@ -88,7 +82,7 @@ func (r *result) JSON() []byte {
 		DocumentID       string          `json:"document_id"`
 		PartMetadata     json.RawMessage `json:"part_metadata"`
 		DocumentMetadata json.RawMessage `json:"document_metadata"`
-	}{r.passage.Text, r.passage.Score, r.passage.DocumentID, newMetadata(r.passage.PartMetadata).JSON(), newMetadata(r.passage.DocumentMetadata).JSON()})
+	}{r.passage.Text, r.passage.Score, r.passage.DocumentID, once(&r.part, r.passage.PartMetadata).JSON(), once(&r.document, r.passage.DocumentMetadata).JSON()})
 	if err != nil { // a score that JSON cannot say
 		return []byte("null")
 	}
@@ -99,6 +93,14 @@ func (r *result) JSON() []byte {
 type metadata struct {
 	raw    []byte
 	values *vtl.Map
+}
+
+// once reads metadata when it is first asked for.
+func once(at **metadata, raw json.RawMessage) *metadata {
+	if *at == nil {
+		*at = newMetadata(raw)
+	}
+	return *at
 }
 
 func newMetadata(raw json.RawMessage) *metadata {
@@ -150,6 +152,7 @@ func (m *metadata) JSON() []byte { return m.raw }
 type table struct {
 	of       *document.Table
 	markdown string
+	raw      []byte // as JSON, once asked for
 }
 
 // Call gives what a template can ask of a table.
@@ -177,11 +180,13 @@ func (t *table) Call(name string, arguments []vtl.Value) (vtl.Value, bool) {
 
 // JSON is the table with its cells.
 func (t *table) JSON() []byte {
-	raw, err := json.Marshal(t.of)
-	if err != nil { // cells that are no JSON, which no document has
-		return []byte("null")
+	if t.raw == nil {
+		var err error
+		if t.raw, err = json.Marshal(t.of); err != nil { // cells that are no JSON, which no document has
+			t.raw = []byte("null")
+		}
 	}
-	return raw
+	return t.raw
 }
 
 // ordinals are the words for places, from 0: first, second, third.

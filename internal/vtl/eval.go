@@ -348,8 +348,7 @@ func (r *run) index(v, at Value) Value {
 			return found
 		}
 	case Object:
-		found, _ := v.Call("get", []Value{at})
-		return found
+		return r.ask(v, "get", []Value{at})
 	}
 	return nil
 }
@@ -367,8 +366,7 @@ func (r *run) property(v Value, name string) Value {
 		found, _ := v.Get(name)
 		return found
 	case Object:
-		found, _ := v.Call(name, nil)
-		return found
+		return r.ask(v, name, nil)
 	}
 	return nil
 }

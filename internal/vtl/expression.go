@@ -66,6 +66,10 @@ func shorten(s string) string {
 	return s
 }
 
+// maxAgain bounds, in bytes, how much of a template is read twice because a "[" in its text began no index after all.
+// Beyond it such a "[" is an error, as it is in expressions.
+const maxAgain = 256 << 10
+
 // access reads one step of a reference's path.
 func (p *parser) access(w where) (a access, ok bool, err error) {
 	switch {
@@ -84,7 +88,7 @@ func (p *parser) access(w where) (a access, ok bool, err error) {
 		}
 		return a, true, err
 	case p.peek(0) == '[' && (w == inExpression || p.indexed(w)):
-		at := p.pos
+		at, depth := p.pos, p.depth
 		p.pos++
 		if a.index, err = p.expression(); err == nil {
 			p.blanks()
@@ -93,8 +97,8 @@ func (p *parser) access(w where) (a access, ok bool, err error) {
 			}
 		}
 		if err != nil {
-			if w == inText {
-				p.pos = at
+			if p.again += p.pos - at; w == inText && p.again <= maxAgain {
+				p.pos, p.depth = at, depth
 				return a, false, nil
 			}
 			return a, false, err

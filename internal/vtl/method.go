@@ -8,8 +8,7 @@ import (
 // call gives what a method gives: nothing where the value has no such method.
 func (r *run) call(v Value, name string, arguments []Value) Value {
 	if o, ok := v.(Object); ok {
-		found, _ := o.Call(name, arguments)
-		return found
+		return r.ask(o, name, arguments)
 	}
 	switch {
 	case name == "toString" && len(arguments) == 0:
@@ -26,6 +25,20 @@ func (r *run) call(v Value, name string, arguments []Value) Value {
 		return r.mapped(v, name, arguments)
 	}
 	return nil
+}
+
+// ask calls an object. What it gives counts by its size, since the object may have made it for this call.
+func (r *run) ask(o Object, name string, arguments []Value) Value {
+	found, _ := o.Call(name, arguments)
+	switch v := found.(type) {
+	case string:
+		r.step(len(v) / textStep)
+	case List:
+		if r.step(len(v)) {
+			r.made(slot * len(v))
+		}
+	}
+	return found
 }
 
 // text is the methods of texts. Positions and lengths are in characters; a substring beyond the end stops there. What

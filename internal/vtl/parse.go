@@ -15,6 +15,7 @@ type parser struct {
 	depth int   // of nesting
 	loops int   // #foreach around
 	lines []int // where lines begin; filled when first needed
+	again int   // bytes read more than once: see access
 }
 
 // line gives the line of a byte, from 1.
@@ -30,10 +31,27 @@ func (p *parser) line(at int) int {
 	return sort.SearchInts(p.lines, at+1)
 }
 
+// misread is what is wrong at a byte. Its line and column are counted once, when nothing can save the template any more.
+type misread struct {
+	at   int
+	text string
+}
+
+func (m *misread) Error() string { return m.text }
+
 func (p *parser) fail(at int, format string, args ...any) error {
-	line := p.line(at)
-	column := utf8.RuneCountInString(p.text[p.lines[line-1]:at]) + 1
-	return &SyntaxError{Line: line, Column: column, Text: fmt.Sprintf(format, args...)}
+	return &misread{at, fmt.Sprintf(format, args...)}
+}
+
+// located gives what is wrong with its place for people.
+func (p *parser) located(err error) error {
+	m, ok := err.(*misread)
+	if !ok {
+		return err
+	}
+	line := p.line(m.at)
+	column := utf8.RuneCountInString(p.text[p.lines[line-1]:m.at]) + 1
+	return &SyntaxError{Line: line, Column: column, Text: m.text}
 }
 
 // enter goes one level deeper; leave it with p.depth--.

@@ -165,12 +165,12 @@ func (r *run) items(v Value) List {
 	case List:
 		return v
 	case *Map:
-		return values(v)
-	case Object:
-		if inner, ok := v.Call("values", nil); ok {
-			l, _ := inner.(List)
-			return l
+		if r.step(v.Len()) && r.made(slot*v.Len()) {
+			return values(v)
 		}
+	case Object:
+		l, _ := r.ask(v, "values", nil).(List)
+		return l
 	}
 	return nil
 }

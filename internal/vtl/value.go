@@ -122,12 +122,17 @@ func decodeMap(d *json.Decoder) (Value, error) {
 func truth(v Value) bool { return v != nil && v != false }
 
 // printer writes values as text or JSON, up to a number of bytes; full is set when there were more. What is shared
-// within a value is printed each time, so the bound also bounds the time.
+// within a value is printed each time, so the bound also bounds the time. Values deeper than maxDepth count as too many
+// bytes: a template can nest lists as often as it has steps.
 type printer struct {
-	out  bytes.Buffer
-	most int
-	full bool
+	out   bytes.Buffer
+	most  int
+	full  bool
+	depth int
 }
+
+// maxDepth is how deep lists and maps within one another are printed.
+const maxDepth = 10_000
 
 func (p *printer) write(s string) {
 	if p.full || p.out.Len()+len(s) > p.most {
@@ -150,6 +155,10 @@ func (p *printer) plain(v Value) {
 
 // json writes a value as JSON.
 func (p *printer) json(v Value) {
+	if p.depth++; p.depth > maxDepth {
+		p.full = true
+	}
+	defer func() { p.depth-- }()
 	if p.full {
 		return
 	}

@@ -36,7 +36,7 @@ func Parse(text string) (*Template, error) {
 	p := &parser{text: text}
 	root, err := p.template()
 	if err != nil {
-		return nil, err
+		return nil, p.located(err)
 	}
 	return &Template{root: root, json: writesJSON(root)}, nil
 }

@@ -228,3 +228,60 @@ func FuzzValue(f *testing.F) {
 		}
 	})
 }
+
+// TestParseIsLinear proves that text which looks like the beginning of an index again and again is not read again and
+// again: beyond a bound it is an error. Without the bound each of these takes minutes.
+func TestParseIsLinear(t *testing.T) {
+	t.Parallel()
+	for _, piece := range []string{`$a[`, `$a['`, `$a["$b`, `$a[1`, `$a[$b.c(`} {
+		_, err := vtl.Parse(strings.Repeat(piece, vtl.MaxTemplate/len(piece)))
+		var syntax *vtl.SyntaxError
+		if !errors.As(err, &syntax) || syntax.Line != 1 || syntax.Column < 1 {
+			t.Errorf("%s…: %v", piece, err)
+		}
+	}
+	few := strings.Repeat("price of $name[1 or $name['x ", 100) + strings.Repeat("$name[((((((((", 90) + "$n"
+	tree, err := vtl.Parse(few)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := tree.Render(variables(), vtl.Limits{}); err != nil || !strings.HasSuffix(out, "7") {
+		t.Errorf("%v, the end is %q", err, out[max(0, len(out)-20):])
+	}
+}
+
+// heavy makes its texts and lists anew for each call.
+type heavy struct{ calls *int }
+
+func (h heavy) Call(name string, _ []vtl.Value) (vtl.Value, bool) {
+	*h.calls++
+	if name == "text" {
+		return strings.Repeat("x", 1<<16), true
+	}
+	return make(vtl.List, 1<<12), true
+}
+
+func (heavy) JSON() []byte { return []byte("{}") }
+
+// TestObjectsCount proves that what objects give counts as steps by its size, and that lists nested as often as there
+// are steps are not printed.
+func TestObjectsCount(t *testing.T) {
+	t.Parallel()
+	for template, most := range map[string]int{
+		"#foreach ($i in [1..10000])" + strings.Repeat("#set ($x = $h.text())", 100) + "#end":                          1_000,
+		"#foreach ($i in [1..10000])" + strings.Repeat("#set ($x = $h.values())", 100) + "#end":                        1_000,
+		"#foreach ($i in [1..5000])" + strings.Repeat("#foreach ($x in $h)#break#end", 100) + "#end":                   1_000,
+		"#foreach ($i in [1..9999])#set ($x = " + strings.Repeat("[", 20) + "$x" + strings.Repeat("]", 20) + ")#end$x": 0,
+	} {
+		tree, err := vtl.Parse(template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls := 0
+		_, err = tree.Render(map[string]vtl.Value{"h": heavy{&calls}, "x": int64(1)}, vtl.Limits{})
+		var limit *vtl.LimitError
+		if !errors.As(err, &limit) || calls > most {
+			t.Errorf("%.60s…: %v after %d calls", template, err, calls)
+		}
+	}
+}
