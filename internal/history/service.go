@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"quarry/internal/retrieve"
 )
@@ -24,6 +25,10 @@ func New(s Store, keep time.Duration, log *slog.Logger) *Service { return &Servi
 func (s *Service) Save(ctx context.Context, r Record) {
 	r.Started = r.Started.UTC().Truncate(time.Microsecond)
 	bound(r.Spans)
+	if r.Generation != nil {
+		short := cut(*r.Generation)
+		r.Generation = &short
+	}
 	if err := s.store.Save(ctx, r); err != nil {
 		s.log.Warn("a query is missing from the history", "query_id", r.ID, "error", err)
 	}
@@ -78,8 +83,26 @@ func (s *Service) Expire(ctx context.Context, now time.Time) (removed int, err e
 // of them the rest, the last stage first; what does not fit is left out.
 const MaxBytes = 2 << 20
 
-// bound cuts the spans of a record down to MaxBytes.
+// maxText bounds a prompt and an answer in a record, in bytes: what the end of a longer one says nobody reads here.
+const maxText = 1 << 20
+
+// cut gives the beginning of s, whole characters of it, with a mark where something is missing.
+func cut(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	n := maxText
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+// bound cuts the spans of a record down to MaxBytes, and what was generated to maxText each.
 func bound(spans []Span) {
+	for i := range spans {
+		spans[i].Prompt, spans[i].Generation = cut(spans[i].Prompt), cut(spans[i].Generation)
+	}
 	told := map[string]bool{} // texts that the record has: they are kept once
 	total := 0
 	fits := func(n, most int) bool {

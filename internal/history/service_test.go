@@ -97,6 +97,31 @@ func TestSmall(t *testing.T) {
 	}
 }
 
+// TestLongAnswer proves that a prompt and an answer of many megabytes are cut between characters, and others are not.
+func TestLongAnswer(t *testing.T) {
+	t.Parallel()
+	s := open(t, time.Hour)
+	long := strings.Repeat("ä", 2<<20)
+	for _, c := range []struct {
+		text  string
+		whole bool
+	}{{"Every 500 hours.", true}, {long, false}} {
+		r := record(time.Now(), history.Span{Type: history.Generation, Prompt: "x" + c.text, Generation: c.text})
+		r.Generation = &c.text
+		s.Save(t.Context(), r)
+		got, err := s.Get(t.Context(), string(r.ID), history.Reader{All: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{*got.Generation, got.Spans[0].Generation, strings.TrimPrefix(got.Spans[0].Prompt, "x")} {
+			begun, cut := strings.CutSuffix(text, "…")
+			if cut == c.whole || len(text) > 1<<20+4 || !strings.HasPrefix(c.text, begun) {
+				t.Errorf("%d bytes are kept of %d, cut %v", len(text), len(c.text), cut)
+			}
+		}
+	}
+}
+
 // TestExpire proves that records live as long as the retention says, and that more than one step's worth go at once.
 func TestExpire(t *testing.T) {
 	t.Parallel()
