@@ -34,10 +34,7 @@ func (p *Plan) Draft(results []Passage) (*Draft, error) {
 	if d.nothing {
 		return d, nil
 	}
-	room, err := p.room()
-	if err != nil {
-		return nil, err
-	}
+	room := p.room()
 	asked := min(p.results, len(results))
 	need, err := d.render(results[:asked])
 	if err != nil || need <= room {
@@ -97,17 +94,14 @@ func (d *Draft) render(results []Passage) (tokens int, err error) {
 // usualAnswer is how many tokens are kept for an answer whose length nobody bounds; a short context keeps a quarter.
 const usualAnswer = 1024
 
-// room is how many tokens a prompt may have.
-func (p *Plan) room() (int, error) {
+// room is how many tokens a prompt may have. A bound of the answer beyond half the context is no wish for such a length,
+// so half is kept at most.
+func (p *Plan) room() int {
 	context := p.model.Context()
 	if n := p.request.Parameters.MaxTokens; n != nil {
-		if *n >= context {
-			return 0, fault.InvalidField(p.request.Fields.MaxTokens,
-				"leaves no room for the prompt: the language model %q takes %d tokens, prompt and answer together", p.model.Name(), context)
-		}
-		return context - *n, nil
+		return context - min(*n, context/2)
 	}
-	return context - min(usualAnswer, context/4), nil
+	return context - min(usualAnswer, context/4)
 }
 
 // What the estimate takes for a message beside its text, and for the whole.

@@ -33,7 +33,7 @@ type Request struct {
 
 // Fields are where a request stands in the body, such as "body.generation.prompt_template", for faults.
 type Fields struct {
-	Preset, Template, LLM, MaxTokens, MaxResults string
+	Preset, Template, LLM, MaxResults string
 }
 
 // Finder finds presets by name, the default one by "". Unknown and disabled ones are fault.KindInvalid.

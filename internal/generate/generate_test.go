@@ -132,7 +132,7 @@ func newRig(m *model) *rig {
 func request() generate.Request {
 	return generate.Request{Question: "How often is the filter of the pump changed?", Score: true, Fields: generate.Fields{
 		Preset: "body.generation.generation_preset_name", Template: "body.generation.prompt_template",
-		LLM: "body.generation.model_parameters.llm_name", MaxTokens: "body.generation.model_parameters.max_tokens",
+		LLM:        "body.generation.model_parameters.llm_name",
 		MaxResults: "body.generation.max_used_search_results",
 	}}
 }
@@ -275,12 +275,12 @@ func TestFit(t *testing.T) {
 	}{
 		{"all fit", long(3, 100), func(*generate.Request) {}, 3, ""},
 		{"some fit", long(20, 500), func(*generate.Request) {}, 5, ""},
-		{"a long answer", long(20, 500), func(r *generate.Request) { r.Parameters.MaxTokens = ptr(2700) }, 2, ""},
+		{"a long answer", long(20, 500), func(r *generate.Request) { r.Parameters.MaxTokens = ptr(2700) }, 3, ""},
 		{"one fits", long(20, 2000), func(*generate.Request) {}, 1, ""},
 		{"one is too long", long(2, 5000), func(*generate.Request) {}, 0, "body.generation.max_used_search_results"},
 		{"one alone is too long", long(1, 5000), func(*generate.Request) {}, 0, "body.generation.max_used_search_results"},
 		{"the template is too long", long(20, 1), func(r *generate.Request) { r.Template = strings.Repeat("word ", 5000) }, 0, "body.generation.prompt_template"},
-		{"no room is left", long(1, 1), func(r *generate.Request) { r.Parameters.MaxTokens = ptr(4096) }, 0, "body.generation.model_parameters.max_tokens"},
+		{"an answer of any length", long(20, 500), func(r *generate.Request) { r.Parameters.MaxTokens = ptr(2_000_000_000) }, 3, ""},
 	} {
 		r := newRig(&model{says: []string{"[1][2][3][4][5][6]"}})
 		q := request()

@@ -81,8 +81,7 @@ func generationOf(b *body) (*generate.Request, error) {
 		Characters: g.Characters, Language: g.Language, Score: g.Score == nil || *g.Score,
 		Fields: generate.Fields{
 			Preset: "body.generation.generation_preset_name", Template: "body.generation.prompt_template",
-			LLM: "body.generation.model_parameters.llm_name", MaxTokens: "body.generation.model_parameters.max_tokens",
-			MaxResults: "body.generation.max_used_search_results",
+			LLM: "body.generation.model_parameters.llm_name", MaxResults: "body.generation.max_used_search_results",
 		},
 	}
 	if g.Preset != nil {
