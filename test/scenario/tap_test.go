@@ -235,6 +235,7 @@ func commands(t *testing.T, target scenario.Target) map[string]string {
 	for _, args := range []string{
 		"user list", "user list --json", "user get owner", "user get owner --json", "key list", "key list --json",
 		"client list", "client list --json", "audit list", "audit list --json", "audit export --jsonl", "secret rotate", "secret rotate --json", "job list --json",
+		"llm list", "llm list --json",
 	} {
 		var out bytes.Buffer
 		all := append(strings.Fields(args), "--url", target.URL, "--key", target.Keys["owner"])

@@ -36,15 +36,16 @@ type candidate struct {
 
 // find asks the usual places, shows what is there and gives the model to register.
 func (c *addCmd) find(e *command.Env, cl *command.Client, auth map[string]any) (candidate, error) {
-	all, err := c.look(e.Ctx, cl, auth)
+	there, err := c.look(e.Ctx, cl, auth)
 	if err != nil {
 		return candidate{}, err
 	}
+	all := there
 	if c.Model != "" {
-		all = named(all, c.Model)
+		all = named(there, c.Model)
 	}
 	if len(all) == 0 {
-		return candidate{}, command.Failed(command.ExitSomeFailed, "%s", c.nothing())
+		return candidate{}, command.Failed(command.ExitSomeFailed, "%s", c.nothing(there))
 	}
 	rows := make([][]string, len(all))
 	for i, f := range all {
@@ -84,17 +85,24 @@ func (c *addCmd) look(ctx context.Context, cl *command.Client, auth map[string]a
 		}()
 	}
 	var all []candidate
+	var refused error
 	for _, got := range answers {
 		a := <-got
-		if a.err != nil {
+		if a.err != nil && command.Status(a.err) != http.StatusUnprocessableEntity {
 			return nil, a.err
 		}
+		if refused == nil {
+			refused = a.err
+		}
 		all = append(all, a.found...)
+	}
+	if len(all) == 0 && len(c.At) > 0 {
+		return nil, refused // who names an address wants to know what is wrong with it
 	}
 	return all, nil
 }
 
-// ask gives the models at a place, none when nobody serves models there.
+// ask gives the models at a place; 422 says that nobody serves models there.
 func ask(ctx context.Context, cl *command.Client, p place, auth map[string]any) ([]candidate, error) {
 	if p.address == cl.Base || p.address == strings.Replace(cl.Base, "localhost", "127.0.0.1", 1) {
 		return nil, nil // that is the service itself
@@ -107,9 +115,6 @@ func ask(ctx context.Context, cl *command.Client, p place, auth map[string]any) 
 		Candidates []candidate `json:"candidates"`
 	}
 	_, err := cl.Call(ctx, http.MethodPost, models+"/discover", body, &found)
-	if command.Status(err) == http.StatusUnprocessableEntity {
-		return nil, nil
-	}
 	for i := range found.Candidates {
 		found.Candidates[i].program = p.program
 	}
@@ -126,21 +131,20 @@ func named(all []candidate, model string) []candidate {
 	return out
 }
 
-// nothing says where nothing was found.
-func (c *addCmd) nothing() string {
-	where := strings.Join(c.At, ", ")
-	if len(c.At) == 0 {
+// nothing says where nothing was found, or what was instead.
+func (c *addCmd) nothing(there []candidate) string {
+	if len(there) > 0 {
 		var names []string
-		for _, p := range places {
-			names = append(names, p.program+" ("+p.address+")")
+		for _, f := range there {
+			names = append(names, command.Clip(f.Model, 50))
 		}
-		where = strings.Join(names, ", ")
+		return fmt.Sprintf("there is no model %s on the service's machine, only %s", c.Model, strings.Join(names, ", "))
 	}
-	what := "no model"
-	if c.Model != "" {
-		what = "no model " + c.Model
+	var where []string
+	for _, p := range places {
+		where = append(where, p.program+" ("+p.address+")")
 	}
-	return fmt.Sprintf("%s answers on the service's machine; looked for %s. Start one there, such as: ollama run llama3.2", what, where)
+	return "no model answers on the service's machine; looked for " + strings.Join(where, ", ") + ". Start one there, such as: ollama run llama3.2"
 }
 
 // choose asks which one on a terminal. Elsewhere the caller has to say it.
