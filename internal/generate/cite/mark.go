@@ -5,8 +5,8 @@ import "strings"
 const (
 	// maxMark is how many bytes a mark may have: room for a hundred numbers.
 	maxMark = 512
-	// maxDigits bounds a number, which is far beyond any list of results by then.
-	maxDigits = 6
+	// farOut is beyond any list of results: where a number has got there its further digits say nothing.
+	farOut = 1_000_000
 )
 
 // span is the numbers from first to last.
@@ -53,13 +53,12 @@ func skip(s string, i int) int {
 	return i
 }
 
-// number reads digits at i; too many of them are no number.
+// number reads digits at i.
 func number(s string, i int) (v, next int) {
 	for next = i; next < len(s) && s[next] >= '0' && s[next] <= '9'; next++ {
-		if next-i == maxDigits {
-			return 0, i
+		if v < farOut {
+			v = v*10 + int(s[next]-'0')
 		}
-		v = v*10 + int(s[next]-'0')
 	}
 	return v, next
 }
