@@ -14,7 +14,7 @@ func (f *finding) differ(every *everything) {
 		if n.Soft {
 			continue
 		}
-		switch states(f.near, n) {
+		switch states(f.near, every, n) {
 		case 0:
 		case 1:
 			f.wrong.Astray++
@@ -27,16 +27,21 @@ func (f *finding) differ(every *everything) {
 			f.wrong.Names = append(f.wrong.Names, n)
 		}
 	}
-	f.wrong.Denied = fact.Opposed(f.words, f.negations, f.near[0].words, f.near[0].negations)
+	near := make([]fact.Sentence, len(f.near))
+	for i, s := range f.near {
+		near[i] = fact.Sentence{Words: s.words, Negations: s.negations}
+	}
+	f.wrong.Denied = fact.Opposed(fact.Sentence{Words: f.words, Negations: f.negations}, near)
 }
 
-// states says where a number stands: 0 in the nearest sentence that holds a number of its kind, 1 in another near one,
-// 2 in none.
-func states(near []*span, n fact.Number) int {
-	for i, s := range near {
-		if slices.ContainsFunc(s.numbers, n.Equal) {
-			return min(i, 1)
-		}
+// states says where a number stands: 0 in the nearest sentence or with the words of the sentence, 1 elsewhere in the
+// sources, 2 nowhere.
+func states(near []*span, every *everything, n fact.Number) int {
+	switch {
+	case slices.ContainsFunc(near[0].numbers, n.Equal):
+		return 0
+	case slices.ContainsFunc(every.numbers, n.Equal):
+		return 1
 	}
 	return 2
 }

@@ -21,6 +21,9 @@ type finding struct {
 	wrong    Differences
 }
 
+// brief is up to how many words of content a sentence says too little by itself.
+const brief = 3
+
 // Evidence is what speaks for a sentence, each from about 0 to 1. It is exported for the benchmark that fits the
 // weights; the product's users see the score alone.
 type Evidence struct {
@@ -42,21 +45,27 @@ type Differences struct {
 
 // examine compares every sentence of the text with the sources.
 func (s *Service) examine(ctx context.Context, c Claim, lang string) ([]finding, error) {
-	text := spans(c.Text, lang)
+	text := spans(stripCode(c.Text), lang)
 	from := sources(c.Sources, lang)
 	complete(text, c.Question)
 	return s.compare(ctx, text, from)
 }
 
-// complete puts the question before an answer that is too short to say anything by itself.
+// complete puts the question before the sentences of an answer that are too short to say anything by themselves: "Yes.",
+// the items of a list.
 func complete(text []*span, question string) {
-	if question = strings.TrimSpace(question); question == "" || len(text) != 1 || len(text[0].stems) > 3 {
+	if question = strings.TrimRight(strings.TrimSpace(question), "?？"); question == "" {
 		return
 	}
-	t := text[0]
-	asked := newSpan(question, 0, len(question), t.lang)
-	t.stems = append(slices.Clone(asked.stems), t.stems...)
-	t.text = strings.TrimRight(question, "?？ ") + ". " + t.text
+	for _, t := range text {
+		if len(t.stems) > brief {
+			continue
+		}
+		whole := question + ". " + t.text
+		both := newSpan(whole, 0, len(whole), t.lang)
+		both.start, both.end, both.completed = t.start, t.end, true
+		*t = *both
+	}
 }
 
 func (s *Service) compare(ctx context.Context, text, from []*span) ([]finding, error) {
@@ -146,7 +155,7 @@ func (f *finding) weigh(from []*span, every *everything) {
 	e := &f.evidence
 	e.Meaning = order[0].cosine
 	f.readWords()
-	e.Verbatim = len(f.words) > 2 && strings.Contains(every.joined, f.joined)
+	e.Verbatim = len(f.words) > 2 && strings.Contains(every.joined, f.joined) || f.covered(every)
 	pairs := 0
 	for p := range f.pairs {
 		if every.pairs[p] {
@@ -159,6 +168,19 @@ func (f *finding) weigh(from []*span, every *everything) {
 		e.Pairs = 1
 	}
 	f.differ(every)
+}
+
+// covered reports whether the sources have every word of a sentence of a few.
+func (f *finding) covered(every *everything) bool {
+	if f.completed || len(f.stems) == 0 || len(f.stems) > brief {
+		return false
+	}
+	for _, stem := range f.stems {
+		if !every.stems[stem] {
+			return false
+		}
+	}
+	return len(f.negations) == 0
 }
 
 // readWords compares the tokens with those of the nearest sentences.

@@ -32,7 +32,7 @@ var twoLetters = map[string]string{
 
 // languageOf decides the language of a claim: that of its text, else that of the question, else that of the sources.
 func languageOf(c Claim) (string, error) {
-	text := strip(c.Text)
+	text := stripCode(c.Text)
 	code, confidence := lang.Detect(text)
 	if Serves(code) && lang.Sure(confidence) {
 		return code, nil

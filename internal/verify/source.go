@@ -35,13 +35,14 @@ type span struct {
 	pairs     map[string]bool // of words that follow one another
 	joined    string          // the words, parted and framed by spaces
 
-	states embed.States
+	states    embed.States
+	completed bool // text begins with the question, which the given text does not have
 }
 
 func newSpan(text string, start, end int, lang string) *span {
 	s := &span{text: text[start:end], start: start, end: end, lang: lang}
 	s.words = fact.Words(s.text)
-	s.numbers = fact.Numbers(s.text, s.words)
+	s.numbers = fact.Numbers(s.text, s.words, lang)
 	s.negations = fact.Negations(s.text, s.words, lang)
 	s.stems = token.Analyze(s.text, lang).Stems
 	s.pairs = map[string]bool{}
@@ -58,9 +59,8 @@ func newSpan(text string, start, end int, lang string) *span {
 	return s
 }
 
-// spans cuts text into its sentences; those without a letter or digit are left out.
-func spans(text, lang string) []*span {
-	clean := strip(text)
+// spans cuts a text without noise into its sentences; those without a letter or digit are left out.
+func spans(clean, lang string) []*span {
 	var out []*span
 	for _, s := range sentence.Split(clean) {
 		for start := s.Start; start < s.End; {
@@ -93,7 +93,7 @@ func sources(texts []string, lang string) []*span {
 	var out []*span
 	seen := map[string]bool{}
 	for _, t := range texts {
-		for _, s := range spans(t, lang) {
+		for _, s := range spans(strip(t), lang) {
 			if !seen[s.joined] {
 				seen[s.joined] = true
 				out = append(out, s)

@@ -5,34 +5,32 @@ import (
 	"strings"
 )
 
-// noise is what a generated text holds beside its statements, in the order in which it is taken out: code, pictures,
-// addresses and marks of citations, signs of markup.
+// fenced is a block of code: it states nothing.
+var fenced = regexp.MustCompile("(?s)```.*?(?:```|$)")
+
+// noise is what a text holds beside its words, in the order in which it is taken out: pictures, addresses and marks of
+// citations, signs of markup. The words of a link and of code within a sentence stay.
 var noise = []*regexp.Regexp{
-	regexp.MustCompile("(?s)```.*?(?:```|$)"),
-	regexp.MustCompile("`[^`\n]*`"),
 	regexp.MustCompile(`!\[[^\]\n]*\]\([^)\n]*\)`),
-	regexp.MustCompile(`\[\s*\d+(?:\s*[,;–-]\s*\d+)*\s*\]\([^)\n]*\)`),
+	regexp.MustCompile(`\[\s*\d+(?:\s*[,;–-]\s*\d+)*\s*\](?:\([^)\n]*\))?`),
 	regexp.MustCompile(`\]\([^)\s]*(?:\s+"[^"\n]*")?\)`),
-	regexp.MustCompile(`\[\s*\d+(?:\s*[,;–-]\s*\d+)*\s*\]`),
 	regexp.MustCompile(`【[^】\n]*】`),
 	regexp.MustCompile(`</?[a-zA-Z][^<>\n]*>`),
 	regexp.MustCompile(`https?://\S+`),
 	regexp.MustCompile(`(?m)^[ \t]*(?:#{1,6}|>|[-*+•])[ \t]+`),
 	regexp.MustCompile(`(?m)^[ \t]*\|?[ \t:|-]{3,}\|?[ \t]*$`),
-	regexp.MustCompile(`\*{1,3}|_{2}|~~|\|`),
+	regexp.MustCompile("\\*{1,3}|__|~~|[|`\\[]"),
 }
 
 // strip puts spaces in the place of noise, byte by byte, so that offsets stay.
 func strip(text string) string {
 	for _, n := range noise {
-		if !n.MatchString(text) {
-			continue
-		}
-		text = n.ReplaceAllStringFunc(text, func(m string) string {
-			// Line breaks part sentences: they stay, except within a block of code.
-			return strings.Repeat(" ", len(m))
-		})
+		text = n.ReplaceAllStringFunc(text, spaces)
 	}
-	// "[words](address)" has lost its address: the bracket that opened it goes, too.
-	return strings.ReplaceAll(text, "[", " ")
+	return text
 }
+
+// stripCode is strip for a generated text, whose blocks of code need no support.
+func stripCode(text string) string { return strip(fenced.ReplaceAllStringFunc(text, spaces)) }
+
+func spaces(s string) string { return strings.Repeat(" ", len(s)) }

@@ -42,8 +42,15 @@ type Score struct {
 	By    string  // the language model that judged; "" for the embedded means
 }
 
-// Models gives the language model with a name.
-type Models func(ctx context.Context, name string) (llm.Provider, error)
+// Model is a language model that may judge and correct.
+type Model struct {
+	llm.Provider
+	Name   string
+	Quotes bool // it is the embedded one, which writes nothing of its own and so can do neither
+}
+
+// Models gives the language model with a name, the default for "".
+type Models func(ctx context.Context, name string) (Model, error)
 
 // Config is what a Service needs.
 type Config struct {

@@ -45,9 +45,29 @@ func Names(text string, ws []Word, lang string, common func(lower string) bool) 
 		if w.First && !w.Caps && lang != "eng" && lang != "deu" && !(i+1 < len(ws) && ws[i+1].Upper) {
 			continue // no table of words of every day
 		}
+		if w.Caps && spelledOut(lower, ws) {
+			continue
+		}
 		out = append(out, Name{Start: w.Start, End: w.Start + nameBytes(w), Text: lower, Word: i})
 	}
 	return out
+}
+
+// spelledOut reports whether the words themselves say what an abbreviation stands for: "chronic kidney disease (CKD)".
+func spelledOut(name string, ws []Word) bool {
+	n := utf8.RuneCountInString(name)
+	for i := 0; n > 1 && i+n <= len(ws); i++ {
+		at := 0
+		for j, letter := range []rune(name) {
+			if r, _ := utf8.DecodeRuneInString(ws[i+j].Text); r == letter {
+				at++
+			}
+		}
+		if at == n {
+			return true
+		}
+	}
+	return false
 }
 
 func nameBytes(w Word) int {

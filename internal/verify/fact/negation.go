@@ -9,6 +9,7 @@ import (
 type Negation struct {
 	Start, End int
 	Word       int
+	Turned     []string // beginnings of the words that it turns, as far as their place tells
 	Near       []string // beginnings of the words of content around it, the nearest first
 }
 
@@ -23,7 +24,13 @@ func Negations(text string, ws []Word, lang string) []Negation {
 		if n == 0 {
 			continue
 		}
-		out = append(out, Negation{Start: ws[i].Start, End: ws[i+n-1].End, Word: i, Near: around(ws, i, i+n-1)})
+		after, before := around(ws, i, i+n-1)
+		turned := first(after)
+		switch lang {
+		case "deu", "fra", "kor", "jpn":
+			turned = append(turned, first(before)...)
+		}
+		out = append(out, Negation{Start: ws[i].Start, End: ws[i+n-1].End, Word: i, Turned: turned, Near: slices.Concat(after, before)})
 	}
 	return out
 }
@@ -43,14 +50,19 @@ func cue(ws []Word, i int, lang string) int {
 		}
 		return 0
 	}
-	if negations[lang][w] {
-		return 1
+	if i+1 < len(ws) && idioms[w+" "+ws[i+1].Text] {
+		return 0
 	}
-	if lang == "eng" && strings.HasSuffix(w, "n't") {
+	if negations[lang][w] || lang == "eng" && strings.HasSuffix(w, "n't") {
 		return 1
 	}
 	return 0
 }
+
+// idioms hold a negation and negate nothing.
+var idioms = set(`not_only not_just not_merely not_least no_doubt nicht_nur nicht_zuletzt pas_seulement no_sólo no_solo não_só не_только`)
+
+func first(list []string) []string { return slices.Clone(list[:min(1, len(list))]) }
 
 // denseCue looks for the signs of Chinese and Japanese; frequent words that hold one and negate nothing are left out.
 func denseCue(ws []Word, i int, lang string) int {
@@ -89,9 +101,8 @@ func denseCue(ws []Word, i int, lang string) int {
 	return 0
 }
 
-// around gives the content near the words from to to, those behind first: English and its kin turn what follows.
-func around(ws []Word, from, to int) []string {
-	var after, before []string
+// around gives the content near the words from to to, the nearest first.
+func around(ws []Word, from, to int) (after, before []string) {
 	for j := to + 1; j < len(ws) && j <= to+6 && len(after) < reach; j++ {
 		if content(ws[j]) {
 			after = append(after, Key(ws[j].Text))
@@ -102,7 +113,7 @@ func around(ws []Word, from, to int) []string {
 			before = append(before, Key(ws[j].Text))
 		}
 	}
-	return slices.Concat(after, before)
+	return after, before
 }
 
 func content(w Word) bool { return len(w.Text) > 3 && !fillers[w.Text] || w.Upper && !w.First }
@@ -149,39 +160,60 @@ type Contrary struct {
 	Key        string // of the word that is denied on one side only; "" when no word was found on both
 }
 
-// Opposed compares negations: of a sentence with words ws and of the source nearest to it, with words in. The same
-// word denied on one side only is a difference; where no word near a negation is on both sides, one side without any
-// negation is.
-func Opposed(ws []Word, ns []Negation, in []Word, ins []Negation) []Contrary {
+// Sentence is what Opposed compares.
+type Sentence struct {
+	Words     []Word
+	Negations []Negation
+}
+
+// Opposed compares what a sentence denies with what the sentences near to it do, the nearest first. A negation of the
+// sentence stands alone when none near it is about the same words and either those words stand there as they are or
+// nothing there is denied at all. A negation of the nearest is missing when the sentence has the word that it turns.
+func Opposed(s Sentence, near []Sentence) []Contrary {
 	var out []Contrary
-	for _, n := range ns {
-		if key, found, denied := sought(n, in, ins); found && !denied || !found && len(ins) == 0 {
+	for _, n := range s.Negations {
+		key, found, denied, any := "", false, false, false
+		for _, in := range near {
+			k, f, d := sought(n.Near, in)
+			if f && !found {
+				key, found = k, true
+			}
+			denied = denied || d
+			any = any || len(in.Negations) > 0
+		}
+		if !denied && (found || !any) {
 			out = append(out, Contrary{Start: n.Start, End: n.End, Key: key})
 		}
 	}
-	for _, n := range ins {
-		if key, found, denied := sought(n, ws, ns); found && !denied {
+	if len(near) == 0 {
+		return out
+	}
+	for _, n := range near[0].Negations {
+		if key, found, _ := sought(n.Turned, s); found && !deniedIn(n.Near, s) {
 			out = append(out, Contrary{Start: n.Start, End: n.End, Missing: true, Key: key})
 		}
 	}
 	return out
 }
 
-// sought looks for the words that n is about among others, and says whether those are denied there, too.
-func sought(n Negation, among []Word, negations []Negation) (key string, found, denied bool) {
-	for _, k := range n.Near {
-		present := slices.ContainsFunc(among, func(w Word) bool { return Key(w.Text) == k })
-		if !present {
-			continue
+// sought looks for the words that a negation is about, and says whether a negation stands in the same sentence.
+func sought(keys []string, in Sentence) (key string, found, denied bool) {
+	for _, k := range keys {
+		if slices.ContainsFunc(in.Words, func(w Word) bool { return Key(w.Text) == k }) {
+			return k, true, len(in.Negations) > 0
 		}
-		if !found {
-			key, found = k, true
-		}
-		for _, m := range negations {
-			if slices.Contains(m.Near, k) {
-				return k, true, true
+	}
+	return "", false, false
+}
+
+// deniedIn reports whether a negation of s is about one of the words.
+func deniedIn(keys []string, s Sentence) bool {
+	for _, n := range s.Negations {
+		for _, k := range n.Near {
+			if slices.Contains(keys, k) {
+				return true
 			}
 		}
 	}
-	return key, found, false
+	return false
 }

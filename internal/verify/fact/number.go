@@ -51,10 +51,12 @@ func rounded(a, b float64) bool {
 }
 
 // Numbers gives the numbers of text, whose words are ws, in order.
-func Numbers(text string, ws []Word) []Number {
+//
+// lang decides which words are numbers: "once" is one in Spanish.
+func Numbers(text string, ws []Word, lang string) []Number {
 	var out []Number
 	for i := 0; i < len(ws); {
-		n, used := numberAt(text, ws, i)
+		n, used := numberAt(text, ws, i, lang)
 		if used == 0 {
 			i++
 			continue
@@ -67,13 +69,13 @@ func Numbers(text string, ws []Word) []Number {
 }
 
 // numberAt reads the number that begins with word i and says how many words it takes.
-func numberAt(text string, ws []Word, i int) (Number, int) {
+func numberAt(text string, ws []Word, i int, lang string) (Number, int) {
 	if m, ok := month(ws, i); ok {
 		return m, 1
 	}
 	n, used := figures(text, ws, i)
 	if used == 0 {
-		n, used = written(text, ws, i)
+		n, used = written(text, ws, i, lang)
 	}
 	if used == 0 {
 		return n, 0
@@ -116,10 +118,46 @@ func figures(text string, ws []Word, i int) (Number, int) {
 		groups, seps, rest = append(groups, part), seps+strings.ReplaceAll(sep, "٫", "."), tail
 		used++
 	}
-	if len(rest) > 4 { // a word that begins with digits
-		return Number{}, 0
+	if rest != "" && !endings[rest] && units[rest] == "" && scales[rest] == 0 {
+		return Number{}, 0 // a name that begins with digits
 	}
-	return Number{Values: readings(groups, seps)}, used
+	n := Number{Values: readings(groups, seps), Soft: rest == "s"}
+	if used == 1 && rest == "" {
+		n.Values = append(n.Values, torn(text, ws, i, whole)...)
+	}
+	if scale := scales[rest]; scale != 0 {
+		for j := range n.Values {
+			n.Values[j] *= scale
+		}
+	}
+	return n, used
+}
+
+// torn reads numbers that a tokenizer has torn apart: "1, 234, 567", "98. 7".
+func torn(text string, ws []Word, i int, whole string) []float64 {
+	if i+1 >= len(ws) {
+		return nil
+	}
+	sep := text[ws[i].End:ws[i+1].Start]
+	part, rest := digits(ws[i+1].Text)
+	if part == "" || rest != "" {
+		return nil
+	}
+	switch {
+	case sep == ". ":
+		return readings([]string{whole, part}, ".")[:1]
+	case sep == ", " && len(part) == 3 && len(whole) <= 3:
+		all, last := whole+part, i+1
+		for last+1 < len(ws) && text[ws[last].End:ws[last+1].Start] == ", " {
+			more, rest := digits(ws[last+1].Text)
+			if len(more) != 3 || rest != "" {
+				break
+			}
+			all, last = all+more, last+1
+		}
+		return readings([]string{all}, "")
+	}
+	return nil
 }
 
 // readings gives what grouped digits may mean.
@@ -175,10 +213,21 @@ func digits(s string) (figures, rest string) {
 
 // attached reports whether word i goes on with a name: COVID-19, IL-6.
 func attached(text string, ws []Word, i int) bool {
-	if i == 0 || !ws[i-1].Upper || text[ws[i-1].End:ws[i].Start] != "-" {
+	if i == 0 {
 		return false
 	}
-	return months[ws[i-1].Text] == 0
+	before, sep := ws[i-1], text[ws[i-1].End:ws[i].Start]
+	_, rest := digits(before.Text)
+	switch {
+	case rest == "": // a range, a fraction, a date
+		return false
+	case sep == "/":
+		return true
+	case sep != "-" || months[before.Text] != 0 || openings[before.Text]:
+		return false
+	}
+	_, number := cardinals[before.Text]
+	return !number
 }
 
 // month reads the name of a month; where it is a word of another meaning, too, a number must stand beside it.
@@ -246,3 +295,6 @@ func unit(text string, ws []Word, from, to int) (unit string, percent bool) {
 }
 
 func blank(s string) bool { return strings.Trim(s, " \t\n\r\u00a0\u202f") == "" }
+
+// IsUnit reports whether a word, in lower case, is a unit or says percent.
+func IsUnit(word string) bool { return units[word] != "" || percents[word] }

@@ -60,6 +60,15 @@ var cardinals = table(`
 var ordinalWords = set(`first second third fourth fifth erste ersten erster zweite zweiten dritte dritten vierte fünfte premier première
 	deuxième troisième primero primera segundo segunda primeiro primeira tercero terceiro cuarto quarto quinto первый второй третий twice cents`)
 
+// foreign are number words of other languages that English uses for something else.
+var foreign = set(`seize quince once elf mil un une um dos mille cent cents dix tres sept cem zehn eins trece onze sete mil ein`)
+
+// endings may follow the figures of a number without a space.
+var endings = set(`st nd rd th s er e ème c f x º ª м й го-`)
+
+// openings may stand before a number with a hyphen and do not make a name of it.
+var openings = set(`mid pre post late early non sub under over`)
+
 // joints stand inside a number in words.
 var joints = set(`and y e et und`)
 

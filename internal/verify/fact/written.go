@@ -3,7 +3,7 @@ package fact
 import "strings"
 
 // written reads a number in words: of European languages word by word, of Chinese and Japanese sign by sign.
-func written(text string, ws []Word, i int) (Number, int) {
+func written(text string, ws []Word, i int, lang string) (Number, int) {
 	if _, ok := signs[ws[i].Text]; ok {
 		return signNumber(text, ws, i)
 	}
@@ -15,6 +15,9 @@ func written(text string, ws []Word, i int) (Number, int) {
 		}
 		w := ws[at].Text
 		v, ok := valueOf(w)
+		if lang == "eng" && foreign[w] || w == "cent" && at > 0 && ws[at-1].Text == "per" {
+			ok = false
+		}
 		switch {
 		case !ok && used > 0 && pending == 0 && joints[w]:
 			pending = 1

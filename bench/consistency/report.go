@@ -1,0 +1,183 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"quarry/internal/measure"
+	"quarry/internal/text/token"
+	"quarry/internal/verify"
+)
+
+// scorer gives a text a score.
+type scorer struct {
+	name  string
+	score func(c *judged) float64
+}
+
+// by is the product's score with some weights.
+func by(w verify.Weights) func(*judged) float64 {
+	return func(c *judged) float64 {
+		scores, words := make([]float64, len(c.found)), make([]int, len(c.found))
+		for i, f := range c.found {
+			scores[i], words[i] = w.Score(f.Evidence, f.Differences), f.Words
+		}
+		return w.Text(scores, words)
+	}
+}
+
+// alone is the mean of one kind of evidence over the sentences.
+func alone(of func(verify.Evidence) float64) func(*judged) float64 {
+	return func(c *judged) float64 {
+		sum := 0.0
+		for _, f := range c.found {
+			sum += of(f.Evidence)
+		}
+		return sum / float64(max(1, len(c.found)))
+	}
+}
+
+// overlap is the share of the text's runs of n words that the source has.
+func overlap(n int) func(*judged) float64 {
+	return func(c *judged) float64 {
+		have := map[string]bool{}
+		for _, r := range runs(c.Source, n) {
+			have[r] = true
+		}
+		all := runs(c.Text, n)
+		hit := 0
+		for _, r := range all {
+			if have[r] {
+				hit++
+			}
+		}
+		return float64(hit) / float64(max(1, len(all)))
+	}
+}
+
+func runs(text string, n int) []string {
+	words := token.Analyze(text, "eng").Words
+	var out []string
+	for i := 0; i+n <= len(words); i++ {
+		var run []string
+		for _, w := range words[i : i+n] {
+			run = append(run, w.Text)
+		}
+		out = append(out, strings.Join(run, " "))
+	}
+	return out
+}
+
+// reportSets compares the scorers on each set. The product's is fitted on the other sets.
+func reportSets(sets []*set) {
+	scorers := make([][]scorer, len(sets))
+	for i := range sets {
+		others := append(append([]*set{}, sets[:i]...), sets[i+1:]...)
+		w := fit(others)
+		plain := w
+		plain.Number, plain.Astray, plain.Name, plain.Denied = 0, 0, 0, 0
+		scorers[i] = []scorer{
+			{"words shared with the source", overlap(1)},
+			{"pairs of words shared", overlap(2)},
+			{"cosine to the nearest sentence", alone(func(e verify.Evidence) float64 { return e.Meaning })},
+			{"best cosine of each token", alone(func(e verify.Evidence) float64 { return e.Words })},
+			{"fitted, without differences", by(plain)},
+			{"the score", by(w)},
+		}
+	}
+	fmt.Println("AUROC, then balanced accuracy at 0.5; every set scored by weights fitted on the two others")
+	fmt.Printf("  %-34s", "")
+	for _, s := range sets {
+		fmt.Printf("%22s", s.name)
+	}
+	fmt.Printf("%14s\n", "mean")
+	for j := range scorers[0] {
+		fmt.Printf("  %-34s", scorers[0][j].name)
+		area, accuracy := 0.0, 0.0
+		for i, s := range sets {
+			values, labels := s.values(scorers[i][j].score)
+			a := measure.AUROC(values, labels)
+			area += a / float64(len(sets))
+			if j < 4 { // not probabilities: 0.5 means nothing
+				fmt.Printf("%22.3f", a)
+				continue
+			}
+			b := measure.BalancedAccuracy(values, labels, 0.5)
+			accuracy += b / float64(len(sets))
+			fmt.Printf("%14.3f / %.3f", a, b)
+		}
+		fmt.Printf("%14.4f", area)
+		if j >= 4 {
+			fmt.Printf(" / %.3f", accuracy)
+		}
+		fmt.Println()
+	}
+	reportKinds(sets, scorers)
+}
+
+func (s *set) values(score func(*judged) float64) ([]float64, []bool) {
+	values, labels := make([]float64, len(s.cases)), make([]bool, len(s.cases))
+	for i, c := range s.cases {
+		values[i], labels[i] = score(c), c.Supported
+	}
+	return values, labels
+}
+
+// reportKinds tells contradiction from missing evidence.
+func reportKinds(sets []*set, scorers [][]scorer) {
+	fmt.Println("\nAUROC of the score by what is wrong")
+	for i, s := range sets {
+		var values [2][]float64
+		var labels [2][]bool
+		for _, c := range s.cases {
+			v := scorers[i][len(scorers[i])-1].score(c)
+			for kind, want := range []bool{true, false} {
+				if c.Supported || c.Refuted == want {
+					values[kind], labels[kind] = append(values[kind], v), append(labels[kind], c.Supported)
+				}
+			}
+		}
+		if s.name == "qags" {
+			continue // does not tell them apart
+		}
+		fmt.Printf("  %-20s contradicted %.3f, no evidence %.3f\n", s.name, measure.AUROC(values[0], labels[0]), measure.AUROC(values[1], labels[1]))
+	}
+	fmt.Println()
+}
+
+// reportCalibration compares the shipped values with the share that is supported, sets and classes counting the same;
+// and those that each set gets from weights fitted on the others.
+func reportCalibration(sets []*set) {
+	fmt.Println("calibration: scores, and the share that is supported (sets and classes weigh the same)")
+	fmt.Printf("  %-12s%28s%28s\n", "", "shipped weights", "weights of the other sets")
+	const bins = 5
+	var all [2][bins][3]float64 // weight, weighted score, weighted supported
+	for i, s := range sets {
+		others := append(append([]*set{}, sets[:i]...), sets[i+1:]...)
+		yes := 0.0
+		for _, c := range s.cases {
+			if c.Supported {
+				yes++
+			}
+		}
+		for j, score := range []func(*judged) float64{by(verify.Shipped), by(fit(others))} {
+			for _, c := range s.cases {
+				v, label, weight := score(c), 0.0, 1/(float64(len(s.cases))-yes)
+				if c.Supported {
+					label, weight = 1, 1/yes
+				}
+				b := &all[j][min(bins-1, int(v*bins))]
+				b[0], b[1], b[2] = b[0]+weight, b[1]+weight*v, b[2]+weight*label
+			}
+		}
+	}
+	for b := range bins {
+		fmt.Printf("  %.1f to %.1f  ", float64(b)/bins, float64(b+1)/bins)
+		for j := range all {
+			x := all[j][b]
+			fmt.Printf("   %.2f → %.2f (%4.1f %%)    ", x[1]/max(x[0], 1e-9), x[2]/max(x[0], 1e-9), 100*x[0]/float64(2*len(sets)))
+		}
+		fmt.Println()
+	}
+	fmt.Println()
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"quarry/internal/verify"
+)
+
+// set is a collection of judged texts.
+type set struct {
+	name  string
+	cases []*judged
+	mean  [kinds]float64 // of the evidence
+}
+
+// judged is a text with its source and what people said of it.
+type judged struct {
+	Source, Text string
+	Supported    bool
+	Refuted      bool       // the source says the contrary; the other unsupported ones lack evidence
+	sentences    []labelled // of the text, where each was judged
+	found        []verify.Sentence
+	labels       []bool // of found
+}
+
+type labelled struct {
+	text       string
+	consistent bool
+}
+
+func (c *judged) claim() verify.Claim {
+	return verify.Claim{Text: c.Text, Sources: []string{c.Source}, Language: "eng", Any: true}
+}
+
+// examine asks for the evidence of every text.
+func (s *set) examine(ctx context.Context, v *verify.Service) error {
+	for _, c := range s.cases {
+		var err error
+		if c.found, err = v.Examine(ctx, c.claim()); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		for _, f := range c.found {
+			c.labels = append(c.labels, c.label(f.Text))
+		}
+	}
+	return nil
+}
+
+// label is what people said of a sentence.
+func (c *judged) label(text string) bool {
+	for _, s := range c.sentences {
+		if strings.Contains(s.text, text) || strings.Contains(text, s.text) {
+			return s.consistent
+		}
+	}
+	return c.Supported
+}
+
+func readSets(data string) ([]*set, error) {
+	qags := &set{name: "qags"}
+	err := lines(filepath.Join(data, "qags", "summaries.jsonl.gz"), func(line []byte) error {
+		var r struct {
+			Source, Summary string
+			Sentences       []struct {
+				Sentence   string
+				Consistent bool
+			}
+			Consistent bool
+		}
+		if err := json.Unmarshal(line, &r); err != nil {
+			return err
+		}
+		c := &judged{Source: r.Source, Text: r.Summary, Supported: r.Consistent}
+		for _, s := range r.Sentences {
+			c.sentences = append(c.sentences, labelled{s.Sentence, s.Consistent})
+		}
+		qags.cases = append(qags.cases, c)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := []*set{qags}
+	for _, name := range []string{"climate-fever-pairs", "scifact-claims"} {
+		s := &set{name: name}
+		err := lines(filepath.Join(data, name, "pairs.jsonl.gz"), func(line []byte) error {
+			var r struct{ Source, Claim, Label string }
+			if err := json.Unmarshal(line, &r); err != nil {
+				return err
+			}
+			s.cases = append(s.cases, &judged{
+				Source: r.Source, Text: r.Claim, Supported: strings.HasPrefix(r.Label, "SUPPORT"),
+				Refuted: r.Label == "REFUTES" || r.Label == "CONTRADICT",
+			})
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func lines(file string, each func([]byte) error) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return err
+	}
+	scan := bufio.NewScanner(z)
+	scan.Buffer(nil, 1<<26)
+	for scan.Scan() {
+		if err := each(scan.Bytes()); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return scan.Err()
+}

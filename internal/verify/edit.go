@@ -1,0 +1,60 @@
+package verify
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// apply makes the edits, which do not overlap. A text of which no word stays is empty: marks of citations alone say
+// nothing.
+func apply(text string, edits []Edit, by string) Corrected {
+	slices.SortFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Start, b.Start) })
+	var b strings.Builder
+	at := 0
+	kept := edits[:0]
+	for _, e := range edits {
+		if e.Start < at || e.Original == e.Corrected {
+			continue
+		}
+		b.WriteString(text[at:e.Start])
+		b.WriteString(e.Corrected)
+		at = e.End
+		kept = append(kept, e)
+	}
+	b.WriteString(text[at:])
+	out := b.String()
+	if len(kept) > 0 && !strings.ContainsFunc(strip(out), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		out = ""
+	}
+	return Corrected{Text: out, Edits: kept, By: by}
+}
+
+// replace makes the edit that puts other words in the place of text[start:end].
+func replace(text string, start, end int, with, why string) Edit {
+	return Edit{Start: start, End: end, Original: text[start:end], Corrected: with, Explanation: why}
+}
+
+// drop makes the edit that takes a sentence out, with what belongs to it: the marks of citations behind it, the bullet
+// of a list item that holds nothing else, the space to the next sentence.
+func drop(text, clean string, start, end int, why string) Edit {
+	for end < len(text) && clean[end] == ' ' {
+		end++
+	}
+	line := strings.LastIndexByte(text[:start], '\n') + 1
+	whole := end >= len(text) || text[end] == '\n'
+	if strings.TrimSpace(clean[line:start]) == "" {
+		if whole {
+			start = line
+			if end < len(text) {
+				end++
+			}
+		}
+	} else if whole {
+		for start > line && text[start-1] == ' ' {
+			start--
+		}
+	}
+	return replace(text, start, end, "", why)
+}
