@@ -63,6 +63,7 @@ func run(ctx context.Context, data, keep string, fitAll bool) error {
 	}
 	reportSets(sets)
 	reportRates(sets)
+	reportFlat(sets)
 	if fitAll {
 		fmt.Printf("shipped weights, fitted on all sets:\n%+v\n\n", fit(sets))
 	}

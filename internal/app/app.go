@@ -30,6 +30,7 @@ import (
 	"quarry/internal/httpapi"
 	httpaudit "quarry/internal/httpapi/audit"
 	"quarry/internal/httpapi/catalog"
+	httpconsistency "quarry/internal/httpapi/consistency"
 	httpcorpora "quarry/internal/httpapi/corpora"
 	httpdocuments "quarry/internal/httpapi/documents"
 	httpgeneration "quarry/internal/httpapi/generation"
@@ -58,6 +59,7 @@ import (
 	"quarry/internal/token"
 	"quarry/internal/usage"
 	"quarry/internal/vault"
+	"quarry/internal/verify"
 )
 
 // App is the running product over one data folder.
@@ -88,6 +90,7 @@ type App struct {
 	Usage    *usage.Counters
 	Models   *llm.Service
 	Presets  *generate.Presets
+	Verify   *verify.Service
 }
 
 // Open takes the data folder, listens, opens the database and builds the services; Serve answers requests. Errors:
@@ -184,6 +187,7 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 	a.Usage = usage.NewCounters(usages.New(a.db), a.log)
 	a.Models = a.models()
 	a.Presets = a.presets()
+	a.Verify = a.verifier()
 	origins, err := a.cfg.Origins()
 	if err != nil {
 		return err
@@ -202,7 +206,8 @@ func (a *App) build(ctx context.Context, people *account.Service, cursors *page.
 			httpjobs.New(a.jobs, many, cursors),
 			identity.New(identity.Config{Accounts: people, SignIn: a.signin, Tokens: a.tokens, Cursors: cursors, Secrets: a.vault}),
 			httpaudit.New(recorded, cursors),
-			catalog.New(a.encoders, cursors),
+			catalog.New(a.encoders, a.Verify, cursors),
+			httpconsistency.New(a.Verify),
 			httpgeneration.New(a.Presets, cursors),
 			httpqueries.New(a.Retrieve, a.answers(), a.History),
 			httpqueries.NewMetadata(metaquery.New(corpusRows, documentRows)),

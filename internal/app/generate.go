@@ -6,7 +6,6 @@ import (
 	"quarry/internal/generate"
 	"quarry/internal/llm"
 	"quarry/internal/store/presets"
-	"quarry/internal/verify"
 )
 
 // presets builds the generation presets over the registry of language models.
@@ -14,9 +13,7 @@ func (a *App) presets() *generate.Presets { return generate.NewPresets(presets.N
 
 // answers builds what answers questions from passages.
 func (a *App) answers() *generate.Service {
-	encoder, _ := a.encoders.Find("") // the default is always there
-	scorer := verify.New(verify.Config{Encoder: encoder, Models: provider{a.Models}.named, Log: a.log})
-	return generate.New(a.Presets, provider{a.Models}, scorer, a.log)
+	return generate.New(a.Presets, provider{a.Models}, a.Verify, a.log)
 }
 
 // provider gives the models of the registry as other packages want them.
@@ -29,11 +26,6 @@ func (p provider) Model(ctx context.Context, name string) (generate.Model, error
 		return nil, err
 	}
 	return model{m}, nil
-}
-
-// named is what package verify asks for.
-func (p provider) named(ctx context.Context, name string) (llm.Provider, error) {
-	return p.registry.Model(ctx, name)
 }
 
 // model is a model of the registry as generate.Model.

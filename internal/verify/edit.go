@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// apply makes the edits, which do not overlap. A text of which no word stays is empty: marks of citations alone say
+// apply makes the edits, of which neighbours share white space at most. A text of which no word stays is empty: marks of citations alone say
 // nothing.
 func apply(text string, edits []Edit, by string) Corrected {
 	slices.SortFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Start, b.Start) })
@@ -15,6 +15,9 @@ func apply(text string, edits []Edit, by string) Corrected {
 	at := 0
 	kept := edits[:0]
 	for _, e := range edits {
+		if e.Start < at && e.End > at { // both drops would take the space between two sentences
+			e.Start, e.Original = at, text[at:e.End]
+		}
 		if e.Start < at || e.Original == e.Corrected {
 			continue
 		}

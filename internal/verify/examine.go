@@ -155,7 +155,7 @@ func (f *finding) weigh(from []*span, every *everything) {
 	e := &f.evidence
 	e.Meaning = order[0].cosine
 	f.readWords()
-	e.Verbatim = len(f.words) > 2 && strings.Contains(every.joined, f.joined) || f.covered(every)
+	e.Verbatim = len(f.words) > 2 && strings.Contains(every.joined, f.joined) || f.covered()
 	pairs := 0
 	for p := range f.pairs {
 		if every.pairs[p] {
@@ -170,17 +170,14 @@ func (f *finding) weigh(from []*span, every *everything) {
 	f.differ(every)
 }
 
-// covered reports whether the sources have every word of a sentence of a few.
-func (f *finding) covered(every *everything) bool {
+// covered reports whether one sentence of the sources has every word of a sentence of a few.
+func (f *finding) covered() bool {
 	if f.completed || len(f.stems) == 0 || len(f.stems) > brief {
 		return false
 	}
-	for _, stem := range f.stems {
-		if !every.stems[stem] {
-			return false
-		}
-	}
-	return len(f.negations) == 0
+	return slices.ContainsFunc(f.near, func(n *span) bool {
+		return !slices.ContainsFunc(f.stems, func(stem string) bool { return !slices.Contains(n.stems, stem) })
+	})
 }
 
 // readWords compares the tokens with those of the nearest sentences.

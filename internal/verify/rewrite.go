@@ -43,11 +43,10 @@ func rewrite(ctx context.Context, m Model, c Correction) ([]Edit, error) {
 		return nil, fault.Upstream("the language model %q did not answer with corrections", m.Name).Because(err)
 	}
 	var out []Edit
-	at := 0
 	for _, x := range got.Corrections {
-		i := strings.Index(c.Text[at:], x.Original)
-		if x.Original == "" || i < 0 {
-			continue // not in the text: there is nothing to change
+		at := place(c.Text, x.Original, out)
+		if at < 0 {
+			continue // not in the text, or inside another: there is nothing to change
 		}
 		why := strings.TrimSpace(x.Explanation)
 		if why == "" {
@@ -56,10 +55,25 @@ func rewrite(ctx context.Context, m Model, c Correction) ([]Edit, error) {
 		if foreign(x.Corrected, x.Original, c) {
 			x.Corrected, why = "", why+" What was proposed instead is not in the sources either."
 		}
-		out = append(out, replace(c.Text, at+i, at+i+len(x.Original), x.Corrected, why))
-		at += i + len(x.Original)
+		out = append(out, replace(c.Text, at, at+len(x.Original), x.Corrected, why))
 	}
 	return out, nil
+}
+
+// place finds a part of the text that no edit has taken: the first one, -1 for none.
+func place(text, part string, taken []Edit) int {
+	for from := 0; part != ""; {
+		i := strings.Index(text[from:], part)
+		if i < 0 {
+			break
+		}
+		i += from
+		if !slices.ContainsFunc(taken, func(e Edit) bool { return i < e.End && e.Start < i+len(part) }) {
+			return i
+		}
+		from = i + 1
+	}
+	return -1
 }
 
 // foreign reports whether a text has a number or a name that neither the sources nor the words that it replaces have.

@@ -1,5 +1,5 @@
-// Package catalog holds the handlers that list what a query or a corpus can name: rerankers and encoders. What they
-// are is in packages rerank and embed.
+// Package catalog holds the handlers that list what a request can name: rerankers, encoders and correctors. What they
+// are is in packages rerank, embed and verify.
 package catalog
 
 import (
@@ -15,20 +15,24 @@ import (
 	"quarry/internal/httpapi"
 	"quarry/internal/page"
 	"quarry/internal/rerank"
+	"quarry/internal/verify"
 )
 
 // Area is the list operations.
 type Area struct {
 	encoders *embed.Registry
+	verify   *verify.Service
 	cursors  *page.Cursors
 }
 
 // New gives the area; cursors sign the page keys.
-func New(e *embed.Registry, c *page.Cursors) *Area { return &Area{e, c} }
+func New(e *embed.Registry, v *verify.Service, c *page.Cursors) *Area { return &Area{e, v, c} }
 
 // Handlers gives the handler of each operation.
 func (a *Area) Handlers() map[string]httpapi.Handler {
-	return map[string]httpapi.Handler{"listRerankers": a.rerankers, "listEncoders": a.listEncoders}
+	return map[string]httpapi.Handler{
+		"listRerankers": a.rerankers, "listEncoders": a.listEncoders, "listHallucinationCorrectors": a.correctors,
+	}
 }
 
 func (a *Area) rerankers(w http.ResponseWriter, _ *http.Request, c *httpapi.Call) error {
@@ -62,6 +66,23 @@ func (a *Area) listEncoders(w http.ResponseWriter, _ *http.Request, c *httpapi.C
 		}
 	}
 	return httpapi.WriteJSON(w, http.StatusOK, api.ListEncodersResponse{Encoders: &out, Metadata: metadata})
+}
+
+func (a *Area) correctors(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	all, err := a.verify.Correctors(r.Context())
+	if err != nil {
+		return err
+	}
+	found, metadata, err := list(a, c, all, func(x verify.Corrector) (string, string, string) { return x.ID, x.Name, x.Description })
+	if err != nil {
+		return err
+	}
+	out := make([]api.HallucinationCorrector, len(found))
+	for i, x := range found {
+		kind := "vectara"
+		out[i] = api.HallucinationCorrector{Id: x.ID, Name: x.Name, Type: &kind, Description: &x.Description, Enabled: &x.Enabled}
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, api.ListHallucinationCorrectorsResponse{HallucinationCorrectors: &out, Metadata: metadata})
 }
 
 func describe(e embed.Encoder) string {

@@ -27,7 +27,7 @@ func Names(text string, ws []Word, lang string, common func(lower string) bool) 
 			}
 		}
 	}
-	if lang != "deu" && letters > 4 && upper*5 > letters*4 {
+	if lang != "deu" && letters > 3 && upper*5 > letters*4 {
 		return nil // a heading
 	}
 	var out []Name

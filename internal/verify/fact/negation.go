@@ -199,7 +199,7 @@ func Opposed(s Sentence, near []Sentence) []Contrary {
 // sought looks for the words that a negation is about, and says whether a negation stands in the same sentence.
 func sought(keys []string, in Sentence) (key string, found, denied bool) {
 	for _, k := range keys {
-		if slices.ContainsFunc(in.Words, func(w Word) bool { return Key(w.Text) == k }) {
+		if slices.ContainsFunc(in.Words, func(w Word) bool { return kin(Key(w.Text), k) }) {
 			return k, true, len(in.Negations) > 0
 		}
 	}
@@ -210,10 +210,18 @@ func sought(keys []string, in Sentence) (key string, found, denied bool) {
 func deniedIn(keys []string, s Sentence) bool {
 	for _, n := range s.Negations {
 		for _, k := range n.Near {
-			if slices.Contains(keys, k) {
+			if slices.ContainsFunc(keys, func(x string) bool { return kin(x, k) }) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// kin reports whether two keys are those of one word: "open" and "opens".
+func kin(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return a == b || len(a) > 3 && strings.HasPrefix(b, a)
 }

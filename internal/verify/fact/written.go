@@ -15,7 +15,7 @@ func written(text string, ws []Word, i int, lang string) (Number, int) {
 		}
 		w := ws[at].Text
 		v, ok := valueOf(w)
-		if lang == "eng" && foreign[w] || w == "cent" && at > 0 && ws[at-1].Text == "per" {
+		if lang == "eng" && foreign[w] || at > 0 && percents[ws[at-1].Text+" "+w] {
 			ok = false
 		}
 		switch {
