@@ -16,6 +16,8 @@ echo "== ranking"
 go run ./bench/ranking
 echo "== answers of the embedded generator"
 go run ./bench/answer
+echo "== consistency"
+go run ./bench/consistency -fit
 echo "== search over HTTP"
 go run ./bench/search -binary ./quarry
 echo "== many small corpora"

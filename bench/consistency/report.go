@@ -85,34 +85,53 @@ func reportSets(sets []*set) {
 			{"the score", by(w)},
 		}
 	}
-	fmt.Println("AUROC, then balanced accuracy at 0.5; every set scored by weights fitted on the two others")
+	fmt.Println("AUROC / balanced accuracy at the threshold that is best on the two other sets / at the set's own best")
 	fmt.Printf("  %-34s", "")
 	for _, s := range sets {
-		fmt.Printf("%22s", s.name)
+		fmt.Printf("%26s", s.name)
 	}
-	fmt.Printf("%14s\n", "mean")
+	fmt.Printf("%26s\n", "mean")
 	for j := range scorers[0] {
 		fmt.Printf("  %-34s", scorers[0][j].name)
-		area, accuracy := 0.0, 0.0
+		var mean [3]float64
 		for i, s := range sets {
 			values, labels := s.values(scorers[i][j].score)
-			a := measure.AUROC(values, labels)
-			area += a / float64(len(sets))
-			if j < 4 { // not probabilities: 0.5 means nothing
-				fmt.Printf("%22.3f", a)
-				continue
+			others := append(append([]*set{}, sets[:i]...), sets[i+1:]...)
+			own := measure.BalancedAccuracy(values, labels, threshold([]*set{s}, scorers[i][j].score))
+			row := [3]float64{measure.AUROC(values, labels), measure.BalancedAccuracy(values, labels, threshold(others, scorers[i][j].score)), own}
+			fmt.Printf("      %.3f / %.3f / %.3f", row[0], row[1], row[2])
+			for k := range mean {
+				mean[k] += row[k] / float64(len(sets))
 			}
-			b := measure.BalancedAccuracy(values, labels, 0.5)
-			accuracy += b / float64(len(sets))
-			fmt.Printf("%14.3f / %.3f", a, b)
 		}
-		fmt.Printf("%14.4f", area)
-		if j >= 4 {
-			fmt.Printf(" / %.3f", accuracy)
-		}
-		fmt.Println()
+		fmt.Printf("     %.4f / %.3f / %.3f\n", mean[0], mean[1], mean[2])
 	}
+	fmt.Print("  shipped weights at 0.5, which have seen all sets:")
+	for _, s := range sets {
+		values, labels := s.values(by(verify.Shipped))
+		fmt.Printf("  %s %.3f / %.3f", s.name, measure.AUROC(values, labels), measure.BalancedAccuracy(values, labels, 0.5))
+	}
+	fmt.Println()
 	reportKinds(sets, scorers)
+}
+
+// threshold is where the balanced accuracy is highest on the mean of sets.
+func threshold(sets []*set, score func(*judged) float64) float64 {
+	best, at := 0.0, 0.5
+	values, labels := make([][]float64, len(sets)), make([][]bool, len(sets))
+	for i, s := range sets {
+		values[i], labels[i] = s.values(score)
+	}
+	for t := 0.005; t < 1; t += 0.005 {
+		sum := 0.0
+		for i := range sets {
+			sum += measure.BalancedAccuracy(values[i], labels[i], t)
+		}
+		if sum > best {
+			best, at = sum, t
+		}
+	}
+	return at
 }
 
 func (s *set) values(score func(*judged) float64) ([]float64, []bool) {

@@ -45,6 +45,15 @@ func reportSwaps(ctx context.Context, v *verify.Service, sets []*set) error {
 			return affirm(s, r)
 		}},
 		{"a negation taken out, any", affirm},
+		{"a negation put in or, where there is one, out", func(s supported, r *rand.Rand) string {
+			if len(fact.Negations(s.text, fact.Words(s.text), "eng")) == 0 {
+				return negate(s, r)
+			}
+			if len(fact.Negations(s.source, fact.Words(s.source), "eng")) == 0 {
+				return ""
+			}
+			return affirm(s, r)
+		}},
 		{"a name that the source does not have", func(s supported, r *rand.Rand) string { return otherName(s, r, names) }},
 		{"harmless: words in front", func(s supported, r *rand.Rand) string { return harmlessFront(s, r) }},
 		{"harmless: a word of degree", func(s supported, _ *rand.Rand) string { return harmlessWord(s) }},

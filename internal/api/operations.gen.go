@@ -602,7 +602,10 @@ var Operations = []Operation{
 		},
 		Body:      Body{Required: true, JSON: "EvaluateFactualConsistencyRequest"},
 		Expensive: true,
-		Success:   200, Statuses: []int{200, 400, 401, 403, 422}},
+		Success:   200, Statuses: []int{200, 400, 401, 403, 422},
+		NotSent: map[int]string{
+			422: "A text in any language is scored.",
+		}},
 	{ID: "createEncoder", Method: "POST", Path: "/v2/encoders",
 		Summary: "Register an embedding model behind an external endpoint", Tag: "Encoders",
 		APIRoles: []string{"administrator", "owner"},

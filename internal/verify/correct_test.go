@@ -45,6 +45,8 @@ func TestCorrect(t *testing.T) {
 		"an item of a list":     {"- The relief valve opens at 3 bar.\n- Cats sleep all day long.\n- It was designed in 1987 by Erika Lund.\n", "", "- The relief valve opens at 3 bar.\n- It was designed in 1987 by Erika Lund.\n", []string{lead}, 1},
 		"code stays":            {"The relief valve opens at 3 bar.\n```\nopen(5)\n```\n", "", "The relief valve opens at 3 bar.\n```\nopen(5)\n```\n", []string{lead}, 0},
 		"short answers":         {"3 bar", "At which pressure does the relief valve open?", "3 bar", []string{lead}, 0},
+		"a list as the answer":  {"- Berlin\n- Madrid\n- Paris", "Which cities have offices?", "- Berlin\n- Paris", []string{"Our offices are in Berlin, Paris and Rome."}, 1},
+		"no":                    {"No.", "Does the relief valve open at 3 bar?", "The relief valve opens at 3 bar.", []string{lead}, 1},
 		"yes":                   {"Yes.", "Does the relief valve open at 3 bar?", "Yes.", []string{lead}, 0},
 		"German":                {"Das Ventil öffnet bei 5 bar.", "", "Das Ventil öffnet bei 3 bar.", []string{"Das Ventil öffnet bei 3 bar. Es wurde in Lübeck gebaut."}, 1},
 		"Chinese, as it is":     {"阀门在3巴时打开。", "", "阀门在3巴时打开。", []string{"阀门在3巴时打开。它于1987年设计。"}, 0},

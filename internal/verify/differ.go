@@ -27,6 +27,11 @@ func (f *finding) differ(every *everything) {
 			f.wrong.Names = append(f.wrong.Names, n)
 		}
 	}
+	has := func(stem string) bool { return every.stems[stem] }
+	if len(f.answer) > 0 && len(f.wrong.Names) == 0 && !slices.ContainsFunc(f.answer, has) {
+		w := f.words[len(f.words)-1] // no word of the answer is in the sources
+		f.wrong.Names = append(f.wrong.Names, fact.Name{Start: w.Start, End: w.End, Text: w.Text, Word: len(f.words) - 1})
+	}
 	near := make([]fact.Sentence, len(f.near))
 	for i, s := range f.near {
 		near[i] = fact.Sentence{Words: s.words, Negations: s.negations}

@@ -47,7 +47,7 @@ func drop(text, clean string, start, end int, why string) Edit {
 	}
 	line := strings.LastIndexByte(text[:start], '\n') + 1
 	whole := end >= len(text) || text[end] == '\n'
-	if strings.TrimSpace(clean[line:start]) == "" {
+	if strings.TrimSpace(bullet.ReplaceAllString(strings.TrimLeft(clean[line:start], " \t"), "")) == "" {
 		if whole {
 			start = line
 			if end < len(text) {

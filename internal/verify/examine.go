@@ -46,6 +46,9 @@ type Differences struct {
 // examine compares every sentence of the text with the sources.
 func (s *Service) examine(ctx context.Context, c Claim, lang string) ([]finding, error) {
 	text := spans(stripCode(c.Text), lang)
+	if len(text) == 0 {
+		text = spans(strip(c.Text), lang) // nothing but code
+	}
 	from := sources(c.Sources, lang)
 	complete(text, c.Question)
 	return s.compare(ctx, text, from)
@@ -64,9 +67,21 @@ func complete(text []*span, question string) {
 		whole := question + ". " + t.text
 		both := newSpan(whole, 0, len(whole), t.lang)
 		both.start, both.end, both.completed = t.start, t.end, true
+		if len(t.words) > 1 || !yesOrNo[t.words[0].Text] {
+			both.answer = t.stems
+		}
 		*t = *both
 	}
 }
+
+// yesOrNo are answers that no source needs to have in words.
+var yesOrNo = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq("yes no ja nein oui non sí si no sim não да нет はい いいえ 是 否 不 네 예 아니요 نعم لا हाँ हां नहीं") {
+		m[w] = true
+	}
+	return m
+}()
 
 func (s *Service) compare(ctx context.Context, text, from []*span) ([]finding, error) {
 	out := make([]finding, len(text))

@@ -133,3 +133,25 @@ func TestCorrectByModel(t *testing.T) {
 		}
 	}
 }
+
+// reads is an entailment model that knows one sentence.
+type reads struct{ sentence string }
+
+func (r reads) Entails(_ context.Context, pairs [][2]string) ([]float64, error) {
+	out := make([]float64, len(pairs))
+	for i, p := range pairs {
+		if p[0] == r.sentence {
+			out[i] = 0.8
+		}
+	}
+	return out, nil
+}
+
+// Proves that an entailment model scores each sentence by the best of the sentences near to it.
+func TestEntailer(t *testing.T) {
+	t.Parallel()
+	s := service(t, verify.Config{Entails: reads{"The housing does not contain lead."}})
+	if got := score(t, s, "No lead is in the housing.", valve...); got != 0.8 {
+		t.Errorf("score is %.3f, want that of the model", got)
+	}
+}

@@ -29,7 +29,7 @@ func (s *Service) mend(ctx context.Context, c Claim) ([]Edit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("correct a text: %w", err)
 	}
-	m := mender{text: c.Text, clean: stripCode(c.Text), every: gather(sources(c.Sources, lang)), used: map[string]bool{}}
+	m := mender{text: c.Text, clean: stripCode(c.Text), every: gather(sources(c.Sources, lang)), used: map[string]bool{}, several: len(found) > 1}
 	for _, f := range found {
 		m.used[f.joined] = true
 	}
@@ -44,6 +44,7 @@ type mender struct {
 	text, clean string
 	every       *everything
 	used        map[string]bool // sentences that the text has, or has got
+	several     bool            // the text has more than one sentence or item
 	edits       []Edit
 }
 
@@ -64,7 +65,7 @@ func (m *mender) sentence(f *finding) {
 		}
 	}
 	nearest := f.near[0]
-	if f.evidence.Meaning >= related && !m.used[nearest.joined] {
+	if f.evidence.Meaning >= related && !m.used[nearest.joined] && !(f.completed && m.several) {
 		m.used[nearest.joined] = true
 		m.edits = append(m.edits, replace(m.text, f.start, f.end, nearest.text, m.why(f)+" The nearest statement of the sources takes its place."))
 		return

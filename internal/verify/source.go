@@ -36,7 +36,8 @@ type span struct {
 	joined    string          // the words, parted and framed by spaces
 
 	states    embed.States
-	completed bool // text begins with the question, which the given text does not have
+	completed bool     // text begins with the question, which the given text does not have
+	answer    []string // of a completed one: the stems that stood there by themselves
 }
 
 func newSpan(text string, start, end int, lang string) *span {
@@ -63,7 +64,7 @@ func newSpan(text string, start, end int, lang string) *span {
 func spans(clean, lang string) []*span {
 	var out []*span
 	for _, s := range sentence.Split(clean) {
-		for start := s.Start; start < s.End; {
+		for start := s.Start + len(bullet.FindString(clean[s.Start:s.End])); start < s.End; {
 			end := s.End
 			if end-start > longest {
 				end = cut(clean, start, start+longest)

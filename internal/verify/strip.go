@@ -17,13 +17,17 @@ var noise = []*regexp.Regexp{
 	regexp.MustCompile(`【[^】\n]*】`),
 	regexp.MustCompile(`</?[a-zA-Z][^<>\n]*>`),
 	regexp.MustCompile(`https?://\S+`),
-	regexp.MustCompile(`(?m)^[ \t]*(?:#{1,6}|>|[-*+•])[ \t]+`),
+	regexp.MustCompile(`(?m)^[ \t]*(?:#{1,6}|>)[ \t]+`),
 	regexp.MustCompile(`(?m)^[ \t]*\|?[ \t:|-]{3,}\|?[ \t]*$`),
 	regexp.MustCompile("\\*{1,3}|__|~~|[|`\\[]"),
 }
 
-// strip puts spaces in the place of noise, byte by byte, so that offsets stay.
+// star is the bullet that looks like emphasis.
+var star = regexp.MustCompile(`(?m)^[ \t]*\*[ \t]`)
+
+// strip puts spaces in the place of noise, byte by byte, so that offsets stay. Bullets stay, too: they part sentences.
 func strip(text string) string {
+	text = star.ReplaceAllStringFunc(text, func(m string) string { return strings.Replace(m, "*", "-", 1) })
 	for _, n := range noise {
 		text = n.ReplaceAllStringFunc(text, spaces)
 	}
@@ -34,3 +38,6 @@ func strip(text string) string {
 func stripCode(text string) string { return strip(fenced.ReplaceAllStringFunc(text, spaces)) }
 
 func spaces(s string) string { return strings.Repeat(" ", len(s)) }
+
+// bullet is what begins an item of a list.
+var bullet = regexp.MustCompile(`^(?:[-+*•–◦▪]|\d{1,3}[.)])\s+`)
