@@ -37,27 +37,18 @@ func (p *Plan) Draft(results []Passage) (*Draft, error) {
 	room := p.room()
 	asked := min(p.results, len(results))
 	need, err := d.render(results[:asked])
-	if err != nil || need <= room {
-		return d, err
+	switch {
+	case err != nil && asked <= 1:
+		return nil, err
+	case err == nil && need <= room:
+		return d, nil
 	}
-	// The most passages that fit: more passages make a longer prompt, whatever the template.
-	most, first := 0, 0
-	for low, high := 1, asked-1; low <= high; {
-		n := (low + high) / 2
-		if need, err = d.render(results[:n]); err != nil {
+	most := d.largest(results[:asked-1], room)
+	if most == 0 {
+		if need, err = d.render(results[:1]); err != nil {
 			return nil, err
 		}
-		if n == 1 {
-			first = need
-		}
-		if need <= room {
-			most, low = n, n+1
-		} else {
-			high = n - 1
-		}
-	}
-	if most == 0 {
-		return nil, p.tooLong(d, max(first, need), room)
+		return nil, p.tooLong(d, need, room)
 	}
 	if _, err := d.render(results[:most]); err != nil {
 		return nil, err
@@ -65,6 +56,20 @@ func (p *Plan) Draft(results []Passage) (*Draft, error) {
 	d.warnings = append(d.warnings, fmt.Sprintf("%s: the prompt holds the first %d of %d results, as many as the language model %q can take",
 		WarningFitted, most, asked, p.model.Name()))
 	return d, nil
+}
+
+// largest is how many results fit. More of them make a longer prompt, whatever the template; where it fails, it may be for
+// their number, since its output and its steps are bounded.
+func (d *Draft) largest(results []Passage, room int) (most int) {
+	for low, high := 1, len(results); low <= high; {
+		n := (low + high) / 2
+		if need, err := d.render(results[:n]); err == nil && need <= room {
+			most, low = n, n+1
+		} else {
+			high = n - 1
+		}
+	}
+	return most
 }
 
 // tooLong is the fault of a prompt that does not fit with one result: it says whether the result or the rest is too

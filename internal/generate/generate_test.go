@@ -276,6 +276,9 @@ func TestFit(t *testing.T) {
 		{"all fit", long(3, 100), func(*generate.Request) {}, 3, ""},
 		{"some fit", long(20, 500), func(*generate.Request) {}, 5, ""},
 		{"a long answer", long(20, 500), func(r *generate.Request) { r.Parameters.MaxTokens = ptr(2700) }, 3, ""},
+		{"more than a template may write", long(3, 300_000), func(r *generate.Request) {
+			r.Template = "#foreach ($r in $vectaraQueryResults)#if ($foreach.count > 2)$r.getText()#else$r.getText().substring(0, 20)#end#end"
+		}, 2, ""},
 		{"one fits", long(20, 2000), func(*generate.Request) {}, 1, ""},
 		{"one is too long", long(2, 5000), func(*generate.Request) {}, 0, "body.generation.max_used_search_results"},
 		{"one alone is too long", long(1, 5000), func(*generate.Request) {}, 0, "body.generation.max_used_search_results"},

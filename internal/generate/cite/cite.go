@@ -182,16 +182,7 @@ func (w *Writer) bracket(over bool) int {
 		w.opened = true
 		return 1
 	}
-	var cited []string
-	seen := map[int]bool{}
-	for _, r := range numbers {
-		for i := max(r.first, 1); i <= min(r.last, len(w.citations)); i++ {
-			if !seen[i] && w.style != None {
-				cited = append(cited, w.citations[i-1])
-			}
-			seen[i] = true
-		}
-	}
+	cited := w.cite(numbers)
 	if len(cited) == 0 && w.opened { // what stands around it must not become a mark
 		w.write("[]", inLine)
 		return n
@@ -215,4 +206,18 @@ func (w *Writer) bracket(over bool) int {
 	}
 	w.write(strings.Join(cited, between), behindCitation)
 	return n
+}
+
+// cite writes the citations of numbers, each once; those that name no source are left out.
+func (w *Writer) cite(numbers []span) (cited []string) {
+	seen := map[int]bool{}
+	for _, r := range numbers {
+		for i := max(r.first, 1); i <= min(r.last, len(w.citations)); i++ {
+			if !seen[i] && w.style != None {
+				cited = append(cited, w.citations[i-1])
+			}
+			seen[i] = true
+		}
+	}
+	return cited
 }
