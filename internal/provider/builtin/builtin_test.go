@@ -182,3 +182,55 @@ func TestQuestionsAreNoAnswers(t *testing.T) {
 		t.Errorf("answer %q", got)
 	}
 }
+
+// Proves that hostile and huge input ends in an answer of whole characters, and that sentences beyond what is read are
+// left out.
+func TestHostileInput(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"no stops":     strings.Repeat("bridge traffic ", 10_000),
+		"one word":     strings.Repeat("bridge", 20_000),
+		"broken bytes": "The bridge opened \xff\xfe in 1937.\x00 Fine.",
+		"marks only":   strings.Repeat("[1] [2, 3] ", 1000),
+		"mark inside":  "The bridge [2] opened to traffic [3] in the year 1937 [1].",
+		"many":         strings.Repeat("The bridge opened to traffic in 1937. ", 30_000),
+		"Chinese":      strings.Repeat("大桥于一九三七年通车。", 3000),
+	} {
+		e := []llm.Evidence{{N: 1, Score: 1e300, Text: text}, {N: 2, Score: -1, Text: text}, {N: 3, Text: "The bridge opened to traffic in 1937.", Vector: []float32{1}}}
+		out := complete(t, llm.Request{Question: "When did the bridge open to traffic?" + strings.Repeat(" ?", 2000), Evidence: e})
+		for _, s := range mark.Split(strings.TrimSuffix(out.Text, " "), -1) {
+			if s = strings.TrimSpace(s); !strings.Contains(text, s) && !strings.Contains(e[2].Text, s) {
+				t.Errorf("%s: %q is in no passage", name, s)
+			}
+		}
+	}
+}
+
+func BenchmarkAnswer(b *testing.B) {
+	r, err := registry()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var e []llm.Evidence
+	for i := range 10 {
+		for _, p := range passages() {
+			e = append(e, llm.Evidence{N: len(e) + 1, Score: p.Score / float64(1+i), Text: strings.ReplaceAll(p.Text, "Bridge", strings.Repeat("x", i)+"Bridge")})
+		}
+	}
+	request := llm.Request{Question: "When did the Golden Gate Bridge open to traffic?", Evidence: e}
+	b.Run("kept", func(b *testing.B) {
+		p := builtin.New(r)
+		for b.Loop() {
+			if _, err := llm.Complete(b.Context(), p, request); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("new", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := llm.Complete(b.Context(), builtin.New(r), request); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -25,7 +25,7 @@ const (
 // names and numbers.
 const foreignCosine = 0.3
 
-// Bounds of one search, in bytes: of a question that is encoded, and of all sentences that are, which is about 160 tokens
+// Bounds of one search, in bytes: of a question that is encoded, and of all sentences that are, which is about 150 tokens
 // of English and 35 ms of a core without AVX-512.
 const (
 	askedBytes  = 400
