@@ -177,21 +177,14 @@ func (a *answering) count() {
 	}
 }
 
-// tokens counts by the encoder's own tokens, or takes four bytes for one where it has none to tell.
+// tokens is tokensOf; where the encoder has none to tell, the usage is an estimate.
 func (a *answering) tokens(text string) int64 {
-	if strings.TrimSpace(text) == "" {
+	e, ok := a.provider.encoders.Find("")
+	if !ok || strings.TrimSpace(text) == "" {
 		return 0
 	}
-	e, _ := a.provider.encoders.Find("")
-	s, ok := e.(embed.Splitter)
-	if !ok {
+	if _, ok := e.(embed.Splitter); !ok {
 		a.out.Usage.Estimated = true
-		return int64(len(text)+3) / 4
 	}
-	_, counts := s.Split(text)
-	n := int64(0)
-	for _, c := range counts {
-		n += int64(c)
-	}
-	return n
+	return int64(tokensOf(e, text))
 }

@@ -10,6 +10,7 @@ import (
 
 	"quarry/internal/embed"
 	"quarry/internal/llm"
+	"quarry/internal/provider/builtin/span"
 	"quarry/internal/text/token"
 )
 
@@ -80,7 +81,7 @@ type place struct {
 	must  bool // it has to be there, found or not
 }
 
-func (p place) words() string { return strings.Join(nameWords(p.name), " ") + " " + p.about }
+func (p place) words() string { return strings.Join(span.Words(p.name), " ") + " " + p.about }
 
 // answerText is the answer in sentences, or that there is none.
 func (f *filler) answerText(languages ...string) string {

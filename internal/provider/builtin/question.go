@@ -15,8 +15,8 @@ type question struct {
 	parts []part // the questions in it, one at the least
 }
 
-// part is one question. Its terms are the stems that an answer should hold, each with the share of what is asked that
-// it stands for in this part alone: a part that leans on the one before ("and when did it open?") takes its terms, too.
+// part is one question. Its terms are the stems that an answer should hold, with what each counts: 1, and less for those
+// taken from the first question by one that leans on it, such as "and when did it open?".
 type part struct {
 	text  string
 	lower string

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"quarry/internal/provider/builtin/span"
 )
 
 // parseSchema reads a JSON Schema; nil for none and for what is none.
@@ -248,7 +250,7 @@ func fixedValue(schema map[string]any, text string) any {
 		return []any{text}
 	}
 	if most, ok := schema["maxLength"].(float64); ok {
-		return cutRunes(text, int(most))
+		return span.Cut(text, int(most))
 	}
 	return text
 }
@@ -338,7 +340,7 @@ func (f *filler) elements(items map[string]any, p place) []any {
 }
 
 func cites(p place) bool {
-	for _, w := range nameWords(p.name) {
+	for _, w := range span.Words(p.name) {
 		if strings.HasPrefix(w, "citation") || strings.HasPrefix(w, "source") || strings.HasPrefix(w, "reference") {
 			return true
 		}

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode"
 
 	"quarry/internal/llm"
+	"quarry/internal/provider/builtin/span"
 	"quarry/internal/text/lang"
 	"quarry/internal/text/token"
 )
@@ -81,7 +81,7 @@ const enough = 4
 // searches gives points for what a tool's name, description and parameters say of searching.
 func searches(tool llm.Tool) int {
 	points := 0
-	for _, w := range nameWords(tool.Name) {
+	for _, w := range span.Words(tool.Name) {
 		switch w {
 		case "search", "retrieve", "retrieval", "query", "lookup", "rag":
 			points += 4
@@ -161,30 +161,5 @@ func fillArguments(tool llm.Tool, question string) json.RawMessage {
 	if err != nil {
 		return json.RawMessage("{}")
 	}
-	return out
-}
-
-// nameWords splits a name such as "searchCorpora" or "web_search" into lower-case words.
-func nameWords(name string) []string {
-	var out []string
-	word := []rune{}
-	flush := func() {
-		if len(word) > 0 {
-			out = append(out, strings.ToLower(string(word)))
-			word = word[:0]
-		}
-	}
-	runes := []rune(name)
-	for i, r := range runes {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			flush()
-			continue
-		case unicode.IsUpper(r) && i > 0 && unicode.IsLower(runes[i-1]):
-			flush()
-		}
-		word = append(word, r)
-	}
-	flush()
 	return out
 }

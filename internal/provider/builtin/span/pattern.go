@@ -1,4 +1,4 @@
-package builtin
+package span
 
 import (
 	"regexp"
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// shortest makes a text that a pattern matches, of the fewest repetitions; false where it can't.
-func shortest(pattern string) (string, bool) {
+// Shortest makes a text that a pattern matches, of the fewest repetitions; false where it can't.
+func Shortest(pattern string) (string, bool) {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return "", false
