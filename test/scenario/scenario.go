@@ -14,6 +14,7 @@ import (
 // Scenario is one file.
 type Scenario struct {
 	Name  string `yaml:"name"`
+	Alone bool   `yaml:"alone"` // it changes what holds for all callers, or looks at it: it gets a service of its own
 	Steps []Step `yaml:"steps"`
 }
 

@@ -81,10 +81,10 @@ func files(t *testing.T) []string {
 	return all
 }
 
-// run runs every scenario, each with corpora of its own on one service.
-func run(t *testing.T, database string) ([]string, []ledger.Evidence) {
+// run runs every scenario, each with corpora of its own on one service, or alone on another. database makes a database.
+func run(t *testing.T, database func(testing.TB) string) ([]string, []ledger.Evidence) {
 	t.Helper()
-	a, target, lookForSecrets := startTapped(t, database, func(*config.Config) {})
+	a, target, lookForSecrets := startTapped(t, database(t), func(*config.Config) {})
 	c, err := scenario.NewContract(contract.YAML)
 	if err != nil {
 		t.Fatal(err)
@@ -98,6 +98,10 @@ func run(t *testing.T, database string) ([]string, []ledger.Evidence) {
 				s, err := scenario.Read(name)
 				if err != nil {
 					t.Fatal(err)
+				}
+				target := target
+				if s.Alone {
+					_, target, _ = startTapped(t, database(t), func(*config.Config) {})
 				}
 				rel, err := filepath.Rel(folder, name)
 				if err != nil {
@@ -121,7 +125,7 @@ func run(t *testing.T, database string) ([]string, []ledger.Evidence) {
 // and every refusal that the contract lists, and that docs/reference/operations.md says what was seen.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
-	built, seen := run(t, "")
+	built, seen := run(t, func(testing.TB) string { return "" })
 	if t.Failed() {
 		return
 	}
@@ -146,7 +150,7 @@ func TestSQLite(t *testing.T) {
 // TestPostgres proves every scenario on PostgreSQL.
 func TestPostgres(t *testing.T) {
 	t.Parallel()
-	run(t, storetest.Postgres(t))
+	run(t, storetest.Postgres)
 }
 
 // TestLimited proves what callers see of limits, each scenario on a service whose settings make them narrow.
