@@ -125,6 +125,7 @@ func TestCorrectByModel(t *testing.T) {
 		want  fault.Kind
 	}{
 		"prose":   {answers{text: "All fine."}, fault.KindUpstream},
+		"no list": {answers{text: `{"score":0.4}`}, fault.KindUpstream},
 		"timeout": {answers{err: &llm.Error{Failure: llm.TimedOut}}, fault.KindTimeout},
 	} {
 		s := service(t, verify.Config{Models: with(test.model, false)})

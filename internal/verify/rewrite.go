@@ -39,7 +39,7 @@ func rewrite(ctx context.Context, m Model, c Correction) ([]Edit, error) {
 			Explanation string
 		}
 	}
-	if err := json.Unmarshal([]byte(bare(a.Text)), &got); err != nil {
+	if err := json.Unmarshal([]byte(bare(a.Text)), &got); err != nil || got.Corrections == nil {
 		return nil, fault.Upstream("the language model %q did not answer with corrections", m.Name).Because(err)
 	}
 	var out []Edit
