@@ -83,11 +83,16 @@ func (m *Model) Stream(ctx context.Context, r Request, emit func(Event) error) (
 	}
 	var begun bool
 	var given size
+	ctx, heard, done := m.waiting(ctx)
 	answer, err := m.provider.Stream(ctx, r, func(e Event) error {
-		begun = true
+		if !begun {
+			begun = true
+			heard()
+		}
 		given.event(e)
 		return emit(e)
 	})
+	err = done(err)
 	if answer.Usage.Input == 0 && answer.Usage.Output == 0 && (err == nil || begun) {
 		answer.Usage = Usage{Input: r.size().tokens(), Output: given.tokens(), Estimated: true}
 	}

@@ -46,6 +46,14 @@ func (b *Builder) Reasoning(s string) error {
 	return b.pass(llm.Event{Reasoning: s})
 }
 
+// maxRefused is how many bytes of what a model says in refusing are kept; people are shown less.
+const maxRefused = 8 << 10
+
+// Refuse appends to what the model says in refusing.
+func (b *Builder) Refuse(s string) {
+	b.Answer.Refusal += s[:min(len(s), max(0, maxRefused-len(b.Answer.Refusal)))]
+}
+
 // Call adds a complete call. Arguments that are left out are an empty object, a call without an id gets one by its place.
 func (b *Builder) Call(call llm.ToolCall) error {
 	if len(bytes.TrimSpace(call.Arguments)) == 0 || string(call.Arguments) == "null" {
@@ -91,6 +99,7 @@ func (b *Builder) Fail(err error) (llm.Answer, error) {
 
 func (b *Builder) finish() {
 	b.Answer.Text, b.Answer.Reasoning = b.text.String(), b.reasoning.String()
+	b.Answer.Refusal = b.client.clean.Text(b.Answer.Refusal) // it goes into messages, as errors do
 	if b.Answer.Reason == "" {
 		b.Answer.Reason = llm.Stop
 	}

@@ -268,11 +268,17 @@ func (r *Response) JSON(v any) error {
 	return nil
 }
 
+// maxWhole is how many bytes an answer in one piece may have: it is held in memory, several times while it is read.
+const maxWhole = 16 << 20
+
 // All reads the whole body.
 func (r *Response) All() ([]byte, error) {
-	data, err := io.ReadAll(r)
+	data, err := io.ReadAll(io.LimitReader(r, maxWhole+1))
 	if err != nil {
 		return nil, err
+	}
+	if len(data) > maxWhole {
+		return nil, r.Failed(llm.Broken, fmt.Sprintf("its answer is larger than %d MiB", maxWhole>>20))
 	}
 	return data, nil
 }

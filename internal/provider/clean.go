@@ -23,16 +23,18 @@ const (
 )
 
 // Cleaner takes the secrets of one connection out of texts: as they are, in base64 at any offset, in hexadecimal, URL-encoded
-// and JSON-escaped, and every piece of at least eight characters of these. It is safe for concurrent use.
+// and JSON-escaped, and every piece of at least eight characters of these, also with blanks, signs or escapes between. It is
+// safe for concurrent use.
 type Cleaner struct {
 	grams map[string]bool // every gram of every form, in lower case
+	bare  map[string]bool // every gram of the letters and digits of every form
 	short []string        // secrets of fewer characters than a gram, longest first
 	heads []string        // secrets in lower case, for echoes that show their beginning alone
 }
 
 // NewCleaner knows these secrets.
 func NewCleaner(secrets ...string) *Cleaner {
-	c := &Cleaner{grams: map[string]bool{}}
+	c := &Cleaner{grams: map[string]bool{}, bare: map[string]bool{}}
 	for _, s := range secrets {
 		for _, s := range inner(s) {
 			c.add(s)
@@ -72,6 +74,10 @@ func (c *Cleaner) add(s string) {
 		form = strings.ToLower(form)
 		for i := 0; i+gram <= len(form); i++ {
 			c.grams[form[i:i+gram]] = true
+		}
+		letters := squeeze(form).text
+		for i := 0; i+gram <= len(letters); i++ {
+			c.bare[string(letters[i:i+gram])] = true
 		}
 	}
 }
@@ -143,7 +149,7 @@ func (c *Cleaner) secrets(s string) string {
 		b.WriteByte(s[i])
 		i++
 	}
-	out := b.String()
+	out := c.echoes(b.String())
 	for _, short := range c.short {
 		out = replaceWord(out, short)
 	}

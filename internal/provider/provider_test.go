@@ -219,6 +219,18 @@ func TestSecretsAreNotPassedOn(t *testing.T) {
 		{"short tiny5 one, ab is masked, abc is not", "short **** one, **** is masked, abc is not"},
 		{"line BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj of my-project", "line **** of my-project"},
 		{"our own zut_0123456789abcdefghijklmnop too", "our own zut_**** too"},
+		{"got " + each(secret, "%%%02X"), "got ****"},
+		{"got " + each(secret, `\u%04x`), "got ****"},
+		{"got " + each(secret, `\\u%04X`), `got \****`},
+		{"got " + each(secret, `\x%02x`), "got ****"},
+		{"got " + each(secret, "&#%d;"), "got ****"},
+		{"got " + each(secret, "&#x%x;"), "got ****"},
+		{"got " + each(secret, "%02x "), "got ****"},
+		{"got " + each(secret, "%c "), "got ****"},
+		{"got " + each(secret, "%c-"), "got ****"},
+		{"got " + each(secret, "%c\u200b"), "got ****"},
+		{"got " + secret[:10] + "\n" + secret[10:], "got **** ****"},
+		{`100 % sure, C:\users\xerox, a &# b; \u`, `100 % sure, C:\users\xerox, a &# b; \u`},
 		{"two\nlines\x00and\ttabs\u202e", "two lines and tabs"},
 	} {
 		got := clean.Text(c.in)
@@ -235,6 +247,15 @@ func TestSecretsAreNotPassedOn(t *testing.T) {
 	if got := clean.Text(strings.Repeat(secret, 3)); got != "****" {
 		t.Errorf("three in a row: %q", got)
 	}
+}
+
+// each writes every byte of s in a format.
+func each(s, format string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		fmt.Fprintf(&b, format, s[i])
+	}
+	return b.String()
 }
 
 // FuzzCleaner proves that no piece of eight characters of a secret comes through, whatever stands around it.
@@ -653,4 +674,31 @@ func FuzzMessage(f *testing.F) {
 			t.Fatal("the message is larger than the body")
 		}
 	})
+}
+
+// TestRefusalsAreCleaned proves that what a model says in refusing is passed on without secrets and within bounds, and
+// that an answer in one piece is bounded.
+func TestRefusalsAreCleaned(t *testing.T) {
+	t.Parallel()
+	c, at := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"x":"`+strings.Repeat("x", 17<<20)+`"}`)
+	}, nil)
+	b := c.NewBuilder(llm.Request{}, func(llm.Event) error { return nil })
+	for range 1000 {
+		b.Refuse("I won't, " + secret + "; ")
+	}
+	b.Answer.Reason = llm.Refused
+	a, err := b.Done()
+	if err != nil || strings.Contains(a.Refusal, secret[:8]) || !strings.HasPrefix(a.Refusal, "I won't, ****; ") || len(a.Refusal) > 1100 {
+		t.Errorf("%v, %q", err, a.Refusal)
+	}
+	resp, err := c.Do(t.Context(), provider.Call{URL: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Close()
+	var v map[string]any
+	if e := failure(t, resp.JSON(&v)); e.Failure != llm.Broken || !strings.Contains(e.Text, "larger than 16 MiB") {
+		t.Errorf("%v", e)
+	}
 }

@@ -183,7 +183,7 @@ func (in *reading) delta(d *delta) error {
 		return err
 	}
 	if d.Refusal != nil {
-		in.b.Answer.Refusal += *d.Refusal
+		in.b.Refuse(*d.Refusal)
 	}
 	for _, c := range d.Calls {
 		in.calls.add(c)

@@ -120,7 +120,7 @@ func (out *output) event(data []byte) error {
 	case "response.output_text.delta":
 		return out.b.Text(e.Delta)
 	case "response.refusal.delta":
-		out.b.Answer.Refusal += e.Delta
+		out.b.Refuse(e.Delta)
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		return out.b.Reasoning(e.Delta)
 	case "response.output_item.added":
@@ -250,7 +250,7 @@ func (out *output) text(i *item) error {
 		}
 	}
 	for _, c := range i.Content {
-		out.b.Answer.Refusal += c.Refusal
+		out.b.Refuse(c.Refusal)
 		var err error
 		if i.Type == "reasoning" {
 			err = out.b.Reasoning(c.Text)

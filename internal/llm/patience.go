@@ -1,0 +1,30 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+)
+
+// patience is how much longer than its idle timeout a model may keep a call alive before anything of an answer comes: comments
+// and empty events break the silence that adapters measure, and nobody would ever be told that nothing comes.
+const patience = 10 * time.Minute
+
+var errPatience = errors.New("nothing of an answer came")
+
+// waiting gives the context of a call of a model that answers from elsewhere. heard is for the first event of the answer,
+// done for its end; done tells err as what it is.
+func (m *Model) waiting(ctx context.Context) (_ context.Context, heard func(), done func(error) error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(cmp.Or(m.LLM.Idle, DefaultIdle)+patience, func() { cancel(errPatience) })
+	return ctx, func() { timer.Stop() }, func(err error) error {
+		timer.Stop()
+		impatient := context.Cause(ctx) == errPatience
+		cancel(nil)
+		if err != nil && impatient {
+			return &Error{Failure: TimedOut, Model: m.LLM.Name, Text: "it keeps the line alive and says nothing of an answer"}
+		}
+		return err
+	}
+}
