@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -65,24 +66,42 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// Proves that unknown and disabled correctors are refused, and who is enabled without a language model.
+// Proves that unknown correctors are refused, that the one that asks a language model is answered by the embedded one
+// while there is none that writes, and that it is disabled while the one to ask can't be used.
 func TestCorrectors(t *testing.T) {
 	t.Parallel()
-	s := service(t, verify.Config{})
-	all, err := s.Correctors(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	enabled := map[string]bool{}
-	for _, c := range all {
-		enabled[c.Name] = c.Enabled
-	}
-	if !enabled[verify.Embedded] || enabled[verify.ByModel] || len(all) != 2 {
-		t.Errorf("correctors are %+v", all)
-	}
-	for _, name := range []string{"", "other", verify.ByModel} {
-		if _, err := s.Correct(t.Context(), verify.Correction{Text: "a", Sources: valve, Corrector: name}); !fault.Is(err, fault.KindInvalid) {
-			t.Errorf("corrector %q: error is %v, want invalid", name, err)
+	broken := func(context.Context, string) (verify.Model, error) { return verify.Model{}, fault.Invalid() }
+	for name, test := range map[string]struct {
+		config verify.Config
+		kind   fault.Kind // of the refusal; 0 for none
+		about  bool       // the description says who answers
+	}{
+		"no model":       {verify.Config{}, 0, true},
+		"embedded model": {verify.Config{Models: with(answers{}, true)}, 0, true},
+		"a model":        {verify.Config{Models: with(answers{text: `{"corrections":[]}`}, false)}, 0, false},
+		"a broken model": {verify.Config{Models: broken}, fault.KindInvalid, false},
+	} {
+		s := service(t, test.config)
+		all, err := s.Correctors(t.Context())
+		if err != nil || len(all) != 2 || all[0].Name != verify.Embedded || all[1].Name != verify.ByModel || !all[0].Enabled {
+			t.Fatalf("%s: %+v, %v", name, all, err)
+		}
+		if all[1].Enabled != (test.kind == 0) || strings.Contains(all[1].Description, verify.Embedded) != test.about {
+			t.Errorf("%s: %+v", name, all[1])
+		}
+		for _, unknown := range []string{"", "other"} {
+			if _, err := s.Correct(t.Context(), verify.Correction{Text: "a", Sources: valve, Corrector: unknown}); !fault.Is(err, fault.KindInvalid) {
+				t.Errorf("corrector %q: error is %v, want invalid", unknown, err)
+			}
+		}
+		got, err := s.Correct(t.Context(), verify.Correction{Text: "Cats sleep all day long.", Sources: valve, Corrector: verify.ByModel})
+		switch {
+		case test.kind != 0:
+			if !fault.Is(err, test.kind) {
+				t.Errorf("%s: error is %v", name, err)
+			}
+		case err != nil || got.By != verify.ByModel || test.about != (got.Text == ""):
+			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"quarry/internal/fault"
+	"quarry/internal/llm"
 )
 
 // The names of the correctors (contract: generation-and-citations, section 7).
@@ -18,39 +19,30 @@ type Corrector struct {
 	Enabled               bool // it can be used now
 }
 
-// Correctors lists those there are. The one that asks a language model is enabled when a model other than the embedded
-// one is the judge or the default.
+// Correctors lists those there are. Clients know both names, so the one that asks a language model is answered by the
+// embedded one, and says so, as long as there is none to ask. It is disabled while the model to ask can't be used.
 func (s *Service) Correctors(ctx context.Context) ([]Corrector, error) {
-	enabled := false
-	switch _, err := s.writer(ctx); {
-	case err == nil:
-		enabled = true
-	case ctx.Err() != nil:
+	_, writes, err := s.writer(ctx)
+	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
+	}
+	about := "Asks a language model of this installation, the one that judges consistency or else the default one, and keeps what it changes to what the sources hold."
+	if err == nil && !writes {
+		about += " There is none now that writes, so " + Embedded + " answers for it."
 	}
 	return []Corrector{
 		{"hcm_1", Embedded, "Inside the program: drops what the sources do not support or puts the nearest sentence of the sources in its place, and mends numbers and names where the source leaves no doubt.", true},
-		{"hcm_2", ByModel, "Asks a language model of this installation, the one that judges consistency or else the default one, and keeps what it changes to what the sources hold.", enabled},
+		{"hcm_2", ByModel, about, err == nil},
 	}, nil
 }
 
-// writer is the language model that corrects.
-func (s *Service) writer(ctx context.Context) (Model, error) {
+// writer is the language model that corrects; ok is false where there is none but the embedded one, which can't.
+func (s *Service) writer(ctx context.Context) (m Model, ok bool, err error) {
 	if s.cfg.Models == nil {
-		return Model{}, unavailable()
+		return Model{}, false, nil
 	}
-	m, err := s.cfg.Models(ctx, s.cfg.Judge)
-	if err != nil {
-		return Model{}, err
-	}
-	if m.Quotes {
-		return Model{}, unavailable()
-	}
-	return m, nil
-}
-
-func unavailable() error {
-	return fault.InvalidField("body.model_name", "is disabled: %s needs a language model other than the embedded one, as the default or as the judge of consistency", ByModel)
+	m, err = s.cfg.Models(ctx, s.cfg.Judge)
+	return m, err == nil && !m.Quotes, err
 }
 
 // Correction asks for a corrected text.
@@ -83,23 +75,30 @@ func (s *Service) Correct(ctx context.Context, c Correction) (Corrected, error) 
 	if s.tooLong(claim) {
 		return Corrected{}, fault.InvalidField("body.documents", "%s", ErrTooLong)
 	}
+	var edits []Edit
+	var err error
 	switch c.Corrector {
 	case Embedded:
-		edits, err := s.mend(ctx, claim)
-		if err != nil {
-			return Corrected{}, err
-		}
-		return apply(c.Text, edits, Embedded), nil
+		edits, err = s.mend(ctx, claim)
 	case ByModel:
-		m, err := s.writer(ctx)
-		if err != nil {
-			return Corrected{}, err
-		}
-		edits, err := rewrite(ctx, m, c)
-		if err != nil {
-			return Corrected{}, err
-		}
-		return apply(c.Text, edits, ByModel), nil
+		edits, err = s.rewritten(ctx, c, claim)
+	default:
+		err = fault.InvalidField("body.model_name", "%q is not the name of a hallucination corrector", c.Corrector)
 	}
-	return Corrected{}, fault.InvalidField("body.model_name", "%q is not the name of a hallucination corrector", c.Corrector)
+	if err != nil {
+		return Corrected{}, err
+	}
+	return apply(c.Text, edits, c.Corrector), nil
+}
+
+// rewritten corrects by a language model where there is one that writes.
+func (s *Service) rewritten(ctx context.Context, c Correction, claim Claim) ([]Edit, error) {
+	m, writes, err := s.writer(ctx)
+	switch {
+	case err != nil:
+		return nil, llm.Named(err, "body.model_name")
+	case !writes:
+		return s.mend(ctx, claim)
+	}
+	return rewrite(ctx, m, c)
 }

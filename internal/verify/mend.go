@@ -86,6 +86,9 @@ func (m *mender) why(f *finding) string {
 		parts = append(parts, fmt.Sprintf("the sources do not state %q", f.text[n.Start:n.End]))
 	}
 	for _, n := range f.wrong.Names {
+		if slices.ContainsFunc(f.wrong.Numbers, func(x fact.Number) bool { return x.Start < n.End && n.Start < x.End }) {
+			continue // a year is both
+		}
 		parts = append(parts, fmt.Sprintf("the sources do not name %q", f.text[n.Start:n.End]))
 	}
 	for _, d := range f.wrong.Denied {
