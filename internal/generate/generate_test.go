@@ -405,6 +405,22 @@ func TestScores(t *testing.T) {
 	}
 }
 
+func TestNoAnswerHasNoScore(t *testing.T) {
+	// Proves that the sentence which says that there is no answer is not scored, in whatever language: it claims nothing.
+	t.Parallel()
+	for _, language := range []string{"eng", "deu", "jpn"} {
+		r := newRig(&model{says: []string{llm.NoAnswer(language)}})
+		p, err := r.Plan(t.Context(), request())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.Answer(t.Context(), some(1), told(new([]string)))
+		if err != nil || got.Score != nil || got.Summary != llm.NoAnswer(language) || len(r.judge.asked) > 0 {
+			t.Errorf("%s: %+v, %v; scored %v", language, got, err, r.judge.asked)
+		}
+	}
+}
+
 func TestFailures(t *testing.T) {
 	// Proves that failures of the model come as they are, with what there was of an answer, that an answer of nothing is a
 	// failure, and that an answer without end is.

@@ -29,7 +29,7 @@ func (d *Draft) Run(ctx context.Context, emit func(Event) error) (Answer, error)
 		return out, err
 	}
 	if d.nothing {
-		out.Summary = nothing(d.language)
+		out.Summary = llm.NoAnswer(d.language)
 		if err := emit(Event{Chunk: out.Summary}); err != nil {
 			return out, err
 		}
@@ -116,7 +116,7 @@ func (d *Draft) sources() []cite.Source {
 // score; whatever keeps it away is no failure of the answer.
 func (d *Draft) score(ctx context.Context, out *Answer, raw string) bool {
 	s := d.plan.service
-	if !d.plan.request.Score || s.scorer == nil || len(d.used) == 0 {
+	if !d.plan.request.Score || s.scorer == nil || len(d.used) == 0 || llm.IsNoAnswer(raw) {
 		return false
 	}
 	claim := verify.Claim{Text: cite.All(raw, cite.Options{Style: cite.None}, d.sources()), Question: d.plan.request.Question, Language: d.said}

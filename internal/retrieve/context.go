@@ -59,16 +59,25 @@ func (c Context) text(parts []document.Part, at int) string {
 	var before, after stretch
 	for i := range at {
 		before.add(parts[i].Text)
-		before.text.WriteString(parts[i+1].Gap)
+		before.text.WriteString(gap(parts[i], parts[i+1]))
 	}
-	for _, p := range parts[at+1:] {
-		after.text.WriteString(p.Gap)
+	for i, p := range parts[at+1:] {
+		after.text.WriteString(gap(parts[at+i], p))
 		after.add(p.Text)
 	}
 	if c.Whole {
 		return before.text.String() + c.StartTag + part.Text + c.EndTag + after.text.String()
 	}
 	return before.end(c.before()) + c.StartTag + part.Text + c.EndTag + after.start(c.after())
+}
+
+// gap is what stands between two neighbouring parts. A title is a paragraph of its own, so that it does not read as the
+// beginning of the sentence that follows.
+func gap(before, after document.Part) string {
+	if before.IsTitle || after.IsTitle {
+		return "\n\n"
+	}
+	return after.Gap
 }
 
 // ownContext takes the surroundings from the text that the client gave with the part: around the part's text inside

@@ -29,10 +29,10 @@ func TestContext(t *testing.T) {
 		{"none", Context{StartTag: "<b>", EndTag: "</b>"}, "<b>Start the pump.</b>"},
 		{"one sentence each", Context{SentencesBefore: 1, SentencesAfter: 1}, "Wait a little.\n\nStart the pump.  Watch the gauge."},
 		{"only before", Context{SentencesBefore: 2}, "Open the valve. Wait a little.\n\nStart the pump."},
-		{"more than there is", Context{SentencesBefore: 9, SentencesAfter: 9}, "Pump manual Open the valve. Wait a little.\n\nStart the pump.  Watch the gauge. Call for help."},
+		{"more than there is", Context{SentencesBefore: 9, SentencesAfter: 9}, "Pump manual\n\nOpen the valve. Wait a little.\n\nStart the pump.  Watch the gauge. Call for help."},
 		{"characters reach whole sentences", Context{CharactersBefore: 3, CharactersAfter: 20}, "Wait a little.\n\nStart the pump.  Watch the gauge. Call for help."},
 		{"sentences win over characters", Context{SentencesAfter: 1, CharactersBefore: 500}, "Start the pump.  Watch the gauge."},
-		{"whole document", Context{Whole: true, StartTag: "[", EndTag: "]", SentencesBefore: 1}, "Pump manual Open the valve. Wait a little.\n\n[Start the pump.]  Watch the gauge. Call for help."},
+		{"whole document", Context{Whole: true, StartTag: "[", EndTag: "]", SentencesBefore: 1}, "Pump manual\n\nOpen the valve. Wait a little.\n\n[Start the pump.]  Watch the gauge. Call for help."},
 	} {
 		if got := tc.c.text(parts(), 2); got != tc.want {
 			t.Errorf("%s:\n got %q\nwant %q", tc.name, got, tc.want)

@@ -112,7 +112,7 @@ func (a *answering) quote(ctx context.Context) error {
 		return err
 	}
 	if len(chosen) == 0 {
-		return a.say(noAnswer(a.request.Language, found.question.lang))
+		return a.say(llm.NoAnswer(a.request.Language, found.question.lang))
 	}
 	if found.cut {
 		a.out.Reason = llm.Length

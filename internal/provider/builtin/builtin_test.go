@@ -82,10 +82,10 @@ func TestQuotes(t *testing.T) {
 func TestSaysThatThereIsNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ question, language, want string }{
-		{"Who wrote it?", "", "The sources found contain no answer to this question."},
-		{"Wer hat das geschrieben und warum?", "", "Die gefundenen Quellen enthalten keine Antwort auf diese Frage."},
-		{"Who wrote it?", "fra", "Les sources trouvées ne contiennent pas de réponse à cette question."},
-		{"", "xxx", "The sources found contain no answer to this question."},
+		{"Who wrote it?", "", "The search results do not contain enough information to answer this question."},
+		{"Wer hat das geschrieben und warum?", "", "Die Suchergebnisse enthalten nicht genug Informationen, um diese Frage zu beantworten."},
+		{"Who wrote it?", "fra", "Les résultats de la recherche ne contiennent pas assez d'informations pour répondre à cette question."},
+		{"", "xxx", "The search results do not contain enough information to answer this question."},
 	} {
 		for _, e := range [][]llm.Evidence{nil, {{N: 1, Text: " "}}, {{N: 1, Text: "…"}}} {
 			if got := complete(t, llm.Request{Question: c.question, Language: c.language, Evidence: e}); got.Text != c.want {

@@ -86,7 +86,7 @@ func (p place) words() string { return strings.Join(span.Words(p.name), " ") + "
 // answerText is the answer in sentences, or that there is none.
 func (f *filler) answerText(languages ...string) string {
 	if len(f.answer) == 0 {
-		return noAnswer(languages...)
+		return llm.NoAnswer(languages...)
 	}
 	texts := make([]string, len(f.answer))
 	for i, c := range f.answer {

@@ -36,10 +36,10 @@ func TestConversation(t *testing.T) {
 			"The warranty of the drill lasts three years. [2]", "Bread"},
 		"a plain result": {append(said("user", "How long is the warranty of the drill?"), llm.Message{Role: llm.Result, Parts: []llm.Part{{Text: "The warranty of the drill lasts three years."}}}),
 			"The warranty of the drill lasts three years.", "["},
-		"a question only": {said("user", "Who was the first person on the moon?"), "The sources found contain no answer to this question.", "moon"},
+		"a question only": {said("user", "Who was the first person on the moon?"), "The search results do not contain enough information to answer this question.", "moon"},
 		"earlier questions": {said("user", "What is my dog called?", "assistant", "I do not know.", "user", "What is my dog called?"),
-			"The sources found contain no answer to this question.", "dog"},
-		"nothing at all": {nil, "The sources found contain no answer to this question.", "["},
+			"The search results do not contain enough information to answer this question.", "dog"},
+		"nothing at all": {nil, "The search results do not contain enough information to answer this question.", "["},
 	} {
 		got := complete(t, llm.Request{Messages: c.messages}).Text
 		if !strings.Contains(got, c.want) || strings.Contains(got, c.not) {

@@ -1,14 +1,32 @@
-package generate
+package llm
 
-// nothing is the answer where there are no results: one fixed sentence, in the language of the answer.
-func nothing(language string) string {
-	if s, ok := nothings[language]; ok {
-		return s
+import "strings"
+
+// NoAnswer says in a sentence that there is nothing to answer from, in the first of the languages (ISO 639-3) that it
+// knows, else in English. It is the answer where there are no results, and that of the embedded generator where the
+// results hold none.
+func NoAnswer(languages ...string) string {
+	for _, l := range languages {
+		if s, ok := noAnswers[l]; ok {
+			return s
+		}
 	}
-	return nothings["eng"]
+	return noAnswers["eng"]
 }
 
-var nothings = map[string]string{
+// IsNoAnswer reports whether a text is one of those sentences: it claims nothing, so there is nothing to prove.
+func IsNoAnswer(text string) bool {
+	text = strings.TrimSpace(text)
+	for _, s := range noAnswers {
+		if s == text {
+			return true
+		}
+	}
+	return false
+}
+
+// noAnswers are in the languages of response_language (contract: generation-and-citations, section 4).
+var noAnswers = map[string]string{
 	"eng": "The search results do not contain enough information to answer this question.",
 	"deu": "Die Suchergebnisse enthalten nicht genug Informationen, um diese Frage zu beantworten.",
 	"fra": "Les résultats de la recherche ne contiennent pas assez d'informations pour répondre à cette question.",
