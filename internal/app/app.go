@@ -25,6 +25,7 @@ import (
 	"quarry/internal/document"
 	"quarry/internal/embed"
 	"quarry/internal/encode/kernel"
+	"quarry/internal/fault"
 	"quarry/internal/generate"
 	"quarry/internal/history"
 	"quarry/internal/httpapi"
@@ -262,8 +263,15 @@ func (a *App) publish() error {
 	return nil
 }
 
-// drain is how long requests in flight get when the service stops.
-const drain = 10 * time.Second
+// drain is how long requests in flight get when the service stops; those that are not done after most of it are told so,
+// and streams still get their end.
+const (
+	drain = 10 * time.Second
+	tell  = 8 * time.Second
+)
+
+// errStopping is what requests are told that the stop of the service has cut off.
+var errStopping = fault.Unavailable("stopping", "the service is stopping and could not wait for the end of this request; ask again")
 
 // Serve answers requests until ctx ends, then lets requests in flight finish.
 func (a *App) Serve(ctx context.Context) error {
@@ -271,6 +279,9 @@ func (a *App) Serve(ctx context.Context) error {
 		Handler: a.Handler(), ReadHeaderTimeout: 20 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
+	requests, cut := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cut(nil)
+	s.BaseContext = func(net.Listener) context.Context { return requests }
 	failed := make(chan error, 1)
 	l := httpapi.Listen(s, a.listener)
 	go func() { failed <- s.Serve(l) }()
@@ -282,6 +293,7 @@ func (a *App) Serve(ctx context.Context) error {
 	a.ready.Store(false)
 	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
+	defer time.AfterFunc(tell, func() { cut(errStopping) }).Stop()
 	if err := s.Shutdown(deadline); err != nil {
 		a.log.Warn("requests in flight were cut off", "error", err)
 		return s.Close()

@@ -18,8 +18,9 @@ const (
 	WarningLength   = "exceeded_max_input_length_fcs"
 )
 
-// maxSummary bounds an answer, in bytes: what is longer is no answer but a model that does not end.
-const maxSummary = 4 << 20
+// maxSummary bounds an answer, in bytes: what is longer is no answer but a model that does not end. It is held several times
+// while it comes, and the longest that models give is half of it.
+const maxSummary = 1 << 20
 
 // Run asks the model; emit gets the pieces as they come, and an error of it ends the call and is returned as it is.
 // What the model fails with is an *llm.Error or a *fault.Fault.

@@ -98,7 +98,7 @@ func (s *Server) refuse(x *exchange, r *http.Request, err error) {
 }
 
 // outcome is what a client is told of an error, and tells the log what it is not told. It is nil when the client is
-// gone.
+// gone. The context of requests that ends with a fault as its cause ends them with that.
 func (s *Server) outcome(x *exchange, r *http.Request, err error) *fault.Fault {
 	f, expected := fault.As(err)
 	switch {
@@ -108,7 +108,8 @@ func (s *Server) outcome(x *exchange, r *http.Request, err error) *fault.Fault {
 		}
 		return f
 	case r.Context().Err() != nil:
-		return nil
+		f, _ = fault.As(context.Cause(r.Context())) // whoever ended it says why: the service stops
+		return f
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault.Timeout("the deadline of the request passed before it was done; what it writes may still be written, so read before writing again")
 	}

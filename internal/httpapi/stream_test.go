@@ -38,8 +38,13 @@ func events(fill func(ctx context.Context, s *httpapi.Stream) error) httpapi.Han
 // over sends a request to a server over a connection in memory and gives the answer with its connection.
 func over(t *testing.T, handler http.Handler, headers ...string) (*http.Response, net.Conn) {
 	t.Helper()
+	return overServer(t, &http.Server{Handler: handler}, headers...)
+}
+
+// overServer is over for a server that is configured already.
+func overServer(t *testing.T, s *http.Server, headers ...string) (*http.Response, net.Conn) {
+	t.Helper()
 	l := make(pipes)
-	s := &http.Server{Handler: handler}
 	go func() { _ = s.Serve(l) }()
 	t.Cleanup(func() { _ = s.Close() })
 	client, server := net.Pipe()
@@ -128,6 +133,26 @@ func TestStreamErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStreamStopped proves that a stream which the stop of the service cuts off says so and has its end.
+func TestStreamStopped(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := sizedServer(t, area{"query": events(func(ctx context.Context, s *httpapi.Stream) error {
+			_ = s.Send("chunk", piece{"chunk", ""})
+			<-ctx.Done()
+			_ = s.Fail(ctx.Err())
+			return s.Send("end", piece{Type: "end"})
+		})}, httpapi.Limits{}, io.Discard, 1<<16)
+		requests, stop := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Minute, func() { stop(fault.Unavailable("stopping", "the service is stopping")) })
+		res, _ := overServer(t, &http.Server{Handler: s, BaseContext: func(net.Listener) context.Context { return requests }})
+		raw, err := io.ReadAll(res.Body)
+		if text := string(raw); err != nil || !strings.HasSuffix(text, "event:error\ndata:{\"type\":\"error\",\"messages\":[\"UNAVAILABLE: the service is stopping\"]}\n\nevent:end\ndata:{\"type\":\"end\"}\n\n") {
+			t.Errorf("%v: %s", err, text)
+		}
+	})
 }
 
 // TestSlowReader proves that a client that does not read is cut off, that its handler learns of it, and that another
