@@ -106,8 +106,7 @@ func (s *Service) firstOwner(ctx context.Context) (found User, err error) {
 		if !more {
 			break
 		}
-		last := &page[len(page)-1]
-		l.After = &Position{Created: last.Created.UnixMicro(), ID: string(last.ID)}
+		l.After = page[len(page)-1].Position()
 	}
 	if found.ID == "" {
 		return User{}, ErrNoOwner

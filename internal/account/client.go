@@ -15,6 +15,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/opt"
+	"quarry/internal/page"
 )
 
 // Client is an application client; Digest is the SHA-256 hex digest of its secret, which is not kept.
@@ -69,7 +70,7 @@ type Clients interface {
 // ClientList says which clients to list, newest first.
 type ClientList struct {
 	Limit int
-	After *Position      // the last one shown, nil for the first page
+	After *page.Position // the last one shown, nil for the first page
 	Match *regexp.Regexp // only those with a name that it matches, nil for all
 }
 

@@ -12,6 +12,7 @@ import (
 	"quarry/internal/authz"
 	"quarry/internal/fault"
 	"quarry/internal/id"
+	"quarry/internal/page"
 )
 
 // The prefixes of secrets, which client tooling recognises. A key that can only read begins as a serving key does.
@@ -45,7 +46,7 @@ type Keys interface {
 // KeyList says which keys to list; the zero value of a filter filters nothing.
 type KeyList struct {
 	Limit  int
-	After  *Position // the last one shown, nil for the first page
+	After  *page.Position // the last one shown, nil for the first page
 	Style  string
 	Corpus string  // only those with a role on this corpus
 	Owner  id.User // only personal keys of this user

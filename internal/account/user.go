@@ -9,6 +9,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/opt"
+	"quarry/internal/page"
 )
 
 // User is a person.
@@ -47,24 +48,18 @@ type Users interface {
 // UserList says which users to list, newest first.
 type UserList struct {
 	Limit  int
-	After  *Position // the last one shown, nil for the first page
-	Corpus string    // only those who may read this corpus, when not empty
-}
-
-// Position is a place in a list of users, keys or clients: creation time in microseconds, then id.
-type Position struct {
-	Created int64
-	ID      string
+	After  *page.Position // the last one shown, nil for the first page
+	Corpus string         // only those who may read this corpus, when not empty
 }
 
 // Position is where the user stands in a list.
-func (u User) Position() Position { return Position{u.Created.UnixMicro(), string(u.ID)} }
+func (u User) Position() *page.Position { return page.At(u.Created, u.ID) }
 
 // Position is where the key stands in a list.
-func (k Key) Position() Position { return Position{k.Created.UnixMicro(), string(k.ID)} }
+func (k Key) Position() *page.Position { return page.At(k.Created, k.ID) }
 
 // Position is where the client stands in a list.
-func (c Client) Position() Position { return Position{c.Created.UnixMicro(), string(c.ID)} }
+func (c Client) Position() *page.Position { return page.At(c.Created, c.ID) }
 
 // CreateUser says what user to make. Username defaults to the e-mail address.
 type CreateUser struct {

@@ -11,6 +11,7 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/id"
+	"quarry/internal/page"
 )
 
 // Preset is a named bundle of prompt template, language model and parameters. Absent parameters are left to the model.
@@ -36,25 +37,14 @@ type Preset struct {
 }
 
 // Position is the place of a preset in lists.
-func (p *Preset) Position() PresetPosition { return PresetPosition{p.Created.UnixMicro(), p.ID} }
-
-// PresetPosition is a place in a list: newest first, ties by id.
-type PresetPosition struct {
-	Created int64 // microseconds since 1970
-	ID      id.Preset
-}
-
-// before reports whether o comes after p in lists; everything comes after no position.
-func (p *PresetPosition) before(o PresetPosition) bool {
-	return p == nil || o.Created < p.Created || o.Created == p.Created && o.ID < p.ID
-}
+func (p *Preset) Position() *page.Position { return page.At(p.Created, p.ID) }
 
 // PresetList says which presets to list, newest first, those of the platform last.
 type PresetList struct {
 	Limit int
-	After *PresetPosition // the last one shown, nil for the first page
-	LLM   string          // only those that this model answers, "" for all
-	Match *regexp.Regexp  // only those with a name or a description that it matches, nil for all
+	After *page.Position // the last one shown, nil for the first page
+	LLM   string         // only those that this model answers, "" for all
+	Match *regexp.Regexp // only those with a name or a description that it matches, nil for all
 }
 
 func (l *PresetList) shows(p *Preset) bool {

@@ -12,6 +12,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/llm"
+	"quarry/internal/page"
 )
 
 // PresetStore keeps the presets of the customer. Several processes use one store at once. A preset that does not exist
@@ -24,7 +25,7 @@ type PresetStore interface {
 	// Named gives the presets of these names, and the default one if there is one, each once, in no order.
 	Named(ctx context.Context, names ...string) ([]Preset, error)
 	// List gives up to limit presets that come after a place, newest first.
-	List(ctx context.Context, after *PresetPosition, limit int) ([]Preset, error)
+	List(ctx context.Context, after *page.Position, limit int) ([]Preset, error)
 	// Replace writes all of a preset but its id and when it was created, which it gives: ErrPresetTaken when another has
 	// its name.
 	Replace(ctx context.Context, p Preset) (Preset, error)
@@ -118,7 +119,7 @@ func (s *Presets) preferred(rows []Preset) Preset {
 // List gives a page of presets, newest first, those of the platform last, and where the next page begins, nil on the last
 // one. A preset of the platform whose name the customer took is left out, unless it stands in for that one. Each says what answers it, whether it can be
 // used now, and exactly one that it is the default.
-func (s *Presets) List(ctx context.Context, l PresetList) (page []Preset, next *PresetPosition, err error) {
+func (s *Presets) List(ctx context.Context, l PresetList) (page []Preset, next *page.Position, err error) {
 	names := make([]string, len(s.platform))
 	for i, p := range s.platform {
 		names[i] = p.Name
@@ -135,8 +136,7 @@ func (s *Presets) List(ctx context.Context, l PresetList) (page []Preset, next *
 			return nil, nil, err
 		}
 		for _, p := range found {
-			at := p.Position()
-			after = &at
+			after = p.Position()
 			if p, err = told(ctx, p); err != nil {
 				return nil, nil, err
 			}
@@ -150,7 +150,7 @@ func (s *Presets) List(ctx context.Context, l PresetList) (page []Preset, next *
 	}
 	for _, p := range s.platform {
 		_, overridden := byName(rows, p.Name)
-		if overridden && p.ID != preferred || !l.After.before(p.Position()) {
+		if overridden && p.ID != preferred || !l.After.Precedes(p.Position()) {
 			continue
 		}
 		if p, err = told(ctx, p); err != nil {
@@ -162,8 +162,7 @@ func (s *Presets) List(ctx context.Context, l PresetList) (page []Preset, next *
 	}
 	if len(page) > l.Limit {
 		page = page[:l.Limit]
-		at := page[l.Limit-1].Position()
-		next = &at
+		next = page[l.Limit-1].Position()
 	}
 	return page, next, nil
 }

@@ -18,6 +18,7 @@ import (
 	"quarry/internal/generate"
 	"quarry/internal/id"
 	"quarry/internal/llm"
+	"quarry/internal/page"
 )
 
 // rows is a PresetStore in memory.
@@ -71,12 +72,11 @@ func (r *rows) Named(_ context.Context, names ...string) (out []generate.Preset,
 	return out, nil
 }
 
-func (r *rows) List(_ context.Context, after *generate.PresetPosition, limit int) (out []generate.Preset, _ error) {
+func (r *rows) List(_ context.Context, after *page.Position, limit int) (out []generate.Preset, _ error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range r.all {
-		at := p.Position()
-		if len(out) < limit && (after == nil || at.Created < after.Created || at.Created == after.Created && at.ID < after.ID) {
+		if len(out) < limit && after.Precedes(p.Position()) {
 			out = append(out, p)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quarry/internal/id"
+	"quarry/internal/page"
 	"quarry/internal/retrieve"
 )
 
@@ -82,19 +83,13 @@ type Reranked struct {
 // empty hold for every record; the others must all hold.
 type List struct {
 	Limit         int
-	After         *Position // the last one shown, nil for the first page
-	Corpus        string    // key of any corpus searched
+	After         *page.Position // the last one shown, nil for the first page
+	Corpus        string         // key of any corpus searched
 	ID            string
 	Chat          string
 	StartedAfter  time.Time
 	StartedBefore time.Time
 	Reader        Reader
-}
-
-// Position is the place of a record in the order of List.
-type Position struct {
-	Started int64 // microseconds since 1970
-	ID      string
 }
 
 // Reader says what a caller may see: every record, or those whose corpora all still exist under one of Keys. A later

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"quarry/internal/id"
+	"quarry/internal/page"
 )
 
 // Type says what a job does.
@@ -84,16 +85,10 @@ var ErrAborted = errors.New("the job was aborted")
 type List struct {
 	Account string
 	Limit   int
-	Before  *Position // the last one shown, nil for the first page
-	Corpora []string  // jobs of any of these, when not empty
-	After   time.Time // created after this instant, when not zero
-	States  []State   // in any of these, when not empty
-}
-
-// Position is the place of a job in the order of List: creation time in microseconds, then id.
-type Position struct {
-	Created int64
-	ID      id.Job
+	Before  *page.Position // the last one shown, nil for the first page
+	Corpora []string       // jobs of any of these, when not empty
+	After   time.Time      // created after this instant, when not zero
+	States  []State        // in any of these, when not empty
 }
 
 // Lease is a worker's right to a job. Holder is a fresh random text per claim: a worker that lost its lease can't write.

@@ -12,6 +12,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/opt"
+	"quarry/internal/page"
 	"quarry/internal/usage"
 )
 
@@ -142,7 +143,7 @@ func (s *Service) told(l, preferred LLM) LLM {
 
 // List gives a page of models, newest first, those of the platform last, and where the next page begins, nil on the
 // last one. A platform's model whose name the customer took is left out, and so is what can't be read any more.
-func (s *Service) List(ctx context.Context, q List) (page []LLM, next *Position, err error) {
+func (s *Service) List(ctx context.Context, q List) (page []LLM, next *page.Position, err error) {
 	names := make([]string, len(s.platform))
 	for i, l := range s.platform {
 		names[i] = l.Name
@@ -159,8 +160,7 @@ func (s *Service) List(ctx context.Context, q List) (page []LLM, next *Position,
 			return nil, nil, err
 		}
 		for _, l := range found {
-			at := l.Position()
-			asked.After = &at
+			asked.After = l.Position()
 			if l.Broken == "" {
 				page = append(page, s.told(l, preferred))
 			}
@@ -169,21 +169,15 @@ func (s *Service) List(ctx context.Context, q List) (page []LLM, next *Position,
 	for _, l := range s.platform {
 		l = s.told(l, preferred)
 		overridden := slices.ContainsFunc(rows, func(o LLM) bool { return o.Name == l.Name })
-		if !overridden && q.Matches(&l) && q.After.before(l.Position()) {
+		if !overridden && q.Matches(&l) && q.After.Precedes(l.Position()) {
 			page = append(page, l)
 		}
 	}
 	if len(page) > q.Limit {
 		page = page[:q.Limit]
-		at := page[q.Limit-1].Position()
-		next = &at
+		next = page[q.Limit-1].Position()
 	}
 	return page, next, nil
-}
-
-// before reports whether o comes after p in lists; everything comes after no position.
-func (p *Position) before(o Position) bool {
-	return p == nil || o.Created < p.Created || o.Created == p.Created && o.ID < p.ID
 }
 
 // updates is how often a change is tried while others change the same model.

@@ -9,6 +9,7 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/id"
+	"quarry/internal/page"
 	"quarry/internal/usage"
 )
 
@@ -44,18 +45,12 @@ type LLM struct {
 func (l *LLM) Can() Abilities { return Infer(l.Type, l.Model).With(l.Capabilities) }
 
 // Position is the place of a model in lists.
-func (l *LLM) Position() Position { return Position{l.Created.UnixMicro(), l.ID} }
-
-// Position is a place in a list: newest first, ties by id.
-type Position struct {
-	Created int64 // microseconds since 1970
-	ID      id.LLM
-}
+func (l *LLM) Position() *page.Position { return page.At(l.Created, l.ID) }
 
 // List says which models to list, newest first.
 type List struct {
 	Limit int
-	After *Position      // the last one shown, nil for the first page
+	After *page.Position // the last one shown, nil for the first page
 	Match *regexp.Regexp // only those with a name or a description that it matches, nil for all
 }
 

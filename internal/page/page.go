@@ -45,7 +45,7 @@ func (c *Cursors) Decode(s *Scope, text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
 	}
-	bad := fault.InvalidField("query.page_key", "is not a token of this list; start again without page_key")
+	bad := Foreign()
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(raw) < signature {
 		return nil, bad

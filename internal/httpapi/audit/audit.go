@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"quarry/internal/api"
@@ -42,12 +41,7 @@ const defaultLimit = 10
 
 // list answers a page. With a page key, filters that the request leaves out are those of the page before.
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	scope := page.Scope{Operation: "listAuditEvents", Filters: map[string]string{}}
-	for _, name := range []string{"actor", "action", "after", "before"} {
-		if v := c.Query.Get(name); v != "" {
-			scope.Filters[name] = v
-		}
-	}
+	scope := c.Scope("actor", "action", "after", "before")
 	position, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
 	if err != nil {
 		return err
@@ -56,9 +50,7 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 	if err != nil {
 		return err
 	}
-	if v := c.Query.Get("limit"); v != "" {
-		l.Limit, _ = strconv.Atoi(v) // checked by the chain
-	}
+	l.Limit = c.Limit(defaultLimit)
 	found, more, err := a.events.List(r.Context(), l)
 	if err != nil {
 		return err
@@ -79,7 +71,7 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 
 // list reads filters and position.
 func list(filters map[string]string, position []string) (l audit.List, err error) {
-	l = audit.List{Limit: defaultLimit, Actor: filters["actor"], Action: filters["action"]}
+	l = audit.List{Actor: filters["actor"], Action: filters["action"]}
 	if l.After, err = moment(filters, "after"); err != nil {
 		return l, err
 	}

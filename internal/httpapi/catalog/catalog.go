@@ -4,14 +4,10 @@ package catalog
 
 import (
 	"net/http"
-	"regexp"
-	"strconv"
-	"strings"
 
 	"quarry/internal/api"
 	"quarry/internal/corpus"
 	"quarry/internal/embed"
-	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/page"
 	"quarry/internal/rerank"
@@ -97,22 +93,16 @@ const defaultLimit = 10
 
 // list gives the page of all, in its order, that the call asks for. identify gives id, name and description.
 func list[T any](a *Area, c *httpapi.Call, all []T, identify func(T) (id, name, description string)) ([]T, *api.ListMetadata, error) {
-	scope := page.Scope{Operation: c.Op.ID, Filters: map[string]string{}}
-	if v := c.Query.Get("filter"); v != "" {
-		scope.Filters["filter"] = v
-	}
+	scope := c.Scope("filter")
 	position, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
 	if err != nil {
 		return nil, nil, err
 	}
-	match, err := regexp.Compile(scope.Filters["filter"])
+	match, err := httpapi.Pattern(scope.Filters["filter"])
 	if err != nil {
-		return nil, nil, fault.InvalidField("query.filter", "is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return nil, nil, err
 	}
-	limit := defaultLimit
-	if v := c.Query.Get("limit"); v != "" {
-		limit, _ = strconv.Atoi(v) // checked by the chain
-	}
+	limit := c.Limit(defaultLimit)
 	metadata := &api.ListMetadata{}
 	out := make([]T, 0, limit)
 	seen := len(position) == 0
@@ -122,7 +112,7 @@ func list[T any](a *Area, c *httpapi.Call, all []T, identify func(T) (id, name, 
 			seen = name == position[0]
 			continue
 		}
-		if !match.MatchString(name) && !match.MatchString(description) {
+		if match != nil && !match.MatchString(name) && !match.MatchString(description) {
 			continue
 		}
 		if len(out) == limit {

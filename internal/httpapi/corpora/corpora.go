@@ -6,7 +6,6 @@ package corpora
 import (
 	"context"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,14 +106,8 @@ const defaultLimit = 10
 
 // list answers a page. With a page key, filters that the request leaves out are those of the page before.
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	l := corpus.List{Limit: defaultLimit}
-	if v := c.Query.Get("limit"); v != "" {
-		l.Limit, _ = strconv.Atoi(v) // checked by the chain
-	}
-	scope := page.Scope{Operation: "listCorpora", Filters: map[string]string{}}
-	if v := c.Query.Get("filter"); v != "" {
-		scope.Filters["filter"] = v
-	}
+	l := corpus.List{Limit: c.Limit(defaultLimit)}
+	scope := c.Scope("filter")
 	if ids := c.Query["corpus_id"]; len(ids) > 0 {
 		scope.Filters["corpus_id"] = strings.Join(slices.Sorted(slices.Values(ids)), ",")
 	}
@@ -156,19 +149,14 @@ func filters(l *corpus.List, from map[string]string) error {
 			return fault.InvalidField("query.corpus_id", "must be given at most %d times", maxIDs)
 		}
 	}
-	if text := from["filter"]; text != "" {
-		match, err := regexp.Compile(text)
-		if err != nil {
-			return fault.InvalidField("query.filter", "is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-		}
-		l.Match = match
-	}
-	return nil
+	var err error
+	l.Match, err = httpapi.Pattern(from["filter"])
+	return err
 }
 
 // after reads the position of a page key of this list.
 func after(position []string) (*corpus.Position, error) {
-	bad := fault.InvalidField("query.page_key", "is not a token of this list; start again without page_key")
+	bad := page.Foreign()
 	if len(position) != 2 {
 		return nil, bad
 	}

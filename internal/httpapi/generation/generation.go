@@ -4,12 +4,8 @@ package generation
 
 import (
 	"net/http"
-	"regexp"
-	"strconv"
-	"strings"
 
 	"quarry/internal/api"
-	"quarry/internal/fault"
 	"quarry/internal/generate"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
@@ -72,29 +68,14 @@ func named(c *httpapi.Call) id.Preset { return id.Preset(c.Path["generation_pres
 const defaultLimit = 10
 
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	scope := page.Scope{Operation: c.Op.ID, Filters: map[string]string{}}
-	for _, name := range []string{"filter", "llm_name"} {
-		if v := c.Query.Get(name); v != "" {
-			scope.Filters[name] = v
-		}
-	}
-	at, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
+	scope := c.Scope("filter", "llm_name")
+	after, err := a.cursors.After(&scope, c.Query.Get("page_key"))
 	if err != nil {
 		return err
 	}
-	l := generate.PresetList{Limit: defaultLimit, LLM: scope.Filters["llm_name"]}
-	if at != nil {
-		if l.After, err = position(at); err != nil {
-			return err
-		}
-	}
-	if v := c.Query.Get("limit"); v != "" {
-		l.Limit, _ = strconv.Atoi(v) // the chain has checked it
-	}
-	if v := scope.Filters["filter"]; v != "" {
-		if l.Match, err = regexp.Compile(v); err != nil {
-			return fault.InvalidField("query.filter", "is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-		}
+	l := generate.PresetList{Limit: c.Limit(defaultLimit), After: after, LLM: scope.Filters["llm_name"]}
+	if l.Match, err = httpapi.Pattern(scope.Filters["filter"]); err != nil {
+		return err
 	}
 	found, next, err := a.presets.List(r.Context(), l)
 	if err != nil {
@@ -104,22 +85,6 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 	for i, p := range found {
 		out[i] = wirePreset(p)
 	}
-	metadata := &api.ListMetadata{}
-	if next != nil {
-		key := a.cursors.Encode(scope, strconv.FormatInt(next.Created, 10), string(next.ID))
-		metadata.PageKey = &key
-	}
+	metadata := &api.ListMetadata{PageKey: a.cursors.Next(scope, next)}
 	return httpapi.WriteJSON(w, http.StatusOK, api.ListGenerationPresetsResponse{GenerationPresets: &out, Metadata: metadata})
-}
-
-func position(parts []string) (*generate.PresetPosition, error) {
-	bad := fault.InvalidField("query.page_key", "is not a token of this list; start again without page_key")
-	if len(parts) != 2 {
-		return nil, bad
-	}
-	created, err := strconv.ParseInt(parts[0], 10, 64)
-	if err != nil {
-		return nil, bad
-	}
-	return &generate.PresetPosition{Created: created, ID: id.Preset(parts[1])}, nil
 }

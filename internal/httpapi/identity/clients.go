@@ -2,8 +2,6 @@ package identity
 
 import (
 	"net/http"
-	"regexp"
-	"strings"
 
 	"quarry/internal/account"
 	"quarry/internal/api"
@@ -110,11 +108,9 @@ func (a *Area) listClients(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 	if err != nil {
 		return err
 	}
-	l := account.ClientList{Limit: limitOf(c), After: after}
-	if v := scope.Filters["filter"]; v != "" {
-		if l.Match, err = regexp.Compile(v); err != nil {
-			return fault.InvalidField("query.filter", "is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-		}
+	l := account.ClientList{Limit: c.Limit(defaultLimit), After: after}
+	if l.Match, err = httpapi.Pattern(scope.Filters["filter"]); err != nil {
+		return err
 	}
 	found, more, err := a.accounts.ListClients(r.Context(), l)
 	if err != nil {

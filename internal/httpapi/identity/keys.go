@@ -94,7 +94,7 @@ func (a *Area) listKeys(w http.ResponseWriter, r *http.Request, c *httpapi.Call)
 		return err
 	}
 	found, more, err := a.accounts.ListKeys(r.Context(), c.Principal, account.KeyList{
-		Limit: limitOf(c), After: after, Style: scope.Filters["api_key_role"], Corpus: scope.Filters["corpus_key"],
+		Limit: c.Limit(defaultLimit), After: after, Style: scope.Filters["api_key_role"], Corpus: scope.Filters["corpus_key"],
 	})
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -67,11 +66,8 @@ var filters = []string{"corpus_key", "state"}
 
 // list answers a page. With a page key, filters that the request leaves out are those of the page before.
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	l := job.List{Account: account, Limit: defaultLimit}
-	if v := c.Query.Get("limit"); v != "" {
-		l.Limit, _ = strconv.Atoi(v) // checked by the chain
-	}
-	scope := page.Scope{Operation: "listJobs", Filters: map[string]string{}}
+	l := job.List{Account: account, Limit: c.Limit(defaultLimit)}
+	scope := c.Scope("after")
 	for _, name := range filters {
 		values := slices.Compact(slices.Sorted(slices.Values(c.Query[name])))
 		if len(values) > maxFilter {
@@ -81,14 +77,11 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 			scope.Filters[name] = strings.Join(values, ",") // neither keys nor states hold commas
 		}
 	}
-	if v := c.Query.Get("after"); v != "" {
-		scope.Filters["after"] = v
-	}
-	position, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
-	if err != nil {
+	var err error
+	if l.Before, err = a.cursors.After(&scope, c.Query.Get("page_key")); err != nil {
 		return err
 	}
-	if err := read(&l, position, scope.Filters); err != nil {
+	if err := read(&l, scope.Filters); err != nil {
 		return err
 	}
 	found, more, err := a.queue.List(r.Context(), l)
@@ -98,24 +91,13 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 	out := api.ListJobsResponse{Jobs: wireJobs(found), Metadata: &api.ListMetadata{}}
 	if more {
 		last := &found[len(found)-1]
-		key := a.cursors.Encode(scope, strconv.FormatInt(last.Created.UnixMicro(), 10), string(last.ID))
-		out.Metadata.PageKey = &key
+		out.Metadata.PageKey = a.cursors.Next(scope, page.At(last.Created, last.ID))
 	}
 	return httpapi.WriteJSON(w, http.StatusOK, out)
 }
 
-// read brings position and filters of a scope into l.
-func read(l *job.List, position []string, from map[string]string) error {
-	if position != nil {
-		if len(position) != 2 {
-			return fault.InvalidField("query.page_key", "is not a token of this list; start again without page_key")
-		}
-		created, err := strconv.ParseInt(position[0], 10, 64)
-		if err != nil {
-			return fault.InvalidField("query.page_key", "is not a token of this list; start again without page_key")
-		}
-		l.Before = &job.Position{Created: created, ID: id.Job(position[1])}
-	}
+// read brings the filters of a scope into l.
+func read(l *job.List, from map[string]string) error {
 	if v := from["corpus_key"]; v != "" {
 		l.Corpora = strings.Split(v, ",")
 	}

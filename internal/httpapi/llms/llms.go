@@ -6,14 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"regexp"
-	"strconv"
-	"strings"
 
 	"quarry/internal/api"
-	"quarry/internal/fault"
 	"quarry/internal/httpapi"
-	"quarry/internal/id"
 	"quarry/internal/llm"
 	"quarry/internal/page"
 )
@@ -118,27 +113,13 @@ func (a *Area) delete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 const defaultLimit = 10
 
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	scope := page.Scope{Operation: c.Op.ID, Filters: map[string]string{}}
-	if v := c.Query.Get("filter"); v != "" {
-		scope.Filters["filter"] = v
-	}
-	q := llm.List{Limit: defaultLimit}
-	if v := c.Query.Get("limit"); v != "" {
-		q.Limit, _ = strconv.Atoi(v) // the chain has checked it
-	}
-	at, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
-	if err != nil {
+	scope, q := c.Scope("filter"), llm.List{Limit: c.Limit(defaultLimit)}
+	var err error
+	if q.After, err = a.cursors.After(&scope, c.Query.Get("page_key")); err != nil {
 		return err
 	}
-	if at != nil {
-		if q.After, err = position(at); err != nil {
-			return err
-		}
-	}
-	if v := scope.Filters["filter"]; v != "" {
-		if q.Match, err = regexp.Compile(v); err != nil {
-			return fault.InvalidField("query.filter", "is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-		}
+	if q.Match, err = httpapi.Pattern(scope.Filters["filter"]); err != nil {
+		return err
 	}
 	found, next, err := a.models.List(r.Context(), q)
 	if err != nil {
@@ -150,24 +131,8 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 			return err
 		}
 	}
-	metadata := &api.ListMetadata{}
-	if next != nil {
-		key := a.cursors.Encode(scope, strconv.FormatInt(next.Created, 10), string(next.ID))
-		metadata.PageKey = &key
-	}
+	metadata := &api.ListMetadata{PageKey: a.cursors.Next(scope, next)}
 	return httpapi.WriteJSON(w, http.StatusOK, api.ListLLMsResponse{Llms: &out, Metadata: metadata})
-}
-
-func position(parts []string) (*llm.Position, error) {
-	bad := fault.InvalidField("query.page_key", "is not a token of this list; start again without page_key")
-	if len(parts) != 2 {
-		return nil, bad
-	}
-	created, err := strconv.ParseInt(parts[0], 10, 64)
-	if err != nil {
-		return nil, bad
-	}
-	return &llm.Position{Created: created, ID: id.LLM(parts[1])}, nil
 }
 
 func (a *Area) discover(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"quarry/internal/authz"
@@ -45,33 +44,20 @@ func (a *HistoryArea) get(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 
 // list answers a page. With a page key, filters that the request leaves out are those of the page before.
 func (a *HistoryArea) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	scope := page.Scope{Operation: "getQueryHistories", Filters: map[string]string{}}
-	for _, name := range []string{"corpus_key", "started_after", "started_before", "chat_id", "history_id"} {
-		if v := c.Query.Get(name); v != "" {
-			scope.Filters[name] = v
-		}
-	}
-	position, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
+	scope := c.Scope("corpus_key", "started_after", "started_before", "chat_id", "history_id")
+	after, err := a.cursors.After(&scope, c.Query.Get("page_key"))
 	if err != nil {
 		return err
 	}
 	l := history.List{
-		Limit: defaultLimit, Reader: reader(c),
+		Limit: c.Limit(defaultLimit), After: after, Reader: reader(c),
 		Corpus: scope.Filters["corpus_key"], Chat: scope.Filters["chat_id"], ID: scope.Filters["history_id"],
-	}
-	if v := c.Query.Get("limit"); v != "" {
-		l.Limit, _ = strconv.Atoi(v) // checked by the chain
 	}
 	if l.StartedAfter, err = moment(scope.Filters, "started_after"); err != nil {
 		return err
 	}
 	if l.StartedBefore, err = moment(scope.Filters, "started_before"); err != nil {
 		return err
-	}
-	if position != nil {
-		if l.After, err = after(position); err != nil {
-			return err
-		}
 	}
 	found, more, err := a.records.List(r.Context(), l)
 	if err != nil {
@@ -80,7 +66,7 @@ func (a *HistoryArea) list(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 	out := historyPage{Queries: wireSummaries(found)}
 	if more {
 		last := found[len(found)-1]
-		out.Metadata.PageKey = a.cursors.Encode(scope, strconv.FormatInt(last.Started.UnixMicro(), 10), string(last.ID))
+		out.Metadata.PageKey = *a.cursors.Next(scope, page.At(last.Started, last.ID))
 	}
 	return httpapi.WriteJSON(w, http.StatusOK, out)
 }
@@ -96,16 +82,6 @@ func moment(filters map[string]string, name string) (time.Time, error) {
 		return t, fault.InvalidField("query."+name, "must be a date-time such as 2030-01-31T00:00:00Z")
 	}
 	return t, nil
-}
-
-// after reads the position of a page key of this list.
-func after(position []string) (*history.Position, error) {
-	if len(position) == 2 {
-		if started, err := strconv.ParseInt(position[0], 10, 64); err == nil {
-			return &history.Position{Started: started, ID: position[1]}, nil
-		}
-	}
-	return nil, fault.InvalidField("query.page_key", "is not a token of this list; start again without page_key")
 }
 
 // reader says which records the caller may see: with a role over the account all of them, else those of the corpora

@@ -119,7 +119,7 @@ func TestFilters(t *testing.T) {
 		t.Fatal(err)
 	}
 	get("account", "/v2/queries?limit=7&page_key="+out.Metadata.PageKey)
-	want.After = &history.Position{Started: at.UnixMicro(), ID: "qry_9"}
+	want.After = page.At(at, "qry_9")
 	if diff := cmp.Diff(want, s.list); diff != "" {
 		t.Errorf("second page (-want +got): %s", diff)
 	}

@@ -13,6 +13,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/job"
+	"quarry/internal/page"
 )
 
 // Memory is a job.Store in memory. The zero value is empty and ready.
@@ -66,25 +67,16 @@ func (m *Memory) List(_ context.Context, l job.List) (page []job.Job, more bool,
 			page = append(page, j)
 		}
 	}
-	slices.SortFunc(page, func(a, b job.Job) int { return before(position(&a), position(&b)) })
+	slices.SortFunc(page, func(a, b job.Job) int { return -cmp.Or(cmp.Compare(a.Created.UnixMicro(), b.Created.UnixMicro()), cmp.Compare(a.ID, b.ID)) })
 	if l.Limit = max(l.Limit, 0); len(page) > l.Limit {
 		return page[:l.Limit], l.Limit > 0, nil
 	}
 	return page, false, nil
 }
 
-func position(j *job.Job) job.Position {
-	return job.Position{Created: j.Created.UnixMicro(), ID: j.ID}
-}
-
-// before orders positions as lists do, newest first.
-func before(a, b job.Position) int {
-	return cmp.Or(-cmp.Compare(a.Created, b.Created), -cmp.Compare(a.ID, b.ID))
-}
-
 func wanted(j *job.Job, l *job.List) bool {
 	return j.Account == l.Account && j.Created.After(l.After) &&
-		(l.Before == nil || before(*l.Before, position(j)) < 0) &&
+		l.Before.Precedes(page.At(j.Created, j.ID)) &&
 		(len(l.States) == 0 || slices.Contains(l.States, j.State)) &&
 		(len(l.Corpora) == 0 || slices.ContainsFunc(l.Corpora, func(k string) bool { return slices.Contains(j.CorpusKeys, k) }))
 }

@@ -78,14 +78,6 @@ func texts(kept, of string) ([]string, error) {
 
 func at(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
 
-// position gives the place of a list to go on after: nil is its beginning.
-func position(p *account.Position) (created int64, id string) {
-	if p == nil {
-		return 1<<63 - 1, ""
-	}
-	return p.Created, p.ID
-}
-
 func orNull(s string) any {
 	return sql.NullString{String: s, Valid: s != ""}
 }

@@ -7,6 +7,7 @@ import (
 
 	"quarry/internal/account"
 	"quarry/internal/authz"
+	"quarry/internal/page"
 	"quarry/internal/store"
 	"quarry/internal/store/accounts"
 	"quarry/internal/store/corpora"
@@ -46,7 +47,7 @@ func BenchmarkListKeys(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	middle := &account.Position{Created: start.Add(2500 * time.Millisecond).UnixMicro()}
+	middle := page.At(start.Add(2500*time.Millisecond), "")
 	for _, c := range []struct {
 		name string
 		list account.KeyList

@@ -83,7 +83,7 @@ func (s *Store) ListClients(ctx context.Context, l account.ClientList) (page []a
 	}
 	err = s.db.Read(ctx, func(q store.Querier) error {
 		page, more = nil, false
-		created, last := position(l.After)
+		created, last := l.After.Bound()
 		for {
 			rows, err := q.QueryContext(ctx, `SELECT `+clientColumns+` FROM app_clients WHERE (created, id) < ($1, $2)
 				ORDER BY created DESC, id DESC LIMIT $3`, created, last, batch)

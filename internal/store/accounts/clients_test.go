@@ -202,7 +202,7 @@ func testListClients(t *testing.T, s stores) {
 			got = append(got, page...)
 			if more = next; more {
 				last := page[len(page)-1]
-				l.After = &account.Position{Created: last.Created.UnixMicro(), ID: string(last.ID)}
+				l.After = last.Position()
 			}
 		}
 		if diff := cmp.Diff(expected, got, cmpopts.EquateEmpty()); diff != "" {

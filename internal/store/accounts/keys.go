@@ -78,7 +78,7 @@ func (s *Store) GetKey(ctx context.Context, key id.APIKey) (account.Key, error) 
 
 // ListKeys gives up to l.Limit keys, newest first, and whether more follow.
 func (s *Store) ListKeys(ctx context.Context, l account.KeyList) (page []account.Key, more bool, err error) {
-	created, last := position(l.After)
+	created, last := l.After.Bound()
 	args := []any{created, last, l.Limit + 1}
 	where := "(created, id) < ($1, $2)"
 	for _, f := range []struct{ value, condition string }{

@@ -234,6 +234,6 @@ func walkKeys(t *testing.T, s stores, l account.KeyList) (out []account.Key) {
 			t.Fatalf("a page of %d keys says that more follow, limit %d", len(page), l.Limit)
 		}
 		last := page[len(page)-1]
-		l.After = &account.Position{Created: last.Created.UnixMicro(), ID: string(last.ID)}
+		l.After = last.Position()
 	}
 }

@@ -129,7 +129,7 @@ var reading = func() string {
 
 // ListUsers gives a page of users. See account.Users.
 func (s *Store) ListUsers(ctx context.Context, l account.UserList) (page []account.User, more bool, err error) {
-	created, id := position(l.After)
+	created, id := l.After.Bound()
 	args := []any{created, id, l.Limit + 1}
 	where := ""
 	if l.Corpus != "" {

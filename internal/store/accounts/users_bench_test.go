@@ -65,7 +65,7 @@ func BenchmarkListUsers(b *testing.B) {
 		b.Fatal(err)
 	}
 	last := page[len(page)-1]
-	after := &account.Position{Created: last.Created.UnixMicro(), ID: string(last.ID)}
+	after := last.Position()
 	for _, corpus := range []string{"", "c7"} {
 		b.Run("corpus="+corpus, func(b *testing.B) {
 			for b.Loop() {

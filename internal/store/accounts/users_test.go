@@ -97,7 +97,7 @@ func userPages(t *testing.T, s stores, l account.UserList) (names []string) {
 			return names
 		}
 		last := page[len(page)-1]
-		l.After = &account.Position{Created: last.Created.UnixMicro(), ID: string(last.ID)}
+		l.After = last.Position()
 	}
 	t.Fatal("the list does not end")
 	return nil

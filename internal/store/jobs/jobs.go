@@ -117,7 +117,7 @@ func (s *Store) List(ctx context.Context, l job.List) (page []job.Job, more bool
 	}
 	if l.Before != nil {
 		condition += fmt.Sprintf(" AND (created, id) < ($%d, $%d)", len(args)+1, len(args)+2)
-		args = append(args, l.Before.Created, string(l.Before.ID))
+		args = append(args, l.Before.Created, l.Before.ID)
 	}
 	if !l.After.IsZero() {
 		where("created > $%d", floor(l.After))

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 
 	"quarry/internal/id"
 	"quarry/internal/llm"
@@ -112,11 +111,8 @@ func (s *Store) List(ctx context.Context, q llm.List) (page []llm.LLM, more bool
 	if q.Match != nil {
 		batch = max(batch, matchBatch)
 	}
-	created, last := int64(math.MaxInt64), ""
-	if q.After != nil {
-		created, last = q.After.Created, string(q.After.ID)
-	}
-	for {
+	for after := q.After; ; {
+		created, last := after.Bound()
 		rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+shown+` FROM llms WHERE (created, id) < ($1, $2)
 			ORDER BY created DESC, id DESC LIMIT $3`, created, last, batch)
 		found, err := store.Collect(rows, err, scanRows)
@@ -134,7 +130,7 @@ func (s *Store) List(ctx context.Context, q llm.List) (page []llm.LLM, more bool
 		if len(found) < batch {
 			return page, false, nil
 		}
-		created, last = found[len(found)-1].Created.UnixMicro(), string(found[len(found)-1].ID)
+		after = found[len(found)-1].Position()
 	}
 }
 

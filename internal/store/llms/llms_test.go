@@ -279,8 +279,7 @@ func testList(t *testing.T, s fixture) {
 			}
 			all, more = append(all, page...), again
 			if again {
-				at := page[len(page)-1].Position()
-				q.After = &at
+				q.After = page[len(page)-1].Position()
 			}
 		}
 		if names(all) != c.want {

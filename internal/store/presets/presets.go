@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"quarry/internal/generate"
 	"quarry/internal/id"
+	"quarry/internal/page"
 	"quarry/internal/store"
 )
 
@@ -121,11 +121,8 @@ func (s *Store) Named(ctx context.Context, names ...string) ([]generate.Preset, 
 }
 
 // List gives presets after a place, newest first. See generate.PresetStore.
-func (s *Store) List(ctx context.Context, after *generate.PresetPosition, limit int) ([]generate.Preset, error) {
-	created, last := int64(math.MaxInt64), ""
-	if after != nil {
-		created, last = after.Created, string(after.ID)
-	}
+func (s *Store) List(ctx context.Context, after *page.Position, limit int) ([]generate.Preset, error) {
+	created, last := after.Bound()
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+shown+` FROM presets WHERE (created, id) < ($1, $2)
 		ORDER BY created DESC, id DESC LIMIT $3`, created, last, limit)
 	found, err := store.Collect(rows, err, scanRows)

@@ -15,6 +15,7 @@ import (
 
 	"quarry/internal/generate"
 	"quarry/internal/id"
+	"quarry/internal/page"
 	"quarry/internal/store"
 	"quarry/internal/store/presets"
 	"quarry/internal/store/storetest"
@@ -221,18 +222,17 @@ func testList(t *testing.T, s *presets.Store) {
 	slices.Reverse(want)
 	for _, limit := range []int{1, 3, 7, 100} {
 		var got []string
-		var after *generate.PresetPosition
+		var after *page.Position
 		for {
-			page, err := s.List(t.Context(), after, limit)
-			if err != nil || len(page) > limit {
-				t.Fatalf("%d presets, %v", len(page), err)
+			found, err := s.List(t.Context(), after, limit)
+			if err != nil || len(found) > limit {
+				t.Fatalf("%d presets, %v", len(found), err)
 			}
-			for _, p := range page {
+			for _, p := range found {
 				got = append(got, fmt.Sprintf("%d %s", p.Created.UnixMicro(), p.ID))
-				at := p.Position()
-				after = &at
+				after = p.Position()
 			}
-			if len(page) < limit {
+			if len(found) < limit {
 				break
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -124,12 +123,9 @@ func (s *Store) List(ctx context.Context, l history.List) (page []history.Summar
 // listed gives the conditions of a list.
 func listed(l history.List) *conditions {
 	c := &conditions{}
-	after := history.Position{Started: math.MaxInt64}
-	if l.After != nil {
-		after = *l.After
-	}
+	started, id := l.After.Bound()
 	c.all = append(c.all, fmt.Sprintf(`(q.started, q.id) < ($%d, $%d)`, len(c.args)+1, len(c.args)+2))
-	c.args = append(c.args, after.Started, after.ID)
+	c.args = append(c.args, started, id)
 	if l.Corpus != "" {
 		c.args = append(c.args, l.Corpus)
 		c.all = append(c.all, fmt.Sprintf(`EXISTS (SELECT 1 FROM query_corpora qc WHERE qc.query_no = q.no AND qc.corpus_key = $%d)`, len(c.args)))

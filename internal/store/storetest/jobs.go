@@ -14,6 +14,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/job"
+	"quarry/internal/page"
 	"quarry/internal/testkit"
 )
 
@@ -148,7 +149,7 @@ func testListJobs(t *testing.T, s job.Store) {
 	}{
 		{"all", job.List{Limit: 9}, []id.Job{"job_c", "job_b", "job_B", "job_a"}, false},
 		{"first two", job.List{Limit: 2}, []id.Job{"job_c", "job_b"}, true},
-		{"after them", job.List{Limit: 2, Before: &job.Position{Created: at(2).UnixMicro(), ID: "job_b"}}, []id.Job{"job_B", "job_a"}, false},
+		{"after them", job.List{Limit: 2, Before: page.At(at(2), "job_b")}, []id.Job{"job_B", "job_a"}, false},
 		{"none", job.List{}, nil, false},
 		{"of x", job.List{Limit: 9, Corpora: []string{"x"}}, []id.Job{"job_B", "job_a"}, false},
 		{"of x or y", job.List{Limit: 9, Corpora: []string{"x", "y", "none"}}, []id.Job{"job_c", "job_B", "job_a"}, false},

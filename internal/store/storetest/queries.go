@@ -15,6 +15,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/history"
 	"quarry/internal/id"
+	"quarry/internal/page"
 	"quarry/internal/retrieve"
 )
 
@@ -92,21 +93,21 @@ func testSaveQuery(t *testing.T, s Stores) {
 func listAll(t *testing.T, s Stores, l history.List) (texts []string) {
 	t.Helper()
 	for range 100 {
-		page, more, err := s.Queries.List(t.Context(), l)
+		found, more, err := s.Queries.List(t.Context(), l)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(page) > l.Limit {
-			t.Fatalf("%d queries on a page of %d", len(page), l.Limit)
+		if len(found) > l.Limit {
+			t.Fatalf("%d queries on a page of %d", len(found), l.Limit)
 		}
-		for _, q := range page {
+		for _, q := range found {
 			texts = append(texts, q.Text)
 		}
 		if !more {
 			return texts
 		}
-		last := page[len(page)-1]
-		l.After = &history.Position{Started: last.Started.UnixMicro(), ID: string(last.ID)}
+		last := found[len(found)-1]
+		l.After = page.At(last.Started, last.ID)
 	}
 	t.Fatal("the list does not end")
 	return nil

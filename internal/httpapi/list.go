@@ -1,0 +1,42 @@
+package httpapi
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"quarry/internal/fault"
+	"quarry/internal/page"
+)
+
+// Scope names the list that was asked for with the filters among names that the request states.
+func (c *Call) Scope(names ...string) page.Scope {
+	scope := page.Scope{Operation: c.Op.ID, Filters: map[string]string{}}
+	for _, name := range names {
+		if v := c.Query.Get(name); v != "" {
+			scope.Filters[name] = v
+		}
+	}
+	return scope
+}
+
+// Limit gives the size of the page asked for, which the chain has checked, and otherwise where none is.
+func (c *Call) Limit(otherwise int) int {
+	if v := c.Query.Get("limit"); v != "" {
+		n, _ := strconv.Atoi(v)
+		return n
+	}
+	return otherwise
+}
+
+// Pattern reads the filter that is a regular expression; an empty one is nil, for all.
+func Pattern(filter string) (*regexp.Regexp, error) {
+	if filter == "" {
+		return nil, nil
+	}
+	match, err := regexp.Compile(filter)
+	if err != nil {
+		return nil, fault.InvalidField("query.filter", "is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	return match, nil
+}

@@ -1,0 +1,45 @@
+package httpapi_test
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/api"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/page"
+)
+
+// TestList proves that a list is named with the filters stated alone, and that its limit has a value where none is.
+func TestList(t *testing.T) {
+	t.Parallel()
+	c := &httpapi.Call{Op: &api.Operation{ID: "listJobs"}, Query: url.Values{"after": {"x"}, "state": {""}, "other": {"y"}}}
+	want := page.Scope{Operation: "listJobs", Filters: map[string]string{"after": "x"}}
+	if diff := cmp.Diff(want, c.Scope("after", "state", "actor")); diff != "" {
+		t.Error(diff)
+	}
+	if got := c.Limit(10); got != 10 {
+		t.Errorf("no limit is %d", got)
+	}
+	c.Query.Set("limit", "7")
+	if got := c.Limit(10); got != 7 {
+		t.Errorf("limit 7 is %d", got)
+	}
+}
+
+// TestPattern proves that no filter is no expression, and that one that can't be read is a fault of query.filter.
+func TestPattern(t *testing.T) {
+	t.Parallel()
+	if match, err := httpapi.Pattern(""); match != nil || err != nil {
+		t.Errorf("no filter is %v, %v", match, err)
+	}
+	if match, err := httpapi.Pattern("^a.c$"); err != nil || !match.MatchString("abc") {
+		t.Errorf("^a.c$ is %v, %v", match, err)
+	}
+	_, err := httpapi.Pattern("a(")
+	if f, ok := fault.As(err); !ok || f.Fields["query.filter"] != "is not a regular expression: missing closing ): `a(`" {
+		t.Errorf("a( is %v", err)
+	}
+}
