@@ -67,7 +67,9 @@ func (m *Memory) List(_ context.Context, l job.List) (page []job.Job, more bool,
 			page = append(page, j)
 		}
 	}
-	slices.SortFunc(page, func(a, b job.Job) int { return -cmp.Or(cmp.Compare(a.Created.UnixMicro(), b.Created.UnixMicro()), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(page, func(a, b job.Job) int {
+		return -cmp.Or(cmp.Compare(a.Created.UnixMicro(), b.Created.UnixMicro()), cmp.Compare(a.ID, b.ID))
+	})
 	if l.Limit = max(l.Limit, 0); len(page) > l.Limit {
 		return page[:l.Limit], l.Limit > 0, nil
 	}
