@@ -9,14 +9,11 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 	"quarry/internal/opt"
-	"quarry/internal/seal"
 	"quarry/internal/store"
 	"quarry/internal/store/llms"
-	"quarry/internal/store/secrets"
 	"quarry/internal/store/storetest"
 	"quarry/internal/usage"
 	"quarry/internal/usage/usagetest"
-	"quarry/internal/vault"
 )
 
 // echo is a provider that answers with what its connection is.
@@ -86,15 +83,7 @@ type node struct {
 func nodes(t *testing.T, n int, aliases ...string) []*node {
 	t.Helper()
 	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
-	key := seal.NewKey()
-	ring, err := seal.NewKeyring([]seal.Key{key}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if done, err := secrets.NewRows(db).Register(t.Context(), "", vault.Registered{ID: key.ID(), Proof: []byte("p")}); err != nil || !done {
-		t.Fatalf("register the key: %v, %v", done, err)
-	}
-	rows := llms.New(db, secrets.New(db, ring))
+	rows := llms.New(db, storetest.Secrets(t, db))
 	out := make([]*node, n)
 	for i := range out {
 		one := &node{db: db, dialer: &dialer{}, prober: &prober{}, counters: usage.NewCounters(new(usagetest.Memory), slog.New(slog.DiscardHandler))}

@@ -30,15 +30,7 @@ type stores struct {
 
 // onBoth runs each test on an empty database of either kind.
 func onBoth(t *testing.T, tests map[string]func(*testing.T, stores)) {
-	storetest.OnBoth(t, func(t *testing.T, config func(testing.TB) store.Config) {
-		for name, test := range tests {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				db := storetest.Open(t, config(t))
-				test(t, stores{accounts.New(db), corpora.New(db)})
-			})
-		}
-	})
+	storetest.Each(t, func(_ *testing.T, db *store.DB) stores { return stores{accounts.New(db), corpora.New(db)} }, tests)
 }
 
 func create(t *testing.T, s stores, key string) {

@@ -12,19 +12,25 @@ import (
 	"quarry/internal/id"
 	"quarry/internal/llm"
 	"quarry/internal/store"
+	"quarry/internal/store/named"
 	"quarry/internal/store/secrets"
 )
 
 // Store is the llm.Store over a database.
 type Store struct {
 	db      *store.DB
+	rows    named.Table[llm.LLM]
 	secrets *secrets.Store
 }
 
 var _ llm.Store = (*Store)(nil)
 
 // New gives a store over db that keeps credentials in sealed.
-func New(db *store.DB, sealed *secrets.Store) *Store { return &Store{db, sealed} }
+func New(db *store.DB, sealed *secrets.Store) *Store {
+	return &Store{db, named.Table[llm.LLM]{
+		DB: db, Kind: "llm", Columns: columns, What: "language model", None: llm.ErrNone, Taken: llm.ErrTaken, Write: row, Read: scan,
+	}, sealed}
+}
 
 // secretName is where the credentials of a model are sealed.
 func secretName(l id.LLM) string { return "llm/" + string(l) + "/auth" }
@@ -35,23 +41,10 @@ const matchBatch = 200
 // Create writes a model with its credentials. See llm.Store.
 func (s *Store) Create(ctx context.Context, l llm.LLM, auth *llm.Auth) error {
 	return s.db.Write(ctx, func(tx *store.Tx) error {
-		values, err := row(&l)
-		if err != nil {
+		if err := s.rows.Insert(tx, &l, l.Default); err != nil {
 			return err
 		}
-		var made string
-		err = tx.QueryRow(`INSERT INTO llms (`+columns+`) VALUES (`+store.List(1, len(values))+`) ON CONFLICT (name) DO NOTHING RETURNING id`,
-			values...).Scan(&made)
-		if errors.Is(err, sql.ErrNoRows) {
-			return llm.ErrTaken
-		}
-		if err != nil {
-			return fmt.Errorf("write language model: %w", err)
-		}
-		if err := s.putAuth(tx, l.ID, auth); err != nil {
-			return err
-		}
-		return setDefault(tx, &l)
+		return s.putAuth(tx, l.ID, auth)
 	})
 }
 
@@ -66,43 +59,14 @@ func (s *Store) putAuth(tx *store.Tx, l id.LLM, auth *llm.Auth) error {
 	return s.secrets.Put(tx, secretName(l), plain)
 }
 
-// setDefault makes a model the default one, or takes that from it.
-func setDefault(tx *store.Tx, l *llm.LLM) error {
-	query := `DELETE FROM default_llm WHERE llm = $1`
-	if l.Default {
-		query = `INSERT INTO default_llm (one, llm) VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET llm = excluded.llm`
-	}
-	if err := tx.Exec(query, string(l.ID)); err != nil {
-		return fmt.Errorf("set the default language model: %w", err)
-	}
-	return nil
-}
-
 // Get gives a model. See llm.Store.
 func (s *Store) Get(ctx context.Context, l id.LLM) (llm.LLM, error) {
-	found, err := scan(s.db.Reader().QueryRowContext(ctx, `SELECT `+shown+` FROM llms WHERE id = $1`, string(l)))
-	if errors.Is(err, sql.ErrNoRows) {
-		return llm.LLM{}, llm.ErrNone
-	}
-	if err != nil {
-		return llm.LLM{}, fmt.Errorf("read language model: %w", store.Translate(err))
-	}
-	return found, nil
+	return s.rows.Get(ctx, string(l))
 }
 
 // Named gives the models of these names and the default one. See llm.Store.
 func (s *Store) Named(ctx context.Context, names ...string) ([]llm.LLM, error) {
-	args := make([]any, len(names))
-	for i, n := range names {
-		args[i] = n
-	}
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+shown+` FROM llms
-		WHERE name IN (`+store.List(1, len(args))+`) OR id IN (SELECT llm FROM default_llm)`, args...)
-	found, err := store.Collect(rows, err, scanRows)
-	if err != nil {
-		return nil, fmt.Errorf("read language models: %w", err)
-	}
-	return found, nil
+	return s.rows.Named(ctx, names...)
 }
 
 // List gives a page of models. See llm.Store.
@@ -112,12 +76,9 @@ func (s *Store) List(ctx context.Context, q llm.List) (page []llm.LLM, more bool
 		batch = max(batch, matchBatch)
 	}
 	for after := q.After; ; {
-		created, last := after.Bound()
-		rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+shown+` FROM llms WHERE (created, id) < ($1, $2)
-			ORDER BY created DESC, id DESC LIMIT $3`, created, last, batch)
-		found, err := store.Collect(rows, err, scanRows)
+		found, err := s.rows.After(ctx, after, batch)
 		if err != nil {
-			return nil, false, fmt.Errorf("list language models: %w", err)
+			return nil, false, err
 		}
 		for i := range found {
 			if q.Matches(&found[i]) {
@@ -157,7 +118,7 @@ func (s *Store) Update(ctx context.Context, l llm.LLM, keep bool, auth *llm.Auth
 				return err
 			}
 		}
-		return setDefault(tx, &l)
+		return s.rows.SetDefault(tx, string(l.ID), l.Default)
 	})
 	if err != nil {
 		return llm.LLM{}, err
@@ -180,13 +141,8 @@ func missing(tx *store.Tx, l id.LLM) error {
 // Delete removes a model with its credentials. See llm.Store.
 func (s *Store) Delete(ctx context.Context, l id.LLM) error {
 	return s.db.Write(ctx, func(tx *store.Tx) error {
-		var gone string
-		err := tx.QueryRow(`DELETE FROM llms WHERE id = $1 RETURNING id`, string(l)).Scan(&gone)
-		if errors.Is(err, sql.ErrNoRows) {
-			return llm.ErrNone
-		}
-		if err != nil {
-			return fmt.Errorf("delete language model: %w", err)
+		if _, err := s.rows.Delete(tx, string(l)); err != nil {
+			return err
 		}
 		return s.secrets.DeleteOne(tx, secretName(l))
 	})

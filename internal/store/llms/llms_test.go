@@ -18,33 +18,20 @@ import (
 
 	"quarry/internal/id"
 	"quarry/internal/llm"
-	"quarry/internal/seal"
 	"quarry/internal/store"
 	"quarry/internal/store/llms"
-	"quarry/internal/store/secrets"
 	"quarry/internal/store/storetest"
 	"quarry/internal/usage"
-	"quarry/internal/vault"
 )
 
 // The store of language models keeps the promises of llm.Store on both databases.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.OnBoth(t, func(t *testing.T, config func(testing.TB) store.Config) {
-		for _, c := range []struct {
-			name string
-			test func(*testing.T, fixture)
-		}{
-			{"create and get", testCreate}, {"taken name", testTaken}, {"taken at once", testTakenAtOnce},
-			{"named", testNamed}, {"default", testDefault}, {"defaults at once", testDefaultsAtOnce}, {"list", testList},
-			{"update", testUpdate}, {"update at once", testUpdateAtOnce}, {"delete", testDelete},
-			{"credentials", testAuth}, {"nothing in plain", testNothingPlain}, {"broken rows", testBroken},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				c.test(t, open(t, config(t)))
-			})
-		}
+	storetest.Each(t, open, map[string]func(*testing.T, fixture){
+		"create and get": testCreate, "taken name": testTaken, "taken at once": testTakenAtOnce,
+		"named": testNamed, "default": testDefault, "defaults at once": testDefaultsAtOnce, "list": testList,
+		"update": testUpdate, "update at once": testUpdateAtOnce, "delete": testDelete,
+		"credentials": testAuth, "nothing in plain": testNothingPlain, "broken rows": testBroken,
 	})
 }
 
@@ -53,18 +40,9 @@ type fixture struct {
 	db *store.DB
 }
 
-func open(t *testing.T, c store.Config) fixture {
+func open(t *testing.T, db *store.DB) fixture {
 	t.Helper()
-	db := storetest.Open(t, c)
-	key := seal.NewKey()
-	ring, err := seal.NewKeyring([]seal.Key{key}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if done, err := secrets.NewRows(db).Register(t.Context(), "", vault.Registered{ID: key.ID(), Proof: []byte("p")}); err != nil || !done {
-		t.Fatalf("register the key: %v, %v", done, err)
-	}
-	return fixture{llms.New(db, secrets.New(db, ring)), db}
+	return fixture{llms.New(db, storetest.Secrets(t, db)), db}
 }
 
 // model gives a model to create, with every member set; n tells its age.

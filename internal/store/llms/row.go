@@ -1,20 +1,17 @@
 package llms
 
 import (
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"time"
 
 	"quarry/internal/llm"
+	"quarry/internal/store/named"
 )
 
 // columns is what row writes, in its order; the id comes first.
 const columns = `id, name, description, enabled, type, model, uri, auth, headers, idle, parameters, capabilities,
 	rps, input_minute, input_day, input_month, output_minute, output_day, output_month, revision, created, updated`
-
-// shown is what scan reads, in its order.
-const shown = columns + `, EXISTS (SELECT 1 FROM default_llm WHERE llm = llms.id)`
 
 // capabilities is how stated capabilities are stored.
 type capabilities struct {
@@ -47,13 +44,8 @@ func row(l *llm.LLM) ([]any, error) {
 	}, nil
 }
 
-// scanner is one row, alone or among others.
-type scanner interface{ Scan(into ...any) error }
-
-func scanRows(r *sql.Rows) (llm.LLM, error) { return scan(r) }
-
 // scan reads a row. One that does not make sense is marked and costs none of the others.
-func scan(r scanner) (l llm.LLM, err error) {
+func scan(r named.Row) (l llm.LLM, err error) {
 	var auth, headers, parameters, stated string
 	var idle, created, updated int64
 	q := &l.Quota

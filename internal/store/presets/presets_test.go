@@ -24,19 +24,9 @@ import (
 // The store of presets keeps the promises of generate.PresetStore on both databases.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.OnBoth(t, func(t *testing.T, config func(testing.TB) store.Config) {
-		for _, c := range []struct {
-			name string
-			test func(*testing.T, *presets.Store)
-		}{
-			{"create and get", testCreate}, {"taken", testTaken}, {"taken at once", testTakenAtOnce}, {"named", testNamed},
-			{"default", testDefault}, {"defaults at once", testDefaultsAtOnce}, {"list", testList}, {"replace", testReplace}, {"delete", testDelete},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				c.test(t, presets.New(storetest.Open(t, config(t))))
-			})
-		}
+	storetest.Each(t, func(_ *testing.T, db *store.DB) *presets.Store { return presets.New(db) }, map[string]func(*testing.T, *presets.Store){
+		"create and get": testCreate, "taken": testTaken, "taken at once": testTakenAtOnce, "named": testNamed,
+		"default": testDefault, "defaults at once": testDefaultsAtOnce, "list": testList, "replace": testReplace, "delete": testDelete,
 	})
 }
 

@@ -22,21 +22,11 @@ import (
 // The store of sealed values and the register of their keys keep their comments' promises on both databases.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
-	storetest.OnBoth(t, func(t *testing.T, config func(testing.TB) store.Config) {
-		for _, c := range []struct {
-			name string
-			test func(*testing.T, *store.DB)
-		}{
-			{"put and get", testPutSecret}, {"list and delete", testListSecrets}, {"nothing in plain", testNothingPlain},
-			{"register", testRegister}, {"register at once", testRegisterAtOnce}, {"seal anew", testSealAnew},
-			{"a late write", testLateWrite}, {"names", testSecretNames}, {"kills", testRotationStops},
-			{"a foreign key file", testForeignFile},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				c.test(t, storetest.Open(t, config(t)))
-			})
-		}
+	storetest.Each(t, func(_ *testing.T, db *store.DB) *store.DB { return db }, map[string]func(*testing.T, *store.DB){
+		"put and get": testPutSecret, "list and delete": testListSecrets, "nothing in plain": testNothingPlain,
+		"register": testRegister, "register at once": testRegisterAtOnce, "seal anew": testSealAnew,
+		"a late write": testLateWrite, "names": testSecretNames, "kills": testRotationStops,
+		"a foreign key file": testForeignFile,
 	})
 }
 

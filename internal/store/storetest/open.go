@@ -3,7 +3,10 @@ package storetest
 import (
 	"testing"
 
+	"quarry/internal/seal"
 	"quarry/internal/store"
+	"quarry/internal/store/secrets"
+	"quarry/internal/vault"
 )
 
 // Open opens a database and closes it with the test.
@@ -33,4 +36,26 @@ func OnBoth(t *testing.T, test func(t *testing.T, config func(testing.TB) store.
 		Postgres(t) // skips here rather than in every case
 		test(t, func(t testing.TB) store.Config { return store.Config{URL: Postgres(t)} })
 	})
+}
+
+// Each runs tests in parallel as OnBoth does, each on what open gives for an empty database.
+func Each[S any](t *testing.T, open func(*testing.T, *store.DB) S, tests map[string]func(*testing.T, S)) {
+	OnBoth(t, func(t *testing.T, config func(testing.TB) store.Config) {
+		for name, test := range tests {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(t, open(t, Open(t, config(t))))
+			})
+		}
+	})
+}
+
+// Secrets gives the store of sealed values of a database, under a key made for it.
+func Secrets(t testing.TB, db *store.DB) *secrets.Store {
+	t.Helper()
+	v, err := vault.Open(t.Context(), vault.Config{Rows: secrets.NewRows(db), Keys: []seal.Key{seal.NewKey()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secrets.New(db, v.Keyring())
 }

@@ -5,14 +5,12 @@ import (
 
 	"quarry/internal/job"
 	"quarry/internal/job/jobtest"
-	"quarry/internal/seal"
 	"quarry/internal/store"
 	"quarry/internal/store/accounts"
 	"quarry/internal/store/corpora"
 	"quarry/internal/store/documents"
 	"quarry/internal/store/jobs"
 	"quarry/internal/store/queries"
-	"quarry/internal/store/secrets"
 	"quarry/internal/store/signing"
 	"quarry/internal/store/storetest"
 	"quarry/internal/store/usages"
@@ -20,7 +18,6 @@ import (
 	"quarry/internal/token/tokentest"
 	"quarry/internal/usage"
 	"quarry/internal/usage/usagetest"
-	"quarry/internal/vault"
 )
 
 // The SQL stores keep their interfaces' promises on SQLite.
@@ -71,9 +68,5 @@ func open(t testing.TB, c store.Config) storetest.Stores {
 func keys(t testing.TB, c store.Config) token.Store {
 	t.Helper()
 	db := storetest.Open(t, c)
-	v, err := vault.Open(t.Context(), vault.Config{Rows: secrets.NewRows(db), Keys: []seal.Key{seal.NewKey()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signing.New(db, secrets.New(db, v.Keyring()))
+	return signing.New(db, storetest.Secrets(t, db))
 }

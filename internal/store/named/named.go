@@ -1,0 +1,118 @@
+// Package named keeps things of a kind in SQL that have an id, a name that no other has, an age, and of which one at
+// the most is the default one. It knows no columns beside these. The stores of language models and of presets call it.
+package named
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"quarry/internal/page"
+	"quarry/internal/store"
+)
+
+// Row is what is read of one thing.
+type Row interface{ Scan(into ...any) error }
+
+// Table is the things of a kind. The rows of the kind llm stand in the table llms; the one row of default_llm holds in
+// its column llm the id of the default one.
+type Table[T any] struct {
+	DB      *store.DB
+	Kind    string
+	Columns string // those that Write gives; id comes first, name and created (microseconds since 1970) are among them
+	What    string // what errors call one; they put an s behind it for several
+	None    error  // there is none of the id
+	Taken   error  // another has the name
+	// Write gives the values of Columns.
+	Write func(*T) ([]any, error)
+	// Read reads Columns and, behind them, whether the thing is the default one.
+	Read func(Row) (T, error)
+}
+
+func (t *Table[T]) read() string {
+	return `SELECT ` + t.Columns + `, ` + t.preferred() + ` FROM ` + t.Kind + `s `
+}
+
+func (t *Table[T]) preferred() string {
+	return `id IN (SELECT ` + t.Kind + ` FROM default_` + t.Kind + `)`
+}
+
+func (t *Table[T]) several(ctx context.Context, query string, args ...any) ([]T, error) {
+	rows, err := t.DB.Reader().QueryContext(ctx, t.read()+query, args...)
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (T, error) { return t.Read(r) })
+	if err != nil {
+		return nil, fmt.Errorf("read %ss: %w", t.What, err)
+	}
+	return found, nil
+}
+
+// Get gives the one of an id.
+func (t *Table[T]) Get(ctx context.Context, id string) (found T, err error) {
+	found, err = t.Read(t.DB.Reader().QueryRowContext(ctx, t.read()+`WHERE id = $1`, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return found, t.None
+	}
+	if err != nil {
+		return found, fmt.Errorf("read %s: %w", t.What, store.Translate(err))
+	}
+	return found, nil
+}
+
+// Named gives those of these names and the default one, each once, in no order.
+func (t *Table[T]) Named(ctx context.Context, names ...string) ([]T, error) {
+	args := make([]any, len(names))
+	for i, n := range names {
+		args[i] = n
+	}
+	return t.several(ctx, `WHERE name IN (`+store.List(1, len(args))+`) OR `+t.preferred(), args...)
+}
+
+// After gives those that follow a place, newest first, limit at the most.
+func (t *Table[T]) After(ctx context.Context, after *page.Position, limit int) ([]T, error) {
+	created, last := after.Bound()
+	return t.several(ctx, `WHERE (created, id) < ($1, $2) ORDER BY created DESC, id DESC LIMIT $3`, created, last, limit)
+}
+
+// Insert writes a new one; see SetDefault.
+func (t *Table[T]) Insert(tx *store.Tx, v *T, preferred bool) error {
+	values, err := t.Write(v)
+	if err != nil {
+		return err
+	}
+	var made string
+	err = tx.QueryRow(`INSERT INTO `+t.Kind+`s (`+t.Columns+`) VALUES (`+store.List(1, len(values))+`)
+		ON CONFLICT (name) DO NOTHING RETURNING id`, values...).Scan(&made)
+	if errors.Is(err, sql.ErrNoRows) {
+		return t.Taken
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", t.What, err)
+	}
+	return t.SetDefault(tx, made, preferred)
+}
+
+// SetDefault makes the one of an id the default one, or takes that from it.
+func (t *Table[T]) SetDefault(tx *store.Tx, id string, preferred bool) error {
+	query := `DELETE FROM default_` + t.Kind + ` WHERE ` + t.Kind + ` = $1`
+	if preferred {
+		query = `INSERT INTO default_` + t.Kind + ` (one, ` + t.Kind + `) VALUES (1, $1)
+			ON CONFLICT (one) DO UPDATE SET ` + t.Kind + ` = excluded.` + t.Kind
+	}
+	if err := tx.Exec(query, id); err != nil {
+		return fmt.Errorf("set the default %s: %w", t.What, err)
+	}
+	return nil
+}
+
+// Delete removes the one of an id, which is the default one no more, and gives when it was made.
+func (t *Table[T]) Delete(tx *store.Tx, id string) (created int64, err error) {
+	err = tx.QueryRow(`DELETE FROM `+t.Kind+`s WHERE id = $1 RETURNING created`, id).Scan(&created)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, t.None
+	}
+	if err != nil {
+		return 0, fmt.Errorf("delete %s: %w", t.What, err)
+	}
+	return created, nil
+}
