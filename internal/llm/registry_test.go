@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"quarry/internal/fault"
+	"quarry/internal/id"
 	"quarry/internal/llm"
 	"quarry/internal/opt"
 	"quarry/internal/store"
@@ -77,6 +78,7 @@ type node struct {
 	counters *usage.Counters
 	prober   *prober
 	db       *store.DB
+	rows     *llms.Store
 }
 
 // nodes gives services over one SQLite database.
@@ -86,7 +88,7 @@ func nodes(t *testing.T, n int, aliases ...string) []*node {
 	rows := llms.New(db, storetest.Secrets(t, db))
 	out := make([]*node, n)
 	for i := range out {
-		one := &node{db: db, dialer: &dialer{}, prober: &prober{}, counters: usage.NewCounters(new(usagetest.Memory), slog.New(slog.DiscardHandler))}
+		one := &node{db: db, rows: rows, dialer: &dialer{}, prober: &prober{}, counters: usage.NewCounters(new(usagetest.Memory), slog.New(slog.DiscardHandler))}
 		one.Service = llm.New(llm.Config{
 			Store: rows, Dialer: one.dialer, Prober: one.prober, Counters: one.counters, Aliases: aliases,
 			Builtin: echo{c: llm.Connection{Model: "builtin"}, calls: func(llm.Connection, llm.Request) {}},
@@ -182,3 +184,40 @@ func TestNames(t *testing.T) {
 }
 
 func some[T any](v T) opt.Field[T] { return opt.Some(v) }
+
+// changing is a store in which a model is changed right before its credentials are read, once.
+type changing struct {
+	llm.Store
+	change func()
+}
+
+// Auth implements llm.Store.
+func (c *changing) Auth(ctx context.Context, l id.LLM) (*llm.Auth, error) {
+	if change := c.change; change != nil {
+		c.change = nil
+		change()
+	}
+	return c.Store.Auth(ctx, l)
+}
+
+// TestCredentialsStayWithTheirAddress proves that a model whose address and credentials change while it is opened is
+// opened with both as they are now: the new credentials never go to the old address.
+func TestCredentialsStayWithTheirAddress(t *testing.T) {
+	t.Parallel()
+	n := nodes(t, 1)[0]
+	create(t, n, func(c *llm.Create) { c.Auth = &llm.Auth{Type: llm.Bearer, Token: "old-token"} })
+	store := &changing{Store: n.rows, change: func() {
+		fresh := &llm.Auth{Type: llm.Bearer, Token: "new-token"}
+		if _, err := n.Update(t.Context(), "local", llm.Patch{URI: some("http://b.test/v1/chat/completions"), Auth: fresh}); err != nil {
+			t.Error(err)
+		}
+	}}
+	d := &dialer{}
+	other := llm.New(llm.Config{Store: store, Dialer: d, Counters: n.counters})
+	if _, err := other.Model(t.Context(), "local"); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.opened) != 1 || d.opened[0].URI != "http://b.test/v1/chat/completions" || d.opened[0].Auth.Token != "new-token" {
+		t.Errorf("opened %+v", d.opened)
+	}
+}

@@ -133,17 +133,9 @@ func (s *Service) line(ctx context.Context, l LLM) (*line, error) {
 	if kept != nil && kept.revision == l.Revision {
 		return kept, nil
 	}
-	auth, err := s.store.Auth(ctx, l.ID)
-	if errors.Is(err, ErrNone) { // deleted since its row was read
-		return nil, refuse("there is no language model %q any more", l.Name)
-	}
+	l, p, err := s.dial(ctx, l)
 	if err != nil {
-		return nil, fmt.Errorf("read credentials of language model %s: %w", l.ID, err)
-	}
-	p, err := s.dialer.Open(l.connection(auth))
-	if err != nil {
-		// What is stored was dialed before it was stored, so this is not what the caller has sent.
-		return nil, fmt.Errorf("open language model %s: %w", l.ID, hidden{err})
+		return nil, err
 	}
 	fresh := &line{revision: l.Revision, provider: p, rps: l.RPS}
 	if kept != nil && kept.rps == l.RPS {
@@ -164,6 +156,29 @@ func (s *Service) line(ctx context.Context, l LLM) (*line, error) {
 	}
 	s.open[l.ID] = fresh
 	return fresh, nil
+}
+
+// dial opens a connection to a model as its row is by now.
+func (s *Service) dial(ctx context.Context, l LLM) (LLM, Provider, error) {
+	auth, err := s.store.Auth(ctx, l.ID)
+	var now LLM
+	if err == nil {
+		now, err = s.store.Get(ctx, l.ID)
+	}
+	switch {
+	case errors.Is(err, ErrNone): // deleted since its row was read
+		return l, nil, refuse("there is no language model %q any more", l.Name)
+	case err != nil:
+		return l, nil, fmt.Errorf("read credentials of language model %s: %w", l.ID, err)
+	case now.Revision != l.Revision: // a change between the two reads would send its credentials to the old address
+		return s.dial(ctx, now)
+	}
+	p, err := s.dialer.Open(l.connection(auth))
+	if err != nil {
+		// What is stored was dialed before it was stored, so this is not what the caller has sent.
+		return l, nil, fmt.Errorf("open language model %s: %w", l.ID, hidden{err})
+	}
+	return l, p, nil
 }
 
 // forget closes the connection to a model that is gone.
