@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"quarry/internal/evaluate"
 	"quarry/internal/verify"
 )
 
@@ -65,18 +62,15 @@ func (c *judged) label(text string) bool {
 
 func readSets(data string) ([]*set, error) {
 	qags := &set{name: "qags"}
-	err := lines(filepath.Join(data, "qags", "summaries.jsonl.gz"), func(line []byte) error {
-		var r struct {
-			Source, Summary string
-			Sentences       []struct {
-				Sentence   string
-				Consistent bool
-			}
+	type summary struct {
+		Source, Summary string
+		Sentences       []struct {
+			Sentence   string
 			Consistent bool
 		}
-		if err := json.Unmarshal(line, &r); err != nil {
-			return err
-		}
+		Consistent bool
+	}
+	err := evaluate.Each(filepath.Join(data, "qags", "summaries.jsonl"), func(r summary) error {
 		c := &judged{Source: r.Source, Text: r.Summary, Supported: r.Consistent}
 		for _, s := range r.Sentences {
 			c.sentences = append(c.sentences, labelled{s.Sentence, s.Consistent})
@@ -90,11 +84,8 @@ func readSets(data string) ([]*set, error) {
 	out := []*set{qags}
 	for _, name := range []string{"climate-fever-pairs", "scifact-claims"} {
 		s := &set{name: name}
-		err := lines(filepath.Join(data, name, "pairs.jsonl.gz"), func(line []byte) error {
-			var r struct{ Source, Claim, Label string }
-			if err := json.Unmarshal(line, &r); err != nil {
-				return err
-			}
+		type pair struct{ Source, Claim, Label string }
+		err := evaluate.Each(filepath.Join(data, name, "pairs.jsonl"), func(r pair) error {
 			s.cases = append(s.cases, &judged{
 				Source: r.Source, Text: r.Claim, Supported: strings.HasPrefix(r.Label, "SUPPORT"),
 				Refuted: r.Label == "REFUTES" || r.Label == "CONTRADICT",
@@ -107,24 +98,4 @@ func readSets(data string) ([]*set, error) {
 		out = append(out, s)
 	}
 	return out, nil
-}
-
-func lines(file string, each func([]byte) error) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return err
-	}
-	scan := bufio.NewScanner(z)
-	scan.Buffer(nil, 1<<26)
-	for scan.Scan() {
-		if err := each(scan.Bytes()); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-	}
-	return scan.Err()
 }

@@ -1,20 +1,17 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"quarry/internal/evaluate"
 )
 
 // sources are files under the data folder, each with texts of another kind or language.
 var sources = []string{
-	"scifact/corpus.jsonl.gz", "cranfield/corpus.jsonl.gz", "cacm/corpus.jsonl.gz", "cisi/corpus.jsonl.gz", "pubmedqa/corpus.jsonl.gz",
-	"win32docs/documents-0.jsonl.gz", "xquad/en/corpus.jsonl.gz", "xquad/de/corpus.jsonl.gz", "xquad/ru/corpus.jsonl.gz", "xquad/zh/corpus.jsonl.gz",
+	"scifact/corpus.jsonl", "cranfield/corpus.jsonl", "cacm/corpus.jsonl", "cisi/corpus.jsonl", "pubmedqa/corpus.jsonl",
+	"win32docs/documents-0.jsonl", "xquad/en/corpus.jsonl", "xquad/de/corpus.jsonl", "xquad/ru/corpus.jsonl", "xquad/zh/corpus.jsonl",
 	"xquad/en/queries.jsonl", "scifact/queries.jsonl", "pubmedqa/queries.jsonl", "xquad/es/queries.jsonl",
 }
 
@@ -34,31 +31,16 @@ func sample(dir string, n int) ([]string, error) {
 
 // read takes n texts spread over a file of JSON lines.
 func read(path string, n int) ([]string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var r io.Reader = f
-	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-	}
+	type text struct{ Title, Text string }
 	var all []string
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		var d struct{ Title, Text string }
-		if err := json.Unmarshal(lines.Bytes(), &d); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		if text := strings.TrimSpace(d.Title + " " + d.Text); text != "" {
+	err := evaluate.Each(path, func(t text) error {
+		if text := strings.TrimSpace(t.Title + " " + t.Text); text != "" {
 			all = append(all, text)
 		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	step := max(1, len(all)/max(1, n))
 	var out []string

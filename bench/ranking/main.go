@@ -6,10 +6,7 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -177,14 +174,15 @@ func readWin32(dir string) (*evaluate.Dataset, error) {
 	}
 	distractors := 0
 	for i := range 4 {
-		err := eachPage(filepath.Join(dir, fmt.Sprintf("documents-%d.jsonl.gz", i)), func(r evaluate.Record) {
-			if !wanted[r.ID] {
+		err := evaluate.Each(filepath.Join(dir, fmt.Sprintf("documents-%d.jsonl", i)), func(p page) error {
+			if !wanted[p.ID] {
 				if distractors == win32Distractors {
-					return
+					return nil
 				}
 				distractors++
 			}
-			d.Documents = append(d.Documents, r)
+			d.Documents = append(d.Documents, p.record())
+			return nil
 		})
 		if err != nil {
 			return nil, err
@@ -193,36 +191,21 @@ func readWin32(dir string) (*evaluate.Dataset, error) {
 	return d, nil
 }
 
-func eachPage(name string, use func(evaluate.Record)) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return err
-	}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(make([]byte, 1<<20), 64<<20)
-	for lines.Scan() {
-		var page struct {
-			ID, Title string
-			Sections  []struct{ Title, Text string }
+// page is one of win32docs as its file holds it.
+type page struct {
+	ID, Title string
+	Sections  []struct{ Title, Text string }
+}
+
+func (p page) record() evaluate.Record {
+	var text strings.Builder
+	for _, s := range p.Sections {
+		if s.Title != p.Title {
+			text.WriteString(s.Title + "\n\n")
 		}
-		if err := json.Unmarshal(lines.Bytes(), &page); err != nil {
-			return err
-		}
-		var text strings.Builder
-		for _, s := range page.Sections {
-			if s.Title != page.Title {
-				text.WriteString(s.Title + "\n\n")
-			}
-			text.WriteString(s.Text + "\n\n")
-		}
-		use(evaluate.Record{ID: page.ID, Title: page.Title, Text: cut(text.String(), win32Chars)})
+		text.WriteString(s.Text + "\n\n")
 	}
-	return lines.Err()
+	return evaluate.Record{ID: p.ID, Title: p.Title, Text: cut(text.String(), win32Chars)}
 }
 
 // cut shortens text to n bytes at most, at a white space.

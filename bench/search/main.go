@@ -4,8 +4,6 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +21,7 @@ import (
 	"quarry/bench/service"
 	"quarry/internal/encode"
 	"quarry/internal/encode/asset"
+	"quarry/internal/evaluate"
 	"quarry/internal/measure"
 )
 
@@ -113,17 +112,9 @@ func readQuestions(s settings) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(filepath.Join(s.data, "known-item", "queries.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
+	type query struct{ Text string }
 	var out []string
-	for lines := bufio.NewScanner(f); lines.Scan() && len(out) < s.queries; {
-		var q struct{ Text string }
-		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
-			return nil, err
-		}
+	err = evaluate.Each(filepath.Join(s.data, "known-item", "queries.jsonl"), func(q query) error {
 		words := strings.Fields(q.Text)
 		for n := len(words); n > 0; n-- {
 			if text := strings.Join(words[:n], " "); len(counter.Tokens(text)) == 12 {
@@ -131,6 +122,13 @@ func readQuestions(s settings) ([]string, error) {
 				break
 			}
 		}
+		if len(out) == s.queries {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, err
 	}
 	return out, nil
 }
@@ -168,7 +166,7 @@ func (p process) time(round int, questions []string) error {
 	return nil
 }
 
-var errEnough = errors.New("enough passages")
+var errEnough = errors.New("enough")
 
 // index sends documents until the corpus holds enough passages.
 func (p process) index(s settings) error {
@@ -298,7 +296,7 @@ func (p process) parts() (int, error) {
 func (p process) feed(ctx context.Context, pages chan<- page, s settings, began time.Time) (parts int, err error) {
 	last := time.Now()
 	for i := 0; i < 4 && err == nil; i++ {
-		err = eachPage(filepath.Join(s.data, fmt.Sprintf("documents-%d.jsonl.gz", i)), func(d page) error {
+		err = evaluate.Each(filepath.Join(s.data, fmt.Sprintf("documents-%d.jsonl", i)), func(d page) error {
 			select {
 			case pages <- d:
 			case <-time.After(5 * time.Minute):
@@ -324,28 +322,4 @@ func (p process) feed(ctx context.Context, pages chan<- page, s settings, began 
 		err = nil
 	}
 	return parts, err
-}
-
-func eachPage(name string, use func(page) error) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return err
-	}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(make([]byte, 1<<20), 64<<20)
-	for lines.Scan() {
-		var d page
-		if err := json.Unmarshal(lines.Bytes(), &d); err != nil {
-			return err
-		}
-		if err := use(d); err != nil {
-			return err
-		}
-	}
-	return lines.Err()
 }

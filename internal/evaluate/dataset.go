@@ -4,6 +4,7 @@ package evaluate
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -81,26 +82,39 @@ func readSplit(dir, file, split string) (*Dataset, error) {
 	return d, nil
 }
 
-func readRecords(dir, name string) ([]Record, error) {
-	f, err := openEither(filepath.Join(dir, name+".jsonl"))
+func readRecords(dir, name string) (all []Record, err error) {
+	err = Each(filepath.Join(dir, name+".jsonl"), func(r Record) error {
+		all = append(all, r)
+		return nil
+	})
+	return all, err
+}
+
+// Each reads a file of JSON lines, or path.gz packed, and stops at the first error that use gives.
+func Each[T any](path string, use func(T) error) error {
+	f, err := openEither(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	var all []Record
 	lines := bufio.NewScanner(f)
 	lines.Buffer(make([]byte, 1<<16), 64<<20)
 	for n := 1; lines.Scan(); n++ {
-		if len(strings.TrimSpace(lines.Text())) == 0 {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
-		var r Record
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			return nil, fmt.Errorf("%s line %d: %w", name, n, err)
+		var v T
+		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
+			return fmt.Errorf("%s line %d: %w", path, n, err)
 		}
-		all = append(all, r)
+		if err := use(v); err != nil {
+			return fmt.Errorf("%s line %d: %w", path, n, err)
+		}
 	}
-	return all, lines.Err()
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
 }
 
 // openEither opens path, or path.gz.

@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 func TestReadRefusals(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ file, text, want string }{
-		{"corpus.jsonl", "{\"_id\":\"a\"}\nnot json\n", "corpus line 2"},
+		{"corpus.jsonl", "{\"_id\":\"a\"}\nnot json\n", "corpus.jsonl line 2"},
 		{"qrels/test.tsv", "q1 b 1\n", "line 1"},
 		{"qrels/test.tsv", "q1\tb\thigh\n", "grade"},
 		{"qrels/test.tsv", "q9\tb\t1\n", "no query has a relevant document"},
