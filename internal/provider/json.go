@@ -2,6 +2,7 @@ package provider
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -14,4 +15,22 @@ func BareJSON(s string) (string, bool) {
 		s = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "```"))
 	}
 	return s, json.Valid([]byte(s))
+}
+
+// Object is the arguments of a call as an object, which not every model makes of them; nil where there are none.
+func Object(arguments json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(arguments, &members) == nil && members != nil {
+		return arguments
+	}
+	if len(arguments) == 0 {
+		return nil
+	}
+	out, _ := json.Marshal(map[string]string{"arguments": string(arguments)}) // texts always encode
+	return out
+}
+
+// Join puts the texts that are not blank one below the other.
+func Join(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" }), "\n\n")
 }

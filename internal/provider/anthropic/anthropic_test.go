@@ -1,7 +1,6 @@
 package anthropic_test
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 	"quarry/internal/provider"
 	"quarry/internal/provider/anthropic"
 	"quarry/internal/provider/google/googletest"
+	"quarry/internal/testkit"
 )
 
 // wire stands in for the network: it keeps what was sent and answers with texts in turn, the last again and again.
@@ -124,9 +124,9 @@ func TestHosts(t *testing.T) {
 					t.Errorf("%s is %q, want none", name, got)
 				}
 			}
-			body := object(t, w.bodies[0])
+			body := testkit.Object(t, w.bodies[0])
 			if c.members != "" {
-				want := object(t, c.members)
+				want := testkit.Object(t, c.members)
 				for _, name := range []string{"model", "stream", "anthropic_version", "anthropic_beta"} {
 					if diff := cmp.Diff(want[name], body[name]); diff != "" {
 						t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -135,15 +135,6 @@ func TestHosts(t *testing.T) {
 			}
 		})
 	}
-}
-
-func object(t testing.TB, text string) map[string]any {
-	t.Helper()
-	var out map[string]any
-	if err := json.Unmarshal([]byte(text), &out); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-	return out
 }
 
 // What is wrong with a connection is said before anything is called.

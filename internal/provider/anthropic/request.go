@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"quarry/internal/llm"
+	"quarry/internal/provider"
 )
 
 // body is a request of the Messages API.
@@ -89,7 +90,7 @@ func build(r llm.Request, model string, way way) request {
 	if gen >= prefillEndedIn && turns[len(turns)-1].Role == "assistant" {
 		turns = append(turns, said("user", "Continue."))
 	}
-	if system = join(append([]string{system}, more...)...); system != "" {
+	if system = provider.Join(append([]string{system}, more...)...); system != "" {
 		out.body["system"] = system
 	}
 	out.body["messages"] = turns
@@ -170,7 +171,7 @@ func converse(messages []llm.Message, model string) (system string, turns []turn
 		}
 	}
 	if len(turns) == 0 {
-		return "", []turn{said("user", or(join(rules...), "Begin."))}
+		return "", []turn{said("user", or(provider.Join(rules...), "Begin."))}
 	}
 	if turns[0].Role != "user" {
 		turns = slices.Insert(turns, 0, said("user", "Begin."))
@@ -178,7 +179,7 @@ func converse(messages []llm.Message, model string) (system string, turns []turn
 	for i := range turns {
 		resultsFirst(turns[i].Content)
 	}
-	return join(rules...), turns
+	return provider.Join(rules...), turns
 }
 
 func said(role, text string) turn { return turn{role, []block{{Type: "text", Text: text}}} }
@@ -188,10 +189,6 @@ func or(s, instead string) string {
 		return instead
 	}
 	return s
-}
-
-func join(texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" }), "\n\n")
 }
 
 // resultsFirst keeps to the rule that results of tools stand before everything else of a turn.
@@ -238,7 +235,7 @@ func spoken(m llm.Message, model string) []block {
 		if i == 0 {
 			out = append(out, texts...)
 		}
-		out = append(out, block{Type: "tool_use", ID: callID(c.ID), Name: c.Name, Input: object(c.Arguments)})
+		out = append(out, block{Type: "tool_use", ID: callID(c.ID), Name: c.Name, Input: arguments(c)})
 	}
 	return out
 }
@@ -278,17 +275,12 @@ func callID(id string) string {
 	}, or(id, "call"))
 }
 
-// object is arguments as the object that the API wants.
-func object(raw json.RawMessage) json.RawMessage {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(raw, &members) == nil && members != nil {
-		return raw
+// arguments are those of a call as the object that the API wants, also where there are none.
+func arguments(c llm.ToolCall) json.RawMessage {
+	if out := provider.Object(c.Arguments); out != nil {
+		return out
 	}
-	if len(raw) == 0 {
-		return json.RawMessage(`{}`)
-	}
-	out, _ := json.Marshal(map[string]string{"arguments": string(raw)})
-	return out
+	return json.RawMessage(`{}`)
 }
 
 // toolbox gives the tools of a request, the choice among them and what is to be said of it where the model can't be

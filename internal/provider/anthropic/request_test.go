@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/llm"
+	"quarry/internal/testkit"
 )
 
 func raw(text string) json.RawMessage { return json.RawMessage(text) }
@@ -71,13 +72,13 @@ func TestBodies(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
 			_, _ = llm.Complete(t.Context(), open(t, w, llm.Connection{Model: c.model, Auth: key()}), c.request) // the answer is no JSON
-			got := object(t, w.bodies[0])
+			got := testkit.Object(t, w.bodies[0])
 			if got["model"] != c.model || got["stream"] != true {
 				t.Errorf("model %v, stream %v", got["model"], got["stream"])
 			}
 			delete(got, "model")
 			delete(got, "stream")
-			if diff := cmp.Diff(object(t, c.want), got); diff != "" {
+			if diff := cmp.Diff(testkit.Object(t, c.want), got); diff != "" {
 				t.Errorf("body (-want +got):\n%s", diff)
 			}
 		})
@@ -117,18 +118,18 @@ func TestSchemas(t *testing.T) {
 	} {
 		w := &wire{}
 		_, _ = llm.Complete(t.Context(), open(t, w, llm.Connection{Model: claude45, Auth: key()}), llm.Request{Messages: ask("?"), Format: &llm.Format{Type: "json_schema", Schema: raw(c.schema)}})
-		body := object(t, w.bodies[0])
+		body := testkit.Object(t, w.bodies[0])
 		if c.want == "" {
 			tools, _ := body["tools"].([]any)
 			if len(tools) != 1 || body["output_config"] != nil {
 				t.Fatalf("%s was asked for by %s", c.schema, w.bodies[0])
 			}
-			if diff := cmp.Diff(object(t, c.schema), tools[0].(map[string]any)["input_schema"]); diff != "" {
+			if diff := cmp.Diff(testkit.Object(t, c.schema), tools[0].(map[string]any)["input_schema"]); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.schema, diff)
 			}
 			continue
 		}
-		want := map[string]any{"format": map[string]any{"type": "json_schema", "schema": object(t, c.want)}}
+		want := map[string]any{"format": map[string]any{"type": "json_schema", "schema": testkit.Object(t, c.want)}}
 		if diff := cmp.Diff(want, body["output_config"]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.schema, diff)
 		}

@@ -14,6 +14,7 @@ import (
 	"quarry/internal/provider"
 	"quarry/internal/provider/anthropic"
 	"quarry/internal/provider/aws"
+	"quarry/internal/testkit"
 )
 
 // stream makes an event stream of events.
@@ -148,7 +149,7 @@ func TestWays(t *testing.T) {
 	}
 	var ways []string
 	for _, b := range w.bodies {
-		body := object(t, b)
+		body := testkit.Object(t, b)
 		ways = append(ways, map[bool]string{true: "native "}[body["output_config"] != nil]+map[bool]string{true: "tool "}[body["tools"] != nil]+map[bool]string{true: "forced"}[body["tool_choice"] != nil])
 	}
 	if diff := cmp.Diff([]string{"native ", "tool forced", "tool ", "tool "}, ways); diff != "" {

@@ -16,6 +16,7 @@ import (
 	"quarry/internal/provider"
 	"quarry/internal/provider/gemini"
 	"quarry/internal/provider/google/googletest"
+	"quarry/internal/testkit"
 )
 
 // wire stands in for the network: it keeps what was sent and answers with a text; tokens it gives itself.
@@ -89,15 +90,6 @@ func raw(text string) json.RawMessage { return json.RawMessage(text) }
 func ref[T any](v T) *T { return &v }
 
 func ask(text string) []llm.Message { return []llm.Message{llm.Text(llm.User, text)} }
-
-func object(t testing.TB, text string) map[string]any {
-	t.Helper()
-	var out map[string]any
-	if err := json.Unmarshal([]byte(text), &out); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-	return out
-}
 
 // Whatever of Google's documentation was copied into uri, the model that is stated is called, by the method that
 // streams.
@@ -218,7 +210,7 @@ func TestBodies(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
 			_, _ = llm.Complete(t.Context(), open(t, w, llm.Connection{Model: c.model}), c.request) // the answer is no JSON
-			if diff := cmp.Diff(object(t, c.want), object(t, w.bodies[0])); diff != "" {
+			if diff := cmp.Diff(testkit.Object(t, c.want), testkit.Object(t, w.bodies[0])); diff != "" {
 				t.Errorf("body (-want +got):\n%s", diff)
 			}
 		})
@@ -264,11 +256,11 @@ func TestSchemas(t *testing.T) {
 		_, _ = llm.Complete(t.Context(), open(t, w, llm.Connection{Model: "gemini-1.5-pro"}), llm.Request{Messages: ask("?"), Format: &llm.Format{Type: "json_schema", Schema: raw(c.schema)}})
 		want := map[string]any{"responseMimeType": "application/json"}
 		if c.want == "" {
-			want["responseJsonSchema"] = object(t, c.schema)
+			want["responseJsonSchema"] = testkit.Object(t, c.schema)
 		} else {
-			want["responseSchema"] = object(t, c.want)
+			want["responseSchema"] = testkit.Object(t, c.want)
 		}
-		if diff := cmp.Diff(want, object(t, w.bodies[0])["generationConfig"]); diff != "" {
+		if diff := cmp.Diff(want, testkit.Object(t, w.bodies[0])["generationConfig"]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.schema, diff)
 		}
 	}
@@ -375,8 +367,8 @@ func TestStateGoesBack(t *testing.T) {
 	if _, err := llm.Complete(t.Context(), open(t, w, llm.Connection{Model: model}), llm.Request{Messages: messages}); err != nil {
 		t.Fatal(err)
 	}
-	want := object(t, `{"contents":[{"role":"user","parts":[{"text":"?"}]},{"role":"model","parts":[{"functionCall":{"name":"find","id":"g1","args":{}},"thoughtSignature":"c2ln"}]},{"role":"user","parts":[{"functionResponse":{"name":"find","id":"g1","response":{"output":"x"}}}]}]}`)
-	if diff := cmp.Diff(want, object(t, w.bodies[0])); diff != "" {
+	want := testkit.Object(t, `{"contents":[{"role":"user","parts":[{"text":"?"}]},{"role":"model","parts":[{"functionCall":{"name":"find","id":"g1","args":{}},"thoughtSignature":"c2ln"}]},{"role":"user","parts":[{"functionResponse":{"name":"find","id":"g1","response":{"output":"x"}}}]}]}`)
+	if diff := cmp.Diff(want, testkit.Object(t, w.bodies[0])); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
 	}
 }

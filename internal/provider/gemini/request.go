@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"quarry/internal/llm"
+	"quarry/internal/provider"
 )
 
 type content struct {
@@ -89,7 +90,7 @@ func build(r llm.Request, model string, own bool) request {
 	tools := declare(r.Tools, own)
 	if gen := generationOf(model); r.Format != nil && len(tools) > 0 && gen < thinking3 {
 		out.asked = true // these models refuse a format beside tools
-		system = join(system, ask(r.Format))
+		system = provider.Join(system, ask(r.Format))
 	} else if r.Format != nil {
 		shape(config, r.Format, own)
 	}
@@ -256,7 +257,7 @@ func converse(messages []llm.Message, model string) (system string, out []conten
 			out = append(out, content{role, parts})
 		}
 	}
-	system = join(rules...)
+	system = provider.Join(rules...)
 	if len(out) == 0 {
 		if system == "" {
 			system = "Begin."
@@ -267,10 +268,6 @@ func converse(messages []llm.Message, model string) (system string, out []conten
 		out = slices.Insert(out, 0, content{"user", []part{{Text: "Begin."}}})
 	}
 	return system, out
-}
-
-func join(texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" }), "\n\n")
 }
 
 func pieces(parts []llm.Part) (out []part) {
@@ -334,7 +331,7 @@ func idOf(id string) string {
 const unsigned = "skip_thought_signature_validator"
 
 func calling(c llm.ToolCall, model string, first bool) part {
-	p := part{FunctionCall: &call{idOf(c.ID), c.Name, object(c.Arguments)}, ThoughtSignature: signatureOf(c.State, model)}
+	p := part{FunctionCall: &call{idOf(c.ID), c.Name, provider.Object(c.Arguments)}, ThoughtSignature: signatureOf(c.State, model)}
 	if first && p.ThoughtSignature == "" && generationOf(model) >= thinking3 {
 		p.ThoughtSignature = unsigned
 	}
@@ -357,18 +354,5 @@ func result(m llm.Message, name string) []part {
 			out = append(out, p)
 		}
 	}
-	return out
-}
-
-// object is arguments as the object that the API wants.
-func object(raw json.RawMessage) json.RawMessage {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(raw, &members) == nil && members != nil {
-		return raw
-	}
-	if len(raw) == 0 {
-		return nil
-	}
-	out, _ := json.Marshal(map[string]string{"arguments": string(raw)})
 	return out
 }

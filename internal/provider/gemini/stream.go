@@ -117,7 +117,7 @@ func (r *reader) feed(data []byte) error {
 		r.usage = c.Usage
 	}
 	if p := c.PromptFeedback; p.BlockReason != "" && p.BlockReason != "BLOCKED_REASON_UNSPECIFIED" {
-		r.stop, r.message = "SAFETY", join(p.BlockReasonMessage, p.BlockReason)
+		r.stop, r.message = "SAFETY", provider.Join(p.BlockReasonMessage, p.BlockReason)
 	}
 	if len(c.Candidates) == 0 {
 		return nil
@@ -175,7 +175,7 @@ func (r *reader) finish() error {
 		return nil
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MISSING_THOUGHT_SIGNATURE", "OTHER", "CONTINUATION":
 		// What the model did wrong may go right when asked again.
-		e := r.resp.Failed(llm.Broken, "it stopped for the reason "+join(r.stop, r.message))
+		e := r.resp.Failed(llm.Broken, "it stopped for the reason "+provider.Join(r.stop, r.message))
 		e.Status = 0
 		return e
 	}

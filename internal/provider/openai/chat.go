@@ -38,39 +38,11 @@ func (chat) body(m *model, r llm.Request, q quirks) (map[string]any, error) {
 			messages = append([]object{{"role": "system", "content": "Answer with JSON that is valid by this JSON Schema, and nothing else:\n" + string(f.Schema)}}, messages...)
 			f = &llm.Format{Type: "json_object"}
 		}
-		body["response_format"] = chatFormat(f)
+		body["response_format"] = formatOf(f, true)
 	}
 	body["messages"] = messages
-	if len(r.Tools) > 0 {
-		var tools []object
-		for _, t := range r.Tools {
-			function := object{"name": t.Name, "parameters": schemaOf(t)}
-			if t.Description != "" {
-				function["description"] = t.Description
-			}
-			tools = append(tools, object{"type": "function", "function": function})
-		}
-		body["tools"] = tools
-		switch r.Choice.Mode {
-		case "":
-		case "tool":
-			body["tool_choice"] = object{"type": "function", "function": object{"name": r.Choice.Name}}
-		default:
-			body["tool_choice"] = r.Choice.Mode
-		}
-	}
+	setTools(body, r, true)
 	return body, nil
-}
-
-func chatFormat(f *llm.Format) object {
-	if f.Type != "json_schema" {
-		return object{"type": f.Type}
-	}
-	schema := object{"name": nameOf(f), "schema": f.Schema, "strict": f.Strict}
-	if f.Description != "" {
-		schema["description"] = f.Description
-	}
-	return object{"type": "json_schema", "json_schema": schema}
 }
 
 // speaker matches the names that the format takes.

@@ -206,6 +206,56 @@ func hasImage(m llm.Message) bool {
 	return false
 }
 
+// setTools states the tools of a request and the choice among them; nested puts what says which function is meant into a
+// member of its own.
+func setTools(body object, r llm.Request, nested bool) {
+	if len(r.Tools) == 0 {
+		return
+	}
+	function := func(f object) object {
+		if nested {
+			return object{"type": "function", "function": f}
+		}
+		f["type"] = "function"
+		return f
+	}
+	var tools []object
+	for _, t := range r.Tools {
+		f := object{"name": t.Name, "parameters": schemaOf(t)}
+		if t.Description != "" {
+			f["description"] = t.Description
+		}
+		if !nested {
+			f["strict"] = false // is what chat completions take where nothing is stated
+		}
+		tools = append(tools, function(f))
+	}
+	body["tools"] = tools
+	switch r.Choice.Mode {
+	case "":
+	case "tool":
+		body["tool_choice"] = function(object{"name": r.Choice.Name})
+	default:
+		body["tool_choice"] = r.Choice.Mode
+	}
+}
+
+// formatOf states the form of an answer; nested puts what describes a schema into a member of its own.
+func formatOf(f *llm.Format, nested bool) object {
+	if f.Type != "json_schema" {
+		return object{"type": f.Type}
+	}
+	schema := object{"name": nameOf(f), "schema": f.Schema, "strict": f.Strict}
+	if f.Description != "" {
+		schema["description"] = f.Description
+	}
+	if nested {
+		return object{"type": f.Type, "json_schema": schema}
+	}
+	schema["type"] = f.Type
+	return schema
+}
+
 // schemaOf is the parameters of a tool; servers want an object even where there are none.
 func schemaOf(t llm.Tool) json.RawMessage {
 	if len(t.Parameters) == 0 || string(t.Parameters) == "null" {
@@ -241,18 +291,7 @@ var base = regexp.MustCompile(`^$|/v\d+\w*$|/openai$`)
 // ChatURL gives the endpoint of chat completions for an address that is that endpoint, that of responses, or the base of both.
 // An address of any other form is taken as it is: gateways have paths of their own.
 func ChatURL(u *url.URL) *url.URL {
-	path := strings.TrimRight(u.Path, "/")
-	switch {
-	case strings.HasSuffix(path, responsesPath):
-		path = strings.TrimSuffix(path, responsesPath) + chatPath
-	case path == "":
-		path = "/v1" + chatPath
-	case base.MatchString(path):
-		path += chatPath
-	default:
-		return u
-	}
-	return withPath(u, path)
+	return endpoint(u, responsesPath, chatPath, func(stem string) string { return stem })
 }
 
 // deployment matches the part of an Azure address that responses do not have: there the model stands in the body.
@@ -260,18 +299,22 @@ var deployment = regexp.MustCompile(`/openai/deployments/[^/]+$`)
 
 // ResponsesURL gives the endpoint of responses for an address that is that endpoint, that of chat completions, or the base of both.
 func ResponsesURL(u *url.URL) *url.URL {
-	path := strings.TrimRight(u.Path, "/")
+	return endpoint(u, chatPath, responsesPath, func(stem string) string { return deployment.ReplaceAllString(stem, "/openai") })
+}
+
+// endpoint gives that at the path to: in the place of the one at from, whose stem is moved, or below a base.
+func endpoint(u *url.URL, from, to string, moved func(stem string) string) *url.URL {
+	stem := strings.TrimRight(u.Path, "/")
+	other, is := strings.CutSuffix(stem, from)
 	switch {
-	case strings.HasSuffix(path, chatPath):
-		path = deployment.ReplaceAllString(strings.TrimSuffix(path, chatPath), "/openai") + responsesPath
-	case path == "":
-		path = "/v1" + responsesPath
-	case base.MatchString(path):
-		path += responsesPath
-	default:
+	case is:
+		stem = moved(other)
+	case stem == "":
+		stem = "/v1"
+	case !base.MatchString(stem):
 		return u
 	}
-	return withPath(u, path)
+	return withPath(u, stem+to)
 }
 
 func withPath(u *url.URL, path string) *url.URL {

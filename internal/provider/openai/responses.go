@@ -33,39 +33,11 @@ func (responses) body(m *model, r llm.Request, q quirks) (map[string]any, error)
 		if text == nil {
 			text = object{}
 		}
-		text["format"] = textFormat(f)
+		text["format"] = formatOf(f, false)
 		body["text"] = text
 	}
-	if len(r.Tools) > 0 {
-		var tools []object
-		for _, t := range r.Tools {
-			tool := object{"type": "function", "name": t.Name, "parameters": schemaOf(t), "strict": false}
-			if t.Description != "" {
-				tool["description"] = t.Description
-			}
-			tools = append(tools, tool)
-		}
-		body["tools"] = tools
-		switch r.Choice.Mode {
-		case "":
-		case "tool":
-			body["tool_choice"] = object{"type": "function", "name": r.Choice.Name}
-		default:
-			body["tool_choice"] = r.Choice.Mode
-		}
-	}
+	setTools(body, r, false)
 	return body, nil
-}
-
-func textFormat(f *llm.Format) object {
-	if f.Type != "json_schema" {
-		return object{"type": f.Type}
-	}
-	out := object{"type": "json_schema", "name": nameOf(f), "schema": f.Schema, "strict": f.Strict}
-	if f.Description != "" {
-		out["description"] = f.Description
-	}
-	return out
 }
 
 // items is what a call carries back: the reasoning that led to it, sealed by the provider.
