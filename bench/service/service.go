@@ -140,8 +140,13 @@ func (p *Process) Resident() int64 {
 }
 
 // ProcessorTime is what the program has used since its start. A tick of the kernel's clock is 10 ms on Linux.
-func (p *Process) ProcessorTime() (time.Duration, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+func (p *Process) ProcessorTime() (time.Duration, error) { return processorTime(p.cmd.Process.Pid) }
+
+// OwnTime is ProcessorTime of the benchmark itself.
+func OwnTime() (time.Duration, error) { return processorTime(os.Getpid()) }
+
+func processorTime(pid int) (time.Duration, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, err
 	}

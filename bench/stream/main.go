@@ -24,7 +24,7 @@ func main() {
 	flag.StringVar(&o.parts, "parts", "first,leave,many", "what to measure")
 	flag.IntVar(&o.rounds, "rounds", 400, "queries for the time to the first token")
 	flag.IntVar(&o.streams, "streams", 1000, "streams at once")
-	flag.IntVar(&o.rate, "rate", 20, "tokens a second of each")
+	flag.IntVar(&o.rate, "rate", 20, "tokens a second of each, a divisor of 1,000")
 	flag.DurationVar(&o.ramp, "ramp", 20*time.Second, "time over which they start")
 	flag.DurationVar(&o.together, "together", 15*time.Second, "time for which all of them run")
 	flag.Parse()
@@ -67,7 +67,7 @@ func run(o options) error {
 	}
 	b := &bench{
 		options: o, Process: p, provider: scripted.New(), at: "http://" + listener.Addr().String(),
-		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * o.streams}},
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}},
 	}
 	web := &http.Server{Handler: b.provider}
 	go func() { _ = web.Serve(listener) }() // until it is closed
@@ -105,9 +105,11 @@ func (b *bench) fill() error {
 }
 
 // model registers a model of the provider by its script.
-func (b *bench) model(name, script string) error {
+func (b *bench) model(name, script string) error { return b.modelAt(b.at, name, script) }
+
+func (b *bench) modelAt(address, name, script string) error {
 	_, err := b.Must(http.StatusCreated, http.MethodPost, "/v2/llms", map[string]any{
-		"type": "openai-compatible", "name": name, "model": script, "uri": b.at + "/v1/chat/completions",
+		"type": "openai-compatible", "name": name, "model": script, "uri": address + "/v1/chat/completions",
 		"auth": map[string]any{"type": "bearer", "token": "sk-bench-0123456789"},
 	})
 	return err
