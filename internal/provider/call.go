@@ -97,6 +97,7 @@ func (c *Client) once(parent context.Context, q request) (*Response, error) {
 	got, err := c.shared.http.Do(r)
 	w.rest()
 	if err != nil {
+		w.end()
 		cancel(nil)
 		return nil, resp.unanswered(err)
 	}
@@ -131,41 +132,71 @@ func (c *Client) dress(ctx context.Context, r *http.Request, q request) error {
 // errSilent is the cause of a call that was given up for silence.
 var errSilent = errors.New("silent for too long")
 
-// watch gives a call up after a time of silence while somebody listens.
+// watch gives a call up after a time of silence while somebody listens. Listening begins and ends with every token, so that
+// only notes the time: the timer looks at it when it fires, and waits for what is left.
 type watch struct {
-	idle  time.Duration
-	timer *time.Timer
+	idle   time.Duration
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
 
 	mu        sync.Mutex
-	listening bool // guarded by mu
+	listening bool      // guarded by mu
+	since     time.Time // of the silence; guarded by mu
+	armed     bool      // the timer will fire; guarded by mu
 }
 
 func newWatch(idle time.Duration, cancel context.CancelCauseFunc) *watch {
-	w := &watch{idle: idle, timer: time.AfterFunc(idle, func() { cancel(errSilent) })}
-	w.timer.Stop()
+	w := &watch{idle: idle, cancel: cancel, since: time.Now(), armed: true}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.timer = time.AfterFunc(idle, w.look)
 	return w
+}
+
+// look gives the call up if the silence is over its time.
+func (w *watch) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.armed = w.armed && w.listening; !w.armed {
+		return
+	}
+	left := w.idle - time.Since(w.since)
+	if left <= 0 {
+		w.armed = false
+		w.cancel(errSilent)
+		return
+	}
+	w.timer.Reset(left)
 }
 
 func (w *watch) listen() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.listening = true
-	w.timer.Reset(w.idle)
+	w.listening, w.since = true, time.Now()
+	if !w.armed {
+		w.armed = true
+		w.timer.Reset(w.idle)
+	}
 }
 
 // heard starts the time anew; it comes from the goroutine that sends the body, maybe when nobody listens any more.
 func (w *watch) heard() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.listening {
-		w.timer.Reset(w.idle)
-	}
+	w.since = time.Now()
 }
 
 func (w *watch) rest() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.listening = false
+}
+
+// end is rest for good.
+func (w *watch) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.listening, w.armed = false, false
 	w.timer.Stop()
 }
 
@@ -238,7 +269,7 @@ func (r *Response) more(p []byte) (int, error) {
 
 // Close ends the call; what was not read is dropped.
 func (r *Response) Close() {
-	r.watch.rest()
+	r.watch.end()
 	r.cancel(nil)
 	if r.body != nil {
 		_ = r.body.Close()

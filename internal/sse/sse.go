@@ -22,10 +22,11 @@ type Writer struct {
 	flush func() error // nil for none
 
 	mu      sync.Mutex
-	err     error       // guarded by mu
-	last    time.Time   // when something was written; guarded by mu
-	flushed time.Time   // when something was flushed; guarded by mu
-	late    *time.Timer // flushes what waits; nil when nothing does; guarded by mu
+	event   bytes.Buffer // the event that is being made; guarded by mu
+	err     error        // guarded by mu
+	last    time.Time    // when something was written; guarded by mu
+	flushed time.Time    // when something was flushed; guarded by mu
+	late    *time.Timer  // flushes what waits; nil when nothing does; guarded by mu
 }
 
 // NewWriter writes to w and flushes after every event; a nil flush is none.
@@ -34,23 +35,35 @@ func NewWriter(w io.Writer, flush func() error) *Writer {
 }
 
 // Send writes v as the JSON of one event on one data line; an empty name leaves the event line out.
-func (w *Writer) Send(name string, v any) error {
-	data, err := encode(v)
-	if err != nil {
-		return fmt.Errorf("encode event %s: %w", name, err)
-	}
-	return w.Raw(name, data)
-}
+func (w *Writer) Send(name string, v any) error { return w.Soon(name, v, 0) }
 
 // Soon is Send for events of which many may come at once: one that follows a flush in less than gather waits for others
 // and goes with them when that time is over. A burst is then two writes to the network instead of one for each event, and
 // events that come more seldom do not wait. Close is to be called before the handler returns.
 func (w *Writer) Soon(name string, v any, gather time.Duration) error {
-	data, err := encode(v)
-	if err != nil {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return w.err
+	}
+	defer w.spare()
+	begin(&w.event, name)
+	w.event.WriteString("data:")
+	if err := encode(&w.event, v); err != nil {
 		return fmt.Errorf("encode event %s: %w", name, err)
 	}
-	return w.write(framed(name, data), gather)
+	w.event.WriteByte('\n')
+	return w.write(w.event.Bytes(), gather)
+}
+
+// kept is how many bytes a Writer keeps for the next event: the pieces of a text are smaller, and what is larger comes once.
+const kept = 1 << 10
+
+// spare makes room for the next event. w.mu is held.
+func (w *Writer) spare() {
+	if w.event.Reset(); w.event.Cap() > kept {
+		w.event = bytes.Buffer{}
+	}
 }
 
 // Close gives up what waits to be flushed: whoever owns what is written to flushes it. Later calls fail.
@@ -69,30 +82,27 @@ var errClosed = errors.New("write event: the stream has ended")
 // JSON they only stand in strings, where an escape means the same.
 var breaks = strings.NewReplacer("\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
 
-// encode is compact JSON; < and & stay as they are, since no browser puts a stream into a page.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+// encode appends compact JSON and a newline; < and & stay as they are, since no browser puts a stream into a page.
+func encode(b *bytes.Buffer, v any) error {
+	from := b.Len()
+	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		return nil, err
+		return err
 	}
-	out := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	if bytes.IndexByte(out, 0xC2) >= 0 || bytes.IndexByte(out, 0xE2) >= 0 {
-		out = []byte(breaks.Replace(string(out)))
+	if made := b.Bytes()[from:]; bytes.IndexByte(made, 0xC2) >= 0 || bytes.IndexByte(made, 0xE2) >= 0 {
+		text := breaks.Replace(string(made))
+		b.Truncate(from)
+		b.WriteString(text)
 	}
-	return out, nil
+	return nil
 }
 
 // Raw writes data as it is; data with line breaks takes a data line for each line.
-func (w *Writer) Raw(name string, data []byte) error { return w.write(framed(name, data), 0) }
-
-func framed(name string, data []byte) []byte {
+func (w *Writer) Raw(name string, data []byte) error {
 	var b bytes.Buffer
 	b.Grow(len(name) + len(data) + 16)
-	if name != "" {
-		b.WriteString("event:" + oneLine(name) + "\n")
-	}
+	begin(&b, name)
 	for line := range bytes.Lines(data) {
 		b.WriteString("data:")
 		b.Write(bytes.TrimRight(line, "\r\n"))
@@ -102,19 +112,32 @@ func framed(name string, data []byte) []byte {
 		b.WriteString("data:\n")
 	}
 	b.WriteByte('\n')
-	return b.Bytes()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.write(b.Bytes(), 0)
+}
+
+func begin(b *bytes.Buffer, name string) {
+	if name != "" {
+		b.WriteString("event:")
+		b.WriteString(oneLine(name))
+		b.WriteByte('\n')
+	}
 }
 
 // Comment writes a line that clients skip.
 func (w *Writer) Comment(text string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return w.write([]byte(": "+oneLine(text)+"\n\n"), 0)
 }
 
-func oneLine(s string) string { return strings.NewReplacer("\r", " ", "\n", " ").Replace(s) }
+var spaces = strings.NewReplacer("\r", " ", "\n", " ")
 
+func oneLine(s string) string { return spaces.Replace(s) }
+
+// write writes an event or a comment. w.mu is held.
 func (w *Writer) write(b []byte, gather time.Duration) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.err != nil {
 		return w.err
 	}
@@ -167,31 +190,29 @@ func (w *Writer) overdue() {
 // for death. stop ends it and returns when no comment is being written any more; it is to be called before the
 // handler returns.
 func (w *Writer) KeepAlive(every time.Duration) (stop func()) {
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		wait := time.NewTimer(every)
-		defer wait.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-wait.C:
-			}
-			w.mu.Lock()
-			rest, broken := every-time.Since(w.last), w.err != nil
-			w.mu.Unlock()
-			if broken {
-				return
-			}
-			if rest <= 0 {
-				if w.Comment("ping") != nil {
-					return
-				}
-				rest = every
-			}
-			wait.Reset(rest)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var wait *time.Timer
+	stopped := false // guarded by mu
+	wait = time.AfterFunc(every, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if stopped || w.err != nil {
+			return
 		}
-	}()
-	return sync.OnceFunc(func() { close(done); <-ended })
+		rest := every - time.Since(w.last)
+		if rest <= 0 {
+			if w.write([]byte(": ping\n\n"), 0) != nil {
+				return
+			}
+			rest = every
+		}
+		wait.Reset(rest)
+	})
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		stopped = true
+		wait.Stop()
+	}
 }
