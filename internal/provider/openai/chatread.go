@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -105,12 +106,12 @@ func (chat) events(resp *provider.Response, b *provider.Builder) error {
 		if err != nil {
 			return err
 		}
-		text := strings.TrimSpace(string(e.Data))
-		if text == "[DONE]" {
+		text := bytes.TrimSpace(e.Data)
+		if string(text) == "[DONE]" {
 			in.ended = true
 			break
 		}
-		if text == "" {
+		if len(text) == 0 {
 			continue
 		}
 		if e.Name == "error" {
@@ -135,6 +136,12 @@ func (chat) whole(data []byte, resp *provider.Response, b *provider.Builder) err
 }
 
 func (in *reading) chunk(data []byte) error {
+	if model, text, ok := piece(data); ok {
+		if len(model) > 0 && in.b.Answer.Model != string(model) {
+			in.b.Answer.Model = string(model)
+		}
+		return in.fence.text(in.b, string(text))
+	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
 		return in.resp.Garbled(err)
