@@ -1,4 +1,4 @@
-// Package page makes the opaque cursors of list operations: a keyset position, signed and bound to the operation
+// Package page has the place in a list by age and the opaque cursors of list operations: a keyset position, signed and bound to the operation
 // and its filters, so that a token can't be forged, reused on another list or combined with other filters.
 package page
 
