@@ -88,7 +88,7 @@ func (d *Draft) call() llm.Request {
 	}
 	for i := range d.used {
 		p := &d.used[i]
-		out.Evidence[i] = llm.Evidence{N: i + 1, Text: p.Text, Score: p.Score, Title: titleOf(p), Vector: p.Vector}
+		out.Evidence[i] = llm.Evidence{N: i + 1, Text: p.Text, Score: p.Score, Title: titleOf(p), Label: isLabel(p), Vector: p.Vector}
 	}
 	return out
 }
@@ -102,6 +102,20 @@ func titleOf(p *Passage) string {
 		return m.Title
 	}
 	return p.Title
+}
+
+// isLabel reports whether a passage is a title, or the words of ours about a table that nobody described.
+func isLabel(p *Passage) bool {
+	var m struct {
+		Title bool `json:"is_title"`
+		Of    struct {
+			Summary bool `json:"is_table_summary"`
+		} `json:"vectara"`
+	}
+	if json.Unmarshal(p.PartMetadata, &m) != nil {
+		return false
+	}
+	return m.Title || m.Of.Summary && (p.Table == nil || strings.TrimSpace(p.Table.Description) == "")
 }
 
 // sources are what can be cited: the passages that the model was given.

@@ -104,6 +104,7 @@ type Evidence struct {
 	Text   string    // with the context around it
 	Score  float64   // of the result
 	Title  string    // of its document; "" when it has none
+	Label  bool      // it names what is elsewhere, as a title or the summary of a table does
 	Vector []float32 // of the passage, of unit length; nil when it is not known
 }
 

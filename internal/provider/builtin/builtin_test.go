@@ -183,6 +183,22 @@ func TestQuestionsAreNoAnswers(t *testing.T) {
 	}
 }
 
+// Proves that titles and summaries of tables are not quoted while a passage says something, and that an item is quoted
+// without its sign.
+func TestLabelsAreNoAnswers(t *testing.T) {
+	t.Parallel()
+	got := complete(t, llm.Request{Question: "What do the seals of secrets at rest mean?", Evidence: []llm.Evidence{
+		{N: 1, Score: 0.9, Text: "0022 Seals of secrets at rest and what they mean", Title: "0022 Seals of secrets at rest and what they mean"},
+		{N: 2, Score: 0.9, Text: "Table with 9 rows and the columns seals, secrets, at rest, mean.", Label: true},
+		{N: 3, Score: 0.8, Text: "What the seals of all the secrets that rest here may mean\n\nEvery seal is broken once.", Label: true},
+		{N: 4, Score: 0.8, Text: "The keys:\n- The seals of secrets at rest mean that a key is needed.\n- Others mean nothing."},
+	}}).Text
+	if !strings.Contains(got, "The seals of secrets at rest mean that a key is needed. [4]") || strings.Contains(got, "- ") ||
+		strings.Contains(got, "0022") || strings.Contains(got, "Table") {
+		t.Errorf("answer %q", got)
+	}
+}
+
 // Proves that hostile and huge input ends in an answer of whole characters, and that sentences beyond what is read are
 // left out.
 func TestHostileInput(t *testing.T) {

@@ -49,6 +49,9 @@ func (c *candidate) holds(term string) bool {
 // marks are what would pass for citations of ours.
 var marks = regexp.MustCompile(`\[\s*\d+(?:\s*[,;–-]\s*\d+)*\s*\]`)
 
+// bullet is the sign of an item, which is no part of what it says.
+var bullet = regexp.MustCompile(`^(?:[-*+•◦▪·–—]\s+)+`)
+
 // cutPassages gives the sentences of the passages in order, each text once: where it comes first.
 func cutPassages(passages []llm.Evidence, language string) []*candidate {
 	var out []*candidate
@@ -64,7 +67,7 @@ func cutPassages(passages []llm.Evidence, language string) []*candidate {
 					continue
 				}
 				seen[piece] = true
-				c := &candidate{text: piece, passage: i, place: len(out), asks: asks(piece), stems: map[string]struct{}{}}
+				c := &candidate{text: piece, passage: i, place: len(out), asks: asks(piece) || names(&passages[i], piece), stems: map[string]struct{}{}}
 				for _, s := range token.Analyze(piece, language).Stems {
 					c.stems[s] = struct{}{}
 				}
@@ -99,7 +102,7 @@ func pieces(text string) []string {
 }
 
 func addPiece(out []string, p string) []string {
-	p = strings.TrimSpace(p)
+	p = bullet.ReplaceAllString(strings.TrimSpace(p), "")
 	if strings.IndexFunc(p, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
 		return out
 	}
@@ -137,6 +140,12 @@ func asks(text string) bool {
 		return false
 	}
 	return len(strings.Fields(text)) <= 6 && len(text) < 60 && strings.IndexFunc(text, unicode.IsDigit) < 0
+}
+
+// names reports whether piece is the title of its document, or all that a label says: with context around it, a label is
+// a paragraph among others.
+func names(e *llm.Evidence, piece string) bool {
+	return piece == e.Title || e.Label && !strings.Contains(strings.TrimSpace(e.Text), "\n\n")
 }
 
 // head cuts text to n bytes at a character.
