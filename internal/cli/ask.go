@@ -20,7 +20,7 @@ type askCmd struct {
 	Preset     string   `help:"Generation preset; default: that of the service." placeholder:"NAME"`
 	LLM        string   `help:"Language model in place of the preset's." name:"llm" placeholder:"NAME"`
 	Language   string   `help:"Language of the answer, such as deu or de; default: that of the question." placeholder:"CODE"`
-	Characters int      `help:"About how long the answer is to be." placeholder:"N"`
+	Characters int      `help:"About how long the answer is to be: the language model is told, the built-in generator quotes whole sentences." placeholder:"N"`
 	All        bool     `help:"List every passage found, not only those that the answer cites."`
 	Save       bool     `help:"Keep the question and its answer in the query history."`
 }
@@ -108,10 +108,11 @@ func (c *askCmd) sources(w io.Writer, v *askEvent, text string) {
 		if strings.Contains(c.CorpusKey, ",") {
 			name = r.CorpusKey + ": " + name
 		}
+		name = command.Clip(command.Prose(name), 120)
 		if title := documentTitle(r.Document, r.Part); title != "" {
-			name += "  " + title
+			name += "  " + command.Clip(command.Prose(title), 100)
 		}
-		fmt.Fprintf(w, "%4s %s  (%.3f)\n", fmt.Sprintf("[%d]", i+1), command.Clip(command.Prose(name), 160), r.Score)
+		fmt.Fprintf(w, "%4s %s  (%.3f)\n", fmt.Sprintf("[%d]", i+1), name, r.Score)
 	}
 	if v.Score != nil {
 		fmt.Fprintf(w, "\nConsistency %.2f (how far the passages support the answer, 0 to 1)\n", *v.Score)
@@ -128,7 +129,7 @@ func (c *askCmd) body() map[string]any {
 	if c.LLM != "" {
 		generation["model_parameters"] = map[string]any{"llm_name": c.LLM}
 	}
-	if c.Characters > 0 {
+	if c.Characters != 0 { // the service refuses what is below
 		generation["max_response_characters"] = c.Characters
 	}
 	body := map[string]any{

@@ -83,7 +83,7 @@ func (c *queryCmd) show(w io.Writer, v *answerView) {
 		if title != "" {
 			title = "  " + title
 		}
-		fmt.Fprintf(w, "%2d. %s%s  (%.3f)\n    %s\n", i+1+c.Offset, r.DocumentID, title, r.Score, command.Clip(r.Text, 300))
+		fmt.Fprintf(w, "%2d. %s%s  (%.3f)\n    %s\n", i+1+c.Offset, command.Prose(r.DocumentID), command.Prose(title), r.Score, command.Clip(command.Prose(r.Text), 300))
 		if c.Explain {
 			breakdown(w, r.Parts, r.Score)
 		}

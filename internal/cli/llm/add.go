@@ -72,7 +72,11 @@ func (c *addCmd) Run(e *command.Env) error {
 		return nil
 	}
 	v.print(e)
-	fmt.Fprintf(e.Err, "added %s; name it in a query as generation.model_parameters.llm_name\n", v.Name)
+	use := "name it with quarry ask --llm, in a query as generation.model_parameters.llm_name"
+	if v.Default {
+		use = "it answers where no model is named"
+	}
+	fmt.Fprintf(e.Err, "added %s; %s\n", v.Name, use)
 	return nil
 }
 

@@ -68,6 +68,9 @@ func (c *addCmd) look(ctx context.Context, cl *command.Client, auth map[string]a
 	if len(c.At) > 0 {
 		where = nil
 		for _, at := range c.At {
+			if !strings.Contains(at, "://") {
+				at = "http://" + at // as people name what they have started
+			}
 			where = append(where, place{"", at})
 		}
 	}
