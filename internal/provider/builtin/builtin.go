@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"quarry/internal/embed"
 	"quarry/internal/llm"
@@ -117,19 +118,27 @@ func (a *answering) quote(ctx context.Context) error {
 	if found.cut {
 		a.out.Reason = llm.Length
 	}
-	for i, s := range found.readable(chosen) {
+	between := ""
+	for _, s := range found.readable(chosen) {
 		text := s.text
 		if n := a.talk.passages[s.passage].N; n > 0 {
 			text = fmt.Sprintf("%s [%d]", text, n)
 		}
-		if i > 0 {
-			text = " " + text
-		}
-		if err := a.say(text); err != nil {
+		if err := a.say(between + text); err != nil {
 			return err
+		}
+		if between = " "; !ended(s.text) {
+			between = "\n\n"
 		}
 	}
 	return nil
+}
+
+// ended reports whether a quotation ends as sentences do. One that doesn't, such as a row of a table, would run into the
+// next, for who reads it and for the consistency score.
+func ended(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, `"'”’»)]`))
+	return strings.ContainsRune(".!?…。！？।۔؟", last)
 }
 
 // room reports whether a text of these sentences fits the token limit of the request.

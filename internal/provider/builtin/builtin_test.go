@@ -199,6 +199,19 @@ func TestLabelsAreNoAnswers(t *testing.T) {
 	}
 }
 
+// Proves that what has no end of a sentence, such as a row of a table, ends with its line.
+func TestRowsEndWithTheirLine(t *testing.T) {
+	t.Parallel()
+	got := complete(t, llm.Request{Question: "What do pump and valve cost?", Evidence: []llm.Evidence{
+		{N: 1, Score: 0.9, Text: "part: pump; cost: 45 EUR; place: the store in Oslo"},
+		{N: 2, Score: 0.9, Text: "part: valve; cost: 12 EUR; place: the store in Bergen"},
+		{N: 3, Score: 0.9, Text: "A pump and a valve cost 57 EUR."},
+	}}).Text
+	if want := "part: pump; cost: 45 EUR; place: the store in Oslo [1]\n\npart: valve; cost: 12 EUR; place: the store in Bergen [2]\n\nA pump and a valve cost 57 EUR. [3]"; got != want {
+		t.Errorf("answer %q, want %q", got, want)
+	}
+}
+
 // Proves that hostile and huge input ends in an answer of whole characters, and that sentences beyond what is read are
 // left out.
 func TestHostileInput(t *testing.T) {
