@@ -17,7 +17,7 @@ type PortError struct {
 
 func (e *PortError) Error() string {
 	if errors.Is(e.err, syscall.EADDRINUSE) {
-		return fmt.Sprintf("the address %s is taken by another program; stop it, or choose another with --listen", e.Address)
+		return fmt.Sprintf("the address %s is taken by another program; stop it, or choose another with --listen or QUARRY_LISTEN", e.Address)
 	}
 	return fmt.Sprintf("the address %s can't be listened on: %v", e.Address, e.err)
 }

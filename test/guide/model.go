@@ -1,6 +1,7 @@
 package guide
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -41,5 +42,10 @@ func (p providers) asks(shell string) string {
 	return shell
 }
 
-// shows gives an output with the address that the page shows.
-func (p providers) shows(output string) string { return strings.ReplaceAll(output, p.URL, localURL) }
+// shows gives an output with the address that the page shows, and with the program that the reader's search knows by its
+// port.
+func (p providers) shows(output string) string {
+	return foundAt.ReplaceAllString(strings.ReplaceAll(output, p.URL, localURL), "1 Ollama $1")
+}
+
+var foundAt = regexp.MustCompile(`(?m)^1 +(llama3\.2 )`)
