@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"quarry/internal/embed"
@@ -123,6 +124,9 @@ func (a *answering) quote(ctx context.Context) error {
 		text := s.text
 		if n := a.talk.passages[s.passage].N; n > 0 {
 			text = fmt.Sprintf("%s [%d]", text, n)
+		}
+		if first, _ := utf8.DecodeRuneInString(text); between != "" && unicode.IsLower(first) {
+			between = "\n\n" // behind a full stop, too, it would not pass for a sentence
 		}
 		if err := a.say(between + text); err != nil {
 			return err

@@ -205,9 +205,15 @@ func TestRowsEndWithTheirLine(t *testing.T) {
 	got := complete(t, llm.Request{Question: "What do pump and valve cost?", Evidence: []llm.Evidence{
 		{N: 1, Score: 0.9, Text: "part: pump; cost: 45 EUR; place: the store in Oslo"},
 		{N: 2, Score: 0.9, Text: "part: valve; cost: 12 EUR; place: the store in Bergen"},
-		{N: 3, Score: 0.9, Text: "A pump and a valve cost 57 EUR."},
+		{N: 3, Score: 0.9, Text: "pump and valve cost 57 EUR."},
 	}}).Text
-	if want := "part: pump; cost: 45 EUR; place: the store in Oslo [1]\n\npart: valve; cost: 12 EUR; place: the store in Bergen [2]\n\nA pump and a valve cost 57 EUR. [3]"; got != want {
+	if want := "part: pump; cost: 45 EUR; place: the store in Oslo [1]\n\npart: valve; cost: 12 EUR; place: the store in Bergen [2]\n\npump and valve cost 57 EUR. [3]"; got != want {
+		t.Errorf("answer %q, want %q", got, want)
+	}
+	got = complete(t, llm.Request{Question: "What do pump and valve cost?", Evidence: []llm.Evidence{
+		{N: 1, Score: 0.9, Text: "The pump costs 45 EUR."}, {N: 2, Score: 0.9, Text: "valve: costs 12 EUR."},
+	}}).Text
+	if want := "The pump costs 45 EUR. [1]\n\nvalve: costs 12 EUR. [2]"; got != want {
 		t.Errorf("answer %q, want %q", got, want)
 	}
 }
