@@ -41,6 +41,7 @@ type model struct {
 	full    error    // what Admit answers
 	says    []string // one event each
 	refusal string
+	reason  llm.Reason
 	fails   error // after it has said everything
 	asked   *llm.Request
 }
@@ -57,7 +58,7 @@ func (m *model) Stream(_ context.Context, r llm.Request, emit func(llm.Event) er
 			return llm.Answer{}, err
 		}
 	}
-	return llm.Answer{Text: strings.Join(m.says, ""), Refusal: m.refusal}, m.fails
+	return llm.Answer{Text: strings.Join(m.says, ""), Refusal: m.refusal, Reason: m.reason}, m.fails
 }
 
 // house is models by name.
@@ -401,6 +402,22 @@ func TestScores(t *testing.T) {
 		}
 		if c.off && len(r.judge.asked) > 0 {
 			t.Error("what nobody asked for is scored")
+		}
+	}
+}
+
+func TestCutOff(t *testing.T) {
+	// Proves that an answer which the token limit cut off comes with a warning and its score, and a whole one without.
+	t.Parallel()
+	for reason, want := range map[llm.Reason]int{llm.Length: 1, llm.Stop: 0, "": 0} {
+		r := newRig(&model{says: []string{"The answer stands in the"}, reason: reason})
+		p, err := r.Plan(t.Context(), request())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.Answer(t.Context(), some(1), told(new([]string)))
+		if err != nil || len(got.Warnings) != want || want == 1 && !strings.HasPrefix(got.Warnings[0], "answer_cut_off: ") || got.Score == nil {
+			t.Errorf("%q: %+v, %v", reason, got, err)
 		}
 	}
 }

@@ -76,6 +76,9 @@ func (d *Draft) generate(ctx context.Context, out *Answer, emit func(Event) erro
 	if err == nil && strings.TrimSpace(out.Summary) == "" {
 		err = &llm.Error{Failure: llm.Empty, Model: d.plan.model.Name(), Text: answer.Refusal}
 	}
+	if err == nil && answer.Reason == llm.Length {
+		out.Warnings = append(out.Warnings, "answer_cut_off: the model stopped at its token limit; raise max_tokens for the whole answer")
+	}
 	return said.String(), err
 }
 
