@@ -25,7 +25,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 400, "queries for the time to the first token")
 	flag.IntVar(&o.streams, "streams", 1000, "streams at once")
 	flag.IntVar(&o.rate, "rate", 20, "tokens a second of each, a divisor of 1,000")
-	flag.DurationVar(&o.ramp, "ramp", 20*time.Second, "time over which they start")
+	flag.DurationVar(&o.ramp, "ramp", 30*time.Second, "time over which they start")
 	flag.DurationVar(&o.together, "together", 15*time.Second, "time for which all of them run")
 	flag.Parse()
 	if err := run(o); err != nil {
