@@ -1,12 +1,14 @@
 package generate
 
 import (
+	"errors"
 	"fmt"
 	"unicode"
 	"unicode/utf8"
 
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/vtl"
 )
 
 // Draft is a prompt that is ready for the model.
@@ -39,14 +41,14 @@ func (p *Plan) Draft(results []Passage) (*Draft, error) {
 	need, err := d.render(results[:asked])
 	switch {
 	case err != nil && asked <= 1:
-		return nil, err
+		return nil, p.unwritten(d, err)
 	case err == nil && need <= room:
 		return d, nil
 	}
 	most := d.largest(results[:asked-1], room)
 	if most == 0 {
 		if need, err = d.render(results[:1]); err != nil {
-			return nil, err
+			return nil, p.unwritten(d, err)
 		}
 		return nil, p.tooLong(d, need, room)
 	}
@@ -81,6 +83,19 @@ func (p *Plan) tooLong(d *Draft, need, room int) error {
 	}
 	return fault.InvalidField(field, "the prompt needs about %d tokens %s, and the language model %q takes %d beside its answer; "+
 		"ask for less text around each result, or for another model", need, what, p.model.Name(), room)
+}
+
+// unwritten is the failure of a prompt with one result at most. Where it is the length of that, and the template works
+// without, the template is not at fault.
+func (p *Plan) unwritten(d *Draft, err error) error {
+	var limit *vtl.LimitError
+	if !errors.As(err, &limit) || limit.Limit != "output" && limit.Limit != "memory" || len(d.used) == 0 {
+		return err
+	}
+	if _, bare := d.render(nil); bare != nil {
+		return err
+	}
+	return fault.InvalidField(p.request.Fields.MaxResults, "the first result alone is longer than a prompt may be (%d bytes); ask for less text around each result", vtl.Defaults.Output)
 }
 
 // render makes the prompt of some results and gives about how many tokens it has.

@@ -283,6 +283,11 @@ func TestFit(t *testing.T) {
 		{"one fits", long(20, 2000), func(*generate.Request) {}, 1, ""},
 		{"one is too long", long(2, 5000), func(*generate.Request) {}, 0, "body.generation.max_used_search_results"},
 		{"one alone is too long", long(1, 5000), func(*generate.Request) {}, 0, "body.generation.max_used_search_results"},
+		{"one is longer than a template may write", long(1, 500_000), func(*generate.Request) {}, 0, "body.generation.max_used_search_results"},
+		{"the first is longer than a template may write", long(3, 500_000), func(*generate.Request) {}, 0, "body.generation.max_used_search_results"},
+		{"the template writes without end", long(3, 1), func(r *generate.Request) {
+			r.Template = "#foreach ($i in [1..9000])" + strings.Repeat("word ", 100) + "#end"
+		}, 0, "body.generation.prompt_template"},
 		{"the template is too long", long(20, 1), func(r *generate.Request) { r.Template = strings.Repeat("word ", 5000) }, 0, "body.generation.prompt_template"},
 		{"an answer of any length", long(20, 500), func(r *generate.Request) { r.Parameters.MaxTokens = ptr(2_000_000_000) }, 3, ""},
 	} {

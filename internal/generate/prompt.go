@@ -64,7 +64,9 @@ func unfit(text string) error {
 func (p *Prompt) Render(in PromptInput) (Rendered, error) {
 	text, err := p.template.Render(variables(in), vtl.Limits{})
 	if err != nil {
-		return Rendered{}, unfit(err.Error())
+		f := fault.Invalid().Because(err)
+		f.Text = err.Error()
+		return Rendered{}, f
 	}
 	out := Rendered{Text: text}
 	out.Messages, err = p.messages(strings.TrimSpace(text))
