@@ -237,7 +237,8 @@ func strangers(answer string, sentences int, evidence []llm.Evidence) int {
 			n++
 		}
 		seen++
-		answer = strings.TrimPrefix(answer[end+len(fmt.Sprintf(" [%d]", number)):], " ")
+		rest := answer[end+len(fmt.Sprintf(" [%d]", number)):]
+		answer = strings.TrimPrefix(strings.TrimPrefix(rest, "\n\n"), " ") // a line of its own, or the same
 	}
 	if seen != sentences {
 		n++
