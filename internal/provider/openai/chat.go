@@ -77,18 +77,20 @@ func chatMessages(in []llm.Message) []object {
 	return out
 }
 
-// chatContent is a text where there is no image: many servers know no parts.
-func chatContent(m llm.Message) any {
+func chatContent(m llm.Message) any { return contentOf(m, "text", picture) }
+
+// contentOf is a text where there is no image: many servers know no parts.
+func contentOf(m llm.Message, textType string, image func(*llm.Image) object) any {
 	if !hasImage(m) {
 		return m.Plain()
 	}
 	var parts []object
 	for _, p := range m.Parts {
 		if p.Text != "" {
-			parts = append(parts, object{"type": "text", "text": p.Text})
+			parts = append(parts, object{"type": textType, "text": p.Text})
 		}
 		if p.Image != nil {
-			parts = append(parts, picture(p.Image))
+			parts = append(parts, image(p.Image))
 		}
 	}
 	return parts

@@ -72,17 +72,7 @@ func inputItems(in []llm.Message) []any {
 }
 
 func inputContent(m llm.Message) any {
-	if !hasImage(m) {
-		return m.Plain()
-	}
-	var parts []object
-	for _, p := range m.Parts {
-		if p.Text != "" {
-			parts = append(parts, object{"type": "input_text", "text": p.Text})
-		}
-		if p.Image != nil {
-			parts = append(parts, object{"type": "input_image", "image_url": imageURL(p.Image)})
-		}
-	}
-	return parts
+	return contentOf(m, "input_text", func(i *llm.Image) object {
+		return object{"type": "input_image", "image_url": imageURL(i)}
+	})
 }
