@@ -20,7 +20,7 @@ test: ## pass every test (starts what it needs by itself)
 
 .PHONY: race
 race: ## the packages where goroutines meet, under the race detector (needs a C compiler)
-	CGO_ENABLED=1 go test -race -timeout 20m ./internal/job ./internal/usage ./internal/bulk ./internal/replica ./internal/retrieve ./internal/ingest ./internal/embed ./internal/signin ./internal/sse ./internal/provider/... ./internal/httpapi/... ./test/scenario
+	CGO_ENABLED=1 go test -race -timeout 20m ./internal/job ./internal/usage ./internal/corpus/bulk ./internal/corpus/replica ./internal/query/retrieve ./internal/corpus/ingest ./internal/embed ./internal/identity/signin ./internal/sse ./internal/provider/... ./internal/httpapi/... ./test/scenario
 
 .PHONY: compat
 compat: ## our adapters of language models against the providers' own libraries (builds those: minutes)

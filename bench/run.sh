@@ -11,7 +11,7 @@ go build -o quarry ./cmd/quarry
 echo "== encoder"
 go run ./bench/encoder ${BENCH_PYTHON:+-python "$BENCH_PYTHON"}
 echo "== index, store"
-go test -run xxx -bench . ./internal/index ./internal/store/documents ./internal/text/token
+go test -run xxx -bench . ./internal/index ./internal/store/documents ./internal/text/analysis
 echo "== ranking"
 go run ./bench/ranking
 echo "== answers of the embedded generator"
@@ -23,7 +23,7 @@ go run ./bench/search -binary ./quarry
 echo "== many small corpora"
 go run ./bench/corpora -binary ./quarry
 echo "== queries over metadata"
-go test -run xxx -bench . ./internal/metaquery
+go test -run xxx -bench . ./internal/corpus/metaquery
 echo "== what the history costs a query"
 go run ./bench/history -binary ./quarry
 echo "== queries during a bulk update"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"quarry/internal/authz"
+	"quarry/internal/identity/authz"
 )
 
 // rolesPage is the page of roles, seen from outDir.

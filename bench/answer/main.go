@@ -19,10 +19,10 @@ import (
 	"quarry/internal/app"
 	"quarry/internal/config"
 	"quarry/internal/embed"
-	"quarry/internal/evaluate"
 	"quarry/internal/llm"
 	"quarry/internal/provider/builtin"
-	"quarry/internal/retrieve"
+	"quarry/internal/query/evaluate"
+	"quarry/internal/query/retrieve"
 )
 
 // passages is how many results an answer stands on.

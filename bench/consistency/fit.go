@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"quarry/internal/verify"
+	"quarry/internal/answer/verify"
 )
 
 // kinds are the kinds of evidence that have a weight.

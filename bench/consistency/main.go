@@ -16,9 +16,9 @@ import (
 	"slices"
 	"time"
 
+	"quarry/internal/answer/verify"
 	"quarry/internal/embed"
 	"quarry/internal/encode/kernel"
-	"quarry/internal/verify"
 )
 
 func main() {

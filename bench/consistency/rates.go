@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"quarry/internal/verify"
+	"quarry/internal/answer/verify"
 )
 
 // reportRates shows in which share of the sentences each difference is found.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"quarry/internal/measure"
-	"quarry/internal/text/token"
-	"quarry/internal/verify"
+	"quarry/internal/answer/verify"
+	"quarry/internal/query/measure"
+	"quarry/internal/text/analysis"
 )
 
 // scorer gives a text a score.
@@ -56,7 +56,7 @@ func overlap(n int) func(*judged) float64 {
 }
 
 func runs(text string, n int) []string {
-	words := token.Analyze(text, "eng").Words
+	words := analysis.Analyze(text, "eng").Words
 	var out []string
 	for i := 0; i+n <= len(words); i++ {
 		var run []string

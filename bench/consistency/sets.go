@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"quarry/internal/evaluate"
-	"quarry/internal/verify"
+	"quarry/internal/answer/verify"
+	"quarry/internal/query/evaluate"
 )
 
 // set is a collection of judged texts.

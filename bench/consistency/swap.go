@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"quarry/internal/answer/verify"
+	"quarry/internal/answer/verify/fact"
 	"quarry/internal/text/rarity"
-	"quarry/internal/verify"
-	"quarry/internal/verify/fact"
 )
 
 // verbose prints the sentences whose change went unnoticed.

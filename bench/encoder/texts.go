@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"quarry/internal/evaluate"
+	"quarry/internal/query/evaluate"
 )
 
 // sources are files under the data folder, each with texts of another kind or language.

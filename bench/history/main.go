@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"quarry/bench/service"
-	"quarry/internal/measure"
+	"quarry/internal/query/measure"
 )
 
 func main() {

@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"quarry/bench/service"
-	"quarry/internal/account"
 	"quarry/internal/api"
-	"quarry/internal/authz"
-	"quarry/internal/measure"
+	"quarry/internal/identity/account"
+	"quarry/internal/identity/authz"
+	"quarry/internal/query/measure"
 	"quarry/internal/store"
 	"quarry/internal/store/accounts"
 )

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"quarry/internal/app"
-	"quarry/internal/evaluate"
-	"quarry/internal/rerank"
-	"quarry/internal/retrieve"
+	"quarry/internal/query/evaluate"
+	"quarry/internal/query/rerank"
+	"quarry/internal/query/retrieve"
 )
 
 // asked is a query with what the default search found for it.

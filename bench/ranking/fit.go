@@ -11,7 +11,7 @@ import (
 	"os"
 	"slices"
 
-	"quarry/internal/rerank"
+	"quarry/internal/query/rerank"
 )
 
 // shares are the lexical shares at which the calibration has its constants.
@@ -172,7 +172,7 @@ func report(all []asked) {
 			fmt.Printf("| %.1f–%.1f | %.0f | %.3f | %.3f |\n", float64(i)/10, float64(i+1)/10, b.n, b.said/b.n, b.true/b.n)
 		}
 	}
-	fmt.Printf("\nfitted on the training queries, at share %.2f: %.2f %.2f; for internal/rerank/calibrate.go: Balance %.2f, curves\n", share, whole.a, whole.b, balance(all, whole, share))
+	fmt.Printf("\nfitted on the training queries, at share %.2f: %.2f %.2f; for internal/query/rerank/calibrate.go: Balance %.2f, curves\n", share, whole.a, whole.b, balance(all, whole, share))
 	for _, s := range shares {
 		c := fit(all, s, train)
 		fmt.Printf("\t{%.2f, %.2f, %.2f},\n", s, c.a, c.b)

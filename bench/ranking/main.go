@@ -1,7 +1,7 @@
 // Command ranking measures ranking quality on every test collection of ../shared/data and prints the tables of
 // docs/benchmarks.md: nDCG@10 of plain lower-cased words split at white space, of the lexical side, the dense side, the
 // hybrid and the default reranker, with means; then how well the default reranker's scores are calibrated, and the
-// constants of internal/rerank/calibrate.go as fitted on the training queries. It ranks through the same code as the
+// constants of internal/query/rerank/calibrate.go as fitted on the training queries. It ranks through the same code as the
 // HTTP query.
 package main
 
@@ -19,7 +19,7 @@ import (
 	"quarry/internal/app"
 	"quarry/internal/config"
 	"quarry/internal/embed"
-	"quarry/internal/evaluate"
+	"quarry/internal/query/evaluate"
 )
 
 var english = []string{"scifact", "cranfield", "cacm", "cisi", "pubmedqa", "win32docs", "xquad/en"}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"quarry/internal/evaluate"
-	"quarry/internal/measure"
+	"quarry/internal/query/evaluate"
+	"quarry/internal/query/measure"
 )
 
 // rankWords is the nDCG@10 of the plainest analysis there is: lower case, split at white space, BM25 as in the product,

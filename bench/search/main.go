@@ -21,8 +21,8 @@ import (
 	"quarry/bench/service"
 	"quarry/internal/encode"
 	"quarry/internal/encode/asset"
-	"quarry/internal/evaluate"
-	"quarry/internal/measure"
+	"quarry/internal/query/evaluate"
+	"quarry/internal/query/measure"
 )
 
 type settings struct {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"quarry/bench/service"
-	"quarry/internal/measure"
+	"quarry/internal/query/measure"
 )
 
 type settings struct {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"syscall"
 
+	"quarry/internal/secret/vault"
 	"quarry/internal/store"
-	"quarry/internal/vault"
 )
 
 // PortError says that the address can't be listened on.

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/config"
 	"quarry/internal/corpus"
 	"quarry/internal/embed"
-	"quarry/internal/evaluate"
-	"quarry/internal/retrieve"
+	"quarry/internal/query/evaluate"
+	"quarry/internal/query/retrieve"
 )
 
 // Report is what an evaluation found.

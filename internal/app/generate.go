@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 
-	"quarry/internal/generate"
+	"quarry/internal/answer/generate"
 	"quarry/internal/llm"
 	"quarry/internal/store/presets"
 )

@@ -7,8 +7,8 @@ import (
 	"os"
 	"strings"
 
-	"quarry/internal/account"
 	"quarry/internal/fault"
+	"quarry/internal/identity/account"
 )
 
 // makeOwner sees to it that an owner exists and that its key, if it is made now, stands in the key file. The secret is

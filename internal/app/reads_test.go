@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"quarry/internal/authz"
 	"quarry/internal/config"
-	"quarry/internal/token"
+	"quarry/internal/identity/authz"
+	"quarry/internal/identity/token"
 )
 
 // TestAuthenticationReadsOnce proves that authentication and the permission check of a request cost one statement for a

@@ -8,12 +8,12 @@ import (
 	"errors"
 	"strings"
 
-	"quarry/internal/account"
-	"quarry/internal/authz"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
-	"quarry/internal/token"
+	"quarry/internal/identity/account"
+	"quarry/internal/identity/authz"
+	"quarry/internal/identity/token"
 )
 
 // installation names what is over one database among all others. It is in every token, so it gives away nothing of the

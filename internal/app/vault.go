@@ -6,10 +6,10 @@ import (
 	"io/fs"
 
 	"quarry/internal/config"
-	"quarry/internal/seal"
+	"quarry/internal/secret/seal"
+	"quarry/internal/secret/vault"
 	"quarry/internal/store"
 	"quarry/internal/store/secrets"
-	"quarry/internal/vault"
 )
 
 // openVault finds the secret keys: those of the setting, else those of the key file in the data folder.

@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 
-	"quarry/internal/verify"
+	"quarry/internal/answer/verify"
 )
 
 // verifier builds the service that scores and corrects texts.

@@ -4,6 +4,7 @@ package archtest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"go/ast"
@@ -44,18 +45,50 @@ func packages(t *testing.T) []goPackage {
 	}
 }
 
-// find gives the place of an internal package and the listed ancestor that it stands under.
-func find(name string) (string, place, bool) {
-	for at := name; at != "."; at = path.Dir(at) {
-		if p, ok := houses[at]; ok {
-			return at, p, true
+// layerOf returns the layer of an internal package.
+func layerOf(name string) (layer, bool) {
+	if slices.Contains(support, name) {
+		return tests, true
+	}
+	g, ok := groups[groupOf(name)]
+	return g.layer, ok
+}
+
+// groupOf returns the folder under internal/ that a package stands in.
+func groupOf(name string) string {
+	first, _, _ := strings.Cut(name, "/")
+	return first
+}
+
+// rank returns the position of a package in its group's order, -1 where the order does not name it or a parent of it.
+func rank(order []string, name string) int {
+	inside := strings.TrimPrefix(strings.TrimPrefix(name, groupOf(name)), "/")
+	for at := cmp.Or(inside, "."); ; at = path.Dir(at) {
+		if i := slices.Index(order, at); i >= 0 || at == "." {
+			return i
 		}
 	}
-	return "", place{}, false
+}
+
+// mayImport reports whether the plan lets one internal package import another.
+func mayImport(from, to string) bool {
+	fromLayer, _ := layerOf(from)
+	toLayer, _ := layerOf(to)
+	a, b := groupOf(from), groupOf(to)
+	switch {
+	case fromLayer == tests || slices.Contains(tools, from):
+		return true
+	case toLayer == tests:
+		return false
+	case a != b:
+		return toLayer == leaf || slices.Contains(strings.Fields(groups[a].uses), b)
+	}
+	order := strings.Fields(groups[a].order)
+	return len(order) == 0 || rank(order, from) >= 0 && rank(order, to) >= 0 && rank(order, from) >= rank(order, to)
 }
 
 func inLayer(l layer) func(string) bool {
-	return func(name string) bool { _, p, ok := find(name); return ok && p.layer == l }
+	return func(name string) bool { at, ok := layerOf(name); return ok && at == l }
 }
 
 func under(areas ...string) func(string) bool {
@@ -66,7 +99,8 @@ func under(areas ...string) func(string) bool {
 
 func not(f func(string) bool) func(string) bool { return func(s string) bool { return !f(s) } }
 
-// TestImportRules proves that every import goes downward and that no area imports what is forbidden to it.
+// TestImportRules proves that every package stands in a group, that it imports only the groups which its own may
+// use, and nothing that is forbidden to it.
 func TestImportRules(t *testing.T) {
 	t.Parallel()
 	for _, p := range packages(t) {
@@ -74,9 +108,8 @@ func TestImportRules(t *testing.T) {
 		if !internal || len(p.GoFiles) == 0 {
 			continue
 		}
-		home, at, ok := find(name)
-		if !ok {
-			t.Errorf("%s has no place in the house: add it to internal/archtest/layers_test.go and docs/architecture.md", p.ImportPath)
+		if _, ok := layerOf(name); !ok {
+			t.Errorf("%s has no place in the house: add its group to internal/archtest/layers_test.go and docs/architecture.md", p.ImportPath)
 			continue
 		}
 		for _, imp := range p.Imports {
@@ -85,27 +118,31 @@ func TestImportRules(t *testing.T) {
 					t.Errorf("%s imports %s: %s", name, imp, f.reason)
 				}
 			}
-			dep, ok := strings.CutPrefix(imp, module)
-			if !ok {
-				continue
-			}
-			depHome, depAt, _ := find(dep)
-			if depHome != home && !downward(at, depAt) {
-				t.Errorf("%s (layer %d, rank %d) imports %s (layer %d, rank %d): imports go downward only",
-					name, at.layer, at.rank, dep, depAt.layer, depAt.rank)
+			if dep, ok := strings.CutPrefix(imp, module); ok && !mayImport(name, dep) {
+				t.Errorf("%s imports %s: the plan in internal/archtest/layers_test.go does not allow it", name, dep)
 			}
 		}
 	}
 }
 
-func downward(from, to place) bool {
-	switch {
-	case from.layer == adapter && to.layer == adapter:
-		return false
-	case from.layer == to.layer:
-		return from.rank > to.rank
+// TestGroupsPointDown proves that the plan has no circle: a group uses only groups that do not use it, directly or
+// through others, and of no higher layer.
+func TestGroupsPointDown(t *testing.T) {
+	t.Parallel()
+	for name, g := range groups {
+		for _, used := range strings.Fields(g.uses) {
+			if other, ok := groups[used]; !ok || other.layer > g.layer {
+				t.Errorf("%s may use %s, which is unknown or stands above it", name, used)
+			}
+			if reaches(used, name) {
+				t.Errorf("%s uses %s, which uses %s", name, used, name)
+			}
+		}
 	}
-	return from.layer > to.layer
+}
+
+func reaches(from, to string) bool {
+	return slices.ContainsFunc(strings.Fields(groups[from].uses), func(next string) bool { return next == to || reaches(next, to) })
 }
 
 // TestNoRegistrationByInit proves that no package registers itself: wiring is in app alone, and blank imports are

@@ -12,7 +12,7 @@ import (
 	"quarry/internal/cli/access"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/llm"
-	"quarry/internal/redact"
+	"quarry/internal/secret/redact"
 )
 
 // Streams are where a command reads and writes.

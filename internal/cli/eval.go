@@ -8,7 +8,7 @@ import (
 	"quarry/internal/app"
 	"quarry/internal/cli/command"
 	"quarry/internal/config"
-	"quarry/internal/evaluate"
+	"quarry/internal/query/evaluate"
 )
 
 type evalCmd struct {

@@ -9,10 +9,10 @@ import (
 	"os"
 	"strings"
 
+	"quarry/internal/answer/generate"
 	"quarry/internal/cli/command"
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
-	"quarry/internal/generate"
 )
 
 type promptCmd struct {

@@ -17,7 +17,7 @@ import (
 
 	"quarry/internal/httpapi"
 	"quarry/internal/llm"
-	"quarry/internal/seal"
+	"quarry/internal/secret/seal"
 )
 
 // Config is every setting. Sizes are bytes.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"quarry/internal/config"
-	"quarry/internal/seal"
+	"quarry/internal/secret/seal"
 )
 
 // TestPrecedence proves that the environment beats the file and the file beats the default.

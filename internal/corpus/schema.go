@@ -1,6 +1,6 @@
 package corpus
 
-import "quarry/internal/filter"
+import "quarry/internal/expr/filter"
 
 // Schema gives the attributes as the filter language sees them.
 func (c *Corpus) Schema() (*filter.Schema, error) {

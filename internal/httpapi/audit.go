@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"quarry/internal/api"
-	"quarry/internal/audit"
 	"quarry/internal/id"
+	"quarry/internal/identity/audit"
 )
 
 // Auditor records changes. A change whose intent can't be recorded is refused.

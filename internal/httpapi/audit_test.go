@@ -17,11 +17,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quarry/internal/audit"
-	"quarry/internal/authz"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
+	"quarry/internal/identity/audit"
+	"quarry/internal/identity/authz"
 )
 
 // record keeps what the chain records and the order in which things happened.

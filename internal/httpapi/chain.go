@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"quarry/internal/authz"
 	"quarry/internal/fault"
 	"quarry/internal/id"
+	"quarry/internal/identity/authz"
 )
 
 // ServeHTTP passes a request through the chain. The order of refusal is the contract's: 401, 403, 501 where not

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"quarry/internal/authz"
 	"quarry/internal/fault"
+	"quarry/internal/identity/authz"
 )
 
 // Credential is what a caller shows. Only package account and package token look into it; it is never printed.

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"quarry/internal/authz"
 	"quarry/internal/httpapi"
+	"quarry/internal/identity/authz"
 )
 
 // TestHangingDatabase proves that a request whose credential can't be looked up in time is answered 503 with Retry-After,

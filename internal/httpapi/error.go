@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"quarry/internal/fault"
-	"quarry/internal/redact"
+	"quarry/internal/secret/redact"
 )
 
 // methodError says that a path exists and does not take the method.

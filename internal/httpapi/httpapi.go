@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"quarry/internal/api"
-	"quarry/internal/authz"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi/check"
+	"quarry/internal/identity/authz"
 )
 
 // Call is one request that the chain has let through.

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"quarry/internal/api"
-	"quarry/internal/authz"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
+	"quarry/internal/identity/authz"
 )
 
 // area is handlers given in place.

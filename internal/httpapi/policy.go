@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"quarry/internal/api"
-	"quarry/internal/authz"
+	"quarry/internal/identity/authz"
 )
 
 // Policy gives the api_policy of a principal: the operations open to it. The contract's schema knows no null there, so

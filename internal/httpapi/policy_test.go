@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/api"
-	"quarry/internal/authz"
 	"quarry/internal/httpapi"
+	"quarry/internal/identity/authz"
 )
 
 // TestPolicy proves what api_policy says: an owner may use every operation that asks for a role, on anything; a role

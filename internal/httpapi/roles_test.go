@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"quarry/internal/api"
-	"quarry/internal/authz"
 	"quarry/internal/httpapi"
+	"quarry/internal/identity/authz"
 )
 
 // TestNothingWithoutARule proves that an operation on which nothing decides keeps the service from starting.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"quarry/internal/fault"
-	"quarry/internal/redact"
+	"quarry/internal/secret/redact"
 	"quarry/internal/sse"
 )
 

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index"
 	"quarry/internal/index/vector"
 	"quarry/internal/testkit"
-	"quarry/internal/text/token"
+	"quarry/internal/text/analysis"
 )
 
 const (
@@ -88,16 +88,16 @@ func (s *source) batch(b testing.TB) (out []index.Document) {
 		for _, sec := range raw.Sections {
 			for words := strings.Fields(sec.Text); len(words) > 0 && s.rows < benchRows; s.rows++ {
 				n := min(len(words), 60)
-				terms := token.Analyze(strings.Join(words[:n], " "), "eng")
+				terms := analysis.Analyze(strings.Join(words[:n], " "), "eng")
 				packed, err := vector.Pack(s.vector())
 				if err != nil {
 					b.Fatal(err)
 				}
 				if s.rng.IntN(200) == 0 && n > 12 {
-					s.queries = append(s.queries, token.Analyze(strings.Join(words[:12], " "), "eng").Stems)
+					s.queries = append(s.queries, analysis.Analyze(strings.Join(words[:12], " "), "eng").Stems)
 				}
 				d.Parts = append(d.Parts, index.Part{Ord: len(d.Parts), Stems: terms.Stems, Words: terms.Words, Vector: packed,
-					Heading: token.Analyze(sec.Title, "eng").Stems})
+					Heading: analysis.Analyze(sec.Title, "eng").Stems})
 				words = words[n:]
 			}
 		}
@@ -190,7 +190,7 @@ func BenchmarkIndex(b *testing.B) {
 		})
 	}
 	b.Run("apply", func(b *testing.B) {
-		part := index.Part{Stems: s.queries[0], Words: []token.Term{{Text: "a"}}}
+		part := index.Part{Stems: s.queries[0], Words: []analysis.Term{{Text: "a"}}}
 		part.Vector, _ = vector.Pack(s.vector())
 		for b.Loop() {
 			s.no++

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index/column"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/postings"

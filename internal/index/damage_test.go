@@ -13,11 +13,11 @@ import (
 	"sync"
 	"testing"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index"
 	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
-	"quarry/internal/text/token"
+	"quarry/internal/text/analysis"
 )
 
 // sampleDocs makes plain documents with numbers from … to-1; their content is a function of the number.
@@ -39,7 +39,7 @@ func sampleDocs(from, to int64) []index.Document {
 			for i := range 8 {
 				w := vocabulary[rng.IntN(len(vocabulary))]
 				p.Stems = append(p.Stems, w)
-				p.Words = append(p.Words, token.Term{Text: w, Pos: int32(i)})
+				p.Words = append(p.Words, analysis.Term{Text: w, Pos: int32(i)})
 			}
 			d.Parts = append(d.Parts, p)
 		}

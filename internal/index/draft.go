@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/segment"
 )

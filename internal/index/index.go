@@ -12,11 +12,11 @@ import (
 	"fmt"
 	"sync"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
-	"quarry/internal/text/token"
+	"quarry/internal/text/analysis"
 )
 
 // ErrCorrupt marks errors of damaged files; the error names file, section and offset. The index must be rebuilt with
@@ -58,12 +58,12 @@ type Document struct {
 // Part is one possible hit.
 type Part struct {
 	Ord        int
-	Lang       string         // the language that the terms were made in
-	Values     []filter.Value // by ordinal; those of part level count
-	Stems      []string       // scoring terms of the text
-	Heading    []string       // scoring terms of the heading, counted twice in frequency and length
-	Words      []token.Term   // surface words of the text, for phrases, prefixes and exclusions
-	Vector     []byte         // vector.Pack of the unit vector
+	Lang       string          // the language that the terms were made in
+	Values     []filter.Value  // by ordinal; those of part level count
+	Stems      []string        // scoring terms of the text
+	Heading    []string        // scoring terms of the heading, counted twice in frequency and length
+	Words      []analysis.Term // surface words of the text, for phrases, prefixes and exclusions
+	Vector     []byte          // vector.Pack of the unit vector
 	Dimensions []float32
 }
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"quarry/internal/index/layer"
 	"quarry/internal/index/segment"
-	"quarry/internal/text/token"
+	"quarry/internal/text/analysis"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 // manifest names the files that together are the index as of change Seq.
 type manifest struct {
 	Format     int               `json:"format"`
-	Analysis   int               `json:"analysis"` // token.Version
+	Analysis   int               `json:"analysis"` // analysis.Version
 	Epoch      int64             `json:"epoch"`
 	Encoder    string            `json:"encoder"`
 	Schema     int64             `json:"schema"`
@@ -46,7 +46,7 @@ type manifestSegment struct {
 
 func (x *Index) identity() manifest {
 	c := &x.cfg
-	return manifest{Format: formatVersion, Analysis: token.Version, Epoch: c.Epoch, Encoder: c.Encoder, Schema: x.of.Version, Dim: c.Dim, Dimensions: c.Dimensions}
+	return manifest{Format: formatVersion, Analysis: analysis.Version, Epoch: c.Epoch, Encoder: c.Encoder, Schema: x.of.Version, Dim: c.Dim, Dimensions: c.Dimensions}
 }
 
 // fits reports whether files of m can be opened by an index that would write o, but perhaps for their columns.

@@ -1,7 +1,7 @@
 package index
 
 import (
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/postings"
 )

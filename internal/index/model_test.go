@@ -15,10 +15,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index"
 	"quarry/internal/index/vector"
-	"quarry/internal/text/token"
+	"quarry/internal/text/analysis"
 )
 
 const dim = 64
@@ -111,7 +111,7 @@ func drawPart(t *rapid.T, ord int) index.Part {
 		p.Heading = drawWords(t, "heading", 2)
 	}
 	for i, w := range p.Stems {
-		p.Words = append(p.Words, token.Term{Text: w, Pos: int32(i)})
+		p.Words = append(p.Words, analysis.Term{Text: w, Pos: int32(i)})
 	}
 	nums := make([]filter.Value, rapid.IntRange(0, 2).Draw(t, "nums"))
 	for i := range nums {

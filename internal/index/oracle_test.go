@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index"
 	"quarry/internal/index/postings"
 	"quarry/internal/index/vector"
-	"quarry/internal/text/token"
+	"quarry/internal/text/analysis"
 )
 
 // tester is a *testing.T or a *rapid.T.
@@ -96,7 +96,7 @@ func phraseCount(p *index.Part, words []string) int {
 	for _, w := range p.Words {
 		all := true
 		for i, x := range words {
-			all = all && slices.Contains(p.Words, token.Term{Text: x, Pos: w.Pos + int32(i)})
+			all = all && slices.Contains(p.Words, analysis.Term{Text: x, Pos: w.Pos + int32(i)})
 		}
 		if all && w.Text == words[0] {
 			n++
@@ -106,7 +106,7 @@ func phraseCount(p *index.Part, words []string) int {
 }
 
 func hasWord(p *index.Part, test func(string) bool) bool {
-	return slices.ContainsFunc(p.Words, func(w token.Term) bool { return test(w.Text) })
+	return slices.ContainsFunc(p.Words, func(w analysis.Term) bool { return test(w.Text) })
 }
 
 // score sets the lexical score of all entries, in float64, from the definition.

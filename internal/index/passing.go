@@ -3,7 +3,7 @@ package index
 import (
 	"slices"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index/column"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/rowset"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index/column"
 	"quarry/internal/index/layer"
 )

@@ -6,7 +6,7 @@ import (
 	"context"
 	"fmt"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index/dimension"
 	"quarry/internal/index/lexical"
 	"quarry/internal/index/rowset"

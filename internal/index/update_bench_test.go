@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index"
 	"quarry/internal/index/vector"
 )

@@ -11,7 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"quarry/internal/redact"
+	"quarry/internal/secret/redact"
 )
 
 const (

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/corpus"
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
 	"quarry/internal/id"
 	"quarry/internal/store"
 	"quarry/internal/store/corpora"

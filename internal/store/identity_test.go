@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quarry/internal/account"
+	"quarry/internal/identity/account"
 	"quarry/internal/store"
 	"quarry/internal/store/accounts"
 )

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"testing"
 
-	"quarry/internal/seal"
+	"quarry/internal/secret/seal"
+	"quarry/internal/secret/vault"
 	"quarry/internal/store"
 	"quarry/internal/store/secrets"
 	"quarry/internal/store/storetest"
 	"quarry/internal/testkit"
-	"quarry/internal/vault"
 )
 
 // signedIn makes an application client and gives a client that acts with its access token: the service needs its

@@ -10,11 +10,11 @@ import (
 	"runtime"
 	"testing"
 
-	"quarry/internal/seal"
+	"quarry/internal/secret/seal"
+	"quarry/internal/secret/vault"
 	"quarry/internal/store"
 	"quarry/internal/store/secrets"
 	"quarry/internal/testkit"
-	"quarry/internal/vault"
 )
 
 // sealedSecrets makes each rotation take several batches.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	contract "quarry/api"
-	"quarry/internal/authz"
+	"quarry/internal/identity/authz"
 	"quarry/test/roles"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	contract "quarry/api"
 	"quarry/internal/app/apptest"
-	"quarry/internal/authz"
 	"quarry/internal/config"
+	"quarry/internal/identity/authz"
 	"quarry/internal/store"
 	"quarry/internal/store/storetest"
 	"quarry/test/roles"

@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"testing"
 
-	"quarry/internal/rerank"
-	"quarry/internal/retrieve"
+	"quarry/internal/query/rerank"
+	"quarry/internal/query/retrieve"
 )
 
 // post sends a JSON body as the owner and wants this status.

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"quarry/internal/cli/command"
-	"quarry/internal/signin"
+	"quarry/internal/identity/signin"
 )
 
 type userPasswordCmd struct {

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"quarry/internal/cli/command"
-	"quarry/internal/seal"
+	"quarry/internal/secret/seal"
 )
 
 // SecretCmd is the commands about the keys of the installation.

@@ -8,7 +8,7 @@ import (
 
 	"quarry/internal/app"
 	"quarry/internal/config"
-	"quarry/internal/redact"
+	"quarry/internal/secret/redact"
 )
 
 // Settings is embedded by the commands that work on an installation itself rather than speak to a running service.

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"quarry/internal/api"
-	"quarry/internal/audit"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
+	"quarry/internal/identity/audit"
 	"quarry/internal/page"
 )
 

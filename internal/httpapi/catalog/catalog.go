@@ -5,13 +5,13 @@ package catalog
 import (
 	"net/http"
 
+	"quarry/internal/answer/verify"
 	"quarry/internal/api"
 	"quarry/internal/corpus"
 	"quarry/internal/embed"
 	"quarry/internal/httpapi"
 	"quarry/internal/page"
-	"quarry/internal/rerank"
-	"quarry/internal/verify"
+	"quarry/internal/query/rerank"
 )
 
 // Area is the list operations.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"quarry/internal/audit"
+	"quarry/internal/identity/audit"
 )
 
 // known is the schemas that may hold at one place of a body. It implements audit.Known.

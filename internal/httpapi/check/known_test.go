@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"quarry/internal/api"
-	"quarry/internal/audit"
+	"quarry/internal/identity/audit"
 )
 
 // TestKnownMembers proves that what the contract doesn't know of a body is told from what it knows and from what it

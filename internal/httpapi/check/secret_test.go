@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"quarry/internal/audit"
 	"quarry/internal/fault"
+	"quarry/internal/identity/audit"
 )
 
 // The tests of this file are inside the package: most operations that take secrets are not built, so their schemas have

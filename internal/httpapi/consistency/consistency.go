@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"strings"
 
+	"quarry/internal/answer/verify"
 	"quarry/internal/api"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
-	"quarry/internal/verify"
 )
 
 // Area is the operations of consistency.

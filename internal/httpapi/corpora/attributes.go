@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"quarry/internal/api"
-	"quarry/internal/attribute"
-	"quarry/internal/filter"
+	"quarry/internal/corpus/attribute"
+	"quarry/internal/expr/filter"
 	"quarry/internal/httpapi"
 )
 

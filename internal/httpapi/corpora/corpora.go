@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"quarry/internal/api"
-	"quarry/internal/attribute"
 	"quarry/internal/corpus"
+	"quarry/internal/corpus/attribute"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"

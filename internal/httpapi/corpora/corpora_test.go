@@ -16,11 +16,11 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"quarry/internal/authz"
 	"quarry/internal/corpus"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/httpapi/corpora"
+	"quarry/internal/identity/authz"
 	"quarry/internal/page"
 )
 

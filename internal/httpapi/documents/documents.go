@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/ingest"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
-	"quarry/internal/ingest"
 	"quarry/internal/page"
 )
 

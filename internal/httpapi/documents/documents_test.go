@@ -15,13 +15,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quarry/internal/authz"
 	"quarry/internal/corpus"
-	"quarry/internal/document"
-	"quarry/internal/document/documenttest"
+	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/document/documenttest"
+	"quarry/internal/corpus/ingest"
 	"quarry/internal/httpapi"
 	"quarry/internal/httpapi/documents"
-	"quarry/internal/ingest"
+	"quarry/internal/identity/authz"
 	"quarry/internal/page"
 )
 

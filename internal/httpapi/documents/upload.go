@@ -6,10 +6,10 @@ import (
 	"regexp"
 	"strings"
 
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/ingest"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
-	"quarry/internal/ingest"
 )
 
 // noTables is what clients match when they ask for tables to be found in a file (contract: table_extraction_config).

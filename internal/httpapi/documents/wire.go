@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"quarry/internal/corpus"
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
 	"quarry/internal/opt"
 )

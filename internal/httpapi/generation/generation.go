@@ -5,8 +5,8 @@ package generation
 import (
 	"net/http"
 
+	"quarry/internal/answer/generate"
 	"quarry/internal/api"
-	"quarry/internal/generate"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
 	"quarry/internal/page"

@@ -3,8 +3,8 @@ package generation
 import (
 	"encoding/json"
 
+	"quarry/internal/answer/generate"
 	"quarry/internal/api"
-	"quarry/internal/generate"
 	"quarry/internal/httpapi"
 )
 

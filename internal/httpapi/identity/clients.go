@@ -3,12 +3,12 @@ package identity
 import (
 	"net/http"
 
-	"quarry/internal/account"
 	"quarry/internal/api"
-	"quarry/internal/authz"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
+	"quarry/internal/identity/account"
+	"quarry/internal/identity/authz"
 	"quarry/internal/opt"
 )
 

@@ -6,11 +6,11 @@ package identity
 import (
 	"maps"
 
-	"quarry/internal/account"
 	"quarry/internal/httpapi"
+	"quarry/internal/identity/account"
+	"quarry/internal/identity/signin"
+	"quarry/internal/identity/token"
 	"quarry/internal/page"
-	"quarry/internal/signin"
-	"quarry/internal/token"
 )
 
 // Config is what an Area needs.

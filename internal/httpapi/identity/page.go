@@ -19,7 +19,7 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
-	"quarry/internal/signin"
+	"quarry/internal/identity/signin"
 )
 
 //go:embed page.html

@@ -6,7 +6,7 @@ import (
 
 	"quarry/internal/api"
 	"quarry/internal/httpapi"
-	"quarry/internal/vault"
+	"quarry/internal/secret/vault"
 )
 
 // SecretKeys rotates the keys that secrets are sealed under, as vault.Vault does.

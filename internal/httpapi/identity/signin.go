@@ -6,9 +6,9 @@ import (
 	"net/http"
 
 	"quarry/internal/api"
-	"quarry/internal/authz"
 	"quarry/internal/httpapi"
-	"quarry/internal/signin"
+	"quarry/internal/identity/authz"
+	"quarry/internal/identity/signin"
 )
 
 // signIns are the handlers of passwords and one-time codes, and the page that takes them.

@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/api"
-	"quarry/internal/authz"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
-	"quarry/internal/token"
+	"quarry/internal/identity/authz"
+	"quarry/internal/identity/token"
 )
 
 // tokenHandlers are the handlers of access tokens and of the keys that sign them.

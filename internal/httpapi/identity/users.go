@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"quarry/internal/account"
 	"quarry/internal/api"
-	"quarry/internal/authz"
 	"quarry/internal/httpapi"
+	"quarry/internal/identity/account"
+	"quarry/internal/identity/authz"
 	"quarry/internal/opt"
 )
 

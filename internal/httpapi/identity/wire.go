@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"quarry/internal/api"
-	"quarry/internal/authz"
+	"quarry/internal/identity/authz"
 	"quarry/internal/opt"
 )
 

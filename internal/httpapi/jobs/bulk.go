@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"quarry/internal/bulk"
+	"quarry/internal/corpus/bulk"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 )

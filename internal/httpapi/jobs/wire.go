@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"quarry/internal/api"
-	"quarry/internal/bulk"
+	"quarry/internal/corpus/bulk"
 	"quarry/internal/job"
 )
 

@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"time"
 
-	"quarry/internal/generate"
+	"quarry/internal/answer/generate"
 	"quarry/internal/httpapi"
 	"quarry/internal/llm"
-	"quarry/internal/retrieve"
+	"quarry/internal/query/retrieve"
 )
 
 // work is one query on its way to an answer.

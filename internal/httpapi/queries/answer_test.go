@@ -11,13 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"quarry/internal/authz"
-	"quarry/internal/generate"
-	"quarry/internal/history"
+	"quarry/internal/answer/generate"
 	"quarry/internal/httpapi"
 	"quarry/internal/httpapi/queries"
+	"quarry/internal/identity/authz"
 	"quarry/internal/llm"
-	"quarry/internal/retrieve"
+	"quarry/internal/query/history"
+	"quarry/internal/query/retrieve"
 	"quarry/internal/usage"
 )
 

@@ -3,11 +3,11 @@ package queries
 import (
 	"encoding/json"
 
-	"quarry/internal/generate"
-	"quarry/internal/generate/cite"
+	"quarry/internal/answer/generate"
+	"quarry/internal/answer/generate/cite"
 	"quarry/internal/httpapi"
 	"quarry/internal/llm"
-	"quarry/internal/retrieve"
+	"quarry/internal/query/retrieve"
 )
 
 // generation is GenerationParameters. The schema has checked types and bounds already; what is null is as absent.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"quarry/internal/authz"
 	"quarry/internal/fault"
-	"quarry/internal/history"
 	"quarry/internal/httpapi"
+	"quarry/internal/identity/authz"
 	"quarry/internal/page"
+	"quarry/internal/query/history"
 )
 
 // Records reads the query history.

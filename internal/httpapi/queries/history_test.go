@@ -13,12 +13,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quarry/internal/authz"
 	"quarry/internal/fault"
-	"quarry/internal/history"
 	"quarry/internal/httpapi"
 	"quarry/internal/httpapi/queries"
+	"quarry/internal/identity/authz"
 	"quarry/internal/page"
+	"quarry/internal/query/history"
 )
 
 // spy answers from one record and notes who asked for what.

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"quarry/internal/fuzzy"
+	"quarry/internal/corpus/metaquery"
 	"quarry/internal/httpapi"
-	"quarry/internal/metaquery"
+	"quarry/internal/text/fuzzy"
 )
 
 // MetadataRunner answers queries over metadata.

@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"strings"
 
-	"quarry/internal/authz"
+	"quarry/internal/answer/generate"
 	"quarry/internal/fault"
-	"quarry/internal/generate"
-	"quarry/internal/history"
 	"quarry/internal/httpapi"
+	"quarry/internal/identity/authz"
 	"quarry/internal/opt"
-	"quarry/internal/retrieve"
+	"quarry/internal/query/history"
+	"quarry/internal/query/retrieve"
 )
 
 // Runner answers queries.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"quarry/internal/history"
+	"quarry/internal/query/history"
 )
 
 type historyPage struct {

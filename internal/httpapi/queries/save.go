@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"quarry/internal/generate"
-	"quarry/internal/history"
+	"quarry/internal/answer/generate"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
+	"quarry/internal/query/history"
 )
 
 // request is QueryRequest: a request of any of the three operations in the shape over several corpora, as the client

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
-	"quarry/internal/rerank"
-	"quarry/internal/retrieve"
+	"quarry/internal/query/rerank"
+	"quarry/internal/query/retrieve"
 )
 
 // body is the request of both POST operations: the settings of a corpus stand in search (flat form) or in

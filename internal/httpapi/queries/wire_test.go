@@ -3,8 +3,8 @@ package queries
 import (
 	"testing"
 
-	"quarry/internal/document"
-	"quarry/internal/retrieve"
+	"quarry/internal/corpus/document"
+	"quarry/internal/query/retrieve"
 )
 
 func TestTablesComeOnce(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 )
 
 // Builder gathers the values of one attribute. Not safe for concurrent use.

@@ -12,7 +12,7 @@ import (
 	"math"
 	"sort"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 )
 
 // Column is a view of encoded values. Safe for concurrent use.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index/column"
 )
 

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 )
 
 // Each condition sets the bits of the values for which it holds in out, which has a word for every 64 values and is

@@ -8,7 +8,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index/column"
 	"quarry/internal/index/rowset"
 )

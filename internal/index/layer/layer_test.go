@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index/column"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/rowset"

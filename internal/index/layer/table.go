@@ -1,7 +1,7 @@
 package layer
 
 import (
-	"quarry/internal/filter"
+	"quarry/internal/expr/filter"
 	"quarry/internal/index/column"
 )
 

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/llm"
+	"quarry/internal/text/analysis"
 	"quarry/internal/text/sentence"
-	"quarry/internal/text/token"
 )
 
 // Bounds of what is looked at, in bytes. A passage beyond them is read from its beginning.
@@ -68,7 +68,7 @@ func cutPassages(passages []llm.Evidence, language string) []*candidate {
 				}
 				seen[piece] = true
 				c := &candidate{text: piece, passage: i, place: len(out), asks: asks(piece) || names(&passages[i], piece), stems: map[string]struct{}{}}
-				for _, s := range token.Analyze(piece, language).Stems {
+				for _, s := range analysis.Analyze(piece, language).Stems {
 					c.stems[s] = struct{}{}
 				}
 				out = append(out, c)

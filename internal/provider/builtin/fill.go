@@ -11,7 +11,7 @@ import (
 	"quarry/internal/embed"
 	"quarry/internal/llm"
 	"quarry/internal/provider/builtin/span"
-	"quarry/internal/text/token"
+	"quarry/internal/text/analysis"
 )
 
 // Bounds of filling a schema: values and members in all, depth, members that are looked for by meaning and not by words alone, and
@@ -109,7 +109,7 @@ func (f *filler) best(p place) []*candidate {
 		return nil
 	}
 	language := f.found.question.lang
-	stems := token.Query(p.words(), language).Stems
+	stems := analysis.Query(p.words(), language).Stems
 	var about []float32
 	if e, ok := f.provider.encoders.Find(""); ok && f.encoded < mostEncoded {
 		f.encoded++

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"quarry/internal/llm"
+	"quarry/internal/text/analysis"
 	"quarry/internal/text/lang"
-	"quarry/internal/text/token"
 )
 
 // question is what is asked.
@@ -39,7 +39,7 @@ func ask(text string, passages []llm.Evidence) question {
 	q := question{text: text, lang: lang.Of(text, around)}
 	for i, s := range split(text, q.lang) {
 		p := part{text: s, lower: strings.ToLower(s), kind: kindOf(s, q.lang), terms: map[string]float64{}}
-		for _, stem := range token.Query(s, q.lang).Stems {
+		for _, stem := range analysis.Query(s, q.lang).Stems {
 			p.terms[stem] = 1
 		}
 		if i > 0 && len(p.terms) <= fewTerms {

@@ -9,8 +9,8 @@ import (
 
 	"quarry/internal/llm"
 	"quarry/internal/provider/builtin/span"
+	"quarry/internal/text/analysis"
 	"quarry/internal/text/lang"
-	"quarry/internal/text/token"
 )
 
 // call gives the call that a request wants: of a tool that searches, once for each question; of any tool where the
@@ -51,14 +51,14 @@ func (t talk) call(r llm.Request) *llm.ToolCall {
 // worthSearching reports whether a message has a word that a search could find: "thanks" has none worth it.
 func worthSearching(text string) bool {
 	return !slices.Contains(pleasantries, strings.ToLower(strings.Trim(text, " .!,\n"))) &&
-		len(token.Query(text, lang.Of(text, "")).Stems) > 0
+		len(analysis.Query(text, lang.Of(text, "")).Stems) > 0
 }
 
 var pleasantries = []string{"hi", "hello", "hey", "thanks", "thank you", "ok", "okay", "yes", "no", "bye", "good morning", "hallo", "danke", "hola", "gracias", "bonjour", "merci"}
 
 // searchText is what is searched for: the question, behind the one before it when it has one word of its own at most.
 func (t talk) searchText(r llm.Request) string {
-	if len(token.Query(t.question, lang.Of(t.question, "")).Stems) > 1 {
+	if len(analysis.Query(t.question, lang.Of(t.question, "")).Stems) > 1 {
 		return t.question
 	}
 	users := 0

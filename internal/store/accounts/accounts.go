@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"time"
 
-	"quarry/internal/account"
+	"quarry/internal/identity/account"
 	"quarry/internal/store"
 )
 

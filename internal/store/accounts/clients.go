@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"reflect"
 
-	"quarry/internal/account"
 	"quarry/internal/id"
+	"quarry/internal/identity/account"
 	"quarry/internal/store"
 )
 

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"quarry/internal/authz"
 	"quarry/internal/fault"
+	"quarry/internal/identity/authz"
 	"quarry/internal/store"
 )
 

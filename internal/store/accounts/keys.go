@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"quarry/internal/account"
-	"quarry/internal/authz"
 	"quarry/internal/id"
+	"quarry/internal/identity/account"
+	"quarry/internal/identity/authz"
 	"quarry/internal/store"
 )
 

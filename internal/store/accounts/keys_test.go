@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quarry/internal/account"
-	"quarry/internal/authz"
 	"quarry/internal/fault"
 	"quarry/internal/id"
+	"quarry/internal/identity/account"
+	"quarry/internal/identity/authz"
 	"quarry/internal/store/storetest"
 )
 

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"quarry/internal/account"
 	"quarry/internal/id"
-	"quarry/internal/signin"
+	"quarry/internal/identity/account"
+	"quarry/internal/identity/signin"
 	"quarry/internal/store"
 )
 

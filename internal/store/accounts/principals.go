@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strings"
 
-	"quarry/internal/account"
-	"quarry/internal/authz"
 	"quarry/internal/id"
+	"quarry/internal/identity/account"
+	"quarry/internal/identity/authz"
 	"quarry/internal/store"
 )
 

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"quarry/internal/account"
-	"quarry/internal/authz"
 	"quarry/internal/fault"
+	"quarry/internal/identity/account"
+	"quarry/internal/identity/authz"
 	"quarry/internal/store"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"quarry/internal/account"
-	"quarry/internal/authz"
+	"quarry/internal/identity/account"
+	"quarry/internal/identity/authz"
 	"quarry/internal/store"
 	"quarry/internal/store/accounts"
 	"quarry/internal/store/corpora"

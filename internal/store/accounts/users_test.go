@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"quarry/internal/account"
-	"quarry/internal/authz"
 	"quarry/internal/fault"
 	"quarry/internal/id"
+	"quarry/internal/identity/account"
+	"quarry/internal/identity/authz"
 	"quarry/internal/store/storetest"
 	"quarry/internal/testkit"
 )

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"quarry/internal/audit"
 	"quarry/internal/id"
+	"quarry/internal/identity/audit"
 	"quarry/internal/store"
 )
 

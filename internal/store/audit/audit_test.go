@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"quarry/internal/audit"
-	"quarry/internal/authz"
 	"quarry/internal/id"
+	"quarry/internal/identity/audit"
+	"quarry/internal/identity/authz"
 	"quarry/internal/store"
 	sqlaudit "quarry/internal/store/audit"
 	"quarry/internal/store/storetest"

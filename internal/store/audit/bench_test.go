@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"quarry/internal/audit"
-	"quarry/internal/authz"
 	"quarry/internal/id"
+	"quarry/internal/identity/audit"
+	"quarry/internal/identity/authz"
 	"quarry/internal/store"
 	sqlaudit "quarry/internal/store/audit"
 )

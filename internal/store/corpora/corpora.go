@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"quarry/internal/corpus"
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
 	"quarry/internal/opt"
 	"quarry/internal/store"

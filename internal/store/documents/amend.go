@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
 	"quarry/internal/store"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"quarry/internal/corpus"
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
 	"quarry/internal/id"
 	"quarry/internal/store"
 	"quarry/internal/store/corpora"

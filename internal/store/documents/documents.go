@@ -11,7 +11,7 @@ import (
 	"errors"
 	"fmt"
 
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
 	"quarry/internal/store"
 )

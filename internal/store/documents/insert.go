@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
 	"quarry/internal/store"
 )
 

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"quarry/internal/metaquery"
+	"quarry/internal/corpus/metaquery"
 	"quarry/internal/store"
 )
 

@@ -8,7 +8,7 @@ import (
 	"math/bits"
 	"strings"
 
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
 	"quarry/internal/store"
 )
 

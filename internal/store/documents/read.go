@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
 	"quarry/internal/store"
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
 	"quarry/internal/store"
 )
 

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"quarry/internal/generate"
+	"quarry/internal/answer/generate"
 	"quarry/internal/id"
 	"quarry/internal/page"
 	"quarry/internal/store"

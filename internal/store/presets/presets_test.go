@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quarry/internal/generate"
+	"quarry/internal/answer/generate"
 	"quarry/internal/id"
 	"quarry/internal/page"
 	"quarry/internal/store"

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"quarry/internal/document"
-	"quarry/internal/history"
-	"quarry/internal/retrieve"
+	"quarry/internal/corpus/document"
+	"quarry/internal/query/history"
+	"quarry/internal/query/retrieve"
 )
 
 // packed is the layout of the column body: a byte that names it, then flate over the JSON of stored. A later layout

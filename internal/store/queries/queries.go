@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"quarry/internal/fault"
-	"quarry/internal/history"
+	"quarry/internal/query/history"
 	"quarry/internal/store"
 )
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"quarry/internal/secret/vault"
 	"quarry/internal/store"
-	"quarry/internal/vault"
 )
 
 // Rows is the vault.Rows over a database.

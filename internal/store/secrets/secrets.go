@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"quarry/internal/fault"
-	"quarry/internal/seal"
+	"quarry/internal/secret/seal"
 	"quarry/internal/store"
 )
 

@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"quarry/internal/fault"
-	"quarry/internal/seal"
+	"quarry/internal/secret/seal"
+	"quarry/internal/secret/vault"
 	"quarry/internal/store"
 	"quarry/internal/store/secrets"
 	"quarry/internal/store/storetest"
-	"quarry/internal/vault"
 )
 
 // The store of sealed values and the register of their keys keep their comments' promises on both databases.

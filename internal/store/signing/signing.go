@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"time"
 
+	"quarry/internal/identity/token"
 	"quarry/internal/store"
 	"quarry/internal/store/secrets"
-	"quarry/internal/token"
 )
 
 // Store is the token.Store over a database.

@@ -14,7 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"quarry/internal/corpus"
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
 	"quarry/internal/testkit"
 )

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quarry/internal/metaquery"
+	"quarry/internal/corpus/metaquery"
 )
 
 // Metadata gives every document once in order of number, or every part with its document's metadata, of the corpus alone,

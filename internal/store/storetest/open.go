@@ -3,10 +3,10 @@ package storetest
 import (
 	"testing"
 
-	"quarry/internal/seal"
+	"quarry/internal/secret/seal"
+	"quarry/internal/secret/vault"
 	"quarry/internal/store"
 	"quarry/internal/store/secrets"
-	"quarry/internal/vault"
 )
 
 // Open opens a database and closes it with the test.

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"quarry/internal/account"
-	"quarry/internal/authz"
 	"quarry/internal/id"
+	"quarry/internal/identity/account"
+	"quarry/internal/identity/authz"
 	"quarry/internal/store"
 	"quarry/internal/store/accounts"
 )

@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
-	"quarry/internal/history"
 	"quarry/internal/id"
 	"quarry/internal/page"
-	"quarry/internal/retrieve"
+	"quarry/internal/query/history"
+	"quarry/internal/query/retrieve"
 )
 
 // everyone reads every record.

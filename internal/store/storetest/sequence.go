@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quarry/internal/document"
+	"quarry/internal/corpus/document"
 	"quarry/internal/testkit"
 )
 

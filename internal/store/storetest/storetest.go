@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"quarry/internal/account"
 	"quarry/internal/corpus"
-	"quarry/internal/document"
-	"quarry/internal/history"
+	"quarry/internal/corpus/document"
 	"quarry/internal/id"
+	"quarry/internal/identity/account"
 	"quarry/internal/job"
+	"quarry/internal/query/history"
 )
 
 // Stores is one installation's stores.

@@ -3,6 +3,8 @@ package storetest_test
 import (
 	"testing"
 
+	"quarry/internal/identity/token"
+	"quarry/internal/identity/token/tokentest"
 	"quarry/internal/job"
 	"quarry/internal/job/jobtest"
 	"quarry/internal/store"
@@ -14,8 +16,6 @@ import (
 	"quarry/internal/store/signing"
 	"quarry/internal/store/storetest"
 	"quarry/internal/store/usages"
-	"quarry/internal/token"
-	"quarry/internal/token/tokentest"
 	"quarry/internal/usage"
 	"quarry/internal/usage/usagetest"
 )

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"quarry/internal/text/analysis"
 	"quarry/internal/text/rarity"
-	"quarry/internal/text/token"
 )
 
 // Proves that words come in the order of how rare they are, from function words to names, in steps that tell.
@@ -29,7 +29,7 @@ func TestOrder(t *testing.T) {
 // Proves that the stems of the analysis chain are the keys of the table, in English only.
 func TestKeysAreStems(t *testing.T) {
 	t.Parallel()
-	for _, s := range token.Analyze("Governments decided cities' populations independently", "eng").Stems {
+	for _, s := range analysis.Analyze("Governments decided cities' populations independently", "eng").Stems {
 		if !rarity.Known(s) {
 			t.Errorf("the stem %q is not in the table", s)
 		}

@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"quarry/internal/text/token"
+	"quarry/internal/text/analysis"
 )
 
 // Named reports whether text holds a value as whole words.
@@ -80,7 +80,7 @@ func Cut(text string, n int) string {
 // where it can be.
 func Name(text, asked string) string {
 	known := map[string]bool{}
-	for _, t := range token.Analyze(asked, "").Words {
+	for _, t := range analysis.Analyze(asked, "").Words {
 		known[t.Text] = true
 	}
 	fields := strings.Fields(text)

@@ -30,8 +30,8 @@ import (
 
 	"quarry/internal/encode"
 	"quarry/internal/encode/asset"
+	"quarry/internal/text/analysis"
 	"quarry/internal/text/rarity"
-	"quarry/internal/text/token"
 )
 
 // entries bounds the table, sentence is the length in words that shares of sentences are computed for.
@@ -77,12 +77,12 @@ type counts map[string]float64
 
 // text counts the stems of a text and its function words, which have none.
 func (c counts) text(text string) {
-	terms := token.Analyze(text, "eng")
+	terms := analysis.Analyze(text, "eng")
 	for _, s := range terms.Stems {
 		c[s]++
 	}
 	for _, w := range terms.Words {
-		if len(token.Analyze(w.Text, "eng").Stems) == 0 {
+		if len(analysis.Analyze(w.Text, "eng").Stems) == 0 {
 			c[w.Text]++
 		}
 	}
@@ -102,7 +102,7 @@ func vocabulary() (counts, error) {
 	}
 	c := counts{}
 	for i, w := range words[start:] {
-		terms := token.Analyze(w, "eng")
+		terms := analysis.Analyze(w, "eng")
 		switch {
 		case strings.HasPrefix(w, "##") || len(terms.Words) != 1:
 		case len(terms.Stems) == 1:

@@ -1,0 +1,182 @@
+package generate
+
+import (
+	"errors"
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+
+	"quarry/internal/expr/vtl"
+	"quarry/internal/fault"
+	"quarry/internal/llm"
+)
+
+// Draft is a prompt that is ready for the model.
+type Draft struct {
+	plan     *Plan
+	used     []Passage // those that the prompt shows
+	rendered Rendered
+	language string
+	said     string // the language that the question is taken to be in
+	warnings []string
+	nothing  bool // there are no results: the model is not asked
+}
+
+// WarningFitted opens the warning that a prompt shows fewer results than it was to.
+const WarningFitted = "prompt_fitted_to_context"
+
+// Draft makes the prompt of the results, best first, and leaves results out from the end until it fits the model. A
+// template that gives no prompt, and a prompt that does not fit with the first result alone, are fault.KindInvalid.
+func (p *Plan) Draft(results []Passage) (*Draft, error) {
+	r := &p.request
+	d := &Draft{
+		plan: p, language: languageOf(r.Language, r.Question, results), said: languageOf("", r.Question, results),
+		nothing: len(results) == 0,
+	}
+	if d.nothing {
+		return d, nil
+	}
+	room := p.room()
+	asked := min(p.results, len(results))
+	need, err := d.render(results[:asked])
+	switch {
+	case err != nil && asked <= 1:
+		return nil, p.unwritten(d, err)
+	case err == nil && need <= room:
+		return d, nil
+	}
+	most := d.largest(results[:asked-1], room)
+	if most == 0 {
+		if need, err = d.render(results[:1]); err != nil {
+			return nil, p.unwritten(d, err)
+		}
+		return nil, p.tooLong(d, need, room)
+	}
+	if _, err := d.render(results[:most]); err != nil {
+		return nil, err
+	}
+	d.warnings = append(d.warnings, fmt.Sprintf("%s: the prompt holds the first %d of %d results, as many as the language model %q can take",
+		WarningFitted, most, asked, p.model.Name()))
+	return d, nil
+}
+
+// largest is how many results fit. More of them make a longer prompt, whatever the template; where it fails, it may be for
+// their number, since its output and its steps are bounded.
+func (d *Draft) largest(results []Passage, room int) (most int) {
+	for low, high := 1, len(results); low <= high; {
+		n := (low + high) / 2
+		if need, err := d.render(results[:n]); err == nil && need <= room {
+			most, low = n, n+1
+		} else {
+			high = n - 1
+		}
+	}
+	return most
+}
+
+// tooLong is the fault of a prompt that does not fit with one result: it says whether the result or the rest is too
+// long.
+func (p *Plan) tooLong(d *Draft, need, room int) error {
+	field, what := p.request.Fields.MaxResults, "with the first result alone"
+	if bare, err := d.render(nil); err == nil && bare > room {
+		field, what, need = p.request.Fields.Template, "without any result", bare
+	}
+	return fault.InvalidField(field, "the prompt needs about %d tokens %s, and the language model %q takes %d beside its answer; "+
+		"ask for less text around each result, or for another model", need, what, p.model.Name(), room)
+}
+
+// unwritten is the failure of a prompt with one result at most. Where it is the length of that, and the template works
+// without, the template is not at fault.
+func (p *Plan) unwritten(d *Draft, err error) error {
+	var limit *vtl.LimitError
+	if !errors.As(err, &limit) || limit.Limit != "output" && limit.Limit != "memory" || len(d.used) == 0 {
+		return err
+	}
+	if _, bare := d.render(nil); bare != nil {
+		return err
+	}
+	return fault.InvalidField(p.request.Fields.MaxResults, "the first result alone is longer than a prompt may be (%d bytes); ask for less text around each result", vtl.Defaults.Output)
+}
+
+// render makes the prompt of some results and gives about how many tokens it has.
+func (d *Draft) render(results []Passage) (tokens int, err error) {
+	r := &d.plan.request
+	d.used = results
+	d.rendered, err = d.plan.prompt.Render(PromptInput{
+		Question: r.Question, Results: results, Characters: r.Characters, Language: d.language,
+	})
+	if err != nil {
+		return 0, llm.Named(err, r.Fields.Template)
+	}
+	return tokensOf(d.rendered.Messages), nil
+}
+
+// usualAnswer is how many tokens are kept for an answer whose length nobody bounds; a short context keeps a quarter.
+const usualAnswer = 1024
+
+// room is how many tokens a prompt may have. A bound of the answer beyond half the context is no wish for such a length,
+// so half is kept at most.
+func (p *Plan) room() int {
+	context := p.model.Context()
+	if n := p.request.Parameters.MaxTokens; n != nil {
+		return context - min(*n, context/2)
+	}
+	return context - min(usualAnswer, context/4)
+}
+
+// What the estimate takes for a message beside its text, and for the whole.
+const (
+	perMessage = 8
+	perPrompt  = 16
+)
+
+// tokensOf gives about how many tokens messages have, rather too many than too few: a prompt that is taken for shorter
+// than it is costs the answer.
+func tokensOf(messages []llm.Message) int {
+	n := perPrompt
+	for _, m := range messages {
+		n += perMessage
+		for _, p := range m.Parts {
+			n += estimate(p.Text)
+		}
+	}
+	return n
+}
+
+// estimate counts tokens as a vocabulary of some ten thousand pieces would at worst in usual texts: four letters of
+// ASCII are a token and a shorter word is one, as are each digit, each sign, and each letter of an alphabet beside
+// ASCII; other scripts take one and a half for each character. English text comes out a third above what models count.
+func estimate(text string) int {
+	halves, letters, blanks := 0, 0, 0
+	end := func() {
+		halves += 2*((letters+3)/4) + 2*(blanks/4)
+		letters, blanks = 0, 0
+	}
+	for _, r := range text {
+		switch {
+		case r < utf8.RuneSelf && unicode.IsLetter(r):
+			if blanks > 1 {
+				end()
+			}
+			blanks = 0
+			letters++
+		case r == ' ':
+			if letters > 0 {
+				end()
+			}
+			blanks++
+		default:
+			end()
+			halves += 2
+			if r >= firstDense {
+				halves++
+			}
+		}
+	}
+	end()
+	return (halves + 1) / 2
+}
+
+// firstDense is where the scripts begin that take more than a token for a character: behind Latin, Greek, Cyrillic,
+// Hebrew and Arabic.
+const firstDense = 0x0900

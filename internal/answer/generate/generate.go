@@ -1,0 +1,194 @@
+package generate
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"quarry/internal/answer/generate/cite"
+	"quarry/internal/answer/verify"
+	"quarry/internal/fault"
+	"quarry/internal/llm"
+)
+
+// DefaultResults is how many results a prompt shows where neither request nor preset says (contract:
+// generation-and-citations, section 1).
+const DefaultResults = 25
+
+// Request is what a caller asks of an answer. Absent members leave it to the preset, and what that leaves out to the
+// model.
+type Request struct {
+	Question   string
+	Preset     string  // "" is the default one
+	Template   string  // in place of the preset's; "" for none
+	LLM        *string // in place of the preset's
+	MaxResults *int
+	Characters int    // how long the answer is to be; a wish. 0 says nothing
+	Language   string // of the answer, two or three letters; "" and "auto" take that of the question
+	Parameters llm.Parameters
+	Citations  cite.Options
+	Score      bool // whether the answer is scored against the passages
+	Fields     Fields
+}
+
+// Fields are where a request stands in the body, such as "body.generation.prompt_template", for faults.
+type Fields struct {
+	Preset, Template, LLM, MaxResults string
+}
+
+// Finder finds presets by name, the default one by "". Unknown and disabled ones are fault.KindInvalid.
+type Finder interface {
+	Find(ctx context.Context, name string) (Preset, error)
+}
+
+// Model is a language model that is ready to be called.
+type Model interface {
+	llm.Provider
+	// Admit takes a place for one call: fault.KindLimited when the model is over a bound of its registration.
+	Admit(ctx context.Context) error
+	// Context is how many tokens prompt and answer may hold together.
+	Context() int
+	// Name is that of the registration.
+	Name() string
+	// Embedded reports whether it runs in this process: then its calls take the processor, and vectors help it.
+	Embedded() bool
+}
+
+// Models finds language models; "" is the default one. Unknown and disabled ones are fault.KindInvalid.
+type Models interface {
+	Model(ctx context.Context, name string) (Model, error)
+}
+
+// Scorer says how well passages support a text.
+type Scorer interface {
+	Score(ctx context.Context, c verify.Claim) (verify.Score, error)
+}
+
+// Service answers. Safe for concurrent use.
+type Service struct {
+	presets Finder
+	models  Models
+	scorer  Scorer
+	log     *slog.Logger
+}
+
+// New gives a service; a nil scorer scores nothing.
+func New(p Finder, m Models, s Scorer, log *slog.Logger) *Service { return &Service{p, m, s, log} }
+
+// Plan is a request in which nothing is wrong, so far as that can be told without results. The model has let it in.
+// It is for one answer.
+type Plan struct {
+	service *Service
+	request Request
+	model   Model
+	prompt  *Prompt
+	results int // that the prompt shows at most
+}
+
+// Plan checks a request before anything is searched for: what it names that does not exist, is fault.KindInvalid with the
+// field, and a model that is over its bounds fault.KindLimited.
+func (s *Service) Plan(ctx context.Context, r Request) (*Plan, error) {
+	preset, err := s.presets.Find(ctx, r.Preset)
+	if err != nil {
+		return nil, llm.Named(err, r.Fields.Preset)
+	}
+	p := &Plan{service: s, request: r, results: DefaultResults}
+	if err := p.open(ctx, preset); err != nil {
+		return nil, err
+	}
+	template, field := preset.Template, r.Fields.Preset
+	if r.Template != "" {
+		template, field = r.Template, r.Fields.Template
+	}
+	if p.prompt, err = CompilePrompt(template); err != nil {
+		return nil, llm.Named(err, field)
+	}
+	if preset.MaxResults > 0 {
+		p.results = preset.MaxResults
+	}
+	if r.MaxResults != nil {
+		p.results = *r.MaxResults
+	}
+	p.request.Parameters = merged(r.Parameters, preset)
+	return p, p.model.Admit(ctx)
+}
+
+// open finds the model.
+func (p *Plan) open(ctx context.Context, preset Preset) (err error) {
+	name, field := preset.LLM, p.request.Fields.Preset
+	if p.request.LLM != nil {
+		name, field = *p.request.LLM, p.request.Fields.LLM
+		if name == "" {
+			return fault.InvalidField(field, "must not be empty; GET /v2/llms lists the language models")
+		}
+	}
+	p.model, err = p.service.models.Model(ctx, name)
+	return llm.Named(err, field)
+}
+
+// merged gives the parameters of a call: those of the request, and what they leave out those of the preset.
+func merged(r llm.Parameters, p Preset) llm.Parameters {
+	out := llm.Parameters{
+		MaxTokens: or(r.MaxTokens, p.MaxTokens), Temperature: or(r.Temperature, p.Temperature),
+		FrequencyPenalty: or(r.FrequencyPenalty, p.FrequencyPenalty), PresencePenalty: or(r.PresencePenalty, p.PresencePenalty),
+	}
+	if len(r.Extra)+len(p.Extra) > 0 {
+		out.Extra = extra(r.Extra, p.Extra)
+	}
+	return out
+}
+
+func or[T any](v, other *T) *T {
+	if v != nil {
+		return v
+	}
+	return other
+}
+
+// Remote reports whether the model answers from elsewhere: while it does, the caller takes no processor.
+func (p *Plan) Remote() bool { return !p.model.Embedded() }
+
+// Vectors reports whether the vectors of passages are of use.
+func (p *Plan) Vectors() bool { return p.model.Embedded() && p.results > 0 }
+
+// Event is a piece of an answer: exactly one member is set. The first is Prompt, Chunks follow, then Done, and nothing
+// but Score behind it.
+type Event struct {
+	Prompt *string // what the model is given
+	Chunk  string  // to be appended to the summary
+	Done   bool    // the summary is whole
+	Score  *float64
+}
+
+// Answer is what came of a request. On an error it holds what there was by then.
+type Answer struct {
+	Summary  string
+	Prompt   string
+	Language string   // three letters
+	Score    *float64 // nil when it was not asked for or could not be told
+	Warnings []string
+	Steps    []Step // what took how long, for the history
+}
+
+// Step is one step of an answer.
+type Step struct {
+	Name    string // "generation" or "fcs"
+	Started time.Time
+	Latency time.Duration
+}
+
+// The names of steps.
+const (
+	StepGeneration = "generation"
+	StepScore      = "fcs"
+)
+
+// Answer makes the prompt of the results and runs the model; emit gets the pieces as they come, and an error of it ends
+// the call. It is Draft and Run in one.
+func (p *Plan) Answer(ctx context.Context, results []Passage, emit func(Event) error) (Answer, error) {
+	d, err := p.Draft(results)
+	if err != nil {
+		return Answer{}, err
+	}
+	return d.Run(ctx, emit)
+}

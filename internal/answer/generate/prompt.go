@@ -1,0 +1,171 @@
+package generate
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"quarry/internal/corpus/document"
+	"quarry/internal/expr/vtl"
+	"quarry/internal/fault"
+	"quarry/internal/llm"
+)
+
+// Passage is one search result as prompts and citations see it.
+type Passage struct {
+	Text             string // with the context around it
+	Score            float64
+	DocumentID       string
+	Title            string // of the document; "" when it has none
+	DocumentMetadata json.RawMessage
+	PartMetadata     json.RawMessage
+	Table            *document.Table // nil when the part is of none
+	Vector           []float32       // of unit length; nil when it is not known
+}
+
+// Prompt is a compiled prompt template, safe for concurrent use.
+type Prompt struct{ template *vtl.Template }
+
+// PromptInput is what a template can refer to.
+type PromptInput struct {
+	Question   string
+	Results    []Passage // best first
+	Characters int       // how long the answer is to be; 0 leaves it open
+	Language   string    // of the answer, three letters; "" leaves it open
+}
+
+// Rendered is a prompt ready for the model.
+type Rendered struct {
+	Text     string // what the template gave
+	Messages []llm.Message
+}
+
+// CompilePrompt compiles a template. What is wrong with it is fault.KindInvalid without a field, since only the caller
+// knows where the template stood.
+func CompilePrompt(text string) (*Prompt, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, unfit("the template is empty")
+	}
+	t, err := vtl.Parse(text)
+	if err != nil {
+		return nil, unfit(err.Error())
+	}
+	return &Prompt{t}, nil
+}
+
+// unfit is what is wrong with a template.
+func unfit(text string) error {
+	f := fault.Invalid()
+	f.Text = text
+	return f
+}
+
+// Render gives the messages. A template that exceeds a limit or gives no prompt is fault.KindInvalid without a field.
+func (p *Prompt) Render(in PromptInput) (Rendered, error) {
+	text, err := p.template.Render(variables(in), vtl.Limits{})
+	if err != nil {
+		f := fault.Invalid().Because(err)
+		f.Text = err.Error()
+		return Rendered{}, f
+	}
+	out := Rendered{Text: text}
+	out.Messages, err = p.messages(strings.TrimSpace(text))
+	return out, err
+}
+
+// messages reads what a template gave: messages where the template writes JSON and the result is some, else one message
+// of the user. Where it writes none, values alone could make it look like messages, and they must not.
+func (p *Prompt) messages(text string) ([]llm.Message, error) {
+	if text == "" {
+		return nil, unfit("the template gave an empty prompt")
+	}
+	if !p.template.JSON() {
+		return []llm.Message{llm.Text(llm.User, text)}, nil
+	}
+	raw := []byte(repaired(text))
+	var items []json.RawMessage
+	switch {
+	case !json.Valid(raw):
+		return []llm.Message{llm.Text(llm.User, text)}, nil
+	case raw[0] == '{' && !addressed(raw):
+		return []llm.Message{llm.Text(llm.User, text)}, nil
+	case raw[0] == '{':
+		items = []json.RawMessage{raw}
+	case json.Unmarshal(raw, &items) != nil:
+		return []llm.Message{llm.Text(llm.User, text)}, nil
+	case len(items) == 0:
+		return nil, unfit("the template gave an empty list of messages")
+	}
+	out := make([]llm.Message, len(items))
+	for i, item := range items {
+		m, problem := message(item)
+		if problem != "" {
+			return nil, unfit("message " + number(i+1) + " that the template gave " + problem)
+		}
+		out[i] = m
+	}
+	return out, nil
+}
+
+// addressed reports whether an object means to be a message; data that a template lays out as an object is text.
+func addressed(raw []byte) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return false
+	}
+	_, role := members["role"]
+	_, content := members["content"]
+	return role || content
+}
+
+// message reads one message, or says what is wrong with it.
+func message(raw json.RawMessage) (m llm.Message, problem string) {
+	var item struct {
+		Role    json.RawMessage `json:"role"`
+		Content json.RawMessage `json:"content"`
+	}
+	if raw = bytes.TrimSpace(raw); raw[0] != '{' || json.Unmarshal(raw, &item) != nil {
+		return m, "is not an object with role and content"
+	}
+	var role, content string
+	if len(item.Role) == 0 || json.Unmarshal(item.Role, &role) != nil {
+		return m, "has no role; the roles are system, user and assistant"
+	}
+	switch llm.Role(role) {
+	case llm.System, llm.User, llm.Assistant:
+	default:
+		return m, "has an unknown role; the roles are system, user and assistant"
+	}
+	if len(item.Content) == 0 || item.Content[0] != '"' || json.Unmarshal(item.Content, &content) != nil {
+		return m, "has a content that is not a string"
+	}
+	return llm.Text(llm.Role(role), content), ""
+}
+
+// repaired makes JSON of what people write in its place: commas before a closing bracket go, and line breaks within a
+// string are escaped.
+func repaired(text string) string {
+	var b strings.Builder
+	inside := false
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case inside && c == '\\' && i+1 < len(text):
+			b.WriteByte(c)
+			i++
+			c = text[i]
+		case c == '"':
+			inside = !inside
+		case inside && c < ' ':
+			raw, _ := json.Marshal(string(c)) // never fails for a string
+			b.Write(raw[1 : len(raw)-1])
+			continue
+		case !inside && c == ',':
+			if rest := strings.TrimLeft(text[i+1:], " \t\r\n"); rest != "" && (rest[0] == ']' || rest[0] == '}') {
+				continue
+			}
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}

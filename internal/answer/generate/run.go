@@ -1,0 +1,159 @@
+package generate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"quarry/internal/answer/generate/cite"
+	"quarry/internal/answer/verify"
+	"quarry/internal/llm"
+)
+
+// The warnings of the contract about a score that could not be told.
+const (
+	WarningLanguage = "fcs_language_not_supported"
+	WarningLength   = "exceeded_max_input_length_fcs"
+)
+
+// maxSummary bounds an answer, in bytes: what is longer is no answer but a model that does not end. It is held several times
+// while it comes, and the longest that models give is half of it.
+const maxSummary = 1 << 20
+
+// Run asks the model; emit gets the pieces as they come, and an error of it ends the call and is returned as it is.
+// What the model fails with is an *llm.Error or a *fault.Fault.
+func (d *Draft) Run(ctx context.Context, emit func(Event) error) (Answer, error) {
+	out := Answer{Prompt: d.rendered.Text, Language: d.language, Warnings: d.warnings}
+	if err := emit(Event{Prompt: &out.Prompt}); err != nil {
+		return out, err
+	}
+	if d.nothing {
+		out.Summary = llm.NoAnswer(d.language)
+		if err := emit(Event{Chunk: out.Summary}); err != nil {
+			return out, err
+		}
+		return out, emit(Event{Done: true})
+	}
+	started := time.Now()
+	raw, err := d.generate(ctx, &out, emit)
+	out.Steps = append(out.Steps, Step{StepGeneration, started, time.Since(started)})
+	if err != nil {
+		return out, err
+	}
+	if err := emit(Event{Done: true}); err != nil {
+		return out, err
+	}
+	if !d.score(ctx, &out, raw) {
+		return out, nil
+	}
+	return out, emit(Event{Score: out.Score})
+}
+
+// generate runs the model and writes the summary into out; raw is what the model said.
+func (d *Draft) generate(ctx context.Context, out *Answer, emit func(Event) error) (raw string, err error) {
+	citations := cite.New(d.plan.request.Citations, d.sources())
+	var said, summary strings.Builder
+	give := func(text string) error {
+		if text == "" {
+			return nil
+		}
+		summary.WriteString(text)
+		return emit(Event{Chunk: text})
+	}
+	answer, err := d.plan.model.Stream(ctx, d.call(), func(e llm.Event) error {
+		if said.Len()+len(e.Text) > maxSummary {
+			return &llm.Error{Failure: llm.Broken, Model: d.plan.model.Name(), Text: "its answer is longer than any that is wanted", Begun: true}
+		}
+		said.WriteString(e.Text)
+		return give(citations.Push(e.Text))
+	})
+	if err == nil {
+		err = give(citations.Close())
+	}
+	out.Summary = summary.String()
+	if err == nil && strings.TrimSpace(out.Summary) == "" {
+		err = &llm.Error{Failure: llm.Empty, Model: d.plan.model.Name(), Text: answer.Refusal}
+	}
+	if err == nil && answer.Reason == llm.Length {
+		out.Warnings = append(out.Warnings, "answer_cut_off: the model stopped at its token limit; raise max_tokens for the whole answer")
+	}
+	return said.String(), err
+}
+
+// call is the request to the model.
+func (d *Draft) call() llm.Request {
+	r := &d.plan.request
+	out := llm.Request{
+		Messages: d.rendered.Messages, Parameters: r.Parameters, Question: r.Question, Language: d.language,
+		Evidence: make([]llm.Evidence, len(d.used)),
+	}
+	for i := range d.used {
+		p := &d.used[i]
+		out.Evidence[i] = llm.Evidence{N: i + 1, Text: p.Text, Score: p.Score, Title: titleOf(p), Label: isLabel(p), Vector: p.Vector}
+	}
+	return out
+}
+
+// titleOf is the title of a passage's document: that of its metadata before that of its structure.
+func titleOf(p *Passage) string {
+	var m struct {
+		Title string `json:"title"`
+	}
+	if json.Unmarshal(p.DocumentMetadata, &m) == nil && m.Title != "" {
+		return m.Title
+	}
+	return p.Title
+}
+
+// isLabel reports whether a passage is a title, or the words of ours about a table that nobody described.
+func isLabel(p *Passage) bool {
+	var m struct {
+		Title bool `json:"is_title"`
+		Of    struct {
+			Summary bool `json:"is_table_summary"`
+		} `json:"vectara"`
+	}
+	if json.Unmarshal(p.PartMetadata, &m) != nil {
+		return false
+	}
+	return m.Title || m.Of.Summary && (p.Table == nil || strings.TrimSpace(p.Table.Description) == "")
+}
+
+// sources are what can be cited: the passages that the model was given.
+func (d *Draft) sources() []cite.Source {
+	out := make([]cite.Source, len(d.used))
+	for i, p := range d.used {
+		out[i] = cite.Source{DocumentID: p.DocumentID, Title: p.Title, DocumentMetadata: p.DocumentMetadata, PartMetadata: p.PartMetadata}
+	}
+	return out
+}
+
+// score tells how well the passages support what the model said, without its marks. It reports whether there is a
+// score; whatever keeps it away is no failure of the answer.
+func (d *Draft) score(ctx context.Context, out *Answer, raw string) bool {
+	s := d.plan.service
+	if !d.plan.request.Score || s.scorer == nil || len(d.used) == 0 || llm.IsNoAnswer(raw) {
+		return false
+	}
+	claim := verify.Claim{Text: cite.All(raw, cite.Options{Style: cite.None}, d.sources()), Question: d.plan.request.Question, Language: d.said}
+	for _, p := range d.used {
+		claim.Sources = append(claim.Sources, p.Text)
+	}
+	started := time.Now()
+	found, err := s.scorer.Score(ctx, claim)
+	switch {
+	case err == nil:
+		out.Score = &found.Value
+		out.Steps = append(out.Steps, Step{StepScore, started, time.Since(started)})
+		return true
+	case errors.Is(err, verify.ErrLanguage):
+		out.Warnings = append(out.Warnings, WarningLanguage)
+	case errors.Is(err, verify.ErrTooLong):
+		out.Warnings = append(out.Warnings, WarningLength)
+	case ctx.Err() == nil:
+		s.log.Warn("an answer is without its consistency score", "error", err)
+	}
+	return false
+}

@@ -1,0 +1,107 @@
+package verify_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"quarry/internal/answer/verify"
+	"quarry/internal/fault"
+)
+
+// remake makes the edits by hand.
+func remake(t *testing.T, text string, edits []verify.Edit) string {
+	t.Helper()
+	var b strings.Builder
+	at := 0
+	for _, e := range edits {
+		if e.Start < at || text[e.Start:e.End] != e.Original || e.Explanation == "" {
+			t.Fatalf("edit %+v does not fit the text %q", e, text)
+		}
+		b.WriteString(text[at:e.Start])
+		b.WriteString(e.Corrected)
+		at = e.End
+	}
+	return b.String() + text[at:]
+}
+
+// Proves what the embedded corrector does with right, wrong, half wrong and unsupported sentences, in several
+// languages, that its edits make its text of the original, and that nothing comes from outside.
+func TestCorrect(t *testing.T) {
+	t.Parallel()
+	s := service(t, verify.Config{})
+	lead := "The relief valve opens at 3 bar. It was designed in 1987 by Erika Lund. The housing does not contain lead."
+	for name, test := range map[string]struct {
+		text, question, want string
+		sources              []string
+		edits                int
+	}{
+		"nothing wrong":         {lead + " [1]", "", lead + " [1]", []string{lead}, 0},
+		"a number":              {"The relief valve opens at 5 bar.", "", "The relief valve opens at 3 bar.", []string{lead}, 1},
+		"number and clause":     {"The valve opens at 5 bar and was made in Oslo.", "When does it open?", "The valve opens at 3 bar.", []string{"The valve opens at 3 bar."}, 2},
+		"a name":                {"It was designed in 1987 by Erika Olsen.", "", "It was designed in 1987 by Erika Lund.", []string{lead}, 1},
+		"a negation put in":     {"The relief valve does not open at 3 bar.", "", "The relief valve does open at 3 bar.", []string{lead}, 1},
+		"all of it elsewhere":   {"Bread is baked from flour. Cats sleep all day long.", "", "", []string{lead}, 2},
+		"one sentence of two":   {"The relief valve opens at 3 bar [1]. Cats sleep all day long [2].", "", "The relief valve opens at 3 bar [1].", []string{lead}, 1},
+		"an item of a list":     {"- The relief valve opens at 3 bar.\n- Cats sleep all day long.\n- It was designed in 1987 by Erika Lund.\n", "", "- The relief valve opens at 3 bar.\n- It was designed in 1987 by Erika Lund.\n", []string{lead}, 1},
+		"code stays":            {"The relief valve opens at 3 bar.\n```\nopen(5)\n```\n", "", "The relief valve opens at 3 bar.\n```\nopen(5)\n```\n", []string{lead}, 0},
+		"short answers":         {"3 bar", "At which pressure does the relief valve open?", "3 bar", []string{lead}, 0},
+		"a list as the answer":  {"- Berlin\n- Madrid\n- Paris", "Which cities have offices?", "- Berlin\n- Paris", []string{"Our offices are in Berlin, Paris and Rome."}, 1},
+		"no":                    {"No.", "Does the relief valve open at 3 bar?", "The relief valve opens at 3 bar.", []string{lead}, 1},
+		"yes":                   {"Yes.", "Does the relief valve open at 3 bar?", "Yes.", []string{lead}, 0},
+		"German":                {"Das Ventil öffnet bei 5 bar.", "", "Das Ventil öffnet bei 3 bar.", []string{"Das Ventil öffnet bei 3 bar. Es wurde in Lübeck gebaut."}, 1},
+		"Chinese, as it is":     {"阀门在3巴时打开。", "", "阀门在3巴时打开。", []string{"阀门在3巴时打开。它于1987年设计。"}, 0},
+		"a language not served": {"Zawór otwiera się przy 5 barach.", "", "Zawór otwiera się przy 3 barach.", []string{"Zawór otwiera się przy 3 barach."}, 1},
+	} {
+		got, err := s.Correct(t.Context(), verify.Correction{Text: test.text, Sources: test.sources, Question: test.question, Corrector: verify.Embedded})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Text != test.want || len(got.Edits) != test.edits || got.By != verify.Embedded {
+			t.Errorf("%s: corrected to %q by %+v, want %q by %d edits", name, got.Text, got.Edits, test.want, test.edits)
+		}
+		if made := remake(t, test.text, got.Edits); strings.TrimSpace(got.Text) != "" && made != got.Text {
+			t.Errorf("%s: the edits make %q, the text is %q", name, made, got.Text)
+		}
+	}
+}
+
+// Proves that unknown correctors are refused, that the one that asks a language model is answered by the embedded one
+// while there is none that writes, and that it is disabled while the one to ask can't be used.
+func TestCorrectors(t *testing.T) {
+	t.Parallel()
+	broken := func(context.Context, string) (verify.Model, error) { return verify.Model{}, fault.Invalid() }
+	for name, test := range map[string]struct {
+		config verify.Config
+		kind   fault.Kind // of the refusal; 0 for none
+		about  bool       // the description says who answers
+	}{
+		"no model":       {verify.Config{}, 0, true},
+		"embedded model": {verify.Config{Models: with(answers{}, true)}, 0, true},
+		"a model":        {verify.Config{Models: with(answers{text: `{"corrections":[]}`}, false)}, 0, false},
+		"a broken model": {verify.Config{Models: broken}, fault.KindInvalid, false},
+	} {
+		s := service(t, test.config)
+		all, err := s.Correctors(t.Context())
+		if err != nil || len(all) != 2 || all[0].Name != verify.Embedded || all[1].Name != verify.ByModel || !all[0].Enabled {
+			t.Fatalf("%s: %+v, %v", name, all, err)
+		}
+		if all[1].Enabled != (test.kind == 0) || strings.Contains(all[1].Description, verify.Embedded) != test.about {
+			t.Errorf("%s: %+v", name, all[1])
+		}
+		for _, unknown := range []string{"", "other"} {
+			if _, err := s.Correct(t.Context(), verify.Correction{Text: "a", Sources: valve, Corrector: unknown}); !fault.Is(err, fault.KindInvalid) {
+				t.Errorf("corrector %q: error is %v, want invalid", unknown, err)
+			}
+		}
+		got, err := s.Correct(t.Context(), verify.Correction{Text: "Cats sleep all day long.", Sources: valve, Corrector: verify.ByModel})
+		switch {
+		case test.kind != 0:
+			if !fault.Is(err, test.kind) {
+				t.Errorf("%s: error is %v", name, err)
+			}
+		case err != nil || got.By != verify.ByModel || test.about != (got.Text == ""):
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}

@@ -1,0 +1,262 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"quarry/internal/answer/verify/fact"
+	"quarry/internal/embed"
+	"quarry/internal/encode/kernel"
+	"quarry/internal/text/analysis"
+	"quarry/internal/text/rarity"
+)
+
+// finding is a sentence of the text with its evidence.
+type finding struct {
+	*span
+	near     []*span // sentences of the sources, the nearest first; empty when there are none
+	evidence Evidence
+	wrong    Differences
+}
+
+// brief is up to how many words of content a sentence says too little by itself.
+const brief = 3
+
+// Evidence is what speaks for a sentence, each from about 0 to 1. It is exported for the benchmark that fits the
+// weights; the product's users see the score alone.
+type Evidence struct {
+	Meaning  float64 // cosine to the nearest sentence of the sources
+	Words    float64 // mean, over the tokens, of the best cosine to a token of the six nearest sentences
+	Rare     float64 // the same, rare words weighing more
+	Together float64 // the highest such mean that a single sentence reaches
+	Pairs    float64 // share of the pairs of words that stand in the sources
+	Verbatim bool    // the words stand in a source as they are
+}
+
+// Differences are what speaks against a sentence.
+type Differences struct {
+	Numbers []fact.Number // that no near source states
+	Astray  int           // numbers that a near source states, but not the nearest that states any
+	Names   []fact.Name   // that no source has
+	Denied  []fact.Contrary
+}
+
+// examine compares every sentence of the text with the sources.
+func (s *Service) examine(ctx context.Context, c Claim, lang string) ([]finding, error) {
+	text := spans(stripCode(c.Text), lang)
+	if len(text) == 0 {
+		text = spans(strip(c.Text), lang) // nothing but code
+	}
+	from := sources(c.Sources, lang)
+	complete(text, c.Question)
+	return s.compare(ctx, text, from)
+}
+
+// complete puts the question before the sentences of an answer that are too short to say anything by themselves: "Yes.",
+// the items of a list.
+func complete(text []*span, question string) {
+	if question = strings.TrimRight(strings.TrimSpace(question), "?？"); question == "" {
+		return
+	}
+	for _, t := range text {
+		if len(t.stems) > brief {
+			continue
+		}
+		whole := question + ". " + t.text
+		both := newSpan(whole, 0, len(whole), t.lang)
+		both.start, both.end, both.completed = t.start, t.end, true
+		if len(t.words) > 1 || !yesOrNo[t.words[0].Text] {
+			both.answer = t.stems
+		}
+		*t = *both
+	}
+}
+
+// yesOrNo are answers that no source needs to have in words.
+var yesOrNo = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq("yes no ja nein oui non sí si no sim não да нет はい いいえ 是 否 不 네 예 아니요 نعم لا हाँ हां नहीं") {
+		m[w] = true
+	}
+	return m
+}()
+
+func (s *Service) compare(ctx context.Context, text, from []*span) ([]finding, error) {
+	out := make([]finding, len(text))
+	for i, t := range text {
+		out[i].span = t
+	}
+	if len(from) == 0 || len(text) == 0 {
+		return out, ctx.Err()
+	}
+	chosen := candidates(text, from)
+	if err := s.encode(ctx, text, chosen); err != nil {
+		return nil, err
+	}
+	every := gather(from)
+	for i := range out {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out[i].weigh(chosen, every)
+	}
+	return out, nil
+}
+
+// encode fills in the states of the spans.
+func (s *Service) encode(ctx context.Context, groups ...[]*span) error {
+	all := slices.Concat(groups...)
+	texts := make([]string, len(all))
+	for i, x := range all {
+		texts[i] = x.text
+	}
+	if r, ok := s.cfg.Encoder.(embed.Reader); ok {
+		states, err := r.States(ctx, texts)
+		for i := range states {
+			all[i].states = states[i]
+		}
+		return err
+	}
+	vectors := make([][]float32, len(all))
+	for i := range vectors {
+		vectors[i] = make([]float32, s.cfg.Encoder.Dim())
+		all[i].states.Vector = vectors[i]
+	}
+	return s.cfg.Encoder.Encode(ctx, embed.Passage, texts, vectors)
+}
+
+// everything is what all sources hold together.
+type everything struct {
+	stems, pairs map[string]bool
+	joined       string
+	words        []fact.Word
+	numbers      []fact.Number
+}
+
+func gather(from []*span) *everything {
+	e := &everything{stems: map[string]bool{}, pairs: map[string]bool{}}
+	var b strings.Builder
+	for _, s := range from {
+		for _, stem := range s.stems {
+			e.stems[stem] = true
+		}
+		for p := range s.pairs {
+			e.pairs[p] = true
+		}
+		b.WriteString(s.joined)
+		e.words = append(e.words, s.words...)
+		e.numbers = append(e.numbers, s.numbers...)
+	}
+	e.joined = strings.ReplaceAll(b.String(), "  ", " ")
+	return e
+}
+
+// weigh fills in what speaks for and against the sentence.
+func (f *finding) weigh(from []*span, every *everything) {
+	type ranked struct {
+		*span
+		cosine float64
+	}
+	order := make([]ranked, len(from))
+	for i, s := range from {
+		order[i] = ranked{s, float64(kernel.Dot(f.states.Vector, s.states.Vector))}
+	}
+	slices.SortStableFunc(order, func(a, b ranked) int { return cmp.Compare(b.cosine, a.cosine) })
+	for _, r := range order[:min(nearest, len(order))] {
+		f.near = append(f.near, r.span)
+	}
+	e := &f.evidence
+	e.Meaning = order[0].cosine
+	f.readWords()
+	e.Verbatim = len(f.words) > 2 && strings.Contains(every.joined, f.joined) || f.covered()
+	pairs := 0
+	for p := range f.pairs {
+		if every.pairs[p] {
+			pairs++
+		}
+	}
+	if len(f.pairs) > 0 {
+		e.Pairs = float64(pairs) / float64(len(f.pairs))
+	} else if every.stems[strings.Join(f.stems, " ")] {
+		e.Pairs = 1
+	}
+	f.differ(every)
+}
+
+// covered reports whether one sentence of the sources has every word of a sentence of a few.
+func (f *finding) covered() bool {
+	if f.completed || len(f.stems) == 0 || len(f.stems) > brief {
+		return false
+	}
+	return slices.ContainsFunc(f.near, func(n *span) bool {
+		return !slices.ContainsFunc(f.stems, func(stem string) bool { return !slices.Contains(n.stems, stem) })
+	})
+}
+
+// readWords compares the tokens with those of the nearest sentences.
+func (f *finding) readWords() {
+	e := &f.evidence
+	if len(f.states.Pieces) == 0 || len(f.near[0].states.Pieces) == 0 {
+		e.Words, e.Rare, e.Together = e.Meaning, e.Meaning, e.Meaning // an encoder without states, or no known token
+		return
+	}
+	dim := len(f.states.Vector)
+	weights := pieceWeights(f.states.Pieces, f.lang)
+	best := make([]float64, len(weights))
+	for i := range best {
+		best[i] = -1
+	}
+	for _, n := range f.near {
+		one := make([]float64, len(weights))
+		for i := range weights {
+			one[i] = -1
+			row := f.states.Rows[i*dim : (i+1)*dim]
+			for at := 0; at < len(n.states.Rows); at += dim {
+				one[i] = max(one[i], float64(kernel.Dot(row, n.states.Rows[at:at+dim])))
+			}
+			best[i] = max(best[i], one[i])
+		}
+		e.Together = max(e.Together, mean(one, weights))
+	}
+	e.Words, e.Rare = mean(best, nil), mean(best, weights)
+}
+
+func mean(values, weights []float64) float64 {
+	sum, total := 0.0, 0.0
+	for i, v := range values {
+		w := 1.0
+		if weights != nil {
+			w = weights[i]
+		}
+		sum, total = sum+w*v, total+w
+	}
+	return sum / max(total, 1e-9)
+}
+
+// heaviest bounds the weight of a rare word: beyond it rarity says more of spelling than of importance.
+const heaviest = 6
+
+// pieceWeights gives each piece the weight of the word that it is part of.
+func pieceWeights(pieces []string, lang string) []float64 {
+	out := make([]float64, len(pieces))
+	for i := 0; i < len(pieces); {
+		end, word := i+1, pieces[i]
+		for end < len(pieces) && strings.HasPrefix(pieces[end], "##") {
+			word += pieces[end][2:]
+			end++
+		}
+		weight := 0.5 // a sign
+		if fact.Words(word) != nil {
+			if stems := analysis.Analyze(word, lang).Stems; len(stems) > 0 {
+				word = stems[0]
+			}
+			weight = max(0.5, min(heaviest, rarity.In(word, lang)))
+		}
+		for ; i < end; i++ {
+			out[i] = weight
+		}
+	}
+	return out
+}

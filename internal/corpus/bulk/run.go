@@ -1,0 +1,257 @@
+package bulk
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"quarry/internal/corpus"
+	"quarry/internal/corpus/document"
+	"quarry/internal/fault"
+	"quarry/internal/job"
+)
+
+// step is how many documents one transaction changes: its time is what other writes wait, and a query that comes right
+// after it waits until the index shows them.
+const step = 64
+
+// progress is the checkpoint of a job. A step is written down before it is done: Pending are its documents, and Counts
+// holds all that came before. So a step that was interrupted is known, and finished instead of counted twice.
+type progress struct {
+	Counts
+	Total   int64   `json:"total"`             // documents to look at, for the user
+	Seen    int64   `json:"seen"`              // documents looked at, Pending included
+	After   string  `json:"after,omitempty"`   // where the next step begins: last id looked at
+	Last    bool    `json:"last,omitempty"`    // no step follows
+	Pending []int64 `json:"pending,omitempty"` // row numbers: one who takes a deleted document's id is another
+}
+
+// work is what a job does with the documents selected.
+type work interface {
+	// choose reports whether there is something to do with a document; if not, it counts the document.
+	choose(d *document.Document, n *Counts) bool
+	// apply does it in one transaction, counts, and gives the corpus's sequence number.
+	apply(ctx context.Context, r *run, docs []document.Document, n *Counts) (seq int64, err error)
+	// resume counts what an interrupted apply had done with the documents nos, and gives those that are left.
+	resume(nos []int64, there []document.Document, n *Counts) (left []document.Document)
+	// done words the result.
+	done(n Counts) string
+}
+
+// run is one job in progress.
+type run struct {
+	*Service
+	job  *job.Work
+	in   input
+	c    corpus.Corpus
+	p    progress
+	work work
+
+	saved time.Time // when a checkpoint was last written where nothing was to do
+}
+
+// saveEvery is how often the user sees that a job goes through documents that are none of its business.
+const saveEvery = time.Second
+
+// restPerWork is how long a job rests between steps, as a multiple of the time that a step took: a job may last, a query
+// must not wait for it. With a third of the time at work the 95th percentile of queries stays well below twice the idle
+// one (docs/benchmarks.md).
+const restPerWork = 2
+
+// longestRest bounds the time between two steps, for a step that was slow because a disk was.
+const longestRest = 200 * time.Millisecond
+
+// run walks through the documents selected, step by step.
+func (s *Service) run(ctx context.Context, w *job.Work, make func(*run) (work, error)) (string, error) {
+	said, err := s.walk(ctx, w, make)
+	if fault.Is(err, fault.KindConflict) { // what the store says of it is worded for a request
+		return "", fault.Conflict("corpus_changed", "the corpus was reset while the job was on its way").Because(err)
+	}
+	return said, err
+}
+
+func (s *Service) walk(ctx context.Context, w *job.Work, make func(*run) (work, error)) (string, error) {
+	r := &run{Service: s, job: w}
+	if err := w.Input(&r.in); err != nil {
+		return "", err
+	}
+	var err error
+	if r.c, err = s.life(ctx, &r.in); err != nil {
+		return "", err
+	}
+	if r.work, err = make(r); err != nil {
+		return "", err
+	}
+	resumed, err := w.Progress(&r.p)
+	if err != nil {
+		return "", err
+	}
+	if !resumed {
+		r.p.Total = r.c.Usage.Documents
+		if !r.in.filtered() {
+			r.p.Total = int64(len(r.in.IDs))
+		}
+	}
+	if err := r.finish(ctx); err != nil {
+		return "", err
+	}
+	for !r.p.Last {
+		began := time.Now()
+		if err := r.step(ctx); err != nil {
+			return "", err
+		}
+		if !r.p.Last {
+			rest(ctx, restPerWork*time.Since(began))
+		}
+	}
+	return r.work.done(r.p.Counts), nil
+}
+
+// rest leaves the machine to queries.
+func rest(ctx context.Context, pause time.Duration) {
+	select {
+	case <-time.After(min(pause, longestRest)):
+	case <-ctx.Done():
+	}
+}
+
+// life gives the corpus if it is still the one that was meant.
+func (s *Service) life(ctx context.Context, in *input) (corpus.Corpus, error) {
+	c, err := document.CorpusOf(ctx, s.cfg.Corpora, in.Key)
+	switch {
+	case fault.Is(err, fault.KindNotFound), err == nil && c.No != in.No:
+		return c, job.ErrAborted
+	case err == nil && c.Epoch != in.Epoch:
+		return c, fault.Conflict("corpus_changed", "corpus %s was reset", c.Key)
+	}
+	return c, err
+}
+
+// finish completes the step in which the job was interrupted, if it was in one.
+func (r *run) finish(ctx context.Context) error {
+	if len(r.p.Pending) == 0 {
+		return nil
+	}
+	there, err := r.cfg.Store.Heads(ctx, r.c.No, r.p.Pending)
+	if err != nil {
+		return err
+	}
+	n := r.p.Counts
+	if err := r.apply(ctx, r.work.resume(r.p.Pending, there, &n), &n); err != nil {
+		return err
+	}
+	return r.save(ctx, n)
+}
+
+// step chooses the next documents, writes them down, and does the work.
+func (r *run) step(ctx context.Context) error {
+	var docs []document.Document
+	var err error
+	if r.in.filtered() {
+		docs, err = r.matching(ctx)
+	} else {
+		docs, err = r.named(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if len(docs) > 0 {
+		for _, d := range docs {
+			r.p.Pending = append(r.p.Pending, d.No)
+		}
+		if err := r.job.Save(ctx, r.p, r.comment()); err != nil {
+			return err
+		}
+	}
+	n := r.p.Counts
+	if err := r.apply(ctx, docs, &n); err != nil {
+		return err
+	}
+	if r.p.Last || len(docs) == 0 && time.Since(r.saved) > saveEvery {
+		return r.save(ctx, n)
+	}
+	r.p.Counts, r.p.Pending = n, nil // the next step writes it down
+	return nil
+}
+
+func (r *run) apply(ctx context.Context, docs []document.Document, n *Counts) error {
+	if len(docs) == 0 {
+		return nil
+	}
+	seq, err := r.work.apply(ctx, r, docs, n)
+	if err != nil {
+		return err
+	}
+	now := r.c
+	now.Seq = seq
+	_ = r.cfg.Index.CatchUp(ctx, now) // here rather than in the next query, which would do it first
+	return nil
+}
+
+// save writes the counts of a step that is done.
+func (r *run) save(ctx context.Context, n Counts) error {
+	r.p.Counts, r.p.Pending, r.saved = n, nil, time.Now()
+	return r.job.Save(ctx, r.p, r.comment())
+}
+
+func (r *run) comment() string {
+	return grouped(r.p.Seen) + " of " + grouped(r.p.Total) + " documents"
+}
+
+// matching gives what is to be done of the next documents that the filter means.
+func (r *run) matching(ctx context.Context) (todo []document.Document, err error) {
+	found, after, err := r.cfg.Documents.Select(ctx, r.c, document.Selection{Filter: r.in.Filter, After: r.p.After, Limit: step})
+	if err != nil {
+		return nil, err
+	}
+	r.p.After, r.p.Last = after, after == ""
+	r.p.Seen = min(r.p.Seen+step, r.p.Total) // the corpus may have grown
+	if r.p.Last {
+		r.p.Seen = r.p.Total
+	}
+	for i := range found {
+		d := &found[i]
+		switch {
+		case d.Updated.After(r.in.Began):
+			r.p.Skipped++
+		case r.work.choose(d, &r.p.Counts):
+			todo = append(todo, *d)
+		}
+	}
+	return todo, nil
+}
+
+// named gives what is to be done of the next documents named by id.
+func (r *run) named(ctx context.Context) (todo []document.Document, err error) {
+	from := int(r.p.Seen)
+	ids := r.in.IDs[from:min(from+step, len(r.in.IDs))]
+	r.p.Seen += int64(len(ids))
+	r.p.Last = int(r.p.Seen) == len(r.in.IDs)
+	for _, docID := range ids {
+		d, err := r.cfg.Store.Get(ctx, r.c.No, docID, false)
+		switch {
+		case fault.Is(err, fault.KindNotFound):
+			r.p.Failed++
+		case err != nil:
+			return nil, err
+		case r.work.choose(d, &r.p.Counts):
+			todo = append(todo, *d)
+		}
+	}
+	return todo, nil
+}
+
+// grouped writes a number as 12,300.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// result words counts.
+func result(did string, n Counts) string {
+	return fmt.Sprintf("%s %s, %s skipped, %s failed", grouped(n.Done), did, grouped(n.Skipped), grouped(n.Failed))
+}

@@ -1,0 +1,62 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"quarry/internal/corpus"
+	"quarry/internal/corpus/document"
+	"quarry/internal/embed"
+	"quarry/internal/index/vector"
+)
+
+// batch is how many parts are encoded at a time: enough to keep every core busy, few enough that the float
+// vectors of a document with 100,000 parts never exist together.
+const batch = 256
+
+// encode sets the vector of every part.
+func (s *Service) encode(ctx context.Context, c corpus.Corpus, doc *document.Document) error {
+	encoder, err := s.cfg.Encoders.Get(c.EncoderName)
+	if err != nil {
+		return fmt.Errorf("encoder of %s: %w", c.Key, err)
+	}
+	kind := embed.Passage
+	if c.DocumentsAreQuestions {
+		kind = embed.Question
+	}
+	n := min(batch, len(doc.Parts))
+	texts := make([]string, n)
+	rows := make([][]float32, n)
+	flat := make([]float32, n*encoder.Dim())
+	for i := range rows {
+		rows[i] = flat[i*encoder.Dim() : (i+1)*encoder.Dim()]
+	}
+	for parts := doc.Parts; len(parts) > 0; parts = parts[n:] {
+		n = min(n, len(parts))
+		for i := range n {
+			texts[i] = passage(&parts[i])
+		}
+		if err := embed.EncodeLong(ctx, encoder, kind, texts[:n], rows[:n]); err != nil {
+			return fmt.Errorf("encode document %q: %w", doc.ID, err)
+		}
+		for i := range n {
+			if parts[i].Vector, err = vector.Pack(rows[i]); err != nil {
+				return fmt.Errorf("encode part %d of document %q: %w", parts[i].Ord, doc.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+// passage is the text that stands for a part among vectors: the heading in front, which was measured to help
+// (design: encoders.md section 8.3).
+func passage(p *document.Part) string {
+	switch {
+	case p.Heading == "":
+		return p.Text
+	case strings.ContainsAny(p.Heading[len(p.Heading)-1:], ".!?:"):
+		return p.Heading + " " + p.Text
+	}
+	return p.Heading + ". " + p.Text
+}

@@ -1,0 +1,128 @@
+package ingest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"quarry/internal/corpus/document"
+	"quarry/internal/extract"
+	"quarry/internal/fault"
+)
+
+// readable names what Supported takes, for refusals.
+const readable = "files that can be read are plain text, Markdown, HTML, Word (docx), PDF, and JSON that holds a structured or core document"
+
+// Supported refuses with fault.KindMediaType what can't be read, as far as declared type and name tell.
+func Supported(name, contentType string) error {
+	_, err := extract.Read(extract.Input{Name: name, ContentType: contentType})
+	if errors.Is(err, extract.ErrUnsupported) {
+		return fault.MediaType("%s; %s", err, readable)
+	}
+	return nil
+}
+
+// read makes a structured document of a file: its headings are the sections.
+func (u *Upload) read() (document.Draft, error) {
+	tree, err := extract.Read(extract.Input{Name: u.Name, ContentType: u.ContentType, Data: u.Data})
+	switch {
+	case errors.Is(err, extract.ErrUnsupported):
+		return nil, fault.MediaType("%s; %s", err, readable)
+	case errors.Is(err, extract.ErrEmpty):
+		return nil, fault.InvalidField("body.file", "must not be empty")
+	case errors.Is(err, extract.ErrUnparsable), errors.Is(err, extract.ErrProtected), errors.Is(err, extract.ErrNoText):
+		f := fault.InvalidField("body.file", "%s", err)
+		f.Text = err.Error()
+		return nil, f
+	case err != nil:
+		return nil, fmt.Errorf("read file: %w", err)
+	}
+	found, err := json.Marshal(tree.Metadata)
+	if err != nil {
+		return nil, fmt.Errorf("encode extracted metadata: %w", err)
+	}
+	sections, err := sectionsOf(tree.Sections)
+	if err != nil {
+		return nil, err
+	}
+	if len(sections) == 0 {
+		return nil, fault.InvalidField("body.file", "holds no text")
+	}
+	return document.Structured{
+		ID: u.ID, Title: tree.Title, TitleInText: len(tree.Sections) > 0 && tree.Sections[0].Title == tree.Title,
+		Metadata: u.Metadata, Extracted: found, Sections: sections, Chunking: u.Chunking,
+	}, nil
+}
+
+// sectionsOf maps the tree, without sections that hold nothing.
+func sectionsOf(all []extract.Section) ([]document.Section, error) {
+	var out []document.Section
+	for i := range all {
+		in := &all[i]
+		inner, err := sectionsOf(in.Sections)
+		if err != nil {
+			return nil, err
+		}
+		s := document.Section{Title: in.Title, Text: in.Text, Sections: inner, Page: in.Page}
+		for _, m := range in.Pages {
+			s.Pages = append(s.Pages, document.PageMark(m))
+		}
+		for _, t := range in.Tables {
+			data, err := tableData(t)
+			if err != nil {
+				return nil, err
+			}
+			s.Tables = append(s.Tables, document.Table{Title: t.Title, Data: data, Page: t.Page})
+		}
+		if strings.TrimSpace(s.Title+s.Text) != "" || len(s.Tables)+len(s.Sections) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// tableData writes a table in the form that clients send (contract: Tables).
+func tableData(t extract.Table) (json.RawMessage, error) {
+	type cell struct {
+		Text string `json:"text_value"`
+	}
+	grid := func(rows [][]string) [][]cell {
+		out := make([][]cell, len(rows))
+		for i, row := range rows {
+			out[i] = make([]cell, len(row))
+			for j, text := range row {
+				out[i][j] = cell{text}
+			}
+		}
+		return out
+	}
+	data, err := json.Marshal(map[string]any{"headers": grid(t.Headers), "rows": grid(t.Rows)})
+	if err != nil {
+		return nil, fmt.Errorf("encode table: %w", err)
+	}
+	return data, nil
+}
+
+// place names the fields of a refused file as the client knows them: what stands in the file is the file's.
+func (u *Upload) place(err error) error {
+	f, ok := fault.As(err)
+	if !ok || f.Kind != fault.KindInvalid {
+		return err
+	}
+	moved := *f
+	moved.Fields = nil
+	for path, reason := range f.Fields {
+		member, _, _ := strings.Cut(strings.TrimPrefix(path, "body."), ".")
+		switch {
+		case u.Draft != nil && (member != "metadata" || len(u.Metadata) == 0):
+			path = "body.file" + strings.TrimPrefix(path, "body")
+		case path == "body.id":
+			path = "body.filename"
+		case member != "metadata" && member != "chunking_strategy":
+			path = "body.file"
+		}
+		moved.Field(path, "%s", reason)
+	}
+	return &moved
+}

@@ -1,0 +1,69 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"quarry/internal/corpus/document"
+	"quarry/internal/fault"
+)
+
+// Upload is the command to index a file.
+type Upload struct {
+	ID          string
+	Name        string // the name whose extension tells the format
+	ContentType string // declared media type, "" when none
+	Data        []byte
+	Metadata    json.RawMessage // the client's, over what the file says of itself
+	Chunking    document.Chunking
+	Options     []json.RawMessage // what came beside the file as it came: part of the digest
+	Draft       document.Draft    // the document that a JSON file holds; nil for files to be read
+}
+
+// Upload adds the document in a file. The same upload once more is answered with the stored document and changes
+// nothing; any other document under the id is fault.KindConflict.
+func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*document.Document, error) {
+	c, err := s.open(ctx, corpusKey)
+	if err != nil {
+		return nil, err
+	}
+	draft := u.Draft
+	if draft == nil {
+		if draft, err = s.read(ctx, &u); err != nil {
+			return nil, err
+		}
+	}
+	doc, err := draft.Build(c)
+	if err != nil {
+		return nil, u.place(err)
+	}
+	doc.Digest = document.FileDigest(u.Data, u.Options...)
+	for {
+		err = s.commit(ctx, c, doc, Searchable)
+		var taken *document.Exists
+		switch {
+		case err == nil:
+			return doc, nil
+		case !errors.As(err, &taken):
+			return nil, err
+		case taken.Digest != doc.Digest:
+			return nil, conflict(taken, "")
+		}
+		stored, err := s.cfg.Documents.Get(ctx, c.No, doc.ID, false)
+		if err == nil || !fault.Is(err, fault.KindNotFound) {
+			return stored, err
+		} // removed since: try again
+	}
+}
+
+// read parses a file when its turn has come.
+func (s *Service) read(ctx context.Context, u *Upload) (document.Draft, error) {
+	select {
+	case s.readers <- struct{}{}:
+		defer func() { <-s.readers }()
+		return u.read()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

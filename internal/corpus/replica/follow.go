@@ -1,0 +1,322 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"quarry/internal/corpus"
+	"quarry/internal/corpus/document"
+	"quarry/internal/fault"
+	"quarry/internal/index"
+)
+
+const (
+	// batch bounds how many documents with their parts are held in memory at a time.
+	batch = 64
+	// changesBatch bounds how many changes are read at a time.
+	changesBatch = 512
+)
+
+// current reports that the index of r shows c already, so that nobody has to wait for changes that come after it.
+func (s *Set) current(ctx context.Context, r *replica, c corpus.Corpus) bool {
+	x := r.index.Load()
+	if x == nil || x.SchemaVersion() != c.SchemaVersion || x.Partial() {
+		return false
+	}
+	applied := x.Applied()
+	return applied == c.Seq || applied > c.Seq && applied <= s.latest(ctx, c).Seq
+}
+
+// advance opens the index of r if need be and applies the changes up to c.Seq, in order. It gives c, or what c is by now
+// when its attributes are others.
+func (s *Set) advance(ctx context.Context, r *replica, c corpus.Corpus) (corpus.Corpus, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return s.advanceLocked(ctx, r, c)
+}
+
+// advanceLocked is advance for a caller that holds r.mu.
+func (s *Set) advanceLocked(ctx context.Context, r *replica, c corpus.Corpus) (corpus.Corpus, error) {
+	x := r.index.Load()
+	if x == nil {
+		var err error
+		if x, err = s.openIndex(c); err != nil {
+			return c, err
+		}
+		r.index.Store(x)
+	}
+	if x.SchemaVersion() != c.SchemaVersion {
+		var err error
+		if c, err = s.retyped(ctx, x, c); err != nil {
+			return c, err
+		}
+	}
+	if x.Partial() {
+		err := s.mend(ctx, x, c)
+		if errors.Is(err, index.ErrCorrupt) {
+			err = s.rebuild(ctx, x, c)
+		}
+		if err != nil {
+			return c, fmt.Errorf("mend index of %s: %w", c.Key, err)
+		}
+	}
+	ahead, err := s.ahead(ctx, x, c)
+	if err != nil {
+		return c, err
+	}
+	if ahead {
+		s.cfg.Log.Warn("index is ahead of the database; rebuilding it", "corpus", c.Key, "index", x.Applied(), "database", c.Seq)
+		return c, s.rebuild(ctx, x, c)
+	}
+	for x.Applied() < c.Seq {
+		if err := s.step(ctx, x, c); err != nil {
+			return c, fmt.Errorf("bring index of %s to change %d: %w", c.Key, c.Seq, err)
+		}
+	}
+	return c, nil
+}
+
+// ahead reports that x knows changes that the database does not: it is of other rows, as after a restored backup.
+func (s *Set) ahead(ctx context.Context, x *index.Index, c corpus.Corpus) (bool, error) {
+	if x.Applied() <= c.Seq {
+		return false, nil
+	}
+	now, err := s.cfg.Corpora.Get(ctx, c.Key)
+	if err != nil {
+		return false, err
+	}
+	if now[0].No != c.No {
+		return false, fault.NotFound("corpus_not_found", c.Key, "corpus %s was deleted meanwhile", c.Key)
+	}
+	return x.Applied() > now[0].Seq, nil
+}
+
+// latest reads c again: it may be older than what the index has applied since.
+func (s *Set) latest(ctx context.Context, c corpus.Corpus) corpus.Corpus {
+	now, err := s.cfg.Corpora.Get(ctx, c.Key)
+	if err != nil || now[0].No != c.No {
+		return c
+	}
+	return now[0]
+}
+
+func (s *Set) openIndex(c corpus.Corpus) (*index.Index, error) {
+	schema, err := c.Schema()
+	if err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", c.Key, err)
+	}
+	encoder, err := s.cfg.Encoders.Get(c.EncoderName)
+	if err != nil {
+		return nil, fmt.Errorf("encoder of %s: %w", c.Key, err)
+	}
+	dir := ""
+	if s.cfg.Dir != "" {
+		dir = s.dir(c)
+	}
+	return index.Open(index.Config{
+		Dir: dir, Epoch: c.Epoch, Encoder: c.EncoderFingerprint, Schema: schema,
+		SchemaVersion: c.SchemaVersion, Dim: encoder.Dim(), Dimensions: len(c.Dimensions),
+		Notify: func(event string, err error) { s.cfg.Log.Warn(event, "corpus", c.Key, "error", err) },
+	})
+}
+
+// step applies the next batch of changes, or rebuilds when the changes needed are no longer kept or so many that
+// reading the documents is cheaper.
+func (s *Set) step(ctx context.Context, x *index.Index, c corpus.Corpus) error {
+	if x.Applied() == 0 && c.Seq > batch {
+		return s.rebuild(ctx, x, c)
+	}
+	changes, missing, err := s.cfg.Documents.Changes(ctx, c.No, x.Applied(), c.Seq, changesBatch)
+	if err != nil {
+		return err
+	}
+	if missing {
+		return s.rebuild(ctx, x, c)
+	}
+	if len(changes) == 0 {
+		return fault.Conflict("corpus_changed", "corpus %s was deleted or reset while it was being read; try again", c.Key)
+	}
+	changes, puts, updates := split(changes)
+	docs, err := s.project(ctx, c, puts)
+	if err != nil {
+		return err
+	}
+	heads, err := s.projectHeads(ctx, c, updates)
+	if err != nil {
+		return err
+	}
+	out := make([]index.Change, len(changes))
+	for i, ch := range changes {
+		out[i] = index.Change{Seq: ch.Seq, Op: index.Delete, No: ch.No}
+		switch {
+		case ch.Op == document.OpReset:
+			out[i].Op = index.Reset
+		case ch.Op == document.OpUpdate:
+			out[i].Op, out[i].Doc = index.Update, heads[ch.No]
+		case docs[ch.No] != nil: // absent: a later change removed it, so there is nothing to show
+			out[i].Op, out[i].Doc = index.Put, docs[ch.No]
+		}
+	}
+	return x.Apply(out)
+}
+
+// split gives the first changes with at most batch documents to be read whole, and the numbers of those and of the ones
+// whose values changed, each once.
+func split(changes []document.Change) (some []document.Change, puts, updates []int64) {
+	seen := map[document.Change]bool{}
+	for i, ch := range changes {
+		key := document.Change{Op: ch.Op, No: ch.No}
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		switch ch.Op {
+		case document.OpPut:
+			if len(puts) == batch {
+				return changes[:i], puts, updates
+			}
+			puts = append(puts, ch.No)
+		case document.OpUpdate:
+			updates = append(updates, ch.No)
+		}
+	}
+	return changes, puts, updates
+}
+
+func (s *Set) project(ctx context.Context, c corpus.Corpus, nos []int64) (map[int64]*index.Document, error) {
+	if len(nos) == 0 {
+		return nil, nil
+	}
+	docs, err := s.cfg.Documents.Load(ctx, c.No, nos)
+	if err != nil {
+		return nil, err
+	}
+	all, err := projectAll(c, docs)
+	if err != nil {
+		return nil, err
+	}
+	return byNo(all), nil
+}
+
+// projectHeads gives documents with the values of document level alone.
+func (s *Set) projectHeads(ctx context.Context, c corpus.Corpus, nos []int64) (map[int64]*index.Document, error) {
+	if len(nos) == 0 {
+		return nil, nil
+	}
+	docs, err := s.cfg.Documents.Heads(ctx, c.No, nos)
+	if err != nil {
+		return nil, err
+	}
+	all, err := values(c, docs)
+	if err != nil {
+		return nil, err
+	}
+	return byNo(all), nil
+}
+
+func byNo(all []index.Document) map[int64]*index.Document {
+	out := make(map[int64]*index.Document, len(all))
+	for i := range all {
+		out[all[i].No] = &all[i]
+	}
+	return out
+}
+
+// mend reads the documents that a damaged segment held: those that the index does not have. The columns are there.
+func (s *Set) mend(ctx context.Context, x *index.Index, c corpus.Corpus) error {
+	p, err := s.scan(ctx, c)
+	if err != nil {
+		return err
+	}
+	return x.Mend(func() ([]index.Document, error) {
+		for {
+			docs, err := p.next(ctx)
+			if err != nil || len(docs) == 0 {
+				return nil, err
+			}
+			lost := slices.DeleteFunc(slices.Clone(docs), func(d document.Document) bool { return x.Has(d.No) })
+			if len(lost) > 0 {
+				return projectAll(c, lost)
+			}
+		}
+	})
+}
+
+// repair rebuilds an index whose files turned out damaged while they were searched.
+func (s *Set) repair(ctx context.Context, r *replica, c corpus.Corpus, cause error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.cfg.Log.Warn("index is damaged; rebuilding it from the database", "corpus", c.Key, "error", cause)
+	x := r.index.Load()
+	if x.SchemaVersion() != c.SchemaVersion {
+		c = s.latest(ctx, c)
+	}
+	if err := s.rebuild(ctx, x, c); err != nil {
+		return fmt.Errorf("rebuild index of %s: %w", c.Key, err)
+	}
+	for x.Applied() < c.Seq {
+		if err := s.step(ctx, x, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rebuild reads every document. The first page fixes the sequence number; what changed while reading is applied
+// again afterwards, which is harmless: a put replaces the same row number and a delete of nothing is nothing.
+func (s *Set) rebuild(ctx context.Context, x *index.Index, c corpus.Corpus) error {
+	p, err := s.scan(ctx, c)
+	if err != nil {
+		return err
+	}
+	return x.Replace(p.seq, func() ([]index.Document, error) {
+		docs, err := p.next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return projectAll(c, docs)
+	})
+}
+
+// pages reads every document of a corpus.
+type pages struct {
+	s     *Set
+	c     corpus.Corpus
+	seq   int64 // change that the first page shows
+	docs  []document.Document
+	begun bool
+}
+
+func (s *Set) scan(ctx context.Context, c corpus.Corpus) (*pages, error) {
+	p := &pages{s: s, c: c}
+	err := p.read(ctx, 0)
+	return p, err
+}
+
+func (p *pages) read(ctx context.Context, after int64) error {
+	docs, seq, epoch, err := p.s.cfg.Documents.Scan(ctx, p.c.No, after, batch)
+	if err != nil {
+		return err
+	}
+	if epoch != p.c.Epoch {
+		return fault.Conflict("corpus_changed", "corpus %s was reset while it was being read; try again", p.c.Key)
+	}
+	p.docs = docs
+	if after == 0 {
+		p.seq = seq
+	}
+	return nil
+}
+
+// next gives the next page, an empty one at the end.
+func (p *pages) next(ctx context.Context) ([]document.Document, error) {
+	if p.begun && len(p.docs) > 0 {
+		if err := p.read(ctx, p.docs[len(p.docs)-1].No); err != nil {
+			return nil, err
+		}
+	}
+	p.begun = true
+	return p.docs, nil
+}

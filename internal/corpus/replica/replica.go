@@ -1,0 +1,286 @@
+// Package replica keeps a search index per corpus in step with the corpus's change sequence, and searches it. The
+// rows of the store are the truth; a replica is a cache that can be thrown away at any time. It is called by ingest
+// (a write is answered when its replica shows it) and by retrieve (a query first brings the replica up to the
+// sequence number that it read).
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"quarry/internal/corpus"
+	"quarry/internal/corpus/document"
+	"quarry/internal/embed"
+	"quarry/internal/index"
+	"quarry/internal/text/lang"
+)
+
+// Config is what a Set needs.
+type Config struct {
+	Dir       string // folder of the index files, one sub-folder per corpus; "" keeps everything in memory
+	Documents document.Store
+	Corpora   corpus.Store
+	Encoders  *embed.Registry
+	Log       *slog.Logger
+	MaxOpen   int // replicas kept open; the least recently used are closed beyond it; 0 = 1,000
+}
+
+// Set holds the replicas of one node. Safe for concurrent use.
+type Set struct {
+	cfg  Config
+	mu   sync.Mutex
+	open map[int64]*replica // by corpus row number; guarded by mu
+	// closing has a channel for each evicted replica that is still writing its files; guarded by mu. Nobody may open
+	// these before the channel is closed.
+	closing map[int64]chan struct{}
+}
+
+// replica is the index of one life (epoch) of a corpus.
+type replica struct {
+	epoch int64
+	used  time.Time // last acquired; guarded by Set.mu
+	refs  int       // searches and catch-ups in flight; guarded by Set.mu
+
+	mu    sync.Mutex                  // one catch-up at a time
+	index atomic.Pointer[index.Index] // set under mu, nil before the first use
+	stale bool                        // dropped while in use: close when the last user leaves; guarded by Set.mu
+}
+
+// New gives an empty set; replicas open at first use.
+func New(cfg Config) *Set {
+	if cfg.MaxOpen == 0 {
+		cfg.MaxOpen = 1000
+	}
+	return &Set{cfg: cfg, open: map[int64]*replica{}, closing: map[int64]chan struct{}{}}
+}
+
+// CatchUp returns when searches show every change of c up to c.Seq.
+func (s *Set) CatchUp(ctx context.Context, c corpus.Corpus) error {
+	return s.with(ctx, c, func(*index.Index) error { return nil })
+}
+
+// Search brings the replica of c up to c.Seq and searches it. Hits refer to the state of at least c.Seq. A filter that was
+// planned for other attributes than the corpus has by now is an error that is index.ErrSchema: read c and plan again.
+func (s *Set) Search(ctx context.Context, c corpus.Corpus, q index.Query) (hits []index.Hit, err error) {
+	q.Schema = c.SchemaVersion
+	err = s.with(ctx, c, func(x *index.Index) error {
+		snapshot := x.Snapshot()
+		defer snapshot.Release()
+		hits, err = snapshot.Search(ctx, q)
+		return err
+	})
+	return hits, err
+}
+
+// Languages lists the languages of the parts of c, the most frequent first, as of at least c.Seq.
+func (s *Set) Languages(ctx context.Context, c corpus.Corpus) (out []lang.Count, err error) {
+	err = s.with(ctx, c, func(x *index.Index) error {
+		snapshot := x.Snapshot()
+		defer snapshot.Release()
+		out, err = snapshot.Languages()
+		return err
+	})
+	return out, err
+}
+
+// Vectors reads the vectors of parts of c; nil for one that is gone or has none.
+func (s *Set) Vectors(ctx context.Context, c corpus.Corpus, parts []index.Hit) (out [][]float32, err error) {
+	err = s.with(ctx, c, func(x *index.Index) error {
+		snapshot := x.Snapshot()
+		defer snapshot.Release()
+		out, err = snapshot.Vectors(parts)
+		return err
+	})
+	return out, err
+}
+
+// Dropped forgets the replica of a deleted or reset corpus and removes its files.
+func (s *Set) Dropped(c corpus.Corpus) {
+	s.mu.Lock()
+	r := s.open[c.No]
+	idle := false
+	if r != nil && r.epoch == c.Epoch {
+		delete(s.open, c.No)
+		r.stale = true
+		idle = r.refs == 0
+	}
+	s.mu.Unlock()
+	if idle {
+		s.shut(r)
+	}
+	if s.cfg.Dir != "" {
+		if err := os.RemoveAll(s.dir(c)); err != nil {
+			s.cfg.Log.Warn("index files of a dropped corpus remain", "corpus", c.Key, "error", err)
+		}
+	}
+}
+
+// Close seals what is worth sealing and closes every replica.
+func (s *Set) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.closing) > 0 {
+		var one chan struct{}
+		for _, one = range s.closing {
+			break
+		}
+		s.mu.Unlock()
+		<-one
+		s.mu.Lock()
+	}
+	var first error
+	for no, r := range s.open {
+		delete(s.open, no)
+		x := r.index.Load()
+		if x == nil {
+			continue
+		}
+		if err := x.Close(); err != nil && first == nil {
+			first = fmt.Errorf("close index: %w", err)
+		}
+	}
+	return first
+}
+
+// with runs use on the index of c after bringing it up to c.Seq.
+func (s *Set) with(ctx context.Context, c corpus.Corpus, use func(*index.Index) error) error {
+	r, c, err := s.hold(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer s.release(r)
+	if !s.current(ctx, r, c) {
+		if c, err = s.advance(ctx, r, c); err != nil {
+			return err
+		}
+	}
+	if err = use(r.index.Load()); errors.Is(err, index.ErrCorrupt) {
+		// The rows are there, so a bad file is no error to the caller.
+		if err = s.repair(ctx, r, c, err); err == nil {
+			err = use(r.index.Load())
+		}
+	}
+	return err
+}
+
+// hold acquires the replica of c, or of what c is by now when it was reset.
+func (s *Set) hold(ctx context.Context, c corpus.Corpus) (*replica, corpus.Corpus, error) {
+	r, err := s.acquire(c)
+	if err == errOtherEpoch {
+		if c, err = s.refresh(ctx, c); err == nil {
+			r, err = s.acquire(c)
+		}
+	}
+	return r, c, err
+}
+
+// refresh reads c again: its epoch differs from the replica's, so one of the two is from before a reset.
+func (s *Set) refresh(ctx context.Context, c corpus.Corpus) (corpus.Corpus, error) {
+	now, err := s.cfg.Corpora.Get(ctx, c.Key)
+	if err != nil {
+		return c, err
+	}
+	s.mu.Lock()
+	r := s.open[c.No]
+	idle := false
+	if r != nil && (now[0].No != c.No || r.epoch != now[0].Epoch) {
+		delete(s.open, c.No)
+		r.stale = true
+		idle = r.refs == 0
+	}
+	s.mu.Unlock()
+	if idle {
+		s.shut(r)
+	}
+	return now[0], nil
+}
+
+var errOtherEpoch = errors.New("the replica belongs to another life of the corpus")
+
+func (s *Set) acquire(c corpus.Corpus) (*replica, error) {
+	s.mu.Lock()
+	for wait := s.closing[c.No]; wait != nil; wait = s.closing[c.No] {
+		s.mu.Unlock()
+		<-wait
+		s.mu.Lock()
+	}
+	r := s.open[c.No]
+	if r != nil && r.epoch != c.Epoch {
+		s.mu.Unlock()
+		return nil, errOtherEpoch
+	}
+	var evicted func()
+	if r == nil {
+		evicted = s.evict()
+		r = &replica{epoch: c.Epoch}
+		s.open[c.No] = r
+	}
+	r.refs++
+	r.used = time.Now()
+	s.mu.Unlock()
+	if evicted != nil {
+		evicted()
+	}
+	return r, nil
+}
+
+func (s *Set) release(r *replica) {
+	s.mu.Lock()
+	r.refs--
+	idle := r.stale && r.refs == 0
+	s.mu.Unlock()
+	if idle {
+		s.shut(r)
+	}
+}
+
+// shut closes a replica that nobody uses and nobody can find any more.
+func (s *Set) shut(r *replica) {
+	x := r.index.Swap(nil)
+	if x == nil {
+		return
+	}
+	if err := x.Close(); err != nil {
+		s.cfg.Log.Warn("closing an index failed", "error", err)
+	}
+}
+
+// evict forgets the least recently used idle replica when too many are open, and gives the function that closes it, to
+// be called without s.mu: it may write files. The caller holds s.mu.
+func (s *Set) evict() func() {
+	if len(s.open) < s.cfg.MaxOpen {
+		return nil
+	}
+	var oldest int64
+	var found *replica
+	for no, r := range s.open {
+		if r.refs == 0 && (found == nil || r.used.Before(found.used)) {
+			oldest, found = no, r
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	delete(s.open, oldest)
+	done := make(chan struct{})
+	s.closing[oldest] = done
+	return func() {
+		s.shut(found)
+		s.mu.Lock()
+		delete(s.closing, oldest)
+		s.mu.Unlock()
+		close(done)
+	}
+}
+
+func (s *Set) dir(c corpus.Corpus) string {
+	return filepath.Join(s.cfg.Dir, strconv.FormatInt(c.No, 10)+"-"+strconv.FormatUint(uint64(c.Epoch), 36))
+}

@@ -1,0 +1,124 @@
+// Package account holds who may call the service: users, their API keys, application clients, and what each may do. It
+// turns credentials into principals and keeps the rules of changing people and their rights. It decides no request
+// (package authz does) and knows no wire types. Handlers of httpapi/identity and the chain call it.
+package account
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"quarry/internal/id"
+	"quarry/internal/identity/authz"
+)
+
+// Store keeps users, keys, clients and what they are granted.
+type Store interface {
+	Principals
+	Users
+	Keys
+	Clients
+	// CreateOwner writes the first user and its key in one transaction unless a user exists; made says which.
+	CreateOwner(ctx context.Context, u User, k Key) (made bool, err error)
+}
+
+// Config is what a Service needs.
+type Config struct {
+	Store Store
+	Codes Codes // nil: users are made without a code, and sign in once a password is set otherwise
+}
+
+// Service authenticates callers, manages who they are, and sets up an installation. It is safe for concurrent use.
+type Service struct {
+	store Store
+	codes Codes
+}
+
+// New gives a service.
+func New(c Config) *Service { return &Service{c.Store, c.Codes} }
+
+// personalPrefix begins the secret of a personal key; client tooling recognises it.
+const personalPrefix = "zut_"
+
+// Bootstrap makes the owner and its personal key on an installation without users. keep stores the key's secret and
+// runs before the key becomes valid, so that a crash can't leave an owner whose key nobody has. made is false, and the
+// secret void, when users exist already.
+func (s *Service) Bootstrap(ctx context.Context, keep func(secret string) error) (made bool, err error) {
+	secret := personalPrefix + id.Text(secretLength)
+	if err := keep(secret); err != nil {
+		return false, err
+	}
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	u := User{
+		ID: id.NewUser(), Username: "owner", Email: "owner@localhost", Enabled: true,
+		Rights: authz.Rights{API: []string{authz.Owner}}, Created: now, Updated: now,
+	}
+	if made, err = s.store.CreateOwner(ctx, u, ownerKey(u.ID, secret, now)); err != nil {
+		return false, fmt.Errorf("create owner: %w", err)
+	}
+	return made, nil
+}
+
+// ownerKey is a personal key of an owner that nobody asked for over the wire.
+func ownerKey(owner id.User, secret string, now time.Time) Key {
+	return Key{
+		ID: id.NewAPIKey(), Name: "owner key", Digest: Digest(secret), Prefix: personalPrefix, Tail: Tail(secret),
+		Style: StylePersonal, Owner: owner, Creator: string(owner), Enabled: true, Created: now,
+	}
+}
+
+// ErrNoOwner says that an installation has no enabled owner, which is so before its first start only.
+var ErrNoOwner = errors.New("no enabled owner")
+
+// Recover makes a personal key of the enabled owner who was made first, for whoever holds the database and no key that
+// works. keep stores the secret and runs before the key becomes valid, as in Bootstrap.
+func (s *Service) Recover(ctx context.Context, keep func(secret string) error) (User, Key, error) {
+	owner, err := s.firstOwner(ctx)
+	if err != nil {
+		return User{}, Key{}, err
+	}
+	secret := personalPrefix + id.Text(secretLength)
+	if err := keep(secret); err != nil {
+		return User{}, Key{}, err
+	}
+	k := ownerKey(owner.ID, secret, time.Now().UTC().Truncate(time.Microsecond))
+	if err := s.store.CreateKey(ctx, k); err != nil {
+		return User{}, Key{}, fmt.Errorf("create key of owner: %w", err)
+	}
+	return owner, k, nil
+}
+
+func (s *Service) firstOwner(ctx context.Context) (found User, err error) {
+	for l := (UserList{Limit: 100}); ; {
+		page, more, err := s.store.ListUsers(ctx, l)
+		if err != nil {
+			return User{}, fmt.Errorf("look for an owner: %w", err)
+		}
+		for _, u := range page { // newest first, so the last one stays
+			if u.Enabled && slices.Contains(u.Rights.API, authz.Owner) {
+				found = u
+			}
+		}
+		if !more {
+			break
+		}
+		l.After = page[len(page)-1].Position()
+	}
+	if found.ID == "" {
+		return User{}, ErrNoOwner
+	}
+	return found, nil
+}
+
+// Digest is what the store keeps of a secret that is random enough to need no salt: SHA-256, in hex.
+func Digest(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// Tail is the end of a secret that its mask shows.
+func Tail(secret string) string { return secret[max(0, len(secret)-4):] }

@@ -1,0 +1,193 @@
+package account
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"quarry/internal/fault"
+	"quarry/internal/id"
+	"quarry/internal/identity/authz"
+	"quarry/internal/opt"
+	"quarry/internal/page"
+)
+
+// Client is an application client; Digest is the SHA-256 hex digest of its secret, which is not kept.
+type Client struct {
+	ID          id.AppClient // for managing it
+	ClientID    string       // for signing in with it
+	Name        string
+	Description string
+	Enabled     bool
+	Digest      string
+	Tail        string // the last four characters of the secret, for its mask
+	Rights      authz.Rights
+	Created     time.Time
+	Updated     time.Time
+}
+
+// clientPrefix begins the secrets of clients, so that people and scanners tell what they are.
+const clientPrefix = "zcs_"
+
+// Lengths of what is random in a client's id and secret.
+const (
+	clientIDLength     = 26
+	clientSecretLength = 43
+)
+
+// The most that a client's name and description hold, in characters.
+const (
+	maxClientName        = 255
+	maxClientDescription = 2_000
+)
+
+// Masked is what is shown of the secret after the client was made.
+func (c *Client) Masked() string { return clientPrefix + "****" + c.Tail }
+
+// Clients keeps application clients. Grants on corpora that are gone are left out. A client that does not exist is
+// fault.KindNotFound "app_client_not_found".
+type Clients interface {
+	// CreateClient writes a client and its grants: a fault of body.corpus_roles[n].corpus_key when a corpus that it is
+	// granted does not exist.
+	CreateClient(ctx context.Context, c Client) error
+	// GetClient gives a client with all that is kept of it.
+	GetClient(ctx context.Context, client id.AppClient) (Client, error)
+	// ListClients gives up to l.Limit clients, newest first, and whether more follow.
+	ListClients(ctx context.Context, l ClientList) (page []Client, more bool, err error)
+	// UpdateClient runs change on the client as it is and keeps what that gives of description, state and rights, in one
+	// transaction; change may run again.
+	UpdateClient(ctx context.Context, client id.AppClient, change func(Client) (Client, error)) (Client, error)
+	// DeleteClient removes the client with its grants if allow lets it, in one transaction.
+	DeleteClient(ctx context.Context, client id.AppClient, allow func(Client) error) error
+}
+
+// ClientList says which clients to list, newest first.
+type ClientList struct {
+	Limit int
+	After *page.Position // the last one shown, nil for the first page
+	Match *regexp.Regexp // only those with a name that it matches, nil for all
+}
+
+// NoClient is what the store answers about a client that does not exist.
+func NoClient(client id.AppClient) error {
+	return fault.NotFound("app_client_not_found", string(client), "application client %s does not exist", client)
+}
+
+// CreateClient says what client to make.
+type CreateClient struct {
+	Name        string
+	Description string
+	Rights      authz.Rights
+}
+
+// ClientPatch changes a client: what is absent or null stays, and a list replaces the whole list.
+type ClientPatch struct {
+	Enabled     opt.Field[bool]
+	Description opt.Field[string]
+	APIRoles    opt.Field[[]string]
+	Corpora     opt.Field[[]authz.Grant]
+	Agents      opt.Field[[]authz.Grant]
+}
+
+// CreateClient makes a client and gives its secret, which nobody can read again. Nobody gives a client rights that they
+// lack.
+func (s *Service) CreateClient(ctx context.Context, by authz.Principal, cmd CreateClient) (c Client, secret string, err error) {
+	bad := fault.Invalid()
+	switch n := utf8.RuneCountInString(cmd.Name); {
+	case strings.TrimSpace(cmd.Name) == "":
+		bad.Field("body.name", "must not be empty")
+	case n > maxClientName:
+		bad.Field("body.name", "must be at most %d characters long, it has %d", maxClientName, n)
+	}
+	checkClientDescription(cmd.Description, bad)
+	checkRights(cmd.Rights, bad)
+	if len(bad.Fields) > 0 {
+		return Client{}, "", bad
+	}
+	if err := authz.Covers(by, cmd.Rights); err != nil {
+		return Client{}, "", err
+	}
+	secret = clientPrefix + id.Text(clientSecretLength)
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	c = Client{
+		ID: id.NewAppClient(), ClientID: id.Text(clientIDLength), Name: cmd.Name, Description: cmd.Description, Enabled: true,
+		Digest: Digest(secret), Tail: Tail(secret), Rights: cmd.Rights, Created: now, Updated: now,
+	}
+	if err := s.store.CreateClient(ctx, c); err != nil {
+		return Client{}, "", err
+	}
+	return c, secret, nil
+}
+
+func checkClientDescription(text string, bad *fault.Fault) {
+	if n := utf8.RuneCountInString(text); n > maxClientDescription {
+		bad.Field("body.description", "must be at most %d characters long, it has %d", maxClientDescription, n)
+	}
+}
+
+// GetClient gives a client.
+func (s *Service) GetClient(ctx context.Context, client id.AppClient) (Client, error) {
+	return s.store.GetClient(ctx, client)
+}
+
+// ListClients gives a page of clients, newest first, and whether more follow.
+func (s *Service) ListClients(ctx context.Context, l ClientList) ([]Client, bool, error) {
+	return s.store.ListClients(ctx, l)
+}
+
+// UpdateClient changes a client. Who changes what it may do, or whether, must hold what it had and gets. The tokens of a
+// disabled client are refused from now on, and count again once it is enabled before they expire.
+func (s *Service) UpdateClient(ctx context.Context, by authz.Principal, client id.AppClient, p ClientPatch) (Client, error) {
+	bad := fault.Invalid()
+	checkClientDescription(p.Description.Or(""), bad)
+	checkRights(authz.Rights{API: p.APIRoles.Or(nil), Corpora: p.Corpora.Or(nil), Agents: p.Agents.Or(nil)}, bad)
+	if len(bad.Fields) > 0 {
+		return Client{}, bad
+	}
+	return s.store.UpdateClient(ctx, client, func(was Client) (Client, error) {
+		now := was
+		now.Enabled = p.Enabled.Or(was.Enabled)
+		now.Description = p.Description.Or(was.Description)
+		now.Rights.API = p.APIRoles.Or(was.Rights.API)
+		now.Rights.Corpora = p.Corpora.Or(was.Rights.Corpora)
+		now.Rights.Agents = p.Agents.Or(was.Rights.Agents)
+		if reflect.DeepEqual(was, now) {
+			return now, nil
+		}
+		if was.Enabled != now.Enabled || !reflect.DeepEqual(was.Rights, now.Rights) {
+			if err := errors.Join(authz.Covers(by, was.Rights), authz.Covers(by, now.Rights)); err != nil {
+				return Client{}, err
+			}
+		}
+		now.Updated = time.Now().UTC().Truncate(time.Microsecond)
+		return now, nil
+	})
+}
+
+// DeleteClient removes a client; its tokens are void from now on. Only an owner takes an owner's rights away.
+func (s *Service) DeleteClient(ctx context.Context, by authz.Principal, client id.AppClient) error {
+	return s.store.DeleteClient(ctx, client, func(was Client) error { return authz.Covers(by, was.Rights) })
+}
+
+// LogInClient checks the id and secret of a client. What is compared are digests, in constant time, also where there is
+// no such client: the time of a refusal says nothing about either.
+func (s *Service) LogInClient(ctx context.Context, clientID, secret string) error {
+	c, err := s.store.ClientByID(ctx, clientID)
+	known := err == nil
+	if err != nil && !errors.Is(err, ErrNoHolder) {
+		return fmt.Errorf("look up client: %w", err)
+	}
+	if !known {
+		c.Digest = Digest("")
+	}
+	if subtle.ConstantTimeCompare([]byte(Digest(secret)), []byte(c.Digest)) != 1 || !known || !c.Enabled {
+		return fault.Unauthenticated("client_id or client_secret is wrong, or the client is disabled")
+	}
+	return nil
+}

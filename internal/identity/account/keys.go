@@ -1,0 +1,290 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"quarry/internal/fault"
+	"quarry/internal/id"
+	"quarry/internal/identity/authz"
+	"quarry/internal/page"
+)
+
+// The prefixes of secrets, which client tooling recognises. A key that can only read begins as a serving key does.
+const (
+	prefixReads  = "zqt_"
+	prefixWrites = "zwt_"
+)
+
+// secretLength is how many random characters follow the prefix.
+const secretLength = 38
+
+// maxKeyName bounds the name of a key, in characters.
+const maxKeyName = 255
+
+// Keys keeps API keys. The rights that it gives of a personal key are its owner's; grants on corpora that are gone are
+// left out. ErrNoHolder says that there is no such key.
+type Keys interface {
+	// CreateKey writes a key and its grants: ErrNoHolder when its owner is gone, a fault of
+	// body.corpus_roles[n].corpus_key when a corpus that it is granted does not exist.
+	CreateKey(ctx context.Context, k Key) error
+	// GetKey gives a key.
+	GetKey(ctx context.Context, key id.APIKey) (Key, error)
+	// ListKeys gives up to l.Limit keys, newest first, and whether more follow.
+	ListKeys(ctx context.Context, l KeyList) (page []Key, more bool, err error)
+	// EnableKey sets whether a key is accepted.
+	EnableKey(ctx context.Context, key id.APIKey, enabled bool) error
+	// DeleteKey removes a key and its grants.
+	DeleteKey(ctx context.Context, key id.APIKey) error
+}
+
+// KeyList says which keys to list; the zero value of a filter filters nothing.
+type KeyList struct {
+	Limit  int
+	After  *page.Position // the last one shown, nil for the first page
+	Style  string
+	Corpus string  // only those with a role on this corpus
+	Owner  id.User // only personal keys of this user
+}
+
+// Masked is what is shown of the secret after the key was made.
+func (k *Key) Masked() string { return k.Prefix + "****" + k.Tail }
+
+// CreateKey is the command that makes a key: either of a style, or with rights of its own.
+type CreateKey struct {
+	Name    string
+	Style   string
+	Corpora []string // what a key of style serving or serving_and_indexing reaches; nil: not given
+	Rights  authz.Rights
+}
+
+// CreateKey makes a key for the caller and gives its secret, which nobody can read again. Nobody gives a key rights
+// that they lack, and only a person has personal keys.
+func (s *Service) CreateKey(ctx context.Context, p authz.Principal, c CreateKey) (k Key, secret string, err error) {
+	if err := c.check(); err != nil {
+		return Key{}, "", err
+	}
+	k = Key{
+		ID: id.NewAPIKey(), Name: c.Name, Style: c.Style, Rights: c.rights(), Creator: creator(p), Enabled: true,
+		Created: time.Now().UTC().Truncate(time.Microsecond),
+	}
+	if c.Style == StylePersonal {
+		if p.Machine() {
+			return Key{}, "", fault.Forbidden("only a person can have personal keys, and the caller is %s; sign in, or use a personal key", kindText(p.Kind))
+		}
+		k.Owner = id.User(p.ID)
+	} else if err := authz.Covers(p, k.Rights); err != nil {
+		return Key{}, "", err
+	}
+	k.Prefix = c.prefix()
+	secret = k.Prefix + id.Text(secretLength)
+	k.Digest, k.Tail = Digest(secret), Tail(secret)
+	if err := s.store.CreateKey(ctx, k); err != nil {
+		return Key{}, "", c.refused(&k, err)
+	}
+	if k.Owner != "" { // its rights are the owner's
+		if k, err = s.store.GetKey(ctx, k.ID); err != nil {
+			return Key{}, "", keyError(k.ID, err)
+		}
+	}
+	return k, secret, nil
+}
+
+// check names what can't be.
+func (c *CreateKey) check() error {
+	bad := fault.Invalid()
+	switch n := utf8.RuneCountInString(c.Name); {
+	case strings.TrimSpace(c.Name) == "":
+		bad.Field("body.name", "must not be empty")
+	case n > maxKeyName:
+		bad.Field("body.name", "must be at most %d characters long, it has %d", maxKeyName, n)
+	}
+	switch {
+	case c.Style == "" && c.Corpora != nil:
+		bad.Field("body.corpus_keys", "goes with api_key_role serving or serving_and_indexing only; use corpus_roles")
+	case c.Style == StylePersonal && c.Corpora != nil:
+		bad.Field("body.corpus_keys", "must be left out of a personal key, which reaches what its owner reaches")
+	case len(c.Corpora) > authz.MaxGrants:
+		bad.Field("body.corpus_keys", "must have at most %d items, it has %d", authz.MaxGrants, len(c.Corpora))
+	}
+	if c.Style != "" && !c.Rights.None() {
+		bad.Field("body.api_key_role", "can't be given together with api_roles, corpus_roles or agent_roles; a key has either a style or roles of its own")
+	}
+	checkRights(c.Rights, bad)
+	if len(bad.Fields) > 0 {
+		return bad
+	}
+	return nil
+}
+
+// styleRoles is what the old styles of keys grant on each corpus named.
+var styleRoles = map[string]string{StyleServing: "viewer", StyleServingAndIndexing: "editor"}
+
+// rights gives the rights that the key itself holds.
+func (c *CreateKey) rights() authz.Rights {
+	role, ok := styleRoles[c.Style]
+	if !ok {
+		return c.Rights
+	}
+	var r authz.Rights
+	seen := make(map[string]bool, len(c.Corpora))
+	for _, key := range c.Corpora {
+		if !seen[key] {
+			r.Corpora = append(r.Corpora, authz.Grant{Key: key, Role: role})
+		}
+		seen[key] = true
+	}
+	return r
+}
+
+// readRoles are the roles that change no settings and no documents.
+var readRoles = []string{
+	"viewer", "corpus_viewer", "agent_viewer", "pipeline_viewer", "metrics_viewer", "agent_user", "agent_end_user",
+	"billing_administrator",
+}
+
+// prefix tells what a key is good for.
+func (c *CreateKey) prefix() string {
+	if c.Style == StylePersonal {
+		return personalPrefix
+	}
+	r := c.rights()
+	writes := c.Style == StyleServingAndIndexing ||
+		slices.ContainsFunc(r.API, func(role string) bool { return !slices.Contains(readRoles, role) })
+	for _, g := range slices.Concat(r.Corpora, r.Agents) {
+		writes = writes || !slices.Contains(readRoles, g.Role)
+	}
+	if writes {
+		return prefixWrites
+	}
+	return prefixReads
+}
+
+// refused words an error of the store for the one who makes a key.
+func (c *CreateKey) refused(k *Key, err error) error {
+	f, expected := fault.As(err)
+	switch {
+	case errors.Is(err, ErrNoHolder):
+		return fault.Unauthenticated("the user who called was deleted")
+	case !expected || f.Kind != fault.KindInvalid:
+		return fmt.Errorf("create key: %w", err)
+	case c.Style == "":
+		return err
+	}
+	place := make(map[string]int, len(k.Rights.Corpora))
+	for at, g := range k.Rights.Corpora {
+		place[g.Key] = at
+	}
+	bad := fault.Invalid() // what was granted came as a list of corpora
+	for i, key := range c.Corpora {
+		if reason, ok := f.Fields[fmt.Sprintf("body.corpus_roles[%d].corpus_key", place[key])]; ok {
+			bad.Field(fmt.Sprintf("body.corpus_keys[%d]", i), "%s", reason)
+		}
+	}
+	return bad
+}
+
+// GetKey gives a key that the caller may see.
+func (s *Service) GetKey(ctx context.Context, p authz.Principal, key id.APIKey) (Key, error) {
+	k, err := s.store.GetKey(ctx, key)
+	if err == nil && !p.Holds(manager) && !own(p, &k) {
+		err = ErrNoHolder
+	}
+	if err != nil {
+		return Key{}, keyError(key, err)
+	}
+	return k, nil
+}
+
+// ListKeys gives up to l.Limit keys, newest first, and whether more follow. Who manages no keys may ask for their own
+// personal keys and nothing else.
+func (s *Service) ListKeys(ctx context.Context, p authz.Principal, l KeyList) (page []Key, more bool, err error) {
+	if !p.Holds(manager) {
+		if l.Style != StylePersonal {
+			return nil, false, fault.Forbidden("listing the keys of others needs one of the API roles corpus_administrator, administrator, owner; add api_key_role=personal to list your own")
+		}
+		if p.Machine() {
+			return nil, false, nil // a machine has no personal keys
+		}
+		l.Owner = id.User(p.ID)
+	}
+	page, more, err = s.store.ListKeys(ctx, l)
+	if err != nil {
+		return nil, false, fmt.Errorf("list keys: %w", err)
+	}
+	return page, more, nil
+}
+
+// EnableKey sets whether a key is accepted, from the next request on. Enabling gives the key its rights again, so it is
+// for those who hold them, whoever made the key.
+func (s *Service) EnableKey(ctx context.Context, p authz.Principal, key id.APIKey, enabled bool) (Key, error) {
+	k, err := s.toChange(ctx, p, key)
+	if err == nil && enabled && !k.Enabled {
+		err = authz.Covers(p, k.Rights)
+	}
+	if err != nil {
+		return Key{}, err
+	}
+	if err := s.store.EnableKey(ctx, key, enabled); err != nil {
+		return Key{}, keyError(key, err)
+	}
+	k.Enabled = enabled
+	return k, nil
+}
+
+// DeleteKey removes a key; the next request with it is refused.
+func (s *Service) DeleteKey(ctx context.Context, p authz.Principal, key id.APIKey) error {
+	if _, err := s.toChange(ctx, p, key); err != nil {
+		return err
+	}
+	if err := s.store.DeleteKey(ctx, key); err != nil {
+		return keyError(key, err)
+	}
+	return nil
+}
+
+// toChange gives a key that the caller may disable or delete: one's own, or one that holds no more than the caller, since
+// taking the key of one who holds more would lock that one out.
+func (s *Service) toChange(ctx context.Context, p authz.Principal, key id.APIKey) (Key, error) {
+	k, err := s.GetKey(ctx, p, key)
+	if err != nil || own(p, &k) {
+		return k, err
+	}
+	return k, authz.Covers(p, k.Rights)
+}
+
+// manager is the API role that sees every key.
+const manager = "corpus_administrator"
+
+// own reports whether a key is the caller's: the personal key of the person, one that the caller made, or the very key
+// that the call came with.
+func own(p authz.Principal, k *Key) bool {
+	return p.Kind == authz.User && string(k.Owner) == p.ID || k.Creator != "" && k.Creator == creator(p) || p.Credential != "" && string(k.ID) == p.Credential
+}
+
+// creator names a caller as the maker of something: a person by the user, a machine by its credential.
+func creator(p authz.Principal) string {
+	if p.Kind == authz.User {
+		return p.ID
+	}
+	return p.Credential
+}
+
+func kindText(k authz.PrincipalKind) string {
+	if k == authz.APIKey {
+		return "a key with roles of its own"
+	}
+	return "a " + strings.ReplaceAll(string(k), "_", " ")
+}
+
+func keyError(key id.APIKey, err error) error {
+	if errors.Is(err, ErrNoHolder) {
+		return fault.NotFound("api_key_not_found", string(key), "API key %s does not exist", key)
+	}
+	return fmt.Errorf("key %s: %w", key, err)
+}

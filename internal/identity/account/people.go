@@ -1,0 +1,213 @@
+package account
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+	"unicode/utf8"
+
+	"quarry/internal/fault"
+	"quarry/internal/id"
+	"quarry/internal/identity/authz"
+	"quarry/internal/opt"
+)
+
+// The contract's bounds of a user's texts in characters, of its groups, and of its metadata in bytes of compact JSON.
+const (
+	maxUsername    = 128
+	maxDescription = 255
+	maxGroups      = 1000
+	maxGroup       = 255
+	maxMetadata    = 65_535
+)
+
+// CreateUser makes a user, together with a one-time code where the installation gives codes out: who tries again after
+// a failure must not find the name taken by a user whose code nobody has. Nobody grants more than they hold.
+func (s *Service) CreateUser(ctx context.Context, by authz.Principal, c CreateUser) (User, *Code, error) {
+	u, err := newUser(c)
+	if err != nil {
+		return User{}, nil, err
+	}
+	if err := authz.Covers(by, u.Rights); err != nil {
+		return User{}, nil, err
+	}
+	if s.codes == nil {
+		return u, nil, s.store.CreateUser(ctx, u, CodeRow{})
+	}
+	code, row := s.codes.First(u.Username)
+	if err := s.store.CreateUser(ctx, u, row); err != nil {
+		return User{}, nil, err
+	}
+	return u, &code, nil
+}
+
+func newUser(c CreateUser) (User, error) {
+	bad := fault.Invalid()
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	u := User{
+		ID: id.NewUser(), Username: tidy(c.Username), Email: tidy(c.Email), Description: c.Description, Enabled: true,
+		Rights: c.Rights, Created: now, Updated: now,
+	}
+	if wrong := emailFault(u.Email); wrong != "" {
+		bad.Field("body.email", "%s", wrong)
+	}
+	if u.Username == "" {
+		u.Username = u.Email
+	}
+	if wrong := nameFault(u.Username); wrong != "" {
+		bad.Field("body.username", "%s", wrong)
+	}
+	if utf8.RuneCountInString(u.Username) > maxUsername {
+		bad.Field("body.username", "must be at most %d characters; give one when the e-mail address is longer", maxUsername)
+	}
+	checkDescription(c.Description, bad)
+	u.Metadata = checkMetadata(c.Metadata, bad)
+	u.Groups = checkGroups(c.Groups, bad)
+	checkRights(c.Rights, bad)
+	if len(bad.Fields) > 0 {
+		return User{}, bad
+	}
+	return u, nil
+}
+
+func checkDescription(text string, bad *fault.Fault) {
+	if utf8.RuneCountInString(text) > maxDescription {
+		bad.Field("body.description", "must be at most %d characters", maxDescription)
+	}
+}
+
+// checkMetadata gives metadata as it is kept: its members as they were sent, without spaces; nil for none.
+func checkMetadata(raw json.RawMessage, bad *fault.Fault) json.RawMessage {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	var kept bytes.Buffer
+	if raw[0] != '{' || json.Compact(&kept, raw) != nil {
+		bad.Field("body.metadata", "must be an object")
+		return nil
+	}
+	if n := plainSize(raw); n > maxMetadata {
+		bad.Field("body.metadata", "is %d bytes as compact JSON and may be at most %d", n, maxMetadata)
+	}
+	if kept.String() == "{}" {
+		return nil
+	}
+	return kept.Bytes()
+}
+
+// plainSize is the bytes of JSON without needless spaces and escapes, so that the bound means the same for clients
+// that write é and for those that write \u00e9.
+func plainSize(raw []byte) int {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return len(raw)
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return len(raw)
+	}
+	return out.Len() - 1 // the encoder ends with a line feed
+}
+
+func checkGroups(all []string, bad *fault.Fault) []string {
+	if len(all) > maxGroups {
+		bad.Field("body.groups", "must hold at most %d names", maxGroups)
+		return nil
+	}
+	var out []string
+	seen := map[string]bool{}
+	for i, g := range all {
+		path := fmt.Sprintf("body.groups[%d]", i)
+		g = tidy(g)
+		wrong := nameFault(g)
+		switch {
+		case wrong != "":
+			bad.Field(path, "%s", wrong)
+		case utf8.RuneCountInString(g) > maxGroup:
+			bad.Field(path, "must be at most %d characters", maxGroup)
+		case seen[g]:
+			bad.Field(path, "is given twice")
+		}
+		seen[g] = true
+		out = append(out, g)
+	}
+	return out
+}
+
+// User gives a user by its name in any spelling: fault.KindNotFound "user_not_found".
+func (s *Service) User(ctx context.Context, username string) (User, error) {
+	return s.store.UserByName(ctx, username)
+}
+
+// ListUsers gives a page of users, newest first, and whether more follow.
+func (s *Service) ListUsers(ctx context.Context, l UserList) ([]User, bool, error) {
+	return s.store.ListUsers(ctx, l)
+}
+
+// UpdateUser changes a user. Who changes what a user may do, or whether, must hold what the user had and gets, so that
+// only an owner makes and unmakes owners.
+func (s *Service) UpdateUser(ctx context.Context, by authz.Principal, username string, p UserPatch) (User, error) {
+	p, err := checkPatch(p)
+	if err != nil {
+		return User{}, err
+	}
+	return s.store.UpdateUser(ctx, username, func(was User) (User, error) {
+		now := apply(p, was)
+		if reflect.DeepEqual(was, now) {
+			return now, nil
+		}
+		if was.Enabled != now.Enabled || !reflect.DeepEqual(was.Rights, now.Rights) {
+			if err := authz.Covers(by, was.Rights); err != nil {
+				return User{}, err
+			}
+			if err := authz.Covers(by, now.Rights); err != nil {
+				return User{}, err
+			}
+		}
+		now.Updated = time.Now().UTC().Truncate(time.Microsecond)
+		return now, nil
+	})
+}
+
+// checkPatch gives the patch with its values as they are kept.
+func checkPatch(p UserPatch) (UserPatch, error) {
+	bad := fault.Invalid()
+	if v, ok := p.Description.Get(); ok {
+		checkDescription(v, bad)
+	}
+	if v, ok := p.Metadata.Get(); ok {
+		p.Metadata = opt.Some(checkMetadata(v, bad))
+	}
+	if v, ok := p.Groups.Get(); ok {
+		p.Groups = opt.Some(checkGroups(v, bad))
+	}
+	checkRights(authz.Rights{API: p.APIRoles.Or(nil), Corpora: p.Corpora.Or(nil), Agents: p.Agents.Or(nil)}, bad)
+	if len(bad.Fields) > 0 {
+		return p, bad
+	}
+	return p, nil
+}
+
+// apply gives the user that the patch makes of u.
+func apply(p UserPatch, u User) User {
+	u.Enabled, u.Description, u.Groups = p.Enabled.Or(u.Enabled), p.Description.Or(u.Description), p.Groups.Or(u.Groups)
+	u.Metadata = p.Metadata.Or(u.Metadata)
+	if p.Metadata.IsNull() {
+		u.Metadata = nil
+	}
+	u.Rights = authz.Rights{API: p.APIRoles.Or(u.Rights.API), Corpora: p.Corpora.Or(u.Rights.Corpora), Agents: p.Agents.Or(u.Rights.Agents)}
+	return u
+}
+
+// DeleteUser removes a user with its personal keys. What it made for others stays.
+func (s *Service) DeleteUser(ctx context.Context, by authz.Principal, username string) error {
+	return s.store.DeleteUser(ctx, username, func(u User) error { return authz.Covers(by, u.Rights) })
+}

@@ -1,0 +1,150 @@
+package token
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"quarry/internal/identity/authz"
+)
+
+// maxToken bounds what is looked at; ours are below 700 bytes.
+const maxToken = 4 << 10
+
+// tokenText is the characters of tokens; decoders of base64 let line ends pass as well.
+const tokenText = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
+
+// InvalidError says why a token is refused, in words for its holder. It never holds any of the token.
+type InvalidError struct{ Reason string }
+
+func (e *InvalidError) Error() string { return "the access token " + e.Reason }
+
+func invalid(format string, args ...any) error { return &InvalidError{fmt.Sprintf(format, args...)} }
+
+// header is all that the header of our tokens holds. Anything else, such as a key to check with, an address of one, or
+// crit, makes the token another's.
+type header struct {
+	Algorithm string `json:"alg"`
+	KeyID     string `json:"kid"`
+	Type      string `json:"typ"`
+}
+
+// Check gives the claims of a token of ours that is valid now: *InvalidError for any other, or what the store says.
+// The key is chosen by its id among those of this installation and by nothing else that the token says.
+func (s *Service) Check(ctx context.Context, token string) (Claims, error) {
+	if len(token) > maxToken {
+		return Claims{}, invalid("is longer than any that this service gives out")
+	}
+	sum := sha256.Sum256([]byte(token))
+	r, ok := s.verified.get(sum)
+	if ok {
+		if _, err := s.key(ctx, r.kid); err != nil {
+			return Claims{}, err
+		}
+		return s.claims(r.wire, time.Now())
+	}
+	r, err := s.verify(ctx, token)
+	if err != nil {
+		return Claims{}, err
+	}
+	c, err := s.claims(r.wire, time.Now())
+	if err == nil {
+		s.verified.put(sum, r)
+	}
+	return c, err
+}
+
+// verify gives what a token says if its signature is right.
+func (s *Service) verify(ctx context.Context, token string) (r remembered, err error) {
+	if strings.Trim(token, tokenText) != "" {
+		return r, invalid("is not a token of this service")
+	}
+	h, err := readHeader(token)
+	if err != nil {
+		return r, err
+	}
+	parsed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.ES256})
+	if err != nil {
+		return r, invalid("is not a token of this service")
+	}
+	key, err := s.key(ctx, h.KeyID)
+	if err != nil {
+		return r, err
+	}
+	payload, err := parsed.Verify(key)
+	if err != nil {
+		return r, invalid("has a wrong signature")
+	}
+	if err := json.Unmarshal(payload, &r.wire); err != nil {
+		return r, invalid("is not a token of this service")
+	}
+	r.kid = h.KeyID
+	return r, nil
+}
+
+// key gives the public key of an id.
+func (s *Service) key(ctx context.Context, kid string) (*ecdsa.PublicKey, error) {
+	key, err := s.ring.find(ctx, kid)
+	if errors.Is(err, ErrNoKey) {
+		return nil, invalid("is signed with a key that this service does not use")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find key of a token: %w", err)
+	}
+	return key, nil
+}
+
+// claims checks what a token with a right signature says.
+func (s *Service) claims(w wire, now time.Time) (Claims, error) {
+	early := now.Add(skew).Unix()
+	switch {
+	case w.Issuer != s.cfg.Issuer:
+		return Claims{}, invalid("comes from another issuer")
+	case w.Audience != s.cfg.Installation:
+		return Claims{}, invalid("is meant for another service")
+	case now.Unix() >= w.Expiry:
+		return Claims{}, invalid("has expired; get a new one")
+	case early < w.NotBefore || early < w.IssuedAt:
+		return Claims{}, invalid("is not valid yet; check the clock of the machine")
+	case w.Expiry-w.IssuedAt > int64(Lifetime/time.Second):
+		return Claims{}, invalid("is valid for longer than this service allows")
+	case w.Subject == "" || w.Kind != authz.AppClient && w.Kind != authz.User && w.Kind != authz.ServiceAccount:
+		return Claims{}, invalid("names nobody")
+	}
+	return Claims{Holder{w.Kind, w.Subject, w.Epoch}, time.Unix(w.IssuedAt, 0).UTC()}, nil
+}
+
+// readHeader gives the header of a token in compact form.
+func readHeader(token string) (header, error) {
+	first, _, ok := strings.Cut(token, ".")
+	raw, err := base64.RawURLEncoding.DecodeString(first)
+	if !ok || err != nil || strings.Count(token, ".") != 2 {
+		return header{}, invalid("is not a token of this service")
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	var h header
+	if err := d.Decode(&h); err != nil {
+		return header{}, invalid("has a header that tokens of this service don't have")
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return header{}, invalid("has a header that tokens of this service don't have")
+	}
+	switch {
+	case h.Algorithm != string(jose.ES256):
+		return header{}, invalid("must be signed with ES256")
+	case h.Type != "JWT" || len(h.KeyID) != kidLength:
+		return header{}, invalid("has a header that tokens of this service don't have")
+	}
+	return h, nil
+}

@@ -1,0 +1,62 @@
+package evaluate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/ingest"
+)
+
+// Ingester adds documents; ingest.Service is one.
+type Ingester interface {
+	Create(ctx context.Context, corpusKey string, d document.Draft, wait ingest.Wait) (*document.Document, error)
+}
+
+// Load indexes the documents of d, each as one part with its title in force: the unit that these collections judge.
+// step is called after each document, by one goroutine at a time. Documents without any text are left out, for nothing
+// could find them.
+func Load(ctx context.Context, in Ingester, corpusKey string, d *Dataset, step func()) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(2 * runtime.GOMAXPROCS(0))
+	done := make(chan struct{}, len(d.Documents))
+	for _, r := range d.Documents {
+		group.Go(func() error {
+			defer func() { done <- struct{}{} }()
+			draft, ok := r.draft()
+			if !ok {
+				return nil
+			}
+			if _, err := in.Create(ctx, corpusKey, draft, ingest.Durable); err != nil {
+				return fmt.Errorf("document %s: %w", r.ID, err)
+			}
+			return nil
+		})
+		for len(done) > 0 {
+			<-done
+			step()
+		}
+	}
+	return group.Wait()
+}
+
+// draft makes a document of one part. Where there is a title only, it is the text.
+func (r Record) draft() (*document.Core, bool) {
+	title, text := strings.TrimSpace(r.Title), strings.TrimSpace(r.Text)
+	if text == "" {
+		title, text = "", title
+	}
+	if text == "" {
+		return nil, false
+	}
+	d := &document.Core{ID: r.ID, Parts: []document.CorePart{{Text: text}}}
+	if title != "" {
+		d.Metadata, _ = json.Marshal(map[string]string{"title": title}) // strings always encode
+	}
+	return d, true
+}

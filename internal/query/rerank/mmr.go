@@ -1,0 +1,217 @@
+package rerank
+
+import (
+	"context"
+	"math"
+
+	"quarry/internal/text/analysis"
+)
+
+// defaultBias is the diversity_bias of an mmr stage that gives none.
+const defaultBias = 0.3
+
+// maxDiverse is how many results mmr reorders: its work grows with their square. Those behind them keep their order
+// and stay behind.
+const maxDiverse = 1000
+
+// mmr is maximal marginal relevance: it picks, again and again, the result with the highest
+// (1−bias)·relevance − bias·(similarity to the most similar one picked before). Relevance is the incoming score on
+// the scale of the input, 0 the lowest and 1 the highest; similarity is the cosine of the vectors, or where there are
+// none the share of words in common. The first pick is the first of the input. Scores never rise along the picks, so
+// that sorting by them keeps the order.
+type mmr struct{ bias float64 }
+
+func (s mmr) score(ctx context.Context, in input) ([]score, error) {
+	n := min(len(in.items), maxDiverse)
+	alike, err := similarity(ctx, in, n)
+	if err != nil {
+		return nil, err
+	}
+	p := picking{bias: s.bias, relevance: relevance(in.items), alike: alike}
+	out := make([]score, len(in.items))
+	for len(p.order) < n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		i := p.next(n)
+		out[i] = p.scored(i, in.items[i].Score)
+	}
+	for i := n; i < len(out); i++ {
+		out[i].value = p.below(i, (1-s.bias)*p.relevance[i]-s.bias)
+	}
+	return out, nil
+}
+
+// relevance puts the incoming scores on the scale 0..1.
+func relevance(items []Item) []float64 {
+	lowest, highest := math.Inf(1), math.Inf(-1)
+	for _, x := range items {
+		lowest, highest = min(lowest, x.Score), max(highest, x.Score)
+	}
+	out := make([]float64, len(items))
+	for i, x := range items {
+		out[i] = 1
+		if spread := highest/2 - lowest/2; spread > 0 { // halves: the spread of the largest numbers is a number
+			out[i] = (x.Score/2 - lowest/2) / spread
+		}
+	}
+	return out
+}
+
+// picking is the state of the greedy choice.
+type picking struct {
+	bias      float64
+	relevance []float64
+	alike     func(i, j int) float64
+	order     []int     // picked so far
+	nearest   []float64 // per item: similarity to the nearest of the first seen[i] picks
+	seen      []int     // -1 = picked
+	last      float64   // score given last
+	lastItem  int       // to this item
+	scoredAny bool
+}
+
+// next picks. An item's worth only sinks as more is picked, so one that has no chance with the picks it was compared
+// to so far need not be compared to the later ones: the choice is exact all the same.
+func (p *picking) next(n int) int {
+	if len(p.order) == 0 {
+		p.nearest, p.seen = make([]float64, n), make([]int, n)
+		for i := range n {
+			p.nearest[i] = math.Inf(-1)
+		}
+		return p.pick(0)
+	}
+	best := -1
+	for i := range n {
+		if p.seen[i] >= 0 && (best < 0 || p.worth(i) > p.worth(best)) {
+			best = i
+		}
+	}
+	worth := p.compare(best) // of the likeliest: what most others have to beat
+	for i := range n {
+		if p.seen[i] < 0 || i == best {
+			continue
+		}
+		if w := p.worth(i); w < worth || w == worth && i > best {
+			continue
+		}
+		if w := p.compare(i); w > worth || w == worth && i < best {
+			best, worth = i, w
+		}
+	}
+	return p.pick(best)
+}
+
+// compare gives the exact worth of an item, after comparing it to the picks that it was not compared to yet.
+func (p *picking) compare(i int) float64 {
+	for _, j := range p.order[p.seen[i]:] {
+		p.nearest[i] = max(p.nearest[i], p.alike(i, j))
+	}
+	p.seen[i] = len(p.order)
+	return p.worth(i)
+}
+
+func (p *picking) pick(i int) int {
+	p.order, p.seen[i] = append(p.order, i), -1
+	return i
+}
+
+// worth is an upper bound of an item's value, exact when it was compared to every pick.
+func (p *picking) worth(i int) float64 {
+	w := (1 - p.bias) * p.relevance[i]
+	if p.seen[i] != 0 {
+		w -= p.bias * p.nearest[i]
+	} else {
+		w += p.bias // cosines are at least −1
+	}
+	return w
+}
+
+// scored is the score of an item just picked.
+func (p *picking) scored(i int, before float64) score {
+	gain, loss := (1-p.bias)*p.relevance[i], 0.0
+	if len(p.order) > 1 {
+		loss = -p.bias * p.nearest[i]
+	}
+	out := score{value: p.below(i, gain+loss), parts: []Part{{"relevance", gain - before}, {"redundancy", loss}}}
+	if d := out.value - (gain + loss); d != 0 {
+		out.parts = append(out.parts, Part{"order", d})
+	}
+	return out
+}
+
+// below lowers a value so far that item i sorts behind the item before.
+func (p *picking) below(i int, value float64) float64 {
+	if p.scoredAny && (value > p.last || value == p.last && i < p.lastItem) {
+		value = math.Nextafter(p.last, math.Inf(-1))
+	}
+	p.last, p.lastItem, p.scoredAny = value, i, true
+	return value
+}
+
+// similarity gives the function that compares two of the first n items.
+func similarity(ctx context.Context, in input, n int) (func(i, j int) float64, error) {
+	first := make([]int, n)
+	for i, x := range in.items[:n] {
+		first[i] = x.Index
+	}
+	vectors, err := in.material.Vectors(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	comparable := true
+	for _, v := range vectors {
+		comparable = comparable && len(v.Values) > 0 && v.Space == vectors[0].Space && len(v.Values) == len(vectors[0].Values)
+	}
+	if comparable {
+		return func(i, j int) float64 { return cosine(vectors[i].Values, vectors[j].Values) }, nil
+	}
+	passages, err := in.material.Passages(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	words := make([]map[string]bool, n)
+	for i, p := range passages {
+		words[i] = map[string]bool{}
+		for _, w := range analysis.Analyze(p.Part, "").Words {
+			words[i][w.Text] = true
+		}
+	}
+	return func(i, j int) float64 {
+		a, b := vectors[i], vectors[j]
+		if a.Space == b.Space && len(a.Values) > 0 && len(a.Values) == len(b.Values) {
+			return cosine(a.Values, b.Values)
+		}
+		return jaccard(words[i], words[j])
+	}, nil
+}
+
+// cosine of two vectors of unit length. Four sums, so that the processor need not wait for one.
+func cosine(a, b []float32) float64 {
+	var s0, s1, s2, s3 float32
+	for len(a) >= 4 && len(b) >= 4 {
+		s0 += a[0] * b[0]
+		s1 += a[1] * b[1]
+		s2 += a[2] * b[2]
+		s3 += a[3] * b[3]
+		a, b = a[4:], b[4:]
+	}
+	for i := range a {
+		s0 += a[i] * b[i]
+	}
+	return min(1, max(-1, float64(s0)+float64(s1)+float64(s2)+float64(s3)))
+}
+
+// jaccard is the share of words in common.
+func jaccard(a, b map[string]bool) float64 {
+	common := 0
+	for w := range a {
+		if b[w] {
+			common++
+		}
+	}
+	if all := len(a) + len(b) - common; all > 0 {
+		return float64(common) / float64(all)
+	}
+	return 0
+}

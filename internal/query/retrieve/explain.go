@@ -1,0 +1,227 @@
+package retrieve
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"quarry/internal/fault"
+	"quarry/internal/index/dimension"
+	"quarry/internal/query/rerank"
+)
+
+// Absent says which step kept a document out of the results.
+type Absent struct {
+	DocumentID string
+	Stage      Stage
+	Detail     string // a sentence for people
+}
+
+// Stage is a step of a query that can remove a document.
+type Stage string
+
+// The stages, in order.
+const (
+	NotFound   Stage = "not_found"  // no corpus of the query has it
+	Filter     Stage = "filter"     // no part passes the filter, or the query excludes its words
+	Candidates Stage = "candidates" // outside the pool that the reranker gets
+	MaxBy      Stage = "max_by"     // a part that max_by left out would be among the results
+	Cutoff     Stage = "cutoff"     // a stage of the reranker removed it by its score
+	Limit      Stage = "limit"      // behind the limit of a stage, or on another page
+)
+
+var stages = []Stage{NotFound, Filter, Candidates, MaxBy, Cutoff, Limit}
+
+// exactness is how far parts may miss their score in sum before one part stands for all: well inside the promised 1e-6.
+const exactness = 1e-8
+
+// explain says what the score of x is made of: first the sides of retrieval, then what each stage changed.
+func (r *ranking) explain(x rerank.Item) []rerank.Part {
+	c := &r.material.pool[x.Index]
+	src := &r.material.sources[c.source]
+	var out []rerank.Part
+	if src.lambda > 0 {
+		out = append(out, rerank.Part{Name: "lexical", Value: src.lambda * lexical(c.hit.BM25)})
+	}
+	if src.lambda < 1 {
+		out = append(out, rerank.Part{Name: "dense", Value: (1 - src.lambda) * c.hit.Cosine})
+	}
+	var values []float64
+	if p := r.material.read[x.Index]; p != nil {
+		values = p.part.Dimensions
+	}
+	for i, w := range src.search.Dimensions {
+		if w != 0 && i < len(values) {
+			out = append(out, rerank.Part{Name: "dimension." + src.corpus.Dimensions[i].Name, Value: dimension.Weighed(w, float32(values[i]))})
+		}
+	}
+	if rest := c.score - sum(out); !(math.Abs(rest) <= exactness) { // the part was changed since the search
+		out = append(out, rerank.Part{Name: "dimensions", Value: rest})
+	}
+	for _, s := range r.steps {
+		out = append(out, s.Parts[x.Index]...)
+	}
+	if miss := x.Score - sum(out); !(math.Abs(miss) <= exactness) {
+		// The sum of a huge and a small number is not exact: the last stage takes it all.
+		name := "retrieval"
+		for _, s := range r.steps {
+			if len(s.Parts[x.Index]) > 0 {
+				name = s.Name
+			}
+		}
+		return []rerank.Part{{Name: name, Value: x.Score}}
+	}
+	return out
+}
+
+func sum(parts []rerank.Part) float64 {
+	total := 0.0
+	for _, p := range parts {
+		total += p.Value
+	}
+	return total
+}
+
+// absent tells why the document asked for is not among the results; nil when it is.
+func (r *ranking) absent(ctx context.Context, results []Result) (*Absent, error) {
+	id := r.query.Absent
+	if slices.ContainsFunc(results, func(x Result) bool { return x.DocumentID == id }) {
+		return nil, nil
+	}
+	out := &Absent{DocumentID: id}
+	var err error
+	if !r.removed(out) {
+		out.Stage, out.Detail, err = r.unfound(ctx, id)
+		return out, err
+	}
+	if r.query.BestPerDocument && out.Stage != NotFound {
+		every := r.query
+		every.BestPerDocument, every.Explain, every.Trace = false, false, false
+		other, err := r.material.s.Run(ctx, every)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(other.Results, func(x Result) bool { return x.DocumentID == id }) {
+			out.Stage, out.Detail = MaxBy, "another of its parts would be among the results; max_by left that part out"
+		}
+	}
+	return out, nil
+}
+
+// removed says what became of the parts of a document that reached the reranker; false when none did. The part that
+// got furthest tells.
+func (r *ranking) removed(out *Absent) bool {
+	rank := slices.IndexFunc(r.items, func(x rerank.Item) bool { return r.material.pool[x.Index].hit.ID == out.DocumentID })
+	from, to := r.query.Offset, r.query.Offset+r.query.Limit
+	switch {
+	case rank >= 0 && rank < from:
+		out.Stage, out.Detail = Limit, fmt.Sprintf("it has rank %d, on an earlier page", rank+1)
+		return true
+	case rank >= to:
+		out.Stage, out.Detail = Limit, fmt.Sprintf("it has rank %d, behind this page", rank+1)
+		return true
+	case rank >= 0:
+		out.Stage, out.Detail = NotFound, "it was deleted while the query ran"
+		return true
+	}
+	for i := len(r.steps) - 1; i >= 0; i-- {
+		s := &r.steps[i]
+		for _, x := range s.In {
+			reason, gone := s.Removed[x.Index]
+			if !gone || r.material.pool[x.Index].hit.ID != out.DocumentID {
+				continue
+			}
+			switch reason {
+			case rerank.Null:
+				out.Stage, out.Detail = Cutoff, s.Name+" gave it no score"
+			case rerank.Cutoff:
+				out.Stage, out.Detail = Cutoff, s.Name+" scored it below its cutoff"
+			default:
+				out.Stage, out.Detail = Limit, "it stood behind the limit of "+s.Name
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// unfound says why no part of a document is among the candidates. Of several corpora the one where it got furthest
+// tells.
+func (r *ranking) unfound(ctx context.Context, id string) (Stage, string, error) {
+	stage, detail := NotFound, "no corpus of the query has such a document"
+	if strings.ContainsRune(id, 0) { // no document has such an id, and not every database takes it
+		return stage, detail, nil
+	}
+	for i := range r.material.sources {
+		s, d, err := r.unfoundIn(ctx, i, id)
+		if err != nil {
+			return "", "", err
+		}
+		if slices.Index(stages, s) > slices.Index(stages, stage) {
+			stage, detail = s, d
+		}
+	}
+	return stage, detail, nil
+}
+
+func (r *ranking) unfoundIn(ctx context.Context, i int, id string) (Stage, string, error) {
+	src, asked := &r.material.sources[i], r.query.Sources[i]
+	_, err := r.material.s.passages.Get(ctx, src.corpus.No, id, false)
+	if f, ok := fault.As(err); ok && f.Kind == fault.KindNotFound {
+		return NotFound, "", nil
+	}
+	if err != nil {
+		return "", "", err
+	}
+	alone := "doc.id = '" + strings.ReplaceAll(id, "'", "''") + "'"
+	within := alone
+	if asked.Filter != "" {
+		within = "(" + asked.Filter + ") AND " + alone
+	}
+	for _, probe := range []struct {
+		filter  string
+		exclude bool
+		stage   Stage
+		detail  string
+	}{
+		{alone, false, Candidates, "it has no part that can be searched"},
+		{within, false, Filter, "no part of it passes the filter"},
+		{within, true, Filter, "the query excludes a word of it, or requires a phrase that it lacks"},
+	} {
+		ok, err := r.passes(ctx, i, probe.filter, probe.exclude)
+		if err != nil {
+			return "", "", err
+		}
+		if !ok {
+			return probe.stage, probe.detail, nil
+		}
+	}
+	return Candidates, fmt.Sprintf("it is not among the best %d", max(len(r.material.pool), poolSize(0))), nil
+}
+
+// passes reports whether any part of source i passes a filter and, with exclude, what the query demands of words.
+func (r *ranking) passes(ctx context.Context, i int, filter string, exclude bool) (bool, error) {
+	src, asked := &r.material.sources[i], r.query.Sources[i]
+	asked.Filter = filter
+	compiled, err := compile(src.schema, asked)
+	if err != nil {
+		return false, err
+	}
+	q := src.search
+	q.Filter, q.K, q.Dimensions = compiled, 1, nil
+	if !exclude {
+		q.Exclude, q.ExcludePrefixes, q.ExcludePhrases, q.PhrasesRequired = nil, nil, nil, false
+	}
+	if q.Vector == nil { // any direction: whatever passes is a candidate then
+		encoder, err := r.material.s.encoders.Get(src.corpus.EncoderName)
+		if err != nil {
+			return false, fmt.Errorf("encoder of %s: %w", src.corpus.Key, err)
+		}
+		q.Vector = make([]float32, encoder.Dim())
+		q.Vector[0] = 1
+	}
+	hits, err := r.material.s.searcher.Search(ctx, src.corpus, q)
+	return len(hits) > 0, err
+}

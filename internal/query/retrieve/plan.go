@@ -1,0 +1,184 @@
+package retrieve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"quarry/internal/corpus"
+	"quarry/internal/embed"
+	"quarry/internal/expr/filter"
+	"quarry/internal/fault"
+	"quarry/internal/index"
+	"quarry/internal/text/analysis"
+	"quarry/internal/text/lang"
+)
+
+// source is a Source made ready: its corpus, and the query that the index understands.
+type source struct {
+	corpus corpus.Corpus
+	schema *filter.Schema // of the filter
+	lambda float64
+	full   float64     // rerank.Signals.Full; known after the search
+	search index.Query // K is set per search
+	empty  bool        // nothing can match: no search is run
+}
+
+// plan reads the corpora of q in one statement, compiles filters, analyses and encodes the texts.
+func (s *Service) plan(ctx context.Context, q Query) ([]source, error) {
+	keys := make([]string, len(q.Sources))
+	for i, src := range q.Sources {
+		keys[i] = src.Corpus
+	}
+	corpora, err := s.corpora.Get(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]source, len(corpora))
+	vectors := map[string][]float32{}
+	for i, c := range corpora {
+		text := q.Sources[i].Text
+		if text == "" {
+			text = q.Text
+		}
+		if out[i], err = s.planOne(ctx, c, q.Sources[i], text, vectors); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (s *Service) planOne(ctx context.Context, c corpus.Corpus, src Source, text string, vectors map[string][]float32) (source, error) {
+	out := source{corpus: c, lambda: src.Lambda}
+	var err error
+	if out.schema, err = c.Schema(); err != nil {
+		return out, fmt.Errorf("schema of %s: %w", c.Key, err)
+	}
+	if out.search.Filter, err = compile(out.schema, src); err != nil {
+		return out, err
+	}
+	if out.search.Dimensions, err = weights(c, src); err != nil {
+		return out, err
+	}
+	plain := text // λ = 0 takes operators literally
+	if src.Lambda > 0 {
+		k := parseKeywords(text)
+		plain = k.plain
+		languages, err := s.languages(ctx, c, k.plain)
+		if err != nil {
+			return out, err
+		}
+		addTerms(&out.search, k, languages)
+		out.search.PhrasesRequired = src.Lambda == 1 && len(k.phrases) > 0
+	}
+	if src.Lambda == 1 {
+		out.empty = len(out.search.Terms)+len(out.search.Phrases)+len(out.search.Prefixes) == 0
+		return out, nil
+	}
+	if strings.TrimSpace(plain) == "" {
+		plain = text
+	}
+	out.search.Vector, err = s.encode(ctx, c, src, plain, vectors)
+	return out, err
+}
+
+// addTerms fills the lexical side of the query, whose words are analysed as those of documents in each of languages.
+func addTerms(q *index.Query, k keywords, languages []string) {
+	terms := analysis.Query(k.scored, languages...)
+	q.Terms = terms.Stems
+	if len(q.Terms)+len(k.phrases) == 0 { // nothing but stop words: they are all there is to go by
+		for _, w := range terms.Words {
+			q.Phrases = append(q.Phrases, []string{w.Text})
+		}
+	}
+	q.Phrases = append(q.Phrases, k.phrases...)
+	q.Prefixes, q.ExcludePrefixes = k.prefixes, k.excludePrefixes
+	for _, f := range fragments(terms.Words) {
+		q.Prefixes = append(q.Prefixes, f)
+		q.Terms = slices.DeleteFunc(q.Terms, func(t string) bool { return t == f })
+	}
+	for _, words := range k.exclude {
+		if len(words) == 1 {
+			q.Exclude = append(q.Exclude, words[0])
+			continue
+		}
+		q.ExcludePhrases = append(q.ExcludePhrases, words)
+	}
+}
+
+// fragments gives the words that are shorter than the grams of their script. The index has most of them only as
+// beginnings of words; those that score by themselves are not needed here.
+func fragments(words []analysis.Term) []string {
+	var out []string
+	for _, w := range words {
+		if analysis.Fragment(w.Text) && !analysis.Scored(w.Text) && !slices.Contains(out, w.Text) {
+			out = append(out, w.Text)
+		}
+	}
+	return out
+}
+
+// languages gives the languages that the documents meant by a query may be in: its own if it can be told and the
+// corpus has it, else those of the corpus in its script. A short text is often unsure; the corpus knows better.
+func (s *Service) languages(ctx context.Context, c corpus.Corpus, text string) ([]string, error) {
+	have, err := s.searcher.Languages(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("languages of %s: %w", c.Key, err)
+	}
+	return lang.Among(text, have), nil
+}
+
+// encode gives the query's vector; sources with the same text, encoder and role share it.
+func (s *Service) encode(ctx context.Context, c corpus.Corpus, src Source, text string, seen map[string][]float32) ([]float32, error) {
+	kind := embed.Question
+	if c.QueriesAreAnswers && !src.Question || src.Response {
+		kind = embed.Answer
+	}
+	key := fmt.Sprint(c.EncoderName, "\x00", kind, "\x00", text)
+	if v, ok := seen[key]; ok {
+		return v, nil
+	}
+	encoder, err := s.encoders.Get(c.EncoderName)
+	if err != nil {
+		return nil, fmt.Errorf("encoder of %s: %w", c.Key, err)
+	}
+	v := [][]float32{make([]float32, encoder.Dim())}
+	if err := encoder.Encode(ctx, kind, []string{text}, v); err != nil {
+		return nil, fmt.Errorf("encode query: %w", err)
+	}
+	seen[key] = v[0]
+	return v[0], nil
+}
+
+func compile(schema *filter.Schema, src Source) (*filter.Filter, error) {
+	f, err := filter.Parse(src.Filter, schema, filter.Both)
+	var bad *filter.Error
+	if errors.As(err, &bad) {
+		out := fault.InvalidField(src.Path+".metadata_filter", "%s", bad.Detail())
+		out.Text = bad.Message()
+		return nil, out
+	}
+	return f, err
+}
+
+// weights gives the query's weight of every custom dimension by ordinal; nil when the corpus has none.
+func weights(c corpus.Corpus, src Source) ([]float64, error) {
+	var out []float64
+	known := map[string]bool{}
+	for _, d := range c.Dimensions {
+		w, ok := src.Dimensions[d.Name]
+		if !ok {
+			w = d.QueryingDefault
+		}
+		out = append(out, w)
+		known[d.Name] = true
+	}
+	for name := range src.Dimensions {
+		if !known[name] {
+			return nil, fault.InvalidField(src.Path+".custom_dimensions", "corpus %s has no custom dimension %q", c.Key, name)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,133 @@
+// Package retrieve answers queries: it plans the search of each corpus, fuses the lexical and the dense score,
+// reranks, pages, and widens each result with the text around it. It finds candidates through a Searcher and reads
+// their text through document.Store; it commits nothing.
+package retrieve
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"quarry/internal/corpus"
+	"quarry/internal/corpus/document"
+	"quarry/internal/embed"
+	"quarry/internal/index"
+	"quarry/internal/opt"
+	"quarry/internal/query/rerank"
+	"quarry/internal/text/lang"
+)
+
+// DefaultLambda is the lexical share when a query does not say (contract: queries.md section 2).
+const DefaultLambda = 0.025
+
+// MaxLimit is the largest page of results.
+const MaxLimit = 1000
+
+// Query is a question over one or more sources.
+type Query struct {
+	Text            string
+	Sources         []Source
+	Limit, Offset   int
+	Reranker        rerank.Spec
+	RerankerPath    string // where the reranker stands in the body, for faults
+	Context         Context
+	BestPerDocument bool            // max_by doc.id
+	Trace           bool            // tell what each step did
+	Save            opt.Field[bool] // whether the query belongs in the history; absent leaves it to the corpora
+	Explain         bool            // tell what each score is made of
+	Vectors         bool            // give each result the vector of its part
+	Absent          string          // with Explain: a document; tell which step removed it when it is not among the results
+}
+
+// Source is one corpus of a query with its own settings.
+type Source struct {
+	Corpus     string
+	Text       string // overrides Query.Text for this corpus when not empty
+	Filter     string
+	Lambda     float64
+	Dimensions map[string]float64 // custom dimension → weight; absent ones take the corpus's querying default
+	Response   bool               // semantics "response": the query is a statement, not a question
+	Question   bool               // semantics "query", whatever the corpus says
+	Path       string             // where its settings stand in the body, such as "body.search.corpora[0]"
+}
+
+// Result is one ranked passage.
+type Result struct {
+	Text             string
+	Score            float64
+	DocumentID       string
+	Title            string // of the document; "" where it has none
+	CorpusKey        string
+	Source           int // position in Query.Sources
+	DocumentMetadata json.RawMessage
+	PartMetadata     json.RawMessage
+	Table            *document.Table
+	Image            *document.Image
+	Explanation      []rerank.Part // summing to Score; nil unless asked for
+	Vector           []float32     // of the part, by the default encoder, of unit length; nil unless asked for, or of another one
+}
+
+// Answer is what a query gives.
+type Answer struct {
+	Results []Result
+	Latency time.Duration   // until the results were there
+	Corpora []corpus.Corpus // by position in Query.Sources, as they were when the query was planned
+	Save    bool            // the query belongs in the history, and Trace is there
+	Trace   []Span          // in order of running; nil unless asked for
+	Absent  *Absent         // nil unless asked for, and when the document is among the results
+}
+
+// Span is one step of a query, for its history.
+type Span struct {
+	Type     string // "search" or "rerank"
+	Name     string // of a stage: its place and type, such as "reranker[0].mmr"
+	Started  time.Time
+	Latency  time.Duration
+	Results  []Result   // of search: what the first stage got, best first
+	Reranked []Reranked // of rerank: what the stage gave, best first
+}
+
+// Reranked is a result as a stage left it.
+type Reranked struct {
+	DocumentID, CorpusKey string
+	Source                int
+	Text                  string
+	Score, Original       float64 // after and before the stage
+}
+
+// traceDepth is how many results a Span shows at most, unless the answer itself has more.
+const traceDepth = 100
+
+// Searcher finds candidates in one corpus: our own index, or an engine behind the same contract.
+type Searcher interface {
+	// Search gives the union of the best q.K parts by cosine and the best q.K by BM25 among those that pass, each
+	// scored on both sides, from a state that includes change c.Seq. Ties are broken by document id and part order.
+	Search(ctx context.Context, c corpus.Corpus, q index.Query) ([]index.Hit, error)
+	// Languages gives the languages of the parts of a corpus, the most frequent first, from such a state.
+	Languages(ctx context.Context, c corpus.Corpus) ([]lang.Count, error)
+	// Vectors gives the vector of each part, of unit length; nil for one that is gone or has none.
+	Vectors(ctx context.Context, c corpus.Corpus, parts []index.Hit) ([][]float32, error)
+}
+
+// Corpora reads corpora by key, in the order asked.
+type Corpora interface {
+	Get(ctx context.Context, keys ...string) ([]corpus.Corpus, error)
+}
+
+// Passages reads documents and the text around parts.
+type Passages interface {
+	Passages(ctx context.Context, corpusNo int64, refs []document.Ref, w document.Window) ([]document.Passage, error)
+	// Get reads a document, here without parts; fault.KindNotFound when there is none.
+	Get(ctx context.Context, corpusNo int64, docID string, parts bool) (*document.Document, error)
+}
+
+// Service answers queries. Safe for concurrent use.
+type Service struct {
+	corpora  Corpora
+	searcher Searcher
+	passages Passages
+	encoders *embed.Registry
+}
+
+// New gives a service.
+func New(c Corpora, s Searcher, p Passages, e *embed.Registry) *Service { return &Service{c, s, p, e} }

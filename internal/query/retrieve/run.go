@@ -1,0 +1,252 @@
+package retrieve
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"quarry/internal/index"
+	"quarry/internal/query/rerank"
+)
+
+// Run answers q. Faults: a corpus that does not exist, a filter that does not compile, a setting out of bounds.
+func (s *Service) Run(ctx context.Context, q Query) (Answer, error) {
+	r, err := s.rank(ctx, q)
+	if err != nil {
+		return Answer{}, err
+	}
+	out := Answer{Save: r.save}
+	for _, src := range r.material.sources {
+		out.Corpora = append(out.Corpora, src.corpus)
+	}
+	if out.Results, err = r.results(ctx, r.page(), q.Explain); err != nil {
+		return Answer{}, err
+	}
+	if q.Vectors {
+		if err := r.vectors(ctx, out.Results); err != nil {
+			return Answer{}, err
+		}
+	}
+	if q.Explain && q.Absent != "" {
+		if out.Absent, err = r.absent(ctx, out.Results); err != nil {
+			return Answer{}, err
+		}
+	}
+	out.Latency = time.Since(r.started)
+	if q.Trace || r.save {
+		out.Trace, err = r.trace(ctx)
+	}
+	return out, err
+}
+
+// Ranked is one result of Rank: which part, its score, and what retrieval knew of it.
+type Ranked struct {
+	DocumentID string
+	Ord        int
+	Score      float64
+	Signals    rerank.Signals
+}
+
+// Rank answers q without reading any text that no stage asks for: what measurements of ranking need. It is the first
+// half of Run.
+func (s *Service) Rank(ctx context.Context, q Query) ([]Ranked, error) {
+	r, err := s.rank(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	page := r.page()
+	out := make([]Ranked, len(page))
+	for i, x := range page {
+		c := &r.material.pool[x.Index]
+		out[i] = Ranked{c.hit.ID, c.hit.Ord, x.Score, r.material.Signals(x.Index)}
+	}
+	return out, nil
+}
+
+// ranking is a query whose results are in their final order.
+type ranking struct {
+	query    Query
+	material *material
+	items    []rerank.Item // all that the last stage left
+	steps    []rerank.Step // nil unless they are to be told
+	started  time.Time
+	searched time.Duration
+	save     bool // the query belongs in the history
+}
+
+func (s *Service) rank(ctx context.Context, q Query) (*ranking, error) {
+	r := &ranking{query: q, started: time.Now()}
+	stages, err := rerank.Check(q.Reranker, q.RerankerPath)
+	if err != nil {
+		return nil, err
+	}
+	sources, pool, err := s.pool(ctx, q, stages)
+	if errors.Is(err, index.ErrSchema) {
+		// The filter attributes were replaced after the query was planned; now the new ones are there.
+		sources, pool, err = s.pool(ctx, q, stages)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.searched = time.Since(r.started)
+	r.save = saved(q, sources)
+	r.material = &material{s: s, context: q.Context, sources: sources, pool: pool, began: r.started, read: map[int]*passage{}}
+	items := make([]rerank.Item, len(pool))
+	for i, c := range pool {
+		items[i] = rerank.Item{Index: i, Score: c.score}
+	}
+	r.items, r.steps, err = stages.Run(ctx, items, r.material, q.Trace || q.Explain || r.save)
+	return r, err
+}
+
+// pool plans q and gives the candidates that its stages need.
+func (s *Service) pool(ctx context.Context, q Query, stages rerank.Pipeline) ([]source, []candidate, error) {
+	sources, err := s.plan(ctx, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	need, told := q.Offset+q.Limit, q.Trace || q.Explain || saved(q, sources)
+	// Where no stage changes the order, a deeper pool gives the same page.
+	if told || !stages.KeepsScores() && !(stages.KeepsOrder() && sameScale(sources)) {
+		need = poolSize(need)
+	}
+	pool, err := s.retrieve(ctx, q, sources, need)
+	return sources, pool, err
+}
+
+// saved reports whether a query belongs in the history: what it says itself, else what one of its corpora says.
+func saved(q Query, sources []source) bool {
+	if said, ok := q.Save.Get(); ok {
+		return said
+	}
+	return slices.ContainsFunc(sources, func(s source) bool { return s.corpus.SaveHistory })
+}
+
+// depth is how many results a span tells: enough for the answer, and no more where each is a whole document.
+func (r *ranking) depth() int {
+	if r.query.Context.Whole {
+		return r.query.Limit
+	}
+	return max(traceDepth, r.query.Limit)
+}
+
+// page gives the items that the query asks for.
+func (r *ranking) page() []rerank.Item {
+	items := r.items[min(r.query.Offset, len(r.items)):]
+	return items[:min(r.query.Limit, len(items))]
+}
+
+// results gives items with their texts, and what their scores are made of when that is asked. One whose document is
+// gone by now, or passes the filter no more, is left out.
+func (r *ranking) results(ctx context.Context, items []rerank.Item, explain bool) ([]Result, error) {
+	if err := r.material.load(ctx, indexes(items)); err != nil {
+		return nil, err
+	}
+	out := make([]Result, 0, len(items))
+	for _, x := range items {
+		if p := r.material.read[x.Index]; p != nil {
+			result := p.result
+			result.Score = x.Score
+			if explain {
+				result.Explanation = r.explain(x)
+			}
+			out = append(out, result)
+		}
+	}
+	return out, nil
+}
+
+// vectors gives the results of the page their vectors, those of the default encoder: others do not compare.
+func (r *ranking) vectors(ctx context.Context, results []Result) error {
+	at := indexes(r.page())
+	found, err := r.material.Vectors(ctx, at)
+	if err != nil {
+		return err
+	}
+	_, usual, _ := r.material.s.encoders.Resolve("")
+	j := 0
+	for i, x := range at {
+		if r.material.read[x] == nil { // not among results
+			continue
+		}
+		if found[i].Space == usual {
+			results[j].Vector = found[i].Values
+		}
+		j++
+	}
+	return nil
+}
+
+func indexes(items []rerank.Item) []int {
+	out := make([]int, len(items))
+	for i, x := range items {
+		out[i] = x.Index
+	}
+	return out
+}
+
+// trace tells the steps of the query, each with its first results.
+func (r *ranking) trace(ctx context.Context) ([]Span, error) {
+	pool := make([]rerank.Item, min(r.depth(), len(r.material.pool)))
+	for i := range pool {
+		pool[i] = rerank.Item{Index: i, Score: r.material.pool[i].score}
+	}
+	found, err := r.results(ctx, pool, false)
+	if err != nil {
+		return nil, err
+	}
+	out := []Span{{Type: "search", Started: r.started, Latency: r.searched, Results: found}}
+	for _, s := range r.steps {
+		if s.Type == "none" { // asks for no reranking, so there was none
+			continue
+		}
+		span := Span{Type: "rerank", Name: s.Name, Started: s.Started, Latency: s.Latency}
+		if span.Reranked, err = r.reranked(ctx, s); err != nil {
+			return nil, err
+		}
+		out = append(out, span)
+	}
+	return out, nil
+}
+
+func (r *ranking) reranked(ctx context.Context, s rerank.Step) ([]Reranked, error) {
+	before := make(map[int]float64, len(s.In))
+	for _, x := range s.In {
+		before[x.Index] = x.Score
+	}
+	shown := s.Out[:min(r.depth(), len(s.Out))]
+	if err := r.material.load(ctx, indexes(shown)); err != nil {
+		return nil, err
+	}
+	out := make([]Reranked, 0, len(shown))
+	for _, x := range shown {
+		if p := r.material.read[x.Index]; p != nil {
+			out = append(out, Reranked{
+				DocumentID: p.result.DocumentID, CorpusKey: p.result.CorpusKey, Source: p.result.Source,
+				Text: p.result.Text, Score: x.Score, Original: before[x.Index],
+			})
+		}
+	}
+	return out, nil
+}
+
+// sameScale reports whether the default reranker keeps the order of retrieval: one λ, so one scale of scores.
+func sameScale(sources []source) bool {
+	for _, s := range sources {
+		if s.lambda != sources[0].lambda {
+			return false
+		}
+	}
+	return true
+}
+
+// poolSize is how many candidates reach the reranker: wide steps, so that the pool does not grow with each page and
+// reorder the earlier ones (contract: queries.md section 6).
+func poolSize(need int) int {
+	size := 100
+	for size < need {
+		size *= 10
+	}
+	return size
+}

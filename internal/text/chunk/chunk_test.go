@@ -1,0 +1,116 @@
+package chunk_test
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"quarry/internal/text/chunk"
+)
+
+func TestSplit(t *testing.T) {
+	t.Parallel() // Proves both strategies: sentences alone, and sentences joined up to a limit.
+	tests := []struct {
+		name, text string
+		max        int
+		want       []chunk.Chunk
+	}{
+		{"empty", " \n", 0, nil},
+		{"sentences", "Open it. Größe zählt.\n\nEnd", 0, []chunk.Chunk{
+			{Text: "Open it.", Offset: 0, Len: 8}, {Text: "Größe zählt.", Offset: 9, Len: 12}, {Text: "End", Offset: 23, Len: 3},
+		}},
+		{"joined while they fit", "Aa b. Cc d. Ee f.", 11, []chunk.Chunk{
+			{Text: "Aa b. Cc d.", Offset: 0, Len: 11}, {Text: "Ee f.", Offset: 12, Len: 5},
+		}},
+		{"one short of fitting", "Aa b. Cc d.", 10, []chunk.Chunk{
+			{Text: "Aa b.", Offset: 0, Len: 5}, {Text: "Cc d.", Offset: 6, Len: 5},
+		}},
+		{"code points count, not bytes", "ää ö. üü ß.", 11, []chunk.Chunk{{Text: "ää ö. üü ß.", Offset: 0, Len: 11}}},
+		{"long sentence is cut at words", "one two three four.", 9, []chunk.Chunk{
+			{Text: "one two", Offset: 0, Len: 7}, {Text: "three", Offset: 8, Len: 5}, {Text: "four.", Offset: 14, Len: 5},
+		}},
+		{"a word longer than the limit is cut hard", "abcdefgh", 3, []chunk.Chunk{
+			{Text: "abc", Offset: 0, Len: 3}, {Text: "def", Offset: 3, Len: 3}, {Text: "gh", Offset: 6, Len: 2},
+		}},
+		{"no cut before a combining mark", "abe\u0301f", 3, []chunk.Chunk{
+			{Text: "ab", Offset: 0, Len: 2}, {Text: "e\u0301f", Offset: 2, Len: 3},
+		}},
+		{"Chinese is cut behind a comma", "压力下降，阀门打开", 7, []chunk.Chunk{
+			{Text: "压力下降，", Offset: 0, Len: 5}, {Text: "阀门打开", Offset: 5, Len: 4},
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, chunk.Split(tt.text, chunk.Strategy{MaxChars: tt.max})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+type fataler interface {
+	Helper()
+	Fatalf(string, ...any)
+}
+
+// check fails unless chunks are exact slices in order, within the limit, that
+// leave nothing but white space out.
+func check(t fataler, text string, limit int) {
+	t.Helper()
+	runes := []rune(text) // a byte that is not UTF-8 is one code point here, too
+	offsets := make([]int, 0, len(runes)+1)
+	for i := range text {
+		offsets = append(offsets, i)
+	}
+	offsets = append(offsets, len(text))
+	at := 0
+	for _, c := range chunk.Split(text, chunk.Strategy{MaxChars: limit}) {
+		if c.Offset < at || c.Len <= 0 || c.Offset+c.Len > len(runes) {
+			t.Fatalf("chunk %+v after %d of %d", c, at, len(runes))
+		}
+		if want := text[offsets[c.Offset]:offsets[c.Offset+c.Len]]; c.Text != want {
+			t.Fatalf("chunk %q is not the slice %q", c.Text, want)
+		}
+		if limit > 0 && utf8.RuneCountInString(c.Text) > limit {
+			t.Fatalf("chunk of %d code points, limit %d", c.Len, limit)
+		}
+		if lost := text[offsets[at]:offsets[c.Offset]]; strings.TrimFunc(lost, unicode.IsSpace) != "" {
+			t.Fatalf("lost %q", lost)
+		}
+		at = c.Offset + c.Len
+	}
+	if lost := text[offsets[at]:]; strings.TrimFunc(lost, unicode.IsSpace) != "" {
+		t.Fatalf("lost %q", lost)
+	}
+}
+
+func TestSplitLosesNothing(t *testing.T) {
+	t.Parallel() // Proves exact slices, the limit and completeness for any text and limit.
+	pieces := []string{
+		"Dr.", " ", "\n", "\n\n", "word", "B.", "1.", "?", "。", "，", "（", "汉", "é", "e\u0301", "\u2028",
+		"- ", "\x00", "\xff", "The", "😀", "👨\u200d👩", strings.Repeat("x", 30),
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		text := strings.Join(rapid.SliceOf(rapid.SampledFrom(pieces)).Draw(rt, "pieces"), "")
+		check(rt, text, rapid.IntRange(0, 40).Draw(rt, "max"))
+	})
+}
+
+func FuzzSplit(f *testing.F) {
+	f.Add("Dr. Smith came. He sat.\n\n- x", 10)
+	f.Add("\xff\u2028.é", 1)
+	f.Fuzz(func(t *testing.T, text string, limit int) { check(t, text, limit) })
+}
+
+func BenchmarkSplit(b *testing.B) {
+	text := strings.Repeat("Dr. Smith opened the valve and waited for a pressure of 3.5 bar. Then he left. ", 100)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		chunk.Split(text, chunk.Strategy{MaxChars: 512})
+	}
+}

@@ -1,0 +1,77 @@
+package fuzzy_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"quarry/internal/text/fuzzy"
+)
+
+// TestDistance proves the distances of well-known pairs, the one that tells unrestricted from restricted swaps included.
+func TestDistance(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"a", "", 1}, {"abc", "abc", 0}, {"kitten", "sitting", 3}, {"plna", "plan", 1}, {"maintnance", "maintenance", 1},
+		{"ca", "abc", 2}, {"a cat", "an abct", 3}, {"straße", "strasse", 2}, {"机器", "器机", 1}, {"abcd", "badc", 2}, {"abcdef", "fedcba", 5},
+	} {
+		if got := fuzzy.Distance(c.a, c.b, 9); got != c.want {
+			t.Errorf("distance of %q and %q is %d, want %d", c.a, c.b, got, c.want)
+		}
+		if got := fuzzy.Distance(c.b, c.a, 9); got != c.want {
+			t.Errorf("distance of %q and %q is %d, want %d", c.b, c.a, got, c.want)
+		}
+	}
+}
+
+// edits gives every word that one edit makes of w, over the letters a to c, up to a length.
+func edits(w string, most int) map[string]bool {
+	out := map[string]bool{}
+	for i := range len(w) + 1 {
+		for _, c := range "abc" {
+			if len(w) < most {
+				out[w[:i]+string(c)+w[i:]] = true
+			}
+			if i < len(w) {
+				out[w[:i]+string(c)+w[i+1:]] = true
+			}
+		}
+		if i < len(w) {
+			out[w[:i]+w[i+1:]] = true
+		}
+		if i+1 < len(w) {
+			out[w[:i]+string(w[i+1])+string(w[i])+w[i+2:]] = true
+		}
+	}
+	return out
+}
+
+// TestDistanceIsTheShortestWay proves that the distance is the least number of single edits that lead from one word to
+// the other, found by trying them all, and that a bound only replaces what is above it.
+func TestDistanceIsTheShortestWay(t *testing.T) {
+	t.Parallel()
+	word := rapid.StringOfN(rapid.RuneFrom([]rune("abc")), 0, 5, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := word.Draw(t, "a"), word.Draw(t, "b")
+		want := 0
+		for reached := map[string]bool{a: true}; !reached[b]; want++ {
+			next := map[string]bool{}
+			for w := range reached {
+				next[w] = true
+				for x := range edits(w, 6) {
+					next[x] = true
+				}
+			}
+			reached = next
+		}
+		for most := range 6 {
+			got := fuzzy.Distance(a, b, most)
+			if want <= most && got != want || want > most && got <= most {
+				t.Errorf("distance of %q and %q within %d is %d, want %d", a, b, most, got, want)
+			}
+		}
+	})
+}
