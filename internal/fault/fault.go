@@ -38,7 +38,7 @@ type Fault struct {
 	Code       string            // contract code, such as "corpus_not_found"
 	Text       string            // one sentence for the user: what happened and what to do
 	ID         string            // what was not found (KindNotFound)
-	Fields     map[string]string // path ("body.search.limit", "query.limit") → reason (KindInvalid)
+	Fields     map[string]string // path within what was given ("corpora[0].key") → reason (KindInvalid); see Under
 	RetryAfter time.Duration     // KindLimited and KindUnavailable; 0 = not said
 	cause      error
 }
