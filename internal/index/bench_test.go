@@ -17,6 +17,7 @@ import (
 	"quarry/internal/expr/filter"
 	"quarry/internal/index"
 	"quarry/internal/index/vector"
+	"quarry/internal/search"
 	"quarry/internal/testkit"
 	"quarry/internal/text/analysis"
 )
@@ -160,24 +161,24 @@ func BenchmarkIndex(b *testing.B) {
 	}
 	for _, c := range []struct {
 		name  string
-		query func(i int) index.Query
+		query func(i int) search.Query
 	}{
-		{"dense", func(int) index.Query { return index.Query{Vector: s.vector()} }},
-		{"lexical", func(i int) index.Query { return index.Query{Terms: s.queries[i%len(s.queries)]} }},
-		{"hybrid", func(i int) index.Query {
-			return index.Query{Terms: s.queries[i%len(s.queries)], Vector: s.vector()}
+		{"dense", func(int) search.Query { return search.Query{Vector: s.vector()} }},
+		{"lexical", func(i int) search.Query { return search.Query{Terms: s.queries[i%len(s.queries)]} }},
+		{"hybrid", func(i int) search.Query {
+			return search.Query{Terms: s.queries[i%len(s.queries)], Vector: s.vector()}
 		}},
-		{"hybrid-half", func(i int) index.Query {
-			return index.Query{Terms: s.queries[i%len(s.queries)], Vector: s.vector(), Filter: parse("doc.n % 2 = 0")}
+		{"hybrid-half", func(i int) search.Query {
+			return search.Query{Terms: s.queries[i%len(s.queries)], Vector: s.vector(), Filter: parse("doc.n % 2 = 0")}
 		}},
-		{"hybrid-column", func(i int) index.Query {
-			return index.Query{Terms: s.queries[i%len(s.queries)], Vector: s.vector(), Filter: parse("doc.n < 500 AND doc.area <> 'AD'")}
+		{"hybrid-column", func(i int) search.Query {
+			return search.Query{Terms: s.queries[i%len(s.queries)], Vector: s.vector(), Filter: parse("doc.n < 500 AND doc.area <> 'AD'")}
 		}},
-		{"hybrid-few", func(i int) index.Query {
-			return index.Query{Terms: s.queries[i%len(s.queries)], Vector: s.vector(), Filter: parse("doc.n = 7")}
+		{"hybrid-few", func(i int) search.Query {
+			return search.Query{Terms: s.queries[i%len(s.queries)], Vector: s.vector(), Filter: parse("doc.n = 7")}
 		}},
-		{"phrase", func(int) index.Query { return index.Query{Phrases: [][]string{{"the", "following"}}} }},
-		{"prefix", func(int) index.Query { return index.Query{Prefixes: []string{"s"}} }},
+		{"phrase", func(int) search.Query { return search.Query{Phrases: [][]string{{"the", "following"}}} }},
+		{"prefix", func(int) search.Query { return search.Query{Prefixes: []string{"s"}} }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {

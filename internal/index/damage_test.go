@@ -17,6 +17,7 @@ import (
 	"quarry/internal/index"
 	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
+	"quarry/internal/search"
 	"quarry/internal/text/analysis"
 )
 
@@ -58,14 +59,14 @@ func puts(from, to int64) []index.Change {
 }
 
 // sampleQuery uses every section of a segment.
-func sampleQuery(t testing.TB) index.Query {
+func sampleQuery(t testing.TB) search.Query {
 	f, err := filter.Parse("doc.year > 3 AND doc.dept <> 'b' AND doc.id <> 'x'", newSchema(t), filter.Both)
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := make([]float32, dim)
 	v[1], v[40] = 1, -0.5
-	return index.Query{Vector: v, Terms: []string{"boat", "cat"}, Phrases: [][]string{{"dog", "fish"}}, Prefixes: []string{"b"},
+	return search.Query{Vector: v, Terms: []string{"boat", "cat"}, Phrases: [][]string{{"dog", "fish"}}, Prefixes: []string{"b"},
 		Exclude: []string{"zebra"}, Filter: f, Dimensions: []float64{2}, K: 6}
 }
 
@@ -78,7 +79,7 @@ func must(t testing.TB, err error) {
 
 // saved writes an index with deletes to files and gives its configuration, its last change and the hits of
 // sampleQuery.
-func saved(t *testing.T) (cfg index.Config, last int64, hits []index.Hit) {
+func saved(t *testing.T) (cfg index.Config, last int64, hits []search.Hit) {
 	t.Helper()
 	cfg = index.Config{Dir: filepath.Join(t.TempDir(), "index"), Epoch: 8, Encoder: "e", Schema: newSchema(t), Dim: dim, Dimensions: 1}
 	x, err := index.Open(cfg)
@@ -461,7 +462,7 @@ func TestOddQueries(t *testing.T) {
 	defer s.Release()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for name, q := range map[string]index.Query{
+	for name, q := range map[string]search.Query{
 		"no pool": {Terms: []string{"a"}}, "vector": {Vector: []float32{1}, K: 1}, "zero": {Vector: make([]float32, dim), K: 1},
 		"weights": {Terms: []string{"a"}, K: 1, Dimensions: []float64{1, 2}},
 	} {
@@ -472,7 +473,7 @@ func TestOddQueries(t *testing.T) {
 	if _, err := s.Search(ctx, sampleQuery(t)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if hits, err := s.Search(context.Background(), index.Query{K: 9, Exclude: []string{"a"}, PhrasesRequired: true}); err != nil || len(hits) != 0 {
+	if hits, err := s.Search(context.Background(), search.Query{K: 9, Exclude: []string{"a"}, PhrasesRequired: true}); err != nil || len(hits) != 0 {
 		t.Errorf("exclusions alone: %v %v", hits, err)
 	}
 	must(t, x.Close())

@@ -7,6 +7,7 @@ import (
 	"quarry/internal/expr/filter"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/segment"
+	"quarry/internal/search"
 )
 
 // draft is the next state while the writer makes it. It owns views that it has cloned or built; others are shared with
@@ -29,7 +30,7 @@ func (x *Index) draft() (*draft, error) {
 	case err != nil:
 		return nil, err
 	case d.of != x.of:
-		return nil, ErrSchema
+		return nil, search.ErrSchema
 	case x.partial:
 		return nil, errPartial
 	}

@@ -16,6 +16,7 @@ import (
 	"quarry/internal/index/layer"
 	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
+	"quarry/internal/search"
 	"quarry/internal/text/analysis"
 )
 
@@ -251,7 +252,7 @@ func (x *Index) Mend(next func() ([]Document, error)) (err error) {
 	defer guard(&err, x.views())()
 	d, err := x.draftAnyway()
 	if err == nil && d.of != x.of {
-		err = ErrSchema
+		err = search.ErrSchema
 	}
 	for err == nil {
 		var docs []Document
@@ -277,7 +278,7 @@ func (x *Index) Flush() (err error) {
 	defer x.write.Unlock()
 	defer guard(&err, x.views())()
 	d, err := x.draft()
-	if errors.Is(err, ErrSchema) || errors.Is(err, errPartial) {
+	if errors.Is(err, search.ErrSchema) || errors.Is(err, errPartial) {
 		return nil // nothing could be changed since the files were opened
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/index"
+	"quarry/internal/search"
 	"quarry/internal/text/lang"
 )
 
@@ -48,7 +49,7 @@ func TestLanguages(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Error(d)
 		}
-		hits, err := s.Search(t.Context(), index.Query{Terms: []string{"x"}, K: 200})
+		hits, err := s.Search(t.Context(), search.Query{Terms: []string{"x"}, K: 200})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"quarry/internal/expr/filter"
 	"quarry/internal/index"
+	"quarry/internal/search"
 )
 
 // An index large enough for several windows, blocks and kernel calls per list answers as the documents themselves do,
@@ -73,8 +74,8 @@ func TestLarge(t *testing.T) {
 }
 
 // largeQueries use every side, with filters that leave all, half, few and none.
-func largeQueries(t *testing.T, schema *filter.Schema) []index.Query {
-	var out []index.Query
+func largeQueries(t *testing.T, schema *filter.Schema) []search.Query {
+	var out []search.Query
 	for i, text := range []string{
 		"", "doc.year > 100 AND part.kind IS NULL", "doc.year % 2 = 1", "doc.year < 40", "doc.year = 7", "doc.year = -1",
 		"doc.dept = 'ab' OR doc.year > doc.score",
@@ -88,7 +89,7 @@ func largeQueries(t *testing.T, schema *filter.Schema) []index.Query {
 		q.Vector = nil
 		q.PhrasesRequired = true
 		out = append(out, q)
-		q = index.Query{Vector: sampleQuery(t).Vector, K: q.K, Filter: f}
+		q = search.Query{Vector: sampleQuery(t).Vector, K: q.K, Filter: f}
 		out = append(out, q)
 	}
 	return out

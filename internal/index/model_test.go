@@ -18,6 +18,7 @@ import (
 	"quarry/internal/expr/filter"
 	"quarry/internal/index"
 	"quarry/internal/index/vector"
+	"quarry/internal/search"
 	"quarry/internal/text/analysis"
 )
 
@@ -142,8 +143,8 @@ func drawDocument(t *rapid.T, no int64) *index.Document {
 	return d
 }
 
-func drawQuery(t *rapid.T, s *filter.Schema) index.Query {
-	q := index.Query{K: rapid.SampledFrom([]int{1, 2, 5, 1000}).Draw(t, "k"), Filter: drawFilter(t, s), Dimensions: []float64{rapid.SampledFrom([]float64{0, 0.5, -2}).Draw(t, "weight")}}
+func drawQuery(t *rapid.T, s *filter.Schema) search.Query {
+	q := search.Query{K: rapid.SampledFrom([]int{1, 2, 5, 1000}).Draw(t, "k"), Filter: drawFilter(t, s), Dimensions: []float64{rapid.SampledFrom([]float64{0, 0.5, -2}).Draw(t, "weight")}}
 	if rapid.Bool().Draw(t, "dense") {
 		q.Vector = drawVector(t)
 	}
@@ -272,14 +273,14 @@ func (m *machine) retype(t *rapid.T) {
 		old.apply(t, old.change(t, 0))
 		m.log, m.nextNo = old.log, old.nextNo
 	}
-	if _, err := m.search(drawQuery(t, m.schemas[0])); err != nil && !errors.Is(err, index.ErrSchema) {
+	if _, err := m.search(drawQuery(t, m.schemas[0])); err != nil && !errors.Is(err, search.ErrSchema) {
 		t.Fatal(err)
 	}
 	m.add(t, r, true)
 	m.check(t, r.Swap(m.cfg.SchemaVersion))
 }
 
-func (m *machine) search(q index.Query) ([]index.Hit, error) {
+func (m *machine) search(q search.Query) ([]search.Hit, error) {
 	s := m.x.Snapshot()
 	defer s.Release()
 	q.Schema = m.cfg.SchemaVersion
@@ -385,7 +386,7 @@ func (m *machine) fresh(t *rapid.T) *index.Index {
 	return x
 }
 
-func sortedHits(t tester, x *index.Index, q index.Query) []index.Hit {
+func sortedHits(t tester, x *index.Index, q search.Query) []search.Hit {
 	t.Helper()
 	s := x.Snapshot()
 	defer s.Release()
@@ -393,7 +394,7 @@ func sortedHits(t tester, x *index.Index, q index.Query) []index.Hit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(hits, func(a, b index.Hit) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Ord, b.Ord)) })
+	slices.SortFunc(hits, func(a, b search.Hit) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Ord, b.Ord)) })
 	return hits
 }
 

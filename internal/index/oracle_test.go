@@ -13,6 +13,7 @@ import (
 	"quarry/internal/index"
 	"quarry/internal/index/postings"
 	"quarry/internal/index/vector"
+	"quarry/internal/search"
 	"quarry/internal/text/analysis"
 )
 
@@ -110,7 +111,7 @@ func hasWord(p *index.Part, test func(string) bool) bool {
 }
 
 // score sets the lexical score of all entries, in float64, from the definition.
-func (o *oracle) score(all []*entry, q index.Query) {
+func (o *oracle) score(all []*entry, q search.Query) {
 	var counts []func(p *index.Part) int
 	for _, t := range q.Terms {
 		counts = append(counts, func(p *index.Part) int { return frequency(p, t) })
@@ -152,7 +153,7 @@ func (o *oracle) score(all []*entry, q index.Query) {
 }
 
 // passes reports whether an entry may be a hit.
-func (o *oracle) passes(e *entry, q index.Query) bool {
+func (o *oracle) passes(e *entry, q search.Query) bool {
 	if !q.Filter.Match(values{o, e}) {
 		return false
 	}
@@ -195,7 +196,7 @@ const tolerance = 2e-4
 
 // compare holds a search to the oracle. On the lexical side the K best must be the same parts, in their scores up to
 // float64 rounding; on the dense side the same up to the rounding of vectors.
-func (o *oracle) compare(t tester, s *index.Snapshot, q index.Query) {
+func (o *oracle) compare(t tester, s *index.Snapshot, q search.Query) {
 	t.Helper()
 	hits, err := s.Search(context.Background(), q)
 	if err != nil {
@@ -214,7 +215,7 @@ func (o *oracle) compare(t tester, s *index.Snapshot, q index.Query) {
 			}
 		}
 	}
-	got := map[string]index.Hit{}
+	got := map[string]search.Hit{}
 	for _, h := range hits {
 		e := byKey[fmt.Sprintf("%s/%d", h.ID, h.Ord)]
 		if e == nil {
@@ -237,7 +238,7 @@ func (o *oracle) compare(t tester, s *index.Snapshot, q index.Query) {
 }
 
 // compareSides checks that the best of each side are there, and gives all that may be.
-func (o *oracle) compareSides(t tester, passing []*entry, got map[string]index.Hit, q index.Query) map[string]bool {
+func (o *oracle) compareSides(t tester, passing []*entry, got map[string]search.Hit, q search.Query) map[string]bool {
 	t.Helper()
 	may := map[string]bool{}
 	side := func(name string, slack float64, score func(*entry) float64, all []*entry) {

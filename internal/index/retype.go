@@ -1,7 +1,6 @@
 package index
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -12,10 +11,6 @@ import (
 
 // NoSchema is the version of an index whose columns are not those that it was opened for.
 const NoSchema = -1
-
-// ErrSchema is the error of a search whose filter was parsed for another version of the attributes than the index has,
-// and of changes while the index has no columns of the version it was opened for: Retype makes them.
-var ErrSchema = errors.New("index has another version of the filter attributes")
 
 // SchemaVersion is the version of the attributes whose columns searches use; NoSchema when the files had columns of
 // another version than Config asks for, until Retype has made those.

@@ -12,43 +12,14 @@ import (
 	"quarry/internal/index/rowset"
 	"quarry/internal/index/topk"
 	"quarry/internal/index/vector"
+	"quarry/internal/search"
 )
 
-// Query says what to find. Terms are as the analysis of the documents makes them.
-type Query struct {
-	Vector          []float32  // nil = no dense side
-	Terms           []string   // scoring stems; one given twice counts twice
-	Phrases         [][]string // surface words that must stand one behind the other, the last a beginning if it ends in *; each scores as one term
-	Prefixes        []string   // beginnings of surface words; each scores as one term over the words it stands for
-	Exclude         []string   // surface words whose parts are left out
-	ExcludePrefixes []string
-	ExcludePhrases  [][]string // surface words whose parts are left out where they stand one behind the other
-	PhrasesRequired bool       // parts without every phrase are left out
-	Filter          *filter.Filter
-	Schema          int64     // version of the attributes that Filter was parsed for
-	Dimensions      []float64 // weights of the custom dimensions; nil = none
-	K               int       // best parts per side
-}
-
-// hasLexical reports whether there is a lexical side.
-func (q *Query) hasLexical() bool { return len(q.Terms)+len(q.Phrases)+len(q.Prefixes) > 0 }
-
-// Hit is a part that was found, with its score on each side that the query has.
-type Hit struct {
-	No     int64
-	ID     string
-	Ord    int
-	Cosine float64
-	BM25   float64
-	Full   float64 // BM25 of a part of mean length that has every term once; the same for all hits
-	Dims   float64 // weights · custom dimensions
-}
-
-// Search gives the union of the K parts best by cosine, the K best by BM25 (above 0) and, where a dimension has a
+// Search returns the union of the K parts best by cosine, the K best by BM25 (above 0) and, where a dimension has a
 // weight, the K best by dimensions, in no order, each scored on all sides. Without a dense side only parts with a BM25
 // score are found. Ties go to the lower id, then the lower part. The result depends on the live documents alone, not on
 // segments, merges or the CPU. A damaged file is an error that is ErrCorrupt.
-func (s *Snapshot) Search(ctx context.Context, q Query) (hits []Hit, err error) {
+func (s *Snapshot) Search(ctx context.Context, q search.Query) (hits []search.Hit, err error) {
 	defer guard(&err, s.st.views)()
 	if q.K < 1 {
 		return nil, fmt.Errorf("search: pool of %d", q.K)
@@ -57,7 +28,7 @@ func (s *Snapshot) Search(ctx context.Context, q Query) (hits []Hit, err error) 
 		return nil, fmt.Errorf("search: %d dimension weights, want %d", len(q.Dimensions), s.x.cfg.Dimensions)
 	}
 	if q.Filter != nil && q.Schema != s.st.of.Version {
-		return nil, fmt.Errorf("search: filter for version %d of the attributes, index has %d: %w", q.Schema, s.st.of.Version, ErrSchema)
+		return nil, fmt.Errorf("search: filter for version %d of the attributes, index has %d: %w", q.Schema, s.st.of.Version, search.ErrSchema)
 	}
 	r := &run{ctx: ctx, st: s.st, q: &q}
 	if w := dimension.Weights(q.Dimensions); w.Count() {
@@ -87,7 +58,7 @@ func (s *Snapshot) Search(ctx context.Context, q Query) (hits []Hit, err error) 
 			return nil, err
 		}
 	}
-	hits = make([]Hit, 0, len(found))
+	hits = make([]search.Hit, 0, len(found))
 	for p := range found {
 		hits = append(hits, r.hit(p))
 	}
@@ -117,7 +88,7 @@ func (s *Snapshot) Passing(f *filter.Filter) (parts, documents int, err error) {
 type run struct {
 	ctx     context.Context
 	st      *state
-	q       *Query
+	q       *search.Query
 	vector  *vector.Query
 	lex     *lexical.Scorer   // nil = no lexical side
 	weights dimension.Weights // nil = every dimension has weight 0
@@ -140,7 +111,7 @@ func (st *state) after(a, b place) bool {
 
 // prepare resolves terms and finds the rows that may be hits.
 func (r *run) prepare() error {
-	if r.q.hasLexical() {
+	if r.q.HasLexical() {
 		r.lex = lexical.NewScorer(&r.st.lexical, lexical.Query{Terms: r.q.Terms, Phrases: r.q.Phrases, Prefixes: r.q.Prefixes})
 	}
 	r.allow = make([][]uint64, len(r.st.views))
@@ -179,14 +150,14 @@ func (r *run) exclude(i int) {
 	}
 }
 
-// side adds the K best rows of one side, which search offers segment by segment.
-func (r *run) side(found map[place]bool, search func(i int, floor float64, offer func(row int, score float64) float64)) error {
+// side adds the K best rows of one side, which scan offers segment by segment.
+func (r *run) side(found map[place]bool, scan func(i int, floor float64, offer func(row int, score float64) float64)) error {
 	t := topk.Top[place]{K: r.q.K, After: r.st.after}
 	for i := range r.st.views {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		search(i, t.Floor(), func(row int, score float64) float64 {
+		scan(i, t.Floor(), func(row int, score float64) float64 {
 			t.Offer(topk.Item[place]{Score: score, Place: place{int32(i), uint32(row)}})
 			return t.Floor()
 		})
@@ -216,11 +187,11 @@ func (r *run) dimensions(i int, floor float64, offer func(row int, score float64
 }
 
 // hit scores a row on all sides.
-func (r *run) hit(p place) Hit {
+func (r *run) hit(p place) search.Hit {
 	v := r.st.views[p.view]
 	s, row := v.seg, int(p.row)
 	d := s.docOf(row)
-	h := Hit{No: s.docNo(d), ID: string(s.id(d)), Ord: s.ordOf(row)}
+	h := search.Hit{No: s.docNo(d), ID: string(s.id(d)), Ord: s.ordOf(row)}
 	if r.vector != nil {
 		h.Cosine = s.vectors.Score(r.vector, row)
 	}

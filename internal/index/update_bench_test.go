@@ -12,6 +12,7 @@ import (
 	"quarry/internal/expr/filter"
 	"quarry/internal/index"
 	"quarry/internal/index/vector"
+	"quarry/internal/search"
 )
 
 // BenchmarkUpdate changes the values of 100,000 documents in batches of 500 and searches with filters meanwhile.
@@ -75,7 +76,7 @@ func BenchmarkUpdate(b *testing.B) {
 			b.Fatal(err)
 		}
 		search := func() time.Duration {
-			q := index.Query{Vector: point(), Terms: []string{"w7", "w300", "w4000"}, Filter: f, K: 100}
+			q := search.Query{Vector: point(), Terms: []string{"w7", "w300", "w4000"}, Filter: f, K: 100}
 			s := x.Snapshot()
 			defer s.Release()
 			start := time.Now()

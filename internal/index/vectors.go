@@ -1,7 +1,9 @@
 package index
 
-// Vectors gives the vectors of parts, of unit length up to rounding; nil for one that is gone or has none.
-func (s *Snapshot) Vectors(parts []Hit) (out [][]float32, err error) {
+import "quarry/internal/search"
+
+// Vectors returns the vectors of parts, of unit length up to rounding; nil for one that is gone or has none.
+func (s *Snapshot) Vectors(parts []search.Hit) (out [][]float32, err error) {
 	defer guard(&err, s.st.views)()
 	out = make([][]float32, len(parts))
 	if s.x.rotation == nil {

@@ -20,6 +20,7 @@ import (
 	"quarry/internal/corpus/document"
 	"quarry/internal/embed"
 	"quarry/internal/index"
+	"quarry/internal/search"
 	"quarry/internal/text/lang"
 )
 
@@ -68,8 +69,8 @@ func (s *Set) CatchUp(ctx context.Context, c corpus.Corpus) error {
 }
 
 // Search brings the replica of c up to c.Seq and searches it. Hits refer to the state of at least c.Seq. A filter that was
-// planned for other attributes than the corpus has by now is an error that is index.ErrSchema: read c and plan again.
-func (s *Set) Search(ctx context.Context, c corpus.Corpus, q index.Query) (hits []index.Hit, err error) {
+// planned for other attributes than the corpus has by now is an error that is search.ErrSchema: read c and plan again.
+func (s *Set) Search(ctx context.Context, c corpus.Corpus, q search.Query) (hits []search.Hit, err error) {
 	q.Schema = c.SchemaVersion
 	err = s.with(ctx, c, func(x *index.Index) error {
 		snapshot := x.Snapshot()
@@ -92,7 +93,7 @@ func (s *Set) Languages(ctx context.Context, c corpus.Corpus) (out []lang.Count,
 }
 
 // Vectors reads the vectors of parts of c; nil for one that is gone or has none.
-func (s *Set) Vectors(ctx context.Context, c corpus.Corpus, parts []index.Hit) (out [][]float32, err error) {
+func (s *Set) Vectors(ctx context.Context, c corpus.Corpus, parts []search.Hit) (out [][]float32, err error) {
 	err = s.with(ctx, c, func(x *index.Index) error {
 		snapshot := x.Snapshot()
 		defer snapshot.Release()

@@ -22,8 +22,8 @@ import (
 	"quarry/internal/embed"
 	"quarry/internal/fault"
 	"quarry/internal/id"
-	"quarry/internal/index"
 	"quarry/internal/index/vector"
+	"quarry/internal/search"
 	"quarry/internal/store"
 	"quarry/internal/store/corpora"
 	"quarry/internal/store/documents"
@@ -148,7 +148,7 @@ func (w *world) remove(name string) {
 // found lists the documents that a search for the word shows, with their parts.
 func (w *world) found(word string) string {
 	w.t.Helper()
-	hits, err := w.set.Search(context.Background(), w.corpus(), index.Query{Phrases: [][]string{{word}}, PhrasesRequired: true, K: 10000})
+	hits, err := w.set.Search(context.Background(), w.corpus(), search.Query{Phrases: [][]string{{word}}, PhrasesRequired: true, K: 10000})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -452,7 +452,7 @@ func TestDropped(t *testing.T) {
 		t.Errorf("files remain: %v", files)
 	}
 	// Someone who read the corpus before it went may still ask.
-	if hits, err := w.set.Search(t.Context(), c, index.Query{Terms: []string{"stand"}, K: 10}); err == nil && len(hits) > 0 {
+	if hits, err := w.set.Search(t.Context(), c, search.Query{Terms: []string{"stand"}, K: 10}); err == nil && len(hits) > 0 {
 		t.Errorf("a deleted corpus shows %d parts", len(hits))
 	}
 }
@@ -481,7 +481,7 @@ func TestEviction(t *testing.T) {
 		group.Go(func() {
 			for i := range 30 {
 				at := (i*7 + n) % len(all)
-				hits, err := set.Search(t.Context(), all[at], index.Query{Terms: []string{"stand"}, K: 10000})
+				hits, err := set.Search(t.Context(), all[at], search.Query{Terms: []string{"stand"}, K: 10000})
 				if want := 2100*(at%2) + at + 1; err != nil || len(hits) != want {
 					t.Errorf("corpus %d: %d parts, %v; want %d", at, len(hits), err, want)
 				}

@@ -14,7 +14,7 @@ import (
 // Retype gives a corpus the attributes of next. It makes their columns beside those in use, while the corpus is
 // searched and changed as before; then it runs commit, which writes the attributes and gives the corpus as it is from
 // there on, and shows the new columns at once. Searches planned before commit find the old attributes until then and
-// index.ErrSchema afterwards. When commit fails nothing has changed. Commit must not call the set: searches that know
+// search.ErrSchema afterwards. When commit fails nothing has changed. Commit must not call the set: searches that know
 // of the new attributes wait for it.
 func (s *Set) Retype(ctx context.Context, next corpus.Corpus, commit func() (corpus.Corpus, error)) error {
 	now, err := s.still(ctx, next)

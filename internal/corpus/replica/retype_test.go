@@ -14,7 +14,7 @@ import (
 	"quarry/internal/corpus/document"
 	"quarry/internal/corpus/replica"
 	"quarry/internal/expr/filter"
-	"quarry/internal/index"
+	"quarry/internal/search"
 	"quarry/internal/store/corpora"
 )
 
@@ -83,7 +83,7 @@ func (x *turning) count(c corpus.Corpus, text string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	hits, err := x.set.Search(context.Background(), c, index.Query{Terms: []string{"stand"}, Filter: f, K: 10000})
+	hits, err := x.set.Search(context.Background(), c, search.Query{Terms: []string{"stand"}, Filter: f, K: 10000})
 	return len(hits), err
 }
 
@@ -183,7 +183,7 @@ func TestRetype(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := x.count(old, "doc.n > 0"); !errors.Is(err, index.ErrSchema) {
+		if _, err := x.count(old, "doc.n > 0"); !errors.Is(err, search.ErrSchema) {
 			t.Errorf("the old attributes afterwards: %v", err)
 		}
 		x.amend(`{"n":0.5,"size":"xl"}`, "d00", "d01")
@@ -222,7 +222,7 @@ func TestRetypeElsewhere(t *testing.T) {
 	x.store.version.Store(2)
 	x.amend(`{"n":5}`, "d07")
 	x.open()
-	if _, err := x.count(old, "doc.n = 5"); !errors.Is(err, index.ErrSchema) { // asked first by one who knows less
+	if _, err := x.count(old, "doc.n = 5"); !errors.Is(err, search.ErrSchema) { // asked first by one who knows less
 		t.Errorf("the first version: %v", err)
 	}
 	x.wants("doc.n = 5", 100)
@@ -257,7 +257,7 @@ func TestRetypeBesideWrites(t *testing.T) {
 				return
 			default:
 			}
-			if n, err := x.count(x.corpus(), "doc.n >= 0"); err == nil && (n < 200 || n > 201) || err != nil && !errors.Is(err, index.ErrSchema) {
+			if n, err := x.count(x.corpus(), "doc.n >= 0"); err == nil && (n < 200 || n > 201) || err != nil && !errors.Is(err, search.ErrSchema) {
 				t.Errorf("%d parts, %v", n, err)
 			}
 		}

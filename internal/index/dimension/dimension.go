@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"quarry/internal/index/rowset"
+	"quarry/internal/search"
 )
 
 // Weights are those of a query, one per dimension.
@@ -20,18 +21,9 @@ func (w Weights) Count() bool { return slices.ContainsFunc(w, func(x float64) bo
 func (w Weights) Score(data []byte, row int) float64 {
 	sum := 0.0
 	for i, x := range w {
-		sum += Weighed(x, math.Float32frombits(binary.LittleEndian.Uint32(data[4*(row*len(w)+i):])))
+		sum += search.Weighed(x, math.Float32frombits(binary.LittleEndian.Uint32(data[4*(row*len(w)+i):])))
 	}
 	return sum
-}
-
-// Weighed is what one dimension adds to the score of a part. It is bounded, so that no sum of some is infinite.
-func Weighed(weight float64, dimension float32) float64 {
-	x := weight * float64(dimension)
-	if math.IsNaN(x) {
-		return 0
-	}
-	return min(1e300, max(-1e300, x))
 }
 
 // Search offers the rows among allow (nil for all) that reach the floor. offer returns the floor from then on.

@@ -7,17 +7,17 @@ import (
 	"testing"
 
 	"quarry/internal/corpus"
-	"quarry/internal/index"
 	"quarry/internal/query/rerank"
+	"quarry/internal/search"
 )
 
 // shelves searches the list of the corpus that is asked.
 type shelves struct {
-	fixed // for the rest of a Searcher
+	fixed // for the rest of an Engine
 	of    map[int64]fixed
 }
 
-func (s shelves) Search(ctx context.Context, c corpus.Corpus, q index.Query) ([]index.Hit, error) {
+func (s shelves) Search(ctx context.Context, c corpus.Corpus, q search.Query) ([]search.Hit, error) {
 	return s.of[c.No].Search(ctx, c, q)
 }
 
@@ -31,13 +31,13 @@ func TestCalibratedKeepsOrder(t *testing.T) {
 	for no := range int64(3) {
 		most := []float64{5, 40, 200}[no]
 		for i := range 300 {
-			all[no] = append(all[no], index.Hit{ID: strconv.Itoa(i), Cosine: r.Float64(), BM25: most * r.Float64(), Full: most})
+			all[no] = append(all[no], search.Hit{ID: strconv.Itoa(i), Cosine: r.Float64(), BM25: most * r.Float64(), Full: most})
 		}
 		src := source{corpus: corpus.Corpus{No: no}, lambda: DefaultLambda}
 		src.search.Vector = []float32{1}
 		sources = append(sources, src)
 	}
-	s := &Service{searcher: shelves{of: all}}
+	s := &Service{engine: shelves{of: all}}
 	pool, err := s.retrieve(t.Context(), Query{}, sources, 200)
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"quarry/internal/fault"
-	"quarry/internal/index/dimension"
 	"quarry/internal/query/rerank"
+	"quarry/internal/search"
 )
 
 // Absent says which step kept a document out of the results.
@@ -54,7 +54,7 @@ func (r *ranking) explain(x rerank.Item) []rerank.Part {
 	}
 	for i, w := range src.search.Dimensions {
 		if w != 0 && i < len(values) {
-			out = append(out, rerank.Part{Name: "dimension." + src.corpus.Dimensions[i].Name, Value: dimension.Weighed(w, float32(values[i]))})
+			out = append(out, rerank.Part{Name: "dimension." + src.corpus.Dimensions[i].Name, Value: search.Weighed(w, float32(values[i]))})
 		}
 	}
 	if rest := c.score - sum(out); !(math.Abs(rest) <= exactness) { // the part was changed since the search
@@ -222,6 +222,6 @@ func (r *ranking) passes(ctx context.Context, i int, filter string, exclude bool
 		q.Vector = make([]float32, encoder.Dim())
 		q.Vector[0] = 1
 	}
-	hits, err := r.material.s.searcher.Search(ctx, src.corpus, q)
+	hits, err := r.material.s.engine.Search(ctx, src.corpus, q)
 	return len(hits) > 0, err
 }

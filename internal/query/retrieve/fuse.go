@@ -5,13 +5,13 @@ import (
 	"context"
 	"slices"
 
-	"quarry/internal/index"
 	"quarry/internal/query/rerank"
+	"quarry/internal/search"
 )
 
 // candidate is a part on its way to the result list.
 type candidate struct {
-	hit    index.Hit
+	hit    search.Hit
 	source int
 	score  float64
 	unit   float64 // score as a share of the highest that its source's weights allow
@@ -65,7 +65,7 @@ func (s *Service) deepen(ctx context.Context, src *source, need int, perDocument
 	for k := max(100, 2*need); ; k *= 4 {
 		search := src.search
 		search.K = k
-		hits, err := s.searcher.Search(ctx, src.corpus, search)
+		hits, err := s.engine.Search(ctx, src.corpus, search)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func (s *Service) deepen(ctx context.Context, src *source, need int, perDocument
 
 // unseen bounds the score of any part that a search of depth k did not return; more is false when it returned all
 // that can match. On each side the search gave the k best, so what is missing is no better there than the k-th.
-func (s *source) unseen(hits []index.Hit, k int) (bound float64, more bool) {
+func (s *source) unseen(hits []search.Hit, k int) (bound float64, more bool) {
 	if len(hits) < k {
 		return 0, false
 	}

@@ -9,39 +9,39 @@ import (
 	"testing"
 
 	"quarry/internal/corpus"
-	"quarry/internal/index"
+	"quarry/internal/search"
 	"quarry/internal/text/lang"
 )
 
-// fixed searches a list of parts whose scores are given, as a Searcher must.
-type fixed []index.Hit
+// fixed searches a list of parts whose scores are given, as an Engine must.
+type fixed []search.Hit
 
 func (fixed) Languages(context.Context, corpus.Corpus) ([]lang.Count, error) { return nil, nil }
 
-func (f fixed) Search(_ context.Context, _ corpus.Corpus, q index.Query) ([]index.Hit, error) {
-	pick := map[string]index.Hit{}
-	take := func(score func(index.Hit) float64, may func(index.Hit) bool) {
-		all := slices.DeleteFunc(slices.Clone(f), func(h index.Hit) bool { return may != nil && !may(h) })
-		slices.SortFunc(all, func(a, b index.Hit) int { return cmp.Or(cmp.Compare(score(b), score(a)), cmp.Compare(a.ID, b.ID)) })
+func (f fixed) Search(_ context.Context, _ corpus.Corpus, q search.Query) ([]search.Hit, error) {
+	pick := map[string]search.Hit{}
+	take := func(score func(search.Hit) float64, may func(search.Hit) bool) {
+		all := slices.DeleteFunc(slices.Clone(f), func(h search.Hit) bool { return may != nil && !may(h) })
+		slices.SortFunc(all, func(a, b search.Hit) int { return cmp.Or(cmp.Compare(score(b), score(a)), cmp.Compare(a.ID, b.ID)) })
 		for _, h := range all[:min(q.K, len(all))] {
 			pick[h.ID] = h
 		}
 	}
 	if q.Vector != nil {
-		take(func(h index.Hit) float64 { return h.Cosine }, nil)
+		take(func(h search.Hit) float64 { return h.Cosine }, nil)
 	}
-	take(func(h index.Hit) float64 { return h.BM25 }, func(h index.Hit) bool { return h.BM25 > 0 })
+	take(func(h search.Hit) float64 { return h.BM25 }, func(h search.Hit) bool { return h.BM25 > 0 })
 	if q.Dimensions != nil {
-		take(func(h index.Hit) float64 { return h.Dims }, func(h index.Hit) bool { return q.Vector != nil || h.BM25 > 0 })
+		take(func(h search.Hit) float64 { return h.Dims }, func(h search.Hit) bool { return q.Vector != nil || h.BM25 > 0 })
 	}
-	var out []index.Hit
+	var out []search.Hit
 	for _, h := range pick {
 		out = append(out, h)
 	}
 	return out, nil
 }
 
-func (fixed) Vectors(_ context.Context, _ corpus.Corpus, parts []index.Hit) ([][]float32, error) {
+func (fixed) Vectors(_ context.Context, _ corpus.Corpus, parts []search.Hit) ([][]float32, error) {
 	return make([][]float32, len(parts)), nil
 }
 
@@ -52,7 +52,7 @@ func TestExactOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	var all fixed
 	for i := range 3000 {
-		h := index.Hit{No: int64(i / 3), ID: fmt.Sprintf("d%04d", i), Cosine: r.NormFloat64() * 0.2}
+		h := search.Hit{No: int64(i / 3), ID: fmt.Sprintf("d%04d", i), Cosine: r.NormFloat64() * 0.2}
 		if r.IntN(3) == 0 {
 			h.BM25 = r.ExpFloat64() * 5
 		}
@@ -66,7 +66,7 @@ func TestExactOrder(t *testing.T) {
 			want[i] = candidate{hit: h, score: src.fuse(h.Cosine, h.BM25, 0)}
 		}
 		sortCandidates(want)
-		s := &Service{searcher: all}
+		s := &Service{engine: all}
 		for _, need := range []int{1, 10, 55, 400, 5000} {
 			got, err := s.retrieve(t.Context(), Query{}, []source{src}, need)
 			if err != nil {
@@ -93,7 +93,7 @@ func TestExactDimensions(t *testing.T) {
 		weight := []float64{1, -1, 0.01, -0.1, 50}[round%5]
 		var all fixed
 		for i := range 600 + r.IntN(1500) {
-			h := index.Hit{No: int64(i), ID: fmt.Sprintf("d%04d", i), Cosine: r.NormFloat64() * 0.2}
+			h := search.Hit{No: int64(i), ID: fmt.Sprintf("d%04d", i), Cosine: r.NormFloat64() * 0.2}
 			if r.IntN(3) == 0 {
 				h.BM25 = r.ExpFloat64() * 5
 			}
@@ -118,7 +118,7 @@ func TestExactDimensions(t *testing.T) {
 		}
 		sortCandidates(want)
 		for _, need := range []int{1, 10, 120, 900} {
-			got, err := (&Service{searcher: all}).retrieve(t.Context(), Query{}, []source{src}, need)
+			got, err := (&Service{engine: all}).retrieve(t.Context(), Query{}, []source{src}, need)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,14 +139,14 @@ func TestBestPerDocument(t *testing.T) {
 	t.Parallel()
 	var all fixed
 	for i := range 900 { // 30 documents of 30 parts; the parts of the first fill any shallow pool
-		all = append(all, index.Hit{No: int64(i / 30), ID: fmt.Sprintf("d%03d", i/30), Ord: i % 30, Cosine: 1 - float64(i)/1000})
+		all = append(all, search.Hit{No: int64(i / 30), ID: fmt.Sprintf("d%03d", i/30), Ord: i % 30, Cosine: 1 - float64(i)/1000})
 	}
 	for i := range all {
 		all[i].ID = fmt.Sprintf("d%03d-%03d", i/30, i)
 	}
 	src := source{lambda: 0}
 	src.search.Vector = []float32{1}
-	got, err := (&Service{searcher: all}).retrieve(t.Context(), Query{BestPerDocument: true}, []source{src}, 20)
+	got, err := (&Service{engine: all}).retrieve(t.Context(), Query{BestPerDocument: true}, []source{src}, 20)
 	if err != nil {
 		t.Fatal(err)
 	}

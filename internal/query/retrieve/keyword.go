@@ -123,7 +123,7 @@ func sequence(s string) []string {
 // on without a space there.
 func openEnded(words []string) []string {
 	if n := len(words) - 1; n >= 0 && analysis.Fragment(words[n]) {
-		words[n] += "*" // index.Query.Phrases
+		words[n] += "*" // search.Query.Phrases
 	}
 	return words
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"quarry/internal/index"
+	"quarry/internal/search"
 	"quarry/internal/text/analysis"
 	"quarry/internal/text/lang"
 )
@@ -46,7 +47,7 @@ func find(t *testing.T, s *index.Snapshot, text string) string {
 		t.Fatal(err)
 	}
 	k := parseKeywords(text)
-	q := index.Query{K: 100, PhrasesRequired: len(k.phrases) > 0}
+	q := search.Query{K: 100, PhrasesRequired: len(k.phrases) > 0}
 	addTerms(&q, k, lang.Among(k.plain, have))
 	hits, err := s.Search(t.Context(), q)
 	if err != nil {

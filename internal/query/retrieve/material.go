@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"quarry/internal/corpus/document"
-	"quarry/internal/index"
 	"quarry/internal/query/rerank"
+	"quarry/internal/search"
 )
 
 // material tells the stages about the pool; it is rerank.Material. Each passage is read once, when it is first asked
@@ -60,7 +60,7 @@ func (m *material) Passages(ctx context.Context, indexes []int) ([]rerank.Passag
 func (m *material) Vectors(ctx context.Context, indexes []int) ([]rerank.Vector, error) {
 	out := make([]rerank.Vector, len(indexes))
 	for i := range m.sources {
-		var parts []index.Hit
+		var parts []search.Hit
 		var at []int
 		for j, x := range indexes {
 			if c := &m.pool[x]; c.source == i {
@@ -70,7 +70,7 @@ func (m *material) Vectors(ctx context.Context, indexes []int) ([]rerank.Vector,
 		if len(parts) == 0 {
 			continue
 		}
-		vectors, err := m.s.searcher.Vectors(ctx, m.sources[i].corpus, parts)
+		vectors, err := m.s.engine.Vectors(ctx, m.sources[i].corpus, parts)
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,7 @@ import (
 
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
-	"quarry/internal/index"
+	"quarry/internal/search"
 )
 
 // single is the only corpus.
@@ -45,7 +45,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	all := rows{doc("same", `{"n":5}`, long), doc("still", `{"n":4}`, time.Now()), doc("not", `{"n":2}`, time.Now()), doc("gone", `{}`, time.Now())}
 	var hits fixed
 	for i, d := range all {
-		hits = append(hits, index.Hit{No: int64(i + 1), ID: d.ID, BM25: float64(10 - i)})
+		hits = append(hits, search.Hit{No: int64(i + 1), ID: d.ID, BM25: float64(10 - i)})
 	}
 	s := New(single{corpus: corpus.Corpus{Key: "k", Attributes: []corpus.Attribute{
 		{Name: "n", Level: "document", Type: "integer"}, {Name: "kind", Level: "part", Type: "text"},

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/embed"
 	"quarry/internal/expr/filter"
 	"quarry/internal/fault"
-	"quarry/internal/index"
+	"quarry/internal/search"
 	"quarry/internal/text/analysis"
 	"quarry/internal/text/lang"
 )
@@ -21,9 +21,9 @@ type source struct {
 	corpus corpus.Corpus
 	schema *filter.Schema // of the filter
 	lambda float64
-	full   float64     // rerank.Signals.Full; known after the search
-	search index.Query // K is set per search
-	empty  bool        // nothing can match: no search is run
+	full   float64      // rerank.Signals.Full; known after the search
+	search search.Query // K is set per search
+	empty  bool         // nothing can match: no search is run
 }
 
 // plan reads the corpora of q in one statement, compiles filters, analyses and encodes the texts.
@@ -85,7 +85,7 @@ func (s *Service) planOne(ctx context.Context, c corpus.Corpus, src Source, text
 }
 
 // addTerms fills the lexical side of the query, whose words are analysed as those of documents in each of languages.
-func addTerms(q *index.Query, k keywords, languages []string) {
+func addTerms(q *search.Query, k keywords, languages []string) {
 	terms := analysis.Query(k.scored, languages...)
 	q.Terms = terms.Stems
 	if len(q.Terms)+len(k.phrases) == 0 { // nothing but stop words: they are all there is to go by
@@ -123,7 +123,7 @@ func fragments(words []analysis.Term) []string {
 // languages gives the languages that the documents meant by a query may be in: its own if it can be told and the
 // corpus has it, else those of the corpus in its script. A short text is often unsure; the corpus knows better.
 func (s *Service) languages(ctx context.Context, c corpus.Corpus, text string) ([]string, error) {
-	have, err := s.searcher.Languages(ctx, c)
+	have, err := s.engine.Languages(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("languages of %s: %w", c.Key, err)
 	}

@@ -1,5 +1,5 @@
 // Package retrieve answers queries: it plans the search of each corpus, fuses the lexical and the dense score,
-// reranks, pages, and widens each result with the text around it. It finds candidates through a Searcher and reads
+// reranks, pages, and widens each result with the text around it. It finds candidates through an Engine and reads
 // their text through document.Store; it commits nothing.
 package retrieve
 
@@ -11,9 +11,9 @@ import (
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/embed"
-	"quarry/internal/index"
 	"quarry/internal/opt"
 	"quarry/internal/query/rerank"
+	"quarry/internal/search"
 	"quarry/internal/text/lang"
 )
 
@@ -98,15 +98,15 @@ type Reranked struct {
 // traceDepth is how many results a Span shows at most, unless the answer itself has more.
 const traceDepth = 100
 
-// Searcher finds candidates in one corpus: our own index, or an engine behind the same contract.
-type Searcher interface {
+// Engine finds candidates in one corpus: our own index, or an engine behind the same contract.
+type Engine interface {
 	// Search gives the union of the best q.K parts by cosine and the best q.K by BM25 among those that pass, each
 	// scored on both sides, from a state that includes change c.Seq. Ties are broken by document id and part order.
-	Search(ctx context.Context, c corpus.Corpus, q index.Query) ([]index.Hit, error)
+	Search(ctx context.Context, c corpus.Corpus, q search.Query) ([]search.Hit, error)
 	// Languages gives the languages of the parts of a corpus, the most frequent first, from such a state.
 	Languages(ctx context.Context, c corpus.Corpus) ([]lang.Count, error)
 	// Vectors gives the vector of each part, of unit length; nil for one that is gone or has none.
-	Vectors(ctx context.Context, c corpus.Corpus, parts []index.Hit) ([][]float32, error)
+	Vectors(ctx context.Context, c corpus.Corpus, parts []search.Hit) ([][]float32, error)
 }
 
 // Corpora reads corpora by key, in the order asked.
@@ -124,10 +124,10 @@ type Passages interface {
 // Service answers queries. Safe for concurrent use.
 type Service struct {
 	corpora  Corpora
-	searcher Searcher
+	engine   Engine
 	passages Passages
 	encoders *embed.Registry
 }
 
 // New gives a service.
-func New(c Corpora, s Searcher, p Passages, e *embed.Registry) *Service { return &Service{c, s, p, e} }
+func New(c Corpora, s Engine, p Passages, e *embed.Registry) *Service { return &Service{c, s, p, e} }

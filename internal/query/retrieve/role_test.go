@@ -32,7 +32,7 @@ func TestRoles(t *testing.T) {
 		}
 		asked := &documenttest.Encoder{}
 		encoders.Decorate(func(embed.Encoder) embed.Encoder { return asked })
-		s := &Service{encoders: encoders, searcher: fixed{}}
+		s := &Service{encoders: encoders, engine: fixed{}}
 		c := corpus.Corpus{EncoderName: embed.DefaultName, QueriesAreAnswers: tc.answers, DocumentsAreQuestions: tc.questions}
 		if _, err := s.planOne(t.Context(), c, Source{Lambda: DefaultLambda, Response: tc.response, Question: tc.query}, "why", map[string][]float32{}); err != nil {
 			t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"quarry/internal/index"
 	"quarry/internal/query/rerank"
+	"quarry/internal/search"
 )
 
 // Run answers q. Faults: a corpus that does not exist, a filter that does not compile, a setting out of bounds.
@@ -82,7 +82,7 @@ func (s *Service) rank(ctx context.Context, q Query) (*ranking, error) {
 		return nil, err
 	}
 	sources, pool, err := s.pool(ctx, q, stages)
-	if errors.Is(err, index.ErrSchema) {
+	if errors.Is(err, search.ErrSchema) {
 		// The filter attributes were replaced after the query was planned; now the new ones are there.
 		sources, pool, err = s.pool(ctx, q, stages)
 	}
