@@ -47,7 +47,7 @@ func OpenEvaluation(ctx context.Context, cfg config.Config, d *evaluate.Dataset,
 	}
 	e := &Evaluation{a, d, progress}
 	if encoders != nil {
-		encoders(a.encoders)
+		encoders(a.corpus.encoders)
 	}
 	if _, err = a.Corpora.Create(ctx, corpus.Create{Key: EvaluationCorpus}); err == nil {
 		err = evaluate.Load(ctx, a.Ingest, EvaluationCorpus, d, progress("documents", len(d.Documents)))

@@ -1,19 +1,39 @@
 package app
 
 import (
+	"log/slog"
+
+	"quarry/internal/config"
+	"quarry/internal/embed"
+	"quarry/internal/httpapi"
+	httpllms "quarry/internal/httpapi/llms"
 	"quarry/internal/llm"
 	"quarry/internal/outbound"
+	"quarry/internal/page"
 	"quarry/internal/provider/builtin"
 	"quarry/internal/provider/dial"
+	"quarry/internal/store"
 	"quarry/internal/store/llms"
 	"quarry/internal/store/secrets"
+	"quarry/internal/store/usages"
+	"quarry/internal/usage"
 )
 
-// models builds the registry of language models.
-func (a *App) models() *llm.Service {
-	models := dial.New(outbound.New(outbound.Config{AllowPrivate: a.cfg.LLMPrivate}))
-	return llm.New(llm.Config{
-		Store:  llms.New(a.db, secrets.New(a.db, a.vault.Keyring())),
-		Dialer: models, Prober: models, Builtin: builtin.New(a.encoders), Counters: a.Usage, Aliases: a.cfg.Aliases(),
-	})
+// llmServices reach language models and count what they use.
+type llmServices struct {
+	registry *llm.Service
+	usage    *usage.Counters
+}
+
+func newLLM(cfg config.Config, db *store.DB, sealed *secrets.Store, encoders *embed.Registry, log *slog.Logger) llmServices {
+	counters := usage.NewCounters(usages.New(db), log)
+	dialer := dial.New(outbound.New(outbound.Config{AllowPrivate: cfg.LLMPrivate}))
+	return llmServices{usage: counters, registry: llm.New(llm.Config{
+		Store: llms.New(db, sealed), Dialer: dialer, Prober: dialer, Builtin: builtin.New(encoders), Counters: counters, Aliases: cfg.Aliases(),
+	})}
+}
+
+// areas returns the handlers of these services.
+func (l llmServices) areas(cursors *page.Cursors) []httpapi.Area {
+	return []httpapi.Area{httpllms.New(l.registry, cursors)}
 }

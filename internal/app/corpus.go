@@ -1,0 +1,93 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"quarry/internal/config"
+	"quarry/internal/corpus"
+	"quarry/internal/corpus/attribute"
+	"quarry/internal/corpus/bulk"
+	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/ingest"
+	"quarry/internal/corpus/metaquery"
+	"quarry/internal/corpus/replica"
+	"quarry/internal/embed"
+	"quarry/internal/httpapi"
+	httpcorpora "quarry/internal/httpapi/corpora"
+	httpdocuments "quarry/internal/httpapi/documents"
+	httpjobs "quarry/internal/httpapi/jobs"
+	httpqueries "quarry/internal/httpapi/queries"
+	"quarry/internal/job"
+	"quarry/internal/page"
+	"quarry/internal/store"
+	"quarry/internal/store/corpora"
+	"quarry/internal/store/documents"
+	"quarry/internal/store/jobs"
+)
+
+// corpusServices keep corpora and documents, their indexes, and the jobs that change many of them.
+type corpusServices struct {
+	encoders   *embed.Registry
+	replicas   *replica.Set
+	jobs       *job.Queue
+	rows       *corpora.Store
+	texts      *documents.Store
+	containers *corpus.Service
+	ingest     *ingest.Service
+	documents  *document.Service
+	bulk       *bulk.Service
+	attributes *attribute.Service
+}
+
+// openCorpus builds the services and drops the indexes of corpora that are gone. The replicas of the result must be
+// closed.
+func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, log *slog.Logger) (*corpusServices, error) {
+	encoders, err := embed.NewRegistry()
+	if err != nil {
+		return nil, fmt.Errorf("load the embedded encoder: %w", err)
+	}
+	rows, texts := corpora.New(db), documents.New(db)
+	replicas := replica.New(replica.Config{
+		Dir: filepath.Join(cfg.Data, indexFolder), Documents: texts, Corpora: rows, Encoders: encoders, Log: log,
+	})
+	if err := replicas.Reconcile(ctx); err != nil {
+		return nil, errors.Join(err, replicas.Close())
+	}
+	queue := job.New(job.Config{Store: jobs.New(db), Log: log, Alone: cfg.Database == ""}) // the folder's lock keeps others out
+	c := &corpusServices{
+		encoders: encoders, replicas: replicas, jobs: queue, rows: rows, texts: texts,
+		containers: corpus.New(rows, encoders, dropped{replicas, queue}),
+		ingest:     ingest.New(ingest.Config{Corpora: rows, Documents: texts, Encoders: encoders, Index: replicas}),
+		documents:  document.NewService(texts, rows, replicas, int(cfg.MaxDeletes)),
+		attributes: attribute.New(rows, texts, replicas, queue),
+	}
+	c.bulk = bulk.New(bulk.Config{Corpora: rows, Documents: c.documents, Store: texts, Index: replicas, Jobs: queue})
+	queue.Handle(job.ReplaceFilterAttributes, c.attributes.Replace)
+	return c, nil
+}
+
+// areas returns the handlers of these services.
+func (c *corpusServices) areas(cfg config.Config, cursors *page.Cursors) []httpapi.Area {
+	return []httpapi.Area{
+		httpcorpora.New(c.containers, c.attributes, cursors),
+		httpdocuments.New(c.ingest, c.documents, cursors, cfg.MaxUpload),
+		httpjobs.New(c.jobs, c.bulk, cursors),
+		httpqueries.NewMetadata(metaquery.New(c.rows, c.texts)),
+	}
+}
+
+// dropped hears of corpora that were deleted or reset, and frees what was kept for them.
+type dropped struct {
+	replicas *replica.Set
+	jobs     *job.Queue
+}
+
+// Dropped implements corpus.Listener.
+func (d dropped) Dropped(c corpus.Corpus) {
+	d.replicas.Dropped(c)
+	d.jobs.Refresh()
+}

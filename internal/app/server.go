@@ -1,0 +1,29 @@
+package app
+
+import (
+	"log/slog"
+
+	contract "quarry/api"
+	"quarry/internal/config"
+	"quarry/internal/httpapi"
+	httpcorpora "quarry/internal/httpapi/corpora"
+)
+
+// newServer builds the HTTP interface over the areas. ready reports whether the service takes requests.
+func newServer(cfg config.Config, identity *identityServices, corpus *corpusServices, ready func() bool, log *slog.Logger, areas []httpapi.Area) (*httpapi.Server, error) {
+	origins, err := cfg.Origins()
+	if err != nil {
+		return nil, err
+	}
+	trusted, err := cfg.Proxies()
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.New(httpapi.Config{
+		Audit: identity.audit, AuditContent: cfg.AuditContent, TrustedProxies: trusted, Origins: origins,
+		Authenticate: identity.principal, Areas: areas,
+		Resolvers: map[string]httpapi.Resolver{"corpus_key": httpcorpora.Resolver(corpus.containers)},
+		Log:       log, MaxJSON: cfg.MaxJSON, MaxUpload: cfg.MaxUpload, Ready: ready, OpenAPI: contract.YAML,
+		Limits: limits(cfg),
+	})
+}
