@@ -29,6 +29,10 @@ type Operation struct {
 	PersonalKeys bool // of API keys only personal ones are taken
 	Params     []Param // path, query and header parameters in contract order
 	Body       Body
+	Audit      Recording
+	NamesCorpora string // where a request names its corpora when its path names none: "body.search.corpora.corpus_key"
+	NamesJob   bool  // a 504 names the job that goes on, so the job begins however short the time is
+	OAuthErrors bool // refusals follow RFC 6749 as well, so that OAuth libraries can read them
 	StreamFlag bool  // the body decides whether the answer is a stream
 	Expensive  bool  // counts against the calls that one caller may have in flight
 	Success    int   // documented success status (first 2xx)
@@ -38,6 +42,17 @@ type Operation struct {
 	NotSent map[int]string
 }
 
+// Recording is whether and how the audit records an operation (x-audit); "" for one that only reads.
+type Recording string
+
+const (
+	RecordNever    Recording = "never"
+	RecordAlways   Recording = "always"   // before and after
+	RecordContent  Recording = "content"  // as always, where the setting audit_content asks for what people write
+	RecordAttempts Recording = "attempts" // afterwards: anyone may try, so failures are kept at a bounded rate
+	RecordFailures Recording = "failures" // as attempts, and only failures: machines fetch tokens all day
+)
+
 // Param is a path, query or header parameter.
 type Param struct {
 	Name     string
@@ -45,6 +60,7 @@ type Param struct {
 	Required bool
 	Schema   string // name in Schemas for the whole parameter
 	Array    bool   // repeated parameter
+	List     bool   // values separated by commas, which may be repeated as well, for values that hold commas
 	Type     string // "integer", "number", "boolean", "string", "object"; of the element when Array
 }
 
@@ -115,16 +131,43 @@ func (c *contract) writeOperation(b *bytes.Buffer, op operation) error {
 	if err := writeBody(b, op); err != nil {
 		return err
 	}
-	if op.spec["x-stream-based-on-body"] != nil {
-		b.WriteString("\nStreamFlag: true,")
-	}
-	if op.spec["x-expensive"] == true {
-		b.WriteString("\nExpensive: true,")
+	if err := writeFacts(b, op); err != nil {
+		return err
 	}
 	if err := writeStatuses(b, op); err != nil {
 		return err
 	}
 	b.WriteString("},\n")
+	return nil
+}
+
+// writeFacts writes what the x- members of an operation state. Those that are true or false must be stated where they
+// matter, since the table cannot tell false from forgotten; package httpapi refuses to start without the others.
+func writeFacts(b *bytes.Buffer, op operation) error {
+	for _, text := range []struct{ field, member string }{{"Audit", "x-audit"}, {"NamesCorpora", "x-names-corpora"}} {
+		if v := str(op.spec[text.member]); v != "" {
+			fmt.Fprintf(b, "\n%s: %q,", text.field, v)
+		}
+	}
+	_, mayWait := obj(op.spec["responses"])["202"]
+	_, takesForm := obj(obj(op.spec["requestBody"])["content"])["application/x-www-form-urlencoded"]
+	for _, flag := range []struct {
+		field, member string
+		needed        bool
+	}{
+		{"NamesJob", "x-names-job", mayWait},
+		{"OAuthErrors", "x-oauth-errors", takesForm},
+		{"StreamFlag", "x-stream-based-on-body", false},
+		{"Expensive", "x-expensive", false},
+	} {
+		v, stated := op.spec[flag.member]
+		switch {
+		case flag.needed && !stated:
+			return fmt.Errorf("%s must be stated", flag.member)
+		case stated && v != false:
+			fmt.Fprintf(b, "\n%s: true,", flag.field)
+		}
+	}
 	return nil
 }
 
@@ -183,6 +226,9 @@ func (c *contract) writeParams(b *bytes.Buffer, op operation) error {
 		fmt.Fprintf(b, "\n{Name: %q, In: %q, Schema: %q", p["name"], p["in"], schema)
 		if p["required"] == true {
 			b.WriteString(", Required: true")
+		}
+		if p["x-list"] == true {
+			b.WriteString(", List: true")
 		}
 		if s["type"] == "array" {
 			b.WriteString(", Array: true")

@@ -24,61 +24,26 @@ type Auditor interface {
 	Note(ctx context.Context, e audit.Event)
 }
 
-// recording says whether and how an operation is recorded.
-type recording uint8
-
-const (
-	never   recording = iota
-	always            // before and after
-	content           // so if the setting audit_content says it: what people write rather than what they set up
-	signing           // afterwards: anyone may try, so failures are kept at a bounded rate, and no intent is written
-	failing           // as signing, and only what failed: machines fetch tokens all day
-)
-
-// recordings are the operations recorded otherwise than their method says: GET never, the others always.
-var recordings = map[string]recording{
-	"computeCorpusSize": never, "summarizeCorpusDocument": never, "queryMetadata": never, "queryCorpus": never, "query": never,
-	"createChatCompletion": never, "evaluateFactualConsistency": never, "correctHallucinations": never,
-	"testLambdaToolWithoutCreation": never, "testTool": never, "testInstruction": never,
-
-	"uploadFile": content, "createCorpusDocument": content, "deleteCorpusDocument": content, "updateCorpusDocument": content,
-	"replaceCorpusDocumentMetadata": content,
-	"createChat":                    content, "deleteChat": content, "createChatTurn": content, "deleteChatTurn": content, "updateChatTurn": content,
-	"createAgentSession": content, "updateAgentSession": content, "deleteAgentSession": content, "createAgentInput": content,
-	"deleteAgentEvent": content, "hideAgentEvent": content, "unhideAgentEvent": content,
-	"createAliasRoutedSession": content, "updateAliasRoutedSession": content, "deleteAliasRoutedSession": content,
-	"createAliasRoutedInput": content, "deleteAliasRoutedEvent": content, "hideAliasRoutedEvent": content, "unhideAliasRoutedEvent": content,
-
-	"signIn": signing, "setPassword": signing, "submitSetPasswordPage": signing,
-	"getOAuthToken": failing, "getOAuth2Token": failing,
-}
-
-// recordingOf gives how an operation is recorded by this server.
-func (s *Server) recordingOf(op *api.Operation) recording {
-	if op == nil || s.cfg.Audit == nil {
-		return never
-	}
-	how, ok := recordings[op.ID]
+// recordingOf returns how an operation is recorded by this server: its x-audit, with content decided by the setting.
+func (s *Server) recordingOf(op *api.Operation) api.Recording {
 	switch {
-	case !ok && op.Method == http.MethodGet:
-		return never
-	case !ok:
-		return always
-	case how == content && s.cfg.AuditContent:
-		return always
-	case how == content:
-		return never
+	case op == nil || s.cfg.Audit == nil || op.Audit == "":
+		return api.RecordNever
+	case op.Audit != api.RecordContent:
+		return op.Audit
+	case s.cfg.AuditContent:
+		return api.RecordAlways
 	}
-	return how
+	return api.RecordNever
 }
 
 // intend records that an operation is about to run.
 func (s *Server) intend(x *exchange, r *http.Request) (err error) {
-	if s.recordingOf(x.call.Op) != always {
+	if s.recordingOf(x.call.Op) != api.RecordAlways {
 		return nil
 	}
 	ctx := r.Context()
-	if namesJob[x.call.Op.ID] { // begins its job whatever the deadline
+	if x.call.Op.NamesJob { // begins its job whatever the deadline
 		ctx = context.WithoutCancel(ctx)
 	}
 	x.event, err = s.cfg.Audit.Intend(ctx, s.eventOf(x))
@@ -94,12 +59,12 @@ func (s *Server) settle(x *exchange, r *http.Request) {
 	}
 	how := s.recordingOf(x.call.Op)
 	switch {
-	case status == 0, status == http.StatusNotImplemented, how == never:
+	case status == 0, status == http.StatusNotImplemented, how == api.RecordNever:
 	case x.event != "":
 		s.cfg.Audit.Settle(r.Context(), x.event, status, masked(x.call.Named))
-	case how == always && (status == http.StatusUnauthorized || status == http.StatusForbidden),
-		how == signing,
-		how == failing && status >= 400:
+	case how == api.RecordAlways && (status == http.StatusUnauthorized || status == http.StatusForbidden),
+		how == api.RecordAttempts,
+		how == api.RecordFailures && status >= 400:
 		e := s.eventOf(x)
 		e.Status = status
 		s.cfg.Audit.Note(r.Context(), e)

@@ -116,7 +116,7 @@ func (s *Server) perform(x *exchange, r *http.Request, run Handler) error {
 	if err := s.begin(r, &x.call); err != nil {
 		return err
 	}
-	if err := r.Context().Err(); errors.Is(err, context.DeadlineExceeded) && !namesJob[x.call.Op.ID] {
+	if err := r.Context().Err(); errors.Is(err, context.DeadlineExceeded) && !x.call.Op.NamesJob {
 		return err
 	}
 	if err := s.intend(x, r); err != nil {
@@ -124,9 +124,6 @@ func (s *Server) perform(x *exchange, r *http.Request, run Handler) error {
 	}
 	return run(x, r, &x.call)
 }
-
-// namesJob are the operations whose 504 names the job that goes on, however short the time was: they begin it at any rate.
-var namesJob = map[string]bool{"bulkDeleteCorpusDocuments": true, "bulkUpdateCorpusDocumentMetadata": true}
 
 // admit authenticates the caller, counts the request and checks the caller's roles.
 func (s *Server) admit(answer http.Header, r *http.Request, c *Call) (err error) {

@@ -87,7 +87,7 @@ func (s *Server) refuse(x *exchange, r *http.Request, err error) {
 	x.drain(r)
 	status, _ := statusOf(f)
 	b := bodyOf(x, x.call.RequestID, f)
-	if x.call.Op != nil && grants[x.call.Op.ID] {
+	if x.call.Op != nil && x.call.Op.OAuthErrors {
 		addOAuth(x, f, &b)
 	}
 	var k *kept

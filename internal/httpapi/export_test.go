@@ -1,4 +1,4 @@
 package httpapi
 
-// CheckRoles is what New holds the operations of the contract to.
-var CheckRoles = checkRoles
+// CheckFacts is what New holds the operations of the contract to.
+var CheckFacts = checkFacts

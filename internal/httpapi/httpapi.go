@@ -6,12 +6,10 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"quarry/internal/api"
@@ -105,15 +103,15 @@ type Server struct {
 	schemas  *check.Schemas
 }
 
-// New builds the route table. An operation that is neither public nor has roles, a handler for an unknown operation
-// and two handlers for one operation are programming errors that refuse the start.
+// New builds the route table. An operation that lacks a fact which the chain needs, a handler for an unknown operation
+// and two handlers for one operation are programming errors: they refuse the start.
 func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, routes: &node{}, handlers: map[string]Handler{}}
 	var err error
 	if s.schemas, err = check.Contract(); err != nil {
 		return nil, err
 	}
-	if err := checkRoles(api.Operations); err != nil {
+	if err := checkFacts(api.Operations); err != nil {
 		return nil, err
 	}
 	for i := range api.Operations {
@@ -140,27 +138,6 @@ func (s *Server) plugIn(a Area) error {
 		s.handlers[id] = h
 	}
 	return nil
-}
-
-// checkRoles refuses operations that nothing decides on: neither public nor with a role, both, or with a role that
-// does not exist and so would open them to nobody.
-func checkRoles(all []api.Operation) error {
-	var errs []error
-	for _, op := range all {
-		if op.Public != (len(op.APIRoles)+len(op.CorpusRoles)+len(op.AgentRoles) == 0) {
-			errs = append(errs, fmt.Errorf("operation %s must either be public or name the roles that may use it", op.ID))
-		}
-		for _, l := range []struct{ have, known []string }{
-			{op.APIRoles, authz.APIRoles()}, {op.CorpusRoles, authz.CorpusRoles()}, {op.AgentRoles, authz.AgentRoles()},
-		} {
-			for _, role := range l.have {
-				if !slices.Contains(l.known, role) {
-					errs = append(errs, fmt.Errorf("operation %s names the role %q, which does not exist", op.ID, role))
-				}
-			}
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // Built lists the ids of the operations that do not answer 501, in contract order.

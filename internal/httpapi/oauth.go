@@ -7,9 +7,6 @@ import (
 	"quarry/internal/fault"
 )
 
-// grants are the operations whose refusals follow RFC 6749 as well, so that OAuth libraries can read them.
-var grants = map[string]bool{"getOAuthToken": true, "getOAuth2Token": true}
-
 // oauthCodes are the codes of RFC 6749 (5.2) that handlers give their faults.
 var oauthCodes = map[string]bool{
 	"invalid_request": true, "invalid_client": true, "invalid_grant": true, "unauthorized_client": true,

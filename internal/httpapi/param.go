@@ -39,10 +39,6 @@ func timeout(h http.Header, bad *fault.Fault) time.Duration {
 	return least
 }
 
-// listParam holds a list with commas that may also be repeated, for ids that hold commas (contract: Bulk). Its handler
-// reads it.
-const listParam = "document_ids"
-
 // checkQuery checks the query parameters that the operation knows and ignores others.
 func (s *Server) checkQuery(c *Call, raw string, bad *fault.Fault) error {
 	query, err := url.ParseQuery(raw)
@@ -61,7 +57,7 @@ func (s *Server) checkQuery(c *Call, raw string, bad *fault.Fault) error {
 			if p.Required {
 				bad.Field(path, "is required")
 			}
-		case len(given) > 1 && !p.Array && p.Name != listParam:
+		case len(given) > 1 && !p.Array && !p.List:
 			bad.Field(path, "is given %d times and takes one value", len(given))
 		default:
 			if err := s.checkParam(p, given, bad); err != nil {

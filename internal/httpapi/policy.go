@@ -34,13 +34,10 @@ var policyOperations = sync.OnceValue(func() []authz.Operation {
 
 // corpusPlace says where a request of the operation names its corpora.
 func corpusPlace(op *api.Operation) string {
-	switch {
-	case strings.Contains(op.Path, "{corpus_key}"):
+	if namesCorpus(op) {
 		return "path.corpus_key"
-	case op.Body.JSON != "": // query, createChat, createChatTurn
-		return "body.search.corpora.corpus_key"
 	}
-	return "implicit.corpus_key"
+	return op.NamesCorpora
 }
 
 // agentPlace says where a request of the operation names its agent.

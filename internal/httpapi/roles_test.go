@@ -15,25 +15,6 @@ import (
 	"quarry/internal/identity/authz"
 )
 
-// TestNothingWithoutARule proves that an operation on which nothing decides keeps the service from starting.
-func TestNothingWithoutARule(t *testing.T) {
-	t.Parallel()
-	if err := httpapi.CheckRoles(api.Operations); err != nil {
-		t.Errorf("the contract: %v", err)
-	}
-	for name, op := range map[string]api.Operation{
-		"no rule":             {ID: "x"},
-		"public with a rule":  {ID: "x", Public: true, APIRoles: []string{"owner"}},
-		"unknown API role":    {ID: "x", APIRoles: []string{"owner", "corpus_admin"}},
-		"unknown corpus role": {ID: "x", CorpusRoles: []string{"corpus_viewer"}},
-		"unknown agent role":  {ID: "x", AgentRoles: []string{"viewer"}},
-	} {
-		if err := httpapi.CheckRoles([]api.Operation{{ID: "good", Public: true}, op}); err == nil || !strings.Contains(err.Error(), "x") {
-			t.Errorf("%s: got %v, want an error that names x", name, err)
-		}
-	}
-}
-
 // rolesInKey reads "api owner", "corpus mine editor" or "agent other agent_user", which stand for a key with that role
 // alone, "person owner" and "client owner", which stand for others with it; test/roles makes real users and keys, and has no agents yet.
 func rolesInKey(_ context.Context, c httpapi.Credential) (authz.Principal, error) {

@@ -1,0 +1,72 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"quarry/internal/api"
+	"quarry/internal/identity/authz"
+)
+
+// checkFacts refuses operations for which the contract does not state what the chain needs to know, or states what
+// cannot be.
+func checkFacts(all []api.Operation) error {
+	var errs []error
+	for i := range all {
+		op := &all[i]
+		for _, check := range []func(*api.Operation) error{checkRoles, checkRecording, checkCorpora} {
+			if err := check(op); err != nil {
+				errs = append(errs, fmt.Errorf("operation %s %w", op.ID, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkRoles refuses an operation on which nothing decides, neither public nor with a role, or both, or with a role that
+// does not exist and so would open it to nobody.
+func checkRoles(op *api.Operation) error {
+	if op.Public != (len(op.APIRoles)+len(op.CorpusRoles)+len(op.AgentRoles) == 0) {
+		return errors.New("must either be public or name the roles that may use it")
+	}
+	for _, l := range []struct{ have, known []string }{
+		{op.APIRoles, authz.APIRoles()}, {op.CorpusRoles, authz.CorpusRoles()}, {op.AgentRoles, authz.AgentRoles()},
+	} {
+		for _, role := range l.have {
+			if !slices.Contains(l.known, role) {
+				return fmt.Errorf("names the role %q, which does not exist", role)
+			}
+		}
+	}
+	return nil
+}
+
+// checkRecording holds x-audit to the kind of operation: those that read are not recorded, and what anyone may call is
+// recorded at a bounded rate, or the audit could be filled by strangers.
+func checkRecording(op *api.Operation) error {
+	allowed := []api.Recording{api.RecordNever, api.RecordAlways, api.RecordContent}
+	switch {
+	case op.Method == http.MethodGet:
+		allowed = []api.Recording{""}
+	case op.Public:
+		allowed = []api.Recording{api.RecordAttempts, api.RecordFailures}
+	}
+	if !slices.Contains(allowed, op.Audit) {
+		return fmt.Errorf("has x-audit %q, want one of %q", op.Audit, allowed)
+	}
+	return nil
+}
+
+// checkCorpora refuses an operation for roles on corpora that does not state where a request names its corpora.
+func checkCorpora(op *api.Operation) error {
+	if len(op.CorpusRoles) > 0 && namesCorpus(op) == (op.NamesCorpora != "") {
+		return errors.New("must name its corpora either in the path or where x-names-corpora says")
+	}
+	return nil
+}
+
+// namesCorpus reports whether the path of an operation names a corpus.
+func namesCorpus(op *api.Operation) bool { return strings.Contains(op.Path, "{corpus_key}") }
