@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"log/slog"
 
 	"quarry/internal/answer/generate"
@@ -24,44 +23,14 @@ type answerServices struct {
 	generate *generate.Service
 }
 
-func newAnswer(cfg config.Config, db *store.DB, encoders *embed.Registry, models *llm.Service, log *slog.Logger) answerServices {
+func newAnswer(cfg config.Config, db *store.DB, encoders *embed.Registry, models llm.Models, log *slog.Logger) answerServices {
 	kept := generate.NewPresets(presets.New(db), models)
 	e, _ := encoders.Find("") // the default is always there
-	checker := verify.New(verify.Config{
-		Encoder: e, Judge: cfg.ConsistencyJudge, Log: log,
-		Models: func(ctx context.Context, name string) (verify.Model, error) {
-			m, err := models.Model(ctx, name)
-			if err != nil {
-				return verify.Model{}, err
-			}
-			return verify.Model{Provider: m, Name: m.LLM.Name, Quotes: m.LLM.Platform}, nil
-		},
-	})
-	return answerServices{kept, checker, generate.New(kept, provider{models}, checker, log)}
+	checker := verify.New(verify.Config{Encoder: e, Models: models, Judge: cfg.ConsistencyJudge, Log: log})
+	return answerServices{kept, checker, generate.New(kept, models, checker, log)}
 }
 
 // areas returns the handlers of these services.
 func (a answerServices) areas(cursors *page.Cursors) []httpapi.Area {
 	return []httpapi.Area{httpconsistency.New(a.verify), httpgeneration.New(a.presets, cursors)}
 }
-
-// provider gives the models of the registry as other packages want them.
-type provider struct{ registry *llm.Service }
-
-// Model implements generate.Models.
-func (p provider) Model(ctx context.Context, name string) (generate.Model, error) {
-	m, err := p.registry.Model(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return model{m}, nil
-}
-
-// model is a model of the registry as generate.Model.
-type model struct{ *llm.Model }
-
-// Name implements generate.Model.
-func (m model) Name() string { return m.LLM.Name }
-
-// Embedded implements generate.Model.
-func (m model) Embedded() bool { return m.LLM.Platform }

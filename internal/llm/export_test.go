@@ -1,4 +1,4 @@
 package llm
 
-// NewModel gives a model over a provider, without bounds.
-func NewModel(p Provider) *Model { return &Model{provider: p} }
+// NewModel returns a model over a provider, without bounds.
+func NewModel(p Provider) *Model { return (&metered{provider: p}).model() }

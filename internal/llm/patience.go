@@ -15,15 +15,15 @@ var errPatience = errors.New("nothing of an answer came")
 
 // waiting gives the context of a call of a model that answers from elsewhere. heard is for the first event of the answer,
 // done for its end; done tells err as what it is.
-func (m *Model) waiting(ctx context.Context) (_ context.Context, heard func(), done func(error) error) {
+func (m *metered) waiting(ctx context.Context) (_ context.Context, heard func(), done func(error) error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(cmp.Or(m.LLM.Idle, DefaultIdle)+patience, func() { cancel(errPatience) })
+	timer := time.AfterFunc(cmp.Or(m.llm.Idle, DefaultIdle)+patience, func() { cancel(errPatience) })
 	return ctx, func() { timer.Stop() }, func(err error) error {
 		timer.Stop()
 		impatient := context.Cause(ctx) == errPatience
 		cancel(nil)
 		if err != nil && impatient {
-			return &Error{Failure: TimedOut, Model: m.LLM.Name, Text: "it keeps the line alive and says nothing of an answer"}
+			return &Error{Failure: TimedOut, Model: m.llm.Name, Text: "it keeps the line alive and says nothing of an answer"}
 		}
 		return err
 	}

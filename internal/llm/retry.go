@@ -32,9 +32,9 @@ func (r Retry) wait(n int, asked time.Duration) time.Duration {
 	return min(max(time.Duration(backoff), asked), most)
 }
 
-// Retrying gives a provider that calls the model again after a failure that may pass, as long as nothing of an answer
-// was emitted. Each call counts for the requests per second.
-func (m *Model) Retrying(r Retry) Provider { return retrying{m, r} }
+// Retrying returns a provider that calls p again after a failure that may pass, as long as nothing of an answer was
+// emitted. Each call counts for the requests per second.
+func Retrying(p Provider, r Retry) Provider { return retrying{p, r} }
 
 type retrying struct {
 	Provider

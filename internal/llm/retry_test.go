@@ -10,8 +10,8 @@ import (
 	"quarry/internal/llm"
 )
 
-// retrying gives a model over a provider that fails as told, behind the retries.
-func retrying(f flaky, r llm.Retry) llm.Provider { return llm.NewModel(f).Retrying(r) }
+// retrying returns a provider that fails as told, behind the retries.
+func retrying(f flaky, r llm.Retry) llm.Provider { return llm.Retrying(f, r) }
 
 // TestRetry proves which failures are tried again, how often and after how long. The bubble's clock is exact.
 func TestRetry(t *testing.T) {

@@ -55,15 +55,14 @@ func New(c Config) *Service {
 	}
 }
 
-// Model gives the model of a name, the default one for "". A name that nothing has, or whose model is disabled, is
-// fault.KindInvalid without fields; see Named.
+// Model implements Models.
 func (s *Service) Model(ctx context.Context, name string) (*Model, error) {
 	found, err := s.resolve(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	if found.Platform {
-		return &Model{LLM: found, provider: s.builtin}, nil
+		return (&metered{llm: found, provider: s.builtin}).model(), nil
 	}
 	if found.Broken != "" {
 		return nil, fmt.Errorf("use language model %s: %s", found.ID, found.Broken)
@@ -75,7 +74,7 @@ func (s *Service) Model(ctx context.Context, name string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Model{LLM: found, provider: l.provider, rate: l.rate, counters: s.counters}, nil
+	return (&metered{llm: found, provider: l.provider, rate: l.rate, counters: s.counters}).model(), nil
 }
 
 func refuse(format string, args ...any) error {

@@ -56,7 +56,7 @@ func (p *Plan) Draft(results []Passage) (*Draft, error) {
 		return nil, err
 	}
 	d.warnings = append(d.warnings, fmt.Sprintf("%s: the prompt holds the first %d of %d results, as many as the language model %q can take",
-		WarningFitted, most, asked, p.model.Name()))
+		WarningFitted, most, asked, p.model.Name))
 	return d, nil
 }
 
@@ -77,12 +77,12 @@ func (d *Draft) largest(results []Passage, room int) (most int) {
 // tooLong is the fault of a prompt that does not fit with one result: it says whether the result or the rest is too
 // long.
 func (p *Plan) tooLong(d *Draft, need, room int) error {
-	field, what := p.request.Fields.MaxResults, "with the first result alone"
+	field, what := maxResultsField, "with the first result alone"
 	if bare, err := d.render(nil); err == nil && bare > room {
-		field, what, need = p.request.Fields.Template, "without any result", bare
+		field, what, need = templateField, "without any result", bare
 	}
 	return fault.InvalidField(field, "the prompt needs about %d tokens %s, and the language model %q takes %d beside its answer; "+
-		"ask for less text around each result, or for another model", need, what, p.model.Name(), room)
+		"ask for less text around each result, or for another model", need, what, p.model.Name, room)
 }
 
 // unwritten is the failure of a prompt with one result at most. Where it is the length of that, and the template works
@@ -95,7 +95,7 @@ func (p *Plan) unwritten(d *Draft, err error) error {
 	if _, bare := d.render(nil); bare != nil {
 		return err
 	}
-	return fault.InvalidField(p.request.Fields.MaxResults, "the first result alone is longer than a prompt may be (%d bytes); ask for less text around each result", vtl.Defaults.Output)
+	return fault.InvalidField(maxResultsField, "the first result alone is longer than a prompt may be (%d bytes); ask for less text around each result", vtl.Defaults.Output)
 }
 
 // render makes the prompt of some results and gives about how many tokens it has.
@@ -106,7 +106,7 @@ func (d *Draft) render(results []Passage) (tokens int, err error) {
 		Question: r.Question, Results: results, Characters: r.Characters, Language: d.language,
 	})
 	if err != nil {
-		return 0, llm.Named(err, r.Fields.Template)
+		return 0, llm.Named(err, templateField)
 	}
 	return tokensOf(d.rendered.Messages), nil
 }
@@ -117,7 +117,7 @@ const usualAnswer = 1024
 // room is how many tokens a prompt may have. A bound of the answer beyond half the context is no wish for such a length,
 // so half is kept at most.
 func (p *Plan) room() int {
-	context := p.model.Context()
+	context := p.model.Can.Context
 	if n := p.request.Parameters.MaxTokens; n != nil {
 		return context - min(*n, context/2)
 	}

@@ -28,35 +28,19 @@ type Request struct {
 	Parameters llm.Parameters
 	Citations  cite.Options
 	Score      bool // whether the answer is scored against the passages
-	Fields     Fields
 }
 
-// Fields are where a request stands in the body, such as "body.generation.prompt_template", for faults.
-type Fields struct {
-	Preset, Template, LLM, MaxResults string
-}
+// The fields of a Request that faults name.
+const (
+	presetField     = "generation_preset_name"
+	templateField   = "prompt_template"
+	modelField      = "model_parameters.llm_name"
+	maxResultsField = "max_used_search_results"
+)
 
 // Finder finds presets by name, the default one by "". Unknown and disabled ones are fault.KindInvalid.
 type Finder interface {
 	Find(ctx context.Context, name string) (Preset, error)
-}
-
-// Model is a language model that is ready to be called.
-type Model interface {
-	llm.Provider
-	// Admit takes a place for one call: fault.KindLimited when the model is over a bound of its registration.
-	Admit(ctx context.Context) error
-	// Context is how many tokens prompt and answer may hold together.
-	Context() int
-	// Name is that of the registration.
-	Name() string
-	// Embedded reports whether it runs in this process: then its calls take the processor, and vectors help it.
-	Embedded() bool
-}
-
-// Models finds language models; "" is the default one. Unknown and disabled ones are fault.KindInvalid.
-type Models interface {
-	Model(ctx context.Context, name string) (Model, error)
 }
 
 // Scorer says how well passages support a text.
@@ -67,20 +51,20 @@ type Scorer interface {
 // Service answers. Safe for concurrent use.
 type Service struct {
 	presets Finder
-	models  Models
+	models  llm.Models
 	scorer  Scorer
 	log     *slog.Logger
 }
 
 // New gives a service; a nil scorer scores nothing.
-func New(p Finder, m Models, s Scorer, log *slog.Logger) *Service { return &Service{p, m, s, log} }
+func New(p Finder, m llm.Models, s Scorer, log *slog.Logger) *Service { return &Service{p, m, s, log} }
 
 // Plan is a request in which nothing is wrong, so far as that can be told without results. The model has let it in.
 // It is for one answer.
 type Plan struct {
 	service *Service
 	request Request
-	model   Model
+	model   *llm.Model
 	prompt  *Prompt
 	results int // that the prompt shows at most
 }
@@ -90,15 +74,15 @@ type Plan struct {
 func (s *Service) Plan(ctx context.Context, r Request) (*Plan, error) {
 	preset, err := s.presets.Find(ctx, r.Preset)
 	if err != nil {
-		return nil, llm.Named(err, r.Fields.Preset)
+		return nil, llm.Named(err, presetField)
 	}
 	p := &Plan{service: s, request: r, results: DefaultResults}
 	if err := p.open(ctx, preset); err != nil {
 		return nil, err
 	}
-	template, field := preset.Template, r.Fields.Preset
+	template, field := preset.Template, presetField
 	if r.Template != "" {
-		template, field = r.Template, r.Fields.Template
+		template, field = r.Template, templateField
 	}
 	if p.prompt, err = CompilePrompt(template); err != nil {
 		return nil, llm.Named(err, field)
@@ -115,9 +99,9 @@ func (s *Service) Plan(ctx context.Context, r Request) (*Plan, error) {
 
 // open finds the model.
 func (p *Plan) open(ctx context.Context, preset Preset) (err error) {
-	name, field := preset.LLM, p.request.Fields.Preset
+	name, field := preset.LLM, presetField
 	if p.request.LLM != nil {
-		name, field = *p.request.LLM, p.request.Fields.LLM
+		name, field = *p.request.LLM, modelField
 		if name == "" {
 			return fault.InvalidField(field, "must not be empty; GET /v2/llms lists the language models")
 		}
@@ -146,10 +130,10 @@ func or[T any](v, other *T) *T {
 }
 
 // Remote reports whether the model answers from elsewhere: while it does, the caller takes no processor.
-func (p *Plan) Remote() bool { return !p.model.Embedded() }
+func (p *Plan) Remote() bool { return !p.model.Embedded }
 
 // Vectors reports whether the vectors of passages are of use.
-func (p *Plan) Vectors() bool { return p.model.Embedded() && p.results > 0 }
+func (p *Plan) Vectors() bool { return p.model.Embedded && p.results > 0 }
 
 // Event is a piece of an answer: exactly one member is set. The first is Prompt, Chunks follow, then Done, and nothing
 // but Score behind it.

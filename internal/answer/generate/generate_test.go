@@ -47,9 +47,6 @@ type model struct {
 }
 
 func (m *model) Admit(context.Context) error { return m.full }
-func (m *model) Context() int                { return max(m.context, llm.MinContext) }
-func (m *model) Name() string                { return m.name }
-func (m *model) Embedded() bool              { return m.local }
 
 func (m *model) Stream(_ context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
 	m.asked = &r
@@ -64,9 +61,9 @@ func (m *model) Stream(_ context.Context, r llm.Request, emit func(llm.Event) er
 // house is models by name.
 type house map[string]*model
 
-func (h house) Model(_ context.Context, name string) (generate.Model, error) {
+func (h house) Model(_ context.Context, name string) (*llm.Model, error) {
 	if m, ok := h[name]; ok {
-		return m, nil
+		return &llm.Model{Provider: m, Name: m.name, Embedded: m.local, Can: llm.Abilities{Context: max(m.context, llm.MinContext)}}, nil
 	}
 	return nil, &fault.Fault{Kind: fault.KindInvalid, Code: "invalid_request", Text: "there is no language model " + name}
 }
@@ -131,11 +128,7 @@ func newRig(m *model) *rig {
 }
 
 func request() generate.Request {
-	return generate.Request{Question: "How often is the filter of the pump changed?", Score: true, Fields: generate.Fields{
-		Preset: "body.generation.generation_preset_name", Template: "body.generation.prompt_template",
-		LLM:        "body.generation.model_parameters.llm_name",
-		MaxResults: "body.generation.max_used_search_results",
-	}}
+	return generate.Request{Question: "How often is the filter of the pump changed?", Score: true}
 }
 
 func TestAnswer(t *testing.T) {
@@ -220,11 +213,11 @@ func TestRefusals(t *testing.T) {
 		full   error
 		field  string
 	}{
-		{"unknown preset", func(r *generate.Request) { r.Preset = "none" }, nil, "body.generation.generation_preset_name"},
-		{"preset whose model is gone", func(r *generate.Request) { r.Preset = "lost" }, nil, "body.generation.generation_preset_name"},
-		{"unknown model", func(r *generate.Request) { r.LLM = ptr("none") }, nil, "body.generation.model_parameters.llm_name"},
-		{"empty model", func(r *generate.Request) { r.LLM = ptr("") }, nil, "body.generation.model_parameters.llm_name"},
-		{"bad template", func(r *generate.Request) { r.Template = "#bad #foreach (" }, nil, "body.generation.prompt_template"},
+		{"unknown preset", func(r *generate.Request) { r.Preset = "none" }, nil, "generation_preset_name"},
+		{"preset whose model is gone", func(r *generate.Request) { r.Preset = "lost" }, nil, "generation_preset_name"},
+		{"unknown model", func(r *generate.Request) { r.LLM = ptr("none") }, nil, "model_parameters.llm_name"},
+		{"empty model", func(r *generate.Request) { r.LLM = ptr("") }, nil, "model_parameters.llm_name"},
+		{"bad template", func(r *generate.Request) { r.Template = "#bad #foreach (" }, nil, "prompt_template"},
 		{"full model", func(*generate.Request) {}, full, ""},
 	} {
 		r := newRig(&model{full: c.full})
@@ -281,14 +274,14 @@ func TestFit(t *testing.T) {
 			r.Template = "#foreach ($r in $vectaraQueryResults)#if ($foreach.count > 2)$r.getText()#else$r.getText().substring(0, 20)#end#end"
 		}, 2, ""},
 		{"one fits", long(20, 2000), func(*generate.Request) {}, 1, ""},
-		{"one is too long", long(2, 5000), func(*generate.Request) {}, 0, "body.generation.max_used_search_results"},
-		{"one alone is too long", long(1, 5000), func(*generate.Request) {}, 0, "body.generation.max_used_search_results"},
-		{"one is longer than a template may write", long(1, 500_000), func(*generate.Request) {}, 0, "body.generation.max_used_search_results"},
-		{"the first is longer than a template may write", long(3, 500_000), func(*generate.Request) {}, 0, "body.generation.max_used_search_results"},
+		{"one is too long", long(2, 5000), func(*generate.Request) {}, 0, "max_used_search_results"},
+		{"one alone is too long", long(1, 5000), func(*generate.Request) {}, 0, "max_used_search_results"},
+		{"one is longer than a template may write", long(1, 500_000), func(*generate.Request) {}, 0, "max_used_search_results"},
+		{"the first is longer than a template may write", long(3, 500_000), func(*generate.Request) {}, 0, "max_used_search_results"},
 		{"the template writes without end", long(3, 1), func(r *generate.Request) {
 			r.Template = "#foreach ($i in [1..9000])" + strings.Repeat("word ", 100) + "#end"
-		}, 0, "body.generation.prompt_template"},
-		{"the template is too long", long(20, 1), func(r *generate.Request) { r.Template = strings.Repeat("word ", 5000) }, 0, "body.generation.prompt_template"},
+		}, 0, "prompt_template"},
+		{"the template is too long", long(20, 1), func(r *generate.Request) { r.Template = strings.Repeat("word ", 5000) }, 0, "prompt_template"},
 		{"an answer of any length", long(20, 500), func(r *generate.Request) { r.Parameters.MaxTokens = ptr(2_000_000_000) }, 3, ""},
 	} {
 		r := newRig(&model{says: []string{"[1][2][3][4][5][6]"}})

@@ -39,21 +39,15 @@ var (
 	ErrPresetTaken = errors.New("the name of the generation preset is taken")
 )
 
-// Registry gives language models by name, the default one by "": fault.KindInvalid without a field for a name that
-// nothing answers to now. llm.Service is one.
-type Registry interface {
-	Model(ctx context.Context, name string) (*llm.Model, error)
-}
-
 // Presets is the presets of the customer and of the platform. Safe for concurrent use.
 type Presets struct {
 	store    PresetStore
-	models   Registry
+	models   llm.Models
 	platform []Preset
 }
 
 // NewPresets gives the presets.
-func NewPresets(s PresetStore, m Registry) *Presets {
+func NewPresets(s PresetStore, m llm.Models) *Presets {
 	return &Presets{store: s, models: m, platform: platformPresets()}
 }
 
@@ -183,7 +177,7 @@ func (s *Presets) teller(rows []Preset) func(context.Context, Preset) (Preset, e
 				return Preset{}, context.Cause(ctx)
 			}
 			if a.name, a.ok = p.LLM, err == nil; a.ok { // whatever keeps a model from answering keeps its presets from it
-				a.name = m.LLM.Name
+				a.name = m.Name
 			}
 			known[p.LLM] = a
 		}
@@ -205,7 +199,7 @@ const (
 )
 
 // Create makes a preset of the customer; its id and times are set here. A name that another has, a language model that
-// does not answer and a template that does not compile are faults of their fields in the body.
+// does not answer and a template that does not compile are faults of their fields.
 func (s *Presets) Create(ctx context.Context, p Preset) (Preset, error) {
 	if err := s.check(ctx, &p); err != nil {
 		return Preset{}, err
@@ -224,7 +218,7 @@ func (s *Presets) Create(ctx context.Context, p Preset) (Preset, error) {
 }
 
 func taken(name string) error {
-	return fault.InvalidField("body.name", "another generation preset has the name %q", name)
+	return fault.InvalidField("name", "another generation preset has the name %q", name)
 }
 
 // Replace writes all of a preset but its id and when it was created. See Create.
@@ -287,32 +281,32 @@ func (s *Presets) check(ctx context.Context, p *Preset) error {
 	bad := fault.Invalid()
 	switch n := utf8.RuneCountInString(p.Name); {
 	case strings.TrimSpace(p.Name) == "":
-		bad.Field("body.name", "must not be empty")
+		bad.Field("name", "must not be empty")
 	case n > maxPresetName:
-		bad.Field("body.name", "must be at most %d characters long, it has %d", maxPresetName, n)
+		bad.Field("name", "must be at most %d characters long, it has %d", maxPresetName, n)
 	}
 	if n := utf8.RuneCountInString(p.Description); n > maxPresetDescription {
-		bad.Field("body.description", "must be at most %d characters long, it has %d", maxPresetDescription, n)
+		bad.Field("description", "must be at most %d characters long, it has %d", maxPresetDescription, n)
 	}
 	if p.LLM == "" {
-		bad.Field("body.llm_name", "must not be empty; GET /v2/llms lists the language models")
+		bad.Field("llm_name", "must not be empty; GET /v2/llms lists the language models")
 	} else if _, err := s.models.Model(ctx, p.LLM); err != nil {
 		if f, ok := fault.As(err); !ok || f.Kind != fault.KindInvalid {
 			return err
 		}
-		join(bad, err, "body.llm_name")
+		join(bad, err, "llm_name")
 	}
 	if _, err := CompilePrompt(p.Template); err != nil {
-		join(bad, err, "body.prompt_template")
+		join(bad, err, "prompt_template")
 	}
 	within := func(field string, v *float64, most float64) {
 		if v != nil && (*v < 0 || *v > most) {
 			bad.Field(field, "must be 0 to %g", most)
 		}
 	}
-	within("body.temperature", p.Temperature, maxTemperature)
-	within("body.frequency_penalty", p.FrequencyPenalty, maxPenalty)
-	within("body.presence_penalty", p.PresencePenalty, maxPenalty)
+	within("temperature", p.Temperature, maxTemperature)
+	within("frequency_penalty", p.FrequencyPenalty, maxPenalty)
+	within("presence_penalty", p.PresencePenalty, maxPenalty)
 	if len(bad.Fields) > 0 {
 		return bad
 	}

@@ -110,7 +110,7 @@ func (r *rows) Delete(_ context.Context, preset id.Preset) error {
 	return nil
 }
 
-// models are a Registry of these names; "" is answered by the first.
+// models are language models of these names; "" is answered by the first.
 type models []string
 
 func (m models) Model(_ context.Context, name string) (*llm.Model, error) {
@@ -122,7 +122,7 @@ func (m models) Model(_ context.Context, name string) (*llm.Model, error) {
 		f.Text = fmt.Sprintf("there is no language model %q", name)
 		return nil, f
 	}
-	return &llm.Model{LLM: llm.LLM{Name: name}}, nil
+	return &llm.Model{Name: name}, nil
 }
 
 func presets(names ...string) *generate.Presets {
@@ -314,12 +314,12 @@ func TestOverride(t *testing.T) {
 	if got := names(list(t, s, generate.PresetList{})); got[0] != "summary-omni" || slices.Contains(got[1:], "summary-omni") {
 		t.Errorf("listed are %v", got)
 	}
-	if _, err := s.Create(t.Context(), draft("summary-omni")); fieldOf(err) != "body.name" {
+	if _, err := s.Create(t.Context(), draft("summary-omni")); fieldOf(err) != "name" {
 		t.Errorf("a name twice: %v", err)
 	}
 	other := mustCreate(t, s, draft("other"))
 	other.Name = "summary-omni"
-	if _, err := s.Replace(t.Context(), other); fieldOf(err) != "body.name" {
+	if _, err := s.Replace(t.Context(), other); fieldOf(err) != "name" {
 		t.Errorf("a name twice: %v", err)
 	}
 	if err := s.Delete(t.Context(), own.ID); err != nil {
@@ -357,15 +357,15 @@ func TestCheck(t *testing.T) {
 		change func(*generate.Preset)
 		want   string
 	}{
-		{func(p *generate.Preset) { p.Name = " " }, "body.name"},
-		{func(p *generate.Preset) { p.Name = strings.Repeat("x", 256) }, "body.name"},
-		{func(p *generate.Preset) { p.Description = strings.Repeat("x", 10_001) }, "body.description"},
-		{func(p *generate.Preset) { p.LLM, p.Template = "none", "#if" }, "body.llm_name body.prompt_template"},
-		{func(p *generate.Preset) { p.LLM, p.Template = "", "" }, "body.llm_name body.prompt_template"},
+		{func(p *generate.Preset) { p.Name = " " }, "name"},
+		{func(p *generate.Preset) { p.Name = strings.Repeat("x", 256) }, "name"},
+		{func(p *generate.Preset) { p.Description = strings.Repeat("x", 10_001) }, "description"},
+		{func(p *generate.Preset) { p.LLM, p.Template = "none", "#if" }, "llm_name prompt_template"},
+		{func(p *generate.Preset) { p.LLM, p.Template = "", "" }, "llm_name prompt_template"},
 		{func(p *generate.Preset) {
 			p.Temperature, p.PresencePenalty, p.FrequencyPenalty = number(2.1), number(-0.1), number(1.1)
 		},
-			"body.frequency_penalty body.presence_penalty body.temperature"},
+			"frequency_penalty presence_penalty temperature"},
 	} {
 		p := draft("x")
 		c.change(&p)

@@ -64,7 +64,7 @@ func (d *Draft) generate(ctx context.Context, out *Answer, emit func(Event) erro
 	}
 	answer, err := d.plan.model.Stream(ctx, d.call(), func(e llm.Event) error {
 		if said.Len()+len(e.Text) > maxSummary {
-			return &llm.Error{Failure: llm.Broken, Model: d.plan.model.Name(), Text: "its answer is longer than any that is wanted", Begun: true}
+			return &llm.Error{Failure: llm.Broken, Model: d.plan.model.Name, Text: "its answer is longer than any that is wanted", Begun: true}
 		}
 		said.WriteString(e.Text)
 		return give(citations.Push(e.Text))
@@ -74,7 +74,7 @@ func (d *Draft) generate(ctx context.Context, out *Answer, emit func(Event) erro
 	}
 	out.Summary = summary.String()
 	if err == nil && strings.TrimSpace(out.Summary) == "" {
-		err = &llm.Error{Failure: llm.Empty, Model: d.plan.model.Name(), Text: answer.Refusal}
+		err = &llm.Error{Failure: llm.Empty, Model: d.plan.model.Name, Text: answer.Refusal}
 	}
 	if err == nil && answer.Reason == llm.Length {
 		out.Warnings = append(out.Warnings, "answer_cut_off: the model stopped at its token limit; raise max_tokens for the whole answer")

@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -70,7 +69,7 @@ func TestCorrect(t *testing.T) {
 // while there is none that writes, and that it is disabled while the one to ask can't be used.
 func TestCorrectors(t *testing.T) {
 	t.Parallel()
-	broken := func(context.Context, string) (verify.Model, error) { return verify.Model{}, fault.Invalid() }
+	broken := one{err: fault.Invalid()}
 	for name, test := range map[string]struct {
 		config verify.Config
 		kind   fault.Kind // of the refusal; 0 for none

@@ -37,12 +37,12 @@ func (s *Service) Correctors(ctx context.Context) ([]Corrector, error) {
 }
 
 // writer is the language model that corrects; ok is false where there is none but the embedded one, which can't.
-func (s *Service) writer(ctx context.Context) (m Model, ok bool, err error) {
+func (s *Service) writer(ctx context.Context) (m *llm.Model, ok bool, err error) {
 	if s.cfg.Models == nil {
-		return Model{}, false, nil
+		return nil, false, nil
 	}
-	m, err = s.cfg.Models(ctx, s.cfg.Judge)
-	return m, err == nil && !m.Quotes, err
+	m, err = s.cfg.Models.Model(ctx, s.cfg.Judge)
+	return m, err == nil && !m.Embedded, err
 }
 
 // Correction asks for a corrected text.
@@ -73,7 +73,7 @@ type Edit struct {
 func (s *Service) Correct(ctx context.Context, c Correction) (Corrected, error) {
 	claim := Claim{Text: c.Text, Sources: c.Sources, Question: c.Question, Any: true}
 	if s.tooLong(claim) {
-		return Corrected{}, fault.InvalidField("body.documents", "%s", ErrTooLong)
+		return Corrected{}, fault.InvalidField("documents", "%s", ErrTooLong)
 	}
 	var edits []Edit
 	var err error
@@ -83,7 +83,7 @@ func (s *Service) Correct(ctx context.Context, c Correction) (Corrected, error) 
 	case ByModel:
 		edits, err = s.rewritten(ctx, c, claim)
 	default:
-		err = fault.InvalidField("body.model_name", "%q is not the name of a hallucination corrector", c.Corrector)
+		err = fault.InvalidField("model_name", "%q is not the name of a hallucination corrector", c.Corrector)
 	}
 	if err != nil {
 		return Corrected{}, err
@@ -96,7 +96,7 @@ func (s *Service) rewritten(ctx context.Context, c Correction, claim Claim) ([]E
 	m, writes, err := s.writer(ctx)
 	switch {
 	case err != nil:
-		return nil, llm.Named(err, "body.model_name")
+		return nil, llm.Named(err, "model_name")
 	case !writes:
 		return s.mend(ctx, claim)
 	}

@@ -23,11 +23,11 @@ func (s *Service) judge(ctx context.Context, c Claim) (Score, error) {
 	if s.cfg.Models == nil {
 		return Score{}, errors.New("there are no language models")
 	}
-	m, err := s.cfg.Models(ctx, s.cfg.Judge)
+	m, err := s.cfg.Models.Model(ctx, s.cfg.Judge)
 	if err != nil {
 		return Score{}, err
 	}
-	if m.Quotes {
+	if m.Embedded {
 		return Score{}, fmt.Errorf("the language model %q quotes and can't judge", m.Name)
 	}
 	a, err := llm.Complete(ctx, m, llm.Request{

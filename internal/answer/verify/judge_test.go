@@ -28,10 +28,16 @@ func (a answers) Stream(_ context.Context, r llm.Request, emit func(llm.Event) e
 	return llm.Answer{Text: a.text, Reason: llm.Stop}, emit(llm.Event{Text: a.text})
 }
 
-func with(a answers, quotes bool) verify.Models {
-	return func(context.Context, string) (verify.Model, error) {
-		return verify.Model{Provider: a, Name: "judge", Quotes: quotes}, nil
-	}
+// one is a single model that every name stands for, or why it can't be used.
+type one struct {
+	model *llm.Model
+	err   error
+}
+
+func (o one) Model(context.Context, string) (*llm.Model, error) { return o.model, o.err }
+
+func with(a answers, embedded bool) llm.Models {
+	return one{model: &llm.Model{Provider: a, Name: "judge", Embedded: embedded}}
 }
 
 // Proves that the judge's score counts within its bounds, and that the embedded means answer when it gives none.
@@ -40,7 +46,7 @@ func TestJudge(t *testing.T) {
 	text := "The relief valve opens at 3 bar and closes again at 2.5 bar."
 	own := score(t, service(t, verify.Config{}), text, valve...)
 	for name, test := range map[string]struct {
-		models verify.Models
+		models llm.Models
 		want   float64
 		by     string
 	}{
@@ -53,9 +59,7 @@ func TestJudge(t *testing.T) {
 		"failing":          {with(answers{err: &llm.Error{Failure: llm.TimedOut}}, false), own, ""},
 		"the embedded one": {with(answers{text: `{"score":0.1}`}, true), own, ""},
 		"no models":        {nil, own, ""},
-		"unknown": {func(context.Context, string) (verify.Model, error) {
-			return verify.Model{}, errors.New("no such model")
-		}, own, ""},
+		"unknown":          {one{err: errors.New("no such model")}, own, ""},
 	} {
 		s := service(t, verify.Config{Models: test.models, Judge: "judge"})
 		got, err := s.Score(t.Context(), verify.Claim{Text: text, Sources: valve, Language: "eng"})
@@ -132,27 +136,5 @@ func TestCorrectByModel(t *testing.T) {
 		if _, err := s.Correct(t.Context(), verify.Correction{Text: text, Sources: valve, Corrector: verify.ByModel}); !fault.Is(err, test.want) {
 			t.Errorf("%s: error is %v, want kind %v", name, err, test.want)
 		}
-	}
-}
-
-// reads is an entailment model that knows one sentence.
-type reads struct{ sentence string }
-
-func (r reads) Entails(_ context.Context, pairs [][2]string) ([]float64, error) {
-	out := make([]float64, len(pairs))
-	for i, p := range pairs {
-		if p[0] == r.sentence {
-			out[i] = 0.8
-		}
-	}
-	return out, nil
-}
-
-// Proves that an entailment model scores each sentence by the best of the sentences near to it.
-func TestEntailer(t *testing.T) {
-	t.Parallel()
-	s := service(t, verify.Config{Entails: reads{"The housing does not contain lead."}})
-	if got := score(t, s, "No lead is in the housing.", valve...); got != 0.8 {
-		t.Errorf("score is %.3f, want that of the model", got)
 	}
 }

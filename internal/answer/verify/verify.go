@@ -42,28 +42,10 @@ type Score struct {
 	By    string  // the language model that judged; "" for the embedded means
 }
 
-// Model is a language model that may judge and correct.
-type Model struct {
-	llm.Provider
-	Name   string
-	Quotes bool // it is the embedded one, which writes nothing of its own and so can do neither
-}
-
-// Models gives the language model with a name, the default for "".
-type Models func(ctx context.Context, name string) (Model, error)
-
-// Entailer is the place of a model that reads two texts and says whether the second follows from the first: a
-// cross-encoder from a folder. No implementation exists yet (setting consistency_model).
-type Entailer interface {
-	// Entails gives, for each pair of premise and hypothesis, the probability that the one supports the other.
-	Entails(ctx context.Context, pairs [][2]string) ([]float64, error)
-}
-
 // Config is what a Service needs.
 type Config struct {
 	Encoder embed.Encoder // an embed.Reader sees words; with any other the score rests on sentences alone
-	Models  Models        // nil when there are none
-	Entails Entailer      // scores the sentences in the place of the fitted weights; nil for those
+	Models  llm.Models    // that may judge and correct; nil when there are none. The embedded one can do neither
 	Judge   string        // the language model that scores, "" for the embedded means
 	Log     *slog.Logger
 }
@@ -102,30 +84,7 @@ func (s *Service) Score(ctx context.Context, c Claim) (Score, error) {
 	if err != nil {
 		return Score{}, fmt.Errorf("score consistency: %w", err)
 	}
-	if s.cfg.Entails != nil {
-		return s.entailed(ctx, found)
-	}
 	return Score{Value: total(found)}, nil
-}
-
-// entailed is the score of a text by the model that reads pairs: each sentence against those nearest to it.
-func (s *Service) entailed(ctx context.Context, found []finding) (Score, error) {
-	scores, words := make([]float64, len(found)), make([]int, len(found))
-	for i, f := range found {
-		words[i] = len(f.words)
-		pairs := make([][2]string, len(f.near))
-		for j, n := range f.near {
-			pairs[j] = [2]string{n.text, f.text}
-		}
-		got, err := s.cfg.Entails.Entails(ctx, pairs)
-		if err != nil {
-			return Score{}, fmt.Errorf("score consistency: %w", err)
-		}
-		for _, p := range got {
-			scores[i] = max(scores[i], p)
-		}
-	}
-	return Score{Value: Shipped.Text(scores, words)}, nil
 }
 
 // tooLong counts by the encoder's tokens where it tells them, else by a rule of thumb. It stops early for texts that

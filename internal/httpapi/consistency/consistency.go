@@ -85,7 +85,7 @@ func (a *Area) correct(w http.ResponseWriter, r *http.Request, c *httpapi.Call) 
 	}
 	got, err := a.verify.Correct(r.Context(), ask)
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	out := api.HallucinationCorrectionResponse{CorrectedText: got.Text, Model: &got.By, Corrections: make([]api.CorrectionItem, len(got.Edits))}
 	for i, e := range got.Edits {

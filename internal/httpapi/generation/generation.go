@@ -7,6 +7,7 @@ import (
 
 	"quarry/internal/answer/generate"
 	"quarry/internal/api"
+	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
 	"quarry/internal/page"
@@ -35,7 +36,7 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	}
 	made, err := a.presets.Create(r.Context(), p)
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	c.Named = map[string]string{"generation_preset_id": string(made.ID)}
 	return httpapi.WriteJSON(w, http.StatusCreated, wirePreset(made))
@@ -49,7 +50,7 @@ func (a *Area) replace(w http.ResponseWriter, r *http.Request, c *httpapi.Call) 
 	p.ID = named(c)
 	made, err := a.presets.Replace(r.Context(), p)
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	return httpapi.WriteJSON(w, http.StatusOK, wirePreset(made))
 }

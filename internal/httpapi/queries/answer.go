@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quarry/internal/answer/generate"
+	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/llm"
 	"quarry/internal/query/retrieve"
@@ -19,6 +20,7 @@ type work struct {
 	query   retrieve.Query
 	asked   *request
 	plan    *generate.Plan // nil without generation
+	names   fault.Names    // of fields of the generation, as the body has them
 	started time.Time
 
 	found     retrieve.Answer
@@ -34,7 +36,7 @@ func (k *work) find(ctx context.Context) (err error) {
 		return err
 	}
 	if k.draft, err = k.plan.Draft(passages(k.found.Results)); err != nil {
-		return err
+		return fault.Under(err, "body.generation", k.names)
 	}
 	if k.plan.Remote() {
 		return k.call.Await(ctx)

@@ -52,11 +52,9 @@ func (waiting) Find(context.Context, string) (generate.Preset, error) {
 	return generate.Preset{Template: "$vectaraQuery"}, nil
 }
 
-func (m waiting) Model(context.Context, string) (generate.Model, error) { return m, nil }
-func (waiting) Admit(context.Context) error                             { return nil }
-func (waiting) Context() int                                            { return 10_000 }
-func (waiting) Name() string                                            { return "waiting" }
-func (m waiting) Embedded() bool                                        { return m.embedded }
+func (m waiting) Model(context.Context, string) (*llm.Model, error) {
+	return &llm.Model{Provider: m, Name: "waiting", Embedded: m.embedded, Can: llm.Abilities{Context: 10_000}}, nil
+}
 
 func (m waiting) Stream(ctx context.Context, _ llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
 	if err := emit(llm.Event{Text: "Every [1] "}); err != nil {

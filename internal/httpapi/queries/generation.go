@@ -5,6 +5,7 @@ import (
 
 	"quarry/internal/answer/generate"
 	"quarry/internal/answer/generate/cite"
+	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/llm"
 	"quarry/internal/query/retrieve"
@@ -64,33 +65,31 @@ func (p *parameters) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// generationOf reads the generation that a body asks for; nil when it asks for none.
-func generationOf(b *body) (*generate.Request, error) {
+// generationOf reads the generation that a body asks for, nil when it asks for none, and how the body names the fields
+// of it that have older names.
+func generationOf(b *body) (*generate.Request, fault.Names, error) {
 	if len(b.Generation) == 0 || string(b.Generation) == "null" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	var g generation
 	if err := httpapi.Decode(b.Generation, &g); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if g.Enabled != nil && !*g.Enabled {
-		return nil, nil
+		return nil, nil, nil
 	}
 	out := &generate.Request{
 		Question: b.Query, Preset: g.PromptName, Template: g.Template, MaxResults: g.MaxResults,
 		Characters: g.Characters, Language: g.Language, Score: g.Score == nil || *g.Score,
-		Fields: generate.Fields{
-			Preset: "body.generation.generation_preset_name", Template: "body.generation.prompt_template",
-			LLM: "body.generation.model_parameters.llm_name", MaxResults: "body.generation.max_used_search_results",
-		},
 	}
+	names := fault.Names{}
 	if g.Preset != nil {
 		out.Preset = *g.Preset
 	} else if g.PromptName != "" {
-		out.Fields.Preset = "body.generation.prompt_name"
+		names["generation_preset_name"] = "prompt_name"
 	}
 	if out.Template == "" && g.PromptText != "" {
-		out.Template, out.Fields.Template = g.PromptText, "body.generation.prompt_text"
+		out.Template, names["prompt_template"] = g.PromptText, "prompt_text"
 	}
 	if p := g.Parameters; p != nil {
 		out.LLM, out.Parameters = p.llm, p.Parameters
@@ -98,7 +97,7 @@ func generationOf(b *body) (*generate.Request, error) {
 	if c := or(g.Citations, g.Options); c != nil {
 		out.Citations = cite.Options{Style: cite.Style(c.Style), URL: c.URL, Text: c.Text}
 	}
-	return out, nil
+	return out, names, nil
 }
 
 // passages are results as a prompt shows them.

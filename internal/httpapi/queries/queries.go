@@ -95,7 +95,7 @@ func (a *Area) post(w http.ResponseWriter, r *http.Request, c *httpapi.Call, key
 	if err := allowed(c, q); err != nil {
 		return err
 	}
-	wanted, err := generationOf(b)
+	wanted, names, err := generationOf(b)
 	if err != nil {
 		return err
 	}
@@ -107,10 +107,10 @@ func (a *Area) post(w http.ResponseWriter, r *http.Request, c *httpapi.Call, key
 		q.Save = opt.Some(*b.SaveHistory)
 	}
 	asked.rewriting = b.Rewriting
-	k := &work{area: a, call: c, query: q, asked: asked}
+	k := &work{area: a, call: c, query: q, asked: asked, names: names}
 	if wanted != nil {
 		if k.plan, err = a.answers.Plan(r.Context(), *wanted); err != nil {
-			return err
+			return fault.Under(err, "body.generation", names)
 		}
 	}
 	if b.StreamResponse {
