@@ -13,7 +13,7 @@ var attributeTypes = map[string]bool{
 }
 
 // CheckAttributes refuses a list of attributes that no corpus can have: fault.KindInvalid under
-// body.filter_attributes[i].
+// filter_attributes[i].
 func CheckAttributes(all []Attribute) error {
 	f := fault.Invalid()
 	checkAttributes(f, all)
@@ -31,12 +31,12 @@ const maxDeclared = 1000
 // (contract: Filter attribute).
 func checkAttributes(f *fault.Fault, all []Attribute) {
 	if len(all) > maxDeclared {
-		f.Field("body.filter_attributes", "has %d items; a corpus may declare %d", len(all), maxDeclared)
+		f.Field("filter_attributes", "has %d items; a corpus may declare %d", len(all), maxDeclared)
 		return
 	}
 	seen := map[string]bool{}
 	for i, a := range all {
-		at := func(member string) string { return fmt.Sprintf("body.filter_attributes[%d].%s", i, member) }
+		at := func(member string) string { return fmt.Sprintf("filter_attributes[%d].%s", i, member) }
 		switch {
 		case a.Name == "" || len([]rune(a.Name)) > 64:
 			f.Field(at("name"), "must be 1 to 64 characters")

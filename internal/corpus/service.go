@@ -73,10 +73,10 @@ func (s *Service) Create(ctx context.Context, cmd Create) (Corpus, error) {
 	}
 	shown, fingerprint, ok := s.encoders.Resolve(cmd.EncoderName)
 	if !ok {
-		return Corpus{}, fault.InvalidField("body.encoder_name", "no encoder is named %q", cmd.EncoderName)
+		return Corpus{}, fault.InvalidField("encoder_name", "no encoder is named %q", cmd.EncoderName)
 	}
 	if cmd.EncoderName == "" && cmd.EncoderID != "" && cmd.EncoderID != EncoderID(fingerprint) {
-		return Corpus{}, fault.InvalidField("body.encoder_id", "is not the id of the default encoder; choose others by encoder_name")
+		return Corpus{}, fault.InvalidField("encoder_id", "is not the id of the default encoder; choose others by encoder_name")
 	}
 	c := Corpus{
 		ID: id.NewCorpus(), Key: cmd.Key, Name: cmd.Name.Or(cmd.Key), Enabled: true, SaveHistory: cmd.SaveHistory,
@@ -143,7 +143,7 @@ func (s *Service) Reset(ctx context.Context, key string) error {
 func (c *Create) check() error {
 	f := fault.Invalid()
 	if !keyPattern.MatchString(c.Key) {
-		f.Field("body.key", "must be 1 to 50 letters, digits, underscores or hyphens")
+		f.Field("key", "must be 1 to 50 letters, digits, underscores or hyphens")
 	}
 	checkAttributes(f, c.Attributes)
 	checkDimensions(f, c.Dimensions)
@@ -155,12 +155,12 @@ func (c *Create) check() error {
 
 func checkDimensions(f *fault.Fault, all []Dimension) {
 	if len(all) > maxDeclared {
-		f.Field("body.custom_dimensions", "has %d items; a corpus may declare %d", len(all), maxDeclared)
+		f.Field("custom_dimensions", "has %d items; a corpus may declare %d", len(all), maxDeclared)
 		return
 	}
 	seen := map[string]bool{}
 	for i, d := range all {
-		path := fmt.Sprintf("body.custom_dimensions[%d].name", i)
+		path := fmt.Sprintf("custom_dimensions[%d].name", i)
 		switch {
 		case d.Name == "" || len([]rune(d.Name)) > 64:
 			f.Field(path, "must be 1 to 64 characters")

@@ -37,7 +37,7 @@ func (c *userPasswordCmd) Run(e *command.Env) error {
 		return err
 	}
 	if err := signin.CheckPassword(c.Name, password); err != nil { // before the reset voids the old one
-		return command.Failed(command.ExitUsage, "%s", strings.Replace(err.Error(), "body.password: ", "the password ", 1))
+		return command.Failed(command.ExitUsage, "%s", strings.Replace(err.Error(), "password: ", "the password ", 1))
 	}
 	code, _, err := resetPassword(e.Ctx, cl, c.Name)
 	if err != nil {

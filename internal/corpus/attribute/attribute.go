@@ -110,11 +110,11 @@ func fields(c *corpus.Corpus, schema *filter.Schema, names []string) ([]field, e
 		prefix, rest, ok := strings.Cut(name, ".")
 		level := map[string]filter.Level{"doc": filter.Document, "part": filter.Part}[prefix]
 		if !ok || prefix != "doc" && prefix != "part" || rest == "" {
-			return nil, fault.InvalidField("query.fields", "must list names such as doc.year or part.kind, not %q", name)
+			return nil, fault.InvalidField("fields", "must list names such as doc.year or part.kind, not %q", name)
 		}
 		i, ok := schema.Find(level, rest)
 		if !ok {
-			return nil, fault.InvalidField("query.fields", "%s is no filter attribute of corpus %s", name, c.Key)
+			return nil, fault.InvalidField("fields", "%s is no filter attribute of corpus %s", name, c.Key)
 		}
 		if !seen[i] {
 			seen[i] = true
@@ -124,7 +124,7 @@ func fields(c *corpus.Corpus, schema *filter.Schema, names []string) ([]field, e
 	return out, nil
 }
 
-// Stats gives the statistics as the rows say them now. fault.KindInvalid under query.fields or query.metadata_filter.
+// Stats gives the statistics as the rows say them now. fault.KindInvalid under fields or metadata_filter.
 func (s *Service) Stats(ctx context.Context, q Query) ([]Stat, error) {
 	all, err := s.corpora.Get(ctx, q.Corpus)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *Service) Stats(ctx context.Context, q Query) ([]Stat, error) {
 	chosen, err := filter.Parse(q.Filter, schema, filter.Both)
 	var bad *filter.Error
 	if errors.As(err, &bad) {
-		f := fault.InvalidField("query.metadata_filter", "%s", bad.Detail())
+		f := fault.InvalidField("metadata_filter", "%s", bad.Detail())
 		f.Text = bad.Message()
 		return nil, f
 	}

@@ -179,9 +179,9 @@ func TestStatsRefusals(t *testing.T) {
 	w := newWorld()
 	s := attribute.New(w, w, w, nil)
 	for _, tt := range []struct{ field, filter, path string }{
-		{"year", "", "query.fields"}, {"doc.", "", "query.fields"}, {"", "", "query.fields"}, {"doc.nope", "", "query.fields"},
-		{"part.year", "", "query.fields"}, {"Doc.year", "", "query.fields"}, {"doc.year", "doc.nope = 1", "query.metadata_filter"},
-		{"doc.year", "doc.year = ", "query.metadata_filter"}, {"doc.year", strings.Repeat("(", 9000), "query.metadata_filter"},
+		{"year", "", "fields"}, {"doc.", "", "fields"}, {"", "", "fields"}, {"doc.nope", "", "fields"},
+		{"part.year", "", "fields"}, {"Doc.year", "", "fields"}, {"doc.year", "doc.nope = 1", "metadata_filter"},
+		{"doc.year", "doc.year = ", "metadata_filter"}, {"doc.year", strings.Repeat("(", 9000), "metadata_filter"},
 	} {
 		_, err := s.Stats(t.Context(), attribute.Query{Corpus: "c", Fields: []string{tt.field}, Filter: tt.filter, MaxValues: 1})
 		if f, ok := fault.As(err); !ok || f.Fields[tt.path] == "" {

@@ -89,9 +89,9 @@ func TestReplaceRefusals(t *testing.T) {
 	w := newWorld()
 	s := attribute.New(w, w, w, job.New(job.Config{Store: &jobtest.Memory{}, Log: slog.New(slog.DiscardHandler)}))
 	for path, bad := range map[string]corpus.Attribute{
-		"body.filter_attributes[1].name":  yearInt,
-		"body.filter_attributes[1].type":  {Name: "x", Level: "part", Type: "date"},
-		"body.filter_attributes[1].level": {Name: "x", Level: "page", Type: "text"},
+		"filter_attributes[1].name":  yearInt,
+		"filter_attributes[1].type":  {Name: "x", Level: "part", Type: "date"},
+		"filter_attributes[1].level": {Name: "x", Level: "page", Type: "text"},
 	} {
 		_, err := s.Request(t.Context(), attribute.Replacement{Corpus: "c", Attributes: []corpus.Attribute{yearInt, bad}})
 		if f, ok := fault.As(err); !ok || f.Fields[path] == "" {

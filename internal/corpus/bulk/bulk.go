@@ -135,12 +135,12 @@ func (s *Service) prepare(ctx context.Context, sel Selection) (input, corpus.Cor
 	in := input{Key: c.Key, No: c.No, Epoch: c.Epoch, Began: time.Now().UTC().Truncate(time.Microsecond)}
 	switch {
 	case len(sel.IDs) > MaxIDs:
-		return in, c, fault.InvalidField("query.document_ids", "names %d documents; at most %d are allowed at once", len(sel.IDs), MaxIDs)
+		return in, c, fault.InvalidField("document_ids", "names %d documents; at most %d are allowed at once", len(sel.IDs), MaxIDs)
 	case len(sel.IDs) > 0:
 		in.IDs = distinct(sel.IDs)
 	case sel.Filter == "":
-		return in, c, fault.Invalid().Field("query.document_ids", "give document_ids or metadata_filter, to say which documents are meant").
-			Field("query.metadata_filter", "give document_ids or metadata_filter, to say which documents are meant")
+		return in, c, fault.Invalid().Field("document_ids", "give document_ids or metadata_filter, to say which documents are meant").
+			Field("metadata_filter", "give document_ids or metadata_filter, to say which documents are meant")
 	default:
 		in.Filter = sel.Filter
 		if err := document.CheckSelection(c, sel.Filter); err != nil {

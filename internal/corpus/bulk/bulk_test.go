@@ -263,11 +263,11 @@ func TestRefused(t *testing.T) {
 			sel   bulk.Selection
 			field string
 		}{
-			{bulk.Selection{Corpus: "k"}, "query.metadata_filter"},
-			{bulk.Selection{Corpus: "k"}, "query.document_ids"},
-			{bulk.Selection{Corpus: "k", IDs: many}, "query.document_ids"},
-			{bulk.Selection{Corpus: "k", Filter: "part.p = 'x'"}, "query.metadata_filter"},
-			{bulk.Selection{Corpus: "k", Filter: "doc.n ="}, "query.metadata_filter"},
+			{bulk.Selection{Corpus: "k"}, "metadata_filter"},
+			{bulk.Selection{Corpus: "k"}, "document_ids"},
+			{bulk.Selection{Corpus: "k", IDs: many}, "document_ids"},
+			{bulk.Selection{Corpus: "k", Filter: "part.p = 'x'"}, "metadata_filter"},
+			{bulk.Selection{Corpus: "k", Filter: "doc.n ="}, "metadata_filter"},
 		} {
 			_, err := h.bulk.Delete(h.Context(), c.sel)
 			if f, ok := fault.As(err); !ok || f.Fields[c.field] == "" {
@@ -278,8 +278,8 @@ func TestRefused(t *testing.T) {
 			h.Errorf("%d ids: %v", bulk.MaxIDs, err)
 		}
 		_, err := h.bulk.Update(h.Context(), bulk.Selection{Corpus: "k", Filter: "doc.n = 1"}, json.RawMessage(`{"n":"one"}`), false)
-		if f, ok := fault.As(err); !ok || f.Fields["body.metadata.n"] == "" {
-			h.Errorf("error %v, want a fault of body.metadata.n", err)
+		if f, ok := fault.As(err); !ok || f.Fields["metadata.n"] == "" {
+			h.Errorf("error %v, want a fault of metadata.n", err)
 		}
 		if _, err := h.bulk.Delete(h.Context(), bulk.Selection{Corpus: "none", IDs: []string{"a"}}); !fault.Is(err, fault.KindNotFound) {
 			h.Errorf("error %v, want not found", err)

@@ -26,7 +26,7 @@ type Amendment struct {
 
 // NewAmendment checks metadata that a client sent for documents of c. With merge its members go over those that are
 // there, and null removes a member; otherwise it replaces everything. Nothing and null are {}. A value that does not fit
-// its declared attribute is fault.KindInvalid under body.metadata.<name>.
+// its declared attribute is fault.KindInvalid under metadata.<name>.
 func NewAmendment(c corpus.Corpus, metadata json.RawMessage, merge bool) (Amendment, error) {
 	// What a merge leaves alone is not checked: the client did not send it. A shallow merge takes every value under the
 	// names that it has, so what it sends is all that it can spoil.
@@ -34,7 +34,7 @@ func NewAmendment(c corpus.Corpus, metadata json.RawMessage, merge bool) (Amendm
 	if err != nil {
 		return Amendment{}, err
 	}
-	a := Amendment{given: b.metadata("body.metadata", filter.Document, metadata), merge: merge}
+	a := Amendment{given: b.metadata("metadata", filter.Document, metadata), merge: merge}
 	if len(b.faults.Fields) > 0 {
 		return Amendment{}, b.faults
 	}
@@ -54,7 +54,7 @@ func (a Amendment) Apply(old json.RawMessage) (json.RawMessage, error) {
 	}
 	out := next.encode()
 	if len(out) > maxMetadata {
-		return nil, fault.InvalidField("body.metadata", tooMuchMetadata, len(out), maxMetadata)
+		return nil, fault.InvalidField("metadata", tooMuchMetadata, len(out), maxMetadata)
 	}
 	return out, nil
 }

@@ -67,10 +67,10 @@ func TestAmendmentTypes(t *testing.T) {
 	for given, paths := range map[string][]string{
 		`{"year":2024,"a":{"b":1},"tags":[],"ok":false,"kind":7}`: nil,
 		`{"year":2e3,"a.b":1.5,"ok":null}`:                        nil,
-		`{"year":"2024"}`:                                         {"body.metadata.year"},
-		`{"year":1.5,"a":{"b":"x"},"tags":["a",2],"ok":0}`:        {"body.metadata.a.b", "body.metadata.ok", "body.metadata.tags", "body.metadata.year"},
-		`[1]`: {"body.metadata"},
-		`"x"`: {"body.metadata"},
+		`{"year":"2024"}`:                                         {"metadata.year"},
+		`{"year":1.5,"a":{"b":"x"},"tags":["a",2],"ok":0}`:        {"metadata.a.b", "metadata.ok", "metadata.tags", "metadata.year"},
+		`[1]`: {"metadata"},
+		`"x"`: {"metadata"},
 	} {
 		for _, merge := range []bool{true, false} {
 			_, err := document.NewAmendment(c, json.RawMessage(given), merge)
@@ -101,8 +101,8 @@ func TestAmendmentGrowth(t *testing.T) {
 		t.Errorf("6 MiB over 6 MiB of the same name: %v", err)
 	}
 	_, err = a.Apply(json.RawMessage(`{"a":` + half + `}`))
-	if f, ok := fault.As(err); !ok || f.Kind != fault.KindInvalid || f.Fields["body.metadata"] == "" {
-		t.Errorf("12 MiB: %v, want a refusal of body.metadata", err)
+	if f, ok := fault.As(err); !ok || f.Kind != fault.KindInvalid || f.Fields["metadata"] == "" {
+		t.Errorf("12 MiB: %v, want a refusal of metadata", err)
 	}
 	var many []string
 	for i := range 200_000 {

@@ -56,7 +56,7 @@ func compile(c *corpus.Corpus, text string) (selection, error) {
 	f, err := filter.Parse(text, schema, filter.DocumentOnly)
 	var bad *filter.Error
 	if errors.As(err, &bad) {
-		out := fault.InvalidField("query.metadata_filter", "%s", bad.Detail())
+		out := fault.InvalidField("metadata_filter", "%s", bad.Detail())
 		out.Text = bad.Message()
 		return selection{}, out
 	}

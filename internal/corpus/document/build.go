@@ -40,7 +40,7 @@ func newBuilder(c *corpus.Corpus, id string) (*builder, error) {
 		corpus: c, schema: schema, faults: fault.Invalid(),
 		doc: &Document{ID: id}, tables: map[string]bool{}, images: map[string]bool{},
 	}
-	checkID(b.faults, "body.id", id)
+	checkID(b.faults, "id", id)
 	return b, nil
 }
 

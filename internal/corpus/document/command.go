@@ -13,7 +13,7 @@ import (
 // Draft is a client's document before the part rules: a Structured or a Core.
 type Draft interface {
 	// Build makes the document with its parts, not encoded, for corpus c. Bad input is fault.KindInvalid with the path
-	// of each field at fault, from "body" on.
+	// of each field at fault.
 	Build(c corpus.Corpus) (*Document, error)
 }
 

@@ -17,25 +17,25 @@ func (cmd Core) Build(c corpus.Corpus) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	meta := b.metadata("body.metadata", filter.Document, cmd.Metadata)
+	meta := b.metadata("metadata", filter.Document, cmd.Metadata)
 	b.doc.Metadata = meta.encode()
 	title := titleOf(meta)
 	for i, t := range cmd.Tables {
-		b.takeTable(fmt.Sprintf("body.tables[%d]", i), t)
+		b.takeTable(fmt.Sprintf("tables[%d]", i), t)
 	}
 	described := map[string]string{}
 	for i, m := range cmd.Images {
-		b.takeImage(fmt.Sprintf("body.images[%d]", i), m)
+		b.takeImage(fmt.Sprintf("images[%d]", i), m)
 		described[m.ID] = m.Words()
 	}
 	if len(cmd.Parts) == 0 {
-		b.bad("body.document_parts", "must have at least one part")
+		b.bad("document_parts", "must have at least one part")
 	}
 	for i := range cmd.Parts {
 		if b.stopped() {
 			break
 		}
-		b.corePart(fmt.Sprintf("body.document_parts[%d]", i), &cmd.Parts[i], title, described)
+		b.corePart(fmt.Sprintf("document_parts[%d]", i), &cmd.Parts[i], title, described)
 	}
 	b.doc.Digest = cmd.digest()
 	return b.finish()

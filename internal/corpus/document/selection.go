@@ -16,8 +16,7 @@ type Selection struct {
 	Limit  int       // how many documents one step reads
 }
 
-// CheckSelection refuses a filter that c's documents can't be selected by, with fault.KindInvalid under
-// query.metadata_filter.
+// CheckSelection refuses a filter that c's documents can't be selected by, with fault.KindInvalid under metadata_filter.
 func CheckSelection(c corpus.Corpus, filter string) error {
 	_, err := compile(&c, filter)
 	return err

@@ -82,7 +82,7 @@ func TestListRefusals(t *testing.T) {
 	} {
 		_, _, err := s.List(t.Context(), "c", document.Query{Limit: 10, Filter: filter})
 		f, ok := fault.As(err)
-		if !ok || f.Kind != fault.KindInvalid || !strings.Contains(f.Fields["query.metadata_filter"], want) || !strings.Contains(f.Text, want) {
+		if !ok || f.Kind != fault.KindInvalid || !strings.Contains(f.Fields["metadata_filter"], want) || !strings.Contains(f.Text, want) {
 			t.Errorf("%.30s: %v, want %s", filter, err, want)
 		}
 	}
@@ -133,14 +133,14 @@ func TestAttributeTypes(t *testing.T) {
 	}{
 		{doc(`{"year":2024,"tags":["a"],"a":{"b":1},"kind":7}`), ""},
 		{doc(`{"year":null,"tags":[]}`), ""},
-		{doc(`{"year":"2024"}`), "body.metadata.year"},
-		{doc(`{"year":2024.5}`), "body.metadata.year"},
-		{doc(`{"tags":["a",1]}`), "body.metadata.tags"},
-		{doc(`{"a":{"b":"x"}}`), "body.metadata.a.b"},
+		{doc(`{"year":"2024"}`), "metadata.year"},
+		{doc(`{"year":2024.5}`), "metadata.year"},
+		{doc(`{"tags":["a",1]}`), "metadata.tags"},
+		{doc(`{"a":{"b":"x"}}`), "metadata.a.b"},
 		{document.Structured{ID: "d", Sections: []document.Section{{Title: "T", Sections: []document.Section{{Text: "x", Metadata: json.RawMessage(`{"kind":7}`)}}}}},
-			"body.sections[0].sections[0].metadata.kind"},
+			"sections[0].sections[0].metadata.kind"},
 		{document.Core{ID: "d", Parts: []document.CorePart{{Text: "a"}, {Text: "x", Metadata: json.RawMessage(`{"kind":true}`)}}},
-			"body.document_parts[1].metadata.kind"},
+			"document_parts[1].metadata.kind"},
 		{document.Structured{ID: "d", Extracted: json.RawMessage(`{"year":"MMXX"}`), Sections: []document.Section{section("x")}}, ""},
 	}
 	for _, tt := range tests {

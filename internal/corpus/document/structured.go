@@ -8,6 +8,7 @@ import (
 
 	"quarry/internal/corpus"
 	"quarry/internal/expr/filter"
+	"quarry/internal/fault"
 	"quarry/internal/opt"
 	"quarry/internal/text/chunk"
 )
@@ -39,31 +40,31 @@ func (cmd Structured) Build(c corpus.Corpus) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := b.metadata("body.metadata", filter.Document, cmd.Metadata)
+	own := b.metadata("metadata", filter.Document, cmd.Metadata)
 	found, err := parseObject(cmd.Extracted)
 	if err != nil {
 		return nil, fmt.Errorf("read extracted metadata: %w", err)
 	}
 	b.doc.Metadata = own.over(found).encode()
 	if m := cmd.Chunking.MaxChars; m != 0 && m < MinChunkChars {
-		b.bad("body.chunking_strategy.max_chars_per_chunk", "must be at least %d, not %d", MinChunkChars, m)
+		b.bad("chunking_strategy.max_chars_per_chunk", "must be at least %d, not %d", MinChunkChars, m)
 		return b.finish()
 	}
 	if len(cmd.Sections) == 0 {
-		b.bad("body.sections", "must have at least one section")
+		b.bad("sections", "must have at least one section")
 	}
-	s := &structure{builder: b, chunking: cmd.Chunking, dims: b.dimensions("body.custom_dimensions", cmd.Dimensions)}
+	s := &structure{builder: b, chunking: cmd.Chunking, dims: b.dimensions("custom_dimensions", cmd.Dimensions)}
 	if !blank(cmd.Title) {
 		s.title, b.doc.Title = cmd.Title, cmd.Title
 		if !cmd.TitleInText {
-			s.titlePart(place{path: "body.title"}, cmd.Title)
+			s.titlePart(place{path: "title"}, cmd.Title)
 		}
 	}
 	if !blank(cmd.Description) {
-		s.textParts(place{path: "body.description"}, cmd.Description)
+		s.textParts(place{path: "description"}, cmd.Description)
 	}
 	for i := range cmd.Sections {
-		s.section(place{path: "body"}, i, &cmd.Sections[i])
+		s.section(place{}, i, &cmd.Sections[i])
 	}
 	b.doc.Digest = cmd.digest()
 	return b.finish()
@@ -104,7 +105,7 @@ func (s *structure) section(around place, i int, sec *Section) {
 // enter gives the place of the section that is number i inside around.
 func (s *structure) enter(around place, i int, sec *Section) place {
 	at := place{
-		path:       fmt.Sprintf("%s.sections[%d]", around.path, i),
+		path:       fault.Join(around.path, fmt.Sprintf("sections[%d]", i)),
 		number:     s.sectionNumber(sec.ID),
 		breadcrumb: around.breadcrumb,
 		inForce:    around.inForce,

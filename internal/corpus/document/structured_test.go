@@ -203,39 +203,39 @@ func TestRefusals(t *testing.T) {
 		draft document.Draft
 		path  string
 	}{
-		{"no id", document.Structured{Sections: one}, "body.id"},
-		{"id of 1025 bytes", document.Structured{ID: strings.Repeat("é", 512) + "x", Sections: one}, "body.id"},
-		{"NUL in id", document.Structured{ID: "a\x00b", Sections: one}, "body.id"},
-		{"id not UTF-8", document.Core{ID: "a\xff", Parts: []document.CorePart{{Text: "x"}}}, "body.id"},
-		{"no sections", document.Structured{ID: "d"}, "body.sections"},
-		{"metadata no object", document.Structured{ID: "d", Metadata: json.RawMessage(`[1]`), Sections: one}, "body.metadata"},
+		{"no id", document.Structured{Sections: one}, "id"},
+		{"id of 1025 bytes", document.Structured{ID: strings.Repeat("é", 512) + "x", Sections: one}, "id"},
+		{"NUL in id", document.Structured{ID: "a\x00b", Sections: one}, "id"},
+		{"id not UTF-8", document.Core{ID: "a\xff", Parts: []document.CorePart{{Text: "x"}}}, "id"},
+		{"no sections", document.Structured{ID: "d"}, "sections"},
+		{"metadata no object", document.Structured{ID: "d", Metadata: json.RawMessage(`[1]`), Sections: one}, "metadata"},
 		{"section metadata no object", document.Structured{ID: "d", Sections: []document.Section{{Text: "x", Metadata: json.RawMessage(`"a"`)}}},
-			"body.sections[0].metadata"},
+			"sections[0].metadata"},
 		{"empty inner section", document.Structured{ID: "d", Sections: []document.Section{section("x"),
-			{Title: "T", Sections: []document.Section{{Text: " \n"}}}}}, "body.sections[1].sections[0].text"},
+			{Title: "T", Sections: []document.Section{{Text: " \n"}}}}}, "sections[1].sections[0].text"},
 		{"chunks of 99", document.Structured{ID: "d", Sections: one, Chunking: document.Chunking{MaxChars: 99}},
-			"body.chunking_strategy.max_chars_per_chunk"},
-		{"unknown dimension", document.Structured{ID: "d", Sections: one, Dimensions: map[string]float64{"no": 1}}, "body.custom_dimensions.no"},
+			"chunking_strategy.max_chars_per_chunk"},
+		{"unknown dimension", document.Structured{ID: "d", Sections: one, Dimensions: map[string]float64{"no": 1}}, "custom_dimensions.no"},
 		{"sections too deep", document.Structured{ID: "d", Sections: []document.Section{nest(100, section("x"))}},
-			"body" + strings.Repeat(".sections[0]", 101)},
+			"sections[0]" + strings.Repeat(".sections[0]", 100)},
 		{"table id twice", document.Structured{ID: "d", Sections: []document.Section{{Tables: []document.Table{{ID: "t"}, {ID: "t"}}}}},
-			"body.sections[0].tables[1].id"},
+			"sections[0].tables[1].id"},
 		{"image id twice", document.Structured{ID: "d", Sections: []document.Section{{Images: []document.Image{png, png}}}},
-			"body.sections[0].images[1].id"},
-		{"two values in a cell", table(`{"rows":[[{"int_value":1},{"int_value":1,"text_value":"a"}]]}`), "body.sections[0].tables[0].data.rows[0][1]"},
-		{"colspan 0", table(`{"headers":[[{"colspan":0}]]}`), "body.sections[0].tables[0].data.headers[0][0].colspan"},
-		{"rowspan -1", table(`{"rows":[[{"rowspan":-1}]]}`), "body.sections[0].tables[0].data.rows[0][0].rowspan"},
-		{"table no cells", table(`{"rows":[[1]]}`), "body.sections[0].tables[0].data"},
-		{"core without parts", document.Core{ID: "d"}, "body.document_parts"},
-		{"core text empty", core(document.CorePart{}), "body.document_parts[1].text"},
-		{"core metadata no object", core(document.CorePart{Text: "x", Metadata: json.RawMessage(`3`)}), "body.document_parts[1].metadata"},
-		{"core unknown table", core(document.CorePart{Text: "x", TableID: "t"}), "body.document_parts[1].table_id"},
-		{"core unknown image", core(document.CorePart{Text: "x", ImageID: "t"}), "body.document_parts[1].image_id"},
-		{"core unknown dimension", core(document.CorePart{Text: "x", Dimensions: map[string]float64{"a": 0}}), "body.document_parts[1].custom_dimensions.a"},
-		{"core unknown image mode", core(document.CorePart{Text: "x", ImageMode: "both"}), "body.document_parts[1].image_part_mode"},
-		{"core image mode without image", core(document.CorePart{Text: "x", ImageMode: "image_and_text"}), "body.document_parts[1].image_part_mode"},
+			"sections[0].images[1].id"},
+		{"two values in a cell", table(`{"rows":[[{"int_value":1},{"int_value":1,"text_value":"a"}]]}`), "sections[0].tables[0].data.rows[0][1]"},
+		{"colspan 0", table(`{"headers":[[{"colspan":0}]]}`), "sections[0].tables[0].data.headers[0][0].colspan"},
+		{"rowspan -1", table(`{"rows":[[{"rowspan":-1}]]}`), "sections[0].tables[0].data.rows[0][0].rowspan"},
+		{"table no cells", table(`{"rows":[[1]]}`), "sections[0].tables[0].data"},
+		{"core without parts", document.Core{ID: "d"}, "document_parts"},
+		{"core text empty", core(document.CorePart{}), "document_parts[1].text"},
+		{"core metadata no object", core(document.CorePart{Text: "x", Metadata: json.RawMessage(`3`)}), "document_parts[1].metadata"},
+		{"core unknown table", core(document.CorePart{Text: "x", TableID: "t"}), "document_parts[1].table_id"},
+		{"core unknown image", core(document.CorePart{Text: "x", ImageID: "t"}), "document_parts[1].image_id"},
+		{"core unknown dimension", core(document.CorePart{Text: "x", Dimensions: map[string]float64{"a": 0}}), "document_parts[1].custom_dimensions.a"},
+		{"core unknown image mode", core(document.CorePart{Text: "x", ImageMode: "both"}), "document_parts[1].image_part_mode"},
+		{"core image mode without image", core(document.CorePart{Text: "x", ImageMode: "image_and_text"}), "document_parts[1].image_part_mode"},
 		{"core image without data", document.Core{ID: "d", Images: []document.Image{{ID: "i", MimeType: "a/b"}},
-			Parts: []document.CorePart{{ImageID: "i"}}}, "body.images[0].image_data.data"},
+			Parts: []document.CorePart{{ImageID: "i"}}}, "images[0].image_data.data"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -265,7 +265,7 @@ func TestManyParts(t *testing.T) {
 	}
 	_, err := document.Core{ID: "d", Parts: parts}.Build(corpus.Corpus{})
 	f, ok := fault.As(err)
-	if !ok || !strings.Contains(f.Fields["body.document_parts[150000]"], "150000 parts") {
+	if !ok || !strings.Contains(f.Fields["document_parts[150000]"], "150000 parts") {
 		t.Errorf("150,001 parts: %v", err)
 	}
 	_, err = document.Core{ID: "d", Parts: make([]document.CorePart, 100)}.Build(corpus.Corpus{})
@@ -279,7 +279,7 @@ func TestManyParts(t *testing.T) {
 	}
 	heavy := json.RawMessage(`{"k":"` + strings.Repeat("x", 1<<20) + `"}`)
 	_, err = document.Structured{ID: "d", Sections: []document.Section{{Metadata: heavy, Text: strings.Repeat("It is so. ", 200)}}}.Build(corpus.Corpus{})
-	if f, ok := fault.As(err); !ok || !strings.Contains(f.Fields["body.sections[0]"], "exceed") {
+	if f, ok := fault.As(err); !ok || !strings.Contains(f.Fields["sections[0]"], "exceed") {
 		t.Errorf("200 MB of inherited metadata: %v", err)
 	}
 }

@@ -83,7 +83,7 @@ func (s *Service) open(ctx context.Context, key string) (corpus.Corpus, error) {
 	if err != nil || c.Enabled {
 		return c, err
 	}
-	f := fault.InvalidField("body", "corpus %s is disabled: it takes no documents", key)
+	f := fault.InvalidField("", "corpus %s is disabled: it takes no documents", key)
 	f.Text = fmt.Sprintf("FAILED_PRECONDITION: corpus %s is disabled; enable it to index documents", key)
 	return c, f
 }

@@ -30,9 +30,9 @@ func (u *Upload) read() (document.Draft, error) {
 	case errors.Is(err, extract.ErrUnsupported):
 		return nil, fault.MediaType("%s; %s", err, readable)
 	case errors.Is(err, extract.ErrEmpty):
-		return nil, fault.InvalidField("body.file", "must not be empty")
+		return nil, fault.InvalidField("file", "must not be empty")
 	case errors.Is(err, extract.ErrUnparsable), errors.Is(err, extract.ErrProtected), errors.Is(err, extract.ErrNoText):
-		f := fault.InvalidField("body.file", "%s", err)
+		f := fault.InvalidField("file", "%s", err)
 		f.Text = err.Error()
 		return nil, f
 	case err != nil:
@@ -47,7 +47,7 @@ func (u *Upload) read() (document.Draft, error) {
 		return nil, err
 	}
 	if len(sections) == 0 {
-		return nil, fault.InvalidField("body.file", "holds no text")
+		return nil, fault.InvalidField("file", "holds no text")
 	}
 	return document.Structured{
 		ID: u.ID, Title: tree.Title, TitleInText: len(tree.Sections) > 0 && tree.Sections[0].Title == tree.Title,
@@ -113,14 +113,14 @@ func (u *Upload) place(err error) error {
 	moved := *f
 	moved.Fields = nil
 	for path, reason := range f.Fields {
-		member, _, _ := strings.Cut(strings.TrimPrefix(path, "body."), ".")
+		member, _, _ := strings.Cut(path, ".")
 		switch {
 		case u.Draft != nil && (member != "metadata" || len(u.Metadata) == 0):
-			path = "body.file" + strings.TrimPrefix(path, "body")
-		case path == "body.id":
-			path = "body.filename"
+			path = fault.Join("file", path)
+		case path == "id":
+			path = "filename"
 		case member != "metadata" && member != "chunking_strategy":
-			path = "body.file"
+			path = "file"
 		}
 		moved.Field(path, "%s", reason)
 	}

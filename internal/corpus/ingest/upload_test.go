@@ -117,23 +117,23 @@ func TestUploadRefused(t *testing.T) {
 		field string
 		text  string
 	}{
-		{"empty", upload("a.txt", ""), fault.KindInvalid, "body.file", "must not be empty"},
-		{"white space", upload("a.txt", " \n\n"), fault.KindInvalid, "body.file", "holds no text"},
-		{"binary that calls itself text", upload("a.txt", "\x00\x01\x02binary"), fault.KindInvalid, "body.file", "could not be parsed"},
+		{"empty", upload("a.txt", ""), fault.KindInvalid, "file", "must not be empty"},
+		{"white space", upload("a.txt", " \n\n"), fault.KindInvalid, "file", "holds no text"},
+		{"binary that calls itself text", upload("a.txt", "\x00\x01\x02binary"), fault.KindInvalid, "file", "could not be parsed"},
 		{"PNG that calls itself text", edit(upload("a", "\x89PNG\r\n\x1a\n..."), func(u *ingest.Upload) { u.ContentType = "text/plain" }),
-			fault.KindInvalid, "body.file", "corrupt archive or a malformed document"},
+			fault.KindInvalid, "file", "corrupt archive or a malformed document"},
 		{"slides by name", upload("a.ppt", "x"), fault.KindMediaType, "", "Markdown"},
-		{"PDF that is none", upload("a.pdf", "%PDF-1.7"), fault.KindInvalid, "body.file", "could not be parsed"},
+		{"PDF that is none", upload("a.pdf", "%PDF-1.7"), fault.KindInvalid, "file", "could not be parsed"},
 		{"declared type", edit(upload("a.txt", "text"), func(u *ingest.Upload) { u.ContentType = "image/png" }), fault.KindMediaType, "", "image/png"},
-		{"no id", upload("", "text"), fault.KindInvalid, "body.filename", "must not be empty"},
+		{"no id", upload("", "text"), fault.KindInvalid, "filename", "must not be empty"},
 		{"metadata no object", edit(upload("a.txt", "text"), func(u *ingest.Upload) { u.Metadata = json.RawMessage(`[]`) }),
-			fault.KindInvalid, "body.metadata", "object"},
+			fault.KindInvalid, "metadata", "object"},
 		{"attribute type", edit(upload("a.txt", "text"), func(u *ingest.Upload) { u.Metadata = json.RawMessage(`{"year":"x"}`) }),
-			fault.KindInvalid, "body.metadata.year", "integer"},
+			fault.KindInvalid, "metadata.year", "integer"},
 		{"chunks too small", edit(upload("a.txt", "text"), func(u *ingest.Upload) { u.Chunking.MaxChars = 10 }),
-			fault.KindInvalid, "body.chunking_strategy.max_chars_per_chunk", "at least 100"},
+			fault.KindInvalid, "chunking_strategy.max_chars_per_chunk", "at least 100"},
 		{"JSON document", edit(upload("a.json", "{}"), func(u *ingest.Upload) { u.Draft = document.Structured{ID: "d"} }),
-			fault.KindInvalid, "body.file.sections", "at least one"},
+			fault.KindInvalid, "file.sections", "at least one"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -112,10 +112,10 @@ func (s *Service) Run(ctx context.Context, q Query) (Answer, error) {
 func check(q Query) error {
 	f := fault.Invalid()
 	if n := len(q.Fields); n == 0 || n > MaxFields {
-		f.Field("body.queries", "must name 1 to %d fields", MaxFields)
+		f.Field("queries", "must name 1 to %d fields", MaxFields)
 	}
 	for i, x := range q.Fields {
-		at := fmt.Sprintf("body.queries[%d].", i)
+		at := fmt.Sprintf("queries[%d].", i)
 		if strings.TrimSpace(x.Text) == "" || utf8.RuneCountInString(x.Text) > MaxText {
 			f.Field(at+"query", "must be 1 to %d characters and not blank", MaxText)
 		}
@@ -127,7 +127,7 @@ func check(q Query) error {
 		}
 	}
 	if q.Offset < 0 || q.Offset > MaxOffset {
-		f.Field("body.offset", "must be between 0 and %d", MaxOffset)
+		f.Field("offset", "must be between 0 and %d", MaxOffset)
 	}
 	if len(f.Fields) > 0 {
 		return f
@@ -153,13 +153,13 @@ func newPass(c *corpus.Corpus, q Query) (*pass, error) {
 	}
 	p := &pass{schema: schema, query: fuzzy.Compile(q.Fields), parts: q.Parts, both: q.Parts, keep: q.Offset + q.Limit}
 	if p.query.Words() > MaxWords {
-		return nil, fault.InvalidField("body.queries", "ask for more than %d words in all", MaxWords)
+		return nil, fault.InvalidField("queries", "ask for more than %d words in all", MaxWords)
 	}
 	p.id, _ = schema.Find(filter.Document, "id")
 	p.filter, err = filter.Parse(q.Filter, schema, filter.Both)
 	var bad *filter.Error
 	if errors.As(err, &bad) {
-		out := fault.InvalidField("body.metadata_filter", "%s", bad.Detail())
+		out := fault.InvalidField("metadata_filter", "%s", bad.Detail())
 		out.Text = bad.Message()
 		return nil, out
 	}

@@ -252,21 +252,21 @@ func TestRefused(t *testing.T) {
 		field string // at fault; "" for none
 	}{
 		{"fields", metaquery.Query{Fields: many(metaquery.MaxFields)}, ""},
-		{"no fields", metaquery.Query{}, "body.queries"},
-		{"too many fields", metaquery.Query{Fields: many(metaquery.MaxFields + 1)}, "body.queries"},
+		{"no fields", metaquery.Query{}, "queries"},
+		{"too many fields", metaquery.Query{Fields: many(metaquery.MaxFields + 1)}, "queries"},
 		{"words", metaquery.Query{Fields: words(metaquery.MaxWords)}, ""},
-		{"too many words", metaquery.Query{Fields: words(metaquery.MaxWords + 1)}, "body.queries"},
+		{"too many words", metaquery.Query{Fields: words(metaquery.MaxWords + 1)}, "queries"},
 		{"text", metaquery.Query{Fields: []fuzzy.Field{ask("t", strings.Repeat("é", metaquery.MaxText))}}, ""},
-		{"too long a text", metaquery.Query{Fields: []fuzzy.Field{ask("t", strings.Repeat("é", metaquery.MaxText+1))}}, "body.queries[0].query"},
-		{"blank text", metaquery.Query{Fields: []fuzzy.Field{ask("t", "x"), ask("t", " \t")}}, "body.queries[1].query"},
-		{"no name", metaquery.Query{Fields: []fuzzy.Field{ask("", "x")}}, "body.queries[0].field"},
+		{"too long a text", metaquery.Query{Fields: []fuzzy.Field{ask("t", strings.Repeat("é", metaquery.MaxText+1))}}, "queries[0].query"},
+		{"blank text", metaquery.Query{Fields: []fuzzy.Field{ask("t", "x"), ask("t", " \t")}}, "queries[1].query"},
+		{"no name", metaquery.Query{Fields: []fuzzy.Field{ask("", "x")}}, "queries[0].field"},
 		{"weight", metaquery.Query{Fields: weight(metaquery.MaxWeight)}, ""},
-		{"no weight", metaquery.Query{Fields: weight(0)}, "body.queries[0].weight"},
-		{"negative weight", metaquery.Query{Fields: weight(-1)}, "body.queries[0].weight"},
-		{"too much weight", metaquery.Query{Fields: weight(metaquery.MaxWeight + 1)}, "body.queries[0].weight"},
+		{"no weight", metaquery.Query{Fields: weight(0)}, "queries[0].weight"},
+		{"negative weight", metaquery.Query{Fields: weight(-1)}, "queries[0].weight"},
+		{"too much weight", metaquery.Query{Fields: weight(metaquery.MaxWeight + 1)}, "queries[0].weight"},
 		{"offset", metaquery.Query{Fields: many(1), Offset: metaquery.MaxOffset}, ""},
-		{"too deep", metaquery.Query{Fields: many(1), Offset: metaquery.MaxOffset + 1}, "body.offset"},
-		{"filter", metaquery.Query{Fields: many(1), Filter: "doc.none = 1"}, "body.metadata_filter"},
+		{"too deep", metaquery.Query{Fields: many(1), Offset: metaquery.MaxOffset + 1}, "offset"},
+		{"filter", metaquery.Query{Fields: many(1), Filter: "doc.none = 1"}, "metadata_filter"},
 	} {
 		c.query.Corpus, c.query.Limit = "c", 10
 		_, err := metaquery.New(&memory{}, &memory{}).Run(t.Context(), c.query)

@@ -8,6 +8,7 @@ import (
 	"quarry/internal/api"
 	"quarry/internal/corpus/attribute"
 	"quarry/internal/expr/filter"
+	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 )
 
@@ -32,7 +33,7 @@ func (a *Area) replaceAttributes(w http.ResponseWriter, r *http.Request, c *http
 		Corpus: c.Path["corpus_key"], Attributes: attributeCommands(body.FilterAttributes), By: c.Principal.Name,
 	})
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	return httpapi.WriteJSON(w, http.StatusOK, api.ReplaceFilterAttributesResponse{JobId: string(id)})
 }
@@ -52,7 +53,7 @@ func (a *Area) attributeStats(w http.ResponseWriter, r *http.Request, c *httpapi
 	}
 	found, err := a.attributes.Stats(r.Context(), q)
 	if err != nil {
-		return err
+		return fault.Under(err, "query")
 	}
 	return httpapi.WriteJSON(w, http.StatusOK, wireStats(found))
 }

@@ -56,7 +56,7 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	}
 	made, err := a.corpora.Create(r.Context(), createCommand(&body))
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	c.Named = map[string]string{"corpus_key": made.Key}
 	return httpapi.WriteJSON(w, http.StatusCreated, wireCorpus(&made))

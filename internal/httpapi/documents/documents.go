@@ -56,7 +56,7 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	defer done()
 	d, err := a.ingest.Create(ctx, c.Path["corpus_key"], draft, wait)
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	return httpapi.WriteJSON(w, http.StatusCreated, created(d))
 }
@@ -100,7 +100,7 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 	q.Filter = scope.Filters["metadata_filter"]
 	docs, more, err := a.documents.List(r.Context(), key, q)
 	if err != nil {
-		return err
+		return fault.Under(err, "query")
 	}
 	out := listOut{Documents: make([]documentOut, len(docs))}
 	for i := range docs {
@@ -129,7 +129,7 @@ func (a *Area) amend(merge bool) httpapi.Handler {
 		}
 		d, err := a.documents.Amend(r.Context(), c.Path["corpus_key"], c.Path["document_id"], metadata, merge)
 		if err != nil {
-			return err
+			return fault.Under(err, "body")
 		}
 		return httpapi.WriteJSON(w, http.StatusOK, head(d))
 	}

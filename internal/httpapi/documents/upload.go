@@ -40,7 +40,7 @@ func (a *Area) upload(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	defer done()
 	d, err := a.ingest.Upload(ctx, c.Path["corpus_key"], *file)
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	return httpapi.WriteJSON(w, http.StatusCreated, created(d))
 }
@@ -147,12 +147,12 @@ func (f *form) checkTables() error {
 // name, a chunking strategy inside over the one beside the file, metadata beside the file over the one inside.
 func (f *form) draft(u *ingest.Upload, chunking *wireChunking) (document.Draft, error) {
 	var w wireDocument
-	body, err := httpapi.CheckAs(f.file, "body", "CreateDocumentRequest")
-	if err == nil {
-		err = unmarshal("body", body, &w)
-	}
+	body, err := httpapi.CheckAs(f.file, "body.file", "CreateDocumentRequest")
 	if err != nil {
-		return nil, inFile(err)
+		return nil, err
+	}
+	if err := unmarshal("body.file", body, &w); err != nil {
+		return nil, err
 	}
 	if w.Chunking == nil {
 		w.Chunking = chunking
@@ -163,21 +163,7 @@ func (f *form) draft(u *ingest.Upload, chunking *wireChunking) (document.Draft, 
 		}
 	}
 	d, err := w.draft()
-	return d, inFile(err)
-}
-
-// inFile moves the faults of a document that was sent as a file from "body" to "body.file".
-func inFile(err error) error {
-	f, ok := fault.As(err)
-	if !ok {
-		return err
-	}
-	moved := *f
-	moved.Fields = nil
-	for path, reason := range f.Fields {
-		moved.Field("body.file"+strings.TrimPrefix(path, "body"), "%s", reason)
-	}
-	return &moved
+	return d, fault.Under(err, "body.file")
 }
 
 // supported refuses what can't be read, by the declared type and the name.

@@ -89,7 +89,8 @@ func decodeDraft(body json.RawMessage) (document.Draft, error) {
 	if err := unmarshal("body", body, &w); err != nil {
 		return nil, err
 	}
-	return w.draft()
+	d, err := w.draft()
+	return d, fault.Under(err, "body")
 }
 
 // decodeMetadata reads the body of an update of metadata, as it was sent; absent and null are nil.
@@ -103,6 +104,7 @@ func decodeMetadata(body json.RawMessage) (json.RawMessage, error) {
 	return w.Metadata, nil
 }
 
+// draft returns the command; its faults name members of the document.
 func (w *wireDocument) draft() (document.Draft, error) {
 	f := fault.Invalid()
 	var d document.Draft
@@ -110,11 +112,11 @@ func (w *wireDocument) draft() (document.Draft, error) {
 	case "structured":
 		d = document.Structured{
 			ID: w.ID, Title: w.Title, Description: w.Description, Metadata: w.Metadata, Dimensions: w.Dimensions,
-			Sections: sections(f, "body.sections", w.Sections), Chunking: w.Chunking.strategy(f, "body.chunking_strategy"),
+			Sections: sections(f, "sections", w.Sections), Chunking: w.Chunking.strategy(f, "chunking_strategy"),
 		}
 	case "core":
 		core := document.Core{
-			ID: w.ID, Metadata: w.Metadata, Tables: w.Tables, Images: images(f, "body.images", w.Images),
+			ID: w.ID, Metadata: w.Metadata, Tables: w.Tables, Images: images(f, "images", w.Images),
 			Parts: make([]document.CorePart, len(w.Parts)),
 		}
 		for i, p := range w.Parts {
@@ -125,9 +127,9 @@ func (w *wireDocument) draft() (document.Draft, error) {
 		}
 		d = core
 	case "":
-		f.Field("body.type", "is required: structured or core")
+		f.Field("type", "is required: structured or core")
 	default:
-		f.Field("body.type", "must be structured or core, not %q", w.Type)
+		f.Field("type", "must be structured or core, not %q", w.Type)
 	}
 	if len(f.Fields) > 0 {
 		return nil, f

@@ -38,7 +38,7 @@ func (a *Area) createClient(w http.ResponseWriter, r *http.Request, c *httpapi.C
 		Name: body.Name, Description: or(body.Description, ""), Rights: rights(body.ApiRoles, body.CorpusRoles, body.AgentRoles),
 	})
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	c.Named = map[string]string{"app_client_id": string(made.ID)}
 	out := wireClient(made)
@@ -90,7 +90,7 @@ func (a *Area) updateClient(w http.ResponseWriter, r *http.Request, c *httpapi.C
 	}
 	changed, err := a.accounts.UpdateClient(r.Context(), c.Principal, clientID(c), p)
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	return httpapi.WriteJSON(w, http.StatusOK, wireClient(changed))
 }

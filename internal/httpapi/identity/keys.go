@@ -26,7 +26,7 @@ func (a *Area) createKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 	}
 	made, secret, err := a.accounts.CreateKey(r.Context(), c.Principal, createKeyCommand(&body))
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	c.Named = map[string]string{"api_key_id": string(made.ID)}
 	out := wireKey(made)

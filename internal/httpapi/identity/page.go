@@ -84,7 +84,7 @@ func (a *Area) submitPassword(w http.ResponseWriter, r *http.Request, c *httpapi
 	case fault.KindInvalid:
 		var all []string
 		for _, path := range f.Paths() {
-			all = append(all, "The "+strings.ReplaceAll(strings.TrimPrefix(path, "body."), "_", "-")+" "+f.Fields[path]+".")
+			all = append(all, "The "+strings.ReplaceAll(path, "_", "-")+" "+f.Fields[path]+".")
 		}
 		words = strings.Join(all, " ")
 	case fault.KindUnauthenticated:
@@ -130,17 +130,17 @@ func checkForm(form url.Values) error {
 	}{{"username", 256}, {"one_time_code", 256}, {"password", signin.MaxPassword}} {
 		switch v := form.Get(field.name); {
 		case len(form[field.name]) > 1:
-			bad.Field("body."+field.name, "must come once")
+			bad.Field(field.name, "must come once")
 		case v == "":
-			bad.Field("body."+field.name, "is missing")
+			bad.Field(field.name, "is missing")
 		case !utf8.ValidString(v) || strings.ContainsRune(v, 0):
-			bad.Field("body."+field.name, "must be text")
+			bad.Field(field.name, "must be text")
 		case utf8.RuneCountInString(v) > field.most:
-			bad.Field("body."+field.name, "must have at most %d characters", field.most)
+			bad.Field(field.name, "must have at most %d characters", field.most)
 		}
 	}
 	if again, ok := form["password_again"]; ok && again[0] != form.Get("password") {
-		bad.Field("body.password", "is not the same both times")
+		bad.Field("password", "is not the same both times")
 	}
 	if len(bad.Fields) > 0 {
 		return bad

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"quarry/internal/api"
+	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/identity/authz"
 	"quarry/internal/identity/signin"
@@ -26,7 +27,7 @@ func (a *Area) signIn(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	}
 	t, err := a.signin.SignIn(r.Context(), signin.Attempt{Username: in.Username, Password: in.Password, Address: c.Address})
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	c.Principal = authz.Principal{Kind: authz.User, ID: string(t.User), Name: in.Username, Credential: string(t.User)} // for log and audit
 	return httpapi.WriteJSON(w, http.StatusOK, api.OAuthTokenResponse{AccessToken: t.Secret, TokenType: "Bearer", ExpiresIn: t.Seconds})
@@ -40,7 +41,7 @@ func (a *Area) setPassword(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 	if err := a.signin.SetPassword(r.Context(), signin.Redemption{
 		Username: in.Username, Code: in.OneTimeCode, Password: in.Password, Address: c.Address,
 	}); err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil

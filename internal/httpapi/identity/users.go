@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"quarry/internal/api"
+	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/identity/account"
 	"quarry/internal/identity/authz"
@@ -31,7 +32,7 @@ func (a *Area) createUser(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 		Metadata: member(c.Body, "metadata"), Groups: or(body.Groups, nil), Rights: rights(body.ApiRoles, body.CorpusRoles, body.AgentRoles),
 	})
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	c.Named = map[string]string{"username": made.Username, "user_id": string(made.ID)}
 	out := wireUser(made)
@@ -69,7 +70,7 @@ func (a *Area) updateUser(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 	}
 	u, err := a.accounts.UpdateUser(r.Context(), c.Principal, c.Path["username"], p)
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	return httpapi.WriteJSON(w, http.StatusOK, wireUser(u))
 }

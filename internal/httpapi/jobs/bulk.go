@@ -30,7 +30,7 @@ func (a *Area) bulkDelete(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 	// Whatever becomes of the request, its answer can name the job: so the job is begun without its deadline.
 	begun, err := a.bulk.Delete(context.WithoutCancel(r.Context()), sel)
 	if err != nil {
-		return err
+		return fault.Under(err, "query")
 	}
 	c.Named = map[string]string{"job_id": string(begun.Job)}
 	if waitless(c) {
@@ -57,7 +57,7 @@ func (a *Area) bulkUpdate(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 	}
 	begun, err := a.bulk.Update(context.WithoutCancel(r.Context()), sel, body.Metadata, body.Strategy == "replace")
 	if err != nil {
-		return err
+		return fault.Under(err, "", updateFields)
 	}
 	c.Named = map[string]string{"job_id": string(begun.Job)}
 	if waitless(c) {
@@ -68,6 +68,11 @@ func (a *Area) bulkUpdate(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 		return err
 	}
 	return httpapi.WriteJSON(w, http.StatusOK, wireUpdated(begun, n))
+}
+
+// updateFields are the places of a command that changes metadata: its selection is in the query string.
+var updateFields = fault.Names{
+	"document_ids": "query.document_ids", "metadata_filter": "query.metadata_filter", "metadata": "body.metadata",
 }
 
 // waitless reports whether the client wants the job's id at once, which is the default.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"quarry/internal/corpus/metaquery"
+	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/text/fuzzy"
 )
@@ -33,7 +34,7 @@ func (a *MetadataArea) query(w http.ResponseWriter, r *http.Request, c *httpapi.
 	}
 	found, err := a.run.Run(r.Context(), q)
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	out := metadataAnswer{Documents: make([]scoredDocument, len(found.Hits)), Total: found.Total}
 	for i, h := range found.Hits {

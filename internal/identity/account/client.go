@@ -53,7 +53,7 @@ func (c *Client) Masked() string { return clientPrefix + "****" + c.Tail }
 // Clients keeps application clients. Grants on corpora that are gone are left out. A client that does not exist is
 // fault.KindNotFound "app_client_not_found".
 type Clients interface {
-	// CreateClient writes a client and its grants: a fault of body.corpus_roles[n].corpus_key when a corpus that it is
+	// CreateClient writes a client and its grants: a fault of corpus_roles[n].corpus_key when a corpus that it is
 	// granted does not exist.
 	CreateClient(ctx context.Context, c Client) error
 	// GetClient gives a client with all that is kept of it.
@@ -101,9 +101,9 @@ func (s *Service) CreateClient(ctx context.Context, by authz.Principal, cmd Crea
 	bad := fault.Invalid()
 	switch n := utf8.RuneCountInString(cmd.Name); {
 	case strings.TrimSpace(cmd.Name) == "":
-		bad.Field("body.name", "must not be empty")
+		bad.Field("name", "must not be empty")
 	case n > maxClientName:
-		bad.Field("body.name", "must be at most %d characters long, it has %d", maxClientName, n)
+		bad.Field("name", "must be at most %d characters long, it has %d", maxClientName, n)
 	}
 	checkClientDescription(cmd.Description, bad)
 	checkRights(cmd.Rights, bad)
@@ -127,7 +127,7 @@ func (s *Service) CreateClient(ctx context.Context, by authz.Principal, cmd Crea
 
 func checkClientDescription(text string, bad *fault.Fault) {
 	if n := utf8.RuneCountInString(text); n > maxClientDescription {
-		bad.Field("body.description", "must be at most %d characters long, it has %d", maxClientDescription, n)
+		bad.Field("description", "must be at most %d characters long, it has %d", maxClientDescription, n)
 	}
 }
 

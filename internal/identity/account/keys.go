@@ -31,7 +31,7 @@ const maxKeyName = 255
 // left out. ErrNoHolder says that there is no such key.
 type Keys interface {
 	// CreateKey writes a key and its grants: ErrNoHolder when its owner is gone, a fault of
-	// body.corpus_roles[n].corpus_key when a corpus that it is granted does not exist.
+	// corpus_roles[n].corpus_key when a corpus that it is granted does not exist.
 	CreateKey(ctx context.Context, k Key) error
 	// GetKey gives a key.
 	GetKey(ctx context.Context, key id.APIKey) (Key, error)
@@ -100,20 +100,20 @@ func (c *CreateKey) check() error {
 	bad := fault.Invalid()
 	switch n := utf8.RuneCountInString(c.Name); {
 	case strings.TrimSpace(c.Name) == "":
-		bad.Field("body.name", "must not be empty")
+		bad.Field("name", "must not be empty")
 	case n > maxKeyName:
-		bad.Field("body.name", "must be at most %d characters long, it has %d", maxKeyName, n)
+		bad.Field("name", "must be at most %d characters long, it has %d", maxKeyName, n)
 	}
 	switch {
 	case c.Style == "" && c.Corpora != nil:
-		bad.Field("body.corpus_keys", "goes with api_key_role serving or serving_and_indexing only; use corpus_roles")
+		bad.Field("corpus_keys", "goes with api_key_role serving or serving_and_indexing only; use corpus_roles")
 	case c.Style == StylePersonal && c.Corpora != nil:
-		bad.Field("body.corpus_keys", "must be left out of a personal key, which reaches what its owner reaches")
+		bad.Field("corpus_keys", "must be left out of a personal key, which reaches what its owner reaches")
 	case len(c.Corpora) > authz.MaxGrants:
-		bad.Field("body.corpus_keys", "must have at most %d items, it has %d", authz.MaxGrants, len(c.Corpora))
+		bad.Field("corpus_keys", "must have at most %d items, it has %d", authz.MaxGrants, len(c.Corpora))
 	}
 	if c.Style != "" && !c.Rights.None() {
-		bad.Field("body.api_key_role", "can't be given together with api_roles, corpus_roles or agent_roles; a key has either a style or roles of its own")
+		bad.Field("api_key_role", "can't be given together with api_roles, corpus_roles or agent_roles; a key has either a style or roles of its own")
 	}
 	checkRights(c.Rights, bad)
 	if len(bad.Fields) > 0 {
@@ -176,17 +176,15 @@ func (c *CreateKey) refused(k *Key, err error) error {
 	case c.Style == "":
 		return err
 	}
-	place := make(map[string]int, len(k.Rights.Corpora))
-	for at, g := range k.Rights.Corpora {
-		place[g.Key] = at
+	at := make(map[string]int, len(c.Corpora))
+	for i, key := range slices.Backward(c.Corpora) {
+		at[key] = i
 	}
-	bad := fault.Invalid() // what was granted came as a list of corpora
-	for i, key := range c.Corpora {
-		if reason, ok := f.Fields[fmt.Sprintf("body.corpus_roles[%d].corpus_key", place[key])]; ok {
-			bad.Field(fmt.Sprintf("body.corpus_keys[%d]", i), "%s", reason)
-		}
+	names := make(fault.Names, len(k.Rights.Corpora)) // the roles were derived from a list of corpora
+	for i, g := range k.Rights.Corpora {
+		names[fmt.Sprintf("corpus_roles[%d].corpus_key", i)] = fmt.Sprintf("corpus_keys[%d]", at[g.Key])
 	}
-	return bad
+	return fault.Under(err, "", names)
 }
 
 // GetKey gives a key that the caller may see.

@@ -104,7 +104,7 @@ func TestManyCorpora(t *testing.T) {
 	}{{all, 1}, {all[:200], 100}} {
 		_, _, err := k.CreateKey(t.Context(), k.as(t, "boss"), account.CreateKey{Name: "many", Style: account.StyleServing, Corpora: tc.corpora})
 		f, ok := fault.As(err)
-		if !ok || f.Kind != fault.KindInvalid || len(f.Fields) != tc.fields || tc.fields == 1 && f.Fields["body.corpus_keys"] == "" {
+		if !ok || f.Kind != fault.KindInvalid || len(f.Fields) != tc.fields || tc.fields == 1 && f.Fields["corpus_keys"] == "" {
 			t.Errorf("%d corpora: %.200v, want %d places", len(tc.corpora), err, tc.fields)
 		}
 	}

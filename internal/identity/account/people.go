@@ -52,16 +52,16 @@ func newUser(c CreateUser) (User, error) {
 		Rights: c.Rights, Created: now, Updated: now,
 	}
 	if wrong := emailFault(u.Email); wrong != "" {
-		bad.Field("body.email", "%s", wrong)
+		bad.Field("email", "%s", wrong)
 	}
 	if u.Username == "" {
 		u.Username = u.Email
 	}
 	if wrong := nameFault(u.Username); wrong != "" {
-		bad.Field("body.username", "%s", wrong)
+		bad.Field("username", "%s", wrong)
 	}
 	if utf8.RuneCountInString(u.Username) > maxUsername {
-		bad.Field("body.username", "must be at most %d characters; give one when the e-mail address is longer", maxUsername)
+		bad.Field("username", "must be at most %d characters; give one when the e-mail address is longer", maxUsername)
 	}
 	checkDescription(c.Description, bad)
 	u.Metadata = checkMetadata(c.Metadata, bad)
@@ -75,7 +75,7 @@ func newUser(c CreateUser) (User, error) {
 
 func checkDescription(text string, bad *fault.Fault) {
 	if utf8.RuneCountInString(text) > maxDescription {
-		bad.Field("body.description", "must be at most %d characters", maxDescription)
+		bad.Field("description", "must be at most %d characters", maxDescription)
 	}
 }
 
@@ -87,11 +87,11 @@ func checkMetadata(raw json.RawMessage, bad *fault.Fault) json.RawMessage {
 	}
 	var kept bytes.Buffer
 	if raw[0] != '{' || json.Compact(&kept, raw) != nil {
-		bad.Field("body.metadata", "must be an object")
+		bad.Field("metadata", "must be an object")
 		return nil
 	}
 	if n := plainSize(raw); n > maxMetadata {
-		bad.Field("body.metadata", "is %d bytes as compact JSON and may be at most %d", n, maxMetadata)
+		bad.Field("metadata", "is %d bytes as compact JSON and may be at most %d", n, maxMetadata)
 	}
 	if kept.String() == "{}" {
 		return nil
@@ -119,13 +119,13 @@ func plainSize(raw []byte) int {
 
 func checkGroups(all []string, bad *fault.Fault) []string {
 	if len(all) > maxGroups {
-		bad.Field("body.groups", "must hold at most %d names", maxGroups)
+		bad.Field("groups", "must hold at most %d names", maxGroups)
 		return nil
 	}
 	var out []string
 	seen := map[string]bool{}
 	for i, g := range all {
-		path := fmt.Sprintf("body.groups[%d]", i)
+		path := fmt.Sprintf("groups[%d]", i)
 		g = tidy(g)
 		wrong := nameFault(g)
 		switch {

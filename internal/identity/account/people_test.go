@@ -67,16 +67,16 @@ func TestBadUsers(t *testing.T) {
 		create account.CreateUser
 		fields []string
 	}{
-		{"nothing", account.CreateUser{}, []string{"body.email", "body.username"}},
-		{"long address, no name", account.CreateUser{Email: strings.Repeat("a", 120) + "@example.test"}, []string{"body.username"}},
+		{"nothing", account.CreateUser{}, []string{"email", "username"}},
+		{"long address, no name", account.CreateUser{Email: strings.Repeat("a", 120) + "@example.test"}, []string{"username"}},
 		{"everything", account.CreateUser{
 			Email: "a b@c", Username: "x\u2066", Description: strings.Repeat("é", 256), Metadata: json.RawMessage(`[]`), Groups: []string{"a", "a", ""},
 			Rights: authz.Rights{API: []string{"boss"}, Corpora: []authz.Grant{{Key: "c", Role: "reader"}}, Agents: []authz.Grant{{Key: "g", Role: "agent_user"}}},
 		}, []string{
-			"body.agent_roles[0].agent_key", "body.api_roles[0]", "body.corpus_roles[0].role", "body.description", "body.email",
-			"body.groups[1]", "body.groups[2]", "body.metadata", "body.username",
+			"agent_roles[0].agent_key", "api_roles[0]", "corpus_roles[0].role", "description", "email",
+			"groups[1]", "groups[2]", "metadata", "username",
 		}},
-		{"metadata that breaks off", account.CreateUser{Email: "a@b", Metadata: json.RawMessage(`{"a":`)}, []string{"body.metadata"}},
+		{"metadata that breaks off", account.CreateUser{Email: "a@b", Metadata: json.RawMessage(`{"a":`)}, []string{"metadata"}},
 	} {
 		_, _, err := s.CreateUser(t.Context(), as("owner"), tc.create)
 		f, ok := fault.As(err)
@@ -110,7 +110,7 @@ func TestMetadataSize(t *testing.T) {
 		{"most, of characters that HTML escapes", `{"k":"` + strings.Repeat("<", most-8) + `"}`, true},
 	} {
 		_, err := s.UpdateUser(t.Context(), as("owner"), "ann", account.UserPatch{Metadata: opt.Some(json.RawMessage(tc.raw))})
-		if f, refused := fault.As(err); tc.ok && err != nil || !tc.ok && (!refused || f.Fields["body.metadata"] == "") {
+		if f, refused := fault.As(err); tc.ok && err != nil || !tc.ok && (!refused || f.Fields["metadata"] == "") {
 			t.Errorf("%s: %v, want taken %t", tc.name, err, tc.ok)
 		}
 	}

@@ -30,7 +30,7 @@ type User struct {
 // Users keeps users. Names are looked up by their folded form (see Fold).
 type Users interface {
 	// CreateUser writes a user and its first code, if there is one, in one transaction: the conflict "user_exists" when
-	// name or e-mail address are taken, a fault of body.corpus_roles[n].corpus_key when a corpus that it is granted does
+	// name or e-mail address are taken, a fault of corpus_roles[n].corpus_key when a corpus that it is granted does
 	// not exist.
 	CreateUser(ctx context.Context, u User, first CodeRow) error
 	// UserByName gives the user with all that is kept of it: fault.KindNotFound "user_not_found" when there is none.

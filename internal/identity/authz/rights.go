@@ -38,12 +38,12 @@ func byKey(grants []Grant) map[string][]string {
 	return out
 }
 
-// CheckRights adds to bad the roles that do not exist and those given twice, as places under at: at.api_roles[0],
-// at.corpus_roles[0].role. Whether corpora and agents exist is not its matter.
-func CheckRights(r Rights, at string, bad *fault.Fault) {
+// Check adds the roles that do not exist, and those given twice, to bad: api_roles[0], corpus_roles[0].role. It does
+// not check whether corpora and agents exist.
+func (r Rights) Check(bad *fault.Fault) {
 	seen := map[string]bool{}
 	for i, role := range r.API {
-		path := fmt.Sprintf("%s.api_roles[%d]", at, i)
+		path := fmt.Sprintf("api_roles[%d]", i)
 		if _, ok := apiChain[role]; !ok {
 			bad.Field(path, "must be one of %s, not %q", strings.Join(APIRoles(), ", "), role)
 		}
@@ -52,8 +52,8 @@ func CheckRights(r Rights, at string, bad *fault.Fault) {
 		}
 		seen[role] = true
 	}
-	checkGrants(r.Corpora, at+".corpus_roles", "corpus_key", corpusChain, bad)
-	checkGrants(r.Agents, at+".agent_roles", "agent_key", agentChain, bad)
+	checkGrants(r.Corpora, "corpus_roles", "corpus_key", corpusChain, bad)
+	checkGrants(r.Agents, "agent_roles", "agent_key", agentChain, bad)
 }
 
 // MaxGrants is the most roles on corpora, or on agents, that one holder may have: every request reads them, and their

@@ -118,15 +118,15 @@ func TestCheckRights(t *testing.T) {
 	}{
 		{"nothing", authz.Rights{}, nil},
 		{"every role", authz.Rights{API: authz.APIRoles(), Corpora: []authz.Grant{{"a", "viewer"}, {"a", "editor"}, {"b", "viewer"}}, Agents: []authz.Grant{{"g", "agent_user"}}}, nil},
-		{"old names", authz.Rights{API: []string{"viewer", "corpus_admin", "query_writer"}}, []string{"body.api_roles[1]", "body.api_roles[2]"}},
-		{"twice", authz.Rights{API: []string{"viewer", "viewer"}, Corpora: []authz.Grant{{"a", "viewer"}, {"a", "viewer"}}}, []string{"body.api_roles[1]", "body.corpus_roles[1]"}},
-		{"role of another kind", authz.Rights{API: []string{"editor"}, Corpora: []authz.Grant{{"a", "corpus_viewer"}}, Agents: []authz.Grant{{"g", "viewer"}}}, []string{"body.agent_roles[0].role", "body.api_roles[0]", "body.corpus_roles[0].role"}},
-		{"no key", authz.Rights{Corpora: []authz.Grant{{"", "viewer"}}, Agents: []authz.Grant{{"", "agent_user"}}}, []string{"body.agent_roles[0].agent_key", "body.corpus_roles[0].corpus_key"}},
-		{"too many", authz.Rights{Corpora: make([]authz.Grant, 10_001)}, []string{"body.corpus_roles"}},
-		{"other case", authz.Rights{API: []string{"Owner"}}, []string{"body.api_roles[0]"}},
+		{"old names", authz.Rights{API: []string{"viewer", "corpus_admin", "query_writer"}}, []string{"api_roles[1]", "api_roles[2]"}},
+		{"twice", authz.Rights{API: []string{"viewer", "viewer"}, Corpora: []authz.Grant{{"a", "viewer"}, {"a", "viewer"}}}, []string{"api_roles[1]", "corpus_roles[1]"}},
+		{"role of another kind", authz.Rights{API: []string{"editor"}, Corpora: []authz.Grant{{"a", "corpus_viewer"}}, Agents: []authz.Grant{{"g", "viewer"}}}, []string{"agent_roles[0].role", "api_roles[0]", "corpus_roles[0].role"}},
+		{"no key", authz.Rights{Corpora: []authz.Grant{{"", "viewer"}}, Agents: []authz.Grant{{"", "agent_user"}}}, []string{"agent_roles[0].agent_key", "corpus_roles[0].corpus_key"}},
+		{"too many", authz.Rights{Corpora: make([]authz.Grant, 10_001)}, []string{"corpus_roles"}},
+		{"other case", authz.Rights{API: []string{"Owner"}}, []string{"api_roles[0]"}},
 	} {
 		bad := fault.Invalid()
-		authz.CheckRights(tc.r, "body", bad)
+		tc.r.Check(bad)
 		if got := bad.Paths(); !slices.Equal(got, tc.paths) {
 			t.Errorf("%s: got %q, want %q", tc.name, got, tc.paths)
 		}

@@ -23,11 +23,11 @@ func CheckPassword(username, password string) error {
 	password = canonical(password)
 	switch {
 	case len(password) > MaxPassword:
-		return fault.InvalidField("body.password", "must have at most %d bytes", MaxPassword)
+		return fault.InvalidField("password", "must have at most %d bytes", MaxPassword)
 	case utf8.RuneCountInString(password) < MinPassword:
-		return fault.InvalidField("body.password", "must have at least %d characters", MinPassword)
+		return fault.InvalidField("password", "must have at least %d characters", MinPassword)
 	case account.Fold(password) == account.Fold(username):
-		return fault.InvalidField("body.password", "must not be the username")
+		return fault.InvalidField("password", "must not be the username")
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func refused() error {
 // reason; an attempt too many is a fault.KindLimited.
 func (s *Service) SignIn(ctx context.Context, a Attempt) (Token, error) {
 	if len(a.Password) > MaxPassword {
-		return Token{}, fault.InvalidField("body.password", "must have at most %d bytes", MaxPassword)
+		return Token{}, fault.InvalidField("password", "must have at most %d bytes", MaxPassword)
 	}
 	charged, err := s.throttle.begin(account.Fold(a.Username), a.Address)
 	if err != nil {

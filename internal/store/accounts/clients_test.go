@@ -71,7 +71,7 @@ func testClient(t *testing.T, s stores) {
 	bad := newClient("other")
 	bad.Rights.Corpora = []authz.Grant{{Key: "a", Role: "viewer"}, {Key: "nowhere", Role: "viewer"}}
 	err := s.Accounts.CreateClient(t.Context(), bad)
-	if f, ok := fault.As(err); !ok || f.Fields["body.corpus_roles[1].corpus_key"] == "" {
+	if f, ok := fault.As(err); !ok || f.Fields["corpus_roles[1].corpus_key"] == "" {
 		t.Errorf("a grant on a corpus that does not exist: %v", err)
 	}
 	_, err = s.Accounts.GetClient(t.Context(), bad.ID)
@@ -102,7 +102,7 @@ func testUpdateClient(t *testing.T, s stores) {
 		c.Description, c.Rights.Corpora = "lost", []authz.Grant{{Key: "nowhere", Role: "editor"}}
 		return c, nil
 	})
-	if f, ok := fault.As(err); !ok || f.Fields["body.corpus_roles[0].corpus_key"] == "" {
+	if f, ok := fault.As(err); !ok || f.Fields["corpus_roles[0].corpus_key"] == "" {
 		t.Errorf("a grant on a corpus that does not exist: %v", err)
 	}
 	got, err := s.Accounts.GetClient(t.Context(), want.ID)

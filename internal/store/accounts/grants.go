@@ -12,7 +12,7 @@ import (
 )
 
 // putGrants replaces what holder (the id of a user, key or client) is granted on corpora: a fault of
-// body.corpus_roles[n].corpus_key when one does not exist.
+// corpus_roles[n].corpus_key when one does not exist.
 func putGrants(tx *store.Tx, holder string, grants []authz.Grant) error {
 	if err := dropGrants(tx, holder); err != nil {
 		return err
@@ -23,7 +23,7 @@ func putGrants(tx *store.Tx, holder string, grants []authz.Grant) error {
 		err := tx.QueryRow(`INSERT INTO grants (holder, ord, corpus_no, role) SELECT $1, CAST($2 AS INTEGER), no, $3 FROM corpora WHERE key = $4
 			RETURNING corpus_no`, holder, i, g.Role, g.Key).Scan(&no)
 		if errors.Is(err, sql.ErrNoRows) {
-			bad.Field(fmt.Sprintf("body.corpus_roles[%d].corpus_key", i), "corpus %s does not exist", g.Key)
+			bad.Field(fmt.Sprintf("corpus_roles[%d].corpus_key", i), "corpus %s does not exist", g.Key)
 			continue
 		}
 		if err != nil {

@@ -79,7 +79,7 @@ func testKeyRefused(t *testing.T, s stores) {
 	k := key("k", authz.Rights{Corpora: []authz.Grant{{Key: "there", Role: "viewer"}, {Key: "nowhere", Role: "viewer"}}})
 	err := s.Accounts.CreateKey(t.Context(), k)
 	f, _ := fault.As(err)
-	if f == nil || len(f.Fields) != 1 || f.Fields["body.corpus_roles[1].corpus_key"] == "" {
+	if f == nil || len(f.Fields) != 1 || f.Fields["corpus_roles[1].corpus_key"] == "" {
 		t.Errorf("unknown corpus: %v", err)
 	}
 	personal, _ := storetest.PersonalKey(storetest.User("ghost"))

@@ -52,8 +52,8 @@ func testTakenUser(t *testing.T, s stores) {
 	u := storetest.User("bob")
 	u.Rights.Corpora = []authz.Grant{{Key: "a", Role: "viewer"}, {Key: "none", Role: "viewer"}}
 	err := s.Accounts.CreateUser(t.Context(), u, account.CodeRow{})
-	if f, ok := fault.As(err); !ok || f.Kind != fault.KindInvalid || f.Fields["body.corpus_roles[1].corpus_key"] == "" {
-		t.Errorf("grant on no corpus: %v, want a fault of body.corpus_roles[1].corpus_key", err)
+	if f, ok := fault.As(err); !ok || f.Kind != fault.KindInvalid || f.Fields["corpus_roles[1].corpus_key"] == "" {
+		t.Errorf("grant on no corpus: %v, want a fault of corpus_roles[1].corpus_key", err)
 	}
 	if _, err := s.Accounts.UserByName(t.Context(), "bob"); !fault.Is(err, fault.KindNotFound) {
 		t.Errorf("the user that was refused: %v, want not found", err)
