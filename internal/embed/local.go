@@ -10,14 +10,15 @@ import (
 	"quarry/internal/encode"
 )
 
-// urgentBytes is the length up to which a text that comes alone is taken for a query: about 100 tokens, a few
-// milliseconds of one core.
+// urgentBytes is the length up to which a single text is taken for a query and bypasses the gate: about 100 tokens,
+// a few milliseconds on one core.
 const urgentBytes = 512
 
-// Gate bounds the bulk encoding of all encoders that share it, so that queries find a core within one layer's time.
+// Gate is a semaphore for the bulk work of all encoders that share it. Bulk work yields between layers, so a query
+// waits for a core no longer than one layer takes.
 type Gate chan struct{}
 
-// NewGate admits as many texts at a time as there are cores for this process.
+// NewGate returns a gate that admits as many texts at a time as this process has cores (GOMAXPROCS).
 func NewGate() Gate { return make(Gate, runtime.GOMAXPROCS(0)) }
 
 func (g Gate) enter(ctx context.Context) error {
@@ -38,22 +39,22 @@ type Local struct {
 	gate Gate
 }
 
-// NewLocal names an encoder. Encoders that share a gate share the cores.
+// NewLocal returns e as an Encoder with the given name. Encoders that share a gate share the cores.
 func NewLocal(name string, e *encode.Encoder, g Gate) *Local { return &Local{name, e, g} }
 
-// Name is the name given to NewLocal.
+// Name returns the name given to NewLocal.
 func (l *Local) Name() string { return l.name }
 
-// Dim is the length of a vector.
+// Dim returns the number of dimensions of a vector.
 func (l *Local) Dim() int { return l.enc.Dim() }
 
-// MaxTokens includes the two tokens that frame every text.
+// MaxTokens returns the maximum length of a text, including the two tokens that frame it ([CLS] and [SEP]).
 func (l *Local) MaxTokens() int { return l.enc.MaxTokens() }
 
-// Fingerprint is that of the weights, the tokenizer and the pooling.
+// Fingerprint returns the fingerprint of the weights, the tokenizer and the pooling.
 func (l *Local) Fingerprint() string { return l.enc.Fingerprint() }
 
-// Split cuts at white space where it can.
+// Split implements Splitter. It cuts at white space where it can.
 func (l *Local) Split(text string) (pieces []string, tokens []int) {
 	for _, w := range l.enc.Split(text) {
 		pieces, tokens = append(pieces, w.Text), append(tokens, w.Tokens)
@@ -61,8 +62,8 @@ func (l *Local) Split(text string) (pieces []string, tokens []int) {
 	return pieces, tokens
 }
 
-// Encode runs one short text at once. Anything else is bulk work: it is spread over the cores, a text at a time
-// through the gate, and gives way to other goroutines.
+// Encode encodes a single short text immediately. Anything else is bulk work: it is spread over the cores, passes the
+// gate one text at a time, and yields to other goroutines.
 func (l *Local) Encode(ctx context.Context, _ Kind, texts []string, out [][]float32) error {
 	if len(out) < len(texts) {
 		return fmt.Errorf("encode %d texts: room for %d vectors", len(texts), len(out))
@@ -76,7 +77,7 @@ func (l *Local) Encode(ctx context.Context, _ Kind, texts []string, out [][]floa
 	return l.each(ctx, len(texts), func(i int) error { return l.enc.Encode(texts[i], true, out[i]) })
 }
 
-// States spreads the texts over the cores as Encode does.
+// States implements Reader. It spreads the texts over the cores as Encode does.
 func (l *Local) States(ctx context.Context, texts []string) ([]States, error) {
 	out := make([]States, len(texts))
 	err := l.each(ctx, len(texts), func(i int) (err error) {
@@ -86,7 +87,8 @@ func (l *Local) States(ctx context.Context, texts []string) ([]States, error) {
 	return out, err
 }
 
-// each does n pieces of bulk work.
+// each calls do for 0 to n-1 as bulk work on as many goroutines as the gate admits. It stops at the first error and
+// returns it.
 func (l *Local) each(ctx context.Context, n int, do func(i int) error) error {
 	var (
 		next    atomic.Int64
@@ -101,7 +103,7 @@ func (l *Local) each(ctx context.Context, n int, do func(i int) error) error {
 				if err := l.bulk(ctx, func() error { return do(int(i)) }); err != nil {
 					select {
 					case first <- err:
-					default: // another text failed before
+					default: // another text failed first
 					}
 					cancel()
 					return

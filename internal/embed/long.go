@@ -6,13 +6,12 @@ import (
 	"math"
 )
 
-// EncodeLong is Encode for texts of any length: no part of a text is cut off. A text beyond MaxTokens is cut into
-// windows that fit, each is encoded, and the vector of the text is the mean of theirs, weighted by their numbers of
-// tokens and scaled to length 1. A text that fits has the same vector as with Encode. Texts reach an encoder that is
-// no Splitter as they are.
+// EncodeLong is Encode for texts of any length, without truncation. A text longer than MaxTokens is split into windows;
+// its vector is the mean of their vectors, weighted by their numbers of tokens and scaled to unit length. A text that
+// fits has the same vector as with Encode. If e is not a Splitter, EncodeLong is Encode.
 func EncodeLong(ctx context.Context, e Encoder, kind Kind, texts []string, out [][]float32) error {
 	s, ok := e.(Splitter)
-	if !ok || (len(texts) == 1 && len(texts[0]) < e.MaxTokens()-2) { // a token covers a byte at the least
+	if !ok || (len(texts) == 1 && len(texts[0]) < e.MaxTokens()-2) { // a token covers at least one byte, so it fits
 		return e.Encode(ctx, kind, texts, out)
 	}
 	if len(out) < len(texts) {
@@ -40,13 +39,13 @@ func EncodeLong(ctx context.Context, e Encoder, kind Kind, texts []string, out [
 	return pool(long, out)
 }
 
-// window is the vector of a piece of a text.
+// window is the vector of a piece of a text; text is the index of that text.
 type window struct {
 	text, tokens int
 	vector       []float32
 }
 
-// pool writes the weighted mean of each text's windows, which stand together.
+// pool writes the weighted mean of the windows of each text to out. The windows of a text must be adjacent.
 func pool(windows []window, out [][]float32) error {
 	for i := 0; i < len(windows); {
 		v := out[windows[i].text]
@@ -65,7 +64,8 @@ func pool(windows []window, out [][]float32) error {
 	return nil
 }
 
-// normalize scales v to length 1, or says that it has no direction.
+// normalize scales v to unit length. It reports false, and leaves v as it is, if v is (nearly) zero or not finite and
+// so has no direction.
 func normalize(v []float32) bool {
 	var sum float64
 	for _, x := range v {

@@ -22,7 +22,7 @@ type Registry struct {
 	gate   Gate
 }
 
-// NewRegistry holds the encoder that is inside the binary, under both names of the default.
+// NewRegistry returns a registry that holds the encoder embedded in the binary, under both names of the default.
 func NewRegistry() (*Registry, error) {
 	enc, err := encode.Open(asset.MiniLM())
 	if err != nil {
@@ -32,7 +32,8 @@ func NewRegistry() (*Registry, error) {
 	return r, r.Add(NewLocal(DefaultName, enc, r.gate), NeutralAlias)
 }
 
-// Add registers e under its own name and the aliases. A name that is taken is an error, and nothing is added then.
+// Add registers e under its own name and the aliases. If one of them is empty or taken, it returns an error and
+// registers nothing.
 func (r *Registry) Add(e Encoder, aliases ...string) error {
 	names := append([]string{e.Name()}, aliases...)
 	for _, n := range names {
@@ -46,7 +47,7 @@ func (r *Registry) Add(e Encoder, aliases ...string) error {
 	return nil
 }
 
-// Decorate puts what wrap makes of each encoder in its place, under all its names. It is part of filling the registry.
+// Decorate replaces each encoder by wrap of it, under all its names. Like Add, it must precede any use.
 func (r *Registry) Decorate(wrap func(Encoder) Encoder) {
 	wrapped := map[Encoder]Encoder{}
 	for name, e := range r.byName {
@@ -66,7 +67,7 @@ func (r *Registry) AddFolder(name, dir string) error {
 	return r.Add(NewLocal(name, enc, r.gate))
 }
 
-// Find gives the encoder with this name, "" being the default.
+// Find returns the encoder with this name; "" is the default.
 func (r *Registry) Find(name string) (Encoder, bool) {
 	if name == "" {
 		name = DefaultName
@@ -75,7 +76,7 @@ func (r *Registry) Find(name string) (Encoder, bool) {
 	return e, ok
 }
 
-// Get is Find with fault.KindNotFound for an unknown name.
+// Get is Find with a fault of fault.KindNotFound for an unknown name.
 func (r *Registry) Get(name string) (Encoder, error) {
 	if e, ok := r.Find(name); ok {
 		return e, nil
@@ -83,9 +84,9 @@ func (r *Registry) Get(name string) (Encoder, error) {
 	return nil, fault.NotFound("encoder_not_found", name, "no encoder is named %q", name)
 }
 
-// Resolve gives the name to show and the fingerprint of the encoder with this name: the name as asked for, or the
-// default's own name for "".
-func (r *Registry) Resolve(name string) (shown, fingerprint string, ok bool) {
+// Resolve returns the name to display and the fingerprint of the encoder with this name. The name to display is the
+// one asked for, or the default's own name for "".
+func (r *Registry) Resolve(name string) (display, fingerprint string, ok bool) {
 	e, ok := r.Find(name)
 	if !ok {
 		return "", "", false
@@ -96,7 +97,7 @@ func (r *Registry) Resolve(name string) (shown, fingerprint string, ok bool) {
 	return name, e.Fingerprint(), true
 }
 
-// List gives every encoder once, the default first, the others by name.
+// List returns every encoder once, the default first and the others by name.
 func (r *Registry) List() []Encoder {
 	var out []Encoder
 	for _, n := range r.Names() {
@@ -116,7 +117,7 @@ func (r *Registry) List() []Encoder {
 	return out
 }
 
-// Names lists every name and alias in order.
+// Names returns every name and alias in ascending order.
 func (r *Registry) Names() []string {
 	names := make([]string, 0, len(r.byName))
 	for n := range r.byName {

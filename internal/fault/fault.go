@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Kind says what went wrong in a transport-neutral way. The set is closed.
+// Kind classifies a fault independently of any transport. The set is closed.
 type Kind uint8
 
 // The kinds, with the HTTP status that the HTTP transport gives each.
@@ -39,11 +39,11 @@ type Fault struct {
 	Text       string            // one sentence for the user: what happened and what to do
 	ID         string            // what was not found (KindNotFound)
 	Fields     map[string]string // path within what was given ("corpora[0].key") → reason (KindInvalid); see Under
-	RetryAfter time.Duration     // KindLimited and KindUnavailable; 0 = not said
+	RetryAfter time.Duration     // KindLimited and KindUnavailable; 0 means unknown
 	cause      error
 }
 
-// Error is the text for the user followed by the fields at fault in path order.
+// Error returns the text for the user followed by the fields at fault in path order.
 func (f *Fault) Error() string {
 	if len(f.Fields) == 0 {
 		return f.Text
@@ -55,7 +55,7 @@ func (f *Fault) Error() string {
 	return strings.TrimSpace(f.Text + " (" + strings.Join(parts, "; ") + ")")
 }
 
-// Paths lists the fields at fault in ascending order.
+// Paths returns the paths of the fields at fault in ascending order.
 func (f *Fault) Paths() []string {
 	out := make([]string, 0, len(f.Fields))
 	for k := range f.Fields {
@@ -65,14 +65,15 @@ func (f *Fault) Paths() []string {
 	return out
 }
 
-// Unwrap gives the cause, which is for the log alone.
+// Unwrap returns the cause, which is for the log only.
 func (f *Fault) Unwrap() error { return f.cause }
 
-// maxFields is how many fields one fault names: a list that is wrong in a hundred thousand places would otherwise be
-// answered by megabytes.
+// maxFields bounds how many fields one fault names: a list with a hundred thousand bad elements would otherwise be
+// answered with megabytes of reasons.
 const maxFields = 100
 
-// Field adds a field at fault; the first reason given for a path stays, and beyond a hundred paths no more are taken.
+// Field adds a field at fault and returns f. Only the first reason for a path is kept, and paths beyond maxFields are
+// dropped.
 func (f *Fault) Field(path, format string, args ...any) *Fault {
 	if f.Fields == nil {
 		f.Fields = map[string]string{}
@@ -83,13 +84,13 @@ func (f *Fault) Field(path, format string, args ...any) *Fault {
 	return f
 }
 
-// Because records the cause for the log.
+// Because records err as the cause, for the log, and returns f.
 func (f *Fault) Because(err error) *Fault {
 	f.cause = err
 	return f
 }
 
-// After says when to try again.
+// After sets how long the client should wait before it tries again, and returns f.
 func (f *Fault) After(d time.Duration) *Fault {
 	f.RetryAfter = d
 	return f
@@ -99,77 +100,77 @@ func newFault(k Kind, code, format string, args ...any) *Fault {
 	return &Fault{Kind: k, Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
-// Invalid starts a fault for bad input; add each field with Field.
+// Invalid returns a fault for bad input that names no field yet; add each with Field.
 func Invalid() *Fault { return &Fault{Kind: KindInvalid, Code: "invalid_request"} }
 
-// InvalidField is bad input in one field.
+// InvalidField returns a fault for bad input in one field.
 func InvalidField(path, format string, args ...any) *Fault {
 	return Invalid().Field(path, format, args...)
 }
 
-// Unauthenticated says that no valid credential came with the request.
+// Unauthenticated returns the fault of a request without a valid credential.
 func Unauthenticated(format string, args ...any) *Fault {
 	return newFault(KindUnauthenticated, "unauthorized", format, args...)
 }
 
-// Forbidden says that the caller is known but may not do this.
+// Forbidden returns the fault of a known caller who lacks the right to do this.
 func Forbidden(format string, args ...any) *Fault {
 	return newFault(KindForbidden, "forbidden", format, args...)
 }
 
-// NotFound says that id names nothing.
+// NotFound returns the fault of an id that names nothing.
 func NotFound(code, id, format string, args ...any) *Fault {
 	f := newFault(KindNotFound, code, format, args...)
 	f.ID = id
 	return f
 }
 
-// Conflict says that the state of the resource refuses the change.
+// Conflict returns the fault of a change that the current state of the resource does not allow.
 func Conflict(code, format string, args ...any) *Fault {
 	return newFault(KindConflict, code, format, args...)
 }
 
-// TooLarge says that a body exceeds its limit.
+// TooLarge returns the fault of a body that exceeds its limit.
 func TooLarge(format string, args ...any) *Fault {
 	return newFault(KindTooLarge, "too_large", format, args...)
 }
 
-// MediaType says that the content type is not supported.
+// MediaType returns the fault of an unsupported content type.
 func MediaType(format string, args ...any) *Fault {
 	return newFault(KindMediaType, "unsupported_media_type", format, args...)
 }
 
-// Unprocessable says that the request is well formed and cannot be carried out.
+// Unprocessable returns the fault of a request that is well formed but cannot be carried out.
 func Unprocessable(code, format string, args ...any) *Fault {
 	return newFault(KindUnprocessable, code, format, args...)
 }
 
-// Limited says that a rate or quota is used up.
+// Limited returns the fault of an exhausted rate limit or quota.
 func Limited(code, format string, args ...any) *Fault {
 	return newFault(KindLimited, code, format, args...)
 }
 
-// NotBuilt says that the operation is part of the contract and not built yet.
+// NotBuilt returns the fault of an operation that is in the contract but not built yet.
 func NotBuilt(format string, args ...any) *Fault {
 	return newFault(KindNotBuilt, "not_built", format, args...)
 }
 
-// Upstream says that another service answered wrongly.
+// Upstream returns the fault of another service that failed or answered wrongly.
 func Upstream(format string, args ...any) *Fault {
 	return newFault(KindUpstream, "upstream_error", format, args...)
 }
 
-// Unavailable says that the service cannot do this now, such as on a full disk.
+// Unavailable returns the fault of a service that cannot do this now, for example because its disk is full.
 func Unavailable(code, format string, args ...any) *Fault {
 	return newFault(KindUnavailable, code, format, args...)
 }
 
-// Timeout says that the deadline of the request passed.
+// Timeout returns the fault of a request whose deadline has passed.
 func Timeout(format string, args ...any) *Fault {
 	return newFault(KindTimeout, "timeout", format, args...)
 }
 
-// As gives the *Fault in err's chain, if there is one.
+// As returns the first *Fault in err's chain, if there is one.
 func As(err error) (*Fault, bool) {
 	var f *Fault
 	ok := errors.As(err, &f)

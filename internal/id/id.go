@@ -1,5 +1,6 @@
-// Package id makes identifiers: the contract's prefixes before random characters, and the secrets of API keys.
-// Identifiers that the client chooses (corpus keys, document ids) are plain strings and live with their domain.
+// Package id generates identifiers, which are the contract's prefixes followed by random characters, and the secrets
+// of API keys. Identifiers that the client chooses (corpus keys, document ids) are plain strings and live with their
+// domain.
 package id
 
 import (
@@ -22,31 +23,31 @@ type (
 	Preset    string // gnp_…
 )
 
-// NewCorpus gives a fresh corpus id; the contract's pattern allows digits only.
+// NewCorpus returns a fresh corpus id. The contract's pattern allows digits only.
 func NewCorpus() Corpus { return Corpus("crp_" + Digits(15)) }
 
-// NewUser gives a fresh user id.
+// NewUser returns a fresh user id.
 func NewUser() User { return User("usr_" + Text(20)) }
 
-// NewAPIKey gives a fresh key id (not the secret).
+// NewAPIKey returns a fresh id of an API key (not the key's secret).
 func NewAPIKey() APIKey { return APIKey("aky_" + Text(20)) }
 
-// NewAppClient gives a fresh id for managing an application client (not the one that it signs in with).
+// NewAppClient returns a fresh id for managing an application client (not the client id that it signs in with).
 func NewAppClient() AppClient { return AppClient("app_" + Text(20)) }
 
-// NewLLM gives a fresh id of a registered language model.
+// NewLLM returns a fresh id of a registered language model.
 func NewLLM() LLM { return LLM("llm_" + Text(20)) }
 
-// NewPreset gives a fresh id of a generation preset.
+// NewPreset returns a fresh id of a generation preset.
 func NewPreset() Preset { return Preset("gnp_" + Text(20)) }
 
-// NewJob gives a fresh job id.
+// NewJob returns a fresh job id.
 func NewJob() Job { return Job("job_" + Text(20)) }
 
-// NewQuery gives a fresh id of a record of the query history.
+// NewQuery returns a fresh id of a record of the query history.
 func NewQuery() Query { return Query("qry_" + Text(20)) }
 
-// NewRequest gives a request id: 32 lower-case hex digits.
+// NewRequest returns a fresh request id: 128 random bits as 32 lower-case hex digits.
 func NewRequest() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails since Go 1.24
@@ -55,10 +56,10 @@ func NewRequest() string {
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// Text gives n random letters and digits (5.95 bits each).
+// Text returns n random ASCII letters and digits, log2(62) ≈ 5.95 bits of entropy each.
 func Text(n int) string { return random(n, alphabet) }
 
-// Digits gives n random decimal digits, the first not zero.
+// Digits returns n random decimal digits, the first of which is not zero.
 func Digits(n int) string { return random(1, alphabet[1:10]) + random(n-1, alphabet[:10]) }
 
 func random(n int, from string) string {

@@ -1,5 +1,5 @@
-// Package opt tells apart a member that was left out, one that was null and one that has a value: what PATCH
-// bodies mean by omission. It is for command structs of the domain, not for wire types.
+// Package opt provides a field that distinguishes a JSON member that was left out from one that was null and from one
+// with a value, as the semantics of PATCH require. It is for command structs of the domain, not for wire types.
 package opt
 
 // Field is absent (its zero value), null, or a value. It is comparable where T is.
@@ -8,16 +8,16 @@ type Field[T any] struct {
 	state uint8 // 0 absent, 1 null, 2 value
 }
 
-// Some is a field with a value.
+// Some returns a field with the value v.
 func Some[T any](v T) Field[T] { return Field[T]{value: v, state: 2} }
 
-// Null is a field that was sent as null.
+// Null returns a field that was sent as null.
 func Null[T any]() Field[T] { return Field[T]{state: 1} }
 
-// Get gives the value; ok is false when the field is absent or null.
+// Get returns the value; ok is false when the field is absent or null.
 func (f Field[T]) Get() (v T, ok bool) { return f.value, f.state == 2 }
 
-// Or gives the value, or d when the field is absent or null.
+// Or returns the value, or d when the field is absent or null.
 func (f Field[T]) Or(d T) T {
 	if f.state == 2 {
 		return f.value

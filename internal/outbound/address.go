@@ -2,13 +2,14 @@ package outbound
 
 import "net/netip"
 
-// metadataNames are the names under which clouds serve credentials to their machines. Their addresses are refused as well; the
-// names are for networks that map them to others.
+// metadataNames are the host names under which clouds serve credentials to their machines. Their usual addresses are
+// refused anyway; the names matter on networks that map them to other addresses.
 var metadataNames = map[string]bool{
 	"metadata": true, "metadata.google.internal": true, "metadata.goog": true, "metadata.azure.internal": true, "metadata.azure.com": true,
 	"metadata.tencentyun.com": true, "instance-data": true, "instance-data.ec2.internal": true,
 }
 
+// network is a range of addresses and what it is, for error messages.
 type network struct {
 	prefix netip.Prefix
 	what   string
@@ -28,8 +29,9 @@ func join(all ...[]network) (out []network) {
 	return out
 }
 
-// neverCalled has no setting: nothing that a product should reach lives there.
-var neverCalled = join(
+// forbidden are the ranges that no setting allows: metadata services and the special-purpose ranges of IANA's registries
+// (RFC 6890) in which no service that a product should reach can be.
+var forbidden = join(
 	networks("a metadata service of a cloud", "169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", "100.100.100.200/32",
 		"168.63.129.16/32", "192.0.0.192/32", "fd00:ec2::/32", "fd20:ce::254/128"),
 	networks("a link-local address", "169.254.0.0/16", "fe80::/10"),
@@ -41,23 +43,24 @@ var neverCalled = join(
 	networks("an address of a tunnel", "2001::/32"),
 )
 
-// privateOnes are allowed by a setting: this machine and the network around it.
-var privateOnes = networks("private", "127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "100.64.0.0/10", "198.18.0.0/15")
+// privateNetworks are the ranges that a setting allows: this machine and the networks around it.
+var privateNetworks = networks("private", "127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "100.64.0.0/10", "198.18.0.0/15")
 
-// embedding are the prefixes whose addresses stand for one of IPv4, and the byte where that begins.
+// embedding are the IPv6 prefixes whose addresses contain an IPv4 address, and the byte at which that begins.
 var embedding = []struct {
 	prefix netip.Prefix
 	at     int
 }{
-	{netip.MustParsePrefix("64:ff9b::/96"), 12},   // NAT64 (RFC 6052)
-	{netip.MustParsePrefix("64:ff9b:1::/48"), 12}, // NAT64 of one's own (RFC 8215), with the usual length of 96
-	{netip.MustParsePrefix("2002::/16"), 2},       // 6to4
-	{netip.MustParsePrefix("::/96"), 12},          // IPv4-compatible, long gone
-	{netip.MustParsePrefix("::ffff:0:0:0/96"), 12},
+	{netip.MustParsePrefix("64:ff9b::/96"), 12},    // NAT64 (RFC 6052)
+	{netip.MustParsePrefix("64:ff9b:1::/48"), 12},  // local-use NAT64 (RFC 8215), with the usual length of 96
+	{netip.MustParsePrefix("2002::/16"), 2},        // 6to4 (RFC 3056)
+	{netip.MustParsePrefix("::/96"), 12},           // IPv4-compatible, deprecated (RFC 4291, section 2.5.5.1)
+	{netip.MustParsePrefix("::ffff:0:0:0/96"), 12}, // IPv4-translated (RFC 2765)
 }
 
-// seen gives the addresses that a stands for: itself, without zone and mapping, and one of IPv4 within it.
-func seen(a netip.Addr) []netip.Addr {
+// destinations returns the addresses that a packet to a may reach: a itself, without zone and IPv4 mapping, and the IPv4
+// address embedded in it.
+func destinations(a netip.Addr) []netip.Addr {
 	a = a.WithZone("").Unmap()
 	out := []netip.Addr{a}
 	if a.Is4() || a == netip.IPv6Unspecified() || a == netip.IPv6Loopback() {
@@ -72,13 +75,13 @@ func seen(a netip.Addr) []netip.Addr {
 	return out
 }
 
-// never gives what an address is that is never called, "" for all others.
-func never(a netip.Addr) string {
+// forbiddenReason returns what a is if it must never be called, else "".
+func forbiddenReason(a netip.Addr) string {
 	if !a.IsValid() {
 		return "no address"
 	}
-	for _, s := range seen(a) {
-		for _, n := range neverCalled {
+	for _, s := range destinations(a) {
+		for _, n := range forbidden {
 			if n.prefix.Contains(s) {
 				return n.what
 			}
@@ -87,9 +90,9 @@ func never(a netip.Addr) string {
 	return ""
 }
 
-func private(a netip.Addr) bool {
-	for _, s := range seen(a) {
-		for _, n := range privateOnes {
+func isPrivate(a netip.Addr) bool {
+	for _, s := range destinations(a) {
+		for _, n := range privateNetworks {
 			if n.prefix.Contains(s) {
 				return true
 			}

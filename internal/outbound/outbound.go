@@ -1,7 +1,7 @@
-// Package outbound is the one guard of outgoing calls: an http.Client that judges every address after its name was looked up, at
-// the moment of the connection, and again at every redirect, so that no address which a user or a provider names leads to
-// what only this machine may reach. Package app makes the clients and gives them to every adapter that calls out:
-// models, encoders, connectors, tools. It knows nothing of what is called.
+// Package outbound protects outgoing HTTP calls against server-side request forgery: its http.Client checks every
+// address after name resolution, when the connection is made, and again at every redirect, so that no URL from a user or
+// a provider leads to what only this machine may reach. Package app creates the clients and passes them to every adapter
+// that calls out: models, encoders, connectors, tools.
 package outbound
 
 import (
@@ -18,36 +18,36 @@ import (
 	"time"
 )
 
-// Config says what a client may do.
+// Config is what a client may do.
 type Config struct {
-	// AllowPrivate allows private, loopback and carrier-shared addresses. What is never called stays refused.
+	// AllowPrivate allows private, loopback and carrier-shared addresses. Forbidden ranges stay refused.
 	AllowPrivate bool
-	// MaxBody bounds every answer, in bytes; 0 leaves that to the caller. Beyond it reading is an error.
+	// MaxBody bounds the body of every response, in bytes; reading beyond it fails with ErrTooLarge. 0 means no bound.
 	MaxBody int64
 
-	// Resolver looks names up; nil is that of the system. Tests have their own.
+	// Resolver looks names up; nil is the system's. Tests set their own.
 	Resolver *net.Resolver
-	// Transport changes the transport before its first use, for certificates that tests trust.
+	// Transport changes the transport before its first use. Tests use it to trust their certificates.
 	Transport func(*http.Transport)
 }
 
-// Refused is a call that the guard did not let out.
+// Refused is the error of a call that the guard did not allow.
 type Refused struct {
 	Reason  string // for people
 	address bool
 }
 
-// Error tells the reason.
+// Error returns the reason.
 func (r *Refused) Error() string { return r.Reason }
 
-// Blocked reports whether the address was the reason, rather than the way a redirect leads there.
+// Blocked reports whether the address itself is the reason, rather than the form of a redirect.
 func (r *Refused) Blocked() bool { return r.address }
 
 func refuse(format string, args ...any) *Refused {
 	return &Refused{Reason: fmt.Sprintf(format, args...), address: true}
 }
 
-// Times and sizes of connections. How long an answer may take is the caller's to bound.
+// Limits of connections. Callers bound the duration of a whole call themselves.
 const (
 	dialTime   = 10 * time.Second
 	tlsTime    = 10 * time.Second
@@ -56,8 +56,8 @@ const (
 	perHost    = 64 // idle connections kept
 )
 
-// New gives a client under guard. It is safe for concurrent use; make few and share them, since connections are kept per
-// client. Proxies of the environment are not used: a proxy looks names up itself, out of the guard's sight.
+// New returns a guarded client. Share clients, since each keeps its own idle connections. Proxies of the environment are
+// ignored: a proxy resolves names itself, where the guard cannot check the address.
 func New(c Config) *http.Client {
 	dialer := &net.Dialer{Timeout: dialTime, Resolver: c.Resolver, ControlContext: c.control}
 	t := &http.Transport{
@@ -70,38 +70,39 @@ func New(c Config) *http.Client {
 	return &http.Client{Transport: &guard{c, t}, CheckRedirect: redirect}
 }
 
-// control judges the address of a connection about to be made: the last moment before it, so that no second answer to the
-// same name can differ from what was judged.
+// control checks the resolved address that a socket is about to connect to. Since nothing is resolved after this point,
+// DNS rebinding (a second lookup of a name with another answer) cannot get around it.
 func (c Config) control(_ context.Context, network, address string, _ syscall.RawConn) error {
 	if !strings.HasPrefix(network, "tcp") {
 		return refuse("calls over %s are not made", network)
 	}
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return refuse("%s is no address", address)
+		return refuse("%s is not an address", address)
 	}
 	return c.Judge(to.Addr())
 }
 
-// Judge says whether an address may be called; the error is a *Refused.
+// Judge returns a *Refused if the address may not be called, else nil.
 func (c Config) Judge(a netip.Addr) error {
-	if reason := never(a); reason != "" {
+	if reason := forbiddenReason(a); reason != "" {
 		return refuse("%s is %s, which is never called", a, reason)
 	}
-	if !c.AllowPrivate && private(a) {
+	if !c.AllowPrivate && isPrivate(a) {
 		return refuse("%s is a private address; this installation calls none (see its settings outbound_private and llm_private)", a)
 	}
 	return nil
 }
 
+// guard is the http.RoundTripper of a guarded client.
 type guard struct {
 	config Config
 	next   *http.Transport
 }
 
-// RoundTrip refuses what can be told from the request alone and bounds the answer.
+// RoundTrip refuses what it can from the URL alone and bounds the body of the response.
 func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
-	if err := g.config.request(r.URL); err != nil {
+	if err := g.config.checkURL(r.URL); err != nil {
 		if r.Body != nil {
 			_ = r.Body.Close()
 		}
@@ -114,10 +115,12 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// CloseIdleConnections lets go of connections that wait for the next call.
+// CloseIdleConnections closes idle connections; http.Client.CloseIdleConnections calls it.
 func (g *guard) CloseIdleConnections() { g.next.CloseIdleConnections() }
 
-func (c Config) request(u *url.URL) error {
+// checkURL refuses schemes other than http and https, the names of metadata services, and literal addresses. Addresses
+// of names are checked by control.
+func (c Config) checkURL(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return refuse("addresses of %s:// are not called", u.Scheme)
 	}
@@ -131,9 +134,11 @@ func (c Config) request(u *url.URL) error {
 	return nil
 }
 
-// ErrTooLarge says that an answer had more than MaxBody bytes.
+// ErrTooLarge is returned when the body of a response has more than Config.MaxBody bytes.
 var ErrTooLarge = errors.New("the answer is too large")
 
+// bounded is a body that fails once more than left bytes come. Unlike io.LimitReader it tells a body that was cut off
+// from one that fits.
 type bounded struct {
 	io.ReadCloser
 	left int64

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// maxRedirects is how many redirects a call follows.
+// maxRedirects is the number of redirects that a call follows.
 const maxRedirects = 3
 
-// plain are the headers that go along to another origin: they say what is asked, not who asks. Everything else may be a
-// credential, since every provider has a header of its own for that.
-var plain = map[string]bool{
+// safeHeaders are the headers that are kept on a redirect to another origin. Any other may hold a credential, since
+// every provider has a header of its own for that.
+var safeHeaders = map[string]bool{
 	"Accept": true, "Accept-Encoding": true, "Accept-Language": true, "Content-Type": true, "User-Agent": true, "Range": true,
 	"If-Modified-Since": true, "If-None-Match": true,
 }
 
-// redirect decides on one redirect. The address itself is judged when it is called, as every address is.
+// redirect is the CheckRedirect of a guarded client. The address is checked when it is connected to, like any other.
 func redirect(next *http.Request, via []*http.Request) error {
 	first, last := via[0], via[len(via)-1]
 	if len(via) > maxRedirects {
@@ -25,7 +25,7 @@ func redirect(next *http.Request, via []*http.Request) error {
 	if last.URL.Scheme == "https" && next.URL.Scheme != "https" {
 		return &Refused{Reason: "it redirects from https to " + next.URL.Scheme}
 	}
-	// 301, 302 and 303 turn what was sent into a request without a body, whose answer would mean something else.
+	// net/http turns a POST that is answered by 301, 302 or 303 into a GET without a body, a different call.
 	if next.Method != first.Method {
 		return &Refused{Reason: "it redirects in a way that loses what was sent; the address is probably not the final one"}
 	}
@@ -33,9 +33,9 @@ func redirect(next *http.Request, via []*http.Request) error {
 		return &Refused{Reason: "it redirects to an address with a user name in it"}
 	}
 	next.Header.Del("Referer") // its parameters may hold a key
-	if !home(next, via) {
+	if !sameOriginThroughout(next, via) {
 		for name := range next.Header {
-			if !plain[name] {
+			if !safeHeaders[name] {
 				delete(next.Header, name)
 			}
 		}
@@ -43,8 +43,9 @@ func redirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// home reports whether a call never left the origin that it began at: one that comes back from elsewhere is no longer ours.
-func home(next *http.Request, via []*http.Request) bool {
+// sameOriginThroughout reports whether no redirect so far left the origin of the first request. A redirect back from
+// another origin does not count, since that origin chose where it leads.
+func sameOriginThroughout(next *http.Request, via []*http.Request) bool {
 	for _, hop := range via {
 		if !sameOrigin(via[0].URL, hop.URL) {
 			return false
@@ -53,8 +54,8 @@ func home(next *http.Request, via []*http.Request) bool {
 	return sameOrigin(via[0].URL, next.URL)
 }
 
-// sameOrigin reports whether credentials for a may go to b: the same host and port, or the step from http to https on
-// their usual ports.
+// sameOrigin reports whether credentials for a may be sent to b: it has the same scheme, host and port, or upgrades the
+// same host from http to https on the default ports.
 func sameOrigin(a, b *url.URL) bool {
 	if !strings.EqualFold(a.Hostname(), b.Hostname()) {
 		return false

@@ -1,5 +1,6 @@
-// Package page has the place in a list by age and the opaque cursors of list operations: a keyset position, signed and bound to the operation
-// and its filters, so that a token can't be forged, reused on another list or combined with other filters.
+// Package page provides the page keys of list operations and the position in a list ordered by age that most of them
+// hold. A page key is a keyset position, signed together with the operation and its filters, so that it can't be
+// forged, reused on another list or combined with other filters.
 package page
 
 import (
@@ -11,10 +12,11 @@ import (
 	"quarry/internal/fault"
 )
 
-// Cursors signs and checks tokens with one key of the installation. Safe for concurrent use.
+// Cursors signs and verifies page keys with the key of an installation. It is safe for concurrent use.
 type Cursors struct{ key []byte }
 
-// NewCursors takes the installation's secret (at least 16 bytes); nodes over one database share it.
+// NewCursors returns cursors whose key is derived from the installation's secret (at least 16 bytes), which all nodes
+// on one database share.
 func NewCursors(secret []byte) *Cursors {
 	m := hmac.New(sha256.New, secret)
 	m.Write([]byte("page cursors"))
@@ -32,27 +34,27 @@ type token struct {
 	Position []string          `json:"p"`
 }
 
-// Encode gives the token for the page after position (the sort key of the last item shown).
+// Encode returns the key of the page after position, the sort key of the last item on the page before.
 func (c *Cursors) Encode(s Scope, position ...string) string {
 	body, _ := json.Marshal(token{Filters: s.Filters, Position: position}) // strings always encode
 	return base64.RawURLEncoding.EncodeToString(append(c.sign(s.Operation, body), body...))
 }
 
-// Decode gives the position of a token; a foreign, damaged or conflicting one is a fault of query.page_key.
-// An empty token is the first page: nil. Filters that the request leaves out are taken from the token and written
-// to s.Filters.
+// Decode returns the position in a page key, or nil for "", the first page. A key that is damaged, belongs to another
+// list or contradicts s.Filters is a fault of query.page_key. The filters of the key are written to s.Filters, so that
+// a request may leave them out.
 func (c *Cursors) Decode(s *Scope, text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
 	}
 	bad := Foreign()
 	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || len(raw) < signature {
+	if err != nil || len(raw) < signatureBytes {
 		return nil, bad
 	}
-	body := raw[signature:]
+	body := raw[signatureBytes:]
 	var t token
-	if !hmac.Equal(raw[:signature], c.sign(s.Operation, body)) || json.Unmarshal(body, &t) != nil {
+	if !hmac.Equal(raw[:signatureBytes], c.sign(s.Operation, body)) || json.Unmarshal(body, &t) != nil {
 		return nil, bad
 	}
 	for k, v := range s.Filters {
@@ -64,12 +66,14 @@ func (c *Cursors) Decode(s *Scope, text string) ([]string, error) {
 	return t.Position, nil
 }
 
-const signature = 16
+// signatureBytes is the length that HMAC-SHA256 is truncated to: 128 bits suffice against forgery (RFC 2104, section 5)
+// and keep keys short.
+const signatureBytes = 16
 
 func (c *Cursors) sign(operation string, body []byte) []byte {
 	m := hmac.New(sha256.New, c.key)
 	m.Write([]byte(operation))
 	m.Write([]byte{0})
 	m.Write(body)
-	return m.Sum(nil)[:signature]
+	return m.Sum(nil)[:signatureBytes]
 }

@@ -8,24 +8,25 @@ import (
 	"quarry/internal/fault"
 )
 
-// Position is a place in a list that shows the newest first, and of one moment the greatest id first.
+// Position is a place in a list that is ordered by creation time and then id, both descending. A nil *Position is the
+// beginning of the list.
 type Position struct {
 	Created int64 // microseconds since 1970
 	ID      string
 }
 
-// At is the position of what was made then.
+// At returns the position of the item with this id and creation time.
 func At[ID ~string](created time.Time, id ID) *Position {
 	return &Position{created.UnixMicro(), string(id)}
 }
 
-// Precedes reports whether o comes after p in lists; everything comes after no position.
+// Precedes reports whether p comes before o in the list; a nil p comes before everything.
 func (p *Position) Precedes(o *Position) bool {
 	created, id := p.Bound()
 	return o.Created < created || o.Created == created && o.ID < id
 }
 
-// Bound gives what the time and the id of everything after p are below, together; no position is the beginning.
+// Bound returns the exclusive upper bound, compared as a pair, of everything after p.
 func (p *Position) Bound() (created int64, id string) {
 	if p == nil {
 		return math.MaxInt64, ""
@@ -33,7 +34,7 @@ func (p *Position) Bound() (created int64, id string) {
 	return p.Created, p.ID
 }
 
-// Next gives the token for the page after last; nil, which the last page has, is no token.
+// Next returns the key of the page after last, or nil if last is nil, as it is for the last page.
 func (c *Cursors) Next(s Scope, last *Position) *string {
 	if last == nil {
 		return nil
@@ -42,7 +43,7 @@ func (c *Cursors) Next(s Scope, last *Position) *string {
 	return &key
 }
 
-// After gives the position of a token of Next. Else it does what Decode does.
+// After returns the position in a key made by Next; nil is the first page. It is Decode in all other respects.
 func (c *Cursors) After(s *Scope, text string) (*Position, error) {
 	parts, err := c.Decode(s, text)
 	if err != nil || parts == nil {
@@ -56,7 +57,7 @@ func (c *Cursors) After(s *Scope, text string) (*Position, error) {
 	return nil, Foreign()
 }
 
-// Foreign is the fault of a token that is none of this list.
+// Foreign returns the fault of a page key that does not belong to this list.
 func Foreign() *fault.Fault {
 	return fault.InvalidField("query.page_key", "is not a token of this list; start again without page_key")
 }

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// ErrTooLong says that a line or an event was larger than the limits of the Reader.
+// ErrTooLong is returned by Reader.Next for a line or an event that exceeds the Reader's Limits.
 var ErrTooLong = errors.New("event stream: a line or an event is too long")
 
 // Limits bound what a Reader holds in memory; zero members take the defaults of DefaultLimits.
@@ -16,28 +16,29 @@ type Limits struct {
 	Event int // bytes of the data of one event, all its lines together
 }
 
-// DefaultLimits are generous: the largest known events carry a whole answer once more when it ends.
+// DefaultLimits are generous: some providers end a stream with an event that repeats the whole answer.
 var DefaultLimits = Limits{Line: 8 << 20, Event: 8 << 20}
 
-// Event is one event as it was read. Data is valid until the next call of Next.
+// Event is one event of a stream. Data is valid until the next call of Next.
 type Event struct {
 	Name string // of its event line; "" without one
 	ID   string // of its id line
 	Data []byte // its data lines, joined by newlines
 }
 
-// Reader reads events. Line ends may be LF, CRLF or CR, a byte order mark at the start is skipped, comments and unknown fields
-// too, and one space after the colon is not part of the value. It is for one goroutine.
+// Reader parses an event stream (WHATWG HTML, section 9.2). Lines may end with LF, CRLF or CR; a byte order mark at
+// the start, comments and unknown fields are skipped; one space after the colon is not part of the value. A Reader is
+// not safe for concurrent use.
 type Reader struct {
 	from   *bufio.Reader
 	limits Limits
 	line   []byte
 	data   []byte
 	begun  bool
-	skipLF bool // the last line ended with CR: a LF right after belongs to it
+	skipLF bool // the last line ended with CR, so an LF right after it belongs to that line end
 }
 
-// NewReader reads from r.
+// NewReader returns a Reader of the events in r.
 func NewReader(r io.Reader, l Limits) *Reader {
 	if l.Line <= 0 {
 		l.Line = DefaultLimits.Line
@@ -48,9 +49,9 @@ func NewReader(r io.Reader, l Limits) *Reader {
 	return &Reader{from: bufio.NewReaderSize(r, 4096), limits: l}
 }
 
-// Next gives the next event that has a data line. At the end of the stream it is io.EOF; an event that was complete but for
-// its blank line is still given, since some servers leave the last one out. Errors of the stream below come as they are,
-// and what was not complete is dropped then.
+// Next returns the next event that has a data line, and io.EOF at the end of the stream. Unlike a browser it also
+// returns a last event without the blank line that should end it, since some servers leave that out. Any other error
+// of the underlying reader is returned unchanged, and the incomplete event is dropped.
 func (r *Reader) Next() (Event, error) {
 	var e Event
 	has := false
@@ -99,8 +100,8 @@ func (r *Reader) field(line []byte, e *Event, has *bool) error {
 	return nil
 }
 
-// readLine gives the next line without its end; io.EOF comes with an empty line only. A CR ends a line at once: waiting
-// for the LF that may follow would hold an event back.
+// readLine returns the next line without its terminator; with io.EOF the line is always empty. A CR ends a line at
+// once: waiting for the LF that may follow would delay an event until the next one.
 func (r *Reader) readLine() ([]byte, error) {
 	if !r.begun {
 		r.begun = true

@@ -1,7 +1,8 @@
-// Package sse is the event stream of server-sent events, both ways: a Writer for our own streams, in the exact framing
-// that clients of the contract read (contract: generation-and-citations, section 8), and a Reader for the streams of
-// providers, tolerant of their variants and bounded in memory. It knows no HTTP: handlers give the Writer the body and
-// its flush, package provider gives the Reader the body of a response.
+// Package sse reads and writes streams of server-sent events (WHATWG HTML, section 9.2). The Writer is for our own
+// streams and uses the exact framing that clients of the contract expect (contract: generation-and-citations,
+// section 8). The Reader is for the streams of providers; it tolerates their variants and bounds its memory. The
+// package is independent of HTTP: handlers pass the Writer a body and its flush, and package provider passes the
+// Reader the body of a response.
 package sse
 
 import (
@@ -15,38 +16,38 @@ import (
 	"time"
 )
 
-// Writer writes events. It is safe for concurrent use: each event or comment is one write and one flush, but for those of
-// Soon. After a failure every call gives the failure again.
+// Writer writes events. It is safe for concurrent use. Each event or comment is one write and one flush, except that
+// Soon may delay the flush. After a failure every call returns the same error.
 type Writer struct {
 	to    io.Writer
-	flush func() error // nil for none
+	flush func() error // may be nil
 
 	mu      sync.Mutex
-	event   bytes.Buffer // the event that is being made; guarded by mu
-	err     error        // guarded by mu
-	last    time.Time    // when something was written; guarded by mu
-	flushed time.Time    // when something was flushed; guarded by mu
-	late    *time.Timer  // flushes what waits; nil when nothing does; guarded by mu
+	event   bytes.Buffer // the event being encoded; guarded by mu
+	err     error        // the first failure; guarded by mu
+	last    time.Time    // of the last write; guarded by mu
+	flushed time.Time    // of the last flush; guarded by mu
+	pending *time.Timer  // runs the delayed flush; nil when there is none; guarded by mu
 }
 
-// NewWriter writes to w and flushes after every event; a nil flush is none.
+// NewWriter returns a Writer that writes to w and calls flush, unless it is nil, after every event.
 func NewWriter(w io.Writer, flush func() error) *Writer {
 	return &Writer{to: w, flush: flush, last: time.Now()}
 }
 
-// Send writes v as the JSON of one event on one data line; an empty name leaves the event line out.
+// Send writes an event whose data is v as JSON on one line. With an empty name it has no event line.
 func (w *Writer) Send(name string, v any) error { return w.Soon(name, v, 0) }
 
-// Soon is Send for events of which many may come at once: one that follows a flush in less than gather waits for others
-// and goes with them when that time is over. A burst is then two writes to the network instead of one for each event, and
-// events that come more seldom do not wait. Close is to be called before the handler returns.
+// Soon is Send for events that come in bursts: the flush of an event is delayed until gather has passed since the last
+// flush, and takes with it all events written meanwhile. A burst then costs two flushes instead of one per event, and
+// an event that comes alone is not delayed. Close must be called before the handler returns.
 func (w *Writer) Soon(name string, v any, gather time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
 		return w.err
 	}
-	defer w.spare()
+	defer w.reset()
 	begin(&w.event, name)
 	w.event.WriteString("data:")
 	if err := encode(&w.event, v); err != nil {
@@ -56,21 +57,22 @@ func (w *Writer) Soon(name string, v any, gather time.Duration) error {
 	return w.write(w.event.Bytes(), gather)
 }
 
-// kept is how many bytes a Writer keeps for the next event: the pieces of a text are smaller, and what is larger comes once.
-const kept = 1 << 10
+// maxKept bounds the buffer, in bytes, that a Writer keeps for the next event: the pieces of a text are smaller, and
+// larger events are rare.
+const maxKept = 1 << 10
 
-// spare makes room for the next event. w.mu is held.
-func (w *Writer) spare() {
-	if w.event.Reset(); w.event.Cap() > kept {
+// reset empties the buffer for the next event. w.mu must be held.
+func (w *Writer) reset() {
+	if w.event.Reset(); w.event.Cap() > maxKept {
 		w.event = bytes.Buffer{}
 	}
 }
 
-// Close gives up what waits to be flushed: whoever owns what is written to flushes it. Later calls fail.
+// Close cancels a delayed flush, which is then up to the owner of the underlying writer, and makes later calls fail.
 func (w *Writer) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.rest()
+	w.cancelFlush()
 	if w.err == nil {
 		w.err = errClosed
 	}
@@ -78,11 +80,12 @@ func (w *Writer) Close() {
 
 var errClosed = errors.New("write event: the stream has ended")
 
-// breaks are the characters beyond ASCII that some clients (Python's splitlines among them) take for line ends; within
-// JSON they only stand in strings, where an escape means the same.
+// breaks escapes the characters beyond ASCII that some clients take for line ends, as Python's splitlines does. In JSON
+// they can only occur inside strings, where the escape means the same.
 var breaks = strings.NewReplacer("\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
 
-// encode appends compact JSON and a newline; < and & stay as they are, since no browser puts a stream into a page.
+// encode appends v as compact JSON and a newline. HTML characters are not escaped, since a stream is never embedded in
+// a page.
 func encode(b *bytes.Buffer, v any) error {
 	from := b.Len()
 	e := json.NewEncoder(b)
@@ -90,15 +93,16 @@ func encode(b *bytes.Buffer, v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	if made := b.Bytes()[from:]; bytes.IndexByte(made, 0xC2) >= 0 || bytes.IndexByte(made, 0xE2) >= 0 {
-		text := breaks.Replace(string(made))
+	// 0xC2 and 0xE2 are the first bytes of the breaks in UTF-8; most events have neither and are not copied.
+	if added := b.Bytes()[from:]; bytes.IndexByte(added, 0xC2) >= 0 || bytes.IndexByte(added, 0xE2) >= 0 {
+		text := breaks.Replace(string(added))
 		b.Truncate(from)
 		b.WriteString(text)
 	}
 	return nil
 }
 
-// Raw writes data as it is; data with line breaks takes a data line for each line.
+// Raw writes an event with this data, unencoded, on a data line per line.
 func (w *Writer) Raw(name string, data []byte) error {
 	var b bytes.Buffer
 	b.Grow(len(name) + len(data) + 16)
@@ -125,7 +129,7 @@ func begin(b *bytes.Buffer, name string) {
 	}
 }
 
-// Comment writes a line that clients skip.
+// Comment writes a comment, which clients ignore.
 func (w *Writer) Comment(text string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,7 +140,7 @@ var spaces = strings.NewReplacer("\r", " ", "\n", " ")
 
 func oneLine(s string) string { return spaces.Replace(s) }
 
-// write writes an event or a comment. w.mu is held.
+// write writes an event or a comment and flushes it, at the earliest gather after the last flush. w.mu must be held.
 func (w *Writer) write(b []byte, gather time.Duration) error {
 	if w.err != nil {
 		return w.err
@@ -147,17 +151,17 @@ func (w *Writer) write(b []byte, gather time.Duration) error {
 	}
 	w.last = time.Now()
 	if wait := gather - w.last.Sub(w.flushed); wait > 0 {
-		if w.late == nil {
-			w.late = time.AfterFunc(wait, w.overdue)
+		if w.pending == nil {
+			w.pending = time.AfterFunc(wait, w.flushPending)
 		}
 		return nil
 	}
-	return w.push()
+	return w.flushNow()
 }
 
-// push flushes. w.mu is held.
-func (w *Writer) push() error {
-	w.rest()
+// flushNow flushes and cancels the delayed flush. w.mu must be held.
+func (w *Writer) flushNow() error {
+	w.cancelFlush()
 	if w.flush == nil {
 		return nil
 	}
@@ -169,26 +173,26 @@ func (w *Writer) push() error {
 	return nil
 }
 
-// rest lets nothing wait any more. w.mu is held.
-func (w *Writer) rest() {
-	if w.late != nil {
-		w.late.Stop()
-		w.late = nil
+// cancelFlush cancels the delayed flush, if there is one. w.mu must be held.
+func (w *Writer) cancelFlush() {
+	if w.pending != nil {
+		w.pending.Stop()
+		w.pending = nil
 	}
 }
 
-// overdue flushes what has waited for long enough.
-func (w *Writer) overdue() {
+// flushPending runs when the delay of a flush is over.
+func (w *Writer) flushPending() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.late != nil && w.err == nil {
-		_ = w.push() // the next call tells
+	if w.pending != nil && w.err == nil {
+		_ = w.flushNow() // the next call returns w.err
 	}
 }
 
-// KeepAlive writes a comment whenever nothing was written for that long, so that proxies between do not take silence
-// for death. stop ends it and returns when no comment is being written any more; it is to be called before the
-// handler returns.
+// KeepAlive writes a comment whenever nothing has been written for the given time, so that proxies do not close a
+// silent connection. stop ends this; no comment is being written when it returns. It must be called before the handler
+// returns.
 func (w *Writer) KeepAlive(every time.Duration) (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -33,26 +33,33 @@ func asciiTables() (class, lower [utf8.RuneSelf]byte) {
 	return class, lower
 }
 
+// isCJK reports whether r is in a block of CJK ideographs as the reference implementation of BERT defines them
+// (_is_chinese_char): each is a word of its own. Kana and Hangul are not among them.
 func isCJK(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0x20000 && r <= 0x2A6DF ||
 		r >= 0x2A700 && r <= 0x2B73F || r >= 0x2B740 && r <= 0x2B81F || r >= 0x2B920 && r <= 0x2CEAF ||
 		r >= 0xF900 && r <= 0xFAFF || r >= 0x2F800 && r <= 0x2FA1F
 }
 
+// isPunct reports whether r is punctuation. As in the reference implementation, all ASCII symbols are, "$" and "^" too,
+// which Unicode does not class as punctuation.
 func isPunct(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 33 && r <= 47 || r >= 58 && r <= 64 || r >= 91 && r <= 96 || r >= 123 && r <= 126
 	}
-	if r == 0x166D || r == 0x111C9 { // punctuation in the published tokenizer's Unicode edition, reclassified since
+	if r == 0x166D || r == 0x111C9 { // punctuation in the Unicode version of the published tokenizer, reclassified since
 		return true
 	}
 	return unicode.Is(unicode.P, r) && !unicode.Is(lateWord, r)
 }
 
+// isMark reports whether r is a nonspacing mark (Mn), which is what stripping accents removes. U+1734 was one in the
+// Unicode version of the published tokenizer.
 func isMark(r rune) bool {
 	return r >= 0x300 && (r == 0x1734 || unicode.Is(unicode.Mn, r) && !unicode.Is(lateWord, r))
 }
 
+// isControl reports whether r is dropped as a control character.
 func isControl(r rune) bool {
 	if r == '\t' || r == '\n' || r == '\r' {
 		return false
@@ -63,8 +70,8 @@ func isControl(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs) && !unicode.Is(lateWord, r)
 }
 
-// rune takes in one character beyond ASCII.
-func (e *Words) rune(dst []int32, r rune) []int32 {
+// addRune adds a character beyond ASCII to the current word, or ends the word with it.
+func (e *Words) addRune(dst []int32, r rune) []int32 {
 	if r == utf8.RuneError || isControl(r) {
 		return dst
 	}
@@ -73,7 +80,7 @@ func (e *Words) rune(dst []int32, r rune) []int32 {
 	}
 	var tmp [utf8.UTFMax]byte
 	encoded := tmp[:utf8.EncodeRune(tmp[:], r)]
-	if isCJK(r) { // compatibility ideographs decompose to the plain one
+	if isCJK(r) { // compatibility ideographs decompose to unified ones
 		dst = e.flush(dst)
 		e.word = norm.NFD.Append(e.word, encoded...)
 		return e.flush(dst)
@@ -82,14 +89,14 @@ func (e *Words) rune(dst []int32, r rune) []int32 {
 	for d := norm.NFD.Append(buf[:0], encoded...); len(d) > 0; {
 		q, n := utf8.DecodeRune(d)
 		if d = d[n:]; !isMark(q) {
-			dst = e.letter(dst, q)
+			dst = e.addDecomposed(dst, q)
 		}
 	}
 	return dst
 }
 
-// letter takes in one decomposed character that is no mark.
-func (e *Words) letter(dst []int32, r rune) []int32 {
+// addDecomposed is addRune for a character of a decomposition that is not a mark.
+func (e *Words) addDecomposed(dst []int32, r rune) []int32 {
 	if r = unicode.ToLower(r); !isPunct(r) {
 		e.word = utf8.AppendRune(e.word, r)
 		return dst

@@ -2,9 +2,9 @@ package tokenizer
 
 import "unicode"
 
-// The published tokenizer classifies characters by an old edition of Unicode. lateWord lists the code points that
-// Go's newer tables call punctuation, mark or format character and the published tokenizer takes as part of a
-// word; found by comparing every assigned code point.
+// lateWord holds the code points that Go's tables class as punctuation, mark or format character but that the published
+// tokenizer takes as part of a word, because they are newer than its version of Unicode. They were found by comparing
+// the two on every assigned code point.
 var lateWord = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x61d, 0x61d, 1}, {0x7fd, 0x7fd, 1}, {0x890, 0x891, 1}, {0x898, 0x89f, 1}, {0x8ca, 0x8e2, 1},

@@ -1,6 +1,7 @@
-// Package tokenizer turns text into the token ids of a BERT uncased vocabulary: clean, lower-case, strip accents,
-// split at white space, punctuation and CJK, then greedy longest pieces. It knows nothing of models and lengths
-// beyond the limit it is given. Package encode calls it.
+// Package tokenizer turns text into the token ids of a BERT uncased vocabulary. As in Devlin et al., "BERT" (2019), and
+// its reference implementation, it removes control characters, lower-cases, strips accents, splits at white space,
+// punctuation and CJK ideographs, and then splits each word by WordPiece, greedily taking the longest piece first. It
+// knows no models, only the limit that it is given.
 package tokenizer
 
 import (
@@ -10,9 +11,9 @@ import (
 )
 
 const (
-	// A word of more runes than this is one unknown token (max_input_chars_per_word of the published tokenizer).
+	// A longer word, in runes, is one unknown token (max_input_chars_per_word of the published tokenizer).
 	maxWordRunes = 100
-	// Words kept per Words cache, and the longest word worth keeping.
+	// The number of words in the cache of a Words, and the length in bytes of the longest word worth caching.
 	maxCached, maxCachedBytes = 1 << 14, 48
 )
 
@@ -20,20 +21,21 @@ const (
 type WordPiece struct {
 	initial  map[string]int32 // pieces that begin a word
 	inner    map[string]int32 // continuation pieces without their ##
-	longest  int              // bytes of the longest piece, ## not counted
+	longest  int              // bytes of the longest piece, without ##
 	pieces   []string         // by id
 	special  []special
 	unk      int32
 	cls, sep int32
 }
 
-// special is a token that is recognised literally inside text.
+// special is a token that is recognised literally inside a text, such as "[SEP]".
 type special struct {
 	text string
 	id   int32
 }
 
-// New reads a vocabulary of one piece per line, id = line number from 0. The pieces stay views of vocab.
+// New parses a vocabulary of one piece per line, whose id is the line number from 0. The pieces share the memory of
+// vocab.
 func New(vocab string) (*WordPiece, error) {
 	lines := strings.Split(strings.TrimSuffix(vocab, "\n"), "\n")
 	w := &WordPiece{initial: make(map[string]int32, len(lines)), inner: make(map[string]int32, len(lines)/4), pieces: lines}
@@ -59,46 +61,46 @@ func New(vocab string) (*WordPiece, error) {
 	return w, nil
 }
 
-// Size is the number of pieces; every id is below it.
+// Size returns the number of pieces; every id is below it.
 func (w *WordPiece) Size() int { return len(w.pieces) }
 
-// Piece is the piece with this id, as it stands in the vocabulary.
+// Piece returns the piece with this id, with its ## if it has one.
 func (w *WordPiece) Piece(id int32) string { return w.pieces[id] }
 
-// Words is the state of one goroutine: buffers and a cache of words already cut. It is not safe for concurrent use;
-// its results do not depend on what it has seen before.
+// Words is the tokenizer state of one goroutine: a buffer and a cache of the ids of words. It is not safe for concurrent
+// use. Its results do not depend on what it has encoded before.
 type Words struct {
 	w     *WordPiece
-	word  []byte
+	word  []byte // the current word, normalised
 	cache map[string][]int32
 }
 
-// NewWords makes an empty cache.
+// NewWords returns a Words with an empty cache.
 func (w *WordPiece) NewWords() *Words { return &Words{w: w, cache: map[string][]int32{}} }
 
-// Encode appends [CLS], the ids of text and [SEP] to dst, limit ids in all at the most: what does not fit is cut off
-// at the end and not looked at. The limit is at least 2.
+// Encode appends [CLS], the ids of text and [SEP] to dst, at most limit ids in all, and returns the result. The text is
+// truncated at its end; what is cut off is not even scanned. limit must be at least 2.
 func (e *Words) Encode(dst []int32, text string, limit int) []int32 {
 	end := len(dst) + limit - 1
 	dst = e.appendUpTo(append(dst, e.w.cls), text, end)
 	return append(dst, e.w.sep)
 }
 
-// Count is the number of ids of text without [CLS] and [SEP], or limit when there are as many or more.
+// Count returns the number of ids of text without [CLS] and [SEP], or limit when there are more.
 func (e *Words) Count(text string, limit int) int {
 	var buf [512]int32
 	return len(e.appendUpTo(buf[:0], text, limit))
 }
 
-// appendUpTo appends ids until dst is end long. Special tokens inside text are recognised, as the published
-// tokenizer does.
+// appendUpTo appends ids until dst has length end. Special tokens inside text are recognised, as in the published
+// tokenizer.
 func (e *Words) appendUpTo(dst []int32, text string, end int) []int32 {
 	for len(dst) < end {
 		at, s := e.w.findSpecial(text)
 		if at < 0 {
-			return e.plain(dst, text, end)
+			return e.appendPlain(dst, text, end)
 		}
-		if dst = e.plain(dst, text[:at], end); len(dst) < end {
+		if dst = e.appendPlain(dst, text[:at], end); len(dst) < end {
 			dst = append(dst, s.id)
 		}
 		text = text[at+len(s.text):]
@@ -106,6 +108,7 @@ func (e *Words) appendUpTo(dst []int32, text string, end int) []int32 {
 	return dst
 }
 
+// findSpecial returns the first special token in text and its offset, which is -1 if there is none.
 func (w *WordPiece) findSpecial(text string) (at int, found special) {
 	for i := strings.IndexByte(text, '['); i >= 0; {
 		for _, s := range w.special {
@@ -122,15 +125,15 @@ func (w *WordPiece) findSpecial(text string) (at int, found special) {
 	return -1, special{}
 }
 
-// plain appends the ids of text without special tokens, until dst is end long.
-func (e *Words) plain(dst []int32, s string, end int) []int32 {
+// appendPlain appends the ids of a text without special tokens until dst has length end.
+func (e *Words) appendPlain(dst []int32, s string, end int) []int32 {
 	e.word = e.word[:0]
 	for i := 0; i < len(s) && len(dst) < end; {
 		c := s[i]
 		if c >= utf8.RuneSelf {
 			r, n := utf8.DecodeRuneInString(s[i:])
 			i += n
-			dst = e.rune(dst, r)
+			dst = e.addRune(dst, r)
 			continue
 		}
 		i++
@@ -149,7 +152,7 @@ func (e *Words) plain(dst []int32, s string, end int) []int32 {
 	return dst[:min(len(dst), end)]
 }
 
-// flush appends the ids of the word gathered so far and begins a new one.
+// flush appends the ids of the current word and begins a new one.
 func (e *Words) flush(dst []int32) []int32 {
 	if len(e.word) == 0 {
 		return dst
@@ -160,16 +163,16 @@ func (e *Words) flush(dst []int32) []int32 {
 		return append(dst, ids...)
 	}
 	n := len(dst)
-	dst = e.w.cut(dst, word)
+	dst = e.w.appendPieces(dst, word)
 	if len(word) <= maxCachedBytes && len(e.cache) < maxCached {
 		e.cache[string(word)] = append([]int32(nil), dst[n:]...)
 	}
 	return dst
 }
 
-// cut appends the longest piece that begins the word, then the longest continuation, and so on; a word with a
-// part that no piece covers is one unknown token.
-func (w *WordPiece) cut(dst []int32, word []byte) []int32 {
+// appendPieces appends the ids of a word: the longest piece that it begins with, then the longest continuation of that,
+// and so on. A word that cannot be covered so is one unknown token.
+func (w *WordPiece) appendPieces(dst []int32, word []byte) []int32 {
 	if len(word) > maxWordRunes && utf8.RuneCount(word) > maxWordRunes {
 		return append(dst, w.unk)
 	}
@@ -184,6 +187,8 @@ func (w *WordPiece) cut(dst []int32, word []byte) []int32 {
 	return dst
 }
 
+// longestPiece returns the id of the longest piece in from that word begins with, and its length n in bytes, which is 0
+// if there is none.
 func (w *WordPiece) longestPiece(from map[string]int32, word []byte) (id int32, n int) {
 	for n = min(len(word), w.longest); n > 0; n-- {
 		if n < len(word) && !utf8.RuneStart(word[n]) {
