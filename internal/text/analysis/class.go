@@ -5,18 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// class says how a character takes part in terms.
+// class is the way in which a character takes part in terms.
 type class uint8
 
 const (
 	classNone   class = iota // separates words
 	classWord                // belongs to a word
-	classHan                 // belongs to a run cut into pairs, and is a term of its own
-	classPair                // belongs to a run cut into pairs
-	classTriple              // belongs to a run cut into triples
+	classHan                 // belongs to a run cut into bigrams, and is a term of its own
+	classPair                // belongs to a run cut into bigrams
+	classTriple              // belongs to a run cut into trigrams
 )
 
-// gram is how many characters of the class make a term; 0 for whole words.
+// gram returns the number of characters of this class that make a term, or 0 if terms are whole words.
 func (c class) gram() int {
 	switch c {
 	case classHan, classPair:
@@ -27,7 +27,7 @@ func (c class) gram() int {
 	return 0
 }
 
-// asciiWord holds true for letters and digits.
+// asciiWord reports for each ASCII character whether it is a letter or digit.
 var asciiWord = func() (t [utf8.RuneSelf]bool) {
 	for c := range t {
 		t[c] = '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
@@ -35,11 +35,10 @@ var asciiWord = func() (t [utf8.RuneSelf]bool) {
 	return t
 }()
 
-// pairs are the scripts cut into pairs: those without spaces whose words are
-// mostly of one or two characters, and Hangul, whose words carry particles
-// that only grams get past. triples are those without spaces whose words are
-// longer (measured: Thai nDCG@10 .974 with triples, .941 with pairs; Chinese
-// .967 with pairs).
+// pairs are the scripts cut into bigrams: those without spaces whose words mostly have one or two characters, and
+// Hangul, whose particles are attached to words and would hide them from whole-word matching. triples are the scripts
+// without spaces whose words are longer (measured: Thai nDCG@10 .974 with trigrams, .941 with bigrams; Chinese .967
+// with bigrams).
 var (
 	pairs   = []*unicode.RangeTable{unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul}
 	triples = []*unicode.RangeTable{
@@ -48,8 +47,8 @@ var (
 	}
 )
 
-// classAt returns the class of the character at offset i and its size in
-// bytes. Bytes that are not UTF-8 separate words.
+// classAt returns the class of the character at offset i and its size in bytes. Bytes that are not valid UTF-8 separate
+// words.
 func classAt(s string, i int) (class, int) {
 	if c := s[i]; c < utf8.RuneSelf {
 		if asciiWord[c] {
@@ -68,7 +67,7 @@ func classOf(r rune) class {
 	case r < 0x0E00:
 		return wordClass(r)
 	case 0x1100 <= r && r < 0x1200:
-		return classPair // Hangul in pieces, which fold puts together
+		return classPair // conjoining Jamo, which fold composes to Hangul syllables
 	case r < 0x2000 && unicode.In(r, triples...):
 		return tripleClass(r)
 	case r < 0x2E80:
@@ -76,8 +75,7 @@ func classOf(r rune) class {
 	case r == '々' || r == '〆':
 		return classHan
 	case r == 'ー' || 0xFF66 <= r && r <= 0xFF9F:
-		// The length mark and half-width kana are of the common script, but
-		// stand inside Japanese words.
+		// The length mark and half-width kana are not in the Katakana table, but occur inside Japanese words.
 		return classPair
 	case unicode.Is(unicode.Han, r):
 		return letterClass(r, classHan)
@@ -111,17 +109,17 @@ func wordClass(r rune) class {
 	return classNone
 }
 
-// invisible reports whether r stands inside words without being part of their
-// spelling: soft hyphen, joiner, non-joiner, word joiner.
+// invisible reports whether r can be inside a word without being part of its spelling: soft hyphen, zero-width
+// non-joiner and joiner, word joiner.
 func invisible(r rune) bool {
 	return r == 0x00AD || r == 0x200C || r == 0x200D || r == 0x2060
 }
 
-// subscript digits belong to formulas (H₂O); superscript ones are footnotes as
-// often as exponents and separate.
+// subscript reports whether r is a subscript digit, which belongs to a formula (H₂O). Superscript digits separate words:
+// they are footnotes as often as exponents.
 func subscript(r rune) bool { return 0x2080 <= r && r <= 0x2089 }
 
-// wordEnd returns the offset behind the run of word characters at i.
+// wordEnd returns the offset after the run of word characters at i.
 func wordEnd(s string, i int) int {
 	for i < len(s) {
 		if c := s[i]; c < utf8.RuneSelf {
@@ -140,8 +138,8 @@ func wordEnd(s string, i int) int {
 	return i
 }
 
-// joinAt reports whether a joint of a compound stands at i: a run of low
-// lines, or one hyphen, point or apostrophe. It returns the offset behind.
+// joinAt reports whether a joint of a compound is at i, and returns the offset after it. A joint is a run of underscores,
+// or a single hyphen, full stop or apostrophe.
 func joinAt(s string, i int) (int, bool) {
 	if i >= len(s) {
 		return i, false

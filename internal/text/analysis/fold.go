@@ -10,9 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold returns the surface form of a word or compound: NFKC, lower case,
-// without invisible characters and optional vowel points, joints in their
-// ASCII form.
+// fold returns the surface form of a word or compound: NFKC (UAX 15), lower case, without invisible characters and
+// optional vowel points, with joints in their ASCII form.
 func fold(w string) string {
 	upper := false
 	for i := 0; i < len(w); i++ {
@@ -32,13 +31,14 @@ func foldUnicode(w string) string {
 		w = norm.NFKC.String(w)
 	}
 	lower := strings.Map(foldRune, w)
-	// Lower case of composed forms may decompose and the other way round.
+	// Mapping character by character can undo the normal form, for example by dropping what separated a letter and a mark.
 	if !norm.NFKC.IsNormalString(lower) {
 		lower = norm.NFKC.String(lower)
 	}
 	return lower
 }
 
+// foldRune returns the folded form of a character, -1 to drop it.
 func foldRune(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf:
@@ -52,27 +52,27 @@ func foldRune(r rune) rune {
 		return '-'
 	case r == 'ς':
 		return 'σ'
-	case invisible(r) || point(r) || classOf(r) == classNone:
+	case invisible(r) || vowelPoint(r) || classOf(r) == classNone:
 		return -1
 	}
 	return unicode.ToLower(r)
 }
 
-// point reports whether r is a vowel sign that most writers leave out: Arabic
-// short vowels and the stretching line, Hebrew points.
-func point(r rune) bool {
+// vowelPoint reports whether r is a mark that most writers leave out: Arabic short vowels (harakat), the superscript
+// alef and the elongation (tatweel), and Hebrew points (niqqud).
+func vowelPoint(r rune) bool {
 	return 0x064B <= r && r <= 0x0652 || r == 0x0670 || r == 0x0640 ||
 		0x0591 <= r && r <= 0x05BD || r == 0x05BF || r == 0x05C1 || r == 0x05C2
 }
 
-// limit cuts a term over MaxBytes to a prefix and a hash of the whole.
+// limit shortens a term longer than MaxBytes to a prefix followed by a hash of the whole term (FNV-1a, 64 bits, in hex).
 func limit(w string) string {
 	if len(w) <= MaxBytes {
 		return w
 	}
 	const digits = 16
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(w)) // a hash never fails to take bytes
+	_, _ = h.Write([]byte(w)) // never fails
 	cut := MaxBytes - digits
 	for !utf8.RuneStart(w[cut]) {
 		cut--
@@ -80,7 +80,7 @@ func limit(w string) string {
 	return fmt.Sprintf("%s%0*x", w[:cut], digits, h.Sum64())
 }
 
-// unaccent drops the marks of Latin letters: English writers do without them.
+// unaccent drops the combining diacritical marks of w (U+0300 to U+036F), which English writers often leave out.
 func unaccent(w string) string {
 	for i := 0; i < len(w); i++ {
 		if w[i] >= utf8.RuneSelf {

@@ -2,9 +2,8 @@ package analysis
 
 import "strings"
 
-// englishStops are function words: articles, pronouns, prepositions,
-// conjunctions, auxiliaries, question words and a few adverbs of degree and
-// place. They are in nearly every passage and say nothing of its subject.
+// englishStops are the English stop words: articles, pronouns, prepositions, conjunctions, auxiliaries, question words
+// and a few adverbs of degree and place. They occur in nearly every passage and tell nothing about its subject.
 var englishStops = wordSet(strings.Fields(`
 	a an the
 	i me my we us our you your he him his she her it its they them their

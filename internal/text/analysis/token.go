@@ -1,16 +1,13 @@
-// Package analysis turns text into the terms of lexical search: words with their
-// positions, for phrases, prefixes and exclusions, and stems, for scoring.
+// Package analysis turns text into the terms of lexical search: words with their positions, for phrases, prefixes and
+// exclusions, and stems, for scoring.
 //
-// One chain serves documents and queries, so that both agree on what a term
-// is. It is not a tokenizer for language models and knows nothing of
-// operators such as quotes or a leading minus; the query planner takes those
-// off before it calls Query. Callers are replica (for documents) and retrieve
-// (for queries). All functions are safe for concurrent use.
+// Documents and queries go through the same chain, so that both agree on what a term is. It is not a tokenizer for
+// language models, and it knows no operators such as quotes or a leading minus; the query planner removes those before it
+// calls Query. All functions are safe for concurrent use.
 //
-// Scripts without spaces are cut into grams: every two characters of Chinese,
-// Japanese and Korean, every three of Thai, Lao, Khmer, Burmese and their
-// kin. A word of any length is then found wherever it stands, as a phrase of
-// its grams; what is shorter than a gram is found as the beginning of one.
+// Scripts without spaces are cut into overlapping n-grams: bigrams for Chinese, Japanese and Korean, trigrams for Thai,
+// Lao, Khmer, Burmese and related scripts. A word of n or more characters is then found anywhere as a phrase of its
+// n-grams, and a shorter one as a prefix of an n-gram.
 package analysis
 
 import (
@@ -18,45 +15,41 @@ import (
 	"unicode/utf8"
 )
 
-// Term is one word at its place in the text.
+// Term is one word and its position in the text.
 type Term struct {
 	// Text is the surface form: NFKC, lower case, at most MaxBytes long.
 	Text string
-	// Pos counts words from 0. A compound such as "e-mail" has the position
-	// of its first part; its parts follow one another.
+	// Pos is the number of words before it. A compound such as "e-mail" has the position of its first part; its parts
+	// are at consecutive positions.
 	Pos int32
 }
 
 // Terms is the result of analysing one text.
 type Terms struct {
-	// Words holds every word in surface form, in order of the text.
+	// Words holds every word in surface form, in text order.
 	Words []Term
-	// Stems holds the terms that score: stemmed, without stop words, in order
-	// of the text, duplicates kept.
+	// Stems holds the terms that are scored: stemmed, without stop words, in text order, with duplicates.
 	Stems []string
 }
 
-// Version names the chain. It changes whenever a text may give other terms
-// than before; an index over terms of another version is made anew.
+// Version is the version of the chain. It changes whenever the terms of some text do; an index with terms of another
+// version is rebuilt.
 const Version = 2
 
-// MaxBytes is the longest term. Longer words keep a prefix and a hash of the
-// whole, so they stay distinct and can be found by prefix and as a whole.
+// MaxBytes is the length of the longest term. Longer words are replaced by a prefix and a hash of the whole word, so they
+// stay distinct and can be found by prefix and as a whole.
 const MaxBytes = 255
 
-// Analyze returns the terms of a document's text in the language lang, an ISO
-// 639-3 code. A language without rules here is neither stemmed nor relieved of
-// stop words.
+// Analyze returns the terms of a document's text in the language lang, an ISO 639-3 code. For a language without rules,
+// words are not stemmed and there are no stop words.
 //
-// Where a run of grams ends, Words also holds what is left of the run from
-// each of its last characters, at the position of the last gram: no gram
-// begins with them, and yet they must be found as beginnings.
+// At the end of a run of n-grams, Words also holds the suffixes of the last n-gram, at its position. No n-gram begins
+// with its last characters, so a search for a shorter word by prefix would otherwise miss them.
 func Analyze(text, lang string) Terms { return analyze(text, true, rulesOf(lang)) }
 
-// Query returns the terms of a query, or of a piece of one, whose language is
-// one of several: every stem that one of them makes of a word scores, and a
-// word that is a stop word in one of them does not. It leaves out the ends of
-// runs, which a document may have in the middle of a run.
+// Query returns the terms of a query, or of a piece of one, that may be in any of the given languages. The stems of a
+// word in all of them are scored, unless it is a stop word in one of them. The suffixes that Analyze adds at the end of a
+// run are left out, since a document may have the run within a longer one.
 func Query(text string, languages ...string) Terms {
 	chains := make([]*rules, 0, len(languages))
 	for _, code := range languages {
@@ -72,7 +65,7 @@ func Query(text string, languages ...string) Terms {
 
 func analyze(text string, ends bool, chains ...*rules) Terms {
 	a := analysis{chains: chains, ends: ends}
-	// A word of prose takes about six bytes, and about half of them score.
+	// A word of prose takes about six bytes with its space, and more than half of the words are scored.
 	a.out.Words = make([]Term, 0, len(text)/6+1)
 	a.out.Stems = make([]string, 0, len(text)/10+1)
 	for i := 0; i < len(text); {
@@ -89,9 +82,8 @@ func analyze(text string, ends bool, chains ...*rules) Terms {
 	return a.out
 }
 
-// Normalize returns the surface form of one word as it stands in Words: the
-// whole of a compound, all of a run of characters without its grams. Characters
-// that never stand in a term are dropped.
+// Normalize returns the surface form of a single word as it is in Words: a compound as a whole, a run of n-grams uncut.
+// Leading characters that separate words are skipped, and the word ends at the next one.
 func Normalize(word string) string {
 	start := 0
 	for start < len(word) {
@@ -120,9 +112,8 @@ func Normalize(word string) string {
 	return limit(fold(word[start:end]))
 }
 
-// Fragment reports whether word, in surface form, belongs to a script that is
-// cut into grams and is shorter than one. Words holds it as it is only where
-// a run ends with it; elsewhere it begins grams.
+// Fragment reports whether word, in surface form, is of a script that is cut into n-grams and shorter than an n-gram.
+// Words holds it as it is only where a run ends with it; elsewhere it is a prefix of n-grams.
 func Fragment(word string) bool {
 	if word == "" {
 		return false
@@ -131,28 +122,26 @@ func Fragment(word string) bool {
 	return c.gram() > utf8.RuneCountInString(word)
 }
 
-// Scored reports whether a fragment is among the Stems of every text that has
-// it: single Han characters are.
+// Scored reports whether a fragment is among the Stems of every text that contains it, as single Han characters are.
 func Scored(fragment string) bool {
 	c, _ := classAt(fragment, 0)
 	return c == classHan
 }
 
-// analysis is the state of one Analyze call.
+// analysis is the state of one call of Analyze or Query.
 type analysis struct {
-	chains []*rules // one, or those of each language that a query may be in
-	ends   bool     // ends of runs are wanted
-	out    Terms
-	pos    int32
-	stem   stemming
-	parts  []part
+	chains  []*rules // one for each language that the text may be in
+	ends    bool     // add the suffixes at the end of a run
+	out     Terms
+	pos     int32 // of the next word
+	stemmer stemmer
+	parts   []part // of the current compound; kept for its memory
 }
 
 // part is one piece of a compound, as byte offsets into the text.
 type part struct{ start, end int }
 
-// compound reads a word at start, with all that is joined to it, and returns
-// the offset behind it.
+// compound adds the word at start with everything that is joined to it, and returns the offset after it.
 func (a *analysis) compound(text string, start int) int {
 	a.parts = a.parts[:0]
 	end := start
@@ -177,7 +166,7 @@ func (a *analysis) compound(text string, start int) int {
 	whole := limit(fold(text[start:end]))
 	a.out.Words = append(a.out.Words, Term{Text: whole, Pos: a.pos})
 	if base, ok := a.contraction(whole); ok {
-		// "don't" and "John's" score by what stands before the apostrophe.
+		// "John's" is scored as "John".
 		a.score(base)
 		for _, p := range a.parts {
 			a.surface(fold(text[p.start:p.end]))
@@ -195,7 +184,7 @@ func (a *analysis) compound(text string, start int) int {
 	return end
 }
 
-// word adds one folded word to both sides.
+// word adds a folded word to both Words and Stems.
 func (a *analysis) word(w string) {
 	if w == "" {
 		return
@@ -204,6 +193,7 @@ func (a *analysis) word(w string) {
 	a.score(w)
 }
 
+// surface adds a folded word to Words.
 func (a *analysis) surface(w string) {
 	if w == "" {
 		return
@@ -212,6 +202,7 @@ func (a *analysis) surface(w string) {
 	a.pos++
 }
 
+// score adds the stems of a folded word to Stems, unless it is a stop word.
 func (a *analysis) score(w string) {
 	if w == "" {
 		return
@@ -223,7 +214,7 @@ func (a *analysis) score(w string) {
 	}
 	first := len(a.out.Stems)
 	for _, r := range a.chains {
-		if s := a.stem.of(r, w); s != "" && !slices.Contains(a.out.Stems[first:], s) {
+		if s := a.stemmer.stem(r, w); s != "" && !slices.Contains(a.out.Stems[first:], s) {
 			a.out.Stems = append(a.out.Stems, s)
 		}
 	}
@@ -242,8 +233,8 @@ func (a *analysis) elided(w, joint string) bool {
 	return slices.ContainsFunc(a.chains, func(r *rules) bool { return r.elided(w, joint) })
 }
 
-// gramRun reads a run of characters that are cut like those of class c and
-// adds its grams.
+// gramRun adds the n-grams of the run at start of characters that are cut like those of class c, and returns the offset
+// after it.
 func (a *analysis) gramRun(text string, start int, c class) int {
 	end := start
 	for end < len(text) {
@@ -257,8 +248,8 @@ func (a *analysis) gramRun(text string, start int, c class) int {
 	return end
 }
 
-// grams adds every run of n characters of w, each at its own position; a word
-// shorter than n is one term. Combining marks count as characters.
+// grams adds the n-grams of w, each at its own position; if w is shorter than n, it is one term. Combining marks count as
+// characters.
 func (a *analysis) grams(w string, n int) {
 	if w == "" {
 		return
@@ -284,15 +275,15 @@ func (a *analysis) grams(w string, n int) {
 		}
 	}
 	a.gram(last)
-	for i, r := range last { // gram has scored what its own first character says
+	for i, r := range last { // a.gram has scored the first character
 		if c := classOf(r); i > 0 && c == classHan {
 			a.out.Stems = append(a.out.Stems, last[i:i+utf8.RuneLen(r)])
 		}
 	}
 }
 
-// gram adds one gram, and a Han character that begins it: many of them are
-// words (measured: Chinese nDCG@10 .966 with them, .964 without).
+// gram adds an n-gram, and the Han character that it begins with: many of these are words by themselves (measured:
+// Chinese nDCG@10 .966 with them, .964 without).
 func (a *analysis) gram(g string) {
 	a.out.Words = append(a.out.Words, Term{Text: g, Pos: a.pos})
 	a.out.Stems = append(a.out.Stems, g)

@@ -1,10 +1,8 @@
-// Package chunk cuts the text of a section into the passages that become
-// parts of a document.
+// Package chunk splits the text of a section into the passages that become parts of a document.
 //
-// It works on one text at a time, so a chunk never crosses a section boundary,
-// and every chunk is an exact slice of that text. It makes no titles, metadata
-// or table parts: that is the work of ingest, its caller. Safe for concurrent
-// use.
+// It works on one text at a time, so a chunk never crosses a section boundary, and every chunk is an exact substring of
+// that text. Titles, metadata and table parts are the work of its caller, package ingest. All functions are safe for
+// concurrent use.
 package chunk
 
 import (
@@ -14,24 +12,22 @@ import (
 	"quarry/internal/text/sentence"
 )
 
-// Strategy says how large chunks become.
+// Strategy determines the size of chunks.
 type Strategy struct {
-	// MaxChars is the most code points of a chunk. 0 makes one chunk of each
-	// sentence, however long (contract: sentence_chunking_strategy). Otherwise
-	// whole sentences are joined while they fit; only a sentence that alone is
-	// longer is cut, at white space where there is some.
+	// MaxChars is the maximum length of a chunk in code points. 0 makes every sentence a chunk, however long
+	// (contract: sentence_chunking_strategy). Otherwise whole sentences are joined while they fit, and only a sentence
+	// that is longer by itself is cut, at white space if possible.
 	MaxChars int
 }
 
-// Chunk is a passage with its place in the source.
+// Chunk is a passage with its position in the source.
 type Chunk struct {
 	Text string
-	// Offset and Len count code points of the source.
+	// Offset and Len are in code points of the source.
 	Offset, Len int
 }
 
-// Split returns the chunks of text in order. They do not overlap and leave
-// nothing but white space out.
+// Split returns the chunks of text in order. They do not overlap, and only white space is left out between them.
 func Split(text string, s Strategy) []Chunk {
 	c := cutter{text: text, max: s.MaxChars}
 	for _, sp := range sentence.Split(text) {
@@ -52,12 +48,12 @@ type cutter struct {
 	max        int
 	out        []Chunk
 	start, end int // the chunk being gathered, as byte offsets
-	runes      int // its length
-	seenBytes  int // code points are counted up to this byte …
-	seenRunes  int // … and these are as many
+	runes      int // its length in code points
+	seenBytes  int // the end of the last chunk in bytes …
+	seenRunes  int // … and the same in code points, so that each is counted once
 }
 
-// join puts a sentence behind the gathered ones, or begins anew with it.
+// join appends a sentence to the chunk being gathered if it fits, or else begins a new chunk with it.
 func (c *cutter) join(start, end int) {
 	if c.end > c.start {
 		if n := c.runes + utf8.RuneCountInString(c.text[c.end:end]); n <= c.max {
@@ -85,7 +81,7 @@ func (c *cutter) join(start, end int) {
 	}
 }
 
-// flush ends the gathered chunk.
+// flush adds the chunk being gathered, if there is one.
 func (c *cutter) flush() {
 	if c.end > c.start {
 		c.add(c.start, c.end)
@@ -93,6 +89,7 @@ func (c *cutter) flush() {
 	c.start, c.end, c.runes = 0, 0, 0
 }
 
+// add adds the chunk text[start:end]. Chunks must be added in order.
 func (c *cutter) add(start, end int) {
 	c.seenRunes += utf8.RuneCountInString(c.text[c.seenBytes:start])
 	n := utf8.RuneCountInString(c.text[start:end])
@@ -101,9 +98,9 @@ func (c *cutter) add(start, end int) {
 	c.seenBytes = end
 }
 
-// cutAt returns the byte length of the first piece of s, at most limit code
-// points: up to the last white space, else behind the last punctuation, else
-// between characters, and there not before a combining mark.
+// cutAt returns the length in bytes of the first piece of s, which has at most limit code points. It ends before the last
+// white space, else after the last punctuation, else between two characters, but not before a combining mark or next to
+// a zero-width joiner.
 func cutAt(s string, limit int) int {
 	space, mark, letter := 0, 0, 0
 	i, n := 0, 0
@@ -117,7 +114,7 @@ func cutAt(s string, limit int) int {
 					space = i
 				}
 			case unicode.IsPunct(last) && last > unicode.MaxLatin1 && !unicode.Is(unicode.Ps, last) && !unicode.Is(unicode.Pi, last):
-				// Scripts without spaces: behind a comma, not behind an opening bracket.
+				// Scripts without spaces: after a comma, not after an opening bracket or quote.
 				mark = i
 			}
 			if !unicode.IsMark(r) && r != 0x200D && last != 0x200D {
@@ -134,8 +131,8 @@ func cutAt(s string, limit int) int {
 	return len(s)
 }
 
-// best chooses the cut: white space and punctuation unless they come so early
-// that most of the piece would be given away, hard at full length last.
+// best chooses among the candidate cuts, which are 0 if there is none: white space or punctuation, unless only
+// punctuation comes and so early that most of the piece would be lost; then a character boundary; then full.
 func best(space, mark, letter, full int) int {
 	at := max(space, mark)
 	switch {

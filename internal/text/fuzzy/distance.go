@@ -1,11 +1,13 @@
 package fuzzy
 
-// distances computes Damerau-Levenshtein distances; it keeps its table between calls. It is for one goroutine.
+// distances computes unrestricted Damerau-Levenshtein distances with the dynamic programme of Lowrance and Wagner, "An
+// Extension of the String-to-String Correction Problem" (JACM 1975). It keeps its table between calls and is not safe for
+// concurrent use.
 type distances struct{ cells []int }
 
-// within gives the distance of a and b: how many characters have to be inserted, removed, replaced or swapped with
-// their neighbour to make one of the other, where what stood between two swapped characters may be edited too. A
-// distance above most is given as some number above most.
+// within returns the distance of a and b: the least number of insertions, deletions, substitutions and transpositions of
+// adjacent characters that turn one into the other, where the characters between two transposed ones may be edited, too.
+// If the distance is above most, the result is some number above most.
 func (t *distances) within(a, b []rune, most int) int {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
@@ -34,12 +36,13 @@ func (t *distances) within(a, b []rune, most int) int {
 			}
 			n := min(d[(i-1)*width+j]+1, d[i*width+j-1]+1, d[(i-1)*width+j-1]+cost)
 			if cost == 1 {
-				n = min(n, swapped(d, width, a[:i], b[:j]))
+				n = min(n, transposition(d, width, a[:i], b[:j]))
 			}
 			d[i*width+j] = n
 			least = min(least, n)
 		}
-		// Later rows hold nothing smaller: a swap that skips rows costs what they could have grown by.
+		// No later row holds less than the least of this one: a transposition that skips rows costs at least one for
+		// each of them, and the least of a row exceeds that of the row before by at most one.
 		if least > most {
 			return most + 1
 		}
@@ -47,9 +50,10 @@ func (t *distances) within(a, b []rune, most int) int {
 	return d[len(a)*width+len(b)]
 }
 
-// swapped gives the distance of a and b when their last characters are swapped with earlier ones: of a before its last
-// the same as the last of b, and the other way round. It is large when there are none.
-func swapped(d []int, width int, a, b []rune) int {
+// transposition returns the distance of a and b if the last character of b, at its last place in a before the end, is
+// transposed with the last character of a, at its last place in b before the end. Without such places it returns a number
+// no less than the distance. d holds the distances of the shorter prefixes.
+func transposition(d []int, width int, a, b []rune) int {
 	i, j := len(a), len(b)
 	k := i - 1
 	for k > 0 && a[k-1] != b[j-1] {

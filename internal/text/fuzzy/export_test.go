@@ -2,10 +2,10 @@ package fuzzy
 
 import "strings"
 
-// AskedTokens gives the tokens of a question.
-var AskedTokens = askedTokens
+// QueryTokens returns the distinct tokens of a query.
+var QueryTokens = queryTokens
 
-// ValueTokens gives the tokens of a JSON string from between its quotes.
+// ValueTokens returns the tokens of the inside of a JSON string.
 func ValueTokens(raw string) []string {
 	var t textBuffer
 	var out []string
@@ -13,20 +13,20 @@ func ValueTokens(raw string) []string {
 	return out
 }
 
-// Distance gives the distance of two words, or some number above most.
+// Distance returns the distance of two words, or some number above most.
 func Distance(a, b string, most int) int {
 	var t distances
-	_ = t.within([]rune(strings.Repeat("xyz", 9)), []rune(strings.Repeat("zyx", 9)), 99) // leaves something in the table
+	_ = t.within([]rune(strings.Repeat("xyz", 9)), []rune(strings.Repeat("zyx", 9)), 99) // leaves stale values in the table
 	return t.within([]rune(a), []rune(b), most)
 }
 
-// Value is what a walker found.
+// Value is a value that a walker visited.
 type Value struct {
 	Raw    string
 	Quoted bool
 }
 
-// Values gives the values of a field in a JSON object.
+// Values returns the values of a field in a JSON object.
 func Values(object []byte, name string) []Value {
 	var out []Value
 	w := walker{visit: func(_ int, raw []byte, quoted bool) { out = append(out, Value{string(raw), quoted}) }}

@@ -1,7 +1,7 @@
-// Package fuzzy scores how well the values of a metadata object match what was asked of some of its fields: typing
-// errors, beginnings of words and inflected forms still match. It works on stored JSON text without building values,
-// so that a pass over every document of a corpus is quick. It is not the exact filter language (package filter) and
-// not the search over texts (package index). Package metaquery calls it.
+// Package fuzzy scores how well the values of a metadata object match a query on some of its fields, tolerating typing
+// errors, matching prefixes and inflected forms. It works on stored JSON text without decoding it, so that a scan over
+// every document of a corpus is fast. It is neither the exact filter language (package filter) nor the search over texts
+// (package index). Package metaquery calls it.
 package fuzzy
 
 import (
@@ -10,19 +10,19 @@ import (
 	"unicode/utf8"
 )
 
-// Field is what is asked of one field.
+// Field is the query on one field.
 type Field struct {
 	Name   string // key of the metadata object; dots lead into nested objects
 	Text   string
-	Weight float64 // above 0
+	Weight float64 // must be positive
 	Fuzzy  bool    // typing errors and inflected forms match
-	Prefix int     // shortest word that also matches as the beginning of a longer one; 0 switches that off
+	Prefix int     // length of the shortest word that also matches as a prefix; 0 disables prefix matching
 }
 
-// Query is a compiled question. It is immutable and safe for concurrent use.
+// Query is a compiled query. It is immutable and safe for concurrent use.
 type Query struct {
 	fields []field
-	weight float64 // of all fields
+	weight float64 // sum over the fields
 }
 
 type field struct {
@@ -30,19 +30,20 @@ type field struct {
 	words []word
 }
 
-// word is a token of the question.
+// word is a token of the query.
 type word struct {
 	text  string
 	runes []rune
-	signs signs
-	stems []string // nil when only exact matches count
-	edits int      // most typing errors that still match
+	chars charSet
+	stems []string // nil unless inflected forms match
+	edits int      // the most typing errors that still match
 }
 
-// signs is the set of a word's characters, folded into 64 bits.
-type signs uint64
+// charSet is the set of a word's characters, hashed into 64 bits as in a Bloom filter.
+type charSet uint64
 
-func signsOf(text []byte) (s signs, length int) {
+// charSetOf returns the set of the characters of text and their number.
+func charSetOf(text []byte) (s charSet, length int) {
 	for i := 0; i < len(text); length++ {
 		r, size := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
@@ -54,19 +55,20 @@ func signsOf(text []byte) (s signs, length int) {
 	return s, length
 }
 
-// lacks counts the characters of s that t does not have, at least: some fold together.
-func (s signs) lacks(t signs) int { return bits.OnesCount64(uint64(s &^ t)) }
+// missing returns a lower bound of the number of characters in s that are not in t; characters with the same hash count
+// as one.
+func (s charSet) missing(t charSet) int { return bits.OnesCount64(uint64(s &^ t)) }
 
-// Compile prepares a question.
+// Compile prepares a query for matching.
 func Compile(fields []Field) *Query {
 	q := &Query{}
 	for _, f := range fields {
 		c := field{Field: f}
-		for _, t := range askedTokens(f.Text) {
+		for _, t := range queryTokens(f.Text) {
 			w := word{text: t, runes: []rune(t)}
-			w.signs, _ = signsOf([]byte(t))
+			w.chars, _ = charSetOf([]byte(t))
 			if f.Fuzzy {
-				w.edits, w.stems = tolerated(len(w.runes)), stemsOf(t)
+				w.edits, w.stems = maxEdits(len(w.runes)), stemsOf(t)
 			}
 			c.words = append(c.words, w)
 		}
@@ -76,7 +78,7 @@ func Compile(fields []Field) *Query {
 	return q
 }
 
-// Words counts the tokens of the question, which is what a match costs.
+// Words returns the number of tokens of the query, to which the cost of scoring an object is proportional.
 func (q *Query) Words() int {
 	n := 0
 	for _, f := range q.fields {
@@ -85,8 +87,9 @@ func (q *Query) Words() int {
 	return n
 }
 
-// tolerated is how many typing errors a word of n characters may have (contract: metadata-filters.md section 10).
-func tolerated(n int) int {
+// maxEdits returns the number of typing errors that a word of n characters may have (contract: metadata-filters.md
+// section 10).
+func maxEdits(n int) int {
 	switch {
 	case n < 3:
 		return 0
@@ -96,49 +99,50 @@ func tolerated(n int) int {
 	return 2
 }
 
-// Scores of a word that is not the same (contract: metadata-filters.md section 10; that of inflected forms is ours).
+// Scores of words that match by prefix or by stem. The first is set by the contract (metadata-filters.md section 10); the
+// second is ours.
 const (
 	prefixScore = 0.9
 	stemScore   = 0.9
 )
 
-// maxRunes bounds the words that typing errors are looked for in: longer ones are codes or noise.
+// maxRunes is the length of the longest word that is compared with typing errors; longer ones are codes or noise.
 const maxRunes = 64
 
-// Scorer applies a query to one object after another. It is for one goroutine.
+// Scorer applies a query to one object after another. It is not safe for concurrent use.
 type Scorer struct {
 	query *Query
-	known [][]map[string]float64 // by field and word of the field: word of a value → score
-	best  []float64              // of the value at hand, by word of the field
+	cache [][]map[string]float64 // by field and word of the field: word of a value → score
+	best  []float64              // for the current value, by word of the field
 	zeros []float64
-	score []float64 // by field
-	at    int       // the field at hand
+	score []float64 // of the current object, by field
+	at    int       // the current field
 	each  func(token []byte)
 	walk  walker
 	text  textBuffer
 	table distances
 }
 
-// maxKnown bounds what a scorer remembers for each word asked.
-const maxKnown = 1 << 12
+// maxCached bounds the cache of a scorer for each word of the query.
+const maxCached = 1 << 12
 
-// Scorer gives a scorer of q.
+// Scorer returns a scorer for q.
 func (q *Query) Scorer() *Scorer {
 	s := &Scorer{query: q, score: make([]float64, len(q.fields))}
 	for _, f := range q.fields {
-		known := make([]map[string]float64, len(f.words))
-		for i := range known {
-			known[i] = map[string]float64{}
+		cache := make([]map[string]float64, len(f.words))
+		for i := range cache {
+			cache[i] = map[string]float64{}
 		}
-		s.known = append(s.known, known)
+		s.cache = append(s.cache, cache)
 		s.zeros = make([]float64, max(len(s.zeros), len(f.words)))
 	}
 	s.walk.visit, s.each = s.value, s.token
 	return s
 }
 
-// Score gives how well a JSON object matches, 0..1: the weighted mean over the fields of the best value of each, and
-// of a value the mean over the words asked of the best word in it.
+// Score returns how well a JSON object matches, from 0 to 1. It is the weighted mean over the fields of the score of the
+// field's best value. The score of a value is the mean over the words of the query of the best score of a word in it.
 func (s *Scorer) Score(object []byte) float64 {
 	clear(s.score)
 	s.walk.object(object, s.query.fields)
@@ -152,7 +156,7 @@ func (s *Scorer) Score(object []byte) float64 {
 	return min(1, sum/s.query.weight)
 }
 
-// value takes a value found for a field: a JSON string without its quotes, or the text of a number or boolean.
+// value scores a value of the field at: a JSON string without its quotes, or the text of a number or boolean.
 func (s *Scorer) value(at int, raw []byte, quoted bool) {
 	words := s.query.fields[at].words
 	if len(words) == 0 {
@@ -168,40 +172,41 @@ func (s *Scorer) value(at int, raw []byte, quoted bool) {
 	s.score[at] = max(s.score[at], sum/float64(len(words)))
 }
 
-// token takes a word of a value into account. Nearly every word has nothing to do with what is asked; that it may have
-// is told from its length and its characters before anything is computed or looked up.
+// token scores a word of the current value. Nearly no word resembles one of the query, so mayMatch rejects most of them
+// by their length and characters before anything is computed or looked up.
 func (s *Scorer) token(token []byte) {
 	f := &s.query.fields[s.at]
-	signs, length := signsOf(token)
+	chars, length := charSetOf(token)
 	for i := range f.words {
-		if s.best[i] < 1 && near(&f.words[i], token, signs, length) {
+		if s.best[i] < 1 && mayMatch(&f.words[i], token, chars, length) {
 			s.best[i] = max(s.best[i], s.compare(i, token, length))
 		}
 	}
 }
 
-// near reports whether a word of a value may match a word asked. An error adds or takes away one character at most; a
-// longer form of the word begins as it does.
-func near(w *word, token []byte, t signs, length int) bool {
-	head := min(len(w.text), shared)
+// mayMatch reports whether a word of a value can match w. By prefix or stem it can only if both begin alike; by typing
+// errors only if it is not much longer or shorter and has nearly the same characters, since an edit adds or removes at
+// most one.
+func mayMatch(w *word, token []byte, t charSet, length int) bool {
+	head := min(len(w.text), stemPrefix)
 	if len(token) >= head && string(token[:head]) == w.text[:head] {
 		return true
 	}
 	gap := length - len(w.runes)
-	return gap <= w.edits && -gap <= w.edits && w.signs.lacks(t) <= w.edits && t.lacks(w.signs) <= w.edits
+	return gap <= w.edits && -gap <= w.edits && w.chars.missing(t) <= w.edits && t.missing(w.chars) <= w.edits
 }
 
-// compare gives the score of a value's word for a word asked, and remembers it.
+// compare is similarity for word i of the current field, with a cache.
 func (s *Scorer) compare(i int, token []byte, length int) float64 {
-	known := s.known[s.at][i]
-	if score, ok := known[string(token)]; ok {
+	cache := s.cache[s.at][i]
+	if score, ok := cache[string(token)]; ok {
 		return score
 	}
 	f := &s.query.fields[s.at]
 	text := string(token)
 	score := s.similarity(f, &f.words[i], &candidate{text: text, length: length})
-	if len(known) < maxKnown {
-		known[text] = score
+	if len(cache) < maxCached {
+		cache[text] = score
 	}
 	return score
 }
@@ -212,7 +217,7 @@ type candidate struct {
 	length int // in characters
 }
 
-// similarity gives the score of a value's word for a word asked.
+// similarity returns the score, from 0 to 1, of a word of a value for a word of the query.
 func (s *Scorer) similarity(f *field, w *word, v *candidate) float64 {
 	if w.text == v.text {
 		return 1
@@ -224,6 +229,8 @@ func (s *Scorer) similarity(f *field, w *word, v *candidate) float64 {
 	if best < stemScore && sameStem(w, v) {
 		best = stemScore
 	}
+	// The distance is at least the difference in length, and at least 1 for different words. It is not computed where
+	// even that would be too many edits or would not improve the score.
 	longest := max(len(w.runes), v.length)
 	gap := longest - min(len(w.runes), v.length)
 	if w.edits < max(gap, 1) || longest > maxRunes || best >= 1-float64(max(gap, 1))/float64(longest) {

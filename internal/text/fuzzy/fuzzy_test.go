@@ -31,7 +31,7 @@ func TestTokens(t *testing.T) {
 		{"서울 시", "서울 시", "서 서울 울 시"},
 		{`tab\there \"q\" \u00e9 \\`, "tab there q u00e9", `tab here q e`},
 	} {
-		if got := strings.Join(fuzzy.AskedTokens(c.text), " "); got != c.asked {
+		if got := strings.Join(fuzzy.QueryTokens(c.text), " "); got != c.asked {
 			t.Errorf("question %q: %q, want %q", c.text, got, c.asked)
 		}
 		if got := strings.Join(fuzzy.ValueTokens(c.text), " "); got != c.value {
@@ -114,7 +114,7 @@ func TestWords(t *testing.T) {
 
 // plain scores a list of words by the letter of the contract, without any shortcut.
 func plain(f fuzzy.Field, words []string) float64 {
-	asked := fuzzy.AskedTokens(f.Text)
+	asked := fuzzy.QueryTokens(f.Text)
 	if len(asked) == 0 {
 		return 0
 	}
@@ -167,7 +167,7 @@ func TestShortcuts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := plain(f, fuzzy.AskedTokens(strings.Join(words, " ")))
+			want := plain(f, fuzzy.QueryTokens(strings.Join(words, " ")))
 			if got := s.Score(raw); math.Abs(got-want) > 1e-12 {
 				t.Errorf("%q in %s: %v, want %v", f.Text, raw, got, want)
 			}
@@ -195,9 +195,9 @@ func FuzzScore(f *testing.F) {
 			t.Fatal(err)
 		}
 		var back map[string]string
-		if json.Unmarshal(whole, &back) == nil && back[name] == text && len(fuzzy.AskedTokens(text)) > 0 {
+		if json.Unmarshal(whole, &back) == nil && back[name] == text && len(fuzzy.QueryTokens(text)) > 0 {
 			if got := q.Scorer().Score(whole); got < 1-1e-9 {
-				t.Errorf("a text scores %v against itself: %s", got, fmt.Sprint(fuzzy.AskedTokens(text), fuzzy.ValueTokens(text)))
+				t.Errorf("a text scores %v against itself: %s", got, fmt.Sprint(fuzzy.QueryTokens(text), fuzzy.ValueTokens(text)))
 			}
 		}
 	})

@@ -8,11 +8,11 @@ import (
 	"quarry/internal/text/analysis"
 )
 
-// shared is how many bytes two words must begin with in common before their stems are compared.
-const shared = 3
+// stemPrefix is the number of bytes that two words must have in common at their beginning for their stems to be compared.
+const stemPrefix = 3
 
-// stemsOf gives the stem of a word, or nothing for words that have none here. Metadata seldom says its language, so the
-// script chooses: English for Latin letters, Russian for Cyrillic ones.
+// stemsOf returns the stem of a word, or nil if the word is not stemmed. The language of metadata is rarely known, so it
+// is chosen by script: English for Latin letters, Russian for Cyrillic ones.
 func stemsOf(w string) []string {
 	language := ""
 	for _, r := range w {
@@ -31,9 +31,9 @@ func stemsOf(w string) []string {
 	return analysis.Analyze(w, language).Stems
 }
 
-// sameStem reports whether two words are forms of one.
+// sameStem reports whether w and v are inflected forms of one word.
 func sameStem(w *word, v *candidate) bool {
-	if len(w.stems) == 0 || len(v.text) < shared || len(w.text) < shared || !strings.HasPrefix(v.text, w.text[:shared]) {
+	if len(w.stems) == 0 || len(v.text) < stemPrefix || len(w.text) < stemPrefix || !strings.HasPrefix(v.text, w.text[:stemPrefix]) {
 		return false
 	}
 	return slices.Equal(w.stems, stemsOf(v.text))

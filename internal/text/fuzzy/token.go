@@ -9,17 +9,18 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Tokens are runs of letters and digits in lower case without accents. A point between two digits and a minus sign in
-// front of a number belong to it, so that a number is one token. Scripts that write no spaces, and Hangul, are cut
-// into pairs of characters that follow each other; values also into single ones, so that a question of one character
-// finds them.
+// Tokens are runs of letters and digits in lower case without accents. A full stop between two digits and a minus sign in
+// front of a number belong to it, so that a number is one token. Scripts without spaces, and Hangul, are cut into
+// bigrams; values also into single characters, so that a query of one character finds them.
 
-// textBuffer cuts the texts of values into tokens; it keeps its buffers between calls. It is for one goroutine.
+// textBuffer splits the texts of values into tokens. It keeps its buffer between calls and is not safe for concurrent
+// use.
 type textBuffer struct {
 	lower []byte
 }
 
-// tokens gives the tokens of a value; each is valid until the next. A quoted text may hold JSON's escapes.
+// tokens yields the tokens of a value. Each is valid only during its call of yield. If quoted, raw is the inside of a
+// JSON string, with its escapes.
 func (t *textBuffer) tokens(raw []byte, quoted bool, yield func([]byte)) {
 	plain := true
 	for _, c := range raw {
@@ -44,8 +45,8 @@ func (t *textBuffer) tokens(raw []byte, quoted bool, yield func([]byte)) {
 	cut(t.lower, true, yield)
 }
 
-// askedTokens gives the tokens of a question, each once.
-func askedTokens(text string) []string {
+// queryTokens returns the distinct tokens of a query.
+func queryTokens(text string) []string {
 	var out []string
 	seen := map[string]bool{}
 	cut([]byte(strings.ToLower(fold(text))), false, func(token []byte) {
@@ -57,8 +58,8 @@ func askedTokens(text string) []string {
 	return out
 }
 
-// cut gives the tokens of a folded text. Runs of scripts without spaces are given as pairs, and as single characters
-// where singles is set or the run has but one.
+// cut yields the tokens of a folded text. Runs of scripts without spaces become bigrams, and also single characters if
+// singles is set or the run has only one.
 func cut(text []byte, singles bool, yield func([]byte)) {
 	for i := 0; i < len(text); {
 		if text[i] < utf8.RuneSelf {
@@ -74,8 +75,8 @@ func cut(text []byte, singles bool, yield func([]byte)) {
 		r, size := utf8.DecodeRune(text[i:])
 		end := i + size
 		switch {
-		case dense(r):
-			end = run(text, i, singles, yield)
+		case unspaced(r):
+			end = bigrams(text, i, singles, yield)
 		case wordRune(r):
 			end = wordEnd(text, end)
 			yield(text[i:end])
@@ -84,7 +85,7 @@ func cut(text []byte, singles bool, yield func([]byte)) {
 	}
 }
 
-// plainWord says which ASCII characters stand in words.
+// plainWord reports for each ASCII character whether it is part of words.
 var plainWord = func() (t [utf8.RuneSelf]bool) {
 	for c := range t {
 		t[c] = wordRune(rune(c))
@@ -92,7 +93,7 @@ var plainWord = func() (t [utf8.RuneSelf]bool) {
 	return t
 }()
 
-// wordEnd gives where the word ends that goes on at i.
+// wordEnd returns the offset after the word that continues at i.
 func wordEnd(text []byte, i int) int {
 	for i < len(text) {
 		if c := text[i]; c < utf8.RuneSelf {
@@ -103,7 +104,7 @@ func wordEnd(text []byte, i int) int {
 			continue
 		}
 		r, size := utf8.DecodeRune(text[i:])
-		if dense(r) || !wordRune(r) {
+		if unspaced(r) || !wordRune(r) {
 			return i
 		}
 		i += size
@@ -120,14 +121,14 @@ func signed(text []byte, i int) bool {
 	return text[i] == '-' && digitAt(text, i+1) && (i == 0 || text[i-1] <= ' ')
 }
 
-// run gives the tokens of a run of dense characters and where it ends.
-func run(text []byte, i int, singles bool, yield func([]byte)) (end int) {
+// bigrams yields the tokens of the run of unspaced characters at i and returns the offset after it.
+func bigrams(text []byte, i int, singles bool, yield func([]byte)) (end int) {
 	start := i
 	for {
 		_, size := utf8.DecodeRune(text[i:])
 		next := i + size
 		r, following := utf8.DecodeRune(text[next:])
-		paired := following > 0 && dense(r)
+		paired := following > 0 && unspaced(r)
 		if singles || !paired && i == start {
 			yield(text[i:next])
 		}
@@ -146,9 +147,9 @@ func wordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
 }
 
-// dense reports whether r belongs to a script whose words are not told apart by spaces, or to Hangul, whose words carry
-// endings.
-func dense(r rune) bool {
+// unspaced reports whether r belongs to a script without spaces between words, or to Hangul, whose particles are attached
+// to words.
+func unspaced(r rune) bool {
 	if r < 0x0E00 {
 		return false
 	}
@@ -156,8 +157,8 @@ func dense(r rune) bool {
 		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r == 'ー'
 }
 
-// fold brings a text to one form for comparing: compatibility forms, case and the accents of Latin, Greek and Cyrillic
-// are gone.
+// fold normalises a text for comparison: NFKC, lower case, without the accents of Latin, Greek and Cyrillic letters.
+// ASCII text is returned as it is; its callers lower-case it.
 func fold(text string) string {
 	for i := 0; i < len(text); i++ {
 		if text[i] >= utf8.RuneSelf {
@@ -180,7 +181,7 @@ func foldUnicode(text string) string {
 	return norm.NFC.String(strings.ReplaceAll(text, "ß", "ss"))
 }
 
-// unquote gives the text of a JSON string from between its quotes.
+// unquote decodes the inside of a JSON string. Text that is not valid JSON is returned as it is.
 func unquote(raw []byte) string {
 	quoted := make([]byte, 0, len(raw)+2)
 	quoted = append(append(append(quoted, '"'), raw...), '"')

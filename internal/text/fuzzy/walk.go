@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// walker finds the values of fields in the text of a JSON object. A field's name is a key, or a path of keys with dots
-// between them; where both readings lead somewhere, both count. Lists are gone into on the way and at its end. What is
-// not JSON is passed over: the texts come from storage, where they are whole.
+// walker finds the values of fields in the text of a JSON object. A field's name is a key, or a path of keys separated by
+// dots; if both readings have values, both count. The elements of lists are visited, both along the path and at its end.
+// The text must be valid JSON, as stored metadata is; the rest of an invalid text is skipped.
 type walker struct {
 	visit func(field int, raw []byte, quoted bool)
 }
 
-// maxNesting bounds how deep lists and objects are gone into.
+// maxNesting is the depth to which lists and objects are entered.
 const maxNesting = 64
 
-// object visits the values of fields in an object.
+// object visits the values of the given fields in an object.
 func (w *walker) object(text []byte, fields []field) {
 	for key, value := range members(text) {
 		for i := range fields {
@@ -24,7 +24,7 @@ func (w *walker) object(text []byte, fields []field) {
 	}
 }
 
-// member goes on to a member's value when its key begins the name, or is it.
+// member visits the values under a member whose key is the name, or the beginning of the path in it.
 func (w *walker) member(field int, name string, key, value []byte, depth int) {
 	if string(key) == name {
 		w.values(field, value, depth)
@@ -35,7 +35,7 @@ func (w *walker) member(field int, name string, key, value []byte, depth int) {
 	}
 }
 
-// inside looks for the rest of a name in an object, or in each object of a list.
+// inside visits the values of the rest of a path in an object, or in each object of a list.
 func (w *walker) inside(field int, name string, value []byte, depth int) {
 	if len(value) == 0 || depth > maxNesting {
 		return
@@ -52,7 +52,7 @@ func (w *walker) inside(field int, name string, value []byte, depth int) {
 	}
 }
 
-// values visits a value, or the elements of a list; null and objects are none.
+// values visits a scalar value, or each element of a list; it skips null and objects.
 func (w *walker) values(field int, value []byte, depth int) {
 	if len(value) == 0 || depth > maxNesting {
 		return
@@ -71,7 +71,7 @@ func (w *walker) values(field int, value []byte, depth int) {
 	}
 }
 
-// members gives the members of the object at the start of text: keys without quotes and escapes, values as they stand.
+// members iterates over the members of the object at the start of text: decoded keys and raw values.
 func members(text []byte) func(yield func(key, value []byte) bool) {
 	return func(yield func(key, value []byte) bool) {
 		i := space(text, 0)
@@ -103,7 +103,7 @@ func members(text []byte) func(yield func(key, value []byte) bool) {
 	}
 }
 
-// elements gives the elements of the list at the start of text, as they stand.
+// elements iterates over the raw elements of the list at the start of text.
 func elements(text []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		for i := space(text, 1); i < len(text); i = space(text, i+1) {
@@ -118,7 +118,7 @@ func elements(text []byte) func(yield func([]byte) bool) {
 	}
 }
 
-// space gives the place of the first byte from i on that is no white space.
+// space returns the offset of the first byte from i on that is not white space.
 func space(text []byte, i int) int {
 	for i < len(text) && (text[i] == ' ' || text[i] == '\n' || text[i] == '\t' || text[i] == '\r') {
 		i++
@@ -126,7 +126,7 @@ func space(text []byte, i int) int {
 	return i
 }
 
-// skip gives where the value at i ends.
+// skip returns the offset after the value at i.
 func skip(text []byte, i int) int {
 	if i >= len(text) {
 		return i
@@ -146,7 +146,7 @@ func skip(text []byte, i int) int {
 	return i
 }
 
-// skipString gives the place behind the closing quote of the string at i.
+// skipString returns the offset after the closing quote of the string at i.
 func skipString(text []byte, i int) int {
 	start := i + 1
 	for i = start; i < len(text); {
@@ -155,6 +155,7 @@ func skipString(text []byte, i int) int {
 			return len(text)
 		}
 		i += n + 1
+		// A quote after an odd number of backslashes is escaped.
 		escapes := 0
 		for k := i - 2; k >= start && text[k] == '\\'; k-- {
 			escapes++
@@ -166,7 +167,7 @@ func skipString(text []byte, i int) int {
 	return len(text)
 }
 
-// skipNested gives the place behind the bracket that closes the one at i.
+// skipNested returns the offset after the bracket that closes the one at i.
 func skipNested(text []byte, i int) int {
 	depth := 0
 	for i < len(text) {

@@ -1,11 +1,9 @@
-// Package lang names the language of a text by its ISO 639-3 code, as part
-// metadata and the analysis chain want it ("eng", "deu", "zho").
+// Package lang detects the language of a text, as the ISO 639-3 code that part metadata and the analysis chain use
+// ("eng", "deu", "zho").
 //
-// It is made for passages and questions, so it has to cope with texts of a few
-// words: scripts that serve one language decide at once, common function words
-// come next, letter trigrams last. It does not mark the parts of a text that
-// mixes languages. Callers are ingest and retrieve. All functions are safe for
-// concurrent use.
+// It is made for passages and queries, so it has to cope with texts of a few words: a script that is used for one
+// language decides at once, then function words, then letter trigrams (package whatlanggo). A text that mixes languages
+// is not divided. All functions are safe for concurrent use.
 package lang
 
 import (
@@ -19,16 +17,16 @@ import (
 )
 
 const (
-	// maxBytes bounds what is looked at: a passage tells its language early.
+	// maxBytes bounds how much of a text is examined.
 	maxBytes = 2048
-	// floor is the confidence that a guess needs to stand on its own, and
-	// strong what it needs to overrule the language of the text around.
+	// floor is the confidence below which a guess is not used at all, and strong the one from which it overrules the
+	// language of the surrounding text.
 	floor  = 0.5
 	strong = 0.7
 )
 
-// Detect returns the ISO 639-3 code of the language of text and a confidence
-// from 0 to 1. The code is empty when the text has no letters.
+// Detect returns the ISO 639-3 code of the language of text and a confidence from 0 to 1. The code is empty if the text
+// has no letters.
 func Detect(text string) (code string, confidence float64) {
 	text = head(text)
 	s := dominant(text)
@@ -40,7 +38,7 @@ func Detect(text string) (code string, confidence float64) {
 	}
 	code, confidence = vote(text)
 	if code != "" && !s.writes(code) {
-		code, confidence = "", 0 // quotes from another script
+		code, confidence = "", 0 // words quoted from a language in another script
 	}
 	if confidence >= strong {
 		return code, confidence
@@ -50,7 +48,7 @@ func Detect(text string) (code string, confidence float64) {
 		return "", 0
 	}
 	confidence = info.Confidence
-	// Trigrams of a few words say little, whatever the distance to the second.
+	// The trigrams of a few words are weak evidence, however far ahead the best language is.
 	if n := utf8.RuneCountInString(text); n < 40 {
 		confidence *= float64(n) / 40
 	}
@@ -61,26 +59,24 @@ func Detect(text string) (code string, confidence float64) {
 	case code != "":
 		return code, floor
 	case s.table == unicode.Latin:
-		// Not one telling function word: likely names, code or a heading.
+		// Without any characteristic function word it is likely to be names, code or a heading.
 		confidence *= 0.65
 	}
 	return guess, confidence
 }
 
-// Sure reports whether a text of some length with this confidence needs no
-// other to tell its language.
+// Sure reports whether a confidence of Detect suffices to use the language without looking at the surrounding text.
 func Sure(confidence float64) bool { return confidence >= strong }
 
-// Fits reports whether text is in a script of the language, or in none.
+// Fits reports whether text is written in a script of the language with this code, or has no letters.
 func Fits(text, code string) bool {
 	s := dominant(head(text))
 	return s == nil || s.writes(code)
 }
 
-// Of returns the language of text. Where the text is too short or too mixed to
-// tell, it returns fallback, the language of what stands around, provided that
-// it is written in the script of the text. An empty fallback means English for
-// texts in Latin script and the best guess for others.
+// Of returns the language of text. If the text is too short or too mixed to tell, it returns fallback, the language of
+// the surrounding text, provided that this is written in the script of text. Failing that, it returns the best guess, or
+// English for a text in Latin script whose guess is weak.
 func Of(text, fallback string) string {
 	code, confidence := Detect(text)
 	s := dominant(head(text))
@@ -98,32 +94,31 @@ func Of(text, fallback string) string {
 	return code
 }
 
-// Count is a language with the number of texts in it.
+// Count is a language and the number of texts in it.
 type Count struct {
 	Code  string
 	Texts int
 }
 
 const (
-	// likely is the confidence at which a detected language that the documents
-	// have is taken for the query's. Measured on questions over collections of
-	// seven, three and two languages, .55 and .7 were within .0003 nDCG@10 of
-	// knowing it; .8 lost .004.
+	// likely is the confidence from which a detected language that documents are in is taken for the query's. Measured
+	// on questions over collections in seven, three and two languages, .55 and .7 were within .0003 nDCG@10 of knowing
+	// the language; .8 lost .004.
 	likely = 0.55
-	// certain is the same for a language that is rare among the documents,
-	// which may owe it to a passage of names.
+	// certain is the same for a language that is rare among the documents, where it may come from a misdetected passage
+	// of names.
 	certain = 0.8
-	// rare is the share of the most frequent language below which one is.
+	// rare is the fraction of the most frequent language's texts below which a language is rare.
 	rare = 0.05
-	// most bounds how many languages a query is analysed in.
+	// most is the largest number of languages that a query is analysed in.
 	most = 4
 )
 
-// Among returns the languages of documents that a query may be meant for: of
-// those in have, most frequent first, the detected one if the detection can be
-// trusted, else all that are written in a script that the query has and are
-// not rare, at most four. Where there are none, it is the detected one, English
-// in doubt. Codes that are not known count as written in every script.
+// Among returns the languages of documents that a query may be about, at most four. have are the languages of the
+// documents, most frequent first. If the detected language is among them and the detection can be trusted, only that one
+// is returned for its script; otherwise all languages in have that are written in a script of the query and are not rare.
+// If there are none, the result is the detected language, in doubt English. Unknown codes count as written in every
+// script.
 func Among(text string, have []Count) []string {
 	text = head(text)
 	main := dominant(text)
@@ -143,11 +138,11 @@ func Among(text string, have []Count) []string {
 			}
 			frequent = max(frequent, h.Texts)
 			scarce := float64(h.Texts) < rare*float64(frequent)
-			settled := s == main && detected.Code != "" &&
+			trusted := s == main && detected.Code != "" &&
 				(confidence >= certain || float64(detected.Texts) >= rare*float64(frequent))
 			switch {
 			case slices.Contains(out, h.Code):
-			case h == detected && s == main, !settled && !scarce:
+			case h == detected && s == main, !trusted && !scarce:
 				out = append(out, h.Code)
 			}
 		}
@@ -158,7 +153,7 @@ func Among(text string, have []Count) []string {
 	return out[:min(most, len(out))]
 }
 
-// scriptsOf lists the scripts of the letters of text, the dominant one first.
+// scriptsOf returns the scripts of the letters of text, the dominant one first.
 func scriptsOf(text string) []*script {
 	var out []*script
 	if s := dominant(text); s != nil {
@@ -172,12 +167,12 @@ func scriptsOf(text string) []*script {
 	return out
 }
 
-// known reports whether the scripts of a language are known.
+// known reports whether the language is one of some script's.
 func known(code string) bool {
 	return slices.ContainsFunc(scripts, func(s *script) bool { return s.writes(code) })
 }
 
-// head cuts text to maxBytes at a character.
+// head returns at most the first maxBytes of text, cut at a character boundary.
 func head(text string) string {
 	if len(text) <= maxBytes {
 		return text
@@ -189,8 +184,8 @@ func head(text string) string {
 	return text[:cut]
 }
 
-// standard maps the detector's codes of single varieties to the codes that
-// the contract lists.
+// standard maps the detector's codes of individual languages (Mandarin, Standard Arabic, Iranian Persian) to those of the
+// macrolanguages that the contract lists.
 func standard(code string) string {
 	switch code {
 	case "cmn":
@@ -203,9 +198,9 @@ func standard(code string) string {
 	return code
 }
 
-// vote counts function words; the fewer languages share a word, the more it
-// counts. Another word counts for the language that alone has one of its
-// letters. It answers with confidence only when one language leads clearly.
+// vote detects the language by function words; the fewer languages share a word, the more it counts. Any other word
+// counts for the languages that one of its letters is characteristic of. The code is empty unless one language clearly
+// leads.
 func vote(text string) (code string, confidence float64) {
 	var votes [len(functionWords)]int
 	words := 0
@@ -213,17 +208,17 @@ func vote(text string) (code string, confidence float64) {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r)
 	}) {
 		if r, _ := utf8.DecodeRuneInString(w); words > 0 && unicode.IsUpper(r) {
-			continue // of names: Los Angeles, The Hague, De Gaulle
+			continue // part of a name: Los Angeles, The Hague, De Gaulle
 		}
 		w = strings.ToLower(w)
 		words++
-		set := speakers[w]
+		set := languagesWith[w]
 		weight := max(1, 4-bits.OnesCount32(set))
 		if utf8.RuneCountInString(w) == 1 {
-			weight = 1 // letters stand for much else
+			weight = 1 // a single letter is often something else
 		}
 		if set == 0 {
-			set, weight = spellers(w), 1
+			set, weight = languagesSpelling(w), 1
 		}
 		for ; set != 0; set &= set - 1 {
 			votes[bits.TrailingZeros32(set)] += weight
@@ -239,7 +234,7 @@ func vote(text string) (code string, confidence float64) {
 		}
 	}
 	lead := first - second
-	// One telling word is enough for a short question, not for a paragraph.
+	// One characteristic word is enough for a short question, but not for a paragraph.
 	if lead < 2 || first*5 < words {
 		return "", 0
 	}

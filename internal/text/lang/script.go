@@ -8,15 +8,14 @@ import (
 	"github.com/abadojack/whatlanggo"
 )
 
-// script is a writing system with the language it stands for, or the
-// languages that are told apart by trigrams.
+// script is a writing system.
 type script struct {
 	table      *unicode.RangeTable
-	code       string
-	candidates map[whatlanggo.Lang]bool
+	code       string                   // of the language that a text in this script is taken for
+	candidates map[whatlanggo.Lang]bool // or, if code is empty, the languages to choose from
 }
 
-// writes reports whether the language is one of the script's.
+// writes reports whether the script is used for the language.
 func (s *script) writes(code string) bool {
 	if s.code != "" {
 		return s.code == code
@@ -29,6 +28,7 @@ func (s *script) writes(code string) bool {
 	return false
 }
 
+// scripts are the known scripts. dominant relies on Latin being at index 0 and kana at 6 and 7.
 var scripts = []*script{
 	{table: unicode.Latin, candidates: latin},
 	{table: unicode.Cyrillic, candidates: cyrillic},
@@ -58,8 +58,8 @@ var scripts = []*script{
 	{table: unicode.Ethiopic, candidates: ethiopic},
 }
 
-// latin are the languages tried for Latin script. The detector knows a dozen
-// more, which it mistakes short English and Spanish texts for.
+// latin are the candidates for Latin script. The detector knows a dozen more, for which it mistakes short English and
+// Spanish texts.
 var latin = map[whatlanggo.Lang]bool{
 	whatlanggo.Eng: true, whatlanggo.Deu: true, whatlanggo.Fra: true, whatlanggo.Spa: true,
 	whatlanggo.Por: true, whatlanggo.Ita: true, whatlanggo.Nld: true, whatlanggo.Pol: true,
@@ -69,7 +69,7 @@ var latin = map[whatlanggo.Lang]bool{
 	whatlanggo.Est: true, whatlanggo.Lit: true, whatlanggo.Lav: true,
 }
 
-// The other scripts leave the detector's rarer languages out, too.
+// The candidates for the other scripts leave out the detector's rarer languages, too.
 var (
 	cyrillic = map[whatlanggo.Lang]bool{
 		whatlanggo.Rus: true, whatlanggo.Ukr: true, whatlanggo.Bul: true, whatlanggo.Srp: true, whatlanggo.Bel: true,
@@ -80,7 +80,7 @@ var (
 	devanagari = map[whatlanggo.Lang]bool{whatlanggo.Hin: true, whatlanggo.Mar: true, whatlanggo.Nep: true}
 )
 
-// dominant returns the script with most letters, nil when there are none.
+// dominant returns the script of most letters in text, or nil if there are none.
 func dominant(text string) *script {
 	var counts [32]int
 	last := 0
@@ -92,7 +92,7 @@ func dominant(text string) *script {
 		case r < 0xAA || !unicode.IsLetter(r):
 			continue
 		}
-		// A character of these scripts says as much as several Latin letters.
+		// A character of the East Asian scripts carries as much as several Latin letters.
 		weight := 1
 		if r >= 0x2E80 {
 			weight = 2
@@ -118,15 +118,15 @@ func dominant(text string) *script {
 	if counts[best] == 0 {
 		return nil
 	}
-	// Japanese mixes kana into Han; Chinese never does to this degree.
+	// Japanese mixes Han and kana; in Chinese text kana are never a tenth.
 	if scripts[best].code == "zho" && (counts[6]+counts[7])*10 >= counts[best] {
 		return scripts[6]
 	}
 	return scripts[best]
 }
 
-// functionWords are frequent short words of languages that share their script
-// with others. There are at most 32, so that a set of them fits a word.
+// functionWords are frequent short words of languages that share their script with others. There are at most 32
+// languages, so that a set of them fits a uint32, in which bit i is language i.
 var functionWords = [...]struct{ code, words string }{
 	{"eng", `the of and to in is that was for with as are were his her this which from by have has had not be been
 		what when where who why how did does do can could would an at it they their its you your or into than if i
@@ -177,8 +177,8 @@ var functionWords = [...]struct{ code, words string }{
 	{"hun", `a az és hogy nem is egy van volt ez meg ki mi hol mikor miért hogyan melyik vagy de csak`},
 }
 
-// speakers maps each function word to the set of languages that have it.
-var speakers = func() map[string]uint32 {
+// languagesWith maps each function word to the set of languages that have it.
+var languagesWith = func() map[string]uint32 {
 	m := make(map[string]uint32, 900)
 	for i, l := range functionWords {
 		for w := range strings.FieldsSeq(l.words) {
@@ -188,7 +188,7 @@ var speakers = func() map[string]uint32 {
 	return m
 }()
 
-// letters are letters that one of the languages has and the others do not, but for names and loans.
+// letters maps letters that only few of the languages use, except in names and loan words, to the set of these languages.
 var letters = func() map[rune]uint32 {
 	m := make(map[rune]uint32, 80)
 	for i, l := range functionWords {
@@ -202,8 +202,9 @@ var letters = func() map[rune]uint32 {
 	return m
 }()
 
-// spellers gives the languages that alone have a letter of the word, which is in lower case.
-func spellers(word string) (set uint32) {
+// languagesSpelling returns the set of languages that have one of the letters of word, which must be in lower case, for
+// their own.
+func languagesSpelling(word string) (set uint32) {
 	for _, r := range word {
 		if r >= utf8.RuneSelf {
 			set |= letters[r]
@@ -212,8 +213,8 @@ func spellers(word string) (set uint32) {
 	return set
 }
 
-// FunctionWords gives the frequent short words of a language, in lower case;
-// none for languages that are told by their script alone.
+// FunctionWords returns the frequent short words of a language, in lower case, or nil for a language that is detected by
+// its script alone.
 func FunctionWords(code string) []string {
 	for _, l := range functionWords {
 		if l.code == code {

@@ -1,7 +1,7 @@
-// Package rarity says how rare a word is in English, so that "insulin" weighs more than "effect" where words are
-// compared outside of an index, which has frequencies of its own. The table (rarity.bin) holds stems and function
-// words with a byte each; gen makes it and says of what. Languages without a table have no weights here. Callers are
-// provider/builtin and verify. All functions are safe for concurrent use.
+// Package rarity holds the inverse document frequency of English words, so that "insulin" weighs more than "effect" where
+// texts are compared outside of an index, which has frequencies of its own. The table (rarity.bin) holds the weights of
+// stems and function words, a byte each; the command in gen generates it and documents its sources. There are no tables
+// for other languages. All functions are safe for concurrent use.
 package rarity
 
 import (
@@ -15,19 +15,20 @@ import (
 //go:embed rarity.bin
 var table string
 
-// entryBytes is what an entry takes: the hash of its word, big endian, in the first part of the table, and its weight
-// in the second.
+// entryBytes is the size of an entry: 4 bytes in the first part of the table, which holds the hashes of all words in
+// ascending order (big endian), and 1 byte in the second part, which holds their weights in units of Step.
 const entryBytes = 5
 
-// Step is the resolution of weights.
+// Step is the resolution of the weights.
 const Step = 1.0 / 16
 
-// Highest is the weight of words that the table does not hold, which is about that of the rarest in it.
+// Highest is the weight of words that are not in the table, about that of the rarest in it.
 const Highest = 11.0
 
-// Weight is about the natural logarithm of one over the share of sentences that hold the term: 0.3 for "the", 6 for
-// "city", 8 for "insulin", 11 for what is rarer than the table can tell. term is a stem as token.Analyze gives for "eng", or a function
-// word in lower case.
+// Weight returns the inverse document frequency of an English term (Spärck Jones 1972), where a document is a sentence:
+// about -ln p for a term in a fraction p of the sentences. That is 0.3 for "the", 6 for "city", 8 for "insulin", and
+// Highest for terms that are too rare for the table. term must be a stem as analysis.Analyze returns it for "eng", or a
+// function word in lower case.
 func Weight(term string) float64 {
 	if w, ok := find(term); ok {
 		return w
@@ -35,8 +36,8 @@ func Weight(term string) float64 {
 	return Highest
 }
 
-// In is Weight for a term of the language with this ISO 639-3 code, and the same number for every term of a language
-// without a table.
+// In returns the weight of a term in the language with this ISO 639-3 code. It is 1 for every term of a language other
+// than English.
 func In(term, lang string) float64 {
 	if lang == "eng" {
 		return Weight(term)
@@ -44,7 +45,7 @@ func In(term, lang string) float64 {
 	return 1
 }
 
-// Known reports whether the table of English holds term.
+// Known reports whether the table holds the English term.
 func Known(term string) bool {
 	_, ok := find(term)
 	return ok
@@ -63,10 +64,11 @@ func hashAt(i int) uint32 {
 	return uint32(table[4*i])<<24 | uint32(table[4*i+1])<<16 | uint32(table[4*i+2])<<8 | uint32(table[4*i+3])
 }
 
-// Hash is the key of a term. Of two terms with one key the table holds the more frequent; with 50,000 entries a term
-// that is not in the table finds another's weight once in 80,000 times.
+// Hash returns the key of a term in the table (FNV-1a, 32 bits). Of terms with the same key the table holds the most
+// frequent. With 50,000 entries, a term that is not in the table is mistaken for another with a probability of about 1 in
+// 86,000 (50,000 / 2^32).
 func Hash(term string) uint32 {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(term)) // a hash never fails to take bytes
+	_, _ = h.Write([]byte(term)) // never fails
 	return h.Sum32()
 }

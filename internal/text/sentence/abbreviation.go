@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// joined reports whether the boundary that segmentation put between a and b is
-// none: b goes on with the sentence of a.
+// joined reports whether the boundary that UAX 29 puts between a and b is false, so that b continues the sentence a.
 func joined(text string, a, b Span) bool {
 	left, right := text[a.Start:a.End], text[b.Start:b.End]
-	if !spoken(left) {
-		return true // an ellipsis, a bullet: it belongs to what follows
+	if !hasWord(left) {
+		return true // an ellipsis or a bullet belongs to what follows
 	}
 	next, _ := utf8.DecodeRuneInString(right)
 	body := strings.TrimRightFunc(left, closing)
@@ -40,15 +39,14 @@ func joined(text string, a, b Span) bool {
 	return initial(before, last) && !starters[follow] && unicode.IsUpper(next)
 }
 
-// spoken reports whether s holds a letter or digit.
-func spoken(s string) bool {
+// hasWord reports whether s holds a letter or number.
+func hasWord(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
 func closing(r rune) bool { return strings.ContainsRune(`"'”’»)]`, r) }
 
-// lastWords returns the last two words of s, without what stands before them
-// as brackets or quotes.
+// lastWords returns the last two words of s; brackets and quotes are removed from the start of the last.
 func lastWords(s string) (before, last string) {
 	cut := strings.LastIndexFunc(s, unicode.IsSpace)
 	last = strings.TrimLeft(s[cut+1:], `("'“‘«[`)
@@ -67,8 +65,7 @@ func firstWord(s string) string {
 	return s
 }
 
-// numbering reports whether w stands for the number of a list item or heading
-// ("1", "2.3", "IV", "b").
+// numbering reports whether w is the number of a list item or heading ("1", "2.3", "IV", "b").
 func numbering(w string) bool {
 	if len(w) == 1 {
 		return true
@@ -78,8 +75,7 @@ func numbering(w string) bool {
 	return len(w) <= 6 && (digits || roman)
 }
 
-// ordinal reports whether w is a German or Nordic ordinal number ("am 3.
-// Oktober"), which the word before it gives away.
+// ordinal reports whether w is a German or Nordic ordinal number ("am 3. Oktober"), judging by the word before it.
 func ordinal(before, w string) bool {
 	if len(w) > 2 || strings.IndexFunc(w, func(r rune) bool { return r < '0' || r > '9' }) >= 0 {
 		return false
@@ -87,7 +83,7 @@ func ordinal(before, w string) bool {
 	return ordinalLead[strings.ToLower(before)]
 }
 
-// acronym reports whether w is made of single letters ("U.S", "e.g", "z.B").
+// acronym reports whether w consists of single letters separated by full stops ("U.S", "e.g", "z.B").
 func acronym(w string) bool {
 	for p := range strings.SplitSeq(w, ".") {
 		if utf8.RuneCountInString(p) != 1 {
@@ -97,8 +93,8 @@ func acronym(w string) bool {
 	return true
 }
 
-// initial reports whether w is the first letter of a given name: a capital
-// behind another name or initial, at the start, or behind "and".
+// initial reports whether w is the initial of a given name: a capital letter after another name or initial, at the start,
+// or after a word such as "and".
 func initial(before, w string) bool {
 	r, size := utf8.DecodeRuneInString(w)
 	if size != len(w) || !unicode.IsUpper(r) {
@@ -121,15 +117,15 @@ func set(words string) map[string]bool {
 }
 
 var (
-	// titles never end a sentence.
+	// titles are titles and other abbreviations that never end a sentence.
 	titles = set(`dr mr mrs ms prof messrs rev hon gen col capt lt sgt st mt ft vs cf viz approx resp e.g i.e
 		bzw z.b d.h u.a vgl ca evtl ggf usw.a hr fr sr sra srta dra ing mme mlle m.sc ph.d al.e incl excl`)
-	// beforeNumbers end none when a number follows.
+	// beforeNumbers are abbreviations that do not end a sentence if a number follows.
 	beforeNumbers = set(`jan feb mar apr jun jul aug sep sept oct nov dec fig figs eq eqs sec secs ch chap vol vols
 		pp p nos nr art abs ref refs tab ver v fl c par pt ed`)
-	// ordinalLead are the words before a German ordinal number.
+	// ordinalLead are the words that precede a German ordinal number.
 	ordinalLead = set(`am im dem den der des vom zum zur ab bis seit die das dritten beim`)
-	// starters begin sentences far more often than they go on with a name.
+	// starters are words that begin a sentence far more often than they continue a name.
 	starters = set(`The A An It Its This That These Those He She They We You I In On At By For With From To If When While
 		However There Then Here As After Before But And Or So Some Many Most All No Not What Who Why How Where Such Our
 		Their His Her My Your One Since Because Although Der Die Das Ein Eine Es Er Sie Wir Ich El La Los Las Le Les Un Une Il Elle`)

@@ -1,10 +1,9 @@
-// Package sentence finds the sentences of a text.
+// Package sentence splits a text into sentences.
 //
-// The boundaries are those of Unicode text segmentation (UAX 29), mended where
-// a full stop ends an abbreviation, an initial or a list number, and moved to
-// blank lines and list items, which end a sentence without a stop. Single line
-// breaks are white space. It knows no markup. Callers are chunk (parts of a
-// document) and retrieve (context around a hit). Safe for concurrent use.
+// The boundaries are those of Unicode Text Segmentation (UAX 29), with two changes. There is no boundary after the full
+// stop of an abbreviation, an initial or a list number, and there always is one at a blank line and before a list item,
+// which end a sentence without a full stop. Single line breaks are white space. Markup is not recognised. All functions
+// are safe for concurrent use.
 package sentence
 
 import (
@@ -18,8 +17,8 @@ import (
 // Span is one sentence as byte offsets into the text; End is exclusive.
 type Span struct{ Start, End int }
 
-// Split returns the sentences of text in order. Spans do not overlap, start
-// and end without white space, and leave nothing but white space between them.
+// Split returns the sentences of text in order. The spans do not overlap, neither start nor end with white space, and
+// have only white space between them.
 func Split(text string) []Span {
 	var out []Span
 	for start := 0; start < len(text); {
@@ -30,8 +29,7 @@ func Split(text string) []Span {
 	return out
 }
 
-// splitBlock appends the sentences of text[start:end], which holds no blank
-// line and no beginning of a list item but at start.
+// splitBlock appends the sentences of text[start:end], a single paragraph or list item.
 func splitBlock(out []Span, text string, start, end int) []Span {
 	first := len(out)
 	block := text[start:end]
@@ -55,10 +53,10 @@ func splitBlock(out []Span, text string, start, end int) []Span {
 	return out
 }
 
-// flatten turns line breaks into spaces, byte for byte, so that offsets stay.
+// flatten replaces line breaks by as many spaces as they have bytes, so that offsets stay valid.
 var flatten = strings.NewReplacer("\n", " ", "\r", " ", "\u0085", "  ", "\u2028", "   ")
 
-// blockEnd returns where the paragraph or list item that begins at start ends.
+// blockEnd returns the end of the paragraph or list item that begins at start.
 func blockEnd(text string, start int) int {
 	for i := start; i < len(text); {
 		n := strings.IndexByte(text[i:], '\n')
@@ -77,7 +75,7 @@ func blockEnd(text string, start int) int {
 	return len(text)
 }
 
-// listItem reports whether a line begins with a bullet or a short number.
+// listItem reports whether a line begins with a bullet or a number of up to three digits.
 func listItem(line string) bool {
 	line = strings.TrimLeft(line, " \t")
 	for _, bullet := range []string{"- ", "* ", "+ ", "• ", "– ", "◦ ", "▪ "} {

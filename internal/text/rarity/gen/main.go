@@ -1,15 +1,15 @@
-// Command gen makes the table of package rarity.
+// Command gen generates the table of package rarity.
 //
-// It takes the share of English words that each stem has from four sources and gives the mean of what they say, general
-// English counting half, so that no field's own words pass for common ones by themselves:
-//   - the vocabulary of the embedded encoder (Apache-2.0), whose whole words stand in order of frequency in general
-//     English: the word at place r counts as 1/r, as Zipf has it;
+// The weight of a stem is the mean of its weights in four sources. The first, general English, counts half, so that the
+// jargon of a field does not pass for common words:
+//   - the vocabulary of the embedded encoder (Apache-2.0), whose whole words are in order of frequency in general
+//     English: the word of rank r counts as 1/r (Zipf's law);
 //   - the abstracts of PubMedQA (MIT);
 //   - the abstracts of SciFact (ODC-By 1.0, S2ORC);
 //   - the Win32 documentation of Microsoft (CC BY 4.0).
 //
-// The collections are read in the layouts that the README of each in the data folder describes. Texts of collections
-// without a stated licence take no part, nor does XQuAD, on which the embedded generator is measured.
+// The layout of each collection is described by its README in the data folder. Collections without a stated licence are
+// not used, nor is XQuAD, on which the embedded generator is measured.
 package main
 
 import (
@@ -34,10 +34,9 @@ import (
 	"quarry/internal/text/rarity"
 )
 
-// entries bounds the table, sentence is the length in words that shares of sentences are computed for.
 const (
-	entries  = 50_000
-	sentence = 20
+	entries  = 50_000 // size of the table
+	sentence = 20     // words of an average sentence, for turning the frequency of words into that of sentences
 )
 
 func main() {
@@ -72,10 +71,10 @@ func run(data, out string) error {
 	return os.WriteFile(out, encodeTable(combine(sources)), 0o644)
 }
 
-// counts says how often each term stands in a source.
+// counts holds how often each term occurs in a source, in any unit.
 type counts map[string]float64
 
-// text counts the stems of a text and its function words, which have none.
+// text counts the stems of a text, and its function words, which have no stems.
 func (c counts) text(text string) {
 	terms := analysis.Analyze(text, "eng")
 	for _, s := range terms.Stems {
@@ -88,8 +87,8 @@ func (c counts) text(text string) {
 	}
 }
 
-// vocabulary counts the whole words of the encoder by their place. Those before "the" are signs and single letters of
-// many scripts in no order of frequency.
+// vocabulary counts the whole words of the encoder's vocabulary by their rank. Entries before "the" are symbols and single
+// letters of many scripts, which are not in order of frequency.
 func vocabulary() (counts, error) {
 	enc, err := encode.Open(asset.MiniLM())
 	if err != nil {
@@ -143,10 +142,10 @@ func (c counts) file(name string) (err error) {
 	}
 }
 
-// combine gives the weight of each term: the mean of its weights in the sources, of which the first counts as much as
-// the others together. A source without the term counts as one in which it is as rare as a weight can tell.
+// combine returns the weight of each term: the mean of its weights in the sources, of which the first counts as much as
+// the others together. In a source without the term its weight is rarity.Highest.
 func combine(sources []counts) counts {
-	out, others := counts{}, float64(len(sources)-1)
+	out, others := counts{}, float64(len(sources)-1) // out holds weights relative to Highest until the end
 	for i, c := range sources {
 		sum, part := 0.0, 1/(2*others)
 		if i == 0 {
@@ -156,8 +155,8 @@ func combine(sources []counts) counts {
 			sum += c[term]
 		}
 		for term, n := range c {
-			holds := 1 - math.Pow(1-n/sum, sentence)
-			out[term] += part * min(0, -math.Log(holds)-rarity.Highest)
+			share := 1 - math.Pow(1-n/sum, sentence) // of the sentences that hold the term
+			out[term] += part * min(0, -math.Log(share)-rarity.Highest)
 		}
 	}
 	for term := range out {
@@ -166,7 +165,7 @@ func combine(sources []counts) counts {
 	return out
 }
 
-// sorted lists the terms of c in order, so that sums come out the same every time.
+// sorted returns the terms of c in order, so that sums of floats are reproducible.
 func sorted(c counts) []string {
 	out := make([]string, 0, len(c))
 	for term := range c {
@@ -176,7 +175,7 @@ func sorted(c counts) []string {
 	return out
 }
 
-// encodeTable writes the most frequent terms as package rarity reads them.
+// encodeTable returns the table of the terms with the lowest weights, in the format that package rarity reads.
 func encodeTable(of counts) []byte {
 	terms := sorted(of)
 	slices.SortStableFunc(terms, func(a, b string) int { return cmp.Compare(of[a], of[b]) })
