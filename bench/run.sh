@@ -32,3 +32,5 @@ echo "== who calls: authentication, lists of keys and users, small reads on one 
 go run ./bench/identity -binary ./quarry
 echo "== streamed answers: first token, leaving, a thousand at once"
 go run ./bench/stream -binary ./quarry
+
+go run ./bench/source
