@@ -16,15 +16,15 @@ serve: build ## build and start the service
 
 .PHONY: test
 test: ## pass every test (starts what it needs by itself)
-	go test -timeout 20m ./...
+	go run ./test/summary -timeout 20m ./...
 
 .PHONY: race
 race: ## the packages where goroutines meet, under the race detector (needs a C compiler)
-	CGO_ENABLED=1 go test -race -timeout 20m ./internal/job ./internal/usage ./internal/corpus/bulk ./internal/corpus/replica ./internal/query/retrieve ./internal/corpus/ingest ./internal/embed ./internal/identity/signin ./internal/sse ./internal/provider/... ./internal/httpapi/... ./test/scenario
+	CGO_ENABLED=1 go run ./test/summary -race -timeout 20m ./internal/job ./internal/usage ./internal/corpus/bulk ./internal/corpus/replica ./internal/query/retrieve ./internal/corpus/ingest ./internal/embed ./internal/identity/signin ./internal/sse ./internal/provider/... ./internal/httpapi/... ./test/scenario
 
 .PHONY: compat
 compat: ## our adapters of language models against the providers' own libraries (builds those: minutes)
-	cd test/compat && go vet ./... && go test -timeout 10m ./...
+	cd test/compat && go vet ./... && go run quarry/test/summary -timeout 10m ./...
 
 .PHONY: generate
 generate: ## write everything that is generated
