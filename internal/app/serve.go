@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"quarry/internal/fault"
-	"quarry/internal/httpapi"
+	"quarry/internal/httpapi/refusal"
 )
 
 // drain is the time that requests in flight get when the service stops. Those that still run after cutOff are
@@ -32,7 +32,7 @@ func (a *App) Serve(ctx context.Context) error {
 	defer cut(nil)
 	s.BaseContext = func(net.Listener) context.Context { return requests }
 	failed := make(chan error, 1)
-	l := httpapi.Listen(s, a.listener)
+	l := refusal.Listen(s, a.listener)
 	go func() { failed <- s.Serve(l) }()
 	select {
 	case err := <-failed:

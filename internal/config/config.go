@@ -15,8 +15,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"quarry/internal/httpapi"
 	"quarry/internal/llm"
+	"quarry/internal/origin"
 	"quarry/internal/secret/seal"
 )
 
@@ -200,14 +200,14 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// Origins gives the setting allowed_origins.
-func (c *Config) Origins() (httpapi.Origins, error) {
-	return httpapi.ParseOrigins(parts(c.AllowedOrigins))
+// Origins returns the setting allowed_origins.
+func (c *Config) Origins() (origin.Set, error) {
+	return origin.Parse(parts(c.AllowedOrigins))
 }
 
-// Proxies gives the setting trusted_proxies.
-func (c *Config) Proxies() (httpapi.Proxies, error) {
-	return httpapi.ParseProxies(parts(c.TrustedProxies))
+// Proxies returns the setting trusted_proxies.
+func (c *Config) Proxies() (origin.Proxies, error) {
+	return origin.ParseProxies(parts(c.TrustedProxies))
 }
 
 // Aliases gives the setting model_aliases.

@@ -2,11 +2,8 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"maps"
-	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 
 	"quarry/internal/api"
@@ -111,56 +108,4 @@ func masked(named map[string]string) map[string]string {
 		out[name] = audit.MaskText(v, audit.MaxName)
 	}
 	return out
-}
-
-// Proxies are the networks whose X-Forwarded-For is believed.
-type Proxies []netip.Prefix
-
-// ParseProxies reads the setting trusted_proxies: addresses, and networks such as 10.0.0.0/8.
-func ParseProxies(texts []string) (Proxies, error) {
-	var out Proxies
-	for _, text := range texts {
-		p, err := netip.ParsePrefix(text)
-		if err != nil {
-			a, err := netip.ParseAddr(text)
-			if err != nil {
-				return nil, fmt.Errorf("setting trusted_proxies: %q is neither an address nor a network such as 10.0.0.0/8", text)
-			}
-			p = netip.PrefixFrom(a, a.BitLen())
-		}
-		out = append(out, p.Masked())
-	}
-	return out, nil
-}
-
-func (p Proxies) trust(a netip.Addr) bool {
-	for _, n := range p {
-		if n.Contains(a) {
-			return true
-		}
-	}
-	return false
-}
-
-// client gives the address that a request came from: that of the connection, or where a trusted proxy stands at its
-// end, what that one says, and so on to the left. Whatever stands further left anyone can have written.
-func (p Proxies) client(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr // as tests and other transports write it
-	}
-	at, err := netip.ParseAddr(host)
-	if err != nil {
-		return host
-	}
-	at = at.Unmap().WithZone("")
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && p.trust(at); i-- {
-		next, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
-		if err != nil {
-			break
-		}
-		at = next.Unmap().WithZone("")
-	}
-	return at.String()
 }

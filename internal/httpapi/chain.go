@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"quarry/internal/fault"
+	"quarry/internal/httpapi/refusal"
 	"quarry/internal/id"
 	"quarry/internal/identity/authz"
 )
@@ -20,7 +21,7 @@ import (
 // built, 404 for what the path names, 415, 400 for headers, query and body.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: w, started: time.Now(), call: Call{RequestID: id.NewRequest()}}
-	x.call.Address = s.cfg.TrustedProxies.client(r)
+	x.call.Address = s.cfg.TrustedProxies.Client(r)
 	x.body = &requestBody{ReadCloser: r.Body, conn: http.NewResponseController(w), grace: bodyGrace}
 	defer x.call.release()
 	r = r.WithContext(r.Context()) // net/http looks at the body of its own request to see whether the client waits to send
@@ -37,7 +38,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// next request of someone else; so nothing follows (RFC 9112, 6.1).
 		h.Set("Connection", "close")
 	}
-	s.share(h, r)
+	s.cfg.Origins.Share(h, r)
 	defer s.settle(x, r)
 	defer s.finish(x, r)
 	if err := s.answer(x, r); err != nil {
@@ -58,18 +59,22 @@ func (s *Server) finish(x *exchange, r *http.Request) {
 			x.status = http.StatusInternalServerError
 			panic(http.ErrAbortHandler)
 		}
-		writeBody(x, http.StatusInternalServerError, bodyOf(x, x.call.RequestID, internalFault))
+		writeBody(x, http.StatusInternalServerError, refusal.Of(x.Header(), x.call.RequestID, internalFault))
 	}
 	x.log(s.cfg.Log, r)
 }
 
 // answer runs the chain and the handler.
 func (s *Server) answer(x *exchange, r *http.Request) error {
-	if done, err := s.preflight(x, r); done {
+	methods := func() []string {
+		_, _, allow := s.routes.Find(http.MethodOptions, r.URL.EscapedPath())
+		return allow
+	}
+	if done, err := s.cfg.Origins.Preflight(x, r, methods); done {
 		return err
 	}
 	c := &x.call
-	op, params, allow := s.routes.find(r.Method, r.URL.EscapedPath())
+	op, params, allow := s.routes.Find(r.Method, r.URL.EscapedPath())
 	if op == nil {
 		if len(allow) > 0 {
 			return &methodError{method: r.Method, allow: allow}

@@ -11,74 +11,8 @@ import (
 
 	"quarry/internal/api"
 	"quarry/internal/httpapi"
+	"quarry/internal/origin"
 )
-
-// TestOrigins proves which origins a setting allows: those written, and for a wildcard subdomains at any depth of the
-// same scheme and port and nothing that merely looks like one.
-func TestOrigins(t *testing.T) {
-	t.Parallel()
-	const setting = "https://app.example.com,http://localhost:3000,https://*.example.org,https://*.b.test:8443,https://CAPS.test:443,http://[::1]:80,app://desktop"
-	for _, c := range []struct {
-		setting, origin string
-		allowed         bool
-	}{
-		{setting, "https://app.example.com", true},
-		{setting, "http://localhost:3000", true},
-		{setting, "https://a.example.org", true},
-		{setting, "https://a.b-2.c_d.example.org", true},
-		{setting, "https://x.b.test:8443", true},
-		{setting, "https://caps.test", true},
-		{setting, "http://[::1]", true},
-		{setting, "app://desktop", true},
-		{setting, "http://app.example.com", false},
-		{setting, "https://app.example.com:8443", false},
-		{setting, "https://app.example.com.evil.test", false},
-		{setting, "https://app.example.com/", false},
-		{setting, "https://APP.example.com", false},
-		{setting, "https://evil-app.example.com", false},
-		{setting, "http://localhost", false},
-		{setting, "https://example.org", false},
-		{setting, "http://a.example.org", false},
-		{setting, "https://a.example.org:444", false},
-		{setting, "https://evilexample.org", false},
-		{setting, "https://a.example.org.evil.test", false},
-		{setting, "https://evil.test/.example.org", false},
-		{setting, "https://evil.test#.example.org", false},
-		{setting, "https://evil.test?.example.org", false},
-		{setting, "https://u@a.example.org", false},
-		{setting, "https://evil.test:80.example.org", false},
-		{setting, "https://.example.org", false},
-		{setting, "https://a..example.org", false},
-		{setting, "https://*.example.org", false},
-		{setting, "https://a\x00.example.org", false},
-		{setting, "https://é.example.org", false},
-		{setting, "https://x.b.test", false},
-		{setting, "null", false},
-		{setting, "", false},
-		{setting, "*", false},
-		{"", "https://app.example.com", false},
-		{"*", "https://anything.test", true},
-		{"*", "null", true},
-		{"https://a.test,*", "http://b.test", true},
-	} {
-		h := cors(t, c.setting, area{})("GET", "/healthz", "Origin", c.origin)
-		if got := h.Get("Access-Control-Allow-Origin") != ""; got != c.allowed {
-			t.Errorf("setting %.20s, origin %q: allowed is %v", c.setting, c.origin, got)
-		}
-		if got := h.Get("Access-Control-Allow-Origin"); c.allowed && got != c.origin && (got != "*" || !strings.Contains(c.setting, "*")) {
-			t.Errorf("setting %.20s, origin %q: allowed is %q", c.setting, c.origin, got)
-		}
-	}
-	for _, bad := range []string{
-		"app.example.com", "https://", "https://a.test/", "https://a.test/x", "https://u:p@a.test", "https://a.test?", "https://a.test#x",
-		"https://*", "https://*.", "https://*.com", "https://a.*.com", "https://a*.example.com", "https://*.*.example.com", "**", "*.example.com",
-		"https://é.test", "https://a b.test", "null", "://a", "https://a.test:x",
-	} {
-		if _, err := httpapi.ParseOrigins([]string{bad}); err == nil || !strings.Contains(err.Error(), "allowed_origins") || !strings.Contains(err.Error(), bad) {
-			t.Errorf("%s: %v, want an error that names the setting and the value", bad, err)
-		}
-	}
-}
 
 // cors gives a function that sends a request with pairs of headers to a server of a setting and gives the headers of
 // the answer; the status stands under ":status".
@@ -88,7 +22,7 @@ func cors(t *testing.T, setting string, handlers area) func(method, path string,
 	if setting != "" {
 		texts = strings.Split(setting, ",")
 	}
-	origins, err := httpapi.ParseOrigins(texts)
+	origins, err := origin.Parse(texts)
 	if err != nil {
 		t.Fatal(err)
 	}

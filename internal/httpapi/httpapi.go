@@ -15,7 +15,9 @@ import (
 	"quarry/internal/api"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi/check"
+	"quarry/internal/httpapi/route"
 	"quarry/internal/identity/authz"
+	"quarry/internal/origin"
 )
 
 // Call is one request that the chain has let through.
@@ -86,9 +88,9 @@ type Config struct {
 	Audit        Auditor
 	AuditContent bool
 	// TrustedProxies are the addresses and networks whose X-Forwarded-For is believed.
-	TrustedProxies Proxies
+	TrustedProxies origin.Proxies
 	// Origins are whose pages may call from a browser; the zero value sends no header that allows any.
-	Origins Origins
+	Origins origin.Set
 	// Limits bound what one caller takes.
 	Limits Limits
 	// SlowestReader is how long an event of a stream waits to be read before its client is cut off; 0 is half a minute.
@@ -98,7 +100,7 @@ type Config struct {
 // Server answers HTTP requests. It is safe for concurrent use.
 type Server struct {
 	cfg      Config
-	routes   *node
+	routes   route.Table
 	handlers map[string]Handler
 	schemas  *check.Schemas
 }
@@ -106,7 +108,7 @@ type Server struct {
 // New builds the route table. An operation that lacks a fact which the chain needs, a handler for an unknown operation
 // and two handlers for one operation are programming errors: they refuse the start.
 func New(cfg Config) (*Server, error) {
-	s := &Server{cfg: cfg, routes: &node{}, handlers: map[string]Handler{}}
+	s := &Server{cfg: cfg, handlers: map[string]Handler{}}
 	var err error
 	if s.schemas, err = check.Contract(); err != nil {
 		return nil, err
@@ -115,7 +117,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	for i := range api.Operations {
-		if err := s.routes.add(&api.Operations[i]); err != nil {
+		if err := s.routes.Add(&api.Operations[i]); err != nil {
 			return nil, err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"quarry/internal/httpapi"
+	"quarry/internal/httpapi/refusal"
 )
 
 // serve runs a handler on a listener of Listen and gives its address.
@@ -21,7 +21,7 @@ func serve(t *testing.T, h http.Handler) string {
 		t.Fatal(err)
 	}
 	s := &http.Server{Handler: h, MaxHeaderBytes: 1 << 14}
-	wrapped := httpapi.Listen(s, l)
+	wrapped := refusal.Listen(s, l)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(wrapped) }()
 	t.Cleanup(func() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quarry/internal/fault"
+	"quarry/internal/httpapi/refusal"
 	"quarry/internal/secret/redact"
 	"quarry/internal/sse"
 )
@@ -122,8 +123,7 @@ func (s *Stream) Fail(err error) error {
 	if f == nil {
 		return err // the client is gone
 	}
-	_, word := statusOf(f)
-	return s.Send("error", failed{"error", []string{redact.Text(message(f, word))}})
+	return s.Send("error", failed{"error", []string{redact.Text(refusal.Message(f))}})
 }
 
 // Close ends the comments that keep the connection alive, and leaves the last events to the server, which flushes them.

@@ -1,4 +1,6 @@
-package httpapi
+// Package route finds the operation that a request names, on the raw path: an escaped slash stays inside its segment and
+// each segment is decoded exactly once.
+package route
 
 import (
 	"fmt"
@@ -11,8 +13,12 @@ import (
 	"quarry/internal/api"
 )
 
-// node is one path segment of the route table. The table works on the raw path: an escaped slash stays inside its
-// segment and each segment is decoded exactly once.
+// Table is a tree of path segments with the operations at their ends. It is filled before its first use.
+type Table struct {
+	root node
+}
+
+// node is one path segment.
 type node struct {
 	static map[string]*node
 	param  *node
@@ -23,7 +29,9 @@ type node struct {
 // restParam may span segments, since published clients don't escape it (contract: documents, Identifier).
 const restParam = "document_id"
 
-func (n *node) add(op *api.Operation) error {
+// Add adds an operation. A parameter that has another name in a path with the same segments before it is an error.
+func (t *Table) Add(op *api.Operation) error {
+	n := &t.root
 	for _, segment := range strings.Split(op.Path, "/")[1:] {
 		if name, ok := strings.CutPrefix(segment, "{"); ok {
 			name = strings.TrimSuffix(name, "}")
@@ -50,7 +58,7 @@ func (n *node) add(op *api.Operation) error {
 	return nil
 }
 
-// height is the most segments that may follow.
+// height returns the most segments that may follow.
 func (n *node) height() int {
 	h := 0
 	for _, next := range n.static {
@@ -62,15 +70,15 @@ func (n *node) height() int {
 	return h
 }
 
-// route is what a path leads to, with the values of its parameters.
-type route struct {
+// match is what a path leads to, with the values of its parameters.
+type match struct {
 	ops    map[string]*api.Operation
 	params map[string]string
 }
 
-// find gives the operation and its path parameters. Without one, allow lists the methods that the path takes: none
-// for an unknown path.
-func (n *node) find(method, escaped string) (op *api.Operation, params map[string]string, allow []string) {
+// Find returns the operation of a method and an escaped path, and its path parameters. Without one, allow lists the
+// methods that the path takes: none for an unknown path.
+func (t *Table) Find(method, escaped string) (op *api.Operation, params map[string]string, allow []string) {
 	trimmed := strings.TrimSuffix(escaped, "/")
 	if !strings.HasPrefix(trimmed, "/") {
 		return nil, nil, nil
@@ -83,8 +91,8 @@ func (n *node) find(method, escaped string) (op *api.Operation, params map[strin
 		}
 		segments[i] = decoded
 	}
-	var found []route
-	n.match(segments, map[string]string{}, &found)
+	var found []match
+	t.root.match(segments, map[string]string{}, &found)
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
@@ -104,10 +112,10 @@ func (n *node) find(method, escaped string) (op *api.Operation, params map[strin
 }
 
 // match collects the routes of segments, those with literal segments first.
-func (n *node) match(segments []string, params map[string]string, found *[]route) {
+func (n *node) match(segments []string, params map[string]string, found *[]match) {
 	if len(segments) == 0 {
 		if n.ops != nil {
-			*found = append(*found, route{n.ops, maps.Clone(params)})
+			*found = append(*found, match{n.ops, maps.Clone(params)})
 		}
 		return
 	}
@@ -127,7 +135,7 @@ func (n *node) match(segments []string, params map[string]string, found *[]route
 
 // matchRest looks for a sub-resource of the parameter, the shortest value first; if there is none, the whole rest is
 // the value.
-func (n *node) matchRest(segments []string, params map[string]string, found *[]route) {
+func (n *node) matchRest(segments []string, params map[string]string, found *[]match) {
 	defer delete(params, n.param.name)
 	before := len(*found)
 	for i := max(1, len(segments)-n.param.height()); i < len(segments); i++ {

@@ -1,4 +1,6 @@
-package httpapi
+// Package origin knows where requests come from: the origins whose pages may call the service from a browser, with the
+// headers that browsers ask for, and the addresses of clients behind proxies.
+package origin
 
 import (
 	"fmt"
@@ -10,8 +12,8 @@ import (
 	"quarry/internal/fault"
 )
 
-// Origins are the origins whose pages may call the service from a browser.
-type Origins struct {
+// Set is the origins whose pages may call the service from a browser.
+type Set struct {
 	any   bool
 	exact map[string]bool
 	below []subdomains
@@ -20,23 +22,23 @@ type Origins struct {
 // subdomains are the origins of one scheme and port below a domain.
 type subdomains struct{ scheme, domain string } // "https://", ".example.com:8443"
 
-// ParseOrigins reads the setting allowed_origins: origins as browsers send them, https://*.example.com for every
-// subdomain at any depth, or * for all.
-func ParseOrigins(texts []string) (Origins, error) {
-	o := Origins{exact: map[string]bool{}}
+// Parse parses the setting allowed_origins: origins as browsers send them, https://*.example.com for every subdomain at
+// any depth, or * for all.
+func Parse(texts []string) (Set, error) {
+	o := Set{exact: map[string]bool{}}
 	for _, text := range texts {
 		if text == "*" {
 			o.any = true
 			continue
 		}
 		if err := o.add(text); err != nil {
-			return Origins{}, fmt.Errorf("setting allowed_origins: %q %w", text, err)
+			return Set{}, fmt.Errorf("setting allowed_origins: %q %w", text, err)
 		}
 	}
 	return o, nil
 }
 
-func (o *Origins) add(text string) error {
+func (o *Set) add(text string) error {
 	u, err := url.Parse(strings.ToLower(text))
 	if err != nil || u.Scheme == "" || u.Host == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.ForceQuery {
 		return fmt.Errorf("is no origin; one looks like https://app.example.com or http://localhost:3000, without a path")
@@ -72,10 +74,10 @@ func printable(s string) bool {
 }
 
 // none reports whether no page of any origin may call.
-func (o *Origins) none() bool { return !o.any && len(o.exact)+len(o.below) == 0 }
+func (o *Set) none() bool { return !o.any && len(o.exact)+len(o.below) == 0 }
 
 // allow reports whether pages of an origin may call. The comparison is exact: browsers spell an origin in one way.
-func (o *Origins) allow(origin string) bool {
+func (o *Set) allow(origin string) bool {
 	if o.any || o.exact[origin] {
 		return true
 	}
@@ -89,7 +91,7 @@ func (o *Origins) allow(origin string) bool {
 	})
 }
 
-// areLabels reports whether s is labels of a host name, parted by dots.
+// areLabels reports whether s is labels of a host name, separated by dots.
 func areLabels(s string) bool {
 	for label := range strings.SplitSeq(s, ".") {
 		if label == "" || strings.ContainsFunc(label, func(r rune) bool {
@@ -108,57 +110,58 @@ const (
 	exposedHeaders = "X-Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
 	// maxAge is how long a browser may remember a preflight, seconds; browsers cap it there.
 	maxAge = "7200"
-	// maxTelemetry bounds what a preflight may make us repeat.
+	// maxTelemetry is how many telemetry headers of a preflight are repeated.
 	maxTelemetry = 20
 )
 
-// share sets the headers that let a page of an allowed origin read the answer, whatever it will be. Credentials mode,
+// Share sets the headers that let a page of an allowed origin read the answer, whatever it will be. Credentials mode,
 // that is cookies, is never offered: nothing here is authenticated by a cookie.
-func (s *Server) share(h http.Header, r *http.Request) {
-	if s.cfg.Origins.none() {
+func (o *Set) Share(h http.Header, r *http.Request) {
+	if o.none() {
 		return
 	}
 	h.Add("Vary", "Origin")
 	origin := r.Header.Get("Origin")
-	if origin == "" || !s.cfg.Origins.allow(origin) {
+	if origin == "" || !o.allow(origin) {
 		return
 	}
-	if s.cfg.Origins.any {
+	if o.any {
 		origin = "*"
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Set("Access-Control-Expose-Headers", exposedHeaders)
 }
 
-// preflight answers the question of a browser whether a page may send a request; done is false when this is none. A
-// path that doesn't exist is answered too, so that the page gets to see the 404 of the request itself.
-func (s *Server) preflight(w http.ResponseWriter, r *http.Request) (done bool, err error) {
+// Preflight answers the question of a browser whether a page may send a request; done is false when r is no such
+// question. methods returns what the path takes, nothing for an unknown path: that is answered too, so that the page gets
+// to see the 404 of the request itself.
+func (o *Set) Preflight(w http.ResponseWriter, r *http.Request, methods func() []string) (done bool, err error) {
 	wanted := r.Header.Get("Access-Control-Request-Method")
 	origin := r.Header.Get("Origin")
-	if r.Method != http.MethodOptions || wanted == "" || origin == "" || s.cfg.Origins.none() {
+	if r.Method != http.MethodOptions || wanted == "" || origin == "" || o.none() {
 		return false, nil
 	}
 	h := w.Header()
 	h.Add("Vary", "Access-Control-Request-Headers")
-	if !s.cfg.Origins.allow(origin) {
+	if !o.allow(origin) {
 		return true, fault.Forbidden("pages of this origin may not call the service; the setting allowed_origins lists those that may")
 	}
-	_, _, methods := s.routes.find(http.MethodOptions, r.URL.EscapedPath())
-	if len(methods) == 0 {
-		methods = []string{"DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"}
+	allowed := methods()
+	if len(allowed) == 0 {
+		allowed = []string{"DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"}
 	}
-	h.Set("Access-Control-Allow-Methods", strings.Join(methods, ", "))
+	h.Set("Access-Control-Allow-Methods", strings.Join(allowed, ", "))
 	h.Set("Access-Control-Allow-Headers", allowedHeaders+clientTelemetry(r.Header.Get("Access-Control-Request-Headers")))
 	h.Set("Access-Control-Max-Age", maxAge)
 	w.WriteHeader(http.StatusNoContent)
 	return true, nil
 }
 
-// telemetry begins the headers that published clients send of themselves: those of this interface, and those that speak
-// to chat completions in the way of OpenAI.
+// telemetry lists the prefixes of the headers that published clients add by themselves: clients of this interface, and
+// clients of chat completions as OpenAI defines them.
 var telemetry = []string{"x-fern-", "x-stainless-"}
 
-// clientTelemetry gives those headers of a preflight that published clients send of themselves.
+// clientTelemetry returns the headers of a preflight that published clients add by themselves, each after a comma.
 func clientTelemetry(wanted string) string {
 	var out strings.Builder
 	n := 0

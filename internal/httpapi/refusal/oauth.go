@@ -1,4 +1,4 @@
-package httpapi
+package refusal
 
 import (
 	"net/http"
@@ -7,14 +7,14 @@ import (
 	"quarry/internal/fault"
 )
 
-// oauthCodes are the codes of RFC 6749 (5.2) that handlers give their faults.
+// oauthCodes are the codes of RFC 6749 (5.2), which the faults of handlers may have.
 var oauthCodes = map[string]bool{
 	"invalid_request": true, "invalid_client": true, "invalid_grant": true, "unauthorized_client": true,
 	"unsupported_grant_type": true, "invalid_scope": true,
 }
 
-// addOAuth adds what RFC 6749 asks of a refusal; description is its text.
-func addOAuth(w http.ResponseWriter, f *fault.Fault, b *errorBody) {
+// AddOAuth adds what RFC 6749 asks for.
+func (b *Body) AddOAuth(h http.Header, f *fault.Fault) {
 	switch {
 	case oauthCodes[f.Code]:
 		b.Error = f.Code
@@ -27,9 +27,9 @@ func addOAuth(w http.ResponseWriter, f *fault.Fault, b *errorBody) {
 	default:
 		b.Error = "server_error"
 	}
-	_, b.ErrorDescription, _ = strings.Cut(b.Messages[0], ": ") // the word before it says what the code says
-	w.Header().Set("Pragma", "no-cache")
+	_, b.ErrorDescription, _ = strings.Cut(b.Messages[0], ": ") // the word before it repeats the code
+	h.Set("Pragma", "no-cache")
 	if f.Kind == fault.KindUnauthenticated {
-		w.Header().Set("WWW-Authenticate", `Basic realm="quarry", charset="UTF-8"`)
+		h.Set("WWW-Authenticate", `Basic realm="quarry", charset="UTF-8"`)
 	}
 }

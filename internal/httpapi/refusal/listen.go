@@ -1,4 +1,4 @@
-package httpapi
+package refusal
 
 import (
 	"bytes"
@@ -13,9 +13,9 @@ import (
 	"quarry/internal/id"
 )
 
-// Listen gives the listener that s is to serve on. Its connections carry the contract's error bodies and headers also
+// Listen returns the listener for s to serve on. Its connections carry the contract's error bodies and headers also
 // where net/http refuses a request before any handler sees it: a path such as /%zz, a header without a name, headers
-// without end. It takes s.ConnContext and s.ConnState, and wraps s.Handler.
+// that are too long. It sets s.ConnContext and s.ConnState, and wraps s.Handler.
 func Listen(s *http.Server, l net.Listener) net.Listener {
 	next := s.Handler
 	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -73,7 +73,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	if !bytes.HasPrefix(rest, []byte(canned)) && !bytes.HasPrefix(b, unmet) {
 		return c.Conn.Write(b)
 	}
-	if _, err := c.Conn.Write(refusal(string(line))); err != nil {
+	if _, err := c.Conn.Write(answer(string(line))); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -87,10 +87,10 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// refusal gives the whole answer for a status line such as "HTTP/1.1 400 Bad Request: malformed Host header".
-func refusal(line string) []byte {
+// answer returns the whole answer for a status line such as "HTTP/1.1 400 Bad Request: malformed Host header".
+func answer(line string) []byte {
 	status, reason, said := strings.Cut(line, ": ")
-	b := errorBody{RequestID: id.NewRequest(), Code: "invalid_request"}
+	b := Body{RequestID: id.NewRequest(), Code: "invalid_request"}
 	switch {
 	case strings.Contains(status, " 431 "):
 		b.Code, reason = "headers_too_large", "the headers of the request are too large"
