@@ -15,7 +15,9 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -163,6 +165,56 @@ func TestNoRegistrationByInit(t *testing.T) {
 			}
 		}
 	}
+}
+
+// requestPlace is how a field path begins where a place in a request stands in front.
+var requestPlace = regexp.MustCompile(`\bbody\.[a-z%]|\bbody\[|^(query|path|header)\.[a-z%]`)
+
+// placesPending lists what still names places of requests: nothing is added here.
+var placesPending = under("answer", "llm", "provider", "query")
+
+// TestFaultsNameNoPlace proves that only httpapi knows where in a request a field stands: everything below names
+// fields of the command that it was given, so that a command nested elsewhere still blames the right field.
+func TestFaultsNameNoPlace(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		name, internal := strings.CutPrefix(p.ImportPath, module)
+		if !internal || under("httpapi", "api")(name) || placesPending(name) {
+			continue
+		}
+		for _, file := range p.GoFiles {
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, file), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if text := placeNamed(n); text != "" {
+					t.Errorf("%s/%s: %s names a place of a request: name the field of the command, and let the handler put the place in front (fault.Under)", p.ImportPath, file, text)
+				}
+				return true
+			})
+		}
+	}
+}
+
+// placeNamed returns the literal of n that names a place of a request, "" for none. The word body alone counts only
+// where a fault is made.
+func placeNamed(n ast.Node) string {
+	if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+		if text, _ := strconv.Unquote(l.Value); requestPlace.MatchString(text) {
+			return l.Value
+		}
+	}
+	call, ok := n.(*ast.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return ""
+	}
+	made, _ := call.Fun.(*ast.SelectorExpr)
+	l, _ := call.Args[0].(*ast.BasicLit)
+	if made != nil && l != nil && l.Value == `"body"` && (made.Sel.Name == "Field" || made.Sel.Name == "InvalidField") {
+		return l.Value
+	}
+	return ""
 }
 
 // TestEveryPackageIsDocumented proves that each package says what it is for and stands in the architecture's table.

@@ -20,6 +20,19 @@ func (c *Call) Scope(names ...string) page.Scope {
 	return scope
 }
 
+// After returns the place after which the page asked for begins, nil for the first page. Filters that the request
+// leaves out are taken from its page key into scope.
+func (c *Call) After(cursors *page.Cursors, scope *page.Scope) (*page.Position, error) {
+	after, err := cursors.After(scope, c.Query.Get("page_key"))
+	return after, fault.Under(err, "query")
+}
+
+// Position is After for lists with a sort key of their own.
+func (c *Call) Position(cursors *page.Cursors, scope *page.Scope) ([]string, error) {
+	position, err := cursors.Decode(scope, c.Query.Get("page_key"))
+	return position, fault.Under(err, "query")
+}
+
 // Limit gives the size of the page asked for, which the chain has checked, and otherwise where none is.
 func (c *Call) Limit(otherwise int) int {
 	if v := c.Query.Get("limit"); v != "" {

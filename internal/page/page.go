@@ -41,7 +41,7 @@ func (c *Cursors) Encode(s Scope, position ...string) string {
 }
 
 // Decode returns the position in a page key, or nil for "", the first page. A key that is damaged, belongs to another
-// list or contradicts s.Filters is a fault of query.page_key. The filters of the key are written to s.Filters, so that
+// list or contradicts s.Filters is a fault of page_key. The filters of the key are written to s.Filters, so that
 // a request may leave them out.
 func (c *Cursors) Decode(s *Scope, text string) ([]string, error) {
 	if text == "" {
@@ -59,7 +59,7 @@ func (c *Cursors) Decode(s *Scope, text string) ([]string, error) {
 	}
 	for k, v := range s.Filters {
 		if t.Filters[k] != v {
-			return nil, fault.InvalidField("query.page_key", "belongs to a list with another %s; repeat the filters or start again", k)
+			return nil, fault.InvalidField("page_key", "belongs to a list with another %s; repeat the filters or start again", k)
 		}
 	}
 	s.Filters = t.Filters

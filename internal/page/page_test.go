@@ -65,7 +65,7 @@ func refuse(t *testing.T, c *page.Cursors, s page.Scope, token string) {
 	t.Helper()
 	_, err := c.Decode(&s, token)
 	f, ok := fault.As(err)
-	if !ok || f.Kind != fault.KindInvalid || f.Fields["query.page_key"] == "" {
-		t.Errorf("%s %q: got %v, want a fault of query.page_key", s.Operation, token, err)
+	if !ok || f.Kind != fault.KindInvalid || f.Fields["page_key"] == "" {
+		t.Errorf("%s %q: got %v, want a fault of page_key", s.Operation, token, err)
 	}
 }

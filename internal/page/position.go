@@ -59,5 +59,5 @@ func (c *Cursors) After(s *Scope, text string) (*Position, error) {
 
 // Foreign returns the fault of a page key that does not belong to this list.
 func Foreign() *fault.Fault {
-	return fault.InvalidField("query.page_key", "is not a token of this list; start again without page_key")
+	return fault.InvalidField("page_key", "is not a token of this list; start again without page_key")
 }

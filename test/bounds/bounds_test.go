@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -32,6 +33,9 @@ func start(t *testing.T) *service {
 	return &service{handler: a.Handler(), built: a.Built(), key: key, models: scripted.Start(t).URL}
 }
 
+// place is where the contract lets a field at fault stand.
+var place = regexp.MustCompile(`^(body|query|path|header)([.\[]|$)`)
+
 // ask gives the status and the answer, decoded when it is JSON.
 func (s *service) ask(t *testing.T, req *http.Request) (int, answer, string) {
 	t.Helper()
@@ -42,6 +46,11 @@ func (s *service) ask(t *testing.T, req *http.Request) (int, answer, string) {
 	var out answer
 	raw := w.Body.Bytes()
 	_ = json.Unmarshal(raw, &out) // an answer that is no JSON names no field
+	for field := range out.FieldErrors {
+		if !place.MatchString(field) {
+			t.Errorf("%s %s answers %d naming %q, which is no place of a request", req.Method, req.URL.Path, w.Code, field)
+		}
+	}
 	return w.Code, out, string(raw[:min(len(raw), 300)])
 }
 

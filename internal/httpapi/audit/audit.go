@@ -42,7 +42,7 @@ const defaultLimit = 10
 // list answers a page. With a page key, filters that the request leaves out are those of the page before.
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	scope := c.Scope("actor", "action", "after", "before")
-	position, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
+	position, err := c.Position(a.cursors, &scope)
 	if err != nil {
 		return err
 	}

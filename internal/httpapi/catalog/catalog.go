@@ -94,7 +94,7 @@ const defaultLimit = 10
 // list gives the page of all, in its order, that the call asks for. identify gives id, name and description.
 func list[T any](a *Area, c *httpapi.Call, all []T, identify func(T) (id, name, description string)) ([]T, *api.ListMetadata, error) {
 	scope := c.Scope("filter")
-	position, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
+	position, err := c.Position(a.cursors, &scope)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -111,7 +111,7 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 	if ids := c.Query["corpus_id"]; len(ids) > 0 {
 		scope.Filters["corpus_id"] = strings.Join(slices.Sorted(slices.Values(ids)), ",")
 	}
-	position, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
+	position, err := c.Position(a.cursors, &scope)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func filters(l *corpus.List, from map[string]string) error {
 
 // after reads the position of a page key of this list.
 func after(position []string) (*corpus.Position, error) {
-	bad := page.Foreign()
+	bad := fault.Under(page.Foreign(), "query")
 	if len(position) != 2 {
 		return nil, bad
 	}

@@ -90,7 +90,7 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 	if v := c.Query.Get("metadata_filter"); v != "" {
 		scope.Filters["metadata_filter"] = v
 	}
-	position, err := a.cursors.Decode(&scope, c.Query.Get("page_key"))
+	position, err := c.Position(a.cursors, &scope)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ const defaultLimit = 10
 
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	scope := c.Scope("filter", "llm_name")
-	after, err := a.cursors.After(&scope, c.Query.Get("page_key"))
+	after, err := c.After(a.cursors, &scope)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ const defaultLimit = 10
 // the request leaves out are those of the page before.
 func (a *Area) start(c *httpapi.Call, filters ...string) (scope page.Scope, after *page.Position, err error) {
 	scope = c.Scope(filters...)
-	after, err = a.cursors.After(&scope, c.Query.Get("page_key"))
+	after, err = c.After(a.cursors, &scope)
 	return scope, after, err
 }
 

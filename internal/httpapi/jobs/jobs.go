@@ -78,7 +78,7 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 		}
 	}
 	var err error
-	if l.Before, err = a.cursors.After(&scope, c.Query.Get("page_key")); err != nil {
+	if l.Before, err = c.After(a.cursors, &scope); err != nil {
 		return err
 	}
 	if err := read(&l, scope.Filters); err != nil {

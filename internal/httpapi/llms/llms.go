@@ -115,7 +115,7 @@ const defaultLimit = 10
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	scope, q := c.Scope("filter"), llm.List{Limit: c.Limit(defaultLimit)}
 	var err error
-	if q.After, err = a.cursors.After(&scope, c.Query.Get("page_key")); err != nil {
+	if q.After, err = c.After(a.cursors, &scope); err != nil {
 		return err
 	}
 	if q.Match, err = httpapi.Pattern(scope.Filters["filter"]); err != nil {

@@ -45,7 +45,7 @@ func (a *HistoryArea) get(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 // list answers a page. With a page key, filters that the request leaves out are those of the page before.
 func (a *HistoryArea) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	scope := c.Scope("corpus_key", "started_after", "started_before", "chat_id", "history_id")
-	after, err := a.cursors.After(&scope, c.Query.Get("page_key"))
+	after, err := c.After(a.cursors, &scope)
 	if err != nil {
 		return err
 	}
