@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"quarry/internal/answer/verify"
+	"quarry/internal/cpu"
 	"quarry/internal/embed"
-	"quarry/internal/encode/kernel"
 )
 
 func main() {
@@ -50,7 +50,7 @@ func run(ctx context.Context, data, keep string, fitAll bool) error {
 	if err := m.load(keep); err != nil {
 		return err
 	}
-	fmt.Printf("encoder %s, %s kernels\n\n", e.Name(), kernel.Current())
+	fmt.Printf("encoder %s, %s kernels\n\n", e.Name(), cpu.Current())
 	s := verify.New(verify.Config{Encoder: m})
 	sets, err := readSets(data)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"quarry/internal/cpu"
 	"quarry/internal/encode"
 	"quarry/internal/encode/kernel"
 )
@@ -14,9 +15,9 @@ import (
 // cosine compares every path with the float32 forward pass and with the best path.
 func (b *bench) cosine() error {
 	defer use("auto")
-	paths := kernel.Available()
+	paths := cpu.Available()
 	slices.Reverse(paths)
-	use(paths[0])
+	use(paths[0].String())
 	best, err := vectors(b.enc, b.texts)
 	if err != nil {
 		return err
@@ -28,7 +29,7 @@ func (b *bench) cosine() error {
 	fmt.Printf("\n| path | passages | to float32: least | p1 | median | to %s: least |\n|---|---|---|---|---|---|\n", paths[0])
 	for i, p := range paths {
 		n := len(b.texts)
-		if p == "portable" {
+		if p == cpu.Portable {
 			n = min(n, b.slow)
 		}
 		if n == 0 {
@@ -36,7 +37,7 @@ func (b *bench) cosine() error {
 		}
 		want, float := spread(best, n), spread(reference, n)
 		got := want
-		if use(p); i > 0 {
+		if use(p.String()); i > 0 {
 			if got, err = vectors(b.enc, spread(b.texts, n)); err != nil {
 				return err
 			}

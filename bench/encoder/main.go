@@ -15,9 +15,9 @@ import (
 	"strings"
 	"time"
 
+	"quarry/internal/cpu"
 	"quarry/internal/encode"
 	"quarry/internal/encode/asset"
-	"quarry/internal/encode/kernel"
 )
 
 type settings struct {
@@ -67,7 +67,7 @@ func run(s settings) error {
 	if len(b.long) == 0 || len(b.short) == 0 {
 		return fmt.Errorf("no sequences of 128 and 12 tokens in %s", s.data)
 	}
-	fmt.Printf("%s, %d cores, %s; kernels %v; opened in %.0f ms\n", cpuName(), runtime.NumCPU(), runtime.Version(), kernel.Available(), ms(opened))
+	fmt.Printf("%s, %d cores, %s; kernels %v; opened in %.0f ms\n", cpuName(), runtime.NumCPU(), runtime.Version(), cpu.Available(), ms(opened))
 	for _, part := range []struct {
 		name string
 		run  func() error
@@ -96,8 +96,8 @@ func (b *bench) sequences() {
 }
 
 func use(path string) {
-	if err := kernel.Use(path); err != nil {
-		log.Fatal(err) // paths come from kernel.Available
+	if err := cpu.Use(path); err != nil {
+		log.Fatal(err) // paths come from cpu.Available
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"quarry/internal/cpu"
 	"quarry/internal/embed"
 	"quarry/internal/encode/kernel"
 )
@@ -39,8 +40,8 @@ func (b *bench) speed() error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer use("auto")
 	var engines []engine
-	for _, p := range kernel.Available() {
-		engines = append(engines, b.ours(p))
+	for _, p := range cpu.Available() {
+		engines = append(engines, b.ours(p.String()))
 	}
 	rt, err := b.startONNX()
 	if err != nil {
@@ -49,7 +50,7 @@ func (b *bench) speed() error {
 		defer rt.stop()
 		engines = append(engines, rt.engine("fp32"), rt.engine("int8"))
 	}
-	ours := len(kernel.Available())
+	ours := len(cpu.Available())
 	if err := b.agree(engines[ours-1], engines[ours:]); err != nil {
 		return err
 	}

@@ -16,9 +16,10 @@ import (
 	"quarry/internal/config"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/ingest"
-	"quarry/internal/encode/kernel"
+	"quarry/internal/cpu"
 	"quarry/internal/httpapi"
 	"quarry/internal/httpapi/catalog"
+	"quarry/internal/index/vector"
 	"quarry/internal/llm"
 	"quarry/internal/page"
 	"quarry/internal/query/retrieve"
@@ -51,7 +52,7 @@ type App struct {
 // Open takes the data folder, listens, opens the database and builds the services; Serve answers requests. Errors:
 // *HeldError, *PortError, *FolderError, or what the database says.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
-	if err := kernel.Use(cfg.Kernel); err != nil {
+	if err := cpu.Use(cfg.Kernel); err != nil {
 		return nil, err
 	}
 	a := &App{cfg: cfg, log: log}
@@ -127,10 +128,10 @@ func (a *App) URL() string { return "http://" + a.listener.Addr().String() }
 // KeyFile is where the owner's key stands.
 func (a *App) KeyFile() string { return a.folder.path(keyFile) }
 
-// Encoder names the default encoder.
+// Encoder describes the default encoder and the CPU paths that it and the scan of its vectors take.
 func (a *App) Encoder() string {
 	e, _ := a.corpus.encoders.Find("") // the default is always there
-	return fmt.Sprintf("%s (all-MiniLM-L6-v2), %d dimensions, %s kernels", e.Name(), e.Dim(), kernel.Current())
+	return fmt.Sprintf("%s (all-MiniLM-L6-v2), %d dimensions, %s encoder kernels, %s vector scan", e.Name(), e.Dim(), cpu.Current(), vector.Kernel(e.Dim()))
 }
 
 // Built lists the operations that do not answer 501.

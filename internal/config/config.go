@@ -81,7 +81,7 @@ var Settings = []Setting{
 	text("public_url", "QUARRY_PUBLIC_URL", "where people reach the service, such as https://search.example.com, for the links of one-time codes and as the issuer of access tokens; empty means the address it listens on, and an issuer made from the database", func(c *Config) *string { return &c.PublicURL }),
 	text("database", "QUARRY_DATABASE", "postgres:// URL; empty means SQLite in the data folder", func(c *Config) *string { return &c.Database }),
 	text("secret_key", "QUARRY_SECRET_KEY", "secret keys that seal credentials in the database, newest first, parted by commas; empty means secret.key in the data folder", func(c *Config) *string { return &c.SecretKey }),
-	text("kernel", "QUARRY_KERNEL", "encoder kernels: auto, avx512, avx2 or portable", func(c *Config) *string { return &c.Kernel }),
+	text("kernel", "QUARRY_KERNEL", "CPU instructions of the encoder and of the vector scan: auto, avx512, avx2 or portable; results do not depend on it", func(c *Config) *string { return &c.Kernel }),
 	text("log_level", "QUARRY_LOG_LEVEL", "debug, info, warn or error", func(c *Config) *string { return &c.LogLevel }),
 	text("log_format", "QUARRY_LOG_FORMAT", "text or json", func(c *Config) *string { return &c.LogFormat }),
 	number("max_deletes", "QUARRY_MAX_DELETES", "deletions of single documents at once in one corpus; more are refused with 429", func(c *Config) *int64 { return &c.MaxDeletes }),

@@ -12,81 +12,17 @@
 package kernel
 
 import (
-	"fmt"
 	"math"
-	"sync/atomic"
+
+	"quarry/internal/cpu"
 )
 
 // panel is the number of output columns that weights are packed by. A multiple of every path's tile width.
 const panel = 32
 
-// path is a set of kernels; a higher one is preferred.
-type path int32
-
-const (
-	portable path = iota
-	avx2
-	avx512
-)
-
-var pathNames = [...]string{portable: "portable", avx2: "avx2", avx512: "avx512"}
-
-// active is the path in use: the best the CPU has until Use says otherwise.
-var active = func() *atomic.Int32 {
-	p := new(atomic.Int32)
-	p.Store(int32(best()))
-	return p
-}()
-
-func current() path { return path(active.Load()) }
-
-func best() path {
-	for p := avx512; p > portable; p-- {
-		if supported(p) {
-			return p
-		}
-	}
-	return portable
-}
-
-// Use selects the path: "auto" (the best of this CPU), "avx512", "avx2" or "portable". It gives an error when the
-// name is unknown or the CPU lacks the instructions. Call it before encoding starts: products under way when it is
-// called may mix paths, which is harmless but not what was asked.
-func Use(name string) error {
-	if name == "auto" {
-		active.Store(int32(best()))
-		return nil
-	}
-	for p, n := range pathNames {
-		if n != name {
-			continue
-		}
-		if !supported(path(p)) {
-			return fmt.Errorf("kernel %s: this CPU lacks the instructions; it has %v", name, Available())
-		}
-		active.Store(int32(p))
-		return nil
-	}
-	return fmt.Errorf("kernel %q: unknown, want auto, avx512, avx2 or portable", name)
-}
-
-// Current is the name of the path in use.
-func Current() string { return pathNames[current()] }
-
-// Available lists the paths that this CPU can run, slowest first.
-func Available() []string {
-	var names []string
-	for p, n := range pathNames {
-		if supported(path(p)) {
-			names = append(names, n)
-		}
-	}
-	return names
-}
-
 // maxRows is the number of rows per micro-kernel call: as many as leave their accumulators in registers.
-func (p path) maxRows() int {
-	if p == avx512 {
+func maxRows(p cpu.Path) int {
+	if p == cpu.AVX512 {
 		return 14
 	}
 	return 6

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"quarry/internal/cpu"
 	"quarry/internal/encode/kernel"
 )
 
@@ -24,15 +25,15 @@ func random(seed uint64, n int, scale float64) []float32 {
 func everyPath(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	t.Cleanup(func() { use(t, "auto") })
-	for _, name := range kernel.Available() {
-		use(t, name)
-		t.Run(name, f)
+	for _, p := range cpu.Available() {
+		use(t, p.String())
+		t.Run(p.String(), f)
 	}
 }
 
 func use(t testing.TB, name string) {
 	t.Helper()
-	if err := kernel.Use(name); err != nil {
+	if err := cpu.Use(name); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -62,37 +63,6 @@ func maxDiff(got []float32, want []float64) float64 {
 		d = math.Max(d, math.Abs(float64(got[i])-want[i]))
 	}
 	return d
-}
-
-// Proves that Use takes every available name, refuses others by name and keeps the old path then.
-func TestUse(t *testing.T) {
-	t.Cleanup(func() { use(t, "auto") })
-	names := kernel.Available()
-	if names[0] != "portable" {
-		t.Errorf("Available = %v, want portable first", names)
-	}
-	for _, name := range names {
-		use(t, name)
-		if got := kernel.Current(); got != name {
-			t.Errorf("Current = %q after Use(%q)", got, name)
-		}
-	}
-	use(t, "portable")
-	for _, name := range []string{"sse2", "", "avx512", "avx2"} {
-		if slices.Contains(names, name) {
-			continue
-		}
-		if err := kernel.Use(name); err == nil {
-			t.Errorf("Use(%q) gave no error", name)
-		}
-		if got := kernel.Current(); got != "portable" {
-			t.Errorf("Current = %q after a refused Use(%q)", got, name)
-		}
-	}
-	use(t, "auto")
-	if got, want := kernel.Current(), names[len(names)-1]; got != want {
-		t.Errorf("auto chose %q, want %q", got, want)
-	}
 }
 
 // Proves the fp32 product against float64 for row counts around the tile heights, with a tail of inputs.
@@ -360,7 +330,8 @@ func BenchmarkMul(b *testing.B) {
 				b.ReportMetric(float64(rows*n*k)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GMAC/s")
 			})
 		}
-		for _, name := range kernel.Available() {
+		for _, p := range cpu.Available() {
+			name := p.String()
 			use(b, name)
 			run(name+"/f32", func() { f.Mul(rows, x, c, n) })
 			run(name+"/i8", func() { q.Mul(rows, l, c, n) })

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"quarry/internal/cpu"
+)
 
 // MatF32 is a weight matrix of N outputs and K inputs, packed in panels of 32 columns, input by input.
 type MatF32 struct {
@@ -24,12 +28,12 @@ func PackF32(w []float32, k int, bias []float32) *MatF32 {
 
 // Mul writes a·Wᵀ + bias for rows rows of a, which stand K apart; those of out stand stride apart.
 func (w *MatF32) Mul(rows int, a, out []float32, stride int) {
-	p := current()
-	if p == portable {
+	p := cpu.Current()
+	if p == cpu.Portable {
 		w.mulPortable(rows, a, out, stride)
 		return
 	}
-	block := rowBlock(rows, p.maxRows())
+	block := rowBlock(rows, maxRows(p))
 	for o := 0; o < w.N; o += panel {
 		for i := 0; i < rows; i += block {
 			sgemm(p, min(block, rows-i), gemmF32{
@@ -117,8 +121,8 @@ func (l *Levels) Reset(k int) { l.K = k }
 // Quantise stores x as row i with its own scale and zero point. The range always contains 0.
 func (l *Levels) Quantise(i int, x []float32) {
 	q := l.q[i*l.K : (i+1)*l.K]
-	switch p := current(); p {
-	case portable:
+	switch p := cpu.Current(); p {
+	case cpu.Portable:
 		l.scale[i], l.zero[i] = quantPortable(x[:l.K], q)
 	default:
 		quantRow(p, x[:l.K], q, &l.scale[i], &l.zero[i])
@@ -128,8 +132,8 @@ func (l *Levels) Quantise(i int, x []float32) {
 // QuantiseGelu applies GELU to x in place and stores the result as row i.
 func (l *Levels) QuantiseGelu(i int, x []float32) {
 	q := l.q[i*l.K : (i+1)*l.K]
-	switch p := current(); p {
-	case portable:
+	switch p := cpu.Current(); p {
+	case cpu.Portable:
 		geluPortable(x[:l.K])
 		l.scale[i], l.zero[i] = quantPortable(x[:l.K], q)
 	default:
@@ -144,15 +148,15 @@ func (l *Levels) Row(i int) (q []uint8, scale, zero float32) {
 
 // Mul writes a·Wᵀ + bias for the first rows rows of a; those of out stand stride apart. a.K is w.K.
 func (w *MatI8) Mul(rows int, a *Levels, out []float32, stride int) {
-	p := current()
+	p := cpu.Current()
 	switch p {
-	case portable:
+	case cpu.Portable:
 		w.mulPortable(rows, a, out, stride)
 		return
-	case avx2:
+	case cpu.AVX2:
 		a.widen(rows)
 	}
-	block := rowBlock(rows, p.maxRows())
+	block := rowBlock(rows, maxRows(p))
 	for o := 0; o < w.N; o += panel {
 		for i := 0; i < rows; i += block {
 			qgemm(p, min(block, rows-i), i, o, gemmI8{w: w, a: a, out: out, stride: stride})

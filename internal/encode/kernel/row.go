@@ -1,8 +1,10 @@
 package kernel
 
+import "quarry/internal/cpu"
+
 // Gelu applies x·Φ(x), the erf form, in place; len(x) is a multiple of 16.
 func Gelu(x []float32) {
-	if p := current(); p != portable {
+	if p := cpu.Current(); p != cpu.Portable {
 		geluVec(p, x)
 		return
 	}
@@ -17,7 +19,7 @@ type Norm struct {
 
 // Add writes the norm of x+r to out, which may be x; the length is a multiple of 16.
 func (n *Norm) Add(x, r, out []float32) {
-	if p := current(); p != portable {
+	if p := cpu.Current(); p != cpu.Portable {
 		addNorm(p, n, x, r, out)
 		return
 	}
@@ -50,14 +52,14 @@ var zeros [panel]float32
 
 // Attend writes softmax(Q·Kᵀ)·V to out, whose rows stand stride apart.
 func (h *Head) Attend(out []float32, stride int, buf *AttentionBuffer) {
-	p := current()
-	if p == portable {
+	p := cpu.Current()
+	if p == cpu.Portable {
 		h.attendPortable(out, stride, buf.scores)
 		return
 	}
 	np := roundUp(h.Tokens)
 	transpose(p, h, buf.keys, np)
-	block := rowBlock(h.Tokens, p.maxRows())
+	block := rowBlock(h.Tokens, maxRows(p))
 	for i := 0; i < h.Tokens; i += block {
 		r := min(block, h.Tokens-i)
 		for j := 0; j < h.Tokens; j += panel {

@@ -1,67 +1,18 @@
 package vector
 
-import (
-	"fmt"
-	"sync/atomic"
-)
+import "quarry/internal/cpu"
 
-// path is a set of kernels; a higher one is preferred. All give equal integers.
-type path int32
-
-const (
-	portable path = iota
-	avx2
-	avx512
-)
-
-var pathNames = [...]string{portable: "portable", avx2: "avx2", avx512: "avx512"}
-
-// active is the path in use: the best the CPU has until Use says otherwise.
-var active = func() *atomic.Int32 {
-	p := new(atomic.Int32)
-	p.Store(int32(best()))
+// Kernel returns the path that a scan of vectors of width values takes. Every path computes equal integers.
+func Kernel(width int) cpu.Path {
+	p := cpu.Current()
+	if p == cpu.AVX512 && width != width512 {
+		return cpu.AVX2
+	}
 	return p
-}()
-
-func best() path {
-	for p := avx512; p > portable; p-- {
-		if supported(p) {
-			return p
-		}
-	}
-	return portable
 }
 
-// Use selects the path: "auto" (the best of this CPU), "avx512", "avx2" or "portable". It gives an error when the
-// name is unknown or the CPU lacks the instructions. Results do not depend on it.
-func Use(name string) error {
-	if name == "auto" {
-		active.Store(int32(best()))
-		return nil
-	}
-	for p, n := range pathNames {
-		if n != name {
-			continue
-		}
-		if !supported(path(p)) {
-			return fmt.Errorf("vector kernel %s: this CPU lacks the instructions; it has %v", name, Available())
-		}
-		active.Store(int32(p))
-		return nil
-	}
-	return fmt.Errorf("vector kernel %q: unknown, want auto, avx512, avx2 or portable", name)
-}
-
-// Available lists the paths that this CPU can run, slowest first.
-func Available() []string {
-	var names []string
-	for p, n := range pathNames {
-		if supported(path(p)) {
-			names = append(names, n)
-		}
-	}
-	return names
-}
+// width512 is the only width that the AVX-512 kernel knows: it keeps the query in six registers.
+const width512 = 384
 
 // scan fills out[i] with the sum of q.i8[j] · rows[i·width+j].
 func scan(q *Query, rows []byte, out []int32) {
@@ -70,18 +21,15 @@ func scan(q *Query, rows []byte, out []int32) {
 		return
 	}
 	_ = rows[len(out)*w-1]
-	switch p := path(active.Load()); {
-	case p == avx512 && w == width512:
+	switch Kernel(w) {
+	case cpu.AVX512:
 		scan512(&q.i8[0], &rows[0], len(out), &out[0])
-	case p >= avx2:
+	case cpu.AVX2:
 		scan256(&q.i16[0], &rows[0], w, len(out), &out[0])
 	default:
 		scanGo(q.i8, rows, out)
 	}
 }
-
-// width512 is the only width that the AVX-512 kernel knows: it keeps the query in six registers.
-const width512 = 384
 
 func scanGo(q []int8, rows []byte, out []int32) {
 	for i := range out {

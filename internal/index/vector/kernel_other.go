@@ -2,7 +2,7 @@
 
 package vector
 
-func supported(p path) bool { return p == portable }
+// cpu never chooses a path that needs these.
 
 const unreachable = "vector: no assembly on this architecture"
 

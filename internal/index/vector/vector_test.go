@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"quarry/internal/cpu"
 	"quarry/internal/index/vector"
 )
 
@@ -15,15 +16,15 @@ import (
 func everyPath(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	t.Cleanup(func() { use(t, "auto") })
-	for _, name := range vector.Available() {
-		use(t, name)
-		t.Run(name, f)
+	for _, p := range cpu.Available() {
+		use(t, p.String())
+		t.Run(p.String(), f)
 	}
 }
 
 func use(t testing.TB, name string) {
 	t.Helper()
-	if err := vector.Use(name); err != nil {
+	if err := cpu.Use(name); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -264,13 +265,6 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// An unknown kernel path is refused and names what there is.
-func TestUseUnknown(t *testing.T) {
-	if err := vector.Use("fast"); err == nil {
-		t.Fatal("no error")
-	}
-}
-
 func BenchmarkSearch(b *testing.B) {
 	const n, dim = 100_000, 384
 	rot := vector.NewRotation(dim, 5)
@@ -290,7 +284,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	rows := build.Rows()
 	q := query(b, rot, v)
-	for _, name := range vector.Available() {
+	for _, p := range cpu.Available() {
+		name := p.String()
 		use(b, name)
 		b.Run(name, func(b *testing.B) {
 			settled := 0
@@ -322,7 +317,8 @@ func BenchmarkScan(b *testing.B) {
 	rot := vector.NewRotation(dim, 5)
 	rows := build(b, rot, sample(2, dim, n))
 	q := query(b, rot, sample(3, dim, 1)[0])
-	for _, name := range vector.Available() {
+	for _, p := range cpu.Available() {
+		name := p.String()
 		use(b, name)
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -3,21 +3,8 @@ package kernel
 import (
 	"unsafe"
 
-	"golang.org/x/sys/cpu"
+	"quarry/internal/cpu"
 )
-
-// supported says whether the CPU has the instructions of p and the operating system saves their registers.
-func supported(p path) bool {
-	x := &cpu.X86
-	switch p {
-	case avx512:
-		return x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512VNNI
-	case avx2:
-		return x.HasAVX2 && x.HasFMA
-	default:
-		return true
-	}
-}
 
 // gemmF32 is one call of an fp32 micro-kernel; strides are in values.
 type gemmF32 struct {
@@ -38,8 +25,8 @@ type gemmI8 struct {
 
 // Assembly is called through switches: a function value would hide that pointers do not escape, and allocate.
 
-func sgemm(p path, rows int, g gemmF32) {
-	if p == avx512 {
+func sgemm(p cpu.Path, rows int, g gemmF32) {
+	if p == cpu.AVX512 {
 		sgemm512(rows, g.k, g.a, g.lda*4, g.b, g.ldb*4, g.c, g.ldc*4, g.bias)
 		return
 	}
@@ -54,9 +41,9 @@ func past(x *float32, bytes uintptr) *float32 {
 }
 
 // qgemm computes rows rows from row i on of the 32 outputs from o on.
-func qgemm(p path, rows, i, o int, g gemmI8) {
+func qgemm(p cpu.Path, rows, i, o int, g gemmI8) {
 	w, a := g.w, g.a
-	if p == avx512 {
+	if p == cpu.AVX512 {
 		qgemm512(rows, w.K/4, &a.q[i*w.K], w.K, &w.Panels[o*w.K], &g.out[i*g.stride+o], g.stride*4, &w.Scale[o], &w.Sum[o], &w.Bias[o], &a.scale[i], &a.zero[i])
 		return
 	}
@@ -71,32 +58,32 @@ func (l *Levels) widen(rows int) {
 	widen16(&l.q[0], &l.wide[0], rows*l.K/16)
 }
 
-func quantRow(p path, x []float32, q []uint8, scale, zero *float32) {
-	if p == avx512 {
+func quantRow(p cpu.Path, x []float32, q []uint8, scale, zero *float32) {
+	if p == cpu.AVX512 {
 		quantRow512(&x[0], len(x)/16, &q[0], scale, zero)
 		return
 	}
 	quantRow256(&x[0], len(x)/16, &q[0], scale, zero)
 }
 
-func geluQuant(p path, x []float32, q []uint8, scale, zero *float32) {
-	if p == avx512 {
+func geluQuant(p cpu.Path, x []float32, q []uint8, scale, zero *float32) {
+	if p == cpu.AVX512 {
 		geluQuant512(&x[0], len(x)/16, &q[0], scale, zero)
 		return
 	}
 	geluQuant256(&x[0], len(x)/16, &q[0], scale, zero)
 }
 
-func geluVec(p path, x []float32) {
-	if p == avx512 {
+func geluVec(p cpu.Path, x []float32) {
+	if p == cpu.AVX512 {
 		gelu512(&x[0], len(x)/16)
 		return
 	}
 	gelu256(&x[0], len(x)/16)
 }
 
-func addNorm(p path, n *Norm, x, r, out []float32) {
-	if p == avx512 {
+func addNorm(p cpu.Path, n *Norm, x, r, out []float32) {
+	if p == cpu.AVX512 {
 		addNorm512(&x[0], &r[0], &n.Gain[0], &n.Shift[0], &out[0], len(x)/16, 1/float32(len(x)), n.Eps)
 		return
 	}
@@ -105,8 +92,8 @@ func addNorm(p path, n *Norm, x, r, out []float32) {
 
 // softmax turns rows rows of n scores into weights; ld values stand between rows, those past n become 0 up to the
 // next full vector.
-func softmax(p path, scores []float32, rows, n, ld int) {
-	if p == avx512 {
+func softmax(p cpu.Path, scores []float32, rows, n, ld int) {
+	if p == cpu.AVX512 {
 		softmax512(&scores[0], rows, n, ld*4)
 		return
 	}
@@ -114,8 +101,8 @@ func softmax(p path, scores []float32, rows, n, ld int) {
 }
 
 // transpose writes the keys of h column by column; columns stand np apart.
-func transpose(p path, h *Head, keys []float32, np int) {
-	if p == avx512 {
+func transpose(p cpu.Path, h *Head, keys []float32, np int) {
+	if p == cpu.AVX512 {
 		for i := 0; i < h.Tokens; i += 16 {
 			for j := 0; j < h.Dim; j += 16 {
 				transpose512(&h.K[i*h.Stride+j], h.Stride*4, &keys[j*np+i], np*4)
