@@ -24,6 +24,7 @@ import (
 	"quarry/internal/page"
 	"quarry/internal/query/retrieve"
 	"quarry/internal/store"
+	"quarry/internal/store/documents"
 )
 
 // App is the running product over one data folder.
@@ -71,7 +72,8 @@ func (a *App) open(ctx context.Context) (err error) {
 			return &PortError{a.cfg.Listen, err}
 		}
 	}
-	if a.db, err = store.Open(ctx, store.Config{Dir: a.cfg.Data, URL: a.cfg.Database}); err != nil {
+	a.db, err = store.Open(ctx, store.Config{Dir: a.cfg.Data, URL: a.cfg.Database, Sweepers: []store.Sweeper{documents.Sweeper{}}})
+	if err != nil {
 		return databaseError(a.cfg.Data, err)
 	}
 	secret, err := a.db.Secret(ctx)

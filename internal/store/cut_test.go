@@ -124,7 +124,7 @@ func choosePlaces(log []cutvfs.Op, n int, random *rand.Rand) []int {
 // workload opens a database on the layer and lets several clients write at once, each note in the log.
 func workload(t *testing.T, layer *cutvfs.VFS, seed uint64) {
 	t.Helper()
-	db, err := store.OpenVFS(t.Context(), t.TempDir(), layer.Name())
+	db, err := store.OpenVFS(t.Context(), t.TempDir(), layer.Name(), documents.Sweeper{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func judge(notes []note) map[string]*fate {
 
 // checkImage opens what a cut left and compares it with the notes.
 func checkImage(ctx context.Context, dir string, notes []note) error {
-	db, err := store.Open(ctx, store.Config{Dir: dir})
+	db, err := store.Open(ctx, store.Config{Dir: dir, Sweepers: []store.Sweeper{documents.Sweeper{}}})
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // OpenVFS opens the SQLite database of a folder through a file layer of a test's.
-func OpenVFS(ctx context.Context, dir, vfs string) (*DB, error) {
-	return Open(ctx, Config{Dir: dir, vfs: vfs})
+func OpenVFS(ctx context.Context, dir, vfs string, sweepers ...Sweeper) (*DB, error) {
+	return Open(ctx, Config{Dir: dir, Sweepers: sweepers, vfs: vfs})
 }
 
 // Pragma sets something on the writing connection of SQLite, between writes.
@@ -24,12 +24,6 @@ var StartError = startError
 
 // Steady is the text that SQLite prepares for a statement.
 var Steady = steady
-
-// SweepStep is how much one step of the sweeper removes.
-const SweepStep = sweepStep
-
-// KeptChanges is how many changes of a corpus are kept.
-const KeptChanges = keptChanges
 
 // MigrateTo brings an empty database, opened by its driver, to an older version of the schema.
 func MigrateTo(ctx context.Context, db *sql.DB, postgres bool, version int64) error {

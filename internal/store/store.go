@@ -22,6 +22,8 @@ type Config struct {
 	Dir string // data folder, made when missing; the SQLite file is Dir/quarry.db
 	URL string // postgres://…; when set, Dir is not used
 
+	Sweepers []Sweeper // run in this order, at the start and after WakeSweeper
+
 	vfs string // SQLite VFS by name, "" for the default; tests inject faults here
 }
 
@@ -32,11 +34,11 @@ type DB struct {
 	writer *writer      // group commit on SQLite, nil on PostgreSQL
 	close  func() error // runs once
 	reads  atomic.Int64 // statements run outside writes
-	sweep  chan struct{}
-	mu     sync.Mutex
-	long   map[int64]bool // corpora whose sequences may have grown long; guarded by mu
-	stop   context.CancelFunc
-	done   sync.WaitGroup
+
+	sweepers []Sweeper
+	wake     chan struct{} // holds one element while a sweep is scheduled
+	stop     context.CancelFunc
+	done     sync.WaitGroup // the goroutine that sweeps
 }
 
 // Open opens the database and brings its schema up to date. It fails with an error that wraps ErrDamaged,
@@ -53,7 +55,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		return nil, err
 	}
 	db.close = sync.OnceValue(db.close)
-	db.sweep = make(chan struct{}, 1)
+	db.sweepers, db.wake = c.Sweepers, make(chan struct{}, 1)
 	db.WakeSweeper()
 	var sweepCtx context.Context
 	sweepCtx, db.stop = context.WithCancel(context.WithoutCancel(ctx))

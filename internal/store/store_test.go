@@ -17,14 +17,10 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
-	"quarry/internal/id"
 	"quarry/internal/store"
-	"quarry/internal/store/corpora"
 	"quarry/internal/store/cutvfs"
-	"quarry/internal/store/documents"
 	"quarry/internal/store/storetest"
 )
 
@@ -342,125 +338,6 @@ func TestReadSnapshot(t *testing.T) {
 		})
 		if err != nil {
 			t.Fatal(err)
-		}
-	})
-}
-
-// Of a long sequence of changes the last ones stay, and a reader of older ones learns that they are missing; a short one
-// stays whole.
-func TestTrim(t *testing.T) {
-	t.Parallel()
-	both(t, func(t *testing.T, c store.Config) {
-		db := open(t, c)
-		made := map[string]corpus.Corpus{}
-		for key, changes := range map[string]int64{"long": store.KeptChanges + 9_999, "short": 9_999} {
-			c, err := corpora.New(db).Create(t.Context(), corpus.Corpus{ID: id.NewCorpus(), Key: key})
-			if err != nil {
-				t.Fatal(err)
-			}
-			made[key] = c
-			err = db.Write(t.Context(), func(tx *store.Tx) error {
-				if err := tx.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $2)
-					INSERT INTO changes (corpus_no, seq, op, doc_no) SELECT CAST($1 AS BIGINT), i, 2, i FROM n`, c.No, changes); err != nil {
-					return err
-				}
-				return tx.Exec(`UPDATE corpora SET seq = $2 WHERE no = $1`, c.No, changes)
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := documents.New(db).Insert(t.Context(), c.No, c.Epoch, &document.Document{ID: "one more"}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := db.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		docs := documents.New(db)
-		for key, want := range map[string][2]int64{"long": {10_000, store.KeptChanges + 10_000}, "short": {0, 10_000}} {
-			changes, missing, err := docs.Changes(t.Context(), made[key].No, want[0], want[1], store.KeptChanges+20_000)
-			if err != nil || missing || int64(len(changes)) != want[1]-want[0] {
-				t.Errorf("%s: %d changes, missing %v, %v; want %d to %d", key, len(changes), missing, err, want[0]+1, want[1])
-			}
-		}
-		if _, missing, err := docs.Changes(t.Context(), made["long"].No, 9_999, 1<<40, 10); err != nil || !missing {
-			t.Errorf("one more: missing %v, %v", missing, err)
-		}
-	})
-}
-
-// What a reset and a delete leave behind is cleared away to the last row, and nothing else.
-func TestSweep(t *testing.T) {
-	t.Parallel()
-	both(t, func(t *testing.T, c store.Config) {
-		db := open(t, c)
-		made := map[string]corpus.Corpus{}
-		for _, key := range []string{"reset", "deleted", "kept"} {
-			c, err := corpora.New(db).Create(t.Context(), corpus.Corpus{ID: id.NewCorpus(), Key: key})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, parts := range []int{3, 2*store.SweepStep + 500, 0, store.SweepStep} {
-				d := &document.Document{ID: fmt.Sprint(i), Images: []document.Image{{ID: "i", Data: []byte("pixels")}}}
-				for ord := range parts {
-					d.Parts = append(d.Parts, document.Part{Ord: ord, Text: "x"})
-				}
-				if _, err := documents.New(db).Insert(t.Context(), c.No, c.Epoch, d); err != nil {
-					t.Fatal(err)
-				}
-			}
-			made[key] = c
-		}
-		if _, err := corpora.New(db).Reset(t.Context(), "reset"); err != nil {
-			t.Fatal(err)
-		}
-		if err := corpora.New(db).Delete(t.Context(), "deleted"); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		kept := made["kept"]
-		for query, want := range map[string]int{
-			`SELECT COUNT(*) FROM shelves`: 2, `SELECT COUNT(*) FROM documents`: 4, `SELECT COUNT(*) FROM images`: 4,
-			`SELECT COUNT(*) FROM parts`: 3*store.SweepStep + 503, `SELECT COUNT(*) FROM changes`: 4 + 5,
-		} {
-			var n int
-			if err := db.Reader().QueryRowContext(t.Context(), query).Scan(&n); err != nil || n != want {
-				t.Errorf("%s gives %d, %v; want %d", query, n, err, want)
-			}
-		}
-		docs, seq, _, err := documents.New(db).Scan(t.Context(), kept.No, 0, 10)
-		if err != nil || len(docs) != 4 || seq != 4 || len(docs[1].Parts) != 2*store.SweepStep+500 {
-			t.Errorf("the other corpus: %d documents, number %d, %v", len(docs), seq, err)
-		}
-	})
-}
-
-// An image's bytes come back by the ids of document and image.
-func TestImage(t *testing.T) {
-	t.Parallel()
-	both(t, func(t *testing.T, c store.Config) {
-		db := open(t, c)
-		made, err := corpora.New(db).Create(t.Context(), corpus.Corpus{ID: id.NewCorpus(), Key: "c"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := documents.New(db)
-		d := &document.Document{ID: "d", Images: []document.Image{{ID: "a", Data: []byte("A\x00\xff")}, {ID: "b", Caption: "B", Data: []byte("bb")}}}
-		if _, err := s.Insert(t.Context(), made.No, made.Epoch, d); err != nil {
-			t.Fatal(err)
-		}
-		for _, want := range d.Images {
-			got, err := s.Image(t.Context(), made.No, "d", want.ID)
-			if err != nil || got.Caption != want.Caption || !bytes.Equal(got.Data, want.Data) {
-				t.Errorf("image %s: %+v, %v", want.ID, got, err)
-			}
-		}
-		for _, ids := range [][2]string{{"d", "x"}, {"x", "a"}} {
-			if _, err := s.Image(t.Context(), made.No, ids[0], ids[1]); !fault.Is(err, fault.KindNotFound) {
-				t.Errorf("image %v: %v, want not found", ids, err)
-			}
 		}
 	})
 }

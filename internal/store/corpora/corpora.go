@@ -76,9 +76,9 @@ func (s *Store) Create(ctx context.Context, c corpus.Corpus) (corpus.Corpus, err
 	}
 	var out corpus.Corpus
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		var shelf int64
-		if err := tx.QueryRow(`INSERT INTO shelves (corpus_no) VALUES (0) RETURNING no`).Scan(&shelf); err != nil {
-			return fmt.Errorf("make shelf: %w", err)
+		var generation int64
+		if err := tx.QueryRow(`INSERT INTO shelves (corpus_no) VALUES (0) RETURNING no`).Scan(&generation); err != nil {
+			return fmt.Errorf("make generation: %w", err)
 		}
 		out, err = scan(tx.QueryRow(`
 			INSERT INTO corpora (epoch, seq, shelf, id, key, name, description, enabled, save_history, queries_are_answers,
@@ -86,7 +86,7 @@ func (s *Store) Create(ctx context.Context, c corpus.Corpus) (corpus.Corpus, err
 				documents, parts, characters, metadata_characters, created)
 			VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 0, 0, 0, 0, $15)
 			ON CONFLICT (key) DO NOTHING RETURNING `+columns,
-			c.Epoch, shelf, c.ID, c.Key, c.Name, c.Description, c.Enabled, c.SaveHistory, c.QueriesAreAnswers,
+			c.Epoch, generation, c.ID, c.Key, c.Name, c.Description, c.Enabled, c.SaveHistory, c.QueriesAreAnswers,
 			c.DocumentsAreQuestions, c.EncoderName, c.EncoderFingerprint, string(attributes), string(dimensions), c.Created.UnixMicro()))
 		if errors.Is(err, sql.ErrNoRows) {
 			return fault.Conflict("corpus_exists", "corpus %s already exists", c.Key)
@@ -94,8 +94,8 @@ func (s *Store) Create(ctx context.Context, c corpus.Corpus) (corpus.Corpus, err
 		if err != nil {
 			return fmt.Errorf("write corpus: %w", err)
 		}
-		if err := tx.Exec(`UPDATE shelves SET corpus_no = $2 WHERE no = $1`, shelf, out.No); err != nil {
-			return fmt.Errorf("label shelf: %w", err)
+		if err := tx.Exec(`UPDATE shelves SET corpus_no = $2 WHERE no = $1`, generation, out.No); err != nil {
+			return fmt.Errorf("label generation: %w", err)
 		}
 		return nil
 	})
@@ -187,16 +187,16 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 func (s *Store) Reset(ctx context.Context, key string) (corpus.Corpus, error) {
 	var out corpus.Corpus
 	err := s.db.Write(ctx, func(tx *store.Tx) error {
-		var shelf int64
-		err := tx.QueryRow(`INSERT INTO shelves (corpus_no) SELECT no FROM corpora WHERE key = $1 RETURNING no`, key).Scan(&shelf)
+		var generation int64
+		err := tx.QueryRow(`INSERT INTO shelves (corpus_no) SELECT no FROM corpora WHERE key = $1 RETURNING no`, key).Scan(&generation)
 		if errors.Is(err, sql.ErrNoRows) {
 			return missing(key)
 		}
 		if err != nil {
-			return fmt.Errorf("make shelf: %w", err)
+			return fmt.Errorf("make generation: %w", err)
 		}
 		out, err = scan(tx.QueryRow(`UPDATE corpora SET seq = seq + 1, epoch = $2, shelf = $3, documents = 0, parts = 0,
-			characters = 0, metadata_characters = 0 WHERE key = $1 RETURNING `+columns, key, newEpoch(), shelf))
+			characters = 0, metadata_characters = 0 WHERE key = $1 RETURNING `+columns, key, newEpoch(), generation))
 		if errors.Is(err, sql.ErrNoRows) {
 			return missing(key)
 		}

@@ -33,11 +33,11 @@ func (s *Store) ReplaceAttributes(ctx context.Context, corpusNo int64, all []cor
 	return out, err
 }
 
-// ofDocuments sums up the documents of shelf $1.
+// ofDocuments sums up the documents of generation $1.
 const ofDocuments = `SELECT COUNT(*), COALESCE(SUM(parts), 0), COALESCE(SUM(characters), 0), COALESCE(SUM(metadata_characters), 0)
 	FROM documents WHERE shelf = $1`
 
-// wrong finds the documents of shelf $1 whose numbers are not those of their parts. LENGTH counts code points.
+// wrong finds the documents of generation $1 whose numbers are not those of their parts. LENGTH counts code points.
 const wrong = `SELECT d.no FROM documents d LEFT JOIN parts p ON p.doc_no = d.no WHERE d.shelf = $1 GROUP BY d.no
 	HAVING d.parts <> COUNT(p.ord)
 		OR d.metadata_characters <> LENGTH(d.metadata) + COALESCE(SUM(LENGTH(p.metadata)), 0)
@@ -64,16 +64,16 @@ func (s *Store) Recount(ctx context.Context, key string) (corpus.Corpus, error) 
 		if err != nil {
 			return fmt.Errorf("read corpus: %w", err)
 		}
-		var shelf int64
-		if err := q.QueryRowContext(ctx, `SELECT shelf FROM corpora WHERE no = $1`, c.No).Scan(&shelf); err != nil {
+		var generation int64
+		if err := q.QueryRowContext(ctx, `SELECT shelf FROM corpora WHERE no = $1`, c.No).Scan(&generation); err != nil {
 			return fmt.Errorf("read corpus: %w", err)
 		}
-		rows, err := q.QueryContext(ctx, wrong, shelf)
+		rows, err := q.QueryContext(ctx, wrong, generation)
 		if bad, err = store.Collect(rows, err, func(r *sql.Rows) (no int64, err error) { return no, r.Scan(&no) }); err != nil {
 			return fmt.Errorf("count parts: %w", err)
 		}
 		var u corpus.Usage
-		err = q.QueryRowContext(ctx, ofDocuments, shelf).Scan(&u.Documents, &u.Parts, &u.Characters, &u.MetadataCharacters)
+		err = q.QueryRowContext(ctx, ofDocuments, generation).Scan(&u.Documents, &u.Parts, &u.Characters, &u.MetadataCharacters)
 		if err != nil {
 			return fmt.Errorf("count documents: %w", err)
 		}
@@ -90,8 +90,8 @@ func (s *Store) Recount(ctx context.Context, key string) (corpus.Corpus, error) 
 // did is either committed and counted, or comes on top.
 func (s *Store) mend(ctx context.Context, corpusNo int64, key string, bad []int64) (out corpus.Corpus, err error) {
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		var shelf int64
-		err := tx.QueryRow(`UPDATE corpora SET seq = seq WHERE no = $1 RETURNING shelf`, corpusNo).Scan(&shelf)
+		var generation int64
+		err := tx.QueryRow(`UPDATE corpora SET seq = seq WHERE no = $1 RETURNING shelf`, corpusNo).Scan(&generation)
 		if errors.Is(err, sql.ErrNoRows) {
 			return missing(key)
 		}
@@ -104,7 +104,7 @@ func (s *Store) mend(ctx context.Context, corpusNo int64, key string, bad []int6
 			}
 		}
 		var u corpus.Usage
-		if err := tx.QueryRow(ofDocuments, shelf).Scan(&u.Documents, &u.Parts, &u.Characters, &u.MetadataCharacters); err != nil {
+		if err := tx.QueryRow(ofDocuments, generation).Scan(&u.Documents, &u.Parts, &u.Characters, &u.MetadataCharacters); err != nil {
 			return fmt.Errorf("count documents: %w", err)
 		}
 		out, err = scan(tx.QueryRow(`UPDATE corpora SET documents = $2, parts = $3, characters = $4, metadata_characters = $5

@@ -17,12 +17,12 @@ import (
 func (s *Store) Amend(ctx context.Context, corpusNo, epoch int64, edits []document.Edit) (seq int64, err error) {
 	var changed int64
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		shelf, now, err := shelfOf(tx, corpusNo, epoch)
+		generation, now, err := generationOf(tx, corpusNo, epoch)
 		if err != nil {
 			return err
 		}
 		seq = now
-		a := amend{tx: tx, shelf: shelf, now: time.Now().UnixMicro(), t: tally{op: document.OpUpdate}}
+		a := amend{tx: tx, generation: generation, now: time.Now().UnixMicro(), t: tally{op: document.OpUpdate}}
 		if err := a.read(edits); err != nil {
 			return err
 		}
@@ -36,17 +36,17 @@ func (s *Store) Amend(ctx context.Context, corpusNo, epoch int64, edits []docume
 		}
 		return err
 	})
-	s.db.Changed(corpusNo, seq, changed)
+	s.committed(seq, changed)
 	return seq, err
 }
 
 // amend is one transaction of Amend.
 type amend struct {
-	tx         *store.Tx
-	shelf, now int64
-	byNo       map[int64]*state
-	byID       map[string]*state
-	t          tally
+	tx              *store.Tx
+	generation, now int64
+	byNo            map[int64]*state
+	byID            map[string]*state
+	t               tally
 }
 
 // state is what an edit needs to know of a document.
@@ -74,7 +74,7 @@ func (a *amend) read(edits []document.Edit) error {
 	}
 	for column, keys := range map[string][]any{"no": nos, "id": ids} {
 		for some := range slices.Chunk(keys, deleteStep) {
-			args := padded(append([]any{a.shelf}, some...), 1)
+			args := padded(append([]any{a.generation}, some...), 1)
 			rows, err := a.tx.Query(`SELECT no, id, metadata, updated FROM documents
 				WHERE shelf = $1 AND `+column+` IN (`+store.List(2, len(args)-1)+`)`, args...)
 			found, err := store.Collect(rows, err, scanState)
@@ -171,7 +171,7 @@ func (a *amend) store(st *state, next json.RawMessage) (done bool, err error) {
 
 // again reads a document that was changed by another; nil when it is gone.
 func (a *amend) again(st *state) (*state, error) {
-	rows, err := a.tx.Query(`SELECT no, id, metadata, updated FROM documents WHERE shelf = $1 AND no = $2`, a.shelf, st.no)
+	rows, err := a.tx.Query(`SELECT no, id, metadata, updated FROM documents WHERE shelf = $1 AND no = $2`, a.generation, st.no)
 	found, err := store.Collect(rows, err, scanState)
 	if err != nil {
 		return nil, fmt.Errorf("read document: %w", err)

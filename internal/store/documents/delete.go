@@ -22,15 +22,15 @@ func (g *gone) scan(r row) error { return r.Scan(&g.no, &g.parts, &g.characters,
 // Delete removes a document that is as it was seen, as one change. See document.Store.
 func (s *Store) Delete(ctx context.Context, corpusNo, epoch int64, seen *document.Document) (seq int64, err error) {
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		shelf, _, err := shelfOf(tx, corpusNo, epoch)
+		generation, _, err := generationOf(tx, corpusNo, epoch)
 		if err != nil {
 			return err
 		}
 		var g gone
 		err = g.scan(tx.QueryRow(`DELETE FROM documents WHERE shelf = $1 AND no = $2 AND updated = $3
-			RETURNING no, parts, characters, metadata_characters`, shelf, seen.No, micros(seen.Updated)))
+			RETURNING no, parts, characters, metadata_characters`, generation, seen.No, micros(seen.Updated)))
 		if errors.Is(err, sql.ErrNoRows) {
-			return otherwise(tx, shelf, seen.ID)
+			return otherwise(tx, generation, seen.ID)
 		}
 		if err != nil {
 			return fmt.Errorf("delete document: %w", err)
@@ -38,14 +38,14 @@ func (s *Store) Delete(ctx context.Context, corpusNo, epoch int64, seen *documen
 		seq, err = tally{document.OpDelete, []int64{g.no}, -1, -g.parts, -g.characters, -g.metadata}.write(tx, corpusNo, epoch)
 		return err
 	})
-	s.db.Changed(corpusNo, seq, 1)
+	s.committed(seq, 1)
 	return seq, err
 }
 
 // otherwise tells why no document was as it was seen.
-func otherwise(tx *store.Tx, shelf int64, docID string) error {
+func otherwise(tx *store.Tx, generation int64, docID string) error {
 	var no int64
-	err := tx.QueryRow(`SELECT no FROM documents WHERE shelf = $1 AND id = $2`, shelf, docID).Scan(&no)
+	err := tx.QueryRow(`SELECT no FROM documents WHERE shelf = $1 AND id = $2`, generation, docID).Scan(&no)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return missing(docID)
@@ -65,13 +65,13 @@ func (s *Store) DeleteMany(ctx context.Context, corpusNo, epoch int64, ids []str
 		newest = cutoff.UnixMicro()
 	}
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		shelf, now, err := shelfOf(tx, corpusNo, epoch)
+		generation, now, err := generationOf(tx, corpusNo, epoch)
 		if err != nil {
 			return err
 		}
 		var all []gone
 		for some := range slices.Chunk(ids, deleteStep) {
-			args := padded(append([]any{shelf, newest}, anys(some)...), 2)
+			args := padded(append([]any{generation, newest}, anys(some)...), 2)
 			rows, err := tx.Query(`DELETE FROM documents WHERE shelf = $1 AND updated <= $2 AND id IN (`+store.List(3, len(args)-2)+`)
 				RETURNING no, parts, characters, metadata_characters`, args...)
 			found, err := store.Collect(rows, err, func(r *sql.Rows) (g gone, err error) { return g, g.scan(r) })
@@ -96,6 +96,6 @@ func (s *Store) DeleteMany(ctx context.Context, corpusNo, epoch int64, ids []str
 	if err != nil {
 		return 0, 0, err
 	}
-	s.db.Changed(corpusNo, seq, int64(deleted))
+	s.committed(seq, int64(deleted))
 	return seq, deleted, nil
 }

@@ -1,8 +1,8 @@
 // Package documents keeps documents, their parts and the change sequences of corpora in SQL: the document.Store of
 // the service. Package app makes it.
 //
-// Documents stand on the shelf of their corpus (see the schema in package store), so every read goes through the row
-// of the corpus and shows nothing of a life before a reset.
+// A document belongs to a generation of its corpus (columns documents.shelf and corpora.shelf), and a reset gives the
+// corpus a fresh generation. Every read joins the row of the corpus, so it shows nothing from before a reset.
 package documents
 
 import (
@@ -32,11 +32,11 @@ func (s *Store) Insert(ctx context.Context, corpusNo, epoch int64, d *document.D
 	}
 	var no int64
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		shelf, _, err := shelfOf(tx, corpusNo, epoch)
+		generation, _, err := generationOf(tx, corpusNo, epoch)
 		if err != nil {
 			return err
 		}
-		if no, err = r.insertHead(tx, shelf); err != nil {
+		if no, err = r.insertHead(tx, generation); err != nil {
 			return err
 		}
 		if err := r.insertBody(tx, no); err != nil {
@@ -48,21 +48,22 @@ func (s *Store) Insert(ctx context.Context, corpusNo, epoch int64, d *document.D
 	if err != nil {
 		return 0, err
 	}
-	s.db.Changed(corpusNo, seq, 1)
+	s.committed(seq, 1)
 	d.No, d.Created, d.Updated = no, instant(r.now), instant(r.now)
 	return seq, nil
 }
 
-// shelfOf gives the shelf of a corpus in this life of it, and the number of its last change.
-func shelfOf(tx *store.Tx, corpusNo, epoch int64) (shelf, seq int64, err error) {
-	err = tx.QueryRow(`SELECT shelf, seq FROM corpora WHERE no = $1 AND epoch = $2`, corpusNo, epoch).Scan(&shelf, &seq)
+// generationOf returns the generation of a corpus and the number of its last change; the conflict "corpus_changed" when
+// the corpus does not have this epoch any more.
+func generationOf(tx *store.Tx, corpusNo, epoch int64) (generation, seq int64, err error) {
+	err = tx.QueryRow(`SELECT shelf, seq FROM corpora WHERE no = $1 AND epoch = $2`, corpusNo, epoch).Scan(&generation, &seq)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, 0, corpusChanged()
 	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("read corpus: %w", err)
 	}
-	return shelf, seq, nil
+	return generation, seq, nil
 }
 
 func corpusChanged() error {

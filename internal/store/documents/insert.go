@@ -75,7 +75,7 @@ func list[T any](all []T) (string, error) {
 
 // insertHead writes the row of the document, or gives *document.Exists. A second try is for an id that was freed
 // between the two statements, which only PostgreSQL can show.
-func (r record) insertHead(tx *store.Tx, shelf int64) (no int64, err error) {
+func (r record) insertHead(tx *store.Tx, generation int64) (no int64, err error) {
 	d := r.d
 	taken := &document.Exists{ID: d.ID}
 	for range 2 {
@@ -83,12 +83,12 @@ func (r record) insertHead(tx *store.Tx, shelf int64) (no int64, err error) {
 			INSERT INTO documents (shelf, id, title, metadata, tables, images, digest, bytes, metadata_bytes, parts, characters,
 				metadata_characters, created, updated)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13) ON CONFLICT (shelf, id) DO NOTHING RETURNING no`,
-			shelf, d.ID, d.Title, object(d.Metadata), r.tables, r.images, d.Digest, d.Usage.Bytes, d.Usage.MetadataBytes,
+			generation, d.ID, d.Title, object(d.Metadata), r.tables, r.images, d.Digest, d.Usage.Bytes, d.Usage.MetadataBytes,
 			int64(len(d.Parts)), r.characters, r.metadata, r.now).Scan(&no)
 		if !errors.Is(err, sql.ErrNoRows) {
 			break
 		}
-		err = tx.QueryRow(`SELECT digest FROM documents WHERE shelf = $1 AND id = $2`, shelf, d.ID).Scan(&taken.Digest)
+		err = tx.QueryRow(`SELECT digest FROM documents WHERE shelf = $1 AND id = $2`, generation, d.ID).Scan(&taken.Digest)
 		if err == nil {
 			return 0, taken
 		}

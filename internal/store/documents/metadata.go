@@ -14,7 +14,7 @@ var _ metaquery.Rows = (*Store)(nil)
 // Metadata hands the metadata of every document, or of every part, to visit. See metaquery.Rows. One statement reads
 // all of it, which is a snapshot by itself.
 func (s *Store) Metadata(ctx context.Context, corpusNo int64, parts bool, visit func(metaquery.Row) error) error {
-	query := `SELECT d.no, d.id, d.metadata` + onShelf + ` ORDER BY d.no`
+	query := `SELECT d.no, d.id, d.metadata` + ofCurrent + ` ORDER BY d.no`
 	if parts {
 		query = `SELECT d.no, d.id, d.metadata, p.ord, p.metadata FROM documents d JOIN corpora c ON c.shelf = d.shelf
 			JOIN parts p ON p.doc_no = d.no WHERE c.no = $1 ORDER BY d.no, p.ord`

@@ -113,7 +113,7 @@ func (s *Store) heads(ctx context.Context, corpusNo int64, refs []document.Ref) 
 		}
 	}
 	args = padded(args, 1)
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+headColumns+onShelf+` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args...)
+	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+headColumns+ofCurrent+` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args...)
 	found, err := store.Collect(rows, err, scanHeadRows)
 	if err != nil {
 		return nil, fmt.Errorf("read documents: %w", err)

@@ -18,8 +18,8 @@ import (
 // headColumns are the columns of documents d that scanHead reads.
 const headColumns = `d.no, d.id, d.title, d.metadata, d.tables, d.images, d.digest, d.bytes, d.metadata_bytes, d.created, d.updated`
 
-// onShelf joins a document to its corpus, whose number is $1.
-const onShelf = ` FROM documents d JOIN corpora c ON c.shelf = d.shelf WHERE c.no = $1`
+// ofCurrent joins a document to its corpus, whose number is $1.
+const ofCurrent = ` FROM documents d JOIN corpora c ON c.shelf = d.shelf WHERE c.no = $1`
 
 type row interface{ Scan(dest ...any) error }
 
@@ -112,7 +112,7 @@ func (s *Store) Get(ctx context.Context, corpusNo int64, docID string, parts boo
 }
 
 func head(ctx context.Context, q store.Querier, corpusNo int64, docID string) (*document.Document, error) {
-	d, err := scanHead(q.QueryRowContext(ctx, `SELECT `+headColumns+onShelf+` AND d.id = $2`, corpusNo, docID))
+	d, err := scanHead(q.QueryRowContext(ctx, `SELECT `+headColumns+ofCurrent+` AND d.id = $2`, corpusNo, docID))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, missing(docID)
 	}
@@ -146,7 +146,7 @@ func (s *Store) Image(ctx context.Context, corpusNo int64, docID, imageID string
 
 // List reads documents without parts, ascending by the bytes of their ids, from the id after l.After on.
 func (s *Store) List(ctx context.Context, corpusNo int64, l document.List) ([]document.Document, error) {
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+headColumns+onShelf+` AND d.id > $2 ORDER BY d.id LIMIT $3`,
+	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+headColumns+ofCurrent+` AND d.id > $2 ORDER BY d.id LIMIT $3`,
 		corpusNo, l.After, max(l.Limit, 0))
 	found, err := store.Collect(rows, err, scanHeadRows)
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *Store) Load(ctx context.Context, corpusNo int64, nos []int64) (out []do
 func (s *Store) Heads(ctx context.Context, corpusNo int64, nos []int64) (out []document.Document, err error) {
 	for from := 0; from < len(nos); from += loadStep {
 		args := padded(append([]any{corpusNo}, anys(nos[from:min(from+loadStep, len(nos))])...), 1)
-		rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+headColumns+onShelf+` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args...)
+		rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+headColumns+ofCurrent+` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args...)
 		docs, err := store.Collect(rows, err, scanHeadRows)
 		if err != nil {
 			return nil, fmt.Errorf("read documents: %w", err)
@@ -222,7 +222,7 @@ func (s *Store) Scan(ctx context.Context, corpusNo, after int64, limit int) (doc
 // whole reads the documents that a condition chooses, in order of No, with one statement for their heads and one for
 // their parts.
 func whole(ctx context.Context, q store.Querier, condition string, args []any) ([]document.Document, error) {
-	rows, err := q.QueryContext(ctx, `SELECT `+headColumns+onShelf+condition+` ORDER BY d.no`, args...)
+	rows, err := q.QueryContext(ctx, `SELECT `+headColumns+ofCurrent+condition+` ORDER BY d.no`, args...)
 	docs, err := store.Collect(rows, err, scanHeadRows)
 	if err != nil {
 		return nil, fmt.Errorf("read documents: %w", err)

@@ -24,8 +24,9 @@ CREATE TABLE api_keys (
 );
 CREATE INDEX api_keys_by_owner ON api_keys (owner);
 
--- A shelf holds the documents of one life of a corpus. Reset and delete leave the shelf behind in no time; what
--- stands on a shelf without a corpus is cleared away in small steps (sweep.go).
+-- A shelf is one generation of a corpus's documents. A reset gives the corpus a fresh one and a delete removes the
+-- corpus, both in one small transaction; the rows of a generation without a corpus are removed in small steps afterwards
+-- (documents/sweep.go).
 CREATE TABLE shelves (
     no        {{row_number}},
     corpus_no BIGINT NOT NULL
@@ -98,7 +99,7 @@ CREATE TABLE images (
     PRIMARY KEY (doc_no, ord)
 );
 
--- No reference to corpora: the changes of a deleted corpus go with its last shelf.
+-- No reference to corpora: the changes of a deleted corpus are removed with its last generation.
 CREATE TABLE changes (
     corpus_no BIGINT NOT NULL,
     seq       BIGINT NOT NULL,
