@@ -1,5 +1,5 @@
-// Package expr splits the text of the small languages of the contract (metadata filters, user functions) into tokens
-// and knows positions. What the tokens mean is for the parser of each language.
+// Package expr is the lexer of the contract's small languages, metadata filters and user functions. Package vtl has a
+// lexer of its own.
 package expr
 
 import (
@@ -17,17 +17,17 @@ const (
 	Name          // letters, digits and _, not beginning with a digit
 	Integer       // digits
 	Real          // digits with a period or an exponent
-	Text          // a quoted literal; Value holds what it stands for
+	Text          // a literal in single or double quotes
 	Symbol        // an operator or punctuation
-	Bad           // a character that no language uses, or a literal without its end
+	Bad           // a character that neither language uses, or an unterminated literal
 	BackText      // a name in backquotes
 )
 
 // Token is one token. Start and End are byte offsets into the text.
 type Token struct {
 	Kind       Kind
-	Value      string // as written; for Text and BackText without quotes and with doubled quotes undone
-	Quote      byte   // ' or " or ` for quoted tokens
+	Value      string // as written; for Text and BackText without quotes and with doubled quotes replaced by one
+	Quote      byte   // ' or " or ` of a quoted token, terminated or not; else 0
 	Start, End int
 }
 
@@ -37,16 +37,16 @@ type Lexer struct {
 	at   int
 }
 
-// NewLexer begins at the start of text, which should be valid UTF-8.
+// NewLexer returns a lexer of text, which should be valid UTF-8.
 func NewLexer(text string) *Lexer { return &Lexer{text: text} }
 
-// symbols in the order of matching: the longer first.
+// symbols are tried in this order, so that the longest match comes first.
 var symbols = []string{
 	"===", "!==", "==", "!=", "<>", "<=", ">=", "&&", "||",
 	"=", "<", ">", "+", "-", "*", "/", "%", "(", ")", ",", ".", "!", "?", ":",
 }
 
-// Next reads the next token; at the end it gives End again and again.
+// Next reads the next token. At the end of the text it returns End, every time.
 func (l *Lexer) Next() Token {
 	for l.at < len(l.text) {
 		r, n := utf8.DecodeRuneInString(l.text[l.at:])
@@ -76,8 +76,8 @@ func (l *Lexer) Next() Token {
 	return l.take(Bad, start, start+size)
 }
 
-// Member reads a name after a period, which may begin with a digit, without skipping white space; ok is false when
-// none stands there.
+// Member reads a name after a period. Unlike other names it may begin with a digit or be quoted; white space is not
+// skipped. ok is false if there is no name.
 func (l *Lexer) Member() (Token, bool) {
 	start := l.at
 	if start < len(l.text) && (l.text[start] == '"' || l.text[start] == '`') {
@@ -91,10 +91,10 @@ func (l *Lexer) Member() (Token, bool) {
 	return l.take(Name, start, end), true
 }
 
-// Rest is the text not read yet.
+// Rest returns the text that has not been read yet.
 func (l *Lexer) Rest() string { return l.text[l.at:] }
 
-// Skip moves on by n bytes.
+// Skip skips n bytes, which must not exceed the length of Rest.
 func (l *Lexer) Skip(n int) { l.at += n }
 
 func (l *Lexer) take(k Kind, start, end int) Token {
@@ -102,6 +102,7 @@ func (l *Lexer) take(k Kind, start, end int) Token {
 	return Token{Kind: k, Value: l.text[start:end], Start: start, End: end}
 }
 
+// span returns the end of the longest sequence of characters at offset at that satisfy in.
 func (l *Lexer) span(at int, in func(rune) bool) int {
 	for at < len(l.text) {
 		r, n := utf8.DecodeRuneInString(l.text[at:])
@@ -113,7 +114,7 @@ func (l *Lexer) span(at int, in func(rune) bool) int {
 	return at
 }
 
-// InName reports whether r can stand in a name.
+// InName reports whether r can be part of a name.
 func InName(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r)
 }
@@ -139,7 +140,8 @@ func (l *Lexer) number() Token {
 	return l.take(kind, start, end)
 }
 
-// quoted reads a literal whose quote is doubled inside it.
+// quoted reads a literal between quotes q; inside it a quote is written twice. A literal without an end is Bad and
+// extends to the end of the text.
 func (l *Lexer) quoted(q byte) Token {
 	start := l.at
 	var b strings.Builder
@@ -166,7 +168,8 @@ func (l *Lexer) quoted(q byte) Token {
 	return t
 }
 
-// Position gives the line (from 1) and column (from 0, in code points) of a byte offset.
+// Position returns the line (from 1) and column (from 0, in code points) of a byte offset, as error messages of the
+// contract count them.
 func Position(text string, offset int) (line, col int) {
 	before := text[:min(offset, len(text))]
 	line = 1 + strings.Count(before, "\n")

@@ -1,6 +1,6 @@
 package filter
 
-// opcode says what a node does.
+// opcode is the operation of a node.
 type opcode uint8
 
 const (
@@ -30,15 +30,16 @@ const (
 // node is one operation of a parsed filter.
 type node struct {
 	op      opcode
-	kind    Type // of the result, 0 for null; set by check
-	at      int  // byte offset, for messages
-	grouped bool // stood in parentheses
-	attr    int  // opRef
-	value   Value
+	kind    Type  // of the result, 0 for null; set by check
+	at      int   // byte offset, for messages
+	grouped bool  // was in parentheses
+	attr    int   // ordinal of the attribute, of opRef
+	value   Value // of opConst
 	args    []*node
 }
 
-// check sets the type of every node and refuses operands that don't fit.
+// check sets the type of every node, refuses operands of the wrong type, and rewrites comparisons with part.is_title
+// (title.go).
 func (p *parser) check(n *node) error {
 	for _, a := range n.args {
 		if err := p.check(a); err != nil {
@@ -61,40 +62,41 @@ func (p *parser) check(n *node) error {
 		if err := p.checkIn(n); err != nil {
 			return err
 		}
-		p.untitledIn(n)
+		p.rewriteTitleIn(n)
 	case opIsNull:
 		n.kind = Boolean
 	case opEq, opNe, opLt, opLe, opGt, opGe:
 		if err := p.checkCompare(n); err != nil {
 			return err
 		}
-		p.untitled(n)
+		p.rewriteTitle(n)
 	default:
 		return p.checkArithmetic(n)
 	}
 	return nil
 }
 
-// condition refuses a node that is not true or false.
+// condition returns an error if n is not a boolean expression.
 func (p *parser) condition(n *node) error {
 	if n.kind == Boolean {
 		return nil
 	}
 	if n.kind == 0 {
-		return p.mistyped(n.at, "null is not a condition")
+		return p.typeError(n.at, "null is not a condition")
 	}
 	if n.kind.IsList() {
 		return p.listHint(n)
 	}
-	return p.mistyped(n.at, "a condition is needed here, but this is %s; compare it with =, <>, < or IN", n.kind)
+	return p.typeError(n.at, "a condition is needed here, but this is %s; compare it with =, <>, < or IN", n.kind)
 }
 
+// listHint returns the error of a list where a scalar is needed, which shows how lists are used.
 func (p *parser) listHint(n *node) error {
 	name := "the list"
 	if n.op == opRef {
 		name = p.schema.all[n.attr].key()
 	}
-	return p.mistyped(n.at, "%s is %s: ask what it contains with value IN %s", name, n.kind, name)
+	return p.typeError(n.at, "%s is %s: ask what it contains with value IN %s", name, n.kind, name)
 }
 
 func (p *parser) checkIn(n *node) error {
@@ -105,7 +107,7 @@ func (p *parser) checkIn(n *node) error {
 			return p.listHint(x)
 		}
 		if !comparable(list.kind.Element(), x.kind) {
-			return p.mistyped(x.at, "%s holds %s, which can't be compared with %s", p.schema.all[list.attr].key(), list.kind.Element(), x.kind)
+			return p.typeError(x.at, "%s holds %s, which can't be compared with %s", p.schema.all[list.attr].key(), list.kind.Element(), x.kind)
 		}
 		return nil
 	}
@@ -118,13 +120,13 @@ func (p *parser) checkIn(n *node) error {
 			return p.listHint(e)
 		}
 		if !comparable(x.kind, e.kind) {
-			return p.mistyped(e.at, "%s can't be compared with %s", e.kind, x.kind)
+			return p.typeError(e.at, "%s can't be compared with %s", e.kind, x.kind)
 		}
 	}
 	return nil
 }
 
-// comparable reports whether = between the types means something; null goes with everything.
+// comparable reports whether values of the two types can be compared with =; null can be with everything.
 func comparable(a, b Type) bool {
 	return a == 0 || b == 0 || a == b || a.numeric() && b.numeric()
 }
@@ -132,7 +134,7 @@ func comparable(a, b Type) bool {
 func (p *parser) checkCompare(n *node) error {
 	n.kind = Boolean
 	a, b := n.args[0], n.args[1]
-	null := a.kind == 0 && a.op == opConst || b.kind == 0 && b.op == opConst
+	null := a.kind == 0 && a.op == opConst || b.kind == 0 && b.op == opConst // one is the literal null
 	equality := n.op == opEq || n.op == opNe
 	if null && equality {
 		return nil
@@ -147,9 +149,9 @@ func (p *parser) checkCompare(n *node) error {
 		return nil
 	}
 	if null {
-		return p.mistyped(n.at, "null can be compared with =, <>, IS NULL and IS NOT NULL only")
+		return p.typeError(n.at, "null can be compared with =, <>, IS NULL and IS NOT NULL only")
 	}
-	return p.mistyped(n.at, "%s can't be compared with %s", a.kind, b.kind)
+	return p.typeError(n.at, "%s can't be compared with %s", a.kind, b.kind)
 }
 
 func (p *parser) checkArithmetic(n *node) error {
@@ -160,7 +162,7 @@ func (p *parser) checkArithmetic(n *node) error {
 			return p.listHint(a)
 		case a.kind == 0 && a.op == opConst: // arithmetic with null is null
 		case !a.kind.numeric():
-			return p.mistyped(a.at, "arithmetic needs numbers, but this is %s", a.kind)
+			return p.typeError(a.at, "arithmetic needs numbers, but this is %s", a.kind)
 		}
 		if a.kind == RealNumber {
 			n.kind = RealNumber

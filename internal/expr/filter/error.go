@@ -7,18 +7,18 @@ import (
 	"quarry/internal/expr"
 )
 
-// prefix begins every message about a filter; clients test for it.
+// prefix begins every message about a filter. Clients test for it, so it must not change.
 const prefix = "INVALID_ARGUMENT: The filter expression contains an error. "
 
 // Error is a filter that does not compile.
 type Error struct {
 	Line, Col    int      // of a syntax or type error: line from 1, column from 0 in code points
 	Text         string   // what is wrong
-	Unrecognized []string // references that no attribute answers to, in order of appearance
-	syntax       bool
+	Unrecognized []string // references that name no attribute, in order of appearance
+	syntax       bool     // a syntax error rather than a type error
 }
 
-// Detail says what is wrong in the filter alone, for field_errors.
+// Detail returns the message without the common prefix, for field_errors.
 func (e *Error) Detail() string {
 	switch {
 	case len(e.Unrecognized) > 0:
@@ -31,10 +31,10 @@ func (e *Error) Detail() string {
 	return e.Text
 }
 
-// Message is the whole text for messages[].
+// Message returns the complete text, for messages[].
 func (e *Error) Message() string { return prefix + e.Detail() }
 
-// Error is Message.
+// Error returns Message.
 func (e *Error) Error() string { return e.Message() }
 
 func (p *parser) syntax(at int, format string, args ...any) *Error {
@@ -42,7 +42,7 @@ func (p *parser) syntax(at int, format string, args ...any) *Error {
 	return &Error{Line: line, Col: col, Text: fmt.Sprintf(format, args...), syntax: true}
 }
 
-func (p *parser) mistyped(at int, format string, args ...any) *Error {
+func (p *parser) typeError(at int, format string, args ...any) *Error {
 	line, col := expr.Position(p.text, at)
 	return &Error{Line: line, Col: col, Text: fmt.Sprintf(format, args...)}
 }

@@ -2,11 +2,11 @@ package filter
 
 import "math"
 
-// Row gives the attribute values of one part (the document's among them) by ordinal.
+// Row holds the attribute values of one part, including those of its document, by ordinal.
 type Row interface{ Value(ordinal int) Value }
 
-// eval gives the value of a node for a row: absent where the language has null. Conditions are never absent: logic is
-// two-valued (contract: metadata-filters.md section 5).
+// eval returns the value of a node for a row. Null is the absent Value. Unlike in SQL, conditions are never null: logic
+// is two-valued (contract: metadata-filters.md section 5).
 func (n *node) eval(r Row) Value {
 	switch n.op {
 	case opConst:
@@ -40,7 +40,7 @@ func (n *node) eval(r Row) Value {
 	return n.arithmetic(r)
 }
 
-// contains reports whether list holds x; a scalar is a list of one.
+// contains reports whether list has an element equal to x; a scalar counts as a list of one.
 func contains(list, x Value) bool {
 	if !list.kind.IsList() {
 		return Equal(list, x)
@@ -89,15 +89,15 @@ func holds(op opcode, order int) bool {
 	return order != 0
 }
 
-// arithmetic is on integers where both operands are, except for division; a result outside 64 bits, or of a division by
-// zero, is absent.
+// arithmetic evaluates an arithmetic operation. It is done in integers if both operands are, except for division. A
+// result that overflows 64 bits, or is not a finite number, is absent.
 func (n *node) arithmetic(r Row) Value {
 	a := n.args[0].eval(r)
 	if a.IsAbsent() {
 		return Value{}
 	}
 	if len(n.args) == 1 {
-		return signed(n.op, a)
+		return sign(n.op, a)
 	}
 	b := n.args[1].eval(r)
 	switch {
@@ -126,7 +126,8 @@ func (n *node) arithmetic(r Row) Value {
 	return Real(z)
 }
 
-func signed(op opcode, a Value) Value {
+// sign applies unary plus or minus. The negative of the smallest integer overflows and is absent.
+func sign(op opcode, a Value) Value {
 	switch {
 	case op == opPlus:
 		return a
@@ -138,6 +139,8 @@ func signed(op opcode, a Value) Value {
 	return Int(-a.n)
 }
 
+// integers calculates with 64-bit integers; the result is absent if it overflows. Go's integers wrap around, which is
+// what the conditions detect.
 func integers(op opcode, a, b int64) Value {
 	switch op {
 	case opAdd:
@@ -156,7 +159,7 @@ func integers(op opcode, a, b int64) Value {
 			return Int(c)
 		}
 	case opMod:
-		if b == -1 {
+		if b == -1 { // also for the smallest integer
 			return Int(0)
 		}
 		if b != 0 {

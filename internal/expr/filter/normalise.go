@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// normalise gives the tree of a checked expression.
+// normalise returns the normalised tree of a checked expression.
 func normalise(e *node) Node {
 	if e.constant() {
 		return Const{e.eval(nil).Bool()}
@@ -35,7 +35,8 @@ func normalise(e *node) Node {
 	return General{e}
 }
 
-// join makes an And or an Or without constants, nesting of its own kind, and lists of one.
+// join returns the And or Or of nodes in normal form: without constants, without nested nodes of its own kind, and the
+// node itself if only one is left.
 func join(op opcode, all []Node) Node {
 	var flat []Node
 	for _, n := range all {
@@ -75,6 +76,7 @@ func negate(n Node) Node {
 	return Not{n}
 }
 
+// flipped maps each comparison to the one with its operands exchanged.
 var flipped = map[opcode]opcode{opEq: opEq, opNe: opNe, opLt: opGt, opLe: opGe, opGt: opLt, opGe: opLe}
 
 var ops = map[opcode]Op{opEq: Eq, opNe: Ne, opLt: Lt, opLe: Le, opGt: Gt, opGe: Ge}
@@ -96,7 +98,7 @@ func comparison(e *node) Node {
 		case null && op == opNe:
 			return Not{IsNull{ref.attr}}
 		}
-		return Const{op == opNe} // equal to nothing, ordered with nothing
+		return Const{op == opNe} // the result of an expression is absent: it equals nothing and has no order
 	}
 	if n, ok := compareWith(ref, ops[op], v); ok {
 		return n
@@ -104,8 +106,9 @@ func comparison(e *node) Node {
 	return General{e}
 }
 
-// compareWith compares an attribute with a constant, which it turns into the attribute's type; ok is false where the
-// meaning, a comparison of two float64, can't be said so.
+// compareWith returns the comparison of an attribute with a constant, which is converted to the attribute's type. An
+// integer attribute is compared with a real constant by rounding the constant in the direction that keeps the meaning;
+// ok is false if that is impossible, since the language compares such values as float64.
 func compareWith(ref *node, op Op, v Value) (n Node, ok bool) {
 	if ref.kind == RealNumber {
 		v = Real(v.Float())
@@ -116,30 +119,31 @@ func compareWith(ref *node, op Op, v Value) (n Node, ok bool) {
 	f := v.Float()
 	switch {
 	case f > 1<<63: // above every integer
-		return beyond(ref, op == Lt || op == Le, op), true
+		return outOfRange(ref, op == Lt || op == Le, op), true
 	case f < -1<<63:
-		return beyond(ref, op == Gt || op == Ge, op), true
-	case math.Abs(f) >= 1<<53: // several integers round to one float64
+		return outOfRange(ref, op == Gt || op == Ge, op), true
+	case math.Abs(f) >= 1<<53: // from here on several integers round to the same float64
 		return nil, false
 	case f == math.Trunc(f):
 		return Compare{ref.attr, op, Int(int64(f))}, true
 	case op == Eq || op == Ne:
 		return Const{op == Ne}, true
-	case op == Lt || op == Ge:
+	case op == Lt || op == Ge: // x < 2.5 is x < 3
 		return Compare{ref.attr, op, Int(int64(math.Ceil(f)))}, true
 	}
 	return Compare{ref.attr, op, Int(int64(math.Floor(f)))}, true
 }
 
-// beyond is a comparison with a number outside the integers: holds says whether it does for every integer.
-func beyond(ref *node, holds bool, op Op) Node {
+// outOfRange returns the comparison of an attribute with a number outside the range of integers; holds is its result for
+// every integer.
+func outOfRange(ref *node, holds bool, op Op) Node {
 	if holds {
 		return Not{IsNull{ref.attr}}
 	}
 	return Const{op == Ne}
 }
 
-// membership takes the constants of a list together and compares with the other elements one by one.
+// membership normalises IN with a list: the constants become one In, the other elements a comparison each.
 func membership(e *node) Node {
 	x := e.args[0]
 	if x.op != opRef && !x.constant() || isNull(x) {
@@ -169,6 +173,7 @@ func membership(e *node) Node {
 	return join(opOr, others)
 }
 
+// containment normalises IN with a list attribute.
 func containment(e *node) Node {
 	list, x := e.args[0], e.args[1]
 	if !x.constant() {

@@ -1,7 +1,7 @@
-// Package filter is the metadata filter language of the contract: a boolean condition over attributes, evaluated once
-// per part. It parses, checks types against a corpus's attributes, evaluates row by row, and gives the index a
-// normalised tree to evaluate column by column. It reads no data itself. Queries, document lists and bulk operations
-// use it.
+// Package filter implements the metadata filter language of the contract: a boolean condition over attributes, evaluated
+// for each part. It parses a filter, checks its types against the attributes of a corpus, evaluates it row by row, and
+// returns a normalised tree that the index evaluates column by column. It reads no data itself. Queries, document lists
+// and bulk operations use it.
 package filter
 
 import (
@@ -13,22 +13,22 @@ import (
 	"quarry/internal/expr"
 )
 
-// Scope says which references a filter may use.
+// Scope is the set of references that a filter may use.
 type Scope uint8
 
-// Both levels, or doc. references alone (where documents are selected).
+// The scopes.
 const (
-	Both Scope = iota
-	DocumentOnly
+	Both         Scope = iota // doc. and part.
+	DocumentOnly              // doc. only, for filters that select documents
 )
 
-// MaxLength is the longest filter, in characters.
+// MaxLength is the maximum length of a filter in characters.
 const MaxLength = 8000
 
 // maxDepth bounds nesting, so that no text can exhaust the stack.
 const maxDepth = 200
 
-// Parse compiles text against the attributes of s. Blank text is no filter: nil and nil. An error is an *Error.
+// Parse compiles text against the attributes of s. For blank text it returns a nil filter. Any error is an *Error.
 func Parse(text string, s *Schema, scope Scope) (*Filter, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -63,6 +63,8 @@ func Parse(text string, s *Schema, scope Scope) (*Filter, error) {
 	return newFilter(text, e), nil
 }
 
+// parser is a recursive-descent parser. It reports unknown references only after the syntax has been checked, and all of
+// them together.
 type parser struct {
 	text    string
 	lex     *expr.Lexer
@@ -70,8 +72,8 @@ type parser struct {
 	schema  *Schema
 	scope   Scope
 	depth   int
-	unknown []string
-	outside *Error // a part reference where only doc is allowed
+	unknown []string // references that name no attribute
+	outside *Error   // a part reference where only doc is allowed
 }
 
 func (p *parser) next() { p.tok = p.lex.Next() }
@@ -81,6 +83,7 @@ func (p *parser) keyword(w string) bool {
 	return p.tok.Kind == expr.Name && strings.EqualFold(p.tok.Value, w)
 }
 
+// symbol reports whether the current token is one of these symbols.
 func (p *parser) symbol(all ...string) bool {
 	if p.tok.Kind != expr.Symbol {
 		return false
@@ -93,6 +96,7 @@ func (p *parser) symbol(all ...string) bool {
 	return false
 }
 
+// enter begins a level of nesting; leave must follow unless it fails.
 func (p *parser) enter() *Error {
 	if p.depth++; p.depth > maxDepth {
 		return p.syntax(p.tok.Start, "the expression is nested deeper than %d levels", maxDepth)
@@ -102,6 +106,7 @@ func (p *parser) enter() *Error {
 
 func (p *parser) leave() { p.depth-- }
 
+// unexpected returns the syntax error of the current token where want is expected.
 func (p *parser) unexpected(want string) *Error {
 	t := p.tok
 	switch {
@@ -110,7 +115,7 @@ func (p *parser) unexpected(want string) *Error {
 	case t.Kind == expr.Bad && t.Quote != 0:
 		return p.syntax(t.Start, "the text that begins with %c has no closing quote", t.Quote)
 	case t.Kind == expr.Name:
-		if foreign(t) {
+		if sqlWord(t) {
 			return p.syntax(t.Start, "%s is not part of the filter language; use =, <>, <, <=, >, >=, IN, IS NULL, AND, OR, NOT", strings.ToUpper(t.Value))
 		}
 	}
@@ -121,14 +126,14 @@ func (p *parser) unexpected(want string) *Error {
 	return p.syntax(t.Start, "expected %s, found %s%s", want, strconv.Quote(found), instead[found])
 }
 
-// instead says how this language writes what others write so.
+// instead maps the symbols of other languages to advice about this one.
 var instead = map[string]string{
 	"&&": "; write AND", "||": "; write OR", "!": "; write NOT",
 	"‘": "; write '", "’": "; write '", "“": "; write '", "”": "; write '",
 }
 
-// foreign reports whether a name is a word of SQL that people expect here.
-func foreign(t expr.Token) bool {
+// sqlWord reports whether a name is a keyword or operator of SQL that people may expect here.
+func sqlWord(t expr.Token) bool {
 	switch strings.ToUpper(t.Value) {
 	case "LIKE", "ILIKE", "BETWEEN", "CASE", "SIMILAR", "REGEXP", "RLIKE", "EXISTS", "SELECT", "CONTAINS":
 		return true
@@ -136,12 +141,13 @@ func foreign(t expr.Token) bool {
 	return false
 }
 
-// or parses OR, the weakest operator. A bare text on its right, directly after an equality, repeats the equality's
-// left side (contract: section 7, legacy leniency).
+// or parses OR, the operator of lowest precedence.
 func (p *parser) or() (*node, error) { return p.join("OR", opOr, p.and) }
 
 func (p *parser) and() (*node, error) { return p.join("AND", opAnd, p.not) }
 
+// join parses operands joined by word. A bare text after an equality repeats its left side: a = 'x' OR 'y' means
+// a = 'x' OR a = 'y' (contract: section 7, legacy leniency).
 func (p *parser) join(word string, op opcode, operand func() (*node, error)) (*node, error) {
 	first, err := operand()
 	if err != nil {
@@ -166,7 +172,7 @@ func (p *parser) join(word string, op opcode, operand func() (*node, error)) (*n
 	return &node{op: op, at: first.at, args: all}, nil
 }
 
-// lastEquality is the equality that ends the text of n, if one does, unless its left side is a literal too.
+// lastEquality returns the equality at the end of the text of n, or nil if there is none or its left side is a literal.
 func (n *node) lastEquality() *node {
 	if n.op == opAnd && !n.grouped {
 		return n.args[len(n.args)-1].lastEquality()
@@ -194,6 +200,7 @@ func (p *parser) not() (*node, error) {
 	return &node{op: opNot, at: at, args: []*node{x}}, nil
 }
 
+// in parses IN and NOT IN, whose right side is a list in parentheses or a reference to a list attribute.
 func (p *parser) in() (*node, error) {
 	left, err := p.is()
 	if err != nil {
@@ -255,6 +262,7 @@ func (p *parser) list(args []*node) ([]*node, error) {
 	}
 }
 
+// is parses IS NULL and IS NOT NULL.
 func (p *parser) is() (*node, error) {
 	x, err := p.equality()
 	if err != nil || !p.keyword("IS") {
@@ -277,7 +285,7 @@ func (p *parser) is() (*node, error) {
 	return n, nil
 }
 
-// binary holds the left-associative operators by level, weakest first.
+// binary holds the left-associative operators by precedence, lowest first.
 var binary = []map[string]opcode{
 	{"=": opEq, "==": opEq, "!=": opNe, "<>": opNe},
 	{"<": opLt, "<=": opLe, ">": opGt, ">=": opGe},
@@ -287,6 +295,7 @@ var binary = []map[string]opcode{
 
 func (p *parser) equality() (*node, error) { return p.level(0) }
 
+// level parses the binary operators of the precedence i and above.
 func (p *parser) level(i int) (*node, error) {
 	if i == len(binary) {
 		return p.unary()

@@ -7,10 +7,10 @@ import (
 	"quarry/internal/expr"
 )
 
-// reserved words can't be bare names.
+// reserved words can't be names without quotes.
 var reserved = []string{"AND", "OR", "NOT", "IN", "IS"}
 
-// reference parses doc.<name> or part.<name>, where the name may be quoted and may hold further periods.
+// reference parses doc.<name> or part.<name>, where the name may be quoted and may contain further periods.
 func (p *parser) reference() (*node, error) {
 	t := p.tok
 	if slices.ContainsFunc(reserved, func(w string) bool { return strings.EqualFold(w, t.Value) }) {
@@ -26,12 +26,12 @@ func (p *parser) reference() (*node, error) {
 	if !strings.HasPrefix(p.lex.Rest(), ".") {
 		return nil, p.bare(t)
 	}
-	name, plain, err := p.path(t.End)
+	name, unquoted, err := p.path(t.End)
 	if err != nil {
 		return nil, err
 	}
 	ordinal, ok := p.resolve(level, name)
-	if plain {
+	if unquoted {
 		var more int
 		if ordinal, ok, more = p.hyphens(level, name); more > 0 {
 			name += p.lex.Rest()[:more]
@@ -43,18 +43,18 @@ func (p *parser) reference() (*node, error) {
 		p.unknown = append(p.unknown, written)
 	}
 	if ok && level == Part && p.scope == DocumentOnly && p.outside == nil {
-		p.outside = p.mistyped(t.Start, "%s cannot be used here: this filter selects documents, so it may use doc. references only", written)
+		p.outside = p.typeError(t.Start, "%s cannot be used here: this filter selects documents, so it may use doc. references only", written)
 	}
 	p.next()
 	return &node{op: opRef, at: t.Start, attr: ordinal}, nil
 }
 
-// bare refuses a name without its level, or a word of another language.
+// bare returns the error of a name without a level, or of a word of another language.
 func (p *parser) bare(t expr.Token) error {
-	if strings.HasPrefix(strings.TrimSpace(p.lex.Rest()), "(") && !foreign(t) {
+	if strings.HasPrefix(strings.TrimSpace(p.lex.Rest()), "(") && !sqlWord(t) {
 		return p.syntax(t.Start, "%s is not part of the filter language, which has no functions", t.Value)
 	}
-	if foreign(t) {
+	if sqlWord(t) {
 		return p.unexpected("a value or a reference")
 	}
 	if lower := strings.ToLower(t.Value); lower != t.Value && (lower == "doc" || lower == "part") && strings.HasPrefix(p.lex.Rest(), ".") {
@@ -63,8 +63,8 @@ func (p *parser) bare(t expr.Token) error {
 	return p.syntax(t.Start, "%s must be referenced as doc.%s or part.%s", t.Value, t.Value, t.Value)
 }
 
-// path reads "." name { "." name } right after the level's word; plain means that the last name has no quotes.
-func (p *parser) path(end int) (name string, plain bool, err error) {
+// path parses "." name { "." name } right after the level. unquoted is about the last name.
+func (p *parser) path(end int) (name string, unquoted bool, err error) {
 	var parts []string
 	for strings.HasPrefix(p.lex.Rest(), ".") {
 		p.lex.Skip(1)
@@ -73,12 +73,12 @@ func (p *parser) path(end int) (name string, plain bool, err error) {
 			return "", false, p.syntax(end+1, "expected a name after the period")
 		}
 		parts = append(parts, m.Value)
-		end, plain = m.End, m.Quote == 0
+		end, unquoted = m.End, m.Quote == 0
 	}
-	return strings.Join(parts, "."), plain, nil
+	return strings.Join(parts, "."), unquoted, nil
 }
 
-// resolve finds an attribute; doc.metadata.x stands for doc.x where no attribute metadata.x is declared.
+// resolve returns the ordinal of an attribute; doc.metadata.x means doc.x unless an attribute metadata.x is declared.
 func (p *parser) resolve(l Level, name string) (int, bool) {
 	if i, ok := p.schema.Find(l, name); ok {
 		return i, true
@@ -89,9 +89,10 @@ func (p *parser) resolve(l Level, name string) (int, bool) {
 	return 0, false
 }
 
-// hyphens decides what hyphens right after a name mean: part of the name where an attribute of that name is declared
-// (the longest such name), else subtraction. Where neither reading has an attribute, a word after the hyphen makes it
-// one unknown name. more is the number of bytes that belong to the name.
+// hyphens decides whether hyphens right after a name belong to it or are minus signs. They belong to the name if an
+// attribute of that name is declared (the longest such name). If the name alone is unknown, too, and a word follows the
+// hyphen, the whole is one unknown name. Otherwise they are minus signs. more is the number of bytes that belong to the
+// name.
 func (p *parser) hyphens(l Level, name string) (ordinal int, ok bool, more int) {
 	rest := p.lex.Rest()
 	end := len(rest)
@@ -116,7 +117,8 @@ func (p *parser) hyphens(l Level, name string) (ordinal int, ok bool, more int) 
 	return ordinal, ok, 0
 }
 
-// wordAfter reports whether what follows a hyphen reads as more of a name: no number, no other hyphen, no reference.
+// wordAfter reports whether s, which follows a hyphen, continues a name rather than beginning a number, another sign or a
+// reference.
 func wordAfter(s string) bool {
 	return s[0] != '-' && s[0] != '.' && (s[0] < '0' || s[0] > '9') &&
 		!strings.HasPrefix(s, "doc.") && !strings.HasPrefix(s, "part.")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Level says whether an attribute belongs to documents or to their parts.
+// Level is what an attribute belongs to.
 type Level uint8
 
 // The two levels.
@@ -17,7 +17,7 @@ const (
 	Part
 )
 
-// String is the prefix of references to the level.
+// String returns the prefix of references to the level.
 func (l Level) String() string {
 	if l == Part {
 		return "part"
@@ -32,22 +32,22 @@ type Attribute struct {
 	Type  Type
 }
 
-// Schema is the attributes of a corpus: the declared ones in their order, then the built-ins that are not declared
-// under the same level and name. It is immutable. An attribute's ordinal is its position in Attributes.
+// Schema holds the attributes of a corpus: the declared ones in order, followed by the built-ins that are not declared
+// as well. It is immutable. The ordinal of an attribute is its position in Attributes.
 type Schema struct {
 	all      []Attribute
 	declared int
 	find     map[string]int
-	longest  int // of the names, in bytes
+	longest  int // length of the longest name, in bytes
 }
 
-// builtins need no declaration (contract: metadata-filters.md section 6).
+// builtins are the attributes that need no declaration (contract: metadata-filters.md section 6).
 var builtins = []Attribute{
 	{Document, "id", TextType}, {Part, "lang", TextType}, {Part, "is_title", Boolean},
 }
 
-// NewSchema makes a schema of declared attributes; a name used twice at one level is an error. A declaration of a
-// built-in means the built-in and so has its type, whatever it says.
+// NewSchema returns a schema with the declared attributes. It is an error if a level has two of the same name. A declared
+// attribute that is a built-in has the type of the built-in, whatever its declaration.
 func NewSchema(declared []Attribute) (*Schema, error) {
 	s := &Schema{declared: len(declared), find: map[string]int{}}
 	for _, a := range declared {
@@ -77,25 +77,25 @@ func (s *Schema) add(a Attribute) {
 	s.all = append(s.all, a)
 }
 
-// Attributes lists every attribute by ordinal. The caller must not modify it.
+// Attributes returns all attributes by ordinal. The caller must not modify them.
 func (s *Schema) Attributes() []Attribute { return s.all }
 
-// Find gives the ordinal of an attribute.
+// Find returns the ordinal of an attribute.
 func (s *Schema) Find(l Level, name string) (ordinal int, ok bool) {
 	ordinal, ok = s.find[l.String()+"."+name]
 	return ordinal, ok
 }
 
-// Mismatch is a metadata value that does not fit its attribute's type.
+// Mismatch is a metadata value that does not have the type of its attribute.
 type Mismatch struct {
 	Name string // of the attribute
-	Text string // what it is and what it must be
+	Text string // what it must be and what it is
 }
 
-// Values takes the attribute values of one level from metadata that was decoded with json.Decoder.UseNumber. Element i
-// belongs to ordinal i; other levels' are absent, and so is doc.id, which is not metadata. Names are exact keys; a
-// dotted name is a path into nested objects where no such key exists. Null and missing are absent. Values that do not
-// fit are absent and reported, except for built-ins, which anything may overlay.
+// Values returns the attribute values of one level, by ordinal, from metadata decoded with json.Decoder.UseNumber. The
+// values of the other level are absent, and so is doc.id, which is not metadata. A name is a key, or, if there is no such
+// key, a path of keys separated by periods. Null is absent. A value of the wrong type is absent and reported, unless the
+// attribute is an undeclared built-in, for which metadata may hold anything under its name.
 func (s *Schema) Values(l Level, metadata map[string]any) ([]Value, []Mismatch) {
 	out := make([]Value, len(s.all))
 	var bad []Mismatch
@@ -167,8 +167,8 @@ func convertList(raw any, t Type) (Value, bool) {
 	return List(t, out...), true
 }
 
-// integer accepts JSON numbers without a fraction, 3.0 and 1e3 included, in the range of 64 signed bits. It works on
-// the digits, since a float64 would round large ones.
+// integer converts a JSON number that is an integer of 64 bits, even if written as 3.0 or 1e3. It works on the digits,
+// since a float64 would round large numbers.
 func integer(s string) (Value, bool) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return Int(n), true
@@ -196,7 +196,7 @@ func integer(s string) (Value, bool) {
 	return Int(n), err == nil
 }
 
-// describe says what raw is where a value of type t must be; of a list, which element is wrong.
+// describe returns what raw is instead of a value of type t; for a list, which element is wrong.
 func describe(raw any, t Type) string {
 	list, ok := raw.([]any)
 	if !ok || !t.IsList() {

@@ -2,12 +2,12 @@ package filter
 
 import "slices"
 
-// The index leaves part.is_title unset for parts that are no titles, and clients ask for them with = false. So a
-// comparison of the built-in with false is rewritten into one with true, which unset parts fail as well (contract:
-// metadata-filters.md section 6). The rewriting is part of the check, before evaluation and normalising part ways.
+// The index sets part.is_title only for titles, but clients select all other parts with part.is_title = false. So
+// "= false" is rewritten to "<> true", which also holds for unset parts, and "<> false" to "= true" (contract:
+// metadata-filters.md section 6). This is done by check, so that it holds for both evaluation and normalising.
 
-// untitled rewrites an equality of part.is_title with false.
-func (p *parser) untitled(n *node) {
+// rewriteTitle rewrites an equality of part.is_title with false.
+func (p *parser) rewriteTitle(n *node) {
 	if n.op != opEq && n.op != opNe || !p.titleFalse(n.args[0], n.args[1]) {
 		return
 	}
@@ -19,8 +19,8 @@ func (p *parser) untitled(n *node) {
 	n.args = []*node{title, {op: opConst, kind: Boolean, value: Bool(true)}}
 }
 
-// untitledIn rewrites IN into equalities where one of them compares part.is_title with false.
-func (p *parser) untitledIn(n *node) {
+// rewriteTitleIn rewrites IN to equalities if one of them compares part.is_title with false.
+func (p *parser) rewriteTitleIn(n *node) {
 	x, rest := n.args[0], n.args[1:]
 	if !slices.ContainsFunc(rest, func(e *node) bool { return p.titleFalse(x, e) }) {
 		return
@@ -31,12 +31,13 @@ func (p *parser) untitledIn(n *node) {
 			continue // in a list, null equals nothing
 		}
 		eq := &node{op: opEq, kind: Boolean, at: n.at, args: []*node{x, e}}
-		p.untitled(eq)
+		p.rewriteTitle(eq)
 		either.args = append(either.args, eq)
 	}
 	*n = *either
 }
 
+// titleFalse reports whether one of a and b is part.is_title and the other is constant false.
 func (p *parser) titleFalse(a, b *node) bool {
 	if a.op != opRef {
 		a, b = b, a

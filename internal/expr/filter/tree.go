@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// Filter is a compiled filter. It is immutable and safe for concurrent use. A nil *Filter passes everything.
+// Filter is a compiled filter. It is immutable and safe for concurrent use. A nil *Filter matches everything.
 type Filter struct {
 	text  string
 	expr  *node
@@ -24,13 +24,13 @@ func newFilter(text string, e *node) *Filter {
 	return f
 }
 
-// Text is the filter as written.
+// Text returns the filter as written.
 func (f *Filter) Text() string { return f.text }
 
-// Match reports whether a part passes: the reference of the language's meaning.
+// Match reports whether a part passes the filter. It is the reference implementation of the language.
 func (f *Filter) Match(r Row) bool { return f == nil || f.expr.eval(r).Bool() }
 
-// Root is the normalised tree, equal in meaning to Match. The caller must not modify it.
+// Root returns the normalised tree, which is equivalent to Match. The caller must not modify it.
 func (f *Filter) Root() Node {
 	if f == nil {
 		return Const{true}
@@ -38,7 +38,7 @@ func (f *Filter) Root() Node {
 	return f.root
 }
 
-// Attrs lists the ordinals that the filter uses, ascending.
+// Attrs returns the ordinals of the attributes that the filter uses, in ascending order.
 func (f *Filter) Attrs() []int {
 	if f == nil {
 		return nil
@@ -46,10 +46,10 @@ func (f *Filter) Attrs() []int {
 	return f.attrs
 }
 
-// Op is a comparison.
+// Op is a comparison operator.
 type Op uint8
 
-// The comparisons. Where the attribute is absent, Ne holds and the others do not.
+// The comparison operators. For an absent attribute Ne holds and the others do not.
 const (
 	Eq Op = iota
 	Ne
@@ -59,15 +59,15 @@ const (
 	Ge
 )
 
-// Node is a part of the normalised tree: And, Or, Not, Compare, In, Contains, IsNull, Const or General.
+// Node is a node of the normalised tree: And, Or, Not, Compare, In, Contains, IsNull, Const or General.
 type Node interface{ isNode() }
 
 type (
-	// And holds when all do. And and Or have at least two nodes, none of them a Const or a node of the same kind.
+	// And holds if all of its nodes do. It has at least two, none of them a Const or an And.
 	And struct{ Nodes []Node }
-	// Or holds when one does.
+	// Or holds if one of its nodes does. It has at least two, none of them a Const or an Or.
 	Or struct{ Nodes []Node }
-	// Not holds when Node, which is no Const and no Not, does not.
+	// Not holds if Node does not. Node is neither a Const nor a Not.
 	Not struct{ Node Node }
 	// Compare compares a scalar attribute with a constant of the attribute's own type.
 	Compare struct {
@@ -75,22 +75,22 @@ type (
 		Op    Op
 		Const Value
 	}
-	// In holds when a scalar attribute equals one of the constants: at least two of the attribute's own type, ascending,
-	// without duplicates.
+	// In holds if a scalar attribute equals one of the constants, which are at least two, of the attribute's own type, in
+	// ascending order and distinct.
 	In struct {
 		Attr   int
 		Consts []Value
 	}
-	// Contains holds when a list attribute holds the constant, which has the type of its elements.
+	// Contains holds if a list attribute contains the constant, which has the type of its elements.
 	Contains struct {
 		Attr  int
 		Const Value
 	}
-	// IsNull holds when the attribute is absent.
+	// IsNull holds if the attribute is absent.
 	IsNull struct{ Attr int }
-	// Const always holds, or never. Inside a tree none stands: it is at the root or nowhere.
+	// Const always holds, or never. It occurs only as the root of a tree.
 	Const struct{ Holds bool }
-	// General is anything else: arithmetic, comparisons between attributes. It is evaluated row by row.
+	// General is any other condition, such as arithmetic or a comparison of attributes. It is evaluated row by row.
 	General struct{ expr *node }
 )
 
@@ -104,10 +104,10 @@ func (IsNull) isNode()   {}
 func (Const) isNode()    {}
 func (General) isNode()  {}
 
-// Match evaluates the condition for a row.
+// Match reports whether the condition holds for a row.
 func (g General) Match(r Row) bool { return g.expr.eval(r).Bool() }
 
-// Attrs lists the ordinals that the condition uses, ascending.
+// Attrs returns the ordinals of the attributes that the condition uses, in ascending order.
 func (g General) Attrs() []int {
 	seen := map[int]bool{}
 	g.expr.collect(seen)
@@ -128,6 +128,7 @@ func (n *node) collect(seen map[int]bool) {
 	}
 }
 
+// constant reports whether n has no references.
 func (n *node) constant() bool {
 	return n.op != opRef && !slices.ContainsFunc(n.args, func(a *node) bool { return !a.constant() })
 }

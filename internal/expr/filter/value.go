@@ -21,7 +21,7 @@ const (
 	TextList
 )
 
-// ParseType reads the contract's spellings, old and new.
+// ParseType returns the type with this name, in any of the contract's spellings, old and new.
 func ParseType(s string) (Type, bool) {
 	t, ok := map[string]Type{
 		"integer": Integer, "real": RealNumber, "real_number": RealNumber, "text": TextType, "boolean": Boolean,
@@ -30,7 +30,7 @@ func ParseType(s string) (Type, bool) {
 	return t, ok
 }
 
-// String is the type's name in messages.
+// String returns the name of the type in messages.
 func (t Type) String() string {
 	switch t {
 	case Integer:
@@ -54,7 +54,7 @@ func (t Type) String() string {
 // IsList reports whether t is a list type.
 func (t Type) IsList() bool { return t >= IntegerList && t <= TextList }
 
-// Element gives the type of a list's elements; a scalar type gives itself.
+// Element returns the type of the elements of a list type; for a scalar type it returns t.
 func (t Type) Element() Type {
 	switch t {
 	case IntegerList:
@@ -69,19 +69,19 @@ func (t Type) Element() Type {
 
 func (t Type) numeric() bool { return t == Integer || t == RealNumber }
 
-// Value is what an attribute holds for one document or part. The zero value is absent. Its 40 bytes can be copied and
-// compared with ==, which tells a list by identity; Equal has the meaning of the language.
+// Value is the value of an attribute for one document or part. The zero Value is absent. Values are small (40 bytes)
+// and can be compared with ==, which compares lists by identity; Equal compares them as the language does.
 type Value struct {
-	kind Type  // 0 = absent
+	kind Type  // 0 if absent
 	n    int64 // the integer, the bits of the real number, or 1 for true
 	s    string
 	list *[]Value // nil unless kind is a list
 }
 
-// Int, Real, Text and Bool make scalar values.
+// Int returns an integer value.
 func Int(n int64) Value { return Value{kind: Integer, n: n} }
 
-// Real makes a real number; what is not a number is absent.
+// Real returns a real value, which is absent if f is NaN.
 func Real(f float64) Value {
 	if math.IsNaN(f) {
 		return Value{}
@@ -89,10 +89,10 @@ func Real(f float64) Value {
 	return Value{kind: RealNumber, n: int64(math.Float64bits(f))}
 }
 
-// Text makes a text.
+// Text returns a text value.
 func Text(s string) Value { return Value{kind: TextType, s: s} }
 
-// Bool makes a boolean.
+// Bool returns a boolean value.
 func Bool(b bool) Value {
 	v := Value{kind: Boolean}
 	if b {
@@ -101,19 +101,19 @@ func Bool(b bool) Value {
 	return v
 }
 
-// List makes a list of type t; an empty one is a value, not absence.
+// List returns a value of the list type t. An empty list is not absent.
 func List(t Type, elements ...Value) Value { return Value{kind: t, list: &elements} }
 
-// Kind is the value's type, 0 when it is absent.
+// Kind returns the type of the value, or 0 if it is absent.
 func (v Value) Kind() Type { return v.kind }
 
 // IsAbsent reports whether there is no value.
 func (v Value) IsAbsent() bool { return v.kind == 0 }
 
-// Integer gives the number of an Integer value.
+// Integer returns the number of an Integer value.
 func (v Value) Integer() int64 { return v.n }
 
-// Float gives the number of an Integer or RealNumber value.
+// Float returns the number of an Integer or RealNumber value.
 func (v Value) Float() float64 {
 	if v.kind == Integer {
 		return float64(v.n)
@@ -121,13 +121,13 @@ func (v Value) Float() float64 {
 	return math.Float64frombits(uint64(v.n))
 }
 
-// Text gives the text of a TextType value.
+// Text returns the text of a TextType value.
 func (v Value) Text() string { return v.s }
 
-// Bool gives the truth of a Boolean value; false when absent.
+// Bool reports whether v is the boolean true.
 func (v Value) Bool() bool { return v.kind == Boolean && v.n != 0 }
 
-// Elements gives the elements of a list. The caller must not modify them.
+// Elements returns the elements of a list. The caller must not modify them.
 func (v Value) Elements() []Value {
 	if v.list == nil {
 		return nil
@@ -135,14 +135,15 @@ func (v Value) Elements() []Value {
 	return *v.list
 }
 
-// Equal reports whether two values are equal: numbers by value whatever their type, texts and booleans exactly. Absent
-// equals nothing, not even absent.
+// Equal reports whether two values are equal in the language. Numbers are compared by value, even if their types differ.
+// An absent value equals nothing, not even another absent value.
 func Equal(a, b Value) bool {
 	c, ok := Order(a, b)
 	return ok && c == 0
 }
 
-// Order orders two numbers, two texts (by code points) or two booleans; ok is false for anything else.
+// Order compares two numbers, two texts (by code points) or two booleans; the result is negative, 0 or positive. ok is
+// false for any other pair, which has no order.
 func Order(a, b Value) (order int, ok bool) {
 	switch {
 	case a.kind == Integer && b.kind == Integer, a.kind == Boolean && b.kind == Boolean:
@@ -155,7 +156,7 @@ func Order(a, b Value) (order int, ok bool) {
 	return 0, false
 }
 
-// String shows the value as a filter would write it.
+// String returns the value as it is written in a filter.
 func (v Value) String() string {
 	switch {
 	case v.kind == Integer:

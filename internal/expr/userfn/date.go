@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// moment gives the value of a time that was parsed.
-func moment(t time.Time, ok bool) value {
+// datetimeValue returns t as a value, or null if ok is false.
+func datetimeValue(t time.Time, ok bool) value {
 	if !ok {
 		return nothing
 	}
 	return value{kind: datetime, num: float64(t.Unix()) + float64(t.Nanosecond())/1e9}
 }
 
-// The forms of ISO 8601 that are read; without a zone it is UTC. Go takes a fraction of a second after any of them.
+// The formats of ISO 8601 that are accepted. A time without a zone is in UTC. time.Parse accepts a fraction after the
+// seconds in any of them.
 var (
 	isoDates = []string{"2006-01-02", "20060102", "2006-01", "2006"}
 	isoTimes = []string{"T15:04:05", "T15:04", "T15", "T150405", "T1504", " 15:04:05", " 15:04"}
@@ -34,6 +35,7 @@ var isoLayouts = func() []string {
 	return layouts
 }()
 
+// parseISO parses a date or a date and time in one of isoLayouts.
 func parseISO(s string) (time.Time, bool) {
 	if len(s) > 64 {
 		return time.Time{}, false
@@ -46,15 +48,15 @@ func parseISO(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// pattern is a date pattern in the manner of Java, split into its fields.
+// pattern is a date pattern with the letters of java.time.format.DateTimeFormatter, split into its fields.
 type pattern []field
 
-// field is a run of one letter, or text that stands for itself.
+// field is a run of one pattern letter, or literal text.
 type field struct {
 	letter  byte // 0 for text
 	count   int
 	text    string
-	exactly bool // digits as many as letters, because another number follows at once
+	exactly bool // has as many digits as letters, because another number follows without a separator
 }
 
 const (
@@ -78,7 +80,7 @@ func parsePattern(s string) (pattern, error) {
 		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
 			n := len(s[i:]) - len(strings.TrimLeft(s[i:], string(c)))
 			if !strings.Contains(patternLetters, string(c)) || n > 9 {
-				return nil, fmt.Errorf("the pattern of datetime_parse has %s, which stands for nothing; letters are %s, others stand in quotes", s[i:i+min(n, 9)], patternLetters)
+				return nil, fmt.Errorf("the pattern of datetime_parse has %s, which is not one of its letters, %s; other letters must be in quotes", s[i:i+min(n, 9)], patternLetters)
 			}
 			out, i = append(out, field{letter: c, count: n}), i+n
 		default:
@@ -91,7 +93,8 @@ func parsePattern(s string) (pattern, error) {
 	return out, nil
 }
 
-// quotedText reads text between single quotes; two quotes are one.
+// quotedText parses the text in single quotes at the start of s, where two quotes mean one, and returns its size with the
+// quotes.
 func quotedText(s string) (literal string, size int, ok bool) {
 	if strings.HasPrefix(s, "''") {
 		return "'", 2, true
@@ -115,16 +118,17 @@ func (f field) number() bool {
 	return f.letter != 0 && strings.Contains(numeric, string(f.letter)) && !(f.letter == 'M' && f.count > 2)
 }
 
-// clock gathers the fields of a date.
+// clock holds the fields of a date and time as they are parsed.
 type clock struct {
-	year, month, day, hour, half, minute, second, nano int
-	afternoon                                          int // 1 = am, 2 = pm, 0 = not said
-	zone                                               int // seconds east of UTC
+	year, month, day, hour, minute, second, nano int
+	hour12                                       int // 1 to 12, of letter h; -1 if there is none
+	half                                         int // of the day: 1 for AM, 2 for PM, 0 if there is none
+	zone                                         int // seconds east of UTC
 }
 
-// parse reads s, all of it, by the pattern. What the pattern leaves out is that of the epoch.
+// parse parses all of s according to the pattern. Fields that the pattern does not have are those of 1970-01-01T00:00Z.
 func (p pattern) parse(s string) (time.Time, bool) {
-	c := clock{year: 1970, month: 1, day: 1, half: -1}
+	c := clock{year: 1970, month: 1, day: 1, hour12: -1}
 	for _, f := range p {
 		size := f.read(s, &c)
 		if size < 0 {
@@ -138,27 +142,28 @@ func (p pattern) parse(s string) (time.Time, bool) {
 	return c.time()
 }
 
-func (c *clock) time() (time.Time, bool) {
-	if c.half >= 0 {
-		if c.half < 1 || c.half > 12 {
+// time returns the time of the fields; ok is false if there is none, such as on 30 February.
+func (c *clock) time() (t time.Time, ok bool) {
+	if c.hour12 >= 0 {
+		if c.hour12 < 1 || c.hour12 > 12 {
 			return time.Time{}, false
 		}
-		c.hour = c.half % 12
-		if c.afternoon == 2 {
+		c.hour = c.hour12 % 12
+		if c.half == 2 {
 			c.hour += 12
 		}
 	}
 	if c.hour > 23 || c.minute > 59 || c.second > 59 {
 		return time.Time{}, false
 	}
-	t := time.Date(c.year, time.Month(c.month), c.day, c.hour, c.minute, c.second, c.nano, time.FixedZone("", c.zone))
-	if t.Day() != c.day || int(t.Month()) != c.month { // such as 30 February
+	t = time.Date(c.year, time.Month(c.month), c.day, c.hour, c.minute, c.second, c.nano, time.FixedZone("", c.zone))
+	if t.Day() != c.day || int(t.Month()) != c.month { // time.Date has normalised 30 February to March
 		return time.Time{}, false
 	}
 	return t, true
 }
 
-// read reads the field from the start of s and gives its size, -1 when it is not there.
+// read parses the field at the start of s and returns its size in bytes, or -1 if it is not there.
 func (f field) read(s string, c *clock) int {
 	switch {
 	case f.letter == 0:
@@ -179,12 +184,14 @@ func (f field) read(s string, c *clock) int {
 		return size
 	case 'a':
 		i, size := oneOf(s, []string{"AM", "PM"}, false)
-		c.afternoon = i + 1
+		c.half = i + 1
 		return size
 	}
 	return readZone(s, &c.zone)
 }
 
+// readNumber is read for a numeric field. Numbers may have more digits than the field has letters, unless another number
+// follows directly; fractions of a second have exactly as many.
 func (f field) readNumber(s string, c *clock) int {
 	most := 9
 	switch {
@@ -204,7 +211,7 @@ func (f field) readNumber(s string, c *clock) int {
 	switch f.letter {
 	case 'y', 'u':
 		if f.count == 2 && n == 2 {
-			v += 2000
+			v += 2000 // as Java does
 		}
 		c.year = v
 	case 'M':
@@ -214,7 +221,7 @@ func (f field) readNumber(s string, c *clock) int {
 	case 'H':
 		c.hour = v
 	case 'h':
-		c.half = v
+		c.hour12 = v
 	case 'm':
 		c.minute = v
 	case 's':
@@ -233,7 +240,8 @@ var (
 	dayNames   = []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
 )
 
-// oneOf reads one of the names, or the first three letters of one, in any case.
+// oneOf parses one of the names, or if short the first three letters of one, in any case. It returns the name's index and
+// the size in bytes, which is -1 if s begins with none of them.
 func oneOf(s string, names []string, short bool) (which, size int) {
 	for i, n := range names {
 		if short {
@@ -246,14 +254,16 @@ func oneOf(s string, names []string, short bool) (which, size int) {
 	return 0, -1
 }
 
-// zones are the abbreviations that are read, in minutes east of UTC.
+// zones are the accepted abbreviations of time zones, in minutes east of UTC. Ambiguous ones have their most common
+// meaning.
 var zones = map[string]int{
 	"Z": 0, "UTC": 0, "GMT": 0, "UT": 0, "WET": 0, "WEST": 60, "BST": 60, "CET": 60, "CEST": 120, "EET": 120, "EEST": 180,
 	"MSK": 180, "IST": 330, "JST": 540, "KST": 540, "AEST": 600, "AEDT": 660,
 	"EST": -300, "EDT": -240, "CST": -360, "CDT": -300, "MST": -420, "MDT": -360, "PST": -480, "PDT": -420,
 }
 
-// readZone reads an abbreviation, an offset such as +02, +0200 or +02:00, or both (GMT+2 is not read).
+// readZone parses an abbreviation, an offset such as +02, +0200 or +02:00, or an abbreviation of UTC followed by such an
+// offset (GMT+02, but not GMT+2). It returns the size in bytes, or -1 if there is none.
 func readZone(s string, seconds *int) int {
 	letters := 0
 	for letters < len(s) && s[letters] >= 'A' && s[letters] <= 'Z' {

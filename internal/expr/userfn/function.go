@@ -6,15 +6,16 @@ import (
 	"math"
 )
 
-// function is one that a program can call. get and knee are not among them: their arguments are not values.
+// function is a function that a program can call. get and knee are not among them, since their arguments are not values.
 type function struct {
-	least, most int
+	least, most int // number of arguments
 	apply       func(r *run, args []value) value
-	check       func(args []node) error // of arguments that are literals; nil = none
+	check       func(args []node) error // of literal arguments, when the program is parsed; may be nil
 }
 
-const many = 100 // arguments of functions that take any number
+const many = 100 // maximum number of arguments of variadic functions
 
+// takes returns the number of arguments that f takes, for messages.
 func (f *function) takes() string {
 	switch {
 	case f.least == f.most && f.least == 1:
@@ -34,11 +35,11 @@ var functions = map[string]*function{
 	"iso_datetime_parse":  {1, 1, isoDatetime, nil},
 	"iso_date_time_parse": {1, 1, isoDatetime, nil},
 	"datetime_parse":      {2, 2, patternDatetime, checkPattern},
-	"to_unix_timestamp":   {1, 1, only(datetime, number, 1), nil},
-	"seconds":             {1, 1, span(1), nil}, "as_seconds": {1, 1, only(duration, number, 1), nil},
-	"minutes": {1, 1, span(60), nil}, "as_minutes": {1, 1, only(duration, number, 60), nil},
-	"hours": {1, 1, span(3600), nil}, "as_hours": {1, 1, only(duration, number, 3600), nil},
-	"days": {1, 1, span(86400), nil}, "as_days": {1, 1, only(duration, number, 86400), nil},
+	"to_unix_timestamp":   {1, 1, convert(datetime, number, 1), nil},
+	"seconds":             {1, 1, units(1), nil}, "as_seconds": {1, 1, convert(duration, number, 1), nil},
+	"minutes": {1, 1, units(60), nil}, "as_minutes": {1, 1, convert(duration, number, 60), nil},
+	"hours": {1, 1, units(3600), nil}, "as_hours": {1, 1, convert(duration, number, 3600), nil},
+	"days": {1, 1, units(86400), nil}, "as_days": {1, 1, convert(duration, number, 86400), nil},
 
 	"abs": math1(math.Abs), "sqrt": math1(math.Sqrt), "trunc": math1(math.Trunc), "sign": math1(sign),
 	"power": math2(math.Pow),
@@ -50,7 +51,7 @@ var functions = map[string]*function{
 	"sind": math1(sind), "cosd": math1(cosd), "tand": math1(func(x float64) float64 { return sind(x) / cosd(x) }),
 }
 
-// numbers gives arguments as numbers; ok is false when one is none.
+// numbers returns the arguments as numbers; ok is false if one of them is neither a number nor a boolean.
 func numbers(args []value) (out []float64, ok bool) {
 	out = make([]float64, len(args))
 	for i, a := range args {
@@ -76,7 +77,7 @@ func math2(f func(a, b float64) float64) *function {
 	return &function{least: 2, most: 2, apply: fold(f)}
 }
 
-// fold applies f from the left.
+// fold returns a function that combines its arguments with f, from the left.
 func fold(f func(a, b float64) float64) func(*run, []value) value {
 	return func(_ *run, args []value) value {
 		x, ok := numbers(args)
@@ -91,7 +92,7 @@ func fold(f func(a, b float64) float64) func(*run, []value) value {
 	}
 }
 
-// logarithm is log(base, x), or log(x) to base e.
+// logarithm implements log(base, x) and log(x), the natural logarithm.
 func logarithm(_ *run, args []value) value {
 	x, ok := numbers(args)
 	switch {
@@ -100,7 +101,7 @@ func logarithm(_ *run, args []value) value {
 	case len(x) == 1:
 		return double(math.Log(x[0]))
 	}
-	switch x[0] { // exact for powers of these
+	switch x[0] { // these are exact for powers of the base
 	case 2:
 		return double(math.Log2(x[1]))
 	case 10:
@@ -122,7 +123,7 @@ func sign(x float64) float64 {
 	return 0
 }
 
-// sind is exact at multiples of 30 degrees, where a sine is 0, a half or one.
+// sind returns the sine of x degrees. It is exact where that is 0, ±0.5 or ±1, unlike math.Sin of the radians.
 func sind(x float64) float64 {
 	x = math.Mod(x, 360)
 	if x < 0 {
@@ -143,10 +144,12 @@ func sind(x float64) float64 {
 	return math.Sin(x / 180 * math.Pi)
 }
 
+// cosd returns the cosine of x degrees.
 func cosd(x float64) float64 { return sind(math.Mod(x, 360) + 90) }
 
-// span turns a number of units into a duration, and a duration into a number of units.
-func span(unit float64) func(*run, []value) value {
+// units returns a function that converts a number of units into a duration, and a duration into a number of units. The
+// unit is in seconds.
+func units(unit float64) func(*run, []value) value {
 	return func(_ *run, args []value) value {
 		switch a := asNumber(args[0]); a.kind {
 		case number:
@@ -158,8 +161,8 @@ func span(unit float64) func(*run, []value) value {
 	}
 }
 
-// only turns a value of one kind into another, in units.
-func only(from, to kind, unit float64) func(*run, []value) value {
+// convert returns a function that converts a value of one kind to another, in units. It is null for any other kind.
+func convert(from, to kind, unit float64) func(*run, []value) value {
 	return func(_ *run, args []value) value {
 		if args[0].kind != from {
 			return nothing
@@ -172,7 +175,7 @@ func isoDatetime(_ *run, args []value) value {
 	if args[0].kind != text {
 		return nothing
 	}
-	return moment(parseISO(args[0].str))
+	return datetimeValue(parseISO(args[0].str))
 }
 
 func patternDatetime(_ *run, args []value) value {
@@ -183,10 +186,10 @@ func patternDatetime(_ *run, args []value) value {
 	if err != nil {
 		return nothing
 	}
-	return moment(pattern.parse(args[0].str))
+	return datetimeValue(pattern.parse(args[0].str))
 }
 
-// checkPattern refuses a pattern that is known to be wrong before anything runs.
+// checkPattern returns an error if the second argument is a literal that is not a valid pattern.
 func checkPattern(args []node) error {
 	c, ok := args[1].(constant)
 	if !ok {

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// knee keeps the results above the natural drop of the scores (contract: rerankers.md section 7). Both settings lie
-// in 0..1.
+// knee keeps the results above the largest drop of the scores, if it is large enough (contract: rerankers.md section 7).
+// Both settings are in [0, 1]: sensitivity lowers the size that a drop must have, and earlyBias prefers early drops.
 type knee struct{ sensitivity, earlyBias float64 }
 
 var defaultKnee = knee{0.5, 0.2}
 
-// kept says of each score whether it stands before the drop; never of none.
+// kept reports for each score whether it is kept. The best score always is.
 func (k knee) kept(scores []float64) []bool {
 	out := make([]bool, len(scores))
 	order := make([]int, len(scores))
@@ -25,14 +25,14 @@ func (k knee) kept(scores []float64) []bool {
 	return out
 }
 
-// count is how many of the scores, descending in this order, are kept.
+// count returns how many of the scores are kept; order sorts them in descending order.
 func (k knee) count(scores []float64, order []int) int {
 	n := len(order)
 	if n < 3 {
 		return n
 	}
 	at := func(i int) float64 { return scores[order[i]] }
-	// Halves, so that the spread of the largest numbers is a number.
+	// Scores are halved, so that the spread cannot overflow.
 	spread := at(0)/2 - at(n-1)/2
 	if !(spread > 0) {
 		return n

@@ -1,6 +1,6 @@
 package userfn
 
-// node is a piece of a program.
+// node is a node of a program's syntax tree.
 type node interface{ eval(r *run) value }
 
 type constant struct{ value value }
@@ -79,17 +79,18 @@ func (n call) eval(r *run) value {
 
 type get struct {
 	path     path
-	fallback node // nil = null
+	fallback node // used if the path has no value; may be nil
 }
 
 func (n get) eval(r *run) value {
-	v := n.path.in(r)
+	v := n.path.eval(r)
 	if v.kind == null && n.fallback != nil {
 		return n.fallback.eval(r)
 	}
 	return v
 }
 
+// eval returns the score of the result if it is kept, else null. Which scores are kept is computed once per batch.
 func (n knee) eval(r *run) value {
 	kept, ok := r.knees[n]
 	if !ok {

@@ -8,23 +8,23 @@ import (
 	"quarry/internal/expr"
 )
 
-// parser reads a program by recursive descent over its tokens. The first error moves it to the end of the text, so
-// that every loop and recursion ends.
+// parser is a recursive-descent parser. The first error moves it to the end of the text, so that every loop and recursion
+// ends.
 type parser struct {
 	text    string
 	tokens  []expr.Token // the last is End
-	pairs   map[int]pair // by the token of an opening parenthesis
-	at      int
+	pairs   map[int]pair // by index of the opening parenthesis
+	at      int          // index of the current token
 	depth   int
 	nodes   int
-	passage bool
-	bad     *failure
+	passage bool     // the program reads more than scores
+	bad     *failure // the first error
 }
 
-// pair is what stands between two parentheses.
+// pair is a pair of parentheses.
 type pair struct {
-	end   int  // the token of the closing one
-	comma bool // a comma stands directly inside
+	end   int  // index of the closing one
+	comma bool // there is a comma directly inside
 }
 
 type failure struct {
@@ -32,7 +32,7 @@ type failure struct {
 	reason string
 }
 
-// scan splits the text and finds the pairs of parentheses.
+// scan splits the text into tokens and finds the pairs of parentheses.
 func (p *parser) scan() {
 	p.pairs = map[int]pair{}
 	var open []int
@@ -59,6 +59,7 @@ func (p *parser) scan() {
 	}
 }
 
+// fail records an error at t, unless there is one already, and ends parsing.
 func (p *parser) fail(t expr.Token, format string, args ...any) node {
 	if p.bad == nil {
 		p.bad = &failure{t.Start, fmt.Sprintf(format, args...)}
@@ -116,19 +117,19 @@ func describe(t expr.Token) string {
 	return "'" + string(r) + "'"
 }
 
-// made counts a node.
-func (p *parser) made(n node) node {
+// add counts a node against maxNodes and returns it.
+func (p *parser) add(n node) node {
 	if p.nodes++; p.nodes > maxNodes {
 		return p.fail(p.token(), "the function has more than %d parts", maxNodes)
 	}
 	return n
 }
 
-// enter guards recursion; leave must follow.
+// enter begins a level of recursion and reports whether it is allowed. leave must follow in any case.
 func (p *parser) enter() bool {
 	p.depth++
 	if p.depth > maxDepth {
-		p.fail(p.token(), "expressions stand more than %d deep in one another", maxDepth)
+		p.fail(p.token(), "expressions are nested more than %d deep", maxDepth)
 		return false
 	}
 	return true
@@ -159,10 +160,10 @@ func (p *parser) expression() node {
 	p.next()
 	then := p.expression()
 	p.expect(":")
-	return p.made(conditional{n, then, p.expression()})
+	return p.add(conditional{n, then, p.expression()})
 }
 
-// levels are the binary operators, those that bind least first.
+// levels are the binary operators by precedence, lowest first.
 var levels = [][]string{{"||"}, {"&&"}, {"==", "!=", "===", "!=="}, {"<", "<=", ">", ">="}, {"+", "-"}, {"*", "/", "%"}}
 
 func (p *parser) level(i int) node {
@@ -172,7 +173,7 @@ func (p *parser) level(i int) node {
 	left := p.level(i + 1)
 	for p.symbol(p.at, levels[i]...) {
 		op := p.next().Value
-		left = p.made(binary{op, left, p.level(i + 1)})
+		left = p.add(binary{op, left, p.level(i + 1)})
 	}
 	return left
 }
@@ -186,7 +187,7 @@ func (p *parser) unary() node {
 		return constant{}
 	}
 	op := p.next().Value
-	return p.made(unary{op, p.unary()})
+	return p.add(unary{op, p.unary()})
 }
 
 func (p *parser) primary() node {
@@ -197,12 +198,12 @@ func (p *parser) primary() node {
 		if err != nil {
 			return p.fail(t, "the number %s is too large", describe(t))
 		}
-		return p.made(constant{double(f)})
+		return p.add(constant{double(f)})
 	case expr.Text:
 		if t.Quote != '\'' {
-			return p.fail(t, "strings stand in single quotes")
+			return p.fail(t, "strings are written in single quotes")
 		}
-		return p.made(constant{value{kind: text, str: t.Value}})
+		return p.add(constant{value{kind: text, str: t.Value}})
 	case expr.Name:
 		return p.name(t)
 	case expr.Symbol:
@@ -222,7 +223,7 @@ func badToken(t expr.Token) string {
 		return "the string has no end"
 	}
 	if t.Quote != 0 {
-		return "strings stand in single quotes"
+		return "strings are written in single quotes"
 	}
 	return describe(t) + " is not a character of this language"
 }
@@ -230,16 +231,16 @@ func badToken(t expr.Token) string {
 func (p *parser) name(t expr.Token) node {
 	switch t.Value {
 	case "true", "false":
-		return p.made(constant{truth(t.Value == "true")})
+		return p.add(constant{truth(t.Value == "true")})
 	case "null":
-		return p.made(constant{})
+		return p.add(constant{})
 	case "if":
 		return p.conditional()
 	case "then", "else":
 		return p.fail(t, "a value is missing before '%s'", t.Value)
 	}
 	if !p.symbol(p.at, "(") {
-		return p.fail(t, "%s is neither a value nor a function: functions have parentheses, strings stand in single quotes", describe(t))
+		return p.fail(t, "%s is neither a value nor a function: functions have parentheses, strings are written in single quotes", describe(t))
 	}
 	p.next()
 	switch t.Value {
@@ -255,8 +256,8 @@ func (p *parser) name(t expr.Token) node {
 	return p.call(t, f)
 }
 
-// conditional reads one of the spellings: if (c) a else b, if c then a else b, if(c, a, b). What stands behind the
-// condition tells which it is.
+// conditional parses any of the three forms: if (c) a else b, if c then a else b, if(c, a, b). Which one it is depends on
+// what follows the condition, which scan has made possible to look up.
 func (p *parser) conditional() node {
 	brackets, parenthesised := p.pairs[p.at]
 	if parenthesised && brackets.comma {
@@ -267,7 +268,7 @@ func (p *parser) conditional() node {
 		p.expect(",")
 		otherwise := p.expression()
 		p.expect(")")
-		return p.made(conditional{when, then, otherwise})
+		return p.add(conditional{when, then, otherwise})
 	}
 	var when node
 	if parenthesised && !p.thenFollows(brackets.end+1) {
@@ -280,12 +281,12 @@ func (p *parser) conditional() node {
 	}
 	then := p.expression()
 	p.expectWord("else")
-	return p.made(conditional{when, then, p.expression()})
+	return p.add(conditional{when, then, p.expression()})
 }
 
-// thenFollows reports whether a "then" belongs to the if whose condition reaches to token i at least.
+// thenFollows reports whether a "then" at or after token i belongs to the if whose condition begins before it.
 func (p *parser) thenFollows(i int) bool {
-	for inner := 0; p.tokens[i].Kind != expr.End; i++ {
+	for inner := 0; p.tokens[i].Kind != expr.End; i++ { // inner counts the ifs that have no else yet
 		switch {
 		case p.symbol(i, "("):
 			if _, closed := p.pairs[i]; !closed {
@@ -307,7 +308,7 @@ func (p *parser) thenFollows(i int) bool {
 	return false
 }
 
-// arguments reads what stands before the closing parenthesis.
+// arguments parses the arguments of a function and the closing parenthesis.
 func (p *parser) arguments() []node {
 	var out []node
 	for !p.symbol(p.at, ")") {
@@ -337,10 +338,10 @@ func (p *parser) call(t expr.Token, f *function) node {
 			return p.fail(p.tokens[first], "%v", err)
 		}
 	}
-	return p.made(call{f, args})
+	return p.add(call{f, args})
 }
 
-// get reads the arguments of get: the path is known before anything runs.
+// get parses the arguments of get. The path must be a literal, so that it is checked before anything runs.
 func (p *parser) get(name expr.Token) node {
 	t := p.token()
 	args := p.arguments()
@@ -364,10 +365,10 @@ func (p *parser) get(name expr.Token) node {
 	if len(args) == 2 {
 		n.fallback = args[1]
 	}
-	return p.made(n)
+	return p.add(n)
 }
 
-// knee reads its settings, by place or by name: numbers in 0..1.
+// knee parses the arguments of knee, by position or by name: numbers in [0, 1].
 func (p *parser) knee() node {
 	k := defaultKnee
 	type setting struct {
@@ -392,16 +393,16 @@ func (p *parser) knee() node {
 			p.expect("=")
 		}
 		settings[which].set = true
-		if *settings[which].to = p.share(settings[which].name); p.bad != nil {
+		if *settings[which].to = p.fraction(settings[which].name); p.bad != nil {
 			return constant{}
 		}
 	}
 	p.next()
-	return p.made(k)
+	return p.add(k)
 }
 
-// share reads a number in 0..1.
-func (p *parser) share(name string) float64 {
+// fraction parses a number in [0, 1].
+func (p *parser) fraction(name string) float64 {
 	t, sign := p.token(), 1.0
 	if p.symbol(p.at, "-", "+") {
 		if p.next().Value == "-" {

@@ -11,16 +11,17 @@ import (
 	"quarry/internal/expr"
 )
 
-// path is a checked argument of get: $ and the steps behind it.
+// path is the parsed path of get: the steps after $.
 type path []step
 
-// step is the name of a member, or the place of an element when name is "" and place is set.
+// step selects a member by name or, if index is not negative, an element.
 type step struct {
 	name  string
-	place int // -1 for names
+	index int // -1 for names
 }
 
-// parsePath reads $, .name, ['any name'] and [n]; the error names the place in s, in bytes.
+// parsePath parses the paths that select one value in JSONPath (compare RFC 9535): $, .name, ['any name'] and [n]. With an
+// error it returns its offset in s, in bytes.
 func parsePath(s string) (path, int, error) {
 	if !strings.HasPrefix(s, "$") {
 		return nil, 0, fmt.Errorf("a path begins with $")
@@ -37,7 +38,7 @@ func parsePath(s string) (path, int, error) {
 	return out, 0, nil
 }
 
-var errStep = fmt.Errorf("a path has .name, ['name'] and [number] behind the $, and nothing else")
+var errStep = fmt.Errorf("a path has .name, ['name'] and [number] after the $, and nothing else")
 
 func parseStep(s string) (step, int, error) {
 	if s[0] == '.' {
@@ -75,7 +76,7 @@ func parseStep(s string) (step, int, error) {
 	return step{"", int(n)}, end + 1, nil
 }
 
-// readsPassage reports whether the path asks for more than scores.
+// readsPassage reports whether the path selects more than scores.
 func (p path) readsPassage() bool {
 	if len(p) == 0 {
 		return false
@@ -87,22 +88,22 @@ func (p path) readsPassage() bool {
 	return false
 }
 
-// in gives what the path names in the result.
-func (p path) in(r *run) value {
+// eval returns the value that the path selects in the result.
+func (p path) eval(r *run) value {
 	if len(p) == 0 {
 		return value{kind: compound}
 	}
 	rest := p[1:]
 	switch p[0].name {
 	case "document_metadata":
-		return rest.of(r.document.get(r.result.DocumentMetadata))
+		return rest.walk(r.document.get(r.result.DocumentMetadata))
 	case "part_metadata":
-		return rest.of(r.part.get(r.result.PartMetadata))
+		return rest.walk(r.part.get(r.result.PartMetadata))
 	case "metadata":
-		if v := rest.of(r.part.get(r.result.PartMetadata)); v.kind != null {
+		if v := rest.walk(r.part.get(r.result.PartMetadata)); v.kind != null {
 			return v
 		}
-		return rest.of(r.document.get(r.result.DocumentMetadata))
+		return rest.walk(r.document.get(r.result.DocumentMetadata))
 	case "all_scores":
 		return allScores(rest, r.scores)
 	}
@@ -128,26 +129,26 @@ func allScores(rest path, scores []float64) value {
 	switch {
 	case len(rest) == 0:
 		return value{kind: compound}
-	case len(rest) == 1 && rest[0].place >= 0 && rest[0].place < len(scores):
-		return double(scores[rest[0].place])
+	case len(rest) == 1 && rest[0].index >= 0 && rest[0].index < len(scores):
+		return double(scores[rest[0].index])
 	}
 	return nothing
 }
 
-// of walks decoded JSON.
-func (p path) of(v any) value {
+// walk returns the value that the path selects in decoded JSON, or null if there is none.
+func (p path) walk(v any) value {
 	for _, s := range p {
 		switch x := v.(type) {
 		case map[string]any:
-			if s.place >= 0 {
+			if s.index >= 0 {
 				return nothing
 			}
 			v = x[s.name]
 		case []any:
-			if s.place < 0 || s.place >= len(x) {
+			if s.index < 0 || s.index >= len(x) {
 				return nothing
 			}
-			v = x[s.place]
+			v = x[s.index]
 		default:
 			return nothing
 		}
@@ -155,12 +156,13 @@ func (p path) of(v any) value {
 	return fromJSON(v)
 }
 
+// get returns raw, decoded once.
 func (d *decoded) get(raw json.RawMessage) any {
 	if !d.done {
 		d.done = true
 		decoder := json.NewDecoder(bytes.NewReader(raw))
 		decoder.UseNumber()
-		if decoder.Decode(&d.value) != nil { // not JSON: as if there were none
+		if decoder.Decode(&d.value) != nil { // invalid JSON counts as missing
 			d.value = nil
 		}
 	}

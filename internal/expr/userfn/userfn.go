@@ -1,9 +1,9 @@
-// Package userfn is the language of user functions: one expression that gives a result its new score, evaluated once
-// per result. There are no statements, variables or loops, so a program ends after as many steps as it has nodes, and
-// the bounds on its text bound its time. Package rerank calls it; the package reads nothing but its arguments and
-// keeps no state between results.
+// Package userfn implements the language of user functions: an expression, evaluated once per result, whose value is the
+// result's new score. There are no statements, variables or loops, so evaluation takes at most as many steps as the
+// program has nodes, and the limits on its text bound its time. The package reads only its arguments. Package rerank
+// calls it.
 //
-// The contract is in three tables: syntax (parse.go), values and operators (value.go), functions (function.go).
+// The parts of the language are in parse.go (syntax), value.go (values and operators) and function.go (functions).
 package userfn
 
 import (
@@ -15,14 +15,14 @@ import (
 	"quarry/internal/expr"
 )
 
-// Bounds of a program.
+// Limits of a program.
 const (
 	maxText  = 16 << 10 // bytes
-	maxDepth = 100      // expressions inside one another
+	maxDepth = 100      // nested expressions
 	maxNodes = 2_000
 )
 
-// Error says why a text is no program. Line counts from 1, Column from 0.
+// Error is the error of a text that is not a program. Line counts from 1, Column from 0 in code points.
 type Error struct {
 	Line, Column int
 	Reason       string
@@ -32,13 +32,13 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("Syntax error at %d:%d %s", e.Line, e.Column, e.Reason)
 }
 
-// Program is a checked user function. Safe for concurrent use.
+// Program is a parsed user function. It is safe for concurrent use.
 type Program struct {
 	root    node
 	passage bool
 }
 
-// Parse reads and checks a program; the error is an *Error.
+// Parse parses and checks a program. Any error is an *Error.
 func Parse(text string) (*Program, error) {
 	if len(text) > maxText {
 		return nil, &Error{1, 0, fmt.Sprintf("the function is longer than %d bytes", maxText)}
@@ -53,10 +53,10 @@ func Parse(text string) (*Program, error) {
 	return &Program{root: root, passage: p.passage}, nil
 }
 
-// ReadsPassage reports whether the program asks for text, document id or metadata; a Result needs only Index if not.
+// ReadsPassage reports whether the program reads text, document id or metadata. If not, a Result needs only its Index.
 func (p *Program) ReadsPassage() bool { return p.passage }
 
-// Result is what a program can ask about. The metadata are JSON objects.
+// Result is the input of a program. The metadata are JSON objects.
 type Result struct {
 	Index            int // position among the scores of the Batch
 	Text             string
@@ -65,20 +65,20 @@ type Result struct {
 	PartMetadata     json.RawMessage
 }
 
-// Batch is what the results of one run have in common. Not safe for concurrent use.
+// Batch is what the results of one ranking share. It is not safe for concurrent use.
 type Batch struct {
 	now    time.Time
 	scores []float64
-	knees  map[knee][]bool
+	knees  map[knee][]bool // by settings: which scores are kept
 }
 
-// NewBatch gives a batch of results with these scores, as of now.
+// NewBatch returns a batch of results with these scores; now is the value of the function now().
 func NewBatch(now time.Time, scores []float64) *Batch {
 	return &Batch{now: now, scores: scores, knees: map[knee][]bool{}}
 }
 
-// Score evaluates the program for one result; ok is false when it gives null. It never fails: what goes wrong on the
-// way is null for that result.
+// Score evaluates the program for one result. ok is false if the score is null or not a number. There are no run-time
+// errors: an operation without a meaning, such as a division by zero, is null.
 func (p *Program) Score(b *Batch, r Result) (score float64, ok bool) {
 	v := p.root.eval(&run{Batch: b, result: r})
 	switch v.kind {
@@ -88,7 +88,7 @@ func (p *Program) Score(b *Batch, r Result) (score float64, ok bool) {
 	return 0, false
 }
 
-// run is the evaluation for one result.
+// run is the evaluation of a program for one result.
 type run struct {
 	*Batch
 	result   Result
@@ -96,7 +96,7 @@ type run struct {
 	part     decoded
 }
 
-// decoded is metadata, decoded at first use.
+// decoded is metadata that is decoded when first used.
 type decoded struct {
 	done  bool
 	value any

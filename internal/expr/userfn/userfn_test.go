@@ -228,7 +228,7 @@ func TestRefused(t *testing.T) {
 		{`if (true) 1`, 11, "else is missing"}, {`if true 1 else 2`, 8, "then is missing"}, {`if(true, 1)`, 10, ", is missing"}, {`if(1, 2, 3, 4)`, 10, ") is missing"}, {`true ? 1`, 8, ": is missing"},
 		{`else`, 0, "value is missing"}, {`If (true) 1 else 2`, 0, "no function"}, {`knee(2)`, 5, "between 0 and 1"}, {`knee(-0.1)`, 5, "between 0 and 1"}, {`knee(0.1, 0.2, 0.3)`, 15, "at most once"},
 		{`knee(bias=1)`, 5, "at most once"}, {`knee(0.5, sensitivity=0.4)`, 10, "at most once"}, {`knee(get('$.score'))`, 5, "at most once"}, {`knee('a')`, 5, "between 0 and 1"}, {`knee(`, 5, "between 0 and 1"},
-		{`datetime_parse('x', 'QQ')`, 15, "stands for nothing"}, {`datetime_parse('x', '')`, 15, "empty"}, {`datetime_parse('x', 5)`, 15, "string"}, {`1e999`, 0, "too large"}, {`let x = 1`, 0, "neither"}, {`1; 2`, 1, "does not belong"},
+		{`datetime_parse('x', 'QQ')`, 15, "not one of its letters"}, {`datetime_parse('x', '')`, 15, "empty"}, {`datetime_parse('x', 5)`, 15, "string"}, {`1e999`, 0, "too large"}, {`let x = 1`, 0, "neither"}, {`1; 2`, 1, "does not belong"},
 		{strings.Repeat("(", 200) + "1" + strings.Repeat(")", 200), 100, "deep"}, {strings.Repeat("-", 200) + "1", 99, "deep"}, {strings.Repeat("abs(", 200) + "1" + strings.Repeat(")", 200), 400, "deep"},
 		{strings.Repeat("if (true) 1 else ", 200) + "1", 1687, "deep"}, {strings.Repeat("true ? 1 : ", 200) + "1", 1096, "deep"}, {"1" + strings.Repeat("+1", 5000), -1, "parts"}, {strings.Repeat(" ", 20000), 0, "longer"},
 	} {

@@ -14,9 +14,10 @@ const (
 	boolean  // num is 1 or 0
 	datetime // num is seconds since the epoch
 	duration // num is seconds
-	compound // a JSON array or object: can be asked for null, and nothing else
+	compound // a JSON array or object, which can only be compared with null
 )
 
+// value is a value of the language.
 type value struct {
 	kind kind
 	num  float64
@@ -25,9 +26,10 @@ type value struct {
 
 var nothing = value{}
 
-// double gives a number, or null where mathematics has none.
+// double returns the number x, or null if it is not finite.
 func double(x float64) value { return quantity(number, x) }
 
+// quantity is double for any kind that is stored in num.
 func quantity(k kind, x float64) value {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nothing
@@ -35,6 +37,7 @@ func quantity(k kind, x float64) value {
 	return value{kind: k, num: x}
 }
 
+// truth returns the boolean b.
 func truth(b bool) value {
 	if b {
 		return value{kind: boolean, num: 1}
@@ -42,7 +45,7 @@ func truth(b bool) value {
 	return value{kind: boolean}
 }
 
-// holds is the value as a condition.
+// holds reports whether v is true as a condition: any value but null, false and the number 0.
 func (v value) holds() bool {
 	switch v.kind {
 	case null:
@@ -53,7 +56,7 @@ func (v value) holds() bool {
 	return true
 }
 
-// fromJSON gives the value of a decoded JSON value.
+// fromJSON converts a decoded JSON value.
 func fromJSON(v any) value {
 	switch x := v.(type) {
 	case nil:
@@ -74,7 +77,7 @@ func fromJSON(v any) value {
 	return value{kind: compound}
 }
 
-// arithmetic applies + - * / % to two values. A boolean counts as 1 or 0. What has no meaning is null.
+// arithmetic applies + - * / % to two values. A boolean counts as 1 or 0. Kinds that cannot be combined make null.
 func arithmetic(op string, a, b value) value {
 	a, b = asNumber(a), asNumber(b)
 	switch {
@@ -98,7 +101,7 @@ func asNumber(v value) value {
 	return v
 }
 
-// sumKind is the kind of a sum or difference that is not of two numbers; null when there is none.
+// sumKind returns the kind of a + b or a - b, unless both are numbers, or null if they cannot be combined.
 func sumKind(op string, a, b kind) kind {
 	switch {
 	case a == datetime && b == datetime && op == "-", a == duration && b == duration:
@@ -125,8 +128,8 @@ func calculate(op string, a, b float64) float64 {
 	return math.Mod(a, b)
 }
 
-// equal is ==; null equals null alone, values of different kinds are not equal. Arrays and objects can be compared
-// with null alone.
+// equal implements ==. Null equals only null, and values of different kinds differ. The result is null for an array or
+// object, unless it is compared with null.
 func equal(a, b value) value {
 	switch {
 	case a.kind == null || b.kind == null:
@@ -137,7 +140,8 @@ func equal(a, b value) value {
 	return truth(a == b)
 }
 
-// less is < (op "<") and its kin. Null is neither less nor more; values of different kinds have no order.
+// less implements the order comparisons <, <=, > and >=. They are false if one side is null, and null for values of
+// different kinds.
 func less(op string, a, b value) value {
 	switch {
 	case a.kind == null || b.kind == null:
