@@ -1,7 +1,5 @@
-// Package archive opens documents that are ZIP archives of XML parts, within limits that hold for every such format: a
-// small file must not become a large one in memory, nor a deep one on the stack.
-//
-// It knows no format. Its callers are the readers of formats under extract. An Archive is not for concurrent use.
+// Package archive reads documents that are ZIP archives of XML parts, such as Word's. Its limits protect every such
+// format against files that expand to too much memory (zip bombs) or nest too deeply for the stack.
 package archive
 
 import (
@@ -15,22 +13,22 @@ import (
 	"quarry/internal/extract/outline"
 )
 
-// Limits of one file. An upload has at most 10 MB; what people write packs to a tenth or a twentieth of its size.
+// Limits of one file. An upload has at most 10 MB, and the text of real documents is compressed 10 to 20 times.
 const (
 	maxEntries  = 10_000
-	maxDeclared = 1 << 30  // bytes of all entries as the directory declares them, pictures included
-	maxRead     = 64 << 20 // bytes of all parts that are read, as they come out
-	maxRatio    = 250      // of a part's size to its packed size ...
-	ratioFrom   = 1 << 20  // ... for parts above this size
+	maxDeclared = 1 << 30  // uncompressed bytes of all entries, pictures included, as the directory declares them
+	maxRead     = 64 << 20 // uncompressed bytes of all parts that are read
+	maxRatio    = 250      // of a part's uncompressed to its compressed size ...
+	ratioFrom   = 1 << 20  // ... for parts above this uncompressed size
 )
 
-// Archive is an open file.
+// Archive is an open file. It is not safe for concurrent use.
 type Archive struct {
-	parts map[string]*zip.File // by name in lower case, without a leading slash
-	left  int64                // bytes that may still be read
+	parts map[string]*zip.File // by key
+	left  int64                // bytes that may still be read, of maxRead
 }
 
-// Open reads the directory of a file. Its errors wrap outline.ErrUnparsable.
+// Open reads the directory of an archive. Its errors wrap outline.ErrUnparsable.
 func Open(data []byte) (*Archive, error) {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -42,31 +40,32 @@ func Open(data []byte) (*Archive, error) {
 	a := &Archive{parts: make(map[string]*zip.File, len(z.File)), left: maxRead}
 	var declared uint64
 	for _, f := range z.File {
-		// Each below the limit, so that the sum can't wrap around.
+		// Each addend is clipped, so that the sum can't wrap around.
 		if declared += min(f.UncompressedSize64, maxDeclared+1); declared > maxDeclared {
 			return nil, bad("the archive unpacks to more than %d MB", maxDeclared>>20)
 		}
 		name := key(f.Name)
-		if _, twice := a.parts[name]; !twice {
+		if _, duplicate := a.parts[name]; !duplicate {
 			a.parts[name] = f
 		}
 	}
 	return a, nil
 }
 
+// key returns the form of a part's name by which names are compared: OPC (ECMA-376, part 2) ignores case.
 func key(name string) string { return strings.ToLower(strings.TrimLeft(name, "/")) }
 
-// Has reports whether the archive has a part. Names are compared without regard to case, as OPC asks.
+// Has reports whether the archive has a part of this name, in any case.
 func (a *Archive) Has(name string) bool { return a.parts[key(name)] != nil }
 
-// Read gives a part; nil when there is none. Its errors wrap outline.ErrUnparsable.
+// Read returns the content of a part, or nil if there is none. Its errors wrap outline.ErrUnparsable.
 func (a *Archive) Read(name string) ([]byte, error) {
 	f := a.parts[key(name)]
 	if f == nil {
 		return nil, nil
 	}
 	if f.UncompressedSize64 > ratioFrom && f.UncompressedSize64/maxRatio > f.CompressedSize64 {
-		return nil, bad("%s is packed more than %d times", f.Name, maxRatio)
+		return nil, bad("%s is compressed more than %d times", f.Name, maxRatio)
 	}
 	if f.UncompressedSize64 > uint64(a.left) {
 		return nil, bad("the texts of the archive unpack to more than %d MB", maxRead>>20)
@@ -76,7 +75,8 @@ func (a *Archive) Read(name string) ([]byte, error) {
 		return nil, bad("%s: %w", f.Name, err)
 	}
 	defer r.Close()
-	// The directory may lie about the size: no more comes out than it says, and zip checks that it is no less.
+	// The declared size may be false. At most that much is read; ReadFull fails if there is less, and the read after it
+	// if there is more.
 	out := make([]byte, f.UncompressedSize64)
 	if _, err := io.ReadFull(r, out); err != nil {
 		return nil, bad("%s: %w", f.Name, err)
@@ -88,7 +88,7 @@ func (a *Archive) Read(name string) ([]byte, error) {
 	return out, nil
 }
 
-// bad gives an error of the file.
+// bad returns an error that wraps outline.ErrUnparsable.
 func bad(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", outline.ErrUnparsable, fmt.Errorf(format, args...))
 }

@@ -11,16 +11,17 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// maxDepth bounds elements inside elements; readers recurse along them.
+// maxDepth bounds the nesting of elements, along which readers recurse.
 const maxDepth = 400
 
-// XML reads the elements of a part in order. Entities other than XML's own five are an error, so nothing expands.
+// XML reads the elements of a part in document order. Entities other than the five predefined ones are an error, so that
+// none can expand.
 type XML struct {
 	d     *xml.Decoder
 	depth int
 }
 
-// NewXML gives a reader of data, which may be in any encoding that the XML declares.
+// NewXML returns a reader of data, in the encoding that a byte order mark of UTF-16 or the XML declaration determines.
 func NewXML(data []byte) *XML {
 	marked := bytes.HasPrefix(data, []byte("\xFF\xFE")) || bytes.HasPrefix(data, []byte("\xFE\xFF"))
 	var r io.Reader = bytes.NewReader(data)
@@ -30,15 +31,15 @@ func NewXML(data []byte) *XML {
 	d := xml.NewDecoder(r)
 	d.CharsetReader = func(label string, in io.Reader) (io.Reader, error) {
 		if marked && strings.HasPrefix(strings.ToLower(label), "utf-16") {
-			return in, nil // decoded already
+			return in, nil // already decoded
 		}
 		return charset.NewReaderLabel(label, in)
 	}
 	return &XML{d: d}
 }
 
-// Next gives the next start, end or text; nil at the end of the part. A text is valid until the next call. Its errors
-// wrap outline.ErrUnparsable.
+// Next returns the next start element, end element or text, or nil at the end of the part. A text is valid only until the
+// next call. Errors wrap outline.ErrUnparsable.
 func (x *XML) Next() (xml.Token, error) {
 	for {
 		t, err := x.d.Token()
@@ -63,13 +64,13 @@ func (x *XML) Next() (xml.Token, error) {
 	}
 }
 
-// Each calls visit with the elements inside the one that was started last, until its end. visit may read an element
-// to its end; when it does not, the elements inside it are visited as well.
+// Each calls visit for the elements inside the one that was started last. visit may read an element to its end; if it
+// does not, the elements inside it are visited, too.
 func (x *XML) Each(visit func(xml.StartElement) error) error {
 	return x.Walk(visit, nil)
 }
 
-// Walk is Each with the texts between the elements.
+// Walk is Each that also calls text, unless it is nil, with the texts between the elements.
 func (x *XML) Walk(visit func(xml.StartElement) error, text func([]byte)) error {
 	for floor := x.depth; ; {
 		t, err := x.Next()
@@ -93,19 +94,19 @@ func (x *XML) Walk(visit func(xml.StartElement) error, text func([]byte)) error 
 	}
 }
 
-// Skip passes over the rest of the element that was started last.
+// Skip skips the rest of the element that was started last.
 func (x *XML) Skip() error {
 	return x.Each(func(xml.StartElement) error { return nil })
 }
 
-// Text gives all text inside the element that was started last.
+// Text returns all text inside the element that was started last.
 func (x *XML) Text() (string, error) {
 	var b strings.Builder
 	err := x.Walk(func(xml.StartElement) error { return nil }, func(t []byte) { b.Write(t) })
 	return b.String(), err
 }
 
-// Attr gives an attribute by its local name, "" when there is none.
+// Attr returns the value of the attribute with this local name, or "" if there is none.
 func Attr(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {

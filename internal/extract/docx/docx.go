@@ -1,10 +1,10 @@
-// Package docx reads Word documents (WordprocessingML, ECMA-376) into a document tree.
+// Package docx reads Word documents (WordprocessingML, ECMA-376 part 1, chapter 17) into a document tree.
 //
-// It keeps what a reader of the finished text would read: paragraphs with headings by their style, lists with their
-// bullets and numbers, tables, notes below the paragraph that refers to them, text boxes below the one they hang
-// on, alternative texts of pictures, formulas as lines. Deleted, moved-away and hidden text, comments, running heads
-// and tables of contents go. Layout, pictures and fields' instructions are not looked at. Its caller is extract. Safe
-// for concurrent use.
+// It keeps what a reader of the final text would see: paragraphs, headings by their style, lists with their bullets and
+// numbers, tables, notes after the paragraph that refers to them, text boxes after the paragraph they are anchored to,
+// alternative texts of pictures, and formulas as lines. It drops text that is deleted, moved elsewhere or hidden,
+// comments, headers, footers and tables of contents. Layout, pictures and the instructions of fields are ignored. All
+// functions are safe for concurrent use.
 package docx
 
 import (
@@ -18,12 +18,13 @@ import (
 	"quarry/internal/extract/outline"
 )
 
-// oldWord begins files of the old binary format, and those that Word has encrypted.
-const oldWord = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"
+// compoundFile is the signature of a compound file (MS-CFB), which contains a document in the binary format of Word
+// before 2007 or one that Word has encrypted.
+const compoundFile = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"
 
-// Read parses a file. Its errors wrap outline.ErrUnparsable.
+// Read parses a Word document. Its errors wrap outline.ErrUnparsable.
 func Read(data []byte) (*outline.Document, error) {
-	if bytes.HasPrefix(data, []byte(oldWord)) {
+	if bytes.HasPrefix(data, []byte(compoundFile)) {
 		return nil, fmt.Errorf("%w: it is encrypted with a password or in the format of Word before 2007", outline.ErrUnparsable)
 	}
 	a, err := archive.Open(data)
@@ -60,7 +61,7 @@ func Read(data []byte) (*outline.Document, error) {
 	return doc, nil
 }
 
-// Is reports whether data is a Word document, whatever it is called.
+// Is reports whether data is a Word document, judging by its content.
 func Is(data []byte) bool {
 	a, err := archive.Open(data)
 	if err != nil {
@@ -70,7 +71,8 @@ func Is(data []byte) bool {
 	return err == nil
 }
 
-// mainPart gives the name of the part that holds the text: the package's own word, else the usual name.
+// mainPart returns the name of the part that holds the text: the target of the package's relationship, or else the usual
+// name.
 func mainPart(a *archive.Archive) (string, error) {
 	const usual = "word/document.xml"
 	name := usual
@@ -98,16 +100,16 @@ func mainPart(a *archive.Archive) (string, error) {
 	return name, nil
 }
 
-// relative gives the part that stands beside main.
+// relative returns the name of the part in the same folder as main.
 func relative(main, name string) string { return path.Join(path.Dir(main), name) }
 
-// readBody reads the main part.
+// readBody reads the main part into r.out.
 func (r *reader) readBody(a *archive.Archive, name string) error {
 	data, err := a.Read(name)
 	if err != nil {
 		return err
 	}
-	if bytes.Contains(data, []byte("lastRenderedPageBreak")) { // where Word last saw pages end; else pages are unknown
+	if bytes.Contains(data, []byte("lastRenderedPageBreak")) { // Word's page breaks when the file was saved; without them pages are unknown
 		r.page = 1
 		r.out.Page(1)
 	}
@@ -127,7 +129,7 @@ func (r *reader) readBody(a *archive.Archive, name string) error {
 	return err
 }
 
-// readNotes reads the part of foot- or endnotes: their texts by kind and id.
+// readNotes reads the part of footnotes or endnotes into r.notes.
 func (r *reader) readNotes(a *archive.Archive, name, kind string) error {
 	data, err := a.Read(name)
 	if err != nil || data == nil {
@@ -141,7 +143,7 @@ func (r *reader) readNotes(a *archive.Archive, name, kind string) error {
 		if e.Name.Local != kind {
 			return nil
 		}
-		if t := archive.Attr(e, "type"); t != "" && t != "normal" { // the rule above the notes
+		if t := archive.Attr(e, "type"); t != "" && t != "normal" { // the separator line above the notes
 			return notes.x.Skip()
 		}
 		var lines []string

@@ -203,7 +203,7 @@ func TestReadRefusals(t *testing.T) {
 		{"broken XML", word(t, "<w:p><w:r></w:p>"), ""},
 		{"deep", word(t, deep), "deep"},
 		{"entities", file(t, map[string]string{"word/document.xml": entities}), "entity"},
-		{"a bomb", word(t, "<w:p><w:r><w:t>"+strings.Repeat(" ", 40<<20)+"</w:t></w:r></w:p>"), "packed more than"},
+		{"a bomb", word(t, "<w:p><w:r><w:t>"+strings.Repeat(" ", 40<<20)+"</w:t></w:r></w:p>"), "compressed more than"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

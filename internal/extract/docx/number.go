@@ -8,31 +8,32 @@ import (
 	"quarry/internal/extract/archive"
 )
 
-// maxLevels is how deep Word numbers lists.
+// maxLevels is the number of levels that a list in Word has.
 const maxLevels = 9
 
-// level says how one level of a list is numbered.
+// level is the numbering of one level of a list.
 type level struct {
 	format string // numFmt: decimal, bullet, lowerLetter, …
-	text   string // lvlText: "%1.%2)"
+	text   string // lvlText, such as "%1.%2)"
 	start  int
 }
 
+// list is a numbering instance (ECMA-376 part 1, section 17.9): an abstract list with overrides.
 type list struct {
 	abstract string
-	levels   map[int]level // what this list says otherwise than its abstract one
+	levels   map[int]level // overrides of the abstract list's levels
 }
 
-// numbering is the lists of a document.
+// numbering holds the lists of a document.
 type numbering struct {
 	lists    map[string]list          // by numId
 	abstract map[string]map[int]level // by abstractNumId
 }
 
-// counter is the numbers of one list so far.
+// counter holds the current numbers of one list.
 type counter struct {
 	at   [maxLevels]int
-	seen [maxLevels]bool
+	seen [maxLevels]bool // whether the level has had an item since the last item of a higher level
 }
 
 func readNumbering(a *archive.Archive, name string) (*numbering, error) {
@@ -57,7 +58,7 @@ func readNumbering(a *archive.Archive, name string) (*numbering, error) {
 	})
 }
 
-// readLevels reads the levels inside the element that was started last, and the abstract list that it names.
+// readLevels reads the levels inside the element that was started last, and the id of the abstract list that it refers to.
 func readLevels(x *archive.XML) (map[int]level, string, error) {
 	levels := map[int]level{}
 	abstract := ""
@@ -92,6 +93,7 @@ func readLevels(x *archive.XML) (map[int]level, string, error) {
 	return levels, abstract, err
 }
 
+// level returns the numbering of one level of a list, from 0; ok is false if the list or the level is not declared.
 func (n *numbering) level(numID string, at int) (level, bool) {
 	l, ok := n.lists[numID]
 	if !ok {
@@ -107,14 +109,14 @@ func (n *numbering) level(numID string, at int) (level, bool) {
 	return out, ok || out.start > 0
 }
 
-// mark counts one item and gives its bullet or number, "" when nothing is drawn.
+// mark counts an item of a list and returns its bullet or number, or "" if it has none.
 func (r *reader) mark(numID string, at int) string {
 	at = min(at, maxLevels-1)
 	l, ok := r.numbering.level(numID, at)
 	if !ok {
 		return "-"
 	}
-	// Lists made from one abstract list count on together, unless they say where to start.
+	// Instances of the same abstract list share one count, unless they have overrides.
 	id := r.numbering.lists[numID].abstract
 	if len(r.numbering.lists[numID].levels) > 0 {
 		id += "/" + numID
@@ -141,7 +143,7 @@ func (r *reader) mark(numID string, at int) string {
 	return r.numberText(c, numID, l.text)
 }
 
-// numberText fills in a pattern like "%1.%2)".
+// numberText returns the pattern of a level with the current numbers filled in: %1 is that of the first level.
 func (r *reader) numberText(c *counter, numID, pattern string) string {
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {
@@ -161,7 +163,7 @@ func (r *reader) numberText(c *counter, numID, pattern string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// spell writes a number in one of Word's formats; those of few documents are written in digits.
+// spell returns n in one of Word's formats (ST_NumberFormat). Rare formats are written in digits.
 func spell(n int, format string) string {
 	switch format {
 	case "lowerLetter":
@@ -182,7 +184,7 @@ func spell(n int, format string) string {
 	return strconv.Itoa(n)
 }
 
-// letters counts A to Z, then AA, BB, as Word does.
+// letters returns n as Word counts in letters: A to Z, then AA, BB, …
 func letters(n int) string {
 	if n < 1 || n > 26*20 {
 		return strconv.Itoa(n)

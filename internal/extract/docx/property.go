@@ -9,17 +9,17 @@ import (
 	"quarry/internal/extract/archive"
 )
 
-// named maps the elements of docProps/core.xml to the keys of metadata; the keys are those of other formats.
-var named = map[string]string{
+// coreProperties maps the elements of docProps/core.xml to keys of metadata, which are the same for every format.
+var coreProperties = map[string]string{
 	"title": "title", "creator": "Author", "subject": "subject", "description": "description", "keywords": "keywords",
 	"category": "category", "language": "Content-Language", "lastModifiedBy": "Last-Author",
 	"created": "date", "modified": "modified",
 }
 
-// counted maps those of docProps/app.xml.
-var counted = map[string]string{"Pages": "Page-Count", "Words": "Word-Count"}
+// appProperties maps those of docProps/app.xml, which are counts.
+var appProperties = map[string]string{"Pages": "Page-Count", "Words": "Word-Count"}
 
-// properties gives what the file says of itself.
+// properties returns the metadata of the file.
 func properties(a *archive.Archive) (map[string]any, error) {
 	m := map[string]any{}
 	for _, part := range []string{"docProps/core.xml", "docProps/app.xml"} {
@@ -32,7 +32,7 @@ func properties(a *archive.Archive) (map[string]any, error) {
 		}
 		x := archive.NewXML(data)
 		err = x.Each(func(e xml.StartElement) error {
-			text, number := named[e.Name.Local], counted[e.Name.Local]
+			text, number := coreProperties[e.Name.Local], appProperties[e.Name.Local]
 			if text == "" && number == "" {
 				return nil
 			}

@@ -8,7 +8,7 @@ import (
 	"quarry/internal/extract/outline"
 )
 
-// reader goes through one part in reading order. The archive bounds its depth.
+// reader reads one part in document order. archive.XML bounds the depth of its recursion.
 type reader struct {
 	x         *archive.XML
 	out       *outline.Builder
@@ -16,11 +16,11 @@ type reader struct {
 	numbering *numbering
 	counters  map[string]*counter
 	notes     map[string]string // by kind and id
-	page      int               // 0 when unknown
-	titled    bool              // a paragraph in the style Title came: headings stand below it
-	caption   string            // a caption that may be that of the next table
+	page      int               // the current one, 0 if unknown
+	titled    bool              // there was a paragraph of style Title, below which headings are nested
+	caption   string            // the last paragraph if it is a caption, perhaps of a table that follows
 	captionAt int               // its page
-	joined    *paragraph        // its mark was deleted: the next paragraph goes on with it
+	joined    *paragraph        // a paragraph whose mark was deleted, so that the next one continues it
 }
 
 // block is a paragraph or a table.
@@ -29,18 +29,18 @@ type block struct {
 	table *table
 }
 
-// paragraph is one with what hangs on it.
+// paragraph is a paragraph and what is anchored to it.
 type paragraph struct {
 	role
 	text   strings.Builder
-	page   int            // where it begins
-	breaks []outline.Mark // pages that begin inside
-	merge  bool           // its own end was deleted
+	page   int            // on which it begins
+	breaks []outline.Mark // pages that begin inside it
+	merge  bool           // its paragraph mark was deleted
 	after  []block        // text boxes
 	notes  []string
 }
 
-// plain gives the lines of a block without structure.
+// plain returns the text of a block as lines without structure.
 func (b block) plain() []string {
 	var lines []string
 	if p := b.par; p != nil {
@@ -62,7 +62,7 @@ func (b block) plain() []string {
 	return lines
 }
 
-// blocks reads the paragraphs and tables inside the element that was started last.
+// blocks calls put with the paragraphs and tables inside the element that was started last.
 func (r *reader) blocks(put func(block)) error {
 	defer r.finish(put)
 	return r.x.Each(func(e xml.StartElement) error {
@@ -84,11 +84,11 @@ func (r *reader) blocks(put func(block)) error {
 		case "moveFrom", "sdtPr", "sectPr", "Fallback", "del", "docPartObj":
 			return r.x.Skip()
 		}
-		return nil // sdtContent, ins, moveTo, customXml, Choice: what is inside is read
+		return nil // sdtContent, ins, moveTo, customXml, Choice: their content is read
 	})
 }
 
-// finish gives the last paragraph of several when its end was deleted, but no other follows.
+// finish calls put with a paragraph that waits for its continuation when none follows.
 func (r *reader) finish(put func(block)) {
 	if r.joined != nil {
 		put(block{par: r.joined})
@@ -96,7 +96,7 @@ func (r *reader) finish(put func(block)) {
 	}
 }
 
-// paragraph reads the paragraph that was started last; nil when it goes on in the next one.
+// paragraph reads the paragraph that was started last. It returns nil if the next one continues it.
 func (r *reader) paragraph() (*paragraph, error) {
 	p := r.joined
 	r.joined = nil
@@ -114,11 +114,12 @@ func (r *reader) paragraph() (*paragraph, error) {
 	return p, nil
 }
 
-// runs reads what stands in a paragraph or inside an element of it.
+// runs reads the content of a paragraph, or of an element in it.
 func (r *reader) runs(p *paragraph) error {
 	return r.x.Each(func(e xml.StartElement) error { return r.inline(p, e) })
 }
 
+// inline reads an element inside a paragraph. The elements inside unknown ones are read.
 func (r *reader) inline(p *paragraph, e xml.StartElement) error {
 	switch e.Name.Local {
 	case "pPr":
@@ -147,7 +148,7 @@ func (r *reader) inline(p *paragraph, e xml.StartElement) error {
 		if alt := strings.TrimSpace(archive.Attr(e, "descr")); alt != "" {
 			p.text.WriteString(" " + alt + " ")
 		}
-	case "den":
+	case "den": // the denominator, superscript and subscript of formulas (OMML)
 		p.text.WriteByte('/')
 	case "sup":
 		p.text.WriteByte('^')
@@ -159,7 +160,7 @@ func (r *reader) inline(p *paragraph, e xml.StartElement) error {
 	return nil
 }
 
-// nextPage notes that the rest of a paragraph stands on the next page.
+// nextPage records that the rest of a paragraph is on the next page.
 func (r *reader) nextPage(p *paragraph) {
 	if r.page == 0 {
 		return
@@ -172,7 +173,7 @@ func (r *reader) nextPage(p *paragraph) {
 	p.breaks = append(p.breaks, outline.Mark{At: p.text.Len(), Page: r.page})
 }
 
-// run reads a run, unless it is hidden.
+// run reads a run of text, unless it is hidden.
 func (r *reader) run(p *paragraph) error {
 	hidden := p.hidden
 	return r.x.Each(func(e xml.StartElement) error {
@@ -191,7 +192,7 @@ func (r *reader) run(p *paragraph) error {
 	})
 }
 
-// properties reads what a paragraph says of itself, over what its style says.
+// properties reads the properties of a paragraph, which override those of its style.
 func (r *reader) properties(p *paragraph) error {
 	level := -1
 	err := r.x.Each(func(e xml.StartElement) error {
@@ -207,18 +208,18 @@ func (r *reader) properties(p *paragraph) error {
 			p.numLvl = number(value, 0)
 		case "del":
 			p.merge = true
-		case "pPrChange", "sectPr", "rPrChange": // what it was before
+		case "pPrChange", "sectPr", "rPrChange": // the properties before a tracked change
 			return r.x.Skip()
 		}
 		return nil
 	})
 	if level >= 0 && !p.title {
-		p.level = (level + 1) % 10
+		p.level = (level + 1) % 10 // outline level 9 is body text
 	}
 	return err
 }
 
-// put adds a block to the tree.
+// put adds a block to the document tree.
 func (r *reader) put(b block) {
 	if b.table != nil {
 		r.putTable(b.table)
@@ -226,7 +227,7 @@ func (r *reader) put(b block) {
 	}
 	p := b.par
 	text := strings.TrimSpace(p.text.String())
-	shift := strings.Index(p.text.String(), text)
+	shift := strings.Index(p.text.String(), text) // of offsets, since the text is trimmed
 	breaks := p.breaks
 	for i := range breaks {
 		breaks[i].At = min(max(0, breaks[i].At-shift), len(text))
@@ -273,7 +274,7 @@ func (r *reader) put(b block) {
 	}
 }
 
-// numbered gives a heading or an item with its number in front.
+// numbered returns the text of a heading or list item with its number in front.
 func (r *reader) numbered(p *paragraph, text string) string {
 	if p.numID == "" || p.numID == "0" {
 		return text
@@ -285,7 +286,7 @@ func (r *reader) numbered(p *paragraph, text string) string {
 	return mark + " " + text
 }
 
-// flushCaption writes a caption that no table followed.
+// flushCaption adds the waiting caption as a paragraph, since no table follows it.
 func (r *reader) flushCaption() {
 	if r.caption != "" {
 		r.out.Paragraph(r.caption)

@@ -8,15 +8,15 @@ import (
 	"quarry/internal/extract/archive"
 )
 
-// role is what a paragraph is by its style.
+// role is the role of a paragraph in the text.
 type role struct {
-	level   int // of a heading, 1 to 9; 0 for text
+	level   int // of a heading, 1 to 9; 0 for body text
 	title   bool
 	caption bool
 	toc     bool   // a line of a table of contents
-	numID   string // list, "" when none
+	numID   string // of its list, "" or "0" if it is in none
 	numLvl  int
-	hidden  bool // drawn nowhere
+	hidden  bool
 }
 
 // style is one paragraph style as the file declares it.
@@ -24,13 +24,13 @@ type style struct {
 	role
 	name    string
 	basedOn string
-	outline int // 0 to 9, -1 when the style does not say
+	outline int // level 0 to 9, -1 if not declared
 }
 
-// sheet is the styles of a document by id.
+// sheet holds the styles of a document.
 type sheet struct {
-	styles   map[string]*style
-	standard string
+	styles   map[string]*style // by id
+	standard string            // id of the default paragraph style
 }
 
 func readStyles(a *archive.Archive, name string) (*sheet, error) {
@@ -75,11 +75,12 @@ func readStyles(a *archive.Archive, name string) (*sheet, error) {
 	})
 }
 
-// maxBased bounds the chain of styles that are based on others.
+// maxBased bounds the chain of styles based on each other, which may be a cycle in a damaged file.
 const maxBased = 20
 
-// role gives what a style makes of a paragraph: the nearest word along the chain of styles it is based on. Word's own
-// styles keep their English names in every language; their ids are translated.
+// role returns the role of paragraphs in a style: each property is that of the nearest style along the chain of basedOn
+// that declares it. Built-in styles are recognised by name, which is English in every language of Word; their ids are
+// translated.
 func (s *sheet) role(id string) role {
 	if id == "" {
 		id = s.standard
@@ -111,11 +112,12 @@ func (s *sheet) role(id string) role {
 		id = st.basedOn
 	}
 	if outline >= 0 && !r.title {
-		r.level = (outline + 1) % 10
+		r.level = (outline + 1) % 10 // outline level 9 is body text
 	}
 	return r
 }
 
+// name sets what the name of a built-in style implies.
 func (r *role) name(name string) {
 	rest, heading := strings.CutPrefix(name, "heading")
 	if n, err := strconv.Atoi(strings.TrimSpace(rest)); heading && err == nil && n >= 1 && n <= 9 {
@@ -128,7 +130,7 @@ func (r *role) name(name string) {
 	}
 }
 
-// number reads an attribute, other when it is none.
+// number parses a numeric attribute; it returns other if s is not a number in range.
 func number(s string, other int) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 || n > 1<<20 {
@@ -137,7 +139,7 @@ func number(s string, other int) int {
 	return n
 }
 
-// truth reads an on-off attribute; an absent one is what the element means by being there.
+// truth parses an on-off attribute (ST_OnOff); absent is its value if there is none.
 func truth(s string, absent bool) bool {
 	switch s {
 	case "":

@@ -8,29 +8,29 @@ import (
 	"quarry/internal/extract/outline"
 )
 
-// Spans are bounded, or a file of a few bytes could ask for a grid of millions of cells.
+// Limits of a table: without them spans in a file of a few bytes could create millions of cells.
 const (
 	maxColumns = 500
 	maxCells   = 200_000
 )
 
-// table is one as it was read, before it is known whether it holds data or lays out text.
+// table is a table as it was read, before it is known whether it holds data or only lays out text.
 type table struct {
 	rows     []row
-	firstRow bool // the table's look has a row of headers
+	firstRow bool // the table style formats the first row as headers
 	page     int
 }
 
 type row struct {
-	cells  []cell
-	header bool
-	gone   bool // deleted in a tracked change
+	cells   []cell
+	header  bool
+	deleted bool // in a tracked change
 }
 
 type cell struct {
 	blocks []block
-	span   int
-	below  bool // it goes on with the cell above
+	span   int  // in columns
+	merged bool // with the cell above
 }
 
 // table reads the table that was started last.
@@ -42,7 +42,7 @@ func (r *reader) table() (*table, error) {
 			t.firstRow = truth(archive.Attr(e, "firstRow"), lookBit(archive.Attr(e, "val")))
 		case "tr":
 			one, err := r.row()
-			if !one.gone {
+			if !one.deleted {
 				t.rows = append(t.rows, one)
 			}
 			return err
@@ -52,7 +52,7 @@ func (r *reader) table() (*table, error) {
 	return t, err
 }
 
-// lookBit gives the bit of older files' tblLook that stands for a first row of headers.
+// lookBit reports whether the first-row bit, 0x0020, is set in the hexadecimal tblLook of older files.
 func lookBit(hex string) bool {
 	return len(hex) == 4 && strings.ContainsRune("2367aAbBeEfF", rune(hex[2]))
 }
@@ -64,7 +64,7 @@ func (r *reader) row() (row, error) {
 		case "tblHeader":
 			out.header = truth(archive.Attr(e, "val"), true)
 		case "del":
-			out.gone = true
+			out.deleted = true
 		case "tc":
 			c, err := r.cell()
 			out.cells = append(out.cells, c)
@@ -84,7 +84,7 @@ func (r *reader) cell() (out cell, err error) {
 		case "gridSpan":
 			out.span = min(max(1, number(archive.Attr(e, "val"), 1)), maxColumns)
 		case "vMerge":
-			out.below = archive.Attr(e, "val") != "restart"
+			out.merged = archive.Attr(e, "val") != "restart"
 		case "tcPrChange":
 			return r.x.Skip()
 		case "p":
@@ -105,7 +105,7 @@ func (r *reader) cell() (out cell, err error) {
 	return out, err
 }
 
-// putTable adds a table of data as such, and the text of one that lays out the page.
+// putTable adds a table of data as a table, and the content of a layout table as text.
 func (r *reader) putTable(t *table) {
 	if r.page > 0 {
 		r.out.Page(t.page)
@@ -130,8 +130,8 @@ func (r *reader) putTable(t *table) {
 	}
 }
 
-// grid makes the cells of a table of data. A table with headings or tables inside, or with fewer than two rows or
-// columns, lays out text.
+// grid returns a table of data; ok is false for a layout table, which is one with headings or tables inside, or with
+// fewer than two rows or columns. A merged cell is repeated in every place that it covers.
 func (t *table) grid() (outline.Table, bool) {
 	var out outline.Table
 	cells, columns := 0, 0
@@ -146,7 +146,7 @@ func (t *table) grid() (outline.Table, bool) {
 				return out, false
 			}
 			for range c.span {
-				if c.below && len(line) < len(above) {
+				if c.merged && len(line) < len(above) {
 					text = above[len(line)]
 				}
 				line = append(line, text)
@@ -169,7 +169,7 @@ func (t *table) grid() (outline.Table, bool) {
 	return out, columns > 1 && len(out.Headers)+len(out.Rows) > 1
 }
 
-// text gives the words of a cell on one line; false when it holds more than words.
+// text returns the text of a cell on one line; ok is false if the cell contains headings or tables.
 func (c *cell) text() (string, bool) {
 	var words []string
 	for _, b := range c.blocks {

@@ -1,10 +1,8 @@
 // Package html reads HTML into a document tree.
 //
-// It keeps what a reader would read: headings, paragraphs, lists, tables,
-// preformatted text, alternative texts of images. Scripts, styles, navigation,
-// templates, form controls and hidden elements go. It fetches nothing and runs
-// nothing. Callers are extract and, for HTML inside Markdown,
-// extract/markdown. Safe for concurrent use.
+// It keeps what a reader would see: headings, paragraphs, lists, tables, preformatted text and alternative texts of
+// images. It drops scripts, styles, navigation, templates, form controls and hidden elements. It fetches and runs
+// nothing. All functions are safe for concurrent use.
 package html
 
 import (
@@ -18,12 +16,12 @@ import (
 	"quarry/internal/extract/outline"
 )
 
-// Read parses a page given in UTF-8.
+// Read parses a page in UTF-8.
 func Read(page string) (*outline.Document, error) {
 	var b outline.Builder
 	root, err := parse(page)
 	if err != nil {
-		// The words of a page that the parser refuses can still be had.
+		// The text of a page that the parser refuses can still be extracted.
 		if err := flat(&b, page); err != nil {
 			return nil, err
 		}
@@ -40,7 +38,7 @@ func Read(page string) (*outline.Document, error) {
 	return doc, nil
 }
 
-// Append parses a fragment given in UTF-8 and adds its content to b.
+// Append parses a fragment in UTF-8 and adds its content to b.
 func Append(b *outline.Builder, fragment string) error {
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 	nodes, err := html.ParseFragment(strings.NewReader(fragment), body)
@@ -55,19 +53,19 @@ func Append(b *outline.Builder, fragment string) error {
 	return nil
 }
 
-// parse builds the syntax tree. It refuses pages nested deeper than 512
-// elements and those that would cost time.
+// parse returns the syntax tree of a page. It refuses pages that are nested deeper than 512 elements (a limit of package
+// html) and those that would take too long.
 func parse(page string) (*html.Node, error) {
 	if len(page) > maxPlainSize {
 		var ok bool
-		if page, ok = separated(page); !ok {
+		if page, ok = separateTexts(page); !ok {
 			return nil, outline.ErrUnparsable
 		}
 	}
 	return html.Parse(strings.NewReader(page))
 }
 
-// flat adds the text of a page as one paragraph per text token.
+// flat adds the text of a page without structure, each text token as a paragraph.
 func flat(b *outline.Builder, page string) error {
 	z := html.NewTokenizer(strings.NewReader(page))
 	skip := atom.Atom(0)
@@ -96,7 +94,7 @@ func flat(b *outline.Builder, page string) error {
 	}
 }
 
-// metadata gathers title, language and the named values of the head.
+// metadata returns the title, the language and the values of meta elements.
 func metadata(root *html.Node) map[string]any {
 	m := map[string]any{}
 	put := func(key, value string) {

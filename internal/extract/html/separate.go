@@ -8,19 +8,18 @@ import (
 )
 
 const (
-	// maxPlainSize is the size up to which a page goes to the parser as it is.
+	// maxPlainSize is the size, in bytes, up to which a page is parsed as it is.
 	maxPlainSize = 256 << 10
-	// maxStray is how many texts of a page may stand in a table outside its
-	// cells. The parser moves them in front of the table and joins them there.
+	// maxStray is the maximum number of texts in tables but outside of cells. The parser moves these in front of the
+	// table ("foster parenting") and joins them there.
 	maxStray = 5_000
 )
 
-// separated puts an empty comment behind each text of a page. The parser joins
-// texts between which it ignores tags by copying all of them each time, which
-// takes minutes for ten megabytes made of such tags; a comment keeps them
-// apart and is not read. It answers false for a page with too much text in
-// tables outside cells, where comments do not help.
-func separated(page string) (string, bool) {
+// separateTexts inserts an empty comment after each text of a page. Where the parser ignores the tags between texts, it
+// joins the texts, copying all of them each time; for ten megabytes of such tags that takes minutes. The comments keep
+// the texts apart and are dropped later. ok is false for a page with too much text in tables outside of cells, for which
+// comments do not help.
+func separateTexts(page string) (out string, ok bool) {
 	var b strings.Builder
 	b.Grow(len(page) + len(page)/8)
 	z := html.NewTokenizer(strings.NewReader(page))
@@ -57,7 +56,7 @@ func separated(page string) (string, bool) {
 	}
 }
 
-// rawText are the elements in which a comment would be text.
+// rawText are the elements in which a comment would be part of the text.
 var rawText = map[atom.Atom]bool{
 	atom.Script: true, atom.Style: true, atom.Title: true, atom.Textarea: true, atom.Xmp: true, atom.Iframe: true,
 	atom.Noembed: true, atom.Noframes: true, atom.Noscript: true, atom.Plaintext: true,

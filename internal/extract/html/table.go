@@ -10,15 +10,13 @@ import (
 	"quarry/internal/extract/outline"
 )
 
-// Spans are bounded, or a page of a few bytes could ask for a grid of millions
-// of cells.
+// Limits of a table: without them spans in a page of a few bytes could create millions of cells.
 const (
 	maxColumns = 500
 	maxCells   = 200_000
 )
 
-// table adds a table of data as such; one that lays out the page is read as
-// the blocks in it.
+// table adds a table of data as a table, and the content of a layout table as blocks.
 func (w *walker) table(n *html.Node) {
 	w.flush()
 	t, ok := grid(n)
@@ -32,8 +30,8 @@ func (w *walker) table(n *html.Node) {
 	w.out.Table(t)
 }
 
-// grid reads a table. It refuses tables that hold tables or headings, are
-// marked as layout, or have fewer than two rows or columns.
+// grid returns a table of data; ok is false for a layout table, which is one that contains tables or headings, has the
+// ARIA role of layout, or has fewer than two rows or columns.
 func grid(n *html.Node) (outline.Table, bool) {
 	var t outline.Table
 	if r := attr(n, "role"); r == "presentation" || r == "none" {
@@ -68,20 +66,21 @@ func grid(n *html.Node) (outline.Table, bool) {
 	return t, !g.full && g.columns > 1 && len(t.Headers)+len(t.Rows) > 1
 }
 
-// gridReader places the cells of one table.
+// gridReader lays out the cells of one table.
 type gridReader struct {
-	down    []span // by column: cells that reach into the rows to come
-	columns int
+	down    []span // by column: cells that extend into the following rows
+	columns int    // of the widest row
 	cells   int
-	full    bool
+	full    bool // a limit was reached
 }
 
+// span is a cell with rowspan.
 type span struct {
 	text string
-	rows int
+	rows int // how many following rows it extends into
 }
 
-// row returns the cells of one row and whether all of its own are headers.
+// row returns the cells of a row, and whether all of the cells that begin in it are headers.
 func (g *gridReader) row(tr *html.Node) (row []string, headed bool) {
 	headed = true
 	for c := tr.FirstChild; c != nil; c = c.NextSibling {
@@ -89,7 +88,7 @@ func (g *gridReader) row(tr *html.Node) (row []string, headed bool) {
 			continue
 		}
 		headed = headed && c.DataAtom == atom.Th
-		row = g.reach(row)
+		row = g.extend(row)
 		text := cellText(c)
 		rows := count(attr(c, "rowspan"))
 		for range count(attr(c, "colspan")) {
@@ -110,13 +109,13 @@ func (g *gridReader) row(tr *html.Node) (row []string, headed bool) {
 	if len(row) == 0 {
 		return nil, false
 	}
-	row = g.reach(row)
+	row = g.extend(row)
 	g.columns = max(g.columns, len(row))
 	return row, headed
 }
 
-// reach adds the cells from above that stand at the end of row.
-func (g *gridReader) reach(row []string) []string {
+// extend appends the cells that extend from above into the next columns of row.
+func (g *gridReader) extend(row []string) []string {
 	for len(row) < len(g.down) && g.down[len(row)].rows > 0 {
 		s := &g.down[len(row)]
 		s.rows--
@@ -126,6 +125,7 @@ func (g *gridReader) reach(row []string) []string {
 	return row
 }
 
+// count parses a span, which is 1 if it is missing or invalid.
 func count(s string) int {
 	n, err := strconv.Atoi(strings.TrimSpace(s))
 	if err != nil || n < 1 {

@@ -11,14 +11,14 @@ import (
 	"quarry/internal/extract/outline"
 )
 
-// walker goes through a page in reading order. The parser bounds its depth.
+// walker visits a page in document order. The parser bounds its depth.
 type walker struct {
 	out    *outline.Builder
-	text   strings.Builder // of the block that is open
-	last   byte            // of text
+	text   strings.Builder // of the open block
+	last   byte            // the last character of text, if it is white space
 	mark   string          // bullet or number that the next block begins with
-	lists  int             // lists that are open
-	inside int             // list items and cells: headings are plain text there
+	lists  int             // number of open lists
+	inside int             // number of open list items and cells, in which headings are plain text
 }
 
 func (w *walker) children(n *html.Node) {
@@ -121,7 +121,7 @@ func (w *walker) list(n *html.Node) {
 	}
 }
 
-// words adds text of a flow, its white space collapsed.
+// words adds text with its white space collapsed.
 func (w *walker) words(s string) {
 	for _, r := range s {
 		if unicode.IsSpace(r) {
@@ -162,7 +162,7 @@ func (w *walker) block(text string) {
 	}
 }
 
-// dropped reports whether n is not for readers.
+// dropped reports whether n is not shown to readers.
 func dropped(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Head, atom.Script, atom.Style, atom.Template, atom.Nav, atom.Noscript, atom.Iframe, atom.Object,

@@ -9,11 +9,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxFrontMatter bounds what is handed to the YAML parser.
+// maxFrontMatter is the size in bytes of the largest front matter that is parsed.
 const maxFrontMatter = 64 << 10
 
-// frontMatter splits a leading YAML mapping between two lines of three hyphens
-// off source. What is not such a mapping stays part of the text.
+// frontMatter splits source into its front matter, a YAML mapping between two lines of three hyphens at the start, and
+// the rest. Anything else at the start is part of the rest.
 func frontMatter(source string) (map[string]any, string) {
 	none := map[string]any{}
 	first, rest, ok := strings.Cut(source, "\n")
@@ -50,7 +50,7 @@ func frontMatter(source string) (map[string]any, string) {
 	return none, source
 }
 
-// plainValue turns a YAML value into one that JSON can hold.
+// plainValue converts a YAML value to one that JSON can represent.
 func plainValue(v any) any {
 	switch v := v.(type) {
 	case time.Time:

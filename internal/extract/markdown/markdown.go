@@ -1,9 +1,8 @@
-// Package markdown reads Markdown (CommonMark with the tables, strikethrough
-// and task lists of GitHub) into a document tree, with YAML front matter as
-// metadata.
+// Package markdown reads Markdown (GitHub Flavored Markdown, a superset of CommonMark) into a document tree, with YAML
+// front matter as metadata.
 //
-// It renders nothing: emphasis and link targets go, words stay. HTML inside is
-// read by extract/html. Its caller is extract. Safe for concurrent use.
+// It keeps the text and drops emphasis and link targets. Embedded HTML is read by package extract/html. All functions are
+// safe for concurrent use.
 package markdown
 
 import (
@@ -16,7 +15,7 @@ import (
 	"quarry/internal/extract/outline"
 )
 
-// Read parses a document given in UTF-8.
+// Read parses a document in UTF-8.
 func Read(source string) (*outline.Document, error) {
 	meta, body := frontMatter(source)
 	var b outline.Builder
@@ -40,18 +39,17 @@ func Read(source string) (*outline.Document, error) {
 	return doc, nil
 }
 
-// parser is safe for concurrent use once built.
+// parser is safe for concurrent use.
 var parser = goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser()
 
-// The parser's time grows with the square of the emphasis marks and brackets of
-// one paragraph and of the containers that a line opens. Text beyond these
-// limits is not written by people; it is read line by line instead.
+// The parser's time is quadratic in the number of emphasis marks and brackets of a paragraph, and in that of the
+// containers that a line opens. Text beyond these limits is not written by people, and is read without the parser.
 const (
 	maxMarks = 8_000
 	maxDepth = 100
 )
 
-// hazardous reports whether source goes beyond the limits.
+// hazardous reports whether source exceeds the limits.
 func hazardous(source string) bool {
 	marks := 0
 	for line := range strings.Lines(source) {
@@ -75,7 +73,7 @@ func hazardous(source string) bool {
 	return false
 }
 
-// plain reads headings and paragraphs without a parser.
+// plain reads headings and paragraphs line by line, without the parser.
 func plain(b *outline.Builder, source string) {
 	var lines []string
 	end := func() {

@@ -14,12 +14,12 @@ import (
 	"quarry/internal/extract/outline"
 )
 
-// walker goes through the syntax tree in reading order.
+// walker visits the syntax tree in document order.
 type walker struct {
 	out   *outline.Builder
 	src   []byte
 	mark  string // bullet or number that the next block begins with
-	lists int    // lists that are open
+	lists int    // number of open lists
 }
 
 // blocks adds the block elements below n.
@@ -117,7 +117,7 @@ func (w *walker) table(n *east.Table) {
 	w.out.Table(t)
 }
 
-// raw returns the lines of a block as they stand.
+// raw returns the lines of a block unchanged.
 func (w *walker) raw(n ast.Node) string {
 	var b strings.Builder
 	for i := range n.Lines().Len() {
@@ -127,7 +127,7 @@ func (w *walker) raw(n ast.Node) string {
 	return b.String()
 }
 
-// inline returns the words of a block without markup.
+// inline returns the text of a block without markup.
 func (w *walker) inline(n ast.Node) string {
 	var b strings.Builder
 	w.inlines(&b, n)

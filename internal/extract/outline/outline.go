@@ -1,8 +1,5 @@
-// Package outline holds the document tree that every parser under extract
-// builds: sections nested by their headings, with paragraphs and tables.
-//
-// It parses nothing. Callers outside extract use the names that extract gives
-// these types.
+// Package outline defines the document tree that every parser under extract builds: sections nested by their headings,
+// with paragraphs and tables. Packages outside of extract use the aliases that package extract declares.
 package outline
 
 import (
@@ -10,63 +7,60 @@ import (
 	"strings"
 )
 
-// ErrUnparsable means that the bytes are not a document of the format they
-// claim to have.
+// ErrUnparsable is returned for a file that is not a valid document of its format.
 var ErrUnparsable = errors.New("the file could not be parsed and may be a corrupt archive or a malformed document")
 
-// ErrProtected means a file that opens only with a password.
+// ErrProtected is returned for a file that needs a password.
 var ErrProtected = errors.New("the file is protected by a password; upload a copy without one")
 
-// ErrNoText means a file whose pages are pictures.
+// ErrNoText is returned for a file whose pages are pictures.
 var ErrNoText = errors.New("the file has no text layer: its pages are pictures, and text recognition (OCR) is not available")
 
-// Document is what a parser makes of a file.
+// Document is the content of a file.
 type Document struct {
-	// Title is the title that the file declares, else its first heading of the
-	// highest level; a heading stays a section title as well.
+	// Title is the title that the file declares, or else its first heading of the highest level, which remains the title
+	// of its section as well.
 	Title string
-	// Metadata is what the parser found: title, Content-Type,
-	// Content-Language, Author and what the format itself offers. Values are
-	// what JSON can hold.
+	// Metadata holds title, Content-Type, Content-Language, Author and other metadata of the format. JSON can represent
+	// the values.
 	Metadata map[string]any
-	// Sections are in reading order. Text before the first heading is a
-	// section of level 0 without title.
+	// Sections are in reading order. Text before the first heading is a section of level 0 without a title.
 	Sections []Section
 }
 
-// Section is a heading with what stands below it.
+// Section is a heading and the content below it.
 type Section struct {
 	Title string
-	// Level is that of the heading, 1 to 6, or 0 without one.
+	// Level is the level of the heading, 1 to 6, or 0 without one.
 	Level int
-	// Page is where the section begins, from 1; 0 for files without pages.
+	// Page is the page on which the section begins, from 1, or 0 for files without pages.
 	Page int
-	// Pages says where in Text pages begin, ascending.
+	// Pages are the places in Text where pages begin, in ascending order.
 	Pages []Mark
-	// Text holds the paragraphs, a blank line between two. List items are
-	// lines that begin with their bullet or number. Tables are not in it.
+	// Text holds the paragraphs, separated by blank lines. List items are lines that begin with their bullet or number.
+	// Tables are not part of it.
 	Text     string
 	Tables   []Table
 	Sections []Section
 }
 
-// Mark says that from byte At of a text on, the text stands on a page.
+// Mark is the beginning of a page in a text: from byte At on, the text is on this page.
 type Mark struct{ At, Page int }
 
-// Table is a grid of cells; a cell that spans others is repeated in them.
+// Table is a grid of cells. A cell that spans several places is repeated in each.
 type Table struct {
-	Page          int // where it begins, 0 for files without pages
+	Page          int // on which it begins, 0 for files without pages
 	Title         string
 	Headers, Rows [][]string
 }
 
-// Builder makes sections from headings, paragraphs and tables that come in
-// reading order. The zero value is ready. It is not for concurrent use.
+// Builder builds sections from headings, paragraphs and tables that are added in reading order. The zero Builder is ready
+// to use. It is not safe for concurrent use.
 type Builder struct {
 	root  node
 	stack []*node // open sections, outermost first
-	lines bool    // the last thing added is a line that others may follow
-	page  int     // of what comes next, 0 for files without pages
+	lines bool    // the last addition is a line that others may follow
+	page  int     // of the next addition, 0 for files without pages
 }
 
 type node struct {
@@ -75,7 +69,7 @@ type node struct {
 	children []*node
 }
 
-// Heading begins a section inside the nearest open one of a lower level.
+// Heading begins a section, nested in the nearest open section with a lower level number. Levels are clipped to 1 to 6.
 func (b *Builder) Heading(level int, title string) {
 	b.lines = false
 	level = min(max(level, 1), 6)
@@ -91,18 +85,16 @@ func (b *Builder) Heading(level int, title string) {
 	b.stack = append(b.stack, n)
 }
 
-// Page says that what comes next stands on page n.
+// Page sets the page of what is added next.
 func (b *Builder) Page(n int) { b.page = n }
 
-// Paragraph adds text to the open section, unless it is only white space.
-// Marks are for a text that pages break.
+// Paragraph adds text to the open section, unless it is only white space. breaks are the pages that begin inside it.
 func (b *Builder) Paragraph(text string, breaks ...Mark) {
 	b.lines = false
 	b.add(text, "\n\n", breaks)
 }
 
-// Line adds a list item: a line of its own in one paragraph with the lines
-// before it.
+// Line adds a list item. Consecutive lines form one paragraph.
 func (b *Builder) Line(text string, breaks ...Mark) {
 	sep := "\n\n"
 	if b.lines {
@@ -112,7 +104,7 @@ func (b *Builder) Line(text string, breaks ...Mark) {
 	b.lines = true
 }
 
-// Break ends a run of lines.
+// Break ends a paragraph of lines.
 func (b *Builder) Break() { b.lines = false }
 
 // Table adds a table to the open section.
@@ -170,7 +162,7 @@ func (b *Builder) add(text, sep string, breaks []Mark) {
 	n.text.WriteString(text)
 }
 
-// mark notes that the text from byte at on stands on a page, unless it does so already.
+// mark records that the text from byte at on is on this page, unless that follows from the last mark.
 func (n *node) mark(at, page int) {
 	marks := n.section.Pages
 	if last := len(marks) - 1; last >= 0 && (marks[last].Page == page || marks[last].At >= at && marks[last].Page > page) || page == 0 {
@@ -179,7 +171,7 @@ func (n *node) mark(at, page int) {
 	n.section.Pages = append(marks, Mark{at, page})
 }
 
-// tree converts nodes; levels bound its depth to six.
+// tree converts nodes to sections. Its depth is at most six, the number of levels.
 func tree(nodes []*node) []Section {
 	var out []Section
 	for _, n := range nodes {
