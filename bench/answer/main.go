@@ -110,8 +110,8 @@ func (b *bench) run(ctx context.Context, name string) (err error) {
 			a.gold[id] = grade > 0
 		}
 		found, err := e.Retrieve().Run(ctx, retrieve.Query{
-			Text: evaluate.Plain(q.Text), Limit: passages + len(a.gold), RerankerPath: "reranker", BestPerDocument: true,
-			Sources: []retrieve.Source{{Corpus: app.EvaluationCorpus, Lambda: retrieve.DefaultLambda, Path: "query"}},
+			Text: evaluate.Plain(q.Text), Limit: passages + len(a.gold), BestPerDocument: true,
+			Sources: []retrieve.Source{{Corpus: app.EvaluationCorpus, Lambda: retrieve.DefaultLambda}},
 		})
 		if err != nil {
 			return err

@@ -55,8 +55,8 @@ func (b *bench) ask(ctx context.Context, name string, d *evaluate.Dataset, e *ap
 func (b *bench) askEach(ctx context.Context, name string, d *evaluate.Dataset, e *app.Evaluation, train func(id string) bool) error {
 	for _, q := range d.Queries {
 		ranked, err := e.Retrieve().Rank(ctx, retrieve.Query{
-			Text: evaluate.Plain(q.Text), Limit: 100, Reranker: rerank.Spec{Type: "none"}, RerankerPath: "reranker", BestPerDocument: true,
-			Sources: []retrieve.Source{{Corpus: app.EvaluationCorpus, Lambda: retrieve.DefaultLambda, Path: "query"}},
+			Text: evaluate.Plain(q.Text), Limit: 100, Reranker: rerank.Spec{Type: "none"}, BestPerDocument: true,
+			Sources: []retrieve.Source{{Corpus: app.EvaluationCorpus, Lambda: retrieve.DefaultLambda}},
 		})
 		if err != nil {
 			return err

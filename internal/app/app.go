@@ -22,6 +22,8 @@ import (
 	"quarry/internal/index/vector"
 	"quarry/internal/llm"
 	"quarry/internal/page"
+	"quarry/internal/query"
+	"quarry/internal/query/history"
 	"quarry/internal/query/retrieve"
 	"quarry/internal/store"
 	"quarry/internal/store/documents"
@@ -47,6 +49,8 @@ type App struct {
 	Corpora  *corpus.Service
 	Ingest   *ingest.Service
 	Retrieve *retrieve.Service
+	Query    *query.Service
+	History  *history.Service
 	Models   *llm.Service
 }
 
@@ -114,7 +118,8 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 		a.identity.areas(cursors), a.corpus.areas(a.cfg, cursors), models.areas(cursors), answers.areas(cursors), queries.areas(cursors),
 		[]httpapi.Area{catalog.New(a.corpus.encoders, answers.verify, cursors)},
 	))
-	a.Corpora, a.Ingest, a.Retrieve, a.Models = a.corpus.containers, a.corpus.ingest, queries.retrieve, models.registry
+	a.Corpora, a.Ingest, a.Models = a.corpus.containers, a.corpus.ingest, models.registry
+	a.Retrieve, a.Query, a.History = queries.retrieve, queries.query, queries.history
 	return []func(context.Context){a.corpus.jobs.Run, queries.history.Run, models.usage.Run}, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"quarry/internal/httpapi"
 	httpqueries "quarry/internal/httpapi/queries"
 	"quarry/internal/page"
+	"quarry/internal/query"
 	"quarry/internal/query/history"
 	"quarry/internal/query/retrieve"
 	"quarry/internal/store"
@@ -19,18 +20,16 @@ import (
 type queryServices struct {
 	retrieve *retrieve.Service
 	history  *history.Service
-	answers  *generate.Service
+	query    *query.Service
 }
 
 func newQuery(cfg config.Config, db *store.DB, c *corpusServices, answers *generate.Service, log *slog.Logger) queryServices {
-	return queryServices{
-		retrieve: retrieve.New(c.rows, c.replicas, c.texts, c.encoders),
-		history:  history.New(queries.New(db), time.Duration(cfg.HistoryDays)*24*time.Hour, log),
-		answers:  answers,
-	}
+	finder := retrieve.New(c.rows, c.replicas, c.texts, c.encoders)
+	kept := history.New(queries.New(db), time.Duration(cfg.HistoryDays)*24*time.Hour, log)
+	return queryServices{finder, kept, query.New(finder, answers, kept)}
 }
 
 // areas returns the handlers of these services.
 func (q queryServices) areas(cursors *page.Cursors) []httpapi.Area {
-	return []httpapi.Area{httpqueries.New(q.retrieve, q.answers, q.history), httpqueries.NewHistory(q.history, cursors)}
+	return []httpapi.Area{httpqueries.New(q.query), httpqueries.NewHistory(q.history, cursors)}
 }

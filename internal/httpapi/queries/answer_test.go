@@ -16,6 +16,7 @@ import (
 	"quarry/internal/httpapi/queries"
 	"quarry/internal/identity/authz"
 	"quarry/internal/llm"
+	"quarry/internal/query"
 	"quarry/internal/query/history"
 	"quarry/internal/query/retrieve"
 	"quarry/internal/usage"
@@ -89,7 +90,7 @@ func newDesk(t *testing.T, embedded bool, l httpapi.Limits) *desk {
 		Authenticate: func(context.Context, httpapi.Credential) (authz.Principal, error) {
 			return authz.Principal{Kind: authz.User, ID: "u1", APIRoles: []string{"owner"}}, nil
 		},
-		Areas: []httpapi.Area{queries.New(d.finder, answers, d.kept)}, Limits: l,
+		Areas: []httpapi.Area{queries.New(query.New(d.finder, answers, d.kept))}, Limits: l,
 		Log: slog.New(slog.DiscardHandler), MaxJSON: 1 << 20,
 	})
 	if err != nil {

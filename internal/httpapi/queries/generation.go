@@ -6,9 +6,7 @@ import (
 	"quarry/internal/answer/generate"
 	"quarry/internal/answer/generate/cite"
 	"quarry/internal/fault"
-	"quarry/internal/httpapi"
 	"quarry/internal/llm"
-	"quarry/internal/query/retrieve"
 )
 
 // generation is GenerationParameters. The schema has checked types and bounds already; what is null is as absent.
@@ -65,31 +63,22 @@ func (p *parameters) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// generationOf reads the generation that a body asks for, nil when it asks for none, and how the body names the fields
-// of it that have older names.
-func generationOf(b *body) (*generate.Request, fault.Names, error) {
-	if len(b.Generation) == 0 || string(b.Generation) == "null" {
-		return nil, nil, nil
-	}
-	var g generation
-	if err := httpapi.Decode(b.Generation, &g); err != nil {
-		return nil, nil, err
-	}
-	if g.Enabled != nil && !*g.Enabled {
-		return nil, nil, nil
+// request returns the generation that is asked for, nil for none, and adds to names how the body names what has older names.
+func (g *generation) request(question string, names fault.Names) *generate.Request {
+	if g == nil || g.Enabled != nil && !*g.Enabled {
+		return nil
 	}
 	out := &generate.Request{
-		Question: b.Query, Preset: g.PromptName, Template: g.Template, MaxResults: g.MaxResults,
+		Question: question, Preset: g.PromptName, Template: g.Template, MaxResults: g.MaxResults,
 		Characters: g.Characters, Language: g.Language, Score: g.Score == nil || *g.Score,
 	}
-	names := fault.Names{}
 	if g.Preset != nil {
 		out.Preset = *g.Preset
 	} else if g.PromptName != "" {
-		names["generation_preset_name"] = "prompt_name"
+		names["generation.generation_preset_name"] = "generation.prompt_name"
 	}
 	if out.Template == "" && g.PromptText != "" {
-		out.Template, names["prompt_template"] = g.PromptText, "prompt_text"
+		out.Template, names["generation.prompt_template"] = g.PromptText, "generation.prompt_text"
 	}
 	if p := g.Parameters; p != nil {
 		out.LLM, out.Parameters = p.llm, p.Parameters
@@ -97,56 +86,12 @@ func generationOf(b *body) (*generate.Request, fault.Names, error) {
 	if c := or(g.Citations, g.Options); c != nil {
 		out.Citations = cite.Options{Style: cite.Style(c.Style), URL: c.URL, Text: c.Text}
 	}
-	return out, names, nil
-}
-
-// passages are results as a prompt shows them.
-func passages(all []retrieve.Result) []generate.Passage {
-	out := make([]generate.Passage, len(all))
-	for i, r := range all {
-		out[i] = generate.Passage{
-			Text: r.Text, Score: r.Score, DocumentID: r.DocumentID, Title: r.Title,
-			DocumentMetadata: r.DocumentMetadata, PartMetadata: r.PartMetadata, Table: r.Table, Vector: r.Vector,
-		}
-	}
 	return out
 }
 
-// The events of a stream, QueryStreamedResponse of the contract.
-type (
-	foundEvent struct {
-		Type      string      `json:"type"`
-		Results   []result    `json:"search_results"`
-		Absent    *absent     `json:"absent_document,omitempty"`
-		Rewritten []rewritten `json:"rewritten_queries,omitempty"`
+func or[T any](v, other *T) *T {
+	if v != nil {
+		return v
 	}
-	promptEvent struct {
-		Type   string `json:"type"`
-		Prompt string `json:"rendered_prompt"`
-	}
-	chunkEvent struct {
-		Type  string `json:"type"`
-		Chunk string `json:"generation_chunk"`
-	}
-	scoreEvent struct {
-		Type  string  `json:"type"`
-		Score float64 `json:"factual_consistency_score"`
-	}
-	doneEvent struct {
-		Type     string   `json:"type"`
-		Warnings []string `json:"warnings,omitempty"` // ours, on the last event
-	}
-)
-
-// send sends a piece of an answer as the contract's event.
-func send(s *httpapi.Stream, e generate.Event) error {
-	switch {
-	case e.Prompt != nil:
-		return s.Send("generation_info", promptEvent{"generation_info", *e.Prompt})
-	case e.Score != nil:
-		return s.Send("factual_consistency_score", scoreEvent{"factual_consistency_score", *e.Score})
-	case e.Done:
-		return s.Send("generation_end", doneEvent{Type: "generation_end"})
-	}
-	return s.Soon("generation_chunk", chunkEvent{"generation_chunk", e.Chunk})
+	return other
 }

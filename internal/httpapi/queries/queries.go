@@ -1,48 +1,31 @@
-// Package queries holds the handlers of the three query operations, whole and streamed. wire.go and generation.go map
-// their bodies and answers; what a query does is in packages retrieve and generate.
+// Package queries holds the handlers of the three query operations, whole and streamed, of the query over metadata, and of
+// the query history. They map bodies and answers; what a query does is in package query.
 package queries
 
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"strings"
 
-	"quarry/internal/answer/generate"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/identity/authz"
-	"quarry/internal/opt"
-	"quarry/internal/query/history"
+	"quarry/internal/query"
 	"quarry/internal/query/retrieve"
 )
 
-// Runner answers queries.
+// Runner answers queries; query.Service is one.
 type Runner interface {
-	Run(ctx context.Context, q retrieve.Query) (retrieve.Answer, error)
-}
-
-// Saver keeps the query history.
-type Saver interface {
-	Save(ctx context.Context, r history.Record)
-}
-
-// Answers plans generated answers.
-type Answers interface {
-	Plan(ctx context.Context, r generate.Request) (*generate.Plan, error)
+	Run(ctx context.Context, ask query.Ask, emit func(query.Event) error) (query.Answer, error)
 }
 
 // Area is the query operations.
-type Area struct {
-	run     Runner
-	answers Answers
-	history Saver
-}
+type Area struct{ run Runner }
 
-// New gives the area over a runner and what answers from its results; the history takes what was asked and answered.
-func New(r Runner, g Answers, s Saver) *Area { return &Area{r, g, s} }
+// New returns the area over a runner.
+func New(r Runner) *Area { return &Area{r} }
 
-// Handlers gives the handler of each operation.
+// Handlers implements httpapi.Area.
 func (a *Area) Handlers() map[string]httpapi.Handler {
 	return map[string]httpapi.Handler{
 		"searchCorpus": a.searchCorpus,
@@ -52,31 +35,11 @@ func (a *Area) Handlers() map[string]httpapi.Handler {
 }
 
 func (a *Area) searchCorpus(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	q := retrieve.Query{
-		Text: c.Query.Get("query"), Limit: defaultLimit, RerankerPath: "query.reranker",
-		Sources: []retrieve.Source{{Corpus: c.Path["corpus_key"], Lambda: retrieve.DefaultLambda, Path: "query"}},
+	req, err := parseParameters(c.Query, c.Path["corpus_key"])
+	if err != nil {
+		return err
 	}
-	if v := c.Query.Get("limit"); v != "" {
-		q.Limit, _ = strconv.Atoi(v) // checked against the schema
-	}
-	if v := c.Query.Get("offset"); v != "" {
-		q.Offset, _ = strconv.Atoi(v) // checked against the schema
-	}
-	f := fault.Invalid()
-	if strings.TrimSpace(q.Text) == "" {
-		f.Field("query.query", "must not be blank")
-	}
-	checkPage(f, q, "query.limit", "query.offset")
-	if len(f.Fields) > 0 {
-		return f
-	}
-	asked := getRequest(c.Query, c.Path["corpus_key"])
-	if v := c.Query.Get("save_history"); v != "" {
-		save, _ := strconv.ParseBool(v) // checked against the schema
-		q.Save = opt.Some(save)
-	}
-	asked.rewriting, _ = strconv.ParseBool(c.Query.Get("intelligent_query_rewriting"))
-	return (&work{area: a, call: c, query: q, asked: asked}).whole(w, r)
+	return a.whole(w, r, c, req)
 }
 
 func (a *Area) queryCorpus(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
@@ -88,46 +51,58 @@ func (a *Area) query(w http.ResponseWriter, r *http.Request, c *httpapi.Call) er
 }
 
 func (a *Area) post(w http.ResponseWriter, r *http.Request, c *httpapi.Call, key string) error {
-	q, b, err := parse(c.Body, key)
+	req, err := parseBody(c.Body, key)
 	if err != nil {
 		return err
 	}
-	if err := allowed(c, q); err != nil {
+	if err := allowed(c, req.ask.Search.Sources); err != nil {
 		return err
 	}
-	wanted, names, err := generationOf(b)
-	if err != nil {
-		return err
+	if req.stream {
+		return a.stream(w, r, c, req)
 	}
-	asked, err := postRequest(c.Body, c.Path["corpus_key"])
-	if err != nil {
-		return err
-	}
-	if b.SaveHistory != nil {
-		q.Save = opt.Some(*b.SaveHistory)
-	}
-	asked.rewriting = b.Rewriting
-	k := &work{area: a, call: c, query: q, asked: asked, names: names}
-	if wanted != nil {
-		if k.plan, err = a.answers.Plan(r.Context(), *wanted); err != nil {
-			return fault.Under(err, "body.generation", names)
-		}
-	}
-	if b.StreamResponse {
-		return k.stream(w, r)
-	}
-	return k.whole(w, r)
+	return a.whole(w, r, c, req)
 }
 
 // allowed checks the role on every corpus that the body names; those of the path were checked before.
-func allowed(c *httpapi.Call, q retrieve.Query) error {
+func allowed(c *httpapi.Call, sources []retrieve.Source) error {
 	t := authz.Target{}
-	for _, s := range q.Sources {
+	for _, s := range sources {
 		t.Corpora = append(t.Corpora, s.Corpus)
 	}
 	rule := authz.Rule{APIRoles: c.Op.APIRoles, CorpusRoles: c.Op.CorpusRoles, AgentRoles: c.Op.AgentRoles}
 	if !authz.Allow(c.Principal, rule, t) {
 		return fault.Forbidden("querying needs the role viewer or better on every corpus named: %s", strings.Join(t.Corpora, ", "))
 	}
+	return nil
+}
+
+// whole answers in one piece. Where the results are there and the model has failed, the error holds them.
+func (a *Area) whole(w http.ResponseWriter, r *http.Request, c *httpapi.Call, req *request) error {
+	req.ask.Await = c.Await
+	found, err := a.run.Run(r.Context(), req.ask, nil)
+	switch err = fault.Under(err, req.place, req.names); {
+	case err != nil && found.Results != nil:
+		return httpapi.Keep(err, wireResults(found.Results))
+	case err != nil:
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, wireAnswer(&found))
+}
+
+// stream answers in events. What fails before the first of them is answered as ever.
+func (a *Area) stream(w http.ResponseWriter, r *http.Request, c *httpapi.Call, req *request) error {
+	s := c.Stream(w)
+	defer s.Close()
+	req.ask.Await = c.Await
+	found, err := a.run.Run(r.Context(), req.ask, func(e query.Event) error { return send(s, e) })
+	err = fault.Under(err, req.place, req.names)
+	if !s.Begun() {
+		return err
+	}
+	if err != nil {
+		_ = s.Fail(err) // the client may be gone
+	}
+	_ = s.Send("end", doneEvent{"end", found.Warnings})
 	return nil
 }

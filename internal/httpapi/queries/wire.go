@@ -2,235 +2,12 @@ package queries
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"quarry/internal/corpus/document"
-	"quarry/internal/fault"
 	"quarry/internal/httpapi"
-	"quarry/internal/query/rerank"
+	"quarry/internal/query"
 	"quarry/internal/query/retrieve"
 )
-
-// body is the request of both POST operations: the settings of a corpus stand in search (flat form) or in
-// search.corpora (contract: queries.md section 1.1). The schema has checked types and bounds already.
-type body struct {
-	Query          string          `json:"query"`
-	Search         *search         `json:"search"`
-	Generation     json.RawMessage `json:"generation"`
-	StreamResponse bool            `json:"stream_response"`
-	SaveHistory    *bool           `json:"save_history"`
-	Rewriting      bool            `json:"intelligent_query_rewriting"`
-	Explain        explain         `json:"explain"`
-}
-
-// explain is true, false, or an object that may name a document.
-type explain struct {
-	asked    bool
-	document string
-}
-
-// UnmarshalJSON reads either form.
-func (e *explain) UnmarshalJSON(raw []byte) error {
-	var b struct {
-		DocumentID string `json:"document_id"`
-	}
-	if json.Unmarshal(raw, &e.asked) == nil {
-		return nil
-	}
-	err := json.Unmarshal(raw, &b)
-	e.asked, e.document = true, b.DocumentID
-	return err
-}
-
-type search struct {
-	Corpora  []settings       `json:"corpora"`
-	Limit    *int             `json:"limit"`
-	Offset   int              `json:"offset"`
-	MaxBy    string           `json:"max_by"`
-	Context  *contextSettings `json:"context_configuration"`
-	Reranker *reranker        `json:"reranker"`
-}
-
-// settings are those of one corpus; absent members are nil.
-type settings struct {
-	CorpusKey  string              `json:"corpus_key"`
-	Query      *string             `json:"query"`
-	Filter     *string             `json:"metadata_filter"`
-	Lambda     *float64            `json:"lexical_interpolation"`
-	Dimensions map[string]*float64 `json:"custom_dimensions"`
-	Semantics  *string             `json:"semantics"`
-}
-
-type contextSettings struct {
-	SentencesBefore  int    `json:"sentences_before"`
-	SentencesAfter   int    `json:"sentences_after"`
-	CharactersBefore int    `json:"characters_before"`
-	CharactersAfter  int    `json:"characters_after"`
-	StartTag         string `json:"start_tag"`
-	EndTag           string `json:"end_tag"`
-	Whole            bool   `json:"full_document_context"`
-}
-
-type reranker struct {
-	Type          string     `json:"type"`
-	Name          string     `json:"reranker_name"`
-	ID            string     `json:"reranker_id"`
-	Limit         int        `json:"limit"`
-	Cutoff        *float64   `json:"cutoff"`
-	DiversityBias *float64   `json:"diversity_bias"`
-	UserFunction  string     `json:"user_function"`
-	Rerankers     []reranker `json:"rerankers"`
-}
-
-func (r reranker) spec() rerank.Spec {
-	out := rerank.Spec{
-		Type: r.Type, Name: r.Name, ID: r.ID, Limit: r.Limit, Cutoff: r.Cutoff,
-		DiversityBias: r.DiversityBias, UserFunction: r.UserFunction,
-	}
-	for _, x := range r.Rerankers {
-		out.Rerankers = append(out.Rerankers, x.spec())
-	}
-	return out
-}
-
-const (
-	defaultLimit = 10
-	// maxOffset bounds how deep paging goes: what lies before a page is ranked for every page.
-	maxOffset = 100_000
-)
-
-// parse reads a body; key is the corpus of the path, "" for the operation over several corpora.
-func parse(raw json.RawMessage, key string) (retrieve.Query, *body, error) {
-	var b body
-	if err := httpapi.Decode(raw, &b); err != nil {
-		return retrieve.Query{}, nil, err
-	}
-	across, err := flatSettings(raw, key)
-	if err != nil {
-		return retrieve.Query{}, nil, err
-	}
-	f := fault.Invalid()
-	if strings.TrimSpace(b.Query) == "" {
-		f.Field("body.query", "must not be blank")
-	}
-	if b.Search == nil {
-		return retrieve.Query{}, nil, f.Field("body.search", "is required")
-	}
-	q := retrieve.Query{
-		Text: b.Query, Limit: defaultLimit, Offset: b.Search.Offset, BestPerDocument: b.Search.MaxBy != "",
-		Sources: sources(b.Search.Corpora, across, key, f), RerankerPath: "body.search.reranker",
-		Explain: b.Explain.asked, Absent: b.Explain.document,
-	}
-	if b.Search.Limit != nil {
-		q.Limit = *b.Search.Limit
-	}
-	checkPage(f, q, "body.search.limit", "body.search.offset")
-	if c := b.Search.Context; c != nil {
-		q.Context = retrieve.Context{
-			SentencesBefore: c.SentencesBefore, SentencesAfter: c.SentencesAfter,
-			CharactersBefore: c.CharactersBefore, CharactersAfter: c.CharactersAfter,
-			StartTag: c.StartTag, EndTag: c.EndTag, Whole: c.Whole,
-		}
-	}
-	if r := b.Search.Reranker; r != nil {
-		q.Reranker = r.spec()
-	}
-	if len(f.Fields) > 0 {
-		return q, &b, f
-	}
-	return q, &b, nil
-}
-
-func checkPage(f *fault.Fault, q retrieve.Query, limit, offset string) {
-	if q.Limit < 1 || q.Limit > retrieve.MaxLimit {
-		f.Field(limit, "must be between 1 and %d", retrieve.MaxLimit)
-	}
-	if q.Offset < 0 || q.Offset > maxOffset {
-		f.Field(offset, "must be between 0 and %d", maxOffset)
-	}
-}
-
-// flatSettings reads the settings that stand in search itself: all of them for one corpus, the semantics alone across
-// several.
-func flatSettings(raw json.RawMessage, key string) (settings, error) {
-	if key == "" {
-		var b struct {
-			Search struct {
-				Semantics *string `json:"semantics"`
-			} `json:"search"`
-		}
-		err := httpapi.Decode(raw, &b)
-		return settings{Semantics: b.Search.Semantics}, err
-	}
-	var b struct {
-		Search settings `json:"search"`
-	}
-	err := httpapi.Decode(raw, &b)
-	return b.Search, err
-}
-
-func sources(corpora []settings, under settings, key string, f *fault.Fault) []retrieve.Source {
-	if corpora == nil && key != "" {
-		under.CorpusKey = key
-		return []retrieve.Source{under.source("body.search", nil)}
-	}
-	out := make([]retrieve.Source, len(corpora))
-	for i, c := range corpora {
-		path := fmt.Sprintf("body.search.corpora[%d]", i)
-		if key != "" {
-			if c.CorpusKey != "" && c.CorpusKey != key {
-				f.Field(path+".corpus_key", "is %q, but the path names %q", c.CorpusKey, key)
-			}
-			c.CorpusKey = key
-		}
-		if c.Query != nil && strings.TrimSpace(*c.Query) == "" {
-			f.Field(path+".query", "must not be blank")
-		}
-		out[i] = c.source(path, &under)
-	}
-	return out
-}
-
-// source maps one corpus's settings; what it leaves out is taken from under.
-func (c settings) source(path string, under *settings) retrieve.Source {
-	if under != nil {
-		c.Filter, c.Lambda, c.Semantics = or(c.Filter, under.Filter), or(c.Lambda, under.Lambda), or(c.Semantics, under.Semantics)
-		if c.Dimensions == nil {
-			c.Dimensions = under.Dimensions
-		}
-	}
-	out := retrieve.Source{Corpus: c.CorpusKey, Lambda: retrieve.DefaultLambda, Path: path}
-	if c.Query != nil {
-		out.Text = *c.Query
-	}
-	if c.Filter != nil {
-		out.Filter = *c.Filter
-	}
-	if c.Lambda != nil {
-		out.Lambda = *c.Lambda
-	}
-	if c.Semantics != nil {
-		out.Response, out.Question = *c.Semantics == "response", *c.Semantics == "query"
-	}
-	for name, weight := range c.Dimensions {
-		if weight == nil { // null takes the corpus's default
-			continue
-		}
-		if out.Dimensions == nil {
-			out.Dimensions = map[string]float64{}
-		}
-		out.Dimensions[name] = *weight
-	}
-	return out
-}
-
-func or[T any](v, other *T) *T {
-	if v != nil {
-		return v
-	}
-	return other
-}
 
 // answer is QueryFullResponse; members that do not apply are left out.
 type answer struct {
@@ -242,6 +19,16 @@ type answer struct {
 	Absent    *absent     `json:"absent_document,omitempty"`
 	Rewritten []rewritten `json:"rewritten_queries,omitempty"`
 	Warnings  []string    `json:"warnings,omitempty"`
+}
+
+func wireAnswer(a *query.Answer) answer {
+	out := answer{
+		Results: wireResults(a.Results), Absent: wireAbsent(a.Absent), Rewritten: wireRewritten(a.Rewritten), Warnings: a.Warnings,
+	}
+	if g := a.Generated; g != nil {
+		out.Summary, out.Language, out.Score, out.Prompt = &g.Summary, g.Language, g.Score, g.Prompt
+	}
+	return out
 }
 
 type absent struct {
@@ -265,6 +52,13 @@ type part struct {
 type rewritten struct {
 	CorpusKey  string   `json:"corpus_key"`
 	Extraction struct{} `json:"filter_extraction"`
+}
+
+func wireRewritten(corpora []string) (out []rewritten) {
+	for _, key := range corpora {
+		out = append(out, rewritten{CorpusKey: key})
+	}
+	return out
 }
 
 type result struct {
@@ -316,4 +110,47 @@ func wireResults(all []retrieve.Result) []result {
 		}
 	}
 	return out
+}
+
+// The events of a stream, QueryStreamedResponse of the contract.
+type (
+	foundEvent struct {
+		Type      string      `json:"type"`
+		Results   []result    `json:"search_results"`
+		Absent    *absent     `json:"absent_document,omitempty"`
+		Rewritten []rewritten `json:"rewritten_queries,omitempty"`
+	}
+	promptEvent struct {
+		Type   string `json:"type"`
+		Prompt string `json:"rendered_prompt"`
+	}
+	chunkEvent struct {
+		Type  string `json:"type"`
+		Chunk string `json:"generation_chunk"`
+	}
+	scoreEvent struct {
+		Type  string  `json:"type"`
+		Score float64 `json:"factual_consistency_score"`
+	}
+	doneEvent struct {
+		Type     string   `json:"type"`
+		Warnings []string `json:"warnings,omitempty"` // ours, on the last event
+	}
+)
+
+// send sends a piece of an answer as the contract's event.
+func send(s *httpapi.Stream, e query.Event) error {
+	switch {
+	case e.Found != nil:
+		return s.Send("search_results", foundEvent{
+			"search_results", wireResults(e.Found.Results), wireAbsent(e.Found.Absent), wireRewritten(e.Found.Rewritten),
+		})
+	case e.Prompt != nil:
+		return s.Send("generation_info", promptEvent{"generation_info", *e.Prompt})
+	case e.Score != nil:
+		return s.Send("factual_consistency_score", scoreEvent{"factual_consistency_score", *e.Score})
+	case e.Done:
+		return s.Send("generation_end", doneEvent{Type: "generation_end"})
+	}
+	return s.Soon("generation_chunk", chunkEvent{"generation_chunk", e.Chunk})
 }

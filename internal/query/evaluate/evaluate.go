@@ -56,8 +56,8 @@ func Measure(ctx context.Context, r Ranker, corpusKey string, d *Dataset, run Ru
 	for _, q := range d.Queries {
 		before := time.Now()
 		ranked, err := r.Rank(ctx, retrieve.Query{
-			Text: Plain(q.Text), Limit: depth, Reranker: run.Reranker, RerankerPath: "reranker", BestPerDocument: true,
-			Sources: []retrieve.Source{{Corpus: corpusKey, Lambda: run.Lambda, Path: "query"}},
+			Text: Plain(q.Text), Limit: depth, Reranker: run.Reranker, BestPerDocument: true,
+			Sources: []retrieve.Source{{Corpus: corpusKey, Lambda: run.Lambda}},
 		})
 		if err != nil {
 			return s, fmt.Errorf("query %s: %w", q.ID, err)

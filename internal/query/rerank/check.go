@@ -35,10 +35,10 @@ type Spec struct {
 	Rerankers     []Spec   // chain
 }
 
-// Check gives the stages of spec, or the fault of the field under path.
-func Check(spec Spec, path string) (Pipeline, error) {
-	c := checker{fault: fault.Invalid(), root: path}
-	c.add(spec, path, 0)
+// Check returns the stages of spec. What is wrong with it is fault.KindInvalid, with field paths relative to spec.
+func Check(spec Spec) (Pipeline, error) {
+	c := checker{fault: fault.Invalid()}
+	c.add(spec, "", 0)
 	if len(c.fault.Fields) > 0 {
 		return Pipeline{}, c.fault
 	}
@@ -47,14 +47,13 @@ func Check(spec Spec, path string) (Pipeline, error) {
 
 type checker struct {
 	fault  *fault.Fault
-	root   string
 	stages []Stage
 }
 
 func (c *checker) add(spec Spec, path string, nested int) {
 	s := Stage{Type: spec.Type, limit: spec.Limit, cutoff: spec.Cutoff}
 	if spec.Limit < 0 {
-		c.fault.Field(path+".limit", "must be at least 1")
+		c.fault.Field(fault.Join(path, "limit"), "must be at least 1")
 	}
 	switch spec.Type {
 	case "none":
@@ -70,10 +69,10 @@ func (c *checker) add(spec Spec, path string, nested int) {
 		c.chain(spec, path, nested)
 		return
 	default:
-		c.fault.Field(path+".type", "no reranker type is named %q", spec.Type)
+		c.fault.Field(fault.Join(path, "type"), "no reranker type is named %q", spec.Type)
 	}
 	if c.stages = append(c.stages, s); len(c.stages) == maxStages+1 {
-		c.fault.Field(c.root, "has more than %d stages", maxStages)
+		c.fault.Field("", "has more than %d stages", maxStages)
 	}
 }
 
@@ -81,15 +80,15 @@ func (c *checker) add(spec Spec, path string, nested int) {
 func (c *checker) chain(spec Spec, path string, nested int) {
 	switch {
 	case len(spec.Rerankers) == 0:
-		c.fault.Field(path+".rerankers", "must have at least one stage")
+		c.fault.Field(fault.Join(path, "rerankers"), "must have at least one stage")
 	case nested == maxNested:
-		c.fault.Field(c.root, "has more than %d chains inside one another", maxNested)
+		c.fault.Field("", "has more than %d chains inside one another", maxNested)
 	default:
 		for i, r := range spec.Rerankers {
 			if len(c.stages) > maxStages {
 				return
 			}
-			c.add(r, fmt.Sprintf("%s.rerankers[%d]", path, i), nested+1)
+			c.add(r, fault.Join(path, fmt.Sprintf("rerankers[%d]", i)), nested+1)
 		}
 	}
 }
@@ -98,15 +97,15 @@ func (c *checker) customer(spec Spec, path string) {
 	switch {
 	case spec.Name != "":
 		if !slices.Contains(customerNames, spec.Name) {
-			c.fault.Field(path+".reranker_name", "no reranker is named %q", spec.Name)
+			c.fault.Field(fault.Join(path, "reranker_name"), "no reranker is named %q", spec.Name)
 		}
 	case spec.ID == mmrID:
-		c.fault.Field(path+".reranker_id", "%s is the MMR reranker: use type mmr", mmrID)
+		c.fault.Field(fault.Join(path, "reranker_id"), "%s is the MMR reranker: use type mmr", mmrID)
 	case spec.ID != "" && spec.ID != defaultID:
-		c.fault.Field(path+".reranker_id", "no reranker has the id %q", spec.ID)
+		c.fault.Field(fault.Join(path, "reranker_id"), "no reranker has the id %q", spec.ID)
 	}
 	if v := spec.Cutoff; v != nil && !(*v >= 0 && *v <= 1) {
-		c.fault.Field(path+".cutoff", "must be between 0 and 1")
+		c.fault.Field(fault.Join(path, "cutoff"), "must be between 0 and 1")
 	}
 }
 
@@ -115,19 +114,19 @@ func (c *checker) bias(spec Spec, path string) float64 {
 		return defaultBias
 	}
 	if b := *spec.DiversityBias; !(b >= 0 && b <= 1) {
-		c.fault.Field(path+".diversity_bias", "must be between 0 and 1")
+		c.fault.Field(fault.Join(path, "diversity_bias"), "must be between 0 and 1")
 	}
 	return *spec.DiversityBias
 }
 
 func (c *checker) custom(spec Spec, path string) scorer {
 	if strings.TrimSpace(spec.UserFunction) == "" {
-		c.fault.Field(path+".user_function", "is required")
+		c.fault.Field(fault.Join(path, "user_function"), "is required")
 		return nil
 	}
 	program, err := userfn.Parse(spec.UserFunction)
 	if err != nil {
-		c.fault.Field(path+".user_function", "%v", err)
+		c.fault.Field(fault.Join(path, "user_function"), "%v", err)
 		return nil
 	}
 	return custom{program}

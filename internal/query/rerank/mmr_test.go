@@ -108,7 +108,7 @@ func TestMMR(t *testing.T) {
 	for round := range 200 {
 		m, items := draw(r, 1+r.IntN(60))
 		bias := []float64{0, 0.05, 0.3, 0.7, 1}[round%5]
-		stages, err := rerank.Check(rerank.Spec{Type: "mmr", DiversityBias: &bias}, "p")
+		stages, err := rerank.Check(rerank.Spec{Type: "mmr", DiversityBias: &bias})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestMMRWithoutVectors(t *testing.T) {
 	m := &made{units: make([]float64, 4), passages: []rerank.Passage{{Part: "the red pump"}, {Part: "the red pump"}, {Part: "blue fans, 机器学习"}, {Part: "the red pump!"}}}
 	m.vectors = []rerank.Vector{{}, {}, {Space: "b", Values: []float32{1}}, {}}
 	items := []rerank.Item{{Index: 0, Score: 1}, {Index: 1, Score: 0.9}, {Index: 2, Score: 0.5}, {Index: 3, Score: 0.4}}
-	stages, err := rerank.Check(rerank.Spec{Type: "mmr", DiversityBias: ptr(0.7)}, "p")
+	stages, err := rerank.Check(rerank.Spec{Type: "mmr", DiversityBias: ptr(0.7)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestMMRWithoutVectors(t *testing.T) {
 func TestMMRDeep(t *testing.T) {
 	t.Parallel()
 	m, items := draw(rand.New(rand.NewPCG(5, 6)), 1200)
-	stages, err := rerank.Check(rerank.Spec{Type: "mmr"}, "p")
+	stages, err := rerank.Check(rerank.Spec{Type: "mmr"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestPartsSum(t *testing.T) {
 		for range 1 + r.IntN(4) {
 			spec.Rerankers = append(spec.Rerankers, leaves[r.IntN(len(leaves))])
 		}
-		stages, err := rerank.Check(spec, "p")
+		stages, err := rerank.Check(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +225,7 @@ func BenchmarkMMR(b *testing.B) {
 				m.vectors[i].Values[j] /= 8
 			}
 		}
-		stages, err := rerank.Check(rerank.Spec{Type: "mmr"}, "p")
+		stages, err := rerank.Check(rerank.Spec{Type: "mmr"})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -45,7 +45,7 @@ func TestSteps(t *testing.T) {
 			Type: "chain", Limit: 1, Cutoff: ptr(5), Rerankers: []rerank.Spec{{Type: "none", Limit: 3}, {Type: "chain", Rerankers: []rerank.Spec{customer}}},
 		}, []rerank.Item{{4, p(1.7)}, {1, p(0.9)}, {0, p(0.4)}}},
 	} {
-		stages, err := rerank.Check(tc.spec, "r")
+		stages, err := rerank.Check(tc.spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,25 +85,25 @@ func TestCheck(t *testing.T) {
 		kind  fault.Kind
 		field string
 	}{
-		{rerank.Spec{Type: "best"}, fault.KindInvalid, "p.type"},
-		{rerank.Spec{Type: "mmr", DiversityBias: ptr(1.1)}, fault.KindInvalid, "p.diversity_bias"},
-		{rerank.Spec{Type: "mmr", DiversityBias: ptr(-0.1)}, fault.KindInvalid, "p.diversity_bias"},
-		{rerank.Spec{Type: "userfn"}, fault.KindInvalid, "p.user_function"},
-		{rerank.Spec{Type: "userfn", UserFunction: "1 +"}, fault.KindInvalid, "p.user_function"},
-		{rerank.Spec{Type: "chain"}, fault.KindInvalid, "p.rerankers"},
-		{chain(1, chain(0)), fault.KindInvalid, "p.rerankers[0].rerankers"},
-		{chain(51, rerank.Spec{Type: "none"}), fault.KindInvalid, "p"},
-		{chain(2, chain(26, rerank.Spec{Type: "none"})), fault.KindInvalid, "p"},
-		{chain(1, chain(1, rerank.Spec{Type: "userfn", UserFunction: "foo()"})), fault.KindInvalid, "p.rerankers[0].rerankers[0].user_function"},
-		{nested(51), fault.KindInvalid, "p"},
-		{rerank.Spec{Type: "customer_reranker", Name: "unknown"}, fault.KindInvalid, "p.reranker_name"},
-		{rerank.Spec{Type: "customer_reranker", ID: "rnk_272725718"}, fault.KindInvalid, "p.reranker_id"},
-		{rerank.Spec{Type: "customer_reranker", ID: "rnk_1"}, fault.KindInvalid, "p.reranker_id"},
-		{rerank.Spec{Type: "customer_reranker", Cutoff: ptr(1.1)}, fault.KindInvalid, "p.cutoff"},
+		{rerank.Spec{Type: "best"}, fault.KindInvalid, "type"},
+		{rerank.Spec{Type: "mmr", DiversityBias: ptr(1.1)}, fault.KindInvalid, "diversity_bias"},
+		{rerank.Spec{Type: "mmr", DiversityBias: ptr(-0.1)}, fault.KindInvalid, "diversity_bias"},
+		{rerank.Spec{Type: "userfn"}, fault.KindInvalid, "user_function"},
+		{rerank.Spec{Type: "userfn", UserFunction: "1 +"}, fault.KindInvalid, "user_function"},
+		{rerank.Spec{Type: "chain"}, fault.KindInvalid, "rerankers"},
+		{chain(1, chain(0)), fault.KindInvalid, "rerankers[0].rerankers"},
+		{chain(51, rerank.Spec{Type: "none"}), fault.KindInvalid, ""},
+		{chain(2, chain(26, rerank.Spec{Type: "none"})), fault.KindInvalid, ""},
+		{chain(1, chain(1, rerank.Spec{Type: "userfn", UserFunction: "foo()"})), fault.KindInvalid, "rerankers[0].rerankers[0].user_function"},
+		{nested(51), fault.KindInvalid, ""},
+		{rerank.Spec{Type: "customer_reranker", Name: "unknown"}, fault.KindInvalid, "reranker_name"},
+		{rerank.Spec{Type: "customer_reranker", ID: "rnk_272725718"}, fault.KindInvalid, "reranker_id"},
+		{rerank.Spec{Type: "customer_reranker", ID: "rnk_1"}, fault.KindInvalid, "reranker_id"},
+		{rerank.Spec{Type: "customer_reranker", Cutoff: ptr(1.1)}, fault.KindInvalid, "cutoff"},
 	} {
-		_, err := rerank.Check(tc.spec, "p")
+		_, err := rerank.Check(tc.spec)
 		f, ok := fault.As(err)
-		if !ok || f.Kind != tc.kind || tc.field != "" && f.Fields[tc.field] == "" {
+		if !ok || f.Kind != tc.kind || f.Fields[tc.field] == "" {
 			t.Errorf("%+v: got %v, want kind %d at %q", tc.spec, err, tc.kind, tc.field)
 		}
 	}
@@ -112,7 +112,7 @@ func TestCheck(t *testing.T) {
 		chain(50, rerank.Spec{Type: "none"}), chain(2, chain(25, rerank.Spec{})), nested(50), {Type: "mmr", DiversityBias: ptr(1), Cutoff: ptr(-3), UserFunction: "not looked at ("},
 		{Type: "userfn", UserFunction: "1", Cutoff: ptr(1e9)},
 	} {
-		if _, err := rerank.Check(spec, "p"); err != nil {
+		if _, err := rerank.Check(spec); err != nil {
 			t.Errorf("%+v: %v", spec, err)
 		}
 	}

@@ -44,7 +44,7 @@ func (s *Service) plan(ctx context.Context, q Query) ([]source, error) {
 			text = q.Text
 		}
 		if out[i], err = s.planOne(ctx, c, q.Sources[i], text, vectors); err != nil {
-			return nil, err
+			return nil, fault.Under(err, fmt.Sprintf("corpora[%d]", i))
 		}
 	}
 	return out, nil
@@ -156,7 +156,7 @@ func compile(schema *filter.Schema, src Source) (*filter.Filter, error) {
 	f, err := filter.Parse(src.Filter, schema, filter.Both)
 	var bad *filter.Error
 	if errors.As(err, &bad) {
-		out := fault.InvalidField(src.Path+".metadata_filter", "%s", bad.Detail())
+		out := fault.InvalidField("metadata_filter", "%s", bad.Detail())
 		out.Text = bad.Message()
 		return nil, out
 	}
@@ -177,7 +177,7 @@ func weights(c corpus.Corpus, src Source) ([]float64, error) {
 	}
 	for name := range src.Dimensions {
 		if !known[name] {
-			return nil, fault.InvalidField(src.Path+".custom_dimensions", "corpus %s has no custom dimension %q", c.Key, name)
+			return nil, fault.InvalidField("custom_dimensions", "corpus %s has no custom dimension %q", c.Key, name)
 		}
 	}
 	return out, nil

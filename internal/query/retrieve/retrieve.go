@@ -29,7 +29,6 @@ type Query struct {
 	Sources         []Source
 	Limit, Offset   int
 	Reranker        rerank.Spec
-	RerankerPath    string // where the reranker stands in the body, for faults
 	Context         Context
 	BestPerDocument bool            // max_by doc.id
 	Trace           bool            // tell what each step did
@@ -48,7 +47,6 @@ type Source struct {
 	Dimensions map[string]float64 // custom dimension → weight; absent ones take the corpus's querying default
 	Response   bool               // semantics "response": the query is a statement, not a question
 	Question   bool               // semantics "query", whatever the corpus says
-	Path       string             // where its settings stand in the body, such as "body.search.corpora[0]"
 }
 
 // Result is one ranked passage.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"quarry/internal/fault"
 	"quarry/internal/query/rerank"
 	"quarry/internal/search"
 )
@@ -77,9 +78,9 @@ type ranking struct {
 
 func (s *Service) rank(ctx context.Context, q Query) (*ranking, error) {
 	r := &ranking{query: q, started: time.Now()}
-	stages, err := rerank.Check(q.Reranker, q.RerankerPath)
+	stages, err := rerank.Check(q.Reranker)
 	if err != nil {
-		return nil, err
+		return nil, fault.Under(err, "reranker")
 	}
 	sources, pool, err := s.pool(ctx, q, stages)
 	if errors.Is(err, search.ErrSchema) {

@@ -1,0 +1,270 @@
+package queries
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/opt"
+	"quarry/internal/query"
+	"quarry/internal/query/rerank"
+	"quarry/internal/query/retrieve"
+)
+
+const defaultLimit = 10
+
+// member is a member of a request: its value, and how the client wrote it, which is what the history shows. One that is
+// null is as one that is absent.
+type member[T any] struct {
+	value *T
+	raw   json.RawMessage
+}
+
+func written[T any](v T) member[T] {
+	raw, _ := json.Marshal(v) // strings, numbers and booleans always encode
+	return member[T]{&v, raw}
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *member[T]) UnmarshalJSON(raw []byte) error {
+	if *m = (member[T]{}); string(raw) == "null" {
+		return nil
+	}
+	m.value, m.raw = new(T), bytes.Clone(raw)
+	return json.Unmarshal(raw, m.value)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (m member[T]) MarshalJSON() ([]byte, error) { return m.raw, nil }
+
+// IsZero reports whether m is absent or null.
+func (m member[T]) IsZero() bool { return m.value == nil }
+
+func (m member[T]) or(fallback T) T {
+	if m.value != nil {
+		return *m.value
+	}
+	return fallback
+}
+
+// body is a request of any of the three operations. Encoded again after merge, it is the QueryRequest that the history
+// shows. The schema has checked types and bounds already.
+type body struct {
+	Query      member[string]     `json:"query,omitzero"`
+	Search     *search            `json:"search"`
+	Generation member[generation] `json:"generation,omitzero"`
+	Stream     member[bool]       `json:"stream_response,omitzero"`
+	Save       member[bool]       `json:"save_history,omitzero"`
+	Rewriting  member[bool]       `json:"intelligent_query_rewriting,omitzero"`
+	Explain    member[explain]    `json:"explain,omitzero"`
+}
+
+// explain is true, false, or an object that may name a document.
+type explain struct {
+	asked    bool
+	document string
+}
+
+// UnmarshalJSON reads either form.
+func (e *explain) UnmarshalJSON(raw []byte) error {
+	var b struct {
+		DocumentID string `json:"document_id"`
+	}
+	if json.Unmarshal(raw, &e.asked) == nil {
+		return nil
+	}
+	err := json.Unmarshal(raw, &b)
+	e.asked, e.document = true, b.DocumentID
+	return err
+}
+
+type search struct {
+	Corpora  []settings              `json:"corpora"`
+	Limit    member[int]             `json:"limit,omitzero"`
+	Offset   member[int]             `json:"offset,omitzero"`
+	Context  member[contextSettings] `json:"context_configuration,omitzero"`
+	Reranker member[reranker]        `json:"reranker,omitzero"`
+	MaxBy    member[string]          `json:"max_by,omitzero"`
+	flat
+}
+
+// flat is the settings that stand in search itself (contract: queries.md section 1.1). The contract knows only semantics
+// there across several corpora, so that nothing else may be looked at before merge.
+type flat struct {
+	Query      json.RawMessage `json:"query,omitempty"`
+	Filter     json.RawMessage `json:"metadata_filter,omitempty"`
+	Lambda     json.RawMessage `json:"lexical_interpolation,omitempty"`
+	Dimensions json.RawMessage `json:"custom_dimensions,omitempty"`
+	Semantics  json.RawMessage `json:"semantics,omitempty"`
+}
+
+// settings are those of one corpus.
+type settings struct {
+	CorpusKey  member[string]              `json:"corpus_key,omitzero"`
+	Query      member[string]              `json:"query,omitzero"`
+	Filter     member[string]              `json:"metadata_filter,omitzero"`
+	Lambda     member[float64]             `json:"lexical_interpolation,omitzero"`
+	Dimensions member[map[string]*float64] `json:"custom_dimensions,omitzero"`
+	Semantics  member[string]              `json:"semantics,omitzero"`
+}
+
+type contextSettings struct {
+	SentencesBefore  int    `json:"sentences_before"`
+	SentencesAfter   int    `json:"sentences_after"`
+	CharactersBefore int    `json:"characters_before"`
+	CharactersAfter  int    `json:"characters_after"`
+	StartTag         string `json:"start_tag"`
+	EndTag           string `json:"end_tag"`
+	Whole            bool   `json:"full_document_context"`
+}
+
+type reranker struct {
+	Type          string     `json:"type"`
+	Name          string     `json:"reranker_name"`
+	ID            string     `json:"reranker_id"`
+	Limit         int        `json:"limit"`
+	Cutoff        *float64   `json:"cutoff"`
+	DiversityBias *float64   `json:"diversity_bias"`
+	UserFunction  string     `json:"user_function"`
+	Rerankers     []reranker `json:"rerankers"`
+}
+
+func (r reranker) spec() rerank.Spec {
+	out := rerank.Spec{
+		Type: r.Type, Name: r.Name, ID: r.ID, Limit: r.Limit, Cutoff: r.Cutoff,
+		DiversityBias: r.DiversityBias, UserFunction: r.UserFunction,
+	}
+	for _, x := range r.Rerankers {
+		out.Rerankers = append(out.Rerankers, x.spec())
+	}
+	return out
+}
+
+// request is a request as its handler needs it, with the place of its fields for faults.
+type request struct {
+	ask    query.Ask
+	stream bool
+	place  string
+	names  fault.Names
+}
+
+// parseBody reads a body; key is the corpus of the path, "" for the operation over several corpora.
+func parseBody(raw json.RawMessage, key string) (*request, error) {
+	var b body
+	if err := httpapi.Decode(raw, &b); err != nil {
+		return nil, err
+	}
+	f, names := fault.Invalid(), fault.Names{}
+	if b.Search == nil {
+		b.Search = &search{}
+		f.Field("search", "is required")
+	} else {
+		b.Search.merge(key, f, names)
+	}
+	return b.request("body", f, names)
+}
+
+// parseParameters reads the parameters of a GET, which the chain has checked.
+func parseParameters(q url.Values, key string) (*request, error) {
+	b := body{Query: written(q.Get("query")), Search: &search{Corpora: []settings{{CorpusKey: written(key)}}}}
+	for name, to := range map[string]*member[int]{"limit": &b.Search.Limit, "offset": &b.Search.Offset} {
+		if v, err := strconv.Atoi(q.Get(name)); err == nil {
+			*to = written(v)
+		}
+	}
+	for name, to := range map[string]*member[bool]{"save_history": &b.Save, "intelligent_query_rewriting": &b.Rewriting} {
+		if v, err := strconv.ParseBool(q.Get(name)); err == nil {
+			*to = written(v)
+		}
+	}
+	return b.request("query", fault.Invalid(), fault.Names{"search.limit": "limit", "search.offset": "offset"})
+}
+
+// merge makes the settings that stand in search itself the defaults of every corpus: all of them for the corpus of the
+// path, semantics alone across several. Without a list of corpora they are the settings of the one corpus.
+func (s *search) merge(key string, f *fault.Fault, names fault.Names) {
+	under := s.flat
+	s.flat = flat{}
+	for i := range s.Corpora {
+		if q := s.Corpora[i].Query.value; q != nil && strings.TrimSpace(*q) == "" {
+			f.Field(fmt.Sprintf("search.corpora[%d].query", i), "must not be blank")
+		}
+	}
+	if key != "" && len(s.Corpora) == 0 {
+		s.Corpora, names["search.corpora[0]"] = make([]settings, 1), "search"
+		s.Corpora[0].Query.inherit(under.Query, f, "search.query")
+	}
+	for i := range s.Corpora {
+		c := &s.Corpora[i]
+		c.Semantics.inherit(under.Semantics, f, "search.semantics")
+		if key == "" {
+			continue
+		}
+		if named := c.CorpusKey.or(""); named != "" && named != key {
+			f.Field(fmt.Sprintf("search.corpora[%d].corpus_key", i), "is %q, but the path names %q", named, key)
+		}
+		c.CorpusKey = written(key)
+		c.Filter.inherit(under.Filter, f, "search.metadata_filter")
+		c.Lambda.inherit(under.Lambda, f, "search.lexical_interpolation")
+		c.Dimensions.inherit(under.Dimensions, f, "search.custom_dimensions")
+	}
+}
+
+// inherit takes the value of under where m is absent. What can't be read is a fault of the field.
+func (m *member[T]) inherit(under json.RawMessage, f *fault.Fault, field string) {
+	if m.value == nil && len(under) > 0 {
+		if err := m.UnmarshalJSON(under); err != nil {
+			f.Field(field, "can't be read: %s", err)
+		}
+	}
+}
+
+// request returns the request that a merged body is, or f with everything that is wrong with it.
+func (b *body) request(place string, f *fault.Fault, names fault.Names) (*request, error) {
+	s := b.Search
+	ask := query.Ask{
+		Search: retrieve.Query{
+			Text: b.Query.or(""), Limit: s.Limit.or(defaultLimit), Offset: s.Offset.or(0), BestPerDocument: s.MaxBy.or("") != "",
+			Sources: make([]retrieve.Source, len(s.Corpora)), Explain: b.Explain.or(explain{}).asked, Absent: b.Explain.or(explain{}).document,
+			Context: retrieve.Context(s.Context.or(contextSettings{})), Reranker: s.Reranker.or(reranker{}).spec(),
+		},
+		Generation: b.Generation.value.request(b.Query.or(""), names), Rewriting: b.Rewriting.or(false),
+	}
+	if v := b.Save.value; v != nil {
+		ask.Search.Save = opt.Some(*v)
+	}
+	for i := range s.Corpora {
+		ask.Search.Sources[i] = s.Corpora[i].source()
+	}
+	if ask.Check(f); len(f.Fields) > 0 {
+		return nil, fault.Under(f, place, names)
+	}
+	var err error
+	if ask.Request, err = json.Marshal(b); err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	return &request{ask, b.Stream.or(false), place, names}, nil
+}
+
+func (c *settings) source() retrieve.Source {
+	semantics := c.Semantics.or("")
+	out := retrieve.Source{
+		Corpus: c.CorpusKey.or(""), Text: c.Query.or(""), Filter: c.Filter.or(""), Lambda: c.Lambda.or(retrieve.DefaultLambda),
+		Response: semantics == "response", Question: semantics == "query",
+	}
+	for name, weight := range c.Dimensions.or(nil) {
+		if weight == nil { // null takes the corpus's default
+			continue
+		}
+		if out.Dimensions == nil {
+			out.Dimensions = map[string]float64{}
+		}
+		out.Dimensions[name] = *weight
+	}
+	return out
+}

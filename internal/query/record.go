@@ -1,0 +1,89 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"quarry/internal/answer/generate"
+	"quarry/internal/id"
+	"quarry/internal/query/history"
+)
+
+// saveTimeout bounds how long the history may take for a query whose caller is gone.
+const saveTimeout = 10 * time.Second
+
+// save puts the query into the history if it belongs there. A query whose model was asked is kept however it ended, also
+// when the caller is gone: the model's tokens are paid for.
+func (r *run) save(ctx context.Context) {
+	if !r.found.Save {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	r.history.Save(ctx, r.record())
+}
+
+func (r *run) record() history.Record {
+	started := r.started.UTC()
+	out := history.Record{
+		Summary: history.Summary{ID: id.NewQuery(), Text: r.ask.Search.Text, Started: started, Latency: r.found.Latency},
+		Request: r.request(),
+	}
+	for _, c := range r.found.Corpora {
+		one := history.Corpus{No: c.No, Key: c.Key}
+		if !slices.Contains(out.Corpora, one) {
+			out.Corpora = append(out.Corpora, one)
+		}
+	}
+	for _, key := range r.answer.Rewritten {
+		out.Spans = append(out.Spans, history.Span{Type: history.Rewriting, Started: started, CorpusKey: key, Warnings: []string{"failure"}})
+	}
+	for _, s := range r.found.Trace {
+		span := history.Span{Type: history.Type(s.Type), Started: s.Started.UTC(), Latency: s.Latency, Results: s.Results}
+		for _, x := range s.Reranked {
+			span.Reranked = append(span.Reranked, history.Reranked{Text: x.Text, Score: x.Score, Original: x.Original})
+		}
+		out.Spans = append(out.Spans, span)
+	}
+	if g := r.answer.Generated; g != nil {
+		out.Latency = time.Since(r.started)
+		addGenerated(&out, g)
+	}
+	return out
+}
+
+// request returns what the record shows as the request.
+func (r *run) request() json.RawMessage {
+	if r.ask.Request != nil {
+		return r.ask.Request
+	}
+	type corpus struct {
+		Key string `json:"corpus_key"`
+	}
+	corpora := make([]corpus, len(r.ask.Search.Sources))
+	for i, s := range r.ask.Search.Sources {
+		corpora[i].Key = s.Corpus
+	}
+	raw, _ := json.Marshal(map[string]any{"query": r.ask.Search.Text, "search": map[string]any{"corpora": corpora}}) // strings always encode
+	return raw
+}
+
+// addGenerated adds what was generated to a record.
+func addGenerated(r *history.Record, g *generate.Answer) {
+	r.Consistency = g.Score
+	if g.Summary != "" {
+		r.Generation = &g.Summary
+	}
+	for _, s := range g.Steps {
+		span := history.Span{Started: s.Started.UTC(), Latency: s.Latency}
+		switch s.Name {
+		case generate.StepGeneration:
+			span.Type, span.Prompt, span.Generation = history.Generation, g.Prompt, g.Summary
+		case generate.StepScore:
+			span.Type, span.Score = history.Consistent, *g.Score
+		}
+		r.Spans = append(r.Spans, span)
+	}
+}
