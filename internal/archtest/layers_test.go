@@ -52,7 +52,7 @@ var groups = map[string]group{
 
 	"config": {layer: assembly, uses: "llm"},
 	"app":    {layer: assembly, uses: "config httpapi store outbound provider identity usage job llm embed corpus query answer index"},
-	"cli":    {layer: assembly, uses: "app config httpapi api identity corpus query answer encode"},
+	"cli":    {layer: assembly, uses: "app config httpapi api identity corpus query answer encode extract"},
 
 	"testkit": {layer: tests}, "archtest": {layer: tests},
 }

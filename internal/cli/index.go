@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quarry/internal/cli/command"
+	"quarry/internal/extract"
 )
 
 type indexCmd struct {
@@ -31,9 +32,6 @@ type indexCmd struct {
 func (indexCmd) Help() string {
 	return "Document ids are the paths inside the folder. A file that is indexed already is left alone when it is\nunchanged and replaced when it has changed.\n\nExample: quarry index docs --corpus handbook"
 }
-
-// indexable are the endings that the service can read.
-var indexable = []string{".md", ".markdown", ".txt", ".text", ".html", ".htm", ".docx", ".pdf"}
 
 // outcome is what became of one file.
 type outcome struct {
@@ -52,7 +50,7 @@ func (c *indexCmd) Run(e *command.Env) error {
 		return command.Failed(command.ExitUsage, "%v", err)
 	}
 	if len(files) == 0 {
-		return command.Failed(command.ExitUsage, "no file to index in %s: endings read are %s", c.Folder, strings.Join(indexable, " "))
+		return command.Failed(command.ExitUsage, "no file to index in %s: endings read are %s", c.Folder, strings.Join(extract.Endings(), " "))
 	}
 	key := c.Corpus
 	if key == "" {
@@ -77,6 +75,7 @@ func findFiles(root string) (files []string, skipped int, err error) {
 	if !info.IsDir() {
 		return []string{filepath.Base(root)}, 0, nil
 	}
+	endings := extract.Endings()
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -87,7 +86,7 @@ func findFiles(root string) (files []string, skipped int, err error) {
 			return filepath.SkipDir
 		case d.IsDir():
 			return nil
-		case hidden || !d.Type().IsRegular() || !slices.Contains(indexable, strings.ToLower(filepath.Ext(path))):
+		case hidden || !d.Type().IsRegular() || !slices.Contains(endings, strings.ToLower(filepath.Ext(path))):
 			skipped++
 			return nil
 		}

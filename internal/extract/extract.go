@@ -1,34 +1,25 @@
-// Package extract turns the bytes of a file into a document tree: title,
-// metadata, sections by heading, paragraphs, tables.
+// Package extract turns the bytes of a file into a document tree: title, metadata, sections by heading, paragraphs,
+// tables.
 //
-// The format follows from the declared type, the name and the bytes. Formats
-// built so far: plain text, Markdown, HTML, Word (docx), PDF. The package cuts no passages and
-// knows neither corpora nor the network. Its caller is ingest. Safe for
-// concurrent use.
+// The format follows from the declared type, the name and the bytes; format.go has the table of formats. The package
+// cuts no passages and knows neither corpora nor the network. Its caller is ingest. Safe for concurrent use.
 package extract
 
 import (
 	"errors"
 	"fmt"
-	"strings"
 
-	"quarry/internal/extract/docx"
-	"quarry/internal/extract/html"
-	"quarry/internal/extract/markdown"
 	"quarry/internal/extract/outline"
-	"quarry/internal/extract/pdf"
 )
 
 // Outcomes that a caller must tell apart; each comes wrapped with detail.
 var (
-	// ErrUnparsable means bytes that are not what they claim to be (contract:
-	// 400).
+	// ErrUnparsable means bytes that are not what they claim to be (contract: 400).
 	ErrUnparsable = outline.ErrUnparsable
-	// ErrProtected and ErrNoText are the same for files that need a password,
-	// and for pages that are pictures.
+	// ErrProtected and ErrNoText mean files that need a password, and files whose pages are pictures (contract: 400).
 	ErrProtected = outline.ErrProtected
 	ErrNoText    = outline.ErrNoText
-	// ErrUnsupported means a type that no parser here reads (contract: 415).
+	// ErrUnsupported means a type that no parser reads (contract: 415).
 	ErrUnsupported = errors.New("the file type is not supported")
 	// ErrEmpty means a file of no bytes (contract: 400).
 	ErrEmpty = errors.New("the file is empty")
@@ -46,15 +37,14 @@ type (
 type Input struct {
 	// Name may carry an extension; it is looked at only for that.
 	Name string
-	// ContentType is the declared media type, with or without parameters;
-	// empty and application/octet-stream leave the choice to name and bytes.
+	// ContentType is the declared media type, with or without parameters; empty and application/octet-stream leave the
+	// choice to name and bytes.
 	ContentType string
 	Data        []byte
 }
 
-// Read parses a file. A file without readable text gives a document without
-// sections. Errors wrap ErrUnsupported, ErrEmpty or one of the others above,
-// checked in this order.
+// Read parses a file. The document of a file without readable text has no sections. Errors wrap ErrUnsupported,
+// ErrEmpty or one of the others above, checked in this order.
 func Read(in Input) (*Document, error) {
 	f, err := choose(in)
 	if err != nil {
@@ -77,35 +67,13 @@ func Read(in Input) (*Document, error) {
 }
 
 // parse reads a file of a known format.
-func parse(in Input, f format) (*Document, error) {
-	switch f {
-	case formatDOCX:
-		return docx.Read(in.Data)
-	case formatPDF:
-		return pdf.Read(in.Data)
+func parse(in Input, f *format) (*Document, error) {
+	if f.read != nil {
+		return f.read(in.Data)
 	}
 	text, err := decode(in, f)
 	if err != nil {
 		return nil, err
 	}
-	switch f {
-	case formatHTML:
-		return html.Read(text)
-	case formatMarkdown:
-		return markdown.Read(text)
-	}
-	return plain(text), nil
+	return f.readText(text)
 }
-
-// plain makes one section of a text. Form feeds end a page and with it a
-// paragraph.
-func plain(text string) *Document {
-	text = lineEnds.Replace(text)
-	doc := &Document{Metadata: map[string]any{}}
-	if strings.TrimSpace(text) != "" {
-		doc.Sections = []Section{{Text: strings.Trim(text, "\n")}}
-	}
-	return doc
-}
-
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\f", "\n\n", "\v", "\n")

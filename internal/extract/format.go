@@ -5,200 +5,149 @@ import (
 	"fmt"
 	"mime"
 	"path"
+	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"golang.org/x/net/html/charset"
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/unicode"
 
 	"quarry/internal/extract/docx"
+	"quarry/internal/extract/html"
+	"quarry/internal/extract/markdown"
+	"quarry/internal/extract/pdf"
 )
 
-// format is one that Read has a parser for.
-type format int
+// format is one kind of file that Read has a parser for.
+type format struct {
+	// name is what people call it, in messages and in the documentation.
+	name string
+	// types are its media types; documents record the first one as their Content-Type.
+	types []string
+	// loose are media types that stand for it only beside one of its endings: clients send them for other formats too.
+	loose []string
+	// endings are those of file names, in lower case; rare ones are read, but not looked for in folders.
+	endings, rare []string
+	// is recognises the format by its first bytes; nil where they tell nothing.
+	is func(data []byte) bool
+	// read parses the bytes of a file; formats of plain characters have readText instead.
+	read     func(data []byte) (*Document, error)
+	readText func(text string) (*Document, error)
+}
+
+// formats is the table of what Read understands: whatever else depends on formats derives from it. Bytes are held
+// against the rows from the last one up, so that text, which nearly every file could be, is the last resort.
+var formats = []*format{
+	{
+		name: "plain text", types: []string{plainText}, endings: []string{".txt", ".text"}, rare: []string{".log"},
+		is: isText, readText: plain,
+	},
+	{
+		name: "Markdown", types: []string{"text/markdown", "text/x-markdown"}, endings: []string{".md", ".markdown"}, rare: []string{".mdown"},
+		readText: markdown.Read,
+	},
+	{
+		name: "HTML", types: []string{htmlPage, "application/xhtml+xml"}, endings: []string{".html", ".htm"}, rare: []string{".xhtml", ".lxml"},
+		is: isPage, readText: html.Read,
+	},
+	{
+		name: "Word (docx)",
+		types: []string{
+			"application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+			"application/vnd.openxmlformats-officedocument.wordprocessingml.template",
+			"application/vnd.ms-word.document.macroenabled.12",
+		},
+		loose: []string{"application/msword"}, endings: []string{".docx"}, rare: []string{".docm", ".dotx"},
+		is: isWord, read: docx.Read,
+	},
+	{
+		name: "PDF", types: []string{"application/pdf", "application/x-pdf"}, endings: []string{".pdf"},
+		is: isPDF, read: pdf.Read,
+	},
+}
 
 const (
-	formatText format = iota + 1
-	formatMarkdown
-	formatHTML
-	formatDOCX
-	formatPDF
+	plainText = "text/plain"
+	htmlPage  = "text/html"
 )
 
-func (f format) mediaType() string {
-	switch f {
-	case formatMarkdown:
-		return "text/markdown"
-	case formatHTML:
-		return "text/html"
-	case formatDOCX:
-		return wordType
-	case formatPDF:
-		return "application/pdf"
-	}
-	return "text/plain"
-}
-
-const wordType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-
-var byType = map[string]format{
-	"text/plain":            formatText,
-	"text/markdown":         formatMarkdown,
-	"text/x-markdown":       formatMarkdown,
-	"text/html":             formatHTML,
-	"application/xhtml+xml": formatHTML,
-	wordType:                formatDOCX,
-	"application/pdf":       formatPDF,
-	"application/x-pdf":     formatPDF,
-	"application/vnd.openxmlformats-officedocument.wordprocessingml.template": formatDOCX,
-	"application/vnd.ms-word.document.macroenabled.12":                        formatDOCX,
-}
-
-var byExtension = map[string]format{
-	".txt": formatText, ".text": formatText, ".log": formatText,
-	".md": formatMarkdown, ".markdown": formatMarkdown, ".mdown": formatMarkdown,
-	".html": formatHTML, ".htm": formatHTML, ".xhtml": formatHTML, ".lxml": formatHTML,
-	".docx": formatDOCX, ".docm": formatDOCX, ".dotx": formatDOCX,
-	".pdf": formatPDF,
-}
-
-// refused are extensions of formats that are not text or have a parser only
-// later; their bytes are not worth a guess.
+// refused are endings of formats that are no text and have no parser here: their bytes are not worth a guess.
 var refused = map[string]bool{
 	".doc": true, ".ppt": true, ".pptx": true, ".odt": true, ".rtf": true, ".epub": true,
 	".xls": true, ".xlsx": true, ".ods": true, ".odp": true, ".eml": true, ".msg": true, ".zip": true, ".gz": true,
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".mp3": true, ".mp4": true, ".exe": true,
 }
 
-// choose finds the format: the declared type first, then the extension, then
-// the bytes. A file declared as plain text may be more by its extension.
-func choose(in Input) (format, error) {
+// Formats returns the names of the formats that Read understands.
+func Formats() []string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.name
+	}
+	return names
+}
+
+// Endings returns the usual endings of file names of all formats, each with its dot, in lower case.
+func Endings() (all []string) {
+	for _, f := range formats {
+		all = append(all, f.endings...)
+	}
+	return all
+}
+
+// mediaType returns the type that documents of f record.
+func (f *format) mediaType() string { return f.types[0] }
+
+func (f *format) ends(ext string) bool {
+	return slices.Contains(f.endings, ext) || slices.Contains(f.rare, ext)
+}
+
+// first returns the first format that f holds for, nil when there is none.
+func first(f func(*format) bool) *format {
+	if i := slices.IndexFunc(formats, f); i >= 0 {
+		return formats[i]
+	}
+	return nil
+}
+
+// choose finds the format: by the declared type, else by the ending, else by the bytes. A file declared as plain text
+// may be more by its ending.
+func choose(in Input) (*format, error) {
 	declared, _, err := mime.ParseMediaType(in.ContentType)
 	if err != nil {
 		declared = strings.ToLower(strings.TrimSpace(strings.SplitN(in.ContentType, ";", 2)[0]))
 	}
 	ext := strings.ToLower(path.Ext(in.Name))
-	switch f, known := byType[declared]; {
-	case known && f == formatText && byExtension[ext] != 0:
-		return byExtension[ext], nil
-	case known:
-		return f, nil
-	case declared == "application/msword" && byExtension[ext] == formatDOCX: // what older clients call both
-		return formatDOCX, nil
+	byEnding := first(func(f *format) bool { return f.ends(ext) })
+	switch byType := first(func(f *format) bool { return slices.Contains(f.types, declared) }); {
+	case byType != nil && (declared != plainText || byEnding == nil):
+		return byType, nil
+	case byType != nil, byEnding != nil && slices.Contains(byEnding.loose, declared):
+		return byEnding, nil
 	case declared != "" && declared != "application/octet-stream" && declared != "binary/octet-stream":
-		return 0, fmt.Errorf("%w: %s", ErrUnsupported, declared)
+		return nil, fmt.Errorf("%w: %s", ErrUnsupported, declared)
 	}
-	if f := byExtension[ext]; f != 0 {
-		return f, nil
+	if byEnding != nil {
+		return byEnding, nil
 	}
 	if refused[ext] {
-		return 0, fmt.Errorf("%w: %s", ErrUnsupported, ext)
+		return nil, fmt.Errorf("%w: %s", ErrUnsupported, ext)
 	}
-	if len(in.Data) == 0 {
-		return formatText, nil
-	}
-	if bytes.Contains(in.Data[:min(len(in.Data), 1024)], []byte("%PDF-")) {
-		return formatPDF, nil
-	}
-	if bytes.HasPrefix(in.Data, []byte("PK\x03\x04")) && docx.Is(in.Data) {
-		return formatDOCX, nil
-	}
-	if binary(in.Data) && !marked(in.Data) {
-		return 0, fmt.Errorf("%w: the content is not text", ErrUnsupported)
-	}
-	if pageStart(in.Data) {
-		return formatHTML, nil
-	}
-	return formatText, nil
-}
-
-// pageStart reports whether data begins as an HTML page does.
-func pageStart(data []byte) bool {
-	data = bytes.TrimLeft(bytes.TrimPrefix(data[:min(len(data), 512)], []byte("\xEF\xBB\xBF")), " \t\r\n")
-	data = bytes.ToLower(data)
-	return bytes.HasPrefix(data, []byte("<!doctype html")) || bytes.HasPrefix(data, []byte("<html"))
-}
-
-// marked reports whether data begins with the byte order mark of UTF-16.
-func marked(data []byte) bool {
-	return bytes.HasPrefix(data, []byte("\xFF\xFE")) || bytes.HasPrefix(data, []byte("\xFE\xFF"))
-}
-
-// signatures begin formats that are sometimes sent under the name of text.
-var signatures = [][]byte{
-	[]byte("%PDF-"), []byte("PK\x03\x04"), []byte("\x89PNG"), []byte("\xFF\xD8\xFF"), []byte("GIF8"), []byte("\x1F\x8B"),
-	[]byte("\xD0\xCF\x11\xE0"), []byte("{\\rtf"), []byte("\x7FELF"),
-}
-
-// binary reports whether data is no text: it has a NUL, a known signature, or
-// many control characters.
-func binary(data []byte) bool {
-	for _, s := range signatures {
-		if bytes.HasPrefix(data, s) {
-			return true
+	for _, f := range slices.Backward(formats) {
+		if f.is != nil && f.is(in.Data) {
+			return f, nil
 		}
 	}
-	controls := 0
-	for _, c := range data {
-		switch {
-		case c == 0:
-			return true
-		case c < ' ' && (c < '\t' || c > '\r') && c != 0x1B || c == 0x7F:
-			controls++
-		}
-	}
-	return controls > 8 && controls*50 > len(data)
+	return nil, fmt.Errorf("%w: the content is not text", ErrUnsupported)
 }
 
-// decode returns the text of a file in UTF-8: by its byte order mark, else the
-// declared character set, else UTF-8 if it is that, else Windows-1252, which
-// holds Latin-1.
-func decode(in Input, f format) (string, error) {
-	data := in.Data
-	var enc encoding.Encoding
-	switch {
-	case marked(data):
-		enc = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM)
-	case binary(data):
-		return "", fmt.Errorf("%w: the content is not %s", ErrUnparsable, f.mediaType())
-	case bytes.HasPrefix(data, []byte("\xEF\xBB\xBF")):
-		data = data[3:]
-	default:
-		if enc = declaredSet(in, f); enc == nil && !utf8.Valid(data) {
-			enc = charmap.Windows1252
-		}
-	}
-	if enc == nil {
-		return strings.ToValidUTF8(string(data), "\uFFFD"), nil
-	}
-	out, err := enc.NewDecoder().Bytes(data)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrUnparsable, err)
-	}
-	if bytes.IndexByte(out, 0) >= 0 {
-		return "", fmt.Errorf("%w: the content is not %s", ErrUnparsable, f.mediaType())
-	}
-	return string(out), nil
+func isPDF(data []byte) bool {
+	return bytes.Contains(data[:min(len(data), 1024)], []byte("%PDF-"))
 }
 
-// declaredSet returns the encoding that the media type or the head of a page
-// names, nil for UTF-8 and for none. Valid UTF-8 beyond ASCII is believed
-// before a page's own word.
-func declaredSet(in Input, f format) encoding.Encoding {
-	if _, params, err := mime.ParseMediaType(in.ContentType); err == nil && params["charset"] != "" {
-		if enc, name := charset.Lookup(params["charset"]); enc != nil && name != "utf-8" && name != "replacement" {
-			return enc
-		}
-		return nil
-	}
-	if f != formatHTML || utf8.Valid(in.Data) {
-		return nil
-	}
-	enc, name, _ := charset.DetermineEncoding(in.Data[:min(len(in.Data), 1024)], "")
-	if name == "utf-8" || name == "replacement" {
-		return nil
-	}
-	return enc
+func isWord(data []byte) bool { return bytes.HasPrefix(data, []byte("PK\x03\x04")) && docx.Is(data) }
+
+// isPage reports whether data begins as an HTML page does.
+func isPage(data []byte) bool {
+	start := bytes.TrimLeft(bytes.TrimPrefix(data[:min(len(data), 512)], []byte("\xEF\xBB\xBF")), " \t\r\n")
+	start = bytes.ToLower(start)
+	return (bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html"))) && isText(data)
 }
+
+func isText(data []byte) bool { return marked(data) || !binary(data) }

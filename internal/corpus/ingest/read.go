@@ -12,7 +12,7 @@ import (
 )
 
 // readable names what Supported takes, for refusals.
-const readable = "files that can be read are plain text, Markdown, HTML, Word (docx), PDF, and JSON that holds a structured or core document"
+var readable = "files that can be read are " + strings.Join(extract.Formats(), ", ") + ", and JSON that holds a structured or core document"
 
 // Supported refuses with fault.KindMediaType what can't be read, as far as declared type and name tell.
 func Supported(name, contentType string) error {

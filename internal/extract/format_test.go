@@ -1,0 +1,23 @@
+package extract_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"quarry/internal/extract"
+)
+
+// TestFormatsInDocs proves that the documentation names the formats of the table, all and in its order.
+func TestFormatsInDocs(t *testing.T) {
+	t.Parallel()
+	for _, page := range []string{"README.md", "docs/guide/documents.md"} {
+		raw, err := os.ReadFile("../../" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list := strings.Join(extract.Formats(), ", "); !strings.Contains(strings.Join(strings.Fields(string(raw)), " "), list) {
+			t.Errorf("%s does not have the list %q", page, list)
+		}
+	}
+}
