@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"regexp"
-	"time"
 
+	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/opt"
@@ -82,7 +82,7 @@ func (s *Service) Create(ctx context.Context, cmd Create) (Corpus, error) {
 		ID: id.NewCorpus(), Key: cmd.Key, Name: cmd.Name.Or(cmd.Key), Enabled: true, SaveHistory: cmd.SaveHistory,
 		QueriesAreAnswers: cmd.QueriesAreAnswers, DocumentsAreQuestions: cmd.DocumentsAreQuestions,
 		EncoderName: shown, EncoderFingerprint: fingerprint,
-		Attributes: cmd.Attributes, Dimensions: cmd.Dimensions, Created: time.Now().UTC().Truncate(time.Microsecond),
+		Attributes: cmd.Attributes, Dimensions: cmd.Dimensions, Created: clock.Now(),
 	}
 	if d, ok := cmd.Description.Get(); ok {
 		c.Description = &d

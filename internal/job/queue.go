@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"quarry/internal/clock"
 	"quarry/internal/id"
 )
 
@@ -66,7 +67,7 @@ func (q *Queue) Enqueue(ctx context.Context, r Request) (Job, error) {
 	}
 	j, err := q.cfg.Store.Add(ctx, Job{
 		ID: id.NewJob(), Type: r.Type, State: Queued, Account: r.Account, CreatedBy: r.CreatedBy, CorpusKeys: r.Corpora,
-		Lane: r.Exclusive, Created: now(), Input: input,
+		Lane: r.Exclusive, Created: clock.Now(), Input: input,
 	})
 	if err != nil {
 		return Job{}, fmt.Errorf("enqueue job: %w", err)
@@ -74,9 +75,6 @@ func (q *Queue) Enqueue(ctx context.Context, r Request) (Job, error) {
 	q.rouse()
 	return j, nil
 }
-
-// now is the clock of the queue, to the precision of the store.
-func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
 // rouse makes one idle worker look for work.
 func (q *Queue) rouse() {

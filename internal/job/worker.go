@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/internal/clock"
 	"quarry/internal/id"
 )
 
@@ -29,7 +30,7 @@ const (
 // returns when no handler runs any more. It logs its own failures.
 func (q *Queue) Run(ctx context.Context) {
 	if q.cfg.Alone {
-		if err := q.cfg.Store.Free(ctx, now()); err != nil && ctx.Err() == nil {
+		if err := q.cfg.Store.Free(ctx, clock.Now()); err != nil && ctx.Err() == nil {
 			q.cfg.Log.Warn("jobs under way at the last stop wait for their leases to run out", "error", err)
 		}
 	}
@@ -45,7 +46,7 @@ func (q *Queue) sweep(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		if err := q.cfg.Store.Sweep(ctx, now().Add(-retention)); err != nil && ctx.Err() == nil {
+		if err := q.cfg.Store.Sweep(ctx, clock.Now().Add(-retention)); err != nil && ctx.Err() == nil {
 			q.cfg.Log.Warn("old jobs were not removed", "error", err)
 		}
 		select {
@@ -61,8 +62,8 @@ func (q *Queue) work(ctx context.Context) {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		l := Lease{Holder: id.Text(16), Until: now().Add(leaseTime)}
-		j, ok, err := q.cfg.Store.Claim(ctx, q.types, now(), l)
+		l := Lease{Holder: id.Text(16), Until: clock.Now().Add(leaseTime)}
+		j, ok, err := q.cfg.Store.Claim(ctx, q.types, clock.Now(), l)
 		if ctx.Err() == nil {
 			q.claimed(err)
 		}
@@ -141,7 +142,7 @@ func (w *Work) Save(ctx context.Context, progress any, comment string) error {
 
 func (w *Work) renew(ctx context.Context, c Checkpoint) error {
 	l := w.lease
-	l.Until = now().Add(leaseTime)
+	l.Until = clock.Now().Add(leaseTime)
 	if err := w.queue.cfg.Store.Save(ctx, l, c); err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (w *Work) renew(ctx context.Context, c Checkpoint) error {
 func (w *Work) expired() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !now().Before(w.until)
+	return !clock.Now().Before(w.until)
 }
 
 // do runs the handler of one job under its lease and writes what became of it.
@@ -223,9 +224,9 @@ func (q *Queue) end(ctx context.Context, w *Work, said string, err, cause error)
 		log.Info("job taken away")
 		return
 	}
-	o := outcome(&w.Job, said, err, now())
+	o := outcome(&w.Job, said, err, clock.Now())
 	if err != nil && errors.Is(cause, errStopping) && !hopeless(err) {
-		o = Outcome{State: Queued, At: now(), Due: now()}
+		o = Outcome{State: Queued, At: clock.Now(), Due: clock.Now()}
 	}
 	last, done := beyond(ctx)
 	defer done()

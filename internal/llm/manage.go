@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/opt"
@@ -52,7 +53,7 @@ type Patch struct {
 
 // Create registers a model once a call of it has succeeded.
 func (s *Service) Create(ctx context.Context, cmd Create) (LLM, error) {
-	now := time.Now().UTC().Truncate(time.Microsecond)
+	now := clock.Now()
 	l := LLM{
 		ID: id.NewLLM(), Name: cmd.Name, Description: cmd.Description, Enabled: true, Default: cmd.Default,
 		Type: cmd.Type, Model: cmd.Model, URI: cmd.URI, Headers: cmd.Headers, Idle: cmd.Idle, TestParameters: cmd.TestParameters,
@@ -227,7 +228,7 @@ func (s *Service) update(ctx context.Context, was LLM, p Patch) (LLM, error) {
 			return LLM{}, err
 		}
 	}
-	now.Updated = time.Now().UTC().Truncate(time.Microsecond)
+	now.Updated = clock.Now()
 	now, err := s.store.Update(ctx, now, !replaced, auth)
 	if err != nil {
 		return LLM{}, gone(err, was.ID)

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
+	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/llm"
@@ -205,7 +205,7 @@ func (s *Presets) Create(ctx context.Context, p Preset) (Preset, error) {
 		return Preset{}, err
 	}
 	p.ID, p.Platform = id.NewPreset(), false
-	p.Created = time.Now().UTC().Truncate(time.Microsecond)
+	p.Created = clock.Now()
 	p.Updated = p.Created
 	err := s.store.Create(ctx, p)
 	if errors.Is(err, ErrPresetTaken) {
@@ -229,7 +229,7 @@ func (s *Presets) Replace(ctx context.Context, p Preset) (Preset, error) {
 	if err := s.check(ctx, &p); err != nil {
 		return Preset{}, err
 	}
-	p.Platform, p.Updated = false, time.Now().UTC().Truncate(time.Microsecond)
+	p.Platform, p.Updated = false, clock.Now()
 	out, err := s.store.Replace(ctx, p)
 	switch {
 	case errors.Is(err, ErrPresetTaken):

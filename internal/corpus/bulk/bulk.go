@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"quarry/internal/clock"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
@@ -132,7 +133,7 @@ func (s *Service) prepare(ctx context.Context, sel Selection) (input, corpus.Cor
 	if err != nil {
 		return input{}, c, err
 	}
-	in := input{Key: c.Key, No: c.No, Epoch: c.Epoch, Began: time.Now().UTC().Truncate(time.Microsecond)}
+	in := input{Key: c.Key, No: c.No, Epoch: c.Epoch, Began: clock.Now()}
 	switch {
 	case len(sel.IDs) > MaxIDs:
 		return in, c, fault.InvalidField("document_ids", "names %d documents; at most %d are allowed at once", len(sel.IDs), MaxIDs)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"quarry/internal/clock"
 	"quarry/internal/id"
 	"quarry/internal/identity/authz"
 )
@@ -52,7 +53,7 @@ func (s *Service) Bootstrap(ctx context.Context, keep func(secret string) error)
 	if err := keep(secret); err != nil {
 		return false, err
 	}
-	now := time.Now().UTC().Truncate(time.Microsecond)
+	now := clock.Now()
 	u := User{
 		ID: id.NewUser(), Username: "owner", Email: "owner@localhost", Enabled: true,
 		Rights: authz.Rights{API: []string{authz.Owner}}, Created: now, Updated: now,
@@ -85,7 +86,7 @@ func (s *Service) Recover(ctx context.Context, keep func(secret string) error) (
 	if err := keep(secret); err != nil {
 		return User{}, Key{}, err
 	}
-	k := ownerKey(owner.ID, secret, time.Now().UTC().Truncate(time.Microsecond))
+	k := ownerKey(owner.ID, secret, clock.Now())
 	if err := s.store.CreateKey(ctx, k); err != nil {
 		return User{}, Key{}, fmt.Errorf("create key of owner: %w", err)
 	}

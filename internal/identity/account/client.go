@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/identity/authz"
@@ -114,7 +115,7 @@ func (s *Service) CreateClient(ctx context.Context, by authz.Principal, cmd Crea
 		return Client{}, "", err
 	}
 	secret = clientPrefix + id.Text(clientSecretLength)
-	now := time.Now().UTC().Truncate(time.Microsecond)
+	now := clock.Now()
 	c = Client{
 		ID: id.NewAppClient(), ClientID: id.Text(clientIDLength), Name: cmd.Name, Description: cmd.Description, Enabled: true,
 		Digest: Digest(secret), Tail: Tail(secret), Rights: cmd.Rights, Created: now, Updated: now,
@@ -165,7 +166,7 @@ func (s *Service) UpdateClient(ctx context.Context, by authz.Principal, client i
 				return Client{}, err
 			}
 		}
-		now.Updated = time.Now().UTC().Truncate(time.Microsecond)
+		now.Updated = clock.Now()
 		return now, nil
 	})
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
+	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/identity/authz"
@@ -71,7 +71,7 @@ func (s *Service) CreateKey(ctx context.Context, p authz.Principal, c CreateKey)
 	}
 	k = Key{
 		ID: id.NewAPIKey(), Name: c.Name, Style: c.Style, Rights: c.rights(), Creator: creator(p), Enabled: true,
-		Created: time.Now().UTC().Truncate(time.Microsecond),
+		Created: clock.Now(),
 	}
 	if c.Style == StylePersonal {
 		if p.Machine() {

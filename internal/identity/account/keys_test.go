@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/identity/account"
@@ -30,7 +30,7 @@ func newKeyring(t *testing.T, roles map[string][]string) *keyring {
 	k := &keyring{rows: accounts.New(db), people: map[string]account.User{}}
 	k.Service = account.New(account.Config{Store: k.rows})
 	for name, api := range roles {
-		now := time.Now().UTC().Truncate(time.Microsecond)
+		now := clock.Now()
 		u := account.User{
 			ID: id.NewUser(), Username: name, Email: name + "@x.test", Enabled: true, Rights: authz.Rights{API: api}, Created: now, Updated: now,
 		}

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"time"
 	"unicode/utf8"
 
+	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/identity/authz"
@@ -46,7 +46,7 @@ func (s *Service) CreateUser(ctx context.Context, by authz.Principal, c CreateUs
 
 func newUser(c CreateUser) (User, error) {
 	bad := fault.Invalid()
-	now := time.Now().UTC().Truncate(time.Microsecond)
+	now := clock.Now()
 	u := User{
 		ID: id.NewUser(), Username: tidy(c.Username), Email: tidy(c.Email), Description: c.Description, Enabled: true,
 		Rights: c.Rights, Created: now, Updated: now,
@@ -172,7 +172,7 @@ func (s *Service) UpdateUser(ctx context.Context, by authz.Principal, username s
 				return User{}, err
 			}
 		}
-		now.Updated = time.Now().UTC().Truncate(time.Microsecond)
+		now.Updated = clock.Now()
 		return now, nil
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 )
@@ -68,7 +69,7 @@ func (s *Service) add(ctx context.Context, first bool) (k Key, made bool, err er
 	if err != nil {
 		return Key{}, false, fmt.Errorf("encode public key: %w", err)
 	}
-	now := time.Now().UTC().Truncate(time.Microsecond)
+	now := clock.Now()
 	k = Key{ID: kid, Public: public, Created: now}
 	made, err = s.cfg.Store.Add(ctx, Fresh{
 		Key: k, Private: secret, First: first, Forget: now.Add(-Lifetime - skew), Most: maxPublished,

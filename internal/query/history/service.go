@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"quarry/internal/clock"
 	"quarry/internal/query/retrieve"
 )
 
@@ -23,7 +24,7 @@ func New(s Store, keep time.Duration, log *slog.Logger) *Service { return &Servi
 // Save keeps r. The answer that r tells of is computed by then and must not be lost with its record, so what goes
 // wrong here is logged and not returned.
 func (s *Service) Save(ctx context.Context, r Record) {
-	r.Started = r.Started.UTC().Truncate(time.Microsecond)
+	r.Started = clock.Stored(r.Started)
 	bound(r.Spans)
 	if r.Generation != nil {
 		short := cut(*r.Generation)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/identity/account"
@@ -20,7 +21,7 @@ import (
 
 // newClient gives an application client to create, with every member set but rights.
 func newClient(name string) account.Client {
-	now := time.Now().UTC().Truncate(time.Microsecond)
+	now := clock.Now()
 	return account.Client{
 		ID: id.NewAppClient(), ClientID: "client of " + name, Name: name, Description: "all about " + name, Enabled: true,
 		Digest: account.Digest("secret of " + name), Tail: "tail", Created: now, Updated: now,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/identity/account"
@@ -20,7 +21,7 @@ import (
 func key(name string, r authz.Rights) account.Key {
 	return account.Key{
 		ID: id.NewAPIKey(), Name: name, Digest: account.Digest(id.Text(38)), Prefix: "zqt_", Tail: "hdiA", Creator: "usr_maker",
-		Enabled: true, Rights: r, Created: time.Now().UTC().Truncate(time.Microsecond),
+		Enabled: true, Rights: r, Created: clock.Now(),
 	}
 }
 
@@ -172,7 +173,7 @@ func testListKeys(t *testing.T, s stores) {
 	bobKey, _ := storetest.PersonalKey(bob)
 	all := []account.Key{annKey, bobKey, key("c", on("c")), key("d", on("d")), key("both", on("c", "d")), key("none", authz.Rights{})}
 	all[2].Style, all[3].Style = account.StyleServing, account.StyleServingAndIndexing
-	start := time.Now().UTC().Truncate(time.Microsecond)
+	start := clock.Now()
 	for i := range all {
 		all[i].Created = start.Add(time.Duration(i/2) * time.Microsecond) // two of each instant
 		createKey(t, s, all[i])

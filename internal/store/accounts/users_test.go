@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/identity/account"
@@ -108,7 +109,7 @@ func userPages(t *testing.T, s stores, l account.UserList) (names []string) {
 func testListUsers(t *testing.T, s stores) {
 	create(t, s, "a")
 	create(t, s, "b")
-	now := time.Now().UTC().Truncate(time.Microsecond)
+	now := clock.Now()
 	rights := []authz.Rights{
 		{}, {API: []string{"corpus_viewer"}}, {Corpora: []authz.Grant{{Key: "a", Role: "viewer"}}},
 		{Corpora: []authz.Grant{{Key: "b", Role: "owner"}, {Key: "a", Role: "editor"}}}, {API: []string{"owner"}},

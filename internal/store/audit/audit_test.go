@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"quarry/internal/clock"
 	"quarry/internal/id"
 	"quarry/internal/identity/audit"
 	"quarry/internal/identity/authz"
@@ -73,7 +74,7 @@ func open(t *testing.T, c store.Config) audit.Store { return sqlaudit.New(storet
 
 // event gives an event of an actor, with every member set.
 func event(at time.Time, actor, action string) audit.Event {
-	at = at.UTC().Truncate(time.Microsecond)
+	at = clock.Stored(at)
 	return audit.Event{
 		ID: id.NewAudit(at), At: at, Action: action, Address: "2001:db8::1", RequestID: id.NewRequest(),
 		Actor:   audit.Actor{Kind: authz.User, ID: "usr_" + actor, Name: actor, Credential: "aky_" + actor},
@@ -117,7 +118,7 @@ func listAll(t *testing.T, s suite, l audit.List) []audit.Event {
 func testAdd(t *testing.T, s suite) {
 	now := time.Now()
 	full := record(t, s, event(now, "ann", "createUser"))
-	bare := audit.Event{ID: id.NewAudit(now.Add(-time.Second)), At: now.Add(-time.Second).UTC().Truncate(time.Microsecond), Actor: audit.Actor{Kind: audit.Anonymous}, Action: "signIn", Status: 401}
+	bare := audit.Event{ID: id.NewAudit(now.Add(-time.Second)), At: clock.Stored(now.Add(-time.Second)), Actor: audit.Actor{Kind: audit.Anonymous}, Action: "signIn", Status: 401}
 	record(t, s, bare)
 	odd := event(now.Add(-time.Minute), "NUL\x00", "deleteUser")
 	odd.Target = map[string]string{"username": "a\x00b"}

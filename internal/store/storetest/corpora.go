@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quarry/internal/clock"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
@@ -118,7 +119,7 @@ func pages(t *testing.T, s Stores, l corpus.List) (keys []string) {
 
 // List gives every corpus once, newest first, those of one moment by number, whatever the size of the page.
 func testListCorpora(t *testing.T, s Stores) {
-	now := time.Now().UTC().Truncate(time.Microsecond)
+	now := clock.Now()
 	var ids []id.Corpus
 	for i, age := range []int{0, 2, 1, 1, 1, 3} {
 		c := Corpus(fmt.Sprint("c", i))
@@ -142,7 +143,7 @@ func testListCorpora(t *testing.T, s Stores) {
 
 // A pattern is searched in name and description; more is true only when another match follows.
 func testMatchCorpora(t *testing.T, s Stores) {
-	now := time.Now().UTC().Truncate(time.Microsecond)
+	now := clock.Now()
 	for i, name := range []string{"red apple", "pear", "green apple", "plum"} {
 		c := Corpus(fmt.Sprint("c", i))
 		c.Name, c.Created = name, now.Add(-time.Duration(i)*time.Second)

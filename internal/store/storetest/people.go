@@ -2,8 +2,8 @@ package storetest
 
 import (
 	"testing"
-	"time"
 
+	"quarry/internal/clock"
 	"quarry/internal/id"
 	"quarry/internal/identity/account"
 	"quarry/internal/identity/authz"
@@ -13,7 +13,7 @@ import (
 
 // User gives a user to create, with every member set but rights.
 func User(name string) account.User {
-	now := time.Now().UTC().Truncate(time.Microsecond)
+	now := clock.Now()
 	return account.User{
 		ID: id.NewUser(), Username: name, Email: name + "@example.test", Description: "all about " + name, Enabled: true,
 		Metadata: []byte(`{"n":1.50,"s":"é<&>"}`), Groups: []string{"staff", "a b"}, Created: now, Updated: now,

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"quarry/internal/clock"
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
 	"quarry/internal/id"
@@ -49,7 +50,7 @@ func query(started time.Time, corpora ...history.Corpus) history.Record {
 	consistency.Score = score
 	return history.Record{
 		Summary: history.Summary{
-			ID: id.NewQuery(), Text: strings.Repeat("😀", 2500) + "<&>", Corpora: corpora, Started: started.UTC().Truncate(time.Microsecond),
+			ID: id.NewQuery(), Text: strings.Repeat("😀", 2500) + "<&>", Corpora: corpora, Started: clock.Stored(started),
 			Latency: 12345 * time.Microsecond, ChatID: "cht_1", AgentKey: "agent", SessionKey: "session", Generation: &text, Consistency: &score,
 		},
 		Request: json.RawMessage(`{"query":"q","search":{"corpora":[{"corpus_key":"a"}],"limit":3}}`),
@@ -67,7 +68,7 @@ func save(t *testing.T, s Stores, r history.Record) history.Record {
 
 // A record is read as it was saved, with every member set or none; an unknown id is not found.
 func testSaveQuery(t *testing.T, s Stores) {
-	now := time.Now().UTC().Truncate(time.Microsecond)
+	now := clock.Now()
 	bare := history.Record{Summary: history.Summary{ID: id.NewQuery(), Text: "q", Started: now}, Request: json.RawMessage(`{}`)}
 	for _, want := range []history.Record{query(now, history.Corpus{No: 7, Key: "b"}, history.Corpus{No: 3, Key: "a"}), bare} {
 		save(t, s, want)
@@ -234,7 +235,7 @@ func testQueryReaders(t *testing.T, s Stores) {
 
 // Expire removes the oldest records of before a moment, as many as it is told, and leaves nothing of them behind.
 func testExpireQueries(t *testing.T, s Stores) {
-	at := time.Now().UTC().Truncate(time.Microsecond)
+	at := clock.Now()
 	for i := range 5 {
 		asked(t, s, fmt.Sprint("q", i), at.Add(time.Duration(i)*time.Microsecond), history.Corpus{No: 1, Key: "k"})
 	}

@@ -9,8 +9,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
-	"time"
 
+	"quarry/internal/clock"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/id"
@@ -64,7 +64,7 @@ func Corpus(key string) corpus.Corpus {
 		QueriesAreAnswers: true, DocumentsAreQuestions: true, EncoderName: "mini", EncoderFingerprint: "f00d",
 		Attributes: []corpus.Attribute{{Name: "year", Level: "document", Type: "integer", Description: "of issue", Indexed: true}},
 		Dimensions: []corpus.Dimension{{Name: "votes", Description: "by readers", IndexingDefault: 0.5, QueryingDefault: -1}},
-		Created:    time.Now().UTC().Truncate(time.Microsecond),
+		Created:    clock.Now(),
 	}
 }
 

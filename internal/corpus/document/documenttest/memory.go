@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/internal/clock"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
@@ -59,7 +60,7 @@ func (f finder) Get(_ context.Context, keys ...string) ([]corpus.Corpus, error) 
 
 // now gives an instant after every one before, so that a cutoff tells any two changes apart.
 func (m *Memory) now() time.Time {
-	now := time.Now().UTC().Truncate(time.Microsecond)
+	now := clock.Now()
 	if !now.After(m.last) {
 		now = m.last.Add(time.Microsecond)
 	}

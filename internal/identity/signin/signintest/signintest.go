@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/identity/account"
 	"quarry/internal/identity/signin"
@@ -75,7 +76,7 @@ func testCodes(t *testing.T, s Stores) {
 	if _, err := s.SignIn.Login(ctx, "nobody"); !errors.Is(err, signin.ErrNoUser) {
 		t.Errorf("nobody: %v", err)
 	}
-	soon := time.Now().UTC().Add(time.Hour).Truncate(time.Microsecond)
+	soon := clock.Now().Add(time.Hour)
 	giveCode(t, s, signin.NewCode{Username: "ann", CodeRow: account.CodeRow{Digest: "first", Expires: soon}})
 	if u := giveCode(t, s, signin.NewCode{Username: "ＡＮＮ", CodeRow: account.CodeRow{Digest: "second", Expires: soon}}); u.ID != ann.ID || u.Username != "Ann" {
 		t.Errorf("the code went to %+v", u)
