@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -25,7 +26,12 @@ var build struct {
 }
 
 // Main runs the tests of a package that uses Binary and removes the program after them; TestMain exits with its code.
+// More tests run at once than there are processors: most of the time they wait for a start, a timeout or a lease.
 func Main(m *testing.M) int {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err) // package testing has lost its flag
+	}
 	code := m.Run()
 	if build.path != "" {
 		_ = os.RemoveAll(filepath.Dir(build.path)) // in the folder of temporary files

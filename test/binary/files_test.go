@@ -4,8 +4,9 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/flate"
-	"compress/zlib"
+	"errors"
 	"fmt"
+	"hash/adler32"
 	"hash/crc32"
 	"io"
 	"mime/multipart"
@@ -110,13 +111,16 @@ func zipped(t *testing.T, entries ...entry) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestSpeed) })
 	for _, e := range entries {
-		out, err := w.Create(e.name)
-		if err != nil {
-			t.Fatal(err)
+		if e.size > 0 {
+			e.addRaw(t, w, 0)
+			continue
 		}
-		if err := e.write(out); err != nil {
+		out, err := w.Create(e.name)
+		if err == nil {
+			_, err = io.WriteString(out, e.before+e.after)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -126,20 +130,56 @@ func zipped(t *testing.T, entries ...entry) []byte {
 	return b.Bytes()
 }
 
-func (e entry) write(out io.Writer) error {
-	if _, err := io.WriteString(out, e.before); err != nil {
-		return err
+// addRaw adds the entry to an archive whose directory states the given size for it, 0 for the true one.
+func (e entry) addRaw(t *testing.T, w *zip.Writer, stated uint64) {
+	t.Helper()
+	sum := crc32.NewIEEE()
+	packed, size := e.deflate(t, sum)
+	if stated == 0 {
+		stated = uint64(size)
 	}
-	if e.size > 0 {
-		block := []byte(strings.Repeat(e.fill, 1<<20/len(e.fill)))
-		for left := e.size; left > 0; left -= len(block) {
-			if _, err := out.Write(block[:min(left, len(block))]); err != nil {
-				return err
-			}
+	out, err := w.CreateRaw(&zip.FileHeader{
+		Name: e.name, Method: zip.Deflate, CRC32: sum.Sum32(), CompressedSize64: uint64(len(packed)), UncompressedSize64: stated,
+	})
+	if err == nil {
+		_, err = out.Write(packed)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// deflate compresses the text of the entry and writes it to sum. A block of fill is compressed once and its result
+// repeated: after a flush, a deflate stream goes on with blocks that refer to nothing before them.
+func (e entry) deflate(t *testing.T, sum io.Writer) (packed []byte, size int) {
+	t.Helper()
+	w, err := flate.NewWriter(nil, flate.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compress := func(text string, end func() error) []byte {
+		var b bytes.Buffer
+		w.Reset(&b)
+		_, err := io.WriteString(w, text)
+		if err = errors.Join(err, end()); err != nil {
+			t.Fatal(err)
 		}
+		return b.Bytes()
 	}
-	_, err := io.WriteString(out, e.after)
-	return err
+	add := func(text string, deflated []byte) {
+		_, _ = io.WriteString(sum, text) // a hash does not fail
+		packed, size = append(packed, deflated...), size+len(text)
+	}
+	add(e.before, compress(e.before, w.Flush))
+	block := strings.Repeat(e.fill, 1<<20/len(e.fill))
+	whole := compress(block, w.Flush)
+	for range e.size / len(block) {
+		add(block, whole)
+	}
+	rest := block[:e.size%len(block)]
+	add(rest, compress(rest, w.Flush))
+	add(e.after, compress(e.after, w.Close))
+	return packed, size
 }
 
 // wordFiles are Word files.
@@ -176,43 +216,18 @@ func wordFiles(t *testing.T) []file {
 	}
 }
 
-// lyingSize says that the document has ten bytes where it has 64 MB.
+// lyingSize returns an archive that states ten bytes for a document of 64 MB.
 func lyingSize(t *testing.T) []byte {
 	t.Helper()
-	var packed bytes.Buffer
-	f, err := flate.NewWriter(&packed, flate.BestSpeed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := entry{before: docxHead, fill: " ", size: 64 << 20, after: docxTail}
-	if err := e.write(f); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	for _, e := range []entry{{name: "[Content_Types].xml", before: docxTypes}, {name: "_rels/.rels", before: docxRels}} {
-		out, err := w.Create(e.name)
-		if err == nil {
-			err = e.write(out)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, e := range []entry{
+		{name: "[Content_Types].xml", before: docxTypes, fill: " "}, {name: "_rels/.rels", before: docxRels, fill: " "},
+	} {
+		e.addRaw(t, w, 0)
 	}
-	out, err := w.CreateRaw(&zip.FileHeader{
-		Name: "word/document.xml", Method: zip.Deflate, CRC32: crc32.ChecksumIEEE(nil),
-		CompressedSize64: uint64(packed.Len()), UncompressedSize64: 10,
-	})
-	if err == nil {
-		_, err = out.Write(packed.Bytes())
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
+	entry{name: "word/document.xml", before: docxHead, fill: " ", size: 64 << 20, after: docxTail}.addRaw(t, w, 10)
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -242,20 +257,12 @@ func stream(dictionary, data string) string {
 	return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", dictionary, len(data), data)
 }
 
+// deflated returns a zlib stream, as /FlateDecode reads it.
 func deflated(t *testing.T, fill string, size int) string {
 	t.Helper()
-	var b bytes.Buffer
-	w, err := zlib.NewWriterLevel(&b, zlib.BestSpeed)
-	if err == nil {
-		err = entry{fill: fill, size: size}.write(w)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
+	sum := adler32.New()
+	packed, _ := entry{fill: fill, size: size}.deflate(t, sum)
+	return "\x78\x01" + string(sum.Sum(packed))
 }
 
 // pdfs are PDF files.

@@ -43,13 +43,13 @@ var sides = [2]side{
 // that the index is then the one that is made of the rows anew.
 func TestKillReplaceAttributes(t *testing.T) {
 	t.Parallel()
-	killReplace(t, 6)
+	killReplace(t, max(2, *rounds/3)) // the sides take turns
 }
 
 // TestKillReplaceAttributesPostgres proves the same where the dead process's lease has to run out first.
 func TestKillReplaceAttributesPostgres(t *testing.T) {
 	t.Parallel()
-	killReplace(t, 1, "--database", storetest.Postgres(t))
+	killReplace(t, max(1, *rounds/30), "--database", storetest.Postgres(t))
 }
 
 func killReplace(t *testing.T, kills int, args ...string) {

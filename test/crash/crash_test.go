@@ -14,7 +14,8 @@ import (
 	"quarry/internal/testkit"
 )
 
-var rounds = flag.Int("rounds", 20, "how often the program is killed")
+// rounds is few for a run of every test; make soak asks for more.
+var rounds = flag.Int("rounds", 9, "how often the program is killed; where a kill is long, a third of it")
 
 // state is what the test knows of a document.
 type state int
@@ -45,6 +46,7 @@ type load struct {
 // TestKill proves that no acknowledged write is lost, none is half there, and the index agrees with the rows, however
 // the program dies.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

@@ -15,40 +15,49 @@ import (
 )
 
 const (
-	bulk      = "/v2/corpora/bulk"
-	bulkDocs  = 3000 // a dozen steps of a job
-	bulkKills = 3
+	bulk     = "/v2/corpora/bulk"
+	bulkDocs = 3000 // a dozen steps of a job
+)
+
+// work is a bulk operation and what its job reports at its end.
+type work struct {
+	method  string
+	body    any
+	comment string
+}
+
+var (
+	update = work{"PATCH", map[string]any{"metadata": map[string]any{"mark": "x"}}, "2,100 updated, 0 skipped, 0 failed"}
+	again  = work{"PATCH", update.body, "0 updated, 2,100 skipped, 0 failed"}
+	remove = work{"DELETE", nil, "2,100 deleted, 0 skipped, 0 failed"}
 )
 
 // TestKillJob proves that a job whose process is killed again and again goes on, does all of its work, none twice, and
 // counts every document once.
 func TestKillJob(t *testing.T) {
 	t.Parallel()
-	killJobs(t, bulkKills)
+	killJobs(t, max(1, *rounds/3), []work{update, again, remove})
 }
 
-// TestKillJobPostgres proves the same where the dead process's lease has to run out first.
+// TestKillJobPostgres proves the same where the dead process's lease has to run out first, which takes half a minute.
 func TestKillJobPostgres(t *testing.T) {
 	t.Parallel()
-	killJobs(t, 1, "--database", storetest.Postgres(t))
+	for _, w := range []work{update, remove} {
+		t.Run(w.method, func(t *testing.T) {
+			t.Parallel()
+			killJobs(t, max(1, *rounds/30), []work{w}, "--database", storetest.Postgres(t))
+		})
+	}
 }
 
-func killJobs(t *testing.T, kills int, args ...string) {
+func killJobs(t *testing.T, kills int, works []work, args ...string) {
 	t.Helper()
 	dir := t.TempDir()
 	p := testkit.StartBinary(t, dir, args...)
 	fill(t, p.Client())
 	selected := url.Values{"metadata_filter": {"doc.n < 7"}}.Encode()
-	for _, work := range []struct {
-		method, query string
-		body          any
-		comment       string
-	}{
-		{"PATCH", selected, map[string]any{"metadata": map[string]any{"mark": "x"}}, "2,100 updated, 0 skipped, 0 failed"},
-		{"PATCH", selected, map[string]any{"metadata": map[string]any{"mark": "x"}}, "0 updated, 2,100 skipped, 0 failed"},
-		{"DELETE", selected, nil, "2,100 deleted, 0 skipped, 0 failed"},
-	} {
-		id := p.Client().Must(t, http.StatusAccepted, work.method, bulk+"/documents?"+work.query, work.body)["job_id"].(string)
+	for _, w := range works {
+		id := p.Client().Must(t, http.StatusAccepted, w.method, bulk+"/documents?"+selected, w.body)["job_id"].(string)
 		interrupted := 0
 		for range kills {
 			running := awaitProgress(t, p.Client(), id, rand.IntN(bulkDocs))
@@ -60,11 +69,11 @@ func killJobs(t *testing.T, kills int, args ...string) {
 		// jobs of one corpus run one after another: when this one has ended, so has that
 		p.Client().Must(t, http.StatusOK, "DELETE", bulk+"/documents?document_ids=none&async=false", nil)
 		job := p.Client().Must(t, http.StatusOK, "GET", "/v2/jobs/"+id, nil)
-		if job["state"] != "completed" || job["comment"] != work.comment {
-			t.Errorf("%s: the job is %v: %v; want completed: %s", work.method, job["state"], job["comment"], work.comment)
+		if job["state"] != "completed" || job["comment"] != w.comment {
+			t.Errorf("%s: the job is %v: %v; want completed: %s", w.method, job["state"], job["comment"], w.comment)
 		}
-		t.Logf("%s: killed %d times, %d times in the middle", work.method, kills, interrupted)
-		verifyBulk(t, p.Client(), work.method)
+		t.Logf("%s: killed %d times, %d times in the middle", w.method, kills, interrupted)
+		verifyBulk(t, p.Client(), w.method)
 	}
 	if err := p.Stop(); err != nil {
 		t.Errorf("the last stop: %v\n%s", err, p.Log())
