@@ -56,7 +56,7 @@ func TestArchiveLimits(t *testing.T) {
 	if got, err := a.Read("/Small"); err != nil || len(got) != 1<<20 {
 		t.Errorf("a part of 1 MB: %d bytes, %v", len(got), err)
 	}
-	if _, err := a.Read("large"); !errors.Is(err, outline.ErrUnparsable) || !strings.Contains(err.Error(), "packed") {
+	if _, err := a.Read("large"); !errors.Is(err, outline.ErrUnparsable) || !strings.Contains(err.Error(), "compressed") {
 		t.Errorf("a part above 1 MB that packs well: %v", err)
 	}
 	if got, err := a.Read("absent"); got != nil || err != nil || a.Has("absent") {

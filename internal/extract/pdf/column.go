@@ -8,15 +8,15 @@ import (
 	"quarry/internal/extract/pdf/syntax"
 )
 
-// maxRows bounds the rows of a page in which columns are looked for.
+// maxRows is the largest number of rows of a page that is searched for columns.
 const maxRows = 1500
 
-// span is what is covered of a line across the page.
+// span is a horizontal interval of the page.
 type span struct{ x0, x1 float32 }
 
-// columns cuts a page into regions that are read one after another: runs of rows that stand in columns of text give one
-// region for each column, everything else is read row by row. Tables and forms stay rows: their cells are too short
-// for columns of text.
+// columns divides a page into regions that are read one after another. Each column of a run of rows that is set in
+// columns is a region; the rows between such runs are read from left to right. Tables and forms remain rows, since their
+// cells are too short to be columns of text.
 func columns(rows []row, b *syntax.Budget) [][]row {
 	var regions [][]row
 	if len(rows) > maxRows {
@@ -44,14 +44,15 @@ func columns(rows []row, b *syntax.Budget) [][]row {
 	return regions
 }
 
-// run gives the columns of the longest run of rows from the first one on that has columns, and its length; 0 when it has
-// none.
+// run returns the columns of the longest run of rows, from the first one on, that is set in columns, and the number of
+// its rows, which is 0 if there is none. Columns are separated by gutters, vertical strips that no segment of the run
+// covers.
 func run(rows []row, b *syntax.Budget) ([][]row, int) {
 	left, right := rows[0].x0, rows[0].x1
 	for i := range rows {
 		left, right = min(left, rows[i].x0), max(right, rows[i].x1)
 	}
-	gutter := 0.9 * middleSize(rows)
+	gutter := 0.9 * medianSize(rows) // the least width
 	var covered []span
 	best, size := []span(nil), 0
 	for i := range rows {
@@ -59,7 +60,7 @@ func run(rows []row, b *syntax.Budget) ([][]row, int) {
 			return nil, 0
 		}
 		for _, s := range rows[i].segments {
-			covered = widen(covered, span{s.x0, s.x1}, gutter)
+			covered = union(covered, span{s.x0, s.x1}, gutter)
 		}
 		if len(covered) > 1 {
 			best, size = slices.Clone(covered), i+1
@@ -79,7 +80,8 @@ func run(rows []row, b *syntax.Budget) ([][]row, int) {
 	return cols, size
 }
 
-func middleSize(rows []row) float32 {
+// medianSize returns the median font size of the rows.
+func medianSize(rows []row) float32 {
 	sizes := make([]float32, len(rows))
 	for i := range rows {
 		sizes[i] = rows[i].size
@@ -88,8 +90,8 @@ func middleSize(rows []row) float32 {
 	return sizes[len(sizes)/2]
 }
 
-// widen adds a span to those covered; spans closer than gutter are one.
-func widen(all []span, s span, gutter float32) []span {
+// union adds s to disjoint spans in ascending order; spans closer than gutter are merged.
+func union(all []span, s span, gutter float32) []span {
 	out := all[:0:0]
 	for _, o := range all {
 		if o.x1+gutter < s.x0 || s.x1+gutter < o.x0 {
@@ -103,7 +105,7 @@ func widen(all []span, s span, gutter float32) []span {
 	return out
 }
 
-// split gives the part of each row that stands in each column.
+// split returns the rows of each column.
 func split(rows []row, spans []span) [][]row {
 	cols := make([][]row, len(spans))
 	for i := range rows {
@@ -130,7 +132,7 @@ func split(rows []row, spans []span) [][]row {
 	return cols
 }
 
-// prose reports whether a column holds lines of text rather than cells: several, most of them filling it.
+// prose reports whether a column holds lines of text rather than cells: several lines, most of which fill it.
 func prose(col []row) bool {
 	if len(col) < 3 {
 		return false

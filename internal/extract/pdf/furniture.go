@@ -8,21 +8,22 @@ import (
 	"unicode"
 )
 
-// Running heads and page numbers: the same words, digits aside, at the edge of many pages.
+// Limits of headers and footers, which are the same text, apart from digits, at the edge of many pages.
 const (
-	edgeLines = 3 // of a running head at most
-	minPages  = 3 // of a file in which something repeats
+	edgeLines = 3 // the most lines of a header or footer
+	minPages  = 3 // the fewest pages on which it repeats
 )
 
-// dropFurniture takes running heads and feet out: lines that the file itself calls so, and lines at the edge of a page
-// that come again on at least a third of the pages, and on three, at the same height. Lines in letters larger than those
-// of the text are headings, whatever repeats in them.
+// dropFurniture removes page headers, footers and page numbers: lines that the file marks as such, and lines at the edge
+// of a page that repeat at the same height on at least a third of the pages. Lines in a larger font than the body text
+// are headings even if they repeat.
 func dropFurniture(sheets []sheet) {
 	type place struct {
 		text string
 		y    int
 	}
 	count := map[place]int{}
+	// Heights are compared in steps of 8 points; near includes the neighbouring steps.
 	key := func(l *line) place { return place{pattern(l.text), int(l.y+4) / 8} }
 	near := func(p place) int {
 		return count[p] + count[place{p.text, p.y - 1}] + count[place{p.text, p.y + 1}]
@@ -64,7 +65,7 @@ func dropFurniture(sheets []sheet) {
 	}
 }
 
-// bodySize gives the size in which most of the text is set.
+// bodySize returns the font size, in points, in which most of the text is set.
 func bodySize(sheets []sheet) float32 {
 	var count sizeCount
 	for i := range sheets {
@@ -75,7 +76,8 @@ func bodySize(sheets []sheet) float32 {
 	return count.most()
 }
 
-// pageNumbers counts, for the lines at the edges that are only a number, how far it is from that of the page.
+// pageNumbers returns, for each difference between a number that is a line by itself at the edge and the index of its
+// page, the number of pages that have it. Printed page numbers differ from the index by a constant.
 func pageNumbers(sheets []sheet) map[int]int {
 	out := map[int]int{}
 	for i := range sheets {
@@ -90,7 +92,7 @@ func pageNumbers(sheets []sheet) map[int]int {
 	return out
 }
 
-// edges gives the lines at the top and the bottom of a page that a gap keeps apart from the text.
+// edges returns the indices of the lines at the top and at the bottom of a page that a gap separates from the text.
 func (s *sheet) edges() []int {
 	var order []int
 	for n := range s.lines {
@@ -104,9 +106,9 @@ func (s *sheet) edges() []int {
 	return append(out, s.edge(order)...)
 }
 
-// edge gives the first of some lines, up to the first gap.
+// edge returns the lines before the first gap, or nil if that does not come within edgeLines lines.
 func (s *sheet) edge(order []int) []int {
-	heights := 0
+	heights := 0 // distinct lines so far; those side by side count as one
 	for i := 1; i < len(order); i++ {
 		a, b := &s.lines[order[i-1]], &s.lines[order[i]]
 		gap := abs(a.y - b.y)
@@ -123,7 +125,7 @@ func (s *sheet) edge(order []int) []int {
 	return nil
 }
 
-// pattern is a line without its numbers.
+// pattern returns a line in lower case without white space, with '#' for each number.
 func pattern(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -136,7 +138,7 @@ func pattern(s string) string {
 	}, strings.ReplaceAll(strings.Trim(collapse(s), " "), "##", "#"))
 }
 
-// collapse makes one digit of each number.
+// collapse replaces each run of digits by its first digit.
 func collapse(s string) string {
 	var b strings.Builder
 	last := false

@@ -11,22 +11,22 @@ import (
 	"quarry/internal/extract/pdf/syntax"
 )
 
-// bookmark is an entry of the file's own table of contents.
+// bookmark is an entry of the document outline.
 type bookmark struct {
 	title string
-	level int
-	page  int // 0 when unknown
+	level int // from 1
+	page  int // from 1, 0 if unknown
 }
 
 // Limits of headings.
 const (
 	maxBookmarks = 5000
 	maxHeading   = 200 // bytes of a heading
-	maxLines     = 3
+	maxLines     = 3   // of a heading
 	maxLevel     = 6
 )
 
-// bookmarks reads the outline of a file.
+// bookmarks reads the document outline (ISO 32000-1, 12.3.3). pages maps objects to page numbers.
 func bookmarks(f *syntax.File, pages map[int]int) []bookmark {
 	var out []bookmark
 	seen := map[int]bool{}
@@ -52,7 +52,8 @@ func bookmarks(f *syntax.File, pages map[int]int) []bookmark {
 	return out
 }
 
-// destination gives the page that a bookmark leads to, 0 when it is not said directly.
+// destination returns the page that a bookmark leads to, or 0 unless the destination is explicit. Named destinations are
+// not resolved.
 func destination(f *syntax.File, d syntax.Dict, pages map[int]int) int {
 	to := f.Get(d["Dest"])
 	if to == nil {
@@ -66,8 +67,8 @@ func destination(f *syntax.File, d syntax.Dict, pages map[int]int) int {
 	return 0
 }
 
-// build makes sections of paragraphs: by the file's bookmarks when most of them are found in the text, else by size
-// and weight of the letters.
+// build returns the sections of a file. The headings are the paragraphs that bookmarks lead to, if most bookmarks are
+// found in the text, and otherwise those that stand out by font size and weight.
 func build(all []paragraph, marks []bookmark) *outline.Builder {
 	levels := byBookmarks(all, marks)
 	if levels == nil {
@@ -89,7 +90,7 @@ func build(all []paragraph, marks []bookmark) *outline.Builder {
 	return b
 }
 
-// plain is a text as it is compared with bookmarks.
+// plain returns the letters and digits of s in lower case, by which texts are compared with bookmarks.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -99,7 +100,8 @@ func plain(s string) string {
 	}, s)
 }
 
-// byBookmarks gives the level of each paragraph that is the target of a bookmark; nil when most bookmarks have none.
+// byBookmarks returns, for each paragraph, the level of the bookmark whose title it is, or 0. It returns nil if most
+// bookmarks have no such paragraph.
 func byBookmarks(all []paragraph, marks []bookmark) []int {
 	if len(marks) < 2 {
 		return nil
@@ -130,7 +132,8 @@ func byBookmarks(all []paragraph, marks []bookmark) []int {
 	return levels
 }
 
-// byLetters takes short paragraphs in letters larger than those of the text, or in bold ones, for headings.
+// byLetters returns, for each paragraph, its level as a heading, or 0. Headings are short paragraphs in a font that is
+// larger than that of the body text, or bold. Larger fonts have higher levels, and bold headings the lowest.
 func byLetters(all []paragraph) []int {
 	body, boldBody := bodyLetters(all)
 	levels := make([]int, len(all))
@@ -154,7 +157,7 @@ func byLetters(all []paragraph) []int {
 			candidates++
 		}
 	}
-	if candidates*2 > len(all) && len(all) > 6 { // slides, posters: large letters are the text
+	if candidates*2 > len(all) && len(all) > 6 { // slides and posters, whose text is large
 		return make([]int, len(all))
 	}
 	steps := distinct(sizes)
@@ -174,7 +177,7 @@ func byLetters(all []paragraph) []int {
 	return levels
 }
 
-// cover gives the largest line of the first page when it stands out as titles do.
+// cover returns the paragraph in the largest font on the first page, if that is large enough for a title, or "".
 func cover(all []paragraph) string {
 	body, _ := bodyLetters(all)
 	best := paragraph{size: 1.35 * body}
@@ -186,7 +189,7 @@ func cover(all []paragraph) string {
 	return oneLine(best.text)
 }
 
-// headingLike reports whether a paragraph is short and has words; sentences end in a full stop, headings do not.
+// headingLike reports whether a paragraph can be a heading: it is short, has letters, and does not end as a sentence does.
 func headingLike(p *paragraph) bool {
 	t := strings.TrimSpace(p.text)
 	if len(t) > maxHeading || p.lines > maxLines || utf8.RuneCountInString(plain(t)) < 2 || len(p.breaks) > 0 {
@@ -199,7 +202,7 @@ func headingLike(p *paragraph) bool {
 	return !strings.ContainsRune(".;,", last)
 }
 
-// bodyLetters gives the size in which most of the text is set, and whether that is bold.
+// bodyLetters returns the font size in which most of the text is set, and whether most of the text is bold.
 func bodyLetters(all []paragraph) (size float32, bold bool) {
 	var count sizeCount
 	heavy, total := 0, 0
@@ -214,7 +217,7 @@ func bodyLetters(all []paragraph) (size float32, bold bool) {
 	return count.most(), heavy*2 > total
 }
 
-// sizeCount counts letters by size, in half points.
+// sizeCount counts letters by font size, in half points.
 type sizeCount map[int]int
 
 func (c *sizeCount) add(size float32, letters int) {
@@ -224,7 +227,7 @@ func (c *sizeCount) add(size float32, letters int) {
 	(*c)[int(size*2+0.5)] += letters
 }
 
-// most gives the size of most letters.
+// most returns the font size of most letters, in points; of equals, the smallest.
 func (c sizeCount) most() float32 {
 	best := 0
 	for s, n := range c {
@@ -235,7 +238,7 @@ func (c sizeCount) most() float32 {
 	return float32(best) / 2
 }
 
-// distinct gives the sizes from the largest down, those within three hundredths as one.
+// distinct returns the sizes in descending order; sizes within 3 % of a larger one are left out.
 func distinct(sizes []float32) []float32 {
 	slices.SortFunc(sizes, func(a, b float32) int { return cmp.Compare(b, a) })
 	var out []float32

@@ -11,15 +11,15 @@ import (
 	"quarry/internal/extract/pdf/syntax"
 )
 
-// segment is a run of glyphs that were drawn one after another on one line.
+// segment is a run of glyphs that were drawn one after another on one line. Lengths are in points.
 type segment struct {
 	glyphs    []glyph
 	text      string
 	x0, x1, y float32
-	size      float32
+	size      float32 // of the font
 }
 
-// row is what stands on one line across a region, from left to right.
+// row holds the segments on one line across a region, from left to right.
 type row struct {
 	segments []segment
 	y, size  float32
@@ -33,17 +33,17 @@ type line struct {
 	size      float32
 	bold      bool
 	artifact  bool
-	column    int // lines of different columns are of different paragraphs, unless a sentence goes on
+	column    int // lines in different columns belong to different paragraphs, unless a sentence continues
 	direction uint8
 }
 
-// sheet is the lines of a page in reading order.
+// sheet holds the lines of a page in reading order.
 type sheet struct {
 	lines       []line
-	top, bottom float32 // where text stands
+	top, bottom float32 // of the text
 }
 
-// arrange puts the glyphs of a page into reading order: the direction that most of them have first.
+// arrange puts the glyphs of a page into reading order. Text in the direction of most glyphs comes first.
 func arrange(glyphs []glyph, b *syntax.Budget) sheet {
 	var count [4]int
 	for i := range glyphs {
@@ -57,7 +57,7 @@ func arrange(glyphs []glyph, b *syntax.Budget) sheet {
 		if count[d] == 0 || b.Err() != nil {
 			break
 		}
-		rows := rowsOf(segments(glyphs, d, b), b)
+		rows := groupRows(segments(glyphs, d, b), b)
 		if i == 0 && len(rows) > 0 {
 			s.top, s.bottom = rows[0].y, rows[len(rows)-1].y
 		}
@@ -74,7 +74,7 @@ func arrange(glyphs []glyph, b *syntax.Budget) sheet {
 	return s
 }
 
-// segments cuts the glyphs of one direction where the next one does not follow on.
+// segments divides the glyphs of one direction into segments, in the order in which they were drawn.
 func segments(all []glyph, direction uint8, b *syntax.Budget) []segment {
 	var out []segment
 	var cur segment
@@ -103,8 +103,7 @@ func segments(all []glyph, direction uint8, b *syntax.Budget) []segment {
 	return out
 }
 
-// follows reports whether a glyph goes on where a segment ends: to the right, or to the left of it in scripts that
-// run so.
+// follows reports whether a glyph continues a segment: to the right of it, or to the left in right-to-left scripts.
 func follows(s *segment, g *glyph) bool {
 	em := max(s.size, g.size)
 	if abs(g.y-s.y) > 0.25*em {
@@ -114,15 +113,15 @@ func follows(s *segment, g *glyph) bool {
 		return true
 	}
 	gap := s.x0 - g.x1
-	return gap > -0.5*em && gap < 0.9*em && leftward(g.text)
+	return gap > -0.5*em && gap < 0.9*em && rightToLeft(g.text)
 }
 
 func abs(v float32) float32 { return max(v, -v) }
 
-// leftward reports whether a text is of a script that runs from right to left.
-func leftward(s string) bool {
+// rightToLeft reports whether s has letters of a script that is written from right to left.
+func rightToLeft(s string) bool {
 	for _, r := range s {
-		if r < 0x590 { // below Hebrew, the first of them
+		if r < 0x590 { // before Hebrew, the first of these scripts
 			continue
 		}
 		if unicode.Is(unicode.Arabic, r) || unicode.Is(unicode.Hebrew, r) || unicode.Is(unicode.Syriac, r) || unicode.Is(unicode.Thaana, r) {
@@ -132,44 +131,45 @@ func leftward(s string) bool {
 	return false
 }
 
-// blankBefore reports whether the gap between two glyphs is a blank between words.
-func blankBefore(gap float32, left, right *glyph) bool {
+// spaceBetween reports whether the gap between two glyphs is a word space. Many files position words without drawing
+// spaces. The threshold depends on the width of the font's space, within bounds, since that is often wrong.
+func spaceBetween(gap float32, left, right *glyph) bool {
 	em := min(left.size, right.size)
 	want := min(max(0.55*left.space, 0.1*em), 0.3*em)
 	return gap > want
 }
 
-// spell gives the text of glyphs that stand on one line, with blanks where the gaps are words apart.
+// spell returns the text of glyphs on one line, with a space where a gap separates words.
 func spell(all []glyph) string {
 	rtl, ltr := 0, 0
 	for i := range all {
-		if leftward(all[i].text) {
+		if rightToLeft(all[i].text) {
 			rtl++
 		} else if letters(all[i].text) {
 			ltr++
 		}
 	}
 	if rtl > ltr {
-		return spellLeftward(all)
+		return spellRightToLeft(all)
 	}
 	var b strings.Builder
 	for i := range all {
 		g := &all[i]
 		if i > 0 {
 			last := &all[i-1]
-			if abs(g.x0-last.x0) < 0.08*g.size && g.text == last.text && g.x1 > g.x0+0.1*g.size { // drawn twice to look bold
+			if abs(g.x0-last.x0) < 0.08*g.size && g.text == last.text && g.x1 > g.x0+0.1*g.size { // drawn twice to appear bold
 				continue
 			}
-			if blankBefore(g.x0-last.x1, last, g) && !endsBlank(last.text) && !strings.HasPrefix(g.text, " ") {
+			if spaceBetween(g.x0-last.x1, last, g) && !endsInSpace(last.text) && !strings.HasPrefix(g.text, " ") {
 				b.WriteByte(' ')
 			}
 		}
 		b.WriteString(g.text)
 	}
-	return tidy(b.String())
+	return clean(b.String())
 }
 
-func endsBlank(s string) bool { return strings.HasSuffix(s, " ") || strings.HasSuffix(s, "\u00A0") }
+func endsInSpace(s string) bool { return strings.HasSuffix(s, " ") || strings.HasSuffix(s, "\u00A0") }
 
 func letters(s string) bool {
 	for _, r := range s {
@@ -180,8 +180,9 @@ func letters(s string) bool {
 	return false
 }
 
-// spellLeftward orders the glyphs of a line from right to left, and what runs the other way, like numbers, within it.
-func spellLeftward(all []glyph) string {
+// spellRightToLeft returns the text of glyphs on a line of a right-to-left script. Numbers and foreign words in it are
+// read from left to right. It is a simple substitute for inverting the Unicode Bidirectional Algorithm (UAX 9).
+func spellRightToLeft(all []glyph) string {
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b glyph) int { return cmp.Compare(b.x0+b.x1, a.x0+a.x1) })
 	var out, run []string
@@ -192,26 +193,27 @@ func spellLeftward(all []glyph) string {
 	}
 	for i := range sorted {
 		g := &sorted[i]
-		blank := i > 0 && blankBefore(sorted[i-1].x0-g.x1, &sorted[i-1], g)
-		forward := !leftward(g.text) && (letters(g.text) || digits(g.text))
+		space := i > 0 && spaceBetween(sorted[i-1].x0-g.x1, &sorted[i-1], g)
+		forward := !rightToLeft(g.text) && (letters(g.text) || digits(g.text))
 		switch {
-		case forward || len(run) > 0 && !leftward(g.text) && strings.TrimSpace(g.text) != "" && i+1 < len(sorted) && (letters(sorted[i+1].text) || digits(sorted[i+1].text)) && !leftward(sorted[i+1].text):
-			if blank && len(run) > 0 {
+		// A sign between two such glyphs, like a decimal point, belongs to the run.
+		case forward || len(run) > 0 && !rightToLeft(g.text) && strings.TrimSpace(g.text) != "" && i+1 < len(sorted) && (letters(sorted[i+1].text) || digits(sorted[i+1].text)) && !rightToLeft(sorted[i+1].text):
+			if space && len(run) > 0 {
 				run = append(run, " ")
-			} else if blank {
+			} else if space {
 				out = append(out, " ")
 			}
 			run = append(run, g.text)
 		default:
 			flush()
-			if blank {
+			if space {
 				out = append(out, " ")
 			}
 			out = append(out, g.text)
 		}
 	}
 	flush()
-	return tidy(strings.Join(out, ""))
+	return clean(strings.Join(out, ""))
 }
 
 func digits(s string) bool {
@@ -223,8 +225,9 @@ func digits(s string) bool {
 	return false
 }
 
-// tidy resolves what only fonts have: ligatures and forms by position, odd blanks.
-func tidy(s string) string {
+// clean replaces ligatures and positional forms by plain letters and all spaces by U+0020, and drops control characters
+// and private-use characters.
+func clean(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
@@ -240,8 +243,8 @@ func tidy(s string) string {
 	return b.String()
 }
 
-// rowsOf groups segments by their baselines, from the top down.
-func rowsOf(all []segment, b *syntax.Budget) []row {
+// groupRows groups segments by their baselines, from top to bottom.
+func groupRows(all []segment, b *syntax.Budget) []row {
 	slices.SortStableFunc(all, func(a, b segment) int { return cmp.Compare(b.y, a.y) })
 	var rows []row
 	for i := range all {
@@ -266,7 +269,7 @@ func rowsOf(all []segment, b *syntax.Budget) []row {
 	return rows
 }
 
-// line gives a row as text.
+// line returns the text of a row. Its size is that of most of its text, and it is bold if 90 % of its glyphs are.
 func (r *row) line() line {
 	l := line{x0: r.x0, x1: r.x1, y: r.y, size: r.size, artifact: true}
 	var all []glyph

@@ -9,32 +9,32 @@ import (
 	"quarry/internal/extract/pdf/syntax"
 )
 
-// maxForms bounds drawings inside drawings, maxDrawn the drawings of a page (each may draw the next a hundred times),
-// maxStates graphics states that are saved.
+// Limits of the content of a page.
 const (
-	maxForms    = 12
-	maxDrawn    = 20_000
-	maxStates   = 512
-	maxOperands = 64
+	maxForms    = 12     // nested form XObjects
+	maxDrawn    = 20_000 // form XObjects drawn in all; nested ones can multiply
+	maxStates   = 512    // saved graphics states
+	maxOperands = 64     // of an operator
 )
 
-// glyph is one piece of text where it stands on its page, turned so that it reads from left to right. Y grows upwards.
+// glyph is a piece of text and its position on the page, in points, in coordinates that are rotated so that it reads from
+// left to right. y is that of the baseline and grows upwards.
 type glyph struct {
 	text      string
 	x0, x1, y float32
-	size      float32
-	space     float32 // the width of a blank
+	size      float32 // of the font
+	space     float32 // the width of the font's space
 	bold      bool
-	direction uint8 // quarter turns that the page was turned by
-	artifact  bool  // a running head by the file's own word
+	direction uint8 // the rotation of the coordinates, in quarter turns
+	artifact  bool  // marked by the file as header, footer or watermark
 }
 
-// matrix maps (x, y) to (a·x + c·y + e, b·x + d·y + f).
+// matrix maps (x, y) to (a·x + c·y + e, b·x + d·y + f), as in ISO 32000-1, 8.3.3.
 type matrix struct{ a, b, c, d, e, f float64 }
 
 var unit = matrix{a: 1, d: 1}
 
-// times gives the mapping that does m first.
+// times returns the mapping that applies m first and n second.
 func (m matrix) times(n matrix) matrix {
 	return matrix{
 		m.a*n.a + m.b*n.c, m.a*n.b + m.b*n.d, m.c*n.a + m.d*n.c, m.c*n.b + m.d*n.d,
@@ -42,42 +42,43 @@ func (m matrix) times(n matrix) matrix {
 	}
 }
 
-// state is what q saves.
+// state is the part of the graphics state that matters for text (ISO 32000-1, 9.3.1). The operator q saves it.
 type state struct {
-	ctm                         matrix
-	font                        *font.Font
-	size, char, word, rise, led float64
-	stretch                     float64
+	ctm                             matrix // the current transformation matrix
+	font                            *font.Font
+	size, char, word, rise, leading float64
+	stretch                         float64 // horizontal scaling, 1 for 100 %
 }
 
-// painter runs the content of a page and gathers its glyphs.
+// painter interprets the content of a page and collects its glyphs.
 type painter struct {
 	file   *syntax.File
 	fonts  map[syntax.Ref]*font.Font
 	glyphs []glyph
-	inside []syntax.Object // the forms that are being drawn, each in the one before
-	drawn  int             // forms of the page so far
+	inside []syntax.Object // the forms that are being drawn, outermost first
+	drawn  int             // forms drawn on the page so far
 
 	state
 	saved    []state
-	tm, line matrix
-	marks    []mark
+	tm, line matrix // the text matrix and the text line matrix
+	marks    []mark // open marked content, outermost first
 }
 
-// mark is a piece of marked content that is open.
+// mark is an open marked-content sequence (ISO 32000-1, 14.6).
 type mark struct {
-	text     string // what it says instead of its glyphs
-	replaced bool
+	text     string // its ActualText, which replaces its glyphs
+	replaced bool   // whether it has ActualText
 	artifact bool
-	from     int
+	from     int // index of its first glyph
 }
 
-// resources are what the names in a content stream mean.
+// resources resolve the names in a content stream.
 type resources struct {
 	dict  syntax.Dict
-	fonts map[syntax.Name]*font.Font // those without a number of their own
+	fonts map[syntax.Name]*font.Font // cache of fonts that are direct objects
 }
 
+// run interprets a content stream.
 func (p *painter) run(data []byte, r *resources) {
 	l := syntax.NewLexer(data, p.file.Budget)
 	var args []syntax.Object
@@ -104,7 +105,7 @@ func (p *painter) run(data []byte, r *resources) {
 	}
 }
 
-// number gives the operand that is i-th from the end.
+// number returns the i-th operand from the end, or 0 if it is missing or not a number.
 func number(args []syntax.Object, i int) float64 {
 	if i >= len(args) {
 		return 0
@@ -113,7 +114,8 @@ func number(args []syntax.Object, i int) float64 {
 	return v
 }
 
-func sixth(args []syntax.Object) matrix {
+// matrixOf returns the matrix in the last six operands.
+func matrixOf(args []syntax.Object) matrix {
 	return matrix{number(args, 5), number(args, 4), number(args, 3), number(args, 2), number(args, 1), number(args, 0)}
 }
 
@@ -128,7 +130,7 @@ func (p *painter) operator(op string, args []syntax.Object, r *resources, floor 
 			p.state, p.saved = p.saved[n-1], p.saved[:n-1]
 		}
 	case "cm":
-		p.ctm = sixth(args).times(p.ctm)
+		p.ctm = matrixOf(args).times(p.ctm)
 	case "Do":
 		if len(args) > 0 {
 			name, _ := args[len(args)-1].(syntax.Name)
@@ -143,6 +145,7 @@ func (p *painter) operator(op string, args []syntax.Object, r *resources, floor 
 	}
 }
 
+// textOperator executes the operators of ISO 32000-1, 9.3 and 9.4.
 func (p *painter) textOperator(op string, args []syntax.Object, r *resources) {
 	switch op {
 	case "BT":
@@ -159,27 +162,27 @@ func (p *painter) textOperator(op string, args []syntax.Object, r *resources) {
 	case "Tz":
 		p.stretch = number(args, 0) / 100
 	case "TL":
-		p.led = number(args, 0)
+		p.leading = number(args, 0)
 	case "Ts":
 		p.rise = number(args, 0)
 	case "Td":
 		p.move(number(args, 1), number(args, 0))
 	case "TD":
-		p.led = -number(args, 0)
+		p.leading = -number(args, 0)
 		p.move(number(args, 1), number(args, 0))
 	case "Tm":
-		p.tm = sixth(args)
+		p.tm = matrixOf(args)
 		p.line = p.tm
 	case "T*":
-		p.move(0, -p.led)
+		p.move(0, -p.leading)
 	case "Tj":
 		p.show(args)
 	case "'":
-		p.move(0, -p.led)
+		p.move(0, -p.leading)
 		p.show(args)
 	case "\"":
 		p.word, p.char = number(args, 2), number(args, 1)
-		p.move(0, -p.led)
+		p.move(0, -p.leading)
 		p.show(args)
 	case "TJ":
 		if len(args) > 0 {
@@ -194,7 +197,7 @@ func (p *painter) move(x, y float64) {
 	p.tm = p.line
 }
 
-// show draws strings and moves by the numbers between them.
+// show draws strings and moves by the numbers between them, which are in thousandths of the font size.
 func (p *painter) show(all []syntax.Object) {
 	for _, o := range all {
 		if v, ok := syntax.Number(o); ok {
@@ -217,7 +220,7 @@ func (p *painter) show(all []syntax.Object) {
 	}
 }
 
-// draw notes a glyph at the current place; width is in units of text.
+// draw records a glyph at the current position; width is in text space.
 func (p *painter) draw(text string, width float64) {
 	if text == "" {
 		return
@@ -244,13 +247,13 @@ func (p *painter) draw(text string, width float64) {
 	for _, k := range p.marks {
 		g.artifact = g.artifact || k.artifact
 	}
-	ok := func(v float32) bool { return v > -1e6 && v < 1e6 } // NaN is not
+	ok := func(v float32) bool { return v > -1e6 && v < 1e6 } // false for NaN, too
 	if ok(g.x0) && ok(g.x1) && ok(g.y) && ok(g.size) && g.size > 0 && p.file.Budget.Keep(112+len(text)) {
 		p.glyphs = append(p.glyphs, g)
 	}
 }
 
-// turn turns a point back by quarter turns.
+// turn rotates a point clockwise by quarter turns.
 func turn(x, y float64, quarters uint8) (float64, float64) {
 	switch quarters {
 	case 1:
@@ -263,6 +266,7 @@ func turn(x, y float64, quarters uint8) (float64, float64) {
 	return x, y
 }
 
+// fontOf returns the font with this name in r.
 func (p *painter) fontOf(name syntax.Name, r *resources) *font.Font {
 	o := p.file.Dict(r.dict["Font"])[name]
 	if ref, ok := o.(syntax.Ref); ok {
@@ -275,7 +279,7 @@ func (p *painter) fontOf(name syntax.Name, r *resources) *font.Font {
 	}
 	d, ok := o.(syntax.Dict)
 	if !ok {
-		d = syntax.Dict{} // text in a font that is not there is still text
+		d = syntax.Dict{} // text in a missing font is still text
 	}
 	if f := r.fonts[name]; f != nil {
 		return f
@@ -288,14 +292,14 @@ func (p *painter) fontOf(name syntax.Name, r *resources) *font.Font {
 	return f
 }
 
-// form draws a form: a content stream of its own.
+// form draws a form XObject, which is a content stream of its own.
 func (p *painter) form(name syntax.Name, r *resources) {
 	entry := p.file.Dict(r.dict["XObject"])[name]
 	s, ok := p.file.Get(entry).(*syntax.Stream)
 	if !ok || p.file.Name(s.Dict["Subtype"]) != "Form" || len(p.inside) == maxForms || p.drawn == maxDrawn {
 		return
 	}
-	if slices.Contains(p.inside, entry) { // a form in itself draws nothing new
+	if slices.Contains(p.inside, entry) { // a form that draws itself would not end
 		return
 	}
 	data, err := p.file.Decode(s)
@@ -311,7 +315,7 @@ func (p *painter) form(name syntax.Name, r *resources) {
 		for i := range m {
 			m[i] = p.file.Get(m[i])
 		}
-		p.ctm = sixth(m).times(p.ctm)
+		p.ctm = matrixOf(m).times(p.ctm)
 	}
 	p.drawn++
 	p.inside = append(p.inside, entry)
@@ -320,7 +324,7 @@ func (p *painter) form(name syntax.Name, r *resources) {
 	p.state, p.tm, p.line, p.marks = kept, tm, line, p.marks[:min(marks, len(p.marks))]
 }
 
-// open begins marked content: a tag, and for BDC properties.
+// open begins a marked-content sequence: BMC with a tag, or BDC with a tag and properties.
 func (p *painter) open(op string, args []syntax.Object, r *resources) {
 	k := mark{from: len(p.glyphs)}
 	if op == "BDC" && len(args) >= 2 {
@@ -346,7 +350,7 @@ func (p *painter) open(op string, args []syntax.Object, r *resources) {
 	}
 }
 
-// close ends marked content. What it says instead of its glyphs takes their place when they stand on one line.
+// close ends a marked-content sequence. Its ActualText replaces its glyphs if these are on one line.
 func (p *painter) close() {
 	n := len(p.marks) - 1
 	if n < 0 {

@@ -9,7 +9,7 @@ import (
 	"quarry/internal/extract/pdf/syntax"
 )
 
-// paragraph is lines that belong together.
+// paragraph is a sequence of lines that belong together.
 type paragraph struct {
 	text   string
 	page   int
@@ -17,11 +17,11 @@ type paragraph struct {
 	size   float32
 	bold   bool
 	lines  int
-	item   bool // of a list
+	item   bool // it is a list item
 	last   line
 }
 
-// compose makes paragraphs of the lines of all pages.
+// compose joins the lines of all pages to paragraphs.
 func compose(sheets []sheet, b *syntax.Budget) []paragraph {
 	c := composer{words: vocabulary(sheets), budget: b}
 	for i := range sheets {
@@ -41,12 +41,13 @@ func compose(sheets []sheet, b *syntax.Budget) []paragraph {
 
 type composer struct {
 	out    []paragraph
-	cur    *paragraph
-	text   strings.Builder
-	words  map[string]int
+	cur    *paragraph      // the open one
+	text   strings.Builder // its text
+	words  map[string]int  // the vocabulary of the file
 	budget *syntax.Budget
 }
 
+// end ends the open paragraph, if there is one.
 func (c *composer) end() {
 	if c.cur != nil {
 		c.cur.text = c.text.String()
@@ -70,7 +71,7 @@ func (c *composer) column(lines []line, page int) {
 		switch {
 		case c.cur == nil:
 			c.start(l, page)
-		case i == 0 && c.goesOn(l):
+		case i == 0 && c.continues(l):
 			c.join(l, page)
 		case i == 0 || breaks(&lines[i-1], l, left, right, leading):
 			c.start(l, page)
@@ -80,8 +81,8 @@ func (c *composer) column(lines []line, page int) {
 	}
 }
 
-// goesOn reports whether a line at the top of a column goes on with the sentence at the foot of the one before.
-func (c *composer) goesOn(l *line) bool {
+// continues reports whether a line at the top of a column continues the sentence at the foot of the column before.
+func (c *composer) continues(l *line) bool {
 	if abs(c.cur.size-l.size) > 0.06*l.size || c.cur.bold != l.bold || bullet(l.text) != "" || c.cur.last.direction != l.direction {
 		return false
 	}
@@ -90,7 +91,7 @@ func (c *composer) goesOn(l *line) bool {
 	return last == '-' || last == '\u00AD' || !strings.ContainsRune(".!?:;。！？", last) && unicode.IsLower(first) && c.cur.lines > 1
 }
 
-// usualLeading gives the distance of most lines from the next one.
+// usualLeading returns the most frequent distance between the baselines of consecutive lines, in points, or 0.
 func usualLeading(lines []line) float32 {
 	count := map[int]int{}
 	best, most := 0, 0
@@ -114,33 +115,33 @@ func breaks(a, b *line, left, right, leading float32) bool {
 	gap := a.y - b.y
 	em := b.size
 	switch {
-	case abs(a.size-b.size) > 0.08*max(a.size, b.size): // another size
+	case abs(a.size-b.size) > 0.08*max(a.size, b.size): // another font size
 		return true
-	case gap < 0 || gap > 2.2*max(a.size, b.size): // far
+	case gap < 0 || gap > 2.2*max(a.size, b.size): // a large gap
 		return true
 	case leading > 0 && leading < 2*em && gap > 1.3*leading:
 		return true
 	case bullet(b.text) != "":
 		return true
-	case a.bold != b.bold && (a.bold && a.x1 < right-0.1*(right-left) || b.bold): // a heading in bold letters
+	case a.bold != b.bold && (a.bold && a.x1 < right-0.1*(right-left) || b.bold): // a bold heading
 		return true
 	}
 	if strings.HasSuffix(a.text, "-") {
 		return false
 	}
-	if leftward(b.text) {
+	if rightToLeft(b.text) {
 		return a.x0 > left+0.2*(right-left)
 	}
 	ended := a.x1 < right-0.15*(right-left) && strings.ContainsAny(a.text[len(a.text)-1:], ".!?:")
 	indented := b.x0 > left+0.8*em && b.x0 < left+6*em && a.x0 < left+0.5*em && bullet(a.text) == ""
-	short := a.x1 < right-0.45*(right-left) // nobody breaks a line so early in the middle
+	short := a.x1 < right-0.45*(right-left) // much shorter than a line within a paragraph
 	return ended || indented && b.x0 > a.x0+0.8*em || short && abs(b.x0-a.x0) < 0.5*em && a.x0 < left+3*em
 }
 
-// bullets are signs that begin the items of lists.
+// bullets are the characters that begin list items.
 const bullets = "•▪■‣◦●○–—∙·➢❖✓*"
 
-// bullet gives the mark that begins an item of a list, "" when none does.
+// bullet returns the bullet or number that begins a list item, or "" if s is not one.
 func bullet(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if strings.ContainsRune(bullets, r) && len(s) > n && s[n] == ' ' {
@@ -169,7 +170,7 @@ func (c *composer) start(l *line, page int) {
 	c.text.WriteString(text)
 }
 
-// join adds a line to the open paragraph, without the hyphen that only broke a word.
+// join adds a line to the open paragraph. A hyphen at the end of the line before is removed if it only divides a word.
 func (c *composer) join(l *line, page int) {
 	before := c.text.String()
 	last, width := utf8.DecodeLastRuneInString(before)
@@ -180,7 +181,7 @@ func (c *composer) join(l *line, page int) {
 		c.text.Reset()
 		c.text.WriteString(before[:len(before)-width])
 		sep = ""
-	case (last == '-' || last == '‐') && len(before) > width && unicode.IsLetter(rune2(before[:len(before)-width])):
+	case (last == '-' || last == '‐') && len(before) > width && unicode.IsLetter(lastRune(before[:len(before)-width])):
 		sep = ""
 		if unicode.IsLower(first) && !c.compound(before[:len(before)-width], l.text) {
 			c.text.Reset()
@@ -206,17 +207,18 @@ func (c *composer) lastPage() int {
 	return c.cur.page
 }
 
-func rune2(s string) rune {
+func lastRune(s string) rune {
 	r, _ := utf8.DecodeLastRuneInString(s)
 	return r
 }
 
-// wide reports whether a character is of a script without blanks between words.
+// wide reports whether a character belongs to a script without spaces between words.
 func wide(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r >= 0x3000 && r <= 0x303F || r >= 0xFF00 && r <= 0xFFEF
 }
 
-// compound reports whether a word that a hyphen breaks is written with one elsewhere in the file, and not without.
+// compound reports whether the word divided by a hyphen between before and after occurs in the file more often with a
+// hyphen than without.
 func (c *composer) compound(before, after string) bool {
 	head := before[strings.LastIndexAny(before, " (\n")+1:]
 	tail := after
@@ -227,10 +229,10 @@ func (c *composer) compound(before, after string) bool {
 	return c.words[head+"-"+tail] > c.words[head+tail]
 }
 
-// maxWords bounds the words that are remembered.
+// maxWords bounds the vocabulary.
 const maxWords = 200_000
 
-// vocabulary counts the words inside lines: those at their ends may be broken.
+// vocabulary counts the words of a file, except those at the end of a line, which may be divided.
 func vocabulary(sheets []sheet) map[string]int {
 	words := map[string]int{}
 	for i := range sheets {

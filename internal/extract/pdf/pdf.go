@@ -1,9 +1,10 @@
-// Package pdf reads the text of PDF files into a document tree: text in reading order, headings as sections, the page on
-// which each piece stands.
+// Package pdf reads the text of PDF files (ISO 32000) into a document tree: text in reading order, headings as sections,
+// and the page of each piece.
 //
-// The object layer is in pdf/syntax, fonts are in pdf/font; here are the content of pages (paint.go), lines and columns
-// (layout.go), paragraphs (paragraph.go), running heads (furniture.go) and headings (heading.go). It recognises no text in
-// pictures, finds no tables and fetches nothing. Its caller is extract. Safe for concurrent use.
+// Package pdf/syntax reads the objects of a file, and pdf/font its fonts. This package interprets the content of pages
+// (paint.go), and recognises lines and columns (layout.go, column.go), headers and footers (furniture.go), paragraphs
+// (paragraph.go) and headings (heading.go). It neither recognises text in pictures nor tables. All functions are safe for
+// concurrent use.
 package pdf
 
 import (
@@ -27,7 +28,7 @@ func Read(data []byte) (*outline.Document, error) {
 }
 
 func read(data []byte, budget *syntax.Budget) (doc *outline.Document, err error) {
-	defer func() { // a file that finds a hole in the reader is refused like any other that is malformed
+	defer func() { // a file that makes the reader panic is refused like any other malformed file
 		if r := recover(); r != nil {
 			doc, err = nil, fmt.Errorf("%w: %v", outline.ErrUnparsable, r)
 		}
@@ -76,28 +77,29 @@ func parse(data []byte, budget *syntax.Budget) (*outline.Document, error) {
 	return doc, budget.Err()
 }
 
-// page is one page with what it inherits.
+// page is a page and its inherited attributes.
 type page struct {
 	dict syntax.Dict
 	inherited
 }
 
+// inherited are the attributes that pages inherit from nodes of the page tree (ISO 32000-1, 7.7.3.4).
 type inherited struct {
 	resources syntax.Dict
-	rotate    int
+	rotate    int // degrees clockwise
 }
 
-// tree collects the pages of a file.
+// tree collects the pages of a file from its page tree.
 type tree struct {
 	file    *syntax.File
 	pages   []page
-	numbers map[int]int // object → page, from 1
-	seen    map[int]bool
+	numbers map[int]int  // page numbers, from 1, by object number
+	seen    map[int]bool // objects
 }
 
 // Limits of the page tree.
 const (
-	maxTree  = 64
+	maxTree  = 64 // depth
 	maxPages = 20_000
 )
 
@@ -138,11 +140,11 @@ func (t *tree) walk(o syntax.Object, from inherited, depth int) {
 	}
 }
 
-// maxContent bounds the content of one page in bytes: streams without a filter may overlap in the file, so that their sum
-// is not bounded by its size.
+// maxContent bounds the content of a page, in bytes. The size of the file does not bound it, even without filters: a page
+// may refer to the same stream many times, and streams may overlap.
 const maxContent = 64 << 20
 
-// paint gives the glyphs of a page, as a reader sees it turned.
+// paint returns the glyphs of a page, rotated as readers display it.
 func (pg *page) paint(f *syntax.File, fonts map[syntax.Ref]*font.Font) []glyph {
 	var data []byte
 	content := f.Array(pg.dict["Contents"])
@@ -181,8 +183,8 @@ func (pg *page) paint(f *syntax.File, fonts map[syntax.Ref]*font.Font) []glyph {
 	return p.glyphs
 }
 
-// text reads a string outside content: UTF-16 or UTF-8 by its mark, else the encoding of documents, which is close to
-// Windows-1252.
+// text decodes a text string (ISO 32000-1, 7.9.2.2): UTF-16 or UTF-8 if it has a byte order mark, else PDFDocEncoding,
+// for which Windows-1252 is a close approximation.
 func text(s syntax.String) string {
 	switch {
 	case strings.HasPrefix(string(s), "\xFE\xFF"), strings.HasPrefix(string(s), "\xFF\xFE"):
@@ -205,17 +207,17 @@ func text(s syntax.String) string {
 	return out
 }
 
-// named maps the entries of the information dictionary to the keys of metadata, which are those of other formats.
-var named = map[syntax.Name]string{
+// infoKeys maps the entries of the information dictionary to keys of metadata, which are the same for every format.
+var infoKeys = map[syntax.Name]string{
 	"Title": "title", "Author": "Author", "Subject": "subject", "Keywords": "keywords", "Creator": "Creator-Tool",
 	"Producer": "Producer", "CreationDate": "date", "ModDate": "modified",
 }
 
-// properties gives what the file says of itself.
+// properties returns the metadata of the file.
 func properties(f *syntax.File) map[string]any {
 	m := map[string]any{}
 	info := f.Dict(f.Trailer["Info"])
-	for name, key := range named {
+	for name, key := range infoKeys {
 		s, ok := f.Get(info[name]).(syntax.String)
 		if !ok {
 			continue
@@ -224,7 +226,7 @@ func properties(f *syntax.File) map[string]any {
 		if key == "date" || key == "modified" {
 			value = date(value)
 		}
-		if key == "title" && !telling(value) {
+		if key == "title" && !meaningful(value) {
 			value = ""
 		}
 		if value != "" {
@@ -237,8 +239,8 @@ func properties(f *syntax.File) map[string]any {
 	return m
 }
 
-// telling reports whether a title was given by a person: programs leave names of files and their own.
-func telling(title string) bool {
+// meaningful reports whether a title is likely to come from a person. Programs put in names of files or their own name.
+func meaningful(title string) bool {
 	low := strings.ToLower(title)
 	for _, junk := range []string{"untitled", "microsoft word", "microsoft powerpoint", "powerpoint presentation", "slide 1"} {
 		if strings.HasPrefix(low, junk) {
@@ -253,7 +255,7 @@ func telling(title string) bool {
 	return true
 }
 
-// date reads "D:20240203040506+01'00'"; "" when it is no date.
+// date converts a date such as "D:20240203040506+01'00'" (ISO 32000-1, 7.9.4) to RFC 3339, or returns "".
 func date(s string) string {
 	s = strings.ReplaceAll(strings.TrimPrefix(s, "D:"), "'", "")
 	for _, layout := range []string{"20060102150405-0700", "20060102150405Z0000", "20060102150405Z", "20060102150405", "200601021504", "20060102"} {
