@@ -1,10 +1,9 @@
-// Command gen writes internal/api from api/openapi.yaml: the models (through
-// oapi-codegen), the table of operations and the JSON Schemas that requests
-// are checked with; and docs/reference/roles.md. It is not part of the binary; developers run it through
-// `make generate`, and CI runs it with -check.
+// Command gen writes internal/api from api/openapi.yaml: the models that models.txt lists (through oapi-codegen), the
+// table of operations and the JSON Schemas that requests are checked with; and docs/reference/roles.md. It is not part
+// of the binary; developers run it through `make generate`, and CI runs it with -check.
 //
 //	go run ./api/gen          write the files
-//	go run ./api/gen -check   name the files that are not current, exit 1
+//	go run ./api/gen -check   name the files that are not current and the models that are listed for nobody, exit 1
 package main
 
 //go:generate go run . -root ../..
@@ -45,7 +44,7 @@ func run(root string, check bool) error {
 		return err
 	}
 	if check {
-		return compare(filepath.Join(root, outDir), files)
+		return errors.Join(compareUse(root, text), compare(filepath.Join(root, outDir), files))
 	}
 	for name, body := range files {
 		if err := os.WriteFile(filepath.Join(root, outDir, name), body, 0o644); err != nil {

@@ -38,7 +38,11 @@ func TestGeneratedModelsAreCurrent(t *testing.T) {
 	// Proves that the committed models were made from the contract as it is now and were not
 	// edited afterwards, by their digests; -check runs the model generator itself.
 	t.Parallel()
-	input, err := codegenInput(contractText(t))
+	names, err := listedModels(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	input, err := codegenInput(contractText(t), names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,13 +71,66 @@ func TestCompareNamesStaleFiles(t *testing.T) {
 	}
 }
 
-func TestRepairsMustMatch(t *testing.T) {
-	// Proves that a repair whose cause is gone stops the generator and names itself.
+func TestListOfModels(t *testing.T) {
+	// Proves that a model that is listed and unused is named, and one that is used and not listed.
 	t.Parallel()
-	text := bytes.ReplaceAll(contractText(t), []byte("JsonSchemaDefinition"), []byte("JSONSchemaDefinition"))
-	_, err := codegenInput(text)
-	if err == nil || !strings.Contains(err.Error(), "JsonSchemaDefinition.additionalProperties") {
-		t.Errorf("got %v, want the repair named", err)
+	if err := compareUse(root, contractText(t)); err != nil {
+		t.Errorf("the repository: %v", err)
+	}
+	dir := t.TempDir()
+	for name, body := range map[string]string{
+		modelList: "Thing\nUnused\n",
+		"a/a.go":  "package a\n\nimport " + apiPath + "\n\nvar _ = []any{api.Thing{}, api.Other{}, api.Operations}\n",
+		"b/b.go":  "package b\n\nvar _ = api.Unused{}\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := strings.Replace(small, "    Thing: {type: string}", "    Thing: {type: string}\n    Other: {type: string}\n    Unused: {type: string}", 1)
+	const want = "api/gen/models.txt lists Unused, which nothing uses: take it out\napi/gen/models.txt does not list Other, which is used: add it"
+	if err := compareUse(dir, []byte(text)); err == nil || err.Error() != want {
+		t.Errorf("got %v, want:\n%s", err, want)
+	}
+}
+
+func TestFormOfModels(t *testing.T) {
+	// Proves what the models are made from: the schemas listed with those that they refer to, unions and free JSON as
+	// raw JSON, an e-mail address as a string.
+	t.Parallel()
+	const schemas = `
+    Thing:
+      type: object
+      properties:
+        kind: {$ref: '#/components/schemas/Kind'}
+        pet: {$ref: '#/components/schemas/Pet'}
+        extra: {type: object, nullable: true, additionalProperties: true}
+        names: {type: object, additionalProperties: {type: string, format: email}}
+        any: {description: Anything.}
+    Kind: {type: string, enum: [a, b]}
+    Pet: {oneOf: [{$ref: '#/components/schemas/Cat'}]}
+    Cat: {type: object}
+`
+	text := strings.Replace(small, "\n    Thing: {type: string}\n", schemas, 1)
+	got, err := codegenInput([]byte(text), []string{"Thing"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := func(description string) string {
+		return `{"description":"` + description + `","x-go-type":"json.RawMessage","x-go-type-skip-optional-pointer":true}`
+	}
+	want := `{"components":{"schemas":{"Kind":{"enum":["a","b"],"type":"string"},"Pet":` + raw("") + `,"Thing":{"properties":{"any":` + raw("Anything.") +
+		`,"extra":` + raw("") + `,"kind":{"$ref":"#/components/schemas/Kind"},"names":{"additionalProperties":{"type":"string"},"type":"object"}` +
+		`,"pet":{"$ref":"#/components/schemas/Pet"}},"type":"object"}}},"info":{"title":"Quarry","version":"2"},"openapi":"3.0.3","paths":{}}`
+	if string(got) != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if _, err := codegenInput([]byte(text), []string{"Dog"}); err == nil || !strings.Contains(err.Error(), "lists Dog") {
+		t.Errorf("got %v, want an error about Dog", err)
 	}
 }
 

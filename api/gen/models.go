@@ -5,14 +5,18 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"go/format"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
-// codegenConfig is what oapi-codegen is told. nullable-type is what tells an
-// absent member of a patch from one that is null.
+// codegenConfig is what oapi-codegen is told. nullable-type marks the members in
+// which absent and null differ.
 const codegenConfig = `package: api
 generate:
   models: true
@@ -21,39 +25,77 @@ output-options:
   skip-prune: true
 `
 
-// A repair changes the contract where oapi-codegen cannot take it as it
-// stands. It only ever touches the copy that the tool reads. apply reports
-// whether there was something to repair; a repair that finds nothing is an
-// error, so that none outlives its cause.
-type repair struct {
-	name  string
-	apply func(c *contract) bool
-}
-
-var repairs = []repair{
-	{"JsonSchemaDefinition.additionalProperties: the field collides with the map that holds unknown members", func(c *contract) bool {
-		s := obj(c.schemas["JsonSchemaDefinition"])
-		p := obj(obj(s["properties"])["additionalProperties"])
-		if p == nil || s["additionalProperties"] == nil {
-			return false
-		}
-		p["x-go-name"] = "AllowAdditional"
-		return true
-	}},
-}
-
-// codegenInput is the contract as oapi-codegen reads it, as JSON.
-func codegenInput(text []byte) ([]byte, error) {
+// codegenInput is the part of the contract that oapi-codegen reads, as JSON: the schemas of these names and those that
+// they refer to, in the form that the models have.
+func codegenInput(text []byte, names []string) ([]byte, error) {
 	c, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range repairs {
-		if !r.apply(c) {
-			return nil, fmt.Errorf("repair no longer matches: %s", r.name)
+	kept := object{}
+	for _, name := range names {
+		if c.schemas[name] == nil {
+			return nil, fmt.Errorf("%s lists %s, which is no schema of the contract", modelList, name)
+		}
+		c.keep(name, kept)
+	}
+	return json.Marshal(object{
+		"openapi": c.doc["openapi"], "info": object{"title": "Quarry", "version": "2"}, "paths": object{},
+		"components": object{"schemas": kept},
+	})
+}
+
+// keep adds the named schema to kept, and those that it refers to.
+func (c *contract) keep(name string, kept object) {
+	if kept[name] == nil {
+		kept[name] = true // ends recursion
+		kept[name] = c.model(obj(c.schemas[name]), kept)
+	}
+}
+
+// model returns s as the models have it. Free JSON and unions are raw: a map would lose the text of numbers, and of a
+// union only who reads it knows which branch it needs. An e-mail address is a string, whose form the schemas check.
+func (c *contract) model(s, kept object) object {
+	switch {
+	case refName(s) != "":
+		c.keep(refName(s), kept)
+		return s
+	case s["oneOf"] != nil, s["anyOf"] != nil, isFree(s):
+		return object{"description": str(s["description"]), "x-go-type": "json.RawMessage", "x-go-type-skip-optional-pointer": true}
+	}
+	out := maps.Clone(s)
+	delete(out, "discriminator")
+	if s["format"] == "email" {
+		delete(out, "format")
+	}
+	for _, member := range []string{"items", "additionalProperties"} {
+		if inner := obj(s[member]); inner != nil {
+			out[member] = c.model(inner, kept)
 		}
 	}
-	return json.Marshal(c.doc)
+	if all := list(s["allOf"]); all != nil {
+		parts := make([]any, len(all))
+		for i, part := range all {
+			parts[i] = c.model(obj(part), kept)
+		}
+		out["allOf"] = parts
+	}
+	if properties := obj(s["properties"]); properties != nil {
+		members := object{}
+		for name, p := range properties {
+			members[name] = c.model(obj(p), kept)
+		}
+		out["properties"] = members
+	}
+	return out
+}
+
+// isFree reports whether a schema takes any JSON, or any JSON object.
+func isFree(s object) bool {
+	if s["properties"] != nil || s["allOf"] != nil || len(obj(s["additionalProperties"])) > 0 {
+		return false
+	}
+	return s["type"] == nil && s["enum"] == nil || s["type"] == "object"
 }
 
 // models is the source of models.gen.go: the tool's output under a header
@@ -61,7 +103,11 @@ func codegenInput(text []byte) ([]byte, error) {
 // can tell that the file is current and unedited without running the tool,
 // which takes a minute to build.
 func models(root string, text []byte) ([]byte, error) {
-	input, err := codegenInput(text)
+	names, err := listedModels(root)
+	if err != nil {
+		return nil, err
+	}
+	input, err := codegenInput(text, names)
 	if err != nil {
 		return nil, err
 	}
@@ -84,22 +130,29 @@ func models(root string, text []byte) ([]byte, error) {
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("run oapi-codegen: %w\n%s", err, fault.Bytes())
 	}
-	body, err := withoutDoc(out.Bytes())
+	body, err := house(out.Bytes())
 	if err != nil {
 		return nil, err
 	}
 	return stamp(input, body), nil
 }
 
-// withoutDoc drops the package comment that the tool writes; the package has
-// one of its own in schemas.gen.go.
-func withoutDoc(source []byte) ([]byte, error) {
+// house returns what the tool wrote as package api has it: without the package comment, which stands in
+// schemas.gen.go, and with package opt for members that can be absent, null or a value.
+func house(source []byte) ([]byte, error) {
 	const clause = "\npackage api\n"
 	i := bytes.Index(source, []byte(clause))
 	if i < 0 {
-		return nil, fmt.Errorf("output of oapi-codegen has no package clause")
+		return nil, errors.New("output of oapi-codegen has no package clause")
 	}
-	return append([]byte("// Code generated by oapi-codegen from api/openapi.yaml. DO NOT EDIT.\n"), source[i:]...), nil
+	lines := strings.SplitAfter(string(source[i:]), "\n")
+	for i, line := range lines {
+		if was := strings.Replace(line, "nullable.Nullable[", "opt.Field[", 1); was != line {
+			lines[i] = strings.Replace(was, ",omitempty", ",omitzero", 1)
+		}
+	}
+	body := "// Code generated by oapi-codegen from api/openapi.yaml. DO NOT EDIT.\n" + strings.Join(lines, "")
+	return format.Source([]byte(strings.Replace(body, `"github.com/oapi-codegen/nullable"`, `"quarry/internal/opt"`, 1)))
 }
 
 // stamp puts the digests of input and body before body.

@@ -1,6 +1,8 @@
 // Package opt provides a field that distinguishes a JSON member that was left out from one that was null and from one
-// with a value, as the semantics of PATCH require. It is for command structs of the domain, not for wire types.
+// with a value, as the semantics of PATCH require.
 package opt
+
+import "encoding/json"
 
 // Field is absent (its zero value), null, or a value. It is comparable where T is.
 type Field[T any] struct {
@@ -30,3 +32,21 @@ func (f Field[T]) IsNull() bool { return f.state == 1 }
 
 // IsAbsent reports whether the field was left out.
 func (f Field[T]) IsAbsent() bool { return f.state == 0 }
+
+// UnmarshalJSON reads a member that was sent.
+func (f *Field[T]) UnmarshalJSON(raw []byte) error {
+	if string(raw) == "null" {
+		*f = Null[T]()
+		return nil
+	}
+	f.state = 2
+	return json.Unmarshal(raw, &f.value)
+}
+
+// MarshalJSON writes the value, or null; the tag omitzero leaves an absent member out.
+func (f Field[T]) MarshalJSON() ([]byte, error) {
+	if v, ok := f.Get(); ok {
+		return json.Marshal(v)
+	}
+	return []byte("null"), nil
+}

@@ -1,6 +1,7 @@
 package opt_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"quarry/internal/opt"
@@ -26,5 +27,26 @@ func TestStates(t *testing.T) {
 		if v != tc.value || ok != tc.ok || tc.f.IsAbsent() != tc.absent || tc.f.IsNull() != tc.null || tc.f.Or("d") != tc.or {
 			t.Errorf("%s: got %q %t, absent %t, null %t, or %q", tc.name, v, ok, tc.f.IsAbsent(), tc.f.IsNull(), tc.f.Or("d"))
 		}
+	}
+}
+
+// TestJSON proves that the states are read from members and written back to them.
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	type body struct {
+		F opt.Field[int] `json:"f,omitzero"`
+	}
+	for text, want := range map[string]opt.Field[int]{`{}`: {}, `{"f":null}`: opt.Null[int](), `{"f":0}`: opt.Some(0), `{"f":7}`: opt.Some(7)} {
+		var b body
+		if err := json.Unmarshal([]byte(text), &b); err != nil || b.F != want {
+			t.Errorf("%s: got %+v, %v, want %+v", text, b.F, err, want)
+		}
+		if out, err := json.Marshal(b); err != nil || string(out) != text {
+			t.Errorf("%s: written as %s, %v", text, out, err)
+		}
+	}
+	var b body
+	if err := json.Unmarshal([]byte(`{"f":"x"}`), &b); err == nil {
+		t.Error("a string was read as a number")
 	}
 }

@@ -4,8 +4,6 @@ package audit
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -57,9 +55,7 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 	}
 	events := make([]api.AuditEvent, len(found))
 	for i := range found {
-		if events[i], err = wireEvent(&found[i]); err != nil {
-			return err
-		}
+		events[i] = wireEvent(&found[i])
 	}
 	out := api.ListAuditEventsResponse{AuditEvents: &events, Metadata: &api.ListMetadata{}}
 	if more {
@@ -101,13 +97,13 @@ func moment(filters map[string]string, name string) (time.Time, error) {
 }
 
 // wireEvent maps an event to what clients see.
-func wireEvent(e *audit.Event) (api.AuditEvent, error) {
+func wireEvent(e *audit.Event) api.AuditEvent {
 	out := api.AuditEvent{
 		Id: string(e.ID), CreatedAt: e.At, Action: e.Action, RequestId: e.RequestID, Address: text(e.Address),
 		Actor: api.AuditActor{
 			Type: api.AuditActorType(e.Actor.Kind), Id: text(e.Actor.ID), Name: text(e.Actor.Name), Credential: text(e.Actor.Credential),
 		},
-		Outcome: outcome(e.Status),
+		Outcome: outcome(e.Status), Changes: e.Changes,
 	}
 	if e.Status != 0 {
 		out.Status = &e.Status
@@ -115,17 +111,7 @@ func wireEvent(e *audit.Event) (api.AuditEvent, error) {
 	if len(e.Target) > 0 {
 		out.Target = &e.Target
 	}
-	if e.Changes != nil {
-		var members map[string]json.RawMessage // numbers stay as they were written
-		if err := json.Unmarshal(e.Changes, &members); err != nil {
-			return out, fmt.Errorf("read changes of audit event %s: %w", e.ID, err)
-		}
-		out.Changes = &map[string]any{}
-		for name, raw := range members {
-			(*out.Changes)[name] = raw
-		}
-	}
-	return out, nil
+	return out
 }
 
 func outcome(status int) api.AuditEventOutcome {

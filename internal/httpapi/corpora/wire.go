@@ -1,8 +1,6 @@
 package corpora
 
 import (
-	"github.com/oapi-codegen/nullable"
-
 	"quarry/internal/api"
 	"quarry/internal/corpus"
 	"quarry/internal/opt"
@@ -42,8 +40,8 @@ func attributeCommands(all []api.FilterAttribute) (out []corpus.Attribute) {
 // patchCommand maps the body of updateCorpus.
 func patchCommand(b *api.UpdateCorpusRequest) corpus.Patch {
 	return corpus.Patch{
-		Name: field(b.Name), Description: field(b.Description),
-		Enabled: field(b.Enabled), SaveHistory: field(b.SaveHistory),
+		Name: b.Name, Description: b.Description,
+		Enabled: b.Enabled, SaveHistory: b.SaveHistory,
 	}
 }
 
@@ -116,14 +114,4 @@ func given[T any](p *T) opt.Field[T] {
 		return opt.Field[T]{}
 	}
 	return opt.Some(*p)
-}
-
-func field[T any](n nullable.Nullable[T]) opt.Field[T] {
-	if n.IsNull() {
-		return opt.Null[T]()
-	}
-	if v, err := n.Get(); err == nil {
-		return opt.Some(v)
-	}
-	return opt.Field[T]{}
 }

@@ -14,16 +14,14 @@ func preset(body json.RawMessage) (generate.Preset, error) {
 	if err := httpapi.Decode(body, &in); err != nil {
 		return generate.Preset{}, err
 	}
-	var raw struct { // as sent: the generated type would turn large numbers into others
-		Extra map[string]json.RawMessage `json:"additional_model_params"`
-	}
-	if err := httpapi.Decode(body, &raw); err != nil {
+	var extra map[string]json.RawMessage
+	if err := httpapi.Decode(in.AdditionalModelParams, &extra); err != nil {
 		return generate.Preset{}, err
 	}
 	return generate.Preset{
 		Name: in.Name, Description: or(in.Description, ""), LLM: in.LlmName, Template: in.PromptTemplate,
 		MaxResults: int(or(in.MaxUsedSearchResults, 0)), MaxTokens: number(in.MaxTokens),
-		Temperature: in.Temperature, FrequencyPenalty: in.FrequencyPenalty, PresencePenalty: in.PresencePenalty, Extra: raw.Extra,
+		Temperature: in.Temperature, FrequencyPenalty: in.FrequencyPenalty, PresencePenalty: in.PresencePenalty, Extra: extra,
 		Enabled: or(in.Enabled, true), Default: or(in.Default, false),
 	}, nil
 }
@@ -63,11 +61,7 @@ func wirePreset(p generate.Preset) api.GenerationPreset {
 		out.MaxTokens = &n
 	}
 	if len(p.Extra) > 0 {
-		extra := make(map[string]any, len(p.Extra))
-		for name, v := range p.Extra {
-			extra[name] = v
-		}
-		out.AdditionalModelParams = &extra
+		out.AdditionalModelParams, _ = json.Marshal(p.Extra) // JSON always encodes
 	}
 	return out
 }

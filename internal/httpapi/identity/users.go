@@ -20,16 +20,13 @@ func (a *Area) users() map[string]httpapi.Handler {
 }
 
 func (a *Area) createUser(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	var body struct {
-		api.CreateUserRequest
-		Email string `json:"email"`
-	}
+	var body api.CreateUserRequest
 	if err := httpapi.Decode(c.Body, &body); err != nil {
 		return err
 	}
 	made, code, err := a.accounts.CreateUser(r.Context(), c.Principal, account.CreateUser{
 		Email: body.Email, Username: or(body.Username, ""), Description: or(body.Description, ""),
-		Metadata: member(c.Body, "metadata"), Groups: or(body.Groups, nil), Rights: rights(body.ApiRoles, body.CorpusRoles, body.AgentRoles),
+		Metadata: body.Metadata, Groups: or(body.Groups, nil), Rights: rights(body.ApiRoles, body.CorpusRoles, body.AgentRoles),
 	})
 	if err != nil {
 		return fault.Under(err, "body")
@@ -65,8 +62,8 @@ func (a *Area) updateUser(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 	if body.AgentRoles != nil {
 		p.Agents = opt.Some(agentGrants(body.AgentRoles))
 	}
-	if raw := member(c.Body, "metadata"); raw != nil {
-		p.Metadata = opt.Some(raw)
+	if body.Metadata != nil {
+		p.Metadata = opt.Some(body.Metadata)
 	}
 	u, err := a.accounts.UpdateUser(r.Context(), c.Principal, c.Path["username"], p)
 	if err != nil {
@@ -96,21 +93,13 @@ func (a *Area) listUsers(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 	return httpapi.WriteJSON(w, http.StatusOK, map[string]any{"users": users, "metadata": metadata})
 }
 
-// user is the contract's User. Two members differ from the generated model: its e-mail address refuses hosts without a
-// dot, and its metadata holds floating point where numbers are to come back as they were sent.
-type user struct {
-	api.CreateUserResponse
-	Email    string          `json:"email"`
-	Metadata json.RawMessage `json:"metadata"`
-}
-
-// wireUser maps a user to what clients see.
-func wireUser(u account.User) user {
+// wireUser maps a user to what clients see: the answer to a creation has all members of the contract's User.
+func wireUser(u account.User) api.CreateUserResponse {
 	groups := append([]string{}, u.Groups...)
-	out := user{Email: u.Email, Metadata: json.RawMessage(`{}`), CreateUserResponse: api.CreateUserResponse{
-		Id: string(u.ID), Username: &u.Username, Description: &u.Description, Enabled: &u.Enabled,
+	out := api.CreateUserResponse{
+		Id: string(u.ID), Email: u.Email, Metadata: json.RawMessage(`{}`), Username: &u.Username, Description: &u.Description, Enabled: &u.Enabled,
 		Groups: &groups, CreatedAt: &u.Created, UpdatedAt: &u.Updated,
-	}}
+	}
 	if len(u.Metadata) > 0 {
 		out.Metadata = u.Metadata
 	}
@@ -119,7 +108,7 @@ func wireUser(u account.User) user {
 }
 
 // withPolicy is a user as the read of one shows it.
-func withPolicy(u account.User) user {
+func withPolicy(u account.User) api.CreateUserResponse {
 	out := wireUser(u)
 	p := authz.Principal{Kind: authz.User, ID: string(u.ID), Name: u.Username}
 	out.ApiPolicy = httpapi.Policy(p.With(u.Rights))

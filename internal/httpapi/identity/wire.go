@@ -52,8 +52,7 @@ func wireRights(r authz.Rights) (*[]api.ApiRole, *[]api.CorpusRole, *[]api.Agent
 	return &roles, &corpora, &agents
 }
 
-// member gives a member of a checked body as it was sent, nil when it was left out. The generated models would turn
-// its numbers into floating point.
+// member returns a member of a checked body that the generated types lack, nil when it was left out.
 func member(body json.RawMessage, name string) json.RawMessage {
 	var all map[string]json.RawMessage
 	_ = json.Unmarshal(body, &all) // the chain has read it as an object already

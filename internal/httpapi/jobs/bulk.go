@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"quarry/internal/api"
 	"quarry/internal/corpus/bulk"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
@@ -48,14 +49,11 @@ func (a *Area) bulkUpdate(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 	if err != nil {
 		return err
 	}
-	var body struct { // the generated model would lose the text of numbers
-		Metadata json.RawMessage `json:"metadata"`
-		Strategy string          `json:"strategy"`
-	}
+	var body api.BulkUpdateDocumentMetadataRequest
 	if err := httpapi.Decode(c.Body, &body); err != nil {
 		return err
 	}
-	begun, err := a.bulk.Update(context.WithoutCancel(r.Context()), sel, body.Metadata, body.Strategy == "replace")
+	begun, err := a.bulk.Update(context.WithoutCancel(r.Context()), sel, body.Metadata, body.Strategy != nil && *body.Strategy == "replace")
 	if err != nil {
 		return fault.Under(err, "", updateFields)
 	}

@@ -8,8 +8,6 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/oapi-codegen/nullable"
-
 	"quarry/internal/api"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
@@ -17,8 +15,7 @@ import (
 	"quarry/internal/opt"
 )
 
-// reader reads the members of a checked body as they were sent. The generated unions would turn numbers into floating
-// point and forget what was null.
+// reader reads the members of a checked body as they were sent: connections are a union, and any member may be null.
 type reader struct {
 	all map[string]json.RawMessage
 	err error // the first one
@@ -172,24 +169,21 @@ func wireLLM(l llm.LLM) (api.LLM, error) {
 		if err != nil {
 			return out, fmt.Errorf("encode auth: %w", err)
 		}
-		out.Auth = new(api.LLMAuth)
-		if err := out.Auth.UnmarshalJSON(raw); err != nil {
-			return out, fmt.Errorf("encode auth: %w", err)
-		}
+		out.Auth = raw
 	}
 	if l.Idle > 0 {
-		out.IdleTimeoutSeconds = nullable.NewNullableWithValue(int32(l.Idle / time.Second))
+		out.IdleTimeoutSeconds = opt.Some(int32(l.Idle / time.Second))
 	}
 	if l.RPS > 0 {
-		out.RequestsPerSecond = nullable.NewNullableWithValue(int32(l.RPS))
+		out.RequestsPerSecond = opt.Some(int32(l.RPS))
 	}
 	quotas := llm.QuotaFields(&l.Quota)
-	for name, at := range map[string]*nullable.Nullable[api.TokenQuota]{
+	for name, at := range map[string]*opt.Field[api.TokenQuota]{
 		"input_tokens_per_minute": &out.InputTokensPerMinute, "input_tokens_per_day": &out.InputTokensPerDay, "input_tokens_per_month": &out.InputTokensPerMonth,
 		"output_tokens_per_minute": &out.OutputTokensPerMinute, "output_tokens_per_day": &out.OutputTokensPerDay, "output_tokens_per_month": &out.OutputTokensPerMonth,
 	} {
 		if n := *quotas[name]; n > 0 {
-			*at = nullable.NewNullableWithValue(n)
+			*at = opt.Some(n)
 		}
 	}
 	return out, nil
@@ -197,9 +191,9 @@ func wireLLM(l llm.LLM) (api.LLM, error) {
 
 func wireAbilities(a llm.Abilities) api.LLMCapabilities {
 	return api.LLMCapabilities{
-		ImageSupport: nullable.NewNullableWithValue(a.Images), ToolCalling: nullable.NewNullableWithValue(a.Tools),
-		StructuredOutputs: nullable.NewNullableWithValue(a.Structured), RequiresRoleAlternation: nullable.NewNullableWithValue(a.Alternation),
-		ContextLimit: nullable.NewNullableWithValue(int32(min(a.Context, math.MaxInt32))),
+		ImageSupport: opt.Some(a.Images), ToolCalling: opt.Some(a.Tools),
+		StructuredOutputs: opt.Some(a.Structured), RequiresRoleAlternation: opt.Some(a.Alternation),
+		ContextLimit: opt.Some(int32(min(a.Context, math.MaxInt32))),
 	}
 }
 
