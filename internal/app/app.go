@@ -20,7 +20,7 @@ import (
 	"quarry/internal/httpapi"
 	"quarry/internal/httpapi/catalog"
 	"quarry/internal/index/vector"
-	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/page"
 	"quarry/internal/query"
 	"quarry/internal/query/history"
@@ -51,7 +51,7 @@ type App struct {
 	Retrieve *retrieve.Service
 	Query    *query.Service
 	History  *history.Service
-	Models   *llm.Service
+	Models   *registry.Service
 }
 
 // Open takes the data folder, listens, opens the database and builds the services; Serve answers requests. Errors:

@@ -7,7 +7,7 @@ import (
 	"quarry/internal/embed"
 	"quarry/internal/httpapi"
 	httpllms "quarry/internal/httpapi/llms"
-	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/outbound"
 	"quarry/internal/page"
 	"quarry/internal/provider/builtin"
@@ -21,14 +21,14 @@ import (
 
 // llmServices reach language models and count what they use.
 type llmServices struct {
-	registry *llm.Service
+	registry *registry.Service
 	usage    *usage.Counters
 }
 
 func newLLM(cfg config.Config, db *store.DB, sealed *secrets.Store, encoders *embed.Registry, log *slog.Logger) llmServices {
 	counters := usage.NewCounters(usages.New(db), log)
 	dialer := dial.New(outbound.New(outbound.Config{AllowPrivate: cfg.LLMPrivate}))
-	return llmServices{usage: counters, registry: llm.New(llm.Config{
+	return llmServices{usage: counters, registry: registry.New(registry.Config{
 		Store: llms.New(db, sealed), Dialer: dialer, Prober: dialer, Builtin: builtin.New(encoders), Counters: counters, Aliases: cfg.Aliases(),
 	})}
 }

@@ -15,7 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/origin"
 	"quarry/internal/secret/seal"
 )
@@ -113,7 +113,7 @@ func Default() Config {
 		Data: "./quarry-data", Listen: "127.0.0.1:8080", Kernel: "auto", LogLevel: "info", LogFormat: "text",
 		MaxJSON: 16 << 20, MaxUpload: 10 << 20, MaxDeletes: 64, HistoryDays: 90,
 		LLMPrivate:   true,
-		ModelAliases: strings.Join(llm.DefaultAliases, ","),
+		ModelAliases: strings.Join(registry.DefaultAliases, ","),
 		MaxExpensive: 64, MaxExpensiveTotal: 256, MaxExpensiveWaiting: 1024, ExpensiveWait: 10, MaxBodies: 512 << 20,
 		MaxRemote: 1024, MaxRemoteTotal: 2048,
 	}

@@ -1,7 +1,7 @@
 // Package llm is what the product knows of language models: messages, tools and formats, the events of an answer, the
-// interface that every model is called through (Provider), the registry of models with their settings, quotas and
-// retries (Service), and the names that stand for them. Packages generate, verify and, later, chat and agents call
-// it. The wire formats of providers are in provider/*; prompts are made in package generate.
+// interface that every model is called through (Provider), and how a model is found by name (Models). Packages generate
+// and verify call models through it, chat and agents will. Registered models are in llm/registry, the wire formats of
+// providers in provider/*; prompts are made in package generate.
 package llm
 
 import (

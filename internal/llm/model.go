@@ -1,6 +1,12 @@
 package llm
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"quarry/internal/fault"
+)
 
 // Models finds language models by the names that they are registered under; "" is the default one.
 type Models interface {
@@ -30,4 +36,41 @@ func (m *Model) Admit(ctx context.Context) error {
 		return a.Admit(ctx)
 	}
 	return nil
+}
+
+// Abilities are what a model can do.
+type Abilities struct {
+	Images      bool
+	Tools       bool
+	Structured  bool // answers in the form of a JSON Schema
+	Alternation bool // wants user and assistant to take turns, see Alternate
+	Context     int  // tokens of prompt and answer together
+}
+
+// MinContext is the smallest context that a model is taken to have, in tokens.
+const MinContext = 4096
+
+// Refusal says which bound of a model refused a call. It is the cause of the fault that Admit returns, for callers that
+// say when to come back in another way than by the text.
+type Refusal struct {
+	Model string
+	Quota string        // as the contract names the field, such as requests_per_second
+	After time.Duration // until the window resets
+}
+
+// Error names the bound.
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("language model %q is over its %s for another %v", r.Model, r.Quota, r.After)
+}
+
+// Named gives err with the field of the request that named the model, where err says that the model can't be used.
+// What Service.Model returns has no field, since it does not know where the name stood.
+func Named(err error, field string) error {
+	f, ok := fault.As(err)
+	if !ok || f.Kind != fault.KindInvalid || len(f.Fields) > 0 {
+		return err
+	}
+	named := fault.Invalid().Field(field, "%s", f.Text).Because(f.Unwrap())
+	named.Text = f.Text
+	return named
 }

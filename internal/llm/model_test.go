@@ -1,210 +1,24 @@
 package llm_test
 
 import (
-	"context"
 	"errors"
-	"strings"
 	"testing"
 
 	"quarry/internal/fault"
 	"quarry/internal/llm"
-	"quarry/internal/usage"
 )
-
-func use(t *testing.T, n *node, name string) *llm.Model {
-	t.Helper()
-	m, err := n.Model(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-func call(t *testing.T, p llm.Provider, text string) error {
-	t.Helper()
-	_, err := llm.Complete(t.Context(), p, llm.Request{Messages: []llm.Message{llm.Text(llm.User, text)}})
-	return err
-}
-
-// wantRefused proves that err is a 429 without Retry-After whose text names the model, the bound and the seconds.
-func wantRefused(t *testing.T, err error, quota string) {
-	t.Helper()
-	f, ok := fault.As(err)
-	if !ok || f.Kind != fault.KindLimited || f.RetryAfter != 0 {
-		t.Fatalf("%v is no refusal by a quota", err)
-	}
-	for _, want := range []string{`"local"`, quota, " seconds"} {
-		if !strings.Contains(f.Text, want) {
-			t.Errorf("%q lacks %q", f.Text, want)
-		}
-	}
-	var r *llm.Refusal
-	if !errors.As(err, &r) || r.Model != "local" || r.Quota != quota || r.After <= 0 {
-		t.Errorf("the cause is %+v", r)
-	}
-}
-
-// TestQuotas proves that each call counts what the provider says it used, and that a model whose quota is used up
-// refuses before anything is sent, whoever asks for it and by whatever name.
-func TestQuotas(t *testing.T) {
-	t.Parallel()
-	n := nodes(t, 1, "gpt-4o")[0]
-	n.dialer.answer = func(llm.Connection, llm.Request) (llm.Answer, error) {
-		return llm.Answer{Text: "x", Usage: llm.Usage{Input: 6, Cached: 5, Output: 4, Reasoning: 3}}, nil
-	}
-	create(t, n, func(c *llm.Create) { c.Default, c.Quota = true, usage.Quota{InputPerMonth: 12} })
-	for range 2 {
-		if err := call(t, use(t, n, "local"), "hi"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sent := len(n.dialer.called)
-	for _, name := range []string{"local", "gpt-4o", ""} {
-		wantRefused(t, call(t, use(t, n, name), "hi"), "input_tokens_per_month")
-		wantRefused(t, use(t, n, name).Admit(t.Context()), "input_tokens_per_month")
-	}
-	if len(n.dialer.called) != sent {
-		t.Error("a refused call was sent")
-	}
-	p := llm.Patch{Quota: nil, RPS: some(int64(5))}
-	if _, err := n.Update(t.Context(), "local", p); err != nil {
-		t.Fatal(err)
-	}
-	wantRefused(t, use(t, n, "local").Admit(t.Context()), "input_tokens_per_month")
-}
-
-// TestRequestsPerSecond proves the bound, that Admit takes the place of the one call that follows, and that a change of
-// something else does not fill the bucket.
-func TestRequestsPerSecond(t *testing.T) {
-	t.Parallel()
-	n := nodes(t, 1)[0]
-	create(t, n, func(c *llm.Create) { c.RPS = 2 })
-	m := use(t, n, "local")
-	for range 3 {
-		if err := m.Admit(t.Context()); err != nil {
-			t.Fatal("admitted once, refused again: ", err)
-		}
-	}
-	if err := call(t, m, "hi"); err != nil {
-		t.Fatal(err)
-	}
-	if err := call(t, m, "hi"); err != nil {
-		t.Fatal("the second of two in a second: ", err)
-	}
-	if _, err := n.Update(t.Context(), "local", llm.Patch{Description: some("other")}); err != nil {
-		t.Fatal(err)
-	}
-	wantRefused(t, use(t, n, "local").Admit(t.Context()), "requests_per_second")
-}
-
-// TestUsageIsEstimated proves that a call counts where the provider says nothing of tokens, also when it broke off after
-// the answer had begun, and not when it was never answered.
-func TestUsageIsEstimated(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name    string
-		text    string
-		err     error
-		counted bool
-	}{
-		{"whole", "sixteen letters.", nil, true},
-		{"refused", "", &llm.Error{Failure: llm.Rejected, Status: 400}, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			n := nodes(t, 1)[0]
-			create(t, n, func(c *llm.Create) { c.Quota = usage.Quota{InputPerMonth: 25, OutputPerMonth: 1_000} })
-			n.dialer.answer = nil
-			n.dialer.fail = c.err
-			m := use(t, n, "local")
-			a, err := llm.Complete(t.Context(), m, llm.Request{Messages: []llm.Message{llm.Text(llm.User, strings.Repeat("word", 21)), llm.Text(llm.User, "é")}})
-			if (err != nil) != (c.err != nil) {
-				t.Fatal(err)
-			}
-			if c.counted && (!a.Usage.Estimated || a.Usage.Input != 21+1+8) {
-				t.Errorf("estimated: %+v", a.Usage)
-			}
-			if err := m.Admit(t.Context()); (err != nil) != c.counted {
-				t.Errorf("after the call: %v", err)
-			}
-		})
-	}
-}
-
-// TestBrokenOffCounts proves that what was emitted before a call broke off counts.
-func TestBrokenOffCounts(t *testing.T) {
-	t.Parallel()
-	n := nodes(t, 1)[0]
-	create(t, n, func(c *llm.Create) { c.Quota = usage.Quota{OutputPerMonth: 1} })
-	m := use(t, n, "local")
-	left := errors.New("the client left")
-	_, err := m.Stream(t.Context(), llm.Request{Messages: []llm.Message{llm.Text(llm.User, "hi")}}, func(llm.Event) error { return left })
-	if !errors.Is(err, left) {
-		t.Fatal(err)
-	}
-	wantRefused(t, m.Admit(t.Context()), "output_tokens_per_month")
-}
-
-// TestEstimate proves the rule: four ASCII characters a token, every other character one.
-func TestEstimate(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]int{"": 0, "a": 1, "abcd": 1, "abcde": 2, "日本語": 3, "ab é": 2, "\xff": 1} {
-		if got := llm.Estimate(text); got != want {
-			t.Errorf("%q: %d, want %d", text, got, want)
-		}
-	}
-}
-
-// TestAlternationIsApplied proves that a model that requires it gets messages in turn, and that others get them as they
-// are.
-func TestAlternationIsApplied(t *testing.T) {
-	t.Parallel()
-	n := nodes(t, 1)[0]
-	yes := true
-	create(t, n, nil)
-	create(t, n, func(c *llm.Create) { c.Name, c.Capabilities.RequiresRoleAlternation = "strict", &yes })
-	for name, want := range map[string]int{"local": 2, "strict": 1} {
-		r := llm.Request{Messages: []llm.Message{llm.Text(llm.User, "a"), llm.Text(llm.User, "b")}}
-		if _, err := llm.Complete(t.Context(), use(t, n, name), r); err != nil {
-			t.Fatal(err)
-		}
-		if got := len(n.dialer.last.Messages); got != want {
-			t.Errorf("%s got %d messages, want %d", name, got, want)
-		}
-	}
-}
-
-// flaky fails as told before it answers.
-type flaky struct {
-	failures []error
-	begun    bool // an event before each failure
-	calls    *int
-}
-
-// Stream implements llm.Provider.
-func (f flaky) Stream(_ context.Context, _ llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
-	n := *f.calls
-	*f.calls++
-	if n < len(f.failures) {
-		if f.begun {
-			_ = emit(llm.Event{Text: "half"})
-		}
-		return llm.Answer{}, f.failures[n]
-	}
-	return llm.Answer{Text: "done"}, emit(llm.Event{Text: "done"})
-}
 
 // TestNamed proves that the field is added to what says that a model can't be used, and to nothing else.
 func TestNamed(t *testing.T) {
 	t.Parallel()
-	n := nodes(t, 1)[0]
-	_, err := n.Model(t.Context(), "nobody")
-	f, ok := fault.As(llm.Named(err, "body.model"))
-	if !ok || f.Kind != fault.KindInvalid || !strings.Contains(f.Fields["body.model"], `"nobody"`) || !strings.Contains(f.Text, `"nobody"`) {
+	unknown := fault.Invalid()
+	unknown.Text = "there is no such model"
+	f, ok := fault.As(llm.Named(unknown, "llm_name"))
+	if !ok || f.Kind != fault.KindInvalid || f.Fields["llm_name"] != unknown.Text || f.Text != unknown.Text {
 		t.Errorf("unknown model: %+v", f)
 	}
-	for _, other := range []error{nil, errors.New("x"), fault.InvalidField("body.x", "y"), fault.Limited("a", "b")} {
-		if got := llm.Named(other, "body.model"); got != other {
+	for _, other := range []error{nil, errors.New("x"), fault.InvalidField("name", "y"), fault.Limited("a", "b")} {
+		if got := llm.Named(other, "llm_name"); got != other {
 			t.Errorf("%v became %v", other, got)
 		}
 	}

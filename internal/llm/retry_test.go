@@ -10,6 +10,26 @@ import (
 	"quarry/internal/llm"
 )
 
+// flaky fails as told before it answers.
+type flaky struct {
+	failures []error
+	begun    bool // an event before each failure
+	calls    *int
+}
+
+// Stream implements llm.Provider.
+func (f flaky) Stream(_ context.Context, _ llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
+	n := *f.calls
+	*f.calls++
+	if n < len(f.failures) {
+		if f.begun {
+			_ = emit(llm.Event{Text: "half"})
+		}
+		return llm.Answer{}, f.failures[n]
+	}
+	return llm.Answer{Text: "done"}, emit(llm.Event{Text: "done"})
+}
+
 // retrying returns a provider that fails as told, behind the retries.
 func retrying(f flaky, r llm.Retry) llm.Provider { return llm.Retrying(f, r) }
 

@@ -7,7 +7,7 @@ import (
 	"net/url"
 
 	"quarry/internal/fault"
-	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 )
 
 // Authorizer puts the credentials of a connection on its calls. It is safe for concurrent use. Failures to get
@@ -26,12 +26,12 @@ func (c *Client) usual() (Authorizer, error) {
 		return Static(nil), nil
 	}
 	switch a.Type {
-	case llm.Bearer:
+	case registry.Bearer:
 		if reason := badValue(a.Token); reason != "" {
 			return nil, fault.InvalidField("body.auth.token", "%s", reason)
 		}
 		return Static{"Authorization": "Bearer " + a.Token}, nil
-	case llm.Header:
+	case registry.Header:
 		if reason := badHeader(a.Header, ""); reason != "" {
 			return nil, fault.InvalidField("body.auth.header", "%s", reason)
 		}
@@ -39,7 +39,7 @@ func (c *Client) usual() (Authorizer, error) {
 			return nil, fault.InvalidField("body.auth.value", "%s", reason)
 		}
 		return Static{a.Header: a.Value}, nil
-	case llm.ClientCredentials:
+	case registry.ClientCredentials:
 		return c.clientCredentials(a)
 	}
 	return nil, fault.InvalidField("body.auth.type", "%q is no way to authenticate with a model of type %q", a.Type, c.conn.Type)
@@ -67,7 +67,7 @@ func (s Static) Authorize(_ context.Context, r *http.Request, _ []byte) error {
 func (s Static) Renew(*http.Request) bool { return false }
 
 // clientCredentials checks what the OAuth client credentials grant needs.
-func (c *Client) clientCredentials(a *llm.Auth) (Authorizer, error) {
+func (c *Client) clientCredentials(a *registry.Auth) (Authorizer, error) {
 	f := fault.Invalid()
 	u, err := url.Parse(a.TokenEndpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
@@ -98,6 +98,6 @@ const (
 )
 
 // basic is the value of the Basic scheme; id and secret are form-encoded first (RFC 6749, section 2.3.1).
-func basic(a *llm.Auth) string {
+func basic(a *registry.Auth) string {
 	return base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(a.ClientID) + ":" + url.QueryEscape(a.ClientSecret)))
 }

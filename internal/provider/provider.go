@@ -1,7 +1,7 @@
 // Package provider is one HTTP call of a language model: the credentials of a connection put on it, the guard of
 // outgoing calls below it (the client that it is given), silence bounded, answers bounded, failures told as *llm.Error
 // without any secret of ours. The wire formats, each in a sub-package (openai, anthropic, gemini), build bodies and read
-// answers with it; provider/dial picks one for a connection. It does not retry, count or choose: that is llm.Service.
+// answers with it; provider/dial picks one for a connection. It does not retry, count or choose: that is registry.Service.
 package provider
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"quarry/internal/fault"
-	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 )
 
 // Shared is what all connections use together. It is safe for concurrent use.
@@ -33,16 +33,16 @@ func NewShared(client *http.Client) *Shared {
 // Client calls the model of one connection. It is safe for concurrent use.
 type Client struct {
 	shared *Shared
-	conn   llm.Connection
+	conn   registry.Connection
 	auth   Authorizer
 	clean  *Cleaner
 }
 
 // NewClient makes the client of a connection; it calls nobody. A nil auth stands for the credentials that are the same
 // for every wire format: none, bearer, header, oauth_client_credentials; others are a fault of "body.auth.type".
-func NewClient(s *Shared, c llm.Connection, auth Authorizer) (*Client, error) {
+func NewClient(s *Shared, c registry.Connection, auth Authorizer) (*Client, error) {
 	if c.Idle <= 0 {
-		c.Idle = llm.DefaultIdle
+		c.Idle = registry.DefaultIdle
 	}
 	for name, value := range c.Headers {
 		if reason := badHeader(name, value); reason != "" {
@@ -60,7 +60,7 @@ func NewClient(s *Shared, c llm.Connection, auth Authorizer) (*Client, error) {
 }
 
 // Connection is what the client was made for.
-func (c *Client) Connection() llm.Connection { return c.conn }
+func (c *Client) Connection() registry.Connection { return c.conn }
 
 // ours are the headers that a call sets itself.
 var ours = map[string]bool{
@@ -102,7 +102,7 @@ func ParseURI(text string) (*url.URL, error) {
 
 // secrets lists what this connection must not let out, beside what Auth knows of: headers that carry credentials,
 // parameters of the address that do.
-func secrets(c llm.Connection) []string {
+func secrets(c registry.Connection) []string {
 	out := c.Auth.Secrets()
 	for name, value := range c.Headers {
 		if secretName(name) {

@@ -23,17 +23,18 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider"
 )
 
 const secret = "sk-proj-4f9aQ7x/Zk+2Lm=8"
 
 // serve gives a client of a connection with bearer credentials to a server of h.
-func serve(t *testing.T, h http.HandlerFunc, change func(*llm.Connection)) (*provider.Client, string) {
+func serve(t *testing.T, h http.HandlerFunc, change func(*registry.Connection)) (*provider.Client, string) {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	conn := llm.Connection{Name: "mine", Type: llm.OpenAI, Auth: &llm.Auth{Type: llm.Bearer, Token: secret}}
+	conn := registry.Connection{Name: "mine", Type: registry.OpenAI, Auth: &registry.Auth{Type: registry.Bearer, Token: secret}}
 	if change != nil {
 		change(&conn)
 	}
@@ -62,7 +63,7 @@ func TestCallCarries(t *testing.T) {
 		b, _ := io.ReadAll(r.Body)
 		got, body = r, string(b)
 		_, _ = io.WriteString(w, `{"ok":true}`)
-	}, func(c *llm.Connection) {
+	}, func(c *registry.Connection) {
 		c.Headers = map[string]string{"x-version": "theirs", "X-Team": "search"}
 	})
 	resp, err := c.Do(t.Context(), provider.Call{URL: at, Body: map[string]any{"a": 1}, Header: http.Header{"X-Version": {"ours"}, "X-Format": {"f"}}})
@@ -93,15 +94,15 @@ func TestCallCarries(t *testing.T) {
 // TestConnectionIsChecked proves that what cannot be called is a fault of the field that is wrong.
 func TestConnectionIsChecked(t *testing.T) {
 	t.Parallel()
-	for field, conn := range map[string]llm.Connection{
-		"body.auth.type":               {Auth: &llm.Auth{Type: llm.ServiceAccount}},
-		"body.auth.token":              {Auth: &llm.Auth{Type: llm.Bearer, Token: "a\nb"}},
-		"body.auth.header":             {Auth: &llm.Auth{Type: llm.Header, Header: "a b", Value: "x"}},
-		"body.auth.value":              {Auth: &llm.Auth{Type: llm.Header, Header: "api-key"}},
-		"body.auth.token_endpoint":     {Auth: &llm.Auth{Type: llm.ClientCredentials, ClientID: "a", ClientSecret: "b", TokenEndpoint: "ftp://x"}},
-		"body.auth.client_id":          {Auth: &llm.Auth{Type: llm.ClientCredentials, ClientSecret: "b", TokenEndpoint: "http://x"}},
-		"body.auth.client_secret":      {Auth: &llm.Auth{Type: llm.ClientCredentials, ClientID: "a", TokenEndpoint: "http://x"}},
-		"body.auth.client_auth_method": {Auth: &llm.Auth{Type: llm.ClientCredentials, ClientID: "a", ClientSecret: "b", TokenEndpoint: "http://x", ClientAuthMethod: "tls"}},
+	for field, conn := range map[string]registry.Connection{
+		"body.auth.type":               {Auth: &registry.Auth{Type: registry.ServiceAccount}},
+		"body.auth.token":              {Auth: &registry.Auth{Type: registry.Bearer, Token: "a\nb"}},
+		"body.auth.header":             {Auth: &registry.Auth{Type: registry.Header, Header: "a b", Value: "x"}},
+		"body.auth.value":              {Auth: &registry.Auth{Type: registry.Header, Header: "api-key"}},
+		"body.auth.token_endpoint":     {Auth: &registry.Auth{Type: registry.ClientCredentials, ClientID: "a", ClientSecret: "b", TokenEndpoint: "ftp://x"}},
+		"body.auth.client_id":          {Auth: &registry.Auth{Type: registry.ClientCredentials, ClientSecret: "b", TokenEndpoint: "http://x"}},
+		"body.auth.client_secret":      {Auth: &registry.Auth{Type: registry.ClientCredentials, ClientID: "a", TokenEndpoint: "http://x"}},
+		"body.auth.client_auth_method": {Auth: &registry.Auth{Type: registry.ClientCredentials, ClientID: "a", ClientSecret: "b", TokenEndpoint: "http://x", ClientAuthMethod: "tls"}},
 		"body.headers.Content-Length":  {Headers: map[string]string{"Content-Length": "1"}},
 		"body.headers.X-A":             {Headers: map[string]string{"X-A": "1\r\nB: 2"}},
 		"body.headers.":                {Headers: map[string]string{"": "1"}},
@@ -289,12 +290,12 @@ func TestEchoOfTheCredentials(t *testing.T) {
 	}
 	server := httptest.NewServer(http.HandlerFunc(h))
 	t.Cleanup(server.Close)
-	auths := []*llm.Auth{
-		{Type: llm.Bearer, Token: secret}, {Type: llm.Header, Header: "x-gate", Value: secret},
-		{Type: llm.ClientCredentials, ClientID: "me", ClientSecret: secret, TokenEndpoint: server.URL + "/token"},
+	auths := []*registry.Auth{
+		{Type: registry.Bearer, Token: secret}, {Type: registry.Header, Header: "x-gate", Value: secret},
+		{Type: registry.ClientCredentials, ClientID: "me", ClientSecret: secret, TokenEndpoint: server.URL + "/token"},
 	}
 	for _, a := range auths {
-		conn := llm.Connection{Name: "m", URI: server.URL + "/?api-key=query-secret-1", Auth: a, Headers: map[string]string{"X-Api-Key": "header-secret-1"}}
+		conn := registry.Connection{Name: "m", URI: server.URL + "/?api-key=query-secret-1", Auth: a, Headers: map[string]string{"X-Api-Key": "header-secret-1"}}
 		c, err := provider.NewClient(provider.NewShared(server.Client()), conn, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -340,9 +341,9 @@ func TestClientCredentials(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	shared := provider.NewShared(server.Client())
-	call := func(a llm.Auth) error {
-		a.Type, a.ClientID, a.ClientSecret, a.TokenEndpoint = llm.ClientCredentials, "me:", "s p", server.URL+"/token"
-		c, err := provider.NewClient(shared, llm.Connection{Auth: &a, Headers: map[string]string{"X-Team": "a"}}, nil)
+	call := func(a registry.Auth) error {
+		a.Type, a.ClientID, a.ClientSecret, a.TokenEndpoint = registry.ClientCredentials, "me:", "s p", server.URL+"/token"
+		c, err := provider.NewClient(shared, registry.Connection{Auth: &a, Headers: map[string]string{"X-Team": "a"}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -355,7 +356,7 @@ func TestClientCredentials(t *testing.T) {
 	var together sync.WaitGroup
 	for range 8 {
 		together.Go(func() {
-			if err := call(llm.Auth{Scopes: []string{"a", "b"}}); err != nil {
+			if err := call(registry.Auth{Scopes: []string{"a", "b"}}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -368,17 +369,17 @@ func TestClientCredentials(t *testing.T) {
 		t.Errorf("got %q, want %q", basics[0], want)
 	}
 	valid = "another"
-	if err := call(llm.Auth{Scopes: []string{"a", "b"}}); err != nil || len(asked) != 2 {
+	if err := call(registry.Auth{Scopes: []string{"a", "b"}}); err != nil || len(asked) != 2 {
 		t.Errorf("after a 401: %v, %d tokens asked for, want 2", err, len(asked))
 	}
-	if err := call(llm.Auth{ClientAuthMethod: "client_secret_post", Audience: "aud"}); err != nil {
+	if err := call(registry.Auth{ClientAuthMethod: "client_secret_post", Audience: "aud"}); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(url.Values{"grant_type": {"client_credentials"}, "audience": {"aud"}, "client_id": {"me:"}, "client_secret": {"s p"}}, asked[2]); d != "" || basics[2] != "" {
 		t.Errorf("post: %s %q", d, basics[2])
 	}
 	refuse = true
-	if e := failure(t, call(llm.Auth{})); e.Failure != llm.Rejected || e.Status != 401 || len(asked) != 5 {
+	if e := failure(t, call(registry.Auth{})); e.Failure != llm.Rejected || e.Status != 401 || len(asked) != 5 {
 		t.Errorf("refused for good: %v after %d tokens, want a rejection after one renewal", e, len(asked))
 	}
 }
@@ -396,8 +397,8 @@ func TestTokensEnd(t *testing.T) {
 			}
 			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(body))}, nil
 		})}
-		c, err := provider.NewClient(provider.NewShared(client), llm.Connection{Auth: &llm.Auth{
-			Type: llm.ClientCredentials, ClientID: "a", ClientSecret: "b", TokenEndpoint: "http://h/token",
+		c, err := provider.NewClient(provider.NewShared(client), registry.Connection{Auth: &registry.Auth{
+			Type: registry.ClientCredentials, ClientID: "a", ClientSecret: "b", TokenEndpoint: "http://h/token",
 		}}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -433,8 +434,8 @@ func TestTokenEndpointFails(t *testing.T) {
 			_, _ = io.WriteString(w, body)
 		}))
 		t.Cleanup(server.Close)
-		c, err := provider.NewClient(provider.NewShared(server.Client()), llm.Connection{Auth: &llm.Auth{
-			Type: llm.ClientCredentials, ClientID: "a", ClientSecret: secret, TokenEndpoint: server.URL,
+		c, err := provider.NewClient(provider.NewShared(server.Client()), registry.Connection{Auth: &registry.Auth{
+			Type: registry.ClientCredentials, ClientID: "a", ClientSecret: secret, TokenEndpoint: server.URL,
 		}}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -505,7 +506,7 @@ func TestSilence(t *testing.T) {
 
 func client(t *testing.T, idle time.Duration, f transport) *provider.Client {
 	t.Helper()
-	c, err := provider.NewClient(provider.NewShared(&http.Client{Transport: f}), llm.Connection{Name: "mine", Idle: idle}, nil)
+	c, err := provider.NewClient(provider.NewShared(&http.Client{Transport: f}), registry.Connection{Name: "mine", Idle: idle}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

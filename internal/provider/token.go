@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 )
 
 // Token is an access token and when it ends.
@@ -146,7 +147,7 @@ func (t *tokenAuth) Renew(r *http.Request) bool {
 // grant is the OAuth client credentials grant of a connection (RFC 6749, section 4.4).
 type grant struct {
 	client *Client
-	auth   llm.Auth
+	auth   registry.Auth
 }
 
 func (g *grant) key() string {

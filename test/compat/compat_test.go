@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider/scripted"
 )
 
@@ -18,8 +19,8 @@ const key = "sk-compat-0123456789"
 // format is a wire format with the two that speak it.
 type format struct {
 	name string
-	conn llm.Connection // ours; the uri is below the provider
-	auth string         // the header that carries the key
+	conn registry.Connection // ours; the uri is below the provider
+	auth string              // the header that carries the key
 	// theirs makes a request with the provider's library and gives what it read of the stream.
 	theirs func(t *testing.T, url, model string, r llm.Request) read
 	// alike rewrites a body where two ways of writing mean the same.
@@ -37,11 +38,11 @@ type read struct {
 type called struct{ ID, Name, Arguments string }
 
 var formats = []format{
-	{"chat", llm.Connection{Type: llm.OpenAI, Model: "gpt-4.1", URI: "/v1/chat/completions", Auth: &llm.Auth{Type: llm.Bearer, Token: key}}, "Authorization", chat, alikeChat},
-	{"responses", llm.Connection{Type: llm.Responses, Model: "gpt-4.1", URI: "/v1/responses", Auth: &llm.Auth{Type: llm.Bearer, Token: key}}, "Authorization", respond, alikeResponses},
-	{"messages", llm.Connection{Type: llm.Anthropic, Model: "claude-sonnet-4-5", URI: "/v1/messages", Auth: &llm.Auth{Type: llm.Header, Header: "x-api-key", Value: key}}, "X-Api-Key", messages, alikeMessages},
-	{"gemini", llm.Connection{Type: llm.Vertex, Model: newGemini, URI: "/v1beta", Auth: &llm.Auth{Type: llm.APIKey, APIKey: key}}, "X-Goog-Api-Key", gemini, alikeGemini},
-	{"gemini of old", llm.Connection{Type: llm.Vertex, Model: oldGemini, URI: "/v1beta", Auth: &llm.Auth{Type: llm.APIKey, APIKey: key}}, "X-Goog-Api-Key", gemini, alikeGemini},
+	{"chat", registry.Connection{Type: registry.OpenAI, Model: "gpt-4.1", URI: "/v1/chat/completions", Auth: &registry.Auth{Type: registry.Bearer, Token: key}}, "Authorization", chat, alikeChat},
+	{"responses", registry.Connection{Type: registry.Responses, Model: "gpt-4.1", URI: "/v1/responses", Auth: &registry.Auth{Type: registry.Bearer, Token: key}}, "Authorization", respond, alikeResponses},
+	{"messages", registry.Connection{Type: registry.Anthropic, Model: "claude-sonnet-4-5", URI: "/v1/messages", Auth: &registry.Auth{Type: registry.Header, Header: "x-api-key", Value: key}}, "X-Api-Key", messages, alikeMessages},
+	{"gemini", registry.Connection{Type: registry.Vertex, Model: newGemini, URI: "/v1beta", Auth: &registry.Auth{Type: registry.APIKey, APIKey: key}}, "X-Goog-Api-Key", gemini, alikeGemini},
+	{"gemini of old", registry.Connection{Type: registry.Vertex, Model: oldGemini, URI: "/v1beta", Auth: &registry.Auth{Type: registry.APIKey, APIKey: key}}, "X-Goog-Api-Key", gemini, alikeGemini},
 }
 
 // TestSameRequests proves that our adapters ask as the providers' libraries do: path, credentials and bodies of the

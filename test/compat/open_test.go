@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/outbound"
 	"quarry/internal/provider/dial"
 )
@@ -14,7 +15,7 @@ func open(t *testing.T, f format, url string) llm.Provider {
 	client := outbound.New(outbound.Config{AllowPrivate: true})
 	t.Cleanup(client.CloseIdleConnections)
 	c := f.conn
-	c.Name, c.URI, c.Idle = "ours", url+c.URI, llm.DefaultIdle
+	c.Name, c.URI, c.Idle = "ours", url+c.URI, registry.DefaultIdle
 	p, err := dial.New(client).Open(c)
 	if err != nil {
 		t.Fatal(err)

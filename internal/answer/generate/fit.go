@@ -3,8 +3,6 @@ package generate
 import (
 	"errors"
 	"fmt"
-	"unicode"
-	"unicode/utf8"
 
 	"quarry/internal/expr/vtl"
 	"quarry/internal/fault"
@@ -108,7 +106,7 @@ func (d *Draft) render(results []Passage) (tokens int, err error) {
 	if err != nil {
 		return 0, llm.Named(err, templateField)
 	}
-	return tokensOf(d.rendered.Messages), nil
+	return (&llm.Request{Messages: d.rendered.Messages}).Tokens(), nil
 }
 
 // usualAnswer is how many tokens are kept for an answer whose length nobody bounds; a short context keeps a quarter.
@@ -123,60 +121,3 @@ func (p *Plan) room() int {
 	}
 	return context - min(usualAnswer, context/4)
 }
-
-// What the estimate takes for a message beside its text, and for the whole.
-const (
-	perMessage = 8
-	perPrompt  = 16
-)
-
-// tokensOf gives about how many tokens messages have, rather too many than too few: a prompt that is taken for shorter
-// than it is costs the answer.
-func tokensOf(messages []llm.Message) int {
-	n := perPrompt
-	for _, m := range messages {
-		n += perMessage
-		for _, p := range m.Parts {
-			n += estimate(p.Text)
-		}
-	}
-	return n
-}
-
-// estimate counts tokens as a vocabulary of some ten thousand pieces would at worst in usual texts: four letters of
-// ASCII are a token and a shorter word is one, as are each digit, each sign, and each letter of an alphabet beside
-// ASCII; other scripts take one and a half for each character. English text comes out a third above what models count.
-func estimate(text string) int {
-	halves, letters, blanks := 0, 0, 0
-	end := func() {
-		halves += 2*((letters+3)/4) + 2*(blanks/4)
-		letters, blanks = 0, 0
-	}
-	for _, r := range text {
-		switch {
-		case r < utf8.RuneSelf && unicode.IsLetter(r):
-			if blanks > 1 {
-				end()
-			}
-			blanks = 0
-			letters++
-		case r == ' ':
-			if letters > 0 {
-				end()
-			}
-			blanks++
-		default:
-			end()
-			halves += 2
-			if r >= firstDense {
-				halves++
-			}
-		}
-	}
-	end()
-	return (halves + 1) / 2
-}
-
-// firstDense is where the scripts begin that take more than a token for a character: behind Latin, Greek, Cyrillic,
-// Hebrew and Arabic.
-const firstDense = 0x0900

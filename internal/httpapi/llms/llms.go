@@ -9,18 +9,18 @@ import (
 
 	"quarry/internal/api"
 	"quarry/internal/httpapi"
-	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/page"
 )
 
 // Area answers the operations of language models.
 type Area struct {
-	models  *llm.Service
+	models  *registry.Service
 	cursors *page.Cursors
 }
 
 // New gives the area; cursors sign its page keys.
-func New(models *llm.Service, cursors *page.Cursors) *Area { return &Area{models, cursors} }
+func New(models *registry.Service, cursors *page.Cursors) *Area { return &Area{models, cursors} }
 
 // Handlers implements httpapi.Area.
 func (a *Area) Handlers() map[string]httpapi.Handler {
@@ -44,7 +44,7 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 }
 
 // answer writes a model.
-func answer(w http.ResponseWriter, status int, l llm.LLM) error {
+func answer(w http.ResponseWriter, status int, l registry.LLM) error {
 	out, err := wireLLM(l)
 	if err != nil {
 		return err
@@ -77,9 +77,9 @@ func (a *Area) update(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 }
 
 // changes are the schemas of changes by the type of the model.
-var changes = map[llm.Type]string{
-	llm.OpenAI: "UpdateOpenAILLMRequest", llm.Responses: "UpdateOpenAIResponsesLLMRequest", llm.Vertex: "UpdateVertexAILLMRequest",
-	llm.Anthropic: "UpdateAnthropicLLMRequest",
+var changes = map[registry.Type]string{
+	registry.OpenAI: "UpdateOpenAILLMRequest", registry.Responses: "UpdateOpenAIResponsesLLMRequest", registry.Vertex: "UpdateVertexAILLMRequest",
+	registry.Anthropic: "UpdateAnthropicLLMRequest",
 }
 
 // checked gives the body of a change. The chain checks one that names the type; one that leaves the type as it is can only
@@ -113,7 +113,7 @@ func (a *Area) delete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 const defaultLimit = 10
 
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	scope, q := c.Scope("filter"), llm.List{Limit: c.Limit(defaultLimit)}
+	scope, q := c.Scope("filter"), registry.List{Limit: c.Limit(defaultLimit)}
 	var err error
 	if q.After, err = c.After(a.cursors, &scope); err != nil {
 		return err

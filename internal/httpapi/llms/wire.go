@@ -12,6 +12,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/opt"
 )
 
@@ -75,11 +76,11 @@ func number(r *reader, path, name string) opt.Field[int64] {
 }
 
 // patchCommand maps a body to the change that it asks for.
-func patchCommand(body json.RawMessage) (llm.Patch, error) { return patchOf(read(body)) }
+func patchCommand(body json.RawMessage) (registry.Patch, error) { return patchOf(read(body)) }
 
-func patchOf(r *reader) (llm.Patch, error) {
-	p := llm.Patch{
-		Type: given[llm.Type](r, "type"), Description: given[string](r, "description"),
+func patchOf(r *reader) (registry.Patch, error) {
+	p := registry.Patch{
+		Type: given[registry.Type](r, "type"), Description: given[string](r, "description"),
 		Model: given[string](r, "model"), URI: given[string](r, "uri"),
 		Enabled: given[bool](r, "enabled"), Default: given[bool](r, "default"),
 		Headers:        given[map[string]string](r, "headers"),
@@ -87,7 +88,7 @@ func patchOf(r *reader) (llm.Patch, error) {
 		RPS:            number(r, "body.", "requests_per_second"),
 		Quota:          map[string]opt.Field[int64]{},
 	}
-	if auth, ok := given[llm.Auth](r, "auth").Get(); ok {
+	if auth, ok := given[registry.Auth](r, "auth").Get(); ok {
 		p.Auth = &auth
 	}
 	idle := number(r, "body.", "idle_timeout_seconds")
@@ -96,7 +97,7 @@ func patchOf(r *reader) (llm.Patch, error) {
 	} else if idle.IsNull() {
 		p.Idle = opt.Null[time.Duration]()
 	}
-	for name := range llm.QuotaFields(nil) {
+	for name := range registry.QuotaFields(nil) {
 		p.Quota[name] = number(r, "body.", name)
 	}
 	stated := &reader{all: given[map[string]json.RawMessage](r, "capabilities").Or(nil)}
@@ -115,23 +116,23 @@ func patchOf(r *reader) (llm.Patch, error) {
 }
 
 // createCommand maps a body to what is to be registered.
-func createCommand(body json.RawMessage) (llm.Create, error) {
+func createCommand(body json.RawMessage) (registry.Create, error) {
 	r := read(body)
 	delete(r.all, "enabled") // the contract has it on updates alone, so no schema has checked it
 	p, err := patchOf(r)
 	if err != nil {
-		return llm.Create{}, err
+		return registry.Create{}, err
 	}
-	cmd := llm.Create{
+	cmd := registry.Create{
 		Name: given[string](r, "name").Or(""), Description: p.Description.Or(""), Default: p.Default.Or(false),
 		Type: p.Type.Or(""), Model: p.Model.Or(""), URI: p.URI.Or(""), Auth: p.Auth, Headers: p.Headers.Or(nil), Idle: p.Idle.Or(0),
 		TestParameters: p.TestParameters.Or(nil), RPS: p.RPS.Or(0),
-		Capabilities: llm.Capabilities{
+		Capabilities: registry.Capabilities{
 			ImageSupport: pointer(p.Images), ContextLimit: pointer(p.Context), ToolCalling: pointer(p.Tools),
 			StructuredOutputs: pointer(p.Structured), RequiresRoleAlternation: pointer(p.Alternation),
 		},
 	}
-	for name, at := range llm.QuotaFields(&cmd.Quota) {
+	for name, at := range registry.QuotaFields(&cmd.Quota) {
 		*at = p.Quota[name].Or(0)
 	}
 	return cmd, r.err
@@ -145,13 +146,13 @@ func pointer[T any](f opt.Field[T]) *T {
 }
 
 // discoverCommand maps a body to what is to be asked.
-func discoverCommand(body json.RawMessage) (llm.Discover, error) {
+func discoverCommand(body json.RawMessage) (registry.Discover, error) {
 	p, err := patchCommand(body)
-	return llm.Discover{URI: p.URI.Or(""), Type: p.Type.Or(""), Auth: p.Auth, Headers: p.Headers.Or(nil), TestParameters: p.TestParameters.Or(nil)}, err
+	return registry.Discover{URI: p.URI.Or(""), Type: p.Type.Or(""), Auth: p.Auth, Headers: p.Headers.Or(nil), TestParameters: p.TestParameters.Or(nil)}, err
 }
 
 // wireLLM maps a model to what clients see: secrets masked, capabilities with what is inferred.
-func wireLLM(l llm.LLM) (api.LLM, error) {
+func wireLLM(l registry.LLM) (api.LLM, error) {
 	capabilities := wireAbilities(l.Can())
 	ownership := api.LLMOwnership("customer")
 	if l.Platform {
@@ -177,7 +178,7 @@ func wireLLM(l llm.LLM) (api.LLM, error) {
 	if l.RPS > 0 {
 		out.RequestsPerSecond = opt.Some(int32(l.RPS))
 	}
-	quotas := llm.QuotaFields(&l.Quota)
+	quotas := registry.QuotaFields(&l.Quota)
 	for name, at := range map[string]*opt.Field[api.TokenQuota]{
 		"input_tokens_per_minute": &out.InputTokensPerMinute, "input_tokens_per_day": &out.InputTokensPerDay, "input_tokens_per_month": &out.InputTokensPerMonth,
 		"output_tokens_per_minute": &out.OutputTokensPerMinute, "output_tokens_per_day": &out.OutputTokensPerDay, "output_tokens_per_month": &out.OutputTokensPerMonth,
@@ -197,7 +198,7 @@ func wireAbilities(a llm.Abilities) api.LLMCapabilities {
 	}
 }
 
-func wireCandidate(f llm.Candidate) api.LLMCandidate {
+func wireCandidate(f registry.Candidate) api.LLMCandidate {
 	capabilities := wireAbilities(f.Can)
 	return api.LLMCandidate{
 		Type: api.LLMCandidateType(f.Type), Uri: f.URI, Model: f.Model, Capabilities: &capabilities,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider/scripted"
 )
 
@@ -63,7 +64,7 @@ func (a Adapter) silent(t *testing.T, reply func(*scripted.Gate) scripted.Reply)
 	var err error
 	for s == nil || s.Last() == nil { // on a busy machine the time is over before the call has arrived
 		s = scripted.Start(t, reply(scripted.NewGate()))
-		_, h, err = run(t, a.open(t, s, func(c *llm.Connection) { c.Idle = idle }), question())
+		_, h, err = run(t, a.open(t, s, func(c *registry.Connection) { c.Idle = idle }), question())
 		idle *= 4
 	}
 	e := a.failed(t, err, llm.TimedOut)
@@ -98,7 +99,7 @@ func (a Adapter) over(t *testing.T) {
 // detector.
 func (a Adapter) many(t *testing.T) {
 	t.Parallel()
-	p := a.open(t, scripted.Start(t), func(c *llm.Connection) { c.Model = "echo" })
+	p := a.open(t, scripted.Start(t), func(c *registry.Connection) { c.Model = "echo" })
 	done := make(chan error)
 	const calls = 24
 	for i := range calls {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider/scripted"
 )
 
@@ -110,7 +111,7 @@ func (a Adapter) secrets() []string {
 
 // renews reports whether the credentials are fetched, and so fetched anew and tried once more after a 401.
 func (a Adapter) renews() bool {
-	return a.Auth != nil && (a.Auth.Type == llm.ClientCredentials || a.Auth.Type == llm.ServiceAccount || a.Auth.Type == llm.VertexServiceAccount)
+	return a.Auth != nil && (a.Auth.Type == registry.ClientCredentials || a.Auth.Type == registry.ServiceAccount || a.Auth.Type == registry.VertexServiceAccount)
 }
 
 func (a Adapter) clean(t *testing.T, err error) {

@@ -10,15 +10,16 @@ import (
 	"time"
 
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider/scripted"
 )
 
 // Adapter is a wire format.
 type Adapter struct {
-	Type llm.Type
-	Path string    // of the connection's uri, below the address of the scripted provider
-	Auth *llm.Auth // nil: a bearer token
-	Dial func(t testing.TB, s *scripted.Server) llm.Dialer
+	Type registry.Type
+	Path string         // of the connection's uri, below the address of the scripted provider
+	Auth *registry.Auth // nil: a bearer token
+	Dial func(t testing.TB, s *scripted.Server) registry.Dialer
 
 	// What the format itself cannot tell.
 	ParsedArguments bool // arguments of calls come parsed, so cut off ones are lost
@@ -44,11 +45,11 @@ func Run(t *testing.T, a Adapter) {
 }
 
 // open gives the provider of a model.
-func (a Adapter) open(t *testing.T, s *scripted.Server, set func(*llm.Connection)) llm.Provider {
+func (a Adapter) open(t *testing.T, s *scripted.Server, set func(*registry.Connection)) llm.Provider {
 	t.Helper()
-	c := llm.Connection{Name: "registered", Type: a.Type, Model: "m", URI: s.URL + a.Path, Auth: a.Auth, Idle: patience}
+	c := registry.Connection{Name: "registered", Type: a.Type, Model: "m", URI: s.URL + a.Path, Auth: a.Auth, Idle: patience}
 	if c.Auth == nil {
-		c.Auth = &llm.Auth{Type: llm.Bearer, Token: Secret}
+		c.Auth = &registry.Auth{Type: registry.Bearer, Token: Secret}
 	}
 	if set != nil {
 		set(&c)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider/scripted"
 )
 
@@ -27,7 +28,7 @@ func (a Adapter) requests(t *testing.T) {
 		Extra: map[string]json.RawMessage{"quirk": json.RawMessage(`{"deep":[42]}`)},
 	}
 	s := scripted.Start(t)
-	p := a.open(t, s, func(c *llm.Connection) { c.Headers = map[string]string{"X-Team": "moon-team"} })
+	p := a.open(t, s, func(c *registry.Connection) { c.Headers = map[string]string{"X-Team": "moon-team"} })
 	if answer, _ := must(t, p, r); answer.Text != scripted.Answer {
 		t.Fatalf("got %+v", answer)
 	}

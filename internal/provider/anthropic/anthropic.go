@@ -15,6 +15,7 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider"
 	"quarry/internal/provider/aws"
 	"quarry/internal/provider/google"
@@ -23,12 +24,12 @@ import (
 // Model is a model behind a connection. It is safe for concurrent use.
 type Model struct {
 	client *provider.Client
-	conn   llm.Connection
+	conn   registry.Connection
 	url    string
 }
 
 // New makes the provider of a connection; it calls nobody. Faults name what is wrong with the connection.
-func New(s *provider.Shared, c llm.Connection, e Endpoints) (*Model, error) {
+func New(s *provider.Shared, c registry.Connection, e Endpoints) (*Model, error) {
 	if c.Model == "" {
 		return nil, fault.InvalidField("body.model", "must not be empty")
 	}
@@ -44,31 +45,31 @@ func New(s *provider.Shared, c llm.Connection, e Endpoints) (*Model, error) {
 }
 
 // dial makes the client with the credentials of the connection.
-func dial(s *provider.Shared, c llm.Connection, address string) (*provider.Client, error) {
+func dial(s *provider.Shared, c registry.Connection, address string) (*provider.Client, error) {
 	if c.Auth == nil {
 		return provider.NewClient(s, c, nil)
 	}
 	a := c.Auth
 	switch a.Type {
-	case llm.Bearer:
+	case registry.Bearer:
 		if _, err := provider.NewClient(s, c, nil); err != nil {
 			return nil, err
 		}
 		return provider.NewClient(s, c, keyHeaders(a.Token, address))
-	case llm.Header:
+	case registry.Header:
 		return provider.NewClient(s, c, nil)
-	case llm.BedrockAPIKey:
+	case registry.BedrockAPIKey:
 		return bearer(s, c, a.APIKey, "api_key")
-	case llm.VertexAccessToken:
+	case registry.VertexAccessToken:
 		return bearer(s, c, a.AccessToken, "access_token")
-	case llm.BedrockStaticIAM:
+	case registry.BedrockStaticIAM:
 		for member, value := range map[string]string{"aws_access_key_id": a.AWSAccessKeyID, "aws_secret_access_key": a.AWSSecretAccessKey} {
 			if value == "" || strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }) {
 				return nil, fault.InvalidField("body.auth."+member, "must be one line of text without blanks")
 			}
 		}
 		return provider.NewClient(s, c, signer{aws.Credentials{KeyID: a.AWSAccessKeyID, Secret: a.AWSSecretAccessKey, Region: a.Region}})
-	case llm.VertexServiceAccount:
+	case registry.VertexServiceAccount:
 		key, err := google.Parse(a.KeyJSON)
 		if err != nil {
 			return nil, err
@@ -97,7 +98,7 @@ func keyHeaders(token, address string) provider.Static {
 	return bearer
 }
 
-func bearer(s *provider.Shared, c llm.Connection, token, member string) (*provider.Client, error) {
+func bearer(s *provider.Shared, c registry.Connection, token, member string) (*provider.Client, error) {
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, fault.InvalidField("body.auth."+member, "must be one line of text without blanks")
 	}

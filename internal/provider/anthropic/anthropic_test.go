@@ -11,6 +11,7 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider"
 	"quarry/internal/provider/anthropic"
 	"quarry/internal/provider/google/googletest"
@@ -62,11 +63,13 @@ data: {"type":"message_stop"}
 
 `
 
-func key() *llm.Auth { return &llm.Auth{Type: llm.Bearer, Token: "sk-ant-api03-0123456789"} }
+func key() *registry.Auth {
+	return &registry.Auth{Type: registry.Bearer, Token: "sk-ant-api03-0123456789"}
+}
 
-func open(t testing.TB, w *wire, c llm.Connection) *anthropic.Model {
+func open(t testing.TB, w *wire, c registry.Connection) *anthropic.Model {
 	t.Helper()
-	c.Type, c.Name = llm.Anthropic, "claude"
+	c.Type, c.Name = registry.Anthropic, "claude"
 	if c.Model == "" {
 		c.Model = "claude-3-5-sonnet-20241022"
 	}
@@ -86,23 +89,23 @@ func TestHosts(t *testing.T) {
 	const vertexToken = "ya29.token"
 	for _, c := range []struct {
 		name    string
-		conn    llm.Connection
+		conn    registry.Connection
 		url     string
 		header  http.Header
 		absent  []string
 		members string
 	}{
-		{"direct", llm.Connection{Auth: key()}, "https://api.anthropic.com/v1/messages", http.Header{"X-Api-Key": {"sk-ant-api03-0123456789"}, "Anthropic-Version": {"2023-06-01"}}, []string{"Authorization"}, `{"model":"claude-3-5-sonnet-20241022","stream":true}`},
-		{"oauth token", llm.Connection{Auth: &llm.Auth{Type: llm.Bearer, Token: "sk-ant-oat01-0123"}}, "https://api.anthropic.com/v1/messages", http.Header{"Authorization": {"Bearer sk-ant-oat01-0123"}, "Anthropic-Beta": {"oauth-2025-04-20"}}, []string{"X-Api-Key"}, ""},
-		{"gateway", llm.Connection{URI: "http://gateway.test:4000/", Auth: key()}, "http://gateway.test:4000/v1/messages", http.Header{"X-Api-Key": {"sk-ant-api03-0123456789"}, "Authorization": {"Bearer sk-ant-api03-0123456789"}}, nil, ""},
-		{"gateway below a path", llm.Connection{URI: "http://gateway.test/claude/v1", Auth: key()}, "http://gateway.test/claude/v1/messages", nil, nil, ""},
-		{"own path", llm.Connection{URI: "http://gateway.test/x?team=7", Auth: key()}, "http://gateway.test/x?team=7", nil, nil, ""},
-		{"header", llm.Connection{URI: "http://gateway.test/v1/messages", Auth: &llm.Auth{Type: llm.Header, Header: "api-key", Value: "v"}, Headers: map[string]string{"Anthropic-Beta": "a"}}, "http://gateway.test/v1/messages", http.Header{"Api-Key": {"v"}, "Anthropic-Beta": {"a"}}, []string{"Authorization", "X-Api-Key"}, ""},
-		{"bedrock key", llm.Connection{URI: "http://elsewhere.test", Model: "us.anthropic.claude-sonnet-4-20250514-v1:0", Auth: &llm.Auth{Type: llm.BedrockAPIKey, APIKey: "k", Region: "us-east-1"}, Headers: map[string]string{"anthropic-beta": "a,b"}}, "https://bedrock-runtime.us-east-1.amazonaws.com/model/us.anthropic.claude-sonnet-4-20250514-v1%3A0/invoke-with-response-stream", http.Header{"Authorization": {"Bearer k"}, "Accept": {"application/vnd.amazon.eventstream"}}, []string{"Anthropic-Version"}, `{"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["a","b"]}`},
-		{"bedrock in China", llm.Connection{Auth: &llm.Auth{Type: llm.BedrockAPIKey, APIKey: "k", Region: "cn-north-1"}}, "https://bedrock-runtime.cn-north-1.amazonaws.com.cn/model/claude-3-5-sonnet-20241022/invoke-with-response-stream", nil, nil, ""},
-		{"vertex", llm.Connection{URI: "http://elsewhere.test", Model: "claude-sonnet-4@20250514", Auth: &llm.Auth{Type: llm.VertexAccessToken, AccessToken: vertexToken, Project: "acme", Region: "us-east5"}}, "https://us-east5-aiplatform.googleapis.com/v1/projects/acme/locations/us-east5/publishers/anthropic/models/claude-sonnet-4@20250514:streamRawPredict", http.Header{"Authorization": {"Bearer ya29.token"}}, []string{"Anthropic-Version"}, `{"anthropic_version":"vertex-2023-10-16","stream":true}`},
-		{"vertex, global", llm.Connection{Auth: &llm.Auth{Type: llm.VertexAccessToken, AccessToken: vertexToken, Project: "acme", Region: "global"}}, "https://aiplatform.googleapis.com/v1/projects/acme/locations/global/publishers/anthropic/models/claude-3-5-sonnet-20241022:streamRawPredict", nil, nil, ""},
-		{"vertex, a continent", llm.Connection{Auth: &llm.Auth{Type: llm.VertexAccessToken, AccessToken: vertexToken, Project: "acme", Region: "eu"}}, "https://aiplatform.eu.rep.googleapis.com/v1/projects/acme/locations/eu/publishers/anthropic/models/claude-3-5-sonnet-20241022:streamRawPredict", nil, nil, ""},
+		{"direct", registry.Connection{Auth: key()}, "https://api.anthropic.com/v1/messages", http.Header{"X-Api-Key": {"sk-ant-api03-0123456789"}, "Anthropic-Version": {"2023-06-01"}}, []string{"Authorization"}, `{"model":"claude-3-5-sonnet-20241022","stream":true}`},
+		{"oauth token", registry.Connection{Auth: &registry.Auth{Type: registry.Bearer, Token: "sk-ant-oat01-0123"}}, "https://api.anthropic.com/v1/messages", http.Header{"Authorization": {"Bearer sk-ant-oat01-0123"}, "Anthropic-Beta": {"oauth-2025-04-20"}}, []string{"X-Api-Key"}, ""},
+		{"gateway", registry.Connection{URI: "http://gateway.test:4000/", Auth: key()}, "http://gateway.test:4000/v1/messages", http.Header{"X-Api-Key": {"sk-ant-api03-0123456789"}, "Authorization": {"Bearer sk-ant-api03-0123456789"}}, nil, ""},
+		{"gateway below a path", registry.Connection{URI: "http://gateway.test/claude/v1", Auth: key()}, "http://gateway.test/claude/v1/messages", nil, nil, ""},
+		{"own path", registry.Connection{URI: "http://gateway.test/x?team=7", Auth: key()}, "http://gateway.test/x?team=7", nil, nil, ""},
+		{"header", registry.Connection{URI: "http://gateway.test/v1/messages", Auth: &registry.Auth{Type: registry.Header, Header: "api-key", Value: "v"}, Headers: map[string]string{"Anthropic-Beta": "a"}}, "http://gateway.test/v1/messages", http.Header{"Api-Key": {"v"}, "Anthropic-Beta": {"a"}}, []string{"Authorization", "X-Api-Key"}, ""},
+		{"bedrock key", registry.Connection{URI: "http://elsewhere.test", Model: "us.anthropic.claude-sonnet-4-20250514-v1:0", Auth: &registry.Auth{Type: registry.BedrockAPIKey, APIKey: "k", Region: "us-east-1"}, Headers: map[string]string{"anthropic-beta": "a,b"}}, "https://bedrock-runtime.us-east-1.amazonaws.com/model/us.anthropic.claude-sonnet-4-20250514-v1%3A0/invoke-with-response-stream", http.Header{"Authorization": {"Bearer k"}, "Accept": {"application/vnd.amazon.eventstream"}}, []string{"Anthropic-Version"}, `{"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["a","b"]}`},
+		{"bedrock in China", registry.Connection{Auth: &registry.Auth{Type: registry.BedrockAPIKey, APIKey: "k", Region: "cn-north-1"}}, "https://bedrock-runtime.cn-north-1.amazonaws.com.cn/model/claude-3-5-sonnet-20241022/invoke-with-response-stream", nil, nil, ""},
+		{"vertex", registry.Connection{URI: "http://elsewhere.test", Model: "claude-sonnet-4@20250514", Auth: &registry.Auth{Type: registry.VertexAccessToken, AccessToken: vertexToken, Project: "acme", Region: "us-east5"}}, "https://us-east5-aiplatform.googleapis.com/v1/projects/acme/locations/us-east5/publishers/anthropic/models/claude-sonnet-4@20250514:streamRawPredict", http.Header{"Authorization": {"Bearer ya29.token"}}, []string{"Anthropic-Version"}, `{"anthropic_version":"vertex-2023-10-16","stream":true}`},
+		{"vertex, global", registry.Connection{Auth: &registry.Auth{Type: registry.VertexAccessToken, AccessToken: vertexToken, Project: "acme", Region: "global"}}, "https://aiplatform.googleapis.com/v1/projects/acme/locations/global/publishers/anthropic/models/claude-3-5-sonnet-20241022:streamRawPredict", nil, nil, ""},
+		{"vertex, a continent", registry.Connection{Auth: &registry.Auth{Type: registry.VertexAccessToken, AccessToken: vertexToken, Project: "acme", Region: "eu"}}, "https://aiplatform.eu.rep.googleapis.com/v1/projects/acme/locations/eu/publishers/anthropic/models/claude-3-5-sonnet-20241022:streamRawPredict", nil, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -140,26 +143,26 @@ func TestHosts(t *testing.T) {
 // What is wrong with a connection is said before anything is called.
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	iam := llm.Auth{Type: llm.BedrockStaticIAM, AWSAccessKeyID: "AKID", AWSSecretAccessKey: "s", Region: "us-east-1"}
-	with := func(a llm.Auth, set func(*llm.Auth)) *llm.Auth { set(&a); return &a }
-	vertex := llm.Auth{Type: llm.VertexAccessToken, AccessToken: "t", Project: "acme", Region: "global"}
+	iam := registry.Auth{Type: registry.BedrockStaticIAM, AWSAccessKeyID: "AKID", AWSSecretAccessKey: "s", Region: "us-east-1"}
+	with := func(a registry.Auth, set func(*registry.Auth)) *registry.Auth { set(&a); return &a }
+	vertex := registry.Auth{Type: registry.VertexAccessToken, AccessToken: "t", Project: "acme", Region: "global"}
 	for name, c := range map[string]struct {
-		conn llm.Connection
+		conn registry.Connection
 		want string
 	}{
-		"variant of others":   {llm.Connection{Auth: &llm.Auth{Type: llm.APIKey, APIKey: "k"}}, "body.auth.type"},
-		"empty token":         {llm.Connection{Auth: &llm.Auth{Type: llm.Bearer}}, "body.auth.token"},
-		"no region":           {llm.Connection{Auth: with(iam, func(a *llm.Auth) { a.Region = "" })}, "body.auth.region"},
-		"region with a host":  {llm.Connection{Auth: with(iam, func(a *llm.Auth) { a.Region = "evil.test/" })}, "body.auth.region"},
-		"region that escapes": {llm.Connection{Auth: with(vertex, func(a *llm.Auth) { a.Region = "x.evil" })}, "body.auth.region"},
-		"project with a path": {llm.Connection{Auth: with(vertex, func(a *llm.Auth) { a.Project = "../other" })}, "body.auth.project"},
-		"secret of two lines": {llm.Connection{Auth: with(iam, func(a *llm.Auth) { a.AWSSecretAccessKey = "a\nb" })}, "body.auth.aws_secret_access_key"},
-		"no key file":         {llm.Connection{Auth: &llm.Auth{Type: llm.VertexServiceAccount, KeyJSON: `{"type":"authorized_user"}`, Project: "acme", Region: "global"}}, "body.auth.key_json"},
-		"no address":          {llm.Connection{URI: "ftp://x", Auth: key()}, "body.uri"},
+		"variant of others":   {registry.Connection{Auth: &registry.Auth{Type: registry.APIKey, APIKey: "k"}}, "body.auth.type"},
+		"empty token":         {registry.Connection{Auth: &registry.Auth{Type: registry.Bearer}}, "body.auth.token"},
+		"no region":           {registry.Connection{Auth: with(iam, func(a *registry.Auth) { a.Region = "" })}, "body.auth.region"},
+		"region with a host":  {registry.Connection{Auth: with(iam, func(a *registry.Auth) { a.Region = "evil.test/" })}, "body.auth.region"},
+		"region that escapes": {registry.Connection{Auth: with(vertex, func(a *registry.Auth) { a.Region = "x.evil" })}, "body.auth.region"},
+		"project with a path": {registry.Connection{Auth: with(vertex, func(a *registry.Auth) { a.Project = "../other" })}, "body.auth.project"},
+		"secret of two lines": {registry.Connection{Auth: with(iam, func(a *registry.Auth) { a.AWSSecretAccessKey = "a\nb" })}, "body.auth.aws_secret_access_key"},
+		"no key file":         {registry.Connection{Auth: &registry.Auth{Type: registry.VertexServiceAccount, KeyJSON: `{"type":"authorized_user"}`, Project: "acme", Region: "global"}}, "body.auth.key_json"},
+		"no address":          {registry.Connection{URI: "ftp://x", Auth: key()}, "body.uri"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c.conn.Model, c.conn.Type = "m", llm.Anthropic
+			c.conn.Model, c.conn.Type = "m", registry.Anthropic
 			_, err := anthropic.New(provider.NewShared(http.DefaultClient), c.conn, anthropic.Endpoints{})
 			var f *fault.Fault
 			if !errors.As(err, &f) || len(f.Fields) != 1 || f.Fields[c.want] == "" {
@@ -173,7 +176,7 @@ func TestNewRefuses(t *testing.T) {
 func TestSignatureHidesNoNames(t *testing.T) {
 	t.Parallel()
 	w := &wire{kind: "application/json", status: http.StatusForbidden, answers: []string{`{"message":"no access to bedrock in us-east-1"}`, ""}}
-	_, err := llm.Complete(t.Context(), open(t, w, llm.Connection{Auth: &llm.Auth{Type: llm.BedrockStaticIAM, AWSAccessKeyID: "AKIDEXAMPLE", AWSSecretAccessKey: "wJalrXUtnFEMI", Region: "us-east-1"}}), llm.Request{Messages: ask("?")})
+	_, err := llm.Complete(t.Context(), open(t, w, registry.Connection{Auth: &registry.Auth{Type: registry.BedrockStaticIAM, AWSAccessKeyID: "AKIDEXAMPLE", AWSSecretAccessKey: "wJalrXUtnFEMI", Region: "us-east-1"}}), llm.Request{Messages: ask("?")})
 	if err == nil || !strings.Contains(err.Error(), "no access to bedrock in us-east-1") {
 		t.Errorf("got %v", err)
 	}
@@ -187,7 +190,7 @@ func TestSignatureHidesNoNames(t *testing.T) {
 func TestServiceAccount(t *testing.T) {
 	t.Parallel()
 	w := &wire{answers: []string{`{"access_token":"ya29.fetched","expires_in":3600}`, well}, kind: "", status: 200}
-	m := open(t, w, llm.Connection{Auth: &llm.Auth{Type: llm.VertexServiceAccount, KeyJSON: googletest.KeyJSON("https://tokens.test/token"), Project: "acme", Region: "us-east5"}})
+	m := open(t, w, registry.Connection{Auth: &registry.Auth{Type: registry.VertexServiceAccount, KeyJSON: googletest.KeyJSON("https://tokens.test/token"), Project: "acme", Region: "us-east5"}})
 	for range 2 {
 		if _, err := llm.Complete(t.Context(), m, llm.Request{Messages: []llm.Message{llm.Text(llm.User, "Hm?")}}); err != nil {
 			t.Fatal(err)
@@ -207,14 +210,14 @@ func TestServiceAccount(t *testing.T) {
 func TestCatalog(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		conn        llm.Connection
+		conn        registry.Connection
 		answer, url string
-		want        llm.Catalog
+		want        registry.Catalog
 	}{
-		{llm.Connection{URI: "http://gateway.test", Auth: key()}, `{"data":[{"type":"model","id":"claude-x","max_input_tokens":200000},{"type":"model","id":"claude-y"}]}`, "http://gateway.test/v1/models?limit=1000",
-			llm.Catalog{URI: "http://gateway.test/v1/messages", Offers: []llm.Offer{{Model: "claude-x", Capabilities: llm.Capabilities{ContextLimit: ref(200000)}}, {Model: "claude-y"}}}},
-		{llm.Connection{URI: "http://gateway.test/v1", Auth: key()}, `{"object":"list","data":[{"object":"model","id":"gpt"}]}`, "http://gateway.test/v1/models?limit=1000", llm.Catalog{}},
-		{llm.Connection{Auth: &llm.Auth{Type: llm.BedrockAPIKey, APIKey: "k", Region: "us-east-1"}}, "", "", llm.Catalog{}},
+		{registry.Connection{URI: "http://gateway.test", Auth: key()}, `{"data":[{"type":"model","id":"claude-x","max_input_tokens":200000},{"type":"model","id":"claude-y"}]}`, "http://gateway.test/v1/models?limit=1000",
+			registry.Catalog{URI: "http://gateway.test/v1/messages", Offers: []registry.Offer{{Model: "claude-x", Capabilities: registry.Capabilities{ContextLimit: ref(200000)}}, {Model: "claude-y"}}}},
+		{registry.Connection{URI: "http://gateway.test/v1", Auth: key()}, `{"object":"list","data":[{"object":"model","id":"gpt"}]}`, "http://gateway.test/v1/models?limit=1000", registry.Catalog{}},
+		{registry.Connection{Auth: &registry.Auth{Type: registry.BedrockAPIKey, APIKey: "k", Region: "us-east-1"}}, "", "", registry.Catalog{}},
 	} {
 		w := &wire{kind: "application/json", answers: []string{c.answer}}
 		got, err := anthropic.Catalog(t.Context(), provider.NewShared(&http.Client{Transport: w}), c.conn)

@@ -5,6 +5,7 @@ import (
 
 	"quarry/internal/llm"
 	"quarry/internal/llm/llmtest"
+	"quarry/internal/llm/registry"
 	"quarry/internal/outbound"
 	"quarry/internal/provider"
 	"quarry/internal/provider/anthropic"
@@ -16,24 +17,26 @@ type dialer struct {
 	at     anthropic.Endpoints
 }
 
-func (d dialer) Open(c llm.Connection) (llm.Provider, error) { return anthropic.New(d.shared, c, d.at) }
+func (d dialer) Open(c registry.Connection) (llm.Provider, error) {
+	return anthropic.New(d.shared, c, d.at)
+}
 
-func dial(_ testing.TB, s *scripted.Server) llm.Dialer {
+func dial(_ testing.TB, s *scripted.Server) registry.Dialer {
 	return dialer{provider.NewShared(outbound.New(outbound.Config{AllowPrivate: true})), anthropic.Endpoints{Bedrock: s.URL, Vertex: s.URL}}
 }
 
 // The adapter keeps the promises of llm.Provider at every host.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	for name, auth := range map[string]*llm.Auth{
+	for name, auth := range map[string]*registry.Auth{
 		"direct":              nil,
-		"bedrock key":         {Type: llm.BedrockAPIKey, APIKey: "bedrock-api-key-0123456789", Region: "eu-central-1"},
-		"bedrock signed":      {Type: llm.BedrockStaticIAM, AWSAccessKeyID: "AKIDEXAMPLE", AWSSecretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", Region: "us-east-1"},
-		"vertex access token": {Type: llm.VertexAccessToken, AccessToken: "ya29.a-token-of-vertex", Project: "acme", Region: "global"},
+		"bedrock key":         {Type: registry.BedrockAPIKey, APIKey: "bedrock-api-key-0123456789", Region: "eu-central-1"},
+		"bedrock signed":      {Type: registry.BedrockStaticIAM, AWSAccessKeyID: "AKIDEXAMPLE", AWSSecretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", Region: "us-east-1"},
+		"vertex access token": {Type: registry.VertexAccessToken, AccessToken: "ya29.a-token-of-vertex", Project: "acme", Region: "global"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			llmtest.Run(t, llmtest.Adapter{Type: llm.Anthropic, Path: "/v1/messages", Auth: auth, Dial: dial})
+			llmtest.Run(t, llmtest.Adapter{Type: registry.Anthropic, Path: "/v1/messages", Auth: auth, Dial: dial})
 		})
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"quarry/internal/fault"
-	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider"
 	"quarry/internal/provider/aws"
 )
@@ -34,12 +34,12 @@ const defaultURI = "https://api.anthropic.com/v1/messages"
 var version = map[host]string{direct: "2023-06-01", bedrock: "bedrock-2023-05-31", vertex: "vertex-2023-10-16"}
 
 // hostOf tells the host by the credentials.
-func hostOf(a *llm.Auth) host {
+func hostOf(a *registry.Auth) host {
 	if a != nil {
 		switch a.Type {
-		case llm.BedrockAPIKey, llm.BedrockStaticIAM:
+		case registry.BedrockAPIKey, registry.BedrockStaticIAM:
 			return bedrock
-		case llm.VertexAccessToken, llm.VertexServiceAccount:
+		case registry.VertexAccessToken, registry.VertexServiceAccount:
 			return vertex
 		}
 	}
@@ -47,7 +47,7 @@ func hostOf(a *llm.Auth) host {
 }
 
 // address gives the URL of the host for a connection.
-func (e Endpoints) address(c llm.Connection) (string, error) {
+func (e Endpoints) address(c registry.Connection) (string, error) {
 	switch hostOf(c.Auth) {
 	case bedrock:
 		if err := named(c.Auth.Region, "region"); err != nil {
@@ -113,7 +113,7 @@ func messagesURL(u *url.URL) string {
 }
 
 // dress makes the body that the host wants of a request, and the headers.
-func dress(q request, c llm.Connection) (body, http.Header) {
+func dress(q request, c registry.Connection) (body, http.Header) {
 	b, header := body{}, http.Header{}
 	for name, value := range q.body {
 		b[name] = value

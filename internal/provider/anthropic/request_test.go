@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/testkit"
 )
 
@@ -71,7 +72,7 @@ func TestBodies(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
-			_, _ = llm.Complete(t.Context(), open(t, w, llm.Connection{Model: c.model, Auth: key()}), c.request) // the answer is no JSON
+			_, _ = llm.Complete(t.Context(), open(t, w, registry.Connection{Model: c.model, Auth: key()}), c.request) // the answer is no JSON
 			got := testkit.Object(t, w.bodies[0])
 			if got["model"] != c.model || got["stream"] != true {
 				t.Errorf("model %v, stream %v", got["model"], got["stream"])
@@ -95,7 +96,7 @@ func TestGenerations(t *testing.T) {
 		"my-model": true, "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc": true,
 	} {
 		w := &wire{}
-		if _, err := llm.Complete(t.Context(), open(t, w, llm.Connection{Model: model, Auth: key()}), llm.Request{Messages: ask("?"), Parameters: llm.Parameters{Temperature: ref(0.0)}}); err != nil {
+		if _, err := llm.Complete(t.Context(), open(t, w, registry.Connection{Model: model, Auth: key()}), llm.Request{Messages: ask("?"), Parameters: llm.Parameters{Temperature: ref(0.0)}}); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(w.bodies[0], "temperature"); got != sampled {
@@ -117,7 +118,7 @@ func TestSchemas(t *testing.T) {
 		{`{"type":"object","properties":{"a":true}}`, ""},
 	} {
 		w := &wire{}
-		_, _ = llm.Complete(t.Context(), open(t, w, llm.Connection{Model: claude45, Auth: key()}), llm.Request{Messages: ask("?"), Format: &llm.Format{Type: "json_schema", Schema: raw(c.schema)}})
+		_, _ = llm.Complete(t.Context(), open(t, w, registry.Connection{Model: claude45, Auth: key()}), llm.Request{Messages: ask("?"), Format: &llm.Format{Type: "json_schema", Schema: raw(c.schema)}})
 		body := testkit.Object(t, w.bodies[0])
 		if c.want == "" {
 			tools, _ := body["tools"].([]any)

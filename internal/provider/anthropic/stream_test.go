@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider"
 	"quarry/internal/provider/anthropic"
 	"quarry/internal/provider/aws"
@@ -94,7 +95,7 @@ func TestAnswers(t *testing.T) {
 			if strings.HasPrefix(c.answer, "{") {
 				w.kind = "application/json"
 			}
-			got, err := llm.Complete(t.Context(), open(t, w, llm.Connection{Model: c.model, Auth: key()}), c.request)
+			got, err := llm.Complete(t.Context(), open(t, w, registry.Connection{Model: c.model, Auth: key()}), c.request)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +125,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := llm.Complete(t.Context(), open(t, &wire{answers: []string{c.answer}}, llm.Connection{Auth: key()}), c.request)
+			_, err := llm.Complete(t.Context(), open(t, &wire{answers: []string{c.answer}}, registry.Connection{Auth: key()}), c.request)
 			var e *llm.Error
 			if !errors.As(err, &e) || e.Failure != c.want || e.Model != "claude" {
 				t.Errorf("got %v, want %q", err, c.want)
@@ -140,7 +141,7 @@ func TestWays(t *testing.T) {
 	const forcing = `{"type":"error","error":{"type":"invalid_request_error","message":"tool_choice: forcing a tool is not supported"}}`
 	good := stream(start, begin(own), delta(`{"type":"input_json_delta","partial_json":"{\"n\":2}"}`), over, ended("tool_use"), stop)
 	w := &wire{status: http.StatusBadRequest, answers: []string{refused, forcing, good}}
-	m := open(t, w, llm.Connection{Model: claude45, Auth: key()})
+	m := open(t, w, registry.Connection{Model: claude45, Auth: key()})
 	for range 2 {
 		got, err := llm.Complete(t.Context(), m, llm.Request{Messages: ask("?"), Format: verdict})
 		if err != nil || got.Text != `{"n":2}` {
@@ -161,7 +162,7 @@ func TestWays(t *testing.T) {
 func TestRejectionStands(t *testing.T) {
 	t.Parallel()
 	w := &wire{status: http.StatusBadRequest, answers: []string{`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long"}}`, well}}
-	_, err := llm.Complete(t.Context(), open(t, w, llm.Connection{Model: claude45, Auth: key()}), llm.Request{Messages: ask("?"), Format: verdict})
+	_, err := llm.Complete(t.Context(), open(t, w, registry.Connection{Model: claude45, Auth: key()}), llm.Request{Messages: ask("?"), Format: verdict})
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Failure != llm.Rejected || len(w.sent) != 1 {
 		t.Errorf("got %v after %d calls", err, len(w.sent))
@@ -176,13 +177,13 @@ func TestThinkingGoesBack(t *testing.T) {
 		claude45: `[{"type":"thinking","thinking":"Hm","signature":"c2ln"},{"type":"text","text":"Let me see."},{"type":"tool_use","id":"toolu_1","name":"find","input":{}}]`,
 		claude55: `[{"type":"text","text":"Let me see."},{"type":"tool_use","id":"toolu_1","name":"find","input":{}}]`,
 	} {
-		first, err := llm.Complete(t.Context(), open(t, &wire{answers: []string{answer}}, llm.Connection{Model: claude45, Auth: key()}), llm.Request{Messages: ask("?"), Tools: []llm.Tool{find}})
+		first, err := llm.Complete(t.Context(), open(t, &wire{answers: []string{answer}}, registry.Connection{Model: claude45, Auth: key()}), llm.Request{Messages: ask("?"), Tools: []llm.Tool{find}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		w := &wire{}
 		said := llm.Message{Role: llm.Assistant, Parts: []llm.Part{{Text: "Let me see."}}, Calls: first.Calls}
-		if _, err := llm.Complete(t.Context(), open(t, w, llm.Connection{Model: model, Auth: key()}), llm.Request{Messages: append(ask("?"), said), Tools: []llm.Tool{find}}); err != nil {
+		if _, err := llm.Complete(t.Context(), open(t, w, registry.Connection{Model: model, Auth: key()}), llm.Request{Messages: append(ask("?"), said), Tools: []llm.Tool{find}}); err != nil {
 			t.Fatal(err)
 		}
 		var got struct {
@@ -226,7 +227,7 @@ func TestFrames(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := &wire{kind: "application/vnd.amazon.eventstream", answers: []string{c.answer}}
-			_, err := llm.Complete(t.Context(), open(t, w, llm.Connection{Auth: &llm.Auth{Type: llm.BedrockAPIKey, APIKey: "k", Region: "us-east-1"}}), llm.Request{Messages: ask("?")})
+			_, err := llm.Complete(t.Context(), open(t, w, registry.Connection{Auth: &registry.Auth{Type: registry.BedrockAPIKey, APIKey: "k", Region: "us-east-1"}}), llm.Request{Messages: ask("?")})
 			var e *llm.Error
 			if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &e) || e.Failure != c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
@@ -241,7 +242,7 @@ func FuzzStream(f *testing.F) {
 	f.Add(stream(start, begin(own), delta(`{"type":"input_json_delta","partial_json":"{\"n\":2}"}`), over, ended("tool_use"), stop), true)
 	f.Add(stream(start, begin(texts), text("```\\n[]"), ended("refusal"), stop), true)
 	f.Fuzz(func(t *testing.T, answer string, structured bool) {
-		m, err := anthropic.New(provider.NewShared(&http.Client{Transport: &wire{answers: []string{answer}}}), llm.Connection{Model: claude55, Auth: key()}, anthropic.Endpoints{})
+		m, err := anthropic.New(provider.NewShared(&http.Client{Transport: &wire{answers: []string{answer}}}), registry.Connection{Model: claude55, Auth: key()}, anthropic.Endpoints{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,44 +8,45 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider"
 	"quarry/internal/provider/anthropic"
 	"quarry/internal/provider/gemini"
 	"quarry/internal/provider/openai"
 )
 
-// Dialer implements llm.Dialer and llm.Prober. It is safe for concurrent use.
+// Dialer implements registry.Dialer and registry.Prober. It is safe for concurrent use.
 type Dialer struct{ shared *provider.Shared }
 
 // New makes the Dialer whose calls go out through client, which is to be one of package outbound.
 func New(client *http.Client) *Dialer { return &Dialer{provider.NewShared(client)} }
 
-// Open implements llm.Dialer.
-func (d *Dialer) Open(c llm.Connection) (llm.Provider, error) {
+// Open implements registry.Dialer.
+func (d *Dialer) Open(c registry.Connection) (llm.Provider, error) {
 	switch c.Type {
-	case llm.OpenAI, llm.Responses:
+	case registry.OpenAI, registry.Responses:
 		return openai.New(d.shared, c)
-	case llm.Anthropic:
+	case registry.Anthropic:
 		return anthropic.New(d.shared, c, anthropic.Endpoints{})
-	case llm.Vertex:
+	case registry.Vertex:
 		return gemini.New(d.shared, c)
 	}
 	return nil, unknown(c.Type)
 }
 
-// Catalog implements llm.Prober.
-func (d *Dialer) Catalog(ctx context.Context, c llm.Connection) (llm.Catalog, error) {
+// Catalog implements registry.Prober.
+func (d *Dialer) Catalog(ctx context.Context, c registry.Connection) (registry.Catalog, error) {
 	switch c.Type {
-	case llm.OpenAI, llm.Responses:
+	case registry.OpenAI, registry.Responses:
 		return openai.Catalog(ctx, d.shared, c)
-	case llm.Anthropic:
+	case registry.Anthropic:
 		return anthropic.Catalog(ctx, d.shared, c)
-	case llm.Vertex:
+	case registry.Vertex:
 		return gemini.Catalog(ctx, d.shared, c)
 	}
-	return llm.Catalog{}, unknown(c.Type)
+	return registry.Catalog{}, unknown(c.Type)
 }
 
-func unknown(t llm.Type) error {
+func unknown(t registry.Type) error {
 	return fault.InvalidField("body.type", "%q is no type of language models that this build can call", t)
 }

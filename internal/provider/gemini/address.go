@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"quarry/internal/fault"
-	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider"
 	"quarry/internal/provider/google"
 )
@@ -16,7 +16,7 @@ const googleHost = "aiplatform.googleapis.com"
 // address gives the URL that streams a model's answer, from whatever the documentation of Google gives to copy: a base
 // address or a full one of any model and method (contract: chats-llms-and-evaluation, section 2.2). The project of the
 // key completes an address of Vertex that names none.
-func address(c llm.Connection, key *google.Key) (string, error) {
+func address(c registry.Connection, key *google.Key) (string, error) {
 	u, err := provider.ParseURI(c.URI)
 	if err != nil {
 		return "", err

@@ -8,20 +8,21 @@ import (
 	"strings"
 
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider"
 )
 
-// Catalog asks an address for its models; see llm.Prober. Vertex lists what Google publishes, whether or not the region
+// Catalog asks an address for its models; see registry.Prober. Vertex lists what Google publishes, whether or not the region
 // serves it.
-func Catalog(ctx context.Context, s *provider.Shared, c llm.Connection) (llm.Catalog, error) {
+func Catalog(ctx context.Context, s *provider.Shared, c registry.Connection) (registry.Catalog, error) {
 	client, key, err := dial(s, c)
 	if err != nil {
-		return llm.Catalog{}, err
+		return registry.Catalog{}, err
 	}
 	c.Model = "any"
 	to, err := address(c, key)
 	if err != nil {
-		return llm.Catalog{}, err
+		return registry.Catalog{}, err
 	}
 	base := strings.TrimSuffix(to, "/models/any:streamGenerateContent?alt=sse")
 	list := base
@@ -30,7 +31,7 @@ func Catalog(ctx context.Context, s *provider.Shared, c llm.Connection) (llm.Cat
 	}
 	resp, err := client.Do(ctx, provider.Call{URL: list + "/models?pageSize=1000"})
 	if err != nil {
-		return llm.Catalog{}, err
+		return registry.Catalog{}, err
 	}
 	defer resp.Close()
 	var listed struct {
@@ -38,16 +39,16 @@ func Catalog(ctx context.Context, s *provider.Shared, c llm.Connection) (llm.Cat
 		Published []entry `json:"publisherModels"`
 	}
 	if err := resp.JSON(&listed); err != nil {
-		return llm.Catalog{}, err
+		return registry.Catalog{}, err
 	}
-	out := llm.Catalog{URI: base}
+	out := registry.Catalog{URI: base}
 	for _, e := range append(listed.Models, listed.Published...) {
 		if offer, ok := e.offer(); ok {
 			out.Offers = append(out.Offers, offer)
 		}
 	}
 	if len(out.Offers) == 0 {
-		return llm.Catalog{}, resp.Garbled(errors.New("the list has no models of this format"))
+		return registry.Catalog{}, resp.Garbled(errors.New("the list has no models of this format"))
 	}
 	return out, nil
 }
@@ -60,12 +61,12 @@ type entry struct {
 }
 
 // offer leaves out what gives no texts: models for vectors, and what Vertex lists beside Gemini.
-func (e entry) offer() (llm.Offer, bool) {
+func (e entry) offer() (registry.Offer, bool) {
 	_, name, ok := strings.Cut("/"+e.Name, "/models/")
 	if !ok || name == "" || e.Methods != nil && !slices.Contains(e.Methods, "generateContent") || e.Methods == nil && !strings.HasPrefix(name, "gemini") {
-		return llm.Offer{}, false
+		return registry.Offer{}, false
 	}
-	out := llm.Offer{Model: name}
+	out := registry.Offer{Model: name}
 	if e.Input >= llm.MinContext {
 		out.Capabilities.ContextLimit = &e.Input
 	}

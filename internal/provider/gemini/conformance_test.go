@@ -5,6 +5,7 @@ import (
 
 	"quarry/internal/llm"
 	"quarry/internal/llm/llmtest"
+	"quarry/internal/llm/registry"
 	"quarry/internal/outbound"
 	"quarry/internal/provider"
 	"quarry/internal/provider/gemini"
@@ -17,14 +18,14 @@ type dialer struct {
 	tokenURI string // "" leaves the credentials as they are
 }
 
-func (d dialer) Open(c llm.Connection) (llm.Provider, error) {
-	if c.Auth != nil && c.Auth.Type == llm.ServiceAccount {
-		c.Auth = &llm.Auth{Type: llm.ServiceAccount, KeyJSON: googletest.KeyJSON(d.tokenURI)}
+func (d dialer) Open(c registry.Connection) (llm.Provider, error) {
+	if c.Auth != nil && c.Auth.Type == registry.ServiceAccount {
+		c.Auth = &registry.Auth{Type: registry.ServiceAccount, KeyJSON: googletest.KeyJSON(d.tokenURI)}
 	}
 	return gemini.New(d.shared, c)
 }
 
-func dial(_ testing.TB, s *scripted.Server) llm.Dialer {
+func dial(_ testing.TB, s *scripted.Server) registry.Dialer {
 	return dialer{provider.NewShared(outbound.New(outbound.Config{AllowPrivate: true})), s.URL + "/oauth/token"}
 }
 
@@ -32,12 +33,12 @@ func dial(_ testing.TB, s *scripted.Server) llm.Dialer {
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	for name, a := range map[string]llmtest.Adapter{
-		"studio": {Path: "/v1beta", Auth: &llm.Auth{Type: llm.APIKey, APIKey: "AIza-a-key-of-ai-studio"}},
-		"vertex": {Path: "/v1/projects/acme/locations/europe-west4", Auth: &llm.Auth{Type: llm.ServiceAccount}},
+		"studio": {Path: "/v1beta", Auth: &registry.Auth{Type: registry.APIKey, APIKey: "AIza-a-key-of-ai-studio"}},
+		"vertex": {Path: "/v1/projects/acme/locations/europe-west4", Auth: &registry.Auth{Type: registry.ServiceAccount}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a.Type, a.Dial, a.ParsedArguments = llm.Vertex, dial, true
+			a.Type, a.Dial, a.ParsedArguments = registry.Vertex, dial, true
 			llmtest.Run(t, a)
 		})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider"
 	"quarry/internal/provider/google"
 )
@@ -22,7 +23,7 @@ type Model struct {
 }
 
 // New makes the provider of a connection; it calls nobody. Faults name what is wrong with the connection.
-func New(s *provider.Shared, c llm.Connection) (*Model, error) {
+func New(s *provider.Shared, c registry.Connection) (*Model, error) {
 	if c.Auth == nil {
 		return nil, fault.InvalidField("body.auth", "is required for a model of type %q", c.Type)
 	}
@@ -38,16 +39,16 @@ func New(s *provider.Shared, c llm.Connection) (*Model, error) {
 }
 
 // dial makes the client with the credentials of the connection; key is that of a service account, otherwise nil.
-func dial(s *provider.Shared, c llm.Connection) (client *provider.Client, key *google.Key, err error) {
+func dial(s *provider.Shared, c registry.Connection) (client *provider.Client, key *google.Key, err error) {
 	switch a := c.Auth; {
 	case a == nil:
 		client, err = provider.NewClient(s, c, nil)
-	case a.Type == llm.APIKey:
+	case a.Type == registry.APIKey:
 		if a.APIKey == "" || strings.ContainsFunc(a.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
 			return nil, nil, fault.InvalidField("body.auth.api_key", "must be one line of text without blanks")
 		}
 		client, err = provider.NewClient(s, c, provider.Static{"X-Goog-Api-Key": a.APIKey})
-	case a.Type == llm.ServiceAccount:
+	case a.Type == registry.ServiceAccount:
 		if key, err = google.Parse(a.KeyJSON); err == nil {
 			client, err = key.Client(s, c)
 		}

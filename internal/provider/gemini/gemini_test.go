@@ -13,6 +13,7 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider"
 	"quarry/internal/provider/gemini"
 	"quarry/internal/provider/google/googletest"
@@ -66,9 +67,9 @@ func stream(chunks ...string) string {
 
 const studio = "https://generativelanguage.googleapis.com/v1beta"
 
-func open(t testing.TB, w *wire, c llm.Connection) *gemini.Model {
+func open(t testing.TB, w *wire, c registry.Connection) *gemini.Model {
 	t.Helper()
-	c.Type, c.Name = llm.Vertex, "gemini"
+	c.Type, c.Name = registry.Vertex, "gemini"
 	if c.Model == "" {
 		c.Model = "gemini-2.5-flash"
 	}
@@ -76,7 +77,7 @@ func open(t testing.TB, w *wire, c llm.Connection) *gemini.Model {
 		c.URI = studio
 	}
 	if c.Auth == nil {
-		c.Auth = &llm.Auth{Type: llm.APIKey, APIKey: "AIza-key"}
+		c.Auth = &registry.Auth{Type: registry.APIKey, APIKey: "AIza-key"}
 	}
 	m, err := gemini.New(provider.NewShared(&http.Client{Transport: w}), c)
 	if err != nil {
@@ -126,10 +127,10 @@ func TestAddresses(t *testing.T) {
 		{acme, "projects/other/locations/us-central1/endpoints/9", true, regions + "/v1/projects/other/locations/us-central1/endpoints/9:streamGenerateContent?alt=sse"},
 	} {
 		w := &wire{}
-		conn := llm.Connection{URI: c.uri, Model: c.model}
+		conn := registry.Connection{URI: c.uri, Model: c.model}
 		header, want := "X-Goog-Api-Key", "AIza-key"
 		if c.account {
-			conn.Auth = &llm.Auth{Type: llm.ServiceAccount, KeyJSON: googletest.KeyJSON("https://tokens.test/token")}
+			conn.Auth = &registry.Auth{Type: registry.ServiceAccount, KeyJSON: googletest.KeyJSON("https://tokens.test/token")}
 			header, want = "Authorization", "Bearer ya29.fetched"
 		}
 		if _, err := llm.Complete(t.Context(), open(t, w, conn), llm.Request{Messages: ask("?")}); err != nil {
@@ -147,12 +148,12 @@ func TestAddresses(t *testing.T) {
 // What is wrong with a connection is said before anything is called.
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	good := &llm.Auth{Type: llm.APIKey, APIKey: "k"}
-	for want, c := range map[string]llm.Connection{
+	good := &registry.Auth{Type: registry.APIKey, APIKey: "k"}
+	for want, c := range map[string]registry.Connection{
 		"body.auth":          {URI: studio},
-		"body.auth.type":     {URI: studio, Auth: &llm.Auth{Type: llm.Bearer, Token: "t"}},
-		"body.auth.api_key":  {URI: studio, Auth: &llm.Auth{Type: llm.APIKey, APIKey: "a\nb"}},
-		"body.auth.key_json": {URI: studio, Auth: &llm.Auth{Type: llm.ServiceAccount, KeyJSON: "{}"}},
+		"body.auth.type":     {URI: studio, Auth: &registry.Auth{Type: registry.Bearer, Token: "t"}},
+		"body.auth.api_key":  {URI: studio, Auth: &registry.Auth{Type: registry.APIKey, APIKey: "a\nb"}},
+		"body.auth.key_json": {URI: studio, Auth: &registry.Auth{Type: registry.ServiceAccount, KeyJSON: "{}"}},
 		"body.uri":           {URI: "gopher://x", Auth: good},
 		"body.model":         {URI: studio, Model: "../../x", Auth: good},
 	} {
@@ -209,7 +210,7 @@ func TestBodies(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
-			_, _ = llm.Complete(t.Context(), open(t, w, llm.Connection{Model: c.model}), c.request) // the answer is no JSON
+			_, _ = llm.Complete(t.Context(), open(t, w, registry.Connection{Model: c.model}), c.request) // the answer is no JSON
 			if diff := cmp.Diff(testkit.Object(t, c.want), testkit.Object(t, w.bodies[0])); diff != "" {
 				t.Errorf("body (-want +got):\n%s", diff)
 			}
@@ -221,7 +222,7 @@ func TestBodies(t *testing.T) {
 func TestSchemasRefused(t *testing.T) {
 	t.Parallel()
 	w := &wire{refuse: "responseJsonSchema"}
-	m := open(t, w, llm.Connection{Model: "m"})
+	m := open(t, w, registry.Connection{Model: "m"})
 	for range 2 {
 		if _, err := llm.Complete(t.Context(), m, llm.Request{Messages: ask("?"), Format: &llm.Format{Type: "json_schema", Schema: verdict.Schema}}); err == nil || !strings.Contains(err.Error(), "not the JSON") {
 			t.Fatalf("got %v, want that the answer is no JSON", err)
@@ -253,7 +254,7 @@ func TestSchemas(t *testing.T) {
 		{`{"allOf":[{"type":"object"},{"type":"object"}]}`, ""},
 	} {
 		w := &wire{}
-		_, _ = llm.Complete(t.Context(), open(t, w, llm.Connection{Model: "gemini-1.5-pro"}), llm.Request{Messages: ask("?"), Format: &llm.Format{Type: "json_schema", Schema: raw(c.schema)}})
+		_, _ = llm.Complete(t.Context(), open(t, w, registry.Connection{Model: "gemini-1.5-pro"}), llm.Request{Messages: ask("?"), Format: &llm.Format{Type: "json_schema", Schema: raw(c.schema)}})
 		want := map[string]any{"responseMimeType": "application/json"}
 		if c.want == "" {
 			want["responseJsonSchema"] = testkit.Object(t, c.schema)
@@ -303,7 +304,7 @@ func TestAnswers(t *testing.T) {
 			if c.answer[0] == '[' {
 				w.kind = "application/json; charset=UTF-8"
 			}
-			got, err := llm.Complete(t.Context(), open(t, w, llm.Connection{}), c.request)
+			got, err := llm.Complete(t.Context(), open(t, w, registry.Connection{}), c.request)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -344,7 +345,7 @@ func TestFailures(t *testing.T) {
 			if c.answer[0] == '[' {
 				w.kind = "application/json"
 			}
-			_, err := llm.Complete(t.Context(), open(t, w, llm.Connection{}), c.request)
+			_, err := llm.Complete(t.Context(), open(t, w, registry.Connection{}), c.request)
 			var e *llm.Error
 			if !errors.As(err, &e) || e.Failure != c.want || e.Retriable() != c.retriable {
 				t.Errorf("got %v, want %q", err, c.want)
@@ -358,13 +359,13 @@ func TestStateGoesBack(t *testing.T) {
 	t.Parallel()
 	const model = "gemini-3-pro"
 	w := &wire{answer: stream(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"find","id":"g1"},"thoughtSignature":"c2ln"}]},"finishReason":"STOP"}]}`)}
-	first, err := llm.Complete(t.Context(), open(t, w, llm.Connection{Model: model}), llm.Request{Messages: ask("?"), Tools: []llm.Tool{find}})
+	first, err := llm.Complete(t.Context(), open(t, w, registry.Connection{Model: model}), llm.Request{Messages: ask("?"), Tools: []llm.Tool{find}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	messages := append(ask("?"), llm.Message{Role: llm.Assistant, Calls: first.Calls}, llm.Message{Role: llm.Result, CallID: "g1", Parts: []llm.Part{{Text: "x"}}})
 	w = &wire{}
-	if _, err := llm.Complete(t.Context(), open(t, w, llm.Connection{Model: model}), llm.Request{Messages: messages}); err != nil {
+	if _, err := llm.Complete(t.Context(), open(t, w, registry.Connection{Model: model}), llm.Request{Messages: messages}); err != nil {
 		t.Fatal(err)
 	}
 	want := testkit.Object(t, `{"contents":[{"role":"user","parts":[{"text":"?"}]},{"role":"model","parts":[{"functionCall":{"name":"find","id":"g1","args":{}},"thoughtSignature":"c2ln"}]},{"role":"user","parts":[{"functionResponse":{"name":"find","id":"g1","response":{"output":"x"}}}]}]}`)
@@ -376,20 +377,20 @@ func TestStateGoesBack(t *testing.T) {
 // The models of an address are listed as they are registered; a list of something else is none.
 func TestCatalog(t *testing.T) {
 	t.Parallel()
-	account := &llm.Auth{Type: llm.ServiceAccount, KeyJSON: googletest.KeyJSON("https://tokens.test/token")}
+	account := &registry.Auth{Type: registry.ServiceAccount, KeyJSON: googletest.KeyJSON("https://tokens.test/token")}
 	for _, c := range []struct {
 		uri, answer, url string
-		auth             *llm.Auth
-		want             llm.Catalog
+		auth             *registry.Auth
+		want             registry.Catalog
 	}{
 		{studio + "/models/x:generateContent", `{"models":[{"name":"models/gemini-x","inputTokenLimit":1048576,"supportedGenerationMethods":["generateContent","countTokens"]},{"name":"models/embedding-1","supportedGenerationMethods":["embedContent"]}]}`,
-			studio + "/models?pageSize=1000", &llm.Auth{Type: llm.APIKey, APIKey: "k"}, llm.Catalog{URI: studio, Offers: []llm.Offer{{Model: "gemini-x", Capabilities: llm.Capabilities{ContextLimit: ref(1048576)}}}}},
+			studio + "/models?pageSize=1000", &registry.Auth{Type: registry.APIKey, APIKey: "k"}, registry.Catalog{URI: studio, Offers: []registry.Offer{{Model: "gemini-x", Capabilities: registry.Capabilities{ContextLimit: ref(1048576)}}}}},
 		{"https://us-central1-aiplatform.googleapis.com", `{"publisherModels":[{"name":"publishers/google/models/gemini-y"},{"name":"publishers/google/models/imagen"}]}`,
-			"https://us-central1-aiplatform.googleapis.com/v1beta1/publishers/google/models?pageSize=1000", account, llm.Catalog{URI: "https://us-central1-aiplatform.googleapis.com/v1/projects/acme/locations/us-central1/publishers/google", Offers: []llm.Offer{{Model: "gemini-y"}}}},
-		{"http://other.test", `{"data":[{"id":"gpt"}]}`, "http://other.test/v1beta/models?pageSize=1000", nil, llm.Catalog{}},
+			"https://us-central1-aiplatform.googleapis.com/v1beta1/publishers/google/models?pageSize=1000", account, registry.Catalog{URI: "https://us-central1-aiplatform.googleapis.com/v1/projects/acme/locations/us-central1/publishers/google", Offers: []registry.Offer{{Model: "gemini-y"}}}},
+		{"http://other.test", `{"data":[{"id":"gpt"}]}`, "http://other.test/v1beta/models?pageSize=1000", nil, registry.Catalog{}},
 	} {
 		w := &wire{kind: "application/json", answer: c.answer}
-		got, err := gemini.Catalog(t.Context(), provider.NewShared(&http.Client{Transport: w}), llm.Connection{Type: llm.Vertex, URI: c.uri, Auth: c.auth})
+		got, err := gemini.Catalog(t.Context(), provider.NewShared(&http.Client{Transport: w}), registry.Connection{Type: registry.Vertex, URI: c.uri, Auth: c.auth})
 		if (err != nil) != (c.want.URI == "") {
 			t.Errorf("%s: %v", c.uri, err)
 		}
@@ -407,7 +408,7 @@ func FuzzStream(f *testing.F) {
 	f.Add(stream(`{"candidates":[{"content":{"parts":[{"text":"So","thought":true},{"functionCall":{"name":"x"}}]},"finishReason":"STOP"}],"usageMetadata":{}}`))
 	f.Add(`[{"error":{"code":429}}]`)
 	f.Fuzz(func(t *testing.T, answer string) {
-		m, err := gemini.New(provider.NewShared(&http.Client{Transport: &wire{answer: answer, kind: "text/plain"}}), llm.Connection{Model: "m", URI: studio, Auth: &llm.Auth{Type: llm.APIKey, APIKey: "k"}})
+		m, err := gemini.New(provider.NewShared(&http.Client{Transport: &wire{answer: answer, kind: "text/plain"}}), registry.Connection{Model: "m", URI: studio, Auth: &registry.Auth{Type: registry.APIKey, APIKey: "k"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -428,7 +429,7 @@ func FuzzSchema(f *testing.F) {
 			return
 		}
 		w := &wire{}
-		_, _ = llm.Complete(t.Context(), open(t, w, llm.Connection{Model: "gemini-1.5-pro"}), llm.Request{Messages: ask("?"), Format: &llm.Format{Type: "json_schema", Schema: raw(schema)}})
+		_, _ = llm.Complete(t.Context(), open(t, w, registry.Connection{Model: "gemini-1.5-pro"}), llm.Request{Messages: ask("?"), Format: &llm.Format{Type: "json_schema", Schema: raw(schema)}})
 		if len(w.bodies) != 1 || len(w.bodies[0]) > 4096*(1+len(schema)) {
 			t.Fatalf("%d bodies", len(w.bodies))
 		}

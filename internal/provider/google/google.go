@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"quarry/internal/fault"
-	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider"
 )
 
@@ -92,7 +92,7 @@ func parsePrivate(text string) *rsa.PrivateKey {
 
 // Client makes the client of a connection that sends access tokens of the account, which are got through the same
 // guard and kept as long as they live.
-func (k *Key) Client(s *provider.Shared, c llm.Connection) (*provider.Client, error) {
+func (k *Key) Client(s *provider.Shared, c registry.Connection) (*provider.Client, error) {
 	// The endpoint of tokens is no part of the connection: it gets no headers of it.
 	bare, err := provider.NewClient(s, c, provider.Static(nil))
 	if err != nil {

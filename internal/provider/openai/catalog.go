@@ -9,19 +9,20 @@ import (
 	"strings"
 
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider"
 )
 
 // Catalog asks an address for its models, in the way that all servers of these formats share. The address may be the root of a
-// server, the base of its interface or an endpoint; see llm.Prober.
-func Catalog(ctx context.Context, s *provider.Shared, c llm.Connection) (llm.Catalog, error) {
+// server, the base of its interface or an endpoint; see registry.Prober.
+func Catalog(ctx context.Context, s *provider.Shared, c registry.Connection) (registry.Catalog, error) {
 	u, err := provider.ParseURI(c.URI)
 	if err != nil {
-		return llm.Catalog{}, err
+		return registry.Catalog{}, err
 	}
 	client, err := provider.NewClient(s, c, nil)
 	if err != nil {
-		return llm.Catalog{}, err
+		return registry.Catalog{}, err
 	}
 	var failed error
 	for _, root := range roots(u) {
@@ -36,12 +37,12 @@ func Catalog(ctx context.Context, s *provider.Shared, c llm.Connection) (llm.Cat
 			continue
 		}
 		endpoint := chatPath
-		if c.Type == llm.Responses {
+		if c.Type == registry.Responses {
 			endpoint = responsesPath
 		}
-		return llm.Catalog{URI: withPath(root, root.Path+endpoint).String(), Offers: offers}, nil
+		return registry.Catalog{URI: withPath(root, root.Path+endpoint).String(), Offers: offers}, nil
 	}
-	return llm.Catalog{}, failed
+	return registry.Catalog{}, failed
 }
 
 // endpoints matches the ends of addresses below the base of an interface.
@@ -80,7 +81,7 @@ type entry struct {
 // maxOffers is how many models of an address are looked at.
 const maxOffers = 1000
 
-func list(ctx context.Context, client *provider.Client, root *url.URL) ([]llm.Offer, error) {
+func list(ctx context.Context, client *provider.Client, root *url.URL) ([]registry.Offer, error) {
 	resp, err := client.Do(ctx, provider.Call{URL: withPath(root, root.Path+"/models").String()})
 	if err != nil {
 		return nil, err
@@ -108,10 +109,10 @@ func list(ctx context.Context, client *provider.Client, root *url.URL) ([]llm.Of
 		return nil, resp.Misformed(data, nil)
 	}
 	entries := *listed.Data
-	var offers []llm.Offer
+	var offers []registry.Offer
 	for _, e := range entries[:min(len(entries), maxOffers)] {
 		if e.ID != "" && !otherKind.MatchString(e.ID) {
-			offers = append(offers, llm.Offer{Model: e.ID, Capabilities: e.capabilities()})
+			offers = append(offers, registry.Offer{Model: e.ID, Capabilities: e.capabilities()})
 		}
 	}
 	return offers, nil
@@ -120,7 +121,7 @@ func list(ctx context.Context, client *provider.Client, root *url.URL) ([]llm.Of
 // otherKind matches the names of models that are no language models and stand in the same lists.
 var otherKind = regexp.MustCompile(`(?i)embed|whisper|tts|dall-e|moderation|rerank|transcribe|realtime|(^|[-/])(sora|image|audio|davinci|babbage)([-.]|$)|-image-|^bge-|stable-diffusion`)
 
-func (e *entry) capabilities() (out llm.Capabilities) {
+func (e *entry) capabilities() (out registry.Capabilities) {
 	for _, n := range []int{e.MaxModelLen, e.Context, e.MaxContext, e.Window, e.Meta.Size, e.Meta.Trained} {
 		if n >= llm.MinContext {
 			out.ContextLimit = &n

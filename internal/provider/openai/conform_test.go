@@ -5,6 +5,7 @@ import (
 
 	"quarry/internal/llm"
 	"quarry/internal/llm/llmtest"
+	"quarry/internal/llm/registry"
 	"quarry/internal/outbound"
 	"quarry/internal/provider"
 	"quarry/internal/provider/openai"
@@ -14,9 +15,9 @@ import (
 // dialer opens connections through the client of the scripted server.
 type dialer struct{ shared *provider.Shared }
 
-func (d dialer) Open(c llm.Connection) (llm.Provider, error) { return openai.New(d.shared, c) }
+func (d dialer) Open(c registry.Connection) (llm.Provider, error) { return openai.New(d.shared, c) }
 
-func dial(t testing.TB, _ *scripted.Server) llm.Dialer {
+func dial(t testing.TB, _ *scripted.Server) registry.Dialer {
 	client := outbound.New(outbound.Config{AllowPrivate: true})
 	t.Cleanup(client.CloseIdleConnections)
 	return dialer{provider.NewShared(client)}
@@ -25,11 +26,11 @@ func dial(t testing.TB, _ *scripted.Server) llm.Dialer {
 // TestChat holds chat completions to what llm.Provider promises.
 func TestChat(t *testing.T) {
 	t.Parallel()
-	llmtest.Run(t, llmtest.Adapter{Type: llm.OpenAI, Path: "/v1/chat/completions", Dial: dial})
+	llmtest.Run(t, llmtest.Adapter{Type: registry.OpenAI, Path: "/v1/chat/completions", Dial: dial})
 }
 
 // TestResponses holds responses to what llm.Provider promises.
 func TestResponses(t *testing.T) {
 	t.Parallel()
-	llmtest.Run(t, llmtest.Adapter{Type: llm.Responses, Path: "/v1/responses", Dial: dial})
+	llmtest.Run(t, llmtest.Adapter{Type: registry.Responses, Path: "/v1/responses", Dial: dial})
 }

@@ -14,11 +14,12 @@ import (
 	"strings"
 
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider"
 )
 
-// New gives the provider of a connection whose type is llm.OpenAI or llm.Responses; other types are a programmer's error.
-func New(s *provider.Shared, c llm.Connection) (llm.Provider, error) {
+// New gives the provider of a connection whose type is registry.OpenAI or registry.Responses; other types are a programmer's error.
+func New(s *provider.Shared, c registry.Connection) (llm.Provider, error) {
 	u, err := provider.ParseURI(c.URI)
 	if err != nil {
 		return nil, err
@@ -28,7 +29,7 @@ func New(s *provider.Shared, c llm.Connection) (llm.Provider, error) {
 		return nil, err
 	}
 	m := model{client: client, name: c.Model}
-	if c.Type == llm.Responses {
+	if c.Type == registry.Responses {
 		m.url, m.format = ResponsesURL(u).String(), responses{}
 	} else {
 		m.url, m.format = ChatURL(u).String(), chat{}

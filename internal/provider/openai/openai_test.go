@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/provider"
 	"quarry/internal/provider/openai"
 )
@@ -58,9 +59,9 @@ func says(lines ...string) func(http.ResponseWriter, map[string]any) {
 	}
 }
 
-func (s *server) open(t *testing.T, kind llm.Type, name string) llm.Provider {
+func (s *server) open(t *testing.T, kind registry.Type, name string) llm.Provider {
 	t.Helper()
-	p, err := openai.New(provider.NewShared(s.Client()), llm.Connection{Name: "mine", Type: kind, Model: name, URI: s.URL + "/v1/chat/completions"})
+	p, err := openai.New(provider.NewShared(s.Client()), registry.Connection{Name: "mine", Type: kind, Model: name, URI: s.URL + "/v1/chat/completions"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func TestChatVariants(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := llm.Complete(t.Context(), serve(t, says(c.lines...)).open(t, llm.OpenAI, "m"), ask())
+			got, err := llm.Complete(t.Context(), serve(t, says(c.lines...)).open(t, registry.OpenAI, "m"), ask())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +142,7 @@ func TestForms(t *testing.T) {
 		}
 		r, events := ask(), 0
 		r.Format = &llm.Format{Type: "json_object"}
-		got, err := serve(t, says(append(lines, "[DONE]")...)).open(t, llm.OpenAI, "m").Stream(t.Context(), r, func(llm.Event) error { events++; return nil })
+		got, err := serve(t, says(append(lines, "[DONE]")...)).open(t, registry.OpenAI, "m").Stream(t.Context(), r, func(llm.Event) error { events++; return nil })
 		var e *llm.Error
 		if c.want == "" && (!errors.As(err, &e) || e.Failure != llm.Broken) || c.want != "" && (err != nil || got.Text != c.want) || events != c.events {
 			t.Errorf("%q: got %q, %v in %d events", c.pieces, got.Text, err, events)
@@ -157,7 +158,7 @@ func TestChatUsage(t *testing.T) {
 		`{"prompt_tokens":9,"completion_tokens":2,"total_tokens":14,"prompt_tokens_details":null,"completion_tokens_details":{"reasoning_tokens":3}}`:                {Input: 9, Output: 5, Reasoning: 3},
 		`{"prompt_tokens":9,"completion_tokens":2,"prompt_cache_hit_tokens":8}`:                                                                                      {Input: 9, Cached: 8, Output: 2},
 	} {
-		got, err := llm.Complete(t.Context(), serve(t, says(`{"choices":[{"message":{"content":"a"}}],"usage":`+in+`}`)).open(t, llm.OpenAI, "m"), ask())
+		got, err := llm.Complete(t.Context(), serve(t, says(`{"choices":[{"message":{"content":"a"}}],"usage":`+in+`}`)).open(t, registry.OpenAI, "m"), ask())
 		if err != nil || got.Usage != want {
 			t.Errorf("%s: got %+v, %v, want %+v", in, got.Usage, err, want)
 		}
@@ -185,7 +186,7 @@ func TestChatFailures(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.want.Model = "mine"
-			_, err := llm.Complete(t.Context(), serve(t, says(c.lines...)).open(t, llm.OpenAI, "m"), ask())
+			_, err := llm.Complete(t.Context(), serve(t, says(c.lines...)).open(t, registry.OpenAI, "m"), ask())
 			var e *llm.Error
 			if !errors.As(err, &e) {
 				t.Fatalf("got %v", err)
@@ -243,7 +244,7 @@ func TestAdapting(t *testing.T) {
 			r := ask()
 			c.request(&r)
 			run := func() error {
-				p, err := openai.New(shared, llm.Connection{Type: llm.OpenAI, Model: c.model, URI: s.URL})
+				p, err := openai.New(shared, registry.Connection{Type: registry.OpenAI, Model: c.model, URI: s.URL})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -299,7 +300,7 @@ func TestChatBody(t *testing.T) {
 		"tool_choice":{"type":"function","function":{"name":"f"}},
 		"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"object"}}}}`
 	s := serve(t, says(`{"choices":[{"message":{"content":"{}"}}]}`))
-	if _, err := llm.Complete(t.Context(), s.open(t, llm.OpenAI, "m"), r); err != nil {
+	if _, err := llm.Complete(t.Context(), s.open(t, registry.OpenAI, "m"), r); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, want, s.bodies[0])
@@ -314,7 +315,7 @@ func TestChatBody(t *testing.T) {
 		"tool_choice":{"type":"function","name":"f"},
 		"text":{"format":{"type":"json_schema","name":"n","strict":true,"schema":{"type":"object"}}}}`
 	s = serve(t, says(`{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"{}"}]}]}`))
-	if _, err := llm.Complete(t.Context(), s.open(t, llm.Responses, "m"), r); err != nil {
+	if _, err := llm.Complete(t.Context(), s.open(t, registry.Responses, "m"), r); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, responses, s.bodies[0])
@@ -336,14 +337,14 @@ func TestReasoningComesBack(t *testing.T) {
 	t.Parallel()
 	const item = `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"c2VhbGVk"}`
 	for _, c := range []struct {
-		kind   llm.Type
+		kind   registry.Type
 		model  string
 		answer string
 		wants  string
 	}{
-		{llm.OpenAI, "m", `{"choices":[{"message":{"reasoning_content":"hm","tool_calls":[{"id":"1","function":{"name":"f"}}]}}]}`, `"reasoning_content":"hm"`},
-		{llm.OpenAI, "m", `{"choices":[{"message":{"reasoning":"hm","tool_calls":[{"id":"1","function":{"name":"f"}}]}}]}`, `"reasoning":"hm"`},
-		{llm.Responses, "gpt-5", `{"status":"completed","output":[` + item + `,{"type":"function_call","call_id":"1","name":"f","arguments":"{}"}]}`, `"encrypted_content":"c2VhbGVk"`},
+		{registry.OpenAI, "m", `{"choices":[{"message":{"reasoning_content":"hm","tool_calls":[{"id":"1","function":{"name":"f"}}]}}]}`, `"reasoning_content":"hm"`},
+		{registry.OpenAI, "m", `{"choices":[{"message":{"reasoning":"hm","tool_calls":[{"id":"1","function":{"name":"f"}}]}}]}`, `"reasoning":"hm"`},
+		{registry.Responses, "gpt-5", `{"status":"completed","output":[` + item + `,{"type":"function_call","call_id":"1","name":"f","arguments":"{}"}]}`, `"encrypted_content":"c2VhbGVk"`},
 	} {
 		s := serve(t, says(c.answer))
 		p := s.open(t, c.kind, c.model)
@@ -362,7 +363,7 @@ func TestReasoningComesBack(t *testing.T) {
 		if !strings.Contains(string(sent), c.wants) {
 			t.Errorf("%s is not in %s", c.wants, sent)
 		}
-		if c.kind == llm.Responses && !strings.Contains(fmt.Sprint(s.bodies[0]["include"]), "encrypted_content") {
+		if c.kind == registry.Responses && !strings.Contains(fmt.Sprint(s.bodies[0]["include"]), "encrypted_content") {
 			t.Error("sealed reasoning was not asked for")
 		}
 	}
@@ -398,7 +399,7 @@ func TestResponsesVariants(t *testing.T) {
 			if len(c.lines) == 1 && strings.Contains(c.lines[0], `"type":"`) && !strings.HasPrefix(c.lines[0], `{"error"`) {
 				h = says(append(c.lines, "[DONE]")...)
 			}
-			got, err := llm.Complete(t.Context(), serve(t, h).open(t, llm.Responses, "m"), ask())
+			got, err := llm.Complete(t.Context(), serve(t, h).open(t, registry.Responses, "m"), ask())
 			if c.fails != "" {
 				var e *llm.Error
 				if !errors.As(err, &e) || e.Failure != c.fails {
@@ -440,7 +441,7 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s: responses at %s, want %s", c[0], got, c[2])
 		}
 	}
-	if _, err := openai.New(provider.NewShared(http.DefaultClient), llm.Connection{Type: llm.OpenAI, URI: "nowhere"}); err == nil {
+	if _, err := openai.New(provider.NewShared(http.DefaultClient), registry.Connection{Type: registry.OpenAI, URI: "nowhere"}); err == nil {
 		t.Error("an address that is none was taken")
 	}
 }
@@ -457,33 +458,33 @@ func TestCatalog(t *testing.T) {
 	mux.HandleFunc("GET /none/v1/models", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"hello":1}`) })
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	find := func(kind llm.Type, path string) (llm.Catalog, error) {
-		return openai.Catalog(t.Context(), provider.NewShared(server.Client()), llm.Connection{Type: kind, URI: server.URL + path})
+	find := func(kind registry.Type, path string) (registry.Catalog, error) {
+		return openai.Catalog(t.Context(), provider.NewShared(server.Client()), registry.Connection{Type: kind, URI: server.URL + path})
 	}
 	n := func(v int) *int { return &v }
 	yes, no := true, false
-	want := []llm.Offer{
-		{Model: "small-chat", Capabilities: llm.Capabilities{ContextLimit: n(8192)}}, {Model: "tiny"},
-		{Model: "x/vision", Capabilities: llm.Capabilities{ContextLimit: n(131072), ImageSupport: &yes, ToolCalling: &yes, StructuredOutputs: &no}},
-		{Model: "qwen.gguf", Capabilities: llm.Capabilities{ContextLimit: n(32768)}},
+	want := []registry.Offer{
+		{Model: "small-chat", Capabilities: registry.Capabilities{ContextLimit: n(8192)}}, {Model: "tiny"},
+		{Model: "x/vision", Capabilities: registry.Capabilities{ContextLimit: n(131072), ImageSupport: &yes, ToolCalling: &yes, StructuredOutputs: &no}},
+		{Model: "qwen.gguf", Capabilities: registry.Capabilities{ContextLimit: n(32768)}},
 	}
 	for _, path := range []string{"", "/", "/v1", "/v1/", "/v1/chat/completions", "/v1/models", "/v1/responses"} {
-		got, err := find(llm.OpenAI, path)
+		got, err := find(registry.OpenAI, path)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		if d := cmp.Diff(llm.Catalog{URI: server.URL + "/v1/chat/completions", Offers: want}, got); d != "" {
+		if d := cmp.Diff(registry.Catalog{URI: server.URL + "/v1/chat/completions", Offers: want}, got); d != "" {
 			t.Errorf("%s: %s", path, d)
 		}
 	}
-	if got, err := find(llm.Responses, "/v1"); err != nil || got.URI != server.URL+"/v1/responses" {
+	if got, err := find(registry.Responses, "/v1"); err != nil || got.URI != server.URL+"/v1/responses" {
 		t.Errorf("got %v, %v", got.URI, err)
 	}
-	if got, err := find(llm.OpenAI, "/odd"); err != nil || got.URI != server.URL+"/odd/chat/completions" || len(got.Offers) != 1 {
+	if got, err := find(registry.OpenAI, "/odd"); err != nil || got.URI != server.URL+"/odd/chat/completions" || len(got.Offers) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
 	for path, failure := range map[string]llm.Failure{"/page/v1/models": llm.Rejected, "/page/models": llm.Broken, "/none": llm.Broken, "/nowhere": llm.Rejected} {
-		_, err := find(llm.OpenAI, path)
+		_, err := find(registry.OpenAI, path)
 		var e *llm.Error
 		if !errors.As(err, &e) || e.Failure != failure {
 			t.Errorf("%s: got %v, want %s", path, err, failure)
@@ -497,12 +498,12 @@ func FuzzChat(f *testing.F) {
 	f.Add([]byte(`{"type":"response.completed","response":{"output":[{"type":"function_call","arguments":"x"}]}}`), true)
 	f.Add([]byte("data: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"function_call\"}}\n\n"), true)
 	f.Fuzz(func(t *testing.T, body []byte, responses bool) {
-		kind := llm.OpenAI
+		kind := registry.OpenAI
 		if responses {
-			kind = llm.Responses
+			kind = registry.Responses
 		}
 		client := &http.Client{Transport: canned(body)}
-		p, err := openai.New(provider.NewShared(client), llm.Connection{Type: kind, URI: "http://h/v1"})
+		p, err := openai.New(provider.NewShared(client), registry.Connection{Type: kind, URI: "http://h/v1"})
 		if err != nil {
 			t.Fatal(err)
 		}

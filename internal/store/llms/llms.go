@@ -1,4 +1,4 @@
-// Package llms keeps registered language models in SQL: the llm.Store of the service. Their credentials are sealed by
+// Package llms keeps registered language models in SQL: the registry.Store of the service. Their credentials are sealed by
 // store/secrets in the same transactions. Package app makes it.
 package llms
 
@@ -10,25 +10,25 @@ import (
 	"fmt"
 
 	"quarry/internal/id"
-	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/store"
 	"quarry/internal/store/named"
 	"quarry/internal/store/secrets"
 )
 
-// Store is the llm.Store over a database.
+// Store is the registry.Store over a database.
 type Store struct {
 	db      *store.DB
-	rows    named.Table[llm.LLM]
+	rows    named.Table[registry.LLM]
 	secrets *secrets.Store
 }
 
-var _ llm.Store = (*Store)(nil)
+var _ registry.Store = (*Store)(nil)
 
 // New gives a store over db that keeps credentials in sealed.
 func New(db *store.DB, sealed *secrets.Store) *Store {
-	return &Store{db, named.Table[llm.LLM]{
-		DB: db, Kind: "llm", Columns: columns, What: "language model", None: llm.ErrNone, Taken: llm.ErrTaken, Write: row, Read: scan,
+	return &Store{db, named.Table[registry.LLM]{
+		DB: db, Kind: "llm", Columns: columns, What: "language model", None: registry.ErrNone, Taken: registry.ErrTaken, Write: row, Read: scan,
 	}, sealed}
 }
 
@@ -38,8 +38,8 @@ func secretName(l id.LLM) string { return "llm/" + string(l) + "/auth" }
 // matchBatch is how many models a list with an expression reads at a time.
 const matchBatch = 200
 
-// Create writes a model with its credentials. See llm.Store.
-func (s *Store) Create(ctx context.Context, l llm.LLM, auth *llm.Auth) error {
+// Create writes a model with its credentials. See registry.Store.
+func (s *Store) Create(ctx context.Context, l registry.LLM, auth *registry.Auth) error {
 	return s.db.Write(ctx, func(tx *store.Tx) error {
 		if err := s.rows.Insert(tx, &l, l.Default); err != nil {
 			return err
@@ -48,7 +48,7 @@ func (s *Store) Create(ctx context.Context, l llm.LLM, auth *llm.Auth) error {
 	})
 }
 
-func (s *Store) putAuth(tx *store.Tx, l id.LLM, auth *llm.Auth) error {
+func (s *Store) putAuth(tx *store.Tx, l id.LLM, auth *registry.Auth) error {
 	if auth == nil {
 		return s.secrets.DeleteOne(tx, secretName(l))
 	}
@@ -59,18 +59,18 @@ func (s *Store) putAuth(tx *store.Tx, l id.LLM, auth *llm.Auth) error {
 	return s.secrets.Put(tx, secretName(l), plain)
 }
 
-// Get gives a model. See llm.Store.
-func (s *Store) Get(ctx context.Context, l id.LLM) (llm.LLM, error) {
+// Get gives a model. See registry.Store.
+func (s *Store) Get(ctx context.Context, l id.LLM) (registry.LLM, error) {
 	return s.rows.Get(ctx, string(l))
 }
 
-// Named gives the models of these names and the default one. See llm.Store.
-func (s *Store) Named(ctx context.Context, names ...string) ([]llm.LLM, error) {
+// Named gives the models of these names and the default one. See registry.Store.
+func (s *Store) Named(ctx context.Context, names ...string) ([]registry.LLM, error) {
 	return s.rows.Named(ctx, names...)
 }
 
-// List gives a page of models. See llm.Store.
-func (s *Store) List(ctx context.Context, q llm.List) (page []llm.LLM, more bool, err error) {
+// List gives a page of models. See registry.Store.
+func (s *Store) List(ctx context.Context, q registry.List) (page []registry.LLM, more bool, err error) {
 	batch := q.Limit + 1
 	if q.Match != nil {
 		batch = max(batch, matchBatch)
@@ -95,8 +95,8 @@ func (s *Store) List(ctx context.Context, q llm.List) (page []llm.LLM, more bool
 	}
 }
 
-// Update writes a model whose revision is still what it says. See llm.Store.
-func (s *Store) Update(ctx context.Context, l llm.LLM, keep bool, auth *llm.Auth) (llm.LLM, error) {
+// Update writes a model whose revision is still what it says. See registry.Store.
+func (s *Store) Update(ctx context.Context, l registry.LLM, keep bool, auth *registry.Auth) (registry.LLM, error) {
 	was := l.Revision
 	l.Revision++
 	err := s.db.Write(ctx, func(tx *store.Tx) error {
@@ -121,7 +121,7 @@ func (s *Store) Update(ctx context.Context, l llm.LLM, keep bool, auth *llm.Auth
 		return s.rows.SetDefault(tx, string(l.ID), l.Default)
 	})
 	if err != nil {
-		return llm.LLM{}, err
+		return registry.LLM{}, err
 	}
 	return l, nil
 }
@@ -133,12 +133,12 @@ func missing(tx *store.Tx, l id.LLM) error {
 		return fmt.Errorf("read language model: %w", err)
 	}
 	if n == 0 {
-		return llm.ErrNone
+		return registry.ErrNone
 	}
-	return llm.ErrChanged
+	return registry.ErrChanged
 }
 
-// Delete removes a model with its credentials. See llm.Store.
+// Delete removes a model with its credentials. See registry.Store.
 func (s *Store) Delete(ctx context.Context, l id.LLM) error {
 	return s.db.Write(ctx, func(tx *store.Tx) error {
 		if _, err := s.rows.Delete(tx, string(l)); err != nil {
@@ -148,8 +148,8 @@ func (s *Store) Delete(ctx context.Context, l id.LLM) error {
 	})
 }
 
-// Auth gives the credentials of a model. See llm.Store.
-func (s *Store) Auth(ctx context.Context, l id.LLM) (*llm.Auth, error) {
+// Auth gives the credentials of a model. See registry.Store.
+func (s *Store) Auth(ctx context.Context, l id.LLM) (*registry.Auth, error) {
 	plain, err := s.secrets.Get(ctx, secretName(l))
 	if errors.Is(err, secrets.ErrNone) {
 		_, err := s.Get(ctx, l) // tells a model without credentials from none
@@ -158,7 +158,7 @@ func (s *Store) Auth(ctx context.Context, l id.LLM) (*llm.Auth, error) {
 	if err != nil {
 		return nil, err
 	}
-	auth := new(llm.Auth)
+	auth := new(registry.Auth)
 	if err := json.Unmarshal(plain, auth); err != nil {
 		return nil, fmt.Errorf("read credentials of language model %s: they are damaged", l) // the cause may quote them
 	}

@@ -17,14 +17,14 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"quarry/internal/id"
-	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/store"
 	"quarry/internal/store/llms"
 	"quarry/internal/store/storetest"
 	"quarry/internal/usage"
 )
 
-// The store of language models keeps the promises of llm.Store on both databases.
+// The store of language models keeps the promises of registry.Store on both databases.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, open, map[string]func(*testing.T, fixture){
@@ -46,20 +46,20 @@ func open(t *testing.T, db *store.DB) fixture {
 }
 
 // model gives a model to create, with every member set; n tells its age.
-func model(name string, n int) llm.LLM {
+func model(name string, n int) registry.LLM {
 	yes, no, context := true, false, 32_000
 	at := time.UnixMicro(1_900_000_000_000_000 + int64(n)).UTC()
-	return llm.LLM{
-		ID: id.NewLLM(), Name: name, Description: "all about " + name, Enabled: true, Type: llm.Anthropic, Model: "m/ü", URI: "https://a.test/v1?x=1",
-		Shown: &llm.Auth{Type: llm.Bearer, Token: llm.Mask}, Headers: map[string]string{"X-A": "b\"c"}, Idle: 90 * time.Second,
+	return registry.LLM{
+		ID: id.NewLLM(), Name: name, Description: "all about " + name, Enabled: true, Type: registry.Anthropic, Model: "m/ü", URI: "https://a.test/v1?x=1",
+		Shown: &registry.Auth{Type: registry.Bearer, Token: registry.Mask}, Headers: map[string]string{"X-A": "b\"c"}, Idle: 90 * time.Second,
 		TestParameters: map[string]json.RawMessage{"seed": json.RawMessage("12345678901234567890")},
-		Capabilities:   llm.Capabilities{ImageSupport: &yes, ContextLimit: &context, ToolCalling: &no, StructuredOutputs: &yes, RequiresRoleAlternation: &no},
+		Capabilities:   registry.Capabilities{ImageSupport: &yes, ContextLimit: &context, ToolCalling: &no, StructuredOutputs: &yes, RequiresRoleAlternation: &no},
 		RPS:            7, Quota: usage.Quota{InputPerMinute: 1, InputPerDay: 2, InputPerMonth: 3, OutputPerMinute: 4, OutputPerDay: 5, OutputPerMonth: 1 << 60},
 		Revision: 1, Created: at, Updated: at,
 	}
 }
 
-func add(t *testing.T, s fixture, l llm.LLM, auth *llm.Auth) llm.LLM {
+func add(t *testing.T, s fixture, l registry.LLM, auth *registry.Auth) registry.LLM {
 	t.Helper()
 	if err := s.Create(t.Context(), l, auth); err != nil {
 		t.Fatalf("create %q: %v", l.Name, err)
@@ -67,7 +67,7 @@ func add(t *testing.T, s fixture, l llm.LLM, auth *llm.Auth) llm.LLM {
 	return l
 }
 
-func same(t *testing.T, what string, want, got llm.LLM, err error) {
+func same(t *testing.T, what string, want, got registry.LLM, err error) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 		t.Errorf("%s: %v (-want +got): %s", what, err, diff)
@@ -76,13 +76,13 @@ func same(t *testing.T, what string, want, got llm.LLM, err error) {
 
 // testCreate proves that a model comes back as written, with everything stated and with nothing.
 func testCreate(t *testing.T, s fixture) {
-	full := add(t, s, model(strings.Repeat("名", 254)+"/", 1), &llm.Auth{Type: llm.Bearer, Token: "t"})
+	full := add(t, s, model(strings.Repeat("名", 254)+"/", 1), &registry.Auth{Type: registry.Bearer, Token: "t"})
 	got, err := s.Get(t.Context(), full.ID)
 	same(t, "full", full, got, err)
-	bare := add(t, s, llm.LLM{ID: id.NewLLM(), Name: "bare", Type: llm.OpenAI, Revision: 1, Created: full.Created, Updated: full.Updated}, nil)
+	bare := add(t, s, registry.LLM{ID: id.NewLLM(), Name: "bare", Type: registry.OpenAI, Revision: 1, Created: full.Created, Updated: full.Updated}, nil)
 	got, err = s.Get(t.Context(), bare.ID)
 	same(t, "bare", bare, got, err)
-	if _, err := s.Get(t.Context(), "llm_none"); !errors.Is(err, llm.ErrNone) {
+	if _, err := s.Get(t.Context(), "llm_none"); !errors.Is(err, registry.ErrNone) {
 		t.Errorf("a model that does not exist: %v", err)
 	}
 }
@@ -92,7 +92,7 @@ func testTaken(t *testing.T, s fixture) {
 	first := add(t, s, model("a", 1), nil)
 	second := model("a", 2)
 	second.Default = true
-	if err := s.Create(t.Context(), second, &llm.Auth{Type: llm.Bearer, Token: "t"}); !errors.Is(err, llm.ErrTaken) {
+	if err := s.Create(t.Context(), second, &registry.Auth{Type: registry.Bearer, Token: "t"}); !errors.Is(err, registry.ErrTaken) {
 		t.Fatalf("a name taken: %v", err)
 	}
 	add(t, s, model("A", 3), nil)
@@ -100,7 +100,7 @@ func testTaken(t *testing.T, s fixture) {
 	if err != nil || len(got) != 1 || got[0].ID != first.ID || got[0].Default {
 		t.Errorf("a is %+v, %v", got, err)
 	}
-	if _, err := s.Auth(t.Context(), second.ID); !errors.Is(err, llm.ErrNone) {
+	if _, err := s.Auth(t.Context(), second.ID); !errors.Is(err, registry.ErrNone) {
 		t.Errorf("credentials of the refused one: %v", err)
 	}
 }
@@ -111,10 +111,10 @@ func testTakenAtOnce(t *testing.T, s fixture) {
 	var group sync.WaitGroup
 	for i := range 8 {
 		group.Go(func() {
-			switch err := s.Create(t.Context(), model("one", i), &llm.Auth{Type: llm.Bearer, Token: fmt.Sprint(i)}); {
+			switch err := s.Create(t.Context(), model("one", i), &registry.Auth{Type: registry.Bearer, Token: fmt.Sprint(i)}); {
 			case err == nil:
 				made.Add(1)
-			case errors.Is(err, llm.ErrTaken):
+			case errors.Is(err, registry.ErrTaken):
 				refused.Add(1)
 			default:
 				t.Errorf("create: %v", err)
@@ -127,7 +127,7 @@ func testTakenAtOnce(t *testing.T, s fixture) {
 	}
 }
 
-func names(all []llm.LLM) string {
+func names(all []registry.LLM) string {
 	var out []string
 	for _, l := range all {
 		out = append(out, l.Name)
@@ -144,7 +144,7 @@ func testNamed(t *testing.T, s fixture) {
 	}
 	for _, c := range []struct{ asked, want string }{{"a", "a b"}, {"b", "b"}, {"a b x", "a b"}, {"A", "b"}} {
 		got, err := s.Named(t.Context(), strings.Fields(c.asked)...)
-		slices.SortFunc(got, func(a, b llm.LLM) int { return strings.Compare(a.Name, b.Name) })
+		slices.SortFunc(got, func(a, b registry.LLM) int { return strings.Compare(a.Name, b.Name) })
 		if err != nil || names(got) != c.want {
 			t.Errorf("named %q: %q, %v; want %q", c.asked, names(got), err, c.want)
 		}
@@ -158,11 +158,11 @@ func testNamed(t *testing.T, s fixture) {
 
 func wantDefault(t *testing.T, s fixture, what, want string) {
 	t.Helper()
-	all, _, err := s.List(t.Context(), llm.List{Limit: 100})
+	all, _, err := s.List(t.Context(), registry.List{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all = slices.DeleteFunc(all, func(l llm.LLM) bool { return !l.Default })
+	all = slices.DeleteFunc(all, func(l registry.LLM) bool { return !l.Default })
 	if names(all) != want {
 		t.Errorf("%s: the default is %q, want %q", what, names(all), want)
 	}
@@ -245,11 +245,11 @@ func testList(t *testing.T, s fixture) {
 		{"", "m4 twin m3 m2 m1 m0", 2}, {"", "m4 twin m3 m2 m1 m0", 6}, {"", "m4 twin m3 m2 m1 m0", 7},
 		{"even true", "m4 m2 m0", 2}, {"^m[13]$", "m3 m1", 1}, {"nothing", "", 3},
 	} {
-		q := llm.List{Limit: c.limit}
+		q := registry.List{Limit: c.limit}
 		if c.match != "" {
 			q.Match = regexp.MustCompile(c.match)
 		}
-		var all []llm.LLM
+		var all []registry.LLM
 		for more := true; more; {
 			page, again, err := s.List(t.Context(), q)
 			if err != nil || len(page) > c.limit || again && len(page) < c.limit {
@@ -268,14 +268,14 @@ func testList(t *testing.T, s fixture) {
 
 // testUpdate proves that an update writes every member but changes nothing of another revision.
 func testUpdate(t *testing.T, s fixture) {
-	was := add(t, s, model("a", 1), &llm.Auth{Type: llm.Bearer, Token: "first"})
-	next := llm.LLM{ID: was.ID, Name: "a", Type: llm.Responses, Model: "n", URI: "http://b.test", Default: true, Revision: was.Revision, Created: was.Created, Updated: was.Updated.Add(time.Second)}
+	was := add(t, s, model("a", 1), &registry.Auth{Type: registry.Bearer, Token: "first"})
+	next := registry.LLM{ID: was.ID, Name: "a", Type: registry.Responses, Model: "n", URI: "http://b.test", Default: true, Revision: was.Revision, Created: was.Created, Updated: was.Updated.Add(time.Second)}
 	got, err := s.Update(t.Context(), next, true, nil)
 	next.Revision = 2
 	same(t, "answer", next, got, err)
 	got, err = s.Get(t.Context(), was.ID)
 	same(t, "row", next, got, err)
-	if _, err := s.Update(t.Context(), was, false, nil); !errors.Is(err, llm.ErrChanged) {
+	if _, err := s.Update(t.Context(), was, false, nil); !errors.Is(err, registry.ErrChanged) {
 		t.Errorf("a change of what is no more: %v", err)
 	}
 	got, err = s.Get(t.Context(), was.ID)
@@ -283,7 +283,7 @@ func testUpdate(t *testing.T, s fixture) {
 	if auth, err := s.Auth(t.Context(), was.ID); err != nil || auth.Token != "first" {
 		t.Errorf("credentials that were to be kept: %+v, %v", auth, err)
 	}
-	if _, err := s.Update(t.Context(), model("b", 1), true, nil); !errors.Is(err, llm.ErrNone) {
+	if _, err := s.Update(t.Context(), model("b", 1), true, nil); !errors.Is(err, registry.ErrNone) {
 		t.Errorf("a change of what never was: %v", err)
 	}
 }
@@ -297,10 +297,10 @@ func testUpdateAtOnce(t *testing.T, s fixture) {
 		group.Go(func() {
 			mine := l
 			mine.Description = fmt.Sprint(i)
-			switch _, err := s.Update(t.Context(), mine, false, &llm.Auth{Type: llm.Bearer, Token: fmt.Sprint(i)}); {
+			switch _, err := s.Update(t.Context(), mine, false, &registry.Auth{Type: registry.Bearer, Token: fmt.Sprint(i)}); {
 			case err == nil:
 				won.Store(mine.Description, true)
-			case !errors.Is(err, llm.ErrChanged):
+			case !errors.Is(err, registry.ErrChanged):
 				t.Errorf("update: %v", err)
 			}
 		})
@@ -318,7 +318,7 @@ func testUpdateAtOnce(t *testing.T, s fixture) {
 
 // testDelete proves that a model goes with its credentials and frees its name.
 func testDelete(t *testing.T, s fixture) {
-	l := add(t, s, model("a", 1), &llm.Auth{Type: llm.Bearer, Token: "t"})
+	l := add(t, s, model("a", 1), &registry.Auth{Type: registry.Bearer, Token: "t"})
 	if err := s.Delete(t.Context(), l.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func testDelete(t *testing.T, s fixture) {
 		t.Errorf("%d secrets are left, %v", left, err)
 	}
 	for what, err := range map[string]error{"get": second(s.Get(t.Context(), l.ID)), "auth": second(s.Auth(t.Context(), l.ID)), "delete": s.Delete(t.Context(), l.ID)} {
-		if !errors.Is(err, llm.ErrNone) {
+		if !errors.Is(err, registry.ErrNone) {
 			t.Errorf("%s after the deletion: %v", what, err)
 		}
 	}
@@ -338,12 +338,12 @@ func second[T any](_ T, err error) error { return err }
 
 // testAuth proves that credentials come back whole, are kept, replaced and taken away.
 func testAuth(t *testing.T, s fixture) {
-	full := &llm.Auth{
-		Type: llm.ClientCredentials, ClientID: "c", ClientSecret: "s\n\"", TokenEndpoint: "https://t.test", Scopes: []string{"a", "b"},
+	full := &registry.Auth{
+		Type: registry.ClientCredentials, ClientID: "c", ClientSecret: "s\n\"", TokenEndpoint: "https://t.test", Scopes: []string{"a", "b"},
 		ClientAuthMethod: "client_secret_post", Audience: "x", KeyJSON: `{"a":1}`,
 	}
 	l := add(t, s, model("a", 1), full)
-	check := func(what string, want *llm.Auth) {
+	check := func(what string, want *registry.Auth) {
 		t.Helper()
 		got, err := s.Auth(t.Context(), l.ID)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -351,7 +351,7 @@ func testAuth(t *testing.T, s fixture) {
 		}
 	}
 	check("created", full)
-	change := func(keep bool, auth *llm.Auth) {
+	change := func(keep bool, auth *registry.Auth) {
 		t.Helper()
 		var err error
 		if l, err = s.Update(t.Context(), l, keep, auth); err != nil {
@@ -360,7 +360,7 @@ func testAuth(t *testing.T, s fixture) {
 	}
 	change(true, nil)
 	check("kept", full)
-	other := &llm.Auth{Type: llm.Bearer, Token: "t"}
+	other := &registry.Auth{Type: registry.Bearer, Token: "t"}
 	change(false, other)
 	check("replaced", other)
 	change(false, nil)
@@ -369,7 +369,7 @@ func testAuth(t *testing.T, s fixture) {
 
 // testNothingPlain proves that no table holds the secret as it is.
 func testNothingPlain(t *testing.T, s fixture) {
-	add(t, s, model("a", 1), &llm.Auth{Type: llm.Bearer, Token: "credential-in-plain"})
+	add(t, s, model("a", 1), &registry.Auth{Type: registry.Bearer, Token: "credential-in-plain"})
 	for table, column := range map[string]string{"llms": "auth", "secrets": "sealed"} {
 		var raw []byte
 		if err := s.db.Reader().QueryRowContext(t.Context(), `SELECT `+column+` FROM `+table).Scan(&raw); err != nil {
@@ -389,7 +389,7 @@ func testBroken(t *testing.T, s fixture) {
 			t.Fatal(err)
 		}
 	}
-	all, _, err := s.List(t.Context(), llm.List{Limit: 10})
+	all, _, err := s.List(t.Context(), registry.List{Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

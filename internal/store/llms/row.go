@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/store/named"
 )
 
@@ -23,7 +23,7 @@ type capabilities struct {
 }
 
 // row gives the values of the columns.
-func row(l *llm.LLM) ([]any, error) {
+func row(l *registry.LLM) ([]any, error) {
 	c := l.Capabilities
 	texts := make([]string, 4)
 	for i, v := range []any{
@@ -45,7 +45,7 @@ func row(l *llm.LLM) ([]any, error) {
 }
 
 // scan reads a row. One that does not make sense is marked and costs none of the others.
-func scan(r named.Row) (l llm.LLM, err error) {
+func scan(r named.Row) (l registry.LLM, err error) {
 	var auth, headers, parameters, stated string
 	var idle, created, updated int64
 	q := &l.Quota
@@ -68,6 +68,6 @@ func scan(r named.Row) (l llm.LLM, err error) {
 			l.Broken = fmt.Sprintf("the column %s of its row is damaged", part.column)
 		}
 	}
-	l.Capabilities = llm.Capabilities{ImageSupport: c.Images, ContextLimit: c.Context, ToolCalling: c.Tools, StructuredOutputs: c.Structured, RequiresRoleAlternation: c.Alternation}
+	l.Capabilities = registry.Capabilities{ImageSupport: c.Images, ContextLimit: c.Context, ToolCalling: c.Tools, StructuredOutputs: c.Structured, RequiresRoleAlternation: c.Alternation}
 	return l, nil
 }

@@ -1,4 +1,4 @@
-package llm_test
+package registry_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/opt"
 	"quarry/internal/store"
 	"quarry/internal/usage"
@@ -24,36 +25,36 @@ import (
 func TestListOfModels(t *testing.T) {
 	t.Parallel()
 	n := nodes(t, 1, "gpt-4o", "mini")[0]
-	wantList(t, n, llm.List{Limit: 10}, llm.Embedded, "gpt-4o", "mini")
-	create(t, n, func(c *llm.Create) { c.Name = "one" })
-	create(t, n, func(c *llm.Create) { c.Name, c.Description = "mini", "my own" })
+	wantList(t, n, registry.List{Limit: 10}, registry.Embedded, "gpt-4o", "mini")
+	create(t, n, func(c *registry.Create) { c.Name = "one" })
+	create(t, n, func(c *registry.Create) { c.Name, c.Description = "mini", "my own" })
 	for limit := 1; limit < 6; limit++ {
-		wantList(t, n, llm.List{Limit: limit}, "mini", "one", llm.Embedded, "gpt-4o")
+		wantList(t, n, registry.List{Limit: limit}, "mini", "one", registry.Embedded, "gpt-4o")
 	}
-	create(t, n, func(c *llm.Create) { c.Name, c.Default = "two", true })
-	wantList(t, n, llm.List{Limit: 2}, "two!", "mini", "one", llm.Embedded, "gpt-4o")
-	wantList(t, n, llm.List{Limit: 2, Match: regexp.MustCompile(`answered by two|own$`)}, "mini", "gpt-4o")
-	if _, err := n.Update(t.Context(), "one", llm.Patch{Default: some(true)}); err != nil {
+	create(t, n, func(c *registry.Create) { c.Name, c.Default = "two", true })
+	wantList(t, n, registry.List{Limit: 2}, "two!", "mini", "one", registry.Embedded, "gpt-4o")
+	wantList(t, n, registry.List{Limit: 2, Match: regexp.MustCompile(`answered by two|own$`)}, "mini", "gpt-4o")
+	if _, err := n.Update(t.Context(), "one", registry.Patch{Default: some(true)}); err != nil {
 		t.Fatal(err)
 	}
-	wantList(t, n, llm.List{Limit: 10}, "two", "mini", "one!", llm.Embedded, "gpt-4o")
-	create(t, n, func(c *llm.Create) { c.Name = llm.Embedded })
+	wantList(t, n, registry.List{Limit: 10}, "two", "mini", "one!", registry.Embedded, "gpt-4o")
+	create(t, n, func(c *registry.Create) { c.Name = registry.Embedded })
 	if err := n.Delete(t.Context(), "one"); err != nil {
 		t.Fatal(err)
 	}
-	wantList(t, n, llm.List{Limit: 10}, llm.Embedded+"!", "two", "mini", "gpt-4o")
+	wantList(t, n, registry.List{Limit: 10}, registry.Embedded+"!", "two", "mini", "gpt-4o")
 }
 
 // TestRefs proves that a model is found by id before name, and the customer's before the platform's.
 func TestRefs(t *testing.T) {
 	t.Parallel()
 	n := nodes(t, 1, "gpt-4o")[0]
-	first := create(t, n, func(c *llm.Create) { c.Name = "a/b" })
-	second := create(t, n, func(c *llm.Create) { c.Name = string(first.ID) })
-	own := create(t, n, func(c *llm.Create) { c.Name = "gpt-4o" })
+	first := create(t, n, func(c *registry.Create) { c.Name = "a/b" })
+	second := create(t, n, func(c *registry.Create) { c.Name = string(first.ID) })
+	own := create(t, n, func(c *registry.Create) { c.Name = "gpt-4o" })
 	for ref, want := range map[string]string{
 		"a/b": string(first.ID), string(first.ID): string(first.ID), string(second.ID): string(second.ID), "gpt-4o": string(own.ID),
-		llm.Embedded: "llm_extractive-1.0", "llm_alias_gpt-4o": "llm_alias_gpt-4o", "nobody": "404", "": "404",
+		registry.Embedded: "llm_extractive-1.0", "llm_alias_gpt-4o": "llm_alias_gpt-4o", "nobody": "404", "": "404",
 	} {
 		got, err := n.Get(t.Context(), ref)
 		if fault.Is(err, fault.KindNotFound) {
@@ -69,19 +70,19 @@ func TestRefs(t *testing.T) {
 func TestPlatformModels(t *testing.T) {
 	t.Parallel()
 	n := nodes(t, 1, "gpt-4o")[0]
-	for _, ref := range []string{llm.Embedded, "llm_extractive-1.0", "gpt-4o", "llm_alias_gpt-4o"} {
-		if _, err := n.Update(t.Context(), ref, llm.Patch{}); !fault.Is(err, fault.KindForbidden) {
+	for _, ref := range []string{registry.Embedded, "llm_extractive-1.0", "gpt-4o", "llm_alias_gpt-4o"} {
+		if _, err := n.Update(t.Context(), ref, registry.Patch{}); !fault.Is(err, fault.KindForbidden) {
 			t.Errorf("update %s: %v", ref, err)
 		}
 		if err := n.Delete(t.Context(), ref); !fault.Is(err, fault.KindForbidden) {
 			t.Errorf("delete %s: %v", ref, err)
 		}
 	}
-	built, err := n.Get(t.Context(), llm.Embedded)
+	built, err := n.Get(t.Context(), registry.Embedded)
 	if err != nil || !built.Default || !built.Enabled || !strings.Contains(built.Description, "quotes") || !strings.Contains(built.Description, "does not write") {
 		t.Errorf("%+v, %v", built, err)
 	}
-	create(t, n, func(c *llm.Create) { c.Default, c.Model, c.Type = true, "gpt-4.1", llm.Responses })
+	create(t, n, func(c *registry.Create) { c.Default, c.Model, c.Type = true, "gpt-4.1", registry.Responses })
 	alias, err := n.Get(t.Context(), "gpt-4o")
 	if err != nil || alias.Default || !strings.Contains(alias.Description, "local") || alias.Model != "gpt-4.1" || alias.Can().Context != 1_047_576 {
 		t.Errorf("%+v, %v", alias, err)
@@ -93,8 +94,8 @@ func TestPlatformModels(t *testing.T) {
 func TestConnectionTest(t *testing.T) {
 	t.Parallel()
 	n := nodes(t, 1)[0]
-	kept := create(t, n, func(c *llm.Create) {
-		c.Auth, c.TestParameters = &llm.Auth{Type: llm.Bearer, Token: "secret-token"}, map[string]json.RawMessage{"seed": []byte("7")}
+	kept := create(t, n, func(c *registry.Create) {
+		c.Auth, c.TestParameters = &registry.Auth{Type: registry.Bearer, Token: "secret-token"}, map[string]json.RawMessage{"seed": []byte("7")}
 	})
 	if got := n.dialer.last; string(got.Parameters.Extra["seed"]) != "7" || got.Parameters.MaxTokens != nil || len(n.dialer.called) != 1 {
 		t.Errorf("the test sent %+v in %d calls", got.Parameters, len(n.dialer.called))
@@ -108,8 +109,8 @@ func TestConnectionTest(t *testing.T) {
 		{&llm.Error{Failure: llm.Limited, Status: 429}, "body.uri"}, {&llm.Error{Failure: llm.Broken}, "body.uri"}, {&llm.Error{Failure: llm.Blocked}, "body.uri"}, {&llm.Error{Failure: llm.Empty}, "body.uri"},
 	} {
 		n.dialer.fail = c.err
-		_, created := n.Create(t.Context(), llm.Create{Name: "new", Type: llm.OpenAI, Model: "m", URI: "http://a.test", Auth: &llm.Auth{Type: llm.Bearer, Token: "secret-token"}})
-		_, updated := n.Update(t.Context(), "local", llm.Patch{Description: some("other")})
+		_, created := n.Create(t.Context(), registry.Create{Name: "new", Type: registry.OpenAI, Model: "m", URI: "http://a.test", Auth: &registry.Auth{Type: registry.Bearer, Token: "secret-token"}})
+		_, updated := n.Update(t.Context(), "local", registry.Patch{Description: some("other")})
 		for what, err := range map[string]error{"create": created, "update": updated} {
 			f, ok := fault.As(err)
 			if !ok || f.Kind != fault.KindInvalid || !strings.HasPrefix(f.Text, "connection test failed") || f.Fields[c.field] == "" || strings.Contains(f.Error(), "secret-token") {
@@ -120,21 +121,21 @@ func TestConnectionTest(t *testing.T) {
 	if got, err := n.Get(t.Context(), "local"); err != nil || cmp.Diff(kept, got) != "" {
 		t.Errorf("the model is now %+v, %v", got, err)
 	}
-	wantList(t, n, llm.List{Limit: 10}, "local", llm.Embedded)
-	off := llm.Patch{Enabled: some(false), RPS: some(int64(3)), Description: some("broken")}
+	wantList(t, n, registry.List{Limit: 10}, "local", registry.Embedded)
+	off := registry.Patch{Enabled: some(false), RPS: some(int64(3)), Description: some("broken")}
 	if _, err := n.Update(t.Context(), "local", off); err != nil {
 		t.Errorf("switching off what does not answer: %v", err)
 	}
-	for what, p := range map[string]llm.Patch{
+	for what, p := range map[string]registry.Patch{
 		"on again": {Enabled: some(true)}, "other uri": {URI: some("http://b.test")}, "other model": {Model: some("x")},
-		"other key": {Auth: &llm.Auth{Type: llm.Bearer, Token: "t"}}, "other header": {Headers: some(map[string]string{"a": "b"})},
+		"other key": {Auth: &registry.Auth{Type: registry.Bearer, Token: "t"}}, "other header": {Headers: some(map[string]string{"a": "b"})},
 	} {
 		if _, err := n.Update(t.Context(), "local", p); !fault.Is(err, fault.KindInvalid) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	n.dialer.fail = &llm.Error{Failure: llm.Truncated}
-	if _, err := n.Update(t.Context(), "local", llm.Patch{Enabled: some(true)}); err != nil {
+	if _, err := n.Update(t.Context(), "local", registry.Patch{Enabled: some(true)}); err != nil {
 		t.Errorf("an answer longer than it may be: %v", err)
 	}
 }
@@ -144,11 +145,11 @@ func TestTestEndsWithTheCaller(t *testing.T) {
 	t.Parallel()
 	n := nodes(t, 1)[0]
 	ctx, cancel := context.WithCancel(t.Context())
-	n.dialer.answer = func(llm.Connection, llm.Request) (llm.Answer, error) {
+	n.dialer.answer = func(registry.Connection, llm.Request) (llm.Answer, error) {
 		cancel()
 		return llm.Answer{}, context.Canceled
 	}
-	_, err := n.Create(ctx, llm.Create{Name: "a", Type: llm.OpenAI, Model: "m", URI: "http://a.test"})
+	_, err := n.Create(ctx, registry.Create{Name: "a", Type: registry.OpenAI, Model: "m", URI: "http://a.test"})
 	if _, expected := fault.As(err); expected || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -159,16 +160,16 @@ func TestPatch(t *testing.T) {
 	t.Parallel()
 	n := nodes(t, 1)[0]
 	yes, limit := true, 5_000
-	was := create(t, n, func(c *llm.Create) {
+	was := create(t, n, func(c *registry.Create) {
 		c.Description, c.Idle, c.RPS = "d", 9*time.Second, 5
-		c.Auth, c.Headers = &llm.Auth{Type: llm.Bearer, Token: "first", Region: "not of a bearer"}, map[string]string{"X-A": "1"}
+		c.Auth, c.Headers = &registry.Auth{Type: registry.Bearer, Token: "first", Region: "not of a bearer"}, map[string]string{"X-A": "1"}
 		c.Quota = usage.Quota{InputPerDay: 7, OutputPerMonth: 8}
-		c.Capabilities = llm.Capabilities{ImageSupport: &yes, ContextLimit: &limit}
+		c.Capabilities = registry.Capabilities{ImageSupport: &yes, ContextLimit: &limit}
 	})
-	if want := (llm.Auth{Type: llm.Bearer, Token: llm.Mask}); !cmp.Equal(*was.Shown, want) {
+	if want := (registry.Auth{Type: registry.Bearer, Token: registry.Mask}); !cmp.Equal(*was.Shown, want) {
 		t.Errorf("shown credentials: %+v", was.Shown)
 	}
-	same := func(what string, p llm.Patch, change func(*llm.LLM)) {
+	same := func(what string, p registry.Patch, change func(*registry.LLM)) {
 		t.Helper()
 		want, err := n.Get(t.Context(), "local")
 		if err != nil {
@@ -190,17 +191,19 @@ func TestPatch(t *testing.T) {
 			t.Errorf("called with %+v, want %s", got, want)
 		}
 	}
-	same("nothing", llm.Patch{}, func(*llm.LLM) {})
+	same("nothing", registry.Patch{}, func(*registry.LLM) {})
 	dialed("first")
-	same("auth", llm.Patch{Auth: &llm.Auth{Type: llm.Header, Header: "k", Value: "second"}}, func(l *llm.LLM) { l.Shown = &llm.Auth{Type: llm.Header, Header: "k", Value: llm.Mask} })
-	same("bounds", llm.Patch{RPS: opt.Null[int64](), Quota: map[string]opt.Field[int64]{"input_tokens_per_day": opt.Null[int64](), "input_tokens_per_minute": some(int64(3))}},
-		func(l *llm.LLM) { l.RPS, l.Quota.InputPerDay, l.Quota.InputPerMinute = 0, 0, 3 })
-	same("idle", llm.Patch{Idle: opt.Null[time.Duration]()}, func(l *llm.LLM) { l.Idle = 0 })
-	if got := n.dialer.called[len(n.dialer.called)-1].Idle; got != llm.DefaultIdle {
+	same("auth", registry.Patch{Auth: &registry.Auth{Type: registry.Header, Header: "k", Value: "second"}}, func(l *registry.LLM) {
+		l.Shown = &registry.Auth{Type: registry.Header, Header: "k", Value: registry.Mask}
+	})
+	same("bounds", registry.Patch{RPS: opt.Null[int64](), Quota: map[string]opt.Field[int64]{"input_tokens_per_day": opt.Null[int64](), "input_tokens_per_minute": some(int64(3))}},
+		func(l *registry.LLM) { l.RPS, l.Quota.InputPerDay, l.Quota.InputPerMinute = 0, 0, 3 })
+	same("idle", registry.Patch{Idle: opt.Null[time.Duration]()}, func(l *registry.LLM) { l.Idle = 0 })
+	if got := n.dialer.called[len(n.dialer.called)-1].Idle; got != registry.DefaultIdle {
 		t.Errorf("the idle timeout is %v", got)
 	}
-	same("capabilities", llm.Patch{Context: opt.Null[int](), Tools: some(true)}, func(l *llm.LLM) { l.Capabilities.ContextLimit, l.Capabilities.ToolCalling = nil, &yes })
-	same("texts", llm.Patch{Description: some(""), Headers: some(map[string]string(nil)), Model: some("gpt-4")}, func(l *llm.LLM) { l.Description, l.Headers, l.Model = "", nil, "gpt-4" })
+	same("capabilities", registry.Patch{Context: opt.Null[int](), Tools: some(true)}, func(l *registry.LLM) { l.Capabilities.ContextLimit, l.Capabilities.ToolCalling = nil, &yes })
+	same("texts", registry.Patch{Description: some(""), Headers: some(map[string]string(nil)), Model: some("gpt-4")}, func(l *registry.LLM) { l.Description, l.Headers, l.Model = "", nil, "gpt-4" })
 	if got, err := n.Get(t.Context(), "local"); err != nil || got.Can().Context != 8_192 || !got.Can().Images {
 		t.Errorf("abilities %+v, %v", got.Can(), err)
 	}
@@ -210,8 +213,8 @@ func TestPatch(t *testing.T) {
 func TestChangeOfType(t *testing.T) {
 	t.Parallel()
 	n := nodes(t, 1)[0]
-	create(t, n, func(c *llm.Create) { c.Auth = &llm.Auth{Type: llm.Bearer, Token: "t"} })
-	refused := func(p llm.Patch, fields ...string) {
+	create(t, n, func(c *registry.Create) { c.Auth = &registry.Auth{Type: registry.Bearer, Token: "t"} })
+	refused := func(p registry.Patch, fields ...string) {
 		t.Helper()
 		_, err := n.Update(t.Context(), "local", p)
 		f, ok := fault.As(err)
@@ -219,16 +222,16 @@ func TestChangeOfType(t *testing.T) {
 			t.Errorf("%+v: %v, want faults of %v", p, err, fields)
 		}
 	}
-	refused(llm.Patch{Type: some(llm.Vertex)}, "body.auth", "body.auth.type", "body.model", "body.uri")
-	refused(llm.Patch{Type: some(llm.Responses)}, "body.model", "body.uri")
-	refused(llm.Patch{Type: some(llm.Anthropic), Model: some("m")}, "body.auth")
-	refused(llm.Patch{Type: some(llm.Vertex), Model: some("m"), URI: some("https://v.test"), Auth: &llm.Auth{Type: llm.Bearer, Token: "t"}}, "body.auth.type")
-	refused(llm.Patch{Auth: &llm.Auth{Type: llm.APIKey, APIKey: "k"}}, "body.auth.type")
-	for _, p := range []llm.Patch{
-		{Type: some(llm.OpenAI)},
-		{Type: some(llm.Responses), Model: some("m"), URI: some("https://r.test")},
-		{Type: some(llm.Anthropic), Model: some("m"), Auth: &llm.Auth{Type: llm.Bearer, Token: "t"}},
-		{Type: some(llm.Vertex), Model: some("m"), URI: some("https://v.test"), Auth: &llm.Auth{Type: llm.APIKey, APIKey: "k"}},
+	refused(registry.Patch{Type: some(registry.Vertex)}, "body.auth", "body.auth.type", "body.model", "body.uri")
+	refused(registry.Patch{Type: some(registry.Responses)}, "body.model", "body.uri")
+	refused(registry.Patch{Type: some(registry.Anthropic), Model: some("m")}, "body.auth")
+	refused(registry.Patch{Type: some(registry.Vertex), Model: some("m"), URI: some("https://v.test"), Auth: &registry.Auth{Type: registry.Bearer, Token: "t"}}, "body.auth.type")
+	refused(registry.Patch{Auth: &registry.Auth{Type: registry.APIKey, APIKey: "k"}}, "body.auth.type")
+	for _, p := range []registry.Patch{
+		{Type: some(registry.OpenAI)},
+		{Type: some(registry.Responses), Model: some("m"), URI: some("https://r.test")},
+		{Type: some(registry.Anthropic), Model: some("m"), Auth: &registry.Auth{Type: registry.Bearer, Token: "t"}},
+		{Type: some(registry.Vertex), Model: some("m"), URI: some("https://v.test"), Auth: &registry.Auth{Type: registry.APIKey, APIKey: "k"}},
 	} {
 		l, err := n.Update(t.Context(), "local", p)
 		if err != nil || l.Type != p.Type.Or("") || l.URI != p.URI.Or(l.URI) {
@@ -245,7 +248,7 @@ func TestTakenName(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 6 {
 		group.Go(func() {
-			_, err := all[i%2].Create(t.Context(), llm.Create{Name: "one", Type: llm.OpenAI, Model: "m", URI: "http://a.test"})
+			_, err := all[i%2].Create(t.Context(), registry.Create{Name: "one", Type: registry.OpenAI, Model: "m", URI: "http://a.test"})
 			if err == nil {
 				made.Store(i, true)
 			} else if f, ok := fault.As(err); !ok || f.Fields["body.name"] == "" {
@@ -267,7 +270,7 @@ func TestChangesAtOnce(t *testing.T) {
 	all := nodes(t, 2)
 	create(t, all[0], nil)
 	var group sync.WaitGroup
-	for i, p := range []llm.Patch{{Description: some("d")}, {Model: some("x")}, {RPS: some(int64(9))}} {
+	for i, p := range []registry.Patch{{Description: some("d")}, {Model: some("x")}, {RPS: some(int64(9))}} {
 		group.Go(func() {
 			if _, err := all[i%2].Update(t.Context(), "local", p); err != nil {
 				t.Errorf("update: %v", err)
@@ -285,14 +288,14 @@ func TestChangesAtOnce(t *testing.T) {
 func TestBrokenRow(t *testing.T) {
 	t.Parallel()
 	n := nodes(t, 1, "gpt-4o")[0]
-	create(t, n, func(c *llm.Create) { c.Name = "before" })
-	broken := create(t, n, func(c *llm.Create) { c.Name, c.Default = "broken", true })
-	create(t, n, func(c *llm.Create) { c.Name = "after" })
+	create(t, n, func(c *registry.Create) { c.Name = "before" })
+	broken := create(t, n, func(c *registry.Create) { c.Name, c.Default = "broken", true })
+	create(t, n, func(c *registry.Create) { c.Name = "after" })
 	if err := n.db.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec(`UPDATE llms SET type = 'pigeon' WHERE name = 'broken'`) }); err != nil {
 		t.Fatal(err)
 	}
 	for limit := 1; limit < 5; limit++ {
-		wantList(t, n, llm.List{Limit: limit}, "after", "before", llm.Embedded, "gpt-4o")
+		wantList(t, n, registry.List{Limit: limit}, "after", "before", registry.Embedded, "gpt-4o")
 	}
 	_, got := n.Get(t.Context(), "broken")
 	_, used := n.Model(t.Context(), string(broken.Name))
@@ -311,12 +314,12 @@ func TestBrokenRow(t *testing.T) {
 func TestAddressOfAnthropic(t *testing.T) {
 	t.Parallel()
 	n := nodes(t, 1)[0]
-	bedrock := &llm.Auth{Type: llm.BedrockAPIKey, APIKey: "k", Region: "us-east-1"}
-	got := create(t, n, func(c *llm.Create) { c.Type, c.URI, c.Auth = llm.Anthropic, "", bedrock })
+	bedrock := &registry.Auth{Type: registry.BedrockAPIKey, APIKey: "k", Region: "us-east-1"}
+	got := create(t, n, func(c *registry.Create) { c.Type, c.URI, c.Auth = registry.Anthropic, "", bedrock })
 	if got.URI != "" {
 		t.Errorf("hosted by a cloud: %q", got.URI)
 	}
-	got, err := n.Update(t.Context(), "local", llm.Patch{Auth: &llm.Auth{Type: llm.Bearer, Token: "t"}})
+	got, err := n.Update(t.Context(), "local", registry.Patch{Auth: &registry.Auth{Type: registry.Bearer, Token: "t"}})
 	if want := "https://api.anthropic.com/v1/messages"; err != nil || got.URI != want || n.dialer.opened[len(n.dialer.opened)-1].URI != want {
 		t.Errorf("direct: %q, %v", got.URI, err)
 	}

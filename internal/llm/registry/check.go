@@ -1,4 +1,4 @@
-package llm
+package registry
 
 import (
 	"maps"
@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/fault"
+	"quarry/internal/llm"
 )
 
 // form is what a registration of a wire format needs.
@@ -94,8 +95,8 @@ func (l *LLM) checkNumbers(path string, bad *fault.Fault) {
 	if l.Idle < 0 || l.Idle > maxIdle {
 		bad.Field(path+".idle_timeout_seconds", "must be between 1 and %d", int(maxIdle.Seconds()))
 	}
-	if n := l.Capabilities.ContextLimit; n != nil && *n < MinContext {
-		bad.Field(path+".capabilities.context_limit", "must be at least %d", MinContext)
+	if n := l.Capabilities.ContextLimit; n != nil && *n < llm.MinContext {
+		bad.Field(path+".capabilities.context_limit", "must be at least %d", llm.MinContext)
 	}
 	if l.RPS < 0 || l.RPS > maxRPS {
 		bad.Field(path+".requests_per_second", "must be between 1 and %d", maxRPS)

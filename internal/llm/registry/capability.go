@@ -1,22 +1,15 @@
-package llm
+package registry
 
 import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"quarry/internal/llm"
 )
 
-// Abilities are Capabilities with nothing left open.
-type Abilities struct {
-	Images      bool
-	Tools       bool
-	Structured  bool // answers in the form of a JSON Schema
-	Alternation bool // wants user and assistant to take turns, see Alternate
-	Context     int  // tokens of prompt and answer together
-}
-
-// With gives the abilities with what is stated in their place.
-func (a Abilities) With(c Capabilities) Abilities {
+// Over returns a with what c states in the place of what was inferred.
+func (c Capabilities) Over(a llm.Abilities) llm.Abilities {
 	for _, s := range []struct {
 		stated *bool
 		at     *bool
@@ -39,11 +32,11 @@ func (a Abilities) With(c Capabilities) Abilities {
 // answer.
 type family struct {
 	name *regexp.Regexp
-	can  Abilities
+	can  llm.Abilities
 }
 
 func known(pattern string, context int, abilities string) family {
-	return family{regexp.MustCompile(`(^|[^a-z0-9])` + pattern), Abilities{
+	return family{regexp.MustCompile(`(^|[^a-z0-9])` + pattern), llm.Abilities{
 		Images: strings.Contains(abilities, "i"), Tools: strings.Contains(abilities, "t"),
 		Structured: strings.Contains(abilities, "s"), Alternation: strings.Contains(abilities, "a"), Context: context,
 	}}
@@ -69,7 +62,7 @@ var families = []family{
 }
 
 // unnamed is what is taken of models whose names say nothing.
-var unnamed = map[Type]Abilities{
+var unnamed = map[Type]llm.Abilities{
 	OpenAI:    {Tools: true, Context: 8_192},
 	Responses: {Images: true, Tools: true, Structured: true, Context: 128_000},
 	Vertex:    {Images: true, Tools: true, Structured: true, Context: 32_760},
@@ -81,7 +74,7 @@ var stated = regexp.MustCompile(`[-_](\d{1,4})k($|[-_:])`)
 
 // Infer says what a model can do by its wire format and its name, such as gpt-4o, models/gemini-2.0-flash or
 // us.anthropic.claude-3-5-sonnet-20241022-v2:0.
-func Infer(t Type, model string) Abilities {
+func Infer(t Type, model string) llm.Abilities {
 	name := strings.ToLower(model)
 	can, ok := unnamed[t]
 	if !ok {
@@ -97,6 +90,6 @@ func Infer(t Type, model string) Abilities {
 		n, _ := strconv.Atoi(m[1]) // at most four digits
 		can.Context = n << 10
 	}
-	can.Context = max(can.Context, MinContext)
+	can.Context = max(can.Context, llm.MinContext)
 	return can
 }

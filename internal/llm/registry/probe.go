@@ -1,4 +1,4 @@
-package llm
+package registry
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quarry/internal/fault"
+	"quarry/internal/llm"
 )
 
 // A test may take as long as the idle timeout of its connection, up to testMost, and testSlack more: a provider that keeps
@@ -36,24 +37,24 @@ var errHeard = errors.New("the answer has begun")
 
 // ask calls a model with a short question and waits for the beginning of an answer. No limit of tokens is set: models
 // that think first would use it up, and some refuse the parameter.
-func ask(ctx context.Context, p Provider, c Connection, extra map[string]json.RawMessage) error {
+func ask(ctx context.Context, p llm.Provider, c Connection, extra map[string]json.RawMessage) error {
 	limit, cancel := context.WithTimeout(ctx, min(c.Idle, testMost)+testSlack)
 	defer cancel()
-	r := Request{
-		Messages:   []Message{Text(User, "This is a test of the connection. Answer with the word OK and nothing else.")},
-		Parameters: Parameters{Extra: extra},
+	r := llm.Request{
+		Messages:   []llm.Message{llm.Text(llm.User, "This is a test of the connection. Answer with the word OK and nothing else.")},
+		Parameters: llm.Parameters{Extra: extra},
 	}
-	_, err := p.Stream(limit, r, func(Event) error { return errHeard })
+	_, err := p.Stream(limit, r, func(llm.Event) error { return errHeard })
 	switch {
 	case err == nil, errors.Is(err, errHeard):
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case limit.Err() != nil:
-		return &Error{Failure: TimedOut, Model: c.Name, Cause: err}
+		return &llm.Error{Failure: llm.TimedOut, Model: c.Name, Cause: err}
 	}
-	var failure *Error
-	if errors.As(err, &failure) && failure.Failure == Truncated {
+	var failure *llm.Error
+	if errors.As(err, &failure) && failure.Failure == llm.Truncated {
 		return nil // it answered, and longer than it may
 	}
 	return err
@@ -61,7 +62,7 @@ func ask(ctx context.Context, p Provider, c Connection, extra map[string]json.Ra
 
 // untested is the outcome of a test that failed. The field named is the one that most likely is at fault.
 func untested(err error, auth *Auth) error {
-	var failure *Error
+	var failure *llm.Error
 	if !errors.As(err, &failure) {
 		return err
 	}
@@ -71,7 +72,7 @@ func untested(err error, auth *Auth) error {
 	return f
 }
 
-func suspect(e *Error) string {
+func suspect(e *llm.Error) string {
 	switch e.Status {
 	case 401, 403:
 		return "body.auth"

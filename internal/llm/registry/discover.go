@@ -1,4 +1,4 @@
-package llm
+package registry
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"quarry/internal/fault"
+	"quarry/internal/llm"
 )
 
 // Offer is a model that an address says it serves.
@@ -48,7 +49,7 @@ type Discover struct {
 type Candidate struct {
 	Type       Type
 	URI, Model string
-	Can        Abilities
+	Can        llm.Abilities
 	Why        string // why the model is not verified; "" when it answered a call
 }
 
@@ -94,7 +95,7 @@ func (s *Service) catalog(ctx context.Context, c Connection, stated Type) (Catal
 		if ctx.Err() != nil {
 			return Catalog{}, "", context.Cause(ctx)
 		}
-		var failure *Error
+		var failure *llm.Error
 		switch {
 		case err != nil && !errors.As(err, &failure):
 			return Catalog{}, "", err
@@ -106,7 +107,7 @@ func (s *Service) catalog(ctx context.Context, c Connection, stated Type) (Catal
 		if first == nil {
 			first = err
 		}
-		if failure.Failure == Blocked || failure.Failure == Unreachable || failure.Failure == TimedOut {
+		if failure.Failure == llm.Blocked || failure.Failure == llm.Unreachable || failure.Failure == llm.TimedOut {
 			break // it is not the wire format that is wrong
 		}
 	}
@@ -120,19 +121,19 @@ func shares(a, b Type) bool {
 
 func (s *Service) list(ctx context.Context, c Connection) (Catalog, error) {
 	if s.prober == nil {
-		return Catalog{}, &Error{Failure: Unreachable, Text: "this installation can't ask addresses for their models"}
+		return Catalog{}, &llm.Error{Failure: llm.Unreachable, Text: "this installation can't ask addresses for their models"}
 	}
 	ctx, cancel := context.WithTimeout(ctx, listWithin)
 	defer cancel()
 	found, err := s.prober.Catalog(ctx, c)
 	if err != nil && ctx.Err() != nil {
-		return found, &Error{Failure: TimedOut, Cause: err}
+		return found, &llm.Error{Failure: llm.TimedOut, Cause: err}
 	}
 	if f, refused := fault.As(err); refused { // the format can't be asked with these credentials, or not at all
-		return found, &Error{Failure: Rejected, Text: f.Error()}
+		return found, &llm.Error{Failure: llm.Rejected, Text: f.Error()}
 	}
 	if err == nil && len(found.Offers) == 0 {
-		return found, &Error{Failure: Broken, Text: "it lists no models"}
+		return found, &llm.Error{Failure: llm.Broken, Text: "it lists no models"}
 	}
 	return found, err
 }
@@ -158,7 +159,7 @@ func order(c Connection, stated Type) []Type {
 
 func unprobed(err error, auth *Auth) error {
 	text := "the address can't be probed: none of the types that these credentials fit can be asked there"
-	var failure *Error
+	var failure *llm.Error
 	if errors.As(err, &failure) {
 		text = clean("the address can't be probed: "+failure.Error(), auth)
 	}
@@ -179,7 +180,7 @@ func (s *Service) verify(ctx context.Context, c Connection, t Type, found Catalo
 	out := make([]Candidate, len(offers))
 	var calls sync.WaitGroup
 	for i, o := range offers {
-		out[i] = Candidate{Type: t, URI: c.URI, Model: o.Model, Can: Infer(t, o.Model).With(o.Capabilities), Why: "not called: only the first few models of an address are"}
+		out[i] = Candidate{Type: t, URI: c.URI, Model: o.Model, Can: o.Capabilities.Over(Infer(t, o.Model)), Why: "not called: only the first few models of an address are"}
 		if i < maxVerified {
 			calls.Go(func() { out[i].Why = s.why(ctx, c, o.Model, extra) })
 		}
@@ -198,7 +199,7 @@ func (s *Service) why(ctx context.Context, c Connection, model string, extra map
 	if err == nil {
 		return ""
 	}
-	var failure *Error
+	var failure *llm.Error
 	if _, told := fault.As(err); told || errors.As(err, &failure) {
 		return clean(err.Error(), c.Auth)
 	}

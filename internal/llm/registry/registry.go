@@ -1,4 +1,8 @@
-package llm
+// Package registry is the language models that an installation knows: their registrations with credentials, quotas and
+// what they can do, the check and the test call that a registration must pass, the models behind an address, and the
+// names that stand for a model. Service finds the model of a name, ready to be called. The adapters that call models are
+// in provider/*, rows in store/llms.
+package registry
 
 import (
 	"context"
@@ -9,6 +13,7 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/id"
+	"quarry/internal/llm"
 	"quarry/internal/page"
 	"quarry/internal/usage"
 )
@@ -42,7 +47,7 @@ type LLM struct {
 }
 
 // Can is what the model is taken to be able to do.
-func (l *LLM) Can() Abilities { return Infer(l.Type, l.Model).With(l.Capabilities) }
+func (l *LLM) Can() llm.Abilities { return l.Capabilities.Over(Infer(l.Type, l.Model)) }
 
 // Position is the place of a model in lists.
 func (l *LLM) Position() *page.Position { return page.At(l.Created, l.ID) }
@@ -90,16 +95,4 @@ var (
 // unknown is the outcome of reading a model that does not exist.
 func unknown(ref string) error {
 	return fault.NotFound("llm_not_found", ref, "language model %s does not exist", ref)
-}
-
-// Named gives err with the field of the request that named the model, where err says that the model can't be used.
-// What Service.Model returns has no field, since it does not know where the name stood.
-func Named(err error, field string) error {
-	f, ok := fault.As(err)
-	if !ok || f.Kind != fault.KindInvalid || len(f.Fields) > 0 {
-		return err
-	}
-	named := fault.Invalid().Field(field, "%s", f.Text).Because(f.Unwrap())
-	named.Text = f.Text
-	return named
 }

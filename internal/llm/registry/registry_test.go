@@ -1,4 +1,4 @@
-package llm_test
+package registry_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 	"quarry/internal/opt"
 	"quarry/internal/store"
 	"quarry/internal/store/llms"
@@ -19,9 +20,9 @@ import (
 
 // echo is a provider that answers with what its connection is.
 type echo struct {
-	c     llm.Connection
+	c     registry.Connection
 	ask   func(llm.Request) (llm.Answer, error) // nil: answers by itself
-	calls func(llm.Connection, llm.Request)
+	calls func(registry.Connection, llm.Request)
 }
 
 // Stream implements llm.Provider.
@@ -45,19 +46,19 @@ func (e echo) Stream(_ context.Context, r llm.Request, emit func(llm.Event) erro
 // dialer opens echoes and remembers what was opened and called.
 type dialer struct {
 	mu     sync.Mutex
-	opened []llm.Connection                                      // guarded by mu
-	called []llm.Connection                                      // guarded by mu
-	last   llm.Request                                           // guarded by mu
-	answer func(llm.Connection, llm.Request) (llm.Answer, error) // set before use
-	fail   error                                                 // of every call from now on; set between calls
+	opened []registry.Connection                                      // guarded by mu
+	called []registry.Connection                                      // guarded by mu
+	last   llm.Request                                                // guarded by mu
+	answer func(registry.Connection, llm.Request) (llm.Answer, error) // set before use
+	fail   error                                                      // of every call from now on; set between calls
 }
 
-// Open implements llm.Dialer.
-func (d *dialer) Open(c llm.Connection) (llm.Provider, error) {
+// Open implements registry.Dialer.
+func (d *dialer) Open(c registry.Connection) (llm.Provider, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.opened = append(d.opened, c)
-	e := echo{c: c, calls: func(c llm.Connection, r llm.Request) {
+	e := echo{c: c, calls: func(c registry.Connection, r llm.Request) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.called, d.last = append(d.called, c), r
@@ -73,7 +74,7 @@ func (d *dialer) Open(c llm.Connection) (llm.Provider, error) {
 
 // node is one process over a database.
 type node struct {
-	*llm.Service
+	*registry.Service
 	dialer   *dialer
 	counters *usage.Counters
 	prober   *prober
@@ -89,18 +90,18 @@ func nodes(t *testing.T, n int, aliases ...string) []*node {
 	out := make([]*node, n)
 	for i := range out {
 		one := &node{db: db, rows: rows, dialer: &dialer{}, prober: &prober{}, counters: usage.NewCounters(new(usagetest.Memory), slog.New(slog.DiscardHandler))}
-		one.Service = llm.New(llm.Config{
+		one.Service = registry.New(registry.Config{
 			Store: rows, Dialer: one.dialer, Prober: one.prober, Counters: one.counters, Aliases: aliases,
-			Builtin: echo{c: llm.Connection{Model: "builtin"}, calls: func(llm.Connection, llm.Request) {}},
+			Builtin: echo{c: registry.Connection{Model: "builtin"}, calls: func(registry.Connection, llm.Request) {}},
 		})
 		out[i] = one
 	}
 	return out
 }
 
-func create(t *testing.T, n *node, change func(*llm.Create)) llm.LLM {
+func create(t *testing.T, n *node, change func(*registry.Create)) registry.LLM {
 	t.Helper()
-	cmd := llm.Create{Name: "local", Type: llm.OpenAI, Model: "m", URI: "http://a.test/v1/chat/completions"}
+	cmd := registry.Create{Name: "local", Type: registry.OpenAI, Model: "m", URI: "http://a.test/v1/chat/completions"}
 	if change != nil {
 		change(&cmd)
 	}
@@ -137,21 +138,21 @@ func wantAnswers(t *testing.T, n *node, what string, want map[string]string) {
 	}
 }
 
-// prober is an llm.Prober that serves catalogs by wire format.
+// prober is an registry.Prober that serves catalogs by wire format.
 type prober struct {
-	catalogs map[llm.Type]llm.Catalog
-	errs     map[llm.Type]error
+	catalogs map[registry.Type]registry.Catalog
+	errs     map[registry.Type]error
 }
 
-// Catalog implements llm.Prober.
-func (p *prober) Catalog(_ context.Context, c llm.Connection) (llm.Catalog, error) {
+// Catalog implements registry.Prober.
+func (p *prober) Catalog(_ context.Context, c registry.Connection) (registry.Catalog, error) {
 	if err := p.errs[c.Type]; err != nil {
-		return llm.Catalog{}, err
+		return registry.Catalog{}, err
 	}
 	if found, ok := p.catalogs[c.Type]; ok {
 		return found, nil
 	}
-	return llm.Catalog{}, &llm.Error{Failure: llm.Rejected, Status: 404}
+	return registry.Catalog{}, &llm.Error{Failure: llm.Rejected, Status: 404}
 }
 
 // TestNames proves who answers to a name: the customer's model before the platform's, aliases by the default model, and
@@ -161,25 +162,25 @@ func TestNames(t *testing.T) {
 	all := nodes(t, 2, "gpt-4o", "extractive-1.0", "gpt-4o")
 	a, b := all[0], all[1]
 	wantAnswers(t, b, "nothing registered", map[string]string{"": "builtin", "extractive-1.0": "builtin", "gpt-4o": "builtin", "local": "400"})
-	first := create(t, a, func(c *llm.Create) { c.Model = "first" })
+	first := create(t, a, func(c *registry.Create) { c.Model = "first" })
 	wantAnswers(t, b, "registered", map[string]string{"": "builtin", "local": "first", "Local": "400", string(first.ID): "400"})
-	second := create(t, a, func(c *llm.Create) { c.Name, c.Model, c.Default = "other", "second", true })
+	second := create(t, a, func(c *registry.Create) { c.Name, c.Model, c.Default = "other", "second", true })
 	wantAnswers(t, b, "a default", map[string]string{"": "second", "gpt-4o": "second", "extractive-1.0": "builtin", "local": "first"})
-	if _, err := a.Update(t.Context(), "other", llm.Patch{Enabled: some(false)}); err != nil {
+	if _, err := a.Update(t.Context(), "other", registry.Patch{Enabled: some(false)}); err != nil {
 		t.Fatal(err)
 	}
 	wantAnswers(t, b, "the default disabled", map[string]string{"": "builtin", "gpt-4o": "builtin", "other": "400"})
-	if _, err := a.Update(t.Context(), string(second.ID), llm.Patch{Enabled: some(true), Model: some("third")}); err != nil {
+	if _, err := a.Update(t.Context(), string(second.ID), registry.Patch{Enabled: some(true), Model: some("third")}); err != nil {
 		t.Fatal(err)
 	}
 	wantAnswers(t, b, "enabled again", map[string]string{"": "third", "gpt-4o": "third", "other": "third"})
-	create(t, a, func(c *llm.Create) { c.Name, c.Model = "gpt-4o", "own" })
+	create(t, a, func(c *registry.Create) { c.Name, c.Model = "gpt-4o", "own" })
 	wantAnswers(t, b, "an alias taken", map[string]string{"": "third", "gpt-4o": "own"})
 	if err := a.Delete(t.Context(), "other"); err != nil {
 		t.Fatal(err)
 	}
 	wantAnswers(t, b, "the default deleted", map[string]string{"": "builtin", "other": "400", "gpt-4o": "own"})
-	create(t, a, func(c *llm.Create) { c.Name, c.Model = llm.Embedded, "mine" })
+	create(t, a, func(c *registry.Create) { c.Name, c.Model = registry.Embedded, "mine" })
 	wantAnswers(t, b, "the embedded one's name taken", map[string]string{"": "mine", "extractive-1.0": "mine"})
 }
 
@@ -187,12 +188,12 @@ func some[T any](v T) opt.Field[T] { return opt.Some(v) }
 
 // changing is a store in which a model is changed right before its credentials are read, once.
 type changing struct {
-	llm.Store
+	registry.Store
 	change func()
 }
 
-// Auth implements llm.Store.
-func (c *changing) Auth(ctx context.Context, l id.LLM) (*llm.Auth, error) {
+// Auth implements registry.Store.
+func (c *changing) Auth(ctx context.Context, l id.LLM) (*registry.Auth, error) {
 	if change := c.change; change != nil {
 		c.change = nil
 		change()
@@ -205,15 +206,15 @@ func (c *changing) Auth(ctx context.Context, l id.LLM) (*llm.Auth, error) {
 func TestCredentialsStayWithTheirAddress(t *testing.T) {
 	t.Parallel()
 	n := nodes(t, 1)[0]
-	create(t, n, func(c *llm.Create) { c.Auth = &llm.Auth{Type: llm.Bearer, Token: "old-token"} })
+	create(t, n, func(c *registry.Create) { c.Auth = &registry.Auth{Type: registry.Bearer, Token: "old-token"} })
 	store := &changing{Store: n.rows, change: func() {
-		fresh := &llm.Auth{Type: llm.Bearer, Token: "new-token"}
-		if _, err := n.Update(t.Context(), "local", llm.Patch{URI: some("http://b.test/v1/chat/completions"), Auth: fresh}); err != nil {
+		fresh := &registry.Auth{Type: registry.Bearer, Token: "new-token"}
+		if _, err := n.Update(t.Context(), "local", registry.Patch{URI: some("http://b.test/v1/chat/completions"), Auth: fresh}); err != nil {
 			t.Error(err)
 		}
 	}}
 	d := &dialer{}
-	other := llm.New(llm.Config{Store: store, Dialer: d, Counters: n.counters})
+	other := registry.New(registry.Config{Store: store, Dialer: d, Counters: n.counters})
 	if _, err := other.Model(t.Context(), "local"); err != nil {
 		t.Fatal(err)
 	}

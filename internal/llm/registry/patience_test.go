@@ -1,4 +1,4 @@
-package llm_test
+package registry_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quarry/internal/llm"
+	"quarry/internal/llm/registry"
 )
 
 // pinging is a provider that keeps its line alive, begins its answer after a while, and ends it after another.
@@ -47,7 +48,7 @@ func TestPatience(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(c.leave, func() { cancel(left) })
-				_, err := llm.Complete(ctx, llm.NewModel(c.p), llm.Request{})
+				_, err := llm.Complete(ctx, registry.NewModel(c.p), llm.Request{})
 				var got, want *llm.Error
 				if errors.As(c.want, &want) {
 					if !errors.As(err, &got) || got.Failure != want.Failure {

@@ -1,10 +1,12 @@
-package llm
+package registry
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"time"
+
+	"quarry/internal/llm"
 )
 
 // patience is how much longer than its idle timeout a model may keep a call alive before anything of an answer comes: comments
@@ -23,7 +25,7 @@ func (m *metered) waiting(ctx context.Context) (_ context.Context, heard func(),
 		impatient := context.Cause(ctx) == errPatience
 		cancel(nil)
 		if err != nil && impatient {
-			return &Error{Failure: TimedOut, Model: m.llm.Name, Text: "it keeps the line alive and says nothing of an answer"}
+			return &llm.Error{Failure: llm.TimedOut, Model: m.llm.Name, Text: "it keeps the line alive and says nothing of an answer"}
 		}
 		return err
 	}

@@ -1,4 +1,4 @@
-package llm
+package registry
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quarry/internal/fault"
+	"quarry/internal/llm"
 	"quarry/internal/usage"
 )
 
@@ -15,28 +16,15 @@ import (
 // that they used and gives messages the form that the model wants. It is for one request.
 type metered struct {
 	llm      LLM
-	provider Provider
+	provider llm.Provider
 	rate     *usage.Rate     // nil without a bound
 	counters *usage.Counters // nil where nothing is counted
 	admitted atomic.Bool     // the next call has been let in
 }
 
 // model returns the model whose calls go through m.
-func (m *metered) model() *Model {
-	return &Model{Provider: m, Name: m.llm.Name, Embedded: m.llm.Platform, Can: m.llm.Can()}
-}
-
-// Refusal says which bound of a model refused a call. It is the cause of the fault that Admit returns, for callers that
-// say when to come back in another way than by the text.
-type Refusal struct {
-	Model string
-	Quota string        // as the contract names the field, such as requests_per_second
-	After time.Duration // until the window resets
-}
-
-// Error names the bound.
-func (r *Refusal) Error() string {
-	return fmt.Sprintf("language model %q is over its %s for another %v", r.Model, r.Quota, r.After)
+func (m *metered) model() *llm.Model {
+	return &llm.Model{Provider: m, Name: m.llm.Name, Embedded: m.llm.Platform, Can: m.llm.Can()}
 }
 
 // Admit implements Admitter. A call over the requests per second or over a quota is a fault.KindLimited that names
@@ -52,14 +40,14 @@ func (m *metered) Admit(ctx context.Context) error {
 		}
 		if used != nil {
 			return fault.Limited("llm_quota_exhausted", "language model %q: %s", m.llm.Name, used.Error()).
-				Because(&Refusal{m.llm.Name, used.Quota, time.Duration(used.Reset) * time.Second})
+				Because(&llm.Refusal{Model: m.llm.Name, Quota: used.Quota, After: time.Duration(used.Reset) * time.Second})
 		}
 	}
 	if m.rate != nil {
 		if a := m.rate.Take("", time.Now()); !a.OK {
 			seconds := max(int64((a.Wait+time.Second-1)/time.Second), 1)
 			return fault.Limited("llm_rate_limited", "language model %q: its limit requests_per_second of %d is reached; try again in %d seconds",
-				m.llm.Name, m.llm.RPS, seconds).Because(&Refusal{m.llm.Name, "requests_per_second", a.Wait})
+				m.llm.Name, m.llm.RPS, seconds).Because(&llm.Refusal{Model: m.llm.Name, Quota: "requests_per_second", After: a.Wait})
 		}
 	}
 	m.admitted.Store(true)
@@ -71,28 +59,28 @@ func (m *metered) scope() string { return "llm/" + string(m.llm.ID) }
 
 // Stream implements Provider. What a call used counts once it has ended, also where it broke off after the model had
 // begun to answer; where the provider does not say, it is estimated.
-func (m *metered) Stream(ctx context.Context, r Request, emit func(Event) error) (Answer, error) {
+func (m *metered) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
 	if err := m.Admit(ctx); err != nil {
-		return Answer{}, err
+		return llm.Answer{}, err
 	}
 	m.admitted.Store(false)
 	if m.llm.Can().Alternation {
-		r.Messages = Alternate(r.Messages)
+		r.Messages = llm.Alternate(r.Messages)
 	}
 	var begun bool
-	var given size
+	var written llm.Estimate
 	ctx, heard, done := m.waiting(ctx)
-	answer, err := m.provider.Stream(ctx, r, func(e Event) error {
+	answer, err := m.provider.Stream(ctx, r, func(e llm.Event) error {
 		if !begun {
 			begun = true
 			heard()
 		}
-		given.event(e)
+		written.Event(e)
 		return emit(e)
 	})
 	err = done(err)
 	if answer.Usage.Input == 0 && answer.Usage.Output == 0 && (err == nil || begun) {
-		answer.Usage = Usage{Input: r.size().tokens(), Output: given.tokens(), Estimated: true}
+		answer.Usage = llm.Usage{Input: int64(r.Tokens()), Output: int64(written.Tokens()), Estimated: true}
 	}
 	if m.counters != nil {
 		m.counters.Add(m.scope(), usage.Tokens{Input: answer.Usage.Input, Output: answer.Usage.Output})
@@ -102,7 +90,7 @@ func (m *metered) Stream(ctx context.Context, r Request, emit func(Event) error)
 
 // named gives a failure the name of the model where the adapter has not.
 func (m *metered) named(err error) error {
-	var failure *Error
+	var failure *llm.Error
 	if errors.As(err, &failure) && failure.Model == "" {
 		failure.Model = m.llm.Name
 	}

@@ -1,6 +1,10 @@
-package llm
+package registry
 
-import "time"
+import (
+	"time"
+
+	"quarry/internal/llm"
+)
 
 // Type is a wire format.
 type Type string
@@ -76,9 +80,6 @@ type Capabilities struct {
 	RequiresRoleAlternation *bool
 }
 
-// MinContext is the smallest context limit that can be stated, in tokens.
-const MinContext = 4096
-
 // DefaultIdle is the longest silence tolerated where a registration does not say.
 const DefaultIdle = time.Minute
 
@@ -96,5 +97,5 @@ type Connection struct {
 // Dialer makes the provider of a connection; it does not call it. Faults name what is wrong with the connection below
 // "body", such as "body.auth.type".
 type Dialer interface {
-	Open(c Connection) (Provider, error)
+	Open(c Connection) (llm.Provider, error)
 }

@@ -1,4 +1,4 @@
-package llm
+package registry
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/id"
+	"quarry/internal/llm"
 	"quarry/internal/usage"
 )
 
@@ -17,7 +18,7 @@ type Config struct {
 	Store    Store
 	Dialer   Dialer
 	Prober   Prober          // nil: Discover finds nothing
-	Builtin  Provider        // the embedded generator
+	Builtin  llm.Provider    // the embedded generator
 	Counters *usage.Counters // tokens used, for the quotas
 	Aliases  []string        // names that stand for the default model
 }
@@ -28,7 +29,7 @@ type Service struct {
 	store    Store
 	dialer   Dialer
 	prober   Prober
-	builtin  Provider
+	builtin  llm.Provider
 	counters *usage.Counters
 	platform []LLM // what is there without being registered: the embedded model first, then the aliases
 
@@ -39,7 +40,7 @@ type Service struct {
 // line is an open connection to a model, as of one revision of its row, and its bound of requests per second.
 type line struct {
 	revision int64
-	provider Provider
+	provider llm.Provider
 	rps      int64
 	rate     *usage.Rate // nil without a bound
 }
@@ -56,7 +57,7 @@ func New(c Config) *Service {
 }
 
 // Model implements Models.
-func (s *Service) Model(ctx context.Context, name string) (*Model, error) {
+func (s *Service) Model(ctx context.Context, name string) (*llm.Model, error) {
 	found, err := s.resolve(ctx, name)
 	if err != nil {
 		return nil, err
@@ -158,7 +159,7 @@ func (s *Service) line(ctx context.Context, l LLM) (*line, error) {
 }
 
 // dial opens a connection to a model as its row is by now.
-func (s *Service) dial(ctx context.Context, l LLM) (LLM, Provider, error) {
+func (s *Service) dial(ctx context.Context, l LLM) (LLM, llm.Provider, error) {
 	auth, err := s.store.Auth(ctx, l.ID)
 	var now LLM
 	if err == nil {
