@@ -13,23 +13,25 @@ import (
 	"quarry/internal/extract/pdf/syntax"
 )
 
-// cmap maps codes of one to four bytes to text, or to the numbers of glyphs.
+// cmap is a CMap (ISO 32000-1, 9.7.5; Adobe Technical Note 5014). It maps codes of one to four bytes to text (bf mappings,
+// of ToUnicode) or to CIDs, the numbers of glyphs.
 type cmap struct {
-	spaces   []codeRange // which byte strings are codes
+	spaces   []codeRange // codespace ranges: which byte sequences are codes
 	chars    map[key]string
 	ranges   []textRange
 	cids     []cidRange
-	identity bool // what no range names is its own number
+	identity bool // a code that is in no range is its own CID
 }
 
-// key is a code; the same value in other lengths is another code.
+// key is a code. The same value with another size, in bytes, is another code.
 type key struct{ code, size int }
 
 type codeRange struct{ low, high, size int }
 
+// textRange maps a range of codes to text.
 type textRange struct {
 	codeRange
-	text []rune // of low; the last rune counts up
+	text []rune // of low; for each code after it the last rune is one higher
 }
 
 type cidRange struct {
@@ -37,14 +39,15 @@ type cidRange struct {
 	cid int
 }
 
-// maxUses bounds CMaps that use others.
+// maxUses bounds the chain of CMaps that include each other (UseCMap).
 const maxUses = 5
 
+// identity returns the predefined CMap Identity-H, whose codes are CIDs of two bytes.
 func identity() *cmap {
 	return &cmap{spaces: []codeRange{{0, 0xFFFF, 2}}, identity: true}
 }
 
-// readCMap reads a CMap that stands in the file.
+// readCMap reads a CMap that is embedded in the file.
 func readCMap(f *syntax.File, s *syntax.Stream, depth int) *cmap {
 	c := &cmap{chars: map[key]string{}}
 	if used, ok := f.Get(s.Dict["UseCMap"]).(*syntax.Stream); ok && depth < maxUses {
@@ -58,7 +61,7 @@ func readCMap(f *syntax.File, s *syntax.Stream, depth int) *cmap {
 	return c
 }
 
-// read adds the mappings of a CMap's text.
+// read adds the mappings of a CMap program.
 func (c *cmap) read(data []byte, b *syntax.Budget) {
 	if c.chars == nil {
 		c.chars = map[key]string{}
@@ -95,7 +98,7 @@ func (c *cmap) read(data []byte, b *syntax.Budget) {
 	}
 }
 
-// section reads groups of n objects up to the keyword that ends them.
+// section calls take with each group of n objects, up to the keyword that ends the section.
 func (c *cmap) section(l *syntax.Lexer, b *syntax.Budget, n int, take func([]syntax.Object)) {
 	group := make([]syntax.Object, 0, n)
 	for !l.End() {
@@ -136,7 +139,7 @@ func (c *cmap) cidRange(v []syntax.Object) {
 	}
 }
 
-// rangeOf reads two codes of the same length.
+// rangeOf returns the range of two codes of the same size; ok is false if there is none.
 func rangeOf(low, high syntax.Object) (codeRange, bool) {
 	a, ok1 := low.(syntax.String)
 	b, ok2 := high.(syntax.String)
@@ -147,6 +150,7 @@ func rangeOf(low, high syntax.Object) (codeRange, bool) {
 	return r, r.low <= r.high
 }
 
+// value returns the big-endian number in s.
 func value(s string) int {
 	v := 0
 	for i := range len(s) {
@@ -155,10 +159,10 @@ func value(s string) int {
 	return v
 }
 
-// runes reads text in UTF-16.
+// runes decodes text in UTF-16BE.
 func runes(o syntax.Object) []rune {
 	s, _ := o.(syntax.String)
-	if len(s) == 1 { // what some writers make of a character below 256
+	if len(s) == 1 { // against the standard, some writers use one byte for characters below 256
 		return []rune{rune(s[0])}
 	}
 	units := make([]uint16, len(s)/2)
@@ -168,7 +172,8 @@ func runes(o syntax.Object) []rune {
 	return utf16.Decode(units)
 }
 
-// next gives the code that a string begins with, and its length.
+// next returns the code at the start of s, and its size. If no codespace range matches, the code has the size of those in
+// the first range.
 func (c *cmap) next(s string) (code, size int) {
 	for n := 1; n <= min(4, len(s)); n++ {
 		v := value(s[:n])
@@ -185,7 +190,7 @@ func (c *cmap) next(s string) (code, size int) {
 	return value(s[:n]), n
 }
 
-// inside reports whether each byte of v lies between those of the range's ends.
+// inside reports whether v is in a codespace range, which means that each of its bytes is between those of the bounds.
 func inside(v int, r codeRange) bool {
 	for shift := 0; shift < 8*r.size; shift += 8 {
 		if b := v >> shift & 0xFF; b < r.low>>shift&0xFF || b > r.high>>shift&0xFF {
@@ -195,7 +200,7 @@ func inside(v int, r codeRange) bool {
 	return true
 }
 
-// text gives what a code means.
+// text returns the text of a code; ok is false if it has none.
 func (c *cmap) text(code, size int) (string, bool) {
 	if t, ok := c.chars[key{code, size}]; ok {
 		return t, true
@@ -211,7 +216,7 @@ func (c *cmap) text(code, size int) (string, bool) {
 	return "", false
 }
 
-// cid gives the number of a code's glyph.
+// cid returns the CID of a code.
 func (c *cmap) cid(code, size int) int {
 	for i := range c.cids {
 		if r := &c.cids[i]; r.size == size && code >= r.low && code <= r.high {
@@ -224,7 +229,7 @@ func (c *cmap) cid(code, size int) int {
 	return 0
 }
 
-// charsets are the predefined CMaps whose codes are those of a character set, by what their names begin with.
+// charsets are the character encodings of predefined CMaps (ISO 32000-1, 9.7.5.2), by prefix of their names.
 var charsets = []struct {
 	prefix string
 	enc    encoding.Encoding
@@ -235,8 +240,8 @@ var charsets = []struct {
 	{"EUC-", japanese.EUCJP}, {"KSC", korean.EUCKR},
 }
 
-// predefined gives a CMap of the standard by its name: codes that are Unicode or those of a character set mean their
-// own text.
+// predefined returns the predefined CMap with this name. If its codes are in Unicode or another character encoding, it
+// also returns a function that decodes them to text. Unknown names are taken for Identity-H.
 func predefined(name string) (*cmap, func([]byte) string) {
 	switch {
 	case strings.HasPrefix(name, "Identity"):

@@ -11,7 +11,8 @@ import (
 	"quarry/internal/extract/pdf/syntax"
 )
 
-// encode fills in what each code of a simple font means: the font's own encoding, then the differences.
+// encode sets the text of each code of a simple font, from its base encoding and the differences to that (ISO 32000-1,
+// 9.6.6).
 func (o *Font) encode(f *syntax.File, d, desc syntax.Dict, name string) {
 	base := ""
 	var differences syntax.Array
@@ -51,6 +52,7 @@ func (o *Font) encode(f *syntax.File, d, desc syntax.Dict, name string) {
 	}
 }
 
+// fill sets the texts of a character set.
 func (o *Font) fill(c *charmap.Charmap) {
 	for i := range 256 {
 		if r := c.DecodeByte(byte(i)); r >= ' ' && r != '\uFFFD' && (r < 0x7F || r >= 0xA0) {
@@ -58,13 +60,14 @@ func (o *Font) fill(c *charmap.Charmap) {
 		}
 	}
 	if c == charmap.Windows1252 {
-		o.texts[0xAD] = "-"
+		o.texts[0xAD] = "-" // WinAnsiEncoding has a hyphen there, not a soft hyphen
 	}
 }
 
-// upper is Adobe's standard encoding from 161 on; a blank has no glyph.
+// upper is StandardEncoding (ISO 32000-1, annex D.2) from code 161 on; a space is a code without a glyph.
 const upper = "¡¢£⁄¥ƒ§¤'“«‹›ﬁﬂ –†‡· ¶•‚„”»…‰ ¿ `´ˆ˜¯˘˙¨ ˚¸ ˝˛ˇ—                Æ ª    ŁØŒº     æ   ı  łøœß"
 
+// standard sets the texts of StandardEncoding.
 func (o *Font) standard() {
 	for i := ' '; i <= '~'; i++ {
 		o.texts[i] = string(i)
@@ -79,12 +82,13 @@ func (o *Font) standard() {
 	}
 }
 
-// greek is the letters of the font Symbol, from A and from a on.
+// The Greek letters of the font Symbol, from the codes of A and a on.
 const (
 	greekUpper = "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ"
 	greekLower = "αβχδεφγηιϕκλμνοπθρστυϖωξψζ"
 )
 
+// symbols sets the texts of the font Symbol (ISO 32000-1, annex D.5), as far as they are common.
 func (o *Font) symbols() {
 	o.standard()
 	for from, letters := range map[byte]string{'A': greekUpper, 'a': greekLower} {
@@ -100,10 +104,10 @@ func (o *Font) symbols() {
 	}
 }
 
-// named matches an entry of the encoding of a Type 1 font, which stands in its readable part.
-var named = regexp.MustCompile(`dup\s+(\d{1,3})\s*/([A-Za-z0-9._]+)\s+put`)
+// encodingEntry matches an entry of the encoding of a Type 1 font, which is in its clear-text part.
+var encodingEntry = regexp.MustCompile(`dup\s+(\d{1,3})\s*/([A-Za-z0-9._]+)\s+put`)
 
-// builtIn reads the encoding inside an embedded Type 1 font.
+// builtIn sets the texts of the encoding inside an embedded Type 1 font.
 func (o *Font) builtIn(f *syntax.File, desc syntax.Dict) {
 	s, ok := f.Get(desc["FontFile"]).(*syntax.Stream)
 	if !ok {
@@ -114,7 +118,7 @@ func (o *Font) builtIn(f *syntax.File, desc syntax.Dict) {
 		return
 	}
 	head, _, _ := bytes.Cut(data[:min(len(data), 64<<10)], []byte("eexec"))
-	for _, m := range named.FindAllSubmatch(head, 256) {
+	for _, m := range encodingEntry.FindAllSubmatch(head, 256) {
 		if code, err := strconv.Atoi(string(m[1])); err == nil && code < 256 {
 			o.texts[code] = glyphText(string(m[2]))
 		}

@@ -1,7 +1,5 @@
-// Package font turns the codes in a PDF's strings into text and widths: encodings, names of glyphs, CMaps, widths.
-//
-// It draws nothing and reads outlines of glyphs only for the names that they carry. Its caller is package pdf. A Font is
-// not for concurrent use.
+// Package font maps the character codes in the strings of a PDF to text and widths (ISO 32000-1, 9.5 to 9.10): encodings,
+// glyph names, CMaps and width tables. Of embedded font programs it reads only the character mappings, never the outlines.
 package font
 
 import (
@@ -10,27 +8,27 @@ import (
 	"quarry/internal/extract/pdf/syntax"
 )
 
-// Glyph is one code of a string.
+// Glyph is the glyph of a code.
 type Glyph struct {
-	Text  string  // "" when the font does not say what the glyph means
+	Text  string  // "" if unknown
 	Width float64 // in units of the font size
-	Space bool    // word spacing applies: the one-byte code 32
+	Space bool    // whether word spacing applies, as it does to the one-byte code 32
 }
 
-// Font is a font of a file.
+// Font is a font of a file. It is not safe for concurrent use.
 type Font struct {
 	Bold bool
-	// SpaceWidth is that of a blank in units of the font size.
+	// SpaceWidth is the width of a space in units of the font size.
 	SpaceWidth float64
 
-	composite bool
-	codes     *cmap // of composite fonts: bytes → code
-	unicode   *cmap // ToUnicode, nil without
-	direct    func([]byte) string
-	texts     [256]string
-	widths    map[int]float64
-	fallback  float64
-	glyphs    map[int]string // of composite fonts: what an embedded font says of its glyphs
+	composite bool                // Type 0
+	codes     *cmap               // of composite fonts
+	unicode   *cmap               // ToUnicode, may be nil
+	direct    func([]byte) string // decodes codes that are text, of predefined CMaps; may be nil
+	texts     [256]string         // by code, of simple fonts
+	widths    map[int]float64     // by code of simple fonts, by CID of composite ones, in units of the font size
+	fallback  float64             // width of other glyphs
+	glyphs    map[int]string      // text by CID, from the embedded font of composite fonts
 }
 
 // Load reads a font dictionary.
@@ -40,7 +38,7 @@ func Load(f *syntax.File, d syntax.Dict) *Font {
 		out.unicode = readCMap(f, s, 0)
 	}
 	name := strings.ToLower(string(f.Name(d["BaseFont"])))
-	if _, after, tagged := strings.Cut(name, "+"); tagged {
+	if _, after, tagged := strings.Cut(name, "+"); tagged { // the prefix of a font subset
 		name = after
 	}
 	if f.Name(d["Subtype"]) == "Type0" {
@@ -55,12 +53,12 @@ func Load(f *syntax.File, d syntax.Dict) *Font {
 	return out
 }
 
-// descriptor reads what a font says of itself as a whole.
+// descriptor reads the font descriptor, from which it guesses whether the font is bold.
 func (o *Font) descriptor(f *syntax.File, d syntax.Dict) {
 	o.Bold = f.Int(d["FontWeight"], 400) >= 600 || f.Int(d["StemV"], 0) >= 140 || f.Int(d["Flags"], 0)&(1<<18) != 0
 }
 
-// Glyphs gives the glyphs of a string.
+// Glyphs calls yield with the glyphs of a string until it returns false.
 func (o *Font) Glyphs(s string, yield func(Glyph) bool) {
 	for len(s) > 0 {
 		code, n := int(s[0]), 1
@@ -129,7 +127,7 @@ func (o *Font) loadSimple(f *syntax.File, d syntax.Dict, name string) {
 	o.SpaceWidth = o.widths[' ']
 }
 
-// loadComposite reads a font whose codes have one to four bytes.
+// loadComposite reads a Type 0 font, whose codes have one to four bytes.
 func (o *Font) loadComposite(f *syntax.File, d syntax.Dict) {
 	o.composite = true
 	var inner syntax.Dict
@@ -154,7 +152,7 @@ func (o *Font) loadComposite(f *syntax.File, d syntax.Dict) {
 	}
 }
 
-// cidWidths reads the array W: "c [w …]" and "first last w".
+// cidWidths reads the array W of elements "c [w …]" and "first last w" (ISO 32000-1, 9.7.4.3).
 func (o *Font) cidWidths(f *syntax.File, w syntax.Array) {
 	for i := 0; i+1 < len(w) && f.Budget.Step(); {
 		first := f.Int(w[i], -1)

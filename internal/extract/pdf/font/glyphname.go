@@ -7,7 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// glyphText gives what the name of a glyph means: "A", "aacute", "f_i", "uni20AC", "u1F600", "alpha.alt".
+// glyphText returns the text of a glyph name, such as "A", "aacute", "f_i", "uni20AC", "u1F600" or "alpha.alt", according
+// to the Adobe Glyph List Specification, or "" if it is unknown.
 func glyphText(name string) string {
 	name, _, _ = strings.Cut(name, ".")
 	var out strings.Builder
@@ -17,6 +18,7 @@ func glyphText(name string) string {
 	return out.String()
 }
 
+// oneGlyph returns the text of a component of a glyph name.
 func oneGlyph(name string) string {
 	if t, ok := glyphNames[name]; ok {
 		return t
@@ -46,14 +48,14 @@ func oneGlyph(name string) string {
 	return accented(name)
 }
 
-// accents are the combining characters that names of composed letters end in.
+// accents maps the suffixes of the names of accented letters to combining characters.
 var accents = []struct{ suffix, mark string }{
 	{"hungarumlaut", "\u030B"}, {"commaaccent", "\u0327"}, {"circumflex", "\u0302"}, {"dotaccent", "\u0307"}, {"dieresis", "\u0308"},
 	{"cedilla", "\u0327"}, {"ogonek", "\u0328"}, {"macron", "\u0304"}, {"grave", "\u0300"}, {"acute", "\u0301"}, {"tilde", "\u0303"},
 	{"caron", "\u030C"}, {"breve", "\u0306"}, {"tonos", "\u0301"}, {"ring", "\u030A"},
 }
 
-// accented composes a letter with the accent in its name.
+// accented returns the accented letter with this name.
 func accented(name string) string {
 	for _, a := range accents {
 		if base, ok := strings.CutSuffix(name, a.suffix); ok && base != "" {
@@ -69,8 +71,8 @@ func accented(name string) string {
 	return ""
 }
 
-// cyrillic gives the letters that Adobe numbers: 10017 to 10049 the large ones, 10065 to 10097 the small ones, each
-// alphabet with Io in its seventh place.
+// cyrillic returns the letter named afii followed by number. Adobe numbers the capital letters from 10017 to 10049 and the
+// small ones from 10065 to 10097, with Io as the seventh letter, unlike in Unicode.
 func cyrillic(number string) string {
 	n, err := strconv.Atoi(number)
 	if err != nil {
@@ -95,7 +97,7 @@ func cyrillic(number string) string {
 	return map[int]string{61352: "№", 208: "―", 10145: "Ў", 10193: "ў", 10050: "Ґ", 10098: "ґ", 10053: "Є", 10101: "є", 10055: "І", 10103: "і", 10056: "Ї", 10104: "ї"}[n]
 }
 
-// glyphNames are names that nothing can be computed from, as pairs.
+// glyphNames maps the glyph names whose text can't be computed, as far as they are common, to their text.
 var glyphNames = pairs(`space:\u0020 exclam:! quotedbl:" numbersign:# dollar:$ percent:% ampersand:& quotesingle:' parenleft:( parenright:)
 asterisk:* plus:+ comma:, hyphen:- period:. slash:/ zero:0 one:1 two:2 three:3 four:4 five:5 six:6 seven:7 eight:8 nine:9 colon:: semicolon:;
 less:< equal:= greater:> question:? at:@ bracketleft:[ backslash:\u005C bracketright:] asciicircum:^ underscore:_ grave:\u0060 braceleft:{ bar:|
@@ -118,6 +120,7 @@ reflexsubset:⊆ universal:∀ existential:∃ asteriskmath:∗ bulletoperator:�
 Ifraktur:ℑ Rfraktur:ℜ aleph:ℵ prime:′ check:✓ checkmark:✓ square:□ blacksquare:■ circle:○ blackcircle:● triangle:△ filledbox:■ openbullet:◦
 numero:№ estimated:℮ oneeighth:⅛ threeeighths:⅜ fiveeighths:⅝ seveneighths:⅞ onethird:⅓ twothirds:⅔ zerosuperior:⁰ foursuperior:⁴`)
 
+// pairs parses a list of name:text, where the text may be \u and a hexadecimal code point.
 func pairs(list string) map[string]string {
 	out := map[string]string{}
 	for item := range strings.FieldsSeq(list) {

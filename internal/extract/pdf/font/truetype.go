@@ -6,8 +6,8 @@ import (
 	"quarry/internal/extract/pdf/syntax"
 )
 
-// embeddedTexts gives what an embedded TrueType font says that its glyphs mean, by their number in the file's strings;
-// nil when it says nothing. It helps files without ToUnicode.
+// embeddedTexts returns the text of glyphs by CID, as the character mapping of an embedded TrueType font implies it, or nil
+// if there is none. It is used for files without ToUnicode.
 func embeddedTexts(f *syntax.File, inner, desc syntax.Dict) map[int]string {
 	s, ok := f.Get(desc["FontFile2"]).(*syntax.Stream)
 	if !ok {
@@ -41,7 +41,8 @@ func embeddedTexts(f *syntax.File, inner, desc syntax.Dict) map[int]string {
 	return out
 }
 
-// characters goes through the Unicode mappings of a TrueType font.
+// characters calls yield with the Unicode mappings in the cmap table of a TrueType font (OpenType specification, "cmap"),
+// of formats 4 and 12, until it returns false.
 func characters(data []byte, yield func(r rune, glyph int) bool) {
 	u16 := func(b []byte, at int) int {
 		if at < 0 || at+2 > len(b) {
@@ -58,7 +59,7 @@ func characters(data []byte, yield func(r rune, glyph int) bool) {
 		table := data[min(len(data), u32(data, at+8)):]
 		for j := range u16(table, 2) {
 			platform, kind := u16(table, 4+8*j), u16(table, 6+8*j)
-			if platform != 0 && (platform != 3 || kind != 1 && kind != 10) {
+			if platform != 0 && (platform != 3 || kind != 1 && kind != 10) { // neither Unicode nor Windows with Unicode
 				continue
 			}
 			sub := table[min(len(table), u32(table, 8+8*j)):]
@@ -79,7 +80,7 @@ func characters(data []byte, yield func(r rune, glyph int) bool) {
 	}
 }
 
-// segments reads a mapping of format 4.
+// segments calls yield with the mappings of a subtable of format 4.
 func segments(sub []byte, u16 func([]byte, int) int, yield func(rune, int) bool) {
 	n := u16(sub, 6) / 2
 	for s := range n {

@@ -2,8 +2,8 @@ package font
 
 import "strings"
 
-// Widths of the characters from blank to tilde in the standard fonts, which files need not give, in thousandths of the
-// font size. They are those of the printed characters that everyone's Helvetica and Times have.
+// Widths of the characters from space to tilde in Helvetica and Times-Roman, in thousandths of the font size (from
+// Adobe's font metrics). Files may omit the widths of the standard 14 fonts (ISO 32000-1, 9.6.2.2).
 var (
 	sans = [95]uint16{
 		278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278,
@@ -23,7 +23,7 @@ var (
 	}
 )
 
-// standardWidths fills in widths for a font without any.
+// standardWidths sets the widths of a font without any, choosing those of a similar standard font by name.
 func (o *Font) standardWidths(name string) {
 	if strings.Contains(name, "courier") || strings.Contains(name, "mono") {
 		o.fallback = 0.6

@@ -1,8 +1,6 @@
-// Package syntax reads the object layer of PDF files: tokens, objects, cross references, filters and encryption with the
-// empty password. Everything it does is paid from a Budget, and nothing is read before it is asked for, so that a
-// hostile file costs at most that.
-//
-// It knows nothing of pages and text; packages pdf and pdf/font do. A File is not for concurrent use.
+// Package syntax reads the objects of PDF files (ISO 32000-1, chapter 7): tokens, objects, cross references, filters and
+// encryption with the empty password. Objects are read when they are needed, and everything is charged to a Budget, which
+// bounds the cost of a hostile file. Pages and text are the subject of packages pdf and pdf/font.
 package syntax
 
 import (
@@ -12,42 +10,43 @@ import (
 	"quarry/internal/extract/outline"
 )
 
-// Limits of one file, which has at most 10 MB as an upload.
+// Limits of one file. An upload has at most 10 MB.
 const (
 	MaxTime    = 20 * time.Second
-	maxKept    = 256 << 20 // bytes of objects and glyphs that are kept, as they are counted here
-	maxDecoded = 768 << 20 // bytes that come out of filters in all; at most a few streams are held at once
-	maxStream  = 64 << 20  // bytes that come out of one stream
+	maxKept    = 256 << 20 // estimated bytes of objects and glyphs in memory
+	maxDecoded = 768 << 20 // bytes of decoded streams in all, of which few are in memory at a time
+	maxStream  = 64 << 20  // bytes of one decoded stream
 	maxObjects = 100_000   // objects of a file
-	maxNesting = 60        // arrays and dictionaries inside each other
+	maxNesting = 60        // nested arrays and dictionaries
 )
 
-// Budget is what reading one file may cost. When it is used up, every loop ends; Err then says why.
+// Budget bounds the time and memory for reading one file. Once it is used up, every loop of the reader ends and Err returns
+// the reason. It is not safe for concurrent use.
 type Budget struct {
 	limit    time.Duration
 	deadline time.Time
-	kept     int64
-	decoded  int64
+	kept     int64 // bytes, of maxKept
+	decoded  int64 // bytes, of maxDecoded
 	steps    int
 	err      error
 }
 
-// NewBudget gives the budget of a file whose reading begins now.
+// NewBudget returns a budget whose time starts now.
 func NewBudget(limit time.Duration) *Budget {
 	return &Budget{limit: limit, deadline: time.Now().Add(limit)}
 }
 
-// Err is nil as long as the budget lasts; it wraps outline.ErrUnparsable.
+// Err returns the reason why the budget is used up, which wraps outline.ErrUnparsable, or nil if it is not.
 func (b *Budget) Err() error { return b.err }
 
-// Refuse uses up the budget for a reason.
+// Refuse uses up the budget for the given reason, unless it is used up already.
 func (b *Budget) Refuse(format string, args ...any) {
 	if b.err == nil {
 		b.err = fmt.Errorf("%w: %w", outline.ErrUnparsable, fmt.Errorf(format, args...))
 	}
 }
 
-// Step counts one small step and reports whether the budget lasts. The clock is read now and then.
+// Step counts a small step and reports whether the budget lasts. It reads the clock on every 512th call.
 func (b *Budget) Step() bool {
 	if b.steps++; b.steps%512 == 0 && time.Now().After(b.deadline) {
 		b.Refuse("reading it takes longer than %s", b.limit)
@@ -55,13 +54,13 @@ func (b *Budget) Step() bool {
 	return b.err == nil
 }
 
-// look is Step before work that takes long by itself.
-func (b *Budget) look() bool {
+// check is Step that reads the clock on every call, for use before a long step.
+func (b *Budget) check() bool {
 	b.steps |= 511
 	return b.Step()
 }
 
-// Keep pays for n bytes that stay.
+// Keep charges n bytes of memory and reports whether the budget lasts.
 func (b *Budget) Keep(n int) bool {
 	if b.kept += int64(n); b.kept > maxKept {
 		b.Refuse("reading it takes more than %d MB of memory", maxKept>>20)
@@ -69,9 +68,10 @@ func (b *Budget) Keep(n int) bool {
 	return b.err == nil
 }
 
+// decode charges n bytes of a decoded stream and reports whether the budget lasts.
 func (b *Budget) decode(n int) bool {
 	if b.decoded += int64(n); b.decoded > maxDecoded {
-		b.Refuse("its streams unpack to more than %d MB", maxDecoded>>20)
+		b.Refuse("its streams decode to more than %d MB", maxDecoded>>20)
 	}
 	return b.err == nil
 }

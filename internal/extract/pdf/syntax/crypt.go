@@ -14,10 +14,10 @@ import (
 	"quarry/internal/extract/outline"
 )
 
-// padding fills a password up to 32 bytes (ISO 32000-1, algorithm 2).
+// padding pads a password to 32 bytes (ISO 32000-1, algorithm 2).
 var padding = []byte("\x28\xBF\x4E\x5E\x4E\x75\x8A\x41\x64\x00\x4E\x56\xFF\xFA\x01\x08\x2E\x2E\x00\xB6\xD0\x68\x3E\x80\x2F\x0C\xA9\xFE\x64\x53\x69\x7A")
 
-// method is how strings or streams are encrypted.
+// method is a method of encryption.
 type method int
 
 const (
@@ -27,14 +27,15 @@ const (
 	methodAES256
 )
 
-// crypt decrypts a file that opens without a password.
+// crypt decrypts a file whose user password is empty (ISO 32000-1, 7.6).
 type crypt struct {
 	key              []byte
 	strings, streams method
-	metadata         bool // the stream of metadata is encrypted too
+	metadata         bool // whether the metadata stream is encrypted, too
 }
 
-// newCrypt makes the key of the empty password; outline.ErrProtected when that is not the one.
+// newCrypt returns a crypt with the key of the empty password. Its error is outline.ErrProtected if the file has another
+// password.
 func newCrypt(f *File, d Dict) (*crypt, error) {
 	v, r := f.Int(d["V"], 0), f.Int(d["R"], 0)
 	if name := f.Name(d["Filter"]); name != "Standard" {
@@ -70,6 +71,7 @@ func newCrypt(f *File, d Dict) (*crypt, error) {
 	return c, c.keyMD5(f, d, []byte(user), r, length/8)
 }
 
+// filterMethod returns the method of a crypt filter.
 func filterMethod(f *File, filters Dict, name Name) method {
 	switch f.Name(f.Dict(filters[name])["CFM"]) {
 	case "V2":
@@ -82,7 +84,7 @@ func filterMethod(f *File, filters Dict, name Name) method {
 	return methodNone
 }
 
-// keyMD5 makes the key of revisions 2 to 4 and checks it.
+// keyMD5 computes the key of revisions 2 to 4 (ISO 32000-1, algorithm 2) and verifies it (algorithms 4 and 5).
 func (c *crypt) keyMD5(f *File, d Dict, user []byte, r, length int) error {
 	owner, _ := f.Get(d["O"]).(String)
 	var id String
@@ -108,7 +110,7 @@ func (c *crypt) keyMD5(f *File, d Dict, user []byte, r, length int) error {
 	c.key = key[:length]
 	var want []byte
 	if r == 2 {
-		want = rc4Of(c.key, padding)
+		want = rc4Crypt(c.key, padding)
 	} else {
 		sum := md5.Sum(append(bytes.Clone(padding), id...))
 		want = sum[:]
@@ -117,7 +119,7 @@ func (c *crypt) keyMD5(f *File, d Dict, user []byte, r, length int) error {
 			for j := range k {
 				k[j] ^= byte(i)
 			}
-			want = rc4Of(k, want)
+			want = rc4Crypt(k, want)
 		}
 	}
 	if len(user) < 16 || !bytes.Equal(want[:16], user[:16]) {
@@ -126,7 +128,8 @@ func (c *crypt) keyMD5(f *File, d Dict, user []byte, r, length int) error {
 	return nil
 }
 
-// key256 makes the key of revisions 5 and 6 and checks it.
+// key256 computes the key of revisions 5 and 6 (ISO 32000-2, algorithm 2.A) and verifies it. user holds a hash (32 bytes),
+// a validation salt and a key salt (8 bytes each); UE is the key, encrypted.
 func (c *crypt) key256(f *File, d Dict, user []byte, r int) error {
 	sealed, _ := f.Get(d["UE"]).(String)
 	if len(user) < 48 || len(sealed) < 32 {
@@ -144,7 +147,7 @@ func (c *crypt) key256(f *File, d Dict, user []byte, r int) error {
 	}
 	block, err := aes.NewCipher(hash(user[40:48]))
 	if err != nil {
-		return fmt.Errorf("make key: %w", err)
+		return fmt.Errorf("compute key: %w", err)
 	}
 	c.key = make([]byte, 32)
 	cipher.NewCBCDecrypter(block, make([]byte, 16)).CryptBlocks(c.key, []byte(sealed[:32]))
@@ -159,7 +162,7 @@ func hash6(salt []byte) []byte {
 		k1 := bytes.Repeat(k, 64)
 		block, err := aes.NewCipher(k[:16])
 		if err != nil {
-			return nil // 16 bytes are a key
+			return nil // impossible: 16 bytes are a valid key
 		}
 		e := make([]byte, len(k1))
 		cipher.NewCBCEncrypter(block, k[16:32]).CryptBlocks(e, k1)
@@ -184,7 +187,8 @@ func hash6(salt []byte) []byte {
 	}
 }
 
-func rc4Of(key, data []byte) []byte {
+// rc4Crypt encrypts or decrypts data.
+func rc4Crypt(key, data []byte) []byte {
 	out := make([]byte, len(data))
 	c, err := rc4.NewCipher(key)
 	if err != nil {
@@ -194,8 +198,10 @@ func rc4Of(key, data []byte) []byte {
 	return out
 }
 
+// string decrypts a string in the object num.
 func (c *crypt) string(num, gen int, data []byte) []byte { return c.open(c.strings, num, gen, data) }
 
+// stream decrypts the data of a stream.
 func (c *crypt) stream(num, gen int, d Dict, data []byte) []byte {
 	switch d["Type"] {
 	case Name("XRef"):
@@ -208,6 +214,8 @@ func (c *crypt) stream(num, gen int, d Dict, data []byte) []byte {
 	return c.open(c.streams, num, gen, data)
 }
 
+// open decrypts data of an object (ISO 32000-1, algorithm 1; ISO 32000-2, algorithm 1.A). Data encrypted by AES begins with
+// the initialisation vector.
 func (c *crypt) open(m method, num, gen int, data []byte) []byte {
 	key := c.key
 	switch m {
@@ -221,7 +229,7 @@ func (c *crypt) open(m method, num, gen int, data []byte) []byte {
 		sum := md5.Sum(k)
 		key = sum[:min(16, len(c.key)+5)]
 		if m == methodRC4 {
-			return rc4Of(key, data)
+			return rc4Crypt(key, data)
 		}
 	case methodAES256:
 	}

@@ -7,13 +7,13 @@ import (
 	"quarry/internal/extract/outline"
 )
 
-// entry says where an object is.
+// entry is the location of an object.
 type entry struct {
-	offset int // in the file, or the place in its object stream
-	within int // number of the object stream, 0 for none
+	offset int // in the file, or the index in its object stream
+	within int // object number of the object stream, 0 if it is in none
 }
 
-// File is an open PDF.
+// File is an open PDF. It is not safe for concurrent use.
 type File struct {
 	Budget  *Budget
 	Trailer Dict
@@ -21,13 +21,14 @@ type File struct {
 	data    []byte
 	entries map[int]entry
 	cache   map[int]Object
-	loading map[int]bool
-	packs   map[int]*pack // object streams
-	crypt   *crypt
-	mended  bool // the entries come from a search through the file
+	loading map[int]bool          // objects that are being read, to detect cycles
+	packs   map[int]*objectStream // by object number
+	crypt   *crypt                // nil if the file is not encrypted
+	rebuilt bool                  // entries were found by search, not read from cross references
 }
 
-// Open reads cross references and trailer. Its errors wrap outline.ErrUnparsable or are outline.ErrProtected.
+// Open reads the cross references and the trailer of a file. If they are damaged, it searches the file for objects. Its
+// errors wrap outline.ErrUnparsable or are outline.ErrProtected.
 func Open(data []byte, b *Budget) (*File, error) {
 	start := bytes.Index(data[:min(len(data), 4096)], []byte("%PDF-"))
 	if start < 0 {
@@ -35,7 +36,7 @@ func Open(data []byte, b *Budget) (*File, error) {
 		return nil, b.Err()
 	}
 	f := &File{Budget: b, data: data[start:]}
-	f.forget()
+	f.reset()
 	if !f.readTables() || f.Root() == nil {
 		f.search()
 	}
@@ -48,11 +49,11 @@ func Open(data []byte, b *Budget) (*File, error) {
 	return f, f.unlock()
 }
 
-func (f *File) forget() {
-	f.entries, f.cache, f.loading, f.packs = map[int]entry{}, map[int]Object{}, map[int]bool{}, map[int]*pack{}
+func (f *File) reset() {
+	f.entries, f.cache, f.loading, f.packs = map[int]entry{}, map[int]Object{}, map[int]bool{}, map[int]*objectStream{}
 }
 
-// Root gives the catalog, nil when there is none.
+// Root returns the catalog, or nil if there is none with pages.
 func (f *File) Root() Dict {
 	d := f.Dict(f.Trailer["Root"])
 	if d == nil || f.Dict(d["Pages"]) == nil {
@@ -61,8 +62,8 @@ func (f *File) Root() Dict {
 	return d
 }
 
-// note remembers where an object is and refuses files with too many.
-func (f *File) note(num int, e entry) bool {
+// setEntry records the location of an object and refuses files with too many. It reports whether the budget lasts.
+func (f *File) setEntry(num int, e entry) bool {
 	if num <= 0 || num > 8<<20 {
 		return f.Budget.Step()
 	}
@@ -73,7 +74,7 @@ func (f *File) note(num int, e entry) bool {
 	return f.Budget.Step()
 }
 
-// Get follows references; nil for what is not there.
+// Get returns o, or the object that it refers to, which is nil if it is missing.
 func (f *File) Get(o Object) Object {
 	for range 32 {
 		ref, ok := o.(Ref)
@@ -85,7 +86,7 @@ func (f *File) Get(o Object) Object {
 	return nil
 }
 
-// Dict gives a dictionary, that of a stream too; nil for anything else.
+// Dict returns o, after following references, as a dictionary, which may be that of a stream; nil for any other object.
 func (f *File) Dict(o Object) Dict {
 	switch v := f.Get(o).(type) {
 	case Dict:
@@ -96,13 +97,13 @@ func (f *File) Dict(o Object) Dict {
 	return nil
 }
 
-// Array gives an array, nil for anything else.
+// Array returns o, after following references, as an array; nil for any other object.
 func (f *File) Array(o Object) Array {
 	a, _ := f.Get(o).(Array)
 	return a
 }
 
-// Int gives an integer, other when it is none.
+// Int returns o, after following references, as an integer; other if it is not a number.
 func (f *File) Int(o Object, other int) int {
 	if v, ok := Number(f.Get(o)); ok && v > -1<<40 && v < 1<<40 {
 		return int(v)
@@ -110,12 +111,13 @@ func (f *File) Int(o Object, other int) int {
 	return other
 }
 
-// Name gives a name, "" for anything else.
+// Name returns o, after following references, as a name; "" for any other object.
 func (f *File) Name(o Object) Name {
 	n, _ := f.Get(o).(Name)
 	return n
 }
 
+// load returns the object with this number, from the cache if it has been read before.
 func (f *File) load(num int) Object {
 	if o, ok := f.cache[num]; ok {
 		return o
@@ -127,10 +129,10 @@ func (f *File) load(num int) Object {
 	f.loading[num] = true
 	var o Object
 	if e.within > 0 {
-		o = f.unpack(e, num)
+		o = f.compressed(e, num)
 	} else {
 		o, ok = f.objectAt(e.offset, num)
-		if !ok && !f.mended {
+		if !ok && !f.rebuilt {
 			delete(f.loading, num)
 			f.search() // the cross references are wrong
 			return f.load(num)
@@ -142,7 +144,7 @@ func (f *File) load(num int) Object {
 	return o
 }
 
-// objectAt reads the indirect object at an offset; false when another stands there, or none.
+// objectAt reads the indirect object with this number at an offset; ok is false if it is not there.
 func (f *File) objectAt(at, num int) (Object, bool) {
 	if at < 0 || at >= len(f.data) {
 		return nil, false
@@ -176,7 +178,8 @@ func (f *File) objectAt(at, num int) (Object, bool) {
 	return &Stream{d, raw}, true
 }
 
-// streamData gives the bytes of a stream whose keyword ends at pos.
+// streamData returns the bytes of the stream whose keyword ends at pos. If its Length is wrong, it ends before the next
+// "endstream".
 func (f *File) streamData(pos int, d Dict) []byte {
 	if pos < len(f.data) && f.data[pos] == '\r' {
 		pos++
@@ -191,7 +194,7 @@ func (f *File) streamData(pos int, d Dict) []byte {
 			return rest[:n:n]
 		}
 	}
-	if !f.Budget.look() {
+	if !f.Budget.check() {
 		return nil
 	}
 	n := bytes.Index(rest, []byte("endstream"))
@@ -204,15 +207,16 @@ func (f *File) streamData(pos int, d Dict) []byte {
 	return rest[:n:n]
 }
 
-// pack is an object stream: where each of its objects begins.
-type pack struct {
+// objectStream is a decoded object stream (ISO 32000-1, 7.5.7).
+type objectStream struct {
 	data    []byte
-	numbers []int
-	offsets []int
+	numbers []int // object numbers
+	offsets []int // of the objects in data
 }
 
-func (f *File) unpack(e entry, num int) Object {
-	p := f.pack(e.within)
+// compressed returns an object in an object stream.
+func (f *File) compressed(e entry, num int) Object {
+	p := f.objectStream(e.within)
 	if p == nil {
 		return nil
 	}
@@ -233,7 +237,8 @@ func (f *File) unpack(e entry, num int) Object {
 	return o
 }
 
-func (f *File) pack(num int) *pack {
+// objectStream returns the object stream with this number, or nil if there is none.
+func (f *File) objectStream(num int) *objectStream {
 	if p, ok := f.packs[num]; ok {
 		return p
 	}
@@ -249,7 +254,7 @@ func (f *File) pack(num int) *pack {
 	if err != nil || !f.Budget.Keep(len(data)) {
 		return nil
 	}
-	p := &pack{data: data}
+	p := &objectStream{data: data}
 	first := f.Int(s.Dict["First"], 0)
 	l := &Lexer{data: data[:min(len(data), max(0, first))], budget: f.Budget}
 	for !l.End() && len(p.numbers) < maxObjects {
@@ -264,7 +269,7 @@ func (f *File) pack(num int) *pack {
 	return p
 }
 
-// unlock reads how the file is encrypted and opens it with the empty password.
+// unlock prepares decryption with the empty password if the file is encrypted.
 func (f *File) unlock() error {
 	d := f.Dict(f.Trailer["Encrypt"])
 	if d == nil {
@@ -278,13 +283,13 @@ func (f *File) unlock() error {
 		f.Budget.Refuse("%w", err)
 		return f.Budget.Err()
 	}
-	// What was read so far was read without the key.
+	// Objects read so far have not been decrypted.
 	f.crypt = c
 	if ref, ok := f.Trailer["Encrypt"].(Ref); ok {
 		f.cache = map[int]Object{ref.Num: f.cache[ref.Num]}
 	} else {
 		f.cache = map[int]Object{}
 	}
-	f.packs = map[int]*pack{}
+	f.packs = map[int]*objectStream{}
 	return f.Budget.Err()
 }

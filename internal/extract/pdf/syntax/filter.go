@@ -8,11 +8,11 @@ import (
 	"io"
 )
 
-// errPicture means a stream of a picture format.
+// errPicture is returned for a stream with the filter of a picture format.
 var errPicture = errors.New("the stream holds a picture")
 
-// Decode gives what a stream holds. Damaged data gives what came out before the damage. Its error is that the
-// stream is a picture, or that the budget is used up.
+// Decode returns the decoded data of a stream; if it is damaged, the data before the damage. It fails if the stream is a
+// picture or the budget is used up.
 func (f *File) Decode(s *Stream) ([]byte, error) {
 	data := s.Raw
 	filters := f.list(s.Dict["Filter"], s.Dict["F"])
@@ -21,7 +21,7 @@ func (f *File) Decode(s *Stream) ([]byte, error) {
 		f.Budget.Refuse("a stream has more than 8 filters")
 	}
 	for i, name := range filters {
-		if !f.Budget.look() {
+		if !f.Budget.check() {
 			return nil, f.Budget.Err()
 		}
 		var parm Dict
@@ -39,7 +39,7 @@ func (f *File) Decode(s *Stream) ([]byte, error) {
 	return data, nil
 }
 
-// list gives an array, or one object as an array.
+// list returns the first of the objects that is an array, or a single name or dictionary as an array.
 func (f *File) list(all ...Object) Array {
 	for _, o := range all {
 		switch v := f.Get(o).(type) {
@@ -53,6 +53,7 @@ func (f *File) list(all ...Object) Array {
 	return nil
 }
 
+// filter decodes data with a filter (ISO 32000-1, 7.4); short names are those of inline images.
 func (f *File) filter(name Name, data []byte, parm Dict) ([]byte, error) {
 	switch name {
 	case "FlateDecode", "Fl":
@@ -76,25 +77,27 @@ func (f *File) inflate(data []byte) []byte {
 	var r io.Reader
 	r, err := zlib.NewReader(bytes.NewReader(data))
 	if err != nil {
-		r = flate.NewReader(bytes.NewReader(data[min(2, len(data)):])) // a wrong header or checksum
+		r = flate.NewReader(bytes.NewReader(data[min(2, len(data)):])) // skip a damaged header
 	}
 	out, _ := io.ReadAll(io.LimitReader(r, maxStream+1))
 	f.tooLong(len(out))
 	return out
 }
 
+// tooLong refuses a stream of more than maxStream bytes and reports whether the budget is used up.
 func (f *File) tooLong(n int) bool {
 	if n > maxStream {
-		f.Budget.Refuse("one of its streams unpacks to more than %d MB", maxStream>>20)
+		f.Budget.Refuse("one of its streams decodes to more than %d MB", maxStream>>20)
 	}
 	return f.Budget.Err() != nil
 }
 
-// lzw decodes the variant of PDF and TIFF: codes of 9 to 12 bits, most significant bit first, that grow one code early.
+// lzw decodes the LZW variant of PDF and TIFF (ISO 32000-1, 7.4.4): codes have 9 to 12 bits, most significant bit first, and
+// grow one code early if early is 1, the default.
 func (f *File) lzw(data []byte, early int) []byte {
 	const clear, end = 256, 257
 	var out []byte
-	type word struct{ at, n int } // where in out it stands
+	type word struct{ at, n int } // a substring of out
 	table := make([]word, 258, 4096)
 	width, bits, have := 9, 0, 0
 	previous := word{n: 0}
@@ -123,10 +126,10 @@ func (f *File) lzw(data []byte, early int) []byte {
 				return out
 			}
 			if previous.n > 0 && len(table) < 4096 {
-				table = append(table, word{previous.at, previous.n + 1}) // the word before and the byte that follows it
+				table = append(table, word{previous.at, previous.n + 1}) // the previous word and the byte after it
 			}
 			previous = word{at, len(out) - at}
-			for width < 12 && len(table)+early+0 >= 1<<width {
+			for width < 12 && len(table)+early >= 1<<width {
 				width++
 			}
 			if f.tooLong(len(out)) {
@@ -188,7 +191,7 @@ func (f *File) runLength(data []byte) []byte {
 	return out
 }
 
-// predict undoes the differences of PNG and TIFF.
+// predict reverses the predictors of TIFF (2) and PNG (10 to 15) (ISO 32000-1, 7.4.4.4).
 func (f *File) predict(data []byte, parm Dict) []byte {
 	kind := f.Int(parm["Predictor"], 1)
 	if kind < 2 {
@@ -221,7 +224,8 @@ func (f *File) predict(data []byte, parm Dict) []byte {
 	return out
 }
 
-// png undoes the difference of one row.
+// png reverses the filter of one row (PNG specification, section 9): none, sub, up, average or Paeth. step is the number of
+// bytes of a pixel.
 func png(kind byte, row, above []byte, step int) {
 	for i := range row {
 		var left, corner int

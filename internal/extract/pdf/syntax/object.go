@@ -10,16 +10,16 @@ type (
 	Array   []Object
 	Dict    map[Name]Object
 	Keyword string
-	// Ref names an object of the file.
+	// Ref refers to an indirect object of the file.
 	Ref struct{ Num, Gen int }
-	// Stream is a dictionary with bytes, as they stand in the file but decrypted.
+	// Stream is a dictionary with data, which is decrypted but not decoded.
 	Stream struct {
 		Dict
 		Raw []byte
 	}
 )
 
-// Number gives an int or float64.
+// Number returns the value of an int or float64; ok is false for any other object.
 func Number(o Object) (float64, bool) {
 	switch v := o.(type) {
 	case int:
@@ -30,19 +30,19 @@ func Number(o Object) (float64, bool) {
 	return 0, false
 }
 
-// Lexer reads objects from bytes. What is malformed is read as something else; there are no errors.
+// Lexer reads objects. It reports no errors: malformed input is read as some other object.
 type Lexer struct {
 	data    []byte
 	pos     int
-	refs    bool // "1 0 R" is a reference: not so in content streams
+	refs    bool // "1 0 R" is a reference, as outside of content streams
 	budget  *Budget
-	decrypt func([]byte) []byte // of strings, nil when they are plain
+	decrypt func([]byte) []byte // for strings; nil if they are not encrypted
 }
 
-// NewLexer gives a reader of a content stream or a CMap.
+// NewLexer returns a lexer of a content stream or a CMap.
 func NewLexer(data []byte, b *Budget) *Lexer { return &Lexer{data: data, budget: b} }
 
-// End reports whether nothing is left, or nothing may be read.
+// End reports whether the input or the budget is used up.
 func (l *Lexer) End() bool {
 	l.space()
 	return l.pos >= len(l.data) || l.budget.Err() != nil
@@ -76,9 +76,10 @@ func (l *Lexer) space() {
 	}
 }
 
-// Next reads one object; nil at the end and for null.
+// Next reads an object. It returns nil for null and at the end.
 func (l *Lexer) Next() Object { return l.object(0) }
 
+// object reads an object inside depth others.
 func (l *Lexer) object(depth int) Object {
 	if l.End() || !l.budget.Step() {
 		return nil
@@ -88,13 +89,13 @@ func (l *Lexer) object(depth int) Object {
 		l.pos++
 		return l.name()
 	case c == '(':
-		return l.plain(l.literal())
+		return l.str(l.literal())
 	case c == '<':
 		if l.pos+1 < len(l.data) && l.data[l.pos+1] == '<' {
 			l.pos += 2
 			return l.dict(depth)
 		}
-		return l.plain(l.hex())
+		return l.str(l.hex())
 	case c == '[':
 		l.pos++
 		return l.array(depth)
@@ -120,7 +121,8 @@ func (l *Lexer) object(depth int) Object {
 	}
 }
 
-func (l *Lexer) plain(s []byte) Object {
+// str returns the bytes of a string as an object, decrypted.
+func (l *Lexer) str(s []byte) Object {
 	if l.decrypt != nil {
 		s = l.decrypt(s)
 	}
@@ -139,7 +141,7 @@ func (l *Lexer) name() Name {
 	w := l.word()
 	var out []byte
 	for i := 0; i < len(w); i++ {
-		if w[i] == '#' && i+2 < len(w)+0 && digit16(w[i+1]) >= 0 && digit16(w[i+2]) >= 0 {
+		if w[i] == '#' && i+2 < len(w) && digit16(w[i+1]) >= 0 && digit16(w[i+2]) >= 0 {
 			out = append(out, byte(digit16(w[i+1])<<4|digit16(w[i+2])))
 			i += 2
 			continue
@@ -214,7 +216,7 @@ func (l *Lexer) literal() []byte {
 	return out
 }
 
-// escape reads what stands behind a backslash.
+// escape reads the part of an escape sequence after the backslash, and appends the byte that it denotes.
 func (l *Lexer) escape(out []byte) []byte {
 	if l.pos >= len(l.data) {
 		return out
@@ -251,7 +253,7 @@ func (l *Lexer) escape(out []byte) []byte {
 	return append(out, byte(n))
 }
 
-// number reads an int, a float64 or a reference.
+// number reads an int, a float64, or a reference, which begins with a number.
 func (l *Lexer) number() Object {
 	v, whole := l.digits()
 	if !whole || !l.refs || v < 0 {
@@ -274,7 +276,7 @@ func (l *Lexer) number() Object {
 	return int(v)
 }
 
-// digits reads a number and reports whether it is an integer of sensible size.
+// digits reads a number; whole reports whether it is an integer below 2^40.
 func (l *Lexer) digits() (v float64, whole bool) {
 	from := l.pos
 	sign, scale, frac := 1.0, 1.0, false
@@ -282,7 +284,7 @@ func (l *Lexer) digits() (v float64, whole bool) {
 		c := l.data[l.pos]
 		switch {
 		case c == '-':
-			if l.pos > from && v != 0 { // "12-34" is what some writers make of 12
+			if l.pos > from && v != 0 { // some writers produce "12-34" for 12
 				l.word()
 				return sign * v, false
 			}
@@ -308,6 +310,7 @@ func (l *Lexer) digits() (v float64, whole bool) {
 	return sign * v, !frac && v < 1<<40
 }
 
+// array reads the elements of an array up to its bracket, or up to a keyword that shows that the bracket is missing.
 func (l *Lexer) array(depth int) Object {
 	var out Array
 	if depth >= maxNesting {
@@ -332,6 +335,7 @@ func (l *Lexer) array(depth int) Object {
 	return out
 }
 
+// dict reads the entries of a dictionary. Of entries with the same key the first is kept.
 func (l *Lexer) dict(depth int) Object {
 	out := Dict{}
 	if depth >= maxNesting {
@@ -352,7 +356,7 @@ func (l *Lexer) dict(depth int) Object {
 			if !l.budget.Keep(64) {
 				return out
 			}
-			if _, twice := out[k]; !twice {
+			if _, duplicate := out[k]; !duplicate {
 				out[k] = v
 			}
 		case Keyword:
@@ -368,7 +372,7 @@ func (l *Lexer) dict(depth int) Object {
 	return out
 }
 
-// InlineImage passes over the data of an image in a content stream, whose keyword BI was read.
+// InlineImage skips an inline image (ISO 32000-1, 8.9.7) after its keyword BI.
 func (l *Lexer) InlineImage() {
 	for !l.End() {
 		if k, ok := l.Next().(Keyword); ok && k == "ID" {
@@ -376,7 +380,7 @@ func (l *Lexer) InlineImage() {
 		}
 	}
 	l.pos++
-	// The data ends with EI between white space; binary data may look so by chance, text that follows hardly does.
+	// The data ends with EI between white space. Binary data may contain that by chance, but hardly followed by text.
 	for ; l.pos+2 < len(l.data); l.pos++ {
 		d := l.data
 		if d[l.pos] == 'E' && d[l.pos+1] == 'I' && white(d[l.pos-1]) && (white(d[l.pos+2]) || l.pos+2 == len(d)) && printable(d[l.pos+2:min(l.pos+12, len(d))]) {

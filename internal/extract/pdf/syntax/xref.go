@@ -7,7 +7,8 @@ import (
 // maxSections bounds the chain of cross-reference sections.
 const maxSections = 1000
 
-// readTables reads the chain of cross-reference sections from the last one back; false when it is broken.
+// readTables reads the cross-reference sections (ISO 32000-1, 7.5.4 and 7.5.8), from the last one back to the first, and
+// the trailer of the last. It reports whether the chain is complete.
 func (f *File) readTables() bool {
 	tail := bytes.LastIndex(f.data, []byte("startxref"))
 	if tail < 0 {
@@ -41,7 +42,8 @@ func (f *File) readTables() bool {
 	return f.Trailer != nil && ok && len(seen) > 0 && at > 0 && at < len(f.data)
 }
 
-// section reads one section and gives its trailer, nil when none is there. Entries that are known win.
+// section reads a cross-reference section and returns its trailer, or nil if it is malformed. Entries that are already known
+// are kept, since they come from later updates.
 func (f *File) section(at int) Dict {
 	if at < 0 || at >= len(f.data) {
 		return nil
@@ -83,13 +85,14 @@ func (f *File) section(at int) Dict {
 	return nil
 }
 
+// add records an entry unless there is one for the object already.
 func (f *File) add(num int, e entry) {
 	if _, known := f.entries[num]; !known {
-		f.note(num, e)
+		f.setEntry(num, e)
 	}
 }
 
-// streamSection reads a cross-reference stream.
+// streamSection reads a cross-reference stream and returns its dictionary, or nil if it is malformed.
 func (f *File) streamSection(at int) Dict {
 	l := &Lexer{data: f.data, pos: at, budget: f.Budget}
 	num, ok := l.Next().(int)
@@ -148,11 +151,12 @@ func field(data []byte, width int) int {
 	return v
 }
 
-// search finds the objects of a file without usable cross references by looking for "n g obj". Later ones win.
+// search finds the objects of a file without usable cross references by searching for "n g obj". Of objects with the same
+// number the last is kept.
 func (f *File) search() {
-	f.mended = true
+	f.rebuilt = true
 	encrypt := f.Trailer["Encrypt"]
-	f.forget()
+	f.reset()
 	var trailer Dict
 	take := func(d Dict) {
 		if d["Root"] != nil {
@@ -163,7 +167,7 @@ func (f *File) search() {
 		}
 	}
 	var catalog, packs []int
-	for pos := 0; f.Budget.look(); {
+	for pos := 0; f.Budget.check(); {
 		n := bytes.Index(f.data[pos:], []byte("obj"))
 		if t := bytes.Index(f.data[pos:pos+max(n, 0)], []byte("trailer")); t >= 0 {
 			l := &Lexer{data: f.data, pos: pos + t + 7, budget: f.Budget, refs: true}
@@ -180,7 +184,7 @@ func (f *File) search() {
 		if !ok {
 			continue
 		}
-		f.note(num, entry{offset: start})
+		f.setEntry(num, entry{offset: start})
 		head := f.data[pos:min(len(f.data), pos+400)]
 		switch {
 		case bytes.Contains(head, []byte("/Catalog")):
@@ -206,15 +210,15 @@ func (f *File) search() {
 	f.Trailer = trailer
 	if encrypt != nil {
 		trailer["Encrypt"] = encrypt
-		_ = f.unlock() // said again by Open
+		_ = f.unlock() // Open calls it again and returns its error
 	}
 	for _, num := range packs {
-		p := f.pack(num)
+		p := f.objectStream(num)
 		if p == nil {
 			continue
 		}
 		for i, inner := range p.numbers {
-			if _, known := f.entries[inner]; !known && !f.note(inner, entry{offset: i, within: num}) {
+			if _, known := f.entries[inner]; !known && !f.setEntry(inner, entry{offset: i, within: num}) {
 				return
 			}
 			if f.Trailer["Root"] == nil && f.Name(f.Dict(Ref{inner, 0})["Type"]) == "Catalog" {
@@ -229,7 +233,7 @@ func (f *File) search() {
 	}
 }
 
-// objectHead reads "n g " before the keyword obj at a place, backwards.
+// objectHead reads the object number before the keyword obj at offset at, backwards, and returns the offset of the number.
 func (f *File) objectHead(at int) (num, start int, ok bool) {
 	back := func(i int) (value, from int, ok bool) {
 		for i > 0 && white(f.data[i-1]) {
