@@ -39,7 +39,7 @@ var groups = map[string]group{
 	"embed":    {layer: domain, uses: "encode"},
 	"llm":      {layer: domain, uses: "usage", order: ". registry"},
 	"identity": {layer: domain, order: "authz account audit token signin"},
-	"corpus":   {layer: domain, uses: "job embed text expr extract index search", order: ". document replica ingest bulk metaquery attribute"},
+	"corpus":   {layer: domain, uses: "job embed text expr extract index search", order: ". table metadata document draft replica ingest bulk metaquery attribute"},
 	"answer":   {layer: domain, uses: "corpus llm embed encode text expr", order: "verify generate"},
 	"query":    {layer: domain, uses: "corpus embed text expr search answer llm", order: "measure rerank retrieve evaluate history ."},
 

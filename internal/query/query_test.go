@@ -15,7 +15,7 @@ import (
 	"quarry/internal/app"
 	"quarry/internal/app/apptest"
 	"quarry/internal/corpus"
-	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/draft"
 	"quarry/internal/corpus/ingest"
 	"quarry/internal/fault"
 	"quarry/internal/opt"
@@ -35,7 +35,7 @@ func open(t *testing.T) *app.App {
 		t.Fatal(err)
 	}
 	for id, text := range map[string]string{"oil": "Change the oil of the pump every 500 hours.", "lunch": "The canteen serves lunch at noon."} {
-		d := &document.Core{ID: id, Metadata: json.RawMessage(`{}`), Parts: []document.CorePart{{Text: text}}}
+		d := &draft.Core{ID: id, Metadata: json.RawMessage(`{}`), Parts: []draft.CorePart{{Text: text}}}
 		if _, err := a.Ingest.Create(t.Context(), "c", d, ingest.Searchable); err != nil {
 			t.Fatal(err)
 		}

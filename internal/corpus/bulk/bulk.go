@@ -12,6 +12,7 @@ import (
 	"quarry/internal/clock"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/metadata"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/job"
@@ -115,13 +116,13 @@ func (s *Service) Delete(ctx context.Context, sel Selection) (Begun, error) {
 
 // Update begins to change metadata, an object: its members go over those that are there, or with replace in place of
 // all. fault.KindInvalid for values that do not fit the corpus's attributes.
-func (s *Service) Update(ctx context.Context, sel Selection, metadata json.RawMessage, replace bool) (Begun, error) {
+func (s *Service) Update(ctx context.Context, sel Selection, given json.RawMessage, replace bool) (Begun, error) {
 	in, c, err := s.prepare(ctx, sel)
 	if err != nil {
 		return Begun{}, err
 	}
-	in.Metadata, in.Merge = metadata, !replace
-	if _, err := document.NewAmendment(c, metadata, in.Merge); err != nil {
+	in.Metadata, in.Merge = given, !replace
+	if _, err := metadata.NewAmendment(c, given, in.Merge); err != nil {
 		return Begun{}, err
 	}
 	return s.begin(ctx, job.BulkUpdateDocumentMetadata, sel, in)

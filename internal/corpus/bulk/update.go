@@ -5,19 +5,20 @@ import (
 	"context"
 
 	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/metadata"
 	"quarry/internal/job"
 )
 
 // update is the handler of job.BulkUpdateDocumentMetadata.
 func (s *Service) update(ctx context.Context, w *job.Work) (string, error) {
 	return s.run(ctx, w, func(r *run) (work, error) {
-		a, err := document.NewAmendment(r.c, r.in.Metadata, r.in.Merge)
+		a, err := metadata.NewAmendment(r.c, r.in.Metadata, r.in.Merge)
 		return amendment{a}, err
 	})
 }
 
 // amendment changes metadata.
-type amendment struct{ to document.Amendment }
+type amendment struct{ to metadata.Amendment }
 
 // changes reports whether the amendment makes a difference to a document; an error when it can't be made.
 func (a amendment) changes(d *document.Document) (bool, error) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/internal/corpus/metadata"
 	"quarry/internal/fault"
 )
 
@@ -85,10 +86,10 @@ func (s *Service) remove(ctx context.Context, corpusNo, epoch int64, id string, 
 	return err
 }
 
-// Amend changes the metadata of a document, as NewAmendment says, and gives the document without parts. When it
+// Amend changes the metadata of a document, as metadata.NewAmendment describes, and returns the document without parts. When it
 // returns, filters see the change. fault.KindInvalid for metadata that does not fit; fault.KindLimited when the same
 // document is being changed at this moment.
-func (s *Service) Amend(ctx context.Context, corpusKey, id string, metadata json.RawMessage, merge bool) (*Document, error) {
+func (s *Service) Amend(ctx context.Context, corpusKey, id string, given json.RawMessage, merge bool) (*Document, error) {
 	c, err := CorpusOf(ctx, s.corpora, corpusKey)
 	if err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func (s *Service) Amend(ctx context.Context, corpusKey, id string, metadata json
 	if _, err := s.store.Get(ctx, c.No, id, false); err != nil {
 		return nil, err
 	}
-	a, err := NewAmendment(c, metadata, merge)
+	a, err := metadata.NewAmendment(c, given, merge)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"quarry/internal/corpus/document"
 	"quarry/internal/corpus/document/documenttest"
+	"quarry/internal/corpus/metadata"
 	"quarry/internal/fault"
 )
 
@@ -121,7 +122,7 @@ func TestDeleteChanged(t *testing.T) {
 	t.Parallel()
 	for name, meanwhile := range map[string]func(*documenttest.Memory){
 		"document_changed": func(m *documenttest.Memory) {
-			a, err := document.NewAmendment(m.Corpus, json.RawMessage(`{"x":1}`), true)
+			a, err := metadata.NewAmendment(m.Corpus, json.RawMessage(`{"x":1}`), true)
 			if err != nil {
 				t.Error(err)
 			}

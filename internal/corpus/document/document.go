@@ -1,12 +1,16 @@
-// Package document holds documents and their parts: how a client's document becomes parts (the part rules of the
-// contract), how they are committed, listed, read and removed. It does not encode (package ingest does) and does
-// not search (packages replica and retrieve do).
+// Package document holds stored documents and their parts: how they are listed, read, filtered, changed and removed. It
+// does not make parts (package draft does), encode (package ingest) or search (packages replica and retrieve).
 package document
 
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
+
+	"quarry/internal/corpus"
+	"quarry/internal/corpus/metadata"
+	"quarry/internal/corpus/table"
 )
 
 // Document is a stored document. No is the store's row number: a new one for each life of an id, never shown.
@@ -55,6 +59,9 @@ type Table struct {
 	Page        int             `json:"-"` // of the file it was found in, 0 when unknown; shown by its parts, not kept
 }
 
+// Markdown returns the cells of the table as Markdown; see table.Markdown.
+func (t *Table) Markdown() string { return table.Markdown(t.Data) }
+
 // Image is an image inside a document; Data is its bytes.
 type Image struct {
 	ID          string
@@ -63,6 +70,27 @@ type Image struct {
 	Description string
 	MimeType    string
 	Data        []byte
+}
+
+// Words returns what a text search can know of an image (contract: Images).
+func (m *Image) Words() string { return JoinTitles(m.Title, m.Caption, m.Description) }
+
+// JoinTitles joins titles with ". ", leaving out empty ones and a repetition of the one before.
+func JoinTitles(titles ...string) string {
+	var out []string
+	for _, t := range titles {
+		if t != "" && (len(out) == 0 || out[len(out)-1] != t) {
+			out = append(out, t)
+		}
+	}
+	return strings.Join(out, ". ")
+}
+
+// Draft is a client's document before the part rules: a Structured or a Core.
+type Draft interface {
+	// Build makes the document with its parts, not encoded, for corpus c. Bad input is fault.KindInvalid with the path
+	// of each field at fault.
+	Build(c corpus.Corpus) (*Document, error)
 }
 
 // Op says what a change did.
@@ -81,6 +109,28 @@ type Change struct {
 	Seq int64
 	Op  Op
 	No  int64 // 0 for OpReset
+}
+
+// Outcome says what became of an Edit.
+type Outcome uint8
+
+// The outcomes of an edit.
+const (
+	Missing   Outcome = iota // no document has this id or number
+	Updated                  // the metadata changed
+	Unchanged                // it was already so
+	Newer                    // the document is newer than Cutoff
+	Refused                  // Err says why
+)
+
+// Edit is an amendment of one document, named by No or else by ID. Outcome and Err are for Store.Amend to set.
+type Edit struct {
+	No        int64
+	ID        string
+	Amendment metadata.Amendment
+	Cutoff    time.Time // only a document created or updated at this time or before is changed; zero = any
+	Outcome   Outcome
+	Err       error
 }
 
 // Ref names a part for reading.

@@ -60,6 +60,22 @@ func (s *Service) Get(ctx context.Context, corpusKey, id string) (corpus.Corpus,
 	return c, d, err
 }
 
+// Image reads an image of a document with its bytes.
+func (s *Service) Image(ctx context.Context, corpusKey, id, imageID string) (Image, error) {
+	c, err := CorpusOf(ctx, s.corpora, corpusKey)
+	if err != nil {
+		return Image{}, err
+	}
+	if !possible(id) {
+		return Image{}, notFound(c, id)
+	}
+	if !possible(imageID) {
+		imageID = strings.ToValidUTF8(imageID, "\uFFFD")
+		return Image{}, fault.NotFound("image_not_found", imageID, "document %s has no image %s", id, imageID)
+	}
+	return s.store.Image(ctx, c.No, id, imageID)
+}
+
 // possible reports whether a document could have this id; what could not is not asked of the store, whose text type
 // may refuse it.
 func possible(id string) bool {

@@ -116,38 +116,3 @@ func TestDelete(t *testing.T) {
 		t.Errorf("Get: %+v, %v", d, err)
 	}
 }
-
-func TestAttributeTypes(t *testing.T) {
-	// Proves that declared attributes are type-checked at their level when a document comes, and that what a parser
-	// extracted is not.
-	t.Parallel()
-	c := corpus.Corpus{Key: "c", Attributes: []corpus.Attribute{
-		{Name: "year", Level: "document", Type: "integer"}, {Name: "tags", Level: "document", Type: "list[text]"},
-		{Name: "a.b", Level: "document", Type: "real"}, {Name: "kind", Level: "part", Type: "text"}}}
-	doc := func(metadata string) document.Draft {
-		return document.Structured{ID: "d", Metadata: json.RawMessage(metadata), Sections: []document.Section{section("x")}}
-	}
-	tests := []struct {
-		draft document.Draft
-		path  string // "" = accepted
-	}{
-		{doc(`{"year":2024,"tags":["a"],"a":{"b":1},"kind":7}`), ""},
-		{doc(`{"year":null,"tags":[]}`), ""},
-		{doc(`{"year":"2024"}`), "metadata.year"},
-		{doc(`{"year":2024.5}`), "metadata.year"},
-		{doc(`{"tags":["a",1]}`), "metadata.tags"},
-		{doc(`{"a":{"b":"x"}}`), "metadata.a.b"},
-		{document.Structured{ID: "d", Sections: []document.Section{{Title: "T", Sections: []document.Section{{Text: "x", Metadata: json.RawMessage(`{"kind":7}`)}}}}},
-			"sections[0].sections[0].metadata.kind"},
-		{document.Core{ID: "d", Parts: []document.CorePart{{Text: "a"}, {Text: "x", Metadata: json.RawMessage(`{"kind":true}`)}}},
-			"document_parts[1].metadata.kind"},
-		{document.Structured{ID: "d", Extracted: json.RawMessage(`{"year":"MMXX"}`), Sections: []document.Section{section("x")}}, ""},
-	}
-	for _, tt := range tests {
-		_, err := tt.draft.Build(c)
-		f, ok := fault.As(err)
-		if tt.path == "" && err != nil || tt.path != "" && (!ok || cmp.Diff([]string{tt.path}, f.Paths()) != "") {
-			t.Errorf("%+v: %v, want %q", tt.draft, err, tt.path)
-		}
-	}
-}

@@ -12,6 +12,7 @@ import (
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/corpus/document/documenttest"
+	"quarry/internal/corpus/draft"
 	"quarry/internal/corpus/ingest"
 	"quarry/internal/embed"
 	"quarry/internal/fault"
@@ -35,7 +36,7 @@ func newBench(c corpus.Corpus) *bench {
 func (b *bench) encoded() []string { texts, _, _ := b.enc.Asked(); return texts }
 
 func text(id, s string) document.Draft {
-	return document.Structured{ID: id, Title: "Pumps", Sections: []document.Section{{Title: "Why?", Text: s}}}
+	return draft.Structured{ID: id, Title: "Pumps", Sections: []draft.Section{{Title: "Why?", Text: s}}}
 }
 
 func TestCreate(t *testing.T) {
@@ -169,9 +170,9 @@ func TestCreateLarge(t *testing.T) {
 	// Proves that a document of thousands of parts is encoded in batches of bounded size, each part once.
 	t.Parallel()
 	b := newBench(corpus.Corpus{Enabled: true})
-	core := document.Core{ID: "d", Metadata: json.RawMessage(`{}`)}
+	core := draft.Core{ID: "d", Metadata: json.RawMessage(`{}`)}
 	for range 3001 {
-		core.Parts = append(core.Parts, document.CorePart{Text: "one part"})
+		core.Parts = append(core.Parts, draft.CorePart{Text: "one part"})
 	}
 	if _, err := b.Create(t.Context(), "manuals", core, ingest.Searchable); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/draft"
 	"quarry/internal/extract"
 	"quarry/internal/fault"
 )
@@ -49,24 +50,24 @@ func (u *Upload) read() (document.Draft, error) {
 	if len(sections) == 0 {
 		return nil, fault.InvalidField("file", "holds no text")
 	}
-	return document.Structured{
+	return draft.Structured{
 		ID: u.ID, Title: tree.Title, TitleInText: len(tree.Sections) > 0 && tree.Sections[0].Title == tree.Title,
 		Metadata: u.Metadata, Extracted: found, Sections: sections, Chunking: u.Chunking,
 	}, nil
 }
 
 // sectionsOf maps the tree, without sections that hold nothing.
-func sectionsOf(all []extract.Section) ([]document.Section, error) {
-	var out []document.Section
+func sectionsOf(all []extract.Section) ([]draft.Section, error) {
+	var out []draft.Section
 	for i := range all {
 		in := &all[i]
 		inner, err := sectionsOf(in.Sections)
 		if err != nil {
 			return nil, err
 		}
-		s := document.Section{Title: in.Title, Text: in.Text, Sections: inner, Page: in.Page}
+		s := draft.Section{Title: in.Title, Text: in.Text, Sections: inner, Page: in.Page}
 		for _, m := range in.Pages {
-			s.Pages = append(s.Pages, document.PageMark(m))
+			s.Pages = append(s.Pages, draft.PageMark(m))
 		}
 		for _, t := range in.Tables {
 			data, err := tableData(t)

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/draft"
 	"quarry/internal/fault"
 )
 
@@ -16,7 +17,7 @@ type Upload struct {
 	ContentType string // declared media type, "" when none
 	Data        []byte
 	Metadata    json.RawMessage // the client's, over what the file says of itself
-	Chunking    document.Chunking
+	Chunking    draft.Chunking
 	Options     []json.RawMessage // what came beside the file as it came: part of the digest
 	Draft       document.Draft    // the document that a JSON file holds; nil for files to be read
 }
@@ -28,17 +29,17 @@ func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*docu
 	if err != nil {
 		return nil, err
 	}
-	draft := u.Draft
-	if draft == nil {
-		if draft, err = s.read(ctx, &u); err != nil {
+	d := u.Draft
+	if d == nil {
+		if d, err = s.read(ctx, &u); err != nil {
 			return nil, err
 		}
 	}
-	doc, err := draft.Build(c)
+	doc, err := d.Build(c)
 	if err != nil {
 		return nil, u.place(err)
 	}
-	doc.Digest = document.FileDigest(u.Data, u.Options...)
+	doc.Digest = draft.FileDigest(u.Data, u.Options...)
 	for {
 		err = s.commit(ctx, c, doc, Searchable)
 		var taken *document.Exists

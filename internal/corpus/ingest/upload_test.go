@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/corpus"
-	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/draft"
 	"quarry/internal/corpus/ingest"
 	"quarry/internal/fault"
 )
@@ -132,7 +132,7 @@ func TestUploadRefused(t *testing.T) {
 			fault.KindInvalid, "metadata.year", "integer"},
 		{"chunks too small", edit(upload("a.txt", "text"), func(u *ingest.Upload) { u.Chunking.MaxChars = 10 }),
 			fault.KindInvalid, "chunking_strategy.max_chars_per_chunk", "at least 100"},
-		{"JSON document", edit(upload("a.json", "{}"), func(u *ingest.Upload) { u.Draft = document.Structured{ID: "d"} }),
+		{"JSON document", edit(upload("a.json", "{}"), func(u *ingest.Upload) { u.Draft = draft.Structured{ID: "d"} }),
 			fault.KindInvalid, "file.sections", "at least one"},
 	}
 	for _, tt := range tests {

@@ -12,6 +12,7 @@ import (
 
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/metadata"
 	"quarry/internal/corpus/replica"
 	"quarry/internal/expr/filter"
 	"quarry/internal/search"
@@ -95,11 +96,11 @@ func (x *turning) wants(text string, want int) {
 }
 
 // amend sets metadata of documents.
-func (x *turning) amend(metadata string, names ...string) {
+func (x *turning) amend(given string, names ...string) {
 	x.t.Helper()
 	var edits []document.Edit
 	c := x.corpus()
-	a, err := document.NewAmendment(c, []byte(metadata), false)
+	a, err := metadata.NewAmendment(c, []byte(given), false)
 	if err != nil {
 		x.t.Fatal(err)
 	}

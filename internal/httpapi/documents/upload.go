@@ -8,6 +8,7 @@ import (
 
 	"quarry/internal/corpus/document"
 	"quarry/internal/corpus/ingest"
+	"quarry/internal/corpus/metadata"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 )
@@ -158,7 +159,7 @@ func (f *form) draft(u *ingest.Upload, chunking *wireChunking) (document.Draft, 
 		w.Chunking = chunking
 	}
 	if u.Metadata != nil {
-		if w.Metadata, err = document.MergeMetadata(u.Metadata, w.Metadata); err != nil {
+		if w.Metadata, err = metadata.Merge(u.Metadata, w.Metadata); err != nil {
 			return nil, fault.InvalidField("body.metadata", "%s", err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/draft"
 	"quarry/internal/fault"
 	"quarry/internal/opt"
 )
@@ -110,17 +111,17 @@ func (w *wireDocument) draft() (document.Draft, error) {
 	var d document.Draft
 	switch w.Type {
 	case "structured":
-		d = document.Structured{
+		d = draft.Structured{
 			ID: w.ID, Title: w.Title, Description: w.Description, Metadata: w.Metadata, Dimensions: w.Dimensions,
 			Sections: sections(f, "sections", w.Sections), Chunking: w.Chunking.strategy(f, "chunking_strategy"),
 		}
 	case "core":
-		core := document.Core{
+		core := draft.Core{
 			ID: w.ID, Metadata: w.Metadata, Tables: w.Tables, Images: images(f, "images", w.Images),
-			Parts: make([]document.CorePart, len(w.Parts)),
+			Parts: make([]draft.CorePart, len(w.Parts)),
 		}
 		for i, p := range w.Parts {
-			core.Parts[i] = document.CorePart{
+			core.Parts[i] = draft.CorePart{
 				Text: p.Text, Context: p.Context, Metadata: p.Metadata, Dimensions: p.Dimensions,
 				TableID: p.TableID, ImageID: p.ImageID, ImageMode: p.ImageMode,
 			}
@@ -137,14 +138,14 @@ func (w *wireDocument) draft() (document.Draft, error) {
 	return d, nil
 }
 
-func sections(f *fault.Fault, path string, all []wireSection) []document.Section {
+func sections(f *fault.Fault, path string, all []wireSection) []draft.Section {
 	if len(all) == 0 {
 		return nil
 	}
-	out := make([]document.Section, len(all))
+	out := make([]draft.Section, len(all))
 	for i := range all {
 		s, at := &all[i], fmt.Sprintf("%s[%d]", path, i)
-		out[i] = document.Section{
+		out[i] = draft.Section{
 			Title: s.Title, Text: s.Text, Metadata: s.Metadata, Tables: s.Tables,
 			Images: images(f, at+".images", s.Images), Sections: sections(f, at+".sections", s.Sections),
 		}
@@ -170,31 +171,31 @@ func images(f *fault.Fault, path string, all []wireImage) []document.Image {
 }
 
 // strategy reads a chunking strategy; one without a type is told by its members.
-func (w *wireChunking) strategy(f *fault.Fault, path string) document.Chunking {
+func (w *wireChunking) strategy(f *fault.Fault, path string) draft.Chunking {
 	if w == nil {
-		return document.Chunking{}
+		return draft.Chunking{}
 	}
 	switch w.Type {
 	case "sentence_chunking_strategy":
-		return document.Chunking{}
+		return draft.Chunking{}
 	case "":
 		if w.MaxChars == nil {
-			return document.Chunking{}
+			return draft.Chunking{}
 		}
 	case "max_chars_chunking_strategy":
 	default:
 		f.Field(path+".type", "must be sentence_chunking_strategy or max_chars_chunking_strategy, not %q", w.Type)
-		return document.Chunking{}
+		return draft.Chunking{}
 	}
 	switch {
 	case w.MaxChars == nil:
 		f.Field(path+".max_chars_per_chunk", "is required")
-		return document.Chunking{}
-	case *w.MaxChars < document.MinChunkChars:
-		f.Field(path+".max_chars_per_chunk", "must be at least %d, not %d", document.MinChunkChars, *w.MaxChars)
-		return document.Chunking{}
+		return draft.Chunking{}
+	case *w.MaxChars < draft.MinChunkChars:
+		f.Field(path+".max_chars_per_chunk", "must be at least %d, not %d", draft.MinChunkChars, *w.MaxChars)
+		return draft.Chunking{}
 	}
-	return document.Chunking{MaxChars: *w.MaxChars}
+	return draft.Chunking{MaxChars: *w.MaxChars}
 }
 
 // unmarshal reads JSON into v; a value of the wrong type is a fault of its member below path.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/draft"
 	"quarry/internal/corpus/ingest"
 )
 
@@ -46,7 +47,7 @@ func Load(ctx context.Context, in Ingester, corpusKey string, d *Dataset, step f
 }
 
 // draft makes a document of one part. Where there is a title only, it is the text.
-func (r Record) draft() (*document.Core, bool) {
+func (r Record) draft() (*draft.Core, bool) {
 	title, text := strings.TrimSpace(r.Title), strings.TrimSpace(r.Text)
 	if text == "" {
 		title, text = "", title
@@ -54,7 +55,7 @@ func (r Record) draft() (*document.Core, bool) {
 	if text == "" {
 		return nil, false
 	}
-	d := &document.Core{ID: r.ID, Parts: []document.CorePart{{Text: text}}}
+	d := &draft.Core{ID: r.ID, Parts: []draft.CorePart{{Text: text}}}
 	if title != "" {
 		d.Metadata, _ = json.Marshal(map[string]string{"title": title}) // strings always encode
 	}

@@ -15,14 +15,15 @@ import (
 
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/metadata"
 	"quarry/internal/fault"
 	"quarry/internal/testkit"
 )
 
 // amendment makes an amendment that must be fine.
-func amendment(t *testing.T, metadata string, merge bool) document.Amendment {
+func amendment(t *testing.T, given string, merge bool) metadata.Amendment {
 	t.Helper()
-	a, err := document.NewAmendment(corpus.Corpus{}, json.RawMessage(metadata), merge)
+	a, err := metadata.NewAmendment(corpus.Corpus{}, json.RawMessage(given), merge)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +200,7 @@ func testAmendAtOnce(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	insert(t, s, c, "d", 1)
 	insert(t, s, c, "e", 1)
-	amendments := make([]document.Amendment, 16)
+	amendments := make([]metadata.Amendment, 16)
 	for i := range amendments {
 		amendments[i] = amendment(t, fmt.Sprintf(`{"k%d":%d}`, i, i), true)
 	}

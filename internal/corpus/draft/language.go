@@ -1,9 +1,10 @@
-package document
+package draft
 
 import (
 	"strings"
 	"unicode/utf8"
 
+	"quarry/internal/corpus/document"
 	"quarry/internal/text/lang"
 )
 
@@ -24,7 +25,7 @@ type guess struct {
 	title bool
 }
 
-func guessed(p *Part) guess {
+func guessed(p *document.Part) guess {
 	code, confidence := lang.Detect(p.Text)
 	g := guess{code: code, size: utf8.RuneCountInString(p.Text), title: p.IsTitle}
 	switch {
@@ -42,14 +43,14 @@ func guessed(p *Part) guess {
 // oneLanguage is the share of the text that is surely in one language from which on a document counts as written in it.
 const oneLanguage = 0.9
 
-// languages gives the language of each part of a document, in order. What a part leaves open is told by the whole
+// languages returns the language of each part of a document, in order. What a part leaves open is told by the whole
 // document where that has one language, else by the nearest part that is sure; of two, the one after a title and the
 // one before other texts.
-func languages(drafts []draft) []string {
-	guesses := make([]guess, len(drafts))
+func languages(parts []unfinished) []string {
+	guesses := make([]guess, len(parts))
 	sizes, all := map[string]int{}, 0
-	for i := range drafts {
-		guesses[i] = guessed(&drafts[i].part)
+	for i := range parts {
+		guesses[i] = guessed(&parts[i].part)
 		if g := guesses[i]; g.sure {
 			sizes[g.code] += g.size
 			all += g.size
@@ -62,25 +63,25 @@ func languages(drafts []draft) []string {
 		}
 	}
 	if all == 0 {
-		whole = lang.Of(sample(drafts), "")
+		whole = lang.Of(sample(parts), "")
 	}
-	out := make([]string, len(drafts))
+	out := make([]string, len(parts))
 	for i, g := range guesses {
 		switch {
 		case g.sure:
 			out[i] = g.code
 		case whole != "" || all == 0:
-			out[i] = unsure(drafts[i].part.Text, whole)
+			out[i] = unsure(parts[i].part.Text, whole)
 		case g.size >= shortText && sizes[g.code] > 0:
 			out[i] = g.code // a weak guess at a language that the document has
 		default:
-			out[i] = unsure(drafts[i].part.Text, nearest(drafts[i].part.Text, guesses, i))
+			out[i] = unsure(parts[i].part.Text, nearest(parts[i].part.Text, guesses, i))
 		}
 	}
 	return out
 }
 
-// unsure gives the language of a text that says too little of it, where around is what stands around.
+// unsure returns the language of a text that says too little of it, where around is what stands around.
 func unsure(text, around string) string {
 	if around != "" && utf8.RuneCountInString(text) < shortText && lang.Fits(text, around) {
 		return around
@@ -88,7 +89,7 @@ func unsure(text, around string) string {
 	return lang.Of(text, around)
 }
 
-// nearest gives the language of the sure part that is nearest to i, whose text is in the script of that language.
+// nearest returns the language of the sure part that is nearest to i, whose text is in the script of that language.
 func nearest(text string, guesses []guess, i int) string {
 	side := -1
 	if guesses[i].title {
@@ -105,14 +106,14 @@ func nearest(text string, guesses []guess, i int) string {
 }
 
 // sample joins the beginnings of a document's texts.
-func sample(drafts []draft) string {
+func sample(parts []unfinished) string {
 	const enough = 8 << 10
 	var s strings.Builder
-	for i := range drafts {
+	for i := range parts {
 		if s.Len() >= enough {
 			break
 		}
-		s.WriteString(drafts[i].part.Text)
+		s.WriteString(parts[i].part.Text)
 		s.WriteByte('\n')
 	}
 	return s.String()

@@ -1,4 +1,4 @@
-package document
+package draft
 
 import (
 	"encoding/json"
@@ -7,20 +7,22 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/corpus"
+	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/metadata"
 	"quarry/internal/expr/filter"
 	"quarry/internal/fault"
 	"quarry/internal/opt"
 	"quarry/internal/text/chunk"
 )
 
-// place is where a section stands: what its parts inherit.
+// place is what the parts of a section inherit from where it stands.
 type place struct {
 	path       string
-	number     int      // value of the key "section"
-	user       object   // the client's metadata, nearest section first
-	breadcrumb []string // titles of the sections around it, outermost first
-	title      string   // its own, "" when it has none
-	inForce    string   // its own title or the nearest one around it
+	number     int             // value of the key "section"
+	user       metadata.Object // the client's metadata, nearest section first
+	breadcrumb []string        // titles of the sections around it, outermost first
+	title      string          // its own, "" when it has none
+	inForce    string          // its own title or the nearest one around it
 	depth      int
 	page       int // of a file with pages, else 0
 }
@@ -34,18 +36,18 @@ type structure struct {
 	seen     int // sections so far
 }
 
-// Build implements Draft.
-func (cmd Structured) Build(c corpus.Corpus) (*Document, error) {
+// Build implements document.Draft.
+func (cmd Structured) Build(c corpus.Corpus) (*document.Document, error) {
 	b, err := newBuilder(&c, cmd.ID)
 	if err != nil {
 		return nil, err
 	}
 	own := b.metadata("metadata", filter.Document, cmd.Metadata)
-	found, err := parseObject(cmd.Extracted)
+	found, err := metadata.Parse(cmd.Extracted)
 	if err != nil {
 		return nil, fmt.Errorf("read extracted metadata: %w", err)
 	}
-	b.doc.Metadata = own.over(found).encode()
+	b.doc.Metadata = own.Over(found).Encode()
 	if m := cmd.Chunking.MaxChars; m != 0 && m < MinChunkChars {
 		b.bad("chunking_strategy.max_chars_per_chunk", "must be at least %d, not %d", MinChunkChars, m)
 		return b.finish()
@@ -102,7 +104,7 @@ func (s *structure) section(around place, i int, sec *Section) {
 	}
 }
 
-// enter gives the place of the section that is number i inside around.
+// enter returns the place of the section that is number i inside around.
 func (s *structure) enter(around place, i int, sec *Section) place {
 	at := place{
 		path:       fault.Join(around.path, fmt.Sprintf("sections[%d]", i)),
@@ -118,7 +120,7 @@ func (s *structure) enter(around place, i int, sec *Section) place {
 	if !blank(sec.Title) {
 		at.title, at.inForce = sec.Title, sec.Title
 	}
-	at.user = s.metadata(at.path+".metadata", filter.Part, sec.Metadata).over(around.user)
+	at.user = s.metadata(at.path+".metadata", filter.Part, sec.Metadata).Over(around.user)
 	return at
 }
 
@@ -129,11 +131,11 @@ func (s *structure) sectionNumber(id opt.Field[int32]) int {
 	return s.seen
 }
 
-// generated gives the keys that the client's win over, lang apart.
-func (p *place) generated() object {
-	o := object{{"section", jsonInt(p.number)}}
+// generated returns the keys that the service adds, lang apart; a client's key of the same name wins.
+func (p *place) generated() metadata.Object {
+	o := metadata.Object{}.With("section", metadata.Int(p.number))
 	if p.title != "" {
-		o = append(o, member{"title", jsonString(p.title)})
+		o = o.With("title", metadata.String(p.title))
 	}
 	if len(p.breadcrumb) > 0 {
 		crumbs := []byte{'['}
@@ -141,33 +143,32 @@ func (p *place) generated() object {
 			if i > 0 {
 				crumbs = append(crumbs, ',')
 			}
-			crumbs = append(crumbs, jsonString(t)...)
+			crumbs = append(crumbs, metadata.String(t)...)
 		}
-		o = append(o, member{"breadcrumb", append(crumbs, ']')})
+		o = o.With("breadcrumb", append(crumbs, ']'))
 	}
 	if p.page > 0 {
-		o = append(o, member{"page", jsonInt(p.page)})
+		o = o.With("page", metadata.Int(p.page))
 	}
 	return o
 }
 
-// base gives the metadata that all text parts of a section share, without the keys that each part sets itself.
-func (p *place) base() object {
-	return p.user.over(p.generated()).without("offset", "len", "is_title")
+// base returns the metadata that all text parts of a section share, without the keys that each part sets itself.
+func (p *place) base() metadata.Object {
+	return p.user.Over(p.generated()).Without("offset", "len", "is_title")
 }
 
 func (s *structure) titlePart(at place, title string) {
-	meta := append(at.base(),
-		member{"offset", jsonInt(0)}, member{"len", jsonInt(utf8.RuneCountInString(title))},
-		member{"is_title", json.RawMessage("true")})
-	s.add(at.path, draft{Part{Text: title, IsTitle: true, Dimensions: s.dims, Gap: " "}, meta})
+	meta := at.base().With("offset", metadata.Int(0)).With("len", metadata.Int(utf8.RuneCountInString(title))).
+		With("is_title", json.RawMessage("true"))
+	s.add(at.path, unfinished{document.Part{Text: title, IsTitle: true, Dimensions: s.dims, Gap: " "}, meta})
 }
 
-// textParts cuts text into parts. The gap of each is what stands before it in the text. Each has the page on which it
-// begins.
+// textParts cuts text into parts. The gap of a part is the text between it and the one before, its page the one on
+// which it begins.
 func (s *structure) textParts(at place, text string, pages ...PageMark) {
 	base := at.base()
-	heading := joinTitles(s.title, at.inForce)
+	heading := document.JoinTitles(s.title, at.inForce)
 	cursor := cutter{text: text}
 	for i, c := range chunk.Split(text, chunk.Strategy{MaxChars: s.chunking.MaxChars}) {
 		if s.stopped() {
@@ -185,9 +186,8 @@ func (s *structure) textParts(at place, text string, pages ...PageMark) {
 			pages = pages[1:]
 		}
 		cursor.skip(c.Offset + c.Len)
-		meta := append(base[:len(base):len(base)],
-			member{"offset", jsonInt(c.Offset)}, member{"len", jsonInt(c.Len)})
-		s.add(at.path, draft{Part{Text: c.Text, Heading: heading, Dimensions: s.dims, Gap: gap}, meta})
+		meta := base.With("offset", metadata.Int(c.Offset)).With("len", metadata.Int(c.Len))
+		s.add(at.path, unfinished{document.Part{Text: c.Text, Heading: heading, Dimensions: s.dims, Gap: gap}, meta})
 	}
 }
 
@@ -198,7 +198,7 @@ type cutter struct {
 	runes int
 }
 
-// skip moves to the code point offset to and gives the text passed over.
+// skip moves on to the code point offset to and returns the text passed over.
 func (c *cutter) skip(to int) string {
 	from := c.bytes
 	for c.runes < to && c.bytes < len(c.text) {

@@ -1,24 +1,26 @@
-package document
+package draft
 
 import (
 	"fmt"
 	"strings"
 
 	"quarry/internal/corpus"
+	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/metadata"
 	"quarry/internal/expr/filter"
 )
 
 // imageModes are the values of image_part_mode. No encoder of ours reads images yet, so each embeds the text.
 var imageModes = []string{"", "text", "image", "image_and_text"}
 
-// Build implements Draft.
-func (cmd Core) Build(c corpus.Corpus) (*Document, error) {
+// Build implements document.Draft.
+func (cmd Core) Build(c corpus.Corpus) (*document.Document, error) {
 	b, err := newBuilder(&c, cmd.ID)
 	if err != nil {
 		return nil, err
 	}
 	meta := b.metadata("metadata", filter.Document, cmd.Metadata)
-	b.doc.Metadata = meta.encode()
+	b.doc.Metadata = meta.Encode()
 	title := titleOf(meta)
 	for i, t := range cmd.Tables {
 		b.takeTable(fmt.Sprintf("tables[%d]", i), t)
@@ -61,10 +63,10 @@ func (b *builder) corePart(path string, p *CorePart, title string, described map
 		heading = own
 	}
 	if blank(p.Text) {
-		heading = joinTitles(heading, described[p.ImageID])
+		heading = document.JoinTitles(heading, described[p.ImageID])
 	}
-	isTitle, _ := meta.get("is_title")
-	b.add(path, draft{Part{
+	isTitle, _ := meta.Get("is_title")
+	b.add(path, unfinished{document.Part{
 		Text: p.Text, Heading: heading, Context: p.Context, IsTitle: string(isTitle) == "true", Dimensions: dims,
 		TableID: p.TableID, ImageID: p.ImageID, Gap: " ",
 	}, meta})
@@ -83,9 +85,9 @@ func (b *builder) checkImageMode(path string, p *CorePart) {
 	}
 }
 
-// titleOf gives the string under "title", "" when there is none.
-func titleOf(o object) string {
-	raw, _ := o.get("title")
-	s, _ := textOf(raw)
+// titleOf returns the string under "title", "" when there is none.
+func titleOf(o metadata.Object) string {
+	raw, _ := o.Get("title")
+	s, _ := metadata.Text(raw)
 	return strings.TrimSpace(s)
 }

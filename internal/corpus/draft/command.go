@@ -1,21 +1,17 @@
-package document
+// Package draft makes documents of what clients send: the rules of the contract by which a structured document is cut
+// into parts and a core document keeps those of its client, with the titles, metadata and language of each part. A
+// document is complete when ingest has encoded it.
+package draft
 
 import (
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
-	"quarry/internal/corpus"
+	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
 	"quarry/internal/opt"
 )
-
-// Draft is a client's document before the part rules: a Structured or a Core.
-type Draft interface {
-	// Build makes the document with its parts, not encoded, for corpus c. Bad input is fault.KindInvalid with the path
-	// of each field at fault.
-	Build(c corpus.Corpus) (*Document, error)
-}
 
 // Structured is a document whose parts the service makes from sections (contract: Structured documents).
 type Structured struct {
@@ -40,8 +36,8 @@ type Section struct {
 	Title    string
 	Text     string
 	Metadata json.RawMessage
-	Tables   []Table
-	Images   []Image
+	Tables   []document.Table
+	Images   []document.Image
 	Sections []Section
 	// Page is where the section begins and Pages where in Text other pages do, for files that have pages: the parts
 	// carry the page on which they begin under the key "page".
@@ -64,8 +60,8 @@ const MinChunkChars = 100
 type Core struct {
 	ID       string
 	Metadata json.RawMessage
-	Tables   []Table
-	Images   []Image
+	Tables   []document.Table
+	Images   []document.Image
 	Parts    []CorePart
 }
 

@@ -1,4 +1,4 @@
-package document_test
+package metadata_test
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/corpus"
-	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/metadata"
 	"quarry/internal/fault"
 )
 
@@ -37,7 +37,7 @@ func TestAmendment(t *testing.T) {
 		{"replace by null", `{"a":1}`, `null`, false, `{}`},
 	}
 	for _, tt := range tests {
-		a, err := document.NewAmendment(corpus.Corpus{}, json.RawMessage(tt.given), tt.merge)
+		a, err := metadata.NewAmendment(corpus.Corpus{}, json.RawMessage(tt.given), tt.merge)
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -73,14 +73,14 @@ func TestAmendmentTypes(t *testing.T) {
 		`"x"`: {"metadata"},
 	} {
 		for _, merge := range []bool{true, false} {
-			_, err := document.NewAmendment(c, json.RawMessage(given), merge)
+			_, err := metadata.NewAmendment(c, json.RawMessage(given), merge)
 			f, _ := fault.As(err)
 			if paths == nil && err != nil || paths != nil && (f == nil || cmp.Diff(paths, f.Paths()) != "") {
 				t.Errorf("%s, merge %v: %v, want %v", given, merge, err, paths)
 			}
 		}
 	}
-	a, err := document.NewAmendment(c, json.RawMessage(`{"ok":true}`), true)
+	a, err := metadata.NewAmendment(c, json.RawMessage(`{"ok":true}`), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestAmendmentGrowth(t *testing.T) {
 	// Proves that merging can't grow metadata beyond 10 MiB, and that merging many names is not quadratic in them.
 	t.Parallel()
 	half := `"` + strings.Repeat("x", 6<<20) + `"`
-	a, err := document.NewAmendment(corpus.Corpus{}, json.RawMessage(`{"b":`+half+`}`), true)
+	a, err := metadata.NewAmendment(corpus.Corpus{}, json.RawMessage(`{"b":`+half+`}`), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestAmendmentGrowth(t *testing.T) {
 		many = append(many, `"`+strings.Repeat("k", i%7)+string(rune('a'+i%26))+json.Number(strings.Repeat("1", 1+i%5)).String()+string(rune(0x4e00+i%20000))+`":1`)
 	}
 	object := json.RawMessage("{" + strings.Join(many, ",") + "}")
-	if a, err = document.NewAmendment(corpus.Corpus{}, object, true); err != nil {
+	if a, err = metadata.NewAmendment(corpus.Corpus{}, object, true); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.Apply(object); err != nil {

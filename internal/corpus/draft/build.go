@@ -1,4 +1,4 @@
-package document
+package draft
 
 import (
 	"encoding/json"
@@ -7,17 +7,19 @@ import (
 	"strings"
 
 	"quarry/internal/corpus"
+	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/metadata"
 	"quarry/internal/expr/filter"
 	"quarry/internal/fault"
 )
 
-// builder collects the parts of one document and the faults of its fields.
+// A builder collects the parts of one document and the faults of its fields.
 type builder struct {
 	corpus *corpus.Corpus
 	schema *filter.Schema
-	doc    *Document
+	doc    *document.Document
 	faults *fault.Fault
-	drafts []draft
+	parts  []unfinished
 	size   int // bytes of texts and metadata so far
 	full   bool
 
@@ -25,10 +27,10 @@ type builder struct {
 	images map[string]bool
 }
 
-// draft is a part whose language is not known yet, for it may depend on the whole document.
-type draft struct {
-	part Part
-	meta object // without lang when the client gave none
+// unfinished is a part whose language is not known yet, for it may depend on the whole document.
+type unfinished struct {
+	part document.Part
+	meta metadata.Object // without lang when the client gave none
 }
 
 func newBuilder(c *corpus.Corpus, id string) (*builder, error) {
@@ -38,7 +40,7 @@ func newBuilder(c *corpus.Corpus, id string) (*builder, error) {
 	}
 	b := &builder{
 		corpus: c, schema: schema, faults: fault.Invalid(),
-		doc: &Document{ID: id}, tables: map[string]bool{}, images: map[string]bool{},
+		doc: &document.Document{ID: id}, tables: map[string]bool{}, images: map[string]bool{},
 	}
 	checkID(b.faults, "id", id)
 	return b, nil
@@ -52,47 +54,33 @@ func (b *builder) bad(path, format string, args ...any) {
 
 func (b *builder) stopped() bool { return b.full || len(b.faults.Fields) >= maxFaults }
 
-// add takes a part; path is the member that is blamed when the document grows too large.
-func (b *builder) add(path string, d draft) {
+// add adds a part; path is the field at fault when the document grows too large.
+func (b *builder) add(path string, p unfinished) {
 	if b.stopped() {
 		return
 	}
-	d.part.Heading = clip(d.part.Heading, maxHeading)
-	b.size += len(d.part.Text) + len(d.part.Heading) + len(d.part.Context)
-	for _, m := range d.meta {
-		b.size += len(m.key) + len(m.value) + 4
+	p.part.Heading = clip(p.part.Heading, maxHeading)
+	b.size += len(p.part.Text) + len(p.part.Heading) + len(p.part.Context)
+	for _, m := range p.meta {
+		b.size += len(m.Key) + len(m.Value) + 4
 	}
 	switch {
-	case len(b.drafts) == maxParts:
+	case len(b.parts) == maxParts:
 		b.full = true
 		b.bad(path, "the document has more than %d parts; use max_chars_chunking_strategy or split it", maxParts)
 	case b.size > maxPartBytes:
 		b.full = true
 		b.bad(path, "the texts and metadata of the document's parts exceed %d MB; split it", maxPartBytes>>20)
 	}
-	b.drafts = append(b.drafts, d)
+	b.parts = append(b.parts, p)
 }
 
 // metadata reads an object of the client and checks declared attributes in it.
-func (b *builder) metadata(path string, level filter.Level, raw json.RawMessage) object {
-	o, err := parseObject(raw)
-	if err != nil {
-		b.bad(path, "%s", err)
-		return nil
-	}
-	if level == filter.Document && len(raw) > maxMetadata {
-		if n := len(o.encode()); n > maxMetadata {
-			b.bad(path, tooMuchMetadata, n, maxMetadata)
-			return nil
-		}
-	}
-	if len(o) > 0 {
-		b.checkTypes(path, level, raw)
-	}
-	return o
+func (b *builder) metadata(path string, level filter.Level, raw json.RawMessage) metadata.Object {
+	return metadata.Read(path, level, b.schema, raw, b.bad)
 }
 
-// dimensions gives one value per custom dimension of the corpus; nil when it has none.
+// dimensions returns one value per custom dimension of the corpus; nil when it has none.
 func (b *builder) dimensions(path string, given map[string]float64) []float64 {
 	names := make([]string, 0, len(given))
 	for name := range given {
@@ -117,25 +105,25 @@ func (b *builder) dimensions(path string, given map[string]float64) []float64 {
 	return out
 }
 
-// finish settles languages and metadata and gives the document, or the faults.
-func (b *builder) finish() (*Document, error) {
+// finish returns the document, each part with its language and complete metadata, or the faults.
+func (b *builder) finish() (*document.Document, error) {
 	if len(b.faults.Fields) > 0 {
 		return nil, b.faults
 	}
-	codes := languages(b.drafts)
+	codes := languages(b.parts)
 	d := b.doc
-	d.Parts = make([]Part, len(b.drafts))
-	for i, dr := range b.drafts {
+	d.Parts = make([]document.Part, len(b.parts))
+	for i, dr := range b.parts {
 		p := dr.part
 		p.Ord = i
 		p.Lang = codes[i]
 		meta := dr.meta
-		if v, ok := meta.get("lang"); !ok && p.Lang != "" {
-			meta = append(meta[:len(meta):len(meta)], member{"lang", jsonString(p.Lang)})
-		} else if s, isText := textOf(v); isText {
+		if v, ok := meta.Get("lang"); !ok && p.Lang != "" {
+			meta = meta.With("lang", metadata.String(p.Lang))
+		} else if s, isText := metadata.Text(v); isText {
 			p.Lang = s
 		}
-		p.Metadata = meta.encode()
+		p.Metadata = meta.Encode()
 		d.Usage.Bytes += int64(len(p.Text) + len(p.Metadata))
 		d.Usage.MetadataBytes += int64(len(p.Metadata))
 		d.Parts[i] = p
@@ -143,17 +131,6 @@ func (b *builder) finish() (*Document, error) {
 	d.Usage.Bytes += int64(len(d.Metadata))
 	d.Usage.MetadataBytes += int64(len(d.Metadata))
 	return d, nil
-}
-
-// joinTitles joins titles with ". ", leaving out empty ones and a repetition of the one before.
-func joinTitles(titles ...string) string {
-	var out []string
-	for _, t := range titles {
-		if t != "" && (len(out) == 0 || out[len(out)-1] != t) {
-			out = append(out, t)
-		}
-	}
-	return strings.Join(out, ". ")
 }
 
 // clip cuts s to at most n code points.

@@ -1,4 +1,4 @@
-package document_test
+package draft_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"quarry/internal/corpus"
-	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/draft"
 	"quarry/internal/query/evaluate"
 	"quarry/internal/testkit"
 	"quarry/internal/text/sentence"
@@ -39,14 +39,14 @@ func TestPartLanguages(t *testing.T) {
 			{"Der Druck ist im grünen Bereich, die Anlage ist bereit für den Betrieb.", "deu", false}, {"Reset", "deu", false},
 		},
 	} {
-		var d document.Core
+		var d draft.Core
 		d.ID = "d"
 		for _, p := range parts {
 			meta := "{}"
 			if p.title {
 				meta = `{"is_title":true}`
 			}
-			d.Parts = append(d.Parts, document.CorePart{Text: p.text, Metadata: json.RawMessage(meta)})
+			d.Parts = append(d.Parts, draft.CorePart{Text: p.text, Metadata: json.RawMessage(meta)})
 		}
 		for i, p := range build(t, d, corpus.Corpus{}).Parts {
 			if p.Lang != parts[i].want || !strings.Contains(string(p.Metadata), `"lang":"`+p.Lang+`"`) {
@@ -75,7 +75,7 @@ func TestPartLanguagesOfMixedDocuments(t *testing.T) {
 	}
 	right, all := map[string]int{}, map[string]int{}
 	for i := range 60 {
-		d := document.Core{ID: "d"}
+		d := draft.Core{ID: "d"}
 		var want []string
 		for _, name := range []string{"en", "de", "ru", "es", "zh", "en", "ar", "de", "hi", "es"} {
 			text := records[name][(i*4+len(want))%len(records[name])].Text
@@ -83,7 +83,7 @@ func TestPartLanguagesOfMixedDocuments(t *testing.T) {
 				if n == 2 {
 					break
 				}
-				d.Parts = append(d.Parts, document.CorePart{Text: text[s.Start:s.End]})
+				d.Parts = append(d.Parts, draft.CorePart{Text: text[s.Start:s.End]})
 				want = append(want, codes[name])
 			}
 		}

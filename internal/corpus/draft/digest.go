@@ -1,4 +1,4 @@
-package document
+package draft
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"hash"
 	"math"
 	"sort"
+
+	"quarry/internal/corpus/document"
 )
 
 // digester hashes what a client sent, so that the same content gives the same digest whatever the order of its
@@ -68,7 +70,7 @@ func (d digester) dimensions(m map[string]float64) {
 	}
 }
 
-func (d digester) tables(all []Table) {
+func (d digester) tables(all []document.Table) {
 	d.number(uint64(len(all)))
 	for _, t := range all {
 		d.text(t.ID, t.Title, t.Description)
@@ -76,7 +78,7 @@ func (d digester) tables(all []Table) {
 	}
 }
 
-func (d digester) images(all []Image) {
+func (d digester) images(all []document.Image) {
 	d.number(uint64(len(all)))
 	for _, m := range all {
 		d.text(m.ID, m.Title, m.Caption, m.Description, m.MimeType, string(m.Data))

@@ -1,41 +1,17 @@
 package document
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"quarry/internal/corpus"
+	"quarry/internal/corpus/metadata"
 	"quarry/internal/expr/filter"
 	"quarry/internal/fault"
 )
 
-// checkTypes holds metadata to the declared attributes of its level (contract: Filter attributes, type check at
-// indexing).
-func (b *builder) checkTypes(path string, level filter.Level, raw json.RawMessage) {
-	m, err := values(raw)
-	if err != nil {
-		b.bad(path, "must be a JSON object")
-		return
-	}
-	_, wrong := b.schema.Values(level, m)
-	for _, w := range wrong {
-		b.bad(path+"."+w.Name, "%s", w.Text)
-	}
-}
-
-// values reads an object with the text of its numbers.
-func values(raw json.RawMessage) (map[string]any, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var m map[string]any
-	err := d.Decode(&m)
-	return m, err
-}
-
-// row is the attribute values of a document by ordinal.
+// row is the attribute values of a document or part by their place in the schema.
 type row []filter.Value
 
 func (r row) Value(ordinal int) filter.Value { return r[ordinal] }
@@ -48,6 +24,7 @@ type selection struct {
 	limited bool
 }
 
+// compile parses a filter over documents; a bad one is fault.KindInvalid under metadata_filter.
 func compile(c *corpus.Corpus, text string) (selection, error) {
 	schema, err := c.Schema()
 	if err != nil {
@@ -70,8 +47,8 @@ func compile(c *corpus.Corpus, text string) (selection, error) {
 	return s, nil
 }
 
-// named gives the ids outside of which n can't hold, when it says doc.id = … or doc.id IN (…) on the way to holding:
-// clients probe for one document so.
+// named returns the only document ids for which n can hold. limited is false when n names no ids by doc.id = … or
+// doc.id IN (…). Clients probe for single documents this way, and reading those beats scanning the corpus.
 func named(n filter.Node, id int) (ids []string, limited bool) {
 	switch n := n.(type) {
 	case filter.Compare:
@@ -100,35 +77,39 @@ func (s *selection) match(d *Document) (bool, error) {
 	if s.filter == nil {
 		return true, nil
 	}
-	m, err := values(d.Metadata)
-	if err != nil {
-		return false, fmt.Errorf("metadata of document %q: %w", d.ID, err)
-	}
-	r, _ := s.schema.Values(filter.Document, m) // what does not fit counts as absent
-	id, _ := s.schema.Find(filter.Document, "id")
-	r[id] = filter.Text(d.ID)
-	return s.filter.Match(row(r)), nil
+	r, err := values(s.schema, d)
+	return err == nil && s.filter.Match(r), err
 }
 
-// Passes reports whether part p of d passes f, which was parsed with the schema, as an index that shows d as it is
-// would tell.
+// Passes reports whether part p of d passes f, which was parsed with schema, as an index that shows d in its present
+// state would decide.
 func Passes(f *filter.Filter, schema *filter.Schema, d *Document, p *Part) (bool, error) {
-	of, err := values(d.Metadata)
+	r, err := values(schema, d)
 	if err != nil {
-		return false, fmt.Errorf("metadata of document %q: %w", d.ID, err)
+		return false, err
 	}
-	r, _ := schema.Values(filter.Document, of)
-	if id, ok := schema.Find(filter.Document, "id"); ok {
-		r[id] = filter.Text(d.ID)
-	}
-	if of, err = values(p.Metadata); err != nil {
+	m, err := metadata.Values(p.Metadata)
+	if err != nil {
 		return false, fmt.Errorf("metadata of part %d of document %q: %w", p.Ord, d.ID, err)
 	}
-	own, _ := schema.Values(filter.Part, of)
+	own, _ := schema.Values(filter.Part, m)
 	for i, a := range schema.Attributes() {
 		if a.Level == filter.Part {
 			r[i] = own[i]
 		}
 	}
-	return f.Match(row(r)), nil
+	return f.Match(r), nil
+}
+
+// values returns the attribute values of d itself; what does not fit its declared type counts as absent.
+func values(schema *filter.Schema, d *Document) (row, error) {
+	m, err := metadata.Values(d.Metadata)
+	if err != nil {
+		return nil, fmt.Errorf("metadata of document %q: %w", d.ID, err)
+	}
+	r, _ := schema.Values(filter.Document, m)
+	if id, ok := schema.Find(filter.Document, "id"); ok {
+		r[id] = filter.Text(d.ID)
+	}
+	return r, nil
 }

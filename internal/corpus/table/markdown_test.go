@@ -1,14 +1,14 @@
-package document_test
+package table_test
 
 import (
 	"encoding/json"
 	"testing"
 
-	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/table"
 )
 
-// A table prints as Markdown with its spans filled in, and nothing in a cell breaks the table.
-func TestTableMarkdown(t *testing.T) {
+// TestMarkdown proves that spans are filled in and that nothing in a cell breaks the table.
+func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ data, want string }{
 		{``, ""},
@@ -20,8 +20,7 @@ func TestTableMarkdown(t *testing.T) {
 			"|  |  |  |\n| --- | --- | --- |\n| x | true |  |\n| x | y | y |"},
 		{`{"headers":[[{"text_value":"A"}]]}`, "| A |\n| --- |"},
 	} {
-		table := document.Table{Data: json.RawMessage(c.data)}
-		if got := table.Markdown(); got != c.want {
+		if got := table.Markdown(json.RawMessage(c.data)); got != c.want {
 			t.Errorf("%s:\n%s\nwant:\n%s", c.data, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package document
+package table
 
 import (
 	"encoding/json"
@@ -8,11 +8,11 @@ import (
 // maxCells bounds a table written as Markdown: spans can make a small table into a huge one.
 const maxCells = 100_000
 
-// Markdown is the cells of the table as a Markdown table, header rows joined into one; a cell that spans several columns
-// or rows stands in each of them. A table without cells, or with data that is none, gives an empty text.
-func (t *Table) Markdown() string {
-	var data tableData
-	if len(t.Data) == 0 || json.Unmarshal(t.Data, &data) != nil {
+// Markdown returns cells as a Markdown table. Header rows are joined into one, and a cell that spans several columns or
+// rows is repeated in each of them. It returns "" for no cells and for JSON that holds no table.
+func Markdown(raw json.RawMessage) string {
+	var data Data
+	if len(raw) == 0 || json.Unmarshal(raw, &data) != nil {
 		return ""
 	}
 	names, rows := columnNames(data.Headers), spread(data.Rows)
@@ -46,7 +46,7 @@ func (t *Table) Markdown() string {
 // inCell keeps the text of a cell within its cell.
 var inCell = strings.NewReplacer("|", `\|`, "\r\n", " ", "\n", " ", "\r", " ")
 
-// spread gives the texts of rows with their spans filled in, up to maxCells.
+// spread returns the texts of rows with their spans filled in, up to maxCells.
 func spread(rows [][]cell) [][]string {
 	type above struct {
 		text string

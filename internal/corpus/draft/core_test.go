@@ -1,4 +1,4 @@
-package document_test
+package draft_test
 
 import (
 	"encoding/json"
@@ -8,17 +8,18 @@ import (
 
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/draft"
 )
 
 func TestCoreParts(t *testing.T) {
 	// Proves that core parts stay as the client made them: metadata wins over platform keys, lang is added when absent,
 	// nothing else is, and the heading comes from the part's title or else the document's.
 	t.Parallel()
-	cmd := document.Core{
+	cmd := draft.Core{
 		ID: "d", Metadata: json.RawMessage(`{"title":"Whole","lang":"my own"}`),
 		Tables: []document.Table{{ID: "t"}},
 		Images: []document.Image{{ID: "i", Caption: "A valve", MimeType: "image/png", Data: []byte{1}}},
-		Parts: []document.CorePart{
+		Parts: []draft.CorePart{
 			{Text: "First. Second, not split.", Context: "around", Metadata: json.RawMessage(`{ "section": "intro", "n": 1e2 }`)},
 			{Text: "deutsch", Metadata: json.RawMessage(`{"lang":"deu","title":"Own","is_title":true}`), TableID: "t"},
 			{Text: "odd", Metadata: json.RawMessage(`{"lang":7,"title":9}`)},
@@ -48,9 +49,9 @@ func TestDigest(t *testing.T) {
 	// Proves that the digest tells contents apart and does not depend on the order of JSON members.
 	t.Parallel()
 	digest := func(metadata string, texts ...string) string {
-		cmd := document.Core{ID: "d", Metadata: json.RawMessage(metadata)}
+		cmd := draft.Core{ID: "d", Metadata: json.RawMessage(metadata)}
 		for _, s := range texts {
-			cmd.Parts = append(cmd.Parts, document.CorePart{Text: s})
+			cmd.Parts = append(cmd.Parts, draft.CorePart{Text: s})
 		}
 		return build(t, cmd, corpus.Corpus{}).Digest
 	}
@@ -62,15 +63,15 @@ func TestDigest(t *testing.T) {
 		"another number": digest(`{"a":1.0,"b":{"c":2,"d":3}}`, "one", "two"),
 		"another cut":    digest(`{"a":1,"b":{"c":2,"d":3}}`, "onet", "wo"),
 		"another order":  digest(`{"a":1,"b":{"c":2,"d":3}}`, "two", "one"),
-		"structured": build(t, document.Structured{ID: "d", Metadata: json.RawMessage(`{"a":1,"b":{"c":2,"d":3}}`),
-			Sections: []document.Section{section("one"), section("two")}}, corpus.Corpus{}).Digest,
+		"structured": build(t, draft.Structured{ID: "d", Metadata: json.RawMessage(`{"a":1,"b":{"c":2,"d":3}}`),
+			Sections: []draft.Section{section("one"), section("two")}}, corpus.Corpus{}).Digest,
 	} {
 		if other == same || other == "" {
 			t.Errorf("%s gives the same digest", name)
 		}
 	}
-	file := document.FileDigest([]byte("bytes"), json.RawMessage(`{"a":1}`), nil)
-	if file == document.FileDigest([]byte("bytes"), nil, json.RawMessage(`{"a":1}`)) || file == document.FileDigest([]byte("byte"), json.RawMessage(`{"a":1}`), nil) {
+	file := draft.FileDigest([]byte("bytes"), json.RawMessage(`{"a":1}`), nil)
+	if file == draft.FileDigest([]byte("bytes"), nil, json.RawMessage(`{"a":1}`)) || file == draft.FileDigest([]byte("byte"), json.RawMessage(`{"a":1}`), nil) {
 		t.Error("a file's digest ignores an option or a byte")
 	}
 }
