@@ -1,6 +1,6 @@
-// Package query answers questions from corpora: search, prompt, language model, citations, score and history are one
-// call. It is the use case of the query operations, and of everything else that asks corpora. The steps themselves are
-// in packages retrieve, answer/generate and history.
+// Package query answers questions from corpora: search, prompt, language model, citations, score and history in one call.
+// The query operations use it, and so does everything else that queries corpora. The steps themselves are in packages
+// retrieve, answer/generate and history.
 package query
 
 import (
@@ -22,14 +22,15 @@ const MaxOffset = 100_000
 type Ask struct {
 	Search     retrieve.Query
 	Generation *generate.Request // nil = results alone
-	Rewriting  bool              // asks for a rewritten query. That is not built: the query runs as it is, with a warning
-	Request    json.RawMessage   // shown in the history: a QueryRequest of the contract; nil = query and corpora alone
-	// Await is called when the query has nothing to do but to wait for a model outside this process; its error ends the
-	// query. A server lets other queries in from then on. nil = not needed
+	Rewriting  bool              // rewrite the query first; not built yet, so the query runs unchanged, with a warning
+	Request    json.RawMessage   // a QueryRequest of the contract, for the history; nil = one with query and corpora alone
+	// Await, if not nil, is called before the query waits for a model outside this process. From then on it uses no
+	// processor, so a server can admit another query. An error ends the query.
 	Await func(ctx context.Context) error
 }
 
-// Check adds to f what is wrong with an ask in itself. Run checks, too; callers that judge rights in between check first.
+// Check adds to f what can be found wrong with a without running it. Run does so too; a caller that checks permissions
+// before Run can call Check before that.
 func (a *Ask) Check(f *fault.Fault) {
 	if strings.TrimSpace(a.Search.Text) == "" {
 		f.Field("query", "must not be blank")
@@ -51,8 +52,8 @@ type Answer struct {
 	Warnings  []string         // what could not be done as asked
 }
 
-// Event is a piece of an answer as soon as it is known. The first has Found: the answer without what is generated. Those
-// after it are of the generated answer.
+// Event reports progress. The first event has Found: the answer without anything generated. The later ones are those of
+// the generated answer.
 type Event struct {
 	Found *Answer
 	generate.Event

@@ -11,11 +11,11 @@ import (
 	"quarry/internal/query/history"
 )
 
-// saveTimeout bounds how long the history may take for a query whose caller is gone.
+// saveTimeout bounds a write to the history, which does not end with its caller's context.
 const saveTimeout = 10 * time.Second
 
-// save puts the query into the history if it belongs there. A query whose model was asked is kept however it ended, also
-// when the caller is gone: the model's tokens are paid for.
+// save writes the query to the history if it belongs there, even if it failed or its caller has left: the tokens of the
+// model have been paid for.
 func (r *run) save(ctx context.Context) {
 	if !r.found.Save {
 		return
@@ -25,6 +25,7 @@ func (r *run) save(ctx context.Context) {
 	r.history.Save(ctx, r.record())
 }
 
+// record returns the record of the query.
 func (r *run) record() history.Record {
 	started := r.started.UTC()
 	out := history.Record{
@@ -54,7 +55,7 @@ func (r *run) record() history.Record {
 	return out
 }
 
-// request returns what the record shows as the request.
+// request returns the request that the record shows.
 func (r *run) request() json.RawMessage {
 	if r.ask.Request != nil {
 		return r.ask.Request

@@ -11,9 +11,9 @@ import (
 	"quarry/internal/query/retrieve"
 )
 
-// Run answers a query. emit, which may be nil, gets each piece as soon as it is known, and an error of it ends the query;
-// what fails before the first piece has no answer. What fails after it leaves an answer that holds what there was by
-// then, and a record: when Run returns, the history has the query, also when ctx has ended meanwhile.
+// Run answers a query. It calls emit, if not nil, with each event; an error from emit ends the query. On an error before
+// the first event the answer is zero; on a later one it holds what is known so far. When Run returns, a query that got to
+// its first event is in the history if it belongs there, even if ctx has ended.
 func (s *Service) Run(ctx context.Context, ask Ask, emit func(Event) error) (Answer, error) {
 	f := fault.Invalid()
 	if ask.Check(f); len(f.Fields) > 0 {
@@ -34,7 +34,7 @@ func (s *Service) Run(ctx context.Context, ask Ask, emit func(Event) error) (Ans
 	return r.answer, err
 }
 
-// run is a query on its way.
+// run is one query in progress.
 type run struct {
 	*Service
 	ask     Ask
@@ -44,7 +44,7 @@ type run struct {
 	answer  Answer
 }
 
-// search finds the results and makes the prompt. A model that is over its bounds or does not exist is refused first.
+// search finds the results and renders the prompt. What is wrong with the generation is found before the search.
 func (r *run) search(ctx context.Context) error {
 	var plan *generate.Plan
 	var err error
@@ -77,7 +77,7 @@ func (r *run) search(ctx context.Context) error {
 	return nil
 }
 
-// generate asks the model.
+// generate runs the model.
 func (r *run) generate(ctx context.Context, emit func(Event) error) error {
 	generated, err := r.draft.Run(ctx, func(e generate.Event) error { return emit(Event{Event: e}) })
 	r.answer.Generated = &generated
@@ -89,7 +89,7 @@ func (r *run) generate(ctx context.Context, emit func(Event) error) error {
 	return fault.Under(err, "generation")
 }
 
-// passages returns results as a prompt shows them.
+// passages returns results in the form that prompts take.
 func passages(all []retrieve.Result) []generate.Passage {
 	out := make([]generate.Passage, len(all))
 	for i, r := range all {

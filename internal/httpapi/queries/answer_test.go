@@ -41,7 +41,7 @@ func (k keeper) Save(ctx context.Context, r history.Record) {
 	}
 }
 
-// waiting is a model that says a word and then waits to be let go on, or until its call ends.
+// waiting is a model that sends one word and then waits for goOn or the end of its call.
 type waiting struct {
 	embedded bool
 	said     chan struct{} // after the first word
@@ -71,17 +71,17 @@ func (m waiting) Stream(ctx context.Context, _ llm.Request, emit func(llm.Event)
 	}
 }
 
-// desk is a server over one model.
-type desk struct {
+// rig is a server over one model.
+type rig struct {
 	*httptest.Server
 	model  waiting
 	finder finder
 	kept   keeper
 }
 
-func newDesk(t *testing.T, embedded bool, l httpapi.Limits) *desk {
+func newRig(t *testing.T, embedded bool, l httpapi.Limits) *rig {
 	t.Helper()
-	d := &desk{
+	d := &rig{
 		model:  waiting{embedded, make(chan struct{}, 9), make(chan struct{}), make(chan error, 9)},
 		finder: finder{make(chan retrieve.Query, 9)}, kept: make(keeper, 9),
 	}
@@ -103,7 +103,7 @@ func newDesk(t *testing.T, embedded bool, l httpapi.Limits) *desk {
 
 const question = `{"query":"how often?","search":{"corpora":[{"corpus_key":"a"}]},"generation":{},"stream_response":`
 
-func (d *desk) ask(ctx context.Context, t *testing.T, body string) *http.Response {
+func (d *rig) ask(ctx context.Context, t *testing.T, body string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL+"/v2/query", strings.NewReader(body))
 	if err != nil {
@@ -122,7 +122,7 @@ func (d *desk) ask(ctx context.Context, t *testing.T, body string) *http.Respons
 // TestFirstWord proves that a stream shows the first word of a model before the second is there, and what is kept of it.
 func TestFirstWord(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, false, httpapi.Limits{})
+	d := newRig(t, false, httpapi.Limits{})
 	events := bufio.NewReader(d.ask(t.Context(), t, question+"true}").Body)
 	var seen []string
 	for len(seen) == 0 || !strings.Contains(seen[len(seen)-1], "generation_chunk") {
@@ -154,7 +154,7 @@ func TestFirstWord(t *testing.T) {
 func TestClientLeaves(t *testing.T) {
 	t.Parallel()
 	for _, stream := range []string{"true", "false"} {
-		d := newDesk(t, false, httpapi.Limits{})
+		d := newRig(t, false, httpapi.Limits{})
 		ctx, leave := context.WithCancel(t.Context())
 		left := make(chan struct{})
 		go func() {
@@ -187,7 +187,7 @@ func TestPlaces(t *testing.T) {
 	t.Parallel()
 	for _, embedded := range []bool{false, true} {
 		one := func() *usage.Gate { return usage.NewGate(usage.Bounds{PerCaller: 1, Total: 1, Noun: "calls"}) }
-		d := newDesk(t, embedded, httpapi.Limits{Calls: one(), Remote: one()})
+		d := newRig(t, embedded, httpapi.Limits{Calls: one(), Remote: one()})
 		waits := d.ask(t.Context(), t, question+"true}")
 		<-d.model.said
 		if q := <-d.finder.asked; q.Vectors != embedded {

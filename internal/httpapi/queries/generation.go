@@ -9,12 +9,12 @@ import (
 	"quarry/internal/llm"
 )
 
-// generation is GenerationParameters. The schema has checked types and bounds already; what is null is as absent.
+// generation is GenerationParameters. The schema has checked types and bounds; null means absent.
 type generation struct {
 	Enabled    *bool       `json:"enabled"`
 	Preset     *string     `json:"generation_preset_name"`
-	PromptName string      `json:"prompt_name"` // older names of the one above and of the one below
-	PromptText string      `json:"prompt_text"`
+	PromptName string      `json:"prompt_name"` // older name of the one above
+	PromptText string      `json:"prompt_text"` // older name of the one below
 	Template   string      `json:"prompt_template"`
 	MaxResults *int        `json:"max_used_search_results"`
 	Characters int         `json:"max_response_characters"`
@@ -31,13 +31,13 @@ type citations struct {
 	Text  string `json:"text_pattern"`
 }
 
-// parameters are those of the model: the known ones, and the others as they came, for the provider.
+// parameters are those of the model: the known ones parsed, the others as they came, for the provider.
 type parameters struct {
 	llm *string
 	llm.Parameters
 }
 
-// UnmarshalJSON sorts the members.
+// UnmarshalJSON implements json.Unmarshaler.
 func (p *parameters) UnmarshalJSON(raw []byte) error {
 	var known struct {
 		LLM              *string  `json:"llm_name"`
@@ -63,7 +63,7 @@ func (p *parameters) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// request returns the generation that is asked for, nil for none, and adds to names how the body names what has older names.
+// request returns the generation to run, nil for none, and adds to names the older names that the body uses.
 func (g *generation) request(question string, names fault.Names) *generate.Request {
 	if g == nil || g.Enabled != nil && !*g.Enabled {
 		return nil

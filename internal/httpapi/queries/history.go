@@ -20,13 +20,13 @@ type Records interface {
 	List(ctx context.Context, l history.List) ([]history.Summary, bool, error)
 }
 
-// HistoryArea is the operations that read the query history.
+// HistoryArea holds the operations that read the query history.
 type HistoryArea struct {
 	records Records
 	cursors *page.Cursors
 }
 
-// NewHistory gives the area over the records; cursors sign the page keys.
+// NewHistory returns the area over r; cursors signs the page keys.
 func NewHistory(r Records, cursors *page.Cursors) *HistoryArea { return &HistoryArea{r, cursors} }
 
 // Handlers implements httpapi.Area.
@@ -42,7 +42,7 @@ func (a *HistoryArea) get(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 	return httpapi.WriteJSON(w, http.StatusOK, wireRecord(&found))
 }
 
-// list answers a page. With a page key, filters that the request leaves out are those of the page before.
+// list writes a page. With a page key, filters that the request leaves out are those of the previous page.
 func (a *HistoryArea) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	scope := c.Scope("corpus_key", "started_after", "started_before", "chat_id", "history_id")
 	after, err := c.After(a.cursors, &scope)
@@ -53,10 +53,10 @@ func (a *HistoryArea) list(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 		Limit: c.Limit(defaultLimit), After: after, Reader: reader(c),
 		Corpus: scope.Filters["corpus_key"], Chat: scope.Filters["chat_id"], ID: scope.Filters["history_id"],
 	}
-	if l.StartedAfter, err = moment(scope.Filters, "started_after"); err != nil {
+	if l.StartedAfter, err = parseTime(scope.Filters, "started_after"); err != nil {
 		return err
 	}
-	if l.StartedBefore, err = moment(scope.Filters, "started_before"); err != nil {
+	if l.StartedBefore, err = parseTime(scope.Filters, "started_before"); err != nil {
 		return err
 	}
 	found, more, err := a.records.List(r.Context(), l)
@@ -71,8 +71,8 @@ func (a *HistoryArea) list(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 	return httpapi.WriteJSON(w, http.StatusOK, out)
 }
 
-// moment reads a time filter; no filter is the zero time.
-func moment(filters map[string]string, name string) (time.Time, error) {
+// parseTime parses a time filter, and returns the zero time where there is none.
+func parseTime(filters map[string]string, name string) (time.Time, error) {
 	v, ok := filters[name]
 	if !ok {
 		return time.Time{}, nil
@@ -84,8 +84,8 @@ func moment(filters map[string]string, name string) (time.Time, error) {
 	return t, nil
 }
 
-// reader says which records the caller may see: with a role over the account all of them, else those of the corpora
-// that it has a role on.
+// reader returns which records the caller may see: all of them with a role over the account, otherwise those of the
+// corpora that it has a role on.
 func reader(c *httpapi.Call) history.Reader {
 	if authz.Allow(c.Principal, authz.Rule{APIRoles: c.Op.APIRoles}, authz.Target{}) {
 		return history.Reader{All: true}

@@ -16,10 +16,10 @@ type MetadataRunner interface {
 	Run(ctx context.Context, q metaquery.Query) (metaquery.Answer, error)
 }
 
-// MetadataArea is the operation that searches metadata.
+// MetadataArea holds the operation that searches metadata.
 type MetadataArea struct{ run MetadataRunner }
 
-// NewMetadata gives the area over a runner.
+// NewMetadata returns the area over a runner.
 func NewMetadata(r MetadataRunner) *MetadataArea { return &MetadataArea{r} }
 
 // Handlers implements httpapi.Area.
@@ -52,7 +52,7 @@ type metadataBody struct {
 	Offset  int          `json:"offset"`
 }
 
-// fieldQuery is FieldQuery. A null prefix switches the matching of beginnings off, an absent one takes the default.
+// fieldQuery is FieldQuery. A null prefix switches prefix matching off; an absent one takes the default.
 type fieldQuery struct {
 	Field  string          `json:"field"`
 	Query  string          `json:"query"`

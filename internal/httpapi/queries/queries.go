@@ -19,7 +19,7 @@ type Runner interface {
 	Run(ctx context.Context, ask query.Ask, emit func(query.Event) error) (query.Answer, error)
 }
 
-// Area is the query operations.
+// Area holds the query operations.
 type Area struct{ run Runner }
 
 // New returns the area over a runner.
@@ -64,7 +64,7 @@ func (a *Area) post(w http.ResponseWriter, r *http.Request, c *httpapi.Call, key
 	return a.whole(w, r, c, req)
 }
 
-// allowed checks the role on every corpus that the body names; those of the path were checked before.
+// allowed checks the role on every corpus of the body; that of the path has been checked already.
 func allowed(c *httpapi.Call, sources []retrieve.Source) error {
 	t := authz.Target{}
 	for _, s := range sources {
@@ -77,7 +77,7 @@ func allowed(c *httpapi.Call, sources []retrieve.Source) error {
 	return nil
 }
 
-// whole answers in one piece. Where the results are there and the model has failed, the error holds them.
+// whole writes the answer in one piece. When only the model has failed, the error keeps the results.
 func (a *Area) whole(w http.ResponseWriter, r *http.Request, c *httpapi.Call, req *request) error {
 	req.ask.Await = c.Await
 	found, err := a.run.Run(r.Context(), req.ask, nil)
@@ -90,7 +90,7 @@ func (a *Area) whole(w http.ResponseWriter, r *http.Request, c *httpapi.Call, re
 	return httpapi.WriteJSON(w, http.StatusOK, wireAnswer(&found))
 }
 
-// stream answers in events. What fails before the first of them is answered as ever.
+// stream writes the answer in events. An error before the first event is returned as usual.
 func (a *Area) stream(w http.ResponseWriter, r *http.Request, c *httpapi.Call, req *request) error {
 	s := c.Stream(w)
 	defer s.Close()

@@ -18,13 +18,13 @@ import (
 
 const defaultLimit = 10
 
-// member is a member of a request: its value, and how the client wrote it, which is what the history shows. One that is
-// null is as one that is absent.
+// member is a member of a request: its value, and how the client wrote it, which the history shows. Null means absent.
 type member[T any] struct {
 	value *T
 	raw   json.RawMessage
 }
 
+// written returns the member that a client would have written for v.
 func written[T any](v T) member[T] {
 	raw, _ := json.Marshal(v) // strings, numbers and booleans always encode
 	return member[T]{&v, raw}
@@ -64,13 +64,13 @@ type body struct {
 	Explain    member[explain]    `json:"explain,omitzero"`
 }
 
-// explain is true, false, or an object that may name a document.
+// explain is true, false, or an object that can name a document.
 type explain struct {
 	asked    bool
 	document string
 }
 
-// UnmarshalJSON reads either form.
+// UnmarshalJSON implements json.Unmarshaler.
 func (e *explain) UnmarshalJSON(raw []byte) error {
 	var b struct {
 		DocumentID string `json:"document_id"`
@@ -93,8 +93,8 @@ type search struct {
 	flat
 }
 
-// flat is the settings that stand in search itself (contract: queries.md section 1.1). The contract knows only semantics
-// there across several corpora, so that nothing else may be looked at before merge.
+// flat holds the settings that stand in search itself (contract: queries.md section 1.1). They stay undecoded until merge:
+// across several corpora the contract knows only semantics there, and anything may stand under the other names.
 type flat struct {
 	Query      json.RawMessage `json:"query,omitempty"`
 	Filter     json.RawMessage `json:"metadata_filter,omitempty"`
@@ -145,7 +145,7 @@ func (r reranker) spec() rerank.Spec {
 	return out
 }
 
-// request is a request as its handler needs it, with the place of its fields for faults.
+// request is a parsed request, with the place and names of its fields for faults.
 type request struct {
 	ask    query.Ask
 	stream bool
@@ -153,7 +153,7 @@ type request struct {
 	names  fault.Names
 }
 
-// parseBody reads a body; key is the corpus of the path, "" for the operation over several corpora.
+// parseBody parses a body. key is the corpus of the path, "" for the operation over several corpora.
 func parseBody(raw json.RawMessage, key string) (*request, error) {
 	var b body
 	if err := httpapi.Decode(raw, &b); err != nil {
@@ -169,7 +169,7 @@ func parseBody(raw json.RawMessage, key string) (*request, error) {
 	return b.request("body", f, names)
 }
 
-// parseParameters reads the parameters of a GET, which the chain has checked.
+// parseParameters parses the parameters of a GET, which the chain has checked.
 func parseParameters(q url.Values, key string) (*request, error) {
 	b := body{Query: written(q.Get("query")), Search: &search{Corpora: []settings{{CorpusKey: written(key)}}}}
 	for name, to := range map[string]*member[int]{"limit": &b.Search.Limit, "offset": &b.Search.Offset} {
@@ -185,8 +185,8 @@ func parseParameters(q url.Values, key string) (*request, error) {
 	return b.request("query", fault.Invalid(), fault.Names{"search.limit": "limit", "search.offset": "offset"})
 }
 
-// merge makes the settings that stand in search itself the defaults of every corpus: all of them for the corpus of the
-// path, semantics alone across several. Without a list of corpora they are the settings of the one corpus.
+// merge copies the settings that stand in search itself into every corpus that lacks them: all of them for the corpus of
+// the path, semantics alone across several. Without a list of corpora, the corpus of the path becomes the list.
 func (s *search) merge(key string, f *fault.Fault, names fault.Names) {
 	under := s.flat
 	s.flat = flat{}
@@ -215,7 +215,7 @@ func (s *search) merge(key string, f *fault.Fault, names fault.Names) {
 	}
 }
 
-// inherit takes the value of under where m is absent. What can't be read is a fault of the field.
+// inherit decodes under into m if m is absent. A value that can't be read is a fault of the field.
 func (m *member[T]) inherit(under json.RawMessage, f *fault.Fault, field string) {
 	if m.value == nil && len(under) > 0 {
 		if err := m.UnmarshalJSON(under); err != nil {
@@ -224,7 +224,7 @@ func (m *member[T]) inherit(under json.RawMessage, f *fault.Fault, field string)
 	}
 }
 
-// request returns the request that a merged body is, or f with everything that is wrong with it.
+// request returns the command for a merged body. An error is f with everything that is wrong.
 func (b *body) request(place string, f *fault.Fault, names fault.Names) (*request, error) {
 	s := b.Search
 	ask := query.Ask{

@@ -9,7 +9,7 @@ import (
 	"quarry/internal/query/retrieve"
 )
 
-// answer is QueryFullResponse; members that do not apply are left out.
+// answer is QueryFullResponse. Members that do not apply are left out.
 type answer struct {
 	Summary   *string     `json:"summary,omitempty"`
 	Language  string      `json:"response_language,omitempty"`
@@ -83,8 +83,8 @@ type image struct {
 	MimeType    string `json:"mime_type,omitempty"`
 }
 
-// wireResults maps results in their order. A table comes whole with the first result that is of it: later ones name
-// it in part_metadata (contract: Tables, duplicate references).
+// wireResults maps results in their order. A table is written with the first of its results only; the later ones name it
+// in part_metadata (contract: Tables, duplicate references).
 func wireResults(all []retrieve.Result) []result {
 	type place struct{ corpus, document, table string }
 	shown := map[place]bool{}
@@ -112,7 +112,7 @@ func wireResults(all []retrieve.Result) []result {
 	return out
 }
 
-// The events of a stream, QueryStreamedResponse of the contract.
+// The events of a stream (QueryStreamedResponse).
 type (
 	foundEvent struct {
 		Type      string      `json:"type"`
@@ -138,7 +138,7 @@ type (
 	}
 )
 
-// send sends a piece of an answer as the contract's event.
+// send writes an event of a query as one of the contract.
 func send(s *httpapi.Stream, e query.Event) error {
 	switch {
 	case e.Found != nil:

@@ -48,8 +48,8 @@ func Read(dir string) (*Dataset, error) {
 // ReadQueries reads queries and judgements of a collection whose documents come from elsewhere.
 func ReadQueries(dir string) (*Dataset, error) { return readSplit(dir, "queries", "test") }
 
-// ReadTraining reads the queries and judgements that a collection sets apart for tuning: queries.train.jsonl and
-// qrels/train.tsv. ok is false where it has none.
+// ReadTraining reads the queries and judgements that a collection reserves for tuning: queries.train.jsonl and
+// qrels/train.tsv. It reports whether there are any.
 func ReadTraining(dir string) (d *Dataset, ok bool, err error) {
 	d, err = readSplit(dir, "queries.train", "train")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,7 +90,7 @@ func readRecords(dir, name string) (all []Record, err error) {
 	return all, err
 }
 
-// Each reads a file of JSON lines, or path.gz packed, and stops at the first error that use gives.
+// Each calls use with every line of a file of JSON lines, path or path.gz, and returns the first error.
 func Each[T any](path string, use func(T) error) error {
 	f, err := openEither(path)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"quarry/internal/query/retrieve"
 )
 
-// Ranker answers queries without reading text; retrieve.Service is one.
+// Ranker ranks without reading text; retrieve.Service is one.
 type Ranker interface {
 	Rank(ctx context.Context, q retrieve.Query) ([]retrieve.Ranked, error)
 }
@@ -24,7 +24,7 @@ type Run struct {
 	Reranker rerank.Spec
 }
 
-// Runs are the ways that eval compares: each side alone, both, and what a query gets that asks for nothing.
+// Runs are the runs that eval compares: each side alone, both, and the default of a query.
 var Runs = []Run{
 	{"lexical", 1, rerank.Spec{Type: "none"}},
 	{"dense", 0, rerank.Spec{Type: "none"}},
@@ -32,7 +32,7 @@ var Runs = []Run{
 	{"default", retrieve.DefaultLambda, rerank.Spec{}},
 }
 
-// Score is what a run reached.
+// Score is the result of a run.
 type Score struct {
 	Run              string  `json:"run"`
 	NDCG10           float64 `json:"ndcg_at_10"`
@@ -44,11 +44,10 @@ type Score struct {
 	P99              float64 `json:"p99_ms"`
 }
 
-// depth is how many documents a query asks for: what recall at 100 needs.
+// depth is the number of documents per query, which recall at 100 needs.
 const depth = 100
 
-// Measure asks every query of d, one after the other, the way run says, in the corpus with this key. step is called
-// after each query.
+// Measure runs every query of d in turn against the corpus and returns the mean scores. It calls step after each query.
 func Measure(ctx context.Context, r Ranker, corpusKey string, d *Dataset, run Run, step func()) (Score, error) {
 	s := Score{Run: run.Name, Queries: len(d.Queries)}
 	times := make([]time.Duration, 0, len(d.Queries))
@@ -81,8 +80,8 @@ func Measure(ctx context.Context, r Ranker, corpusKey string, d *Dataset, run Ru
 	return s, nil
 }
 
-// Plain takes the characters that are operators of the query syntax out of a text that was not written with them in
-// mind: a quoted title in a test query is not a condition.
+// Plain removes the operators of the query syntax from a text that was not written for it: a quoted title in a test query
+// is not a condition.
 func Plain(text string) string {
 	words := strings.Fields(strings.ReplaceAll(text, `"`, " "))
 	for i, w := range words {

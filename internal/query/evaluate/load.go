@@ -19,9 +19,8 @@ type Ingester interface {
 	Create(ctx context.Context, corpusKey string, d document.Draft, wait ingest.Wait) (*document.Document, error)
 }
 
-// Load indexes the documents of d, each as one part with its title in force: the unit that these collections judge.
-// step is called after each document, by one goroutine at a time. Documents without any text are left out, for nothing
-// could find them.
+// Load indexes the documents of d, each as one part under its title, the unit that these collections judge. Documents
+// without any text are left out: no query could find them. Load calls step after each document, from one goroutine.
 func Load(ctx context.Context, in Ingester, corpusKey string, d *Dataset, step func()) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(2 * runtime.GOMAXPROCS(0))
@@ -46,7 +45,7 @@ func Load(ctx context.Context, in Ingester, corpusKey string, d *Dataset, step f
 	return group.Wait()
 }
 
-// draft makes a document of one part. Where there is a title only, it is the text.
+// draft returns the record as a document of one part. A title without text becomes the text.
 func (r Record) draft() (*draft.Core, bool) {
 	title, text := strings.TrimSpace(r.Title), strings.TrimSpace(r.Text)
 	if text == "" {

@@ -1,6 +1,5 @@
-// Package history keeps what queries asked and what each step of answering them gave, for as long as the retention
-// says. It is written by the query operations after an answer is computed, and read back by list and by id. It runs
-// no query; package retrieve does.
+// Package history keeps records of queries and of each step of answering them for a retention time. Package query writes
+// them; clients read them by list and by id.
 package history
 
 import (
@@ -13,34 +12,34 @@ import (
 	"quarry/internal/query/retrieve"
 )
 
-// Summary is what a list shows of a record.
+// Summary is the part of a record that lists show.
 type Summary struct {
 	ID          id.Query
 	Text        string // the question
 	Corpora     []Corpus
 	Started     time.Time     // microseconds, UTC
 	Latency     time.Duration // microseconds; until the answer was computed
-	ChatID      string        // "" when the query belongs to no chat; so with the next two
+	ChatID      string        // "" when the query belongs to no chat; the next two likewise
 	AgentKey    string
 	SessionKey  string
 	Generation  *string  // generated text, nil without generation
 	Consistency *float64 // factual consistency score of the generated text
 }
 
-// Corpus is a corpus that a query searched, under the key it had then.
+// Corpus is a corpus that a query searched, with the key that it had then.
 type Corpus struct {
 	No  int64
 	Key string
 }
 
-// Record is one query with everything known of it.
+// Record is everything that is kept of one query.
 type Record struct {
 	Summary
 	Request json.RawMessage // the request in the shape over several corpora
 	Spans   []Span          // in the order in which the steps ran
 }
 
-// Type says what step a span tells of; its texts are the contract's.
+// Type is the kind of step that a span describes, in the contract's words.
 type Type string
 
 // The steps of a query.
@@ -53,7 +52,7 @@ const (
 	Consistent Type = "fcs"
 )
 
-// Span is one step of a query. Members after Latency belong to the types named beside them.
+// Span is one step of a query. The fields after Latency belong to the types named beside them.
 type Span struct {
 	Type    Type
 	Started time.Time
@@ -64,23 +63,23 @@ type Span struct {
 	Warnings   []string          // Rewriting
 	Extracted  *Extraction       // Rewriting; nil when nothing was extracted
 	Results    []retrieve.Result // Search: the candidates before reranking
-	Reranked   []Reranked        // Rerank: what the stage gave on, best first
+	Reranked   []Reranked        // Rerank: the output of the stage, best first
 	Prompt     string            // Generation
 	Generation string            // Generation
 	Score      float64           // Consistent
 }
 
-// Extraction is what a rewriting made of a query.
+// Extraction is the outcome of rewriting a query.
 type Extraction struct{ Query, Filter string }
 
-// Reranked is one result behind a stage.
+// Reranked is one result of a stage.
 type Reranked struct {
 	Text            string
-	Score, Original float64 // behind the stage and before it
+	Score, Original float64 // after the stage and before it
 }
 
-// List says which records to list, newest first, those of one moment by id, the greatest first. Conditions that are
-// empty hold for every record; the others must all hold.
+// List selects records, newest first, and by descending id within one moment. An empty condition holds for every record;
+// all others must hold.
 type List struct {
 	Limit         int
 	After         *page.Position // the last one shown, nil for the first page
@@ -92,8 +91,8 @@ type List struct {
 	Reader        Reader
 }
 
-// Reader says what a caller may see: every record, or those whose corpora all still exist under one of Keys. A later
-// corpus of the same key opens nothing.
+// Reader is what a caller may see: every record, or those whose corpora all still exist under one of Keys. A later corpus
+// with the same key does not count.
 type Reader struct {
 	All  bool
 	Keys []string
@@ -103,10 +102,10 @@ type Reader struct {
 type Store interface {
 	// Save writes r; it is durable and listed when Save returns.
 	Save(ctx context.Context, r Record) error
-	// Get gives the record that the reader may see; fault.KindNotFound "query_not_found" otherwise.
+	// Get returns a record that the reader may see, otherwise fault.KindNotFound "query_not_found".
 	Get(ctx context.Context, queryID string, reader Reader) (Record, error)
-	// List gives up to l.Limit records and whether more follow.
+	// List returns up to l.Limit records and whether more follow.
 	List(ctx context.Context, l List) (page []Summary, more bool, err error)
-	// Expire removes at most limit records that started before a moment, the oldest first, and says how many went.
+	// Expire removes up to limit records that started before a time, the oldest first, and returns their number.
 	Expire(ctx context.Context, before time.Time, limit int) (removed int, err error)
 }

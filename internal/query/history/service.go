@@ -11,18 +11,19 @@ import (
 	"quarry/internal/query/retrieve"
 )
 
-// Service is the use cases over the history. Safe for concurrent use.
+// Service keeps the history. Safe for concurrent use.
 type Service struct {
-	store Store
-	keep  time.Duration
-	log   *slog.Logger
+	store     Store
+	retention time.Duration
+	log       *slog.Logger
 }
 
-// New gives a service that keeps records for the time given.
-func New(s Store, keep time.Duration, log *slog.Logger) *Service { return &Service{s, keep, log} }
+// New returns a service that keeps records for the retention time.
+func New(s Store, retention time.Duration, log *slog.Logger) *Service {
+	return &Service{s, retention, log}
+}
 
-// Save keeps r. The answer that r tells of is computed by then and must not be lost with its record, so what goes
-// wrong here is logged and not returned.
+// Save keeps r. An error is logged and not returned: the answer that r describes must not be lost with its record.
 func (s *Service) Save(ctx context.Context, r Record) {
 	r.Started = clock.Stored(r.Started)
 	bound(r.Spans)
@@ -35,24 +36,24 @@ func (s *Service) Save(ctx context.Context, r Record) {
 	}
 }
 
-// Get gives a record that the reader may see.
+// Get returns a record that the reader may see.
 func (s *Service) Get(ctx context.Context, queryID string, reader Reader) (Record, error) {
 	return s.store.Get(ctx, queryID, reader)
 }
 
-// List gives a page of records, newest first, and whether more follow.
+// List returns a page of records, newest first, and whether more follow.
 func (s *Service) List(ctx context.Context, l List) ([]Summary, bool, error) {
 	return s.store.List(ctx, l)
 }
 
 const (
-	// expireStep is how many records one step removes, so that other writes wait some ten milliseconds at most.
+	// expireStep is the number of records removed per step; it keeps the wait of other writes near ten milliseconds.
 	expireStep = 100
-	// expireEvery is how often records are looked for whose time is over.
+	// expireEvery is the interval between searches for expired records.
 	expireEvery = 10 * time.Minute
 )
 
-// Run removes records whose time is over until ctx ends. Several nodes may do so at once.
+// Run removes expired records until ctx ends. Several nodes may run it at once.
 func (s *Service) Run(ctx context.Context) {
 	tick := time.NewTicker(expireEvery)
 	defer tick.Stop()
@@ -68,10 +69,10 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// Expire removes the records whose time is over at a moment, in small steps, and says how many went.
+// Expire removes the records that have expired by now, in small steps, and returns their number.
 func (s *Service) Expire(ctx context.Context, now time.Time) (removed int, err error) {
 	for {
-		n, err := s.store.Expire(ctx, now.Add(-s.keep), expireStep)
+		n, err := s.store.Expire(ctx, now.Add(-s.retention), expireStep)
 		removed += n
 		if err != nil || n < expireStep {
 			return removed, err
@@ -79,15 +80,15 @@ func (s *Service) Expire(ctx context.Context, now time.Time) (removed int, err e
 	}
 }
 
-// MaxBytes bounds what one record keeps of results, in bytes of their texts and metadata: a hundred candidates of some
-// size, told again by each stage, would make a record of many megabytes. Results get half of it, what the stages made
-// of them the rest, the last stage first; what does not fit is left out.
+// MaxBytes bounds the results in one record, in bytes of their texts and metadata: a hundred large candidates, repeated by
+// each stage, would take many megabytes. The results of the search get half of it and the stages the rest, the last stage
+// first. What does not fit is left out.
 const MaxBytes = 2 << 20
 
-// maxText bounds a prompt and an answer in a record, in bytes: what the end of a longer one says nobody reads here.
+// maxText bounds a prompt and an answer in a record, in bytes. Nobody reads the end of a longer one here.
 const maxText = 1 << 20
 
-// cut gives the beginning of s, whole characters of it, with a mark where something is missing.
+// cut returns s, shortened to maxText between characters and marked with an ellipsis if it is longer.
 func cut(s string) string {
 	if len(s) <= maxText {
 		return s
@@ -99,12 +100,12 @@ func cut(s string) string {
 	return s[:n] + "…"
 }
 
-// bound cuts the spans of a record down to MaxBytes, and what was generated to maxText each.
+// bound cuts the results of spans down to MaxBytes, and each prompt and answer to maxText.
 func bound(spans []Span) {
 	for i := range spans {
 		spans[i].Prompt, spans[i].Generation = cut(spans[i].Prompt), cut(spans[i].Generation)
 	}
-	told := map[string]bool{} // texts that the record has: they are kept once
+	kept := map[string]bool{} // texts that the record has already; each is stored once
 	total := 0
 	fits := func(n, most int) bool {
 		if total+n > most {
@@ -118,29 +119,29 @@ func bound(spans []Span) {
 			if !fits(size(&r), MaxBytes/2) {
 				return true
 			}
-			told[r.Text] = true
+			kept[r.Text] = true
 			return false
 		})
 	}
-	for i := len(spans) - 1; i >= 0; i-- { // what the last stage gave was the answer
+	for i := len(spans) - 1; i >= 0; i-- { // the output of the last stage was the answer
 		spans[i].Reranked = slices.DeleteFunc(spans[i].Reranked, func(r Reranked) bool {
 			n := overhead
-			if !told[r.Text] {
+			if !kept[r.Text] {
 				n += len(r.Text)
 			}
 			if !fits(n, MaxBytes) {
 				return true
 			}
-			told[r.Text] = true
+			kept[r.Text] = true
 			return false
 		})
 	}
 }
 
-// overhead is about what a result takes beside its texts.
+// overhead estimates what a result takes besides its texts, in bytes.
 const overhead = 100
 
-// size is about what a result takes in a record.
+// size estimates what a result takes in a record, in bytes.
 func size(r *retrieve.Result) int {
 	n := len(r.Text) + len(r.DocumentMetadata) + len(r.PartMetadata) + len(r.DocumentID) + len(r.CorpusKey)
 	if r.Table != nil {

@@ -22,7 +22,7 @@ import (
 	"quarry/internal/store/storetest"
 )
 
-// open gives a service over a database of its own.
+// open returns a service over a database of its own.
 func open(t *testing.T, keep time.Duration) *history.Service {
 	t.Helper()
 	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
@@ -35,7 +35,7 @@ func record(started time.Time, spans ...history.Span) history.Record {
 	}
 }
 
-// TestBound proves that a record of a huge pool keeps the first results that fit, tells a text once however many stages
+// TestBound proves that a record of a huge pool keeps the first results that fit, stores a text once however many stages
 // repeat it, and leaves out one result that is too large rather than all behind it.
 func TestBound(t *testing.T) {
 	t.Parallel()
@@ -156,7 +156,7 @@ func (f failing) Expire(_ context.Context, before time.Time, _ int) (int, error)
 	return 0, errFull
 }
 
-// TestSaveFails proves that a record that can't be written is told in the log, with its id, and nowhere else.
+// TestSaveFails proves that a record that can't be written is reported in the log, with its id, and nowhere else.
 func TestSaveFails(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

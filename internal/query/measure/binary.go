@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// AUROC is the share of pairs of a positive and a negative example in which the positive one has the higher score,
+// AUROC returns the share of pairs of a positive and a negative example in which the positive one has the higher score,
 // ties counting half; 0.5 when there is no pair.
 func AUROC(scores []float64, positive []bool) float64 {
 	order := make([]int, len(scores))
@@ -33,7 +33,7 @@ func AUROC(scores []float64, positive []bool) float64 {
 	return won / (positives * negatives)
 }
 
-// BalancedAccuracy is the mean of the share of positives that score at least threshold and the share of negatives that
+// BalancedAccuracy returns the mean of the share of positives that score at least threshold and the share of negatives that
 // score less; a class without examples counts as half right.
 func BalancedAccuracy(scores []float64, positive []bool, threshold float64) float64 {
 	right, all := [2]float64{}, [2]float64{}

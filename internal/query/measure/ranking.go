@@ -1,5 +1,5 @@
-// Package measure computes how good a ranking is. It is pure: lists and judgements in, numbers out. Package evaluate
-// and the benchmarks call it.
+// Package measure computes metrics of rankings and of binary classifiers. It is pure: lists and judgements in, numbers
+// out. Package evaluate and the benchmarks call it.
 package measure
 
 import (
@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Judgements maps a document id to its grade; 0 and absent both mean not relevant.
+// Judgements maps a document id to its grade. 0 and absent both mean not relevant.
 type Judgements map[string]int
 
-// Relevant counts the documents with a grade above 0.
+// Relevant returns the number of documents with a grade above 0.
 func (j Judgements) Relevant() int {
 	n := 0
 	for _, g := range j {
@@ -23,8 +23,8 @@ func (j Judgements) Relevant() int {
 	return n
 }
 
-// NDCG is the normalised discounted cumulative gain of the first k of ranked, with the grade itself as gain and
-// log2(rank+1) as discount, as trec_eval computes it (Järvelin and Kekäläinen 2002). 0 when nothing is relevant.
+// NDCG returns the normalised discounted cumulative gain of the first k of ranked, with the grade itself as gain and
+// log2(rank+1) as discount, as trec_eval computes it (Järvelin and Kekäläinen 2002); 0 when nothing is relevant.
 func NDCG(ranked []string, j Judgements, k int) float64 {
 	var grades []int
 	for _, g := range j {
@@ -47,7 +47,7 @@ func NDCG(ranked []string, j Judgements, k int) float64 {
 	return gain / best
 }
 
-// Recall is the share of relevant documents among the first k of ranked; 0 when nothing is relevant.
+// Recall returns the share of relevant documents among the first k of ranked; 0 when nothing is relevant.
 func Recall(ranked []string, j Judgements, k int) float64 {
 	n := j.Relevant()
 	if n == 0 {
@@ -62,7 +62,7 @@ func Recall(ranked []string, j Judgements, k int) float64 {
 	return float64(hit) / float64(n)
 }
 
-// ReciprocalRank is 1/rank of the first relevant document among the first k of ranked, else 0.
+// ReciprocalRank returns 1/rank of the first relevant document among the first k of ranked, else 0.
 func ReciprocalRank(ranked []string, j Judgements, k int) float64 {
 	for i, id := range ranked[:min(k, len(ranked))] {
 		if j[id] > 0 {
@@ -72,7 +72,7 @@ func ReciprocalRank(ranked []string, j Judgements, k int) float64 {
 	return 0
 }
 
-// Percentile gives the value at share p (0..1) of sorted durations by nearest rank; 0 for none.
+// Percentile returns the value at share p (0..1) of sorted durations by nearest rank; 0 for no durations.
 func Percentile(sorted []time.Duration, p float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0

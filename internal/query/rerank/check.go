@@ -24,7 +24,7 @@ const (
 	maxNested = 50 // chains inside one another
 )
 
-// Spec is a reranker as asked for; Type "" is the default.
+// Spec is a reranker as requested. Type "" is the default.
 type Spec struct {
 	Type          string
 	Name, ID      string // customer_reranker
@@ -35,7 +35,7 @@ type Spec struct {
 	Rerankers     []Spec   // chain
 }
 
-// Check returns the stages of spec. What is wrong with it is fault.KindInvalid, with field paths relative to spec.
+// Check returns the stages of spec. An invalid spec is fault.KindInvalid with field paths relative to it.
 func Check(spec Spec) (Pipeline, error) {
 	c := checker{fault: fault.Invalid()}
 	c.add(spec, "", 0)
@@ -76,7 +76,7 @@ func (c *checker) add(spec Spec, path string, nested int) {
 	}
 }
 
-// chain adds the stages of a chain. Its own limit and cutoff mean nothing.
+// chain adds the stages of a chain, whose own limit and cutoff have no effect.
 func (c *checker) chain(spec Spec, path string, nested int) {
 	switch {
 	case len(spec.Rerankers) == 0:

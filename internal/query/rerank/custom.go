@@ -9,8 +9,8 @@ import (
 // custom scores by a user function.
 type custom struct{ program *userfn.Program }
 
-// patience is how many results are scored between two looks at whether the query was given up.
-const patience = 256
+// cancelCheckInterval is the number of results scored between two checks for cancellation.
+const cancelCheckInterval = 256
 
 func (s custom) score(ctx context.Context, in input) ([]score, error) {
 	scores, indexes := make([]float64, len(in.items)), make([]int, len(in.items))
@@ -20,13 +20,13 @@ func (s custom) score(ctx context.Context, in input) ([]score, error) {
 	passages := make([]Passage, len(in.items))
 	if s.program.ReadsPassage() {
 		var err error
-		if passages, err = in.material.Passages(ctx, indexes); err != nil {
+		if passages, err = in.candidates.Passages(ctx, indexes); err != nil {
 			return nil, err
 		}
 	}
 	batch, out := userfn.NewBatch(in.now, scores), make([]score, len(in.items))
 	for i, p := range passages {
-		if err := ctx.Err(); i%patience == 0 && err != nil {
+		if err := ctx.Err(); i%cancelCheckInterval == 0 && err != nil {
 			return nil, err
 		}
 		value, ok := s.program.Score(batch, userfn.Result{

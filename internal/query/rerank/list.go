@@ -1,9 +1,9 @@
 package rerank
 
-// Listing describes a reranker for people and for clients that resolve names.
+// Listing describes a reranker to people, and to clients that resolve names.
 type Listing struct{ ID, Name, Description string }
 
-// Listed gives the rerankers that a query can name.
+// Listed returns the rerankers that a query can name.
 func Listed() []Listing {
 	return []Listing{
 		{defaultID, DefaultName, "The default. Without a cross-encoder in this installation it keeps the order of hybrid " +

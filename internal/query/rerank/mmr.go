@@ -7,18 +7,18 @@ import (
 	"quarry/internal/text/analysis"
 )
 
-// defaultBias is the diversity_bias of an mmr stage that gives none.
+// defaultBias is the diversity_bias of an mmr stage without one.
 const defaultBias = 0.3
 
-// maxDiverse is how many results mmr reorders: its work grows with their square. Those behind them keep their order
-// and stay behind.
+// maxDiverse is the number of results that mmr reorders: its work grows with their square. Those after them keep their
+// order and stay after them.
 const maxDiverse = 1000
 
-// mmr is maximal marginal relevance: it picks, again and again, the result with the highest
-// (1−bias)·relevance − bias·(similarity to the most similar one picked before). Relevance is the incoming score on
-// the scale of the input, 0 the lowest and 1 the highest; similarity is the cosine of the vectors, or where there are
-// none the share of words in common. The first pick is the first of the input. Scores never rise along the picks, so
-// that sorting by them keeps the order.
+// mmr is maximal marginal relevance (Carbonell and Goldstein 1998): it repeatedly picks the result with the highest
+// (1−bias)·relevance − bias·(similarity to the most similar pick so far). Relevance is the incoming score scaled to 0 for
+// the lowest and 1 for the highest of the input; similarity is the cosine of the vectors or, without vectors, the share of
+// words in common. The first pick is the first of the input. Scores never rise along the picks, so that sorting by them
+// keeps the order.
 type mmr struct{ bias float64 }
 
 func (s mmr) score(ctx context.Context, in input) ([]score, error) {
@@ -42,7 +42,7 @@ func (s mmr) score(ctx context.Context, in input) ([]score, error) {
 	return out, nil
 }
 
-// relevance puts the incoming scores on the scale 0..1.
+// relevance scales the incoming scores to 0..1.
 func relevance(items []Item) []float64 {
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	for _, x := range items {
@@ -64,15 +64,15 @@ type picking struct {
 	relevance []float64
 	alike     func(i, j int) float64
 	order     []int     // picked so far
-	nearest   []float64 // per item: similarity to the nearest of the first seen[i] picks
+	nearest   []float64 // per item: highest similarity to the first seen[i] picks
 	seen      []int     // -1 = picked
-	last      float64   // score given last
-	lastItem  int       // to this item
+	last      float64   // score assigned last
+	lastItem  int       // the item that got it
 	scoredAny bool
 }
 
-// next picks. An item's worth only sinks as more is picked, so one that has no chance with the picks it was compared
-// to so far need not be compared to the later ones: the choice is exact all the same.
+// next picks an item and returns it. The worth of an item only falls as more are picked, so an item that has lost against
+// the picks it was compared to need not be compared to later ones. The choice is exact.
 func (p *picking) next(n int) int {
 	if len(p.order) == 0 {
 		p.nearest, p.seen = make([]float64, n), make([]int, n)
@@ -87,7 +87,7 @@ func (p *picking) next(n int) int {
 			best = i
 		}
 	}
-	worth := p.compare(best) // of the likeliest: what most others have to beat
+	worth := p.compare(best) // of the most promising item, which most others do not reach
 	for i := range n {
 		if p.seen[i] < 0 || i == best {
 			continue
@@ -102,7 +102,7 @@ func (p *picking) next(n int) int {
 	return p.pick(best)
 }
 
-// compare gives the exact worth of an item, after comparing it to the picks that it was not compared to yet.
+// compare returns the exact worth of an item, comparing it to the picks that it has not been compared to yet.
 func (p *picking) compare(i int) float64 {
 	for _, j := range p.order[p.seen[i]:] {
 		p.nearest[i] = max(p.nearest[i], p.alike(i, j))
@@ -116,7 +116,7 @@ func (p *picking) pick(i int) int {
 	return i
 }
 
-// worth is an upper bound of an item's value, exact when it was compared to every pick.
+// worth returns an upper bound of the value of an item, which is exact once it has been compared to every pick.
 func (p *picking) worth(i int) float64 {
 	w := (1 - p.bias) * p.relevance[i]
 	if p.seen[i] != 0 {
@@ -127,7 +127,7 @@ func (p *picking) worth(i int) float64 {
 	return w
 }
 
-// scored is the score of an item just picked.
+// scored returns the score of the item picked last.
 func (p *picking) scored(i int, before float64) score {
 	gain, loss := (1-p.bias)*p.relevance[i], 0.0
 	if len(p.order) > 1 {
@@ -140,7 +140,7 @@ func (p *picking) scored(i int, before float64) score {
 	return out
 }
 
-// below lowers a value so far that item i sorts behind the item before.
+// below returns value, lowered if necessary so that item i sorts after the previous one.
 func (p *picking) below(i int, value float64) float64 {
 	if p.scoredAny && (value > p.last || value == p.last && i < p.lastItem) {
 		value = math.Nextafter(p.last, math.Inf(-1))
@@ -149,13 +149,13 @@ func (p *picking) below(i int, value float64) float64 {
 	return value
 }
 
-// similarity gives the function that compares two of the first n items.
+// similarity returns the function that compares two of the first n items.
 func similarity(ctx context.Context, in input, n int) (func(i, j int) float64, error) {
 	first := make([]int, n)
 	for i, x := range in.items[:n] {
 		first[i] = x.Index
 	}
-	vectors, err := in.material.Vectors(ctx, first)
+	vectors, err := in.candidates.Vectors(ctx, first)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func similarity(ctx context.Context, in input, n int) (func(i, j int) float64, e
 	if comparable {
 		return func(i, j int) float64 { return cosine(vectors[i].Values, vectors[j].Values) }, nil
 	}
-	passages, err := in.material.Passages(ctx, first)
+	passages, err := in.candidates.Passages(ctx, first)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func similarity(ctx context.Context, in input, n int) (func(i, j int) float64, e
 	}, nil
 }
 
-// cosine of two vectors of unit length. Four sums, so that the processor need not wait for one.
+// cosine returns the cosine of two vectors of unit length. Four independent sums let the processor pipeline additions.
 func cosine(a, b []float32) float64 {
 	var s0, s1, s2, s3 float32
 	for len(a) >= 4 && len(b) >= 4 {
@@ -202,7 +202,7 @@ func cosine(a, b []float32) float64 {
 	return min(1, max(-1, float64(s0)+float64(s1)+float64(s2)+float64(s3)))
 }
 
-// jaccard is the share of words in common.
+// jaccard returns the share of words in common.
 func jaccard(a, b map[string]bool) float64 {
 	common := 0
 	for w := range a {

@@ -13,16 +13,16 @@ import (
 	"quarry/internal/query/rerank"
 )
 
-// made is a Material of random results.
-type made struct {
+// random implements rerank.Candidates over random results.
+type random struct {
 	vectors  []rerank.Vector
 	passages []rerank.Passage
 	units    []float64
 }
 
-func (m *made) Signals(i int) rerank.Signals { return rerank.Signals{Unit: m.units[i]} }
+func (m *random) Signals(i int) rerank.Signals { return rerank.Signals{Unit: m.units[i]} }
 
-func (m *made) Passages(_ context.Context, indexes []int) ([]rerank.Passage, error) {
+func (m *random) Passages(_ context.Context, indexes []int) ([]rerank.Passage, error) {
 	var out []rerank.Passage
 	for _, i := range indexes {
 		out = append(out, m.passages[i])
@@ -30,7 +30,7 @@ func (m *made) Passages(_ context.Context, indexes []int) ([]rerank.Passage, err
 	return out, nil
 }
 
-func (m *made) Vectors(_ context.Context, indexes []int) ([]rerank.Vector, error) {
+func (m *random) Vectors(_ context.Context, indexes []int) ([]rerank.Vector, error) {
 	var out []rerank.Vector
 	for _, i := range indexes {
 		out = append(out, m.vectors[i])
@@ -38,9 +38,9 @@ func (m *made) Vectors(_ context.Context, indexes []int) ([]rerank.Vector, error
 	return out, nil
 }
 
-// draw makes n results, best first, in one space of vectors.
-func draw(r *rand.Rand, n int) (*made, []rerank.Item) {
-	m := &made{}
+// draw returns n results, best first, in one space of vectors.
+func draw(r *rand.Rand, n int) (*random, []rerank.Item) {
+	m := &random{}
 	items := make([]rerank.Item, n)
 	for i := range n {
 		v, square := make([]float32, 6), 0.0
@@ -72,7 +72,7 @@ func dot(a, b []float32) float64 {
 }
 
 // greedy is maximal marginal relevance as it is defined: every candidate is compared to every pick.
-func greedy(m *made, items []rerank.Item, bias float64) []int {
+func greedy(m *random, items []rerank.Item, bias float64) []int {
 	lowest, highest := items[len(items)-1].Score, items[0].Score
 	picked := []int{0}
 	for len(picked) < len(items) {
@@ -134,7 +134,7 @@ func TestMMR(t *testing.T) {
 // TestMMRWithoutVectors proves that words in common stand in for vectors that are missing or of another encoder.
 func TestMMRWithoutVectors(t *testing.T) {
 	t.Parallel()
-	m := &made{units: make([]float64, 4), passages: []rerank.Passage{{Part: "the red pump"}, {Part: "the red pump"}, {Part: "blue fans, 机器学习"}, {Part: "the red pump!"}}}
+	m := &random{units: make([]float64, 4), passages: []rerank.Passage{{Part: "the red pump"}, {Part: "the red pump"}, {Part: "blue fans, 机器学习"}, {Part: "the red pump!"}}}
 	m.vectors = []rerank.Vector{{}, {}, {Space: "b", Values: []float32{1}}, {}}
 	items := []rerank.Item{{Index: 0, Score: 1}, {Index: 1, Score: 0.9}, {Index: 2, Score: 0.5}, {Index: 3, Score: 0.4}}
 	stages, err := rerank.Check(rerank.Spec{Type: "mmr", DiversityBias: ptr(0.7)})
@@ -169,7 +169,7 @@ func TestMMRDeep(t *testing.T) {
 	}
 }
 
-// TestPartsSum proves that what a stage says of a score adds up to it, for random chains of every type.
+// TestPartsSum proves that the parts of a score add up to it, for random chains of every type.
 func TestPartsSum(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 8))

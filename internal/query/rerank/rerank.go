@@ -1,6 +1,6 @@
 // Package rerank rescores and reorders the results of a query, stage by stage: the default reranker, diversity (mmr),
-// user functions, and chains of these. It reads no rows and no index: what a stage wants to know about a result it
-// asks of a Material. Package retrieve calls it.
+// user functions, and chains of these. It reads neither rows nor an index; stages get what they need through Candidates,
+// which package retrieve implements.
 package rerank
 
 import (
@@ -12,24 +12,24 @@ import (
 	"time"
 )
 
-// Item is one result on its way through the stages. Index names it for the caller and for Material.
+// Item is one result in the pipeline. Index identifies it to the caller and to Candidates.
 type Item struct {
 	Index int
 	Score float64
 }
 
-// Signals are what retrieval knows of a result.
+// Signals are the scores of a result before reranking.
 type Signals struct {
 	Lambda    float64 // lexical share of its source
 	Cosine    float64 // 0 when nothing dense was asked
 	BM25      float64 // 0 when nothing lexical was asked or matches
-	Full      float64 // the BM25 of a part of mean length that has every term once; the highest of the corpora asked with this Lambda
-	Dimension float64 // what custom dimensions add to the score
+	Full      float64 // BM25 of a part of mean length that has every term once; the highest of the corpora with this Lambda
+	Dimension float64 // contribution of custom dimensions to Score
 	Score     float64 // of retrieval
-	Unit      float64 // Score as a share of the highest that the weights of its source allow, dimensions left aside
+	Unit      float64 // Score as a share of the highest that the weights of its source allow without dimensions
 }
 
-// Passage is a result as it reads.
+// Passage is the text and metadata of a result.
 type Passage struct {
 	Text             string // as shown: with context and tags
 	Part             string // the part alone
@@ -38,16 +38,16 @@ type Passage struct {
 	PartMetadata     json.RawMessage
 }
 
-// Vector is the embedding of a part, of unit length. Those of one Space compare. A part without one has no Values.
+// Vector is the embedding of a part, of unit length. Vectors of one Space are comparable. A part without one has no Values.
 type Vector struct {
 	Space  string
 	Values []float32
 }
 
-// Material tells about results by their index. Answers are in the order asked. Not safe for concurrent use.
-type Material interface {
+// Candidates provides data about results by index, in the order of the indexes. Not safe for concurrent use.
+type Candidates interface {
 	Signals(index int) Signals
-	// Passages reads texts and metadata; of a document that is gone it gives a Passage without DocumentID.
+	// Passages reads texts and metadata. The Passage of a deleted document has no DocumentID.
 	Passages(ctx context.Context, indexes []int) ([]Passage, error)
 	Vectors(ctx context.Context, indexes []int) ([]Vector, error)
 }
@@ -58,8 +58,8 @@ type Part struct {
 	Value float64
 }
 
-// score is what a stage gives a result. Null removes it. Parts say why the score changed, and sum to the change;
-// without them the change has one part under the stage's own name.
+// score is the outcome of a stage for one result. Null removes it. The parts explain the change of the score and sum to it;
+// without parts, the whole change stands under the stage's own name.
 type score struct {
 	value float64
 	null  bool
@@ -68,13 +68,13 @@ type score struct {
 
 // input is what a stage scores.
 type input struct {
-	items    []Item // as the stage before left them: best first
-	material Material
-	now      time.Time // fixed once per query
-	limit    int       // results that will be kept at most; 0 = all
+	items      []Item // as the stage before left them: best first
+	candidates Candidates
+	now        time.Time // fixed once per query
+	limit      int       // results that will be kept at most; 0 = all
 }
 
-// scorer is the part of a stage that differs between the types. It gives one score per item; nil keeps all scores.
+// scorer is the part of a stage that differs between the types. It returns one score per item.
 type scorer interface {
 	score(ctx context.Context, in input) ([]score, error)
 }
@@ -87,10 +87,10 @@ type Stage struct {
 	scorer scorer // nil = scores stay
 }
 
-// Pipeline is a checked reranker: its leaves in the order of running.
+// Pipeline is a checked reranker: its leaves in the order in which they run.
 type Pipeline struct{ Stages []Stage }
 
-// KeepsOrder reports whether results of one source leave in the order in which they came.
+// KeepsOrder reports whether results of one source keep their order.
 func (p Pipeline) KeepsOrder() bool {
 	for _, s := range p.Stages {
 		if s.scorer != nil && s.scorer != (customer{}) {
@@ -105,18 +105,18 @@ func (p Pipeline) KeepsScores() bool {
 	return !slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.scorer != nil })
 }
 
-// Step is what became of the items in one stage.
+// Step records what one stage did.
 type Step struct {
-	Name    string // type and place, such as "reranker[1].mmr"
+	Name    string // position and type, such as "reranker[1].mmr"
 	Type    string
 	Started time.Time
 	Latency time.Duration
 	In, Out []Item
 	Removed map[int]Reason // by Item.Index
-	Parts   map[int][]Part // why the scores of Out changed; by Item.Index; only when asked for
+	Parts   map[int][]Part // why the scores of Out changed; by Item.Index
 }
 
-// Reason says why a stage removed a result.
+// Reason is why a stage removed a result.
 type Reason string
 
 // The reasons.
@@ -126,8 +126,8 @@ const (
 	Limit  Reason = "limit"
 )
 
-// Run sends items, best first, through the stages. With record it tells what each did.
-func (p Pipeline) Run(ctx context.Context, items []Item, m Material, record bool) (out []Item, steps []Step, err error) {
+// Run passes items, best first, through the stages. With record it also returns what each of them did.
+func (p Pipeline) Run(ctx context.Context, items []Item, m Candidates, record bool) (out []Item, steps []Step, err error) {
 	now := time.Now()
 	for i, s := range p.Stages {
 		step := Step{Name: fmt.Sprintf("reranker[%d].%s", i, s.Type), Type: s.Type, Started: time.Now()}
@@ -146,8 +146,8 @@ func (p Pipeline) Run(ctx context.Context, items []Item, m Material, record bool
 	return items, steps, nil
 }
 
-// run takes the five steps of every stage (contract: rerankers.md section 2): score, drop null, cut off, sort by the
-// new score with ties as they came, keep the first.
+// run does what every stage does (contract: rerankers.md section 2): score, drop null, cut off, sort by the new score
+// with ties in their old order, keep the first.
 func (s Stage) run(ctx context.Context, in input, step *Step) ([]Item, error) {
 	scores := make([]score, len(in.items))
 	for i, x := range in.items {
@@ -199,14 +199,14 @@ func (s *Step) explain(x Item, got score) {
 	}
 }
 
-// customer is the reranker of an installation without a cross-encoder. It reads no text, so include_context and
-// instructions change nothing.
+// customer is the default reranker of an installation without a cross-encoder. It reads no text, so include_context and
+// instructions have no effect.
 type customer struct{}
 
 func (customer) score(_ context.Context, in input) ([]score, error) {
 	out := make([]score, len(in.items))
 	for i, x := range in.items {
-		out[i].value = Calibrated(in.material.Signals(x.Index))
+		out[i].value = Calibrated(in.candidates.Signals(x.Index))
 	}
 	return out, nil
 }

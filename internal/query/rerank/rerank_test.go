@@ -12,16 +12,16 @@ import (
 
 func ptr(f float64) *float64 { return &f }
 
-// told is a Material with nothing but signals.
-type told []float64
+// signalsOnly implements rerank.Candidates with nothing but scores.
+type signalsOnly []float64
 
-func (m told) Signals(i int) rerank.Signals { return rerank.Signals{Score: m[i]} }
+func (m signalsOnly) Signals(i int) rerank.Signals { return rerank.Signals{Score: m[i]} }
 
-func (told) Passages(_ context.Context, i []int) ([]rerank.Passage, error) {
+func (signalsOnly) Passages(_ context.Context, i []int) ([]rerank.Passage, error) {
 	return make([]rerank.Passage, len(i)), nil
 }
 
-func (told) Vectors(_ context.Context, i []int) ([]rerank.Vector, error) {
+func (signalsOnly) Vectors(_ context.Context, i []int) ([]rerank.Vector, error) {
 	return make([]rerank.Vector, len(i)), nil
 }
 
@@ -30,7 +30,7 @@ func (told) Vectors(_ context.Context, i []int) ([]rerank.Vector, error) {
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	p := func(score float64) float64 { return rerank.Calibrated(rerank.Signals{Score: score}) }
-	material := told{0.4, 0.9, 0.4, -0.2, 1.7}
+	candidates := signalsOnly{0.4, 0.9, 0.4, -0.2, 1.7}
 	items := []rerank.Item{{Index: 4, Score: 50}, {Index: 0, Score: 9}, {Index: 1, Score: 8}, {Index: 2, Score: 7}, {Index: 3, Score: -1}}
 	customer := rerank.Spec{Type: "customer_reranker"}
 	for _, tc := range []struct {
@@ -49,7 +49,7 @@ func TestSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := stages.Run(t.Context(), items, material, false)
+		got, _, err := stages.Run(t.Context(), items, candidates, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// chain gives a chain of n equal stages.
+// chain returns a chain of n equal stages.
 func chain(n int, of ...rerank.Spec) rerank.Spec {
 	out := rerank.Spec{Type: "chain"}
 	for range n {
@@ -68,7 +68,7 @@ func chain(n int, of ...rerank.Spec) rerank.Spec {
 	return out
 }
 
-// nested gives a stage inside n chains.
+// nested returns a stage inside n chains.
 func nested(n int) rerank.Spec {
 	out := rerank.Spec{Type: "none"}
 	for range n {

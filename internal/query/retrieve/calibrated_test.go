@@ -11,13 +11,13 @@ import (
 	"quarry/internal/search"
 )
 
-// shelves searches the list of the corpus that is asked.
-type shelves struct {
+// perCorpus searches the list of the corpus that is asked.
+type perCorpus struct {
 	fixed // for the rest of an Engine
 	of    map[int64]fixed
 }
 
-func (s shelves) Search(ctx context.Context, c corpus.Corpus, q search.Query) ([]search.Hit, error) {
+func (s perCorpus) Search(ctx context.Context, c corpus.Corpus, q search.Query) ([]search.Hit, error) {
 	return s.of[c.No].Search(ctx, c, q)
 }
 
@@ -37,12 +37,12 @@ func TestCalibratedKeepsOrder(t *testing.T) {
 		src.search.Vector = []float32{1}
 		sources = append(sources, src)
 	}
-	s := &Service{engine: shelves{of: all}}
+	s := &Service{engine: perCorpus{of: all}}
 	pool, err := s.retrieve(t.Context(), Query{}, sources, 200)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := material{s: s, sources: sources, pool: pool}
+	m := candidates{s: s, sources: sources, pool: pool}
 	last := 1.0
 	for i := range pool {
 		p := rerank.Calibrated(m.Signals(i))

@@ -8,7 +8,7 @@ import (
 	"quarry/internal/text/sentence"
 )
 
-// Context says how much of the surroundings a result's text shows, and how the match itself is marked.
+// Context is how much of its surroundings the text of a result shows, and how the match itself is marked.
 type Context struct {
 	SentencesBefore, SentencesAfter   int
 	CharactersBefore, CharactersAfter int // used only when no sentence count is set; extended to whole sentences
@@ -33,8 +33,8 @@ func (c Context) after() reach {
 	return reach{characters: c.CharactersAfter}
 }
 
-// parts is how many parts to read in this direction: every part that counts holds at least one sentence; for
-// characters it assumes ten to a part, which only a run of shorter parts undercuts.
+// parts returns how many parts to read in this direction. Every part holds at least one sentence; for characters it
+// assumes ten per part, which is too few only for a run of shorter parts.
 func (r reach) parts() int {
 	if r.sentences > 0 {
 		return r.sentences
@@ -49,8 +49,8 @@ func (c Context) window() document.Window {
 	return document.Window{Before: c.before().parts(), After: c.after().parts(), Whole: c.Whole}
 }
 
-// text is context-before + start tag + part + end tag + context-after, in the order and with the white space of the
-// document. A part with a context of its own takes its surroundings from there.
+// text returns the context before, start tag, part, end tag and context after, with the white space of the document. A part
+// with a context of its own takes its surroundings from there.
 func (c Context) text(parts []document.Part, at int) string {
 	part := &parts[at]
 	if part.Context != "" && !c.Whole {
@@ -71,8 +71,8 @@ func (c Context) text(parts []document.Part, at int) string {
 	return before.end(c.before()) + c.StartTag + part.Text + c.EndTag + after.start(c.after())
 }
 
-// gap is what stands between two neighbouring parts. A title is a paragraph of its own, so that it does not read as the
-// beginning of the sentence that follows.
+// gap returns the white space between two neighbouring parts. A title is a paragraph of its own, so that it does not read
+// as the beginning of the next sentence.
 func gap(before, after document.Part) string {
 	if before.IsTitle || after.IsTitle {
 		return "\n\n"
@@ -80,8 +80,8 @@ func gap(before, after document.Part) string {
 	return after.Gap
 }
 
-// ownContext takes the surroundings from the text that the client gave with the part: around the part's text inside
-// it, or all of it when the part's text is not in it.
+// ownContext returns the text of a part with surroundings from the context that the client sent with it, or all of that
+// context if it does not contain the part.
 func (c Context) ownContext(p *document.Part) string {
 	if c.before() == (reach{}) && c.after() == (reach{}) {
 		return c.StartTag + p.Text + c.EndTag
@@ -96,8 +96,8 @@ func (c Context) ownContext(p *document.Part) string {
 	return before.end(c.before()) + c.StartTag + p.Text + c.EndTag + after.start(c.after())
 }
 
-// stretch is text on one side of a part, with its sentences. A part is the end of a sentence, whatever its last
-// character: titles have no full stop.
+// stretch is the text on one side of a part, with its sentences. The end of a part ends a sentence, even without a full
+// stop: titles have none.
 type stretch struct {
 	text  strings.Builder
 	spans []sentence.Span
@@ -111,7 +111,7 @@ func (s *stretch) add(part string) {
 	}
 }
 
-// end gives the last sentences that r asks for, to the end of the text with its white space.
+// end returns the last sentences within r, with the white space up to the end of the text.
 func (s *stretch) end(r reach) string {
 	if r == (reach{}) || len(s.spans) == 0 {
 		return ""
@@ -127,7 +127,7 @@ func (s *stretch) end(r reach) string {
 	return text[s.spans[0].Start:]
 }
 
-// start gives the first sentences that r asks for, from the start of the text with its white space.
+// start returns the first sentences within r, with the white space from the start of the text.
 func (s *stretch) start(r reach) string {
 	if r == (reach{}) || len(s.spans) == 0 {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"quarry/internal/search"
 )
 
-// Absent says which step kept a document out of the results.
+// Absent is the step that kept a document out of the results.
 type Absent struct {
 	DocumentID string
 	Stage      Stage
@@ -27,20 +27,21 @@ const (
 	NotFound   Stage = "not_found"  // no corpus of the query has it
 	Filter     Stage = "filter"     // no part passes the filter, or the query excludes its words
 	Candidates Stage = "candidates" // outside the pool that the reranker gets
-	MaxBy      Stage = "max_by"     // a part that max_by left out would be among the results
+	MaxBy      Stage = "max_by"     // without max_by, another of its parts would be among the results
 	Cutoff     Stage = "cutoff"     // a stage of the reranker removed it by its score
 	Limit      Stage = "limit"      // behind the limit of a stage, or on another page
 )
 
 var stages = []Stage{NotFound, Filter, Candidates, MaxBy, Cutoff, Limit}
 
-// exactness is how far parts may miss their score in sum before one part stands for all: well inside the promised 1e-6.
-const exactness = 1e-8
+// tolerance is how far the sum of parts may differ from the score before one part replaces them all: well within the
+// promised 1e-6.
+const tolerance = 1e-8
 
-// explain says what the score of x is made of: first the sides of retrieval, then what each stage changed.
+// explain returns the parts of the score of x: the sides of retrieval, then the change by each stage.
 func (r *ranking) explain(x rerank.Item) []rerank.Part {
-	c := &r.material.pool[x.Index]
-	src := &r.material.sources[c.source]
+	c := &r.candidates.pool[x.Index]
+	src := &r.candidates.sources[c.source]
 	var out []rerank.Part
 	if src.lambda > 0 {
 		out = append(out, rerank.Part{Name: "lexical", Value: src.lambda * lexical(c.hit.BM25)})
@@ -49,7 +50,7 @@ func (r *ranking) explain(x rerank.Item) []rerank.Part {
 		out = append(out, rerank.Part{Name: "dense", Value: (1 - src.lambda) * c.hit.Cosine})
 	}
 	var values []float64
-	if p := r.material.read[x.Index]; p != nil {
+	if p := r.candidates.read[x.Index]; p != nil {
 		values = p.part.Dimensions
 	}
 	for i, w := range src.search.Dimensions {
@@ -57,14 +58,14 @@ func (r *ranking) explain(x rerank.Item) []rerank.Part {
 			out = append(out, rerank.Part{Name: "dimension." + src.corpus.Dimensions[i].Name, Value: search.Weighed(w, float32(values[i]))})
 		}
 	}
-	if rest := c.score - sum(out); !(math.Abs(rest) <= exactness) { // the part was changed since the search
+	if rest := c.score - sum(out); !(math.Abs(rest) <= tolerance) { // the part was changed since the search
 		out = append(out, rerank.Part{Name: "dimensions", Value: rest})
 	}
 	for _, s := range r.steps {
 		out = append(out, s.Parts[x.Index]...)
 	}
-	if miss := x.Score - sum(out); !(math.Abs(miss) <= exactness) {
-		// The sum of a huge and a small number is not exact: the last stage takes it all.
+	if miss := x.Score - sum(out); !(math.Abs(miss) <= tolerance) {
+		// The sum of a huge and a small number is not exact: the last stage stands for everything.
 		name := "retrieval"
 		for _, s := range r.steps {
 			if len(s.Parts[x.Index]) > 0 {
@@ -84,7 +85,7 @@ func sum(parts []rerank.Part) float64 {
 	return total
 }
 
-// absent tells why the document asked for is not among the results; nil when it is.
+// absent returns why the document in question is not among the results, nil if it is.
 func (r *ranking) absent(ctx context.Context, results []Result) (*Absent, error) {
 	id := r.query.Absent
 	if slices.ContainsFunc(results, func(x Result) bool { return x.DocumentID == id }) {
@@ -92,14 +93,14 @@ func (r *ranking) absent(ctx context.Context, results []Result) (*Absent, error)
 	}
 	out := &Absent{DocumentID: id}
 	var err error
-	if !r.removed(out) {
-		out.Stage, out.Detail, err = r.unfound(ctx, id)
+	if !r.removedByStage(out) {
+		out.Stage, out.Detail, err = r.missedBySearch(ctx, id)
 		return out, err
 	}
 	if r.query.BestPerDocument && out.Stage != NotFound {
 		every := r.query
 		every.BestPerDocument, every.Explain, every.Trace = false, false, false
-		other, err := r.material.s.Run(ctx, every)
+		other, err := r.candidates.s.Run(ctx, every)
 		if err != nil {
 			return nil, err
 		}
@@ -110,10 +111,10 @@ func (r *ranking) absent(ctx context.Context, results []Result) (*Absent, error)
 	return out, nil
 }
 
-// removed says what became of the parts of a document that reached the reranker; false when none did. The part that
-// got furthest tells.
-func (r *ranking) removed(out *Absent) bool {
-	rank := slices.IndexFunc(r.items, func(x rerank.Item) bool { return r.material.pool[x.Index].hit.ID == out.DocumentID })
+// removedByStage fills out for a document of which a part reached the reranker, by the part that got furthest. It reports
+// whether any did.
+func (r *ranking) removedByStage(out *Absent) bool {
+	rank := slices.IndexFunc(r.items, func(x rerank.Item) bool { return r.candidates.pool[x.Index].hit.ID == out.DocumentID })
 	from, to := r.query.Offset, r.query.Offset+r.query.Limit
 	switch {
 	case rank >= 0 && rank < from:
@@ -130,7 +131,7 @@ func (r *ranking) removed(out *Absent) bool {
 		s := &r.steps[i]
 		for _, x := range s.In {
 			reason, gone := s.Removed[x.Index]
-			if !gone || r.material.pool[x.Index].hit.ID != out.DocumentID {
+			if !gone || r.candidates.pool[x.Index].hit.ID != out.DocumentID {
 				continue
 			}
 			switch reason {
@@ -147,15 +148,14 @@ func (r *ranking) removed(out *Absent) bool {
 	return false
 }
 
-// unfound says why no part of a document is among the candidates. Of several corpora the one where it got furthest
-// tells.
-func (r *ranking) unfound(ctx context.Context, id string) (Stage, string, error) {
+// missedBySearch returns why no part of a document is among the candidates, for the corpus in which it got furthest.
+func (r *ranking) missedBySearch(ctx context.Context, id string) (Stage, string, error) {
 	stage, detail := NotFound, "no corpus of the query has such a document"
-	if strings.ContainsRune(id, 0) { // no document has such an id, and not every database takes it
+	if strings.ContainsRune(id, 0) { // no document has such an id, and not every database accepts it
 		return stage, detail, nil
 	}
-	for i := range r.material.sources {
-		s, d, err := r.unfoundIn(ctx, i, id)
+	for i := range r.candidates.sources {
+		s, d, err := r.missedIn(ctx, i, id)
 		if err != nil {
 			return "", "", err
 		}
@@ -166,9 +166,10 @@ func (r *ranking) unfound(ctx context.Context, id string) (Stage, string, error)
 	return stage, detail, nil
 }
 
-func (r *ranking) unfoundIn(ctx context.Context, i int, id string) (Stage, string, error) {
-	src, asked := &r.material.sources[i], r.query.Sources[i]
-	_, err := r.material.s.passages.Get(ctx, src.corpus.No, id, false)
+// missedIn returns why no part of a document of source i is among the candidates.
+func (r *ranking) missedIn(ctx context.Context, i int, id string) (Stage, string, error) {
+	src, asked := &r.candidates.sources[i], r.query.Sources[i]
+	_, err := r.candidates.s.passages.Get(ctx, src.corpus.No, id, false)
 	if f, ok := fault.As(err); ok && f.Kind == fault.KindNotFound {
 		return NotFound, "", nil
 	}
@@ -198,12 +199,13 @@ func (r *ranking) unfoundIn(ctx context.Context, i int, id string) (Stage, strin
 			return probe.stage, probe.detail, nil
 		}
 	}
-	return Candidates, fmt.Sprintf("it is not among the best %d", max(len(r.material.pool), poolSize(0))), nil
+	return Candidates, fmt.Sprintf("it is not among the best %d", max(len(r.candidates.pool), poolSize(0))), nil
 }
 
-// passes reports whether any part of source i passes a filter and, with exclude, what the query demands of words.
+// passes reports whether any part of source i passes a filter and, with exclude, the words that the query requires and
+// excludes.
 func (r *ranking) passes(ctx context.Context, i int, filter string, exclude bool) (bool, error) {
-	src, asked := &r.material.sources[i], r.query.Sources[i]
+	src, asked := &r.candidates.sources[i], r.query.Sources[i]
 	asked.Filter = filter
 	compiled, err := compile(src.schema, asked)
 	if err != nil {
@@ -214,14 +216,14 @@ func (r *ranking) passes(ctx context.Context, i int, filter string, exclude bool
 	if !exclude {
 		q.Exclude, q.ExcludePrefixes, q.ExcludePhrases, q.PhrasesRequired = nil, nil, nil, false
 	}
-	if q.Vector == nil { // any direction: whatever passes is a candidate then
-		encoder, err := r.material.s.encoders.Get(src.corpus.EncoderName)
+	if q.Vector == nil { // any direction will do: with a dense side, every part that passes is a candidate
+		encoder, err := r.candidates.s.encoders.Get(src.corpus.EncoderName)
 		if err != nil {
 			return false, fmt.Errorf("encoder of %s: %w", src.corpus.Key, err)
 		}
 		q.Vector = make([]float32, encoder.Dim())
 		q.Vector[0] = 1
 	}
-	hits, err := r.material.s.engine.Search(ctx, src.corpus, q)
+	hits, err := r.candidates.s.engine.Search(ctx, src.corpus, q)
 	return len(hits) > 0, err
 }

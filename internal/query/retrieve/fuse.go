@@ -9,7 +9,7 @@ import (
 	"quarry/internal/search"
 )
 
-// candidate is a part on its way to the result list.
+// candidate is a part that was found.
 type candidate struct {
 	hit    search.Hit
 	source int
@@ -17,10 +17,10 @@ type candidate struct {
 	unit   float64 // score as a share of the highest that its source's weights allow
 }
 
-// lexical is the lexical score of a BM25 score.
+// lexical returns the lexical score of a BM25 score.
 func lexical(bm25 float64) float64 { return rerank.LexicalScale * bm25 / (bm25 + rerank.LexicalHalf) }
 
-// fuse gives the retrieval score S = λ·lexical + (1−λ)·cosine + Σ dimensions.
+// fuse returns the retrieval score S = λ·lexical + (1−λ)·cosine + Σ dimensions.
 func (s *source) fuse(cosine, bm25, dims float64) float64 {
 	return s.lambda*lexical(bm25) + (1-s.lambda)*cosine + dims
 }
@@ -29,8 +29,8 @@ func (s *source) unit(score float64) float64 {
 	return score / (rerank.LexicalScale*s.lambda + 1 - s.lambda)
 }
 
-// retrieve gives the best `need` candidates over all sources, exactly: the depth of each search grows until no part
-// that it left out could enter (threshold algorithm; Fagin 2001). So the order never depends on the depth.
+// retrieve returns exactly the best `need` candidates over all sources: the depth of each search grows until no part that
+// it left out could be among them (threshold algorithm; Fagin 2001), so the order never depends on the depth.
 func (s *Service) retrieve(ctx context.Context, q Query, sources []source, need int) ([]candidate, error) {
 	var all []candidate
 	for i := range sources {
@@ -89,8 +89,8 @@ func (s *Service) deepen(ctx context.Context, src *source, need int, perDocument
 	}
 }
 
-// unseen bounds the score of any part that a search of depth k did not return; more is false when it returned all
-// that can match. On each side the search gave the k best, so what is missing is no better there than the k-th.
+// unseen returns a bound on the score of every part that a search of depth k did not return, and whether there may be any.
+// The search returned the k best of each side, so a missing part is no better there than the k-th.
 func (s *source) unseen(hits []search.Hit, k int) (bound float64, more bool) {
 	if len(hits) < k {
 		return 0, false
@@ -116,7 +116,7 @@ func (s *source) unseen(hits []search.Hit, k int) (bound float64, more bool) {
 	return s.fuse(cosine, bm25, kth(dims, k)), true
 }
 
-// kth gives the k-th largest value; it reorders v.
+// kth returns the k-th largest value. It reorders v.
 func kth(v []float64, k int) float64 {
 	slices.SortFunc(v, func(a, b float64) int { return cmp.Compare(b, a) })
 	return v[k-1]
@@ -132,7 +132,8 @@ func sortCandidates(all []candidate) {
 	})
 }
 
-// bestPerDocument keeps the first of each document of each corpus; all is sorted. A corpus asked twice is one corpus.
+// bestPerDocument returns the first candidate of each document of each corpus. all is sorted. Two sources over one corpus
+// count as one.
 func bestPerDocument(all []candidate, sources []source) []candidate {
 	type key struct{ corpus, document int64 }
 	seen := map[key]bool{}

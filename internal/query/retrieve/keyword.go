@@ -9,15 +9,15 @@ import (
 
 // keywords is a query text split by the operators of the lexical side (contract: queries.md section 3.1).
 type keywords struct {
-	plain           string     // the text for the encoder: operators and excluded words taken out
-	scored          string     // plain without the beginnings of words that pref* names
+	plain           string     // the text for the encoder, without operators and excluded words
+	scored          string     // plain without the prefixes that pref* names
 	phrases         [][]string // surface words that must stand side by side
 	prefixes        []string
 	exclude         [][]string // one word, or several that must stand side by side
 	excludePrefixes []string
 }
 
-// parseKeywords reads "phrases", pref*, -word and -pref*. An operator counts only where a token starts, after white
+// parseKeywords parses "phrases", pref*, -word and -pref*. An operator counts only at the start of a token, after white
 // space or at the start of the text; an unclosed quote and a lone - or * are plain text.
 func parseKeywords(text string) keywords {
 	var k keywords
@@ -31,7 +31,7 @@ func parseKeywords(text string) keywords {
 		}
 		if body, after, ok := quoted(rest); ok {
 			if w := sequence(body); len(w) > 0 {
-				k.phrases = append(k.phrases, openEnded(w))
+				k.phrases = append(k.phrases, withPrefix(w))
 			}
 			end := spaceAt(after) // what sticks to the closing quote is plain text
 			plain.WriteString(body + " " + after[:end])
@@ -50,7 +50,7 @@ func parseKeywords(text string) keywords {
 	return k
 }
 
-// spaceAt gives the place of the first white space in s, or its end.
+// spaceAt returns the index of the first white space in s, or its length.
 func spaceAt(s string) int {
 	if i := strings.IndexFunc(s, unicode.IsSpace); i >= 0 {
 		return i
@@ -66,7 +66,7 @@ func quoted(s string) (body, rest string, ok bool) {
 	return body, rest, ok && strings.TrimSpace(body) != ""
 }
 
-// word files one token and returns what of it the encoder reads and what scores as words.
+// word adds one token to k and returns what the encoder reads of it and what scores as words.
 func (k *keywords) word(w string) (read, scored string) {
 	body, negated := strings.CutPrefix(w, "-")
 	stem, prefix := strings.CutSuffix(body, "*")
@@ -75,7 +75,7 @@ func (k *keywords) word(w string) (read, scored string) {
 	case len(words) == 0 || !negated && !prefix:
 		return w, w
 	case negated:
-		k.leaveOut(stem, words, prefix)
+		k.addExcluded(stem, words, prefix)
 		return "", ""
 	case len(words) > 1 && !oneWord(stem): // also a text of a script without spaces: its grams score
 		k.prefixes = append(k.prefixes, words[len(words)-1])
@@ -85,8 +85,8 @@ func (k *keywords) word(w string) (read, scored string) {
 	return stem, ""
 }
 
-// leaveOut files what a minus stands before.
-func (k *keywords) leaveOut(text string, words []string, prefix bool) {
+// addExcluded adds a token that a minus stands before.
+func (k *keywords) addExcluded(text string, words []string, prefix bool) {
 	whole := analysis.Normalize(text)
 	switch {
 	case oneWord(text) && (prefix || analysis.Fragment(whole)):
@@ -96,7 +96,7 @@ func (k *keywords) leaveOut(text string, words []string, prefix bool) {
 	case prefix && len(words) == 1:
 		k.excludePrefixes = append(k.excludePrefixes, words[0])
 	default:
-		k.exclude = append(k.exclude, openEnded(words))
+		k.exclude = append(k.exclude, withPrefix(words))
 	}
 }
 
@@ -106,8 +106,8 @@ func oneWord(text string) bool {
 	return len(terms) > 0 && terms[0].Text == analysis.Normalize(text) && (len(terms) == 1 || terms[1].Pos == terms[0].Pos)
 }
 
-// sequence gives the words of s as the index keeps them, one for each position: of a compound its parts, which stand
-// behind one another there too.
+// sequence returns the words of s as the index keeps them, one per position: of a compound its parts, which are adjacent
+// in the index as well.
 func sequence(s string) []string {
 	var out []string
 	terms := analysis.Query(s).Words
@@ -119,9 +119,9 @@ func sequence(s string) []string {
 	return out
 }
 
-// openEnded makes the last word of a phrase a beginning where it is shorter than the grams of its script: the text may go
-// on without a space there.
-func openEnded(words []string) []string {
+// withPrefix turns the last word of a phrase into a prefix if it is shorter than the grams of its script, since the text
+// may continue there without a space.
+func withPrefix(words []string) []string {
 	if n := len(words) - 1; n >= 0 && analysis.Fragment(words[n]) {
 		words[n] += "*" // search.Query.Phrases
 	}

@@ -12,8 +12,8 @@ import (
 	"quarry/internal/text/lang"
 )
 
-// shelf is an index in memory over texts, each a document of one part in its own language.
-func shelf(t *testing.T, texts ...string) *index.Snapshot {
+// testIndex returns an index in memory over texts, each a document of one part in its own language.
+func testIndex(t *testing.T, texts ...string) *index.Snapshot {
 	t.Helper()
 	x, err := index.Open(index.Config{Epoch: 1})
 	if err != nil {
@@ -39,7 +39,7 @@ func shelf(t *testing.T, texts ...string) *index.Snapshot {
 	return s
 }
 
-// find gives the ids that the lexical side finds at λ = 1, in order of the ids.
+// find returns the ids that the lexical side finds at λ = 1, in order of the ids.
 func find(t *testing.T, s *index.Snapshot, text string) string {
 	t.Helper()
 	have, err := s.Languages()
@@ -121,14 +121,14 @@ func TestLanguages(t *testing.T) {
 	for _, tc := range tests {
 		all = append(all, tc.texts[:]...)
 	}
-	mixed := shelf(t, all...)
+	mixed := testIndex(t, all...)
 	for i, tc := range tests {
 		for _, text := range tc.texts {
 			if got := lang.Of(text, ""); got != tc.code {
 				t.Errorf("%q is taken for %q, want %q", text, got, tc.code)
 			}
 		}
-		alone := shelf(t, tc.texts[:]...)
+		alone := testIndex(t, tc.texts[:]...)
 		for _, a := range tc.asks {
 			if got := find(t, alone, a.query); got != a.want {
 				t.Errorf("%s: %q finds %q, want %q", tc.code, a.query, got, a.want)

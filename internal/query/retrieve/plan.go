@@ -16,7 +16,7 @@ import (
 	"quarry/internal/text/lang"
 )
 
-// source is a Source made ready: its corpus, and the query that the index understands.
+// source is a planned Source: its corpus, and the query for the search engine.
 type source struct {
 	corpus corpus.Corpus
 	schema *filter.Schema // of the filter
@@ -84,11 +84,11 @@ func (s *Service) planOne(ctx context.Context, c corpus.Corpus, src Source, text
 	return out, err
 }
 
-// addTerms fills the lexical side of the query, whose words are analysed as those of documents in each of languages.
+// addTerms sets the lexical side of q. Words are analysed like those of documents in each of the languages.
 func addTerms(q *search.Query, k keywords, languages []string) {
 	terms := analysis.Query(k.scored, languages...)
 	q.Terms = terms.Stems
-	if len(q.Terms)+len(k.phrases) == 0 { // nothing but stop words: they are all there is to go by
+	if len(q.Terms)+len(k.phrases) == 0 { // nothing but stop words, so they have to score
 		for _, w := range terms.Words {
 			q.Phrases = append(q.Phrases, []string{w.Text})
 		}
@@ -108,8 +108,8 @@ func addTerms(q *search.Query, k keywords, languages []string) {
 	}
 }
 
-// fragments gives the words that are shorter than the grams of their script. The index has most of them only as
-// beginnings of words; those that score by themselves are not needed here.
+// fragments returns the words that are shorter than the grams of their script, without those that score by themselves. The
+// index has most of them only as prefixes of words.
 func fragments(words []analysis.Term) []string {
 	var out []string
 	for _, w := range words {
@@ -120,8 +120,8 @@ func fragments(words []analysis.Term) []string {
 	return out
 }
 
-// languages gives the languages that the documents meant by a query may be in: its own if it can be told and the
-// corpus has it, else those of the corpus in its script. A short text is often unsure; the corpus knows better.
+// languages returns the languages in which to analyse a query: its own if that can be detected and the corpus has it,
+// otherwise those of the corpus in the same script. Detection is unreliable for short texts.
 func (s *Service) languages(ctx context.Context, c corpus.Corpus, text string) ([]string, error) {
 	have, err := s.engine.Languages(ctx, c)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *Service) languages(ctx context.Context, c corpus.Corpus, text string) (
 	return lang.Among(text, have), nil
 }
 
-// encode gives the query's vector; sources with the same text, encoder and role share it.
+// encode returns the vector of a query. Sources with the same text, encoder and role share it through seen.
 func (s *Service) encode(ctx context.Context, c corpus.Corpus, src Source, text string, seen map[string][]float32) ([]float32, error) {
 	kind := embed.Question
 	if c.QueriesAreAnswers && !src.Question || src.Response {
@@ -163,7 +163,7 @@ func compile(schema *filter.Schema, src Source) (*filter.Filter, error) {
 	return f, err
 }
 
-// weights gives the query's weight of every custom dimension by ordinal; nil when the corpus has none.
+// weights returns the weight of every custom dimension of the corpus, in order; nil if it has none.
 func weights(c corpus.Corpus, src Source) ([]float64, error) {
 	var out []float64
 	known := map[string]bool{}

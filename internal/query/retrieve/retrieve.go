@@ -17,7 +17,7 @@ import (
 	"quarry/internal/text/lang"
 )
 
-// DefaultLambda is the lexical share when a query does not say (contract: queries.md section 2).
+// DefaultLambda is the lexical share of a query without one (contract: queries.md section 2).
 const DefaultLambda = 0.025
 
 // MaxLimit is the largest page of results.
@@ -31,22 +31,22 @@ type Query struct {
 	Reranker        rerank.Spec
 	Context         Context
 	BestPerDocument bool            // max_by doc.id
-	Trace           bool            // tell what each step did
+	Trace           bool            // return what each step did
 	Save            opt.Field[bool] // whether the query belongs in the history; absent leaves it to the corpora
-	Explain         bool            // tell what each score is made of
-	Vectors         bool            // give each result the vector of its part
-	Absent          string          // with Explain: a document; tell which step removed it when it is not among the results
+	Explain         bool            // return the parts of each score
+	Vectors         bool            // return the vector of each result's part
+	Absent          string          // with Explain: a document to look for; if it is not among the results, return the step that removed it
 }
 
 // Source is one corpus of a query with its own settings.
 type Source struct {
 	Corpus     string
-	Text       string // overrides Query.Text for this corpus when not empty
+	Text       string // replaces Query.Text for this corpus if not empty
 	Filter     string
 	Lambda     float64
 	Dimensions map[string]float64 // custom dimension → weight; absent ones take the corpus's querying default
 	Response   bool               // semantics "response": the query is a statement, not a question
-	Question   bool               // semantics "query", whatever the corpus says
+	Question   bool               // semantics "query", whatever the setting of the corpus
 }
 
 // Result is one ranked passage.
@@ -54,7 +54,7 @@ type Result struct {
 	Text             string
 	Score            float64
 	DocumentID       string
-	Title            string // of the document; "" where it has none
+	Title            string // of the document; "" if it has none
 	CorpusKey        string
 	Source           int // position in Query.Sources
 	DocumentMetadata json.RawMessage
@@ -65,12 +65,12 @@ type Result struct {
 	Vector           []float32     // of the part, by the default encoder, of unit length; nil unless asked for, or of another one
 }
 
-// Answer is what a query gives.
+// Answer is the result of a query.
 type Answer struct {
 	Results []Result
 	Latency time.Duration   // until the results were there
 	Corpora []corpus.Corpus // by position in Query.Sources, as they were when the query was planned
-	Save    bool            // the query belongs in the history, and Trace is there
+	Save    bool            // whether the query belongs in the history; if so, Trace is set
 	Trace   []Span          // in order of running; nil unless asked for
 	Absent  *Absent         // nil unless asked for, and when the document is among the results
 }
@@ -81,8 +81,8 @@ type Span struct {
 	Name     string // of a stage: its place and type, such as "reranker[0].mmr"
 	Started  time.Time
 	Latency  time.Duration
-	Results  []Result   // of search: what the first stage got, best first
-	Reranked []Reranked // of rerank: what the stage gave, best first
+	Results  []Result   // of search: the input of the first stage, best first
+	Reranked []Reranked // of rerank: the output of the stage, best first
 }
 
 // Reranked is a result as a stage left it.
@@ -96,14 +96,15 @@ type Reranked struct {
 // traceDepth is how many results a Span shows at most, unless the answer itself has more.
 const traceDepth = 100
 
-// Engine finds candidates in one corpus: our own index, or an engine behind the same contract.
+// Engine finds candidates in one corpus. corpus/replica is the one over our own index.
 type Engine interface {
-	// Search gives the union of the best q.K parts by cosine and the best q.K by BM25 among those that pass, each
-	// scored on both sides, from a state that includes change c.Seq. Ties are broken by document id and part order.
+	// Search returns the union of the best q.K parts on each side of q (cosine, BM25 above 0, custom dimensions with a
+	// weight) among those that pass, each scored on all sides, from a state that includes change c.Seq. Without a dense
+	// side, only parts with a BM25 score are found. Ties are broken by document id and part order.
 	Search(ctx context.Context, c corpus.Corpus, q search.Query) ([]search.Hit, error)
-	// Languages gives the languages of the parts of a corpus, the most frequent first, from such a state.
+	// Languages returns the languages of the parts of a corpus, the most frequent first, from such a state.
 	Languages(ctx context.Context, c corpus.Corpus) ([]lang.Count, error)
-	// Vectors gives the vector of each part, of unit length; nil for one that is gone or has none.
+	// Vectors returns the vector of each part, of unit length; nil for a part that was deleted or has none.
 	Vectors(ctx context.Context, c corpus.Corpus, parts []search.Hit) ([][]float32, error)
 }
 
@@ -115,7 +116,7 @@ type Corpora interface {
 // Passages reads documents and the text around parts.
 type Passages interface {
 	Passages(ctx context.Context, corpusNo int64, refs []document.Ref, w document.Window) ([]document.Passage, error)
-	// Get reads a document, here without parts; fault.KindNotFound when there is none.
+	// Get reads a document, here without parts. fault.KindNotFound if there is none.
 	Get(ctx context.Context, corpusNo int64, docID string, parts bool) (*document.Document, error)
 }
 
@@ -127,5 +128,5 @@ type Service struct {
 	encoders *embed.Registry
 }
 
-// New gives a service.
+// New returns a service.
 func New(c Corpora, s Engine, p Passages, e *embed.Registry) *Service { return &Service{c, s, p, e} }

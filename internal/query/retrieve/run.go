@@ -11,14 +11,14 @@ import (
 	"quarry/internal/search"
 )
 
-// Run answers q. Faults: a corpus that does not exist, a filter that does not compile, a setting out of bounds.
+// Run answers q. Faults name its fields as the contract names those of search: corpora[0].metadata_filter, reranker.type.
 func (s *Service) Run(ctx context.Context, q Query) (Answer, error) {
 	r, err := s.rank(ctx, q)
 	if err != nil {
 		return Answer{}, err
 	}
 	out := Answer{Save: r.save}
-	for _, src := range r.material.sources {
+	for _, src := range r.candidates.sources {
 		out.Corpora = append(out.Corpora, src.corpus)
 	}
 	if out.Results, err = r.results(ctx, r.page(), q.Explain); err != nil {
@@ -49,8 +49,8 @@ type Ranked struct {
 	Signals    rerank.Signals
 }
 
-// Rank answers q without reading any text that no stage asks for: what measurements of ranking need. It is the first
-// half of Run.
+// Rank is the first half of Run: it returns the ranking alone and reads no text that no stage needs. Measurements of
+// ranking quality use it.
 func (s *Service) Rank(ctx context.Context, q Query) ([]Ranked, error) {
 	r, err := s.rank(ctx, q)
 	if err != nil {
@@ -59,21 +59,21 @@ func (s *Service) Rank(ctx context.Context, q Query) ([]Ranked, error) {
 	page := r.page()
 	out := make([]Ranked, len(page))
 	for i, x := range page {
-		c := &r.material.pool[x.Index]
-		out[i] = Ranked{c.hit.ID, c.hit.Ord, x.Score, r.material.Signals(x.Index)}
+		c := &r.candidates.pool[x.Index]
+		out[i] = Ranked{c.hit.ID, c.hit.Ord, x.Score, r.candidates.Signals(x.Index)}
 	}
 	return out, nil
 }
 
 // ranking is a query whose results are in their final order.
 type ranking struct {
-	query    Query
-	material *material
-	items    []rerank.Item // all that the last stage left
-	steps    []rerank.Step // nil unless they are to be told
-	started  time.Time
-	searched time.Duration
-	save     bool // the query belongs in the history
+	query      Query
+	candidates *candidates
+	items      []rerank.Item // all that the last stage left
+	steps      []rerank.Step // nil unless recorded
+	started    time.Time
+	searched   time.Duration
+	save       bool // the query belongs in the history
 }
 
 func (s *Service) rank(ctx context.Context, q Query) (*ranking, error) {
@@ -91,40 +91,40 @@ func (s *Service) rank(ctx context.Context, q Query) (*ranking, error) {
 		return nil, err
 	}
 	r.searched = time.Since(r.started)
-	r.save = saved(q, sources)
-	r.material = &material{s: s, context: q.Context, sources: sources, pool: pool, began: r.started, read: map[int]*passage{}}
+	r.save = wantsRecord(q, sources)
+	r.candidates = &candidates{s: s, context: q.Context, sources: sources, pool: pool, started: r.started, read: map[int]*passage{}}
 	items := make([]rerank.Item, len(pool))
 	for i, c := range pool {
 		items[i] = rerank.Item{Index: i, Score: c.score}
 	}
-	r.items, r.steps, err = stages.Run(ctx, items, r.material, q.Trace || q.Explain || r.save)
+	r.items, r.steps, err = stages.Run(ctx, items, r.candidates, q.Trace || q.Explain || r.save)
 	return r, err
 }
 
-// pool plans q and gives the candidates that its stages need.
+// pool plans q and returns the candidates that its stages need.
 func (s *Service) pool(ctx context.Context, q Query, stages rerank.Pipeline) ([]source, []candidate, error) {
 	sources, err := s.plan(ctx, q)
 	if err != nil {
 		return nil, nil, err
 	}
-	need, told := q.Offset+q.Limit, q.Trace || q.Explain || saved(q, sources)
-	// Where no stage changes the order, a deeper pool gives the same page.
-	if told || !stages.KeepsScores() && !(stages.KeepsOrder() && sameScale(sources)) {
+	need, record := q.Offset+q.Limit, q.Trace || q.Explain || wantsRecord(q, sources)
+	// If no stage changes the order, a deeper pool would lead to the same page.
+	if record || !stages.KeepsScores() && !(stages.KeepsOrder() && sameScale(sources)) {
 		need = poolSize(need)
 	}
 	pool, err := s.retrieve(ctx, q, sources, need)
 	return sources, pool, err
 }
 
-// saved reports whether a query belongs in the history: what it says itself, else what one of its corpora says.
-func saved(q Query, sources []source) bool {
-	if said, ok := q.Save.Get(); ok {
-		return said
+// wantsRecord reports whether a query belongs in the history: by its own setting, else by that of any of its corpora.
+func wantsRecord(q Query, sources []source) bool {
+	if save, ok := q.Save.Get(); ok {
+		return save
 	}
 	return slices.ContainsFunc(sources, func(s source) bool { return s.corpus.SaveHistory })
 }
 
-// depth is how many results a span tells: enough for the answer, and no more where each is a whole document.
+// depth returns how many results a span shows: enough for the answer, and no more if each is a whole document.
 func (r *ranking) depth() int {
 	if r.query.Context.Whole {
 		return r.query.Limit
@@ -132,21 +132,21 @@ func (r *ranking) depth() int {
 	return max(traceDepth, r.query.Limit)
 }
 
-// page gives the items that the query asks for.
+// page returns the items of the page that the query asks for.
 func (r *ranking) page() []rerank.Item {
 	items := r.items[min(r.query.Offset, len(r.items)):]
 	return items[:min(r.query.Limit, len(items))]
 }
 
-// results gives items with their texts, and what their scores are made of when that is asked. One whose document is
-// gone by now, or passes the filter no more, is left out.
+// results returns items with their texts and, with explain, the parts of their scores. Items whose document was deleted
+// meanwhile or no longer passes the filter are left out.
 func (r *ranking) results(ctx context.Context, items []rerank.Item, explain bool) ([]Result, error) {
-	if err := r.material.load(ctx, indexes(items)); err != nil {
+	if err := r.candidates.load(ctx, indexes(items)); err != nil {
 		return nil, err
 	}
 	out := make([]Result, 0, len(items))
 	for _, x := range items {
-		if p := r.material.read[x.Index]; p != nil {
+		if p := r.candidates.read[x.Index]; p != nil {
 			result := p.result
 			result.Score = x.Score
 			if explain {
@@ -158,20 +158,21 @@ func (r *ranking) results(ctx context.Context, items []rerank.Item, explain bool
 	return out, nil
 }
 
-// vectors gives the results of the page their vectors, those of the default encoder: others do not compare.
+// vectors sets the vectors of the results of the page. Those of other encoders than the default one are left out, since
+// they do not compare.
 func (r *ranking) vectors(ctx context.Context, results []Result) error {
 	at := indexes(r.page())
-	found, err := r.material.Vectors(ctx, at)
+	found, err := r.candidates.Vectors(ctx, at)
 	if err != nil {
 		return err
 	}
-	_, usual, _ := r.material.s.encoders.Resolve("")
+	_, defaultSpace, _ := r.candidates.s.encoders.Resolve("")
 	j := 0
 	for i, x := range at {
-		if r.material.read[x] == nil { // not among results
+		if r.candidates.read[x] == nil { // not among results
 			continue
 		}
-		if found[i].Space == usual {
+		if found[i].Space == defaultSpace {
 			results[j].Vector = found[i].Values
 		}
 		j++
@@ -187,11 +188,11 @@ func indexes(items []rerank.Item) []int {
 	return out
 }
 
-// trace tells the steps of the query, each with its first results.
+// trace returns the steps of the query, each with its first results.
 func (r *ranking) trace(ctx context.Context) ([]Span, error) {
-	pool := make([]rerank.Item, min(r.depth(), len(r.material.pool)))
+	pool := make([]rerank.Item, min(r.depth(), len(r.candidates.pool)))
 	for i := range pool {
-		pool[i] = rerank.Item{Index: i, Score: r.material.pool[i].score}
+		pool[i] = rerank.Item{Index: i, Score: r.candidates.pool[i].score}
 	}
 	found, err := r.results(ctx, pool, false)
 	if err != nil {
@@ -199,7 +200,7 @@ func (r *ranking) trace(ctx context.Context) ([]Span, error) {
 	}
 	out := []Span{{Type: "search", Started: r.started, Latency: r.searched, Results: found}}
 	for _, s := range r.steps {
-		if s.Type == "none" { // asks for no reranking, so there was none
+		if s.Type == "none" { // no reranking took place
 			continue
 		}
 		span := Span{Type: "rerank", Name: s.Name, Started: s.Started, Latency: s.Latency}
@@ -217,12 +218,12 @@ func (r *ranking) reranked(ctx context.Context, s rerank.Step) ([]Reranked, erro
 		before[x.Index] = x.Score
 	}
 	shown := s.Out[:min(r.depth(), len(s.Out))]
-	if err := r.material.load(ctx, indexes(shown)); err != nil {
+	if err := r.candidates.load(ctx, indexes(shown)); err != nil {
 		return nil, err
 	}
 	out := make([]Reranked, 0, len(shown))
 	for _, x := range shown {
-		if p := r.material.read[x.Index]; p != nil {
+		if p := r.candidates.read[x.Index]; p != nil {
 			out = append(out, Reranked{
 				DocumentID: p.result.DocumentID, CorpusKey: p.result.CorpusKey, Source: p.result.Source,
 				Text: p.result.Text, Score: x.Score, Original: before[x.Index],
