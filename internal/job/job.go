@@ -1,7 +1,7 @@
-// Package job is the queue of background work: what is asked for is a row before it begins, so it outlives the process
-// that took it; one worker at a time has it by a lease; what fails is tried again, later each time. Services enqueue
-// requests and give the queue a Handler per type; package app runs the workers. It knows no work by itself, and is not
-// for work that a request can do while its client waits a moment.
+// Package job is the queue of background work. A job is a row in the database before it starts, so it outlives the process
+// that runs it; a worker holds it by a lease that no other worker shares; a job that fails is tried again after a growing
+// pause. Services enqueue requests and register a Handler per type; package app runs the workers. The queue knows nothing
+// about the work itself, and is not for work that is done while a client waits for its response.
 package job
 
 import (
@@ -14,7 +14,7 @@ import (
 	"quarry/internal/page"
 )
 
-// Type says what a job does.
+// Type is the kind of work that a job does.
 type Type string
 
 // The types that the contract names. Others are shown to clients as "unknown".
@@ -25,7 +25,7 @@ const (
 	BulkUpdateDocumentMetadata Type = "bulk_update_document_metadata"
 )
 
-// State is how far a job is: queued → started → completed, failed or aborted; failed_will_retry returns to started.
+// State is where a job stands: queued → started → completed, failed or aborted; failed_will_retry returns to started.
 type State string
 
 // The states of a job.
@@ -47,15 +47,15 @@ type Job struct {
 	ID         id.Job
 	Type       Type
 	State      State
-	Account    string // whose turn it takes; see Store.Claim
+	Account    string // accounts take turns; see Store.Claim
 	CreatedBy  string // username, "" for the system's own jobs
 	CorpusKeys []string
-	Lane       string // "" or the name of a lane: jobs of one lane run one after another, oldest first
+	Lane       string // jobs of one lane run one at a time, oldest first; "" for a job that may run beside any other
 	Comment    string // for the user: progress, or why it failed
 	Created    time.Time
 	Started    time.Time // first start; zero until then
 	Completed  time.Time // when it reached its final state; zero until then
-	Attempt    int       // starts since the last checkpoint that showed progress, 0 before the first
+	Attempt    int       // starts since the last checkpoint with new progress; 0 before the first start
 	Input      json.RawMessage
 	Progress   json.RawMessage // last checkpoint of its handler, nil before the first
 }
@@ -66,32 +66,33 @@ type Request struct {
 	Account   string
 	CreatedBy string
 	Corpora   []string // keys; deleting one of these corpora aborts the job
-	Exclusive string   // lane, "" for none
-	Input     any      // JSON for the handler
+	Lane      string   // see Job.Lane
+	Input     any      // encoded as JSON for the handler
 }
 
-// Handler does the work of one type and gives the comment that a completed job shows. A handler may be called again
-// with the same job, after a crash or a failure, and then goes on from Work.Job.Progress; so what it does must be
-// harmless to repeat from its last checkpoint. Its ctx ends when the service stops and when the job is no longer its
-// own. nil completes the job; ErrAborted aborts it; a fault that trying again can't mend fails it; anything else is
-// tried again with growing pauses and fails the job after a while.
+// Handler does the work of one type and returns the comment that the completed job shows. It is called again with the
+// same job after a crash or a failure, and then continues from its last checkpoint, so the work since that checkpoint must
+// be harmless to repeat. Its ctx ends when the service stops and when the worker loses the job. The error decides what
+// happens next: nil completes the job, ErrAborted aborts it, a permanent fault (see permanent) fails it at once, and
+// after any other error it is tried again with growing pauses and fails after maxAttempts.
 type Handler func(ctx context.Context, w *Work) (comment string, err error)
 
-// ErrAborted is returned by a handler whose corpus is gone, and by Work.Save when the job was aborted or given to another
-// worker meanwhile; the handler then stops.
+// ErrAborted is returned by a handler whose corpus is gone, and by Work.Save when the job was aborted or another worker
+// holds it now; the handler must then return.
 var ErrAborted = errors.New("the job was aborted")
 
-// List says which jobs to list, newest first, ties by descending id.
+// List selects the jobs of a list, newest first, ties by descending id.
 type List struct {
 	Account string
 	Limit   int
-	Before  *page.Position // the last one shown, nil for the first page
+	Before  *page.Position // last job of the page before, nil for the first page
 	Corpora []string       // jobs of any of these, when not empty
 	After   time.Time      // created after this instant, when not zero
 	States  []State        // in any of these, when not empty
 }
 
-// Lease is a worker's right to a job. Holder is a fresh random text per claim: a worker that lost its lease can't write.
+// Lease is a worker's exclusive right to a job until an instant. Holder is a fresh random text per claim, so a worker whose
+// lease ran out and was claimed by another can no longer write, even in the same process.
 type Lease struct {
 	No     int64
 	Holder string
@@ -104,7 +105,7 @@ type Checkpoint struct {
 	Comment  *string         // nil keeps what is there
 }
 
-// Outcome is how a worker gives a job back.
+// Outcome is the state in which a worker ends its lease.
 type Outcome struct {
 	State   State     // final, or WillRetry or Queued
 	Comment string    // "" keeps what is there
@@ -112,25 +113,27 @@ type Outcome struct {
 	Due     time.Time // when it may be claimed again, for WillRetry and Queued
 }
 
-// Store keeps jobs. Instants are given by the caller, to the microsecond; nodes over one database need clocks that
-// agree within a fraction of the lease.
+// Store keeps jobs. The caller passes all instants, from package clock. A lease is compared with the clock of the node
+// that claims, so the clocks of nodes over one database must agree within a fraction of leaseTime.
 type Store interface {
-	// Add writes a job in state Queued that may be claimed at once, and gives it with No set.
+	// Add writes a job in state Queued that may be claimed at once, and returns it with No set.
 	Add(ctx context.Context, j Job) (Job, error)
-	// Get gives a job of an account; fault.KindNotFound "job_not_found" when there is none.
+	// Get returns a job of an account; fault.KindNotFound "job_not_found" when there is none.
 	Get(ctx context.Context, account string, id id.Job) (Job, error)
-	// List gives up to l.Limit jobs, without Input and Progress, and whether more follow.
+	// List returns up to l.Limit jobs, without Input and Progress, and whether more follow.
 	List(ctx context.Context, l List) (page []Job, more bool, err error)
-	// Claim takes a due job of one of the types: new, due to be tried again, or started under a lease that has run out.
-	// Accounts take turns; within an account the oldest goes first, but one whose lane has an older unfinished job or a
-	// started one waits. The job comes back Started, with one more attempt; ok is false when none is due.
+	// Claim takes a due job of one of the types: a new one, one whose pause is over, or a started one whose lease has run
+	// out. Accounts take turns; within an account the oldest job goes first, except that a job waits while its lane has an
+	// older unfinished job or a started one. The job is returned Started, with one more attempt; ok is false when none is
+	// due.
 	Claim(ctx context.Context, types []Type, now time.Time, l Lease) (j Job, ok bool, err error)
-	// Save extends a lease and writes a checkpoint; ErrAborted when the lease is no longer the worker's. A checkpoint with
-	// another progress than the last sets Attempt to 1.
+	// Save extends a lease and writes a checkpoint; ErrAborted when the worker no longer holds the job. New progress sets
+	// Attempt to 1: only attempts in vain count towards maxAttempts.
 	Save(ctx context.Context, l Lease, c Checkpoint) error
-	// End gives a job back; ErrAborted when the lease is no longer the worker's. Queued takes back the attempt.
+	// End ends the lease with an outcome; ErrAborted when the worker no longer holds the job. Queued takes the attempt back.
 	End(ctx context.Context, l Lease, o Outcome) error
-	// Free ends every lease: of a process that was alone with the database and died.
+	// Free ends every lease. It is for the start of a process that is alone with its database: the leases are of one that
+	// died.
 	Free(ctx context.Context, now time.Time) error
 	// Sweep removes the jobs that ended before an instant.
 	Sweep(ctx context.Context, before time.Time) error

@@ -17,7 +17,7 @@ import (
 	"quarry/internal/job/jobtest"
 )
 
-// away is a store that can be out of reach for those who claim.
+// away is a store whose Claim can fail as in an outage.
 type away struct {
 	*jobtest.Memory
 	gone atomic.Bool
@@ -30,7 +30,7 @@ func (a *away) Claim(ctx context.Context, types []job.Type, now time.Time, l job
 	return a.Memory.Claim(ctx, types, now, l)
 }
 
-// logged gives what a queue logs while test runs.
+// logged returns what a queue logs while test runs.
 func logged(t *testing.T, store job.Store, h job.Handler, test func(*job.Queue)) string {
 	var log bytes.Buffer
 	q := job.New(job.Config{Store: store, Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -47,7 +47,7 @@ func logged(t *testing.T, store job.Store, h job.Handler, test func(*job.Queue))
 	return log.String()
 }
 
-// An hour without a database is one line in the log, and another when it is back.
+// TestAwayLog proves that an hour without a database is one line in the log, and another when it is back.
 func TestAwayLog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -68,7 +68,8 @@ func TestAwayLog(t *testing.T) {
 	})
 }
 
-// A job whose corpus goes is no failure in the log, whatever its handler stumbles over.
+// TestTakenAwayLog proves that a job whose corpus is deleted is logged as taken away and not as failed, whatever error
+// its handler returns.
 func TestTakenAwayLog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

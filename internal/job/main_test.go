@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No worker, heartbeat or waiter outlives its queue.
+// TestMain proves that no worker, heartbeat or waiter outlives its queue.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

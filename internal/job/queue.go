@@ -18,39 +18,39 @@ type Config struct {
 	Store   Store
 	Log     *slog.Logger
 	Workers int // jobs at once in this process; 0 is 4
-	// Alone says that no other process works on the database: leases found at the start are of the dead.
+	// Alone reports that no other process uses the database, so leases found at the start belong to a process that died.
 	Alone bool
 }
 
-// Queue takes requests for jobs and runs them. It is safe for concurrent use, but for Handle.
+// Queue accepts requests for jobs and runs them. It is safe for concurrent use, except for Handle.
 type Queue struct {
 	cfg      Config
 	handlers map[Type]Handler
 	types    []Type
-	wake     chan struct{} // something may be due
-	stuck    atomic.Bool   // jobs can't be claimed
+	woken    chan struct{} // a job may be due; holds at most one element per worker
+	stuck    atomic.Bool   // the last claim failed
 
 	mu      sync.Mutex
 	waits   map[id.Job]*wait         // guarded by mu
-	running map[id.Job]chan struct{} // guarded by mu; a send makes the worker look whether the job is still its own
+	running map[id.Job]chan struct{} // guarded by mu; a send makes the worker check that it still holds the job
 }
 
-// wait is what callers of Wait for one job share.
+// wait is shared by the callers of Wait for one job.
 type wait struct {
 	ended   chan struct{} // closed when the job may have ended
 	callers int
 }
 
-// New gives a queue; Run runs it.
+// New returns a queue; Run runs it.
 func New(c Config) *Queue {
 	if c.Workers == 0 {
 		c.Workers = 4
 	}
-	return &Queue{cfg: c, handlers: map[Type]Handler{}, wake: make(chan struct{}, c.Workers),
+	return &Queue{cfg: c, handlers: map[Type]Handler{}, woken: make(chan struct{}, c.Workers),
 		waits: map[id.Job]*wait{}, running: map[id.Job]chan struct{}{}}
 }
 
-// Handle says who does the work of a type; before Run. A second handler for a type is a programming error.
+// Handle registers the handler of a type and must be called before Run. It panics on a second handler for a type.
 func (q *Queue) Handle(t Type, h Handler) {
 	if q.handlers[t] != nil {
 		panic("two handlers for jobs of type " + string(t))
@@ -59,7 +59,7 @@ func (q *Queue) Handle(t Type, h Handler) {
 	q.types = append(q.types, t)
 }
 
-// Enqueue writes a job; it is durable when Enqueue returns and begins as soon as a worker is free.
+// Enqueue writes a job and returns when it is durable. The job starts as soon as a worker is free.
 func (q *Queue) Enqueue(ctx context.Context, r Request) (Job, error) {
 	input, err := json.Marshal(r.Input)
 	if err != nil {
@@ -67,37 +67,38 @@ func (q *Queue) Enqueue(ctx context.Context, r Request) (Job, error) {
 	}
 	j, err := q.cfg.Store.Add(ctx, Job{
 		ID: id.NewJob(), Type: r.Type, State: Queued, Account: r.Account, CreatedBy: r.CreatedBy, CorpusKeys: r.Corpora,
-		Lane: r.Exclusive, Created: clock.Now(), Input: input,
+		Lane: r.Lane, Created: clock.Now(), Input: input,
 	})
 	if err != nil {
 		return Job{}, fmt.Errorf("enqueue job: %w", err)
 	}
-	q.rouse()
+	q.wake()
 	return j, nil
 }
 
-// rouse makes one idle worker look for work.
-func (q *Queue) rouse() {
+// wake makes one idle worker look for a job.
+func (q *Queue) wake() {
 	select {
-	case q.wake <- struct{}{}:
-	default: // as many calls as there are workers wait already
+	case q.woken <- struct{}{}:
+	default: // every worker has been woken already
 	}
 }
 
-// Get gives a job of an account; fault.KindNotFound "job_not_found" when there is none.
+// Get returns a job of an account; fault.KindNotFound "job_not_found" when there is none.
 func (q *Queue) Get(ctx context.Context, account string, id id.Job) (Job, error) {
 	return q.cfg.Store.Get(ctx, account, id)
 }
 
-// List gives a page of jobs, newest first, and whether more follow.
+// List returns a page of jobs, newest first, and whether more follow.
 func (q *Queue) List(ctx context.Context, l List) ([]Job, bool, error) {
 	return q.cfg.Store.List(ctx, l)
 }
 
-// poll is how often is looked for what other processes did: jobs to do, and ends of jobs waited for.
+// poll is the interval at which the queue checks for changes made by other processes: new jobs, and the end of jobs that
+// callers of Wait wait for. Changes of this process are noticed at once.
 const poll = time.Second
 
-// Wait gives the job when it has ended, or ctx's error before.
+// Wait returns the job when it has ended, or ctx's error if ctx ends first.
 func (q *Queue) Wait(ctx context.Context, account string, id id.Job) (Job, error) {
 	w := q.await(id)
 	defer q.leave(id, w)
@@ -111,7 +112,7 @@ func (q *Queue) Wait(ctx context.Context, account string, id id.Job) (Job, error
 		}
 		select {
 		case <-ended:
-			ended = nil // it may have been a false alarm; the ticker goes on
+			ended = nil // the job may be due again instead; from here on the ticker is enough
 		case <-tick.C:
 		case <-ctx.Done():
 			return j, ctx.Err()
@@ -139,8 +140,8 @@ func (q *Queue) leave(id id.Job, w *wait) {
 	}
 }
 
-// announce wakes who waits for a job.
-func (q *Queue) announce(id id.Job) {
+// notify wakes the callers of Wait for a job.
+func (q *Queue) notify(id id.Job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if w := q.waits[id]; w != nil {
@@ -149,20 +150,20 @@ func (q *Queue) announce(id id.Job) {
 	}
 }
 
-// Refresh makes this process notice at once that jobs were aborted in the store, as deleting a corpus does.
-// Other processes notice at the next renewal of their leases.
+// Refresh makes this process notice at once that jobs were aborted in the store, as deleting a corpus does. Other
+// processes notice at their next heartbeat.
 func (q *Queue) Refresh() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, look := range q.running {
+	for _, check := range q.running {
 		select {
-		case look <- struct{}{}:
-		default: // it will look already
+		case check <- struct{}{}:
+		default: // a check is due already
 		}
 	}
 	for id, w := range q.waits {
 		close(w.ended)
 		delete(q.waits, id)
 	}
-	q.rouse()
+	q.wake()
 }

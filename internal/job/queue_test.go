@@ -16,8 +16,8 @@ import (
 
 const kind job.Type = "test"
 
-// bench is a queue in a bubble of its own clock.
-type bench struct {
+// bubble is a queue over memory in a synctest bubble, whose clock moves only while everything waits.
+type bubble struct {
 	*testing.T
 	store *jobtest.Memory
 	queue *job.Queue
@@ -25,18 +25,18 @@ type bench struct {
 }
 
 // inBubble runs test with a queue whose handler is h.
-func inBubble(t *testing.T, h func(*bench) job.Handler, test func(*bench)) {
+func inBubble(t *testing.T, h func(*bubble) job.Handler, test func(*bubble)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := &bench{T: t, store: new(jobtest.Memory)}
+		b := &bubble{T: t, store: new(jobtest.Memory)}
 		b.start(h(b))
 		test(b)
 		b.stop()
 	})
 }
 
-// start gives the bench a fresh queue over its store, as a start of the process does.
-func (b *bench) start(h job.Handler) {
+// start replaces the queue with a fresh one over the same store, as a restart of the process does.
+func (b *bubble) start(h job.Handler) {
 	b.queue = job.New(job.Config{Store: b.store, Log: slog.New(slog.DiscardHandler), Workers: 2})
 	b.queue.Handle(kind, h)
 	ctx, cancel := context.WithCancel(b.Context())
@@ -51,7 +51,7 @@ func (b *bench) start(h job.Handler) {
 	}
 }
 
-func (b *bench) enqueue(r job.Request) job.Job {
+func (b *bubble) enqueue(r job.Request) job.Job {
 	b.Helper()
 	r.Type = kind
 	j, err := b.queue.Enqueue(b.Context(), r)
@@ -61,7 +61,7 @@ func (b *bench) enqueue(r job.Request) job.Job {
 	return j
 }
 
-func (b *bench) wait(j job.Job) job.Job {
+func (b *bubble) wait(j job.Job) job.Job {
 	b.Helper()
 	j, err := b.queue.Wait(b.Context(), j.Account, j.ID)
 	if err != nil {
@@ -70,9 +70,9 @@ func (b *bench) wait(j job.Job) job.Job {
 	return j
 }
 
-// A job runs with its input, and Wait gives it completed in the same instant.
+// TestCompleted proves that a job runs with its input, and that Wait returns it completed in the same instant.
 func TestCompleted(t *testing.T) {
-	inBubble(t, func(*bench) job.Handler {
+	inBubble(t, func(*bubble) job.Handler {
 		return func(_ context.Context, w *job.Work) (string, error) {
 			var in struct{ N int }
 			if err := w.Input(&in); err != nil || in.N != 7 {
@@ -80,7 +80,7 @@ func TestCompleted(t *testing.T) {
 			}
 			return "all done", nil
 		}
-	}, func(b *bench) {
+	}, func(b *bubble) {
 		before := time.Now()
 		got := b.wait(b.enqueue(job.Request{Input: map[string]int{"N": 7}}))
 		if got.State != job.Completed || got.Comment != "all done" || got.Attempt != 1 {
@@ -92,16 +92,16 @@ func TestCompleted(t *testing.T) {
 	})
 }
 
-// What may mend is tried again after growing pauses of up to two minutes, ten times, and then has failed; its text
-// stays in the log.
+// TestRetries proves that a job whose error may pass is tried ten times, with growing pauses of up to two minutes, and
+// then fails; the text of the error stays in the log.
 func TestRetries(t *testing.T) {
 	var starts []time.Time
-	inBubble(t, func(*bench) job.Handler {
+	inBubble(t, func(*bubble) job.Handler {
 		return func(context.Context, *job.Work) (string, error) {
 			starts = append(starts, time.Now())
 			return "", errors.New("secret")
 		}
-	}, func(b *bench) {
+	}, func(b *bubble) {
 		got := b.wait(b.enqueue(job.Request{}))
 		if got.State != job.Failed || got.Attempt != 10 || got.Comment != "internal error; the log of the service says more under the id of this job" {
 			b.Errorf("got %+v", got)
@@ -120,17 +120,17 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// A job outlasts a disk that is full for hours, and says why it waits.
+// TestOutage proves that a job outlasts a disk that is full for hours, and that its comment names the reason.
 func TestOutage(t *testing.T) {
 	full := true
-	inBubble(t, func(*bench) job.Handler {
+	inBubble(t, func(*bubble) job.Handler {
 		return func(context.Context, *job.Work) (string, error) {
 			if full {
 				return "", fault.Unavailable("storage_unavailable", "the disk is full")
 			}
 			return "done", nil
 		}
-	}, func(b *bench) {
+	}, func(b *bubble) {
 		j := b.enqueue(job.Request{})
 		time.Sleep(time.Hour)
 		synctest.Wait()
@@ -145,10 +145,11 @@ func TestOutage(t *testing.T) {
 	})
 }
 
-// A fault that can't mend fails the job at once with its text; a panic costs one attempt of its own job.
+// TestFailures proves that a permanent fault fails the job at once with its text, and a panic costs one attempt of its
+// own job.
 func TestFailures(t *testing.T) {
 	panicked := false
-	inBubble(t, func(*bench) job.Handler {
+	inBubble(t, func(*bubble) job.Handler {
 		return func(_ context.Context, w *job.Work) (string, error) {
 			if w.Job.Comment == "" && w.Job.Account == "panics" && !panicked {
 				panicked = true
@@ -159,7 +160,7 @@ func TestFailures(t *testing.T) {
 			}
 			return "", fault.Conflict("corpus_changed", "the corpus was reset")
 		}
-	}, func(b *bench) {
+	}, func(b *bubble) {
 		got := b.wait(b.enqueue(job.Request{}))
 		if got.State != job.Failed || got.Comment != "the corpus was reset" || got.Attempt != 1 {
 			b.Errorf("got %+v", got)
@@ -171,10 +172,10 @@ func TestFailures(t *testing.T) {
 	})
 }
 
-// A handler that runs longer than its lease keeps it, and the job is not begun twice.
+// TestHeartbeat proves that a handler that runs longer than its lease keeps it, and the job is not begun twice.
 func TestHeartbeat(t *testing.T) {
 	var starts atomic.Int32
-	inBubble(t, func(*bench) job.Handler {
+	inBubble(t, func(*bubble) job.Handler {
 		return func(ctx context.Context, _ *job.Work) (string, error) {
 			starts.Add(1)
 			select {
@@ -184,7 +185,7 @@ func TestHeartbeat(t *testing.T) {
 				return "", ctx.Err()
 			}
 		}
-	}, func(b *bench) {
+	}, func(b *bubble) {
 		if got := b.wait(b.enqueue(job.Request{})); got.State != job.Completed || starts.Load() != 1 {
 			b.Errorf("%d starts, got %+v", starts.Load(), got)
 		}
@@ -210,9 +211,10 @@ func steps(ctx context.Context, w *job.Work) (string, error) {
 	return "counted", nil
 }
 
-// A job in progress when the service stops is put back without an attempt lost, and goes on from its checkpoint.
+// TestStopped proves that a job in progress when the service stops is put back without an attempt lost, and goes on
+// from its checkpoint.
 func TestStopped(t *testing.T) {
-	inBubble(t, func(*bench) job.Handler { return steps }, func(b *bench) {
+	inBubble(t, func(*bubble) job.Handler { return steps }, func(b *bubble) {
 		j := b.enqueue(job.Request{})
 		time.Sleep(3500 * time.Millisecond) // of the bubble's clock
 		b.stop()
@@ -231,7 +233,8 @@ func TestStopped(t *testing.T) {
 	})
 }
 
-// A job whose process died is resumed when its lease runs out; where the process was alone with the database, at once.
+// TestDied proves that a job whose process died is resumed when its lease runs out; where the process was alone with
+// the database, at once.
 func TestDied(t *testing.T) {
 	for _, alone := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -273,19 +276,19 @@ func TestDied(t *testing.T) {
 	}
 }
 
-// Deleting the corpus ends the handler's context at once when the queue is told, and at the next beat when not; who
-// waits gets the aborted job.
+// TestAborted proves that deleting the corpus ends the handler's context at once after Refresh and at the next
+// heartbeat without it, and that Wait returns the aborted job.
 func TestAborted(t *testing.T) {
 	for _, told := range []bool{true, false} {
 		t.Run("", func(t *testing.T) {
 			var ended time.Time
-			inBubble(t, func(*bench) job.Handler {
+			inBubble(t, func(*bubble) job.Handler {
 				return func(ctx context.Context, _ *job.Work) (string, error) {
 					<-ctx.Done()
 					ended = time.Now()
 					return "", ctx.Err()
 				}
-			}, func(b *bench) {
+			}, func(b *bubble) {
 				j := b.enqueue(job.Request{Corpora: []string{"k"}})
 				synctest.Wait()
 				b.store.Abort("k", time.Now())
@@ -306,9 +309,9 @@ func TestAborted(t *testing.T) {
 	}
 }
 
-// Wait gives up with its context, and the job goes on.
+// TestWaitGivesUp proves that Wait returns up with its context, and the job goes on.
 func TestWaitGivesUp(t *testing.T) {
-	inBubble(t, func(*bench) job.Handler { return steps }, func(b *bench) {
+	inBubble(t, func(*bubble) job.Handler { return steps }, func(b *bubble) {
 		j := b.enqueue(job.Request{})
 		ctx, cancel := context.WithTimeout(b.Context(), 2*time.Second)
 		defer cancel()
@@ -321,9 +324,10 @@ func TestWaitGivesUp(t *testing.T) {
 	})
 }
 
-// A job that makes progress between its failures is not given up for the number of failures.
+// TestProgressCounts proves that a job that makes progress between its failures is not given up for the number of
+// failures.
 func TestProgressCounts(t *testing.T) {
-	inBubble(t, func(*bench) job.Handler {
+	inBubble(t, func(*bubble) job.Handler {
 		return func(ctx context.Context, w *job.Work) (string, error) {
 			var n int
 			if _, err := w.Progress(&n); err != nil {
@@ -337,7 +341,7 @@ func TestProgressCounts(t *testing.T) {
 			}
 			return "", errors.New("each time")
 		}
-	}, func(b *bench) {
+	}, func(b *bubble) {
 		if got := b.wait(b.enqueue(job.Request{})); got.State != job.Completed {
 			b.Errorf("got %+v", got)
 		}

@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// leaseTime is how long a job stays with a worker that gives no sign of life.
+	// leaseTime is how long a job stays with a worker that no longer renews its lease.
 	leaseTime = 30 * time.Second
-	// beat is how often a worker gives one.
-	beat = leaseTime / 3
-	// retention is how long jobs that ended are shown (contract: Jobs).
+	// heartbeat is the interval at which a worker renews its lease: two renewals may fail before the lease runs out.
+	heartbeat = leaseTime / 3
+	// retention is how long ended jobs are shown (contract: Jobs).
 	retention = 180 * 24 * time.Hour
-	// sweepEvery is how often those beyond it are removed.
+	// sweepEvery is the interval at which older jobs are removed.
 	sweepEvery = time.Hour
 )
 
-// Run does the work until ctx ends; then it gives the jobs in progress back, to be resumed by whoever runs next, and
-// returns when no handler runs any more. It logs its own failures.
+// Run runs jobs until ctx ends. It then puts the jobs in progress back into the queue, to be resumed after the next start
+// or by another process, and returns when no handler is running any more. It logs its own failures.
 func (q *Queue) Run(ctx context.Context) {
 	if q.cfg.Alone {
 		if err := q.cfg.Store.Free(ctx, clock.Now()); err != nil && ctx.Err() == nil {
@@ -57,7 +57,7 @@ func (q *Queue) sweep(ctx context.Context) {
 	}
 }
 
-// work is one worker.
+// work is the loop of one worker: claim a job and run it, or wait until one may be due.
 func (q *Queue) work(ctx context.Context) {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
@@ -73,14 +73,15 @@ func (q *Queue) work(ctx context.Context) {
 			continue
 		}
 		select {
-		case <-q.wake:
+		case <-q.woken:
 		case <-tick.C:
 		case <-ctx.Done():
 		}
 	}
 }
 
-// claimed logs that jobs can't be claimed, or can again: once for all workers, however long it lasts.
+// claimed logs that claiming jobs fails, and that it works again: one line each for all workers, however long an outage
+// lasts.
 func (q *Queue) claimed(err error) {
 	switch {
 	case err != nil && q.stuck.CompareAndSwap(false, true):
@@ -90,7 +91,8 @@ func (q *Queue) claimed(err error) {
 	}
 }
 
-// errStolen is the cause of a handler's context when its job is no longer its own, errStopping when the service stops.
+// The causes with which a handler's context ends: errStolen when the worker no longer holds the job, errStopping when the
+// service stops.
 var (
 	errStolen   = fmt.Errorf("lease lost: %w", ErrAborted)
 	errStopping = errors.New("the service stops")
@@ -105,7 +107,7 @@ type Work struct {
 	until time.Time // guarded by mu: end of the lease as last renewed
 }
 
-// Input reads what the request asked for.
+// Input decodes the input of the request.
 func (w *Work) Input(into any) error {
 	if err := json.Unmarshal(w.Job.Input, into); err != nil {
 		return fmt.Errorf("read input of job %s: %w", w.Job.ID, err)
@@ -113,7 +115,7 @@ func (w *Work) Input(into any) error {
 	return nil
 }
 
-// Progress reads the last checkpoint; false when there is none.
+// Progress decodes the last checkpoint; it returns false when there is none.
 func (w *Work) Progress(into any) (bool, error) {
 	if len(w.Job.Progress) == 0 {
 		return false, nil
@@ -124,8 +126,8 @@ func (w *Work) Progress(into any) (bool, error) {
 	return true, nil
 }
 
-// Save writes a checkpoint, from which the handler goes on after a crash, and what the user sees meanwhile. ErrAborted
-// says that the job is no longer the handler's; the handler returns it.
+// Save writes a checkpoint, from which the handler continues after a crash, and the comment that the user sees meanwhile.
+// It returns ErrAborted when the worker no longer holds the job; the handler then returns that error.
 func (w *Work) Save(ctx context.Context, progress any, comment string) error {
 	text, err := json.Marshal(progress)
 	if err != nil {
@@ -158,19 +160,19 @@ func (w *Work) expired() bool {
 	return !clock.Now().Before(w.until)
 }
 
-// do runs the handler of one job under its lease and writes what became of it.
+// do runs the handler of one job under its lease and writes the outcome.
 func (q *Queue) do(ctx context.Context, j Job, l Lease) {
 	w := &Work{Job: j, queue: q, lease: l, until: l.Until}
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { cancel(errStopping) })
-	look := make(chan struct{}, 1)
+	check := make(chan struct{}, 1)
 	q.mu.Lock()
-	q.running[j.ID] = look
+	q.running[j.ID] = check
 	q.mu.Unlock()
 	beating := make(chan struct{})
 	go func() {
 		defer close(beating)
-		w.beat(own, look, cancel)
+		w.heartbeat(own, check, cancel)
 	}()
 	said, err := call(own, q.handlers[j.Type], w)
 	stop()
@@ -183,14 +185,15 @@ func (q *Queue) do(ctx context.Context, j Job, l Lease) {
 	q.end(ctx, w, said, err, cause)
 }
 
-// beat renews the lease until ctx ends, and ends ctx when the lease is lost.
-func (w *Work) beat(ctx context.Context, look <-chan struct{}, cancel context.CancelCauseFunc) {
-	tick := time.NewTicker(beat)
+// heartbeat renews the lease until ctx ends, and cancels ctx when the lease is lost: taken by another worker, or run out
+// because it could not be renewed in time.
+func (w *Work) heartbeat(ctx context.Context, check <-chan struct{}, cancel context.CancelCauseFunc) {
+	tick := time.NewTicker(heartbeat)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-		case <-look:
+		case <-check:
 		case <-ctx.Done():
 			return
 		}
@@ -205,7 +208,7 @@ func (w *Work) beat(ctx context.Context, look <-chan struct{}, cancel context.Ca
 	}
 }
 
-// call contains a panic of the handler.
+// call runs a handler and turns a panic into an error.
 func call(ctx context.Context, h Handler, w *Work) (comment string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -215,23 +218,23 @@ func call(ctx context.Context, h Handler, w *Work) (comment string, err error) {
 	return h(ctx, w)
 }
 
-// end writes what became of a job. What can't be written is left to the lease: it runs out, and the job is resumed.
+// end writes the outcome of a job. If that fails the lease runs out by itself and the job is resumed.
 func (q *Queue) end(ctx context.Context, w *Work, said string, err, cause error) {
-	defer q.announce(w.Job.ID)
-	defer q.rouse() // the next of its lane
+	defer q.notify(w.Job.ID)
+	defer q.wake() // the next job of its lane may be due
 	log := q.cfg.Log.With("job", string(w.Job.ID), "type", string(w.Job.Type))
 	if err != nil && errors.Is(cause, errStolen) {
 		log.Info("job taken away")
 		return
 	}
 	o := outcome(&w.Job, said, err, clock.Now())
-	if err != nil && errors.Is(cause, errStopping) && !hopeless(err) {
+	if err != nil && errors.Is(cause, errStopping) && !permanent(err) {
 		o = Outcome{State: Queued, At: clock.Now(), Due: clock.Now()}
 	}
-	last, done := beyond(ctx)
+	last, done := detached(ctx)
 	defer done()
 	written := q.cfg.Store.End(last, w.lease, o)
-	if errors.Is(written, ErrAborted) { // with its corpus: that may be what the handler stumbled over
+	if errors.Is(written, ErrAborted) { // its corpus was deleted, which may be why the handler failed
 		log.Info("job taken away")
 		return
 	}
@@ -241,14 +244,14 @@ func (q *Queue) end(ctx context.Context, w *Work, said string, err, cause error)
 	}
 }
 
-// note logs what becomes of a job.
+// note logs the outcome of a job.
 func note(log *slog.Logger, o Outcome, attempt int, err error) {
 	switch o.State {
 	case WillRetry:
 		log.Warn("job will be tried again", "error", err, "attempt", attempt, "at", o.Due)
 	case Failed:
 		level := slog.LevelError
-		if hopeless(err) { // the user's to mend
+		if permanent(err) { // the user must act, not the operator
 			level = slog.LevelWarn
 		}
 		log.Log(context.Background(), level, "job failed", "error", err)

@@ -39,8 +39,8 @@ type note struct {
 	acked  bool // false: about to be asked for
 }
 
-// A power cut at any moment, on a disk that keeps nothing, anything or everything that was not synced, loses no
-// acknowledged write, shows no half document and leaves sequences, counters and file sound.
+// TestPowerCut proves that a power cut at any moment, on a disk that keeps nothing, anything or everything that was not
+// synced, loses no acknowledged write, shows no half document and leaves sequences, counters and file sound.
 //
 // It is not parallel: the layers of one program hear of each other's folder syncs, see cutvfs.
 func TestPowerCut(t *testing.T) {
@@ -94,7 +94,7 @@ func TestPowerCut(t *testing.T) {
 var kindNames = map[cutvfs.Kind]string{cutvfs.Create: "create", cutvfs.Write: "write", cutvfs.Truncate: "truncate", cutvfs.Sync: "sync",
 	cutvfs.Delete: "delete", cutvfs.SyncFolder: "sync folder", cutvfs.Mark: "mark"}
 
-// choosePlaces gives n places in ascending order. Half are anywhere; a quarter each are just after an acknowledgement,
+// choosePlaces returns n places in ascending order. Half are anywhere; a quarter each are just after an acknowledgement,
 // where the promise is freshest, and around the writing back of the log into the database file, which is rare.
 func choosePlaces(log []cutvfs.Op, n int, random *rand.Rand) []int {
 	var acks, backs []int
@@ -210,7 +210,7 @@ func (c *client) noted(n note, write func() error) {
 	c.layer.Mark(n)
 }
 
-// cutDocument gives the same document for the same arguments; its title tells the number of parts.
+// cutDocument returns the same document for the same arguments; its title tells the number of parts.
 func cutDocument(docID string, parts int) *document.Document {
 	d := &document.Document{ID: docID, Title: fmt.Sprint(parts), Metadata: json.RawMessage(`{"id":"` + docID + `"}`), Digest: docID}
 	for i := range parts {

@@ -76,7 +76,7 @@ type texts struct {
 	stmts map[string]*sql.Stmt // guarded by mu
 }
 
-// statement gives the parsed statement, or nil where the text is to be used.
+// statement returns the parsed statement, or nil where the text is to be used.
 func (t *texts) statement(ctx context.Context, query string) *sql.Stmt {
 	t.mu.RLock()
 	s, ok := t.stmts[query]
@@ -102,12 +102,12 @@ func (t *texts) statement(ctx context.Context, query string) *sql.Stmt {
 // limits matches a LIMIT that is given as a parameter.
 var limits = regexp.MustCompile(`\bLIMIT (\$[0-9]+)`)
 
-// steady gives the text of a statement that SQLite does not parse again at each use. Its planner looks at the value of a
+// steady returns the text of a statement that SQLite does not parse again at each use. Its planner looks at the value of a
 // LIMIT that is a parameter alone and plans anew whenever it is bound, which costs more than to run most statements (a
 // list of corpora takes half the time without); it does not look into sums.
 func steady(query string) string { return limits.ReplaceAllString(query, "LIMIT $1 + 0") }
 
-// known gives the parsed statement if there is one.
+// known returns the parsed statement if there is one.
 func (t *texts) known(query string) *sql.Stmt {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

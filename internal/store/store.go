@@ -74,7 +74,7 @@ func (db *DB) Close() error {
 // ErrClosed is the error of a write to a closed database.
 var ErrClosed = errors.New("the database is closed")
 
-// Secret gives 32 random bytes that belong to this database, made once; every node over it gets the same.
+// Secret returns 32 random bytes that belong to this database, made once; every node over it gets the same.
 func (db *DB) Secret(ctx context.Context) ([]byte, error) {
 	fresh := make([]byte, 32)
 	_, _ = rand.Read(fresh) // never fails since Go 1.24
@@ -108,7 +108,7 @@ func Collect[T any](rows *sql.Rows, err error, scan func(*sql.Rows) (T, error)) 
 	return out, Translate(rows.Err())
 }
 
-// List gives "$from,$from+1,…" for n values of an IN list.
+// List returns "$from,$from+1,…" for n values of an IN list.
 func List(from, n int) string {
 	var b strings.Builder
 	for i := range n {

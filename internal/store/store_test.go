@@ -57,7 +57,8 @@ func names(t testing.TB, db *store.DB) string {
 	return strings.Join(all, " ")
 }
 
-// The secret is 32 random bytes, the same for every opening of one database and another for another database.
+// TestSecret proves that the secret is 32 random bytes, the same for every opening of one database and another for
+// another database.
 func TestSecret(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c store.Config) {
@@ -80,7 +81,8 @@ func TestSecret(t *testing.T) {
 	})
 }
 
-// A failing, a panicking and a cancelled write leave nothing and say so; their neighbours are not touched.
+// TestWriteOutcomes proves that a failing, a panicking and a cancelled write leave nothing and say so; their neighbours
+// are not touched.
 func TestWriteOutcomes(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c store.Config) {
@@ -117,8 +119,8 @@ func TestWriteOutcomes(t *testing.T) {
 	})
 }
 
-// Writes that wait while another one commits share one commit, that is one sync, and a failing one among them costs
-// only itself.
+// TestGroupCommit proves that writes that wait while another one commits share one commit, that is one sync, and a
+// failing one among them costs only itself.
 func TestGroupCommit(t *testing.T) {
 	t.Parallel()
 	layer, err := cutvfs.Register()
@@ -185,8 +187,8 @@ func wantUnavailable(t *testing.T, err error, word string) {
 	}
 }
 
-// On a full or broken disk writes are refused as unavailable, reads go on, and writes go on without a restart when the
-// disk is well again; what was acknowledged is all there, also after a restart.
+// TestFullDisk proves that on a full or broken disk writes are refused as unavailable, reads go on, and writes go on
+// without a restart when the disk is well again; what was acknowledged is all there, also after a restart.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -241,8 +243,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A write too large for the space that is left takes the transaction of its group down, and yet its neighbours,
-// which fit, are written.
+// TestTooLargeInGroup proves that a write too large for the space that is left takes the transaction of its group down,
+// and yet its neighbours, which fit, are written.
 func TestTooLargeInGroup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -281,7 +283,7 @@ func TestTooLargeInGroup(t *testing.T) {
 	})
 }
 
-// PostgreSQL may end a transaction for another's sake: it is run again, a few times.
+// TestRetry proves that a transaction that PostgreSQL ends because of a conflict is run again, a few times.
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	db := open(t, store.Config{URL: storetest.Postgres(t)})
@@ -303,7 +305,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// A write to a closed database says so.
+// TestClosed proves that a write to a closed database says so.
 func TestClosed(t *testing.T) {
 	t.Parallel()
 	db := open(t, store.Config{Dir: t.TempDir()})
@@ -315,7 +317,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// Read shows one state, whatever is written meanwhile.
+// TestReadSnapshot proves that Read shows one state, whatever is written meanwhile.
 func TestReadSnapshot(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c store.Config) {
@@ -342,7 +344,8 @@ func TestReadSnapshot(t *testing.T) {
 	})
 }
 
-// Several nodes that start at once on one empty PostgreSQL database all come up on one schema.
+// TestStartAtOnce proves that several nodes that start at once on one empty PostgreSQL database all come up on one
+// schema.
 func TestStartAtOnce(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
@@ -362,7 +365,7 @@ func TestStartAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// A schema that is newer than the program is refused in words that say so.
+// TestNewerSchema proves that a schema that is newer than the program is refused in words that say so.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c store.Config) {
@@ -408,7 +411,8 @@ func wound(t *testing.T, harm func(content []byte) []byte) store.Config {
 	return store.Config{Dir: dir}
 }
 
-// A damaged database stops the start with ErrDamaged and a text that names the file and says what to do.
+// TestDamaged proves that a damaged database stops the start with ErrDamaged and a text that names the file and says
+// what to do.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	scribble := func(from, n int) func([]byte) []byte {
@@ -436,7 +440,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// A log without its database is not taken for a new installation: SQLite would throw the log away.
+// TestLogAlone proves that a log without its database is not taken for a new installation: SQLite would throw the log
+// away.
 func TestLogAlone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -452,7 +457,8 @@ func TestLogAlone(t *testing.T) {
 	}
 }
 
-// Damage that shows only when its page is read is named then, as an error that is not the client's.
+// TestDamagedLater proves that damage that shows only when its page is read is named then, as an error that is not the
+// client's.
 func TestDamagedLater(t *testing.T) {
 	t.Parallel()
 	c := wound(t, func(content []byte) []byte {
@@ -477,7 +483,8 @@ func TestDamagedLater(t *testing.T) {
 	}
 }
 
-// Each reason for a failed start is told apart and explained; an unknown one stays as it is.
+// TestStartErrors proves that each reason for a failed start is told apart and explained; an unknown one stays as it
+// is.
 func TestStartErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -496,7 +503,8 @@ func TestStartErrors(t *testing.T) {
 	}
 }
 
-// A disk that is full or fails while the database is made stops the start with the reason.
+// TestStartOnFullDisk proves that a disk that is full or fails while the database is made stops the start with the
+// reason.
 func TestStartOnFullDisk(t *testing.T) {
 	t.Parallel()
 	layer, err := cutvfs.Register()
@@ -523,7 +531,8 @@ func TestStartOnFullDisk(t *testing.T) {
 	}
 }
 
-// A folder that can't be made or written is ErrReadOnly; nothing but the reason and the place is told.
+// TestReadOnlyFolder proves that a folder that can't be made or written is ErrReadOnly; nothing but the reason and the
+// place is told.
 func TestReadOnlyFolder(t *testing.T) {
 	t.Parallel()
 	dir := "/proc/self/quarry" // refused to root, too
@@ -542,7 +551,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// A PostgreSQL that isn't there stops the start, and the text keeps the password to itself.
+// TestNoServer proves that a PostgreSQL that isn't there stops the start, and the text keeps the password to itself.
 func TestNoServer(t *testing.T) {
 	t.Parallel()
 	_, err := store.Open(t.Context(), store.Config{URL: "postgres://me:hush@127.0.0.1:1/none?connect_timeout=2"})
@@ -551,7 +560,8 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
-// A write that is cancelled while it waits for its turn never runs; in the queue its caller is told at once.
+// TestCancelledWaiting proves that a write that is cancelled while it waits for its turn never runs; in the queue its
+// caller is told at once.
 func TestCancelledWaiting(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -593,7 +603,8 @@ func TestCancelledWaiting(t *testing.T) {
 	})
 }
 
-// What a driver reports becomes a fault where the storage can't do it now, and stays itself where it is no such thing.
+// TestTranslate proves that what a driver reports becomes a fault where the storage can't do it now, and stays itself
+// where it is no such thing.
 func TestTranslate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -628,7 +639,8 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
-// When PostgreSQL drops the connections, as on its restart, writes are refused as unavailable at worst, and soon go on.
+// TestLostConnections proves that when PostgreSQL drops the connections, as on its restart, writes are refused as
+// unavailable at worst, and soon go on.
 func TestLostConnections(t *testing.T) {
 	t.Parallel()
 	db := open(t, store.Config{URL: storetest.Postgres(t)})

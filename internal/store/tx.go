@@ -48,7 +48,7 @@ func (t *Tx) QueryRow(query string, args ...any) *sql.Row {
 	return t.on.QueryRowContext(t.ctx, query, args...)
 }
 
-// prepared gives the statement for a text, or nil where it is to be run as text; an error of preparing shows again
+// prepared returns the statement for a text, or nil where it is to be run as text; an error of preparing shows again
 // when the text is run.
 func (t *Tx) prepared(query string) *sql.Stmt {
 	if t.stmts == nil {

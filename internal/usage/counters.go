@@ -21,7 +21,7 @@ type Sum struct {
 type Store interface {
 	// Add adds to what is kept, all of it or nothing. Several processes may do so at once.
 	Add(ctx context.Context, sums []Sum) error
-	// Sums gives the scope's sums of the windows that a moment is in; a window without any may be missing.
+	// Sums returns the scope's sums of the windows that a moment is in; a window without any may be missing.
 	Sums(ctx context.Context, scope string, at time.Time) ([]Sum, error)
 	// Forget removes the sums of windows of a span that began before a moment.
 	Forget(ctx context.Context, s Span, before time.Time) error
@@ -67,7 +67,7 @@ type window struct {
 	begin int64 // seconds since 1970
 }
 
-// NewCounters gives counters over a store. Run must run for as long as they are used.
+// NewCounters returns counters over a store. Run must run for as long as they are used.
 func NewCounters(s Store, log *slog.Logger) *Counters {
 	return &Counters{
 		store: s, log: log, turn: make(chan struct{}, 1), counted: make(chan struct{}, 1),
@@ -190,7 +190,7 @@ func (c *Counters) Flush(ctx context.Context) error {
 	return err
 }
 
-// rows gives the sums in one order for every process, so that none waits for another that waits for it.
+// rows returns the sums in one order for every process, so that none waits for another that waits for it.
 func rows(all map[window]Tokens) []Sum {
 	out := make([]Sum, 0, len(all))
 	for w, t := range all {

@@ -42,7 +42,7 @@ type ticket struct {
 	granted chan struct{}
 }
 
-// NewGate gives a Gate.
+// NewGate returns a Gate.
 func NewGate(b Bounds) *Gate {
 	return &Gate{bounds: b, lines: map[string]*line{}, turns: list.New()}
 }

@@ -26,7 +26,7 @@ var Spans = []Span{Minute, Day, Month}
 
 func (s Span) String() string { return [...]string{"", "minute", "day", "month"}[s] }
 
-// Window gives the beginning of the window that a moment is in, and of the next one.
+// Window returns the beginning of the window that a moment is in, and of the next one.
 func (s Span) Window(at time.Time) (begin, end time.Time) {
 	at = at.UTC()
 	switch s {
@@ -47,7 +47,7 @@ type Quota struct {
 	OutputPerMinute, OutputPerDay, OutputPerMonth int64
 }
 
-// of gives the bounds of one span.
+// of returns the bounds of one span.
 func (q Quota) of(s Span) Tokens {
 	switch s {
 	case Minute:

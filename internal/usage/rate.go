@@ -48,7 +48,7 @@ type Allowance struct {
 // MaxRate is the highest rate, and the highest burst, that a Rate tells from none.
 const MaxRate = 1_000_000
 
-// NewRate gives a Rate of perSecond requests and bursts of burst, each from 1 to MaxRate.
+// NewRate returns a Rate of perSecond requests and bursts of burst, each from 1 to MaxRate.
 func NewRate(perSecond, burst int64) *Rate {
 	step := time.Second / time.Duration(min(max(perSecond, 1), MaxRate))
 	burst = min(max(burst, 1), MaxRate, math.MaxInt64/4/int64(step))
@@ -75,7 +75,7 @@ func (r *Rate) Take(caller string, at time.Time) Allowance {
 	return a
 }
 
-// bucket gives when the caller's bucket is full; long ago where none is kept.
+// bucket returns when the caller's bucket is full; long ago where none is kept.
 func (s *shard) bucket(h uint64) time.Duration {
 	if full, ok := s.young[h]; ok {
 		return full

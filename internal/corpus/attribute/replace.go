@@ -43,7 +43,7 @@ func (s *Service) Request(ctx context.Context, r Replacement) (id.Job, error) {
 		return "", err
 	}
 	j, err := s.jobs.Enqueue(ctx, job.Request{
-		Type: job.ReplaceFilterAttributes, CreatedBy: r.By, Corpora: []string{r.Corpus}, Exclusive: corpus.Lane(all[0].No),
+		Type: job.ReplaceFilterAttributes, CreatedBy: r.By, Corpora: []string{r.Corpus}, Lane: corpus.Lane(all[0].No),
 		Input: input{all[0].No, r.Corpus, r.Attributes},
 	})
 	return j.ID, err

@@ -166,7 +166,7 @@ func distinct(ids []string) (out []string) {
 
 func (s *Service) begin(ctx context.Context, t job.Type, sel Selection, in input) (Begun, error) {
 	j, err := s.cfg.Jobs.Enqueue(ctx, job.Request{
-		Type: t, CreatedBy: sel.CreatedBy, Corpora: []string{in.Key}, Exclusive: corpus.Lane(in.No), Input: in,
+		Type: t, CreatedBy: sel.CreatedBy, Corpora: []string{in.Key}, Lane: corpus.Lane(in.No), Input: in,
 	})
 	if err != nil {
 		return Begun{}, err

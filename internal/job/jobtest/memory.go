@@ -1,5 +1,5 @@
-// Package jobtest holds a job.Store in memory, for tests of what is built on the queue. It passes the conformance suite
-// of package storetest. Only tests import it.
+// Package jobtest has a job.Store in memory, for tests of services that use the queue. It passes the conformance suite of
+// package storetest. Only tests import it.
 package jobtest
 
 import (
@@ -44,7 +44,7 @@ func (m *Memory) Add(_ context.Context, j job.Job) (job.Job, error) {
 	return j, nil
 }
 
-// Get gives a job of an account.
+// Get returns a job of an account.
 func (m *Memory) Get(_ context.Context, account string, id id.Job) (job.Job, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,7 +56,7 @@ func (m *Memory) Get(_ context.Context, account string, id id.Job) (job.Job, err
 	return job.Job{}, fault.NotFound("job_not_found", string(id), "job %s does not exist", id)
 }
 
-// List gives a page of jobs.
+// List returns a page of jobs.
 func (m *Memory) List(_ context.Context, l job.List) (page []job.Job, more bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -118,7 +118,7 @@ func (m *Memory) laneFree(e *entry) bool {
 	})
 }
 
-// held gives the job of a lease that stands.
+// held returns the job that a lease still holds.
 func (m *Memory) held(l job.Lease) (*entry, error) {
 	for _, e := range m.all {
 		if e.No == l.No && e.State == job.Started && e.holder == l.Holder {
@@ -146,7 +146,7 @@ func (m *Memory) Save(_ context.Context, l job.Lease, c job.Checkpoint) error {
 	return nil
 }
 
-// End gives a job back.
+// End ends a lease with an outcome.
 func (m *Memory) End(_ context.Context, l job.Lease, o job.Outcome) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

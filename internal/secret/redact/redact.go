@@ -20,7 +20,7 @@ var (
 	setting = regexp.MustCompile(`(?i)\b((?:ssl)?password=)('[^']*'|[^\s&"'\\]+)`)
 )
 
-// Text gives s with every secret as ****, the prefix of a key left to tell what it was.
+// Text returns s with every secret as ****, the prefix of a key left to tell what it was.
 func Text(s string) string { return string(Bytes([]byte(s))) }
 
 // Bytes is Text for bytes; it gives b itself when there is nothing to take out.
@@ -42,7 +42,7 @@ func Bytes(b []byte) []byte {
 	return b
 }
 
-// Writer gives a writer that passes on to w what is written, without secrets. Each write is to be a whole record, as the
+// Writer returns a writer that passes on to w what is written, without secrets. Each write is to be a whole record, as the
 // handlers of log/slog write them.
 func Writer(w io.Writer) io.Writer { return writer{w} }
 

@@ -15,7 +15,7 @@ const (
 	token = "eyJhbGciOiJFUzI1NiIsImtpZCI6ImsxIn0.eyJzdWIiOiJhcHBfMSJ9.c2lnbmF0dXJlLW9mLXRoaXM"
 )
 
-// Text takes secrets out wherever they stand, and nothing else.
+// TestText proves that Text takes secrets out wherever they stand, and nothing else.
 func TestText(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -42,7 +42,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Whatever way a secret comes into a record, the log doesn't show it.
+// TestLog proves that whatever way a secret comes into a record, the log doesn't show it.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	key := "zut_" + body
@@ -68,7 +68,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A text without a secret comes back as it is, and what was taken out stays out.
+// FuzzText proves that a text without a secret comes back as it is, and what was taken out stays out.
 func FuzzText(f *testing.F) {
 	f.Add("key zut_" + body)
 	f.Add(token)

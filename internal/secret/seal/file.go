@@ -14,7 +14,7 @@ import (
 // File is the key file of an installation: keys one per line, newest first, readable by its owner alone.
 type File struct{ path string }
 
-// NewFile gives the key file with this path, which need not be there.
+// NewFile returns the key file with this path, which need not be there.
 func NewFile(path string) *File { return &File{path} }
 
 // maxFile bounds what is read of a key file.
@@ -26,7 +26,7 @@ const fileHead = "# Secret keys of this service, newest first. Whoever has them 
 // Path is where the file stands.
 func (f *File) Path() string { return f.path }
 
-// Read gives the keys, newest first. Its errors say what to do; one of a file that is not there wraps fs.ErrNotExist.
+// Read returns the keys, newest first. Its errors say what to do; one of a file that is not there wraps fs.ErrNotExist.
 func (f *File) Read() ([]Key, error) {
 	file, err := os.Open(f.path)
 	if errors.Is(err, fs.ErrPermission) {

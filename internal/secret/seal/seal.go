@@ -56,7 +56,7 @@ type Keyring struct {
 // derivation names a key derived for one purpose.
 type derivation struct{ id, purpose string }
 
-// NewKeyring gives a ring over keys, newest first; the newest seals. load gives the keys anew when a value names one
+// NewKeyring returns a ring over keys, newest first; the newest seals. load gives the keys anew when a value names one
 // that the ring doesn't hold, since another node may have rotated them; nil means that they don't change.
 func NewKeyring(keys []Key, load func() ([]Key, error)) (*Keyring, error) {
 	if err := checkKeys(keys); err != nil {
@@ -140,7 +140,7 @@ func (r *Keyring) SealWith(id, name string, plain []byte) ([]byte, error) {
 	return aead.Seal(out, nil, plain, bound(out, name)), nil
 }
 
-// Open gives what Seal was given under the same name. Errors wrap ErrDamaged or ErrUnknownKey.
+// Open returns what Seal was given under the same name. Errors wrap ErrDamaged or ErrUnknownKey.
 func (r *Keyring) Open(name string, sealed []byte) ([]byte, error) {
 	id, err := KeyID(sealed)
 	if err != nil {
@@ -168,7 +168,7 @@ func KeyID(sealed []byte) (string, error) {
 // bound is what the tag covers besides the value itself.
 func bound(head []byte, name string) []byte { return append(slices.Clone(head), name...) }
 
-// aead gives the cipher of a key for the purpose of name.
+// aead returns the cipher of a key for the purpose of name.
 func (r *Keyring) aead(id, name string) (cipher.AEAD, error) {
 	purpose, _, _ := strings.Cut(name, "/")
 	at := derivation{id, purpose}
@@ -197,7 +197,7 @@ func (r *Keyring) aead(id, name string) (cipher.AEAD, error) {
 // maxDerived bounds the ciphers kept: a handful of purposes times a handful of keys.
 const maxDerived = 64
 
-// find gives the key with this id, reading the keys anew when the ring doesn't hold it.
+// find returns the key with this id, reading the keys anew when the ring doesn't hold it.
 func (r *Keyring) find(id string) (Key, error) {
 	if k, ok := r.held(id); ok {
 		return k, nil

@@ -33,7 +33,7 @@ func sealed(t testing.TB, r *seal.Keyring, name, plain string) []byte {
 	return out
 }
 
-// What was sealed opens under its name, holds no trace of the text, and is another text each time.
+// TestSeal proves that what was sealed opens under its name, holds no trace of the text, and is another text each time.
 func TestSeal(t *testing.T) {
 	t.Parallel()
 	r := ring(t, seal.NewKey())
@@ -55,7 +55,7 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// A value that is too large for the format is refused, not cut.
+// TestTooLarge proves that a value that is too large for the format is refused, not cut.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	r := ring(t, seal.NewKey())
@@ -71,7 +71,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// A sealed value opens under no other name, whether of the same purpose or another, and with no bit changed.
+// TestBound proves that a sealed value opens under no other name, whether of the same purpose or another, and with no
+// bit changed.
 func TestBound(t *testing.T) {
 	t.Parallel()
 	r := ring(t, seal.NewKey())
@@ -97,7 +98,8 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// A ring opens what any of its keys sealed; a value of a foreign key names that key in the error.
+// TestSeveralKeys proves that a ring opens what any of its keys sealed; a value of a foreign key names that key in the
+// error.
 func TestSeveralKeys(t *testing.T) {
 	t.Parallel()
 	older, newer, foreign := seal.NewKey(), seal.NewKey(), seal.NewKey()
@@ -121,7 +123,8 @@ func TestSeveralKeys(t *testing.T) {
 	}
 }
 
-// Keys are read anew when a value names an unknown one, so a node notices that another rotated them.
+// TestReload proves that keys are read anew when a value names an unknown one, so a node notices that another rotated
+// them.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	older, newer := seal.NewKey(), seal.NewKey()
@@ -154,7 +157,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// No way of printing a key shows more than its id.
+// TestKeyIsNotPrinted proves that no way of printing a key shows more than its id.
 func TestKeyIsNotPrinted(t *testing.T) {
 	t.Parallel()
 	k := seal.NewKey()
@@ -182,7 +185,8 @@ func TestKeyIsNotPrinted(t *testing.T) {
 	}
 }
 
-// Keys are read back from their text, and nothing else is taken for one; the refusal never repeats the text.
+// TestParseKeys proves that keys are read back from their text, and nothing else is taken for one; the refusal never
+// repeats the text.
 func TestParseKeys(t *testing.T) {
 	t.Parallel()
 	a, b := seal.NewKey(), seal.NewKey()
@@ -210,7 +214,8 @@ func TestParseKeys(t *testing.T) {
 	}
 }
 
-// The key file is its owner's alone, survives being written again, and is refused when others can use it.
+// TestFile proves that the key file is its owner's alone, survives being written again, and is refused when others can
+// use it.
 func TestFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -247,7 +252,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// A key file that holds something else is refused with advice; a folder or a link to a good file are told apart.
+// TestFileContent proves that a key file that holds something else is refused with advice; a folder or a link to a good
+// file are told apart.
 func TestFileContent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -279,7 +285,7 @@ func TestFileContent(t *testing.T) {
 	}
 }
 
-// Opening never panics, and nothing but what was sealed opens.
+// FuzzOpen proves that opening never panics, and nothing but what was sealed opens.
 func FuzzOpen(f *testing.F) {
 	raw := seal.NewKey()
 	r := ring(f, raw)
@@ -300,7 +306,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// Whatever text is given, reading keys doesn't panic, and what it accepts is written back as the same keys.
+// FuzzParseKeys proves that whatever text is given, reading keys doesn't panic, and what it accepts is written back as
+// the same keys.
 func FuzzParseKeys(f *testing.F) {
 	f.Add(seal.NewKey().Text() + "," + seal.NewKey().Text())
 	f.Add("# x\n" + seal.NewKey().Text() + "\n")

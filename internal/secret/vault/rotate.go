@@ -61,7 +61,7 @@ func (v *Vault) Rotate(ctx context.Context) (Progress, error) {
 	return v.finish(ctx, p)
 }
 
-// target gives the id of the key to end with: that of the rotation under way, or of a new one.
+// target returns the id of the key to end with: that of the rotation under way, or of a new one.
 func (v *Vault) target(ctx context.Context) (string, error) {
 	registered, err := v.cfg.Rows.Keys(ctx)
 	if err != nil {

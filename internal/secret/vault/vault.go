@@ -38,7 +38,7 @@ type Rows interface {
 	Keys(ctx context.Context) ([]Registered, error)
 	// Register makes k the newest key if the newest one is now after, "" for none; done says so.
 	Register(ctx context.Context, after string, k Registered) (done bool, err error)
-	// Stale gives up to n values that are sealed under another key than id, and how many there are.
+	// Stale returns up to n values that are sealed under another key than id, and how many there are.
 	Stale(ctx context.Context, id string, n int) (some []Sealed, all int, err error)
 	// Replace writes values sealed anew under id, each if it is still the old one.
 	Replace(ctx context.Context, id string, changes []Change) error

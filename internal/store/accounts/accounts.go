@@ -18,7 +18,7 @@ type Store struct{ db *store.DB }
 
 var _ account.Store = (*Store)(nil)
 
-// New gives a store over db.
+// New returns a store over db.
 func New(db *store.DB) *Store { return &Store{db} }
 
 // CreateOwner writes the first user and its key in one transaction unless a user exists; made says which.
@@ -55,7 +55,7 @@ func lockOwners(tx *store.Tx) error {
 // row is what one row is read from.
 type row interface{ Scan(dest ...any) error }
 
-// list gives a list of texts as it is kept.
+// list returns a list of texts as it is kept.
 func list(all []string) string {
 	if len(all) == 0 {
 		return "[]"

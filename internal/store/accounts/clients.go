@@ -41,7 +41,7 @@ func (s *Store) CreateClient(ctx context.Context, c account.Client) error {
 	})
 }
 
-// GetClient gives a client. See account.Clients.
+// GetClient returns a client. See account.Clients.
 func (s *Store) GetClient(ctx context.Context, client id.AppClient) (c account.Client, err error) {
 	err = s.db.Read(ctx, func(q store.Querier) error {
 		c, err = scanClient(q.QueryRowContext(ctx, `SELECT `+clientColumns+` FROM app_clients WHERE id = $1`, string(client)))
@@ -75,7 +75,7 @@ func fillClients(ctx context.Context, q store.Querier, all []*account.Client) er
 	return nil
 }
 
-// ListClients gives a page of clients. See account.Clients.
+// ListClients returns a page of clients. See account.Clients.
 func (s *Store) ListClients(ctx context.Context, l account.ClientList) (page []account.Client, more bool, err error) {
 	batch := l.Limit + 1
 	if l.Match != nil {

@@ -19,7 +19,7 @@ import (
 	"quarry/internal/testkit"
 )
 
-// newClient gives an application client to create, with every member set but rights.
+// newClient returns an application client to create, with every member set but rights.
 func newClient(name string) account.Client {
 	now := clock.Now()
 	return account.Client{
@@ -43,7 +43,8 @@ func noClient(t *testing.T, what string, err error) {
 	}
 }
 
-// A client comes back as written by its id and by its client id, its grants without those on deleted corpora.
+// testClient proves that a client comes back as written by its id and by its client id, its grants without those on
+// deleted corpora.
 func testClient(t *testing.T, s stores) {
 	for _, key := range []string{"a", "b"} {
 		create(t, s, key)
@@ -79,7 +80,8 @@ func testClient(t *testing.T, s stores) {
 	noClient(t, "read", err)
 }
 
-// An update keeps what change gives of description and rights, and nothing when change refuses.
+// testUpdateClient proves that an update keeps what change gives of description and rights, and nothing when change
+// refuses.
 func testUpdateClient(t *testing.T, s stores) {
 	create(t, s, "a")
 	want := addClient(t, s, newClient("bot"))
@@ -114,7 +116,7 @@ func testUpdateClient(t *testing.T, s stores) {
 	noClient(t, "update", err)
 }
 
-// Of updates at once none is lost: each sees what the one before left.
+// testUpdateClientAtOnce proves that of updates at once none is lost: each sees what the one before left.
 func testUpdateClientAtOnce(t *testing.T, s stores) {
 	c := newClient("bot")
 	c.Description = ""
@@ -134,7 +136,7 @@ func testUpdateClientAtOnce(t *testing.T, s stores) {
 	}
 }
 
-// A deleted client is gone with its grants, by both ids; a refusal leaves it.
+// testDeleteClient proves that a deleted client is gone with its grants, by both ids; a refusal leaves it.
 func testDeleteClient(t *testing.T, s stores) {
 	create(t, s, "a")
 	c := newClient("bot")
@@ -160,7 +162,8 @@ func testDeleteClient(t *testing.T, s stores) {
 	noClient(t, "deletion", s.Accounts.DeleteClient(t.Context(), c.ID, allow))
 }
 
-// Lists are newest first, in pages that go on where the last one ended, and filtered by name.
+// testListClients proves that lists are newest first, in pages that go on where the last one ended, and filtered by
+// name.
 func testListClients(t *testing.T, s stores) {
 	var want []account.Client
 	for i := range 7 {

@@ -63,7 +63,7 @@ const (
 const holdsOnCorpus = ` AND COALESCE(owner, id) IN (SELECT f.holder FROM grants f
 	WHERE f.corpus_no = (SELECT no FROM corpora WHERE key = $n))`
 
-// GetKey gives a key, without its digest.
+// GetKey returns a key, without its digest.
 func (s *Store) GetKey(ctx context.Context, key id.APIKey) (account.Key, error) {
 	rows, err := s.db.Reader().QueryContext(ctx, keysFrom+`id = $1`+keysRead, key)
 	found, err := collectKeys(rows, err)
@@ -76,7 +76,7 @@ func (s *Store) GetKey(ctx context.Context, key id.APIKey) (account.Key, error) 
 	return found[0], nil
 }
 
-// ListKeys gives up to l.Limit keys, newest first, and whether more follow.
+// ListKeys returns up to l.Limit keys, newest first, and whether more follow.
 func (s *Store) ListKeys(ctx context.Context, l account.KeyList) (page []account.Key, more bool, err error) {
 	created, last := l.After.Bound()
 	args := []any{created, last, l.Limit + 1}

@@ -17,7 +17,7 @@ import (
 	"quarry/internal/store/storetest"
 )
 
-// key gives a key with rights of its own to create, with every member set but the rights.
+// key returns a key with rights of its own to create, with every member set but the rights.
 func key(name string, r authz.Rights) account.Key {
 	return account.Key{
 		ID: id.NewAPIKey(), Name: name, Digest: account.Digest(id.Text(38)), Prefix: "zqt_", Tail: "hdiA", Creator: "usr_maker",

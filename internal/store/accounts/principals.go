@@ -43,7 +43,7 @@ var (
 	userRead = `SELECT u.id, u.username, u.email, u.enabled, u.epoch, u.api_roles, ` + granted("u.id") + ` FROM users u WHERE u.id = $1`
 )
 
-// KeyByDigest gives a key and its owner in one statement. See account.Principals.
+// KeyByDigest returns a key and its owner in one statement. See account.Principals.
 func (s *Store) KeyByDigest(ctx context.Context, digest string) (k account.Key, u account.User, err error) {
 	var owner, username, email, userRoles, corpora sql.NullString
 	var userEnabled sql.NullBool
@@ -69,7 +69,7 @@ func (s *Store) KeyByDigest(ctx context.Context, digest string) (k account.Key, 
 	return k, u, err
 }
 
-// ClientByID gives the client with a client id in one statement. See account.Principals.
+// ClientByID returns the client with a client id in one statement. See account.Principals.
 func (s *Store) ClientByID(ctx context.Context, clientID string) (c account.Client, err error) {
 	var corpora sql.NullString
 	var roles string
@@ -83,7 +83,7 @@ func (s *Store) ClientByID(ctx context.Context, clientID string) (c account.Clie
 	return c, err
 }
 
-// UserByID gives the user with an id in one statement. See account.Principals.
+// UserByID returns the user with an id in one statement. See account.Principals.
 func (s *Store) UserByID(ctx context.Context, user id.User) (u account.User, err error) {
 	var corpora sql.NullString
 	var roles string

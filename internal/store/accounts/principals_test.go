@@ -15,7 +15,7 @@ import (
 	"quarry/internal/testkit"
 )
 
-// owner gives a first user whose key has the digest of its name.
+// owner returns a first user whose key has the digest of its name.
 func owner(name string) (account.User, account.Key) {
 	u := storetest.User(name)
 	u.Rights = authz.Rights{API: []string{authz.Owner}}
@@ -29,7 +29,7 @@ func asPrincipal(u account.User) account.User {
 	return account.User{ID: u.ID, Username: u.Username, Email: u.Email, Enabled: u.Enabled, Rights: u.Rights}
 }
 
-// A key is found by its digest with its owner, as written; another digest gives ErrNoHolder.
+// testAccounts proves that a key is found by its digest with its owner, as written; another digest gives ErrNoHolder.
 func testAccounts(t *testing.T, s stores) {
 	u, k := owner("ann")
 	if made, err := s.Accounts.CreateOwner(t.Context(), u, k); err != nil || !made {
@@ -53,8 +53,9 @@ func testAccounts(t *testing.T, s stores) {
 	}
 }
 
-// A user comes back as written by its name in any spelling, and its rights follow what is granted: in the order given,
-// without what was granted on a corpus that was deleted, also when another one has the same key.
+// testUserRights proves that a user comes back as written by its name in any spelling, and its rights follow what is
+// granted: in the order given, without what was granted on a corpus that was deleted, also when another one has the
+// same key.
 func testUserRights(t *testing.T, s stores) {
 	for _, key := range []string{"a", "b", "c"} {
 		create(t, s, key)
@@ -87,7 +88,7 @@ func testUserRights(t *testing.T, s stores) {
 	check()
 }
 
-// Of several owners made at once exactly one is made, and its key alone works.
+// testOwnerOnce proves that of several owners made at once exactly one is made, and its key alone works.
 func testOwnerOnce(t *testing.T, s stores) {
 	made := testkit.AtOnce(t.Context(), 8, func(ctx context.Context, i int) bool {
 		u, k := owner(fmt.Sprint("user", i))

@@ -83,7 +83,7 @@ func taken(tx *store.Tx, u account.User) error {
 	return fault.Conflict("user_exists", "user %s, or one whose name differs in its spelling only, already exists", u.Username)
 }
 
-// UserByName gives a user. See account.Users.
+// UserByName returns a user. See account.Users.
 func (s *Store) UserByName(ctx context.Context, username string) (u account.User, err error) {
 	err = s.db.Read(ctx, func(q store.Querier) error {
 		u, err = scanUser(q.QueryRowContext(ctx, `SELECT `+userColumns+` FROM users WHERE folded = $1`, account.Fold(username)))
@@ -127,7 +127,7 @@ var reading = func() string {
 		any.String() + `))`
 }()
 
-// ListUsers gives a page of users. See account.Users.
+// ListUsers returns a page of users. See account.Users.
 func (s *Store) ListUsers(ctx context.Context, l account.UserList) (page []account.User, more bool, err error) {
 	created, id := l.After.Bound()
 	args := []any{created, id, l.Limit + 1}

@@ -36,8 +36,8 @@ func wantUser(t *testing.T, s stores, want account.User) {
 	}
 }
 
-// A name or an e-mail address in another spelling is a conflict; a grant on no corpus names the place and leaves
-// nothing behind.
+// testTakenUser proves that a name or an e-mail address in another spelling is a conflict; a grant on no corpus names
+// the place and leaves nothing behind.
 func testTakenUser(t *testing.T, s stores) {
 	createUser(t, s, storetest.User("Ann"))
 	for _, u := range []account.User{
@@ -63,7 +63,7 @@ func testTakenUser(t *testing.T, s stores) {
 	wantUser(t, s, createUser(t, s, u))
 }
 
-// Of several users with one name made at once exactly one is made.
+// testTakenUserAtOnce proves that of several users with one name made at once exactly one is made.
 func testTakenUserAtOnce(t *testing.T, s stores) {
 	made := testkit.AtOnce(t.Context(), 12, func(ctx context.Context, i int) bool {
 		u := storetest.User("Zoë")
@@ -104,8 +104,8 @@ func userPages(t *testing.T, s stores, l account.UserList) (names []string) {
 	return nil
 }
 
-// List gives every user once with its rights, newest first, those of one moment by id, whatever the size of the page;
-// asked for a corpus, those who may read it, by a role on it or on all.
+// testListUsers proves that List returns every user once with its rights, newest first, those of one moment by id,
+// whatever the size of the page; asked for a corpus, those who may read it, by a role on it or on all.
 func testListUsers(t *testing.T, s stores) {
 	create(t, s, "a")
 	create(t, s, "b")
@@ -141,7 +141,8 @@ func testListUsers(t *testing.T, s stores) {
 	}
 }
 
-// Update keeps what change gives, under the name in any spelling; an error of change leaves the user as it is.
+// testUpdateUser proves that update keeps what change gives, under the name in any spelling; an error of change leaves
+// the user as it is.
 func testUpdateUser(t *testing.T, s stores) {
 	create(t, s, "a")
 	create(t, s, "b")
@@ -182,7 +183,8 @@ func testUpdateUser(t *testing.T, s stores) {
 	}
 }
 
-// A user goes with its keys and grants, and keys made for others stay; the next user of the name has nothing of it.
+// testDeleteUser proves that a user goes with its keys and grants, and keys made for others stay; the next user of the
+// name has nothing of it.
 func testDeleteUser(t *testing.T, s stores) {
 	create(t, s, "a")
 	u := storetest.User("ann")
@@ -221,7 +223,7 @@ func testDeleteUser(t *testing.T, s stores) {
 	wantUser(t, s, createUser(t, s, storetest.User("ann")))
 }
 
-// Owners who go at once, by whatever way, leave one: the last enabled owner stays.
+// testLastOwner proves that owners who go at once, by whatever way, leave one: the last enabled owner stays.
 func testLastOwner(t *testing.T, s stores) {
 	const n = 8
 	for i := range n {

@@ -21,7 +21,7 @@ import (
 // Store implements audit.Store.
 type Store struct{ db *store.DB }
 
-// New gives the store over an open database.
+// New returns the store over an open database.
 func New(db *store.DB) *Store { return &Store{db} }
 
 const columns = `id, kind, actor_id, actor_name, credential, action, target, changes, address, request_id, status, made`
@@ -72,7 +72,7 @@ func (s *Store) Settle(ctx context.Context, event id.Audit, status int, made map
 	return nil
 }
 
-// List gives up to l.Limit events and whether more follow. See audit.Store.
+// List returns up to l.Limit events and whether more follow. See audit.Store.
 func (s *Store) List(ctx context.Context, l audit.List) (page []audit.Event, more bool, err error) {
 	if l.Limit <= 0 {
 		return nil, false, nil
@@ -89,7 +89,7 @@ func (s *Store) List(ctx context.Context, l audit.List) (page []audit.Event, mor
 	return page, false, nil
 }
 
-// listed gives the query of a list. An actor may stand in three columns; each is asked by itself, so that its index
+// listed returns the query of a list. An actor may stand in three columns; each is asked by itself, so that its index
 // gives the newest events in order and none is read that the page doesn't show.
 func listed(l audit.List) (query string, args []any) {
 	where := []string{"1 = 1"}
@@ -123,7 +123,7 @@ func listed(l audit.List) (query string, args []any) {
 	return strings.Join(parts, " UNION ") + limit, args
 }
 
-// roundUp gives the first microsecond that is not before t: events have whole ones.
+// roundUp returns the first microsecond that is not before t: events have whole ones.
 func roundUp(t time.Time) time.Time {
 	if cut := t.Truncate(time.Microsecond); !cut.Equal(t) {
 		return cut.Add(time.Microsecond)

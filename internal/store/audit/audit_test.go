@@ -45,7 +45,7 @@ var cases = map[string]func(*testing.T, suite){
 	"add and settle": testAdd, "list": testList, "append only": testAppendOnly, "at once": testAtOnce,
 }
 
-// The store keeps the promises of audit.Store on SQLite.
+// TestSQLite proves that the store keeps the promises of audit.Store on SQLite.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	for name, test := range cases {
@@ -57,7 +57,7 @@ func TestSQLite(t *testing.T) {
 	}
 }
 
-// The store keeps the same promises on PostgreSQL.
+// TestPostgres proves that the store keeps the same promises on PostgreSQL.
 func TestPostgres(t *testing.T) {
 	t.Parallel()
 	storetest.Postgres(t) // skips here rather than in every case
@@ -72,7 +72,7 @@ func TestPostgres(t *testing.T) {
 
 func open(t *testing.T, c store.Config) audit.Store { return sqlaudit.New(storetest.Open(t, c)) }
 
-// event gives an event of an actor, with every member set.
+// event returns an event of an actor, with every member set.
 func event(at time.Time, actor, action string) audit.Event {
 	at = clock.Stored(at)
 	return audit.Event{
@@ -113,8 +113,8 @@ func listAll(t *testing.T, s suite, l audit.List) []audit.Event {
 	return nil
 }
 
-// An event is read as it was added, with every member set or none, its outcome not known until it is settled; that
-// happens once, and tells what was made.
+// testAdd proves that an event is read as it was added, with every member set or none, its outcome not known until it
+// is settled; that happens once, and tells what was made.
 func testAdd(t *testing.T, s suite) {
 	now := time.Now()
 	full := record(t, s, event(now, "ann", "createUser"))
@@ -147,8 +147,8 @@ func testAdd(t *testing.T, s suite) {
 	}
 }
 
-// A list gives every event that passes the filters once, newest first, whatever the size of the page; events that
-// arrive meanwhile do not disturb the pages that follow.
+// testList proves that a list gives every event that passes the filters once, newest first, whatever the size of the
+// page; events that arrive meanwhile do not disturb the pages that follow.
 func testList(t *testing.T, s suite) {
 	at := time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC)
 	for i, e := range []struct{ actor, action string }{
@@ -204,7 +204,7 @@ func testList(t *testing.T, s suite) {
 	}
 }
 
-// No statement deletes an event or changes one, but for the outcome, once.
+// testAppendOnly proves that no statement deletes an event or changes one, but for the outcome, once.
 func testAppendOnly(t *testing.T, s suite) {
 	open := record(t, s, event(time.Now(), "ann", "createUser"))
 	settled := record(t, s, event(time.Now(), "bob", "createUser"))
@@ -243,7 +243,7 @@ func testAppendOnly(t *testing.T, s suite) {
 	}
 }
 
-// Events that many callers add and settle at once are all there, each with its own outcome.
+// testAtOnce proves that events that many callers add and settle at once are all there, each with its own outcome.
 func testAtOnce(t *testing.T, s suite) {
 	const n = 40
 	var all sync.WaitGroup

@@ -25,7 +25,7 @@ type Store struct{ db *store.DB }
 
 var _ corpus.Store = (*Store)(nil)
 
-// New gives a store over db.
+// New returns a store over db.
 func New(db *store.DB) *Store { return &Store{db} }
 
 // columns is what scan reads, in its order.
@@ -102,14 +102,14 @@ func (s *Store) Create(ctx context.Context, c corpus.Corpus) (corpus.Corpus, err
 	return out, err
 }
 
-// newEpoch gives a positive random number; 0 is no epoch.
+// newEpoch returns a positive random number; 0 is no epoch.
 func newEpoch() int64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails since Go 1.24
 	return int64(binary.LittleEndian.Uint64(b[:])>>1 | 1)
 }
 
-// Get gives the corpora with these keys in the order asked, in one statement.
+// Get returns the corpora with these keys in the order asked, in one statement.
 func (s *Store) Get(ctx context.Context, keys ...string) ([]corpus.Corpus, error) {
 	if len(keys) == 0 {
 		return nil, nil

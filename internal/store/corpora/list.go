@@ -13,7 +13,7 @@ import (
 // matchBatch is how many corpora are read at a time when a pattern chooses among them.
 const matchBatch = 500
 
-// List gives up to l.Limit corpora, newest first, and whether more follow.
+// List returns up to l.Limit corpora, newest first, and whether more follow.
 func (s *Store) List(ctx context.Context, l corpus.List) (page []corpus.Corpus, more bool, err error) {
 	if l.Limit <= 0 {
 		return nil, false, nil

@@ -38,8 +38,8 @@ func write(file string, offset int64, data []byte) cutvfs.Op {
 	return cutvfs.Op{Kind: cutvfs.Write, File: file, Offset: offset, Data: data}
 }
 
-// A cut keeps what was synced in a folder that was synced, whatever the variant; of the rest it keeps nothing, all, or
-// whole sectors by chance.
+// TestCut proves that a cut keeps what was synced in a folder that was synced, whatever the variant; of the rest it
+// keeps nothing, all, or whole sectors by chance.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	old, fresh := bytes.Repeat([]byte{'o'}, 4096), bytes.Repeat([]byte{'n'}, 6144)
@@ -75,7 +75,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A truncation counts once it is synced, and what a later write skips reads as zeros.
+// TestCutTruncate proves that a truncation counts once it is synced, and what a later write skips reads as zeros.
 func TestCutTruncate(t *testing.T) {
 	t.Parallel()
 	log := []cutvfs.Op{

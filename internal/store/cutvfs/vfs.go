@@ -108,7 +108,7 @@ func (v *VFS) Name() string { return v.name }
 // Mark puts a note of the test's at the present place of the log.
 func (v *VFS) Mark(note any) { v.record(Op{Kind: Mark, Note: note}) }
 
-// Log gives the log so far; the caller must not modify it.
+// Log returns the log so far; the caller must not modify it.
 func (v *VFS) Log() []Op {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -166,7 +166,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// wrap gives our copy of a method table of the platform; the caller holds mu. Shared memory and locks stay the
+// wrap returns our copy of a method table of the platform; the caller holds mu. Shared memory and locks stay the
 // platform's: a power cut leaves neither.
 func (v *VFS) wrap(tls *libc.TLS, table uintptr) uintptr {
 	if ours, ok := v.ours[table]; ok {
@@ -274,7 +274,7 @@ func (v *VFS) watchFolder(tls *libc.TLS) error {
 // at views memory of SQLite's at an address as a T.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
-// function gives the Go function behind a C function pointer of the translated SQLite: the address of a Go closure.
+// function returns the Go function behind a C function pointer of the translated SQLite: the address of a Go closure.
 func function[F any](address uintptr) F { return *(*F)(unsafe.Pointer(&address)) }
 
 // pointer is the reverse of function; v keeps fn alive.

@@ -99,7 +99,7 @@ func (a *amend) find(e *document.Edit) *state {
 	return a.byID[e.ID]
 }
 
-// order gives the edits by the numbers of their documents, so that transactions at once on PostgreSQL lock rows in the
+// order returns the edits by the numbers of their documents, so that transactions at once on PostgreSQL lock rows in the
 // same order; edits of one document keep theirs.
 func (a *amend) order(edits []document.Edit) []int {
 	no := func(i int) int64 {

@@ -21,7 +21,7 @@ type Store struct{ db *store.DB }
 
 var _ document.Store = (*Store)(nil)
 
-// New gives a store over db.
+// New returns a store over db.
 func New(db *store.DB) *Store { return &Store{db} }
 
 // Insert commits d with its parts as one change. See document.Store.

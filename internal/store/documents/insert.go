@@ -61,7 +61,7 @@ func encode(d *document.Document) (r record, err error) {
 	return r, nil
 }
 
-// list gives the JSON of a list, "" for an empty one.
+// list returns the JSON of a list, "" for an empty one.
 func list[T any](all []T) (string, error) {
 	if len(all) == 0 {
 		return "", nil
@@ -151,7 +151,7 @@ func (r record) count(tx *store.Tx, corpusNo, epoch, no int64) (seq int64, err e
 		characters: r.characters, metadata: r.metadata}.write(tx, corpusNo, epoch)
 }
 
-// windows gives the rows "(k, doc_no, lo, hi)" of n windows as parameters from $1 on. The casts tell PostgreSQL the types.
+// windows returns the rows "(k, doc_no, lo, hi)" of n windows as parameters from $1 on. The casts tell PostgreSQL the types.
 func windows(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -18,7 +18,7 @@ var qualified = "p." + strings.ReplaceAll(partColumns, ", ", ", p.")
 // passageStep bounds the parameters of one pair of statements; a page of results is far below it.
 const passageStep = 4096
 
-// roundUp gives the power of two from n on: lists in statements are filled up to it with what finds nothing new, so
+// roundUp returns the power of two from n on: lists in statements are filled up to it with what finds nothing new, so
 // that there are few texts to parse.
 func roundUp(n int) int { return 1 << bits.Len(uint(n-1)) }
 

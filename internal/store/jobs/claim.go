@@ -90,7 +90,7 @@ func (s *Store) Save(ctx context.Context, l job.Lease, c job.Checkpoint) error {
 		l.No, l.Holder, l.Until.UnixMicro(), progress, comment)
 }
 
-// End gives a job back.
+// End returns a job back.
 func (s *Store) End(ctx context.Context, l job.Lease, o job.Outcome) error {
 	var completed int64
 	due := o.Due.UnixMicro()

@@ -21,7 +21,7 @@ type Store struct{ db *store.DB }
 
 var _ job.Store = (*Store)(nil)
 
-// New gives a store over db.
+// New returns a store over db.
 func New(db *store.DB) *Store { return &Store{db} }
 
 // columns is what scan reads, in its order; heads leaves out what lists don't show.
@@ -92,7 +92,7 @@ func (s *Store) Add(ctx context.Context, j job.Job) (job.Job, error) {
 	return j, err
 }
 
-// Get gives a job of an account.
+// Get returns a job of an account.
 func (s *Store) Get(ctx context.Context, account string, id id.Job) (job.Job, error) {
 	j, err := scan(s.db.Reader().QueryRowContext(ctx, `SELECT `+columns+` FROM jobs WHERE id = $1 AND account = $2`, string(id), account))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -104,7 +104,7 @@ func (s *Store) Get(ctx context.Context, account string, id id.Job) (job.Job, er
 	return j, nil
 }
 
-// List gives up to l.Limit jobs, newest first, without Input and Progress, and whether more follow.
+// List returns up to l.Limit jobs, newest first, without Input and Progress, and whether more follow.
 func (s *Store) List(ctx context.Context, l job.List) (page []job.Job, more bool, err error) {
 	if l.Limit <= 0 {
 		return nil, false, nil
@@ -146,7 +146,7 @@ func (s *Store) List(ctx context.Context, l job.List) (page []job.Job, more bool
 	return found, false, nil
 }
 
-// floor gives an instant in microseconds; those beyond every job's creation are cut to seconds that fit.
+// floor returns an instant in microseconds; those beyond every job's creation are cut to seconds that fit.
 func floor(t time.Time) int64 {
 	const most = 1 << 33 // seconds; year 2242
 	if s := t.Unix(); s > most || s < -most {

@@ -25,7 +25,7 @@ type Store struct {
 
 var _ registry.Store = (*Store)(nil)
 
-// New gives a store over db that keeps credentials in sealed.
+// New returns a store over db that keeps credentials in sealed.
 func New(db *store.DB, sealed *secrets.Store) *Store {
 	return &Store{db, named.Table[registry.LLM]{
 		DB: db, Kind: "llm", Columns: columns, What: "language model", None: registry.ErrNone, Taken: registry.ErrTaken, Write: row, Read: scan,
@@ -59,17 +59,17 @@ func (s *Store) putAuth(tx *store.Tx, l id.LLM, auth *registry.Auth) error {
 	return s.secrets.Put(tx, secretName(l), plain)
 }
 
-// Get gives a model. See registry.Store.
+// Get returns a model. See registry.Store.
 func (s *Store) Get(ctx context.Context, l id.LLM) (registry.LLM, error) {
 	return s.rows.Get(ctx, string(l))
 }
 
-// Named gives the models of these names and the default one. See registry.Store.
+// Named returns the models of these names and the default one. See registry.Store.
 func (s *Store) Named(ctx context.Context, names ...string) ([]registry.LLM, error) {
 	return s.rows.Named(ctx, names...)
 }
 
-// List gives a page of models. See registry.Store.
+// List returns a page of models. See registry.Store.
 func (s *Store) List(ctx context.Context, q registry.List) (page []registry.LLM, more bool, err error) {
 	batch := q.Limit + 1
 	if q.Match != nil {
@@ -148,7 +148,7 @@ func (s *Store) Delete(ctx context.Context, l id.LLM) error {
 	})
 }
 
-// Auth gives the credentials of a model. See registry.Store.
+// Auth returns the credentials of a model. See registry.Store.
 func (s *Store) Auth(ctx context.Context, l id.LLM) (*registry.Auth, error) {
 	plain, err := s.secrets.Get(ctx, secretName(l))
 	if errors.Is(err, secrets.ErrNone) {

@@ -24,7 +24,7 @@ import (
 	"quarry/internal/usage"
 )
 
-// The store of language models keeps the promises of registry.Store on both databases.
+// TestStore proves that the store of language models keeps the promises of registry.Store on both databases.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, open, map[string]func(*testing.T, fixture){
@@ -45,7 +45,7 @@ func open(t *testing.T, db *store.DB) fixture {
 	return fixture{llms.New(db, storetest.Secrets(t, db)), db}
 }
 
-// model gives a model to create, with every member set; n tells its age.
+// model returns a model to create, with every member set; n tells its age.
 func model(name string, n int) registry.LLM {
 	yes, no, context := true, false, 32_000
 	at := time.UnixMicro(1_900_000_000_000_000 + int64(n)).UTC()

@@ -22,7 +22,7 @@ type capabilities struct {
 	Alternation *bool `json:"requires_role_alternation,omitempty"`
 }
 
-// row gives the values of the columns.
+// row returns the values of the columns.
 func row(l *registry.LLM) ([]any, error) {
 	c := l.Capabilities
 	texts := make([]string, 4)

@@ -24,7 +24,7 @@ type Table[T any] struct {
 	What    string // what errors call one; they put an s behind it for several
 	None    error  // there is none of the id
 	Taken   error  // another has the name
-	// Write gives the values of Columns.
+	// Write returns the values of Columns.
 	Write func(*T) ([]any, error)
 	// Read reads Columns and, behind them, whether the thing is the default one.
 	Read func(Row) (T, error)
@@ -47,7 +47,7 @@ func (t *Table[T]) several(ctx context.Context, query string, args ...any) ([]T,
 	return found, nil
 }
 
-// Get gives the one of an id.
+// Get returns the one of an id.
 func (t *Table[T]) Get(ctx context.Context, id string) (found T, err error) {
 	found, err = t.Read(t.DB.Reader().QueryRowContext(ctx, t.read()+`WHERE id = $1`, id))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -59,7 +59,7 @@ func (t *Table[T]) Get(ctx context.Context, id string) (found T, err error) {
 	return found, nil
 }
 
-// Named gives those of these names and the default one, each once, in no order.
+// Named returns those of these names and the default one, each once, in no order.
 func (t *Table[T]) Named(ctx context.Context, names ...string) ([]T, error) {
 	args := make([]any, len(names))
 	for i, n := range names {
@@ -68,7 +68,7 @@ func (t *Table[T]) Named(ctx context.Context, names ...string) ([]T, error) {
 	return t.several(ctx, `WHERE name IN (`+store.List(1, len(args))+`) OR `+t.preferred(), args...)
 }
 
-// After gives those that follow a place, newest first, limit at the most.
+// After returns those that follow a place, newest first, limit at the most.
 func (t *Table[T]) After(ctx context.Context, after *page.Position, limit int) ([]T, error) {
 	created, last := after.Bound()
 	return t.several(ctx, `WHERE (created, id) < ($1, $2) ORDER BY created DESC, id DESC LIMIT $3`, created, last, limit)

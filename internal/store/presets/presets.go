@@ -22,7 +22,7 @@ type Store struct {
 
 var _ generate.PresetStore = (*Store)(nil)
 
-// New gives a store over db.
+// New returns a store over db.
 func New(db *store.DB) *Store {
 	return &Store{db, named.Table[generate.Preset]{
 		DB: db, Kind: "preset", Columns: columns, What: "generation preset", None: generate.ErrNoPreset, Taken: generate.ErrPresetTaken,
@@ -63,17 +63,17 @@ func (s *Store) Create(ctx context.Context, p generate.Preset) error {
 	return s.db.Write(ctx, func(tx *store.Tx) error { return s.rows.Insert(tx, &p, p.Default) })
 }
 
-// Get gives a preset. See generate.PresetStore.
+// Get returns a preset. See generate.PresetStore.
 func (s *Store) Get(ctx context.Context, preset id.Preset) (generate.Preset, error) {
 	return s.rows.Get(ctx, string(preset))
 }
 
-// Named gives the presets of these names and the default one. See generate.PresetStore.
+// Named returns the presets of these names and the default one. See generate.PresetStore.
 func (s *Store) Named(ctx context.Context, names ...string) ([]generate.Preset, error) {
 	return s.rows.Named(ctx, names...)
 }
 
-// List gives presets after a place, newest first. See generate.PresetStore.
+// List returns presets after a place, newest first. See generate.PresetStore.
 func (s *Store) List(ctx context.Context, after *page.Position, limit int) ([]generate.Preset, error) {
 	return s.rows.After(ctx, after, limit)
 }

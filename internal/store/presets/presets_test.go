@@ -21,7 +21,7 @@ import (
 	"quarry/internal/store/storetest"
 )
 
-// The store of presets keeps the promises of generate.PresetStore on both databases.
+// TestStore proves that the store of presets keeps the promises of generate.PresetStore on both databases.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(_ *testing.T, db *store.DB) *presets.Store { return presets.New(db) }, map[string]func(*testing.T, *presets.Store){
@@ -30,7 +30,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// preset gives a preset to create, with every member set; n tells its age.
+// preset returns a preset to create, with every member set; n tells its age.
 func preset(name string, n int) generate.Preset {
 	tokens, half, zero, one := 7, 0.5, 0.0, 1.0
 	at := time.UnixMicro(1_900_000_000_000_000 + int64(n)).UTC()

@@ -74,7 +74,7 @@ var writers = sync.Pool{New: func() any {
 	return z
 }}
 
-// pack gives the column body of a record.
+// pack returns the column body of a record.
 func pack(r history.Record) ([]byte, error) {
 	s := stored{Request: r.Request, Spans: make([]span, len(r.Spans))}
 	at := map[string]int{}

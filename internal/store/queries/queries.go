@@ -20,7 +20,7 @@ type Store struct{ db *store.DB }
 
 var _ history.Store = (*Store)(nil)
 
-// New gives a store over db.
+// New returns a store over db.
 func New(db *store.DB) *Store { return &Store{db} }
 
 // Save writes r. See history.Store.
@@ -61,7 +61,7 @@ func scan(r row, more ...any) (no int64, s history.Summary, err error) {
 	return no, s, err
 }
 
-// Get gives a record that the reader may see. See history.Store.
+// Get returns a record that the reader may see. See history.Store.
 func (s *Store) Get(ctx context.Context, queryID string, reader history.Reader) (out history.Record, err error) {
 	c := conditions{}
 	c.add(`q.id = `, queryID)
@@ -86,7 +86,7 @@ func (s *Store) Get(ctx context.Context, queryID string, reader history.Reader) 
 	return out, err
 }
 
-// List gives up to l.Limit records and whether more follow. See history.Store.
+// List returns up to l.Limit records and whether more follow. See history.Store.
 func (s *Store) List(ctx context.Context, l history.List) (page []history.Summary, more bool, err error) {
 	if l.Limit <= 0 {
 		return nil, false, nil
@@ -120,7 +120,7 @@ func (s *Store) List(ctx context.Context, l history.List) (page []history.Summar
 	return page, false, nil
 }
 
-// listed gives the conditions of a list.
+// listed returns the conditions of a list.
 func listed(l history.List) *conditions {
 	c := &conditions{}
 	started, id := l.After.Bound()

@@ -15,7 +15,7 @@ type Rows struct{ db *store.DB }
 
 var _ vault.Rows = (*Rows)(nil)
 
-// NewRows gives the rows in db.
+// NewRows returns the rows in db.
 func NewRows(db *store.DB) *Rows { return &Rows{db} }
 
 // Keys lists the registered keys, oldest first.
@@ -51,7 +51,7 @@ func (r *Rows) Register(ctx context.Context, after string, k vault.Registered) (
 	return done && err == nil, err
 }
 
-// Stale gives up to n values that are sealed under another key than id, and how many there are.
+// Stale returns up to n values that are sealed under another key than id, and how many there are.
 func (r *Rows) Stale(ctx context.Context, id string, n int) (some []vault.Sealed, all int, err error) {
 	err = r.db.Read(ctx, func(q store.Querier) error {
 		if err := q.QueryRowContext(ctx, `SELECT COUNT(*) FROM secrets WHERE key_id <> $1`, id).Scan(&all); err != nil {

@@ -27,7 +27,7 @@ type Store struct {
 	ring *seal.Keyring
 }
 
-// New gives a store over db that seals with ring.
+// New returns a store over db that seals with ring.
 func New(db *store.DB, ring *seal.Keyring) *Store { return &Store{db, ring} }
 
 // Put seals plain and writes it in the transaction of what it belongs to; a secret of that name is replaced.
@@ -51,7 +51,7 @@ func (s *Store) Put(tx *store.Tx, name string, plain []byte) error {
 	return nil
 }
 
-// Get gives a secret; ErrNone when there is none of that name. Where its key is unknown here, that is a
+// Get returns a secret; ErrNone when there is none of that name. Where its key is unknown here, that is a
 // fault.KindUnavailable, as for List and Put.
 func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
 	var plain []byte
@@ -76,7 +76,7 @@ type Secret struct {
 	Plain []byte
 }
 
-// List gives the secrets whose names begin with prefix, which ends in a slash, in the order of their names.
+// List returns the secrets whose names begin with prefix, which ends in a slash, in the order of their names.
 func (s *Store) List(ctx context.Context, prefix string) ([]Secret, error) {
 	from, to, err := span(prefix)
 	if err != nil {
@@ -143,7 +143,7 @@ func known(err error) error {
 	return fault.Unavailable("secret_key_unknown", "this node does not have the secret key of what it needs; its log says which one and what to do").Because(err)
 }
 
-// span gives the bounds of the names that begin with prefix.
+// span returns the bounds of the names that begin with prefix.
 func span(prefix string) (from, to string, err error) {
 	folder, ok := strings.CutSuffix(prefix, "/")
 	if !ok || folder == "" {

@@ -19,7 +19,8 @@ import (
 	"quarry/internal/store/storetest"
 )
 
-// The store of sealed values and the register of their keys keep their comments' promises on both databases.
+// TestSecrets proves that the store of sealed values and the register of their keys keep their comments' promises on
+// both databases.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(_ *testing.T, db *store.DB) *store.DB { return db }, map[string]func(*testing.T, *store.DB){

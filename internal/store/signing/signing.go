@@ -22,13 +22,13 @@ type Store struct {
 
 var _ token.Store = (*Store)(nil)
 
-// New gives a store over db.
+// New returns a store over db.
 func New(db *store.DB, s *secrets.Store) *Store { return &Store{db, s} }
 
 // folder holds the private parts among the secrets.
 const folder = "signing/"
 
-// Keys gives every key, newest first. See token.Store.
+// Keys returns every key, newest first. See token.Store.
 func (s *Store) Keys(ctx context.Context) ([]token.Key, error) {
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT kid, public, created, retired FROM signing_keys
 		ORDER BY retired IS NULL DESC, created DESC, kid`)
@@ -50,7 +50,7 @@ func (s *Store) Keys(ctx context.Context) ([]token.Key, error) {
 	return all, nil
 }
 
-// Signing gives the id of the key that signs now. See token.Store.
+// Signing returns the id of the key that signs now. See token.Store.
 func (s *Store) Signing(ctx context.Context) (kid string, err error) {
 	err = s.db.Reader().QueryRowContext(ctx, `SELECT kid FROM signing_keys WHERE retired IS NULL`).Scan(&kid)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -62,7 +62,7 @@ func (s *Store) Signing(ctx context.Context) (kid string, err error) {
 	return kid, nil
 }
 
-// Private gives the private part of the key that signs. See token.Store.
+// Private returns the private part of the key that signs. See token.Store.
 func (s *Store) Private(ctx context.Context, kid string) ([]byte, error) {
 	plain, err := s.secrets.Get(ctx, folder+kid)
 	if errors.Is(err, secrets.ErrNone) {

@@ -30,7 +30,8 @@ func amendment(t *testing.T, given string, merge bool) metadata.Amendment {
 	return a
 }
 
-// Amend changes what its edits name, by number or id, each as one change, and says what became of every edit.
+// testAmend proves that Amend changes what its edits name, by number or id, each as one change, and says what became of
+// every edit.
 func testAmend(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	other := create(t, s, "other")
@@ -85,7 +86,7 @@ func testAmend(t *testing.T, s Stores) {
 	}
 }
 
-// Heads gives documents without parts in order of their numbers, those that exist.
+// testHeads proves that Heads returns documents without parts in order of their numbers, those that exist.
 func testHeads(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	var want []document.Document
@@ -107,7 +108,7 @@ func testHeads(t *testing.T, s Stores) {
 	}
 }
 
-// DeleteMany removes what its ids name and is not newer than the cutoff, in dense changes.
+// testDeleteMany proves that DeleteMany removes what its ids name and is not newer than the cutoff, in dense changes.
 func testDeleteMany(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	var ids []string
@@ -153,8 +154,8 @@ func testDeleteMany(t *testing.T, s Stores) {
 	}
 }
 
-// A write that was received in another life of the corpus is refused, and so is the removal of a document that is not
-// as it was seen: it is left in place.
+// testChangedMeanwhile proves that a write that was received in another life of the corpus is refused, and so is the
+// removal of a document that is not as it was seen: it is left in place.
 func testChangedMeanwhile(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	insert(t, s, c, "d", 1)
@@ -195,7 +196,7 @@ func testChangedMeanwhile(t *testing.T, s Stores) {
 	refused("Amend after a reset", "corpus_changed", err)
 }
 
-// Of updates of one document at once none is lost.
+// testAmendAtOnce proves that of updates of one document at once none is lost.
 func testAmendAtOnce(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	insert(t, s, c, "d", 1)
@@ -231,7 +232,7 @@ func testAmendAtOnce(t *testing.T, s Stores) {
 	}
 }
 
-// recount gives the usage of c as its rows say it.
+// recount returns the usage of c as its rows say it.
 func recount(t *testing.T, s Stores, c corpus.Corpus) (u corpus.Usage) {
 	t.Helper()
 	for after := int64(0); ; {
@@ -256,7 +257,7 @@ func recount(t *testing.T, s Stores, c corpus.Corpus) (u corpus.Usage) {
 	}
 }
 
-// After any sequence of writes the usage numbers are what the rows say.
+// testUsageAlways proves that after any sequence of writes the usage numbers are what the rows say.
 func testUsageAlways(t *testing.T, s Stores) {
 	random := rand.New(rand.NewPCG(7, 7))
 	c := create(t, s, "c")

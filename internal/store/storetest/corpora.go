@@ -28,7 +28,8 @@ func count(all []bool) (n int) {
 	return n
 }
 
-// Create keeps every member, numbers the corpus and gives it an epoch; the next Get shows the same.
+// testCreateCorpus proves that create keeps every member, numbers the corpus and gives it an epoch; the next Get shows
+// the same.
 func testCreateCorpus(t *testing.T, s Stores) {
 	for _, key := range []string{"full", "bare"} {
 		want := Corpus(key)
@@ -57,7 +58,7 @@ func testCreateCorpus(t *testing.T, s Stores) {
 	}
 }
 
-// Of several creates of one key at once exactly one succeeds.
+// testCreateCorpusAtOnce proves that of several creates of one key at once exactly one succeeds.
 func testCreateCorpusAtOnce(t *testing.T, s Stores) {
 	made := testkit.AtOnce(t.Context(), 16, func(ctx context.Context, _ int) bool {
 		_, err := s.Corpora.Create(ctx, Corpus("one"))
@@ -71,7 +72,7 @@ func testCreateCorpusAtOnce(t *testing.T, s Stores) {
 	}
 }
 
-// Get keeps the order asked, repeats included, and names the first missing key.
+// testGetCorpora proves that Get keeps the order asked, repeats included, and names the first missing key.
 func testGetCorpora(t *testing.T, s Stores) {
 	for _, key := range []string{"a", "b", "c"} {
 		create(t, s, key)
@@ -117,7 +118,8 @@ func pages(t *testing.T, s Stores, l corpus.List) (keys []string) {
 	return nil
 }
 
-// List gives every corpus once, newest first, those of one moment by number, whatever the size of the page.
+// testListCorpora proves that List returns every corpus once, newest first, those of one moment by number, whatever the
+// size of the page.
 func testListCorpora(t *testing.T, s Stores) {
 	now := clock.Now()
 	var ids []id.Corpus
@@ -141,7 +143,8 @@ func testListCorpora(t *testing.T, s Stores) {
 	}
 }
 
-// A pattern is searched in name and description; more is true only when another match follows.
+// testMatchCorpora proves that a pattern is searched in name and description; more is true only when another match
+// follows.
 func testMatchCorpora(t *testing.T, s Stores) {
 	now := clock.Now()
 	for i, name := range []string{"red apple", "pear", "green apple", "plum"} {
@@ -166,7 +169,7 @@ func testMatchCorpora(t *testing.T, s Stores) {
 	}
 }
 
-// Update changes what is present, an empty text included, and nothing else.
+// testUpdateCorpus proves that update changes what is present, an empty text included, and nothing else.
 func testUpdateCorpus(t *testing.T, s Stores) {
 	want := create(t, s, "u")
 	for _, c := range []struct {
@@ -193,7 +196,8 @@ func testUpdateCorpus(t *testing.T, s Stores) {
 	}
 }
 
-// Reset leaves an empty corpus with its settings and a new epoch, as one change after the others.
+// testResetCorpus proves that reset leaves an empty corpus with its settings and a new epoch, as one change after the
+// others.
 func testResetCorpus(t *testing.T, s Stores) {
 	c := create(t, s, "r")
 	no := insert(t, s, c, "d", 3)
@@ -247,7 +251,8 @@ func wantEmpty(t *testing.T, s Stores, c corpus.Corpus, no int64) {
 	}
 }
 
-// Delete removes everything; the key is free at once for a corpus with another number, epoch and no content.
+// testDeleteCorpus proves that delete removes everything; the key is free at once for a corpus with another number,
+// epoch and no content.
 func testDeleteCorpus(t *testing.T, s Stores) {
 	c := create(t, s, "k")
 	no := insert(t, s, c, "d", 3)
@@ -272,7 +277,8 @@ func testDeleteCorpus(t *testing.T, s Stores) {
 	insert(t, s, again, "d", 1)
 }
 
-// ReplaceAttributes takes the whole list under the next version, and only under that one.
+// testReplaceAttributes proves that replaceAttributes takes the whole list under the next version, and only under that
+// one.
 func testReplaceAttributes(t *testing.T, s Stores) {
 	want := create(t, s, "c")
 	insert(t, s, want, "d", 1)
@@ -298,7 +304,7 @@ func testReplaceAttributes(t *testing.T, s Stores) {
 	}
 }
 
-// Recount finds nothing to mend after ordinary writes.
+// testRecount proves that Recount finds nothing to repair after ordinary writes.
 func testRecount(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	for _, n := range []int{0, 1, 40} {

@@ -18,7 +18,7 @@ import (
 	"quarry/internal/testkit"
 )
 
-// bare gives a copy without parts' vectors, or without parts.
+// bare returns a copy without parts' vectors, or without parts.
 func bare(d document.Document, parts bool) document.Document {
 	d.Parts = slices.Clone(d.Parts)
 	for i := range d.Parts {
@@ -30,7 +30,7 @@ func bare(d document.Document, parts bool) document.Document {
 	return d
 }
 
-// A document comes back as it was written, byte by byte, from every method that reads it.
+// testInsertAndGet proves that a document comes back as it was written, byte by byte, from every method that reads it.
 func testInsertAndGet(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	for i, n := range []int{0, 1, 31, 32, 33, 100} {
@@ -66,7 +66,7 @@ func testInsertAndGet(t *testing.T, s Stores) {
 	}
 }
 
-// A taken id gives *Exists with the digest of what is there, and changes nothing.
+// testTakenID proves that a taken id gives *Exists with the digest of what is there, and changes nothing.
 func testTakenID(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	insert(t, s, c, "d", 2)
@@ -87,7 +87,7 @@ func testTakenID(t *testing.T, s Stores) {
 	}
 }
 
-// Of several inserts of one id at once exactly one succeeds, in one change.
+// testTakenIDAtOnce proves that of several inserts of one id at once exactly one succeeds, in one change.
 func testTakenIDAtOnce(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	for round := range 5 {
@@ -109,7 +109,8 @@ func testTakenIDAtOnce(t *testing.T, s Stores) {
 	}
 }
 
-// An insert that began before a reset or a delete is refused, and one into the corpus's next life is not mixed up.
+// testEpoch proves that an insert that began before a reset or a delete is refused, and one into the corpus's next life
+// is not mixed up.
 func testEpoch(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	refused := func(when string) {
@@ -135,7 +136,8 @@ func testEpoch(t *testing.T, s Stores) {
 	refused("a delete and a create")
 }
 
-// Delete removes the document with its parts as one change; its id is free for a document with another number.
+// testDeleteDocument proves that delete removes the document with its parts as one change; its id is free for a
+// document with another number.
 func testDeleteDocument(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	no := insert(t, s, c, "d", 3)
@@ -164,7 +166,7 @@ func testDeleteDocument(t *testing.T, s Stores) {
 	}
 }
 
-// Usage counts documents, parts and code points after every kind of write.
+// testUsage proves that usage counts documents, parts and code points after every kind of write.
 func testUsage(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	var want corpus.Usage
@@ -212,7 +214,8 @@ var odd = []string{
 	"é", "日本", "\ufffd", "😀", "😀/…",
 }
 
-// Every id is found as it is, and the order is that of the bytes whatever the collation of the database.
+// testIDs proves that every id is found as it is, and the order is that of the bytes whatever the collation of the
+// database.
 func testIDs(t *testing.T, s Stores) {
 	want := append(slices.Clone(odd), strings.Repeat("x", 1024))
 	slices.SortFunc(want, cmp.Compare[string])
@@ -253,7 +256,8 @@ func testIDs(t *testing.T, s Stores) {
 	}
 }
 
-// List gives heads without parts, and an After that names no document still says where to go on.
+// testListDocuments proves that List returns heads without parts, and an After that names no document still says where to
+// go on.
 func testListDocuments(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	want := Document("b", 2)
@@ -271,7 +275,8 @@ func testListDocuments(t *testing.T, s Stores) {
 	}
 }
 
-// One id in two corpora is two documents, and a number of one corpus shows nothing in the other.
+// testCorporaApart proves that one id in two corpora is two documents, and a number of one corpus shows nothing in the
+// other.
 func testCorporaApart(t *testing.T, s Stores) {
 	a, b := create(t, s, "a"), create(t, s, "b")
 	inA := insert(t, s, a, "d", 1)

@@ -95,7 +95,7 @@ func stored(t *testing.T, s job.Store, j job.Job) job.Job {
 	return got
 }
 
-// Add keeps every member and queues the job.
+// testJobWritten proves that add keeps every member and queues the job.
 func testJobWritten(t *testing.T, s job.Store) {
 	for _, want := range []job.Job{
 		{ID: "job_a", Type: kind, Account: "acme", CreatedBy: "ann", CorpusKeys: []string{"b", "a"}, Lane: "corpus:1", Comment: "soon",
@@ -116,7 +116,7 @@ func testJobWritten(t *testing.T, s job.Store) {
 	}
 }
 
-// A job is not found by another account, nor is one that never was.
+// testJobOfAnother proves that a job is not found by another account, nor is one that never was.
 func testJobOfAnother(t *testing.T, s job.Store) {
 	j := add(t, s, job.Job{Account: "a"})
 	for _, c := range []struct {
@@ -130,7 +130,7 @@ func testJobOfAnother(t *testing.T, s job.Store) {
 	}
 }
 
-// List orders by creation then id, newest first, pages without gap, and joins its filters.
+// testListJobs proves that List orders by creation then id, newest first, pages without gap, and joins its filters.
 func testListJobs(t *testing.T, s job.Store) {
 	add(t, s, job.Job{ID: "job_a", Created: at(1), CorpusKeys: []string{"x"}})
 	add(t, s, job.Job{ID: "job_B", Created: at(2), CorpusKeys: []string{"x", "y"}, Type: "other"})
@@ -176,7 +176,8 @@ func testListJobs(t *testing.T, s job.Store) {
 	}
 }
 
-// A claimed job is started and not claimed again before its lease has run out; a type not asked for is not claimed.
+// testClaim proves that a claimed job is started and not claimed again before its lease has run out; a type not asked
+// for is not claimed.
 func testClaim(t *testing.T, s job.Store) {
 	add(t, s, job.Job{Type: "unknown here"})
 	want := add(t, s, job.Job{})
@@ -201,7 +202,7 @@ func testClaim(t *testing.T, s job.Store) {
 	}
 }
 
-// Of many workers that claim at once each job goes to one.
+// testClaimOnce proves that of many workers that claim at once each job goes to one.
 func testClaimOnce(t *testing.T, s job.Store) {
 	for range 12 {
 		add(t, s, job.Job{})
@@ -226,7 +227,7 @@ func testClaimOnce(t *testing.T, s job.Store) {
 	}
 }
 
-// An account with one job does not wait for another's many.
+// testTurns proves that an account with one job does not wait for another's many.
 func testTurns(t *testing.T, s job.Store) {
 	for range 4 {
 		add(t, s, job.Job{Account: "a"})
@@ -251,7 +252,8 @@ func testTurns(t *testing.T, s job.Store) {
 	}
 }
 
-// Jobs of one lane run one after another, oldest first, also while one waits to be tried again; others don't wait.
+// testLanes proves that jobs of one lane run one after another, oldest first, also while one waits to be tried again;
+// others don't wait.
 func testLanes(t *testing.T, s job.Store) {
 	first := add(t, s, job.Job{Lane: "l"})
 	second := add(t, s, job.Job{Lane: "l"})
@@ -276,7 +278,8 @@ func testLanes(t *testing.T, s job.Store) {
 	expect(at(6), second)
 }
 
-// A worker whose lease was lost to another, or whose job was given back, can't write any more.
+// testLeaseLost proves that a worker whose lease was lost to another, or whose job was given back, can't write any
+// more.
 func testLeaseLost(t *testing.T, s job.Store) {
 	j := add(t, s, job.Job{})
 	_, old := claim(t, s, at(1))
@@ -298,7 +301,8 @@ func testLeaseLost(t *testing.T, s job.Store) {
 	}
 }
 
-// Save extends the lease and keeps what it is not given; only progress that differs makes the attempts count anew.
+// testCheckpoint proves that save extends the lease and keeps what it is not given; only progress that differs makes
+// the attempts count anew.
 func testCheckpoint(t *testing.T, s job.Store) {
 	j := add(t, s, job.Job{})
 	claim(t, s, at(1))
@@ -338,7 +342,8 @@ func testCheckpoint(t *testing.T, s job.Store) {
 	}
 }
 
-// A job given back is claimed again when due, unless it has ended; what is put back has not been tried.
+// testEnds proves that a job given back is claimed again when due, unless it has ended; what is put back has not been
+// tried.
 func testEnds(t *testing.T, s job.Store) {
 	for _, c := range []struct {
 		o         job.Outcome
@@ -373,7 +378,7 @@ func testEnds(t *testing.T, s job.Store) {
 	}
 }
 
-// Free gives back what a dead process had, and nothing else.
+// testFree proves that free returns back what a dead process had, and nothing else.
 func testFree(t *testing.T, s job.Store) {
 	j := add(t, s, job.Job{})
 	_, l := claim(t, s, at(1))
@@ -396,7 +401,7 @@ func testFree(t *testing.T, s job.Store) {
 	}
 }
 
-// Sweep removes what ended long ago and keeps what did not end.
+// testSweepJobs proves that Sweep removes what ended long ago and keeps what did not end.
 func testSweepJobs(t *testing.T, s job.Store) {
 	old, fresh, open := add(t, s, job.Job{CorpusKeys: []string{"k"}}), add(t, s, job.Job{}), add(t, s, job.Job{})
 	for _, when := range []float64{2, 5} {
@@ -413,7 +418,8 @@ func testSweepJobs(t *testing.T, s job.Store) {
 	stored(t, s, open)
 }
 
-// Deleting a corpus aborts its unfinished jobs alone, and their workers can't write any more.
+// testDeleteAborts proves that deleting a corpus aborts its unfinished jobs alone, and their workers can't write any
+// more.
 func testDeleteAborts(t *testing.T, s Stores) {
 	create(t, s, "gone")
 	create(t, s, "stays")

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/corpus/metaquery"
 )
 
-// Metadata gives every document once in order of number, or every part with its document's metadata, of the corpus alone,
-// nothing of before a reset, and an error of visit at once.
+// testMetadata proves that Metadata returns every document once in order of number, or every part with its document's
+// metadata, of the corpus alone, nothing of before a reset, and an error of visit at once.
 func testMetadata(t *testing.T, s Stores) {
 	rows, ok := s.Documents.(metaquery.Rows)
 	if !ok {

@@ -50,7 +50,7 @@ func Each[S any](t *testing.T, open func(*testing.T, *store.DB) S, tests map[str
 	})
 }
 
-// Secrets gives the store of sealed values of a database, under a key made for it.
+// Secrets returns the store of sealed values of a database, under a key made for it.
 func Secrets(t testing.TB, db *store.DB) *secrets.Store {
 	t.Helper()
 	v, err := vault.Open(t.Context(), vault.Config{Rows: secrets.NewRows(db), Keys: []seal.Key{seal.NewKey()}})

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/store/accounts"
 )
 
-// User gives a user to create, with every member set but rights.
+// User returns a user to create, with every member set but rights.
 func User(name string) account.User {
 	now := clock.Now()
 	return account.User{
@@ -20,7 +20,7 @@ func User(name string) account.User {
 	}
 }
 
-// PersonalKey gives the key of a user to create, and its secret.
+// PersonalKey returns the key of a user to create, and its secret.
 func PersonalKey(u account.User) (k account.Key, secret string) {
 	secret = "zut_" + id.Text(38)
 	return account.Key{

@@ -23,7 +23,7 @@ import (
 	"quarry/internal/testkit"
 )
 
-// Postgres gives the URL of a fresh, empty database on a server that this test program runs for itself in a
+// Postgres returns the URL of a fresh, empty database on a server that this test program runs for itself in a
 // temporary folder. Without a PostgreSQL on the machine it skips the test.
 func Postgres(t testing.TB) string {
 	t.Helper()
@@ -127,7 +127,7 @@ func startServer() (p postgres) {
 	return p
 }
 
-// unprivileged gives what a process needs to run as another user when we are root, as PostgreSQL refuses to be root,
+// unprivileged returns what a process needs to run as another user when we are root, as PostgreSQL refuses to be root,
 // and hands the folder to that user.
 func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 	attr := &syscall.SysProcAttr{Setpgid: true}

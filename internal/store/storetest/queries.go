@@ -23,7 +23,7 @@ import (
 // everyone reads every record.
 var everyone = history.Reader{All: true}
 
-// query gives a record with every member set.
+// query returns a record with every member set.
 func query(started time.Time, corpora ...history.Corpus) history.Record {
 	text, score := "The answer: ☃", 0.75
 	span := func(t history.Type) history.Span {
@@ -66,7 +66,8 @@ func save(t *testing.T, s Stores, r history.Record) history.Record {
 	return r
 }
 
-// A record is read as it was saved, with every member set or none; an unknown id is not found.
+// testSaveQuery proves that a record is read as it was saved, with every member set or none; an unknown id is not
+// found.
 func testSaveQuery(t *testing.T, s Stores) {
 	now := clock.Now()
 	bare := history.Record{Summary: history.Summary{ID: id.NewQuery(), Text: "q", Started: now}, Request: json.RawMessage(`{}`)}
@@ -122,8 +123,8 @@ func asked(t *testing.T, s Stores, text string, started time.Time, corpora ...hi
 	})
 }
 
-// List gives every record once, newest first and those of one moment by id, whatever the size of the page; a limit of
-// nothing gives nothing.
+// testListQueries proves that List returns every record once, newest first and those of one moment by id, whatever the
+// size of the page; a limit of nothing gives nothing.
 func testListQueries(t *testing.T, s Stores) {
 	now := time.Now()
 	var same []string
@@ -154,7 +155,7 @@ func testListQueries(t *testing.T, s Stores) {
 	}
 }
 
-// Every filter keeps what it names, times are exclusive, several filters must all hold.
+// testQueryFilters proves that every filter keeps what it names, times are exclusive, several filters must all hold.
 func testQueryFilters(t *testing.T, s Stores) {
 	at := time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC)
 	a, b := history.Corpus{No: 1, Key: "a"}, history.Corpus{No: 2, Key: "b"}
@@ -195,8 +196,9 @@ func testQueryFilters(t *testing.T, s Stores) {
 	}
 }
 
-// A reader of some corpora sees a record when every corpus it searched still stands under one of the reader's keys; a
-// later corpus of a key opens nothing. Who reads everything sees the records of deleted corpora.
+// testQueryReaders proves that a reader of some corpora sees a record when every corpus it searched still stands under
+// one of the reader's keys; a later corpus of a key opens nothing. Who reads everything sees the records of deleted
+// corpora.
 func testQueryReaders(t *testing.T, s Stores) {
 	a, b := create(t, s, "a"), create(t, s, "b")
 	inA, inB := history.Corpus{No: a.No, Key: "a"}, history.Corpus{No: b.No, Key: "b"}
@@ -233,7 +235,8 @@ func testQueryReaders(t *testing.T, s Stores) {
 	}
 }
 
-// Expire removes the oldest records of before a moment, as many as it is told, and leaves nothing of them behind.
+// testExpireQueries proves that expire removes the oldest records of before a moment, as many as it is told, and leaves
+// nothing of them behind.
 func testExpireQueries(t *testing.T, s Stores) {
 	at := clock.Now()
 	for i := range 5 {

@@ -12,7 +12,7 @@ import (
 	"quarry/internal/testkit"
 )
 
-// Changes tells every write in order, in pages, and does not report a gap where there is none.
+// testChanges proves that Changes tells every write in order, in pages, and does not report a gap where there is none.
 func testChanges(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	a := insert(t, s, c, "a", 1)
@@ -43,7 +43,7 @@ func testChanges(t *testing.T, s Stores) {
 	}
 }
 
-// 64 writers at once get dense numbers, each its own, and the changes tell the same.
+// testDenseNumbers proves that 64 writers at once get dense numbers, each its own, and the changes tell the same.
 func testDenseNumbers(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	const writers, each = 64, 3
@@ -86,7 +86,7 @@ func testDenseNumbers(t *testing.T, s Stores) {
 	}
 }
 
-// Load gives whole documents for the numbers that exist, once each, also for many numbers.
+// testLoad proves that Load returns whole documents for the numbers that exist, once each, also for many numbers.
 func testLoad(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	var nos []int64
@@ -119,7 +119,8 @@ func testLoad(t *testing.T, s Stores) {
 	}
 }
 
-// Scan pages through whole documents in order of their numbers, with number and epoch of the corpus on each page.
+// testScan proves that Scan pages through whole documents in order of their numbers, with number and epoch of the
+// corpus on each page.
 func testScan(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	other := create(t, s, "other")
@@ -151,8 +152,8 @@ func testScan(t *testing.T, s Stores) {
 	}
 }
 
-// While others write, a page of Scan holds exactly the documents of its sequence number: never a half one, never one
-// more or less.
+// testScanSnapshot proves that while others write, a page of Scan holds exactly the documents of its sequence number:
+// never a half one, never one more or less.
 func testScanSnapshot(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	done := make(chan struct{})
@@ -186,7 +187,8 @@ func testScanSnapshot(t *testing.T, s Stores) {
 	}
 }
 
-// Passages gives each part with its neighbours, cut at the ends of the document, in the order of the refs.
+// testPassages proves that Passages returns each part with its neighbours, cut at the ends of the document, in the order
+// of the refs.
 func testPassages(t *testing.T, s Stores) {
 	c := create(t, s, "c")
 	docs := map[string]*document.Document{"a": Document("a", 6), "b": Document("b", 1), "gone": Document("gone", 2)}

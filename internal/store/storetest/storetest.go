@@ -56,7 +56,7 @@ func Run(t *testing.T, open func(testing.TB) Stores) {
 	Jobs(t, func(t testing.TB) job.Store { return open(t).Jobs })
 }
 
-// Corpus gives a corpus to create, with every member set.
+// Corpus returns a corpus to create, with every member set.
 func Corpus(key string) corpus.Corpus {
 	about := "all about " + key
 	return corpus.Corpus{
@@ -68,7 +68,7 @@ func Corpus(key string) corpus.Corpus {
 	}
 }
 
-// Document gives a document of n parts to insert, with every member set.
+// Document returns a document of n parts to insert, with every member set.
 func Document(docID string, n int) *document.Document {
 	d := &document.Document{
 		ID: docID, Title: "Über <b>" + docID + "</b>", Metadata: json.RawMessage(`{"n":1.50,"s":"é<&>","deep":{"a":[1,null]}}`),
@@ -86,7 +86,7 @@ func Document(docID string, n int) *document.Document {
 	return d
 }
 
-// vector gives 772 bytes, the size of a real one, that tell document and place.
+// vector returns 772 bytes, the size of a real one, that tell document and place.
 func vector(docID string, i int) []byte {
 	out := make([]byte, 772)
 	copy(out, fmt.Sprintf("%d\x00\xff%s", i, docID))

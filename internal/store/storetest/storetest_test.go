@@ -20,32 +20,32 @@ import (
 	"quarry/internal/usage/usagetest"
 )
 
-// The SQL stores keep their interfaces' promises on SQLite.
+// TestSQLite proves that the SQL stores keep their interfaces' promises on SQLite.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	run(t, func(t testing.TB) store.Config { return store.Config{Dir: t.TempDir()} })
 }
 
-// The same stores keep the same promises on PostgreSQL.
+// TestPostgres proves that the same stores keep the same promises on PostgreSQL.
 func TestPostgres(t *testing.T) {
 	t.Parallel()
 	storetest.Postgres(t) // skips here rather than in every case
 	run(t, func(t testing.TB) store.Config { return store.Config{URL: storetest.Postgres(t)} })
 }
 
-// The signing keys in memory, which other tests trust, keep the promises of the SQL ones.
+// TestMemorySigning proves that the signing keys in memory, which other tests trust, keep the promises of the SQL ones.
 func TestMemorySigning(t *testing.T) {
 	t.Parallel()
 	tokentest.Conform(t, func(testing.TB) token.Store { return new(tokentest.Memory) })
 }
 
-// The queue in memory, which other tests trust, keeps the promises of the SQL one.
+// TestMemoryJobs proves that the queue in memory, which other tests trust, keeps the promises of the SQL one.
 func TestMemoryJobs(t *testing.T) {
 	t.Parallel()
 	storetest.Jobs(t, func(testing.TB) job.Store { return new(jobtest.Memory) })
 }
 
-// The counts in memory, which other tests trust, keep the promises of the SQL ones.
+// TestMemoryUsage proves that the counts in memory, which other tests trust, keep the promises of the SQL ones.
 func TestMemoryUsage(t *testing.T) {
 	t.Parallel()
 	usagetest.Conform(t, func(testing.TB) usage.Store { return new(usagetest.Memory) })

@@ -16,7 +16,7 @@ type Store struct{ db *store.DB }
 
 var _ usage.Store = (*Store)(nil)
 
-// New gives a store over db.
+// New returns a store over db.
 func New(db *store.DB) *Store { return &Store{db} }
 
 // Add adds to what is kept, all of it or nothing.
@@ -34,7 +34,7 @@ func (s *Store) Add(ctx context.Context, sums []usage.Sum) error {
 	})
 }
 
-// Sums gives the scope's sums of the windows that a moment is in.
+// Sums returns the scope's sums of the windows that a moment is in.
 func (s *Store) Sums(ctx context.Context, scope string, at time.Time) ([]usage.Sum, error) {
 	args := []any{scope}
 	for _, span := range usage.Spans {

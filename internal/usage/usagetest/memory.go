@@ -39,7 +39,7 @@ func (m *Memory) Add(_ context.Context, sums []usage.Sum) error {
 	return nil
 }
 
-// Sums gives the scope's sums of the windows that a moment is in.
+// Sums returns the scope's sums of the windows that a moment is in.
 func (m *Memory) Sums(_ context.Context, scope string, at time.Time) (out []usage.Sum, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -81,7 +81,7 @@ func (m *Memory) Calls() (adds, reads int) {
 	return m.adds, m.reads
 }
 
-// All gives every sum, in no order.
+// All returns every sum, in no order.
 func (m *Memory) All() (out []usage.Sum) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 
 var usageNow = time.Date(2026, 12, 31, 23, 59, 30, 0, time.UTC)
 
-// used gives a sum of the window that at is in.
+// used returns a sum of the window that at is in.
 func used(scope string, s usage.Span, at time.Time, in, out int64) usage.Sum {
 	begin, _ := s.Window(at)
 	return usage.Sum{Scope: scope, Span: s, Begin: begin, Tokens: usage.Tokens{Input: in, Output: out}}
