@@ -16,7 +16,7 @@ serve: build ## build and start the service
 
 .PHONY: test
 test: ## pass every test (starts what it needs by itself)
-	go run ./test/summary -timeout 20m ./...
+	go run ./test/summary -timeout 20m ./test/crash ./test/binary ./... # the longest first
 
 .PHONY: race
 race: ## the packages where goroutines meet, under the race detector (needs a C compiler)

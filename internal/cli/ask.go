@@ -47,16 +47,12 @@ type askEvent struct {
 }
 
 func (c *askCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
 	body := c.body()
 	if c.JSON {
-		raw, err := cl.Call(e.Ctx, "POST", "/v2/query", body, nil)
-		if err == nil {
-			command.PrintJSON(e.Out, raw)
-		}
+		return c.Do(e, "POST", "/v2/query", body, "")
+	}
+	cl, err := c.Connect()
+	if err != nil {
 		return err
 	}
 	body["stream_response"] = true
@@ -120,17 +116,11 @@ func (c *askCmd) sources(w io.Writer, v *askEvent, text string) {
 }
 
 func (c *askCmd) body() map[string]any {
-	generation := map[string]any{}
-	for name, v := range map[string]string{"generation_preset_name": c.Preset, "response_language": c.Language} {
-		if v != "" {
-			generation[name] = v
-		}
-	}
+	generation := command.Given(map[string]any{ // the service refuses a negative number of characters
+		"generation_preset_name": c.Preset, "response_language": c.Language, "max_response_characters": c.Characters,
+	})
 	if c.LLM != "" {
 		generation["model_parameters"] = map[string]any{"llm_name": c.LLM}
-	}
-	if c.Characters != 0 { // the service refuses what is below
-		generation["max_response_characters"] = c.Characters
 	}
 	body := map[string]any{
 		"query": strings.Join(c.Question, " "), "generation": generation,
@@ -142,7 +132,7 @@ func (c *askCmd) body() map[string]any {
 	return body
 }
 
-// corporaOf gives the corpora of a query, whose keys are parted by commas.
+// corporaOf returns the corpora of a query from their keys, which commas separate.
 func corporaOf(keys, filter string) []map[string]any {
 	var out []map[string]any
 	for key := range strings.SplitSeq(keys, ",") {

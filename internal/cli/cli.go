@@ -1,5 +1,5 @@
-// Package cli is the command line: one struct per command, next to what it does. Commands other than serve, eval,
-// model, key and version speak to a running service over its REST interface, like any other client.
+// Package cli is the command line: one struct per command, next to what it does. All commands but serve, eval, model,
+// key show, key recover and version call a running service over its REST interface, like any other client.
 package cli
 
 import (
@@ -40,7 +40,7 @@ type root struct {
 	Completion completionCmd    `cmd:"" help:"Print a shell completion script."`
 }
 
-// Run parses args, runs the command and gives its exit code.
+// Run parses args, runs the command and returns its exit code.
 func Run(ctx context.Context, args []string, s Streams) int {
 	e := &command.Env{Streams: s, Ctx: ctx}
 	exited := -1
@@ -85,7 +85,7 @@ func parse(e *command.Env, parser *kong.Kong, args []string) int {
 	return report(e, c.Run(e))
 }
 
-// report prints an error once and gives its exit code.
+// report prints an error once and returns its exit code.
 func report(e *command.Env, err error) int {
 	var f *command.Failure
 	switch {

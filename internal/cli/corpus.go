@@ -49,13 +49,7 @@ func (corpusCreateCmd) Help() string {
 }
 
 func (c *corpusCreateCmd) Run(e *command.Env) error {
-	body := map[string]any{"key": c.CorpusKey}
-	if c.Name != "" {
-		body["name"] = c.Name
-	}
-	if c.Description != "" {
-		body["description"] = c.Description
-	}
+	body := command.Given(map[string]any{"key": c.CorpusKey, "name": c.Name, "description": c.Description})
 	attributes, err := parseAttributes(c.Attribute)
 	if err != nil {
 		return err
@@ -63,21 +57,8 @@ func (c *corpusCreateCmd) Run(e *command.Env) error {
 	if len(attributes) > 0 {
 		body["filter_attributes"] = attributes
 	}
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	var v corpusView
-	raw, err := cl.Call(e.Ctx, "POST", "/v2/corpora", body, &v)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	fmt.Fprintf(e.Out, "created corpus %s\n", v.Key)
-	return nil
+	_, err = command.Send(e, c.Remote, "POST", "/v2/corpora", body, func(v *corpusView) { fmt.Fprintf(e.Out, "created corpus %s\n", v.Key) })
+	return err
 }
 
 func parseAttributes(all []string) ([]map[string]any, error) {
@@ -114,15 +95,20 @@ func (c *corpusListCmd) Run(e *command.Env) error {
 	}.Print(e, c.Remote)
 }
 
-type corpusGetCmd struct {
+// oneCorpus is embedded by the commands on one corpus.
+type oneCorpus struct {
 	command.Remote
 	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
 }
 
+func (c *oneCorpus) path() string { return "/v2/corpora/" + command.Segment(c.CorpusKey) }
+
+type corpusGetCmd struct{ oneCorpus }
+
 func (corpusGetCmd) Help() string { return "Example: quarry corpus get manuals --json" }
 
 func (c *corpusGetCmd) Run(e *command.Env) error {
-	return command.Show(e, c.Remote, "/v2/corpora/"+command.Segment(c.CorpusKey), func(v *corpusView) {
+	return command.Show(e, c.Remote, c.path(), func(v *corpusView) {
 		rows := [][]string{
 			{"key", v.Key}, {"name", v.Name}, {"description", v.Description}, {"enabled", strconv.FormatBool(v.Enabled)},
 			{"created", v.Created}, {"documents", strconv.FormatInt(v.Limits.Docs, 10)}, {"parts", strconv.FormatInt(v.Limits.Parts, 10)},
@@ -138,24 +124,18 @@ func (c *corpusGetCmd) Run(e *command.Env) error {
 	})
 }
 
-type corpusDeleteCmd struct {
-	command.Remote
-	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
-}
+type corpusDeleteCmd struct{ oneCorpus }
 
 func (corpusDeleteCmd) Help() string { return "Example: quarry corpus delete manuals" }
 
 func (c *corpusDeleteCmd) Run(e *command.Env) error {
-	return c.Remote.Do(e, "DELETE", "/v2/corpora/"+command.Segment(c.CorpusKey), "deleted corpus "+c.CorpusKey)
+	return c.Do(e, "DELETE", c.path(), nil, "deleted corpus "+c.CorpusKey)
 }
 
-type corpusResetCmd struct {
-	command.Remote
-	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
-}
+type corpusResetCmd struct{ oneCorpus }
 
 func (corpusResetCmd) Help() string { return "Example: quarry corpus reset manuals" }
 
 func (c *corpusResetCmd) Run(e *command.Env) error {
-	return c.Remote.Do(e, "POST", "/v2/corpora/"+command.Segment(c.CorpusKey)+"/reset", "removed every document of corpus "+c.CorpusKey)
+	return c.Do(e, "POST", c.path()+"/reset", nil, "removed every document of corpus "+c.CorpusKey)
 }

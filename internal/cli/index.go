@@ -33,7 +33,7 @@ func (indexCmd) Help() string {
 	return "Document ids are the paths inside the folder. A file that is indexed already is left alone when it is\nunchanged and replaced when it has changed.\n\nExample: quarry index docs --corpus handbook"
 }
 
-// outcome is what became of one file.
+// outcome is the result for one file.
 type outcome struct {
 	File   string `json:"file"`
 	State  string `json:"state"` // indexed, replaced, unchanged, failed
@@ -97,7 +97,7 @@ func findFiles(root string) (files []string, skipped int, err error) {
 	return files, skipped, err
 }
 
-// corpusKeyOf makes a corpus key of a folder's name.
+// corpusKeyOf derives a corpus key from a folder's name.
 func corpusKeyOf(folder string) string {
 	name := filepath.Base(folder)
 	if abs, err := filepath.Abs(folder); err == nil {
@@ -217,7 +217,7 @@ func jsonField(form *multipart.Writer, name string, v any) error {
 	return json.NewEncoder(w).Encode(v)
 }
 
-// conclude prints the sums and, when some files failed, the table that says why.
+// conclude prints the sums and, when some files failed, a table of the reasons.
 func (c *indexCmd) conclude(e *command.Env, key string, all []outcome, skipped int) error {
 	count := map[string]int{}
 	var bad [][]string

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -58,37 +57,16 @@ type jobGetCmd struct {
 func (jobGetCmd) Help() string { return "Example: quarry job get job_7Qm2" }
 
 func (c *jobGetCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	var v jobView
-	raw, err := cl.Call(e.Ctx, http.MethodGet, jobPath(c.ID), nil, &v)
-	if err != nil {
-		return err
-	}
-	showJob(c.Remote, e, v, raw)
-	return nil
+	return command.Show(e, c.Remote, jobPath(c.ID), func(v *jobView) { v.print(e) })
 }
 
 func jobPath(id string) string { return "/v2/jobs/" + command.Segment(id) }
 
-// showJob prints a job.
-func showJob(r command.Remote, e *command.Env, v jobView, raw []byte) {
-	if r.JSON {
-		command.PrintJSON(e.Out, raw)
-		return
-	}
-	var rows [][]string
-	for _, row := range [][]string{
+func (v *jobView) print(e *command.Env) {
+	command.FieldsGiven(e, [][]string{
 		{"id", v.ID}, {"type", v.Type}, {"state", v.State}, {"corpora", strings.Join(v.Corpora, " ")}, {"created", v.Created},
 		{"started", v.Started}, {"completed", v.Completed}, {"created by", v.By}, {"comment", v.Comment},
-	} {
-		if row[1] != "" {
-			rows = append(rows, row)
-		}
-	}
-	command.Fields(e, rows)
+	})
 }
 
 type jobWaitCmd struct {
@@ -100,69 +78,42 @@ func (jobWaitCmd) Help() string {
 	return "Shows on standard error how far the job is. Exit code 1 when the job failed or was aborted.\n\nExample: quarry job wait job_7Qm2"
 }
 
-// Run asks again more and more rarely: a short job is told at once, and a long one costs one request a second.
+// Run asks less and less often: the end of a short job is seen at once, and a long one costs one request a second.
 func (c *jobWaitCmd) Run(e *command.Env) error {
 	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
-	said := watch{Env: e}
+	status := command.StatusLine{W: e.Err}
+	defer status.Clear()
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		var v jobView
 		raw, err := cl.Call(e.Ctx, http.MethodGet, jobPath(c.ID), nil, &v)
 		if err != nil {
-			said.done()
 			return err
 		}
 		switch v.State {
 		case "completed", "failed", "aborted":
-			said.done()
-			showJob(c.Remote, e, v, raw)
+			status.Clear()
+			if c.JSON {
+				command.PrintJSON(e.Out, raw)
+			} else {
+				v.print(e)
+			}
 			if v.State != "completed" {
 				return command.Failed(command.ExitSomeFailed, "job %s %s: %s", v.ID, v.State, v.Comment)
 			}
 			return nil
 		}
-		said.say(v)
+		line := v.State
+		if v.Comment != "" {
+			line += ": " + v.Comment
+		}
+		status.Set(line)
 		select {
 		case <-time.After(pause):
 		case <-e.Ctx.Done():
-			said.done()
 			return e.Ctx.Err()
 		}
-	}
-}
-
-// watch shows what changes: in place on a terminal, else a line each time, at most every ten seconds.
-type watch struct {
-	*command.Env
-	last  string
-	at    time.Time
-	dirty bool // text stands on the current line
-}
-
-func (w *watch) say(v jobView) {
-	line := v.State
-	if v.Comment != "" {
-		line += ": " + v.Comment
-	}
-	if line == w.last {
-		return
-	}
-	if command.IsTerminal(w.Err) {
-		fmt.Fprintf(w.Err, "\r\x1b[K%s", command.Clip(line, 78))
-		w.last, w.dirty = line, true
-		return
-	}
-	if time.Since(w.at) >= 10*time.Second {
-		fmt.Fprintln(w.Err, line)
-		w.last, w.at = line, time.Now()
-	}
-}
-
-func (w *watch) done() {
-	if w.dirty {
-		fmt.Fprint(w.Err, "\r\x1b[K")
-		w.dirty = false
 	}
 }

@@ -159,7 +159,7 @@ func (r *promptResult) passage() generate.Passage {
 
 var errFound = errors.New("found")
 
-// template reads the template and says where it is from.
+// template reads the template; source names where it came from in messages.
 func (c *promptPreviewCmd) template(e *command.Env) (text, source string, err error) {
 	if c.Template != "" {
 		raw, source := []byte(nil), c.Template

@@ -53,25 +53,12 @@ type scorePart struct {
 }
 
 func (c *queryCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	var v answerView
 	body, err := c.body()
 	if err != nil {
 		return err
 	}
-	raw, err := cl.Call(e.Ctx, "POST", "/v2/query", body, &v)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	c.show(e.Out, &v)
-	return nil
+	_, err = command.Send(e, c.Remote, "POST", "/v2/query", body, func(v *answerView) { c.show(e.Out, v) })
+	return err
 }
 
 func (c *queryCmd) show(w io.Writer, v *answerView) {

@@ -32,7 +32,7 @@ func (c *serveCmd) Run(e *command.Env) error {
 	return errors.Join(err, a.Close())
 }
 
-// announce tells where everything is; the key itself is never printed.
+// announce prints the address and where everything is; the key itself is never printed.
 func (c *serveCmd) announce(e *command.Env, a *app.App, cfg config.Config) {
 	fmt.Fprintf(e.Out, "Quarry serves %s\n  data   %s\n  model  %s\n", a.URL(), cfg.Data, a.Encoder())
 	if a.NewOwner {

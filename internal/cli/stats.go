@@ -12,11 +12,10 @@ import (
 )
 
 type corpusStatsCmd struct {
-	command.Remote
-	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
-	Fields    string `help:"Only these attributes, separated by commas, such as doc.year,part.kind." placeholder:"NAMES"`
-	Filter    string `help:"Count values only where this metadata filter holds." placeholder:"FILTER"`
-	Values    int    `help:"Values per attribute, 1 to 1000." default:"10"`
+	oneCorpus
+	Fields string `help:"Only these attributes, separated by commas, such as doc.year,part.kind." placeholder:"NAMES"`
+	Filter string `help:"Count values only where this metadata filter holds." placeholder:"FILTER"`
+	Values int    `help:"Values per attribute, 1 to 1000." default:"10"`
 }
 
 func (corpusStatsCmd) Help() string {
@@ -49,9 +48,8 @@ func (c *corpusStatsCmd) Run(e *command.Env) error {
 	if err != nil {
 		return err
 	}
-	path := "/v2/corpora/" + command.Segment(c.CorpusKey)
 	var size sizeView
-	rawSize, err := cl.Call(e.Ctx, "POST", path+"/compute_size", nil, &size)
+	rawSize, err := cl.Call(e.Ctx, "POST", c.path()+"/compute_size", nil, &size)
 	if err != nil {
 		return err
 	}
@@ -65,7 +63,7 @@ func (c *corpusStatsCmd) Run(e *command.Env) error {
 	var stats struct {
 		All []statView `json:"filter_attribute_stats"`
 	}
-	rawStats, err := cl.Call(e.Ctx, "GET", path+"/filter_attribute_stats?"+query.Encode(), nil, &stats)
+	rawStats, err := cl.Call(e.Ctx, "GET", c.path()+"/filter_attribute_stats?"+query.Encode(), nil, &stats)
 	if err != nil {
 		return err
 	}

@@ -28,31 +28,21 @@ func (c *documentUpdateCmd) Run(e *command.Env) error {
 	if err != nil {
 		return err
 	}
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
 	method, path := "PATCH", documentPath(c.CorpusKey, c.ID)
 	if c.Replace {
 		method, path = "PUT", path+"/metadata"
 	}
-	var v struct {
+	type document struct {
 		ID       string          `json:"id"`
 		Metadata json.RawMessage `json:"metadata"`
 	}
-	raw, err := cl.Call(e.Ctx, method, path, map[string]any{"metadata": metadata}, &v)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	fmt.Fprintf(e.Out, "%s  %s\n", v.ID, v.Metadata)
-	return nil
+	_, err = command.Send(e, c.Remote, method, path, map[string]any{"metadata": metadata}, func(v *document) {
+		fmt.Fprintf(e.Out, "%s  %s\n", v.ID, v.Metadata)
+	})
+	return err
 }
 
-// metadata puts together what the flags say; later flags win.
+// metadata merges the flags; later ones win.
 func (c *documentUpdateCmd) metadata() (map[string]json.RawMessage, error) {
 	if c.Metadata == "" && len(c.Set)+len(c.Remove) == 0 && !c.Replace {
 		return nil, command.Failed(command.ExitUsage, "nothing to change: give --set, --remove or --metadata")

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"quarry/internal/cli/command"
 )
@@ -63,7 +62,7 @@ func (v *auditView) who() string {
 	return v.Actor.Type
 }
 
-// onWhat gives the target in a line.
+// onWhat returns the target in a line.
 func (v *auditView) onWhat() string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(v.Target)) {
@@ -124,7 +123,8 @@ func (c *auditExportCmd) Run(e *command.Env) error {
 		return err
 	}
 	out := bufio.NewWriter(e.Out)
-	said := exported{Env: e}
+	status, n := command.StatusLine{W: e.Err}, 0
+	status.Wait()
 	err = cl.Pages(e.Ctx, auditPath, auditMember, c.query(), func(items []json.RawMessage) error {
 		for _, item := range items {
 			var line bytes.Buffer
@@ -136,49 +136,15 @@ func (c *auditExportCmd) Run(e *command.Env) error {
 				return fmt.Errorf("write the export: %w", err)
 			}
 		}
-		said.add(len(items))
+		n += len(items)
+		status.Set(fmt.Sprintf("%d events so far", n))
 		return out.Flush()
 	})
-	said.done()
+	status.Clear()
 	if err != nil {
-		fmt.Fprintf(e.Err, "the export is not whole: it ends after %d events\n", said.n)
+		fmt.Fprintf(e.Err, "the export is not whole: it ends after %d events\n", n)
 		return err
 	}
-	fmt.Fprintf(e.Err, "%d events\n", said.n)
+	fmt.Fprintf(e.Err, "%d events\n", n)
 	return nil
-}
-
-// exported shows how many events are written: in place on a terminal, else a line every ten seconds.
-type exported struct {
-	*command.Env
-	n     int
-	at    time.Time
-	dirty bool // text stands on the current line
-}
-
-func (x *exported) add(n int) {
-	x.n += n
-	if x.at.IsZero() {
-		x.at = time.Now()
-	}
-	every := 10 * time.Second
-	if command.IsTerminal(x.Err) {
-		every = 200 * time.Millisecond
-	}
-	if time.Since(x.at) < every {
-		return
-	}
-	x.at = time.Now()
-	if command.IsTerminal(x.Err) {
-		fmt.Fprintf(x.Err, "\r\x1b[K%d events", x.n)
-		x.dirty = true
-		return
-	}
-	fmt.Fprintf(x.Err, "%d events so far\n", x.n)
-}
-
-func (x *exported) done() {
-	if x.dirty {
-		fmt.Fprint(x.Err, "\r\x1b[K")
-	}
 }

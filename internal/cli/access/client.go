@@ -8,7 +8,7 @@ import (
 	"quarry/internal/cli/command"
 )
 
-// ClientCmd is the commands about application clients.
+// ClientCmd holds the commands about application clients.
 type ClientCmd struct {
 	Create  clientCreateCmd  `cmd:"" help:"Create an application client and print its id and secret; the secret is shown this once."`
 	List    clientListCmd    `cmd:"" help:"List application clients, newest first."`
@@ -48,28 +48,17 @@ func (c *clientCreateCmd) Run(e *command.Env) error {
 	if err != nil {
 		return err
 	}
-	body := map[string]any{
-		"type": "client_credentials", "name": c.Name, "api_roles": append([]string{}, c.APIRole...), "corpus_roles": roles,
-	}
-	if c.Description != "" {
-		body["description"] = c.Description
-	}
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	var v clientView
-	raw, err := cl.Call(e.Ctx, "POST", "/v2/app_clients", body, &v)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-	} else {
+	body := command.Given(map[string]any{
+		"type": "client_credentials", "name": c.Name, "description": c.Description,
+		"api_roles": append([]string{}, c.APIRole...), "corpus_roles": roles,
+	})
+	v, err := command.Send(e, c.Remote, "POST", "/v2/app_clients", body, func(v *clientView) {
 		fmt.Fprintf(e.Out, "%s\n%s\n", v.ClientID, v.Secret)
+	})
+	if err == nil {
+		fmt.Fprintf(e.Err, "made client %s (%s); keep the secret now, it is not shown again\n", v.ID, v.Name)
 	}
-	fmt.Fprintf(e.Err, "made client %s (%s); keep the secret now, it is not shown again\n", v.ID, v.Name)
-	return nil
+	return err
 }
 
 type clientListCmd struct {
@@ -132,5 +121,5 @@ type clientDeleteCmd struct{ oneClient }
 func (clientDeleteCmd) Help() string { return "Example: quarry client delete app_31" }
 
 func (c *clientDeleteCmd) Run(e *command.Env) error {
-	return c.Do(e, "DELETE", c.path(), "deleted client "+c.ID)
+	return c.Do(e, "DELETE", c.path(), nil, "deleted client "+c.ID)
 }

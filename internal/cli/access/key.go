@@ -3,13 +3,14 @@ package access
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"quarry/internal/cli/command"
 )
 
-// KeyCmd is the commands about API keys.
+// KeyCmd holds the commands about API keys.
 type KeyCmd struct {
 	Show    keyShowCmd    `cmd:"" help:"Print the owner key of the local data folder."`
 	Recover keyRecoverCmd `cmd:"" help:"Write a fresh owner key into the local data folder when no owner has one that works."`
@@ -44,7 +45,7 @@ type grantsView struct {
 	} `json:"agent_roles"`
 }
 
-// String gives the roles in a line: API roles, then KEY:ROLE of corpora and agents.
+// String returns the roles in a line: API roles, then KEY:ROLE of corpora and agents.
 func (g *grantsView) String() string {
 	all := append([]string(nil), g.APIRoles...)
 	for _, r := range g.CorpusRoles {
@@ -58,7 +59,7 @@ func (g *grantsView) String() string {
 
 // setEnabled enables or disables what stands at path.
 func setEnabled(r command.Remote, e *command.Env, path, what string, enabled bool) error {
-	return r.Patch(e, path, map[string]any{"enabled": enabled}, command.State(enabled)+" "+what)
+	return r.Do(e, "PATCH", path, map[string]any{"enabled": enabled}, command.State(enabled)+" "+what)
 }
 
 type keyCreateCmd struct {
@@ -75,33 +76,22 @@ func (keyCreateCmd) Help() string {
 	return "Example: SITE_KEY=$(quarry key create --role serving --corpus docs)\n\nA key of your own: quarry key create --role personal --as ann"
 }
 
-// body gives the request, and the name if none was chosen.
+// body returns the request. A key without a name is named after what it may do.
 func (c *keyCreateCmd) body() (map[string]any, error) {
-	name, body := c.Role, map[string]any{}
-	if c.Role != "" {
-		body["api_key_role"] = c.Role
-	}
-	if len(c.Corpus) > 0 {
-		body["corpus_keys"] = c.Corpus
-		name += " " + strings.Join(c.Corpus, " ")
-	}
-	if len(c.APIRole) > 0 {
-		body["api_roles"] = c.APIRole
-		name += " " + strings.Join(c.APIRole, " ")
-	}
+	body := command.Given(map[string]any{"api_key_role": c.Role, "corpus_keys": c.Corpus, "api_roles": c.APIRole})
 	roles, err := corpusRoles(c.CorpusRole)
 	if err != nil {
 		return nil, err
 	}
 	if len(roles) > 0 {
 		body["corpus_roles"] = roles
-		name += " " + strings.Join(c.CorpusRole, " ")
 	}
-	if name = strings.TrimSpace(name); name == "" {
+	if len(body) == 0 {
 		return nil, command.Failed(command.ExitUsage, "say what the key may do: --role with --corpus, or --api-role, or --corpus-role")
 	}
-	if body["name"] = command.Clip(name, 100); c.Name != "" {
-		body["name"] = c.Name
+	if body["name"] = c.Name; c.Name == "" {
+		rights := slices.Concat([]string{c.Role}, c.Corpus, c.APIRole, c.CorpusRole)
+		body["name"] = command.Clip(strings.Join(rights, " "), 100)
 	}
 	return body, nil
 }
@@ -124,22 +114,16 @@ func (c *keyCreateCmd) Run(e *command.Env) error {
 	if err != nil {
 		return err
 	}
-	cl, err := connectAs(c.Remote, e, c.As)
-	if err != nil {
-		return err
+	if c.As != "" {
+		if c.Token, err = signIn(c.Remote, e, c.As); err != nil {
+			return err
+		}
 	}
-	var v keyView
-	raw, err := cl.Call(e.Ctx, "POST", "/v2/api_keys", body, &v)
-	if err != nil {
-		return err
+	v, err := command.Send(e, c.Remote, "POST", "/v2/api_keys", body, func(v *keyView) { fmt.Fprintln(e.Out, v.Secret) })
+	if err == nil {
+		fmt.Fprintf(e.Err, "made key %s (%s); keep the secret now, it is not shown again\n", v.ID, v.Name)
 	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-	} else {
-		fmt.Fprintln(e.Out, v.Secret)
-	}
-	fmt.Fprintf(e.Err, "made key %s (%s); keep the secret now, it is not shown again\n", v.ID, v.Name)
-	return nil
+	return err
 }
 
 type keyListCmd struct {
@@ -203,5 +187,5 @@ type keyDeleteCmd struct{ oneKey }
 func (keyDeleteCmd) Help() string { return "Example: quarry key delete aky_31" }
 
 func (c *keyDeleteCmd) Run(e *command.Env) error {
-	return c.Do(e, "DELETE", c.path(), "deleted key "+c.ID)
+	return c.Do(e, "DELETE", c.path(), nil, "deleted key "+c.ID)
 }

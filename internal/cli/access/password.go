@@ -2,7 +2,7 @@ package access
 
 import (
 	"bufio"
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -39,8 +39,8 @@ func (c *userPasswordCmd) Run(e *command.Env) error {
 	if err := signin.CheckPassword(c.Name, password); err != nil { // before the reset voids the old one
 		return command.Failed(command.ExitUsage, "%s", strings.Replace(err.Error(), "password: ", "the password ", 1))
 	}
-	code, _, err := resetPassword(e.Ctx, cl, c.Name)
-	if err != nil {
+	var code codeView
+	if _, err := cl.Call(e.Ctx, http.MethodPost, resetPath(c.Name), nil, &code); err != nil {
 		return err
 	}
 	body := map[string]string{"username": c.Name, "one_time_code": code.Code, "password": password}
@@ -62,23 +62,13 @@ func (userResetPasswordCmd) Help() string {
 }
 
 func (c *userResetPasswordCmd) Run(e *command.Env) error {
-	cl, err := c.Connect()
-	if err != nil {
-		return err
+	_, err := command.Send(e, c.Remote, http.MethodPost, resetPath(c.Name), nil, func(v *codeView) {
+		fmt.Fprintln(e.Out, cmp.Or(v.Link, v.Code))
+	})
+	if err == nil {
+		fmt.Fprintf(e.Err, "give it to %s; it works once, for three days\n", c.Name)
 	}
-	code, raw, err := resetPassword(e.Ctx, cl, c.Name)
-	switch {
-	case err != nil:
-		return err
-	case c.JSON:
-		command.PrintJSON(e.Out, raw)
-	case code.Link != "":
-		fmt.Fprintln(e.Out, code.Link)
-	default:
-		fmt.Fprintln(e.Out, code.Code)
-	}
-	fmt.Fprintf(e.Err, "give it to %s; it works once, for three days\n", c.Name)
-	return nil
+	return err
 }
 
 type codeView struct {
@@ -86,33 +76,24 @@ type codeView struct {
 	Link string `json:"one_time_code_link"`
 }
 
-func resetPassword(ctx context.Context, c *command.Client, name string) (code codeView, raw []byte, err error) {
-	raw, err = c.Call(ctx, http.MethodPost, "/v2/users/"+command.Segment(name)+"/reset_password", nil, &code)
-	return code, raw, err
-}
+func resetPath(user string) string { return "/v2/users/" + command.Segment(user) + "/reset_password" }
 
-// connectAs gives a client that acts as a person who signs in with a password, or, without a name, as Connect does.
-func connectAs(r command.Remote, e *command.Env, name string) (*command.Client, error) {
-	if name == "" {
-		return r.Connect()
-	}
+// signIn asks for the password of a user and returns an access token.
+func signIn(r command.Remote, e *command.Env, name string) (token string, err error) {
 	cl, err := r.Reach()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	password, err := askPassword(e, "Password of "+name, false)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	var t struct {
 		Token string `json:"access_token"`
 	}
 	body := map[string]string{"username": name, "password": password}
-	if _, err := cl.Call(e.Ctx, http.MethodPost, "/v2/sign_in", body, &t); err != nil {
-		return nil, err
-	}
-	cl.Token = t.Token
-	return cl, nil
+	_, err = cl.Call(e.Ctx, http.MethodPost, "/v2/sign_in", body, &t)
+	return t.Token, err
 }
 
 // askPassword asks on the terminal without showing what is typed, twice for a new one, or reads the first line of

@@ -9,7 +9,7 @@ import (
 	"quarry/internal/secret/seal"
 )
 
-// SecretCmd is the commands about the keys of the installation.
+// SecretCmd holds the commands about the keys of the installation.
 type SecretCmd struct {
 	Rotate secretRotateCmd `cmd:"" help:"Seal every stored secret with a fresh secret key, or sign tokens with a fresh signing key."`
 	New    secretNewCmd    `cmd:"" help:"Print a fresh secret key for QUARRY_SECRET_KEY."`
@@ -34,14 +34,14 @@ type rotation struct {
 	Advice    string `json:"advice,omitempty"`
 }
 
-// Run rotates, and tells the sum.
+// Run rotates and prints how many secrets were sealed again.
 func (c *secretRotateCmd) Run(e *command.Env) error {
+	if c.Signing {
+		return c.signing(e)
+	}
 	cl, err := c.Connect()
 	if err != nil {
 		return err
-	}
-	if c.Signing {
-		return c.signing(e, cl)
 	}
 	all, err := rotate(e, cl)
 	if err != nil {
@@ -66,7 +66,7 @@ func (c *secretRotateCmd) Run(e *command.Env) error {
 	return nil
 }
 
-// rotate asks for steps until one says that it was the last, and gives the sum.
+// rotate asks for steps until one was the last, and returns their sum.
 func rotate(e *command.Env, cl *command.Client) (all rotation, err error) {
 	var bar *command.Progress // nil while there was nothing to wait for
 	for {
@@ -90,20 +90,14 @@ func rotate(e *command.Env, cl *command.Client) (all rotation, err error) {
 }
 
 // signing replaces the key that signs access tokens.
-func (c *secretRotateCmd) signing(e *command.Env, cl *command.Client) error {
-	var made struct {
+func (c *secretRotateCmd) signing(e *command.Env) error {
+	type key struct {
 		Kid string `json:"kid"`
 	}
-	raw, err := cl.Call(e.Ctx, http.MethodPost, "/v2/signing_keys/rotate", nil, &made)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	fmt.Fprintf(e.Out, "tokens are signed with the key %s from now on; tokens in use stay valid until they expire\n", made.Kid)
-	return nil
+	_, err := command.Send(e, c.Remote, http.MethodPost, "/v2/signing_keys/rotate", nil, func(v *key) {
+		fmt.Fprintf(e.Out, "tokens are signed with the key %s from now on; tokens in use stay valid until they expire\n", v.Kid)
+	})
+	return err
 }
 
 type secretNewCmd struct {

@@ -1,7 +1,7 @@
 package access
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 
 	"quarry/internal/cli/command"
@@ -14,7 +14,7 @@ type roleFlags struct {
 	Description *string  `help:"New description."`
 }
 
-// body gives the changes asked for.
+// body returns the changes asked for.
 func (f *roleFlags) body() (map[string]any, error) {
 	body := map[string]any{}
 	if given := listed(f.APIRole); given != nil {
@@ -33,7 +33,7 @@ func (f *roleFlags) body() (map[string]any, error) {
 	return body, nil
 }
 
-// listed gives the values of a flag that was given, empty when it was given without one, and nil when it was not.
+// listed returns the values of a repeatable flag: none for one without a value, nil for one that is absent.
 func listed(values []string) []string {
 	if len(values) == 1 && values[0] == "" {
 		return []string{}
@@ -67,10 +67,10 @@ func (c *userUpdateCmd) Run(e *command.Env) error {
 	if len(body) == 0 {
 		return nothing("--api-role, --corpus-role, --group or --description")
 	}
-	var v userView
-	return patched(e, &c.Remote, c.path(), body, &v, func() string {
-		return fmt.Sprintf("changed user %s; its roles: %s", v.Username, orNone(v.grantsView))
+	_, err = command.Send(e, c.Remote, "PATCH", c.path(), body, func(v *userView) {
+		fmt.Fprintf(e.Out, "changed user %s; its roles: %s\n", v.Username, cmp.Or(v.grantsView.String(), "none"))
 	})
+	return err
 }
 
 type clientUpdateCmd struct {
@@ -90,36 +90,8 @@ func (c *clientUpdateCmd) Run(e *command.Env) error {
 	if len(body) == 0 {
 		return nothing("--api-role, --corpus-role or --description")
 	}
-	var v clientView
-	return patched(e, &c.Remote, c.path(), body, &v, func() string {
-		return fmt.Sprintf("changed client %s; its roles: %s", v.ID, orNone(v.grantsView))
+	_, err = command.Send(e, c.Remote, "PATCH", c.path(), body, func(v *clientView) {
+		fmt.Fprintf(e.Out, "changed client %s; its roles: %s\n", v.ID, cmp.Or(v.grantsView.String(), "none"))
 	})
-}
-
-func orNone(g grantsView) string {
-	if text := g.String(); text != "" {
-		return text
-	}
-	return "none"
-}
-
-// patched sends a change, reads the answer into v, and prints it, or what done says of it.
-func patched(e *command.Env, r *command.Remote, path string, body map[string]any, v any, done func() string) error {
-	cl, err := r.Connect()
-	if err != nil {
-		return err
-	}
-	raw, err := cl.Call(e.Ctx, "PATCH", path, body, nil)
-	if err != nil {
-		return err
-	}
-	if r.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	if err := json.Unmarshal(raw, v); err != nil {
-		return err
-	}
-	fmt.Fprintln(e.Out, done())
-	return nil
+	return err
 }

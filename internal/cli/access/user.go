@@ -1,5 +1,4 @@
-// Package access is the commands about who may do what: users, API keys, application clients, secret keys, the audit.
-// Package cli has them in its grammar.
+// Package access holds the commands about who may do what: users, API keys, application clients, secret keys, the audit.
 package access
 
 import (
@@ -11,7 +10,7 @@ import (
 	"quarry/internal/cli/command"
 )
 
-// UserCmd is the commands about users.
+// UserCmd holds the commands about users.
 type UserCmd struct {
 	Create  userCreateCmd  `cmd:"" help:"Create a user."`
 	List    userListCmd    `cmd:"" help:"List users, newest first."`
@@ -58,43 +57,20 @@ func (c *userCreateCmd) Run(e *command.Env) error {
 	if err != nil {
 		return err
 	}
-	body := map[string]any{"email": c.Email, "api_roles": append([]string{}, c.APIRole...), "corpus_roles": roles}
-	if c.Username != "" {
-		body["username"] = c.Username
-	}
-	if c.Description != "" {
-		body["description"] = c.Description
-	}
-	if len(c.Group) > 0 {
-		body["groups"] = c.Group
-	}
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
-	var v userView
-	raw, err := cl.Call(e.Ctx, "POST", "/v2/users", body, &v)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	fmt.Fprintf(e.Out, "created user %s\n", v.Username)
-	showCode(e, v.Code, v.Link)
-	return nil
-}
-
-// showCode prints a one-time code, if there is one.
-func showCode(e *command.Env, code, link string) {
-	if code == "" {
-		return
-	}
-	fmt.Fprintf(e.Out, "one-time code: %s\n", code)
-	if link != "" {
-		fmt.Fprintf(e.Out, "to choose a password: %s\n", link)
-	}
+	body := command.Given(map[string]any{
+		"email": c.Email, "username": c.Username, "description": c.Description, "groups": c.Group,
+		"api_roles": append([]string{}, c.APIRole...), "corpus_roles": roles,
+	})
+	_, err = command.Send(e, c.Remote, "POST", "/v2/users", body, func(v *userView) {
+		fmt.Fprintf(e.Out, "created user %s\n", v.Username)
+		if v.Code != "" {
+			fmt.Fprintf(e.Out, "one-time code: %s\n", v.Code)
+		}
+		if v.Link != "" {
+			fmt.Fprintf(e.Out, "to choose a password: %s\n", v.Link)
+		}
+	})
+	return err
 }
 
 type userListCmd struct {
@@ -158,5 +134,5 @@ type userDeleteCmd struct{ oneUser }
 func (userDeleteCmd) Help() string { return "Example: quarry user delete ann" }
 
 func (c *userDeleteCmd) Run(e *command.Env) error {
-	return c.Do(e, "DELETE", c.path(), "deleted user "+c.Username)
+	return c.Do(e, "DELETE", c.path(), nil, "deleted user "+c.Username)
 }

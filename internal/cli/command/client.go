@@ -21,12 +21,11 @@ const KeyFile = "owner.key"
 // addressFile is where a running service leaves its URL, beside it.
 const addressFile = "address"
 
-// Client speaks to one service with one key or token.
+// Client calls one service with one key or token.
 type Client struct {
-	Base  string
-	key   string
-	Token string // of a person who signed in, instead of a key
-	http  *http.Client
+	Base       string
+	key, token string // at most one of them
+	http       *http.Client
 }
 
 // refusal is an answer outside 2xx.
@@ -55,8 +54,8 @@ func (r *refusal) Error() string {
 // Connect resolves address and key: flags and environment first, then the local data folder.
 func (r Remote) Connect() (*Client, error) {
 	cl, err := r.Reach()
-	if err != nil {
-		return nil, err
+	if err != nil || r.Token != "" {
+		return cl, err
 	}
 	key := r.Key
 	if key == "" {
@@ -83,7 +82,7 @@ func (r Remote) Reach() (*Client, error) {
 	if !strings.Contains(base, "://") {
 		base = "http://" + base
 	}
-	return &Client{Base: strings.TrimRight(base, "/"), http: &http.Client{Timeout: 10 * time.Minute}}, nil
+	return &Client{Base: strings.TrimRight(base, "/"), token: r.Token, http: &http.Client{Timeout: 10 * time.Minute}}, nil
 }
 
 // Call sends one JSON request and decodes a 2xx answer into out (nil: ignored). It returns the raw answer too.
@@ -129,13 +128,13 @@ func (c *Client) Send(req *http.Request, out any) ([]byte, error) {
 	return raw, nil
 }
 
-// do sends a request with the credential and gives a 2xx answer, whose body is the caller's to close.
+// do sends a request with the credential and returns a 2xx answer, whose body the caller closes.
 func (c *Client) do(req *http.Request) (*http.Response, error) {
 	if c.key != "" {
 		req.Header.Set("x-api-key", c.key)
 	}
-	if c.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.Token)
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
@@ -163,7 +162,7 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 // errEnough ends a walk over pages.
 var errEnough = errors.New("enough")
 
-// List walks the pages of a list operation and gives the items as one JSON array: at most limit of them, 0 = all.
+// List walks the pages of a list operation and returns the items as one JSON array: at most limit of them, 0 = all.
 func (c *Client) List(ctx context.Context, path, member string, query url.Values, limit int) ([]byte, error) {
 	all := []json.RawMessage{}
 	err := c.Pages(ctx, path, member, query, func(items []json.RawMessage) error {
@@ -180,7 +179,7 @@ func (c *Client) List(ctx context.Context, path, member string, query url.Values
 	return json.Marshal(all)
 }
 
-// Pages gives each page of a list operation to fn as it comes; an error of fn ends the walk and is returned.
+// Pages calls fn with each page of a list operation as it comes; an error of fn ends the walk and is returned.
 func (c *Client) Pages(ctx context.Context, path, member string, query url.Values, fn func([]json.RawMessage) error) error {
 	query.Set("limit", "100")
 	for {
@@ -208,7 +207,7 @@ func (c *Client) Pages(ctx context.Context, path, member string, query url.Value
 // Segment encodes an identifier for one path segment.
 func Segment(s string) string { return url.PathEscape(s) }
 
-// Status gives the HTTP status of a refusal, 0 for any other error.
+// Status returns the HTTP status of a refusal, 0 for any other error.
 func Status(err error) int {
 	var r *refusal
 	if errors.As(err, &r) {

@@ -1,9 +1,10 @@
-// Package command is what every command of the command line works with: its streams, exit codes and errors, the
-// connection to a service, tables and progress. It knows no command; package cli and its other sub-packages do.
+// Package command holds what the commands of the command line share: streams, exit codes and errors, the connection to a
+// service, tables and progress. The commands themselves are in package cli and its other sub-packages.
 package command
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -20,7 +21,7 @@ type Streams struct {
 // Exit codes, the same for every command.
 const (
 	ExitDone        = 0
-	ExitSomeFailed  = 1 // some items failed; a table says which and why
+	ExitSomeFailed  = 1 // some items failed; a table lists them with the reasons
 	ExitUsage       = 2
 	ExitHeld        = 3 // another server holds the data folder
 	ExitPort        = 4 // the port is taken
@@ -36,7 +37,7 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Text }
 
-// Failed gives an error that ends the command with an exit code.
+// Failed returns an error that ends the command with an exit code.
 func Failed(code int, format string, args ...any) error {
 	return &Failure{code, fmt.Sprintf(format, args...)}
 }
@@ -47,6 +48,8 @@ type Remote struct {
 	Key  string `help:"API key; default: owner.key of the data folder." env:"QUARRY_API_KEY" placeholder:"KEY"`
 	Data string `help:"Data folder to take address and key from." env:"QUARRY_DATA" default:"./quarry-data" placeholder:"DIR"`
 	JSON bool   `help:"Print JSON." name:"json"`
+
+	Token string `kong:"-"` // of a person who signed in; used instead of the key
 }
 
 // Env is what every command's Run gets.
@@ -56,34 +59,10 @@ type Env struct {
 	Parser *kong.Kong
 }
 
-// Do sends a request without a body and says what was done.
-func (r Remote) Do(e *Env, method, path, done string) error {
-	return r.send(e, method, path, nil, done)
-}
-
-// Patch changes what stands at path and prints done, or with --json the answer.
-func (r Remote) Patch(e *Env, path string, body any, done string) error {
-	return r.send(e, "PATCH", path, body, done)
-}
-
-func (r Remote) send(e *Env, method, path string, body any, done string) error {
-	cl, err := r.Connect()
-	if err != nil {
-		return err
-	}
-	raw, err := cl.Call(e.Ctx, method, path, body, nil)
-	if err != nil {
-		return err
-	}
-	if r.JSON {
-		if len(raw) == 0 {
-			raw = []byte("{}")
-		}
-		PrintJSON(e.Out, raw)
-		return nil
-	}
-	fmt.Fprintln(e.Out, done)
-	return nil
+// Do sends a request, with a body unless it is nil, and prints done, or the answer with --json.
+func (r Remote) Do(e *Env, method, path string, body any, done string) error {
+	_, err := Send(e, r, method, path, body, func(*json.RawMessage) { fmt.Fprintln(e.Out, done) })
+	return err
 }
 
 // IsTerminal reports whether w is a terminal: progress is redrawn in place only there.

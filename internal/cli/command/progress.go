@@ -18,7 +18,7 @@ type Progress struct {
 	dirty    bool // a bar stands on the current line
 }
 
-// NewProgress gives a progress of total items, written to w.
+// NewProgress returns the progress of total items, written to w.
 func NewProgress(w io.Writer, total int, unit string) *Progress {
 	now := time.Now()
 	return &Progress{w: w, total: total, unit: unit, start: now, last: now, terminal: IsTerminal(w)}

@@ -18,7 +18,7 @@ type Settings struct {
 	Database *string `help:"postgres:// URL (QUARRY_DATABASE); default: SQLite in the data folder." placeholder:"URL"`
 }
 
-// Read gives the settings: a flag beats the environment, which beats the file. listen is the flag of that name, nil
+// Read returns the settings: a flag beats the environment, which beats the file. listen is the flag of that name, nil
 // for none.
 func (s *Settings) Read(listen *string) (config.Config, error) {
 	cfg := config.Default()
@@ -44,7 +44,7 @@ func (s *Settings) Read(listen *string) (config.Config, error) {
 	return cfg, nil
 }
 
-// StartFailure gives the exit code for each reason that an installation can't be opened.
+// StartFailure returns the error with the exit code for each reason that an installation can't be opened.
 func StartFailure(err error) error {
 	var held *app.HeldError
 	var port *app.PortError
@@ -60,7 +60,7 @@ func StartFailure(err error) error {
 	return err
 }
 
-// NewLog gives the log that the settings ask for.
+// NewLog returns a log at the level and in the format of the settings.
 func NewLog(w io.Writer, cfg config.Config) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(cfg.LogLevel)) // checked by cfg.Check

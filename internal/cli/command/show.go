@@ -3,7 +3,9 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 )
 
 // Listing is how the items of a list operation are shown to people: T is the part of an item that the table needs.
@@ -11,12 +13,12 @@ type Listing[T any] struct {
 	Path, Member string     // of the operation, and of the items in its answer
 	Query        url.Values // filters; those with an empty value are left out
 	Limit        int        // at most this many items, 0 for all
-	Empty        string     // what is said when there are none; a header alone when empty
+	Empty        string     // printed when there are none; without it the header alone
 	Header       []string
 	Row          func(v *T) []string
 }
 
-// Print prints the items, newest page first as the service gives them, or with --json all of them as one array.
+// Print prints the items in the order of the service, or with --json all of them as one array.
 func (l Listing[T]) Print(e *Env, r Remote) error {
 	cl, err := r.Connect()
 	if err != nil {
@@ -54,29 +56,57 @@ func (l Listing[T]) Print(e *Env, r Remote) error {
 	return nil
 }
 
-// Show reads what stands at path and has show print the part of it that people look for, or with --json all of it.
-func Show[T any](e *Env, r Remote, path string, show func(v *T)) error {
+// Send sends a request, decodes the answer and has show print what people look for in it, or prints all of it with
+// --json.
+func Send[T any](e *Env, r Remote, method, path string, body any, show func(v *T)) (v T, err error) {
 	cl, err := r.Connect()
 	if err != nil {
-		return err
+		return v, err
 	}
-	var v T
-	raw, err := cl.Call(e.Ctx, "GET", path, nil, &v)
-	if err != nil {
-		return err
-	}
-	if r.JSON {
+	raw, err := cl.Call(e.Ctx, method, path, body, &v)
+	switch {
+	case err != nil:
+	case !r.JSON:
+		show(&v)
+	case len(raw) == 0:
+		PrintJSON(e.Out, []byte("{}"))
+	default:
 		PrintJSON(e.Out, raw)
-		return nil
 	}
-	show(&v)
-	return nil
+	return v, err
+}
+
+// Show reads what is at path and prints it as Send does.
+func Show[T any](e *Env, r Remote, path string, show func(v *T)) error {
+	_, err := Send(e, r, "GET", path, nil, show)
+	return err
+}
+
+// Given returns body without the texts, numbers and lists that no flag set.
+func Given(body map[string]any) map[string]any {
+	maps.DeleteFunc(body, func(_ string, v any) bool {
+		switch v := v.(type) {
+		case string:
+			return v == ""
+		case int:
+			return v == 0
+		case []string:
+			return v == nil
+		}
+		return false
+	})
+	return body
 }
 
 // Fields prints names and values, one on a line.
 func Fields(e *Env, rows [][]string) { Table(e.Out, []string{"FIELD", "VALUE"}, rows) }
 
-// State puts into words whether something is enabled.
+// FieldsGiven prints names and values as Fields does, without those that have no value.
+func FieldsGiven(e *Env, rows [][]string) {
+	Fields(e, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
+}
+
+// State returns the word for an enabled or disabled thing.
 func State(enabled bool) string {
 	if enabled {
 		return "enabled"

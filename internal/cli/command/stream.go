@@ -11,7 +11,7 @@ import (
 	"quarry/internal/sse"
 )
 
-// Stream sends one JSON request whose answer is a stream of events and gives each event to fn as it comes, until the
+// Stream sends one JSON request whose answer is a stream of events and calls fn with each event as it comes, until the
 // event "end". An error of fn ends it and is returned.
 func (c *Client) Stream(ctx context.Context, path string, body any, fn func(name string, data []byte) error) error {
 	raw, err := json.Marshal(body)

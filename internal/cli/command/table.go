@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Table prints rows under a header, columns aligned. What others chose, such as names, can't steer the terminal.
+// Table prints rows under a header, columns aligned. Texts that others chose, such as names, can't control the terminal.
 func Table(w io.Writer, header []string, rows [][]string) {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, strings.Join(header, "\t"))
@@ -25,7 +25,7 @@ func Table(w io.Writer, header []string, rows [][]string) {
 	_ = t.Flush() // w is the terminal or a buffer; its own errors have nowhere to go
 }
 
-// harmless gives s without control characters and without those that only change how others are shown.
+// harmless replaces control characters and those that only change how others are shown.
 func harmless(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
@@ -35,8 +35,8 @@ func harmless(s string) string {
 	}, s)
 }
 
-// Prose is a text that others wrote, such as an answer, on its way to the terminal: line breaks stay, and so do the
-// joiners that some scripts are spelled with.
+// Prose returns a text that others wrote, such as an answer, fit for the terminal: line breaks stay, and so do the joiners
+// that some scripts are spelled with.
 func Prose(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -51,7 +51,7 @@ func Prose(s string) string {
 	}, s)
 }
 
-// PrintJSON prints raw JSON indented, or as it came when it isn't JSON.
+// PrintJSON prints raw indented, or unchanged when it isn't JSON.
 func PrintJSON(w io.Writer, raw []byte) {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {

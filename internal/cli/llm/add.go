@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,36 +49,26 @@ func (c *addCmd) Run(e *command.Env) error {
 	if err != nil {
 		return err
 	}
-	cl, err := c.Connect()
-	if err != nil {
-		return err
-	}
 	if c.Local {
+		cl, err := c.Connect()
+		if err != nil {
+			return err
+		}
 		found, err := c.find(e, cl, auth)
 		if err != nil {
 			return err
 		}
-		c.Type, c.URI, c.Model = found.Type, found.URI, found.Model
-		if c.Name == "" {
-			c.Name = found.Model
+		c.Type, c.URI, c.Model, c.Name = found.Type, found.URI, found.Model, cmp.Or(c.Name, found.Model)
+	}
+	_, err = command.Send(e, c.Remote, http.MethodPost, models, c.body(auth), func(v *view) {
+		v.print(e)
+		use := "name it with quarry ask --llm, in a query as generation.model_parameters.llm_name"
+		if v.Default {
+			use = "it answers where no model is named"
 		}
-	}
-	var v view
-	raw, err := cl.Call(e.Ctx, http.MethodPost, models, c.body(auth), &v)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	v.print(e)
-	use := "name it with quarry ask --llm, in a query as generation.model_parameters.llm_name"
-	if v.Default {
-		use = "it answers where no model is named"
-	}
-	fmt.Fprintf(e.Err, "added %s; %s\n", v.Name, use)
-	return nil
+		fmt.Fprintf(e.Err, "added %s; %s\n", v.Name, use)
+	})
+	return err
 }
 
 func (c *addCmd) check() error {
@@ -107,12 +98,7 @@ func (c *addCmd) check() error {
 }
 
 func (c *addCmd) body(auth map[string]any) map[string]any {
-	body := map[string]any{"type": c.Type, "name": c.Name, "model": c.Model}
-	for name, text := range map[string]string{"uri": c.URI, "description": c.Description} {
-		if text != "" {
-			body[name] = text
-		}
-	}
+	body := command.Given(map[string]any{"type": c.Type, "name": c.Name, "model": c.Model, "uri": c.URI, "description": c.Description})
 	if auth != nil {
 		body["auth"] = auth
 	}
@@ -128,7 +114,7 @@ func (c *addCmd) body(auth map[string]any) map[string]any {
 	return body
 }
 
-// auth gives the credentials in the form that the type takes; nil for none.
+// auth returns the credentials in the form that the type takes; nil for none.
 func (c *addCmd) auth(e *command.Env) (map[string]any, error) {
 	if c.AuthFile != "" {
 		return c.readAuth(e)
@@ -172,7 +158,7 @@ func (c *addCmd) key(e *command.Env) (string, error) {
 	return "", nil
 }
 
-// readAuth reads an auth object. What is wrong with it is said without its text.
+// readAuth reads an auth object. Its errors do not quote it.
 func (c *addCmd) readAuth(e *command.Env) (map[string]any, error) {
 	in := e.In
 	if c.AuthFile != "-" {

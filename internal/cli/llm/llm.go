@@ -1,5 +1,5 @@
-// Package llm is the commands about language models: registering one behind an address or on this machine, listing,
-// testing and removing them. They speak to a running service over its REST interface; package cli calls them.
+// Package llm holds the commands about language models: registering one behind an address or on this machine, listing,
+// testing and removing them.
 package llm
 
 import (
@@ -13,7 +13,7 @@ import (
 	"quarry/internal/cli/command"
 )
 
-// Cmd is the commands about language models.
+// Cmd holds the commands about language models.
 type Cmd struct {
 	Add    addCmd    `cmd:"" help:"Register a language model behind an address, or with --local one that runs on the service's machine."`
 	List   listCmd   `cmd:"" help:"List the language models."`
@@ -67,16 +67,10 @@ func (c capabilities) tokens() string {
 
 // print shows one registration.
 func (v *view) print(e *command.Env) {
-	var rows [][]string
-	for _, row := range [][]string{
+	command.FieldsGiven(e, [][]string{
 		{"id", v.ID}, {"name", v.Name}, {"description", v.Description}, {"type", v.Type}, {"model", v.Model}, {"uri", v.URI},
 		{"default", strconv.FormatBool(v.Default)}, {"context", v.Capabilities.tokens()}, {"can", v.Capabilities.String()},
-	} {
-		if row[1] != "" {
-			rows = append(rows, row)
-		}
-	}
-	command.Fields(e, rows)
+	})
 }
 
 type listCmd struct {
@@ -115,7 +109,7 @@ func (removeCmd) Help() string {
 }
 
 func (c *removeCmd) Run(e *command.Env) error {
-	return c.Do(e, http.MethodDelete, c.path(), "removed "+c.Name)
+	return c.Do(e, http.MethodDelete, c.path(), nil, "removed "+c.Name)
 }
 
 type testCmd struct{ one }
@@ -138,14 +132,8 @@ func (c *testCmd) Run(e *command.Env) error {
 		return command.Failed(command.ExitUsage, "%s is of the platform: it is inside the service and needs no test", v.Name)
 	}
 	start := time.Now()
-	raw, err := cl.Call(e.Ctx, http.MethodPatch, models+"/"+command.Segment(v.ID), map[string]any{}, &v)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		command.PrintJSON(e.Out, raw)
-		return nil
-	}
-	fmt.Fprintf(e.Out, "%s answers: %s at %s, after %s\n", v.Name, v.Model, v.URI, time.Since(start).Round(time.Millisecond))
-	return nil
+	_, err = command.Send(e, c.Remote, http.MethodPatch, models+"/"+command.Segment(v.ID), map[string]any{}, func(v *view) {
+		fmt.Fprintf(e.Out, "%s answers: %s at %s, after %s\n", v.Name, v.Model, v.URI, time.Since(start).Round(time.Millisecond))
+	})
+	return err
 }

@@ -34,7 +34,7 @@ type candidate struct {
 	program string
 }
 
-// find asks the usual places, shows what is there and gives the model to register.
+// find asks the usual places, prints what is there and returns the model to register.
 func (c *addCmd) find(e *command.Env, cl *command.Client, auth map[string]any) (candidate, error) {
 	there, err := c.look(e.Ctx, cl, auth)
 	if err != nil {
@@ -105,7 +105,7 @@ func (c *addCmd) look(ctx context.Context, cl *command.Client, auth map[string]a
 	return all, nil
 }
 
-// ask gives the models at a place; 422 says that nobody serves models there.
+// ask returns the models at a place. Status 422 means that nobody serves models there.
 func ask(ctx context.Context, cl *command.Client, p place, auth map[string]any) ([]candidate, error) {
 	if p.address == cl.Base || p.address == strings.Replace(cl.Base, "localhost", "127.0.0.1", 1) {
 		return nil, nil // that is the service itself
@@ -134,7 +134,7 @@ func named(all []candidate, model string) []candidate {
 	return out
 }
 
-// nothing says where nothing was found, or what was instead.
+// nothing returns the message for a model that was not found: where was looked, or what is there instead.
 func (c *addCmd) nothing(there []candidate) string {
 	if len(there) > 0 {
 		var names []string
