@@ -180,8 +180,8 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: an event", field)
 			return nil
 		})
-		f, ok := fault.As(fault.Under(err, "body.steps[0]"))
-		if want := "body.steps[0]." + field; !ok || f.Kind != fault.KindInvalid || len(f.Fields) != 1 || f.Fields[want] == "" {
+		f, ok := fault.As(fault.Under(fault.Under(err, "steps[0]"), "body"))
+		if want := fault.Join("body", "steps[0]."+field); !ok || f.Kind != fault.KindInvalid || len(f.Fields) != 1 || f.Fields[want] == "" {
 			t.Errorf("%s: %v", want, f)
 		}
 	}
