@@ -54,7 +54,7 @@ func run(root string, check bool) error {
 	return nil
 }
 
-// tables makes every generated file that needs no outside tool, by name.
+// tables returns the generated files that need no outside tool, by name.
 func tables(text []byte) (map[string][]byte, error) {
 	c, err := parse(text)
 	if err != nil {
@@ -80,7 +80,7 @@ func tables(text []byte) (map[string][]byte, error) {
 	}, nil
 }
 
-// compare says which generated files differ from those in dir.
+// compare returns an error that names the generated files which differ from those in dir.
 func compare(dir string, files map[string][]byte) error {
 	names := make([]string, 0, len(files))
 	for name := range files {

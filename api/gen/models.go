@@ -15,8 +15,7 @@ import (
 	"strings"
 )
 
-// codegenConfig is what oapi-codegen is told. nullable-type marks the members in
-// which absent and null differ.
+// codegenConfig is the configuration of oapi-codegen. nullable-type marks the members in which absent and null differ.
 const codegenConfig = `package: api
 generate:
   models: true
@@ -98,10 +97,9 @@ func isFree(s object) bool {
 	return s["type"] == nil && s["enum"] == nil || s["type"] == "object"
 }
 
-// models is the source of models.gen.go: the tool's output under a header
-// with two digests, of what it was made from and of itself. With them a test
-// can tell that the file is current and unedited without running the tool,
-// which takes a minute to build.
+// models returns the source of models.gen.go: the tool's output under a header with two digests, of its input and of
+// itself. They let a test check that the file is current and unedited without running the tool, which takes a minute to
+// build.
 func models(root string, text []byte) ([]byte, error) {
 	names, err := listedModels(root)
 	if err != nil {
@@ -155,7 +153,7 @@ func house(source []byte) ([]byte, error) {
 	return format.Source([]byte(strings.Replace(body, `"github.com/oapi-codegen/nullable"`, `"quarry/internal/opt"`, 1)))
 }
 
-// stamp puts the digests of input and body before body.
+// stamp returns body after the digests of input and body.
 func stamp(input, body []byte) []byte {
 	return append(stampLines(input, body), body...)
 }

@@ -23,8 +23,7 @@ type Operation struct {
 	Summary string
 	Tag     string
 	Public  bool // no authentication
-	// APIRoles, CorpusRoles and AgentRoles are x-required-roles, to be
-	// evaluated literally: holding any one of them suffices.
+	// APIRoles, CorpusRoles and AgentRoles are x-required-roles, evaluated literally: any one of them suffices.
 	APIRoles, CorpusRoles, AgentRoles []string
 	PersonalKeys bool // of API keys only personal ones are taken
 	Params     []Param // path, query and header parameters in contract order
@@ -37,8 +36,7 @@ type Operation struct {
 	Expensive  bool  // counts against the calls that one caller may have in flight
 	Success    int   // documented success status (first 2xx)
 	Statuses   []int // every documented status, ascending
-	// NotSent names documented statuses that this server has no cause to
-	// send, with the reason.
+	// NotSent are documented statuses that this server never sends, with the reason.
 	NotSent map[int]string
 }
 
@@ -72,7 +70,7 @@ type Body struct {
 	Multipart string // multipart/form-data
 }
 
-// OperationByID is the operation with the given operationId, nil if there is none.
+// OperationByID returns the operation with the given operationId, nil if there is none.
 func OperationByID(id string) *Operation {
 	i, ok := operationIndex[id]
 	if !ok {
@@ -93,7 +91,7 @@ var operationIndex = func() map[string]int {
 var Operations = []Operation{
 `
 
-// operationsGo is the source of operations.gen.go.
+// operationsGo returns the source of operations.gen.go.
 func (c *contract) operationsGo() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(operationsHead)
@@ -141,8 +139,8 @@ func (c *contract) writeOperation(b *bytes.Buffer, op operation) error {
 	return nil
 }
 
-// writeFacts writes what the x- members of an operation state. Those that are true or false must be stated where they
-// matter, since the table cannot tell false from forgotten; package httpapi refuses to start without the others.
+// writeFacts writes what the x- members of an operation state. Booleans must be stated where they matter, since the table
+// cannot distinguish false from forgotten; package httpapi refuses to start without the others.
 func writeFacts(b *bytes.Buffer, op operation) error {
 	for _, text := range []struct{ field, member string }{{"Audit", "x-audit"}, {"NamesCorpora", "x-names-corpora"}} {
 		if v := str(op.spec[text.member]); v != "" {

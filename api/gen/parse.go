@@ -54,7 +54,7 @@ func parse(text []byte) (*contract, error) {
 	return c, nil
 }
 
-// child is the value of a key of a mapping node, nil if it has none.
+// child returns the value of a key of a mapping node, nil if it has none.
 func child(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
@@ -64,13 +64,13 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// refName is the last element of a $ref, "" where s is not a reference.
+// refName returns the last element of a $ref, "" if s is not a reference.
 func refName(s object) string {
 	ref := str(s["$ref"])
 	return ref[strings.LastIndexByte(ref, '/')+1:]
 }
 
-// resolve follows a reference to a component schema.
+// resolve returns the component schema that s refers to, or s if it is not a reference.
 func (c *contract) resolve(s object) object {
 	for {
 		name := refName(s)

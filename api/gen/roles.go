@@ -34,7 +34,7 @@ var columns = []column{
 	{"pipeline_administrator", "p-adm"}, {"pipeline_viewer", "p-view"}, {"metrics_viewer", "m-view"}, {"billing_administrator", "bill"},
 }
 
-// rolesMarkdown is the page docs/reference/roles.md.
+// rolesMarkdown returns the page docs/reference/roles.md.
 func (c *contract) rolesMarkdown() ([]byte, error) {
 	cols := columns
 	for _, role := range strs(obj(c.schemas["ApiRole"])["enum"]) {
@@ -71,7 +71,7 @@ func (c *contract) rolesMarkdown() ([]byte, error) {
 	return []byte(page), nil
 }
 
-// includesMarkdown says which role counts for which others when roles are given.
+// includesMarkdown returns the table of the roles that each role includes when roles are granted.
 func includesMarkdown() string {
 	page := "Nobody gives or takes a role that they do not hold. Who has the role on the left may give it, and those on the right:\n\n" +
 		"| API role | includes |\n|---|---|\n"

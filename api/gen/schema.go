@@ -12,8 +12,7 @@ import (
 // schemaURL is the address under which a schema refers to another one.
 func schemaURL(name string) string { return "schema:" + name }
 
-// schemasJSON is one JSON object, schema name → JSON Schema 2020-12, with one
-// schema per line so that a change of the contract reads well as a diff.
+// schemasJSON returns one JSON object, schema name → JSON Schema 2020-12, with one schema per line for readable diffs.
 func (c *contract) schemasJSON() ([]byte, error) {
 	out := object{}
 	for name, s := range c.schemas {
@@ -66,7 +65,7 @@ var copied = []string{
 // bounds and the rest is documentation.
 var asserted = []string{"date-time", "email", "uri"}
 
-// jsonSchema turns an OpenAPI 3.0 schema into JSON Schema.
+// jsonSchema returns an OpenAPI 3.0 schema as JSON Schema.
 func (c *contract) jsonSchema(s object) object {
 	if name := refName(s); name != "" {
 		return object{"$ref": schemaURL(name)}
@@ -127,8 +126,8 @@ func (c *contract) nested(s, out object) {
 	}
 }
 
-// onlyNamed refuses members whose name does not fit the pattern. JSON Schema
-// has propertyNames for it, whose errors do not say where the object stands.
+// onlyNamed refuses members whose name does not match the pattern. The errors of JSON Schema's own propertyNames lack the
+// place of the object.
 func onlyNamed(pattern string, out object) {
 	values := out["additionalProperties"]
 	if values == nil {
@@ -138,8 +137,7 @@ func onlyNamed(pattern string, out object) {
 	out["additionalProperties"] = false
 }
 
-// bounds keeps the formats that a validator checks and makes the ranges of
-// integer formats explicit, where the schema is not narrower.
+// bounds sets the formats that a validator checks, and the ranges of integer formats where the schema is not narrower.
 func bounds(s, out object) {
 	f := str(s["format"])
 	if slices.Contains(asserted, f) {
@@ -162,9 +160,8 @@ func bounds(s, out object) {
 	}
 }
 
-// nullable lets a schema take null as well. Where the schema is more than a
-// type, null is decided first, so that errors keep naming the member at fault
-// instead of "no branch fits".
+// nullable returns a schema that takes null as well. Where s is more than a type, null is decided first, so that errors
+// name the member at fault instead of "no branch fits".
 func nullable(s object) object {
 	composed := s["allOf"] != nil || s["anyOf"] != nil || s["oneOf"] != nil
 	if t := str(s["type"]); t != "" && !composed {
@@ -177,9 +174,8 @@ func nullable(s object) object {
 	return object{"if": object{"not": object{"type": "null"}}, "then": s}
 }
 
-// union decides a discriminated oneOf by its discriminator: one if/then per
-// value. A literal oneOf would answer "several branches match" or "none does"
-// and name no member.
+// union writes a oneOf with a discriminator as one if/then per value. The errors of a literal oneOf, "several branches
+// match" or "none does", name no member.
 func (c *contract) union(s, out object) {
 	prop := str(obj(s["discriminator"])["propertyName"])
 	mapping := obj(obj(s["discriminator"])["mapping"])
@@ -215,8 +211,7 @@ func (c *contract) branch(mapping object, value string) object {
 	return object{"$ref": schemaURL(refName(object{"$ref": mapping[value]}))}
 }
 
-// discriminatorDefaults lists the branches that stand for an absent
-// discriminator: schema name → name of the discriminator.
+// discriminatorDefaults returns the branches that an absent discriminator selects: schema name → discriminator.
 func (c *contract) discriminatorDefaults() map[string]string {
 	out := map[string]string{}
 	for _, s := range c.schemas {
@@ -230,8 +225,7 @@ func (c *contract) discriminatorDefaults() map[string]string {
 	return out
 }
 
-// dropRequired takes prop out of what the named schema requires: the union
-// that leads to it has already allowed it to be absent.
+// dropRequired removes prop from what the named schema requires: the union that leads to it allows it to be absent.
 func dropRequired(schemas object, name, prop string) {
 	s := obj(schemas[name])
 	for _, part := range append([]any{s}, list(s["allOf"])...) {

@@ -1,12 +1,10 @@
 package main
 
-// schemasGo is the source of schemas.gen.go, which also carries the comment of
-// the generated package.
+// schemasGo is the source of schemas.gen.go, which has the comment of the generated package.
 const schemasGo = header + `// Package api is the wire contract in Go, generated from api/openapi.yaml and
-// nothing else: the models that requests decode into and responses encode
-// from, the table of operations, and the schemas that requests are checked
-// with. It holds no logic. It is for the HTTP handlers, the command line and
-// tests; the domain has types of its own.
+// nothing else: models for requests and responses, the table of operations,
+// and the schemas that requests are checked with. It holds no logic. It is for
+// the HTTP handlers and tests; the domain has types of its own.
 //
 // Schemas maps names to JSON Schemas (2020-12):
 //
@@ -18,7 +16,7 @@ const schemasGo = header + `// Package api is the wire contract in Go, generated
 // to a compiler under that address. What differs from the contract's text:
 // null is a type of its own where the contract says nullable; a union with a
 // discriminator is a list of if/then, one per value, with the default value
-// applied where the contract gives one; int32 and int64 are bounds. Of the
+// applied where the contract has one; int32 and int64 are bounds. Of the
 // formats only date-time, email and uri are kept. An array parameter's schema
 // is that of the whole array. What holds a secret (x-secret) is writeOnly.
 package api
@@ -31,7 +29,7 @@ import _ "embed"
 //go:embed schemas.gen.json
 var Schemas []byte
 
-// SchemaURL is the address of the named schema, as references within Schemas
-// write it.
+// SchemaURL returns the address of the named schema, as references within
+// Schemas spell it.
 func SchemaURL(name string) string { return "schema:" + name }
 `

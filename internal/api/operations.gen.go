@@ -10,8 +10,7 @@ type Operation struct {
 	Summary string
 	Tag     string
 	Public  bool // no authentication
-	// APIRoles, CorpusRoles and AgentRoles are x-required-roles, to be
-	// evaluated literally: holding any one of them suffices.
+	// APIRoles, CorpusRoles and AgentRoles are x-required-roles, evaluated literally: any one of them suffices.
 	APIRoles, CorpusRoles, AgentRoles []string
 	PersonalKeys                      bool    // of API keys only personal ones are taken
 	Params                            []Param // path, query and header parameters in contract order
@@ -24,8 +23,7 @@ type Operation struct {
 	Expensive                         bool   // counts against the calls that one caller may have in flight
 	Success                           int    // documented success status (first 2xx)
 	Statuses                          []int  // every documented status, ascending
-	// NotSent names documented statuses that this server has no cause to
-	// send, with the reason.
+	// NotSent are documented statuses that this server never sends, with the reason.
 	NotSent map[int]string
 }
 
@@ -59,7 +57,7 @@ type Body struct {
 	Multipart string // multipart/form-data
 }
 
-// OperationByID is the operation with the given operationId, nil if there is none.
+// OperationByID returns the operation with the given operationId, nil if there is none.
 func OperationByID(id string) *Operation {
 	i, ok := operationIndex[id]
 	if !ok {

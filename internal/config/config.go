@@ -38,7 +38,7 @@ type Config struct {
 	SecretKey string `yaml:"secret_key"`
 	// PublicURL is where people reach the service, for links; empty means the address it listens on.
 	PublicURL string `yaml:"public_url"`
-	// AllowedOrigins and TrustedProxies are parted by commas; see Origins and Proxies.
+	// AllowedOrigins and TrustedProxies are separated by commas; see Origins and Proxies.
 	AllowedOrigins string `yaml:"allowed_origins"`
 	TrustedProxies string `yaml:"trusted_proxies"`
 	// AuditContent records changes of documents and conversations in the audit too.
@@ -107,7 +107,7 @@ var Settings = []Setting{
 	bytesOf("max_bodies", "QUARRY_MAX_BODIES", "memory for bodies of requests in flight, bytes: an upload counts once, JSON above 64 KiB four times; more wait as expensive calls do", func(c *Config) *int64 { return &c.MaxBodies }),
 }
 
-// Default gives the settings of a service that was told nothing.
+// Default returns the settings of a service that nobody has configured.
 func Default() Config {
 	return Config{
 		Data: "./quarry-data", Listen: "127.0.0.1:8080", Kernel: "auto", LogLevel: "info", LogFormat: "text",
@@ -210,7 +210,7 @@ func (c *Config) Proxies() (origin.Proxies, error) {
 	return origin.ParseProxies(parts(c.TrustedProxies))
 }
 
-// Aliases gives the setting model_aliases.
+// Aliases returns the setting model_aliases.
 func (c *Config) Aliases() []string {
 	if c.ModelAliases == "off" {
 		return nil
@@ -218,7 +218,7 @@ func (c *Config) Aliases() []string {
 	return parts(c.ModelAliases)
 }
 
-// parts gives what stands between commas.
+// parts returns what stands between commas, without blanks.
 func parts(s string) (out []string) {
 	for p := range strings.SplitSeq(s, ",") {
 		if p = strings.TrimSpace(p); p != "" {
@@ -228,7 +228,7 @@ func parts(s string) (out []string) {
 	return out
 }
 
-// SecretKeys gives the keys of the setting secret_key, none when it is empty.
+// SecretKeys returns the keys of the setting secret_key, none when it is empty.
 func (c *Config) SecretKeys() ([]seal.Key, error) {
 	if c.SecretKey == "" {
 		return nil, nil
@@ -236,7 +236,7 @@ func (c *Config) SecretKeys() ([]seal.Key, error) {
 	return seal.ParseKeys(c.SecretKey)
 }
 
-// Format keeps the settings that hold secrets out of whatever prints a Config: it shows the folder alone.
+// Format writes the data folder alone, so that printing a Config shows no secret.
 func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "settings of %s", c.Data) }
 
 // LogValue is Format for logs.

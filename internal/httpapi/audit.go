@@ -11,13 +11,13 @@ import (
 	"quarry/internal/identity/audit"
 )
 
-// Auditor records changes. A change whose intent can't be recorded is refused.
+// Auditor records changes: before they are made, so that a change which can't be recorded is refused, and afterwards.
 type Auditor interface {
-	// Intend records what is about to be done; on an error it must not be done.
+	// Intend records a change before it is made. After an error it must not be made.
 	Intend(ctx context.Context, e audit.Event) (id.Audit, error)
-	// Settle records the outcome of what was intended, and what was made.
+	// Settle records the status of a change that was intended, and the names of what it made.
 	Settle(ctx context.Context, event id.Audit, status int, made map[string]string)
-	// Note records what was refused before it began, and sign-ins.
+	// Note records what has no intent: refusals before the handler ran, and sign-ins.
 	Note(ctx context.Context, e audit.Event)
 }
 
@@ -40,19 +40,19 @@ func (s *Server) intend(x *exchange, r *http.Request) (err error) {
 		return nil
 	}
 	ctx := r.Context()
-	if x.call.Op.NamesJob { // begins its job whatever the deadline
+	if x.call.Op.NamesJob { // it begins its job even if the deadline has passed
 		ctx = context.WithoutCancel(ctx)
 	}
 	x.event, err = s.cfg.Audit.Intend(ctx, s.eventOf(x))
 	return err
 }
 
-// settle records the outcome of what was intended, or a refusal before that. It runs before net/http sends the end of
-// an answer. Where the client left without one, the outcome stays unknown: the change may have been made.
+// settle records the outcome of a recorded intent, or a refusal before it. It runs before net/http sends the end of an
+// answer. Where the client left without one, the outcome stays unknown: the change may have been made.
 func (s *Server) settle(x *exchange, r *http.Request) {
 	status := x.status
 	if status == 0 && r.Context().Err() == nil {
-		status = http.StatusOK // an answer without a word
+		status = http.StatusOK // an empty answer
 	}
 	how := s.recordingOf(x.call.Op)
 	switch {
@@ -71,7 +71,7 @@ func (s *Server) settle(x *exchange, r *http.Request) {
 // maxQueryValue is how many bytes of a query parameter an event keeps.
 const maxQueryValue = 512
 
-// eventOf describes a request, without any secret.
+// eventOf returns the description of a request, without any secret.
 func (s *Server) eventOf(x *exchange) audit.Event {
 	c := &x.call
 	e := audit.Event{
@@ -85,7 +85,7 @@ func (s *Server) eventOf(x *exchange) audit.Event {
 		e.Target[name] = audit.MaskText(v, audit.MaxName)
 	}
 	maps.Copy(e.Target, masked(c.Named))
-	for i := range c.Op.Params { // what the contract doesn't know may be a secret under any name
+	for i := range c.Op.Params { // parameters that the contract doesn't know are left out: they may hold a secret under any name
 		p := &c.Op.Params[i]
 		values, given := c.Query[p.Name]
 		if p.In != "query" || !given {
@@ -101,7 +101,7 @@ func (s *Server) eventOf(x *exchange) audit.Event {
 	return e
 }
 
-// masked gives what a handler named, without any secret.
+// masked returns what a handler named, without any secret.
 func masked(named map[string]string) map[string]string {
 	out := make(map[string]string, len(named))
 	for name, v := range named {

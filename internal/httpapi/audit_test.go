@@ -33,14 +33,14 @@ type record struct {
 	fail   error
 }
 
-func (a *record) say(format string, args ...any) {
+func (a *record) add(format string, args ...any) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.order = append(a.order, fmt.Sprintf(format, args...))
 }
 
 func (a *record) Intend(_ context.Context, e audit.Event) (id.Audit, error) {
-	a.say("intend %s", e.Action)
+	a.add("intend %s", e.Action)
 	if a.fail != nil {
 		return "", a.fail
 	}
@@ -52,7 +52,7 @@ func (a *record) Intend(_ context.Context, e audit.Event) (id.Audit, error) {
 }
 
 func (a *record) Settle(_ context.Context, event id.Audit, status int, made map[string]string) {
-	a.say("settle %d", status)
+	a.add("settle %d", status)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i := range a.events {
@@ -64,13 +64,14 @@ func (a *record) Settle(_ context.Context, event id.Audit, status int, made map[
 }
 
 func (a *record) Note(_ context.Context, e audit.Event) {
-	a.say("note %s %d", e.Action, e.Status)
+	a.add("note %s %d", e.Action, e.Status)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.events = append(a.events, e)
 }
 
-// audited gives a function that sends a request as the owner and gives the status, what the record did, and its events.
+// audited returns a function that sends a request as the owner and returns the status, what was recorded in which order,
+// and the events.
 func audited(t *testing.T, content bool, handlers area) func(r *http.Request) (int, string, []audit.Event) {
 	t.Helper()
 	return func(r *http.Request) (int, string, []audit.Event) {
@@ -251,7 +252,7 @@ func TestHostileTargets(t *testing.T) {
 	}
 }
 
-// TestNamedBesideThePath proves that an event holds query parameters of the contract, what a handler says that its body
+// TestNamedBesideThePath proves that an event holds query parameters of the contract, what a handler reports that its body
 // names or that it made, and no parameter that the contract doesn't know.
 func TestNamedBesideThePath(t *testing.T) {
 	t.Parallel()

@@ -24,7 +24,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.call.Address = s.cfg.TrustedProxies.Client(r)
 	x.body = &requestBody{ReadCloser: r.Body, conn: http.NewResponseController(w), grace: bodyGrace}
 	defer x.call.release()
-	r = r.WithContext(r.Context()) // net/http looks at the body of its own request to see whether the client waits to send
+	r = r.WithContext(r.Context()) // a copy: net/http reads the Body of its own request to decide on "100 Continue"
 	r.Body = x.body
 	x.call.slowest = s.cfg.SlowestReader
 	x.call.explain = func(err error) *fault.Fault { return s.outcome(x, r, err) }
@@ -34,8 +34,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("CDN-Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	if len(r.TransferEncoding) > 0 {
-		// net/http forgets a Content-Length beside the chunks. A proxy that went by it would take what follows for the
-		// next request of someone else; so nothing follows (RFC 9112, 6.1).
+		// net/http ignores a Content-Length beside chunks. A proxy that honours it would read the rest of the body as the
+		// next request; so the connection ends here (RFC 9112, 6.1).
 		h.Set("Connection", "close")
 	}
 	s.cfg.Origins.Share(h, r)
@@ -109,14 +109,14 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 	defer cancel()
 	err = s.perform(x, r.WithContext(ctx), run)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) && x.status == 0 {
-		if _, expected := fault.As(err); !expected { // whatever it says, the deadline is behind it
+		if _, expected := fault.As(err); !expected { // the deadline is the cause, whichever error it surfaced as
 			return errors.Join(context.DeadlineExceeded, err)
 		}
 	}
 	return err
 }
 
-// perform runs the handler of a request in which nothing is wrong, once there is a place for it and its intent is recorded.
+// perform runs the handler of a valid request, once it has its place under the limits and its intent is recorded.
 func (s *Server) perform(x *exchange, r *http.Request, run Handler) error {
 	if err := s.begin(r, &x.call); err != nil {
 		return err
@@ -146,12 +146,13 @@ func (s *Server) admit(answer http.Header, r *http.Request, c *Call) (err error)
 		return err
 	}
 	if !mayTry(c) {
-		return fault.Forbidden("%s", needed(c))
+		return fault.Forbidden("%s", missingRoles(c))
 	}
 	return nil
 }
 
-func needed(c *Call) string {
+// missingRoles returns the text of a refusal for want of roles.
+func missingRoles(c *Call) string {
 	text := c.Op.ID + " needs"
 	or := " "
 	for _, l := range []struct {
@@ -169,7 +170,7 @@ func needed(c *Call) string {
 	return text
 }
 
-// resolve checks that what the path names exists, from left to right.
+// resolve checks from left to right that the resources in the path exist.
 func (s *Server) resolve(ctx context.Context, c *Call) error {
 	for _, segment := range strings.Split(c.Op.Path, "/") {
 		name, ok := strings.CutPrefix(segment, "{")
@@ -185,8 +186,8 @@ func (s *Server) resolve(ctx context.Context, c *Call) error {
 	return nil
 }
 
-// validate checks headers, query and body, reports every field at fault at once, and gives the time that the request
-// may take, 0 for any.
+// validate checks headers, query and body, and returns the time that the request may take, 0 for any. Its fault names
+// every field that is wrong, so that a client need not fix them one request at a time.
 func (s *Server) validate(r *http.Request, c *Call) (time.Duration, error) {
 	bad := fault.Invalid()
 	limit := timeout(r.Header, bad)
@@ -205,7 +206,7 @@ func (s *Server) validate(r *http.Request, c *Call) (time.Duration, error) {
 	return limit, nil
 }
 
-// exchange is one request and what was answered to it.
+// exchange is one request and its answer. It is the ResponseWriter of the handler.
 type exchange struct {
 	http.ResponseWriter
 	call    Call
@@ -213,7 +214,7 @@ type exchange struct {
 	started time.Time
 	status  int // 0 until the answer begins
 	bytes   int64
-	event   id.Audit // what the operation was recorded as before it ran; "" when it was not
+	event   id.Audit // of the recorded intent; "" if there is none
 }
 
 func (x *exchange) WriteHeader(status int) {
@@ -248,7 +249,7 @@ func (x *exchange) route() string {
 	return x.call.Op.Path
 }
 
-// clientGone is what the access log shows when the client left before the answer.
+// clientGone is the status in the access log when the client left before the answer, as nginx writes it.
 const clientGone = 499
 
 func (x *exchange) log(log *slog.Logger, r *http.Request) {
@@ -268,14 +269,14 @@ func (x *exchange) log(log *slog.Logger, r *http.Request) {
 		"request_id", x.call.RequestID, "principal", principal)
 }
 
-// The most that drain reads, and for how long.
+// The limits of drain.
 const (
 	drainBytes = 64 << 20
 	drainTime  = 15 * time.Second
 )
 
-// drain takes in the rest of the body of a request that is refused: most clients send all of it before they read
-// the answer, and would see a broken connection instead.
+// drain reads the rest of the body of a refused request: most clients send all of it before they read the answer, and
+// would see a broken connection instead. A client that still waits for "100 Continue" sends nothing.
 func (x *exchange) drain(r *http.Request) {
 	if r.ContentLength == 0 || x.body.lost || x.body.begun.IsZero() && strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
 		return
@@ -285,6 +286,6 @@ func (x *exchange) drain(r *http.Request) {
 		return
 	}
 	if _, err := io.CopyN(io.Discard, x.body.ReadCloser, drainBytes); err == io.EOF {
-		_ = c.SetReadDeadline(time.Time{}) // the connection lives on; else net/http must not wait for the rest either
+		_ = c.SetReadDeadline(time.Time{}) // the connection is reused; otherwise the deadline keeps net/http from waiting
 	}
 }

@@ -238,7 +238,7 @@ func TestClientGone(t *testing.T) {
 	}
 }
 
-// TestAccessLog proves what one line tells of a request.
+// TestAccessLog proves what the line of a request holds.
 func TestAccessLog(t *testing.T) {
 	t.Parallel()
 	s := start(t, area{"getCorpus": seen})

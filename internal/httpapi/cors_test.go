@@ -14,7 +14,7 @@ import (
 	"quarry/internal/origin"
 )
 
-// cors gives a function that sends a request with pairs of headers to a server of a setting and gives the headers of
+// cors returns a function that sends a request with pairs of headers to a server of a setting and returns the headers of
 // the answer; the status stands under ":status".
 func cors(t *testing.T, setting string, handlers area) func(method, path string, header ...string) http.Header {
 	t.Helper()

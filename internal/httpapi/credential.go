@@ -11,13 +11,13 @@ import (
 	"quarry/internal/identity/authz"
 )
 
-// Credential is what a caller shows. Only package account and package token look into it; it is never printed.
+// Credential is what a caller authenticates with. It is read by packages account and token alone, and never printed.
 type Credential struct {
 	Secret string
-	Bearer bool // it came as a bearer token, so it may be one; otherwise it is an API key
+	Bearer bool // sent as a bearer token: an access token or an API key; otherwise an API key
 }
 
-// String keeps the secret out of whatever a credential is printed into; so do GoString and MarshalText.
+// String returns a text without the secret, and so do GoString and MarshalText.
 func (Credential) String() string { return "credential ****" }
 
 // GoString is String.
@@ -26,14 +26,14 @@ func (c Credential) GoString() string { return c.String() }
 // MarshalText is String.
 func (c Credential) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// credential gives what was sent: x-api-key decides alone, since SDKs send a dummy bearer beside it. A header that came
-// twice is refused, since whatever stands before this service may have looked at the other one.
+// credential returns the credential of a request. The header x-api-key wins, since SDKs send a dummy bearer token beside
+// it. A header that was sent twice is refused, since a proxy may have checked the other one.
 func credential(h http.Header) (Credential, error) {
 	if v := h.Values("X-Api-Key"); len(v) > 0 {
 		if len(v) > 1 {
 			return Credential{}, fault.Unauthenticated("the header x-api-key came %d times; send it once", len(v))
 		}
-		return given(Credential{Secret: strings.TrimSpace(v[0])})
+		return nonEmpty(Credential{Secret: strings.TrimSpace(v[0])})
 	}
 	v := h.Values("Authorization")
 	if len(v) > 1 {
@@ -41,16 +41,16 @@ func credential(h http.Header) (Credential, error) {
 	}
 	scheme, token, _ := strings.Cut(strings.TrimSpace(h.Get("Authorization")), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return given(Credential{})
+		return nonEmpty(Credential{})
 	}
-	return given(Credential{Secret: strings.TrimSpace(token), Bearer: true})
+	return nonEmpty(Credential{Secret: strings.TrimSpace(token), Bearer: true})
 }
 
-// authTime bounds looking a credential up: a database that hangs would otherwise hold every request for as long as TCP
-// believes in it. It says nothing about the credential.
+// authTime is the time limit of looking a credential up: a database that hangs would otherwise hold every request until
+// TCP gives up. Running into it is no verdict on the credential.
 const authTime = 10 * time.Second
 
-// authenticate gives the caller of a credential.
+// authenticate returns the caller that a credential belongs to.
 func (s *Server) authenticate(ctx context.Context, shown Credential) (authz.Principal, error) {
 	bounded, cancel := context.WithTimeout(ctx, authTime)
 	defer cancel()
@@ -61,7 +61,7 @@ func (s *Server) authenticate(ctx context.Context, shown Credential) (authz.Prin
 	return p, err
 }
 
-func given(c Credential) (Credential, error) {
+func nonEmpty(c Credential) (Credential, error) {
 	if c.Secret == "" {
 		return c, fault.Unauthenticated("no credential came with the request; send an API key in the header x-api-key, or an access token as Authorization: Bearer")
 	}

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/httpapi/refusal"
 )
 
-// methodError says that a path exists and does not take the method.
+// methodError is returned for a path that exists and does not take the method.
 type methodError struct {
 	method string
 	allow  []string
@@ -21,7 +21,7 @@ func (e *methodError) Error() string {
 	return fmt.Sprintf("the path takes %s, not %s", strings.Join(e.allow, ", "), e.method)
 }
 
-// internalFault is what a client sees of an error that is not its own: the request id finds the rest in the log.
+// internalFault is what a client sees of an internal error; the log has the cause under the request id.
 var internalFault = &fault.Fault{Code: "internal", Text: "the request failed inside the service; the log has the cause under the request id"}
 
 // refuse is the one place where an error becomes an answer.
@@ -58,8 +58,8 @@ func (s *Server) refuse(x *exchange, r *http.Request, err error) {
 	writeBody(x, status, b)
 }
 
-// outcome is what a client is told of an error, and tells the log what it is not told. It is nil when the client is
-// gone. The context of requests that ends with a fault as its cause ends them with that.
+// outcome returns the fault that a client sees of err, nil when the client is gone, and logs what the client does not
+// see. If the context ended with a fault as its cause, such as the stop of the service, it is that fault.
 func (s *Server) outcome(x *exchange, r *http.Request, err error) *fault.Fault {
 	f, expected := fault.As(err)
 	switch {
@@ -69,7 +69,7 @@ func (s *Server) outcome(x *exchange, r *http.Request, err error) *fault.Fault {
 		}
 		return f
 	case r.Context().Err() != nil:
-		f, _ = fault.As(context.Cause(r.Context())) // whoever ended it says why: the service stops
+		f, _ = fault.As(context.Cause(r.Context()))
 		return f
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault.Timeout("the deadline of the request passed before it was done; what it writes may still be written, so read before writing again")
@@ -78,7 +78,7 @@ func (s *Server) outcome(x *exchange, r *http.Request, err error) *fault.Fault {
 	return internalFault
 }
 
-// kept is an error of a request that had found something already.
+// kept is an error of a request that had found results before it failed.
 type kept struct {
 	error
 	results any
@@ -86,8 +86,8 @@ type kept struct {
 
 func (k *kept) Unwrap() error { return k.error }
 
-// Keep gives err with the search results that were there when it came: they are part of the answer (ours, beside the
-// contract's members of an error).
+// Keep returns err with the search results that were found before it: the error body shows them, in a member of ours
+// beside those of the contract.
 func Keep(err error, results any) error { return &kept{err, results} }
 
 func writeBody(w http.ResponseWriter, status int, b refusal.Body) {

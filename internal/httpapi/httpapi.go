@@ -1,6 +1,5 @@
-// Package httpapi is the HTTP transport: the route table, the chain that every request passes, the door for JSON
-// bodies, the checks against the contract's schemas and the one error writer. The handlers of each area live in its
-// sub-packages and plug in as an Area. It holds no use case and knows no storage. Package app builds the Server.
+// Package httpapi is the HTTP transport: the chain that every request passes, limits, JSON bodies, event streams
+// and the one error writer. The handlers of each area live in its sub-packages and plug in as an Area. It holds no use case and knows no storage. Package app builds the Server.
 package httpapi
 
 import (
@@ -25,27 +24,27 @@ type Call struct {
 	Op        *api.Operation
 	Principal authz.Principal
 	RequestID string
-	Address   string            // where the request came from: the other end of the connection, or what trusted proxies say
+	Address   string            // of the client: the other end of the connection, or what trusted proxies report
 	Path      map[string]string // path parameters, decoded once
 	Query     url.Values        // checked against the contract; booleans are spelled true and false
 	Body      json.RawMessage   // the JSON body, checked against its schema; nil if there is none
 
-	// Named is what a request names beside its path, for the audit: a handler that reads its body itself sets it, and one
-	// that makes something says what, by the parameter that names it in paths.
+	// Named is what a request names beside its path, for the audit, by the parameter that names it in paths. Handlers that
+	// create something set it, and those that read their body themselves.
 	Named map[string]string
 
-	Found any // what the resolver of the last path parameter read, for handlers that would read the same again
+	Found any // what the resolver of the last path parameter read, so that handlers need not read it again
 
-	leave []func()                    // gives back what the request holds, see limit.go
+	leave []func()                    // releases what the request holds, see limit.go
 	place func(context.Context) error // what Enter does, nil for nothing
 	await func(context.Context) error // what Await does, nil for nothing
 
-	explain func(error) *fault.Fault // what a stream tells of an error
+	explain func(error) *fault.Fault // what clients see of an error, for streams
 	slowest time.Duration            // how long a stream waits for its reader
 }
 
-// Enter waits for the place of an expensive call whose body is a form. Its handler calls it once the form is read: who
-// sends slowly must not hold a place that the queries of others lack. For all other calls the chain has seen to it.
+// Enter waits for the place of an expensive call whose body is a form. The handler calls it after it has read the form,
+// so that a slow upload holds no place that queries need. For all other calls the chain has done so.
 func (c *Call) Enter(ctx context.Context) error {
 	if c.place == nil {
 		return nil
@@ -53,8 +52,8 @@ func (c *Call) Enter(ctx context.Context) error {
 	return c.place(ctx)
 }
 
-// Await gives the place of an expensive call back for one among those that wait for another service, such as a language
-// model: they take no processor, so there may be many more. It waits for that place.
+// Await exchanges the place of an expensive call for one among the calls that wait for another service, such as a
+// language model: they take no processor, so many more are allowed. It waits for that place.
 func (c *Call) Await(ctx context.Context) error {
 	if c.await == nil {
 		return nil
@@ -71,7 +70,7 @@ type Area interface {
 	Handlers() map[string]Handler
 }
 
-// Resolver says whether what a path parameter names exists: fault.KindNotFound when it doesn't.
+// Resolver checks that what a path parameter names exists; it returns fault.KindNotFound if not.
 type Resolver func(ctx context.Context, c *Call) error
 
 // Config is what a Server needs.
@@ -89,11 +88,11 @@ type Config struct {
 	AuditContent bool
 	// TrustedProxies are the addresses and networks whose X-Forwarded-For is believed.
 	TrustedProxies origin.Proxies
-	// Origins are whose pages may call from a browser; the zero value sends no header that allows any.
+	// Origins are the origins whose pages may call from a browser; the zero value allows none.
 	Origins origin.Set
 	// Limits bound what one caller takes.
 	Limits Limits
-	// SlowestReader is how long an event of a stream waits to be read before its client is cut off; 0 is half a minute.
+	// SlowestReader is how long a client may take to read one event of a stream before it is cut off; 0 is half a minute.
 	SlowestReader time.Duration
 }
 
@@ -173,7 +172,7 @@ func (a ownArea) contract(w http.ResponseWriter, _ *http.Request, _ *Call) error
 	return nil
 }
 
-// WriteJSON answers with v as JSON; an error means that v can't be encoded and nothing was written.
+// WriteJSON answers with v as JSON. On an error v can't be encoded and nothing was written.
 func WriteJSON(w http.ResponseWriter, status int, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -185,13 +184,13 @@ func WriteJSON(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
-// roles gives the rule of an operation as package authz reads it.
+// roles returns the rule of an operation as package authz reads it.
 func roles(op *api.Operation) authz.Rule {
 	return authz.Rule{APIRoles: op.APIRoles, CorpusRoles: op.CorpusRoles, AgentRoles: op.AgentRoles, PersonalKeys: op.PersonalKeys}
 }
 
-// mayTry reports whether the caller may use the operation on what the path names. Where the corpora stand in the
-// body instead, a listed role on any corpus lets the request in and the handler decides on the corpora named.
+// mayTry reports whether the caller may use the operation on what the path names. Where the body names the corpora
+// instead, a listed role on any corpus lets the request in, and the handler decides on the corpora.
 func mayTry(c *Call) bool {
 	var t authz.Target
 	key, named := c.Path["corpus_key"]

@@ -213,7 +213,7 @@ func TestBuilt(t *testing.T) {
 }
 
 // TestEveryOperationAnswersByItsOwnRoute proves that each path and method of the contract leads to its operation:
-// without a handler every one of them says 501 and its own name.
+// without a handler every one of them answers 501 with its own name.
 func TestEveryOperationAnswersByItsOwnRoute(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)

@@ -17,8 +17,8 @@ import (
 // readsJSON reports whether the chain reads the body. Handlers read those that may be forms.
 func readsJSON(op *api.Operation) bool { return op.Body.JSON != "" && op.Body.Form == "" }
 
-// checkMediaType refuses a body that a JSON endpoint can't read. A content type without a body says nothing, and a
-// body without one is taken for JSON.
+// checkMediaType refuses a body that a JSON endpoint can't read. A content type without a body is ignored, and a body
+// without one is taken for JSON.
 func checkMediaType(op *api.Operation, r *http.Request) error {
 	if !readsJSON(op) || r.ContentLength == 0 {
 		return nil
@@ -41,9 +41,9 @@ func checkMediaType(op *api.Operation, r *http.Request) error {
 	return nil
 }
 
-// readBody reads the body of a JSON endpoint through the door and checks it against the operation's schema. Fields
-// at fault go to bad; only a body that is too large or can't be read is an error. Where the contract names no JSON
-// body, whatever was sent is left alone.
+// readBody parses the body of a JSON endpoint and checks it against the schema of the operation. Fields at fault are added
+// to bad; only a body that is too large or can't be read is an error. Where the contract names no JSON body, whatever was
+// sent is ignored.
 func (s *Server) readBody(r *http.Request, c *Call, bad *fault.Fault) error {
 	if !readsJSON(c.Op) {
 		return nil
@@ -82,7 +82,7 @@ func (s *Server) readAll(r *http.Request, c *Call) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	size := r.ContentLength
-	if size < 0 { // chunked: only reading tells how much
+	if size < 0 { // chunked: the size is unknown until it is read
 		if err := readInto(&b, r.Body, min(freeBody, s.cfg.MaxJSON)+1); err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func (s *Server) readAll(r *http.Request, c *Call) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// readInto reads a body, n bytes at the most.
+// readInto reads at most n bytes of a body.
 func readInto(b *bytes.Buffer, body io.Reader, n int64) error {
 	_, err := b.ReadFrom(io.LimitReader(body, n))
 	if _, expected := fault.As(err); err == nil || expected {
@@ -121,15 +121,15 @@ func merge(bad *fault.Fault, err error) {
 	}
 }
 
-// CheckJSON applies the rules of the JSON door to a JSON text that came another way, such as a part of a multipart
-// form: UTF-8, no NUL, no member twice, bounded nesting, one value. Its fault names places under path.
+// CheckJSON applies the rules for bodies to JSON that is not one, such as a part of a multipart form: UTF-8, no NUL, no
+// duplicate members, bounded nesting, one value. Its fault names places under path.
 func CheckJSON(raw []byte, path string) error {
 	_, err := check.Parse(raw, path)
 	return err
 }
 
-// CheckAs is CheckJSON and then the contract's schema of this name, for JSON that does not come as the body of its
-// operation. It gives the text to decode, which lacks what the door of bodies drops too.
+// CheckAs is CheckJSON, and then checks against the schema of this name in the contract. It returns the text to decode,
+// without the members that are dropped from bodies, too.
 func CheckAs(raw []byte, path, schema string) (json.RawMessage, error) {
 	v, err := check.Parse(raw, path)
 	if err != nil {
@@ -152,7 +152,7 @@ func CheckAs(raw []byte, path, schema string) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// Decode reads a checked body into v. What the schema lets through and Go's types don't hold, such as 10.0 for an
+// Decode decodes a checked body into v. A value that the schema accepts and Go's type does not, such as 10.0 for an
 // integer, is a fault of its field.
 func Decode(body json.RawMessage, v any) error {
 	if len(body) == 0 {

@@ -15,7 +15,7 @@ func nested(n int) string {
 	return `{"key":"a","x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}`
 }
 
-// TestBodies proves what the JSON door and the schemas say of a body: the field at fault and why.
+// TestBodies proves what is refused in a body: the field at fault and why.
 func TestBodies(t *testing.T) {
 	t.Parallel()
 	s := start(t, area{"createCorpus": seen, "updateCorpus": seen, "query": seen})

@@ -14,7 +14,7 @@ import (
 	"quarry/internal/usage"
 )
 
-// Limits bound what one caller takes of this process. A nil member bounds nothing.
+// Limits are the bounds on what one caller uses of this process. A nil member is no bound.
 type Limits struct {
 	Rate   *usage.Rate // requests of a credential
 	Calls  *usage.Gate // expensive calls, one place each
@@ -22,7 +22,7 @@ type Limits struct {
 	Bodies *usage.Gate // bytes of bodies held in memory
 }
 
-// caller is who is limited: the credential, so that two keys of a person do not share a bound.
+// caller returns the identity that limits apply to: the credential, so that two keys of a person do not share a bound.
 func (c *Call) caller() string {
 	if c.Principal.Credential != "" {
 		return c.Principal.Credential
@@ -30,8 +30,8 @@ func (c *Call) caller() string {
 	return string(c.Principal.Kind) + ":" + c.Principal.ID
 }
 
-// meter counts a request against the rate of its credential, and says in headers what is left. It comes after
-// authentication, so that a 429 says nothing to those without a credential, and before everything that costs more.
+// meter counts a request against the rate of its credential, and sets the headers that report what is left. It runs after
+// authentication, so that a 429 reveals nothing to callers without a credential, and before everything that costs more.
 func (s *Server) meter(h http.Header, c *Call) error {
 	if s.cfg.Limits.Rate == nil {
 		return nil
@@ -44,19 +44,19 @@ func (s *Server) meter(h http.Header, c *Call) error {
 	}
 	h.Set("X-RateLimit-Limit", strconv.FormatInt(a.Limit, 10))
 	h.Set("X-RateLimit-Remaining", strconv.FormatInt(a.Remaining, 10))
-	h.Set("X-RateLimit-Reset", strconv.FormatInt(now.Add(reset+time.Second-1).Unix(), 10)) // clients read it as seconds since 1970
+	h.Set("X-RateLimit-Reset", strconv.FormatInt(now.Add(reset+time.Second-1).Unix(), 10)) // seconds since 1970, rounded up
 	if a.OK {
 		return nil
 	}
 	return limited(&usage.Refused{After: a.Wait, Text: "this credential sends more requests than its rate allows; slow down, or try again after the time in Retry-After"})
 }
 
-// limited is the answer to a refusal: 429 with Retry-After, which is at least a second since it counts in seconds.
+// limited returns the fault of a refusal: 429 with Retry-After, at least one second because the header has no fractions.
 func limited(r *usage.Refused) error {
 	return fault.Limited("rate_limit_exceeded", "%s", r.Text).After(max(r.After, time.Second))
 }
 
-// enter takes places behind a gate until the request ends; leave gives them back.
+// enter takes places of a gate until the request ends; c.leave releases them.
 func enter(ctx context.Context, g *usage.Gate, c *Call, places int64) error {
 	if g == nil {
 		return nil
@@ -73,7 +73,7 @@ func enter(ctx context.Context, g *usage.Gate, c *Call, places int64) error {
 	return nil
 }
 
-// expensive takes the place of an expensive call, which Await gives back.
+// expensive takes the place of an expensive call. Await releases it.
 func (s *Server) expensive(ctx context.Context, c *Call) error {
 	if s.cfg.Limits.Calls == nil {
 		return nil
@@ -93,7 +93,7 @@ func (s *Server) expensive(ctx context.Context, c *Call) error {
 	return nil
 }
 
-// release gives back what the request held.
+// release releases what the request held.
 func (c *Call) release() {
 	for _, leave := range c.leave {
 		leave()
@@ -101,9 +101,9 @@ func (c *Call) release() {
 	c.leave = nil
 }
 
-// begin takes what a call needs before its handler runs: a place among the expensive calls, or room for the upload that
-// the handler reads before it asks for its place (see Call.Enter). A stream holds its place until it ends, for then its
-// handler returns, unless it waits for another service and has called Call.Await.
+// begin takes what a call needs before its handler runs: a place among the expensive calls, or memory for the upload that
+// the handler reads before it asks for its place (see Call.Enter). A stream holds its place until its handler returns,
+// unless the handler has called Call.Await.
 func (s *Server) begin(r *http.Request, c *Call) error {
 	form := c.Op.Body.Multipart != "" && c.Body == nil
 	if c.Op.Expensive && !form {
@@ -123,11 +123,11 @@ func (s *Server) begin(r *http.Request, c *Call) error {
 }
 
 const (
-	// freeBody is how many bytes of a body need no room: most bodies are smaller, and there are as many as connections.
+	// freeBody is the size in bytes up to which a body is not counted: most are smaller, and connections bound their number.
 	freeBody = 64 << 10
-	// parsedJSON is how much memory JSON takes as text and parsed, as a multiple of the text. Hostile shapes take more.
+	// parsedJSON is the memory of JSON as text and parsed, as a multiple of the text. Hostile shapes take more.
 	parsedJSON = 4
-	// maxFormRest is what a form may hold beside its file, in bytes.
+	// maxFormRest is how many bytes a form may hold beside its file.
 	maxFormRest = 8 << 20
 )
 
@@ -139,8 +139,7 @@ func (s *Server) room(ctx context.Context, c *Call, size, times int64) error {
 	return enter(ctx, s.cfg.Limits.Bodies, c, size*times)
 }
 
-// checkForm refuses an upload whose length alone says that it is too large, before a client that waits for "100
-// Continue" sends it.
+// checkForm refuses an upload whose Content-Length is too large, before a client that waits for "100 Continue" sends it.
 func (s *Server) checkForm(r *http.Request, c *Call) error {
 	if c.Op.Body.Multipart != "" && r.ContentLength > s.cfg.MaxUpload+maxFormRest {
 		return fault.TooLarge("the upload has %d bytes; a file may have %d, the setting max_upload of this service", r.ContentLength, s.cfg.MaxUpload)
@@ -148,22 +147,22 @@ func (s *Server) checkForm(r *http.Request, c *Call) error {
 	return nil
 }
 
-// The slowest body that is waited for: bodyGrace for the first byte, then slowestBody bytes a second. Who sends slower
-// would hold its places for as long as it likes.
+// The slowest body that is accepted: bodyGrace for the first byte, then slowestBody bytes a second. A slower client would
+// hold its memory and its place indefinitely.
 const (
 	bodyGrace   = 30 * time.Second
 	slowestBody = 8 << 10
 )
 
-// requestBody remembers whether anything asked for the body, which is what sends "100 Continue", and gives up on one that
-// comes too slowly.
+// requestBody records whether anything has read the body, which is when net/http sends "100 Continue", and fails when the
+// body arrives too slowly.
 type requestBody struct {
 	io.ReadCloser
 	conn  *http.ResponseController
-	begun time.Time // zero until something asks
+	begun time.Time // zero until the first Read
 	got   int64
 	grace time.Duration
-	lost  bool // reading failed; the rest will not come
+	lost  bool // reading failed
 }
 
 func (b *requestBody) Read(p []byte) (int, error) {

@@ -240,7 +240,7 @@ func TestSlowUploads(t *testing.T) {
 	}
 }
 
-// TestBodiesInFlight proves that large bodies wait for room, whatever they say of their length, that small ones do
+// TestBodiesInFlight proves that large bodies wait for room, whatever length they declare, that small ones do
 // not, and that who finds no room is refused with 429 before "100 Continue".
 func TestBodiesInFlight(t *testing.T) {
 	t.Parallel()
@@ -286,17 +286,17 @@ func TestBodiesInFlight(t *testing.T) {
 	}
 }
 
-// corpusOf gives a body of createCorpus of n bytes.
+// corpusOf returns a body of createCorpus of n bytes.
 func corpusOf(n int) string {
 	return `{"key":"a","other":"` + strings.Repeat("x", n-22) + `"}`
 }
 
-// raw gives the bytes of a request of the owner.
+// raw returns the bytes of a request of the owner.
 func raw(line, header, body string) string {
 	return line + " HTTP/1.1\r\nHost: x\r\nX-Api-Key: " + ownerKey + "\r\n" + header + "\r\n\r\n" + body
 }
 
-// send writes bytes on a connection of their own and gives the first status that comes back, and the answer's body.
+// send writes bytes on a connection of their own and returns the first status that comes back, and the answer's body.
 func (s *service) send(t *testing.T, request string) (int, string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", s.Listener.Addr().String())

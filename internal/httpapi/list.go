@@ -9,7 +9,7 @@ import (
 	"quarry/internal/page"
 )
 
-// Scope names the list that was asked for with the filters among names that the request states.
+// Scope returns the list that was asked for, with those filters among names that the request has.
 func (c *Call) Scope(names ...string) page.Scope {
 	scope := page.Scope{Operation: c.Op.ID, Filters: map[string]string{}}
 	for _, name := range names {
@@ -33,7 +33,7 @@ func (c *Call) Position(cursors *page.Cursors, scope *page.Scope) ([]string, err
 	return position, fault.Under(err, "query")
 }
 
-// Limit gives the size of the page asked for, which the chain has checked, and otherwise where none is.
+// Limit returns the page size of the request, which the chain has checked, or otherwise if it has none.
 func (c *Call) Limit(otherwise int) int {
 	if v := c.Query.Get("limit"); v != "" {
 		n, _ := strconv.Atoi(v)
@@ -42,7 +42,7 @@ func (c *Call) Limit(otherwise int) int {
 	return otherwise
 }
 
-// Pattern reads the filter that is a regular expression; an empty one is nil, for all.
+// Pattern compiles the filter of a list, a regular expression. An empty one is nil, which matches all.
 func Pattern(filter string) (*regexp.Regexp, error) {
 	if filter == "" {
 		return nil, nil

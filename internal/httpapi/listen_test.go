@@ -13,7 +13,7 @@ import (
 	"quarry/internal/httpapi/refusal"
 )
 
-// serve runs a handler on a listener of Listen and gives its address.
+// serve runs a handler on a listener of Listen and returns its address.
 func serve(t *testing.T, h http.Handler) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -15,7 +15,7 @@ import (
 	"quarry/internal/httpapi/check"
 )
 
-// timeout reads the two headers that bound the time of a request; the smaller wins, 0 is none.
+// timeout returns the time limit of a request from its two headers, the smaller one, or 0 for none.
 func timeout(h http.Header, bad *fault.Fault) time.Duration {
 	var least time.Duration
 	for _, header := range []struct {
@@ -68,7 +68,7 @@ func (s *Server) checkQuery(c *Call, raw string, bad *fault.Fault) error {
 	return nil
 }
 
-// checkParam checks the values of one parameter and brings booleans to one spelling.
+// checkParam checks the values of one parameter and spells booleans true and false.
 func (s *Server) checkParam(p *api.Param, given []string, bad *fault.Fault) error {
 	path := "query." + p.Name
 	typed := make([]any, len(given))
@@ -93,7 +93,7 @@ func (s *Server) checkParam(p *api.Param, given []string, bad *fault.Fault) erro
 	}
 	inside := fault.Invalid()
 	_, err := s.schemas.Check(p.Schema, typed, path, inside)
-	for _, at := range inside.Paths() { // the reason shows the value, and clients look for the parameter's name
+	for _, at := range inside.Paths() { // all under the name of the parameter: the reason shows the value
 		bad.Field(path, "%s", inside.Fields[at])
 	}
 	return err
@@ -104,7 +104,7 @@ var (
 	numberText  = regexp.MustCompile(`^-?[0-9]{1,30}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?$`)
 )
 
-// typedParam gives the text as the JSON value of its type, or what it should have been.
+// typedParam returns the text as a JSON value of the type, or what it should have been.
 func typedParam(kind, text string) (v any, want string) {
 	switch kind {
 	case "integer":

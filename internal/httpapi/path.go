@@ -10,11 +10,10 @@ import (
 	"quarry/internal/httpapi/check"
 )
 
-// malformed are the path parameters whose form the contract tells apart from their existence (Errors: malformed
-// agent_key, session_key or event_id is 400). The contract's patterns are not anchored; the whole value is held to
-// them. Any other value that nothing can be named names nothing, which is 404: what a client that asks whether
-// something exists understands.
-var malformed = map[string]struct {
+// forms are the path parameters of which the contract refuses malformed values with 400 (Errors: agent_key, session_key,
+// event_id). Its patterns are not anchored; the whole value must match. Of other parameters a value that can name nothing
+// is answered like one that names nothing, with 404.
+var forms = map[string]struct {
 	whole *regexp.Regexp
 	want  string
 }{
@@ -23,8 +22,8 @@ var malformed = map[string]struct {
 	"event_id":    {regexp.MustCompile(`^[0-9a-zA-Z_-]+$`), "letters, digits, _ and -"},
 }
 
-// checkPath refuses path parameters that can name nothing, so that none of them reaches a database that refuses the
-// character NUL or half a character.
+// checkPath refuses path parameters that can name nothing, before they reach a database that does not take NUL or invalid
+// UTF-8.
 func checkPath(c *Call) error {
 	for i := range c.Op.Params {
 		p := &c.Op.Params[i]
@@ -32,11 +31,11 @@ func checkPath(c *Call) error {
 			continue
 		}
 		value := c.Path[p.Name]
-		if form, ok := malformed[p.Name]; ok && !form.whole.MatchString(value) {
+		if form, ok := forms[p.Name]; ok && !form.whole.MatchString(value) {
 			return fault.InvalidField("path."+p.Name, "must be %s, not %s", form.want, check.Show(value))
 		}
 		if !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
-			thing := named(p)
+			thing := resource(p)
 			value = strings.ToValidUTF8(value, "\uFFFD")
 			return fault.NotFound(thing+"_not_found", value, "%s %s does not exist", strings.ReplaceAll(thing, "_", " "), check.Show(value))
 		}
@@ -44,8 +43,8 @@ func checkPath(c *Call) error {
 	return nil
 }
 
-// named gives what a path parameter names, as codes spell it: corpus for corpus_key.
-func named(p *api.Param) string {
+// resource returns the kind of thing that a path parameter names, as error codes spell it: corpus for corpus_key.
+func resource(p *api.Param) string {
 	if p.Name == "username" {
 		return "user"
 	}

@@ -102,7 +102,7 @@ func TestEnumeratedQueryParameters(t *testing.T) {
 	}
 }
 
-// enumerated gives the enumerated query parameters of the contract by operation.
+// enumerated returns the enumerated query parameters of the contract by operation.
 func enumerated(t *testing.T) map[string][]string {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(contract.YAML)

@@ -8,8 +8,8 @@ import (
 	"quarry/internal/identity/authz"
 )
 
-// Policy gives the api_policy of a principal: the operations open to it. The contract's schema knows no null there, so
-// "on anything" is written out.
+// Policy returns the api_policy of a principal: the operations open to it. "On any resource" is a member of its own,
+// since the contract's schema takes no null for it.
 func Policy(p authz.Principal) *api.ApiPolicy {
 	out := &api.ApiPolicy{Name: p.Name, AllowedOperations: map[string]api.ApiOperationPolicy{}}
 	for id, scope := range authz.Policy(p, policyOperations()) {
@@ -32,7 +32,7 @@ var policyOperations = sync.OnceValue(func() []authz.Operation {
 	return out
 })
 
-// corpusPlace says where a request of the operation names its corpora.
+// corpusPlace returns where a request of the operation names its corpora.
 func corpusPlace(op *api.Operation) string {
 	if namesCorpus(op) {
 		return "path.corpus_key"
@@ -40,7 +40,7 @@ func corpusPlace(op *api.Operation) string {
 	return op.NamesCorpora
 }
 
-// agentPlace says where a request of the operation names its agent.
+// agentPlace returns where a request of the operation names its agent.
 func agentPlace(op *api.Operation) string {
 	if strings.Contains(op.Path, "{agent_key}") {
 		return "path.agent_key"

@@ -10,7 +10,7 @@ import (
 	"quarry/internal/identity/authz"
 )
 
-// TestPolicy proves what api_policy says: an owner may use every operation that asks for a role, on anything; a role
+// TestPolicy proves what api_policy holds: an owner may use every operation that asks for a role, on anything; a role
 // on a corpus opens the operations that list it, on that corpus alone, under the place where a request names it.
 func TestPolicy(t *testing.T) {
 	t.Parallel()

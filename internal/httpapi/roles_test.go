@@ -76,7 +76,7 @@ func TestWalkRoles(t *testing.T) {
 	}
 }
 
-// callers gives a key for each role and whether the operation's own lists name it.
+// callers returns a key for each role and whether the operation's own lists name it.
 func callers(op *api.Operation) map[string]bool {
 	out := map[string]bool{"nobody": false}
 	for _, role := range authz.APIRoles() {

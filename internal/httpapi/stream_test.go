@@ -35,7 +35,7 @@ func events(fill func(ctx context.Context, s *httpapi.Stream) error) httpapi.Han
 	}
 }
 
-// over sends a request to a server over a connection in memory and gives the answer with its connection.
+// over sends a request to a server over a connection in memory and returns the answer with its connection.
 func over(t *testing.T, handler http.Handler, headers ...string) (*http.Response, net.Conn) {
 	t.Helper()
 	return overServer(t, &http.Server{Handler: handler}, headers...)
@@ -105,7 +105,7 @@ func TestStreamNotBegun(t *testing.T) {
 	}
 }
 
-// TestStreamErrors proves what a stream says of errors that are no faults: a deadline is one, and of what else goes
+// TestStreamErrors proves what a stream sends for errors that are no faults: a deadline is one, and of what else goes
 // wrong only the log has the text.
 func TestStreamErrors(t *testing.T) {
 	t.Parallel()
@@ -135,7 +135,7 @@ func TestStreamErrors(t *testing.T) {
 	}
 }
 
-// TestStreamStopped proves that a stream which the stop of the service cuts off says so and has its end.
+// TestStreamStopped proves that a stream which is cut off by the stop of the service reports it and has its end event.
 func TestStreamStopped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

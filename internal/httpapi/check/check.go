@@ -14,11 +14,11 @@ import (
 	"quarry/internal/fault"
 )
 
-// maxFaults is how many fields one refusal names. A body that is wrong in a million places would otherwise cost
-// gigabytes to refuse.
+// maxFaults is how many fields one refusal names. Refusing a body that is wrong in a million places would otherwise take
+// gigabytes.
 const maxFaults = 100
 
-// checker holds a value to a compiled schema. The library that compiles schemas can check values too, but it collects
+// checker checks a value against a compiled schema. The library that compiles schemas can check values too, but it collects
 // every error before it returns the first; this walk stops at maxFaults and knows the keywords that api/gen writes
 // (a test compares both on every schema).
 type checker struct {
@@ -28,7 +28,7 @@ type checker struct {
 	dropped bool // whether a member was removed
 }
 
-// check reports whether v fits s, and names what does not.
+// check reports whether v fits s, and adds the places that do not to the fault.
 func (c *checker) check(s *jsonschema.Schema, v any) bool {
 	if c.quiet == 0 && len(c.bad.Fields) >= maxFaults {
 		return false
@@ -52,7 +52,7 @@ func (c *checker) check(s *jsonschema.Schema, v any) bool {
 	return ok
 }
 
-// refuse names the place at fault, unless this is a condition.
+// refuse adds the current place to the fault, except inside a condition.
 func (c *checker) refuse(format string, args ...any) bool {
 	if c.quiet == 0 && len(c.bad.Fields) < maxFaults {
 		c.bad.Field(c.String(), format, args...)
@@ -60,15 +60,15 @@ func (c *checker) refuse(format string, args ...any) bool {
 	return false
 }
 
-// try reports whether v fits s and names nothing.
+// try reports whether v fits s, and adds nothing to the fault.
 func (c *checker) try(s *jsonschema.Schema, v any) bool {
 	c.quiet++
 	defer func() { c.quiet-- }()
 	return c.check(s, v)
 }
 
-// oneOf wants one form to fit. The reasons of several forms would contradict one another, so those of a form are given
-// only where it is the only one for a value of this type.
+// oneOf requires exactly one form to fit. The reasons of several forms would contradict one another, so reasons are
+// reported only if a single form is for values of this type.
 func (c *checker) oneOf(forms []*jsonschema.Schema, v any) bool {
 	fits := 0
 	var near []*jsonschema.Schema
@@ -89,7 +89,7 @@ func (c *checker) oneOf(forms []*jsonschema.Schema, v any) bool {
 	return c.refuse("has none of the forms that are accepted here")
 }
 
-// forms follows the keywords that combine schemas.
+// forms checks the keywords that combine schemas.
 func (c *checker) forms(s *jsonschema.Schema, v any) bool {
 	ok := true
 	for _, part := range s.AllOf {
@@ -111,7 +111,7 @@ func (c *checker) forms(s *jsonschema.Schema, v any) bool {
 	return (branch == nil || c.check(branch, v)) && ok
 }
 
-// listed checks the values that a schema lists and the forms of strings that have a name.
+// listed checks enum, const and format.
 func (c *checker) listed(s *jsonschema.Schema, v any) bool {
 	ok := true
 	if s.Enum != nil && !contains(s.Enum.Values, v) {
@@ -126,7 +126,7 @@ func (c *checker) listed(s *jsonschema.Schema, v any) bool {
 	return ok
 }
 
-// content follows the keywords of one type of value.
+// content checks the keywords that are for one type of value.
 func (c *checker) content(s *jsonschema.Schema, v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -170,7 +170,8 @@ func (c *checker) object(s *jsonschema.Schema, v map[string]any) bool {
 	return c.size(s.MinProperties, s.MaxProperties, len(v), "member") && ok
 }
 
-// required runs last: a form of the schema for which a member is optional may have taken its null for a member left out.
+// required checks that the required members are there. It runs last: a form in which a member is optional may have
+// dropped its null.
 func (c *checker) required(s *jsonschema.Schema, v any) bool {
 	object, isObject := v.(map[string]any)
 	if !isObject {
@@ -187,8 +188,8 @@ func (c *checker) required(s *jsonschema.Schema, v any) bool {
 	return ok
 }
 
-// leftOut reports whether a null stands for a member that was left out: an optional one whose schema knows no null.
-// Clients that serialise whole objects send such nulls. An entry of a map is no member that could be left out.
+// leftOut reports whether a null counts as a member that was left out: an optional one whose schema takes no null. Clients
+// that serialise whole objects send such nulls. Entries of a map can't be left out.
 func (c *checker) leftOut(s *jsonschema.Schema, name string) bool {
 	if slices.Contains(s.Required, name) || s.Properties[name] == nil {
 		return false
@@ -198,9 +199,9 @@ func (c *checker) leftOut(s *jsonschema.Schema, name string) bool {
 	return !c.memberOf(s, name, nil)
 }
 
-// maskOfNothing reports whether value is the mask of a secret that this request doesn't take, such as that of the key
-// in a change of an API key. Unknown members are ignored, but this one would not do what its sender may think. Only
-// members of the body itself count: deeper ones may be data.
+// maskOfNothing reports whether value is the mask of a secret that this request doesn't take, such as the key in a change
+// of an API key. Other unknown members are ignored; the sender of this one may believe that it has an effect. Only members
+// at the top of the body count: deeper ones may be data.
 func (c *checker) maskOfNothing(s *jsonschema.Schema, name string, value any) bool {
 	return len(c.steps) == 1 && s.Properties[name] == nil && isMask(value) && secretNames()[name]
 }
@@ -291,7 +292,7 @@ func (c *checker) number(s *jsonschema.Schema, v json.Number) bool {
 	if s.Minimum == nil && s.Maximum == nil {
 		return true
 	}
-	n, ok := new(big.Rat).SetString(v.String()) // exact, and short: the doors bound digits and exponent
+	n, ok := new(big.Rat).SetString(v.String()) // exact, and short: Parse and typedParam bound digits and exponent
 	switch {
 	case !ok:
 		return c.refuse("is not a number")
@@ -327,7 +328,7 @@ func hasType(t jsonschema.Types, v any) bool {
 	panic(fmt.Sprintf("value of type %T in JSON", v))
 }
 
-// isInteger takes 10.0 and 1e1 for integers, as JSON Schema does.
+// isInteger reports whether n is an integer; 10.0 and 1e1 are, as in JSON Schema.
 func isInteger(n json.Number) bool {
 	if !strings.ContainsAny(n.String(), ".eE") {
 		return true
@@ -336,7 +337,7 @@ func isInteger(n json.Number) bool {
 	return ok && r.IsInt()
 }
 
-// contains looks for v among values that a schema lists, whose numbers are float64.
+// contains reports whether a schema lists v; its numbers are float64.
 func contains(listed []any, v any) bool {
 	if n, ok := v.(json.Number); ok {
 		f, err := n.Float64()

@@ -105,7 +105,7 @@ func TestCheckAgreesWithTheLibrary(t *testing.T) {
 	}
 }
 
-// maker makes values that fit a schema often, and often just not.
+// maker generates values that often fit a schema, and often just not.
 type maker struct {
 	docs map[string]map[string]any
 	*rand.Rand

@@ -12,7 +12,7 @@ import (
 )
 
 func FuzzParseJSON(f *testing.F) {
-	// Proves, inside the package, that the JSON door never takes what encoding/json refuses, gives the same value as it,
+	// Proves, inside the package, that Parse never takes what encoding/json refuses, returns the same value as it,
 	// and refuses with one named place; and that what it takes is whole UTF-8 without NUL.
 	for _, seed := range []string{
 		`{"key":"k","n":1.50,"list":[true,null,{"a":"ü"}]}`, `{"a":1,"a":2}`, `{"a":1,"\u0061":2}`, `{"a":"\u0000"}`, `{"\u0000":1}`,

@@ -11,7 +11,7 @@ import (
 // known is the schemas that may hold at one place of a body. It implements audit.Known.
 type known []*jsonschema.Schema
 
-// Known gives what the schema of this name knows of the members of a body.
+// Known returns what the schema of this name knows about the members of a body.
 func (s *Schemas) Known(name string) (audit.Known, error) {
 	sch, err := s.get(name)
 	if err != nil {
@@ -20,7 +20,8 @@ func (s *Schemas) Known(name string) (audit.Known, error) {
 	return known{sch}, nil
 }
 
-// Member gives what may hold at a member. Free objects, whose members are the client's, give nil and true.
+// Member returns the schemas that may apply to a member. It returns nil and true for a member of a free object, whose
+// members are the client's.
 func (k known) Member(name string) (audit.Known, bool) {
 	var next known
 	free, found := false, false
@@ -50,15 +51,15 @@ func (k known) Member(name string) (audit.Known, bool) {
 	return nil, free
 }
 
-// isFree reports whether a schema takes an object and says nothing about its members. One that says nothing at all does
-// so only where it stands alone: beside others it may be a condition.
+// isFree reports whether a schema takes an object with any members. The empty schema counts only where it stands alone:
+// beside others it may be a condition.
 func isFree(s *jsonschema.Schema, alone bool) bool {
 	object := alone && s.Types == nil || s.Types != nil && slices.Contains(s.Types.ToStrings(), "object")
 	combined := s.Ref != nil || len(s.AllOf)+len(s.OneOf)+len(s.AnyOf) > 0 || s.If != nil
 	return object && !combined && len(s.Properties)+len(s.PatternProperties) == 0
 }
 
-// Item gives what may hold at the items of a list.
+// Item returns the schemas that may apply to the items of a list.
 func (k known) Item() audit.Known {
 	var next known
 	for s := range k.all() {
@@ -82,7 +83,7 @@ func (k known) Secret() bool {
 	return false
 }
 
-// all gives the schemas with those that they refer to and consist of.
+// all returns the schemas with those that they refer to or consist of.
 func (k known) all() map[*jsonschema.Schema]bool {
 	seen := map[*jsonschema.Schema]bool{}
 	todo := slices.Clone(k)

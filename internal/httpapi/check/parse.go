@@ -13,21 +13,21 @@ import (
 	"quarry/internal/fault"
 )
 
-// maxDepth bounds the nesting of JSON; the contract's own shapes need less than 20.
+// maxDepth is the deepest nesting of JSON; the contract's own shapes need less than 20.
 const maxDepth = 200
 
-// maxValues bounds the values of one JSON text. Parsed, each takes some fifty bytes however short it is, so that a body of
-// small numbers would take thirty times its size; a document of that many values is none that anybody reads.
+// maxValues is how many values one JSON text may hold. A parsed value takes some fifty bytes however short it is, so a body
+// of small numbers would take thirty times its size.
 const maxValues = 1 << 20
 
-// Parse gives the value of a JSON text with numbers as json.Number, or a fault that names the place.
+// Parse parses a JSON text, with numbers as json.Number. Its fault names the place, from path on.
 func Parse(raw []byte, path string) (any, error) {
 	if at := invalidUTF8(raw); at >= 0 {
 		return nil, fault.InvalidField(path, "is not valid UTF-8 at byte %d", at)
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	p := &door{Decoder: d, place: place{root: path}}
+	p := &parser{Decoder: d, place: place{root: path}}
 	v, err := p.value()
 	if err == nil {
 		if _, more := d.Token(); more == io.EOF {
@@ -66,18 +66,18 @@ func syntaxText(err error, offset int64) string {
 	return err.Error()
 }
 
-// door reads a JSON value by token, so that it sees what decoding into a map hides.
-type door struct {
+// parser parses a JSON value token by token, so that it sees what decoding into a map hides.
+type parser struct {
 	*json.Decoder
 	place
 	values int
 }
 
-func (d *door) fault(format string, args ...any) error {
+func (d *parser) fault(format string, args ...any) error {
 	return fault.InvalidField(d.String(), format, args...)
 }
 
-func (d *door) value() (any, error) {
+func (d *parser) value() (any, error) {
 	t, err := d.Token()
 	if err != nil {
 		return nil, err
@@ -106,8 +106,8 @@ func (d *door) value() (any, error) {
 	return t, nil
 }
 
-// representable reports whether a number fits a float64. Comparing others exactly, as the schemas do, would cost as
-// many digits as their exponent says.
+// representable reports whether a number fits a float64. Schemas compare numbers exactly, which takes as many digits as
+// the exponent.
 func representable(text string) bool {
 	if len(text) > 1000 {
 		return false
@@ -121,7 +121,7 @@ func representable(text string) bool {
 	return err == nil
 }
 
-func (d *door) object() (any, error) {
+func (d *parser) object() (any, error) {
 	out := map[string]any{}
 	for d.More() {
 		t, err := d.Token()
@@ -148,7 +148,7 @@ func (d *door) object() (any, error) {
 	return out, err
 }
 
-func (d *door) array() (any, error) {
+func (d *parser) array() (any, error) {
 	out := []any{}
 	for d.More() {
 		d.item(len(out))
@@ -163,7 +163,7 @@ func (d *door) array() (any, error) {
 	return out, err
 }
 
-// shorten keeps a member name of any length from filling an error body.
+// shorten returns the first 100 bytes of a member name, so that a long one does not fill an error body.
 func shorten(name string) string {
 	if len(name) <= 100 {
 		return name

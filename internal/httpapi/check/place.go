@@ -2,14 +2,14 @@ package check
 
 import "strconv"
 
-// place is where in a JSON value a walk stands. It is put into words only when something is at fault: a path kept
-// with every value would cost the depth of the text times its length.
+// place is the current position in a JSON value. It becomes text only when something is at fault: keeping a path with
+// every value would take the depth of the text times its length.
 type place struct {
 	root  string
 	steps []step
 }
 
-// step leads to a member, or to an item where index is not negative.
+// step leads to a member, or to an item if index is not negative.
 type step struct {
 	name  string
 	index int
@@ -21,10 +21,10 @@ func (p *place) item(i int) { p.steps = append(p.steps, step{"", i}) }
 
 func (p *place) back() { p.steps = p.steps[:len(p.steps)-1] }
 
-// maxPath is the most bytes of a place in words.
+// maxPath is the length in bytes at which the text of a place is cut.
 const maxPath = 1000
 
-// String writes the place as field_errors do: members after dots, items as [n].
+// String returns the place as field_errors spell it: members after dots, items as [n].
 func (p *place) String() string {
 	out := []byte(p.root)
 	for _, s := range p.steps {

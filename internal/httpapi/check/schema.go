@@ -1,5 +1,5 @@
-// Package check reads JSON texts strictly and holds them to the contract's schemas: every fault is a field of the
-// request with a reason that its sender understands. It knows no request and no operation; package httpapi calls it.
+// Package check parses JSON strictly and checks it against the schemas of the contract. Every fault names a field of the
+// request, with a reason that its sender understands. It knows neither requests nor operations.
 package check
 
 import (
@@ -24,7 +24,7 @@ type Schemas struct {
 	ready    map[string]*jsonschema.Schema // guarded by mu
 }
 
-// Contract gives the schemas of the contract, read once for the process.
+// Contract returns the schemas of the contract, which are read once for the process.
 var Contract = sync.OnceValues(func() (*Schemas, error) { return newSchemas(api.Schemas) })
 
 func newSchemas(source []byte) (*Schemas, error) {
@@ -56,8 +56,8 @@ func (s *Schemas) get(name string) (*jsonschema.Schema, error) {
 	return sch, nil
 }
 
-// Check adds to bad the places of v, named from path on, that the schema refuses. It drops the members of v that Go's
-// decoder would take for known ones, though only their case agrees; dropped says whether there were any.
+// Check adds to bad the places of v, named from path on, that the schema refuses. It removes members of v that differ from
+// known ones in case alone, which Go's decoder would take for those, and reports whether there were any.
 func (s *Schemas) Check(name string, v any, path string, bad *fault.Fault) (dropped bool, err error) {
 	sch, err := s.get(name)
 	if err != nil {
@@ -88,7 +88,7 @@ func either(types []string) string {
 	return strings.Join(out, " or ")
 }
 
-// TypeName names the type of a JSON value, with its article.
+// TypeName returns the type of a JSON value with its article.
 func TypeName(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -113,7 +113,7 @@ func values(all []any) string {
 	return strings.Join(out, ", ")
 }
 
-// Show gives a value as refusals repeat it, cut short.
+// Show returns a value as refusals repeat it, cut short.
 func Show(v any) string {
 	switch v := v.(type) {
 	case string:

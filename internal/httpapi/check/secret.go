@@ -8,11 +8,11 @@ import (
 	"quarry/internal/api"
 )
 
-// maskText is what reads show in the place of a secret: asterisks, with the prefix and the last characters of keys.
+// maskText matches what reads show instead of a secret: asterisks, with the prefix and the last characters of a key.
 var maskText = regexp.MustCompile(`^([a-z]{1,8}_)?\*{4,}[A-Za-z0-9_-]{0,4}$`)
 
 // isMask reports whether v is the mask of a secret. A client that reads an object, changes a member and sends all of it
-// back sends it too, and would have its credential replaced by asterisks.
+// back would replace its credential by asterisks.
 func isMask(v any) bool {
 	s, ok := v.(string)
 	return ok && len(s) <= 64 && maskText.MatchString(s)
@@ -24,7 +24,7 @@ const maskReason = "is the mask that reads show instead of the secret; leave the
 var secretNames = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{}
 	var all any
-	if json.Unmarshal(api.Schemas, &all) == nil { // Contract() tells when it does not
+	if json.Unmarshal(api.Schemas, &all) == nil { // Contract returns the error
 		collectSecrets(all, names)
 	}
 	return names

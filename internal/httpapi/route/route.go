@@ -133,8 +133,8 @@ func (n *node) match(segments []string, params map[string]string, found *[]match
 	}
 }
 
-// matchRest looks for a sub-resource of the parameter, the shortest value first; if there is none, the whole rest is
-// the value.
+// matchRest collects the sub-resources of a parameter that may span segments, those after the shortest value first. If
+// there is none, the whole rest is the value.
 func (n *node) matchRest(segments []string, params map[string]string, found *[]match) {
 	defer delete(params, n.param.name)
 	before := len(*found)
