@@ -28,21 +28,21 @@ func (c *Client) usual() (Authorizer, error) {
 	switch a.Type {
 	case registry.Bearer:
 		if reason := badValue(a.Token); reason != "" {
-			return nil, fault.InvalidField("body.auth.token", "%s", reason)
+			return nil, fault.InvalidField("auth.token", "%s", reason)
 		}
 		return Static{"Authorization": "Bearer " + a.Token}, nil
 	case registry.Header:
 		if reason := badHeader(a.Header, ""); reason != "" {
-			return nil, fault.InvalidField("body.auth.header", "%s", reason)
+			return nil, fault.InvalidField("auth.header", "%s", reason)
 		}
 		if reason := badValue(a.Value); reason != "" {
-			return nil, fault.InvalidField("body.auth.value", "%s", reason)
+			return nil, fault.InvalidField("auth.value", "%s", reason)
 		}
 		return Static{a.Header: a.Value}, nil
 	case registry.ClientCredentials:
 		return c.clientCredentials(a)
 	}
-	return nil, fault.InvalidField("body.auth.type", "%q is no way to authenticate with a model of type %q", a.Type, c.conn.Type)
+	return nil, fault.InvalidField("auth.type", "%q is no way to authenticate with a model of type %q", a.Type, c.conn.Type)
 }
 
 func badValue(v string) string {
@@ -71,18 +71,18 @@ func (c *Client) clientCredentials(a *registry.Auth) (Authorizer, error) {
 	f := fault.Invalid()
 	u, err := url.Parse(a.TokenEndpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		f.Field("body.auth.token_endpoint", "must be an address that begins with http:// or https://")
+		f.Field("auth.token_endpoint", "must be an address that begins with http:// or https://")
 	}
 	if a.ClientID == "" {
-		f.Field("body.auth.client_id", "must not be empty")
+		f.Field("auth.client_id", "must not be empty")
 	}
 	if a.ClientSecret == "" {
-		f.Field("body.auth.client_secret", "must not be empty")
+		f.Field("auth.client_secret", "must not be empty")
 	}
 	switch a.ClientAuthMethod {
 	case "", postSecret, basicSecret:
 	default:
-		f.Field("body.auth.client_auth_method", "must be client_secret_basic or client_secret_post")
+		f.Field("auth.client_auth_method", "must be client_secret_basic or client_secret_post")
 	}
 	if len(f.Fields) > 0 {
 		return nil, f

@@ -39,14 +39,14 @@ type Client struct {
 }
 
 // NewClient makes the client of a connection; it calls nobody. A nil auth stands for the credentials that are the same
-// for every wire format: none, bearer, header, oauth_client_credentials; others are a fault of "body.auth.type".
+// for every wire format: none, bearer, header, oauth_client_credentials; others are a fault of "auth.type".
 func NewClient(s *Shared, c registry.Connection, auth Authorizer) (*Client, error) {
 	if c.Idle <= 0 {
 		c.Idle = registry.DefaultIdle
 	}
 	for name, value := range c.Headers {
 		if reason := badHeader(name, value); reason != "" {
-			return nil, fault.InvalidField("body.headers."+name, "%s", reason)
+			return nil, fault.InvalidField("headers."+name, "%s", reason)
 		}
 	}
 	client := &Client{shared: s, conn: c, auth: auth, clean: NewCleaner(secrets(c)...)}
@@ -85,16 +85,16 @@ func tokenRune(r rune) bool {
 	return r > ' ' && r < 0x7f && !strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 }
 
-// ParseURI checks the address of a connection: absolute, http or https, with a host. The fault names "body.uri".
+// ParseURI checks the address of a connection: absolute, http or https, with a host. The fault names "uri".
 func ParseURI(text string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	switch {
 	case err != nil:
-		return nil, fault.InvalidField("body.uri", "is no address")
+		return nil, fault.InvalidField("uri", "is no address")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return nil, fault.InvalidField("body.uri", "must be an address that begins with http:// or https://")
+		return nil, fault.InvalidField("uri", "must be an address that begins with http:// or https://")
 	case u.User != nil:
-		return nil, fault.InvalidField("body.uri", "must not hold a user name or password; state them in auth")
+		return nil, fault.InvalidField("uri", "must not hold a user name or password; state them in auth")
 	}
 	u.Fragment, u.RawFragment = "", ""
 	return u, nil

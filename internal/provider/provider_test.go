@@ -95,17 +95,17 @@ func TestCallCarries(t *testing.T) {
 func TestConnectionIsChecked(t *testing.T) {
 	t.Parallel()
 	for field, conn := range map[string]registry.Connection{
-		"body.auth.type":               {Auth: &registry.Auth{Type: registry.ServiceAccount}},
-		"body.auth.token":              {Auth: &registry.Auth{Type: registry.Bearer, Token: "a\nb"}},
-		"body.auth.header":             {Auth: &registry.Auth{Type: registry.Header, Header: "a b", Value: "x"}},
-		"body.auth.value":              {Auth: &registry.Auth{Type: registry.Header, Header: "api-key"}},
-		"body.auth.token_endpoint":     {Auth: &registry.Auth{Type: registry.ClientCredentials, ClientID: "a", ClientSecret: "b", TokenEndpoint: "ftp://x"}},
-		"body.auth.client_id":          {Auth: &registry.Auth{Type: registry.ClientCredentials, ClientSecret: "b", TokenEndpoint: "http://x"}},
-		"body.auth.client_secret":      {Auth: &registry.Auth{Type: registry.ClientCredentials, ClientID: "a", TokenEndpoint: "http://x"}},
-		"body.auth.client_auth_method": {Auth: &registry.Auth{Type: registry.ClientCredentials, ClientID: "a", ClientSecret: "b", TokenEndpoint: "http://x", ClientAuthMethod: "tls"}},
-		"body.headers.Content-Length":  {Headers: map[string]string{"Content-Length": "1"}},
-		"body.headers.X-A":             {Headers: map[string]string{"X-A": "1\r\nB: 2"}},
-		"body.headers.":                {Headers: map[string]string{"": "1"}},
+		"auth.type":               {Auth: &registry.Auth{Type: registry.ServiceAccount}},
+		"auth.token":              {Auth: &registry.Auth{Type: registry.Bearer, Token: "a\nb"}},
+		"auth.header":             {Auth: &registry.Auth{Type: registry.Header, Header: "a b", Value: "x"}},
+		"auth.value":              {Auth: &registry.Auth{Type: registry.Header, Header: "api-key"}},
+		"auth.token_endpoint":     {Auth: &registry.Auth{Type: registry.ClientCredentials, ClientID: "a", ClientSecret: "b", TokenEndpoint: "ftp://x"}},
+		"auth.client_id":          {Auth: &registry.Auth{Type: registry.ClientCredentials, ClientSecret: "b", TokenEndpoint: "http://x"}},
+		"auth.client_secret":      {Auth: &registry.Auth{Type: registry.ClientCredentials, ClientID: "a", TokenEndpoint: "http://x"}},
+		"auth.client_auth_method": {Auth: &registry.Auth{Type: registry.ClientCredentials, ClientID: "a", ClientSecret: "b", TokenEndpoint: "http://x", ClientAuthMethod: "tls"}},
+		"headers.Content-Length":  {Headers: map[string]string{"Content-Length": "1"}},
+		"headers.X-A":             {Headers: map[string]string{"X-A": "1\r\nB: 2"}},
+		"headers.":                {Headers: map[string]string{"": "1"}},
 	} {
 		_, err := provider.NewClient(provider.NewShared(http.DefaultClient), conn, nil)
 		var f *fault.Fault

@@ -8,8 +8,10 @@ import (
 	"net/http"
 
 	"quarry/internal/api"
+	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/llm/registry"
+	"quarry/internal/opt"
 	"quarry/internal/page"
 )
 
@@ -37,7 +39,7 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	}
 	made, err := a.models.Create(r.Context(), cmd)
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	c.Named = map[string]string{"llm_id": string(made.ID)}
 	return answer(w, http.StatusCreated, made)
@@ -61,7 +63,7 @@ func (a *Area) get(w http.ResponseWriter, r *http.Request, c *httpapi.Call) erro
 }
 
 func (a *Area) update(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	body, err := a.checked(r.Context(), c)
+	body, typed, err := a.checked(r.Context(), c)
 	if err != nil {
 		return err
 	}
@@ -69,36 +71,41 @@ func (a *Area) update(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if err != nil {
 		return err
 	}
+	if !typed {
+		p.Type = opt.Field[registry.Type]{}
+	}
 	changed, err := a.models.Update(r.Context(), c.Path["llm_id"], p)
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	return answer(w, http.StatusOK, changed)
 }
 
-// changes are the schemas of changes by the type of the model.
-var changes = map[registry.Type]string{
-	registry.OpenAI: "UpdateOpenAILLMRequest", registry.Responses: "UpdateOpenAIResponsesLLMRequest", registry.Vertex: "UpdateVertexAILLMRequest",
-	registry.Anthropic: "UpdateAnthropicLLMRequest",
-}
-
-// checked gives the body of a change. The chain checks one that names the type; one that leaves the type as it is can only
-// be checked here, where the type is known.
-func (a *Area) checked(ctx context.Context, c *httpapi.Call) (json.RawMessage, error) {
+// checked returns the body of a change, and whether it names the type. The chain checks one that does; one that leaves
+// the type as it is can only be checked here, where the type is known, and does not get one by that.
+func (a *Area) checked(ctx context.Context, c *httpapi.Call) (body json.RawMessage, typed bool, err error) {
 	if len(c.Body) == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
-	var kind struct {
-		Type *json.RawMessage `json:"type"`
+	var members map[string]json.RawMessage
+	if err := httpapi.Decode(c.Body, &members); err != nil {
+		return nil, false, err
 	}
-	if err := httpapi.Decode(c.Body, &kind); err != nil || kind.Type != nil {
-		return c.Body, err
+	if t, ok := members["type"]; ok && string(t) != "null" {
+		return c.Body, true, nil
 	}
 	found, err := a.models.Get(ctx, c.Path["llm_id"])
 	if err != nil || found.Platform { // which can't be changed, whatever the body says
-		return c.Body, err
+		return c.Body, false, err
 	}
-	return httpapi.CheckAs(c.Body, "body", changes[found.Type])
+	if members["type"], err = json.Marshal(found.Type); err != nil {
+		return nil, false, err
+	}
+	if body, err = json.Marshal(members); err != nil {
+		return nil, false, err
+	}
+	body, err = httpapi.CheckAs(body, "body", "UpdateLLMRequest")
+	return body, false, err
 }
 
 func (a *Area) delete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
@@ -142,7 +149,7 @@ func (a *Area) discover(w http.ResponseWriter, r *http.Request, c *httpapi.Call)
 	}
 	found, err := a.models.Discover(r.Context(), cmd)
 	if err != nil {
-		return err
+		return fault.Under(err, "body")
 	}
 	out := api.DiscoverLLMsResponse{Candidates: make([]api.LLMCandidate, len(found))}
 	for i, f := range found {

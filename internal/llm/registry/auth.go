@@ -89,16 +89,16 @@ func (a *Auth) shown() *Auth {
 // longest bounds a member of credentials, in bytes. Keys of service accounts are the longest, at about 2,400.
 const longest = 20_000
 
-// check holds the credentials to their kind, naming members below path.
-func (a *Auth) check(path string, bad *fault.Fault) {
+// check holds the credentials to their kind.
+func (a *Auth) check(bad *fault.Fault) {
 	all, ok := variables[a.Type]
 	if !ok {
-		bad.Field(path+".type", "%q is no kind of credentials", a.Type)
+		bad.Field("auth.type", "%q is no kind of credentials", a.Type)
 		return
 	}
 	at := a.members()
 	for _, m := range all {
-		v, field := *at[m.name], path+"."+m.name
+		v, field := *at[m.name], "auth."+m.name
 		switch {
 		case v == "" && !m.optional:
 			bad.Field(field, "must not be empty")
@@ -114,28 +114,28 @@ func (a *Auth) check(path string, bad *fault.Fault) {
 	}
 	switch a.Type {
 	case Header:
-		checkCredentialHeader(a.Header, path+".header", bad)
+		checkCredentialHeader(a.Header, "auth.header", bad)
 	case ClientCredentials:
-		a.checkClient(path, bad)
+		a.checkClient(bad)
 	}
 }
 
-func (a *Auth) checkClient(path string, bad *fault.Fault) {
+func (a *Auth) checkClient(bad *fault.Fault) {
 	if a.TokenEndpoint != "" {
-		checkURI(a.TokenEndpoint, path+".token_endpoint", bad)
+		checkURI(a.TokenEndpoint, "auth.token_endpoint", bad)
 	}
 	switch a.ClientAuthMethod {
 	case "", "client_secret_basic", "client_secret_post":
 	default:
-		bad.Field(path+".client_auth_method", "must be client_secret_basic or client_secret_post, not %q", a.ClientAuthMethod)
+		bad.Field("auth.client_auth_method", "must be client_secret_basic or client_secret_post, not %q", a.ClientAuthMethod)
 	}
 	for _, s := range a.Scopes {
 		if s == "" || strings.ContainsRune(s, ' ') || !visible(s) {
-			bad.Field(path+".scopes", "holds %q, which is no scope: printable ASCII characters without blanks", s)
+			bad.Field("auth.scopes", "holds %q, which is no scope: printable ASCII characters without blanks", s)
 		}
 	}
 	if !visible(a.Audience) {
-		bad.Field(path+".audience", "must be printable ASCII characters, without line breaks")
+		bad.Field("auth.audience", "must be printable ASCII characters, without line breaks")
 	}
 }
 

@@ -61,14 +61,6 @@ var families = []family{
 	known(`phi-?4`, 16_384, "s"), known(`phi`, 4_096, "a"),
 }
 
-// unnamed is what is taken of models whose names say nothing.
-var unnamed = map[Type]llm.Abilities{
-	OpenAI:    {Tools: true, Context: 8_192},
-	Responses: {Images: true, Tools: true, Structured: true, Context: 128_000},
-	Vertex:    {Images: true, Tools: true, Structured: true, Context: 32_760},
-	Anthropic: {Images: true, Tools: true, Structured: true, Context: 200_000},
-}
-
 // stated matches the context that names of open models tell, such as phi-3-mini-128k-instruct.
 var stated = regexp.MustCompile(`[-_](\d{1,4})k($|[-_:])`)
 
@@ -76,10 +68,11 @@ var stated = regexp.MustCompile(`[-_](\d{1,4})k($|[-_:])`)
 // us.anthropic.claude-3-5-sonnet-20241022-v2:0.
 func Infer(t Type, model string) llm.Abilities {
 	name := strings.ToLower(model)
-	can, ok := unnamed[t]
+	known, ok := t.find()
 	if !ok {
-		can = unnamed[OpenAI]
+		known = formats[0]
 	}
+	can := known.unnamed
 	for _, f := range families {
 		if f.name.MatchString(name) {
 			can = f.can

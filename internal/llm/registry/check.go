@@ -14,24 +14,6 @@ import (
 	"quarry/internal/llm"
 )
 
-// form is what a registration of a wire format needs.
-type form struct {
-	needsURI, needsAuth bool
-	kinds               []string // of credentials
-}
-
-var remote = []string{Bearer, Header, ClientCredentials}
-
-var forms = map[Type]form{
-	OpenAI:    {needsURI: true, kinds: remote},
-	Responses: {needsURI: true, kinds: remote},
-	Vertex:    {needsURI: true, needsAuth: true, kinds: []string{APIKey, ServiceAccount}},
-	Anthropic: {needsAuth: true, kinds: []string{Bearer, Header, BedrockStaticIAM, BedrockAPIKey, VertexServiceAccount, VertexAccessToken}},
-}
-
-// Known reports whether there is such a wire format.
-func (t Type) Known() bool { _, ok := forms[t]; return ok }
-
 // The bounds of a registration (contract: LLM configuration, Limits). Where the contract has none they keep what is sent
 // with every call within reason.
 const (
@@ -48,62 +30,70 @@ const (
 func checkName(name string, bad *fault.Fault) {
 	switch n := utf8.RuneCountInString(name); {
 	case strings.TrimSpace(name) == "":
-		bad.Field("body.name", "must not be empty")
+		bad.Field("name", "must not be empty")
 	case n > maxName:
-		bad.Field("body.name", "must be at most %d characters long, it has %d", maxName, n)
+		bad.Field("name", "must be at most %d characters long, it has %d", maxName, n)
 	}
 }
 
-// check holds a model with its credentials, nil for none, to what its type needs; it names members below path.
-func (l *LLM) check(auth *Auth, path string, bad *fault.Fault) {
-	f, ok := forms[l.Type]
+// check holds a model with its credentials, nil for none, to what its type needs.
+func (l *LLM) check(auth *Auth, bad *fault.Fault) {
+	f, ok := l.Type.find()
 	if !ok {
-		bad.Field(path+".type", "%q is no type of language models", l.Type)
+		bad.Field("type", "%q is no type of language models", l.Type)
 		return
 	}
 	if n := utf8.RuneCountInString(l.Description); n > maxDescription {
-		bad.Field(path+".description", "must be at most %d characters long, it has %d", maxDescription, n)
+		bad.Field("description", "must be at most %d characters long, it has %d", maxDescription, n)
 	}
 	switch {
 	case strings.TrimSpace(l.Model) == "":
-		bad.Field(path+".model", "must not be empty")
+		bad.Field("model", "must not be empty")
 	case utf8.RuneCountInString(l.Model) > maxModel || strings.ContainsFunc(l.Model, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		bad.Field(path+".model", "must be at most %d characters, without line breaks", maxModel)
+		bad.Field("model", "must be at most %d characters, without line breaks", maxModel)
 	}
 	if l.URI != "" {
-		checkURI(l.URI, path+".uri", bad)
+		checkURI(l.URI, "uri", bad)
 	} else if f.needsURI {
-		bad.Field(path+".uri", "must not be empty")
+		bad.Field("uri", "must not be empty")
 	}
-	f.checkAuth(l.Type, auth, path+".auth", bad)
-	checkHeaders(l.Headers, path+".headers", bad)
-	l.checkNumbers(path, bad)
+	f.checkAuth(auth, bad)
+	checkHeaders(l.Headers, bad)
+	l.checkNumbers(bad)
 }
 
-func (f *form) checkAuth(t Type, auth *Auth, path string, bad *fault.Fault) {
+// checkAuth holds credentials, nil for none, to the kinds that the format takes and to their kind.
+func (f *format) checkAuth(auth *Auth, bad *fault.Fault) {
 	switch {
-	case auth == nil && f.needsAuth:
-		bad.Field(path, "is required for type %s", t)
-	case auth != nil && !slices.Contains(f.kinds, auth.Type):
-		bad.Field(path+".type", "must be %s for type %s, not %q", strings.Join(f.kinds, " or "), t, auth.Type)
+	case !f.takes(auth):
+		f.refuse(auth, bad)
 	case auth != nil:
-		auth.check(path, bad)
+		auth.check(bad)
 	}
 }
 
-func (l *LLM) checkNumbers(path string, bad *fault.Fault) {
+// refuse adds the fault of credentials, nil for none, that the format does not take.
+func (f *format) refuse(auth *Auth, bad *fault.Fault) {
+	if auth == nil {
+		bad.Field("auth", "is required for type %s", f.name)
+		return
+	}
+	bad.Field("auth.type", "must be %s for type %s, not %q", strings.Join(f.auth, " or "), f.name, auth.Type)
+}
+
+func (l *LLM) checkNumbers(bad *fault.Fault) {
 	if l.Idle < 0 || l.Idle > maxIdle {
-		bad.Field(path+".idle_timeout_seconds", "must be between 1 and %d", int(maxIdle.Seconds()))
+		bad.Field("idle_timeout_seconds", "must be between 1 and %d", int(maxIdle.Seconds()))
 	}
 	if n := l.Capabilities.ContextLimit; n != nil && *n < llm.MinContext {
-		bad.Field(path+".capabilities.context_limit", "must be at least %d", llm.MinContext)
+		bad.Field("capabilities.context_limit", "must be at least %d", llm.MinContext)
 	}
 	if l.RPS < 0 || l.RPS > maxRPS {
-		bad.Field(path+".requests_per_second", "must be between 1 and %d", maxRPS)
+		bad.Field("requests_per_second", "must be between 1 and %d", maxRPS)
 	}
 	for name, at := range QuotaFields(&l.Quota) {
 		if *at < 0 {
-			bad.Field(path+"."+name, "must be at least 1")
+			bad.Field(name, "must be at least 1")
 		}
 	}
 }
@@ -155,17 +145,17 @@ var credentialHeaders = []string{
 // telling matches the names of other headers that carry secrets.
 var telling = regexp.MustCompile(`(^|[-_])(authorization|api[-_]?key|apikey|access[-_]?key|auth[-_]?token|access[-_]?token|secret|password|passwd|credentials?)($|[-_])`)
 
-func checkHeaders(all map[string]string, path string, bad *fault.Fault) {
+func checkHeaders(all map[string]string, bad *fault.Fault) {
 	if len(all) > maxHeaders {
-		bad.Field(path, "must be at most %d headers, these are %d", maxHeaders, len(all))
+		bad.Field("headers", "must be at most %d headers, these are %d", maxHeaders, len(all))
 		return
 	}
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		field, lower := path+"."+name, strings.ToLower(name)
+		field, lower := "headers."+name, strings.ToLower(name)
 		switch value := all[name]; {
 		case !token.MatchString(name):
-			bad.Field(path, "has %q, which is no name of a header", name)
+			bad.Field("headers", "has %q, which is no name of a header", name)
 		case slices.Contains(framing, lower):
 			bad.Field(field, "belongs to the connection and is set by the service")
 		case slices.Contains(credentialHeaders, lower) || telling.MatchString(lower):

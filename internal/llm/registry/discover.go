@@ -67,13 +67,13 @@ const (
 func (s *Service) Discover(ctx context.Context, cmd Discover) ([]Candidate, error) {
 	auth := cmd.Auth.only()
 	bad := fault.Invalid()
-	checkURI(cmd.URI, "body.uri", bad)
-	checkHeaders(cmd.Headers, "body.headers", bad)
+	checkURI(cmd.URI, "uri", bad)
+	checkHeaders(cmd.Headers, bad)
 	if auth != nil {
-		auth.check("body.auth", bad)
-	}
-	if f, ok := forms[cmd.Type]; ok && auth != nil && !slices.Contains(f.kinds, auth.Type) {
-		bad.Field("body.auth.type", "must be %s for type %s, not %q", strings.Join(f.kinds, " or "), cmd.Type, auth.Type)
+		auth.check(bad)
+		if f, ok := cmd.Type.find(); ok && !f.takes(auth) {
+			f.refuse(auth, bad)
+		}
 	}
 	if len(bad.Fields) > 0 {
 		return nil, bad
@@ -99,7 +99,7 @@ func (s *Service) catalog(ctx context.Context, c Connection, stated Type) (Catal
 		switch {
 		case err != nil && !errors.As(err, &failure):
 			return Catalog{}, "", err
-		case err == nil && (stated == "" || t == stated || shares(t, stated)):
+		case err == nil && (stated == "" || t == stated || sameList(t, stated)):
 			return found, cmp.Or(stated, t), nil
 		case err == nil:
 			return Catalog{}, "", fault.Unprocessable("llm_type_mismatch", "the address serves models of type %s, not %s", t, stated)
@@ -114,9 +114,11 @@ func (s *Service) catalog(ctx context.Context, c Connection, stated Type) (Catal
 	return Catalog{}, "", unprobed(first, c.Auth)
 }
 
-// shares reports whether two wire formats are served side by side under one list of models.
-func shares(a, b Type) bool {
-	return a == b || (a == OpenAI || a == Responses) && (b == OpenAI || b == Responses)
+// sameList reports whether two wire formats are served side by side under one list of models.
+func sameList(a, b Type) bool {
+	x, _ := a.find()
+	y, _ := b.find()
+	return x.list == y.list
 }
 
 func (s *Service) list(ctx context.Context, c Connection) (Catalog, error) {
@@ -138,23 +140,31 @@ func (s *Service) list(ctx context.Context, c Connection) (Catalog, error) {
 	return found, err
 }
 
-// order gives the wire formats to try, the likeliest first. Credentials of a kind that a format does not know are never
-// sent in it.
+// order returns the wire formats to try, the likeliest first: the one stated, else the one that the address looks like.
+// Credentials of a kind that a format does not take are never sent in it.
 func order(c Connection, stated Type) []Type {
-	all := []Type{OpenAI, Anthropic, Vertex}
-	host, path := strings.ToLower(c.URI), strings.ToLower(c.URI)
-	switch {
-	case stated == Responses || stated == "" && strings.HasSuffix(strings.TrimRight(path, "/"), "/responses"):
-		all = []Type{Responses, Anthropic, Vertex}
-	case stated == Anthropic || stated == "" && (strings.Contains(host, "anthropic") || strings.HasSuffix(path, "/messages")):
-		all = []Type{Anthropic, OpenAI, Vertex}
-	case stated == Vertex || stated == "" && (strings.Contains(host, "googleapis.com") || strings.Contains(path, "generatecontent")):
-		all = []Type{Vertex, OpenAI, Anthropic}
+	first, ok := stated.find()
+	if !ok {
+		first = formats[0]
 	}
-	return slices.DeleteFunc(all, func(t Type) bool {
-		f := forms[t]
-		return c.Auth != nil && !slices.Contains(f.kinds, c.Auth.Type) || c.Auth == nil && f.needsAuth && t != stated && t != all[0]
-	})
+	if stated == "" {
+		uri := strings.ToLower(c.URI)
+		if i := slices.IndexFunc(formats, func(f format) bool { return f.address != nil && f.address.MatchString(uri) }); i >= 0 {
+			first = formats[i]
+		}
+	}
+	var out []Type
+	if c.Auth == nil || first.takes(c.Auth) { // a gateway may add the credentials itself
+		out = append(out, first.name)
+	}
+	asked := map[string]bool{first.list: true}
+	for _, f := range formats {
+		if !asked[f.list] && f.takes(c.Auth) {
+			out = append(out, f.name)
+		}
+		asked[f.list] = true
+	}
+	return out
 }
 
 func unprobed(err error, auth *Auth) error {

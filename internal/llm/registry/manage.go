@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,7 +64,7 @@ func (s *Service) Create(ctx context.Context, cmd Create) (LLM, error) {
 	l.address(auth)
 	bad := fault.Invalid()
 	checkName(l.Name, bad)
-	l.check(auth, "body", bad)
+	l.check(auth, bad)
 	if len(bad.Fields) > 0 {
 		return LLM{}, bad
 	}
@@ -88,7 +89,7 @@ func (s *Service) Create(ctx context.Context, cmd Create) (LLM, error) {
 }
 
 func taken(name string) error {
-	return fault.InvalidField("body.name", "is taken: there is a language model %q already", name)
+	return fault.InvalidField("name", "is taken: there is a language model %q already", name)
 }
 
 // Get gives the model of an id or, where no model has it, of a name.
@@ -218,7 +219,7 @@ func (s *Service) update(ctx context.Context, was LLM, p Patch) (LLM, error) {
 		}
 	}
 	now.address(auth)
-	now.check(auth, "body", bad)
+	now.check(auth, bad)
 	if len(bad.Fields) > 0 {
 		return LLM{}, bad
 	}
@@ -236,13 +237,10 @@ func (s *Service) update(ctx context.Context, was LLM, p Patch) (LLM, error) {
 	return s.shown(ctx, now)
 }
 
-// anthropicURI is where the models of Anthropic are called that no cloud hosts (contract: LLMs, 2.2).
-const anthropicURI = "https://api.anthropic.com/v1/messages"
-
-// address fills in the address that a wire format has of its own. Those hosted by a cloud get theirs from region and project.
+// address fills in the address where the format has one of its own for these credentials.
 func (l *LLM) address(auth *Auth) {
-	if l.URI == "" && l.Type == Anthropic && auth != nil && (auth.Type == Bearer || auth.Type == Header) {
-		l.URI = anthropicURI
+	if f, ok := l.Type.find(); ok && auth != nil {
+		l.URI = cmp.Or(l.URI, f.home[auth.Type])
 	}
 }
 
@@ -262,13 +260,13 @@ func (l *LLM) redialed(was *LLM) bool {
 func (l LLM) patched(p Patch, bad *fault.Fault) LLM {
 	if t, ok := p.Type.Get(); ok && (t != l.Type || l.Broken != "") {
 		l.Type, l.Broken = t, ""
-		f := forms[t]
+		f, _ := t.find()
 		for _, need := range []struct {
 			field  string
 			absent bool
 		}{{"model", p.Model.IsAbsent()}, {"uri", f.needsURI && p.URI.IsAbsent()}, {"auth", f.needsAuth && p.Auth == nil}} {
 			if need.absent {
-				bad.Field("body."+need.field, "is required when the type becomes %s", t)
+				bad.Field(need.field, "is required when the type becomes %s", t)
 			}
 		}
 		if p.URI.IsAbsent() {

@@ -104,9 +104,9 @@ func TestConnectionTest(t *testing.T) {
 		err   error
 		field string
 	}{
-		{&llm.Error{Failure: llm.Rejected, Status: 401, Text: "bad key secret-token"}, "body.auth"}, {&llm.Error{Failure: llm.Rejected, Status: 400}, "body.model"},
-		{&llm.Error{Failure: llm.Rejected, Status: 404}, "body.uri"}, {&llm.Error{Failure: llm.Unreachable}, "body.uri"}, {&llm.Error{Failure: llm.TimedOut}, "body.uri"},
-		{&llm.Error{Failure: llm.Limited, Status: 429}, "body.uri"}, {&llm.Error{Failure: llm.Broken}, "body.uri"}, {&llm.Error{Failure: llm.Blocked}, "body.uri"}, {&llm.Error{Failure: llm.Empty}, "body.uri"},
+		{&llm.Error{Failure: llm.Rejected, Status: 401, Text: "bad key secret-token"}, "auth"}, {&llm.Error{Failure: llm.Rejected, Status: 400}, "model"},
+		{&llm.Error{Failure: llm.Rejected, Status: 404}, "uri"}, {&llm.Error{Failure: llm.Unreachable}, "uri"}, {&llm.Error{Failure: llm.TimedOut}, "uri"},
+		{&llm.Error{Failure: llm.Limited, Status: 429}, "uri"}, {&llm.Error{Failure: llm.Broken}, "uri"}, {&llm.Error{Failure: llm.Blocked}, "uri"}, {&llm.Error{Failure: llm.Empty}, "uri"},
 	} {
 		n.dialer.fail = c.err
 		_, created := n.Create(t.Context(), registry.Create{Name: "new", Type: registry.OpenAI, Model: "m", URI: "http://a.test", Auth: &registry.Auth{Type: registry.Bearer, Token: "secret-token"}})
@@ -222,11 +222,11 @@ func TestChangeOfType(t *testing.T) {
 			t.Errorf("%+v: %v, want faults of %v", p, err, fields)
 		}
 	}
-	refused(registry.Patch{Type: some(registry.Vertex)}, "body.auth", "body.auth.type", "body.model", "body.uri")
-	refused(registry.Patch{Type: some(registry.Responses)}, "body.model", "body.uri")
-	refused(registry.Patch{Type: some(registry.Anthropic), Model: some("m")}, "body.auth")
-	refused(registry.Patch{Type: some(registry.Vertex), Model: some("m"), URI: some("https://v.test"), Auth: &registry.Auth{Type: registry.Bearer, Token: "t"}}, "body.auth.type")
-	refused(registry.Patch{Auth: &registry.Auth{Type: registry.APIKey, APIKey: "k"}}, "body.auth.type")
+	refused(registry.Patch{Type: some(registry.Vertex)}, "auth", "auth.type", "model", "uri")
+	refused(registry.Patch{Type: some(registry.Responses)}, "model", "uri")
+	refused(registry.Patch{Type: some(registry.Anthropic), Model: some("m")}, "auth")
+	refused(registry.Patch{Type: some(registry.Vertex), Model: some("m"), URI: some("https://v.test"), Auth: &registry.Auth{Type: registry.Bearer, Token: "t"}}, "auth.type")
+	refused(registry.Patch{Auth: &registry.Auth{Type: registry.APIKey, APIKey: "k"}}, "auth.type")
 	for _, p := range []registry.Patch{
 		{Type: some(registry.OpenAI)},
 		{Type: some(registry.Responses), Model: some("m"), URI: some("https://r.test")},
@@ -251,7 +251,7 @@ func TestTakenName(t *testing.T) {
 			_, err := all[i%2].Create(t.Context(), registry.Create{Name: "one", Type: registry.OpenAI, Model: "m", URI: "http://a.test"})
 			if err == nil {
 				made.Store(i, true)
-			} else if f, ok := fault.As(err); !ok || f.Fields["body.name"] == "" {
+			} else if f, ok := fault.As(err); !ok || f.Fields["name"] == "" {
 				t.Errorf("create: %v", err)
 			}
 		})

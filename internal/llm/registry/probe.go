@@ -75,11 +75,11 @@ func untested(err error, auth *Auth) error {
 func suspect(e *llm.Error) string {
 	switch e.Status {
 	case 401, 403:
-		return "body.auth"
+		return "auth"
 	case 400, 422:
-		return "body.model"
+		return "model"
 	}
-	return "body.uri"
+	return "uri"
 }
 
 // clean takes our own secrets out of a text, whoever has put them there.

@@ -21,17 +21,22 @@ import (
 	"quarry/internal/provider/google"
 )
 
-// Model is a model behind a connection. It is safe for concurrent use.
-type Model struct {
+// model is a model behind a connection. It is safe for concurrent use.
+type model struct {
 	client *provider.Client
 	conn   registry.Connection
 	url    string
 }
 
-// New makes the provider of a connection; it calls nobody. Faults name what is wrong with the connection.
-func New(s *provider.Shared, c registry.Connection, e Endpoints) (*Model, error) {
+// New returns the provider of a connection; it calls nobody. Faults name what is wrong with the connection.
+func New(s *provider.Shared, c registry.Connection) (llm.Provider, error) {
+	return Endpoints{}.Open(s, c)
+}
+
+// Open is New for other addresses of the clouds.
+func (e Endpoints) Open(s *provider.Shared, c registry.Connection) (llm.Provider, error) {
 	if c.Model == "" {
-		return nil, fault.InvalidField("body.model", "must not be empty")
+		return nil, fault.InvalidField("model", "must not be empty")
 	}
 	address, err := e.address(c)
 	if err != nil {
@@ -41,7 +46,7 @@ func New(s *provider.Shared, c registry.Connection, e Endpoints) (*Model, error)
 	if err != nil {
 		return nil, err
 	}
-	return &Model{client: client, conn: c, url: address}, nil
+	return &model{client: client, conn: c, url: address}, nil
 }
 
 // dial makes the client with the credentials of the connection.
@@ -65,7 +70,7 @@ func dial(s *provider.Shared, c registry.Connection, address string) (*provider.
 	case registry.BedrockStaticIAM:
 		for member, value := range map[string]string{"aws_access_key_id": a.AWSAccessKeyID, "aws_secret_access_key": a.AWSSecretAccessKey} {
 			if value == "" || strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }) {
-				return nil, fault.InvalidField("body.auth."+member, "must be one line of text without blanks")
+				return nil, fault.InvalidField("auth."+member, "must be one line of text without blanks")
 			}
 		}
 		return provider.NewClient(s, c, signer{aws.Credentials{KeyID: a.AWSAccessKeyID, Secret: a.AWSSecretAccessKey, Region: a.Region}})
@@ -76,7 +81,7 @@ func dial(s *provider.Shared, c registry.Connection, address string) (*provider.
 		}
 		return key.Client(s, c)
 	}
-	return nil, fault.InvalidField("body.auth.type", "%q is no way to authenticate with a model of type %q", a.Type, c.Type)
+	return nil, fault.InvalidField("auth.type", "%q is no way to authenticate with a model of type %q", a.Type, c.Type)
 }
 
 // keyHeaders are the headers of a token. Anthropic's own API takes its keys as x-api-key and only the tokens of OAuth as
@@ -100,7 +105,7 @@ func keyHeaders(token, address string) provider.Static {
 
 func bearer(s *provider.Shared, c registry.Connection, token, member string) (*provider.Client, error) {
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, fault.InvalidField("body.auth."+member, "must be one line of text without blanks")
+		return nil, fault.InvalidField("auth."+member, "must be one line of text without blanks")
 	}
 	return provider.NewClient(s, c, provider.Static{"Authorization": "Bearer " + token})
 }
@@ -119,7 +124,7 @@ func (signer) Renew(*http.Request) bool { return false }
 
 // Stream implements llm.Provider. A call that was refused for the way in which it asks for structured output is made
 // again in the next way, and later calls begin there.
-func (m *Model) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
+func (m *model) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
 	if r.Format == nil {
 		return m.once(ctx, r, exhausted, emit)
 	}
@@ -154,7 +159,7 @@ func refusedWay(err error) bool {
 	return false
 }
 
-func (m *Model) once(ctx context.Context, r llm.Request, way way, emit func(llm.Event) error) (llm.Answer, error) {
+func (m *model) once(ctx context.Context, r llm.Request, way way, emit func(llm.Event) error) (llm.Answer, error) {
 	q := build(r, m.conn.Model, way)
 	body, header := dress(q, m.conn)
 	accept := provider.Stream

@@ -67,7 +67,7 @@ func key() *registry.Auth {
 	return &registry.Auth{Type: registry.Bearer, Token: "sk-ant-api03-0123456789"}
 }
 
-func open(t testing.TB, w *wire, c registry.Connection) *anthropic.Model {
+func open(t testing.TB, w *wire, c registry.Connection) llm.Provider {
 	t.Helper()
 	c.Type, c.Name = registry.Anthropic, "claude"
 	if c.Model == "" {
@@ -76,7 +76,7 @@ func open(t testing.TB, w *wire, c registry.Connection) *anthropic.Model {
 	if len(w.answers) == 0 {
 		w.answers = []string{well}
 	}
-	m, err := anthropic.New(provider.NewShared(&http.Client{Transport: w}), c, anthropic.Endpoints{})
+	m, err := anthropic.New(provider.NewShared(&http.Client{Transport: w}), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,20 +150,20 @@ func TestNewRefuses(t *testing.T) {
 		conn registry.Connection
 		want string
 	}{
-		"variant of others":   {registry.Connection{Auth: &registry.Auth{Type: registry.APIKey, APIKey: "k"}}, "body.auth.type"},
-		"empty token":         {registry.Connection{Auth: &registry.Auth{Type: registry.Bearer}}, "body.auth.token"},
-		"no region":           {registry.Connection{Auth: with(iam, func(a *registry.Auth) { a.Region = "" })}, "body.auth.region"},
-		"region with a host":  {registry.Connection{Auth: with(iam, func(a *registry.Auth) { a.Region = "evil.test/" })}, "body.auth.region"},
-		"region that escapes": {registry.Connection{Auth: with(vertex, func(a *registry.Auth) { a.Region = "x.evil" })}, "body.auth.region"},
-		"project with a path": {registry.Connection{Auth: with(vertex, func(a *registry.Auth) { a.Project = "../other" })}, "body.auth.project"},
-		"secret of two lines": {registry.Connection{Auth: with(iam, func(a *registry.Auth) { a.AWSSecretAccessKey = "a\nb" })}, "body.auth.aws_secret_access_key"},
-		"no key file":         {registry.Connection{Auth: &registry.Auth{Type: registry.VertexServiceAccount, KeyJSON: `{"type":"authorized_user"}`, Project: "acme", Region: "global"}}, "body.auth.key_json"},
-		"no address":          {registry.Connection{URI: "ftp://x", Auth: key()}, "body.uri"},
+		"variant of others":   {registry.Connection{Auth: &registry.Auth{Type: registry.APIKey, APIKey: "k"}}, "auth.type"},
+		"empty token":         {registry.Connection{Auth: &registry.Auth{Type: registry.Bearer}}, "auth.token"},
+		"no region":           {registry.Connection{Auth: with(iam, func(a *registry.Auth) { a.Region = "" })}, "auth.region"},
+		"region with a host":  {registry.Connection{Auth: with(iam, func(a *registry.Auth) { a.Region = "evil.test/" })}, "auth.region"},
+		"region that escapes": {registry.Connection{Auth: with(vertex, func(a *registry.Auth) { a.Region = "x.evil" })}, "auth.region"},
+		"project with a path": {registry.Connection{Auth: with(vertex, func(a *registry.Auth) { a.Project = "../other" })}, "auth.project"},
+		"secret of two lines": {registry.Connection{Auth: with(iam, func(a *registry.Auth) { a.AWSSecretAccessKey = "a\nb" })}, "auth.aws_secret_access_key"},
+		"no key file":         {registry.Connection{Auth: &registry.Auth{Type: registry.VertexServiceAccount, KeyJSON: `{"type":"authorized_user"}`, Project: "acme", Region: "global"}}, "auth.key_json"},
+		"no address":          {registry.Connection{URI: "ftp://x", Auth: key()}, "uri"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.conn.Model, c.conn.Type = "m", registry.Anthropic
-			_, err := anthropic.New(provider.NewShared(http.DefaultClient), c.conn, anthropic.Endpoints{})
+			_, err := anthropic.New(provider.NewShared(http.DefaultClient), c.conn)
 			var f *fault.Fault
 			if !errors.As(err, &f) || len(f.Fields) != 1 || f.Fields[c.want] == "" {
 				t.Errorf("got %v, want a fault of %s", err, c.want)

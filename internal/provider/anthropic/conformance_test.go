@@ -18,7 +18,7 @@ type dialer struct {
 }
 
 func (d dialer) Open(c registry.Connection) (llm.Provider, error) {
-	return anthropic.New(d.shared, c, d.at)
+	return d.at.Open(d.shared, c)
 }
 
 func dial(_ testing.TB, s *scripted.Server) registry.Dialer {

@@ -92,7 +92,7 @@ func named(name, member string) error {
 		return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (member == "region" || !strings.ContainsRune("_:.", r) && (r < 'A' || r > 'Z'))
 	}
 	if name == "" || len(name) > 100 || strings.ContainsFunc(name, bad) || strings.Trim(name, ".") == "" {
-		return fault.InvalidField("body.auth."+member, "is no name of a %s", member)
+		return fault.InvalidField("auth."+member, "is no name of a %s", member)
 	}
 	return nil
 }

@@ -242,7 +242,7 @@ func FuzzStream(f *testing.F) {
 	f.Add(stream(start, begin(own), delta(`{"type":"input_json_delta","partial_json":"{\"n\":2}"}`), over, ended("tool_use"), stop), true)
 	f.Add(stream(start, begin(texts), text("```\\n[]"), ended("refusal"), stop), true)
 	f.Fuzz(func(t *testing.T, answer string, structured bool) {
-		m, err := anthropic.New(provider.NewShared(&http.Client{Transport: &wire{answers: []string{answer}}}), registry.Connection{Model: claude55, Auth: key()}, anthropic.Endpoints{})
+		m, err := anthropic.New(provider.NewShared(&http.Client{Transport: &wire{answers: []string{answer}}}), registry.Connection{Model: claude55, Auth: key()})
 		if err != nil {
 			t.Fatal(err)
 		}

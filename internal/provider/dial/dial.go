@@ -15,38 +15,44 @@ import (
 	"quarry/internal/provider/openai"
 )
 
+// adapter speaks a wire format.
+type adapter struct {
+	open    func(*provider.Shared, registry.Connection) (llm.Provider, error)
+	catalog func(context.Context, *provider.Shared, registry.Connection) (registry.Catalog, error)
+}
+
+// adapters has one for each registry.Types.
+var adapters = map[registry.Type]adapter{
+	registry.OpenAI:    {openai.New, openai.Catalog},
+	registry.Responses: {openai.New, openai.Catalog},
+	registry.Anthropic: {anthropic.New, anthropic.Catalog},
+	registry.Vertex:    {gemini.New, gemini.Catalog},
+}
+
 // Dialer implements registry.Dialer and registry.Prober. It is safe for concurrent use.
 type Dialer struct{ shared *provider.Shared }
 
-// New makes the Dialer whose calls go out through client, which is to be one of package outbound.
+// New returns a Dialer whose calls go out through client, which is to be one of package outbound.
 func New(client *http.Client) *Dialer { return &Dialer{provider.NewShared(client)} }
 
 // Open implements registry.Dialer.
 func (d *Dialer) Open(c registry.Connection) (llm.Provider, error) {
-	switch c.Type {
-	case registry.OpenAI, registry.Responses:
-		return openai.New(d.shared, c)
-	case registry.Anthropic:
-		return anthropic.New(d.shared, c, anthropic.Endpoints{})
-	case registry.Vertex:
-		return gemini.New(d.shared, c)
+	a, ok := adapters[c.Type]
+	if !ok {
+		return nil, unknown(c.Type)
 	}
-	return nil, unknown(c.Type)
+	return a.open(d.shared, c)
 }
 
 // Catalog implements registry.Prober.
 func (d *Dialer) Catalog(ctx context.Context, c registry.Connection) (registry.Catalog, error) {
-	switch c.Type {
-	case registry.OpenAI, registry.Responses:
-		return openai.Catalog(ctx, d.shared, c)
-	case registry.Anthropic:
-		return anthropic.Catalog(ctx, d.shared, c)
-	case registry.Vertex:
-		return gemini.Catalog(ctx, d.shared, c)
+	a, ok := adapters[c.Type]
+	if !ok {
+		return registry.Catalog{}, unknown(c.Type)
 	}
-	return registry.Catalog{}, unknown(c.Type)
+	return a.catalog(ctx, d.shared, c)
 }
 
 func unknown(t registry.Type) error {
-	return fault.InvalidField("body.type", "%q is no type of language models that this build can call", t)
+	return fault.InvalidField("type", "%q is no type of language models that this build can call", t)
 }

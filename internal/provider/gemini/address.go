@@ -22,7 +22,7 @@ func address(c registry.Connection, key *google.Key) (string, error) {
 		return "", err
 	}
 	if c.Model == "" || strings.Contains(c.Model, "..") || strings.ContainsAny(c.Model, "?#\\ ") {
-		return "", fault.InvalidField("body.model", "is no name of a model")
+		return "", fault.InvalidField("model", "is no name of a model")
 	}
 	base := strings.TrimRight(withoutModel(u.Path), "/")
 	if host := u.Hostname(); host == googleHost || strings.HasSuffix(host, "-"+googleHost) || strings.HasSuffix(host, ".rep.googleapis.com") || strings.Contains(base, "/projects/") {
@@ -58,7 +58,7 @@ func vertexBase(host, base, model string, key *google.Key) (string, error) {
 	}
 	if !strings.Contains(base, "/projects/") && key != nil {
 		if key.Project == "" {
-			return "", fault.InvalidField("body.uri", "must name the project and its location, since the key file does not")
+			return "", fault.InvalidField("uri", "must name the project and its location, since the key file does not")
 		}
 		region := strings.TrimSuffix(strings.TrimSuffix(host, googleHost), "-")
 		if region == "" {

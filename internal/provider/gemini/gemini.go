@@ -15,17 +15,17 @@ import (
 	"quarry/internal/provider/google"
 )
 
-// Model is a model behind a connection. It is safe for concurrent use.
-type Model struct {
+// model is a model behind a connection. It is safe for concurrent use.
+type model struct {
 	client *provider.Client
 	name   string
 	url    string
 }
 
-// New makes the provider of a connection; it calls nobody. Faults name what is wrong with the connection.
-func New(s *provider.Shared, c registry.Connection) (*Model, error) {
+// New returns the provider of a connection; it calls nobody. Faults name what is wrong with the connection.
+func New(s *provider.Shared, c registry.Connection) (llm.Provider, error) {
 	if c.Auth == nil {
-		return nil, fault.InvalidField("body.auth", "is required for a model of type %q", c.Type)
+		return nil, fault.InvalidField("auth", "is required for a model of type %q", c.Type)
 	}
 	client, key, err := dial(s, c)
 	if err != nil {
@@ -35,7 +35,7 @@ func New(s *provider.Shared, c registry.Connection) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Model{client: client, name: c.Model, url: to}, nil
+	return &model{client: client, name: c.Model, url: to}, nil
 }
 
 // dial makes the client with the credentials of the connection; key is that of a service account, otherwise nil.
@@ -45,7 +45,7 @@ func dial(s *provider.Shared, c registry.Connection) (client *provider.Client, k
 		client, err = provider.NewClient(s, c, nil)
 	case a.Type == registry.APIKey:
 		if a.APIKey == "" || strings.ContainsFunc(a.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return nil, nil, fault.InvalidField("body.auth.api_key", "must be one line of text without blanks")
+			return nil, nil, fault.InvalidField("auth.api_key", "must be one line of text without blanks")
 		}
 		client, err = provider.NewClient(s, c, provider.Static{"X-Goog-Api-Key": a.APIKey})
 	case a.Type == registry.ServiceAccount:
@@ -53,14 +53,14 @@ func dial(s *provider.Shared, c registry.Connection) (client *provider.Client, k
 			client, err = key.Client(s, c)
 		}
 	default:
-		return nil, nil, fault.InvalidField("body.auth.type", "%q is no way to authenticate with a model of type %q", a.Type, c.Type)
+		return nil, nil, fault.InvalidField("auth.type", "%q is no way to authenticate with a model of type %q", a.Type, c.Type)
 	}
 	return client, key, err
 }
 
 // Stream implements llm.Provider. Schemas are sent as they are; where that is refused, as old models and some gateways
 // do, the call is made again with the schemas in Google's own terms, and later calls begin there.
-func (m *Model) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
+func (m *model) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
 	own, known := m.client.Knows(refusal)
 	if gen := generationOf(m.name); !known && gen > 0 && gen < schemas {
 		own = true
@@ -86,7 +86,7 @@ func refusedSchema(err error) bool {
 	return strings.Contains(text, "schema")
 }
 
-func (m *Model) once(ctx context.Context, r llm.Request, own bool, emit func(llm.Event) error) (llm.Answer, error) {
+func (m *model) once(ctx context.Context, r llm.Request, own bool, emit func(llm.Event) error) (llm.Answer, error) {
 	q := build(r, m.name, own)
 	b := m.client.NewBuilder(r, emit)
 	resp, err := m.client.Do(ctx, provider.Call{URL: m.url, Body: q.body, Accept: provider.Stream})

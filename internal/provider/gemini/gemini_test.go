@@ -67,7 +67,7 @@ func stream(chunks ...string) string {
 
 const studio = "https://generativelanguage.googleapis.com/v1beta"
 
-func open(t testing.TB, w *wire, c registry.Connection) *gemini.Model {
+func open(t testing.TB, w *wire, c registry.Connection) llm.Provider {
 	t.Helper()
 	c.Type, c.Name = registry.Vertex, "gemini"
 	if c.Model == "" {
@@ -150,12 +150,12 @@ func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	good := &registry.Auth{Type: registry.APIKey, APIKey: "k"}
 	for want, c := range map[string]registry.Connection{
-		"body.auth":          {URI: studio},
-		"body.auth.type":     {URI: studio, Auth: &registry.Auth{Type: registry.Bearer, Token: "t"}},
-		"body.auth.api_key":  {URI: studio, Auth: &registry.Auth{Type: registry.APIKey, APIKey: "a\nb"}},
-		"body.auth.key_json": {URI: studio, Auth: &registry.Auth{Type: registry.ServiceAccount, KeyJSON: "{}"}},
-		"body.uri":           {URI: "gopher://x", Auth: good},
-		"body.model":         {URI: studio, Model: "../../x", Auth: good},
+		"auth":          {URI: studio},
+		"auth.type":     {URI: studio, Auth: &registry.Auth{Type: registry.Bearer, Token: "t"}},
+		"auth.api_key":  {URI: studio, Auth: &registry.Auth{Type: registry.APIKey, APIKey: "a\nb"}},
+		"auth.key_json": {URI: studio, Auth: &registry.Auth{Type: registry.ServiceAccount, KeyJSON: "{}"}},
+		"uri":           {URI: "gopher://x", Auth: good},
+		"model":         {URI: studio, Model: "../../x", Auth: good},
 	} {
 		if c.Model == "" {
 			c.Model = "m"

@@ -42,7 +42,7 @@ const (
 	maxKey = 64 << 10
 )
 
-// Parse reads a key file, as Google's console gives it out. The fault names "body.auth.key_json" and repeats nothing of
+// Parse reads a key file, as Google's console gives it out. The fault names "auth.key_json" and repeats nothing of
 // the file.
 func Parse(keyJSON string) (*Key, error) {
 	var file struct {
@@ -75,7 +75,7 @@ func Parse(keyJSON string) (*Key, error) {
 	return &Key{Email: file.Email, Project: file.Project, TokenURI: file.TokenURI, id: file.ID, private: private}, nil
 }
 
-func bad(reason string) error { return fault.InvalidField("body.auth.key_json", "%s", reason) }
+func bad(reason string) error { return fault.InvalidField("auth.key_json", "%s", reason) }
 
 func parsePrivate(text string) *rsa.PrivateKey {
 	block, _ := pem.Decode([]byte(text))

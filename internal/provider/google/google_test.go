@@ -82,7 +82,7 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		_, err := google.Parse(text)
 		var f *fault.Fault
-		if !errors.As(err, &f) || f.Fields["body.auth.key_json"] == "" || strings.Contains(err.Error(), "SECRET") {
+		if !errors.As(err, &f) || f.Fields["auth.key_json"] == "" || strings.Contains(err.Error(), "SECRET") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
