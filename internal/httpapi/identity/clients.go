@@ -9,7 +9,6 @@ import (
 	"quarry/internal/id"
 	"quarry/internal/identity/account"
 	"quarry/internal/identity/authz"
-	"quarry/internal/opt"
 )
 
 // clients are the handlers of application clients.
@@ -72,22 +71,7 @@ func (a *Area) updateClient(w http.ResponseWriter, r *http.Request, c *httpapi.C
 	if err := ownSecret(c); err != nil {
 		return err
 	}
-	var p account.ClientPatch
-	if body.Enabled != nil {
-		p.Enabled = opt.Some(*body.Enabled)
-	}
-	if body.Description != nil {
-		p.Description = opt.Some(*body.Description)
-	}
-	if body.ApiRoles != nil {
-		p.APIRoles = opt.Some(apiRolesOf(body.ApiRoles))
-	}
-	if body.CorpusRoles != nil {
-		p.Corpora = opt.Some(corpusGrants(body.CorpusRoles))
-	}
-	if body.AgentRoles != nil {
-		p.Agents = opt.Some(agentGrants(body.AgentRoles))
-	}
+	p := patch(body.Enabled, body.Description, body.ApiRoles, body.CorpusRoles, body.AgentRoles)
 	changed, err := a.accounts.UpdateClient(r.Context(), c.Principal, clientID(c), p)
 	if err != nil {
 		return fault.Under(err, "body")

@@ -52,15 +52,9 @@ func (a *Area) updateUser(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 	if err := httpapi.Decode(c.Body, &body); err != nil {
 		return err
 	}
-	p := account.UserPatch{Enabled: given(body.Enabled), Description: given(body.Description), Groups: given(body.Groups)}
-	if body.ApiRoles != nil {
-		p.APIRoles = opt.Some(apiRolesOf(body.ApiRoles))
-	}
-	if body.CorpusRoles != nil {
-		p.Corpora = opt.Some(corpusGrants(body.CorpusRoles))
-	}
-	if body.AgentRoles != nil {
-		p.Agents = opt.Some(agentGrants(body.AgentRoles))
+	p := account.UserPatch{
+		Patch:  patch(body.Enabled, body.Description, body.ApiRoles, body.CorpusRoles, body.AgentRoles),
+		Groups: given(body.Groups),
 	}
 	if body.Metadata != nil {
 		p.Metadata = opt.Some(body.Metadata)

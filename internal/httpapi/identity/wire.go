@@ -4,16 +4,32 @@ import (
 	"encoding/json"
 
 	"quarry/internal/api"
+	"quarry/internal/identity/account"
 	"quarry/internal/identity/authz"
 	"quarry/internal/opt"
 )
 
 // rights maps the three lists of roles that bodies hold; a list left out is an empty one.
-func rights(apiRoles *[]api.ApiRole, corpora *[]api.CorpusRole, agents *[]api.AgentRole) authz.Rights {
-	return authz.Rights{API: apiRolesOf(apiRoles), Corpora: corpusGrants(corpora), Agents: agentGrants(agents)}
+func rights(roles *[]api.ApiRole, corpora *[]api.CorpusRole, agents *[]api.AgentRole) authz.Rights {
+	return authz.Rights{API: apiRoles(roles), Corpora: corpusGrants(corpora), Agents: agentGrants(agents)}
 }
 
-func apiRolesOf(all *[]api.ApiRole) []string {
+// patch maps what updates of users and clients have in common; a list left out stays as it is.
+func patch(enabled *bool, description *string, roles *[]api.ApiRole, corpora *[]api.CorpusRole, agents *[]api.AgentRole) account.Patch {
+	p := account.Patch{Enabled: given(enabled), Description: given(description)}
+	if roles != nil {
+		p.APIRoles = opt.Some(apiRoles(roles))
+	}
+	if corpora != nil {
+		p.Corpora = opt.Some(corpusGrants(corpora))
+	}
+	if agents != nil {
+		p.Agents = opt.Some(agentGrants(agents))
+	}
+	return p
+}
+
+func apiRoles(all *[]api.ApiRole) []string {
 	var out []string
 	for _, r := range or(all, nil) {
 		out = append(out, string(r))

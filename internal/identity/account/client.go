@@ -7,15 +7,12 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/identity/authz"
-	"quarry/internal/opt"
 	"quarry/internal/page"
 )
 
@@ -42,11 +39,8 @@ const (
 	clientSecretLength = 43
 )
 
-// The most that a client's name and description hold, in characters.
-const (
-	maxClientName        = 255
-	maxClientDescription = 2_000
-)
+// maxClientDescription is the most that a client's description has, in characters.
+const maxClientDescription = 2_000
 
 // Masked is what is shown of the secret after the client was made.
 func (c *Client) Masked() string { return clientPrefix + "****" + c.Tail }
@@ -87,26 +81,12 @@ type CreateClient struct {
 	Rights      authz.Rights
 }
 
-// ClientPatch changes a client: what is absent or null stays, and a list replaces the whole list.
-type ClientPatch struct {
-	Enabled     opt.Field[bool]
-	Description opt.Field[string]
-	APIRoles    opt.Field[[]string]
-	Corpora     opt.Field[[]authz.Grant]
-	Agents      opt.Field[[]authz.Grant]
-}
-
 // CreateClient makes a client and gives its secret, which nobody can read again. Nobody gives a client rights that they
 // lack.
 func (s *Service) CreateClient(ctx context.Context, by authz.Principal, cmd CreateClient) (c Client, secret string, err error) {
 	bad := fault.Invalid()
-	switch n := utf8.RuneCountInString(cmd.Name); {
-	case strings.TrimSpace(cmd.Name) == "":
-		bad.Field("name", "must not be empty")
-	case n > maxClientName:
-		bad.Field("name", "must be at most %d characters long, it has %d", maxClientName, n)
-	}
-	checkClientDescription(cmd.Description, bad)
+	checkName(cmd.Name, bad)
+	checkLength("description", cmd.Description, maxClientDescription, bad)
 	checkRights(cmd.Rights, bad)
 	if len(bad.Fields) > 0 {
 		return Client{}, "", bad
@@ -126,12 +106,6 @@ func (s *Service) CreateClient(ctx context.Context, by authz.Principal, cmd Crea
 	return c, secret, nil
 }
 
-func checkClientDescription(text string, bad *fault.Fault) {
-	if n := utf8.RuneCountInString(text); n > maxClientDescription {
-		bad.Field("description", "must be at most %d characters long, it has %d", maxClientDescription, n)
-	}
-}
-
 // GetClient gives a client.
 func (s *Service) GetClient(ctx context.Context, client id.AppClient) (Client, error) {
 	return s.store.GetClient(ctx, client)
@@ -142,32 +116,21 @@ func (s *Service) ListClients(ctx context.Context, l ClientList) ([]Client, bool
 	return s.store.ListClients(ctx, l)
 }
 
-// UpdateClient changes a client. Who changes what it may do, or whether, must hold what it had and gets. The tokens of a
-// disabled client are refused from now on, and count again once it is enabled before they expire.
-func (s *Service) UpdateClient(ctx context.Context, by authz.Principal, client id.AppClient, p ClientPatch) (Client, error) {
+// UpdateClient changes a client within what the caller may grant (see Patch). The tokens of a disabled client are refused
+// from now on; once it is enabled again, those that have not expired are valid again.
+func (s *Service) UpdateClient(ctx context.Context, by authz.Principal, client id.AppClient, p Patch) (Client, error) {
 	bad := fault.Invalid()
-	checkClientDescription(p.Description.Or(""), bad)
-	checkRights(authz.Rights{API: p.APIRoles.Or(nil), Corpora: p.Corpora.Or(nil), Agents: p.Agents.Or(nil)}, bad)
+	p.check(maxClientDescription, bad)
 	if len(bad.Fields) > 0 {
 		return Client{}, bad
 	}
 	return s.store.UpdateClient(ctx, client, func(was Client) (Client, error) {
 		now := was
-		now.Enabled = p.Enabled.Or(was.Enabled)
-		now.Description = p.Description.Or(was.Description)
-		now.Rights.API = p.APIRoles.Or(was.Rights.API)
-		now.Rights.Corpora = p.Corpora.Or(was.Rights.Corpora)
-		now.Rights.Agents = p.Agents.Or(was.Rights.Agents)
-		if reflect.DeepEqual(was, now) {
-			return now, nil
+		err := p.apply(by, &now.Enabled, &now.Description, &now.Rights)
+		if !reflect.DeepEqual(was, now) {
+			now.Updated = clock.Now()
 		}
-		if was.Enabled != now.Enabled || !reflect.DeepEqual(was.Rights, now.Rights) {
-			if err := errors.Join(authz.Covers(by, was.Rights), authz.Covers(by, now.Rights)); err != nil {
-				return Client{}, err
-			}
-		}
-		now.Updated = clock.Now()
-		return now, nil
+		return now, err
 	})
 }
 

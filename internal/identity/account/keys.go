@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"quarry/internal/clock"
 	"quarry/internal/fault"
@@ -23,9 +22,6 @@ const (
 
 // secretLength is how many random characters follow the prefix.
 const secretLength = 38
-
-// maxKeyName bounds the name of a key, in characters.
-const maxKeyName = 255
 
 // Keys keeps API keys. The rights that it gives of a personal key are its owner's; grants on corpora that are gone are
 // left out. ErrNoHolder says that there is no such key.
@@ -98,12 +94,7 @@ func (s *Service) CreateKey(ctx context.Context, p authz.Principal, c CreateKey)
 // check names what can't be.
 func (c *CreateKey) check() error {
 	bad := fault.Invalid()
-	switch n := utf8.RuneCountInString(c.Name); {
-	case strings.TrimSpace(c.Name) == "":
-		bad.Field("name", "must not be empty")
-	case n > maxKeyName:
-		bad.Field("name", "must be at most %d characters long, it has %d", maxKeyName, n)
-	}
+	checkName(c.Name, bad)
 	switch {
 	case c.Style == "" && c.Corpora != nil:
 		bad.Field("corpus_keys", "goes with api_key_role serving or serving_and_indexing only; use corpus_roles")

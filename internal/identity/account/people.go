@@ -12,7 +12,6 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/identity/authz"
-	"quarry/internal/opt"
 )
 
 // The contract's bounds of a user's texts in characters, of its groups, and of its metadata in bytes of compact JSON.
@@ -63,7 +62,7 @@ func newUser(c CreateUser) (User, error) {
 	if utf8.RuneCountInString(u.Username) > maxUsername {
 		bad.Field("username", "must be at most %d characters; give one when the e-mail address is longer", maxUsername)
 	}
-	checkDescription(c.Description, bad)
+	checkLength("description", c.Description, maxDescription, bad)
 	u.Metadata = checkMetadata(c.Metadata, bad)
 	u.Groups = checkGroups(c.Groups, bad)
 	checkRights(c.Rights, bad)
@@ -71,12 +70,6 @@ func newUser(c CreateUser) (User, error) {
 		return User{}, bad
 	}
 	return u, nil
-}
-
-func checkDescription(text string, bad *fault.Fault) {
-	if utf8.RuneCountInString(text) > maxDescription {
-		bad.Field("description", "must be at most %d characters", maxDescription)
-	}
 }
 
 // checkMetadata gives metadata as it is kept: its members as they were sent, without spaces; nil for none.
@@ -152,59 +145,29 @@ func (s *Service) ListUsers(ctx context.Context, l UserList) ([]User, bool, erro
 	return s.store.ListUsers(ctx, l)
 }
 
-// UpdateUser changes a user. Who changes what a user may do, or whether, must hold what the user had and gets, so that
-// only an owner makes and unmakes owners.
+// UpdateUser changes a user within what the caller may grant (see Patch).
 func (s *Service) UpdateUser(ctx context.Context, by authz.Principal, username string, p UserPatch) (User, error) {
-	p, err := checkPatch(p)
-	if err != nil {
-		return User{}, err
+	bad := fault.Invalid()
+	p.check(maxDescription, bad)
+	metadata := checkMetadata(p.Metadata.Or(nil), bad)
+	groups := checkGroups(p.Groups.Or(nil), bad)
+	if len(bad.Fields) > 0 {
+		return User{}, bad
 	}
 	return s.store.UpdateUser(ctx, username, func(was User) (User, error) {
-		now := apply(p, was)
-		if reflect.DeepEqual(was, now) {
-			return now, nil
+		now := was
+		if !p.Metadata.IsAbsent() {
+			now.Metadata = metadata
 		}
-		if was.Enabled != now.Enabled || !reflect.DeepEqual(was.Rights, now.Rights) {
-			if err := authz.Covers(by, was.Rights); err != nil {
-				return User{}, err
-			}
-			if err := authz.Covers(by, now.Rights); err != nil {
-				return User{}, err
-			}
+		if _, given := p.Groups.Get(); given {
+			now.Groups = groups
 		}
-		now.Updated = clock.Now()
-		return now, nil
+		err := p.apply(by, &now.Enabled, &now.Description, &now.Rights)
+		if !reflect.DeepEqual(was, now) {
+			now.Updated = clock.Now()
+		}
+		return now, err
 	})
-}
-
-// checkPatch gives the patch with its values as they are kept.
-func checkPatch(p UserPatch) (UserPatch, error) {
-	bad := fault.Invalid()
-	if v, ok := p.Description.Get(); ok {
-		checkDescription(v, bad)
-	}
-	if v, ok := p.Metadata.Get(); ok {
-		p.Metadata = opt.Some(checkMetadata(v, bad))
-	}
-	if v, ok := p.Groups.Get(); ok {
-		p.Groups = opt.Some(checkGroups(v, bad))
-	}
-	checkRights(authz.Rights{API: p.APIRoles.Or(nil), Corpora: p.Corpora.Or(nil), Agents: p.Agents.Or(nil)}, bad)
-	if len(bad.Fields) > 0 {
-		return p, bad
-	}
-	return p, nil
-}
-
-// apply gives the user that the patch makes of u.
-func apply(p UserPatch, u User) User {
-	u.Enabled, u.Description, u.Groups = p.Enabled.Or(u.Enabled), p.Description.Or(u.Description), p.Groups.Or(u.Groups)
-	u.Metadata = p.Metadata.Or(u.Metadata)
-	if p.Metadata.IsNull() {
-		u.Metadata = nil
-	}
-	u.Rights = authz.Rights{API: p.APIRoles.Or(u.Rights.API), Corpora: p.Corpora.Or(u.Rights.Corpora), Agents: p.Agents.Or(u.Rights.Agents)}
-	return u
 }
 
 // DeleteUser removes a user with its personal keys. What it made for others stays.

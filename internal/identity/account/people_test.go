@@ -145,21 +145,31 @@ func TestGuards(t *testing.T) {
 		{"administrator makes administrator", authz.Rights{}, false, func() error { return create(admin, rights("administrator", "metrics_viewer")) }, false},
 		{"administrator makes a billing administrator", authz.Rights{}, false, func() error { return create(admin, rights("billing_administrator")) }, true},
 		{"owner makes owner", authz.Rights{}, false, func() error { return create(boss, rights("owner")) }, false},
-		{"administrator promotes", rights("viewer"), false, func() error { return update(admin, "u", account.UserPatch{APIRoles: opt.Some([]string{"owner"})}) }, true},
-		{"administrator demotes", rights("owner"), false, func() error { return update(admin, "u", account.UserPatch{APIRoles: opt.Some([]string{"viewer"})}) }, true},
-		{"administrator disables an owner", rights("owner"), false, func() error { return update(admin, "u", account.UserPatch{Enabled: opt.Some(false)}) }, true},
-		{"administrator enables an owner", rights("owner"), true, func() error { return update(admin, "u", account.UserPatch{Enabled: opt.Some(true)}) }, true},
+		{"administrator promotes", rights("viewer"), false, func() error {
+			return update(admin, "u", account.UserPatch{Patch: account.Patch{APIRoles: opt.Some([]string{"owner"})}})
+		}, true},
+		{"administrator demotes", rights("owner"), false, func() error {
+			return update(admin, "u", account.UserPatch{Patch: account.Patch{APIRoles: opt.Some([]string{"viewer"})}})
+		}, true},
+		{"administrator disables an owner", rights("owner"), false, func() error {
+			return update(admin, "u", account.UserPatch{Patch: account.Patch{Enabled: opt.Some(false)}})
+		}, true},
+		{"administrator enables an owner", rights("owner"), true, func() error {
+			return update(admin, "u", account.UserPatch{Patch: account.Patch{Enabled: opt.Some(true)}})
+		}, true},
 		{"administrator says who an owner is", rights("owner"), false, func() error {
-			return update(admin, "u", account.UserPatch{Enabled: opt.Some(true), APIRoles: opt.Some([]string{"owner"}), Description: opt.Some("boss")})
+			return update(admin, "u", account.UserPatch{Patch: account.Patch{Enabled: opt.Some(true), APIRoles: opt.Some([]string{"owner"}), Description: opt.Some("boss")}})
 		}, false},
 		{"administrator deletes an owner", rights("owner"), false, func() error { return s.DeleteUser(t.Context(), admin, "u") }, true},
 		{"administrator deletes an administrator", rights("administrator"), false, func() error { return s.DeleteUser(t.Context(), admin, "u") }, false},
-		{"owner demotes", rights("owner"), false, func() error { return update(boss, "u", account.UserPatch{APIRoles: opt.Some([]string(nil))}) }, false},
+		{"owner demotes", rights("owner"), false, func() error {
+			return update(boss, "u", account.UserPatch{Patch: account.Patch{APIRoles: opt.Some([]string(nil))}})
+		}, false},
 		{"owner deletes", rights("owner"), false, func() error { return s.DeleteUser(t.Context(), boss, "u") }, false},
 	} {
 		make1(t, s, "u", tc.had)
 		if tc.off {
-			if err := update(boss, "u", account.UserPatch{Enabled: opt.Some(false)}); err != nil {
+			if err := update(boss, "u", account.UserPatch{Patch: account.Patch{Enabled: opt.Some(false)}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -190,12 +200,13 @@ func TestUpdated(t *testing.T) {
 	s := service(t)
 	u := make1(t, s, "ann", rights("viewer"))
 	same, err := s.UpdateUser(t.Context(), as("owner"), "ann", account.UserPatch{
-		Enabled: opt.Some(true), Metadata: opt.Null[json.RawMessage](), APIRoles: opt.Some([]string{"viewer"}), Groups: opt.Some([]string(nil)),
+		Patch:    account.Patch{Enabled: opt.Some(true), APIRoles: opt.Some([]string{"viewer"})},
+		Metadata: opt.Null[json.RawMessage](), Groups: opt.Some([]string(nil)),
 	})
 	if err != nil || !same.Updated.Equal(u.Updated) {
 		t.Errorf("%v: updated %v, want %v", err, same.Updated, u.Updated)
 	}
-	other, err := s.UpdateUser(t.Context(), as("owner"), "ann", account.UserPatch{Description: opt.Some("x")})
+	other, err := s.UpdateUser(t.Context(), as("owner"), "ann", account.UserPatch{Patch: account.Patch{Description: opt.Some("x")}})
 	if err != nil || !other.Updated.After(u.Updated) {
 		t.Errorf("%v: updated %v, want later than %v", err, other.Updated, u.Updated)
 	}
@@ -231,11 +242,11 @@ func TestNextRequest(t *testing.T) {
 		}
 	}
 	want("made", "viewer")
-	change(account.UserPatch{APIRoles: opt.Some([]string{"corpus_developer", "agent_user"})})
+	change(account.UserPatch{Patch: account.Patch{APIRoles: opt.Some([]string{"corpus_developer", "agent_user"})}})
 	want("other roles", "corpus_developer", "agent_user")
-	change(account.UserPatch{Enabled: opt.Some(false)})
+	change(account.UserPatch{Patch: account.Patch{Enabled: opt.Some(false)}})
 	want("disabled")
-	change(account.UserPatch{Enabled: opt.Some(true)})
+	change(account.UserPatch{Patch: account.Patch{Enabled: opt.Some(true)}})
 	want("enabled", "corpus_developer", "agent_user")
 	if err := s.DeleteUser(t.Context(), as("owner"), "ann"); err != nil {
 		t.Fatal(err)

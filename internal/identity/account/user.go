@@ -71,15 +71,11 @@ type CreateUser struct {
 	Rights      authz.Rights
 }
 
-// UserPatch changes a user: what is absent stays, and a list replaces the whole list. Metadata that is null becomes {}.
+// UserPatch changes a user. Metadata that is null becomes {}.
 type UserPatch struct {
-	Enabled     opt.Field[bool]
-	Description opt.Field[string]
-	Metadata    opt.Field[json.RawMessage]
-	Groups      opt.Field[[]string]
-	APIRoles    opt.Field[[]string]
-	Corpora     opt.Field[[]authz.Grant]
-	Agents      opt.Field[[]authz.Grant]
+	Patch
+	Metadata opt.Field[json.RawMessage]
+	Groups   opt.Field[[]string]
 }
 
 // Codes makes the one-time codes with which users choose their first password.
