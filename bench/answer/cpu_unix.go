@@ -4,7 +4,7 @@ package main
 
 import "syscall"
 
-// cpuSeconds is the processor time that this process has used.
+// cpuSeconds returns the processor time that this process has used, in user and system mode.
 func cpuSeconds() float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

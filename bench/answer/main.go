@@ -1,8 +1,7 @@
-// Command answer measures the embedded generator on collections of ../shared/data and prints the tables of
-// docs/benchmarks.md, section Answers: how often the answer is in the sentences that it quotes, how often it says that
-// there is none, with the passage that answers there and taken away, that every sentence is one of a passage, and how
-// long an answer takes. Passages are found by the service's own search, with the settings of a query that asks for
-// nothing.
+// Command answer measures the embedded generator on collections in ../shared/data and prints the tables of
+// docs/benchmarks.md, section Answers: how often the answer is in the sentences that it quotes, how often it refuses to
+// answer with and without the passage that holds the answer, whether every sentence is from a passage, and how long an
+// answer takes. Passages are found by the service's own search with default settings.
 package main
 
 import (
@@ -15,7 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"quarry/bench/shelf"
+	"quarry/bench/cache"
 	"quarry/internal/app"
 	"quarry/internal/config"
 	"quarry/internal/embed"
@@ -25,15 +24,15 @@ import (
 	"quarry/internal/query/retrieve"
 )
 
-// passages is how many results an answer stands on.
+// passages is the number of results from which an answer is generated.
 const passages = 10
 
 func main() {
 	data := flag.String("data", "../shared/data", "folder of the collections")
-	only := flag.String("only", "xquad/en,pubmedqa,scifact,xquad/de,xquad/es,xquad/ru,xquad/zh", "comma list of collections")
-	vectors := flag.String("vectors", shelf.Default(), "folder that keeps vectors from run to run; empty for none")
+	only := flag.String("only", "xquad/en,pubmedqa,scifact,xquad/de,xquad/es,xquad/ru,xquad/zh", "comma-separated list of collections")
+	vectors := flag.String("vectors", cache.Default(), "folder of the vector cache; empty for none")
 	timed := flag.Int("timed", 200, "questions of each collection whose answers are timed")
-	most := flag.Int("questions", 0, "questions of each collection, evenly spread; 0 for all")
+	most := flag.Int("questions", 0, "questions of each collection, evenly sampled; 0 for all")
 	flag.Parse()
 	if _, err := os.Stat(*data); err != nil {
 		fmt.Println("skipped: the collections are not at", *data)
@@ -58,16 +57,16 @@ type bench struct {
 	generator    *builtin.Provider
 
 	questions, answered  float64
-	hits                 [3]float64
+	hits                 [3]float64 // questions whose answer is in the first 1, 2 or 3 sentences quoted
 	right, sentences     float64
-	noneWrong, noneRight float64
-	strangers            int
-	stored, bare         times
-	spans                bool // the collection says what the answer is
+	noneWrong, noneRight float64 // refusals with and without the passage that answers
+	unsupported          int     // sentences that are in no passage
+	stored, bare         times   // with the vectors of sentences stored, and without
+	spans                bool    // the collection has the text of the answers
 }
 
-// asked is a question with what was found for it.
-type asked struct {
+// question is a question with its search results.
+type question struct {
 	text, answer string
 	gold         map[string]bool
 	found        []retrieve.Result
@@ -78,15 +77,15 @@ func (b *bench) run(ctx context.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	var kept *shelf.Shelf
+	var cached *cache.Encoder
 	keep := func(r *embed.Registry) {
 		b.encoders = r
 		if b.vectors != "" {
 			r.Decorate(func(e embed.Encoder) embed.Encoder {
-				if kept, err = shelf.Open(b.vectors, e); err != nil {
+				if cached, err = cache.Open(b.vectors, e); err != nil {
 					return e
 				}
-				return kept
+				return cached
 			})
 		}
 	}
@@ -94,14 +93,14 @@ func (b *bench) run(ctx context.Context, name string) (err error) {
 	if err = errors.Join(err, openErr); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, e.Close(), kept.Close()) }()
+	defer func() { err = errors.Join(err, e.Close(), cached.Close()) }()
 	b.generator = builtin.New(b.encoders)
 	if b.most > 0 && b.most < len(d.Queries) {
 		d.Queries = spread(d.Queries, b.most)
 	}
 	every := max(1, len(d.Queries)/max(1, b.timed))
 	for i, q := range d.Queries {
-		a := asked{text: q.Text, gold: map[string]bool{}}
+		a := question{text: q.Text, gold: map[string]bool{}}
 		var m struct{ Answer string }
 		if json.Unmarshal(q.Metadata, &m) == nil {
 			a.answer = m.Answer
@@ -125,7 +124,7 @@ func (b *bench) run(ctx context.Context, name string) (err error) {
 	return nil
 }
 
-// spread takes n queries evenly.
+// spread returns an even sample of n queries.
 func spread(all []evaluate.Record, n int) []evaluate.Record {
 	out := make([]evaluate.Record, n)
 	for i := range out {
@@ -134,8 +133,8 @@ func spread(all []evaluate.Record, n int) []evaluate.Record {
 	return out
 }
 
-// ask measures one question, with what was found and without what answers it.
-func (b *bench) ask(ctx context.Context, a asked, timed bool) error {
+// ask measures one question, with all passages found and without those that answer it.
+func (b *bench) ask(ctx context.Context, a question, timed bool) error {
 	b.questions++
 	r, err := b.request(ctx, a, true)
 	if err != nil {
@@ -154,7 +153,7 @@ func (b *bench) ask(ctx context.Context, a asked, timed bool) error {
 	if err != nil {
 		return err
 	}
-	b.strangers += strangers(out.Text, len(quoted), r.Evidence)
+	b.unsupported += unsupported(out.Text, len(quoted), r.Evidence)
 	without, err := b.request(ctx, a, false)
 	if err != nil {
 		return err
@@ -171,8 +170,8 @@ func (b *bench) ask(ctx context.Context, a asked, timed bool) error {
 	return nil
 }
 
-// request gives what the generator is asked; gold says whether what answers is among the passages.
-func (b *bench) request(ctx context.Context, a asked, gold bool) (llm.Request, error) {
+// request returns the request to the generator; gold is whether the passages include those that answer.
+func (b *bench) request(ctx context.Context, a question, gold bool) (llm.Request, error) {
 	r := llm.Request{Question: a.text}
 	var texts []string
 	for _, x := range a.found {
@@ -198,8 +197,8 @@ func (b *bench) request(ctx context.Context, a asked, gold bool) (llm.Request, e
 	return r, nil
 }
 
-// judge looks for the answer in the sentences, the best first.
-func (b *bench) judge(a asked, quoted []builtin.Quotation) {
+// judge counts where the answer is in the sentences quoted, which are in descending order of quality.
+func (b *bench) judge(a question, quoted []builtin.Quotation) {
 	b.answered++
 	b.sentences += float64(len(quoted))
 	b.spans = b.spans || a.answer != ""
@@ -219,8 +218,8 @@ func (b *bench) judge(a asked, quoted []builtin.Quotation) {
 	}
 }
 
-// strangers counts the sentences of an answer that are in no passage that they cite.
-func strangers(answer string, sentences int, evidence []llm.Evidence) int {
+// unsupported returns the number of sentences of an answer that are not in the passage that they cite.
+func unsupported(answer string, sentences int, evidence []llm.Evidence) int {
 	n, seen := 0, 0
 	for answer != "" && sentences > 0 {
 		end, number := -1, 0
@@ -238,7 +237,7 @@ func strangers(answer string, sentences int, evidence []llm.Evidence) int {
 		}
 		seen++
 		rest := answer[end+len(fmt.Sprintf(" [%d]", number)):]
-		answer = strings.TrimPrefix(strings.TrimPrefix(rest, "\n\n"), " ") // a line of its own, or the same
+		answer = strings.TrimPrefix(strings.TrimPrefix(rest, "\n\n"), " ") // on a line of its own, or on the same
 	}
 	if seen != sentences {
 		n++

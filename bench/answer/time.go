@@ -12,8 +12,7 @@ import (
 	"quarry/internal/provider/builtin"
 )
 
-// time answers on one core as if nothing of it had been asked before: by a generator that has kept nothing, over an
-// encoder that keeps nothing.
+// time measures an answer on one core without any caches: with a new generator and an encoder without a cache.
 func (b *bench) time(ctx context.Context, r llm.Request) error {
 	bare, err := plain()
 	if err != nil {
@@ -38,7 +37,7 @@ func (b *bench) time(ctx context.Context, r llm.Request) error {
 
 var bareEncoders *embed.Registry
 
-// plain gives the encoders without a shelf.
+// plain returns the encoders without a cache.
 func plain() (r *embed.Registry, err error) {
 	if bareEncoders == nil {
 		bareEncoders, err = embed.NewRegistry()
@@ -53,10 +52,10 @@ func (b *bench) print(name string) {
 		spans = fmt.Sprintf("%.3f / %.3f / %.3f", b.hits[0]/n, b.hits[1]/n, b.hits[2]/n)
 	}
 	fmt.Printf("| %s | %.0f | %s | %.3f | %.2f | %.3f | %.3f | %d | %s | %s |\n", name, n, spans, b.right/n, b.sentences/max(1, b.answered),
-		b.noneWrong/n, b.noneRight/n, b.strangers, b.stored, b.bare)
+		b.noneWrong/n, b.noneRight/n, b.unsupported, b.stored, b.bare)
 }
 
-// times are milliseconds, by the clock and of the processor: they are the same where nothing else runs.
+// times are in milliseconds, of the clock and of the processor, which are about the same if nothing else runs.
 type times struct{ wall, processor []float64 }
 
 func (t times) String() string {

@@ -7,35 +7,36 @@ import (
 	"quarry/internal/answer/verify"
 )
 
-// kinds are the kinds of evidence that have a weight.
+// kinds is the number of kinds of evidence that have a weight.
 const kinds = 5
 
 func vector(e verify.Evidence) [kinds]float64 {
 	return [kinds]float64{e.Meaning, e.Words, e.Rare, e.Together, e.Pairs}
 }
 
-// equal is the weight, per standard deviation, that every kind of evidence has before the fit, and pull how strongly
-// it draws: the sets differ more from one another than supported from unsupported texts, so that a free fit does
-// worse on a set that it has not seen.
+// equal and pull are the mean and the strength of a Gaussian prior on the weights, per standard deviation of the evidence:
+// it pulls them all towards the same value. The sets differ from one another more than supported from unsupported texts, so
+// a fit without the prior generalises worse to a new set.
 const equal, pull = 0.2, 0.3
 
-// flat is the share of the slope within the sets that values get: the sets disagree on what a value means, and a flatter
-// slope errs less on a set that was not seen. reportFlat shows what each share costs there.
+// flat is the factor by which the calibrated slope is reduced: the sets disagree on what a value means, and with a flatter
+// slope the loss on a new set is lower. reportFlat prints the loss for several factors.
 var flat = 0.5
 
-// example is a sentence with its label; weight makes sets and, within a set, both classes count the same.
+// example is a labelled sentence.
 type example struct {
-	x       [kinds]float64
-	against float64 // what its differences take off
-	yes     float64
-	weight  float64
+	x       [kinds]float64 // evidence, centred within its set
+	against float64        // log odds that its differences subtract
+	yes     float64        // the label: 1 if supported, else 0
+	weight  float64        // such that all sets and, within a set, both classes count the same
 	set     int
-	offset  [kinds]float64 // the mean of its set, which x lacks
+	offset  [kinds]float64 // the mean that was subtracted from x
 }
 
-// fit gives the weights learnt on sets. Every set has an intercept of its own while the weights are learnt, so that
-// they order the texts of a set and do not tell sets apart; then the slope is calibrated within the
-// sets and the bias on all together. What differences take off is not learnt: the sets hardly have such sentences.
+// fit returns the weights of a logistic regression on the sets, by gradient descent. While the weights are learnt, every
+// set has its own intercept, so that they order the texts within a set rather than distinguish sets. Then the slope is
+// calibrated within the sets, and the bias on all together. The effect of differences is not learnt, since the sets have
+// hardly any such sentences.
 func fit(sets []*set) verify.Weights {
 	examples := gather(sets)
 	var deviation [kinds]float64
@@ -79,7 +80,7 @@ func fit(sets []*set) verify.Weights {
 	return calibrate(examples, weights)
 }
 
-// gather takes the sentences of the sets, evidence centred within each set.
+// gather returns the sentences of the sets as examples.
 func gather(sets []*set) []example {
 	var out []example
 	for i, s := range sets {
@@ -116,14 +117,14 @@ func gather(sets []*set) []example {
 	return out
 }
 
-// against is what the differences of a sentence take off in the product.
+// against returns the log odds that the product subtracts for the differences of a sentence.
 func against(f verify.Sentence) float64 {
 	e := f.Evidence
 	e.Verbatim = false
 	return logit(verify.Shipped.Score(e, verify.Differences{})) - logit(verify.Shipped.Score(e, f.Differences))
 }
 
-// calibrate finds the slope and the bias by which the values are probabilities.
+// calibrate returns the weights, scaled and shifted so that the values are probabilities (Platt scaling).
 func calibrate(examples []example, weights [kinds]float64) verify.Weights {
 	slope, bias := 1.0, 0.0
 	z, total, middle := make([]float64, len(examples)), 0.0, 0.0
@@ -165,9 +166,9 @@ func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 
 func logit(p float64) float64 { return math.Log(p / (1 - p)) }
 
-// reportFlat measures the logarithmic loss on sets that were not seen.
+// reportFlat prints the logarithmic loss on each set of the weights fitted on the others, by flat.
 func reportFlat(sets []*set) {
-	fmt.Print("logarithmic loss on the set left out, by share of the slope within the sets:")
+	fmt.Print("logarithmic loss on the set left out, by factor of the slope within the sets:")
 	before := flat
 	for _, flat = range []float64{0.05, 0.2, 0.4, 0.6, 0.8, 1} {
 		loss := 0.0

@@ -1,7 +1,7 @@
-// Command consistency measures the consistency score on sets of texts that people judged: how well it tells supported
-// from unsupported ones beside word overlap and cosine, each set scored by weights fitted on the others; how far wrong
-// numbers, names and negations lower it; how well its values are calibrated; what it costs. With -fit it prints the
-// weights that the product ships, fitted on all sets.
+// Command consistency measures the factual-consistency score on sets of texts that people have judged: how well it
+// separates supported from unsupported texts, compared with word overlap and cosine similarity, where each set is scored
+// with weights fitted on the others; how much wrong numbers, names and negations lower it; how well it is calibrated; and
+// how long it takes. With -fit it prints the weights that the product ships, which are fitted on all sets.
 package main
 
 import (
@@ -23,9 +23,9 @@ import (
 
 func main() {
 	data := flag.String("data", filepath.Join("..", "shared", "data"), "folder of the collections")
-	keep := flag.String("states", "", "file that keeps what the encoder gave, so that the next run is quick")
+	keep := flag.String("states", "", "file that caches the encoder's output")
 	fitAll := flag.Bool("fit", false, "print the weights fitted on all sets")
-	flag.BoolVar(&verbose, "v", false, "print the changes that went unnoticed")
+	flag.BoolVar(&verbose, "v", false, "print the changes that did not lower the score")
 	flag.Parse()
 	if err := run(context.Background(), *data, *keep, *fitAll); err != nil {
 		fmt.Fprintln(os.Stderr, "consistency:", err)
@@ -77,11 +77,11 @@ func run(ctx context.Context, data, keep string, fitAll bool) error {
 	return reportTime(ctx, verify.New(verify.Config{Encoder: e}), sets)
 }
 
-// memory is an encoder that does a text once.
+// memory is an encoder that caches its output.
 type memory struct {
 	embed.Reader
-	seen map[string]embed.States
-	news bool
+	seen    map[string]embed.States
+	changed bool // since load
 }
 
 func (m *memory) States(ctx context.Context, texts []string) ([]embed.States, error) {
@@ -96,7 +96,7 @@ func (m *memory) States(ctx context.Context, texts []string) ([]embed.States, er
 		return nil, err
 	}
 	for i, t := range missing {
-		m.seen[t], m.news = fresh[i], true
+		m.seen[t], m.changed = fresh[i], true
 	}
 	out := make([]embed.States, len(texts))
 	for i, t := range texts {
@@ -121,7 +121,7 @@ func (m *memory) load(file string) error {
 }
 
 func (m *memory) save(file string) error {
-	if file == "" || !m.news {
+	if file == "" || !m.changed {
 		return nil
 	}
 	f, err := os.Create(file)
@@ -131,7 +131,7 @@ func (m *memory) save(file string) error {
 	return errors.Join(gob.NewEncoder(f).Encode(m.seen), f.Close())
 }
 
-// reportTime scores some texts without a memory.
+// reportTime prints the time of scoring texts without a cache.
 func reportTime(ctx context.Context, s *verify.Service, sets []*set) error {
 	fmt.Println("time of a score, nothing encoded before")
 	for _, set := range sets {

@@ -6,7 +6,7 @@ import (
 	"quarry/internal/answer/verify"
 )
 
-// reportRates shows in which share of the sentences each difference is found.
+// reportRates prints the share of sentences in which each kind of difference is found.
 func reportRates(sets []*set) {
 	fmt.Println("share of sentences with a difference: supported, unsupported")
 	for _, k := range []struct {

@@ -9,13 +9,13 @@ import (
 	"quarry/internal/text/analysis"
 )
 
-// scorer gives a text a score.
+// scorer is a method of scoring a text.
 type scorer struct {
 	name  string
 	score func(c *judged) float64
 }
 
-// by is the product's score with some weights.
+// by returns the product's score with the given weights.
 func by(w verify.Weights) func(*judged) float64 {
 	return func(c *judged) float64 {
 		scores, words := make([]float64, len(c.found)), make([]int, len(c.found))
@@ -26,7 +26,7 @@ func by(w verify.Weights) func(*judged) float64 {
 	}
 }
 
-// alone is the mean of one kind of evidence over the sentences.
+// alone returns the mean of one kind of evidence over the sentences as a score.
 func alone(of func(verify.Evidence) float64) func(*judged) float64 {
 	return func(c *judged) float64 {
 		sum := 0.0
@@ -37,7 +37,7 @@ func alone(of func(verify.Evidence) float64) func(*judged) float64 {
 	}
 }
 
-// overlap is the share of the text's runs of n words that the source has.
+// overlap returns the share of the text's n-grams of words that are in the source as a score.
 func overlap(n int) func(*judged) float64 {
 	return func(c *judged) float64 {
 		have := map[string]bool{}
@@ -55,6 +55,7 @@ func overlap(n int) func(*judged) float64 {
 	}
 }
 
+// runs returns the n-grams of the words of text.
 func runs(text string, n int) []string {
 	words := analysis.Analyze(text, "eng").Words
 	var out []string
@@ -68,7 +69,7 @@ func runs(text string, n int) []string {
 	return out
 }
 
-// reportSets compares the scorers on each set. The product's is fitted on the other sets.
+// reportSets prints how the scorers do on each set. The product's score is fitted on the other sets.
 func reportSets(sets []*set) {
 	scorers := make([][]scorer, len(sets))
 	for i := range sets {
@@ -115,7 +116,7 @@ func reportSets(sets []*set) {
 	reportKinds(sets, scorers)
 }
 
-// threshold is where the balanced accuracy is highest on the mean of sets.
+// threshold returns the threshold with the highest mean balanced accuracy over the sets.
 func threshold(sets []*set, score func(*judged) float64) float64 {
 	best, at := 0.0, 0.5
 	values, labels := make([][]float64, len(sets)), make([][]bool, len(sets))
@@ -142,7 +143,7 @@ func (s *set) values(score func(*judged) float64) ([]float64, []bool) {
 	return values, labels
 }
 
-// reportKinds tells contradiction from missing evidence.
+// reportKinds prints the AUROC for contradicted texts and for texts without evidence separately.
 func reportKinds(sets []*set, scorers [][]scorer) {
 	fmt.Println("\nAUROC of the score by what is wrong")
 	for i, s := range sets {
@@ -157,15 +158,15 @@ func reportKinds(sets []*set, scorers [][]scorer) {
 			}
 		}
 		if s.name == "qags" {
-			continue // does not tell them apart
+			continue // does not distinguish them
 		}
 		fmt.Printf("  %-20s contradicted %.3f, no evidence %.3f\n", s.name, measure.AUROC(values[0], labels[0]), measure.AUROC(values[1], labels[1]))
 	}
 	fmt.Println()
 }
 
-// reportCalibration compares the shipped values with the share that is supported, sets and classes counting the same;
-// and those that each set gets from weights fitted on the others.
+// reportCalibration prints scores beside the share of texts that are supported, where sets and classes count the same: for
+// the shipped weights, and for weights fitted on the other sets.
 func reportCalibration(sets []*set) {
 	fmt.Println("calibration: scores, and the share that is supported (sets and classes weigh the same)")
 	fmt.Printf("  %-12s%28s%28s\n", "", "shipped weights", "weights of the other sets")

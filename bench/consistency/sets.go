@@ -17,12 +17,12 @@ type set struct {
 	mean  [kinds]float64 // of the evidence
 }
 
-// judged is a text with its source and what people said of it.
+// judged is a text with its source and the judgement of people.
 type judged struct {
 	Source, Text string
 	Supported    bool
-	Refuted      bool       // the source says the contrary; the other unsupported ones lack evidence
-	sentences    []labelled // of the text, where each was judged
+	Refuted      bool       // contradicted by the source; other unsupported texts lack evidence
+	sentences    []labelled // of the text, if each was judged
 	found        []verify.Sentence
 	labels       []bool // of found
 }
@@ -36,7 +36,7 @@ func (c *judged) claim() verify.Claim {
 	return verify.Claim{Text: c.Text, Sources: []string{c.Source}, Language: "eng", Any: true}
 }
 
-// examine asks for the evidence of every text.
+// examine computes the evidence for every text.
 func (s *set) examine(ctx context.Context, v *verify.Service) error {
 	for _, c := range s.cases {
 		var err error
@@ -50,7 +50,7 @@ func (s *set) examine(ctx context.Context, v *verify.Service) error {
 	return nil
 }
 
-// label is what people said of a sentence.
+// label reports whether a sentence was judged to be supported.
 func (c *judged) label(text string) bool {
 	for _, s := range c.sentences {
 		if strings.Contains(s.text, text) || strings.Contains(text, s.text) {

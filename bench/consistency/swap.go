@@ -13,22 +13,22 @@ import (
 	"quarry/internal/text/rarity"
 )
 
-// verbose prints the sentences whose change went unnoticed.
+// verbose is whether to print the sentences whose change did not lower the score.
 var verbose bool
 
-// wanted is how many sentences of each kind are changed.
+// wanted is the number of sentences to change in each way.
 const wanted = 200
 
-// supported is a sentence that people found supported.
+// supported is a sentence that was judged to be supported.
 type supported struct{ text, source string }
 
-// change makes a wrong sentence, "" when this one has nothing to change.
+// change is a way to falsify a sentence. apply returns "" for a sentence that it cannot change.
 type change struct {
-	name string
-	make func(s supported, r *rand.Rand) string
+	name  string
+	apply func(s supported, r *rand.Rand) string
 }
 
-// reportSwaps changes one fact in each of many supported sentences and counts how often the score falls.
+// reportSwaps prints how often the score of a supported sentence falls when one fact in it is changed.
 func reportSwaps(ctx context.Context, v *verify.Service, sets []*set) error {
 	all := sentences(sets)
 	names := namesOf(all)
@@ -68,14 +68,14 @@ func reportSwaps(ctx context.Context, v *verify.Service, sets []*set) error {
 }
 
 func (c *change) report(ctx context.Context, v *verify.Service, all []supported) error {
-	r := rand.New(rand.NewPCG(7, 11)) // every run changes the same
-	n, lower, clear, before, after := 0, 0, 0, 0.0, 0.0
+	r := rand.New(rand.NewPCG(7, 11)) // the same changes in every run
+	n, lower, muchLower, before, after := 0, 0, 0, 0.0, 0.0
 	seen := map[string]bool{}
 	for _, i := range r.Perm(len(all)) {
 		if n == wanted {
 			break
 		}
-		changed := c.make(all[i], r)
+		changed := c.apply(all[i], r)
 		if changed == "" || changed == all[i].text || seen[all[i].text] {
 			continue
 		}
@@ -96,15 +96,15 @@ func (c *change) report(ctx context.Context, v *verify.Service, all []supported)
 			fmt.Printf("    %.3f → %.3f\n      %s\n      %s\n", scores[0], scores[1], all[i].text, changed)
 		}
 		if scores[1] < scores[0]-0.05 {
-			clear++
+			muchLower++
 		}
 	}
 	m := float64(max(1, n))
-	fmt.Printf("  %-44s%8d%9.1f%%%13.1f%%%12.3f%10.3f\n", c.name, n, 100*float64(lower)/m, 100*float64(clear)/m, before/m, after/m)
+	fmt.Printf("  %-44s%8d%9.1f%%%13.1f%%%12.3f%10.3f\n", c.name, n, 100*float64(lower)/m, 100*float64(muchLower)/m, before/m, after/m)
 	return nil
 }
 
-// sentences are the supported ones of all sets.
+// sentences returns the supported sentences of all sets.
 func sentences(sets []*set) []supported {
 	var out []supported
 	for _, s := range sets {
@@ -202,7 +202,7 @@ func namesOf(all []supported) []string {
 	return slices.Compact(out)
 }
 
-// otherName puts a name of another sentence, of a like form, in the place of one that the source has.
+// otherName replaces a name that the source has by one of another sentence that it does not have.
 func otherName(s supported, r *rand.Rand, names []string) string {
 	ws, source := fact.Words(s.text), fact.Words(s.source)
 	var of []fact.Name

@@ -1,6 +1,5 @@
-// Command corpora measures the running program with very many small corpora: how long it takes to start, how much
-// memory it holds, and how long the first query of a corpus takes that nobody has asked before. It builds nothing: give
-// it the binary. Results belong in docs/benchmarks.md.
+// Command corpora measures the running program with very many small corpora: how long it takes to start, how much memory it
+// uses, and how long the first query of a corpus takes. It needs a built binary. The results are for docs/benchmarks.md.
 package main
 
 import (
@@ -29,12 +28,12 @@ type settings struct {
 func main() {
 	var s settings
 	flag.StringVar(&s.binary, "binary", "./quarry", "the program")
-	flag.StringVar(&s.dir, "dir", "", "data folder; one that is filled already is used as it is; default: a temporary one")
-	flag.IntVar(&s.corpora, "corpora", 10_000, "corpora to make")
+	flag.StringVar(&s.dir, "dir", "", "data folder, which may hold the corpora of a previous run; default: a temporary one")
+	flag.IntVar(&s.corpora, "corpora", 10_000, "number of corpora")
 	flag.IntVar(&s.documents, "documents", 10, "documents in each")
 	flag.IntVar(&s.queries, "queries", 1000, "first queries to time, each of another corpus")
-	flag.IntVar(&s.parallel, "parallel", 8, "corpora in the making at once")
-	flag.Uint64Var(&s.seed, "seed", 1, "which corpora are asked")
+	flag.IntVar(&s.parallel, "parallel", 8, "corpora created at the same time")
+	flag.Uint64Var(&s.seed, "seed", 1, "seed for the choice of the corpora that are queried")
 	flag.Parse()
 	if err := run(s); err != nil {
 		fmt.Fprintln(os.Stderr, "corpora:", err)
@@ -76,7 +75,7 @@ func percentiles(all []time.Duration) string {
 	return fmt.Sprintf("%v / %v", measure.Percentile(all, 0.5).Round(100*time.Microsecond), measure.Percentile(all, 0.99).Round(100*time.Microsecond))
 }
 
-// ask times two queries of each of many corpora, in an order that nobody can foresee.
+// ask times two queries of each of many corpora, in random order.
 func ask(p *service.Process, s settings) (first, again []time.Duration, err error) {
 	random := rand.New(rand.NewPCG(s.seed, 0))
 	for _, n := range random.Perm(s.corpora)[:min(s.queries, s.corpora)] {
@@ -96,13 +95,13 @@ func ask(p *service.Process, s settings) (first, again []time.Duration, err erro
 	return first, again, nil
 }
 
-// fill makes the corpora that are not there yet, through the interface, as clients would.
+// fill creates the corpora that are missing, through the HTTP interface.
 func fill(s settings) error {
 	p, err := service.Start(s.binary, s.dir)
 	if err != nil {
 		return err
 	}
-	defer p.Stop() // seals what is in memory
+	defer p.Stop() // flushes the index from memory
 	if _, have, err := p.Call("GET", "/v2/corpora/"+key(s.corpora-1), nil); err != nil || documents(have) == s.documents {
 		return err
 	}
@@ -141,7 +140,7 @@ func documents(corpus []byte) int {
 			Docs int `json:"used_docs"`
 		}
 	}
-	_ = json.Unmarshal(corpus, &c) // something else has no documents
+	_ = json.Unmarshal(corpus, &c) // an error answer has no documents
 	return c.Limits.Docs
 }
 
@@ -165,7 +164,7 @@ func one(p *service.Process, s settings, n int) error {
 
 func key(n int) string { return fmt.Sprintf("small-%05d", n) }
 
-// sentence gives document i of corpus n its text: about twelve words, found by its own words before all others.
+// sentence returns the text of document i of corpus n: about twelve words, by which the document ranks first.
 func sentence(n, i int) string {
 	subjects := []string{"the harbour", "a lantern", "the orchard", "winter bread", "the clockmaker", "an old bridge", "the glacier", "a copper kettle", "the signal tower", "night trains"}
 	verbs := []string{"keeps", "remembers", "crosses", "repairs", "measures", "hides", "follows"}

@@ -12,7 +12,8 @@ import (
 	"quarry/internal/encode/kernel"
 )
 
-// cosine compares every path with the float32 forward pass and with the best path.
+// cosine prints the cosine similarity of the vectors of every kernel path to those of the float32 model and of the best
+// path.
 func (b *bench) cosine() error {
 	defer use("auto")
 	paths := cpu.Available()
@@ -54,7 +55,7 @@ func (b *bench) cosine() error {
 	return nil
 }
 
-// reference gives the float32 vectors, none where there is no checkpoint.
+// reference returns the vectors of the float32 model, or nil if there is no checkpoint.
 func (b *bench) reference() ([][]float32, error) {
 	if b.checkpoint == "" {
 		fmt.Println("\nskipped: cosines to float32, QUARRY_CHECKPOINT does not name the checkpoint folder")
@@ -67,7 +68,7 @@ func (b *bench) reference() ([][]float32, error) {
 	return vectors(f, b.texts)
 }
 
-// spread takes n of all, evenly.
+// spread returns an even sample of at most n of all.
 func spread[T any](all []T, n int) []T {
 	if len(all) <= n {
 		return all
@@ -79,7 +80,7 @@ func spread[T any](all []T, n int) []T {
 	return out
 }
 
-// cosines gives the products of unit vectors, least first.
+// cosines returns the cosines between unit vectors in ascending order.
 func cosines(a, b [][]float32) []float64 {
 	c := make([]float64, len(a))
 	for i := range a {

@@ -2,5 +2,5 @@
 
 package main
 
-// cpuSeconds is not known here.
+// cpuSeconds returns 0: processor time is not known on this platform.
 func cpuSeconds() float64 { return 0 }

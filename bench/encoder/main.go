@@ -1,6 +1,7 @@
-// Command encoder measures the sentence encoder: speed of every kernel path on one core, scaling to two, closeness of
-// int8 to a float32 forward pass, and, where Python has onnxruntime and onnx, the same inputs in ONNX Runtime. It
-// prints Markdown for docs/benchmarks.md. What it lacks (data, checkpoint, Python packages) it names and leaves out.
+// Command encoder measures the sentence encoder: the speed of every kernel path on one core, scaling to all cores, the
+// similarity of its int8 vectors to those of the float32 model, and, if Python has onnxruntime and onnx, the speed of ONNX
+// Runtime on the same inputs. It prints Markdown for docs/benchmarks.md. Measurements whose requirements are missing (data,
+// checkpoint, Python packages) are skipped with a message.
 //
 //	QUARRY_CHECKPOINT=<folder> go run ./bench/encoder
 package main
@@ -26,7 +27,7 @@ type settings struct {
 	parts                            string
 }
 
-// bench is one run.
+// bench is a run of the benchmark.
 type bench struct {
 	settings
 	enc   *encode.Encoder
@@ -40,10 +41,10 @@ func main() {
 	flag.StringVar(&s.data, "data", "../shared/data", "folder of test collections")
 	flag.StringVar(&s.checkpoint, "checkpoint", os.Getenv("QUARRY_CHECKPOINT"), "checkpoint folder, for the float32 reference")
 	flag.StringVar(&s.python, "python", "python3", "Python with onnxruntime and onnx")
-	flag.StringVar(&s.script, "script", "bench/encoder/ort.py", "what to run in it")
+	flag.StringVar(&s.script, "script", "bench/encoder/ort.py", "script that runs ONNX Runtime")
 	flag.IntVar(&s.rounds, "rounds", 15, "interleaved rounds")
-	flag.IntVar(&s.passages, "passages", 3000, "passages for the cosines")
-	flag.IntVar(&s.slow, "slow-passages", 300, "of these on the portable path, which is slow")
+	flag.IntVar(&s.passages, "passages", 3000, "passages for the comparison of vectors")
+	flag.IntVar(&s.slow, "slow-passages", 300, "the number of these for the portable path, which is slow")
 	flag.StringVar(&s.parts, "parts", "speed,scaling,cosine", "what to measure")
 	flag.Parse()
 	if err := run(s); err != nil {
@@ -82,7 +83,7 @@ func run(s settings) error {
 	return nil
 }
 
-// sequences cuts texts to exactly 128 tokens and picks those of 12.
+// sequences collects texts truncated to exactly 128 tokens and texts of exactly 12 tokens.
 func (b *bench) sequences() {
 	for _, t := range b.texts {
 		ids := b.enc.Tokens(t)

@@ -20,7 +20,7 @@ type onnx struct {
 	work string
 }
 
-// startONNX gives an error that says what is missing.
+// startONNX starts ONNX Runtime in Python. Its error names what is missing.
 func (b *bench) startONNX() (*onnx, error) {
 	if b.checkpoint == "" {
 		return nil, fmt.Errorf("skipped: ONNX Runtime, QUARRY_CHECKPOINT does not name the checkpoint folder")
@@ -44,9 +44,9 @@ func (b *bench) startONNX() (*onnx, error) {
 		return nil, fmt.Errorf("skipped: ONNX Runtime, %w", err)
 	}
 	if !rt.out.Scan() || !strings.HasPrefix(rt.out.Text(), "{") {
-		said := rt.out.Text()
+		output := rt.out.Text()
 		rt.stop()
-		return nil, fmt.Errorf("skipped: ONNX Runtime, Python said %q", said)
+		return nil, fmt.Errorf("skipped: ONNX Runtime, Python printed %q", output)
 	}
 	fmt.Println(rt.out.Text())
 	return rt, nil
@@ -54,7 +54,7 @@ func (b *bench) startONNX() (*onnx, error) {
 
 func (o *onnx) stop() {
 	o.in.Close()
-	_ = o.cmd.Wait() // its exit status says nothing that its output did not
+	_ = o.cmd.Wait() // its output has told whether it worked
 	os.RemoveAll(o.work)
 }
 

@@ -12,13 +12,15 @@ import (
 	"quarry/internal/encode/kernel"
 )
 
-// engine is one way to encode a sequence; run gives the time of each of repeat runs.
+// engine is an implementation of the encoder. run encodes a sequence repeatedly and returns the time of each run in
+// seconds, and the vector.
 type engine struct {
 	name string
 	slow bool
 	run  func(ids []int32, repeat int) (times []float64, vector []float32, err error)
 }
 
+// ours returns our encoder on a kernel path.
 func (b *bench) ours(path string) engine {
 	return engine{path, path == "portable", func(ids []int32, repeat int) ([]float64, []float32, error) {
 		use(path)
@@ -34,8 +36,8 @@ func (b *bench) ours(path string) engine {
 	}}
 }
 
-// speed compares all engines on one core. In each round every engine encodes the same sequences; an engine's time in
-// a round is its median, and ratios are taken within a round.
+// speed compares all engines on one core. In each round every engine encodes the same sequence. The time of an engine in a
+// round is the median of its runs, and ratios are taken within a round, so that noise that slows a whole round cancels.
 func (b *bench) speed() error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer use("auto")
@@ -73,8 +75,8 @@ func (b *bench) speed() error {
 	return nil
 }
 
-// perRound gives every engine's time per round; slow engines take part in every fifth and repeat little, the other
-// rounds keep their last time.
+// perRound returns the time of each engine in each round, in seconds. A slow engine runs only in every fifth round, with few
+// repetitions; in the other rounds its last time is used.
 func (b *bench) perRound(engines []engine, sequences [][]int32, repeat int) ([][]float64, error) {
 	times := make([][]float64, len(engines))
 	for round := range b.rounds {
@@ -97,7 +99,7 @@ func (b *bench) perRound(engines []engine, sequences [][]int32, repeat int) ([][
 	return times, nil
 }
 
-// ratio is the median over rounds of a ÷ b.
+// ratio returns the median over the rounds of a ÷ b.
 func ratio(a, b []float64) float64 {
 	r := make([]float64, len(a))
 	for i := range a {
@@ -106,7 +108,8 @@ func ratio(a, b []float64) float64 {
 	return median(r)
 }
 
-// agree prints the least cosine between our vectors and those of others: a speed comparison means nothing before that.
+// agree prints the least cosine between our vectors and those of others. A comparison of speed is only meaningful if they
+// compute the same.
 func (b *bench) agree(ours engine, others []engine) error {
 	texts := b.long[:min(20, len(b.long))]
 	for _, e := range others {
@@ -127,7 +130,7 @@ func (b *bench) agree(ours engine, others []engine) error {
 	return nil
 }
 
-// scaling compares bulk encoding on one core and on all.
+// scaling compares the speed of bulk encoding on one core and on all.
 func (b *bench) scaling() error {
 	cores := runtime.NumCPU()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

@@ -8,14 +8,14 @@ import (
 	"quarry/internal/query/evaluate"
 )
 
-// sources are files under the data folder, each with texts of another kind or language.
+// sources are files in the data folder with texts of different kinds and languages.
 var sources = []string{
 	"scifact/corpus.jsonl", "cranfield/corpus.jsonl", "cacm/corpus.jsonl", "cisi/corpus.jsonl", "pubmedqa/corpus.jsonl",
 	"win32docs/documents-0.jsonl", "xquad/en/corpus.jsonl", "xquad/de/corpus.jsonl", "xquad/ru/corpus.jsonl", "xquad/zh/corpus.jsonl",
 	"xquad/en/queries.jsonl", "scifact/queries.jsonl", "pubmedqa/queries.jsonl", "xquad/es/queries.jsonl",
 }
 
-// sample takes n texts in all, as evenly as the sources allow.
+// sample returns n texts, taken from the sources as evenly as possible.
 func sample(dir string, n int) ([]string, error) {
 	var texts []string
 	for i, name := range sources {
@@ -29,7 +29,7 @@ func sample(dir string, n int) ([]string, error) {
 	return texts, nil
 }
 
-// read takes n texts spread over a file of JSON lines.
+// read returns an even sample of n texts from a file of JSON lines.
 func read(path string, n int) ([]string, error) {
 	type text struct{ Title, Text string }
 	var all []string

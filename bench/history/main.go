@@ -1,6 +1,5 @@
-// Command history measures what keeping the history costs a query of the running program: the same queries one after
-// another with and without save_history, in turns. It builds nothing: give it the binary. Results belong in
-// docs/benchmarks.md.
+// Command history measures the cost of saving queries to the history: the same queries, one after another, alternately with
+// and without save_history. It needs a built binary. The results are for docs/benchmarks.md.
 package main
 
 import (
@@ -18,7 +17,7 @@ import (
 
 func main() {
 	binary := flag.String("binary", "./quarry", "the program")
-	documents := flag.Int("documents", 500, "documents of ten parts to fill in")
+	documents := flag.Int("documents", 500, "documents to index, of ten parts each")
 	queries := flag.Int("queries", 400, "queries of each kind")
 	flag.Parse()
 	if err := run(*binary, *documents, *queries); err != nil {
@@ -59,7 +58,7 @@ func run(binary string, documents, queries int) error {
 
 var words = strings.Fields("pump filter valve pressure hydraulic interval service oil gasket bearing torque manual safety electric motor shaft seal replace inspect weekly")
 
-// text gives prose of n words that differs with seed.
+// text returns n words that depend on seed.
 func text(seed, n int) string {
 	out := make([]string, n)
 	for i := range out {
@@ -88,7 +87,7 @@ func fill(p *service.Process, documents int) error {
 	return nil
 }
 
-// compare asks in turns and prints a row.
+// compare sends queries alternately with and without saving, and prints a row.
 func compare(p *service.Process, dir, name string, search map[string]any, queries int) error {
 	var times [2][]time.Duration
 	var used [2]time.Duration
@@ -96,7 +95,7 @@ func compare(p *service.Process, dir, name string, search map[string]any, querie
 	if err != nil {
 		return err
 	}
-	const block = 20 // long enough for the kernel's clock of processor time
+	const block = 20 // queries, long enough for the resolution of processor time
 	for n := 0; n < queries; n += block {
 		for kind, save := range []bool{false, true} {
 			cpu, err := p.ProcessorTime()
@@ -137,7 +136,7 @@ func compare(p *service.Process, dir, name string, search map[string]any, querie
 	return nil
 }
 
-// size gives the bytes of the database without its journal.
+// size returns the size of the database in bytes, without its journal.
 func size(dir string) (int64, error) {
 	about, err := os.Stat(dir + "/quarry.db")
 	if err != nil {

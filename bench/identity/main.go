@@ -1,6 +1,6 @@
-// Command identity measures what it costs to know who calls: authentication with the permission check in process, pages
-// of users and keys, and small reads with authentication against a program that has one core. It builds nothing: give it
-// the binary. Results belong in docs/benchmarks.md.
+// Command identity measures the cost of authentication and authorisation: both in process, listing pages of users and keys,
+// and small authenticated reads from a program on one core. It needs a built binary. The results are for
+// docs/benchmarks.md.
 package main
 
 import (
@@ -16,8 +16,8 @@ import (
 
 func main() {
 	binary := flag.String("binary", "./quarry", "the program")
-	keys := flag.Int("keys", 5000, "API keys to fill in")
-	users := flag.Int("users", 1000, "users to fill in")
+	keys := flag.Int("keys", 5000, "number of API keys")
+	users := flag.Int("users", 1000, "number of users")
 	rounds := flag.Int("rounds", 5, "rounds of each load")
 	flag.Parse()
 	if err := run(*binary, *keys, *users, *rounds); err != nil {
@@ -51,11 +51,11 @@ func run(binary string, keys, users, rounds int) error {
 	return small(binary, dir, secrets, rounds)
 }
 
-// corpora is how many corpora the keys have roles on.
+// corpora is the number of corpora on which the keys have roles.
 const corpora = 50
 
-// fill makes users and keys through the interface, a fifth of the keys without and the others with up to three grants, and
-// gives secrets.
+// fill creates users and keys through the HTTP interface and returns the secrets of the keys. Each has up to three roles on
+// corpora.
 func fill(p *service.Process, keys, users int) ([]string, error) {
 	for i := range corpora {
 		if _, err := p.Must(http.StatusCreated, http.MethodPost, "/v2/corpora", map[string]any{"key": fmt.Sprint("c", i), "name": fmt.Sprint("Corpus ", i)}); err != nil {
@@ -97,7 +97,7 @@ func fill(p *service.Process, keys, users int) ([]string, error) {
 	return secrets, err
 }
 
-// each runs fn for 0 to n-1, sixteen at once, so that they share commits.
+// each calls fn for 0 to n-1 on sixteen goroutines, so that writes share commits.
 func each(n int, fn func(i int) error) error {
 	const at = 16
 	errs := make([]error, at)

@@ -26,7 +26,7 @@ import (
 	"quarry/internal/store/accounts"
 )
 
-// authenticate measures, in process, who a key belongs to and whether it may read a corpus.
+// authenticate measures, in process, looking up the principal of a key and checking whether it may read a corpus.
 func authenticate(dir string, secrets []string) error {
 	db, err := store.Open(context.Background(), store.Config{Dir: dir})
 	if err != nil {
@@ -51,14 +51,14 @@ func authenticate(dir string, secrets []string) error {
 	return nil
 }
 
-// spread tells the percentiles of times.
+// spread returns the percentiles of times as text.
 func spread(times []time.Duration) string {
 	slices.Sort(times)
 	at := func(q float64) time.Duration { return measure.Percentile(times, q).Round(100 * time.Nanosecond) }
 	return fmt.Sprintf("p50 %v, p95 %v, p99 %v", at(0.5), at(0.95), at(0.99))
 }
 
-// pages walks through the lists of users and keys in pages of 100 and of 10.
+// pages measures listing users and keys in pages of 100 and of 10.
 func pages(p *service.Process) error {
 	fmt.Printf("| list | pages | time of a page | processor time of a page |\n|---|---|---|---|\n")
 	for _, c := range []struct{ name, path, query string }{
@@ -89,7 +89,7 @@ func pages(p *service.Process) error {
 	return nil
 }
 
-// walk reads a list to its end.
+// walk reads a list to its end and appends the time of each page to times.
 func walk(p *service.Process, path, query string, times []time.Duration) ([]time.Duration, error) {
 	for page := ""; ; {
 		began := time.Now()
@@ -113,7 +113,7 @@ func walk(p *service.Process, path, query string, times []time.Duration) ([]time
 	}
 }
 
-// small loads a program that has one core with small reads, each with another key than the one before.
+// small loads a program on one core with small reads, each with a different key.
 func small(binary, dir string, secrets []string, rounds int) error {
 	log, err := os.Create(filepath.Join(dir, "bench.log"))
 	if err != nil {
@@ -172,7 +172,8 @@ func load(p *service.Process, path string, secrets []string) error {
 	return nil
 }
 
-// ask sends requests on one connection. It reads answers by hand: a whole client would need the core of its own for itself.
+// ask sends requests on one connection and returns their times. It parses responses itself, since the client of net/http
+// would use more processor time than the program that it measures.
 func ask(address, path string, secrets []string, seed int) ([]time.Duration, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -195,7 +196,7 @@ func ask(address, path string, secrets []string, seed int) ([]time.Duration, err
 	return times, nil
 }
 
-// read takes in one answer with a Content-Length; another status than 200 is an error.
+// read reads a response with a Content-Length. Any status but 200 is an error.
 func read(r *bufio.Reader) error {
 	length := 0
 	status, err := r.ReadString('\n')

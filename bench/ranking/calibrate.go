@@ -12,7 +12,7 @@ import (
 	"quarry/internal/query/retrieve"
 )
 
-// asked is a query with what the default search found for it.
+// asked is a query with the results of the default search.
 type asked struct {
 	Set   string
 	Train bool
@@ -25,7 +25,8 @@ type found struct {
 	Relevant           bool
 }
 
-// group is what counts as one set in the fit: XQuAD's other languages are one, for their questions are the same.
+// group returns the set that the query counts for in the fit. XQuAD's languages other than English are one set, since they
+// are translations of the same questions.
 func (a *asked) group() string {
 	if strings.HasPrefix(a.Set, "xquad/") && a.Set != "xquad/en" {
 		return "xquad/others"
@@ -33,8 +34,8 @@ func (a *asked) group() string {
 	return a.Set
 }
 
-// ask runs the queries of d, and those set apart for tuning, and keeps what was found. Queries of collections without
-// such a part are divided by the hash of their id.
+// ask runs the queries of d and its training queries, and keeps the results. The queries of a collection without training
+// queries are divided by a hash of their id.
 func (b *bench) ask(ctx context.Context, name string, d *evaluate.Dataset, e *app.Evaluation) error {
 	training, has, err := evaluate.ReadTraining(filepath.Join(b.data, name))
 	if err != nil {
@@ -47,7 +48,7 @@ func (b *bench) ask(ctx context.Context, name string, d *evaluate.Dataset, e *ap
 	}
 	return b.askEach(ctx, name, d, e, func(id string) bool {
 		h := fnv.New32a()
-		_, _ = h.Write([]byte(id)) // a hash never fails to take bytes
+		_, _ = h.Write([]byte(id)) // never fails
 		return !has && h.Sum32()%2 == 0
 	})
 }

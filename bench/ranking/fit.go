@@ -14,15 +14,15 @@ import (
 	"quarry/internal/query/rerank"
 )
 
-// shares are the lexical shares at which the calibration has its constants.
+// shares are the lexical shares for which the calibration has constants.
 var shares = []float64{0, 0.25, 0.5, 0.65, 0.8, 1}
 
-// curve is the probability of being relevant as the fit has it: 1/(1+exp(-(a+b·unit))).
+// curve is the fitted probability of being relevant: 1/(1+exp(-(a+b·unit))).
 type curve struct{ a, b float64 }
 
 func (c curve) at(unit float64) float64 { return 1 / (1 + math.Exp(-c.a-c.b*unit)) }
 
-// unit is the retrieval score at a lexical share, as a share of that of a full match.
+// unit returns the retrieval score at a lexical share, as a fraction of that of a full match.
 func (f found) unit(share float64) float64 {
 	highest := share*saturated(f.Full) + 1 - share
 	if highest == 0 {
@@ -31,13 +31,14 @@ func (f found) unit(share float64) float64 {
 	return f.plain(share) / highest
 }
 
-// plain is the retrieval score as a share of the highest that the weights allow.
+// plain returns the retrieval score at a lexical share, as a fraction of the highest that the weights allow.
 func (f found) plain(share float64) float64 { return share*saturated(f.BM25) + (1-share)*f.Cosine }
 
 func saturated(bm25 float64) float64 { return bm25 / (bm25 + rerank.LexicalHalf) }
 
-// fit finds the curve of greatest likelihood by Newton's method. Every set weighs the same, and in it every query
-// (weights by number of queries or its root fitted sets left out worse).
+// fit returns the curve of maximum likelihood (logistic regression by Newton's method). All sets have the same weight, and
+// so have all queries of a set. Weights by the number of queries of a set, or its square root, generalised worse to sets
+// that were left out.
 func fit(all []asked, share float64, use func(*asked) bool) curve {
 	queries := map[string]float64{}
 	for i := range all {
@@ -77,21 +78,22 @@ func fit(all []asked, share float64, use func(*asked) bool) curve {
 	return c
 }
 
-// quality says how well probabilities fit: the mean distance between said and true share over ten equal bins, weighted
-// by their results, and the chance that a relevant result of any query scores above another of any query. Only the first
-// results of each query count.
+// quality is the quality of probabilities: the expected calibration error over ten bins of equal width, and the area under
+// the ROC curve, both over the results of all queries.
 type quality struct {
 	ece, auc float64
 	bins     [10]bin
 }
 
-type bin struct{ n, said, true float64 }
+// bin holds sums over the results in a bin: their number, probabilities and labels.
+type bin struct{ n, predicted, actual float64 }
 
 type judged struct {
 	p        float64
 	relevant bool
 }
 
+// assess returns the quality of p on the first results of each query.
 func assess(all []asked, use func(*asked) bool, first int, p func(found) float64) quality {
 	var q quality
 	var list []judged
@@ -109,15 +111,16 @@ func assess(all []asked, use func(*asked) bool, first int, p func(found) float64
 		if j.relevant {
 			y = 1
 		}
-		b.n, b.said, b.true = b.n+1, b.said+j.p, b.true+y
+		b.n, b.predicted, b.actual = b.n+1, b.predicted+j.p, b.actual+y
 	}
 	for _, b := range q.bins {
-		q.ece += math.Abs(b.said-b.true) / float64(len(list))
+		q.ece += math.Abs(b.predicted-b.actual) / float64(len(list))
 	}
 	q.auc = auc(list)
 	return q
 }
 
+// auc returns the area under the ROC curve; results of equal probability count half.
 func auc(list []judged) float64 {
 	slices.SortFunc(list, func(a, b judged) int { return cmp.Compare(a.p, b.p) })
 	below, sum, pos := 0.0, 0.0, 0.0
@@ -135,7 +138,7 @@ func auc(list []judged) float64 {
 	return sum / (pos * below)
 }
 
-// report prints how the scores do on queries that no constant has seen, and the constants.
+// report prints the quality of the scores on queries that were held out from the fit, and the fitted constants.
 func report(all []asked) {
 	const share = 0.65
 	train := func(a *asked) bool { return a.Train }
@@ -169,7 +172,7 @@ func report(all []asked) {
 	fmt.Print("\n| probability | results | mean | relevant |\n|---|---|---|---|\n")
 	for i, b := range assess(all, func(a *asked) bool { return !a.Train }, 100, shipped).bins {
 		if b.n > 0 {
-			fmt.Printf("| %.1f–%.1f | %.0f | %.3f | %.3f |\n", float64(i)/10, float64(i+1)/10, b.n, b.said/b.n, b.true/b.n)
+			fmt.Printf("| %.1f–%.1f | %.0f | %.3f | %.3f |\n", float64(i)/10, float64(i+1)/10, b.n, b.predicted/b.n, b.actual/b.n)
 		}
 	}
 	fmt.Printf("\nfitted on the training queries, at share %.2f: %.2f %.2f; for internal/query/rerank/calibrate.go: Balance %.2f, curves\n", share, whole.a, whole.b, balance(all, whole, share))
@@ -179,7 +182,7 @@ func report(all []asked) {
 	}
 }
 
-// remains says what a cutoff leaves of the first ten results of queries.
+// remains counts what a cutoff leaves of the first ten results of queries.
 type remains struct{ queries, answered, kept, right, relevant float64 }
 
 func cutOff(all []asked, use func(*asked) bool, keep func(found) bool) (c remains) {
@@ -207,11 +210,11 @@ func cutOff(all []asked, use func(*asked) bool, keep func(found) bool) (c remain
 	return c
 }
 
-// f2 is the F-measure in which recall weighs twice as much as precision.
+// f2 returns the F-measure that weights recall twice as much as precision.
 func (c remains) f2() float64 { return 5 * c.right / max(1, c.kept+4*c.relevant) }
 
-// balance finds what to add to the log odds of a curve so that the mean of the groups' F2 at a score of a half is
-// highest, over training queries.
+// balance returns the addend to the log odds of a curve that maximises the mean F2 of the groups at a cutoff of 0.5, on the
+// training queries.
 func balance(all []asked, c curve, share float64) float64 {
 	best, at := -1.0, 0.0
 	for shift := 0.0; shift <= 4; shift += 0.05 {
@@ -236,7 +239,7 @@ func groupsOf(all []asked) (groups []string) {
 	return groups
 }
 
-// reportCutoff prints what cutoffs leave of the first ten results of held queries.
+// reportCutoff prints what cutoffs leave of the first ten results of the queries held out.
 func reportCutoff(all []asked, score func(found) float64) {
 	fmt.Print("\n| held queries of | cutoff 0.3: answered, precision, recall | cutoff 0.5 | cutoff 0.7 |\n|---|---|---|---|\n")
 	for _, g := range groupsOf(all) {
@@ -264,14 +267,14 @@ func count(all []asked, use func(*asked) bool) (n int, relevant float64) {
 	return n, relevant / float64(max(1, n))
 }
 
-// lambdaOf is the λ with a lexical share.
+// lambdaOf returns the λ of a lexical share.
 func lambdaOf(share float64) float64 {
 	return share / (share + rerank.LexicalScale*(1-share))
 }
 
 func scale(lambda float64) float64 { return rerank.LexicalScale*lambda + 1 - lambda }
 
-// calibration reports, and keeps what was found if asked to.
+// calibration prints the report, and writes the results to a file if b.found is set.
 func (b *bench) calibration() error {
 	if b.found != "" {
 		if err := writeFound(b.found, b.asked); err != nil {

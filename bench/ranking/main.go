@@ -1,8 +1,7 @@
-// Command ranking measures ranking quality on every test collection of ../shared/data and prints the tables of
-// docs/benchmarks.md: nDCG@10 of plain lower-cased words split at white space, of the lexical side, the dense side, the
-// hybrid and the default reranker, with means; then how well the default reranker's scores are calibrated, and the
-// constants of internal/query/rerank/calibrate.go as fitted on the training queries. It ranks through the same code as the
-// HTTP query.
+// Command ranking measures ranking quality on the test collections in ../shared/data and prints the tables of
+// docs/benchmarks.md: nDCG@10 of a baseline (lower-cased words split at white space), of lexical, dense and hybrid search
+// and of the default reranker, with means; then how well the default reranker's scores are calibrated, and the constants of
+// internal/query/rerank/calibrate.go, fitted on the training queries. It ranks with the same code as queries over HTTP.
 package main
 
 import (
@@ -15,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"quarry/bench/shelf"
+	"quarry/bench/cache"
 	"quarry/internal/app"
 	"quarry/internal/config"
 	"quarry/internal/embed"
@@ -29,10 +28,10 @@ var others = []string{"xquad/de", "xquad/es", "xquad/ru", "xquad/zh", "xquad/ar"
 func main() {
 	b := bench{}
 	flag.StringVar(&b.data, "data", "../shared/data", "folder of the collections")
-	only := flag.String("only", "", "comma list of collections; default all")
-	flag.StringVar(&b.vectors, "vectors", shelf.Default(), "folder that keeps vectors from run to run; empty for none")
-	flag.StringVar(&b.found, "found", "", "file that keeps what the default search found, for -fit")
-	again := flag.String("fit", "", "file of -found: only fit and report again")
+	only := flag.String("only", "", "comma-separated list of collections; default: all")
+	flag.StringVar(&b.vectors, "vectors", cache.Default(), "folder of the vector cache; empty for none")
+	flag.StringVar(&b.found, "found", "", "file to write the results of the default search to, for -fit")
+	again := flag.String("fit", "", "file written by -found: only fit and report")
 	flag.Parse()
 	if *again != "" {
 		all, err := readFound(*again)
@@ -57,11 +56,11 @@ func main() {
 	}
 }
 
-// bench is one run.
+// bench is a run of the benchmark.
 type bench struct {
 	data, vectors string
 	found         string
-	asked         []asked // what the default search found, for the calibration
+	asked         []asked // queries with the results of the default search, for the calibration
 }
 
 func (b *bench) run(ctx context.Context, names []string) error {
@@ -111,16 +110,16 @@ func printMean(name string, sums [5]float64, n int) {
 	printRow("**"+name+"**", " | ", sums, "")
 }
 
-// collection indexes d and ranks its queries in every way. The row is words, then evaluate.Runs.
+// collection indexes d and ranks its queries by every method. The row holds the baseline, then evaluate.Runs.
 func (b *bench) collection(ctx context.Context, name string, d *evaluate.Dataset) (row [5]float64, recall float64, err error) {
-	var kept *shelf.Shelf
+	var cached *cache.Encoder
 	keep := func(r *embed.Registry) {
 		if b.vectors != "" {
 			r.Decorate(func(e embed.Encoder) embed.Encoder {
-				if kept, err = shelf.Open(b.vectors, e); err != nil {
+				if cached, err = cache.Open(b.vectors, e); err != nil {
 					return e
 				}
-				return kept
+				return cached
 			})
 		}
 	}
@@ -128,7 +127,7 @@ func (b *bench) collection(ctx context.Context, name string, d *evaluate.Dataset
 	if err = errors.Join(err, openErr); err != nil {
 		return row, 0, err
 	}
-	defer func() { err = errors.Join(err, e.Close(), kept.Close()) }()
+	defer func() { err = errors.Join(err, e.Close(), cached.Close()) }()
 	report, err := e.Measure(ctx)
 	if err != nil {
 		return row, 0, err
@@ -152,14 +151,14 @@ func read(data, name string) (*evaluate.Dataset, error) {
 	return evaluate.Read(filepath.Join(data, name))
 }
 
-// win32Distractors is how many pages besides the wanted ones stand in the collection, and win32Chars how much of each
-// page: whole pages, some of them long tables, take half an hour to encode on two cores.
+// win32Distractors is the number of pages in the collection besides the relevant ones, and win32Chars the size of each in
+// bytes: encoding whole pages, some of which are long tables, takes half an hour on two cores.
 const (
 	win32Distractors = 4000
 	win32Chars       = 1500
 )
 
-// readWin32 gives the known-item queries over the beginnings of their 1,000 pages and of the first 4,000 others.
+// readWin32 returns the known-item queries with the beginnings of their 1,000 pages and of the first 4,000 others.
 func readWin32(dir string) (*evaluate.Dataset, error) {
 	d, err := evaluate.ReadQueries(filepath.Join(dir, "known-item"))
 	if err != nil {
@@ -191,7 +190,7 @@ func readWin32(dir string) (*evaluate.Dataset, error) {
 	return d, nil
 }
 
-// page is one of win32docs as its file holds it.
+// page is a page of win32docs.
 type page struct {
 	ID, Title string
 	Sections  []struct{ Title, Text string }
@@ -208,7 +207,7 @@ func (p page) record() evaluate.Record {
 	return evaluate.Record{ID: p.ID, Title: p.Title, Text: cut(text.String(), win32Chars)}
 }
 
-// cut shortens text to n bytes at most, at a white space.
+// cut truncates text to at most n bytes, at white space if possible.
 func cut(text string, n int) string {
 	if len(text) <= n {
 		return text

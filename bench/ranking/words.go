@@ -10,8 +10,8 @@ import (
 	"quarry/internal/query/measure"
 )
 
-// rankWords is the nDCG@10 of the plainest analysis there is: lower case, split at white space, BM25 as in the product,
-// title counted twice. No language may do worse than this.
+// rankWords returns the nDCG@10 of the baseline: words in lower case, split at white space and ranked by BM25 (k1 1.2,
+// b 0.75) as in the product, with the title counted twice. No language should do worse in the product.
 func rankWords(d *evaluate.Dataset) float64 {
 	split := func(s string) []string { return strings.Fields(strings.ToLower(s)) }
 	lists, lengths, sum := map[string]map[int]float64{}, make([]float64, len(d.Documents)), 0.0

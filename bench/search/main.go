@@ -1,6 +1,6 @@
-// Command search measures the running program over HTTP on 100,000 passages of the Win32 documentation: indexing rate
-// beside the encoder's own, query latency with keep-alive, resident memory, restart to first answer. It builds nothing:
-// give it the binary. Results belong in docs/benchmarks.md.
+// Command search measures the running program over HTTP on 100,000 passages of the Win32 documentation: the indexing rate
+// compared with that of the encoder alone, query latency on a kept connection, resident memory, and the time from a restart
+// to the first answer. It needs a built binary. The results are for docs/benchmarks.md.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 	var s settings
 	flag.StringVar(&s.binary, "binary", "./quarry", "the program")
 	flag.StringVar(&s.data, "data", "../shared/data/win32docs", "the collection")
-	flag.StringVar(&s.dir, "dir", "", "data folder; one that is filled already is used as it is; default: a temporary one")
+	flag.StringVar(&s.dir, "dir", "", "data folder, which may hold the corpus of a previous run; default: a temporary one")
 	flag.IntVar(&s.passages, "passages", 100_000, "passages to index")
 	flag.IntVar(&s.queries, "queries", 1000, "queries to time")
 	flag.IntVar(&s.chars, "chars", 200, "characters per passage")
@@ -85,7 +85,7 @@ func run(s settings) error {
 		if err := p.index(s); err != nil {
 			return err
 		}
-		p.Stop() // seals what is in memory
+		p.Stop() // flushes the index from memory
 		if p, err = start(s); err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func run(s settings) error {
 	return nil
 }
 
-// readQuestions gives queries of exactly 12 tokens, the two special ones included, cut from the collection's own.
+// readQuestions returns the collection's queries, truncated to exactly 12 tokens including [CLS] and [SEP].
 func readQuestions(s settings) ([]string, error) {
 	counter, err := encode.Open(asset.MiniLM())
 	if err != nil {
@@ -133,7 +133,7 @@ func readQuestions(s settings) ([]string, error) {
 	return out, nil
 }
 
-// process is the program with what this benchmark asks of it.
+// process is the running program, with the calls of this benchmark.
 type process struct{ *service.Process }
 
 func start(s settings) (process, error) {
@@ -168,7 +168,7 @@ func (p process) time(round int, questions []string) error {
 
 var errEnough = errors.New("enough")
 
-// index sends documents until the corpus holds enough passages.
+// index creates the corpus and adds documents until it has enough passages.
 func (p process) index(s settings) error {
 	status, raw, err := p.Call("POST", "/v2/corpora", map[string]any{"key": "bench", "filter_attributes": []any{
 		map[string]any{"name": "year", "level": "document", "type": "integer"},
@@ -198,8 +198,8 @@ func (p process) index(s settings) error {
 	return p.compareCost(parts)
 }
 
-// compareCost prints the processor time of indexing beside that of encoding alone, per passage: unlike the clock, it
-// hardly depends on what else the machine does.
+// compareCost prints the processor time per passage of indexing and of encoding alone. Unlike elapsed time, it hardly
+// depends on what else the machine does.
 func (p process) compareCost(parts int) error {
 	whole, err := p.ProcessorTime()
 	if err != nil {
@@ -228,11 +228,11 @@ func (p process) compareCost(parts int) error {
 
 func ownTime() time.Duration {
 	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // fails for a wrong argument only
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // fails only for invalid arguments
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// sample gives about n passages of the corpus with the headings in front of them, as the service encodes them.
+// sample returns about n passages of the corpus with their headings in front, as the service encodes them.
 func (p process) sample(n int) ([]string, error) {
 	_, raw, err := p.Call("GET", "/v2/corpora/bench/documents?limit=1000", nil)
 	if err != nil {

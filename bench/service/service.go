@@ -1,5 +1,5 @@
-// Package service starts the program under measurement and talks to it as a client with keep-alive does. The benchmarks
-// that measure the whole program use it; tests have testkit.
+// Package service starts the program for benchmarks that measure it as a whole, and calls it over kept connections. Tests
+// use package testkit instead.
 package service
 
 import (
@@ -20,8 +20,8 @@ import (
 
 // Process is the running program.
 type Process struct {
-	Began time.Time     // when it was started
-	Took  time.Duration // until it answered /healthz
+	Began time.Time     // time of the start
+	Took  time.Duration // from the start to the first answer to /healthz
 
 	cmd      *exec.Cmd
 	url, key string
@@ -29,7 +29,7 @@ type Process struct {
 	once     sync.Once
 }
 
-// Folder gives the data folder of a benchmark: dir, or a temporary one where it is "". remove clears away a temporary one.
+// Folder returns the data folder of a benchmark: dir, or a temporary one if dir is "". remove deletes a temporary one.
 func Folder(dir string) (folder string, remove func(), err error) {
 	if dir != "" {
 		return dir, func() {}, nil
@@ -38,12 +38,12 @@ func Folder(dir string) (folder string, remove func(), err error) {
 	return folder, func() { _ = os.RemoveAll(folder) }, err
 }
 
-// Start starts the program on a data folder and returns when it answers.
+// Start starts the program with a data folder and returns once it answers.
 func Start(binary, dir string) (*Process, error) {
 	return StartWith(binary, dir, os.Stderr, "QUARRY_LOG_LEVEL=warn")
 }
 
-// StartWith starts the program with settings of the environment and its log in a file.
+// StartWith is Start with a file for the log, and settings as environment variables.
 func StartWith(binary, dir string, log *os.File, settings ...string) (*Process, error) {
 	p := &Process{client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}, Began: time.Now()}
 	p.cmd = exec.Command(binary, "serve", "--data", dir, "--listen", "127.0.0.1:0")
@@ -74,15 +74,15 @@ func StartWith(binary, dir string, log *os.File, settings ...string) (*Process, 
 	return p, res.Body.Close()
 }
 
-// Stop asks the program to stop and waits for its end.
+// Stop stops the program and waits for it to end. It may be called more than once.
 func (p *Process) Stop() {
 	p.once.Do(func() {
 		_ = p.cmd.Process.Signal(syscall.SIGTERM)
-		_ = p.cmd.Wait() // a refused stop shows in the next start
+		_ = p.cmd.Wait() // if it failed to stop, the next start fails
 	})
 }
 
-// Call sends one request, with body as JSON unless it is nil, and gives status and body of the answer.
+// Call sends a request, with body as JSON unless it is nil, and returns the status and the body of the response.
 func (p *Process) Call(method, path string, body any) (int, []byte, error) {
 	var in io.Reader
 	if body != nil {
@@ -109,13 +109,13 @@ func (p *Process) Call(method, path string, body any) (int, []byte, error) {
 	return res.StatusCode, raw, err
 }
 
-// Address is host and port.
+// Address returns the host and port of the program.
 func (p *Process) Address() string { return strings.TrimPrefix(p.url, "http://") }
 
-// Key is the owner's.
+// Key returns the owner's API key.
 func (p *Process) Key() string { return p.key }
 
-// Must is Call where another status than want is an error.
+// Must is Call where any status but want is an error.
 func (p *Process) Must(want int, method, path string, body any) ([]byte, error) {
 	status, raw, err := p.Call(method, path, body)
 	if err == nil && status != want {
@@ -124,7 +124,7 @@ func (p *Process) Must(want int, method, path string, body any) ([]byte, error) 
 	return raw, err
 }
 
-// Resident is VmRSS in bytes, 0 where /proc does not tell.
+// Resident returns the resident memory (VmRSS) in bytes, or 0 on systems without /proc.
 func (p *Process) Resident() int64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
@@ -139,10 +139,10 @@ func (p *Process) Resident() int64 {
 	return 0
 }
 
-// ProcessorTime is what the program has used since its start. A tick of the kernel's clock is 10 ms on Linux.
+// ProcessorTime returns the processor time that the program has used, with a resolution of 10 ms (a clock tick on Linux).
 func (p *Process) ProcessorTime() (time.Duration, error) { return processorTime(p.cmd.Process.Pid) }
 
-// OwnTime is ProcessorTime of the benchmark itself.
+// OwnTime returns the processor time that the benchmark itself has used.
 func OwnTime() (time.Duration, error) { return processorTime(os.Getpid()) }
 
 func processorTime(pid int) (time.Duration, error) {

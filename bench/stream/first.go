@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// first measures the time to the first token: of the provider called directly, and of queries, in turns.
+// first measures the time to the first token, alternately of the provider, called directly, and of a query.
 func (b *bench) first() error {
 	const script = "say:It is serviced every 100 hours [1] and the filter after 50."
 	if err := b.model("quick", script); err != nil {
@@ -26,7 +26,7 @@ func (b *bench) first() error {
 			return err
 		}
 		if i < b.rounds/10 {
-			continue // warming up
+			continue // warm-up
 		}
 		direct, whole, behind = append(direct, d), append(whole, token), append(behind, token-results)
 	}
@@ -42,7 +42,7 @@ func (b *bench) first() error {
 	return nil
 }
 
-// direct is the time to the first token without us.
+// direct returns the time to the first token of the provider.
 func (b *bench) direct(script string) (time.Duration, error) {
 	body := fmt.Sprintf(`{"model":%q,"stream":true,"messages":[{"role":"user","content":%q}]}`, script, strings.Repeat("a passage of the prompt ", 60))
 	started := time.Now()
@@ -65,7 +65,7 @@ func (b *bench) direct(script string) (time.Duration, error) {
 	}
 }
 
-// streamed is the time to the results and to the first token of a query.
+// streamed returns the times to the results and to the first token of a query.
 func (b *bench) streamed(model string) (results, token time.Duration, err error) {
 	started := time.Now()
 	res, err := b.ask(model)
@@ -89,7 +89,7 @@ func (b *bench) streamed(model string) (results, token time.Duration, err error)
 	}
 }
 
-// leave measures how soon the provider sees that the client of a query has left.
+// leave measures the time from a client's disconnect to the cancellation of the call to the provider.
 func (b *bench) leave() error {
 	if err := b.model("patient", "stamp:50:2000"); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (b *bench) leave() error {
 		case <-call.Gone:
 			took = append(took, time.Since(left))
 		case <-time.After(10 * time.Second):
-			return fmt.Errorf("the provider was not told within ten seconds")
+			return fmt.Errorf("the call to the provider was not cancelled within ten seconds")
 		}
 	}
 	fmt.Printf("A client leaves, the provider is told: p50 %s, p95 %s, most %s (%d rounds)\n\n", ms(at(took, 0.5)), ms(at(took, 0.95)), ms(at(took, 1)), rounds)

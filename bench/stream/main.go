@@ -1,6 +1,6 @@
-// Command stream measures streamed answers of the running program over the scripted provider: our own time to the first
-// token, how soon a client's leaving reaches the provider, and a thousand streams at once. It builds nothing: give it the
-// binary. Results belong in docs/benchmarks.md.
+// Command stream measures streamed answers of the running program with the scripted provider: the program's share of the
+// time to the first token, the time from a client's disconnect to the cancellation of the provider's call, and a thousand
+// concurrent streams. It needs a built binary. The results are for docs/benchmarks.md.
 package main
 
 import (
@@ -23,10 +23,10 @@ func main() {
 	flag.StringVar(&o.binary, "binary", "./quarry", "the program")
 	flag.StringVar(&o.parts, "parts", "first,leave,many", "what to measure")
 	flag.IntVar(&o.rounds, "rounds", 400, "queries for the time to the first token")
-	flag.IntVar(&o.streams, "streams", 1000, "streams at once")
-	flag.IntVar(&o.rate, "rate", 20, "tokens a second of each, a divisor of 1,000")
-	flag.DurationVar(&o.ramp, "ramp", 30*time.Second, "time over which they start")
-	flag.DurationVar(&o.together, "together", 15*time.Second, "time for which all of them run")
+	flag.IntVar(&o.streams, "streams", 1000, "concurrent streams")
+	flag.IntVar(&o.rate, "rate", 20, "tokens per second of each stream, a divisor of 1,000")
+	flag.DurationVar(&o.ramp, "ramp", 30*time.Second, "time over which the streams are started")
+	flag.DurationVar(&o.together, "together", 15*time.Second, "time for which all streams run")
 	flag.Parse()
 	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "stream:", err)
@@ -41,7 +41,7 @@ type options struct {
 	ramp, together time.Duration
 }
 
-// bench is the program under measurement with the provider that it calls.
+// bench is the program under measurement and the provider that it calls.
 type bench struct {
 	options
 	*service.Process
@@ -91,7 +91,7 @@ func run(o options) error {
 
 const corpus = "b"
 
-// fill makes a corpus of 500 passages.
+// fill creates a corpus of 500 passages.
 func (b *bench) fill() error {
 	_, err := b.Must(http.StatusCreated, http.MethodPost, "/v2/corpora", map[string]any{"key": corpus})
 	for i := 0; i < 50 && err == nil; i++ {
@@ -104,7 +104,7 @@ func (b *bench) fill() error {
 	return err
 }
 
-// model registers a model of the provider by its script.
+// model registers a model of the provider, whose behaviour is determined by script.
 func (b *bench) model(name, script string) error { return b.modelAt(b.at, name, script) }
 
 func (b *bench) modelAt(address, name, script string) error {
@@ -115,13 +115,13 @@ func (b *bench) modelAt(address, name, script string) error {
 	return err
 }
 
-// query is one that is streamed. The score is left out: what is written here is no language.
+// query returns the body of a streamed query. The consistency score is disabled, since the answers are not real text.
 func query(model string) string {
 	return fmt.Sprintf(`{"query":"How often is the filter of a pump serviced?","search":{"limit":5},"stream_response":true,
 		"generation":{"model_parameters":{"llm_name":%q},"enable_factual_consistency_score":false}}`, model)
 }
 
-// ask opens a stream.
+// ask sends a query and returns the response, whose body is a stream.
 func (b *bench) ask(model string) (*http.Response, error) {
 	req, err := http.NewRequest(http.MethodPost, "http://"+b.Address()+"/v2/corpora/"+corpus+"/query", strings.NewReader(query(model)))
 	if err != nil {
@@ -140,7 +140,7 @@ func (b *bench) ask(model string) (*http.Response, error) {
 	return res, nil
 }
 
-// at gives the value below which a share of all lies.
+// at returns a quantile of all, which it sorts.
 func at(all []time.Duration, share float64) time.Duration {
 	slices.Sort(all)
 	return all[min(int(share*float64(len(all))), len(all)-1)]
@@ -148,4 +148,4 @@ func at(all []time.Duration, share float64) time.Duration {
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", d.Seconds()*1e3) }
 
-var errShort = errors.New("the stream ended before it should")
+var errShort = errors.New("the stream ended too early")

@@ -9,19 +9,20 @@ import (
 	"quarry/bench/service"
 )
 
-// lag is how late a stream was, at its worst and on the whole.
+// lag holds the delays of a stream.
 type lag struct {
 	err    error
 	tokens int
-	first  time.Time     // when the first token was sent
-	behind time.Duration // most behind the schedule that its first token began
-	ours   time.Duration // most between sending by the provider and arrival at the client
-	some   []time.Duration
+	first  time.Time       // when the first token was sent
+	behind time.Duration   // greatest delay relative to the schedule that begins with the first token
+	ours   time.Duration   // greatest time between sending by the provider and arrival at the client
+	some   []time.Duration // of every twentieth token, the time between sending and arrival
 }
 
-// many runs streams at once. Those that start first run until all of them have run together for a while.
+// many measures concurrent streams. They are started one after another, and are long enough that all of them run together
+// for a while.
 func (b *bench) many() error {
-	pace := (time.Second / time.Duration(b.rate)).Round(beat)
+	pace := (time.Second / time.Duration(b.rate)).Round(slot)
 	tokens := int((b.ramp + b.together) / pace)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -84,20 +85,20 @@ func (l *lag) token(sent, now time.Time, pace time.Duration) {
 	l.tokens++
 }
 
-// sum is what many streams came to.
+// sum is the result of all streams.
 type sum struct {
-	most             atomic.Int64 // streams at once
-	came             atomic.Int64 // tokens
-	before, resident int64
+	most             atomic.Int64 // greatest number of concurrent streams
+	came             atomic.Int64 // tokens received
+	before, resident int64        // resident memory of the program, in bytes
 	all              []lag
-	from, to         use // while all streams run
+	from, to         use // at the beginning and the end of the time in which all streams run
 }
 
-// use is what was used up to a time.
+// use is the processor time used and the tokens received up to a point in time.
 type use struct {
 	at      time.Time
-	product time.Duration // of processors, as is
-	harness time.Duration // what measures
+	product time.Duration // processor time of the program
+	harness time.Duration // processor time of the benchmark
 	tokens  int64
 }
 
@@ -110,7 +111,7 @@ func (s *sum) use(b *bench) (u use, err error) {
 	return u, err
 }
 
-// watch samples memory until all streams have ended, and the processors used while all of them run.
+// watch samples memory until all streams have ended, and processor time while all of them run.
 func (s *sum) watch(b *bench, started time.Time, done <-chan lag) (err error) {
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()

@@ -14,33 +14,33 @@ import (
 	"quarry/internal/provider/scripted"
 )
 
-// pacer is a provider of chat completions that sends every answer at one pace: each token by itself, at its time, with
-// the time at which it was sent as its text. It costs as little as it can, since it shares the processors with what is
-// measured: one goroutine writes prepared bytes to all connections.
+// pacer is a provider of chat completions that sends the tokens of every answer at a constant rate, each in an event of its
+// own, with the time of sending as its text. It shares the processors with the program that is measured and so uses as
+// little of them as possible: one goroutine writes prepared bytes to all connections.
 type pacer struct {
-	tokens int // of an answer
-	chunk  []byte
-	stamp  int // where the time stands in chunk
+	tokens int    // of an answer
+	chunk  []byte // event of a token, in the chunked transfer encoding
+	stamp  int    // offset of the time in chunk
 
 	mu   sync.Mutex
-	due  [][]*paced      // by the millisecond of the pace at which they are due; guarded by mu
-	late []time.Duration // guarded by mu
+	due  [][]*paced      // answers by the slot in which their tokens are due, cyclically; guarded by mu
+	late []time.Duration // delays of every twentieth token; guarded by mu
 }
 
-// paced is one answer.
+// paced is an answer that is being sent.
 type paced struct {
 	conn net.Conn
-	sent int
+	sent int // tokens
 	done chan error
 }
 
 const (
-	beat   = time.Millisecond
+	slot   = time.Millisecond // the resolution of the schedule
 	chunks = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 	head   = `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1900000000,"model":"steady","choices":[{"index":0,"delta":{`
 )
 
-// inChunk is one chunk of the transfer encoding.
+// inChunk returns s as a chunk of the chunked transfer encoding.
 func inChunk(s string) []byte { return fmt.Appendf(nil, "%x\r\n%s\r\n", len(s), s) }
 
 var (
@@ -51,17 +51,17 @@ var (
 		inChunk("data: [DONE]\n\n"), []byte("0\r\n\r\n"))
 )
 
-// newPacer makes a provider of so many tokens an answer; pace is of whole beats.
+// newPacer returns a provider whose answers have the given number of tokens, one every pace, a multiple of slot.
 func newPacer(pace time.Duration, tokens int) *pacer {
 	chunk := inChunk(head + `"content":"` + scripted.Stamp + ` "},"finish_reason":null}]}` + "\n\n")
-	return &pacer{tokens: tokens, chunk: chunk, stamp: bytes.Index(chunk, []byte(scripted.Stamp)), due: make([][]*paced, max(1, pace/beat))}
+	return &pacer{tokens: tokens, chunk: chunk, stamp: bytes.Index(chunk, []byte(scripted.Stamp)), due: make([][]*paced, max(1, pace/slot))}
 }
 
-// serve takes calls until l is closed.
+// serve answers calls until l is closed.
 func (p *pacer) serve(l net.Listener) {
 	ended := make(chan struct{})
 	defer close(ended)
-	go p.beats(ended)
+	go p.run(ended)
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -76,7 +76,7 @@ func (p *pacer) serve(l net.Listener) {
 	}
 }
 
-// answer takes one call and gives its answer.
+// answer reads a request, begins its answer, schedules the tokens and waits until they have been sent.
 func (p *pacer) answer(c net.Conn, in *bufio.Reader) error {
 	r, err := http.ReadRequest(in)
 	if err != nil {
@@ -90,34 +90,34 @@ func (p *pacer) answer(c net.Conn, in *bufio.Reader) error {
 		return err
 	}
 	p.mu.Lock()
-	slot := int(time.Now().UnixNano() / int64(beat) % int64(len(p.due)))
-	p.due[slot] = append(p.due[slot], s)
+	i := int(time.Now().UnixNano() / int64(slot) % int64(len(p.due)))
+	p.due[i] = append(p.due[i], s)
 	p.mu.Unlock()
 	return <-s.done
 }
 
-// beats sends what is due, millisecond by millisecond; what it is late with follows at once.
-func (p *pacer) beats(ended <-chan struct{}) {
-	tick := time.NewTicker(beat)
+// run sends the tokens of each slot when it is due. Slots that are overdue follow at once.
+func (p *pacer) run(ended <-chan struct{}) {
+	tick := time.NewTicker(slot)
 	defer tick.Stop()
-	for next := time.Now().UnixNano() / int64(beat); ; {
+	for next := time.Now().UnixNano() / int64(slot); ; {
 		select {
 		case <-ended:
 			return
 		case <-tick.C:
 		}
-		for ; next <= time.Now().UnixNano()/int64(beat); next++ {
-			p.beat(next)
+		for ; next <= time.Now().UnixNano()/int64(slot); next++ {
+			p.sendSlot(next)
 		}
 	}
 }
 
-// beat sends a token of every answer of one millisecond.
-func (p *pacer) beat(at int64) {
+// sendSlot sends a token of every answer that is due in slot at.
+func (p *pacer) sendSlot(at int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	slot := int(at % int64(len(p.due)))
-	p.due[slot] = slices.DeleteFunc(p.due[slot], func(s *paced) bool {
+	i := int(at % int64(len(p.due)))
+	p.due[i] = slices.DeleteFunc(p.due[i], func(s *paced) bool {
 		err := p.send(s, at)
 		if err == nil && s.sent < p.tokens {
 			return false
@@ -127,11 +127,11 @@ func (p *pacer) beat(at int64) {
 	})
 }
 
-// send sends a token, and with the last one the end of the answer.
+// send sends a token of an answer, and the end of the answer after the last one. p.mu must be held.
 func (p *pacer) send(s *paced, at int64) error {
 	now := time.Now()
 	if s.sent%20 == 0 {
-		p.late = append(p.late, now.Sub(time.Unix(0, at*int64(beat))))
+		p.late = append(p.late, now.Sub(time.Unix(0, at*int64(slot))))
 	}
 	copy(p.chunk[p.stamp:], fmt.Appendf(nil, "%019d", now.UnixNano()))
 	_, err := s.conn.Write(p.chunk)
@@ -141,7 +141,7 @@ func (p *pacer) send(s *paced, at int64) error {
 	return err
 }
 
-// lateness is how much later than planned the tokens were sent, of every twentieth.
+// lateness returns how much later than planned every twentieth token was sent.
 func (p *pacer) lateness() []time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,17 +10,17 @@ import (
 	"quarry/internal/provider/scripted"
 )
 
-// reader is a client that only takes the stamps out of a stream. It reads the connection by itself: net/http would take
-// as much of the processors as what is measured.
+// reader is a client that extracts only the time stamps from a stream. It reads the connection itself, since net/http would
+// use as much processor time as the program that is measured.
 type reader struct {
 	net.Conn
 	buffer [4 << 10]byte
-	text   []byte // read and not looked at, without the transfer encoding
-	left   int    // bytes of the chunk that is being read
-	line   []byte // the beginning of a line between chunks
+	text   []byte // unprocessed text, without the transfer encoding
+	left   int    // bytes left of the current chunk
+	line   []byte // incomplete line between chunks
 }
 
-// open sends a query and reads the head of its answer.
+// open sends a query and reads the header of the response.
 func open(address, key, path, body string) (*reader, error) {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
@@ -60,7 +60,7 @@ var (
 	done = []byte("event:end\n")
 )
 
-// tokens gives the stamp of each token with the time of its arrival, until the stream ends.
+// tokens calls each with the time stamp and the time of arrival of each token, until the stream ends.
 func (r *reader) tokens(each func(sent, now time.Time)) error {
 	now := time.Now()
 	for {
@@ -96,7 +96,7 @@ func (r *reader) tokens(each func(sent, now time.Time)) error {
 	}
 }
 
-// unchunk appends what was read to text.
+// unchunk removes the chunked transfer encoding from b and appends the rest to r.text.
 func (r *reader) unchunk(b []byte) error {
 	for len(b) > 0 {
 		if r.left > 0 {
@@ -112,7 +112,7 @@ func (r *reader) unchunk(b []byte) error {
 		line := bytes.TrimSpace(append(r.line, b[:end]...))
 		b, r.line = b[end+1:], r.line[:0]
 		if len(line) == 0 {
-			continue // behind a chunk
+			continue // the end of a chunk
 		}
 		n, err := strconv.ParseInt(string(line), 16, 32)
 		if err != nil {

@@ -1,6 +1,5 @@
-// Command update measures queries of the running program while a job changes the metadata of every document of their
-// corpus: the times idle, meanwhile and after, and how long the job takes. It builds nothing: give it the binary. Results
-// belong in docs/benchmarks.md.
+// Command update measures queries of the running program before, during and after a job that changes the metadata of every
+// document of the corpus, and the duration of the job. It needs a built binary. The results are for docs/benchmarks.md.
 package main
 
 import (
@@ -26,10 +25,10 @@ type settings struct {
 func main() {
 	var s settings
 	flag.StringVar(&s.binary, "binary", "./quarry", "the program")
-	flag.StringVar(&s.dir, "dir", "", "data folder; one that is filled already is used as it is; default: a temporary one")
+	flag.StringVar(&s.dir, "dir", "", "data folder, which may hold the corpus of a previous run; default: a temporary one")
 	flag.IntVar(&s.documents, "documents", 100_000, "documents of the corpus")
-	flag.IntVar(&s.queries, "queries", 500, "queries to time when idle, before and after")
-	flag.IntVar(&s.parallel, "parallel", 4, "documents in flight while filling")
+	flag.IntVar(&s.queries, "queries", 500, "queries to time before and after the job")
+	flag.IntVar(&s.parallel, "parallel", 4, "documents added at the same time")
 	flag.Parse()
 	if err := run(s); err != nil {
 		fmt.Fprintln(os.Stderr, "update:", err)
@@ -52,7 +51,7 @@ func run(s settings) error {
 		return err
 	}
 	defer p.Stop()
-	if _, err := ask(p, 0, s.queries/5); err != nil { // opens the index, warms caches
+	if _, err := ask(p, 0, s.queries/5); err != nil { // warm-up: opens the index, fills caches
 		return err
 	}
 	before, err := ask(p, 0, s.queries)
@@ -88,7 +87,7 @@ func percentiles(all []time.Duration) string {
 	return fmt.Sprintf("%v, %v", measure.Percentile(all, 0.5).Round(100*time.Microsecond), measure.Percentile(all, 0.95).Round(100*time.Microsecond))
 }
 
-// ask times queries one after another.
+// ask returns the times of n queries, sent one after another.
 func ask(p *service.Process, from, n int) ([]time.Duration, error) {
 	times := make([]time.Duration, 0, n)
 	for i := from; i < from+n; i++ {
@@ -104,7 +103,7 @@ func ask(p *service.Process, from, n int) ([]time.Duration, error) {
 	return times, nil
 }
 
-// askDuringUpdate starts the job and asks until it has ended.
+// askDuringUpdate starts the job and times queries until it has ended. comment is the job's own.
 func askDuringUpdate(p *service.Process, s settings) (times []time.Duration, took time.Duration, comment string, err error) {
 	began := time.Now()
 	raw, err := p.Must(http.StatusAccepted, "PATCH", "/v2/corpora/many/documents?metadata_filter=doc.year%20%3E%3D%200",
@@ -135,7 +134,7 @@ func askDuringUpdate(p *service.Process, s settings) (times []time.Duration, too
 	return times, took, comment, errors.Join(err, <-failed)
 }
 
-// wait polls a job to its end; anything but completed is an error.
+// wait polls a job until it has ended. Any state but completed is an error.
 func wait(p *service.Process, id string) (comment string, err error) {
 	for {
 		raw, err := p.Must(http.StatusOK, "GET", "/v2/jobs/"+id, nil)
@@ -156,13 +155,13 @@ func wait(p *service.Process, id string) (comment string, err error) {
 	}
 }
 
-// fill makes the corpus through the interface, from the document on that a run before got to.
+// fill adds the documents that are missing from the corpus, through the HTTP interface.
 func fill(s settings) error {
 	p, err := service.Start(s.binary, s.dir)
 	if err != nil {
 		return err
 	}
-	defer p.Stop() // seals what is in memory
+	defer p.Stop() // flushes the index from memory
 	have, err := count(p)
 	if err != nil || have >= s.documents {
 		return err
@@ -194,7 +193,7 @@ func fill(s settings) error {
 	return err
 }
 
-// count is how many documents the corpus has; it makes the corpus if need be.
+// count returns the number of documents in the corpus, which it creates if necessary.
 func count(p *service.Process) (int, error) {
 	status, raw, err := p.Call("GET", "/v2/corpora/many", nil)
 	if err != nil {
@@ -215,7 +214,7 @@ func count(p *service.Process) (int, error) {
 	return c.Limits.Docs, json.Unmarshal(raw, &c)
 }
 
-// one sends a document; that it is there already is as good.
+// one adds a document, unless it exists already.
 func one(p *service.Process, i int) error {
 	status, raw, err := p.Call("POST", "/v2/corpora/many/documents", map[string]any{
 		"type": "core", "id": fmt.Sprintf("d%d", i), "metadata": map[string]any{"year": i % 30, "topic": fmt.Sprintf("t%d", i%97)},
@@ -227,7 +226,7 @@ func one(p *service.Process, i int) error {
 	return err
 }
 
-// sentence is the text of a document.
+// sentence returns the text of document i.
 func sentence(i int) string {
 	who := []string{"the harbour master", "a lantern maker", "the orchard", "our baker", "the clockmaker", "an engineer", "the glacier guide", "a courier"}
 	does := []string{"keeps", "remembers", "crosses", "repairs", "measures", "hides", "follows", "sells", "paints"}

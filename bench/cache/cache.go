@@ -1,6 +1,6 @@
-// Package shelf keeps the vectors of an encoder in a file from run to run: encoding is nearly all of the time that
-// benchmarks of ranking and of answers take. Only benchmarks call it.
-package shelf
+// Package cache caches the vectors of an encoder in a file, since benchmarks of ranking and of answers spend nearly all of
+// their time on encoding.
+package cache
 
 import (
 	"bufio"
@@ -19,16 +19,16 @@ import (
 	"quarry/internal/embed"
 )
 
-// Shelf is an encoder whose vectors are kept. Each record of its file is the hash of kind and text, and the vector. What
-// a broken run left unfinished is cut off.
-type Shelf struct {
+// Encoder is an encoder whose vectors are cached. A record of its file is the hash of kind and text followed by the vector.
+// An incomplete record at the end, from an interrupted run, is removed.
+type Encoder struct {
 	embed.Encoder
 	mu      sync.Mutex
 	vectors map[[sha256.Size]byte][]float32 // guarded by mu
 	file    *os.File                        // guarded by mu
 }
 
-// Default is the folder that benchmarks share; empty where there is no place for one.
+// Default returns the folder that benchmarks share, or "" if the user has no cache folder.
 func Default() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -37,12 +37,12 @@ func Default() string {
 	return filepath.Join(dir, "quarry-ranking")
 }
 
-// Open reads what dir keeps of e.
-func Open(dir string, e embed.Encoder) (*Shelf, error) {
+// Open returns e with the cache that dir has for it.
+func Open(dir string, e embed.Encoder) (*Encoder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	s := &Shelf{Encoder: e, vectors: map[[sha256.Size]byte][]float32{}}
+	s := &Encoder{Encoder: e, vectors: map[[sha256.Size]byte][]float32{}}
 	f, err := os.OpenFile(filepath.Join(dir, e.Fingerprint()+".vectors"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
@@ -68,8 +68,8 @@ func Open(dir string, e embed.Encoder) (*Shelf, error) {
 	}
 }
 
-// Encode takes from the file what is there and adds what is not.
-func (s *Shelf) Encode(ctx context.Context, kind embed.Kind, texts []string, out [][]float32) error {
+// Encode copies the cached vectors and encodes and caches the others.
+func (s *Encoder) Encode(ctx context.Context, kind embed.Kind, texts []string, out [][]float32) error {
 	var missing []int
 	s.mu.Lock()
 	for i, text := range texts {
@@ -93,15 +93,15 @@ func (s *Shelf) Encode(ctx context.Context, kind embed.Kind, texts []string, out
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for j, text := range want {
-		if err := s.keep(key(kind, text), to[j]); err != nil {
-			return fmt.Errorf("keep a vector: %w", err)
+		if err := s.add(key(kind, text), to[j]); err != nil {
+			return fmt.Errorf("cache a vector: %w", err)
 		}
 	}
 	return nil
 }
 
-// keep writes a vector; the caller holds mu.
-func (s *Shelf) keep(k [sha256.Size]byte, v []float32) error {
+// add writes a vector to the file. s.mu must be held.
+func (s *Encoder) add(k [sha256.Size]byte, v []float32) error {
 	if _, ok := s.vectors[k]; ok {
 		return nil
 	}
@@ -114,16 +114,16 @@ func (s *Shelf) keep(k [sha256.Size]byte, v []float32) error {
 	return err
 }
 
-// Split is the encoder's own.
-func (s *Shelf) Split(text string) ([]string, []int) {
+// Split splits as the encoder does; if that is not a Splitter, the text is one piece.
+func (s *Encoder) Split(text string) ([]string, []int) {
 	if splitter, ok := s.Encoder.(embed.Splitter); ok {
 		return splitter.Split(text)
 	}
 	return []string{text}, []int{0}
 }
 
-// Close closes the file; a nil shelf has none.
-func (s *Shelf) Close() error {
+// Close closes the file. It does nothing for a nil *Encoder.
+func (s *Encoder) Close() error {
 	if s == nil {
 		return nil
 	}
