@@ -51,9 +51,8 @@ type Config struct {
 	MaxExpensiveTotal   int64 `yaml:"max_expensive_total"`
 	MaxExpensiveWaiting int64 `yaml:"max_expensive_waiting"`
 	ExpensiveWait       int64 `yaml:"expensive_wait"`
-	// OutboundPrivate and LLMPrivate allow calls of private and loopback addresses: of everything, of language models.
-	OutboundPrivate bool `yaml:"outbound_private"`
-	LLMPrivate      bool `yaml:"llm_private"`
+	// LLMPrivate allows language models at private and loopback addresses.
+	LLMPrivate bool `yaml:"llm_private"`
 	// ModelAliases is parted by commas; see Aliases.
 	ModelAliases string `yaml:"model_aliases"`
 	// ConsistencyJudge names the language model that scores factual consistency; empty means the embedded means.
@@ -92,7 +91,6 @@ var Settings = []Setting{
 	boolean("audit_content", "QUARRY_AUDIT_CONTENT", "true: changes of documents and conversations are recorded in the audit too", func(c *Config) *bool { return &c.AuditContent }),
 	number("history_days", "QUARRY_HISTORY_DAYS", "how long queries stay in the query history, days", func(c *Config) *int64 { return &c.HistoryDays }),
 	boolean("llm_private", "QUARRY_LLM_PRIVATE", "true: language models (and their token endpoints) may be at private and loopback addresses, as local ones are; link-local addresses and metadata services of clouds are never called", func(c *Config) *bool { return &c.LLMPrivate }),
-	boolean("outbound_private", "QUARRY_OUTBOUND_PRIVATE", "true: outgoing calls other than those of language models may go to private and loopback addresses", func(c *Config) *bool { return &c.OutboundPrivate }),
 	text("model_aliases", "QUARRY_MODEL_ALIASES", "names, parted by commas, that stand for the default language model while nobody registers a model of that name; off is none", func(c *Config) *string { return &c.ModelAliases }),
 	text("consistency_judge", "QUARRY_CONSISTENCY_JUDGE", "name of a registered language model that scores factual consistency and corrects; empty means the embedded score, which also answers when the model fails", func(c *Config) *string { return &c.ConsistencyJudge }),
 	text("consistency_model", "QUARRY_CONSISTENCY_MODEL", "folder of an entailment model; not built yet, so anything but empty refuses the start", func(c *Config) *string { return &c.ConsistencyModel }),

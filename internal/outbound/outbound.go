@@ -89,7 +89,7 @@ func (c Config) Judge(a netip.Addr) error {
 		return refuse("%s is %s, which is never called", a, reason)
 	}
 	if !c.AllowPrivate && isPrivate(a) {
-		return refuse("%s is a private address; this installation calls none (see its settings outbound_private and llm_private)", a)
+		return refuse("%s is a private address; this installation calls none (see its setting llm_private)", a)
 	}
 	return nil
 }
