@@ -56,9 +56,7 @@ type Config struct {
 	// ModelAliases is parted by commas; see Aliases.
 	ModelAliases string `yaml:"model_aliases"`
 	// ConsistencyJudge names the language model that scores factual consistency; empty means the embedded means.
-	// ConsistencyModel is the folder of an entailment model, which this build does not run.
 	ConsistencyJudge string `yaml:"consistency_judge"`
-	ConsistencyModel string `yaml:"consistency_model"`
 	// MaxRemote and MaxRemoteTotal bound calls that wait for a language model over the network.
 	MaxRemote      int64 `yaml:"max_remote"`
 	MaxRemoteTotal int64 `yaml:"max_remote_total"`
@@ -93,7 +91,6 @@ var Settings = []Setting{
 	boolean("llm_private", "QUARRY_LLM_PRIVATE", "true: language models (and their token endpoints) may be at private and loopback addresses, as local ones are; link-local addresses and metadata services of clouds are never called", func(c *Config) *bool { return &c.LLMPrivate }),
 	text("model_aliases", "QUARRY_MODEL_ALIASES", "names, parted by commas, that stand for the default language model while nobody registers a model of that name; off is none", func(c *Config) *string { return &c.ModelAliases }),
 	text("consistency_judge", "QUARRY_CONSISTENCY_JUDGE", "name of a registered language model that scores factual consistency and corrects; empty means the embedded score, which also answers when the model fails", func(c *Config) *string { return &c.ConsistencyJudge }),
-	text("consistency_model", "QUARRY_CONSISTENCY_MODEL", "folder of an entailment model; not built yet, so anything but empty refuses the start", func(c *Config) *string { return &c.ConsistencyModel }),
 	number("rate_limit", "QUARRY_RATE_LIMIT", "requests a second of one key, client or signed-in person on one node; more are refused with 429; 0 is no limit", func(c *Config) *int64 { return &c.RateLimit }),
 	number("rate_burst", "QUARRY_RATE_BURST", "requests that `rate_limit` lets through at once after a rest; 0 is twice the rate", func(c *Config) *int64 { return &c.RateBurst }),
 	number("max_expensive", "QUARRY_MAX_EXPENSIVE", "expensive calls (queries, generations, uploads, new documents) of one key in flight on one node; more wait in line", func(c *Config) *int64 { return &c.MaxExpensive }),
@@ -173,9 +170,6 @@ func (c *Config) Check() error {
 	}
 	if c.MaxDeletes < 1 {
 		return errors.New("setting max_deletes must be at least 1")
-	}
-	if c.ConsistencyModel != "" {
-		return errors.New("setting consistency_model names a folder, but this build runs no entailment model: leave it empty, or name a language model in consistency_judge")
 	}
 	if c.HistoryDays < 1 || c.HistoryDays > maxDays {
 		return fmt.Errorf("setting history_days must be between 1 and %d", maxDays)
