@@ -19,7 +19,6 @@ const (
 // Registry finds encoders by name. Fill it before use; after that it is safe for concurrent use.
 type Registry struct {
 	byName map[string]Encoder
-	gate   Gate
 }
 
 // NewRegistry returns a registry that holds the encoder embedded in the binary, under both names of the default.
@@ -28,8 +27,8 @@ func NewRegistry() (*Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open embedded encoder: %w", err)
 	}
-	r := &Registry{byName: map[string]Encoder{}, gate: NewGate()}
-	return r, r.Add(NewLocal(DefaultName, enc, r.gate), NeutralAlias)
+	r := &Registry{byName: map[string]Encoder{}}
+	return r, r.Add(NewLocal(DefaultName, enc, NewGate()), NeutralAlias)
 }
 
 // Add registers e under its own name and the aliases. If one of them is empty or taken, it returns an error and
@@ -56,15 +55,6 @@ func (r *Registry) Decorate(wrap func(Encoder) Encoder) {
 		}
 		r.byName[name] = wrapped[e]
 	}
-}
-
-// AddFolder registers the checkpoint folder dir under name, quantised to int8 as it is read.
-func (r *Registry) AddFolder(name, dir string) error {
-	enc, err := encode.OpenFolder(dir, encode.Int8)
-	if err != nil {
-		return fmt.Errorf("open encoder %s: %w", name, err)
-	}
-	return r.Add(NewLocal(name, enc, r.gate))
 }
 
 // Find returns the encoder with this name; "" is the default.

@@ -1,4 +1,28 @@
 package index
 
+import (
+	"quarry/internal/expr/filter"
+	"quarry/internal/index/rowset"
+)
+
 // SealAt sets the sizes at which the part in memory is written, so that small indexes can stand for large ones.
 func (x *Index) SealAt(seal, small int) { x.disk.seal, x.disk.small = seal, small }
+
+// Passing counts the live parts that pass f, and the documents that have one.
+func (s *Snapshot) Passing(f *filter.Filter) (parts, documents int, err error) {
+	defer guard(&err, s.st.views)()
+	for _, v := range s.st.views {
+		allow := passing(v, f)
+		if allow == nil {
+			parts, documents = parts+v.rows, documents+v.docs
+			continue
+		}
+		parts += rowset.Count(allow)
+		for d := range v.seg.docs {
+			if from, to := v.seg.run(d); rowset.Any(allow, from, to) {
+				documents++
+			}
+		}
+	}
+	return parts, documents, nil
+}

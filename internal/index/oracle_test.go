@@ -3,6 +3,7 @@ package index_test
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math"
@@ -12,7 +13,6 @@ import (
 	"quarry/internal/expr/filter"
 	"quarry/internal/index"
 	"quarry/internal/index/postings"
-	"quarry/internal/index/vector"
 	"quarry/internal/search"
 	"quarry/internal/text/analysis"
 )
@@ -181,12 +181,12 @@ func (o *oracle) passes(e *entry, q search.Query) bool {
 }
 
 func (e *entry) similarity(v []float32) float64 {
-	u, _ := vector.Unpack(e.part.Vector)
 	var dot, a, b float64
-	for i := range v {
-		dot += float64(v[i]) * float64(u[i])
-		a += float64(v[i]) * float64(v[i])
-		b += float64(u[i]) * float64(u[i])
+	for i, x := range v {
+		u := float64(int16(binary.LittleEndian.Uint16(e.part.Vector[4+2*i:]))) // behind the scale, which a cosine does without
+		dot += float64(x) * u
+		a += float64(x) * float64(x)
+		b += u * u
 	}
 	return dot / math.Sqrt(a*b)
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	"quarry/internal/expr/filter"
 	"quarry/internal/index/dimension"
 	"quarry/internal/index/lexical"
 	"quarry/internal/index/rowset"
@@ -63,25 +62,6 @@ func (s *Snapshot) Search(ctx context.Context, q search.Query) (hits []search.Hi
 		hits = append(hits, r.hit(p))
 	}
 	return hits, nil
-}
-
-// Passing counts the live parts that pass f, and the documents that have one.
-func (s *Snapshot) Passing(f *filter.Filter) (parts, documents int, err error) {
-	defer guard(&err, s.st.views)()
-	for _, v := range s.st.views {
-		allow := passing(v, f)
-		if allow == nil {
-			parts, documents = parts+v.rows, documents+v.docs
-			continue
-		}
-		parts += rowset.Count(allow)
-		for d := range v.seg.docs {
-			if from, to := v.seg.run(d); rowset.Any(allow, from, to) {
-				documents++
-			}
-		}
-	}
-	return parts, documents, nil
 }
 
 // run is one search.

@@ -41,15 +41,7 @@ func Pack(v []float32) ([]byte, error) {
 	return out, nil
 }
 
-// Unpack gives the vector that Pack stored, up to its rounding.
-func Unpack(b []byte) ([]float32, error) {
-	if len(b) <= packHead || len(b)%2 != 0 {
-		return nil, fmt.Errorf("unpack vector: %d bytes", len(b))
-	}
-	out := make([]float32, (len(b)-packHead)/2)
-	return out, unpackTo(out, b)
-}
-
+// unpackTo writes the vector that Pack stored to out, up to its rounding.
 func unpackTo(out []float32, b []byte) error {
 	if len(b) != packHead+2*len(out) {
 		return fmt.Errorf("unpack vector: %d bytes, want %d for %d dimensions", len(b), packHead+2*len(out), len(out))

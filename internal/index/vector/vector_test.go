@@ -210,8 +210,8 @@ func TestPackRoundTrip(t *testing.T) {
 		if len(b) != 772 {
 			t.Fatalf("%d bytes, want 772", len(b))
 		}
-		got, err := vector.Unpack(b)
-		if err != nil {
+		got := make([]float32, len(v))
+		if err := vector.UnpackTo(got, b); err != nil {
 			t.Fatal(err)
 		}
 		for i := range v {
@@ -258,8 +258,8 @@ func FuzzUnpack(f *testing.F) {
 	f.Add([]byte{0, 0, 0x80, 0x3f, 1, 0})
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		v, err := vector.Unpack(b)
-		if err == nil && len(v) != (len(b)-4)/2 {
+		v := make([]float32, max(0, len(b)-4)/2)
+		if err := vector.UnpackTo(v, b); err == nil && len(b) != 4+2*len(v) {
 			t.Fatalf("%d dimensions of %d bytes", len(v), len(b))
 		}
 	})
