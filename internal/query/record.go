@@ -42,11 +42,9 @@ func (r *run) record() history.Record {
 		out.Spans = append(out.Spans, history.Span{Type: history.Rewriting, Started: started, CorpusKey: key, Warnings: []string{"failure"}})
 	}
 	for _, s := range r.found.Trace {
-		span := history.Span{Type: history.Type(s.Type), Started: s.Started.UTC(), Latency: s.Latency, Results: s.Results}
-		for _, x := range s.Reranked {
-			span.Reranked = append(span.Reranked, history.Reranked{Text: x.Text, Score: x.Score, Original: x.Original})
-		}
-		out.Spans = append(out.Spans, span)
+		out.Spans = append(out.Spans, history.Span{
+			Type: history.Type(s.Type), Started: s.Started.UTC(), Latency: s.Latency, Results: s.Results, Reranked: s.Reranked,
+		})
 	}
 	if g := r.answer.Generated; g != nil {
 		out.Latency = time.Since(r.started)

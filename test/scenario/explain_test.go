@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"testing"
 
+	"quarry/internal/opt"
 	"quarry/internal/query/rerank"
 	"quarry/internal/query/retrieve"
 )
@@ -74,7 +75,7 @@ func TestExplanation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.Explain, q.Trace = true, true
+		q.Explain, q.Save = true, opt.Some(true)
 		told, err := a.Retrieve.Run(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)

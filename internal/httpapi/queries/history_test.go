@@ -19,6 +19,7 @@ import (
 	"quarry/internal/identity/authz"
 	"quarry/internal/page"
 	"quarry/internal/query/history"
+	"quarry/internal/query/retrieve"
 )
 
 // spy answers from one record and notes who asked for what.
@@ -148,7 +149,7 @@ func TestSpans(t *testing.T) {
 			}),
 			span(history.Search, func(*history.Span) {}),
 			span(history.Rerank, func(s *history.Span) {
-				s.Reranked = []history.Reranked{{Text: "t", Score: 1, Original: 2}}
+				s.Reranked = []retrieve.Reranked{{Text: "t", Score: 1, Original: 2}}
 			}),
 			span(history.Generation, func(s *history.Span) { s.Prompt, s.Generation = "p", "g" }),
 			span(history.Consistent, func(s *history.Span) { s.Score = 0.25 }),

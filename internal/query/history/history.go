@@ -58,25 +58,19 @@ type Span struct {
 	Started time.Time
 	Latency time.Duration
 
-	Rephrased  string            // Rephrase
-	CorpusKey  string            // Rewriting
-	Warnings   []string          // Rewriting
-	Extracted  *Extraction       // Rewriting; nil when nothing was extracted
-	Results    []retrieve.Result // Search: the candidates before reranking
-	Reranked   []Reranked        // Rerank: the output of the stage, best first
-	Prompt     string            // Generation
-	Generation string            // Generation
-	Score      float64           // Consistent
+	Rephrased  string              // Rephrase
+	CorpusKey  string              // Rewriting
+	Warnings   []string            // Rewriting
+	Extracted  *Extraction         // Rewriting; nil when nothing was extracted
+	Results    []retrieve.Result   // Search: the candidates before reranking
+	Reranked   []retrieve.Reranked // Rerank: the output of the stage, best first
+	Prompt     string              // Generation
+	Generation string              // Generation
+	Score      float64             // Consistent
 }
 
 // Extraction is the outcome of rewriting a query.
 type Extraction struct{ Query, Filter string }
-
-// Reranked is one result of a stage.
-type Reranked struct {
-	Text            string
-	Score, Original float64 // after the stage and before it
-}
 
 // List selects records, newest first, and by descending id within one moment. An empty condition holds for every record;
 // all others must hold.

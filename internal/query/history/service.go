@@ -124,7 +124,7 @@ func bound(spans []Span) {
 		})
 	}
 	for i := len(spans) - 1; i >= 0; i-- { // the output of the last stage was the answer
-		spans[i].Reranked = slices.DeleteFunc(spans[i].Reranked, func(r Reranked) bool {
+		spans[i].Reranked = slices.DeleteFunc(spans[i].Reranked, func(r retrieve.Reranked) bool {
 			n := overhead
 			if !kept[r.Text] {
 				n += len(r.Text)

@@ -49,7 +49,7 @@ func TestBound(t *testing.T) {
 		search.Results = append(search.Results, retrieve.Result{
 			Text: text, DocumentID: fmt.Sprint(i), DocumentMetadata: json.RawMessage(`{}`), PartMetadata: json.RawMessage(`{}`),
 		})
-		first.Reranked = append(first.Reranked, history.Reranked{Text: text, Score: float64(i)})
+		first.Reranked = append(first.Reranked, retrieve.Reranked{Text: text, Score: float64(i)})
 	}
 	for i := range 1000 {
 		second.Reranked = append(second.Reranked, first.Reranked[999-i])
@@ -89,7 +89,7 @@ func TestBound(t *testing.T) {
 func TestSmall(t *testing.T) {
 	t.Parallel()
 	s := open(t, time.Hour)
-	r := record(time.Now(), history.Span{Type: history.Search, Results: make([]retrieve.Result, 100)}, history.Span{Type: history.Rerank, Reranked: make([]history.Reranked, 100)})
+	r := record(time.Now(), history.Span{Type: history.Search, Results: make([]retrieve.Result, 100)}, history.Span{Type: history.Rerank, Reranked: make([]retrieve.Reranked, 100)})
 	s.Save(t.Context(), r)
 	got, err := s.Get(t.Context(), string(r.ID), history.Reader{All: true})
 	if err != nil || len(got.Spans) != 2 || len(got.Spans[0].Results) != 100 || len(got.Spans[1].Reranked) != 100 {

@@ -26,7 +26,7 @@ func TestCalibrated(t *testing.T) {
 			last = p
 		}
 	}
-	for _, signals := range []rerank.Signals{{Score: 1e300}, {Score: -1e300}, {Lambda: 1, Score: 1e9}, {Score: 3, Dimension: 2}} {
+	for _, signals := range []rerank.Signals{{Score: 1e300}, {Score: -1e300}, {Lambda: 1, Score: 1e9}, {Score: 3}} {
 		if p := rerank.Calibrated(signals); !(p >= 0 && p <= 1) {
 			t.Errorf("%+v: %v", signals, p)
 		}

@@ -17,10 +17,10 @@ import (
 type random struct {
 	vectors  []rerank.Vector
 	passages []rerank.Passage
-	units    []float64
+	scores   []float64
 }
 
-func (m *random) Signals(i int) rerank.Signals { return rerank.Signals{Unit: m.units[i]} }
+func (m *random) Signals(i int) rerank.Signals { return rerank.Signals{Score: m.scores[i]} }
 
 func (m *random) Passages(_ context.Context, indexes []int) ([]rerank.Passage, error) {
 	var out []rerank.Passage
@@ -56,7 +56,7 @@ func draw(r *rand.Rand, n int) (*random, []rerank.Item) {
 			DocumentID: fmt.Sprint(i), Part: fmt.Sprintf("word%d word%d", r.IntN(5), r.IntN(5)),
 			PartMetadata: json.RawMessage(fmt.Sprintf(`{"n":%d}`, r.IntN(4))),
 		})
-		m.units = append(m.units, r.Float64()*1.4-0.2)
+		m.scores = append(m.scores, r.Float64()*1.4-0.2)
 		items[i] = rerank.Item{Index: i, Score: math.Round(r.NormFloat64()*8) / 4}
 	}
 	slices.SortStableFunc(items, func(a, b rerank.Item) int { return cmp.Compare(b.Score, a.Score) })
@@ -134,7 +134,7 @@ func TestMMR(t *testing.T) {
 // TestMMRWithoutVectors proves that words in common stand in for vectors that are missing or of another encoder.
 func TestMMRWithoutVectors(t *testing.T) {
 	t.Parallel()
-	m := &random{units: make([]float64, 4), passages: []rerank.Passage{{Part: "the red pump"}, {Part: "the red pump"}, {Part: "blue fans, 机器学习"}, {Part: "the red pump!"}}}
+	m := &random{scores: make([]float64, 4), passages: []rerank.Passage{{Part: "the red pump"}, {Part: "the red pump"}, {Part: "blue fans, 机器学习"}, {Part: "the red pump!"}}}
 	m.vectors = []rerank.Vector{{}, {}, {Space: "b", Values: []float32{1}}, {}}
 	items := []rerank.Item{{Index: 0, Score: 1}, {Index: 1, Score: 0.9}, {Index: 2, Score: 0.5}, {Index: 3, Score: 0.4}}
 	stages, err := rerank.Check(rerank.Spec{Type: "mmr", DiversityBias: ptr(0.7)})

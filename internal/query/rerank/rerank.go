@@ -20,13 +20,11 @@ type Item struct {
 
 // Signals are the scores of a result before reranking.
 type Signals struct {
-	Lambda    float64 // lexical share of its source
-	Cosine    float64 // 0 when nothing dense was asked
-	BM25      float64 // 0 when nothing lexical was asked or matches
-	Full      float64 // BM25 of a part of mean length that has every term once; the highest of the corpora with this Lambda
-	Dimension float64 // contribution of custom dimensions to Score
-	Score     float64 // of retrieval
-	Unit      float64 // Score as a share of the highest that the weights of its source allow without dimensions
+	Lambda float64 // lexical share of its source
+	Cosine float64 // 0 when nothing dense was asked
+	BM25   float64 // 0 when nothing lexical was asked or matches
+	Full   float64 // BM25 of a part of mean length that has every term once; the highest of the corpora with this Lambda
+	Score  float64 // of retrieval, with custom dimensions
 }
 
 // Passage is the text and metadata of a result.

@@ -34,8 +34,7 @@ type passage struct {
 func (cs *candidates) Signals(i int) rerank.Signals {
 	c := &cs.pool[i]
 	return rerank.Signals{
-		Lambda: cs.sources[c.source].lambda, Cosine: c.hit.Cosine, BM25: c.hit.BM25, Full: cs.sources[c.source].full, Dimension: c.hit.Dims,
-		Score: c.score, Unit: c.unit,
+		Lambda: cs.sources[c.source].lambda, Cosine: c.hit.Cosine, BM25: c.hit.BM25, Full: cs.sources[c.source].full, Score: c.score,
 	}
 }
 

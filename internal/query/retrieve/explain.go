@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"quarry/internal/fault"
+	"quarry/internal/opt"
 	"quarry/internal/query/rerank"
 	"quarry/internal/search"
 )
@@ -99,7 +100,7 @@ func (r *ranking) absent(ctx context.Context, results []Result) (*Absent, error)
 	}
 	if r.query.BestPerDocument && out.Stage != NotFound {
 		every := r.query
-		every.BestPerDocument, every.Explain, every.Trace = false, false, false
+		every.BestPerDocument, every.Explain, every.Save = false, false, opt.Some(false)
 		other, err := r.candidates.s.Run(ctx, every)
 		if err != nil {
 			return nil, err

@@ -14,7 +14,6 @@ type candidate struct {
 	hit    search.Hit
 	source int
 	score  float64
-	unit   float64 // score as a share of the highest that its source's weights allow
 }
 
 // lexical returns the lexical score of a BM25 score.
@@ -23,10 +22,6 @@ func lexical(bm25 float64) float64 { return rerank.LexicalScale * bm25 / (bm25 +
 // fuse returns the retrieval score S = λ·lexical + (1−λ)·cosine + Σ dimensions.
 func (s *source) fuse(cosine, bm25, dims float64) float64 {
 	return s.lambda*lexical(bm25) + (1-s.lambda)*cosine + dims
-}
-
-func (s *source) unit(score float64) float64 {
-	return score / (rerank.LexicalScale*s.lambda + 1 - s.lambda)
 }
 
 // retrieve returns exactly the best `need` candidates over all sources: the depth of each search grows until no part that
@@ -74,8 +69,7 @@ func (s *Service) deepen(ctx context.Context, src *source, need int, perDocument
 		}
 		all := make([]candidate, len(hits))
 		for i, h := range hits {
-			score := src.fuse(h.Cosine, h.BM25, h.Dims)
-			all[i] = candidate{hit: h, score: score, unit: src.unit(score)}
+			all[i] = candidate{hit: h, score: src.fuse(h.Cosine, h.BM25, h.Dims)}
 		}
 		sortCandidates(all)
 		bound, more := src.unseen(hits, k)

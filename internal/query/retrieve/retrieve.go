@@ -31,7 +31,6 @@ type Query struct {
 	Reranker        rerank.Spec
 	Context         Context
 	BestPerDocument bool            // max_by doc.id
-	Trace           bool            // return what each step did
 	Save            opt.Field[bool] // whether the query belongs in the history; absent leaves it to the corpora
 	Explain         bool            // return the parts of each score
 	Vectors         bool            // return the vector of each result's part
@@ -71,14 +70,13 @@ type Answer struct {
 	Latency time.Duration   // until the results were there
 	Corpora []corpus.Corpus // by position in Query.Sources, as they were when the query was planned
 	Save    bool            // whether the query belongs in the history; if so, Trace is set
-	Trace   []Span          // in order of running; nil unless asked for
+	Trace   []Span          // the steps in the order in which they ran; nil unless Save
 	Absent  *Absent         // nil unless asked for, and when the document is among the results
 }
 
 // Span is one step of a query, for its history.
 type Span struct {
 	Type     string // "search" or "rerank"
-	Name     string // of a stage: its place and type, such as "reranker[0].mmr"
 	Started  time.Time
 	Latency  time.Duration
 	Results  []Result   // of search: the input of the first stage, best first
@@ -87,10 +85,8 @@ type Span struct {
 
 // Reranked is a result as a stage left it.
 type Reranked struct {
-	DocumentID, CorpusKey string
-	Source                int
-	Text                  string
-	Score, Original       float64 // after and before the stage
+	Text            string
+	Score, Original float64 // after and before the stage
 }
 
 // traceDepth is how many results a Span shows at most, unless the answer itself has more.

@@ -35,7 +35,7 @@ func (s *Service) Run(ctx context.Context, q Query) (Answer, error) {
 		}
 	}
 	out.Latency = time.Since(r.started)
-	if q.Trace || r.save {
+	if r.save {
 		out.Trace, err = r.trace(ctx)
 	}
 	return out, err
@@ -97,7 +97,7 @@ func (s *Service) rank(ctx context.Context, q Query) (*ranking, error) {
 	for i, c := range pool {
 		items[i] = rerank.Item{Index: i, Score: c.score}
 	}
-	r.items, r.steps, err = stages.Run(ctx, items, r.candidates, q.Trace || q.Explain || r.save)
+	r.items, r.steps, err = stages.Run(ctx, items, r.candidates, q.Explain || r.save)
 	return r, err
 }
 
@@ -107,7 +107,7 @@ func (s *Service) pool(ctx context.Context, q Query, stages rerank.Pipeline) ([]
 	if err != nil {
 		return nil, nil, err
 	}
-	need, record := q.Offset+q.Limit, q.Trace || q.Explain || wantsRecord(q, sources)
+	need, record := q.Offset+q.Limit, q.Explain || wantsRecord(q, sources)
 	// If no stage changes the order, a deeper pool would lead to the same page.
 	if record || !stages.KeepsScores() && !(stages.KeepsOrder() && sameScale(sources)) {
 		need = poolSize(need)
@@ -203,7 +203,7 @@ func (r *ranking) trace(ctx context.Context) ([]Span, error) {
 		if s.Type == "none" { // no reranking took place
 			continue
 		}
-		span := Span{Type: "rerank", Name: s.Name, Started: s.Started, Latency: s.Latency}
+		span := Span{Type: "rerank", Started: s.Started, Latency: s.Latency}
 		if span.Reranked, err = r.reranked(ctx, s); err != nil {
 			return nil, err
 		}
@@ -224,10 +224,7 @@ func (r *ranking) reranked(ctx context.Context, s rerank.Step) ([]Reranked, erro
 	out := make([]Reranked, 0, len(shown))
 	for _, x := range shown {
 		if p := r.candidates.read[x.Index]; p != nil {
-			out = append(out, Reranked{
-				DocumentID: p.result.DocumentID, CorpusKey: p.result.CorpusKey, Source: p.result.Source,
-				Text: p.result.Text, Score: x.Score, Original: before[x.Index],
-			})
+			out = append(out, Reranked{Text: p.result.Text, Score: x.Score, Original: before[x.Index]})
 		}
 	}
 	return out, nil

@@ -159,13 +159,13 @@ func unpack(body []byte) (history.Record, error) {
 	return r, nil
 }
 
-func unpackReranked(all []reranked, found []result) []history.Reranked {
-	var out []history.Reranked
+func unpackReranked(all []reranked, found []result) []retrieve.Reranked {
+	var out []retrieve.Reranked
 	for _, r := range all {
 		if r.At > 0 && r.At <= len(found) {
 			r.Text = found[r.At-1].Text
 		}
-		out = append(out, history.Reranked{Text: r.Text, Score: r.Score, Original: r.Original})
+		out = append(out, retrieve.Reranked{Text: r.Text, Score: r.Score, Original: r.Original})
 	}
 	return out
 }

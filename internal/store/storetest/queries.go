@@ -42,7 +42,7 @@ func query(started time.Time, corpora ...history.Corpus) history.Record {
 		},
 		{DocumentMetadata: json.RawMessage(`{}`), PartMetadata: json.RawMessage(`{}`)},
 	}
-	rerank.Reranked = []history.Reranked{
+	rerank.Reranked = []retrieve.Reranked{
 		{Text: "", Score: 0.5, Original: 0.25}, {Text: search.Results[0].Text, Score: 0, Original: 1}, {Text: "cut off", Score: -1},
 	}
 	generation, consistency := span(history.Generation), span(history.Consistent)
