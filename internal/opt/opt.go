@@ -13,6 +13,14 @@ type Field[T any] struct {
 // Some returns a field with the value v.
 func Some[T any](v T) Field[T] { return Field[T]{value: v, state: 2} }
 
+// From returns the field of a member that knows no null: absent if p is nil.
+func From[T any](p *T) Field[T] {
+	if p == nil {
+		return Field[T]{}
+	}
+	return Some(*p)
+}
+
 // Null returns a field that was sent as null.
 func Null[T any]() Field[T] { return Field[T]{state: 1} }
 
@@ -49,4 +57,21 @@ func (f Field[T]) MarshalJSON() ([]byte, error) {
 		return json.Marshal(v)
 	}
 	return []byte("null"), nil
+}
+
+// Deref returns what p points to, or d if p is nil.
+func Deref[T any](p *T, d T) T {
+	if p == nil {
+		return d
+	}
+	return *p
+}
+
+// NonZero returns a pointer to v, or nil if v is the zero value: a member that is left out then.
+func NonZero[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
 }

@@ -50,3 +50,18 @@ func TestJSON(t *testing.T) {
 		t.Error("a string was read as a number")
 	}
 }
+
+// TestPointers proves how optional members, which are pointers, are read and written.
+func TestPointers(t *testing.T) {
+	t.Parallel()
+	seven := 7
+	if got := []opt.Field[int]{opt.From[int](nil), opt.From(&seven)}; got[0] != (opt.Field[int]{}) || got[1] != opt.Some(7) {
+		t.Errorf("From: %+v", got)
+	}
+	if a, b := opt.Deref(nil, 1), opt.Deref(&seven, 1); a != 1 || b != 7 {
+		t.Errorf("Deref: %d and %d", a, b)
+	}
+	if a, b := opt.NonZero(""), opt.NonZero("x"); a != nil || b == nil || *b != "x" {
+		t.Errorf("NonZero: %v and %v", a, b)
+	}
+}

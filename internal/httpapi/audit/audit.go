@@ -12,6 +12,7 @@ import (
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
 	"quarry/internal/identity/audit"
+	"quarry/internal/opt"
 	"quarry/internal/page"
 )
 
@@ -99,9 +100,9 @@ func moment(filters map[string]string, name string) (time.Time, error) {
 // wireEvent maps an event to what clients see.
 func wireEvent(e *audit.Event) api.AuditEvent {
 	out := api.AuditEvent{
-		Id: string(e.ID), CreatedAt: e.At, Action: e.Action, RequestId: e.RequestID, Address: text(e.Address),
+		Id: string(e.ID), CreatedAt: e.At, Action: e.Action, RequestId: e.RequestID, Address: opt.NonZero(e.Address),
 		Actor: api.AuditActor{
-			Type: api.AuditActorType(e.Actor.Kind), Id: text(e.Actor.ID), Name: text(e.Actor.Name), Credential: text(e.Actor.Credential),
+			Type: api.AuditActorType(e.Actor.Kind), Id: opt.NonZero(e.Actor.ID), Name: opt.NonZero(e.Actor.Name), Credential: opt.NonZero(e.Actor.Credential),
 		},
 		Outcome: outcome(e.Status), Changes: e.Changes,
 	}
@@ -124,11 +125,4 @@ func outcome(status int) api.AuditEventOutcome {
 		return "refused"
 	}
 	return "failed"
-}
-
-func text(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

@@ -101,7 +101,7 @@ func wireStats(all []attribute.Stat) statsOut {
 	return out
 }
 
-// native gives a scalar as JSON has it.
+// native returns a scalar as JSON has it.
 func native(v filter.Value) any {
 	switch v.Kind() {
 	case filter.Integer:

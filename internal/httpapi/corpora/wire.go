@@ -12,15 +12,15 @@ const maxMetadataBytes int64 = 10_485_760
 // createCommand maps the body of createCorpus.
 func createCommand(b *api.CreateCorpusRequest) corpus.Create {
 	cmd := corpus.Create{
-		Key: b.Key, Name: given(b.Name), Description: given(b.Description), SaveHistory: or(b.SaveHistory, false),
-		QueriesAreAnswers: or(b.QueriesAreAnswers, false), DocumentsAreQuestions: or(b.DocumentsAreQuestions, false),
-		EncoderName: or(b.EncoderName, ""), EncoderID: or(b.EncoderId, ""),
+		Key: b.Key, Name: opt.From(b.Name), Description: opt.From(b.Description), SaveHistory: opt.Deref(b.SaveHistory, false),
+		QueriesAreAnswers: opt.Deref(b.QueriesAreAnswers, false), DocumentsAreQuestions: opt.Deref(b.DocumentsAreQuestions, false),
+		EncoderName: opt.Deref(b.EncoderName, ""), EncoderID: opt.Deref(b.EncoderId, ""),
 	}
-	cmd.Attributes = attributeCommands(or(b.FilterAttributes, nil))
-	for _, d := range or(b.CustomDimensions, nil) {
+	cmd.Attributes = attributeCommands(opt.Deref(b.FilterAttributes, nil))
+	for _, d := range opt.Deref(b.CustomDimensions, nil) {
 		cmd.Dimensions = append(cmd.Dimensions, corpus.Dimension{
-			Name: d.Name, Description: or(d.Description, ""),
-			IndexingDefault: or(d.IndexingDefault, 0), QueryingDefault: or(d.QueryingDefault, 0),
+			Name: d.Name, Description: opt.Deref(d.Description, ""),
+			IndexingDefault: opt.Deref(d.IndexingDefault, 0), QueryingDefault: opt.Deref(d.QueryingDefault, 0),
 		})
 	}
 	return cmd
@@ -31,7 +31,7 @@ func attributeCommands(all []api.FilterAttribute) (out []corpus.Attribute) {
 	for _, f := range all {
 		out = append(out, corpus.Attribute{
 			Name: f.Name, Level: string(f.Level), Type: string(f.Type),
-			Description: or(f.Description, ""), Indexed: or(f.Indexed, true),
+			Description: opt.Deref(f.Description, ""), Indexed: opt.Deref(f.Indexed, true),
 		})
 	}
 	return out
@@ -75,7 +75,7 @@ func wireAttributes(all []corpus.Attribute) *[]api.FilterAttribute {
 	for i, a := range all {
 		out[i] = api.FilterAttribute{
 			Name: a.Name, Level: api.FilterAttributeLevel(a.Level), Type: api.FilterAttributeType(a.Type),
-			Indexed: &a.Indexed, Description: text(a.Description),
+			Indexed: &a.Indexed, Description: opt.NonZero(a.Description),
 		}
 	}
 	return &out
@@ -85,33 +85,12 @@ func wireDimensions(all []corpus.Dimension) *[]api.CorpusCustomDimension {
 	out := make([]api.CorpusCustomDimension, len(all))
 	for i, d := range all {
 		out[i] = api.CorpusCustomDimension{
-			Name: d.Name, Description: text(d.Description),
+			Name: d.Name, Description: opt.NonZero(d.Description),
 			IndexingDefault: &d.IndexingDefault, QueryingDefault: &d.QueryingDefault,
 		}
 	}
 	return &out
 }
 
-// fresh gives a new value of a type that the generated models leave without a name.
+// fresh returns a new value of a type that has no name in the generated models.
 func fresh[T any](*T) *T { return new(T) }
-
-func text(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func or[T any](p *T, d T) T {
-	if p == nil {
-		return d
-	}
-	return *p
-}
-
-func given[T any](p *T) opt.Field[T] {
-	if p == nil {
-		return opt.Field[T]{}
-	}
-	return opt.Some(*p)
-}

@@ -6,6 +6,7 @@ import (
 	"quarry/internal/answer/generate"
 	"quarry/internal/api"
 	"quarry/internal/httpapi"
+	"quarry/internal/opt"
 )
 
 // preset maps a checked body to the preset that it describes. Identity and ownership in it do not count.
@@ -19,18 +20,11 @@ func preset(body json.RawMessage) (generate.Preset, error) {
 		return generate.Preset{}, err
 	}
 	return generate.Preset{
-		Name: in.Name, Description: or(in.Description, ""), LLM: in.LlmName, Template: in.PromptTemplate,
-		MaxResults: int(or(in.MaxUsedSearchResults, 0)), MaxTokens: number(in.MaxTokens),
+		Name: in.Name, Description: opt.Deref(in.Description, ""), LLM: in.LlmName, Template: in.PromptTemplate,
+		MaxResults: int(opt.Deref(in.MaxUsedSearchResults, 0)), MaxTokens: number(in.MaxTokens),
 		Temperature: in.Temperature, FrequencyPenalty: in.FrequencyPenalty, PresencePenalty: in.PresencePenalty, Extra: extra,
-		Enabled: or(in.Enabled, true), Default: or(in.Default, false),
+		Enabled: opt.Deref(in.Enabled, true), Default: opt.Deref(in.Default, false),
 	}, nil
-}
-
-func or[T any](v *T, fallback T) T {
-	if v == nil {
-		return fallback
-	}
-	return *v
 }
 
 func number(n *int32) *int {

@@ -6,6 +6,7 @@ import (
 	"quarry/internal/api"
 	"quarry/internal/corpus/bulk"
 	"quarry/internal/job"
+	"quarry/internal/opt"
 )
 
 func wireJobs(all []job.Job) *[]api.Job {
@@ -25,23 +26,16 @@ func wireJob(j *job.Job) api.Job {
 	state, keys, created := api.JobState(j.State), append([]string{}, j.CorpusKeys...), j.Created
 	return api.Job{
 		Id: string(j.ID), Type: &kind, State: &state, CorpusKeys: &keys, CreatedAt: &created,
-		StartedAt: reached(j.Started), CompletedAt: reached(j.Completed), CreatedByUsername: text(j.CreatedBy), Comment: text(j.Comment),
+		StartedAt: reached(j.Started), CompletedAt: reached(j.Completed), CreatedByUsername: opt.NonZero(j.CreatedBy), Comment: opt.NonZero(j.Comment),
 	}
 }
 
-// reached gives an instant, or nil for one that has not come.
+// reached returns an instant, or nil for one that has not come yet.
 func reached(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
 	return &t
-}
-
-func text(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // cutoff is shown where the filter selects.

@@ -160,7 +160,7 @@ func wireLLM(l registry.LLM) (api.LLM, error) {
 	}
 	out := api.LLM{
 		Id: string(l.ID), Name: l.Name, Description: &l.Description, Enabled: &l.Enabled, Default: &l.Default, Ownership: &ownership,
-		Type: api.LLMType(l.Type), Capabilities: &capabilities, Model: text(l.Model), Uri: text(l.URI),
+		Type: api.LLMType(l.Type), Capabilities: &capabilities, Model: opt.NonZero(l.Model), Uri: opt.NonZero(l.URI),
 	}
 	if len(l.Headers) > 0 {
 		out.Headers = &l.Headers
@@ -202,13 +202,6 @@ func wireCandidate(f registry.Candidate) api.LLMCandidate {
 	capabilities := wireAbilities(f.Can)
 	return api.LLMCandidate{
 		Type: api.LLMCandidateType(f.Type), Uri: f.URI, Model: f.Model, Capabilities: &capabilities,
-		Verified: f.Why == "", VerificationError: text(f.Why),
+		Verified: f.Why == "", VerificationError: opt.NonZero(f.Why),
 	}
-}
-
-func text(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
