@@ -42,7 +42,7 @@ type note struct {
 // TestPowerCut proves that a power cut at any moment, on a disk that keeps nothing, anything or everything that was not
 // synced, loses no acknowledged write, shows no half document and leaves sequences, counters and file sound.
 //
-// It is not parallel: the layers of one program hear of each other's folder syncs, see cutvfs.
+// It is not parallel: all layers of one program log each other's folder syncs, see cutvfs.
 func TestPowerCut(t *testing.T) {
 	seed := *cutSeed
 	if seed == 0 {
@@ -121,7 +121,7 @@ func choosePlaces(log []cutvfs.Op, n int, random *rand.Rand) []int {
 	return places
 }
 
-// workload opens a database on the layer and lets several clients write at once, each note in the log.
+// workload opens a database on the layer and lets several clients write at once, with a note in the log around each write.
 func workload(t *testing.T, layer *cutvfs.VFS, seed uint64) {
 	t.Helper()
 	db, err := store.OpenVFS(t.Context(), t.TempDir(), layer.Name(), documents.Sweeper{})
@@ -169,8 +169,7 @@ func (c *client) create() {
 // writesEach is how many documents a client of the workload writes.
 const writesEach = 45
 
-// run writes documents with ids of the client's own and deletes some; resets says that it also resets the corpus now
-// and then.
+// run writes documents with ids of the client's own and deletes some; with resets it also resets the corpus now and then.
 func (c *client) run(random *rand.Rand, who string, resets bool) {
 	ctx := c.t.Context()
 	var mine []string
@@ -210,7 +209,7 @@ func (c *client) noted(n note, write func() error) {
 	c.layer.Mark(n)
 }
 
-// cutDocument returns the same document for the same arguments; its title tells the number of parts.
+// cutDocument returns the same document for the same arguments; its title is the number of parts.
 func cutDocument(docID string, parts int) *document.Document {
 	d := &document.Document{ID: docID, Title: fmt.Sprint(parts), Metadata: json.RawMessage(`{"id":"` + docID + `"}`), Digest: docID}
 	for i := range parts {
@@ -222,11 +221,11 @@ func cutDocument(docID string, parts int) *document.Document {
 	return d
 }
 
-// fate says what a cut may have left of a corpus: documents that must be there, and those that may.
+// fate is what a cut may have left of a corpus: documents that must be there, and documents that may.
 type fate struct {
 	must bool // the corpus is there for certain
 	docs map[string]bool
-	// resetting holds what was there for certain when a reset was asked for and not acknowledged: all or nothing
+	// resetting holds what was certainly there before a reset that was not acknowledged: it is all there or all gone
 	resetting map[string]bool
 }
 
@@ -235,8 +234,8 @@ const (
 	perhaps = false
 )
 
-// judge reads the notes up to a cut into the fate of each corpus.
-func judge(notes []note) map[string]*fate {
+// expected returns the fate of each corpus after the notes up to a cut.
+func expected(notes []note) map[string]*fate {
 	all := map[string]*fate{}
 	for _, n := range notes {
 		f := all[n.corpus]
@@ -277,7 +276,7 @@ func checkImage(ctx context.Context, dir string, notes []note) error {
 	if err != nil || len(found) != 1 || found[0] != "ok" {
 		return fmt.Errorf("integrity check: %q, %w", found, err)
 	}
-	fates := judge(notes)
+	fates := expected(notes)
 	all, _, err := corpora.New(db).List(ctx, corpus.List{Limit: 100})
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 	"quarry/internal/fault"
 )
 
-// The reasons that Open names. Each wrapping error says in its text what to do.
+// The reasons for which Open fails. The text of each wrapping error advises what to do.
 var (
 	ErrDamaged  = errors.New("the database is damaged")
 	ErrReadOnly = errors.New("the data folder cannot be written")
@@ -25,11 +25,11 @@ var (
 	ErrNewer    = errors.New("the database was written by a newer version")
 )
 
-// retryAfter is when a client may try again what the storage refused.
+// retryAfter is how long a client should wait after the storage refused a request.
 const retryAfter = 5 * time.Second
 
-// Translate turns what a driver reports into what the layers above know: a fault where the storage can't do it now,
-// an error wrapping ErrDamaged where the file is broken, and err itself otherwise.
+// Translate returns the error of a driver as the layers above know it: a fault of fault.KindUnavailable when the storage
+// cannot do it now, an error that wraps ErrDamaged when the file is broken, and err itself otherwise.
 func Translate(err error) error {
 	if err == nil || errors.Is(err, ErrDamaged) {
 		return err
@@ -61,7 +61,7 @@ var (
 	errNoReach = errors.New("the database server is not reached; try again")
 )
 
-// reasonOf names why the storage failed, nil when it is not the storage's failure.
+// reasonOf returns why the storage failed, nil when the storage is not to blame.
 func reasonOf(err error) error {
 	var lite *sqlite.Error
 	if errors.As(err, &lite) {
@@ -105,7 +105,7 @@ func sqliteReason(code int) error {
 	return nil
 }
 
-// postgresReason reads an SQLSTATE; see appendix A of the PostgreSQL manual.
+// postgresReason returns the reason behind an SQLSTATE; see appendix A of the PostgreSQL manual.
 func postgresReason(state string) error {
 	switch {
 	case state == "53100":
@@ -120,7 +120,7 @@ func postgresReason(state string) error {
 	return nil
 }
 
-// conflicted reports that PostgreSQL ended a transaction for another's sake: serialization failure or deadlock.
+// conflicted reports whether PostgreSQL ended a transaction because of another one: serialization failure or deadlock.
 func conflicted(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")

@@ -18,8 +18,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// dialect is all in which the two engines differ for us: words of DDL, passages of DDL that one of them alone takes,
-// and who guards the migrations.
+// dialect is how the engines differ in migrations: words of DDL, passages of DDL for one engine alone, and whether
+// migrations need a lock.
 type dialect struct {
 	name    goose.Dialect
 	words   *strings.Replacer
@@ -35,7 +35,7 @@ var (
 		"{{postgres}}", "", "{{/postgres}}", ""), passages("sqlite"), true}
 )
 
-// passages matches what stands between {{engine}} and {{/engine}}.
+// passages returns the pattern of the text between {{engine}} and {{/engine}}.
 func passages(engine string) *regexp.Regexp {
 	return regexp.MustCompile(`(?s){{` + engine + `}}.*?{{/` + engine + `}}`)
 }
@@ -74,7 +74,7 @@ func migrate(ctx context.Context, db *sql.DB, d dialect) error {
 	return nil
 }
 
-// steps reads migrations/<number>_<name>.sql into this dialect's words.
+// steps returns the migrations in files migrations/<number>_<name>.sql, translated to this dialect, and the newest number.
 func (d dialect) steps() (all []*goose.Migration, newest int64, err error) {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {

@@ -28,7 +28,7 @@ func openPostgres(ctx context.Context, text string) (*DB, error) {
 	return &DB{read: pool, close: pool.Close}, nil
 }
 
-// redact returns a database URL without its password and its parameters, which may hold one too.
+// redact returns a database URL without its password and its parameters, which may contain one as well.
 func redact(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"sync/atomic"
 )
 
-// Querier reads. It is what Read and Reader give.
+// Querier runs statements that read.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Reader reads single statements, each in its own snapshot.
+// Reader returns a Querier whose statements each see the database as of their own start.
 func (db *DB) Reader() Querier {
 	if db.texts == nil {
 		return counting{db.read, &db.reads}
@@ -22,8 +22,8 @@ func (db *DB) Reader() Querier {
 	return counting{prepared{db.texts, db.read}, &db.reads}
 }
 
-// Reads is how many statements Reader and Read have run since the database was opened. What a request may cost is told
-// in reads, and proven with this.
+// Reads returns how many statements Reader and Read have run since the database was opened. Tests use it to bound what a
+// request costs.
 func (db *DB) Reads() int64 { return db.reads.Load() }
 
 // counting is a Querier whose statements are counted.
@@ -44,7 +44,8 @@ func (c counting) QueryRowContext(ctx context.Context, query string, args ...any
 	return c.on.QueryRowContext(ctx, query, args...)
 }
 
-// Read runs fn over one snapshot of the database.
+// Read runs fn over one snapshot of the database: all its statements see the same committed state. On SQLite a read
+// transaction is a snapshot; PostgreSQL needs REPEATABLE READ for it, and never refuses one that only reads.
 func (db *DB) Read(ctx context.Context, fn func(Querier) error) error {
 	opts := &sql.TxOptions{ReadOnly: true}
 	if db.writer == nil {
@@ -67,8 +68,8 @@ func (db *DB) Read(ctx context.Context, fn func(Querier) error) error {
 	return Translate(fn(counting{inSnapshot{db.texts, tx, &missed}, &db.reads}))
 }
 
-// texts keeps statements that SQLite has parsed, which costs more than running most of them. The driver of PostgreSQL
-// does the same by itself.
+// texts keeps the prepared statements of the readers of SQLite, where parsing a statement costs more than running it in
+// most cases. The driver of PostgreSQL keeps its own.
 type texts struct {
 	db *sql.DB
 
@@ -76,7 +77,7 @@ type texts struct {
 	stmts map[string]*sql.Stmt // guarded by mu
 }
 
-// statement returns the parsed statement, or nil where the text is to be used.
+// statement returns the prepared statement of a text, or nil when the text itself must be run.
 func (t *texts) statement(ctx context.Context, query string) *sql.Stmt {
 	t.mu.RLock()
 	s, ok := t.stmts[query]
@@ -87,7 +88,7 @@ func (t *texts) statement(ctx context.Context, query string) *sql.Stmt {
 	}
 	s, err := t.db.PrepareContext(ctx, steady(query))
 	if err != nil {
-		return nil // running the text will say it again
+		return nil // running the text reports the error again
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -99,22 +100,22 @@ func (t *texts) statement(ctx context.Context, query string) *sql.Stmt {
 	return s
 }
 
-// limits matches a LIMIT that is given as a parameter.
+// limits matches a LIMIT whose value is a parameter.
 var limits = regexp.MustCompile(`\bLIMIT (\$[0-9]+)`)
 
-// steady returns the text of a statement that SQLite does not parse again at each use. Its planner looks at the value of a
-// LIMIT that is a parameter alone and plans anew whenever it is bound, which costs more than to run most statements (a
-// list of corpora takes half the time without); it does not look into sums.
+// steady returns a text that SQLite plans once and not at each use. When a LIMIT is nothing but a parameter, SQLite's
+// planner uses its value and therefore prepares the statement again whenever the parameter is bound, which doubles the time
+// of a list of corpora. It does not look into sums, so "LIMIT $1 + 0" avoids that.
 func steady(query string) string { return limits.ReplaceAllString(query, "LIMIT $1 + 0") }
 
-// known returns the parsed statement if there is one.
+// known returns the prepared statement of a text, or nil.
 func (t *texts) known(query string) *sql.Stmt {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.stmts[query]
 }
 
-// prepared is a Querier over parsed statements, outside transactions.
+// prepared is a Querier over prepared statements, outside transactions.
 type prepared struct {
 	texts *texts
 	plain *sql.DB
@@ -136,8 +137,8 @@ func (p prepared) QueryRowContext(ctx context.Context, query string, args ...any
 	return p.plain.QueryRowContext(ctx, query, args...)
 }
 
-// inSnapshot is a Querier in a transaction. It parses nothing for others: that takes a connection of its own, and
-// when every connection is in a transaction each would wait for the others. What it missed is parsed afterwards.
+// inSnapshot is a Querier inside a read transaction. It prepares no shared statements: that takes a second connection, and
+// when every connection is in a transaction they would all wait for one another. Read prepares what it missed afterwards.
 type inSnapshot struct {
 	texts  *texts
 	tx     *sql.Tx

@@ -17,10 +17,10 @@ import (
 
 const (
 	fileName = "quarry.db"
-	// cheapCheck is the size up to which a database is checked whole at start: about a quarter of a second. Larger ones
-	// are checked page by page as they are read.
+	// cheapCheck is the size in bytes up to which the whole database is checked at the start, which takes about a quarter
+	// of a second. The pages of a larger one are checked as they are read.
 	cheapCheck = 64 << 20
-	// pageSize fits four parts with their vectors to a page; the default of 4096 fits two and wastes a quarter.
+	// pageSize, in bytes, holds four parts with their vectors; the default of 4096 holds two and wastes a quarter.
 	pageSize = 8192
 )
 
@@ -86,7 +86,9 @@ func connectSQLite(ctx context.Context, path, vfs string) (_ *DB, err error) {
 	return db, nil
 }
 
-// dsn names the file with the settings of a connection. The writer's cache holds the upper pages of every tree.
+// dsn returns the data source name of a connection: the file and its settings. cache_size is in KiB when negative; the
+// writer's is large enough for the upper pages of every tree. synchronous(FULL) syncs the log at each commit, without which
+// an acknowledged write could be lost in a power cut.
 func dsn(path, vfs string, reader bool) string {
 	q := url.Values{"_pragma": {
 		"busy_timeout(10000)", fmt.Sprintf("page_size(%d)", pageSize), "journal_mode(WAL)", "synchronous(FULL)",
@@ -103,8 +105,8 @@ func dsn(path, vfs string, reader bool) string {
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: q.Encode()}).String()
 }
 
-// makePrivate makes the file for its owner alone before SQLite would make it for everybody; the log and its index take
-// their mode from it.
+// makePrivate creates the file with mode 0600 before SQLite would create it readable for everybody; SQLite copies the mode
+// to the log and its index.
 func makePrivate(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -113,8 +115,8 @@ func makePrivate(path string) error {
 	return f.Close()
 }
 
-// prepareFolder makes the data folder durably and proves that it can be written: a full or read-only disk would
-// otherwise show as one of several errors somewhere in SQLite.
+// prepareFolder creates the data folder durably and checks that it can be written: otherwise a full or read-only disk would
+// appear as one of several errors inside SQLite.
 func prepareFolder(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -130,7 +132,7 @@ func prepareFolder(dir string) error {
 	return errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name()))
 }
 
-// syncFolder makes new names in a folder durable where the platform can; SQLite itself syncs the data folder.
+// syncFolder makes new names in a folder durable where the platform can do so. SQLite itself syncs the data folder.
 func syncFolder(dir string) {
 	if f, err := os.Open(dir); err == nil {
 		_ = f.Sync()
@@ -138,8 +140,9 @@ func syncFolder(dir string) {
 	}
 }
 
-// inspect reads the header of the database file, so that a file of another kind or a cut one is refused in words.
-// One that its last user didn't close SQLite must mend before it can be judged.
+// inspect reads the header of the database file, so that a file of another kind or a truncated one is refused with a clear
+// error. It does not judge a file with a log beside it: the last process did not close it, and SQLite must apply the log
+// first.
 func inspect(path string) error {
 	for _, left := range []string{"-wal", "-journal"} {
 		info, err := os.Stat(path + left)
@@ -164,7 +167,7 @@ func inspect(path string) error {
 		return err
 	}
 	if info.Size() == 0 {
-		return nil // made, and stopped before the first page was written
+		return nil // created by a process that stopped before it wrote the first page
 	}
 	head := make([]byte, 32)
 	if _, err := f.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
@@ -195,7 +198,7 @@ func quickCheck(ctx context.Context, w *sql.DB, path string) error {
 	return nil
 }
 
-// startError says what to do about a database that can't be opened.
+// startError adds advice to the error of a database that can't be opened.
 func startError(path string, err error) error {
 	advice := []struct {
 		reason error

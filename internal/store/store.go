@@ -1,5 +1,5 @@
-// Package store keeps the truth: it opens the database (SQLite in the data folder, or PostgreSQL), brings its schema
-// up to date, runs transactions and clears away what was dropped. One SQL text serves both engines.
+// Package store opens the database (SQLite in the data folder, or PostgreSQL), brings its schema up to date, runs
+// transactions and schedules sweeps of rows that nobody can reach any more. One SQL text serves both engines.
 //
 // It knows no aggregate: the tables are read and written by its sub-packages (accounts, corpora, documents), which
 // implement the interfaces of the domain. Package app opens it; nothing outside internal/store sees SQL.
@@ -17,9 +17,9 @@ import (
 	"sync/atomic"
 )
 
-// Config says where the database is.
+// Config is where the database is and what sweeps it.
 type Config struct {
-	Dir string // data folder, made when missing; the SQLite file is Dir/quarry.db
+	Dir string // data folder, created when missing; the SQLite file is Dir/quarry.db
 	URL string // postgres://…; when set, Dir is not used
 
 	Sweepers []Sweeper // run in this order, at the start and after WakeSweeper
@@ -33,7 +33,7 @@ type DB struct {
 	texts  *texts       // of read on SQLite, nil on PostgreSQL
 	writer *writer      // group commit on SQLite, nil on PostgreSQL
 	close  func() error // runs once
-	reads  atomic.Int64 // statements run outside writes
+	reads  atomic.Int64 // statements run outside writes; see Reads
 
 	sweepers []Sweeper
 	wake     chan struct{} // holds one element while a sweep is scheduled
@@ -41,8 +41,8 @@ type DB struct {
 	done     sync.WaitGroup // the goroutine that sweeps
 }
 
-// Open opens the database and brings its schema up to date. It fails with an error that wraps ErrDamaged,
-// ErrReadOnly, ErrFull or ErrNewer where one of them is the reason.
+// Open opens the database and brings its schema up to date. Its error wraps ErrDamaged, ErrReadOnly, ErrFull or ErrNewer
+// where one of them is the reason.
 func Open(ctx context.Context, c Config) (*DB, error) {
 	var db *DB
 	var err error
@@ -63,8 +63,8 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return db, nil
 }
 
-// Close waits for the write in progress and closes the database; again it does nothing. Writes that come later fail
-// with ErrClosed.
+// Close waits for the write in progress and closes the database; a second call does nothing. Later writes fail with
+// ErrClosed.
 func (db *DB) Close() error {
 	db.stop()
 	db.done.Wait()
@@ -74,7 +74,7 @@ func (db *DB) Close() error {
 // ErrClosed is the error of a write to a closed database.
 var ErrClosed = errors.New("the database is closed")
 
-// Secret returns 32 random bytes that belong to this database, made once; every node over it gets the same.
+// Secret returns 32 random bytes that belong to this database: drawn once, and the same for every node over it.
 func (db *DB) Secret(ctx context.Context) ([]byte, error) {
 	fresh := make([]byte, 32)
 	_, _ = rand.Read(fresh) // never fails since Go 1.24
@@ -91,12 +91,13 @@ func (db *DB) Secret(ctx context.Context) ([]byte, error) {
 	return out, nil
 }
 
-// Collect reads all rows of a query with scan.
+// Collect reads all rows of a query with scan and closes them. It takes the error of the query, too, so that a call of
+// QueryContext can be passed on as it is.
 func Collect[T any](rows *sql.Rows, err error, scan func(*sql.Rows) (T, error)) ([]T, error) {
 	if err != nil {
 		return nil, Translate(err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err below tells what matters
+	defer func() { _ = rows.Close() }() // rows.Err below reports what matters
 	var out []T
 	for rows.Next() {
 		v, err := scan(rows)

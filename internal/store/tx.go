@@ -5,8 +5,13 @@ import (
 	"database/sql"
 )
 
-// Tx is a transaction under way, for the function given to Write alone. It carries no context of the caller's: on
-// SQLite an interrupted statement would void the whole group of writes that shares the commit.
+// Tx is an open transaction; only the function passed to Write may use it. Its methods take no context: on SQLite an
+// interrupted statement would roll back the whole group of writes that shares the commit.
+//
+// The two engines isolate differently. On SQLite writes run one after another, so what a transaction has read stays true
+// until it commits. On PostgreSQL they run side by side at READ COMMITTED: each statement sees what others have committed
+// by then, and an UPDATE or DELETE waits for the row locks of others and then works on the rows as those left them. What
+// must not change between two statements therefore needs a row lock first or a condition in the statement that writes.
 type Tx struct {
 	on    runner
 	ctx   context.Context
@@ -19,7 +24,8 @@ type runner interface {
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 }
 
-// maxStatements bounds the prepared statements of the writer; texts beyond it are parsed at each use.
+// maxStatements bounds the prepared statements of the writer, and those of all readers; when that many are prepared,
+// further texts are parsed at each use.
 const maxStatements = 256
 
 // Exec runs a statement for its effect.
@@ -48,8 +54,8 @@ func (t *Tx) QueryRow(query string, args ...any) *sql.Row {
 	return t.on.QueryRowContext(t.ctx, query, args...)
 }
 
-// prepared returns the statement for a text, or nil where it is to be run as text; an error of preparing shows again
-// when the text is run.
+// prepared returns the prepared statement of a text, or nil when the text itself must be run. An error of preparing is
+// dropped: running the text reports it again.
 func (t *Tx) prepared(query string) *sql.Stmt {
 	if t.stmts == nil {
 		return nil

@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// Write runs fn in a transaction and returns when what it wrote is durable. An error of fn undoes what fn did and is
-// returned; a cancelled ctx is heeded until fn's turn has come. fn may run more than once, so it must leave no
-// effect outside tx but for results that a later run overwrites.
+// Write runs fn in a transaction and returns when what it wrote is durable. An error of fn rolls back what fn did and is
+// returned. On SQLite ctx counts only until fn begins; on PostgreSQL its end also interrupts fn. fn may run more than once
+// (after a conflict on PostgreSQL, after the failure of a neighbour on SQLite), so it must have no effect outside tx except
+// for results that a later run overwrites.
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	if db.writer != nil {
 		return Translate(db.writer.write(ctx, fn))
@@ -19,11 +20,13 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	return Translate(db.retry(ctx, fn))
 }
 
-// maxGroup is how many writes share one commit at most (design: retrieval.md 4.6).
+// maxGroup is how many writes share one commit at most (design: retrieval.md 4.6): it bounds how long the first of a group
+// waits for the others.
 const maxGroup = 64
 
-// writer owns the one writing connection of SQLite. One goroutine runs what waits, each function under its own
-// savepoint, and commits once for all: under load one fsync serves many writes, and a lone write waits for nobody.
+// writer owns the one writing connection of SQLite and commits in groups. One goroutine takes the requests that wait, runs
+// each function under a savepoint of its own, and commits once for all of them. A commit is an fsync, which takes longer
+// than most functions, so under load one fsync serves many writes. There is no timer: a lone write waits for nobody.
 type writer struct {
 	conn   *sql.Conn
 	stmts  map[string]*sql.Stmt
@@ -80,7 +83,8 @@ func (w *writer) loop() {
 	}
 }
 
-// gather takes what waits now. It waits for nothing: while one group commits the next one forms by itself.
+// gather adds the requests that wait now to the first one. It does not wait for more: the next group forms by itself while
+// this one commits.
 func (w *writer) gather(first *request) []*request {
 	group := []*request{first}
 	for len(group) < maxGroup {
@@ -94,8 +98,8 @@ func (w *writer) gather(first *request) []*request {
 	return group
 }
 
-// commit runs a group. When one function's failure takes the whole transaction with it (SQLite does that on a full
-// disk), the others are run again one by one: they may fit.
+// commit runs a group. When the failure of one function ends the whole transaction, as SQLite does on a full disk, the
+// others are run again one by one, since they may fit.
 func (w *writer) commit(group []*request) {
 	culprit := w.attempt(group)
 	if culprit == nil {
@@ -108,8 +112,8 @@ func (w *writer) commit(group []*request) {
 	}
 }
 
-// attempt runs a group in one transaction and sets each request's err. It returns the request that voided the
-// transaction of the others, if one did.
+// attempt runs a group in one transaction and sets each request's err. It returns the request whose failure ended the
+// transaction for the others, or nil.
 func (w *writer) attempt(group []*request) *request {
 	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
 		fail(group, err)
@@ -140,7 +144,8 @@ func (w *writer) attempt(group []*request) *request {
 	return nil
 }
 
-// savepoint runs one function so that its error undoes its own work alone. lost reports that the transaction is gone.
+// savepoint runs one function so that its error rolls back its own work alone. lost reports that the transaction itself
+// has ended.
 func (w *writer) savepoint(r *request) (lost bool) {
 	if err := w.exec("SAVEPOINT one"); err != nil {
 		r.err = err
@@ -165,7 +170,7 @@ func (w *writer) exec(text string) error {
 	return (&Tx{on: w.conn, ctx: context.Background(), stmts: w.stmts}).Exec(text)
 }
 
-// rollback ends a transaction that may have ended by itself already, hence no error.
+// rollback ends a transaction. It drops the error, because the transaction may have ended by itself already.
 func (w *writer) rollback() { _ = w.exec("ROLLBACK") }
 
 // stop ends the goroutine after the group in progress.
@@ -183,7 +188,7 @@ func fail(group []*request, err error) {
 	}
 }
 
-// call contains a panic of fn: it is the error of this write alone.
+// call runs fn and turns a panic into the error of this write alone.
 func call(fn func(*Tx) error, tx *Tx) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -193,17 +198,17 @@ func call(fn func(*Tx) error, tx *Tx) (err error) {
 	return fn(tx)
 }
 
-// maxTries bounds how often PostgreSQL may ask for a transaction to be run again.
+// maxTries bounds how often a transaction is run that PostgreSQL ends because of a conflict.
 const maxTries = 8
 
-// retry runs fn in a transaction of PostgreSQL, again when the server found it in conflict with another one.
+// retry runs fn in a transaction of PostgreSQL, and again after a serialization failure or a deadlock.
 func (db *DB) retry(ctx context.Context, fn func(*Tx) error) error {
 	for try := 1; ; try++ {
 		err := db.once(ctx, fn)
 		if err == nil || try == maxTries || !conflicted(err) {
 			return err
 		}
-		pause := time.Duration(rand.Int64N(int64(time.Millisecond) << try)) // spreads the contenders
+		pause := time.Duration(rand.Int64N(int64(time.Millisecond) << try)) // random, so that the contenders do not meet again
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Sum is the tokens that a scope has used in one window.
+// Sum is the number of tokens that a scope has used in one window.
 type Sum struct {
 	Scope string
 	Span  Span
@@ -19,55 +19,55 @@ type Sum struct {
 
 // Store keeps the sums.
 type Store interface {
-	// Add adds to what is kept, all of it or nothing. Several processes may do so at once.
+	// Add adds to the stored sums, all of them or none. Several processes may do so at once.
 	Add(ctx context.Context, sums []Sum) error
-	// Sums returns the scope's sums of the windows that a moment is in; a window without any may be missing.
+	// Sums returns the sums of a scope in the windows that contain a moment; windows without tokens may be missing.
 	Sums(ctx context.Context, scope string, at time.Time) ([]Sum, error)
 	// Forget removes the sums of windows of a span that began before a moment.
 	Forget(ctx context.Context, s Span, before time.Time) error
 }
 
-// The rule of what is exact enough:
+// How exact the counters are:
 //
-//   - A call is let in while the sum is below the quota, and counts once its tokens are known. So a quota is overrun by
-//     what calls in flight use, and by no more.
-//   - Counts are written every flushEvery, and at the end of the process. A process that is killed loses what it counted
-//     since. A write whose outcome is unknown is done again, so an outage may count twice and never loses.
-//   - What this process counted is seen at once. What other processes over the same database counted is seen when they
-//     have written it and freshFor has passed: two seconds at the most.
+//   - A call is admitted while the sum is below the quota, and is counted once its tokens are known. So a quota is exceeded
+//     by the tokens of the calls in flight, and by no more.
+//   - Counts are written within flushEvery, and at the end of the process. A process that is killed loses what it counted
+//     since the last write. A write whose outcome is unknown is repeated, so an outage may count tokens twice but loses none.
+//   - A process sees its own counts at once. It sees those of other processes over the same database when they have written
+//     them and its own copy has expired: after at most flushEvery + freshFor, two seconds.
 const (
 	flushEvery = time.Second
 	freshFor   = time.Second
 )
 
-// How long windows are kept once they have begun, and how often that is looked after.
+// keepFor is how long the sums of a window are kept after its beginning, and forgetEvery how often older ones are removed.
 var keepFor = map[Span]time.Duration{Minute: time.Hour, Day: 62 * 24 * time.Hour, Month: 25 * 31 * 24 * time.Hour}
 
 const forgetEvery = time.Hour
 
 // Counters count the tokens of scopes, such as a model or an agent, and compare them with quotas. The sums survive a
-// restart and are shared by all processes over one database. Safe for concurrent use.
+// restart and are shared by all processes over one database. Counters are safe for concurrent use.
 type Counters struct {
 	store   Store
 	log     *slog.Logger
-	counted chan struct{} // holds a value when something is counted that no write is due for
-	turn    chan struct{} // held while rows are read or written, so that a read never falls into a write
+	counted chan struct{} // holds an element when something was counted and no write is scheduled for it
+	turn    chan struct{} // held while rows are read or written: a read during a write could see its counts twice or not at all
 
 	mu      sync.Mutex
 	pending map[window]Tokens    // counted and not written; guarded by mu
-	flying  map[window]Tokens    // being written; guarded by mu
-	known   map[window]Tokens    // of scopes in read: what the rows held then, and what was written since; guarded by mu
+	writing map[window]Tokens    // being written by Flush; guarded by mu
+	known   map[window]Tokens    // of the scopes in read: what the rows held then, plus what was written since; guarded by mu
 	read    map[string]time.Time // when the rows of a scope were read; guarded by mu
 }
 
-// window names one sum.
+// window is the key of one sum.
 type window struct {
 	scope string
 	span  Span
 	begin int64 // seconds since 1970
 }
 
-// NewCounters returns counters over a store. Run must run for as long as they are used.
+// NewCounters returns counters over a store. Run must be running while they are used.
 func NewCounters(s Store, log *slog.Logger) *Counters {
 	return &Counters{
 		store: s, log: log, turn: make(chan struct{}, 1), counted: make(chan struct{}, 1),
@@ -75,7 +75,7 @@ func NewCounters(s Store, log *slog.Logger) *Counters {
 	}
 }
 
-// Add counts tokens that a scope has used. It costs no write of its own.
+// Add counts tokens that a scope has used. It only adds in memory; Run writes the sums.
 func (c *Counters) Add(scope string, t Tokens) {
 	if t == (Tokens{}) {
 		return
@@ -96,8 +96,7 @@ func (c *Counters) Add(scope string, t Tokens) {
 	}
 }
 
-// Check says which quota of a scope is used up, nil when none is. It reads the rows of a scope once a second at the
-// most.
+// Check returns the quota of a scope that is used up, or nil. It reads the rows of a scope at most once per freshFor.
 func (c *Counters) Check(ctx context.Context, scope string, q Quota) (*Exhausted, error) {
 	if q == (Quota{}) {
 		return nil, nil
@@ -110,11 +109,11 @@ func (c *Counters) Check(ctx context.Context, scope string, q Quota) (*Exhausted
 	defer c.mu.Unlock()
 	return q.check(now, func(s Span, begin time.Time) Tokens {
 		w := window{scope, s, begin.Unix()}
-		return c.known[w].plus(c.flying[w]).plus(c.pending[w])
+		return c.known[w].plus(c.writing[w]).plus(c.pending[w])
 	}), nil
 }
 
-// refresh reads the rows of a scope unless that was done lately.
+// refresh reads the rows of a scope unless they were read within freshFor.
 func (c *Counters) refresh(ctx context.Context, scope string, now time.Time) error {
 	if c.fresh(scope, now) {
 		return nil
@@ -161,15 +160,15 @@ func (c *Counters) begin(ctx context.Context) error {
 
 func (c *Counters) end() { <-c.turn }
 
-// Flush writes what was counted since the last time.
+// Flush writes what was counted since the last write.
 func (c *Counters) Flush(ctx context.Context) error {
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
 	defer c.end()
 	c.mu.Lock()
-	c.flying, c.pending = c.pending, map[window]Tokens{}
-	sums := rows(c.flying)
+	c.writing, c.pending = c.pending, map[window]Tokens{}
+	sums := rows(c.writing)
 	c.mu.Unlock()
 	var err error
 	if len(sums) > 0 {
@@ -177,7 +176,7 @@ func (c *Counters) Flush(ctx context.Context) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for w, t := range c.flying {
+	for w, t := range c.writing {
 		switch _, read := c.read[w.scope]; {
 		case err != nil:
 			c.pending[w] = c.pending[w].plus(t)
@@ -185,12 +184,12 @@ func (c *Counters) Flush(ctx context.Context) error {
 			c.known[w] = c.known[w].plus(t)
 		}
 	}
-	c.flying = nil
+	c.writing = nil
 	c.tidy(time.Now())
 	return err
 }
 
-// rows returns the sums in one order for every process, so that none waits for another that waits for it.
+// rows returns the sums in an order that is the same in every process, so that their row locks cannot deadlock.
 func rows(all map[window]Tokens) []Sum {
 	out := make([]Sum, 0, len(all))
 	for w, t := range all {
@@ -202,7 +201,7 @@ func rows(all map[window]Tokens) []Sum {
 	return out
 }
 
-// tidy forgets scopes that nobody has asked about for a minute, and windows that are over. c.mu is held.
+// tidy drops the copies of scopes that were not read for a minute, and of windows that are over. The caller holds c.mu.
 func (c *Counters) tidy(now time.Time) {
 	for scope, at := range c.read {
 		if now.Sub(at) > time.Minute {
@@ -217,10 +216,11 @@ func (c *Counters) tidy(now time.Time) {
 	}
 }
 
-// lastFlush is how long the end of the process waits for the last write.
+// lastFlush bounds the last write at the end of the process.
 const lastFlush = 5 * time.Second
 
-// Run writes what is counted, within flushEvery, until ctx ends, and then once more. While nothing is counted it rests.
+// Run writes what is counted within flushEvery until ctx ends, and then once more. While nothing is counted it writes
+// nothing.
 func (c *Counters) Run(ctx context.Context) {
 	hourly := time.NewTicker(forgetEvery)
 	defer hourly.Stop()
@@ -234,7 +234,7 @@ func (c *Counters) Run(ctx context.Context) {
 		case <-due:
 			due = nil
 			err := c.Flush(ctx)
-			if err != nil && healthy && ctx.Err() == nil { // an outage is told once
+			if err != nil && healthy && ctx.Err() == nil { // log an outage once
 				c.log.Warn("counts of tokens are not written for now", "error", err)
 			}
 			if healthy = err == nil; !healthy {
@@ -252,7 +252,7 @@ func (c *Counters) Run(ctx context.Context) {
 	}
 }
 
-// forget removes windows that are long over, from the rows and from memory.
+// forget removes windows that are long over from the rows and from memory.
 func (c *Counters) forget(ctx context.Context, now time.Time) {
 	c.mu.Lock()
 	c.tidy(now)

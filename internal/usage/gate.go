@@ -7,33 +7,34 @@ import (
 	"time"
 )
 
-// Gate shares something scarce, counted in places: each caller may hold so many at once, all together so many, and who
-// finds none free waits a short time in line. A caller's own requests are served first come, first served; callers take
-// turns, so that one with a long line delays another by one request and not by its line. Safe for concurrent use.
+// Gate shares a scarce resource, counted in places. There is a limit for each caller and one for all together; a request
+// that finds no free place waits in line for a short time. The requests of one caller are served in order; callers take
+// turns, so that a caller with a long line delays another by one request and not by the whole line. A Gate is safe for
+// concurrent use.
 type Gate struct {
 	bounds Bounds
 
 	mu    sync.Mutex
 	held  int64            // guarded by mu
 	lines map[string]*line // of callers that hold or wait, so memory follows use; guarded by mu
-	turns *list.List       // of *line whose first request needs no more than free places; guarded by mu
+	turns *list.List       // of *line whose first request fits within PerCaller and waits for Total; guarded by mu
 }
 
 // Bounds are the limits of a Gate.
 type Bounds struct {
-	PerCaller int64         // places that one caller holds at once; at least 1
-	Total     int64         // places that all hold at once; 0 for no bound
-	Waiting   int           // requests of one caller in line
-	Wait      time.Duration // how long a request stays in line
+	PerCaller int64         // places that one caller may hold at once; at least 1
+	Total     int64         // places that all callers may hold at once; 0 for no limit
+	Waiting   int           // requests that one caller may have in line
+	Wait      time.Duration // how long a request waits in line before it is refused
 	Noun      string        // what is shared, in the plural, for the text of a refusal
 }
 
-// line is what one caller holds and who of it waits.
+// line is one caller: the places that it holds and its requests that wait.
 type line struct {
 	caller  string
 	held    int64
 	waiting *list.List    // of *ticket
-	turn    *list.Element // its place in turns, nil where it has none
+	turn    *list.Element // its element in Gate.turns, or nil
 }
 
 // ticket is one request in line.
@@ -47,9 +48,9 @@ func NewGate(b Bounds) *Gate {
 	return &Gate{bounds: b, lines: map[string]*line{}, turns: list.New()}
 }
 
-// Enter takes places for a request of caller, waiting in line for them where it must. leave gives them back; it must be
-// called once. A request that needs more than the bounds allow takes what they allow. The error is *Refused, or that of
-// ctx when it ends first.
+// Enter takes places for a request of caller, and waits in line for them if necessary. leave frees them and must be called
+// exactly once. A request for more places than a limit gets as many as the limit. The error is *Refused, or that of ctx if
+// ctx ends first.
 func (g *Gate) Enter(ctx context.Context, caller string, places int64) (leave func(), err error) {
 	places = min(places, g.bounds.PerCaller)
 	if g.bounds.Total > 0 {
@@ -68,7 +69,7 @@ func (g *Gate) Enter(ctx context.Context, caller string, places int64) (leave fu
 		return leave, nil
 	}
 	if l.waiting.Len() >= g.bounds.Waiting {
-		g.settle(l) // it may have been made for this request alone
+		g.update(l) // removes the line if it was created for this request
 		g.mu.Unlock()
 		return nil, refused(time.Second, "too many %s of this credential are under way and in line; send fewer at once, or try again in a moment", g.bounds.Noun)
 	}
@@ -81,7 +82,7 @@ func (g *Gate) Enter(ctx context.Context, caller string, places int64) (leave fu
 		if g.withdraw(l, at) {
 			return nil, err
 		}
-		if ctx.Err() != nil { // granted at the last moment, for nobody
+		if ctx.Err() != nil { // granted after ctx had ended: nobody uses the places
 			leave()
 			return nil, ctx.Err()
 		}
@@ -89,7 +90,7 @@ func (g *Gate) Enter(ctx context.Context, caller string, places int64) (leave fu
 	return leave, nil
 }
 
-// await waits for the ticket's turn.
+// await waits until the ticket is granted, for at most Wait.
 func (g *Gate) await(ctx context.Context, t *ticket) error {
 	timer := time.NewTimer(g.bounds.Wait)
 	defer timer.Stop()
@@ -103,7 +104,7 @@ func (g *Gate) await(ctx context.Context, t *ticket) error {
 	}
 }
 
-// withdraw takes a ticket out of its line, unless it was granted meanwhile.
+// withdraw removes a ticket from its line; it returns false when the ticket was granted meanwhile.
 func (g *Gate) withdraw(l *line, at *list.Element) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -113,7 +114,7 @@ func (g *Gate) withdraw(l *line, at *list.Element) bool {
 	default:
 	}
 	l.waiting.Remove(at)
-	g.settle(l)
+	g.update(l)
 	return true
 }
 
@@ -122,11 +123,12 @@ func (g *Gate) leave(l *line, places int64) {
 	defer g.mu.Unlock()
 	l.held -= places
 	g.held -= places
-	g.settle(l)
+	g.update(l)
 }
 
-// settle follows a change of a line: its turn may have come or gone, and others may go in. g.mu is held.
-func (g *Gate) settle(l *line) {
+// update follows a change of a line: it may be ready now or no longer, and places may be free for others. The caller holds
+// g.mu.
+func (g *Gate) update(l *line) {
 	g.queue(l)
 	if l.held == 0 && l.waiting.Len() == 0 {
 		delete(g.lines, l.caller)
@@ -134,7 +136,8 @@ func (g *Gate) settle(l *line) {
 	g.grant()
 }
 
-// queue puts a line among those that take turns, or takes it out, as its first request asks for. g.mu is held.
+// queue adds a line to turns when its first request fits within PerCaller, and removes it when it does not. The caller holds
+// g.mu.
 func (g *Gate) queue(l *line) {
 	first := l.waiting.Front()
 	ready := first != nil && g.ownFree(l, first.Value.(*ticket).places)
@@ -147,8 +150,8 @@ func (g *Gate) queue(l *line) {
 	}
 }
 
-// grant lets in whose turn it is as long as there are places. Nobody passes the one whose turn it is: a request for
-// many places would never find them otherwise. g.mu is held.
+// grant admits requests in turn while there are free places. It never skips the one whose turn it is: otherwise a request
+// for many places might never find enough of them free. The caller holds g.mu.
 func (g *Gate) grant() {
 	for e := g.turns.Front(); e != nil; e = g.turns.Front() {
 		l := e.Value.(*line)
@@ -177,14 +180,14 @@ func (g *Gate) free(places int64) bool {
 	return g.bounds.Total == 0 || g.held+places <= g.bounds.Total
 }
 
-// Load is what a Gate holds at a moment.
+// Load is the state of a Gate at one moment.
 type Load struct {
 	Held    int64 // places in use
 	Waiting int   // requests in line
-	Callers int   // who hold places or wait for one
+	Callers int   // callers that hold places or wait for some
 }
 
-// Load tells what the gate holds.
+// Load returns the present load.
 func (g *Gate) Load() Load {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Tokens are tokens of language models. Input counts cached prompt tokens too, Output reasoning tokens (contract: LLM
-// configuration).
+// Tokens are counts of tokens of language models. Input includes cached prompt tokens, Output includes reasoning tokens
+// (contract: LLM configuration).
 type Tokens struct{ Input, Output int64 }
 
 func (t Tokens) plus(o Tokens) Tokens { return Tokens{t.Input + o.Input, t.Output + o.Output} }
 
-// Span is the length of a window that tokens are counted in. Windows follow the calendar in UTC.
+// Span is the length of the windows in which tokens are counted. Windows follow the calendar in UTC.
 type Span uint8
 
 // The spans. Their numbers are stored.
@@ -21,12 +21,12 @@ const (
 	Month  Span = 3
 )
 
-// Spans lists them.
+// Spans are all spans.
 var Spans = []Span{Minute, Day, Month}
 
 func (s Span) String() string { return [...]string{"", "minute", "day", "month"}[s] }
 
-// Window returns the beginning of the window that a moment is in, and of the next one.
+// Window returns the beginning of the window that contains a moment, and of the next one.
 func (s Span) Window(at time.Time) (begin, end time.Time) {
 	at = at.UTC()
 	switch s {
@@ -41,13 +41,13 @@ func (s Span) Window(at time.Time) (begin, end time.Time) {
 	return begin, begin.AddDate(0, 1, 0)
 }
 
-// Quota bounds the tokens of a scope in each window; 0 bounds nothing.
+// Quota limits the tokens of a scope in each window; 0 means no limit.
 type Quota struct {
 	InputPerMinute, InputPerDay, InputPerMonth    int64
 	OutputPerMinute, OutputPerDay, OutputPerMonth int64
 }
 
-// of returns the bounds of one span.
+// of returns the limits of one span.
 func (q Quota) of(s Span) Tokens {
 	switch s {
 	case Minute:
@@ -58,7 +58,7 @@ func (q Quota) of(s Span) Tokens {
 	return Tokens{q.InputPerMonth, q.OutputPerMonth}
 }
 
-// Exhausted says which quota is used up.
+// Exhausted is the error of a call beyond a quota that is used up.
 type Exhausted struct {
 	Quota       string // as the contract names the field: output_tokens_per_day
 	Limit, Used int64
@@ -70,8 +70,8 @@ func (e *Exhausted) Error() string {
 	return fmt.Sprintf("the quota %s of %d tokens is used up (%d were used); its window resets in %d seconds", e.Quota, e.Limit, e.Used, e.Reset)
 }
 
-// check compares what was used in the windows of a moment with the quota. Where several are used up it names the one that
-// resets last, for nothing is let in before that.
+// check compares what was used in the windows of a moment with the quota. If several limits are reached it returns the one
+// that resets last, since no call is admitted before that.
 func (q Quota) check(at time.Time, used func(s Span, begin time.Time) Tokens) *Exhausted {
 	var out *Exhausted
 	for _, s := range Spans {

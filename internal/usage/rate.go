@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// Rate bounds the requests of each caller by a token bucket: burst tokens at the most, refilled at a steady rate, one
-// for each request. It counts what this process sees. Safe for concurrent use.
+// Rate limits the requests of each caller with a token bucket: it holds at most burst tokens, is refilled at a steady rate,
+// and each request takes one token. It counts what this process sees. A Rate is safe for concurrent use.
 //
-// A bucket is one moment: when it will be full again if nothing more is taken. A caller that it has forgotten has a
-// full bucket, so forgetting the callers that were seen longest ago is what bounds the memory, and costs exactness only
-// while more than shards*perShard callers are at work.
+// A bucket is stored as one instant: when it will be full again if nothing more is taken (the "theoretical arrival time" of
+// the generic cell rate algorithm, GCRA). A caller that is not stored has a full bucket. So memory is bounded by forgetting
+// the callers seen longest ago, which is inexact only while more than shards*perShard callers are active.
 type Rate struct {
-	step   time.Duration // time in which one token grows
-	depth  time.Duration // time in which an empty bucket fills
+	step   time.Duration // time to refill one token
+	depth  time.Duration // time to fill an empty bucket
 	burst  int64
-	began  time.Time // moments are kept as time since then
+	began  time.Time // instants are stored as the time since then
 	seed   maphash.Seed
 	shards [shards]shard
 }
 
-// At most shards*2*perShard buckets are kept, of 16 bytes and their place in a map: about 20 MB when all are in use.
+// At most shards*2*perShard buckets are stored, of 16 bytes each plus the overhead of a map: about 20 MB in all.
 const (
 	shards   = 64
 	perShard = 4096
 )
 
-// shard holds two generations of buckets: when the younger one is full the older one is dropped and the younger takes
-// its place. Keys are hashes of callers.
+// shard has two generations of buckets: when the younger one is full, the older one is dropped and the younger takes its
+// place. Keys are hashes of callers; two callers with the same hash share a bucket.
 type shard struct {
 	mu     sync.Mutex
 	young  map[uint64]time.Duration // guarded by mu
@@ -41,11 +41,11 @@ type Allowance struct {
 	OK        bool
 	Limit     int64         // tokens of a full bucket
 	Remaining int64         // tokens left
-	Wait      time.Duration // until a request is let in again; 0 while tokens remain
+	Wait      time.Duration // until a request is admitted again; 0 while tokens remain
 	Full      time.Duration // until the bucket is full
 }
 
-// MaxRate is the highest rate, and the highest burst, that a Rate tells from none.
+// MaxRate is the highest rate and the highest burst of a Rate; a higher one is cut to it.
 const MaxRate = 1_000_000
 
 // NewRate returns a Rate of perSecond requests and bursts of burst, each from 1 to MaxRate.
@@ -68,14 +68,14 @@ func (r *Rate) Take(caller string, at time.Time) Allowance {
 		a.OK = true
 		full += r.step
 	}
-	s.keep(h, full) // also where nothing was taken: who keeps calling is not forgotten
+	s.keep(h, full) // also when nothing was taken, so that a caller who is refused is not forgotten
 	a.Full = full - now
 	a.Remaining = int64((r.depth - a.Full) / r.step)
 	a.Wait = max(a.Full+r.step-r.depth, 0)
 	return a
 }
 
-// bucket returns when the caller's bucket is full; long ago where none is kept.
+// bucket returns the instant at which the caller's bucket is full; long ago if none is stored.
 func (s *shard) bucket(h uint64) time.Duration {
 	if full, ok := s.young[h]; ok {
 		return full
@@ -93,7 +93,7 @@ func (s *shard) keep(h uint64, full time.Duration) {
 	s.young[h] = full
 }
 
-// Kept is how many buckets are in memory.
+// Kept returns how many buckets are in memory.
 func (r *Rate) Kept() (n int) {
 	for i := range r.shards {
 		s := &r.shards[i]

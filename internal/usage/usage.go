@@ -1,7 +1,7 @@
-// Package usage bounds what callers take: how many requests a credential may send in a second (Rate), how much of
-// something scarce is in use at once and who waits for it (Gate), and how many tokens a model or an agent has spent in
-// a minute, a day and a month (Counters). It counts and decides; it knows neither operations nor HTTP. Package httpapi
-// asks Rate and Gate for each request; what calls language models asks Counters.
+// Package usage limits what callers may use: requests of a credential per second (Rate), places in flight and the queue for
+// them (Gate), and tokens of a model or an agent per minute, day and month (Counters). It counts and decides, and knows
+// neither operations nor HTTP. Package httpapi consults Rate and Gate for each request; whatever calls language models
+// consults Counters.
 package usage
 
 import (
@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Refused says that a bound is reached. It is an expected outcome; the transport gives it its wire form.
+// Refused is the error of a request beyond a limit. It is an expected outcome, which the transport maps to a response.
 type Refused struct {
 	Text  string        // one sentence for the caller
-	After time.Duration // when trying again makes sense
+	After time.Duration // after which a retry may succeed
 }
 
-// Error is the sentence for the caller.
+// Error returns the sentence for the caller.
 func (r *Refused) Error() string { return r.Text }
 
 func refused(after time.Duration, format string, args ...any) *Refused {

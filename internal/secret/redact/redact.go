@@ -1,7 +1,7 @@
-// Package redact takes what has the form of a secret of ours out of a text: API keys, client secrets, one-time codes,
-// secret keys, access tokens, passwords in addresses. It is the second line of defence for logs, errors and the audit,
-// which are to be written without secrets in the first place, and knows nothing of secrets that have no form of their
-// own, such as passwords. The command line puts its Writer around the log, httpapi and audit its Text around texts.
+// Package redact removes from texts whatever has the form of one of our secrets: API keys, client secrets, one-time codes,
+// secret keys, access tokens, and passwords in URLs. It is the second line of defence for logs, errors and the audit, which
+// should contain no secrets in the first place. It cannot recognise secrets without a form of their own, such as passwords.
+// The command line wraps the log in its Writer; httpapi and audit pass texts through Text.
 package redact
 
 import (
@@ -14,16 +14,16 @@ var (
 	// secret matches keys and client secrets (zut_…, zqt_…, zwt_…, zcs_…), one-time codes (zoc_…), secret keys (qsk_…) and tokens (three parts of
 	// base64url, of which the first is the JSON of a header).
 	secret = regexp.MustCompile(`(zut|zqt|zwt|zcs|zoc|qsk)_[A-Za-z0-9_-]{24,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`)
-	// password matches the password of an address; what follows it must be a host.
+	// password matches the password in a URL; a host must follow it.
 	password = regexp.MustCompile(`(://[^/\s:@"'<>?#]*:)[^/\s@"'<>]+@`)
-	// setting matches a password that stands as a parameter.
+	// setting matches a password that is a parameter of a URL or connection string.
 	setting = regexp.MustCompile(`(?i)\b((?:ssl)?password=)('[^']*'|[^\s&"'\\]+)`)
 )
 
-// Text returns s with every secret as ****, the prefix of a key left to tell what it was.
+// Text returns s with every secret replaced by ****; the prefix of a key is kept to show what it was.
 func Text(s string) string { return string(Bytes([]byte(s))) }
 
-// Bytes is Text for bytes; it gives b itself when there is nothing to take out.
+// Bytes is Text for bytes; it returns b itself when it contains no secret.
 func Bytes(b []byte) []byte {
 	if bytes.IndexByte(b, '_') >= 0 || bytes.Contains(b, []byte("eyJ")) {
 		b = secret.ReplaceAllFunc(b, func(found []byte) []byte {
@@ -42,8 +42,8 @@ func Bytes(b []byte) []byte {
 	return b
 }
 
-// Writer returns a writer that passes on to w what is written, without secrets. Each write is to be a whole record, as the
-// handlers of log/slog write them.
+// Writer returns a writer that passes what is written on to w without secrets. Each write must be a whole record, as the
+// handlers of log/slog write it.
 func Writer(w io.Writer) io.Writer { return writer{w} }
 
 type writer struct{ to io.Writer }

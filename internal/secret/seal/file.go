@@ -14,19 +14,19 @@ import (
 // File is the key file of an installation: keys one per line, newest first, readable by its owner alone.
 type File struct{ path string }
 
-// NewFile returns the key file with this path, which need not be there.
+// NewFile returns the key file with this path, which need not exist.
 func NewFile(path string) *File { return &File{path} }
 
-// maxFile bounds what is read of a key file.
+// maxFile is how many bytes are read of a key file at most.
 const maxFile = 64 << 10
 
 const fileHead = "# Secret keys of this service, newest first. Whoever has them can read the sealed values of its database;\n" +
 	"# without them nobody can. Back them up apart from the data. Rotate with: quarry secret rotate\n"
 
-// Path is where the file stands.
+// Path returns the path of the file.
 func (f *File) Path() string { return f.path }
 
-// Read returns the keys, newest first. Its errors say what to do; one of a file that is not there wraps fs.ErrNotExist.
+// Read returns the keys, newest first. Its errors include advice; that of a missing file wraps fs.ErrNotExist.
 func (f *File) Read() ([]Key, error) {
 	file, err := os.Open(f.path)
 	if errors.Is(err, fs.ErrPermission) {
@@ -77,7 +77,7 @@ func (f *File) Write(keys []Key) error {
 	return nil
 }
 
-// replace writes the text beside path, makes it durable and gives it its name.
+// replace writes the text to a new file beside path, syncs it and renames it to path.
 func replace(path, text string) error {
 	fresh := path + ".new"
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) { // a crash left it, with whatever mode
@@ -101,7 +101,7 @@ func replace(path, text string) error {
 	return nil
 }
 
-// Remove takes the file away; one that is not there is no error.
+// Remove removes the file; it is no error if it does not exist.
 func (f *File) Remove() error {
 	if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the key file: %w", err)

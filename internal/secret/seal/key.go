@@ -12,19 +12,19 @@ import (
 	"strings"
 )
 
-// keyPrefix begins a key in its text form: people and scanners tell by it what it is.
+// keyPrefix begins the text form of a key, so that people and secret scanners recognise it.
 const keyPrefix = "qsk_"
 
-// keyText is how keys are written: 32 bytes in 43 characters, each value in one way only.
+// keyText encodes keys: 32 bytes in 43 characters. It is strict, so that each key has one text only.
 var keyText = base64.RawURLEncoding.Strict()
 
-// Key is one key of the installation. Printing it, in whatever way, shows its id alone; Text is the exception.
+// Key is one key of the installation. However it is printed, only its id is shown; Text is the exception.
 type Key struct {
 	secret *[32]byte
 	id     string
 }
 
-// NewKey makes a random key.
+// NewKey returns a random key.
 func NewKey() Key {
 	var raw [32]byte
 	_, _ = rand.Read(raw[:]) // never fails since Go 1.24
@@ -39,7 +39,7 @@ func keyOf(raw [32]byte) Key {
 	return Key{&raw, hex.EncodeToString(id)}
 }
 
-// ParseKey reads the text form of a key. Its errors do not repeat the text.
+// ParseKey parses the text form of a key. Its errors do not repeat the text.
 func ParseKey(text string) (Key, error) {
 	body, ok := strings.CutPrefix(text, keyPrefix)
 	if !ok {
@@ -55,8 +55,8 @@ func ParseKey(text string) (Key, error) {
 	return keyOf([32]byte(raw)), nil
 }
 
-// ParseKeys reads keys parted by commas or line ends, newest first, as the setting secret_key and the key file hold
-// them. Lines that begin with # are left out.
+// ParseKeys parses keys separated by commas or line ends, newest first, as the setting secret_key and the key file have
+// them. Lines that begin with # are skipped.
 func ParseKeys(text string) ([]Key, error) {
 	var keys []Key
 	n := 0
@@ -77,7 +77,7 @@ func ParseKeys(text string) ([]Key, error) {
 	return keys, checkKeys(keys)
 }
 
-// maxKeys bounds a ring: rotation leaves one key, and two while it is under way.
+// maxKeys bounds a ring: there is one key after a rotation and two during it.
 const maxKeys = 16
 
 func checkKeys(keys []Key) error {
@@ -97,23 +97,23 @@ func checkKeys(keys []Key) error {
 	return nil
 }
 
-// ID names the key; it can be shown.
+// ID returns the id of the key, which is no secret.
 func (k Key) ID() string { return k.id }
 
-// Text is the key itself, for the key file and the person who asked for a new one.
+// Text returns the key itself, for the key file and for the person who asked for a new key.
 func (k Key) Text() string { return keyPrefix + keyText.EncodeToString(k.secret[:]) }
 
-// String shows the id alone.
+// String returns the id alone.
 func (k Key) String() string { return "secret key " + k.id }
 
-// GoString shows the id alone.
+// GoString returns the id alone.
 func (k Key) GoString() string { return "seal.Key(" + k.id + ")" }
 
-// Format shows the id alone, whatever the verb.
+// Format writes the id alone, whatever the verb.
 func (k Key) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte(k.String())) }
 
-// MarshalText shows the id alone.
+// MarshalText returns the id alone.
 func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// LogValue shows the id alone.
+// LogValue returns the id alone.
 func (k Key) LogValue() slog.Value { return slog.StringValue(k.String()) }

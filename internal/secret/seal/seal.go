@@ -1,14 +1,14 @@
-// Package seal keeps secrets that must be read again (signing keys, credentials of providers) unreadable at rest: a
-// Keyring seals and opens small values under the keys of the installation, and a File keeps those keys. It is not for
-// secrets that are only compared, such as API keys and passwords: of those a digest is kept. Package app makes the ring,
-// store/secrets keeps what was sealed.
+// Package seal encrypts secrets at rest that must be read again, such as signing keys and credentials of providers: a
+// Keyring seals and opens small values under the keys of the installation, and a File stores those keys. It is not for
+// secrets that are only compared, such as API keys and passwords, of which only a digest is stored. Package app creates the
+// ring; store/secrets stores what was sealed.
 //
 // A sealed value is
 //
 //	version 1 | key id, 8 bytes | nonce, 12 bytes | ciphertext | tag, 16 bytes
 //
-// AES-256-GCM under a key that HKDF-SHA256 derives from the installation's for the purpose of the value. A value is
-// bound to its name: one that was copied to another name does not open.
+// encrypted with AES-256-GCM under a key that HKDF-SHA256 (RFC 5869) derives from the installation's for the purpose of the
+// value. A value is bound to its name: copied to another name it does not open.
 package seal
 
 import (
@@ -32,14 +32,15 @@ const (
 	overhead = 28
 )
 
-// MaxPlain is the most bytes that one sealed value holds.
+// MaxPlain is the largest size of a sealed value, in bytes before sealing.
 const MaxPlain = 1 << 20
 
-// The reasons that Open gives. Neither says anything of the value.
+// The reasons for which Open fails. Neither reveals anything about the value.
 var (
-	// ErrDamaged says that a sealed value was changed, cut, or stands under another name than it was sealed for.
+	// ErrDamaged is returned for a sealed value that was changed, truncated, or stored under another name than it was
+	// sealed for.
 	ErrDamaged = errors.New("the sealed value is damaged or belongs to another name")
-	// ErrUnknownKey says that no key of the ring has the id that a sealed value names; the wrapping error tells the id.
+	// ErrUnknownKey is returned when no key of the ring has the id that a sealed value names; the wrapping error has the id.
 	ErrUnknownKey = errors.New("no secret key of this service opens the value")
 )
 
@@ -53,11 +54,11 @@ type Keyring struct {
 	derived map[derivation]cipher.AEAD // guarded by mu
 }
 
-// derivation names a key derived for one purpose.
+// derivation identifies a key derived for one purpose.
 type derivation struct{ id, purpose string }
 
-// NewKeyring returns a ring over keys, newest first; the newest seals. load gives the keys anew when a value names one
-// that the ring doesn't hold, since another node may have rotated them; nil means that they don't change.
+// NewKeyring returns a ring of keys, newest first; the newest seals. load reads the keys again when a value names one that
+// the ring does not have, since another node may have rotated them; nil means that they never change.
 func NewKeyring(keys []Key, load func() ([]Key, error)) (*Keyring, error) {
 	if err := checkKeys(keys); err != nil {
 		return nil, err
@@ -65,14 +66,14 @@ func NewKeyring(keys []Key, load func() ([]Key, error)) (*Keyring, error) {
 	return &Keyring{load: load, keys: slices.Clone(keys), current: keys[0].ID(), derived: map[derivation]cipher.AEAD{}}, nil
 }
 
-// Current is the id of the key that seals.
+// Current returns the id of the key that seals.
 func (r *Keyring) Current() string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.current
 }
 
-// IDs lists the ids of the keys that the ring holds, newest first.
+// IDs returns the ids of the keys in the ring, newest first.
 func (r *Keyring) IDs() []string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -83,7 +84,7 @@ func (r *Keyring) IDs() []string {
 	return out
 }
 
-// Use makes the key with this id the one that seals; ErrUnknownKey when there is none, also after reading them anew.
+// Use sets the key that seals; ErrUnknownKey when the ring has none with this id, even after a Reload.
 func (r *Keyring) Use(id string) error {
 	if _, err := r.find(id); err != nil {
 		return err
@@ -94,7 +95,7 @@ func (r *Keyring) Use(id string) error {
 	return nil
 }
 
-// Reload reads the keys anew. Keys that are gone can't be used any more; the one that seals stays if it is still there.
+// Reload reads the keys again. Keys that are gone can no longer be used; the one that seals stays if it is still there.
 func (r *Keyring) Reload() error {
 	if r.load == nil {
 		return nil
@@ -116,8 +117,8 @@ func (r *Keyring) Reload() error {
 	return nil
 }
 
-// Seal seals plain under the current key. The name binds the value: what stands before its first slash is the purpose,
-// which has a derived key of its own.
+// Seal seals plain under the current key and binds it to the name. The part of the name before its first slash is the
+// purpose, which has a derived key of its own.
 func (r *Keyring) Seal(name string, plain []byte) ([]byte, error) {
 	return r.SealWith(r.Current(), name, plain)
 }
@@ -140,7 +141,7 @@ func (r *Keyring) SealWith(id, name string, plain []byte) ([]byte, error) {
 	return aead.Seal(out, nil, plain, bound(out, name)), nil
 }
 
-// Open returns what Seal was given under the same name. Errors wrap ErrDamaged or ErrUnknownKey.
+// Open returns the plain value that was sealed under the same name. Errors wrap ErrDamaged or ErrUnknownKey.
 func (r *Keyring) Open(name string, sealed []byte) ([]byte, error) {
 	id, err := KeyID(sealed)
 	if err != nil {
@@ -157,7 +158,7 @@ func (r *Keyring) Open(name string, sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// KeyID tells which key a value was sealed under; ErrDamaged when it can't be a sealed value.
+// KeyID returns the id of the key under which a value was sealed; ErrDamaged when it can't be a sealed value.
 func KeyID(sealed []byte) (string, error) {
 	if len(sealed) < header+overhead || len(sealed) > header+overhead+MaxPlain || sealed[0] != version {
 		return "", ErrDamaged
@@ -165,7 +166,7 @@ func KeyID(sealed []byte) (string, error) {
 	return hex.EncodeToString(sealed[1:header]), nil
 }
 
-// bound is what the tag covers besides the value itself.
+// bound returns the additional data that the tag authenticates: header and name.
 func bound(head []byte, name string) []byte { return append(slices.Clone(head), name...) }
 
 // aead returns the cipher of a key for the purpose of name.
@@ -194,10 +195,10 @@ func (r *Keyring) aead(id, name string) (cipher.AEAD, error) {
 	return made, nil
 }
 
-// maxDerived bounds the ciphers kept: a handful of purposes times a handful of keys.
+// maxDerived bounds the ciphers in memory; in use are a few purposes times a few keys.
 const maxDerived = 64
 
-// find returns the key with this id, reading the keys anew when the ring doesn't hold it.
+// find returns the key with this id; it reloads the ring if it does not have it.
 func (r *Keyring) find(id string) (Key, error) {
 	if k, ok := r.held(id); ok {
 		return k, nil
@@ -222,7 +223,7 @@ func (r *Keyring) held(id string) (Key, bool) {
 	return Key{}, false
 }
 
-// derive makes the cipher of one purpose.
+// derive returns the cipher of a key for one purpose.
 func derive(k Key, purpose string) (cipher.AEAD, error) {
 	secret, err := hkdf.Key(sha256.New, k.secret[:], nil, "quarry seal "+purpose, len(k.secret))
 	if err != nil {

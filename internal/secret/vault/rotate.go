@@ -14,27 +14,27 @@ import (
 
 // Progress is how far a rotation is.
 type Progress struct {
-	Key       string // id of the key that everything is sealed under in the end
-	Resealed  int    // values sealed anew by this step
-	Remaining int    // values still to do; 0 when the rotation is done
+	Key       string // id of the key under which everything is sealed at the end
+	Resealed  int    // values sealed again by this step
+	Remaining int    // values left; 0 when the rotation is done
 	Done      bool
-	Advice    string // what is left for a person to do, "" for nothing
+	Advice    string // what the operator still has to do, "" for nothing
 }
 
 const (
-	// stepTime bounds one step, so that a request for it answers in time.
+	// stepTime bounds one step, so that the request for it is answered in time.
 	stepTime = 5 * time.Second
-	// batch is how many values are sealed anew in one transaction.
+	// batch is how many values are sealed again in one transaction.
 	batch = 100
 )
 
-// Rotate does a step of replacing the key that everything is sealed under; it is called until Done. It goes on with a
-// rotation that was begun and not finished, by whatever process; only where there is none it begins one.
-// It is a fault.KindConflict while another call is at work.
+// Rotate does one step of replacing the key under which everything is sealed; it is called until Done. It continues a
+// rotation that any process began and did not finish, and begins one only if there is none. It returns a
+// fault.KindConflict while another call is running.
 //
-// The order makes a kill at any point harmless: the new key is durable in the key file before the database knows it,
-// the database knows it before anything is sealed under it, the old key leaves the register when nothing needs it, and
-// the file at last.
+// The order of the writes makes a crash harmless at any point: the new key is durable in the key file before the database
+// knows it, the database knows it before anything is sealed under it, the old key leaves the register when nothing needs
+// it any more, and leaves the file last.
 func (v *Vault) Rotate(ctx context.Context) (Progress, error) {
 	if !v.mu.TryLock() {
 		return Progress{}, fault.Conflict("rotation_under_way", "a rotation of the secret keys is under way; try again when it is done")
@@ -61,7 +61,8 @@ func (v *Vault) Rotate(ctx context.Context) (Progress, error) {
 	return v.finish(ctx, p)
 }
 
-// target returns the id of the key to end with: that of the rotation under way, or of a new one.
+// target returns the id of the key under which everything is sealed at the end: that of the rotation under way, or of a new
+// one.
 func (v *Vault) target(ctx context.Context) (string, error) {
 	registered, err := v.cfg.Rows.Keys(ctx)
 	if err != nil {
@@ -90,8 +91,8 @@ func (v *Vault) target(ctx context.Context) (string, error) {
 	return v.begin(ctx, newest, keys)
 }
 
-// keys reads the keys anew. Those of a file that lacks a registered key are not taken: the running ring may be the last
-// place that has it, and a rotation to another key would leave values that nothing opens.
+// keys reads the keys again. It refuses a file that lacks a registered key: the running ring may be the last place that has
+// that key, and a rotation to another one would leave values that nothing opens.
 func (v *Vault) keys(registered []Registered) ([]seal.Key, error) {
 	if len(v.cfg.Keys) > 0 {
 		return v.cfg.Keys, nil
@@ -136,8 +137,8 @@ func (v *Vault) begin(ctx context.Context, newest string, keys []seal.Key) (stri
 	return fresh.ID, v.ring.Use(fresh.ID)
 }
 
-// keep sees to it that the file holds k: where nodes share the file, one that began at the same moment may have
-// written over it.
+// keep checks that the file has k, and writes it again if not: where nodes share the file, one that began at the same
+// moment may have overwritten it.
 func (v *Vault) keep(k seal.Key) error {
 	now, err := v.cfg.File.Read()
 	if err != nil {
@@ -152,7 +153,7 @@ func (v *Vault) keep(k seal.Key) error {
 	return v.ring.Reload()
 }
 
-// reseal seals one batch anew.
+// reseal seals one batch again under the target key.
 func (v *Vault) reseal(ctx context.Context, target string) (n, left int, err error) {
 	some, all, err := v.cfg.Rows.Stale(ctx, target, batch)
 	if err != nil || len(some) == 0 {
@@ -176,7 +177,7 @@ func (v *Vault) reseal(ctx context.Context, target string) (n, left int, err err
 	return len(some), all - len(some), nil
 }
 
-// finish takes the old keys away: from the register, then from the file.
+// finish removes the old keys: from the register, then from the file.
 func (v *Vault) finish(ctx context.Context, p Progress) (Progress, error) {
 	done, err := v.cfg.Rows.Retire(ctx, p.Key)
 	if err != nil {
@@ -204,7 +205,7 @@ func (v *Vault) finish(ctx context.Context, p Progress) (Progress, error) {
 	return p, v.ring.Reload()
 }
 
-// needsKey tells how to rotate keys that the environment holds.
+// needsKey returns the conflict that explains how to rotate keys that come from the environment.
 func (v *Vault) needsKey(newest string, old bool) error {
 	if old {
 		return fault.Conflict("secret_key_needed", "everything is sealed under the key %s already: leave only that one in QUARRY_SECRET_KEY; "+
@@ -215,5 +216,5 @@ func (v *Vault) needsKey(newest string, old bool) error {
 }
 
 func unwritable(err error) error {
-	return fault.Unavailable("secret_key_unwritable", "the key file can't be changed; nothing is lost, see the log, mend it and rotate again").Because(err)
+	return fault.Unavailable("secret_key_unwritable", "the key file can't be changed; nothing is lost; see the log, repair it and rotate again").Because(err)
 }

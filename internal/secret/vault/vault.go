@@ -1,6 +1,6 @@
-// Package vault holds the secret keys of the installation: it finds them at the start (a key file, or the setting
-// secret_key), proves that they are those of the database, and rotates them while the service runs. Sealing itself is
-// package seal's; what is sealed, and who asks for it, it doesn't know.
+// Package vault manages the secret keys of the installation: it finds them at the start (in a key file, or in the setting
+// secret_key), checks that they belong to the database, and rotates them while the service runs. Package seal does the
+// sealing itself; vault does not know what is sealed, or for whom.
 package vault
 
 import (
@@ -26,34 +26,34 @@ type Sealed struct {
 	Value []byte
 }
 
-// Change is a value sealed anew.
+// Change is a value before and after it was sealed again.
 type Change struct {
 	Name     string
 	Old, New []byte
 }
 
-// Rows keeps the register of keys and everything that is sealed.
+// Rows stores the register of keys and everything that is sealed.
 type Rows interface {
 	// Keys lists the registered keys, oldest first; the newest seals.
 	Keys(ctx context.Context) ([]Registered, error)
-	// Register makes k the newest key if the newest one is now after, "" for none; done says so.
+	// Register writes k as the newest key if the newest one is still after, "" for none; done reports whether it did.
 	Register(ctx context.Context, after string, k Registered) (done bool, err error)
 	// Stale returns up to n values that are sealed under another key than id, and how many there are.
 	Stale(ctx context.Context, id string, n int) (some []Sealed, all int, err error)
-	// Replace writes values sealed anew under id, each if it is still the old one.
+	// Replace writes values that were sealed again under id, each if the stored value is still the old one.
 	Replace(ctx context.Context, id string, changes []Change) error
-	// Retire takes all keys older than id out of the register; done is false while a value needs one.
+	// Retire removes all keys older than id from the register; done is false while a value needs one of them.
 	Retire(ctx context.Context, id string) (done bool, err error)
 }
 
-// Config says where the keys are.
+// Config is where the keys are.
 type Config struct {
 	Rows Rows
-	File *seal.File // made at the first start; not used when Keys are given
+	File *seal.File // created at the first start; not used when Keys are given
 	Keys []seal.Key // of the setting secret_key, newest first
 }
 
-// Vault is the keys of a running service. It is safe for concurrent use.
+// Vault manages the keys of a running service. It is safe for concurrent use.
 type Vault struct {
 	cfg  Config
 	ring *seal.Keyring
@@ -61,7 +61,7 @@ type Vault struct {
 	mu sync.Mutex // held by the rotation under way
 }
 
-// KeyError says that the keys can't be used; its text says what to do.
+// KeyError is the error of keys that can't be used; its text advises what to do.
 type KeyError struct {
 	text string
 	err  error
@@ -70,8 +70,8 @@ type KeyError struct {
 func (e *KeyError) Error() string { return e.text }
 func (e *KeyError) Unwrap() error { return e.err }
 
-// Open finds the keys, making the first one on a database that has none, and proves that they are the database's. A
-// *KeyError says that they are not, or can't be read.
+// Open finds the keys, creates the first one for a database that has none, and checks that they belong to the database. It
+// returns a *KeyError when they do not, or can't be read.
 func Open(ctx context.Context, cfg Config) (*Vault, error) {
 	v := &Vault{cfg: cfg}
 	registered, err := cfg.Rows.Keys(ctx)
@@ -102,10 +102,10 @@ func Open(ctx context.Context, cfg Config) (*Vault, error) {
 	return v, v.ring.Use(registered[len(registered)-1].ID)
 }
 
-// Keyring seals and opens values with these keys.
+// Keyring returns the ring that seals and opens values with these keys.
 func (v *Vault) Keyring() *seal.Keyring { return v.ring }
 
-// find reads the keys, or makes the first one.
+// find reads the keys, or creates the first one.
 func (v *Vault) find(registered []Registered) (keys []seal.Key, made bool, err error) {
 	if len(v.cfg.Keys) > 0 {
 		return v.cfg.Keys, false, nil
@@ -124,7 +124,7 @@ func (v *Vault) find(registered []Registered) (keys []seal.Key, made bool, err e
 	return keys, true, v.cfg.File.Write(keys)
 }
 
-// first registers the first key of a database. When another node was faster, the key made here is void.
+// first registers the first key of a database. When another node was faster, the key created here is dropped.
 func (v *Vault) first(ctx context.Context, made bool) ([]Registered, error) {
 	mine, err := v.proof(v.ring.Current())
 	if err != nil {
@@ -145,7 +145,7 @@ func (v *Vault) first(ctx context.Context, made bool) ([]Registered, error) {
 	return v.cfg.Rows.Keys(ctx)
 }
 
-// prove checks that the ring holds a registered key.
+// prove checks that the ring has a registered key.
 func (v *Vault) prove(r Registered) error {
 	plain, err := v.ring.Open(proofOf(r.ID), r.Proof)
 	if err == nil && string(plain) == r.ID {
@@ -155,7 +155,7 @@ func (v *Vault) prove(r Registered) error {
 		"another node of this database, or start on the database that belongs to these keys", r.ID, v.have()), err}
 }
 
-// have tells which keys there are, and where.
+// have describes which keys there are, and where, for errors.
 func (v *Vault) have() string {
 	ids := strings.Join(v.ring.IDs(), ", ")
 	if len(v.cfg.Keys) > 0 {

@@ -1,5 +1,5 @@
 // Package accounts keeps users, API keys, application clients and their grants in SQL: the account.Store of the
-// service. Package app makes it.
+// service. Package app creates it.
 package accounts
 
 import (
@@ -21,7 +21,7 @@ var _ account.Store = (*Store)(nil)
 // New returns a store over db.
 func New(db *store.DB) *Store { return &Store{db} }
 
-// CreateOwner writes the first user and its key in one transaction unless a user exists; made says which.
+// CreateOwner writes the first user and its key in one transaction unless a user exists; made reports whether it did.
 func (s *Store) CreateOwner(ctx context.Context, u account.User, k account.Key) (made bool, err error) {
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
 		if err := lockOwners(tx); err != nil {
@@ -42,8 +42,8 @@ func (s *Store) CreateOwner(ctx context.Context, u account.User, k account.Key) 
 	return made && err == nil, err
 }
 
-// lockOwners makes the changes of who is owner follow one another, also between the nodes over one PostgreSQL; SQLite
-// has one writer anyway.
+// lockOwners locks the row that every change of the owners takes first, so that those changes follow one another, also
+// between the nodes over one PostgreSQL. SQLite has one writer anyway.
 func lockOwners(tx *store.Tx) error {
 	if err := tx.Exec(`INSERT INTO meta (name, value) VALUES ('owner', $1)
 		ON CONFLICT (name) DO UPDATE SET value = meta.value`, []byte{}); err != nil {
@@ -52,10 +52,10 @@ func lockOwners(tx *store.Tx) error {
 	return nil
 }
 
-// row is what one row is read from.
+// row is one row of a result.
 type row interface{ Scan(dest ...any) error }
 
-// list returns a list of texts as it is kept.
+// list returns a list of texts as it is stored.
 func list(all []string) string {
 	if len(all) == 0 {
 		return "[]"

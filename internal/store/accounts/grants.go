@@ -36,7 +36,7 @@ func putGrants(tx *store.Tx, holder string, grants []authz.Grant) error {
 	return nil
 }
 
-// dropGrants takes away what holder is granted.
+// dropGrants removes the grants of holder.
 func dropGrants(tx *store.Tx, holder string) error {
 	if err := tx.Exec(`DELETE FROM grants WHERE holder = $1`, holder); err != nil {
 		return fmt.Errorf("delete grants: %w", err)
@@ -44,7 +44,7 @@ func dropGrants(tx *store.Tx, holder string) error {
 	return nil
 }
 
-// grantsOf reads what each of the holders is granted, in the order given, without grants on deleted corpora.
+// grantsOf returns the grants of each holder in the order in which they were given, without those on deleted corpora.
 func grantsOf(ctx context.Context, q store.Querier, holders []string) (map[string][]authz.Grant, error) {
 	if len(holders) == 0 {
 		return nil, nil

@@ -44,8 +44,8 @@ func insertKey(tx *store.Tx, k account.Key) error {
 	return putGrants(tx, string(k.ID), k.Rights.Corpora)
 }
 
-// The statement that reads keys stands around the text that chooses them. It gives one row per grant that counts: those
-// of the owner where there is one.
+// The statement that reads keys is put around the text that chooses them. It returns one row per effective grant: those of
+// the owner, where the key has one.
 const (
 	keysFrom = `WITH page AS (
 		SELECT id, name, prefix, tail, style, owner, creator, enabled, api_roles, created, COALESCE(owner, id) AS holder

@@ -13,14 +13,14 @@ import (
 	"quarry/internal/store"
 )
 
-// granted is what a holder is granted as one text, key:role,key:role, for which the characters of corpus keys leave
-// room. A row for each grant costs several times as much.
+// granted selects the grants of a holder as one text, key:role,key:role; corpus keys contain neither character. Reading a
+// row per grant costs several times as much.
 func granted(holder string) string {
 	return `(SELECT string_agg(c.key || ':' || g.role, ',' ORDER BY g.ord) FROM grants g JOIN corpora c ON c.no = g.corpus_no
 		WHERE g.holder = ` + holder + `)`
 }
 
-// grantsIn reads what granted gave.
+// grantsIn parses the text that granted selects.
 func grantsIn(text sql.NullString) []authz.Grant {
 	if !text.Valid {
 		return nil

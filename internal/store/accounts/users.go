@@ -71,7 +71,7 @@ func insertUser(tx *store.Tx, u account.User) error {
 	return putGrants(tx, string(u.ID), u.Rights.Corpora)
 }
 
-// taken says which of a new user's names another one has.
+// taken returns the conflict that names what a new user shares with another one: username or e-mail address.
 func taken(tx *store.Tx, u account.User) error {
 	var names int
 	if err := tx.QueryRow(`SELECT COUNT(*) FROM users WHERE folded = $1`, account.Fold(u.Username)).Scan(&names); err != nil {
@@ -98,7 +98,7 @@ func (s *Store) UserByName(ctx context.Context, username string) (u account.User
 	return u, err
 }
 
-// fillUsers gives each user's grants to set.
+// fillUsers reads the users' grants and calls set with those of each.
 func fillUsers(ctx context.Context, q store.Querier, all []account.User, set func(i int, g []authz.Grant)) error {
 	ids := make([]string, len(all))
 	for i := range all {

@@ -45,7 +45,7 @@ func (s *Store) Add(ctx context.Context, e audit.Event) error {
 	return nil
 }
 
-// errSettled says that an event has an outcome or doesn't exist.
+// errSettled is returned when an event has an outcome already or doesn't exist.
 var errSettled = errors.New("the audit event has an outcome already, or does not exist")
 
 // Settle sets the outcome of an event. See audit.Store.
@@ -89,8 +89,8 @@ func (s *Store) List(ctx context.Context, l audit.List) (page []audit.Event, mor
 	return page, false, nil
 }
 
-// listed returns the query of a list. An actor may stand in three columns; each is asked by itself, so that its index
-// gives the newest events in order and none is read that the page doesn't show.
+// listed returns the query of a list. An actor may be in any of three columns. Each is queried by itself, so that its index
+// yields the newest events in order and no event is read that the page does not show.
 func listed(l audit.List) (query string, args []any) {
 	where := []string{"1 = 1"}
 	add := func(text string, arg string) {
@@ -123,7 +123,7 @@ func listed(l audit.List) (query string, args []any) {
 	return strings.Join(parts, " UNION ") + limit, args
 }
 
-// roundUp returns the first microsecond that is not before t: events have whole ones.
+// roundUp returns the first whole microsecond that is not before t.
 func roundUp(t time.Time) time.Time {
 	if cut := t.Truncate(time.Microsecond); !cut.Equal(t) {
 		return cut.Add(time.Microsecond)

@@ -1,5 +1,5 @@
-// Package corpora keeps corpora in SQL: the corpus.Store of the service. Package app makes it. Documents are
-// package documents' business, but for their fate when a corpus is reset or deleted.
+// Package corpora keeps corpora in SQL: the corpus.Store of the service. Package app creates it. The documents in them are
+// kept by package documents, which also removes what a reset or a delete leaves behind.
 package corpora
 
 import (
@@ -61,7 +61,7 @@ func missing(key string) error {
 	return fault.NotFound("corpus_not_found", key, "corpus %s does not exist", key)
 }
 
-// Create writes c with a fresh epoch unless its own is set, or gives the conflict "corpus_exists".
+// Create writes c, with a fresh epoch unless c has one, or returns the conflict "corpus_exists".
 func (s *Store) Create(ctx context.Context, c corpus.Corpus) (corpus.Corpus, error) {
 	attributes, err := json.Marshal(c.Attributes)
 	if err != nil {
@@ -102,14 +102,14 @@ func (s *Store) Create(ctx context.Context, c corpus.Corpus) (corpus.Corpus, err
 	return out, err
 }
 
-// newEpoch returns a positive random number; 0 is no epoch.
+// newEpoch returns a positive random number; 0 means that there is no epoch.
 func newEpoch() int64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails since Go 1.24
 	return int64(binary.LittleEndian.Uint64(b[:])>>1 | 1)
 }
 
-// Get returns the corpora with these keys in the order asked, in one statement.
+// Get returns the corpora with these keys in the order of the keys, read in one statement.
 func (s *Store) Get(ctx context.Context, keys ...string) ([]corpus.Corpus, error) {
 	if len(keys) == 0 {
 		return nil, nil
@@ -163,8 +163,8 @@ func orNull[T any](f opt.Field[T]) any {
 	return nil
 }
 
-// Delete removes the corpus with everything in it. Its key is free at once; the rows of its documents are out of
-// reach at once and cleared away after. Its unfinished jobs end aborted.
+// Delete removes the corpus with everything in it. Its key is free at once. The rows of its documents are out of reach at
+// once, and a sweep removes them later. Its unfinished jobs end aborted.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	err := s.db.Write(ctx, func(tx *store.Tx) error {
 		var no int64
@@ -183,7 +183,8 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// Reset removes every document as one change of the corpus's sequence, and gives the corpus a new epoch.
+// Reset removes every document as one change of the corpus's sequence, and sets a new epoch. It takes one small
+// transaction: the corpus gets a fresh generation, and a sweep removes the old one later.
 func (s *Store) Reset(ctx context.Context, key string) (corpus.Corpus, error) {
 	var out corpus.Corpus
 	err := s.db.Write(ctx, func(tx *store.Tx) error {

@@ -12,7 +12,7 @@ import (
 	"quarry/internal/store"
 )
 
-// ReplaceAttributes gives the corpus other attributes. See corpus.Store.
+// ReplaceAttributes replaces the attributes of a corpus. See corpus.Store.
 func (s *Store) ReplaceAttributes(ctx context.Context, corpusNo int64, all []corpus.Attribute, version int64) (corpus.Corpus, error) {
 	attributes, err := json.Marshal(all)
 	if err != nil {
@@ -37,21 +37,21 @@ func (s *Store) ReplaceAttributes(ctx context.Context, corpusNo int64, all []cor
 const ofDocuments = `SELECT COUNT(*), COALESCE(SUM(parts), 0), COALESCE(SUM(characters), 0), COALESCE(SUM(metadata_characters), 0)
 	FROM documents WHERE shelf = $1`
 
-// wrong finds the documents of generation $1 whose numbers are not those of their parts. LENGTH counts code points.
+// wrong finds the documents of generation $1 whose counters differ from their parts. LENGTH counts code points.
 const wrong = `SELECT d.no FROM documents d LEFT JOIN parts p ON p.doc_no = d.no WHERE d.shelf = $1 GROUP BY d.no
 	HAVING d.parts <> COUNT(p.ord)
 		OR d.metadata_characters <> LENGTH(d.metadata) + COALESCE(SUM(LENGTH(p.metadata)), 0)
 		OR d.characters <> LENGTH(d.metadata) + COALESCE(SUM(LENGTH(p.metadata) + LENGTH(p.text)), 0)`
 
-// mend counts the parts of document $1 anew.
-const mend = `UPDATE documents SET
+// repairDocument counts the parts of document $1 again.
+const repairDocument = `UPDATE documents SET
 		parts = (SELECT COUNT(*) FROM parts WHERE doc_no = $1),
 		metadata_characters = LENGTH(metadata) + (SELECT COALESCE(SUM(LENGTH(metadata)), 0) FROM parts WHERE doc_no = $1),
 		characters = LENGTH(metadata) + (SELECT COALESCE(SUM(LENGTH(metadata) + LENGTH(text)), 0) FROM parts WHERE doc_no = $1)
 	WHERE no = $1`
 
-// Recount counts anew. See corpus.Store. The numbers are looked over in a snapshot, beside other writes; only what is
-// wrong is written.
+// Recount counts the documents of a corpus and their parts again. See corpus.Store. It checks the counters in a snapshot,
+// which holds up no write, and writes only if some are wrong.
 func (s *Store) Recount(ctx context.Context, key string) (corpus.Corpus, error) {
 	var c corpus.Corpus
 	var bad []int64
@@ -83,12 +83,12 @@ func (s *Store) Recount(ctx context.Context, key string) (corpus.Corpus, error) 
 	if err != nil || right {
 		return c, err
 	}
-	return s.mend(ctx, c.No, key, bad)
+	return s.repair(ctx, c.No, key, bad)
 }
 
-// mend writes the right numbers. It takes the row of the corpus first, which every other write takes last: what those
-// did is either committed and counted, or comes on top.
-func (s *Store) mend(ctx context.Context, corpusNo int64, key string, bad []int64) (out corpus.Corpus, err error) {
+// repair writes the right counters. It locks the row of the corpus first, which every other write locks last: so what
+// another write did is either committed and counted here, or added to the result afterwards.
+func (s *Store) repair(ctx context.Context, corpusNo int64, key string, bad []int64) (out corpus.Corpus, err error) {
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
 		var generation int64
 		err := tx.QueryRow(`UPDATE corpora SET seq = seq WHERE no = $1 RETURNING shelf`, corpusNo).Scan(&generation)
@@ -99,7 +99,7 @@ func (s *Store) mend(ctx context.Context, corpusNo int64, key string, bad []int6
 			return fmt.Errorf("lock corpus: %w", err)
 		}
 		for _, no := range bad {
-			if err := tx.Exec(mend, no); err != nil {
+			if err := tx.Exec(repairDocument, no); err != nil {
 				return fmt.Errorf("count parts: %w", err)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// Variant says what became of that which was written and not synced.
+// Variant is how a power cut treats unsynced writes.
 type Variant uint8
 
 // The variants, from a disk with a strict cache to a process that was killed.
@@ -22,10 +22,10 @@ func (v Variant) String() string { return [...]string{"lost", "torn", "kept"}[v]
 // sector is what a disk writes whole or not at all.
 const sector = 512
 
-// Disk follows a log and knows at each point what a cut could leave.
+// Disk replays a log and holds what a power cut at the present point could leave.
 type Disk struct {
 	names   map[string]*file // durable names
-	changed map[string]*file // names that were made (or gone: nil) since the folder was synced
+	changed map[string]*file // names created (or deleted: nil) since the folder was synced
 }
 
 type file struct {
@@ -33,7 +33,7 @@ type file struct {
 	pending []Op // Write and Truncate since the last Sync
 }
 
-// NewDisk is an empty folder.
+// NewDisk returns an empty folder.
 func NewDisk() *Disk { return &Disk{names: map[string]*file{}, changed: map[string]*file{}} }
 
 func (d *Disk) find(name string) *file {
@@ -43,7 +43,7 @@ func (d *Disk) find(name string) *file {
 	return d.names[name]
 }
 
-// Apply follows one operation.
+// Apply replays one operation.
 func (d *Disk) Apply(op Op) {
 	switch op.Kind {
 	case Create:
@@ -100,8 +100,8 @@ func (d *Disk) Cut(dir string, v Variant, random *rand.Rand) error {
 	return nil
 }
 
-// apply does an operation to content, each sector of a write as survives says. What lies between the old end and a
-// sector that survived reads as zeros.
+// apply returns content after an operation, with those sectors of a write for which survives returns true. A gap between
+// the old end and a sector that survived is filled with zeros.
 func apply(content []byte, op Op, survives func() bool) []byte {
 	if op.Kind == Truncate {
 		if !survives() {

@@ -1,6 +1,6 @@
-// Package cutvfs is a layer under SQLite, for tests alone, that forwards to the file system of the platform and keeps
-// a log of everything that matters to a power cut: what was written where, what was synced, which names appeared and
-// went. From the log it builds the folder that a cut at any point could have left. It can also make writes fail.
+// Package cutvfs is a file layer under SQLite for tests. It forwards to the file system of the platform and logs everything
+// that matters in a power cut: writes, syncs, and names created and deleted. From the log it builds the folder that a cut
+// at any point could have left. It can also make writes fail.
 package cutvfs
 
 import (
@@ -16,7 +16,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Kind says what an operation did.
+// Kind is what an operation did.
 type Kind uint8
 
 // The kinds of operations.
@@ -27,7 +27,7 @@ const (
 	Sync                   // of one file's content
 	Delete                 // a name went
 	SyncFolder             // of the names
-	Mark                   // a note of the test's, see VFS.Mark
+	Mark                   // a note of the test, see VFS.Mark
 )
 
 // Op is one operation that has succeeded. File is a name without its folder.
@@ -69,7 +69,7 @@ type methods struct {
 
 var registered atomic.Int64
 
-// Register makes a layer known to SQLite under a fresh name, for good: SQLite keeps pointers into it.
+// Register adds a layer to SQLite under a fresh name. It cannot be removed, as SQLite keeps pointers into it.
 func Register() (*VFS, error) {
 	v := &VFS{
 		name:  fmt.Sprintf("cut%d", registered.Add(1)),
@@ -102,10 +102,10 @@ func Register() (*VFS, error) {
 	return v, nil
 }
 
-// Name is what a database is opened with.
+// Name returns the name by which a database is opened through the layer.
 func (v *VFS) Name() string { return v.name }
 
-// Mark puts a note of the test's at the present place of the log.
+// Mark appends a note to the log.
 func (v *VFS) Mark(note any) { v.record(Op{Kind: Mark, Note: note}) }
 
 // Log returns the log so far; the caller must not modify it.
@@ -115,8 +115,8 @@ func (v *VFS) Log() []Op {
 	return v.log[:len(v.log):len(v.log)]
 }
 
-// Fail makes fn decide over each coming Write, Truncate and Sync: a result other than 0 is given to SQLite instead of
-// doing it. nil ends that.
+// Fail sets a function that is called before each Write, Truncate and Sync: when its result is not 0, the operation is not
+// done and SQLite gets the result. nil removes it.
 func (v *VFS) Fail(fn func(kind Kind, file string) int32) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -226,16 +226,16 @@ func (v *VFS) delete(tls *libc.TLS, _, path uintptr, syncFolder int32) int32 {
 	return function[func(*libc.TLS, uintptr, uintptr, int32) int32](platform.FxDelete)(tls, v.original, path, syncFolder)
 }
 
-// watchers are the layers that hear of folder syncs; SQLite has one table of system calls for all layers.
+// watchers are the layers that log folder syncs; SQLite has one table of system calls for all layers.
 var watchers struct {
 	sync.Mutex
 	all  []*VFS
 	call func(*libc.TLS, uintptr, uintptr) int32
 }
 
-// watchFolder hooks the call with which SQLite opens a folder to sync it, so that the log tells what was done rather
-// than what we believe SQLite does. The layers of one program share it: a sync of any folder is logged by all of
-// them, so a test that cuts must not share the program with one that writes through another layer at the same time.
+// watchFolder hooks the call with which SQLite opens a folder to sync it, so that the log records what SQLite does rather
+// than what we believe it does. The layers of one program share the hook: all of them log a sync of any folder, so a test
+// that cuts must not run beside one that writes through another layer.
 func (v *VFS) watchFolder(tls *libc.TLS) error {
 	watchers.Lock()
 	defer watchers.Unlock()

@@ -49,7 +49,7 @@ type amend struct {
 	t               tally
 }
 
-// state is what an edit needs to know of a document.
+// state is what an edit needs of a document.
 type state struct {
 	no, updated int64
 	id          string
@@ -61,7 +61,7 @@ func scanState(r *sql.Rows) (*state, error) {
 	return &st, r.Scan(&st.no, &st.id, (*[]byte)(&st.metadata), &st.updated)
 }
 
-// read takes in the documents that the edits name.
+// read reads the documents that the edits name, in one or two statements per deleteStep of them.
 func (a *amend) read(edits []document.Edit) error {
 	a.byNo, a.byID = map[int64]*state{}, map[string]*state{}
 	var nos, ids []any
@@ -99,8 +99,8 @@ func (a *amend) find(e *document.Edit) *state {
 	return a.byID[e.ID]
 }
 
-// order returns the edits by the numbers of their documents, so that transactions at once on PostgreSQL lock rows in the
-// same order; edits of one document keep theirs.
+// order returns the places of the edits, sorted by the numbers of their documents: on PostgreSQL all transactions then lock
+// rows in the same order and cannot deadlock. Edits of one document keep their order.
 func (a *amend) order(edits []document.Edit) []int {
 	no := func(i int) int64 {
 		if st := a.find(&edits[i]); st != nil {
@@ -116,7 +116,8 @@ func (a *amend) order(edits []document.Edit) []int {
 	return out
 }
 
-// edit makes one edit. Only PostgreSQL can show a document changed by another since it was read: then it is read again.
+// edit applies one edit. On PostgreSQL another transaction may have changed the document since it was read; it is then read
+// again.
 func (a *amend) edit(e *document.Edit) error {
 	e.Outcome, e.Err = document.Missing, nil
 	for st := a.find(e); st != nil; {
@@ -148,7 +149,7 @@ func (a *amend) edit(e *document.Edit) error {
 	return nil
 }
 
-// store writes the metadata of a document that is as it was read.
+// store writes the metadata of a document; done is false when the document has changed since it was read.
 func (a *amend) store(st *state, next json.RawMessage) (done bool, err error) {
 	updated := max(a.now, st.updated+1)
 	bytes := int64(len(next) - len(st.metadata))
@@ -169,7 +170,7 @@ func (a *amend) store(st *state, next json.RawMessage) (done bool, err error) {
 	return true, nil
 }
 
-// again reads a document that was changed by another; nil when it is gone.
+// again reads a document that another transaction changed; nil when it was deleted.
 func (a *amend) again(st *state) (*state, error) {
 	rows, err := a.tx.Query(`SELECT no, id, metadata, updated FROM documents WHERE shelf = $1 AND no = $2`, a.generation, st.no)
 	found, err := store.Collect(rows, err, scanState)

@@ -14,7 +14,7 @@ import (
 	"quarry/internal/store"
 )
 
-// gone is what a deleted row leaves to count.
+// gone is a deleted document: what the counters of its corpus lose.
 type gone struct{ no, parts, characters, metadata int64 }
 
 func (g *gone) scan(r row) error { return r.Scan(&g.no, &g.parts, &g.characters, &g.metadata) }
@@ -30,7 +30,7 @@ func (s *Store) Delete(ctx context.Context, corpusNo, epoch int64, seen *documen
 		err = g.scan(tx.QueryRow(`DELETE FROM documents WHERE shelf = $1 AND no = $2 AND updated = $3
 			RETURNING no, parts, characters, metadata_characters`, generation, seen.No, micros(seen.Updated)))
 		if errors.Is(err, sql.ErrNoRows) {
-			return otherwise(tx, generation, seen.ID)
+			return notAsSeen(tx, generation, seen.ID)
 		}
 		if err != nil {
 			return fmt.Errorf("delete document: %w", err)
@@ -42,8 +42,8 @@ func (s *Store) Delete(ctx context.Context, corpusNo, epoch int64, seen *documen
 	return seq, err
 }
 
-// otherwise tells why no document was as it was seen.
-func otherwise(tx *store.Tx, generation int64, docID string) error {
+// notAsSeen returns why no document matched what the caller had seen: it is missing, or was changed.
+func notAsSeen(tx *store.Tx, generation int64, docID string) error {
 	var no int64
 	err := tx.QueryRow(`SELECT no FROM documents WHERE shelf = $1 AND id = $2`, generation, docID).Scan(&no)
 	switch {

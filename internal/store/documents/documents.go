@@ -1,5 +1,5 @@
 // Package documents keeps documents, their parts and the change sequences of corpora in SQL: the document.Store of
-// the service. Package app makes it.
+// the service. Package app creates it.
 //
 // A document belongs to a generation of its corpus (columns documents.shelf and corpora.shelf), and a reset gives the
 // corpus a fresh generation. Every read joins the row of the corpus, so it shows nothing from before a reset.

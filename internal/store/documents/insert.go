@@ -73,7 +73,7 @@ func list[T any](all []T) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// insertHead writes the row of the document, or gives *document.Exists. A second try is for an id that was freed
+// insertHead writes the row of the document, or returns *document.Exists. A second try is for an id that was freed
 // between the two statements, which only PostgreSQL can show.
 func (r record) insertHead(tx *store.Tx, generation int64) (no int64, err error) {
 	d := r.d

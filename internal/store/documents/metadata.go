@@ -23,7 +23,7 @@ func (s *Store) Metadata(ctx context.Context, corpusNo int64, parts bool, visit 
 	if err != nil {
 		return fmt.Errorf("read metadata: %w", store.Translate(err))
 	}
-	defer func() { _ = rows.Close() }() // rows.Err below tells what matters
+	defer func() { _ = rows.Close() }() // rows.Err below reports what matters
 	var r metaquery.Row
 	dest := []any{&r.No, (*sql.RawBytes)(&r.ID), (*sql.RawBytes)(&r.Metadata), &r.Ord, (*sql.RawBytes)(&r.Part)}
 	if !parts {

@@ -17,8 +17,9 @@ type tally struct {
 	documents, parts, characters, metadata int64
 }
 
-// write counts the tally in the corpus and writes its changes; seq is the number of the last. It comes last in a
-// transaction, because on PostgreSQL the row of the corpus stays locked from here to the commit.
+// write adds the tally to the counters of the corpus and writes its changes; seq is the number of the last one. It comes
+// last in a transaction, because on PostgreSQL the row of the corpus is locked from here to the commit. The lock is also
+// what makes the numbers dense and visible in their order: nobody takes the next one before this one is committed.
 func (t tally) write(tx *store.Tx, corpusNo, epoch int64) (seq int64, err error) {
 	err = tx.QueryRow(`UPDATE corpora SET seq = seq + $3, documents = documents + $4, parts = parts + $5,
 		characters = characters + $6, metadata_characters = metadata_characters + $7
@@ -47,7 +48,7 @@ func (t tally) write(tx *store.Tx, corpusNo, epoch int64) (seq int64, err error)
 // insertChanges[n] inserts n changes.
 var insertChanges = inserts(`INSERT INTO changes (corpus_no, seq, op, doc_no) VALUES `, 4)
 
-// inserts gives, for each n up to rowsPerStatement, the statement that inserts n rows of this many columns.
+// inserts returns, for each n up to rowsPerStatement, the statement that inserts n rows of this many columns.
 func inserts(head string, columns int) (texts [rowsPerStatement + 1]string) {
 	for n := 1; n <= rowsPerStatement; n++ {
 		rows := make([]string, n)

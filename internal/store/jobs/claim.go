@@ -14,12 +14,12 @@ import (
 // claimable is the condition for a job j at instant $1 that needs only its own row.
 const claimable = `j.completed = 0 AND j.due <= $1`
 
-// laneFree holds when no older job of the lane is unfinished, and none is started: one with a lower number may be
-// committed later than a higher one.
+// laneFree holds when no older job of the lane is unfinished and none at all is started. The second half is needed because
+// on PostgreSQL a job with a lower number may be committed after one with a higher number was started.
 const laneFree = `(j.lane = '' OR NOT EXISTS (SELECT 1 FROM jobs o WHERE o.lane = j.lane AND o.completed = 0
 	AND o.no <> j.no AND (o.no < j.no OR o.state = 'started')))`
 
-// Claim takes a due job of one of the types, from the account that waits longest.
+// Claim takes a due job of one of the types, from the account that has waited longest. See job.Store.
 func (s *Store) Claim(ctx context.Context, types []job.Type, now time.Time, l job.Lease) (j job.Job, ok bool, err error) {
 	if len(types) == 0 {
 		return j, false, nil
@@ -29,7 +29,7 @@ func (s *Store) Claim(ctx context.Context, types []job.Type, now time.Time, l jo
 		args = append(args, string(t))
 	}
 	of := claimable + ` AND j.type IN (` + store.List(2, len(types)) + `) AND ` + laneFree
-	// most looks find nothing, and reading keeps them off the clock's row
+	// Most calls find nothing; reading first keeps them from writing the row of job_clock.
 	var one int
 	err = s.db.Reader().QueryRowContext(ctx, `SELECT 1 FROM jobs j WHERE `+of+` LIMIT 1`, args...).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -51,7 +51,8 @@ func (s *Store) Claim(ctx context.Context, types []job.Type, now time.Time, l jo
 	return j, true, nil
 }
 
-// claim chooses and takes a job; sql.ErrNoRows when none is due.
+// claim chooses and takes a job; sql.ErrNoRows when none is due. The update of job_clock comes first: its row lock makes
+// claims follow one another on PostgreSQL, so two workers never take the same job and the turns are counted right.
 func claim(tx *store.Tx, of string, args []any, l job.Lease) (job.Job, error) {
 	var turn, no int64
 	var account string
@@ -90,7 +91,7 @@ func (s *Store) Save(ctx context.Context, l job.Lease, c job.Checkpoint) error {
 		l.No, l.Holder, l.Until.UnixMicro(), progress, comment)
 }
 
-// End returns a job back.
+// End ends a lease with an outcome.
 func (s *Store) End(ctx context.Context, l job.Lease, o job.Outcome) error {
 	var completed int64
 	due := o.Due.UnixMicro()
@@ -106,7 +107,7 @@ func (s *Store) End(ctx context.Context, l job.Lease, o job.Outcome) error {
 		l.No, l.Holder, string(o.State), o.Comment, completed, due, back)
 }
 
-// held runs a statement that returns a row if the caller still has the lease.
+// held runs a statement that returns a row if the caller still holds the lease, and returns job.ErrAborted if not.
 func (s *Store) held(ctx context.Context, statement string, args ...any) error {
 	err := s.db.Write(ctx, func(tx *store.Tx) error {
 		var no int64
@@ -132,8 +133,8 @@ func (s *Store) Free(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// Abort ends the unfinished jobs of a corpus, in the transaction that deletes it: so no job outlives its corpus, nor is
-// one of a later corpus with the same key taken for one of this.
+// Abort ends the unfinished jobs of a corpus in the transaction that deletes it. So no job outlives its corpus and works on
+// a later corpus with the same key.
 func Abort(tx *store.Tx, corpusKey string, now time.Time) error {
 	err := tx.Exec(`UPDATE jobs SET state = 'aborted', completed = $2, due = 0, holder = '',
 		comment = CASE WHEN comment = '' THEN $3 ELSE comment || '; ' || $3 END

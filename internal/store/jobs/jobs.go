@@ -1,4 +1,4 @@
-// Package jobs keeps the queue of background work in SQL: the job.Store of the queue. Package app makes it; package
+// Package jobs keeps the queue of background work in SQL: the job.Store of the queue. Package app creates it; package
 // corpora calls Abort when a corpus is deleted.
 package jobs
 
@@ -146,7 +146,7 @@ func (s *Store) List(ctx context.Context, l job.List) (page []job.Job, more bool
 	return found, false, nil
 }
 
-// floor returns an instant in microseconds; those beyond every job's creation are cut to seconds that fit.
+// floor returns an instant in microseconds. One that is too far from the creation of any job to fit is clamped.
 func floor(t time.Time) int64 {
 	const most = 1 << 33 // seconds; year 2242
 	if s := t.Unix(); s > most || s < -most {

@@ -1,5 +1,5 @@
 // Package llms keeps registered language models in SQL: the registry.Store of the service. Their credentials are sealed by
-// store/secrets in the same transactions. Package app makes it.
+// store/secrets in the same transactions. Package app creates it.
 package llms
 
 import (
@@ -95,7 +95,7 @@ func (s *Store) List(ctx context.Context, q registry.List) (page []registry.LLM,
 	}
 }
 
-// Update writes a model whose revision is still what it says. See registry.Store.
+// Update writes a model if the stored revision is still the one expected. See registry.Store.
 func (s *Store) Update(ctx context.Context, l registry.LLM, keep bool, auth *registry.Auth) (registry.LLM, error) {
 	was := l.Revision
 	l.Revision++
@@ -126,7 +126,7 @@ func (s *Store) Update(ctx context.Context, l registry.LLM, keep bool, auth *reg
 	return l, nil
 }
 
-// missing says why a model does not have the revision expected.
+// missing returns why no model has the id with the revision expected: registry.ErrNone or registry.ErrChanged.
 func missing(tx *store.Tx, l id.LLM) error {
 	var n int
 	if err := tx.QueryRow(`SELECT COUNT(*) FROM llms WHERE id = $1`, string(l)).Scan(&n); err != nil {
@@ -152,7 +152,7 @@ func (s *Store) Delete(ctx context.Context, l id.LLM) error {
 func (s *Store) Auth(ctx context.Context, l id.LLM) (*registry.Auth, error) {
 	plain, err := s.secrets.Get(ctx, secretName(l))
 	if errors.Is(err, secrets.ErrNone) {
-		_, err := s.Get(ctx, l) // tells a model without credentials from none
+		_, err := s.Get(ctx, l) // distinguishes a model without credentials from none
 		return nil, err
 	}
 	if err != nil {

@@ -44,7 +44,7 @@ func row(l *registry.LLM) ([]any, error) {
 	}, nil
 }
 
-// scan reads a row. One that does not make sense is marked and costs none of the others.
+// scan reads a row. A row that cannot be decoded is marked as such and does not fail the others.
 func scan(r named.Row) (l registry.LLM, err error) {
 	var auth, headers, parameters, stated string
 	var idle, created, updated int64

@@ -1,5 +1,5 @@
-// Package named keeps things of a kind in SQL that have an id, a name that no other has, an age, and of which one at
-// the most is the default one. It knows no columns beside these. The stores of language models and of presets call it.
+// Package named keeps in SQL the rows of aggregates that have an id, a unique name and an age, and of which at most one is
+// the default. It knows no other columns. The stores of language models and of presets use it.
 package named
 
 import (
@@ -12,21 +12,21 @@ import (
 	"quarry/internal/store"
 )
 
-// Row is what is read of one thing.
+// Row is one row of a result.
 type Row interface{ Scan(into ...any) error }
 
-// Table is the things of a kind. The rows of the kind llm stand in the table llms; the one row of default_llm holds in
-// its column llm the id of the default one.
+// Table is the rows of one kind. Those of the kind "llm" are in the table llms; the table default_llm has at most one row,
+// whose column llm is the id of the default.
 type Table[T any] struct {
 	DB      *store.DB
 	Kind    string
-	Columns string // those that Write gives; id comes first, name and created (microseconds since 1970) are among them
-	What    string // what errors call one; they put an s behind it for several
-	None    error  // there is none of the id
-	Taken   error  // another has the name
+	Columns string // those that Write returns: id first, with name and created (microseconds since 1970) among them
+	What    string // the noun for errors, which add an s for the plural
+	None    error  // no row has the id
+	Taken   error  // another row has the name
 	// Write returns the values of Columns.
 	Write func(*T) ([]any, error)
-	// Read reads Columns and, behind them, whether the thing is the default one.
+	// Read scans Columns and, after them, whether the row is the default.
 	Read func(Row) (T, error)
 }
 
@@ -47,7 +47,7 @@ func (t *Table[T]) several(ctx context.Context, query string, args ...any) ([]T,
 	return found, nil
 }
 
-// Get returns the one of an id.
+// Get returns the row with an id.
 func (t *Table[T]) Get(ctx context.Context, id string) (found T, err error) {
 	found, err = t.Read(t.DB.Reader().QueryRowContext(ctx, t.read()+`WHERE id = $1`, id))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -59,7 +59,7 @@ func (t *Table[T]) Get(ctx context.Context, id string) (found T, err error) {
 	return found, nil
 }
 
-// Named returns those of these names and the default one, each once, in no order.
+// Named returns the rows with these names and the default, each once, in no order.
 func (t *Table[T]) Named(ctx context.Context, names ...string) ([]T, error) {
 	args := make([]any, len(names))
 	for i, n := range names {
@@ -68,13 +68,13 @@ func (t *Table[T]) Named(ctx context.Context, names ...string) ([]T, error) {
 	return t.several(ctx, `WHERE name IN (`+store.List(1, len(args))+`) OR `+t.preferred(), args...)
 }
 
-// After returns those that follow a place, newest first, limit at the most.
+// After returns at most limit rows that follow a position, newest first.
 func (t *Table[T]) After(ctx context.Context, after *page.Position, limit int) ([]T, error) {
 	created, last := after.Bound()
 	return t.several(ctx, `WHERE (created, id) < ($1, $2) ORDER BY created DESC, id DESC LIMIT $3`, created, last, limit)
 }
 
-// Insert writes a new one; see SetDefault.
+// Insert writes a new row, as the default or not.
 func (t *Table[T]) Insert(tx *store.Tx, v *T, preferred bool) error {
 	values, err := t.Write(v)
 	if err != nil {
@@ -92,7 +92,7 @@ func (t *Table[T]) Insert(tx *store.Tx, v *T, preferred bool) error {
 	return t.SetDefault(tx, made, preferred)
 }
 
-// SetDefault makes the one of an id the default one, or takes that from it.
+// SetDefault sets the row with an id as the default, or as no default.
 func (t *Table[T]) SetDefault(tx *store.Tx, id string, preferred bool) error {
 	query := `DELETE FROM default_` + t.Kind + ` WHERE ` + t.Kind + ` = $1`
 	if preferred {
@@ -105,7 +105,7 @@ func (t *Table[T]) SetDefault(tx *store.Tx, id string, preferred bool) error {
 	return nil
 }
 
-// Delete removes the one of an id, which is the default one no more, and gives when it was made.
+// Delete removes the row with an id, also as the default, and returns when it was created.
 func (t *Table[T]) Delete(tx *store.Tx, id string) (created int64, err error) {
 	err = tx.QueryRow(`DELETE FROM `+t.Kind+`s WHERE id = $1 RETURNING created`, id).Scan(&created)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -1,4 +1,4 @@
-// Package presets keeps generation presets in SQL: the generate.PresetStore of the service. Package app makes it.
+// Package presets keeps generation presets in SQL: the generate.PresetStore of the service. Package app creates it.
 package presets
 
 import (
@@ -81,7 +81,8 @@ func (s *Store) List(ctx context.Context, after *page.Position, limit int) ([]ge
 // Replace writes all of a preset but id and age. See generate.PresetStore.
 func (s *Store) Replace(ctx context.Context, p generate.Preset) (generate.Preset, error) {
 	err := s.db.Write(ctx, func(tx *store.Tx) error {
-		// Written anew, since an insertion says that a name is taken without an error that ends the transaction.
+		// Deleted and inserted rather than updated: ON CONFLICT reports a taken name without an error, which would end the
+		// transaction on PostgreSQL.
 		created, err := s.rows.Delete(tx, string(p.ID))
 		if err != nil {
 			return err

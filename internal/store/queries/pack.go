@@ -14,11 +14,11 @@ import (
 	"quarry/internal/query/retrieve"
 )
 
-// packed is the layout of the column body: a byte that names it, then flate over the JSON of stored. A later layout
-// takes another byte; this one stays readable.
+// packed is the first byte of the column body and names its layout: flate over the JSON of stored follows. A later layout
+// takes another byte, and this one stays readable.
 const packed = 1
 
-// stored is what a body holds. Times are microseconds since 1970, durations microseconds.
+// stored is the content of a body. Times are microseconds since 1970, durations microseconds.
 type stored struct {
 	Request json.RawMessage `json:"request"`
 	Spans   []span          `json:"spans"`
@@ -39,8 +39,8 @@ type span struct {
 	Score      float64             `json:"score,omitempty"`
 }
 
-// reranked is a result behind a stage. Most texts stand among the results of the search already: At is their place
-// there, from 1.
+// reranked is a result after a stage of reranking. Most texts are among the results of the search already; At is their
+// place there, counted from 1.
 type reranked struct {
 	At       int     `json:"at,omitempty"`
 	Text     string  `json:"text,omitempty"`
@@ -68,7 +68,7 @@ type image struct {
 	MimeType    string `json:"mime_type,omitempty"`
 }
 
-// writers are kept, since each takes most of a megabyte to make.
+// writers are pooled, since each one allocates most of a megabyte.
 var writers = sync.Pool{New: func() any {
 	z, _ := flate.NewWriter(nil, flate.BestSpeed) // fails on an unknown level only
 	return z
@@ -130,7 +130,7 @@ func packResults(all []retrieve.Result) []result {
 	return out
 }
 
-// unpack reads what pack gave; the summary is elsewhere.
+// unpack parses the column body; the summary is in columns of its own.
 func unpack(body []byte) (history.Record, error) {
 	var r history.Record
 	if len(body) == 0 || body[0] != packed {

@@ -1,4 +1,4 @@
-// Package queries keeps the history of queries in SQL: the history.Store of the service. Package app makes it.
+// Package queries keeps the history of queries in SQL: the history.Store of the service. Package app creates it.
 package queries
 
 import (
@@ -156,7 +156,7 @@ func beforeMicro(t time.Time) int64 {
 	return n
 }
 
-// conditions is a WHERE clause in the making.
+// conditions builds a WHERE clause.
 type conditions struct {
 	all  []string
 	args []any

@@ -15,7 +15,7 @@ type Rows struct{ db *store.DB }
 
 var _ vault.Rows = (*Rows)(nil)
 
-// NewRows returns the rows in db.
+// NewRows returns the rows of db.
 func NewRows(db *store.DB) *Rows { return &Rows{db} }
 
 // Keys lists the registered keys, oldest first.
@@ -28,10 +28,10 @@ func (r *Rows) Keys(ctx context.Context) ([]vault.Registered, error) {
 	return all, nil
 }
 
-// Register makes k the key that seals if the newest one is now after, which is "" where there is none.
+// Register writes k as the newest key, which seals, if the newest one is still after ("" for none).
 func (r *Rows) Register(ctx context.Context, after string, k vault.Registered) (done bool, err error) {
 	err = r.db.Write(ctx, func(tx *store.Tx) error {
-		// The row serialises nodes on PostgreSQL; SQLite has one writer anyway.
+		// The row lock makes the nodes over one PostgreSQL follow one another; SQLite has one writer anyway.
 		if err := tx.Exec(`INSERT INTO meta (name, value) VALUES ('secret_keys', $1)
 			ON CONFLICT (name) DO UPDATE SET value = meta.value`, []byte{}); err != nil {
 			return fmt.Errorf("lock secret keys: %w", err)
@@ -67,7 +67,7 @@ func (r *Rows) Stale(ctx context.Context, id string, n int) (some []vault.Sealed
 	return some, all, nil
 }
 
-// Replace writes values sealed anew under id, each if it is still what it was when it was read.
+// Replace writes values that were sealed again under id, each only if the stored value is still the one that was read.
 func (r *Rows) Replace(ctx context.Context, id string, changes []vault.Change) error {
 	err := r.db.Write(ctx, func(tx *store.Tx) error {
 		for _, c := range changes {
@@ -83,7 +83,7 @@ func (r *Rows) Replace(ctx context.Context, id string, changes []vault.Change) e
 	return nil
 }
 
-// Retire takes every key but id, the newest, out of the register; it does nothing while a value needs one.
+// Retire removes every key except id, the newest, from the register; it does nothing while a value needs one of them.
 func (r *Rows) Retire(ctx context.Context, id string) (done bool, err error) {
 	err = r.db.Write(ctx, func(tx *store.Tx) error {
 		var needed int

@@ -1,5 +1,5 @@
-// Package secrets keeps sealed values in SQL, all of them in one table. Store is what the other stores put their
-// secrets into and take them from; Rows is the vault.Rows by which the keys are rotated. Package app makes both.
+// Package secrets keeps sealed values in SQL, all of them in one table. The other stores keep their secrets in a Store;
+// Rows is the vault.Rows with which the keys are rotated. Package app creates both.
 package secrets
 
 import (
@@ -14,14 +14,14 @@ import (
 	"quarry/internal/store"
 )
 
-// ErrNone says that there is no secret of a name.
+// ErrNone is returned when there is no secret with a name.
 var ErrNone = errors.New("no such secret")
 
 // maxName bounds names, in bytes.
 const maxName = 500
 
 // Store keeps secrets sealed. A name is a path such as signing/4f1c or llm/<id>/auth: its first part is the purpose,
-// and the whole of it binds the value. It is safe for concurrent use.
+// and the value is bound to the whole of it. It is safe for concurrent use.
 type Store struct {
 	db   *store.DB
 	ring *seal.Keyring
@@ -125,8 +125,8 @@ func (s *Store) DeleteOne(tx *store.Tx, name string) error {
 	return nil
 }
 
-// reading runs read again when a key was not known: a rotation may have sealed the value anew and dropped its old key
-// between reading the row and opening it.
+// reading runs read a second time when a key was not known: a rotation may have resealed the value and removed its old key
+// between the reading of the row and its opening.
 func (s *Store) reading(read func() error) error {
 	err := read()
 	if errors.Is(err, seal.ErrUnknownKey) {
@@ -135,7 +135,8 @@ func (s *Store) reading(read func() error) error {
 	return known(err)
 }
 
-// known makes an outage of a key that this node does not have; the log has which one, and what to do.
+// known returns an error about a key that this node does not have as fault.KindUnavailable; the log names the key and the
+// remedy.
 func known(err error) error {
 	if !errors.Is(err, seal.ErrUnknownKey) {
 		return err

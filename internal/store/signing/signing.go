@@ -1,5 +1,5 @@
 // Package signing keeps the keys that sign access tokens in SQL, their private parts sealed by store/secrets: the
-// token.Store of the service. Package app makes it.
+// token.Store of the service. Package app creates it.
 package signing
 
 import (
@@ -71,10 +71,10 @@ func (s *Store) Private(ctx context.Context, kid string) ([]byte, error) {
 	return plain, err
 }
 
-// Add makes k the key that signs. See token.Store.
+// Add writes k as the key that signs from now on. See token.Store.
 func (s *Store) Add(ctx context.Context, k token.Fresh) (made bool, err error) {
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		// The row makes nodes over one PostgreSQL follow one another; SQLite has one writer anyway.
+		// The row lock makes the nodes over one PostgreSQL follow one another; SQLite has one writer anyway.
 		if err := tx.Exec(`INSERT INTO meta (name, value) VALUES ('signing', $1)
 			ON CONFLICT (name) DO UPDATE SET value = meta.value`, []byte{}); err != nil {
 			return fmt.Errorf("lock signing keys: %w", err)

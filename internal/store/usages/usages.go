@@ -1,4 +1,4 @@
-// Package usages keeps in SQL what was used: the usage.Store of the service. Package app makes it.
+// Package usages keeps counts of tokens in SQL: the usage.Store of the service. Package app creates it.
 package usages
 
 import (
@@ -19,7 +19,7 @@ var _ usage.Store = (*Store)(nil)
 // New returns a store over db.
 func New(db *store.DB) *Store { return &Store{db} }
 
-// Add adds to what is kept, all of it or nothing.
+// Add adds to the stored sums, all in one transaction.
 func (s *Store) Add(ctx context.Context, sums []usage.Sum) error {
 	return s.db.Write(ctx, func(tx *store.Tx) error {
 		for _, u := range sums {
@@ -34,7 +34,7 @@ func (s *Store) Add(ctx context.Context, sums []usage.Sum) error {
 	})
 }
 
-// Sums returns the scope's sums of the windows that a moment is in.
+// Sums returns the sums of a scope in the windows that contain a moment.
 func (s *Store) Sums(ctx context.Context, scope string, at time.Time) ([]usage.Sum, error) {
 	args := []any{scope}
 	for _, span := range usage.Spans {

@@ -8,7 +8,7 @@ import (
 	"quarry/internal/usage"
 )
 
-// Memory is a usage.Store without a database. The zero value is empty.
+// Memory is a usage.Store in memory. The zero value is empty.
 type Memory struct {
 	mu    sync.Mutex
 	sums  map[usage.Sum]usage.Tokens // by the sum without its tokens; guarded by mu
@@ -19,7 +19,7 @@ type Memory struct {
 
 var _ usage.Store = (*Memory)(nil)
 
-// Add adds to what is kept.
+// Add adds to the stored sums.
 func (m *Memory) Add(_ context.Context, sums []usage.Sum) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -39,7 +39,7 @@ func (m *Memory) Add(_ context.Context, sums []usage.Sum) error {
 	return nil
 }
 
-// Sums returns the scope's sums of the windows that a moment is in.
+// Sums returns the sums of a scope in the windows that contain a moment.
 func (m *Memory) Sums(_ context.Context, scope string, at time.Time) (out []usage.Sum, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,14 +67,14 @@ func (m *Memory) Forget(_ context.Context, s usage.Span, before time.Time) error
 	return nil
 }
 
-// Fail makes Add fail from now on; nil heals it.
+// Fail sets the error of Add from now on; nil ends that.
 func (m *Memory) Fail(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fails = err
 }
 
-// Calls tells how often Add and Sums were called.
+// Calls returns how often Add and Sums were called.
 func (m *Memory) Calls() (adds, reads int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
