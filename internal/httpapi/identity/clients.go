@@ -9,6 +9,7 @@ import (
 	"quarry/internal/id"
 	"quarry/internal/identity/account"
 	"quarry/internal/identity/authz"
+	"quarry/internal/opt"
 )
 
 // clients are the handlers of application clients.
@@ -34,7 +35,7 @@ func (a *Area) createClient(w http.ResponseWriter, r *http.Request, c *httpapi.C
 		return err
 	}
 	made, secret, err := a.accounts.CreateClient(r.Context(), c.Principal, account.CreateClient{
-		Name: body.Name, Description: or(body.Description, ""), Rights: rights(body.ApiRoles, body.CorpusRoles, body.AgentRoles),
+		Name: body.Name, Description: opt.Deref(body.Description, ""), Rights: rights(body.ApiRoles, body.CorpusRoles, body.AgentRoles),
 	})
 	if err != nil {
 		return fault.Under(err, "body")

@@ -19,22 +19,28 @@ func (a *Area) users() map[string]httpapi.Handler {
 	}
 }
 
+// created is CreateUserResponse, as the user and the code that it consists of.
+type created struct {
+	api.User
+	api.ResetPasswordResponse
+}
+
 func (a *Area) createUser(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	var body api.CreateUserRequest
 	if err := httpapi.Decode(c.Body, &body); err != nil {
 		return err
 	}
 	made, code, err := a.accounts.CreateUser(r.Context(), c.Principal, account.CreateUser{
-		Email: body.Email, Username: or(body.Username, ""), Description: or(body.Description, ""),
-		Metadata: body.Metadata, Groups: or(body.Groups, nil), Rights: rights(body.ApiRoles, body.CorpusRoles, body.AgentRoles),
+		Email: body.Email, Username: opt.Deref(body.Username, ""), Description: opt.Deref(body.Description, ""),
+		Metadata: body.Metadata, Groups: opt.Deref(body.Groups, nil), Rights: rights(body.ApiRoles, body.CorpusRoles, body.AgentRoles),
 	})
 	if err != nil {
 		return fault.Under(err, "body")
 	}
 	c.Named = map[string]string{"username": made.Username, "user_id": string(made.ID)}
-	out := wireUser(made)
+	out := created{User: wireUser(made)}
 	if code != nil {
-		out.OneTimeCode, out.OneTimeCodeLink = &code.Secret, text(code.Link)
+		out.OneTimeCode, out.OneTimeCodeLink = &code.Secret, opt.NonZero(code.Link)
 	}
 	return httpapi.WriteJSON(w, http.StatusCreated, out)
 }
@@ -54,7 +60,7 @@ func (a *Area) updateUser(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 	}
 	p := account.UserPatch{
 		Patch:  patch(body.Enabled, body.Description, body.ApiRoles, body.CorpusRoles, body.AgentRoles),
-		Groups: given(body.Groups),
+		Groups: opt.From(body.Groups),
 	}
 	if body.Metadata != nil {
 		p.Metadata = opt.Some(body.Metadata)
@@ -84,13 +90,13 @@ func (a *Area) listUsers(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 		return err
 	}
 	users, metadata := listed(a, scope, found, more, wireUser)
-	return httpapi.WriteJSON(w, http.StatusOK, map[string]any{"users": users, "metadata": metadata})
+	return httpapi.WriteJSON(w, http.StatusOK, api.ListUsersResponse{Users: &users, Metadata: metadata})
 }
 
-// wireUser maps a user to what clients see: the answer to a creation has all members of the contract's User.
-func wireUser(u account.User) api.CreateUserResponse {
+// wireUser maps a user to what clients see.
+func wireUser(u account.User) api.User {
 	groups := append([]string{}, u.Groups...)
-	out := api.CreateUserResponse{
+	out := api.User{
 		Id: string(u.ID), Email: u.Email, Metadata: json.RawMessage(`{}`), Username: &u.Username, Description: &u.Description, Enabled: &u.Enabled,
 		Groups: &groups, CreatedAt: &u.Created, UpdatedAt: &u.Updated,
 	}
@@ -102,7 +108,7 @@ func wireUser(u account.User) api.CreateUserResponse {
 }
 
 // withPolicy is a user as the read of one shows it.
-func withPolicy(u account.User) api.CreateUserResponse {
+func withPolicy(u account.User) api.User {
 	out := wireUser(u)
 	p := authz.Principal{Kind: authz.User, ID: string(u.ID), Name: u.Username}
 	out.ApiPolicy = httpapi.Policy(p.With(u.Rights))

@@ -16,7 +16,7 @@ func rights(roles *[]api.ApiRole, corpora *[]api.CorpusRole, agents *[]api.Agent
 
 // patch maps what updates of users and clients have in common; a list left out stays as it is.
 func patch(enabled *bool, description *string, roles *[]api.ApiRole, corpora *[]api.CorpusRole, agents *[]api.AgentRole) account.Patch {
-	p := account.Patch{Enabled: given(enabled), Description: given(description)}
+	p := account.Patch{Enabled: opt.From(enabled), Description: opt.From(description)}
 	if roles != nil {
 		p.APIRoles = opt.Some(apiRoles(roles))
 	}
@@ -31,7 +31,7 @@ func patch(enabled *bool, description *string, roles *[]api.ApiRole, corpora *[]
 
 func apiRoles(all *[]api.ApiRole) []string {
 	var out []string
-	for _, r := range or(all, nil) {
+	for _, r := range opt.Deref(all, nil) {
 		out = append(out, string(r))
 	}
 	return out
@@ -39,7 +39,7 @@ func apiRoles(all *[]api.ApiRole) []string {
 
 func corpusGrants(all *[]api.CorpusRole) []authz.Grant {
 	var out []authz.Grant
-	for _, r := range or(all, nil) {
+	for _, r := range opt.Deref(all, nil) {
 		out = append(out, authz.Grant{Key: r.CorpusKey, Role: string(r.Role)})
 	}
 	return out
@@ -47,7 +47,7 @@ func corpusGrants(all *[]api.CorpusRole) []authz.Grant {
 
 func agentGrants(all *[]api.AgentRole) []authz.Grant {
 	var out []authz.Grant
-	for _, r := range or(all, nil) {
+	for _, r := range opt.Deref(all, nil) {
 		out = append(out, authz.Grant{Key: r.AgentKey, Role: string(r.Role)})
 	}
 	return out
@@ -73,25 +73,4 @@ func member(body json.RawMessage, name string) json.RawMessage {
 	var all map[string]json.RawMessage
 	_ = json.Unmarshal(body, &all) // the chain has read it as an object already
 	return all[name]
-}
-
-func or[T any](p *T, d T) T {
-	if p == nil {
-		return d
-	}
-	return *p
-}
-
-func text(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func given[T any](p *T) opt.Field[T] {
-	if p == nil {
-		return opt.Field[T]{}
-	}
-	return opt.Some(*p)
 }
