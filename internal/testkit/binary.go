@@ -25,12 +25,12 @@ var build struct {
 	err  error
 }
 
-// Main runs the tests of a package that uses Binary and removes the program after them; TestMain exits with its code.
-// More tests run at once than there are processors: most of the time they wait for a start, a timeout or a lease.
+// Main runs the tests of a package that uses Binary, removes the program afterwards and returns the exit code for TestMain.
+// It runs more tests in parallel than there are processors, since they mostly wait for a start, a timeout or a lease.
 func Main(m *testing.M) int {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "6"); err != nil {
-		panic(err) // package testing has lost its flag
+		panic(err) // impossible: package testing defines the flag
 	}
 	code := m.Run()
 	if build.path != "" {
@@ -39,7 +39,7 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// Binary builds the program once per test binary and gives its path. The package's TestMain calls Main.
+// Binary builds the program, once per test binary, and returns its path. The package's TestMain must call Main.
 func Binary(t testing.TB) string {
 	t.Helper()
 	build.once.Do(func() {
@@ -64,8 +64,8 @@ func Binary(t testing.TB) string {
 	return build.path
 }
 
-// lookAtSources asks for the state of every file that the program is made of. The go command keeps the results of tests
-// by the files that they looked at, and knows nothing of the build that they start.
+// lookAtSources stats every source file of the program. The go command caches the results of a test by the files that the
+// test has opened or statted, and does not see those that a build started by the test reads.
 func lookAtSources() error {
 	root, err := os.Getwd()
 	for ; err == nil; root = filepath.Dir(root) {
@@ -96,14 +96,14 @@ type Process struct {
 	Key  string
 }
 
-// StartBinary starts the program on a data folder and returns when it answers /healthz. The process ends with the test.
+// StartBinary starts the program with a data folder and returns when it answers /healthz. The process ends with the test.
 func StartBinary(t testing.TB, dir string, args ...string) *Process {
 	t.Helper()
 	return StartWith(t, dir, nil, append([]string{"--data", dir, "--listen", "127.0.0.1:0"}, args...)...)
 }
 
-// StartWith is StartBinary where the caller gives every flag, and environment variables beside those of the test. dir
-// is the data folder that these flags and variables lead to.
+// StartWith is StartBinary with exactly the given flags, and with environment variables in addition to those of the test.
+// dir must be the data folder that these flags and variables select.
 func StartWith(t testing.TB, dir string, env []string, args ...string) *Process {
 	t.Helper()
 	cmd := exec.Command(Binary(t), append([]string{"serve"}, args...)...)
@@ -119,13 +119,13 @@ func StartWith(t testing.TB, dir string, env []string, args ...string) *Process 
 	}
 	first := bufio.NewReader(out)
 	line, err := first.ReadString('\n')
-	if err != nil { // it has closed its output: it ends
+	if err != nil { // it has closed its output because it is exiting
 		t.Fatalf("the server did not start: %v\n%s", cmd.Wait(), p.Log())
 	}
 	t.Cleanup(p.Kill)
 	_, _ = p.log.Write([]byte(line))
 	go func() {
-		_, _ = io.Copy(p.log, first) // ends when the process does
+		_, _ = io.Copy(p.log, first) // until the process ends
 		p.done <- cmd.Wait()
 	}()
 	p.URL = strings.TrimSpace(strings.TrimPrefix(line, "Quarry serves "))
@@ -138,7 +138,7 @@ func StartWith(t testing.TB, dir string, env []string, args ...string) *Process 
 	return p
 }
 
-// awaitHealth asks until the server answers: it listens already, so the first connection waits for it.
+// awaitHealth waits until the server answers. It listens already, so that a single request suffices.
 func (p *Process) awaitHealth(t testing.TB) {
 	t.Helper()
 	client := &http.Client{Timeout: time.Minute}
@@ -152,13 +152,13 @@ func (p *Process) awaitHealth(t testing.TB) {
 	}
 }
 
-// Kill ends the process at once, as a crash would, and waits until it is gone.
+// Kill kills the process, as a crash would, and waits until it has ended.
 func (p *Process) Kill() { _ = p.end(syscall.SIGKILL) }
 
-// Stop asks the process to stop and gives what it exited with.
+// Stop sends SIGTERM to the process, waits until it has ended and returns its error as of exec.Cmd.Wait.
 func (p *Process) Stop() error { return p.end(syscall.SIGTERM) }
 
-// Wait waits for a process that ends by itself, or was signalled, and gives what it exited with.
+// Wait waits for a process that ends by itself, or was signalled, and returns its error as of exec.Cmd.Wait.
 func (p *Process) Wait() error {
 	err := <-p.done
 	p.done = nil
@@ -169,14 +169,14 @@ func (p *Process) end(s os.Signal) error {
 	if p.done == nil {
 		return nil
 	}
-	_ = p.cmd.Process.Signal(s) // gone already: Wait tells
+	_ = p.cmd.Process.Signal(s) // fails if it has ended already, which Wait reports
 	return p.Wait()
 }
 
-// PID is the server's process id.
+// PID returns the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Log is what the process has printed so far, all of it once it has ended.
+// Log returns what the process has printed so far; after it has ended, that is all of its output.
 func (p *Process) Log() string { return p.log.String() }
 
 type lockedBuffer struct {

@@ -9,16 +9,16 @@ import (
 	"testing"
 )
 
-// Client speaks JSON to a server under test.
+// Client calls a server under test with JSON.
 type Client struct {
 	URL, Key string
 	HTTP     *http.Client
 }
 
-// Client gives a client of the process with the owner's key.
+// Client returns a client of the process with the owner's API key.
 func (p *Process) Client() *Client { return &Client{p.URL, p.Key, &http.Client{}} }
 
-// Do sends one request; an error means that no whole answer came.
+// Do sends a request and returns the status and the JSON object of the response. It fails if there is no complete response.
 func (c *Client) Do(method, path string, body any) (status int, answer map[string]any, err error) {
 	var in io.Reader
 	if body != nil {

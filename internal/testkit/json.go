@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Object reads a JSON object.
+// Object parses a JSON object.
 func Object(t testing.TB, text string) map[string]any {
 	t.Helper()
 	var out map[string]any

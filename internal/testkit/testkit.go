@@ -1,4 +1,4 @@
-// Package testkit holds what the tests of several packages share. Only tests import it.
+// Package testkit holds helpers that the tests of several packages share. Only tests import it.
 package testkit
 
 import (
@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Skip skips the test because of what the machine lacks. Under QUARRY_TEST_STRICT=1, as in .ci/run, a lack is a
-// failure: there every test runs.
+// Skip skips the test because the machine lacks something. With QUARRY_TEST_STRICT=1, as in .ci/run, it fails the test
+// instead, so that every test runs there.
 func Skip(t testing.TB, reason string) {
 	t.Helper()
 	if os.Getenv("QUARRY_TEST_STRICT") == "1" {

@@ -2,7 +2,7 @@ package testkit
 
 import "context"
 
-// AtOnce runs fn n times concurrently and gives what each returned.
+// AtOnce calls fn n times concurrently and returns the results in order of i.
 func AtOnce[T any](ctx context.Context, n int, fn func(ctx context.Context, i int) T) []T {
 	out := make([]T, n)
 	start := make(chan struct{})

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// messages is Anthropic's format.
+// messages is the format of Anthropic's Messages API.
 type messages struct{ sse }
 
 func (messages) read(r *http.Request, c *call) error {
@@ -42,7 +42,7 @@ func readMessages(c *call) error {
 	return nil
 }
 
-// blocks are the content of a message, complete. A caller that forces a tool gets the text as its arguments.
+// blocks returns the content blocks of a complete message. If the caller forces a tool, the text is its arguments.
 func (messages) blocks(c *call, r *Reply) []obj {
 	var out []obj
 	if r.Reasoning != "" {
@@ -61,7 +61,8 @@ func (messages) blocks(c *call, r *Reply) []obj {
 	return out
 }
 
-// arguments are as a provider shows them that parses them itself: nothing when they are cut off.
+// arguments returns the arguments of a call as an object, as providers do that parse them; it is empty if they are
+// truncated.
 func arguments(text string) any {
 	var v map[string]any
 	if json.Unmarshal([]byte(text), &v) != nil {
@@ -88,7 +89,7 @@ func (messages) usage(r *Reply, output int64) obj {
 	}
 }
 
-// details tell of a refusal.
+// details returns the stop_details of a refusal, or nil.
 func (messages) details(r *Reply) any {
 	if r.Refusal == "" {
 		return nil
@@ -154,7 +155,7 @@ func (d messages) frames(c *call, r *Reply) []frame {
 	return out
 }
 
-// anthropicKinds are Anthropic's names of errors.
+// anthropicKinds are Anthropic's error types by status.
 var anthropicKinds = map[int]string{400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}
 
 func (messages) failure(status int, message string) any {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// bedrock is Anthropic's format in the envelope of AWS: the model in the path, events in the binary framing of AWS.
+// bedrock is Anthropic's format on Amazon Bedrock: the model is in the path, and events have the binary framing of AWS.
 type bedrock struct{ messages }
 
 func (bedrock) read(r *http.Request, c *call) error {
@@ -32,7 +32,7 @@ func versioned(c *call, prefix string) error {
 
 func (bedrock) mime() string { return "application/vnd.amazon.eventstream" }
 
-// frame is one message of an AWS event stream; the event of Anthropic's format is inside its payload.
+// frame returns a message of an AWS event stream, whose payload contains the event of Anthropic's format.
 func (bedrock) frame(event string, data []byte) []byte {
 	if event == "exception" {
 		return envelope([][2]string{{":message-type", "exception"}, {":exception-type", "internalServerException"}, {":content-type", "application/json"}}, data)
@@ -41,7 +41,8 @@ func (bedrock) frame(event string, data []byte) []byte {
 	return envelope([][2]string{{":event-type", "chunk"}, {":content-type", "application/json"}, {":message-type", "event"}}, payload)
 }
 
-// envelope is the framing: lengths and their checksum, headers, payload, checksum of it all.
+// envelope returns a message of an AWS event stream (application/vnd.amazon.eventstream): total length, length of the
+// headers, CRC-32 of both, headers, payload, CRC-32 of everything before.
 func envelope(headers [][2]string, payload []byte) []byte {
 	var h bytes.Buffer
 	for _, kv := range headers {
@@ -71,7 +72,7 @@ func (bedrock) failure(_ int, message string) any { return obj{"message": messag
 
 func (d bedrock) broken(message string) (string, any) { return "exception", d.failure(0, message) }
 
-// rawPredict is Anthropic's format as Vertex has it: the model in the path, the version in the body.
+// rawPredict is Anthropic's format on Vertex AI: the model is in the path, the version in the body.
 type rawPredict struct{ messages }
 
 func (rawPredict) read(r *http.Request, c *call) error {
@@ -87,7 +88,7 @@ func (rawPredict) read(r *http.Request, c *call) error {
 	return nil
 }
 
-// google is what Vertex serves below one path: Gemini's format, and that of Anthropic's models.
+// google returns the format of a path on Vertex AI: Gemini's, or that of Anthropic's models.
 func google(r *http.Request) dialect {
 	if strings.Contains(r.URL.Path, "/publishers/anthropic/") {
 		return rawPredict{}

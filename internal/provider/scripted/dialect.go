@@ -5,16 +5,16 @@ import (
 	"net/http"
 )
 
-// dialects are the wire formats by the patterns of the paths that they are served at.
+// dialects are the wire formats by path pattern.
 var dialects = map[string]func(*http.Request) dialect{
 	"POST /v1/chat/completions":                              as(chat{}),
 	"POST /chat/completions":                                 as(chat{}),
-	"POST /openai/deployments/{deployment}/chat/completions": as(chat{}), // as Azure has it
+	"POST /openai/deployments/{deployment}/chat/completions": as(chat{}), // Azure
 	"POST /v1/responses":                                     as(responses{}),
 	"POST /v1/messages":                                      as(messages{}),
 	"POST /model/{model}/invoke":                             as(bedrock{}),
 	"POST /model/{model}/invoke-with-response-stream":        as(bedrock{}),
-	"POST /v1beta/models/{rest...}":                          as(contents{}), // as AI Studio has it
+	"POST /v1beta/models/{rest...}":                          as(contents{}), // Google AI Studio
 	"POST /v1/models/{rest...}":                              as(contents{}),
 	"POST /v1/projects/{rest...}":                            google,
 	"POST /v1beta1/projects/{rest...}":                       google,
@@ -24,7 +24,7 @@ var dialects = map[string]func(*http.Request) dialect{
 
 func as(d dialect) func(*http.Request) dialect { return func(*http.Request) dialect { return d } }
 
-// sse is what the formats share that stream server-sent events.
+// sse is the common part of the formats that stream server-sent events.
 type sse struct{}
 
 func (sse) mime() string { return "text/event-stream" }
@@ -40,7 +40,7 @@ func (sse) frame(event string, data []byte) []byte {
 func encode(v any) []byte {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // made of literals
+		panic(err) // impossible: v consists of literals
 	}
 	return raw
 }
@@ -49,17 +49,17 @@ func encode(v any) []byte {
 type Listed struct {
 	ID      string
 	Owner   string
-	Context int // tokens; 0 leaves it unsaid
+	Context int // size in tokens; 0 leaves it out
 }
 
-// List says which models are listed. Without it there is one, "small-chat".
+// List sets the models that are listed. By default there is one, "small-chat".
 func (s *Server) List(models ...Listed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.models = models
 }
 
-// lists serves the models in OpenAI's format, and in Ollama's.
+// lists registers the handler of the list of models, in OpenAI's format.
 func (s *Server) lists() {
 	s.mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, r *http.Request) {
 		met := s.record(r, nil)
@@ -69,7 +69,7 @@ func (s *Server) lists() {
 		for _, m := range s.listed() {
 			one := obj{"id": m.ID, "object": "model", "created": 1900000000, "owned_by": m.Owner}
 			if m.Context > 0 {
-				one["max_model_len"] = m.Context // as vLLM says it
+				one["max_model_len"] = m.Context // as vLLM does
 			}
 			data = append(data, one)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// contents is Gemini's format.
+// contents is the format of the Gemini API.
 type contents struct{ sse }
 
 func (contents) read(r *http.Request, c *call) error {
@@ -27,14 +27,14 @@ func (contents) read(r *http.Request, c *call) error {
 	case method == "streamGenerateContent" && r.URL.Query().Get("alt") == "sse":
 		c.stream = true
 	case method == "streamGenerateContent":
-		return fmt.Errorf("this server streams with alt=sse alone")
+		return fmt.Errorf("this server streams only with alt=sse")
 	default:
 		return fmt.Errorf("unknown method %q", method)
 	}
 	return nil
 }
 
-// modelOf splits …/models/{model}:{method}.
+// modelOf returns the parts of a path …/models/{model}:{method}.
 func modelOf(r *http.Request) (model, method string) {
 	_, last, _ := strings.Cut(r.URL.Path, "/models/")
 	at := strings.LastIndex(last, ":")
@@ -110,7 +110,7 @@ func (d contents) frames(c *call, r *Reply) []frame {
 	return append(out, frame{d.frame("", encode(d.chunk(c, r, nil, true))), false})
 }
 
-// googleStatus are Google's names of statuses.
+// googleStatus are Google's error codes by status.
 var googleStatus = map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED"}
 
 func (contents) failure(status int, message string) any {

@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// Answer is what a model says whose name says nothing else.
+// Answer is the default answer of a model.
 const Answer = "The answer stands in the first passage [1]."
 
-// Named is what a call gets by the name of its model alone:
+// Named returns the reply to a call that follows from the name of its model:
 //
 //	any fault        that fault, such as "cut", "limited", "redirect" (to a metadata address)
-//	refusal, length  the model refuses; the token limit cuts it off
-//	slow             the first byte after a second
-//	trickle          a word each 200 ms
-//	pace:R:N         N words, R of them a second
-//	stamp:R:N        the same, each word the time of its sending in nanoseconds
+//	refusal, length  the model refuses; the answer is cut off by the token limit
+//	slow             the first byte comes after a second
+//	trickle          a word every 200 ms
+//	pace:R:N         N words, R per second
+//	stamp:R:N        the same, where each word is the time of sending in nanoseconds
 //	say:TEXT         that text
 //	echo             the last message of the user
 //	body             the request
-//	tokens:IN:OUT    counts so many tokens
-//	call:TOOL:JSON   a call of a tool with these arguments; once the request holds a tool's result, the usual answer
-//	on:WORD:NAME     as the model NAME when the request holds WORD, otherwise the usual answer; so a model can pass the
-//	                 test of its connection and fail later
+//	tokens:IN:OUT    a usage of so many tokens
+//	call:TOOL:JSON   a call of a tool with these arguments; if the request contains a tool's result, the default answer
+//	on:WORD:NAME     that of the model NAME if the request contains WORD, else the default answer, so that a model can
+//	                 pass the test of its connection and fail later
 //
-// Everything else gives Answer. What follows a "#" in a name only tells it from others.
+// For any other name it is Answer. A "#" and what follows it in a name are ignored, so that names can be made unique.
 func Named(model string, body []byte) Reply {
 	model, _, _ = strings.Cut(model, "#")
 	name, rest, _ := strings.Cut(model, ":")
@@ -60,7 +60,7 @@ func Named(model string, body []byte) Reply {
 		return calling(rest, body)
 	case "on":
 		word, then, _ := strings.Cut(rest, ":")
-		if word != "" && strings.Contains(said(body), word) {
+		if word != "" && strings.Contains(withoutModel(body), word) {
 			return Named(then, body)
 		}
 	case string(Moved):
@@ -79,7 +79,7 @@ func Named(model string, body []byte) Reply {
 	return reply
 }
 
-// faults are those whose name is enough.
+// faults are the faults that a name can select.
 var faults = map[Fault]bool{
 	Cut: true, Ends: true, Malformed: true, Limited: true, Rejected: true, Denied: true, Unknown: true, Failed: true, Overload: true,
 	Late: true, HTML: true, Prose: true, Huge: true, Endless: true, NoUsage: true, Never: true, Leak: true, Nothing: true, Event: true,
@@ -102,8 +102,8 @@ func paced(rest, word string) Reply {
 	return reply
 }
 
-// said is a request without the name of its model.
-func said(body []byte) string {
+// withoutModel returns a request without the name of its model, which contains the word of "on".
+func withoutModel(body []byte) string {
 	var in map[string]any
 	if json.Unmarshal(body, &in) != nil {
 		return ""
@@ -121,7 +121,7 @@ func calling(rest string, body []byte) Reply {
 	return Reply{Calls: []Call{{ID: "call_1", Name: tool, Pieces: []string{arguments}}}}
 }
 
-// lastText is the text of the last message of the user, in whatever format.
+// lastText returns the text of the user's last message in a request of any format.
 func lastText(body []byte) string {
 	var in map[string]json.RawMessage
 	if json.Unmarshal(body, &in) != nil {
@@ -142,7 +142,7 @@ func lastText(body []byte) string {
 	return plain
 }
 
-// texts are the values of members named text or content below v.
+// texts returns the strings in the members content, parts and text of v, recursively.
 func texts(v any) []string {
 	var out []string
 	switch v := v.(type) {

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// chat is OpenAI's format of chat completions.
+// chat is the format of OpenAI's Chat Completions API.
 type chat struct{ sse }
 
 func (chat) read(_ *http.Request, c *call) error {
@@ -121,7 +121,7 @@ func (d chat) broken(message string) (string, any) {
 	return "", d.failure(http.StatusServiceUnavailable, message)
 }
 
-// kindOf is how OpenAI names the kind of an error.
+// kindOf returns OpenAI's error type for a status.
 func kindOf(status int) string {
 	switch {
 	case status == http.StatusTooManyRequests:

@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// call is a call of a model as a dialect understood it.
+// call is a call of a model, as read by its dialect.
 type call struct {
 	model  string
 	stream bool
-	usage  bool   // the caller wants tokens counted in the stream
-	forced string // the tool that must be called
+	usage  bool   // whether the caller wants the usage in the stream
+	forced string // the tool that must be called, if any
 	body   []byte
 }
 
-// frame is a piece of a stream as it is sent.
+// frame is an event of a stream, as it is sent.
 type frame struct {
 	raw     []byte
-	content bool // something of the answer: text, thought or call
+	content bool // whether it is part of the answer: text, reasoning or a tool call
 }
 
 // dialect is a wire format.
@@ -30,7 +30,7 @@ type dialect interface {
 	read(r *http.Request, c *call) error
 	whole(c *call, r *Reply) any
 	frames(c *call, r *Reply) []frame
-	frame(event string, data []byte) []byte      // one event as it is sent
+	frame(event string, data []byte) []byte      // an event as it is sent
 	failure(status int, message string) any      // the body of an error
 	broken(message string) (event string, v any) // an error as an event
 	mime() string                                // of a stream
@@ -38,9 +38,9 @@ type dialect interface {
 
 type obj = map[string]any
 
-var errGone = errors.New("the caller left")
+var errGone = errors.New("the caller has disconnected")
 
-// player plays one reply.
+// player sends one reply.
 type player struct {
 	w     http.ResponseWriter
 	r     *http.Request
@@ -74,7 +74,7 @@ func (p *player) play() error {
 	return p.plain()
 }
 
-// statuses are the faults that are a status and a text.
+// statuses are the faults that consist of a status and an error message.
 var statuses = map[Fault]struct {
 	status int
 	text   string
@@ -85,7 +85,7 @@ var statuses = map[Fault]struct {
 	Late: {http.StatusGatewayTimeout, "The model took too long."},
 }
 
-// refuse plays the faults that come instead of an answer.
+// refuse sends the faults that replace an answer, and reports whether the reply has one.
 func (p *player) refuse() (bool, error) {
 	f := p.reply.Fault
 	if s, ok := statuses[f]; ok {
@@ -117,7 +117,7 @@ func (p *player) refuse() (bool, error) {
 	return true, nil
 }
 
-// credentials is everything of a call that a careless provider could repeat.
+// credentials returns everything secret in a call, as a careless provider might repeat it.
 func credentials(r *http.Request) string {
 	var all []string
 	for _, name := range []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key", "X-Secret"} {
@@ -139,10 +139,10 @@ func (p *player) fail(status int, text string) {
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(body) //nolint:errcheck // the caller has left
+	json.NewEncoder(w).Encode(body) //nolint:errcheck // the caller has disconnected
 }
 
-// plain sends an answer that is not streamed.
+// plain sends the answer as a single body.
 func (p *player) plain() error {
 	whole, err := json.Marshal(p.d.whole(p.c, &p.reply))
 	if err != nil {
@@ -156,7 +156,7 @@ func (p *player) plain() error {
 	switch p.reply.Fault {
 	case Cut, Ends, Event:
 		p.w.Header().Set("Content-Length", fmt.Sprint(len(whole)))
-		p.w.Write(whole[:half]) //nolint:errcheck // the caller has left
+		p.w.Write(whole[:half]) //nolint:errcheck // the caller has disconnected
 		panic(http.ErrAbortHandler)
 	case Malformed:
 		whole = append(whole[:half:half], "{{"...)
@@ -167,7 +167,7 @@ func (p *player) plain() error {
 	return err
 }
 
-// stream sends an answer in events.
+// stream sends the answer as a stream of events.
 func (p *player) stream() error {
 	p.w.Header().Set("Content-Type", p.d.mime())
 	p.w.WriteHeader(http.StatusOK)
@@ -190,8 +190,8 @@ func (p *player) stream() error {
 	return nil
 }
 
-// middle is the place of the event with content that has about as many before it as behind it, and at least one before
-// it where there are two.
+// middle returns the index of the frame in the middle of those with content, before which there is at least one of them if
+// there are two.
 func middle(frames []frame) int {
 	var content []int
 	for i, f := range frames {
@@ -208,7 +208,7 @@ func middle(frames []frame) int {
 	return content[len(content)/2]
 }
 
-// interrupt plays the faults of the middle of a stream.
+// interrupt sends the faults that occur in the middle of a stream, before the frame at; ended is whether the stream ends.
 func (p *player) interrupt(at frame) (ended bool, err error) {
 	switch p.reply.Fault {
 	case Cut:
@@ -236,7 +236,7 @@ func (p *player) interrupt(at frame) (ended bool, err error) {
 	return false, nil
 }
 
-// endless sends a piece until the caller leaves, or a quarter of a GiB is through.
+// endless sends start and then piece repeatedly until the caller disconnects, or 256 MiB have been sent.
 func (p *player) endless(start, piece []byte) error {
 	if err := p.write(bytes.TrimRight(start, "\r\n")); err != nil {
 		return err
@@ -249,6 +249,7 @@ func (p *player) endless(start, piece []byte) error {
 	return nil
 }
 
+// send sends a frame at the time that the reply's gates and pace allow.
 func (p *player) send(f frame) error {
 	if f.content {
 		if p.sent > 0 {
@@ -295,7 +296,7 @@ func (p *player) flush() {
 	}
 }
 
-// pass waits at a gate.
+// pass waits until the gate lets the call pass.
 func (p *player) pass(g *Gate) error {
 	if g == nil {
 		return nil

@@ -5,60 +5,60 @@ import (
 	"time"
 )
 
-// Reply is what a call gets.
+// Reply is the reply to a call.
 type Reply struct {
-	Text      string   // the answer, streamed in words
-	Pieces    []string // instead of Text: the answer as it is streamed
-	Reasoning string   // what the model thought, streamed in words
+	Text      string   // the answer, streamed by word
+	Pieces    []string // the answer as it is streamed, instead of Text
+	Reasoning string   // streamed by word
 	Calls     []Call   // of tools
-	Refusal   string   // the model would not
-	Stop      Stop     // why it stopped; "" as the rest says
-	Usage     Usage    // zero for some
-	Model     string   // that says it answered; "" for the one asked
+	Refusal   string   // the text of a refusal
+	Stop      Stop     // why the model stopped; "" if it follows from the other fields
+	Usage     Usage    // the zero value means small default numbers
+	Model     string   // the name in the response; "" for the one requested
 	Fault     Fault
 
-	Status  int               // of a Fault of that kind: instead of the usual one
+	Status  int               // of a Fault with a status, instead of the default one
 	Message string            // of an error
 	Headers map[string]string // of the response
 
-	Held    *Gate         // before anything is sent
-	First   *Gate         // after the headers, before the first event
-	Between *Gate         // before each event with content after the first
-	Dribble bool          // every byte for itself
-	Delay   time.Duration // before anything is sent; for callers outside the process
-	Pace    time.Duration // from one event with content to the next, kept to by the clock; for callers outside the process
-	Stamped bool          // Stamp in a piece is replaced by the time of its sending
+	Held    *Gate         // passed before anything is sent
+	First   *Gate         // passed after the headers, before the first event
+	Between *Gate         // passed before each event with content after the first
+	Dribble bool          // send every byte separately
+	Delay   time.Duration // before anything is sent; for callers in another process, tests use gates
+	Pace    time.Duration // interval between events with content, on a fixed schedule; for callers in another process
+	Stamped bool          // replace Stamp in a piece by the time of sending
 }
 
-// Stamp is what Stamped replaces: as many digits as nanoseconds since 1970 have.
+// Stamp is the placeholder for the time of sending, with as many digits as the nanoseconds since 1970 have.
 const Stamp = "0000000000000000000"
 
-// Call is a call of a tool.
+// Call is a tool call.
 type Call struct {
 	ID, Name string
 	Pieces   []string // the arguments as they are streamed
 }
 
-// Stop says why a model stopped.
+// Stop is the reason why a model stopped.
 type Stop string
 
-// The reasons.
+// The reasons other than the end of the answer.
 const (
 	Length   Stop = "length"
 	Filtered Stop = "filtered"
 )
 
-// Usage counts tokens as the product counts them: Input with Cached, Output with Reasoning.
+// Usage holds numbers of tokens as the product counts them: Input includes Cached, and Output includes Reasoning.
 type Usage struct{ Input, Cached, Output, Reasoning int64 }
 
-// Fault is a way to fail.
+// Fault is a way of failing.
 type Fault string
 
 // The faults.
 const (
 	Cut       Fault = "cut"         // the connection breaks in the middle
-	Ends      Fault = "ends"        // the stream ends in the middle, as if it were whole
-	Malformed Fault = "malformed"   // an event in the middle is no JSON
+	Ends      Fault = "ends"        // the stream ends in the middle, as if it were complete
+	Malformed Fault = "malformed"   // an event in the middle is not JSON
 	Limited   Fault = "limited"     // 429 with Retry-After: 7
 	Rejected  Fault = "rejected"    // 400
 	Denied    Fault = "denied"      // 401
@@ -66,13 +66,13 @@ const (
 	Failed    Fault = "failed"      // 500
 	Overload  Fault = "unavailable" // 503
 	Late      Fault = "late"        // 504
-	HTML      Fault = "html"        // 200 with a page
-	Prose     Fault = "prose"       // 502 with a page
-	Huge      Fault = "huge"        // an event, or a body, that does not end
-	Endless   Fault = "endless"     // small events that do not end
-	NoUsage   Fault = "nousage"     // tokens are not counted
-	Never     Fault = "never"       // no answer
-	Leak      Fault = "leak"        // 401 whose text holds the credentials sent
+	HTML      Fault = "html"        // 200 with an HTML page
+	Prose     Fault = "prose"       // 502 with an HTML page
+	Huge      Fault = "huge"        // an event, or a body, without an end
+	Endless   Fault = "endless"     // small events without an end
+	NoUsage   Fault = "nousage"     // no usage in the response
+	Never     Fault = "never"       // no response
+	Leak      Fault = "leak"        // 401 with the credentials of the call in its message
 	Nothing   Fault = "empty"       // a success without content
 	Event     Fault = "event"       // an error as an event in the middle of the stream
 	Moved     Fault = "redirect"    // 307 to Message
@@ -85,7 +85,7 @@ func (r *Reply) pieces() []string {
 	return words(r.Text)
 }
 
-// text is the whole answer.
+// text returns the complete answer.
 func (r *Reply) text() string { return strings.Join(r.pieces(), "") }
 
 func (r *Reply) usage() Usage {
@@ -97,7 +97,7 @@ func (r *Reply) usage() Usage {
 
 func (c Call) arguments() string { return strings.Join(c.Pieces, "") }
 
-// words cuts a text behind its spaces.
+// words splits a text after its spaces.
 func words(text string) []string {
 	if text == "" {
 		return nil
@@ -105,23 +105,23 @@ func words(text string) []string {
 	return strings.SplitAfter(text, " ")
 }
 
-// Gate holds calls until a test lets them pass. Make it with NewGate.
+// Gate holds calls until a test lets them pass. NewGate returns one.
 type Gate struct {
 	open    chan struct{}
 	let     chan struct{}
 	reached chan struct{}
 }
 
-// NewGate gives a closed gate.
+// NewGate returns a closed gate.
 func NewGate() *Gate {
 	return &Gate{open: make(chan struct{}), let: make(chan struct{}), reached: make(chan struct{}, 1)}
 }
 
-// Open lets everything pass from now on. It is called once.
+// Open lets all calls pass from now on. It must be called at most once.
 func (g *Gate) Open() { close(g.open) }
 
-// Let lets one pass, and waits until there is one.
+// Let waits for a call at the gate and lets that one pass.
 func (g *Gate) Let() { g.let <- struct{}{} }
 
-// Reached yields when a call has come to the gate.
+// Reached returns a channel that receives a value when a call arrives at the gate.
 func (g *Gate) Reached() <-chan struct{} { return g.reached }

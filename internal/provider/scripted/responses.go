@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// responses is OpenAI's format of responses.
+// responses is the format of OpenAI's Responses API.
 type responses struct{ sse }
 
 func (responses) read(_ *http.Request, c *call) error {
@@ -25,7 +25,7 @@ func (responses) read(_ *http.Request, c *call) error {
 	return nil
 }
 
-// items are what a response holds, complete.
+// items returns the output items of a complete response.
 func (responses) items(r *Reply) []obj {
 	var out []obj
 	if r.Reasoning != "" {
@@ -77,7 +77,7 @@ func (d responses) whole(c *call, r *Reply) any {
 	return out
 }
 
-// tape writes the numbered events of a response.
+// tape collects the numbered events of a streamed response.
 type tape struct {
 	d   responses
 	out []frame
@@ -112,8 +112,8 @@ func (d responses) frames(c *call, r *Reply) []frame {
 	return t.out
 }
 
-// opened is an item as it is added, before it has content.
-func opened(item obj, empty string, value any) obj {
+// withoutContent returns an item as it is in the event that adds it, where member has the value empty.
+func withoutContent(item obj, empty string, value any) obj {
 	out := obj{empty: value}
 	for k, v := range item {
 		if k != empty && k != "encrypted_content" {
@@ -131,7 +131,7 @@ func (t *tape) reasoning(at int, item obj, r *Reply) {
 		more["item_id"], more["output_index"], more["summary_index"] = item["id"], at, 0
 		return more
 	}
-	t.add(false, "response.output_item.added", obj{"output_index": at, "item": opened(item, "summary", []obj{})})
+	t.add(false, "response.output_item.added", obj{"output_index": at, "item": withoutContent(item, "summary", []obj{})})
 	t.add(false, "response.reasoning_summary_part.added", place(obj{"part": obj{"type": "summary_text", "text": ""}}))
 	for _, piece := range words(r.Reasoning) {
 		t.add(true, "response.reasoning_summary_text.delta", place(obj{"delta": piece}))
@@ -151,7 +151,7 @@ func (t *tape) message(at int, item obj, r *Reply) {
 	if r.Refusal != "" {
 		kind, member, pieces = "refusal", "refusal", words(r.Refusal)
 	}
-	t.add(false, "response.output_item.added", obj{"output_index": at, "item": opened(item, "content", []obj{})})
+	t.add(false, "response.output_item.added", obj{"output_index": at, "item": withoutContent(item, "content", []obj{})})
 	t.add(false, "response.content_part.added", place(obj{"part": obj{"type": kind, member: "", "annotations": []obj{}}}))
 	for _, piece := range pieces {
 		t.add(true, "response."+kind+".delta", place(obj{"delta": piece}))
@@ -166,7 +166,7 @@ func (t *tape) call(at int, item obj, r *Reply) {
 		more["item_id"], more["output_index"] = item["id"], at
 		return more
 	}
-	t.add(true, "response.output_item.added", obj{"output_index": at, "item": opened(item, "arguments", "")})
+	t.add(true, "response.output_item.added", obj{"output_index": at, "item": withoutContent(item, "arguments", "")})
 	for _, c := range r.Calls {
 		if c.ID != item["call_id"] {
 			continue

@@ -1,8 +1,8 @@
-// Package scripted is a provider of language models that does what a script says: it speaks the wire formats of the
-// real ones and fails in the ways they fail. Tests start it in process (Start) and say what each call gets, or let the
-// name of the model say it (Named), which works from outside, too: test/provider serves it as a program, for
-// benchmarks and scenarios. It is no part of the product, knows nothing of package llm and never imports an adapter,
-// so that an adapter cannot be right by sharing its mistakes.
+// Package scripted is a fake provider of language models. It implements the wire formats of real providers and the ways in
+// which they fail. Tests start it in process with Start and script the reply to each call, or let the name of the model
+// determine it (Named). The latter also works across processes: test/provider runs it as a program for benchmarks and
+// scenarios. It is not part of the product, and imports neither package llm nor an adapter, so that it does not share
+// their mistakes.
 package scripted
 
 import (
@@ -18,35 +18,35 @@ import (
 
 // Server is a provider. Its methods are safe for concurrent use.
 type Server struct {
-	URL string // without a slash at the end; "" when it is only a handler
+	URL string // without a slash at the end; "" if New made it
 
 	mux  *http.ServeMux
-	quit chan struct{}
-	met  chan *Request
+	quit chan struct{} // closed when the test ends
+	met  chan *Request // see Arrived
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	script   []Reply
 	requests []*Request
 	models   []Listed
 	named    map[string]Reply
 }
 
-// Request is one call as it arrived.
+// Request is a call that has arrived.
 type Request struct {
 	Method string
 	Path   string
 	Query  url.Values
 	Header http.Header
 	Body   []byte
-	Model  string // of a call of a model
-	Stream bool
+	Model  string        // of a call of a model
+	Stream bool          // of a call of a model
 	Form   url.Values    // of a token request
-	Gone   chan struct{} // closed when the caller left before the answer was complete
-	Done   chan struct{} // closed when the call is over
+	Gone   chan struct{} // closed if the caller disconnects before the response is complete
+	Done   chan struct{} // closed when the call has ended
 }
 
-// Start serves a provider until the test ends. The first calls get the replies of the script, in order; later ones
-// what the name of their model says.
+// Start starts a provider that runs until the test ends. The first calls get the replies of the script, in order; later
+// ones are answered according to Model and Named.
 func Start(t testing.TB, script ...Reply) *Server {
 	t.Helper()
 	s := New(script...)
@@ -59,7 +59,7 @@ func Start(t testing.TB, script ...Reply) *Server {
 	return s
 }
 
-// New gives a provider as a handler, for a server of the caller's.
+// New returns a provider as an http.Handler that is not being served.
 func New(script ...Reply) *Server {
 	s := &Server{mux: http.NewServeMux(), quit: make(chan struct{}), met: make(chan *Request, 1024), script: script}
 	for pattern, of := range dialects {
@@ -70,17 +70,17 @@ func New(script ...Reply) *Server {
 	return s
 }
 
-// ServeHTTP answers one call.
+// ServeHTTP answers a call.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Then adds replies to the script.
+// Then appends replies to the script.
 func (s *Server) Then(replies ...Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.script = append(s.script, replies...)
 }
 
-// Model says what every call of a model gets that the script has no reply for, instead of what its name says.
+// Model sets the reply to every call of a model for which the script has none, in place of that of Named.
 func (s *Server) Model(name string, r Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,14 +90,14 @@ func (s *Server) Model(name string, r Reply) {
 	s.named[name] = r
 }
 
-// Requests are the calls until now, oldest first: those of models, lists and tokens.
+// Requests returns all calls so far, oldest first: of models, of the list of models and of the token endpoint.
 func (s *Server) Requests() []*Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Last is the latest call; nil before the first.
+// Last returns the latest call, or nil if there has been none.
 func (s *Server) Last() *Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *Server) Last() *Request {
 	return s.requests[len(s.requests)-1]
 }
 
-// Arrived yields every call once, as it arrives.
+// Arrived returns a channel that receives every call as it arrives, unless a thousand are waiting in it.
 func (s *Server) Arrived() <-chan *Request { return s.met }
 
 func (s *Server) record(r *http.Request, body []byte) *Request {
@@ -118,18 +118,18 @@ func (s *Server) record(r *http.Request, body []byte) *Request {
 	return met
 }
 
-// keep adds a call to those recorded, once all that is known of it is in it.
+// keep makes a call visible to Requests, Last and Arrived. Its fields must be complete.
 func (s *Server) keep(r *Request) {
 	s.mu.Lock()
 	s.requests = append(s.requests, r)
 	s.mu.Unlock()
 	select {
 	case s.met <- r:
-	default: // nobody counts thousands of calls
+	default: // benchmarks make many calls and do not read the channel
 	}
 }
 
-// next takes the reply of a call off the script.
+// next returns the reply to a call, from the script if it has one left.
 func (s *Server) next(c *call) Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +144,7 @@ func (s *Server) next(c *call) Reply {
 	return first
 }
 
-// maxBody bounds what a test can send, in bytes.
+// maxBody is the size in bytes to which the body of a call is read.
 const maxBody = 64 << 20
 
 // call answers a call of a model.

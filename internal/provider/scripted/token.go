@@ -4,11 +4,11 @@ import (
 	"net/http"
 )
 
-// Token is the access token that the token endpoint gives.
+// Token is the access token that the token endpoint issues.
 const Token = "scripted-access-token"
 
-// tokens serves the OAuth token endpoint at /oauth/token. It takes any client but one whose id is "bad", by Basic
-// header or by form, and a JWT assertion. What it was sent is in Request.Form and Request.Header.
+// tokens registers the OAuth token endpoint, /oauth/token. It accepts the credentials of any client whose id is not "bad",
+// as Basic authentication or in the form, and any JWT assertion. They are recorded in Request.Form and Request.Header.
 func (s *Server) tokens() {
 	s.mux.HandleFunc("POST /oauth/token", func(w http.ResponseWriter, r *http.Request) {
 		err := r.ParseForm()
