@@ -14,7 +14,7 @@ import (
 // Kind classifies a fault independently of any transport. The set is closed.
 type Kind uint8
 
-// The kinds, with the HTTP status that the HTTP transport gives each.
+// The kinds, with the status that the HTTP transport maps each to.
 const (
 	KindInternal        Kind = iota // 500
 	KindInvalid                     // 400

@@ -2,13 +2,14 @@ package fault
 
 import "strings"
 
-// Names maps fields of a command to those of the wire, where the two differ. A name stands for everything below it:
+// Names maps fields of a command to those of the wire format, where the two differ. A name covers everything below it:
 // {"rights": "corpus_roles"} renames rights[0].role, too.
 type Names map[string]string
 
 // Under returns err with place, such as "body" or "query.filter", in front of every field path, after names have been
-// applied. A field path says where a value stands in what a function was given; only its caller knows where that
-// stood. The path "" is the place itself. Other errors are returned unchanged, and a fault is copied, never changed.
+// applied. Field paths are relative to the argument of the function that returns the fault; only its caller knows where in
+// the request that argument was. The path "" is the place itself. A fault is copied, not modified; other errors are
+// returned unchanged.
 func Under(err error, place string, names ...Names) error {
 	f, ok := As(err)
 	if !ok || len(f.Fields) == 0 {
@@ -28,7 +29,7 @@ func Under(err error, place string, names ...Names) error {
 	return &out
 }
 
-// Join returns the path of a field inside a place: "body" and "name" make body.name, "list" and "[2].id" list[2].id.
+// Join returns the path of a field inside a place: body.name for "body" and "name", list[2].id for "list" and "[2].id".
 func Join(place, path string) string {
 	if place == "" || path == "" || path[0] == '[' {
 		return place + path
@@ -36,7 +37,7 @@ func Join(place, path string) string {
 	return place + "." + path
 }
 
-// rename replaces the longest beginning of path that n knows.
+// rename replaces the longest prefix of path that is in n.
 func (n Names) rename(path string) string {
 	for end := len(path); end > 0; end = strings.LastIndexAny(path[:end], ".[") {
 		if to, ok := n[path[:end]]; ok {

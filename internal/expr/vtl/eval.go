@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// eval gives the value of an expression, nil when it has none.
+// eval returns the value of an expression, or nil if it has none.
 func (r *run) eval(e expression) Value {
 	if !r.step(1) {
 		return nil
@@ -35,8 +35,9 @@ func (r *run) eval(e expression) Value {
 	return nil
 }
 
-// words gives a value as text. A reference that has no value is what the template says, unless it is quiet.
-func (r *run) words(e expression, v Value) string {
+// textOf returns v, the value of e, as text. An undefined reference renders as its source text, or as nothing when quiet
+// ($!x).
+func (r *run) textOf(e expression, v Value) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
@@ -49,7 +50,7 @@ func (r *run) words(e expression, v Value) string {
 	return r.string(v)
 }
 
-// string gives a value as text, within the memory that is left.
+// string returns a value as text, charged to the memory limit.
 func (r *run) string(v Value) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -60,7 +61,7 @@ func (r *run) string(v Value) string {
 		r.exceed("memory", r.limits.Memory)
 		return ""
 	}
-	if !r.made(p.out.Len()) {
+	if !r.alloc(p.out.Len()) {
 		return ""
 	}
 	return p.out.String()
@@ -75,10 +76,10 @@ func (r *run) quoted(q quoted) Value {
 		case text:
 			part = string(n)
 		case *reference:
-			part = r.words(n, r.reference(n))
+			part = r.textOf(n, r.reference(n))
 		}
-		if size += len(part); r.memory+size > r.limits.Memory { // before there are too many parts to hold
-			r.made(size)
+		if size += len(part); r.memory+size > r.limits.Memory { // fail before the parts exceed the limit
+			r.alloc(size)
 		}
 		if r.failed != nil {
 			return nil
@@ -88,26 +89,26 @@ func (r *run) quoted(q quoted) Value {
 	return r.join(parts...)
 }
 
-// join makes one text, if memory is left for it.
+// join returns the concatenation of parts, charged to the memory limit.
 func (r *run) join(parts ...string) Value {
 	size := 0
 	for _, p := range parts {
 		size += len(p)
 	}
-	if !r.made(size) {
+	if !r.alloc(size) {
 		return nil
 	}
 	return strings.Join(parts, "")
 }
 
-// textStep is how many bytes of a text are worth a step when it is gone through.
+// textStep is the number of bytes of a text whose processing counts as a step.
 const textStep = 64
 
-// slot is about what a place in a list or map takes, in bytes.
+// slot is the approximate size of an element of a list or map in bytes.
 const slot = 32
 
 func (r *run) list(items []expression) Value {
-	if !r.made(slot * (1 + len(items))) {
+	if !r.alloc(slot * (1 + len(items))) {
 		return nil
 	}
 	out := make(List, len(items))
@@ -128,11 +129,11 @@ func (r *run) span(e span) Value {
 		step = -1
 	}
 	size := math.Abs(float64(to)-float64(from)) + 1
-	if size > float64(r.limits.Loops) { // so that nothing is made for a loop that would not end well
+	if size > float64(r.limits.Loops) { // a loop over it would exceed the limit anyway
 		r.exceed("loop", r.limits.Loops)
 		return nil
 	}
-	if !r.step(int(size)) || !r.made(slot*int(size)) {
+	if !r.step(int(size)) || !r.alloc(slot*int(size)) {
 		return nil
 	}
 	out := make(List, int(size))
@@ -143,18 +144,18 @@ func (r *run) span(e span) Value {
 }
 
 func (r *run) mapping(items []expression) Value {
-	if !r.made(3 * slot * (1 + len(items))) {
+	if !r.alloc(3 * slot * (1 + len(items))) {
 		return nil
 	}
 	out := &Map{}
 	for i := 0; i+1 < len(items); i += 2 {
-		key := r.words(items[i], r.eval(items[i]))
+		key := r.textOf(items[i], r.eval(items[i]))
 		out.Put(key, r.eval(items[i+1]))
 	}
 	return out
 }
 
-// binary evaluates a chain of operators of one precedence. What && and || do not need is not evaluated.
+// binary evaluates a chain of operators of one precedence. && and || short-circuit.
 func (r *run) binary(e binary) Value {
 	v, operand := r.eval(e.first), e.first
 	for _, o := range e.rest {
@@ -177,23 +178,24 @@ func (r *run) binary(e binary) Value {
 		default:
 			v = r.arithmetic(o.operator, v, r.eval(o.operand))
 		}
-		operand = nil
+		operand = nil // v is no longer the value of a single expression
 	}
 	return v
 }
 
-// add adds numbers and joins texts: one text on either side is enough.
+// add adds numbers, and concatenates if one of the operands is a text.
 func (r *run) add(left expression, a Value, right expression) Value {
 	b := r.eval(right)
 	_, first := a.(string)
 	_, second := b.(string)
 	if first || second {
-		return r.join(r.words(left, a), r.words(right, b))
+		return r.join(r.textOf(left, a), r.textOf(right, b))
 	}
 	return r.arithmetic("+", a, b)
 }
 
-// arithmetic calculates: whole numbers stay whole as long as they fit. What cannot be calculated is nothing.
+// arithmetic applies an operator to numbers. The result of integers is an integer unless it overflows, and nil if there is
+// no finite result.
 func (r *run) arithmetic(operator string, a, b Value) Value {
 	x, whole := a.(int64)
 	y, also := b.(int64)
@@ -228,7 +230,7 @@ func (r *run) arithmetic(operator string, a, b Value) Value {
 	return f
 }
 
-// integers calculates with whole numbers; ok is false when the result does not fit or there is none.
+// integers applies an operator to integers; ok is false if the result overflows or does not exist.
 func integers(operator string, x, y int64) (n int64, ok bool) {
 	switch operator {
 	case "+":
@@ -265,7 +267,7 @@ func float(v Value) (float64, bool) {
 	return 0, false
 }
 
-// equal compares by value: numbers as numbers, what is of different kinds by how it prints. Nothing equals nothing only.
+// equal compares numbers by value, and all other values by the text that they render as. Nil equals only nil.
 func (r *run) equal(a, b Value) bool {
 	if !r.step(1) {
 		return false
@@ -287,7 +289,7 @@ func (r *run) equal(a, b Value) bool {
 	return r.step(min(len(s), len(t))/textStep) && s == t
 }
 
-// compare orders numbers, and texts by their characters. Anything else is in no order.
+// compare compares two numbers, or two texts by code points. The result is false for any other pair.
 func (r *run) compare(operator string, a, b Value) bool {
 	f, ok := float(a)
 	g, also := float(b)
@@ -311,7 +313,7 @@ func ordered[T float64 | string](operator string, a, b T) bool {
 	return a >= b
 }
 
-// reference gives what a reference stands for, nil when it is undefined.
+// reference returns the value of a reference, or nil if it is undefined.
 func (r *run) reference(n *reference) Value {
 	r.line = n.line
 	v := r.vars[n.name]

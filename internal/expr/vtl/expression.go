@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// where says what surrounds a reference: what follows one in text may be text.
+// where is the context of a reference, which determines whether what follows it can be text.
 type where int
 
 const (
@@ -14,8 +14,8 @@ const (
 	inQuotes
 )
 
-// reference reads a reference at "$"; nil without an error means that there is none. In text, a "[" that begins no
-// index is text.
+// reference parses a reference at "$". It returns nil without an error if there is none. In text, a "[" after a reference
+// is text unless it begins an index.
 func (p *parser) reference(w where) (*reference, error) {
 	start := p.pos
 	if p.peek(0) != '$' {
@@ -66,11 +66,11 @@ func shorten(s string) string {
 	return s
 }
 
-// maxAgain bounds, in bytes, how much of a template is read twice because a "[" in its text began no index after all.
-// Beyond it such a "[" is an error, as it is in expressions.
-const maxAgain = 256 << 10
+// maxReread bounds how many bytes of a template are parsed twice because a "[" in its text turned out not to begin an
+// index; without it, nested brackets take quadratic time. Beyond it such a "[" is an error, as it is in expressions.
+const maxReread = 256 << 10
 
-// access reads one step of a reference's path.
+// access parses one step of a reference's path.
 func (p *parser) access(w where) (a access, ok bool, err error) {
 	switch {
 	case p.peek(0) == '.' && begins(p.peek(1)):
@@ -97,7 +97,7 @@ func (p *parser) access(w where) (a access, ok bool, err error) {
 			}
 		}
 		if err != nil {
-			if p.again += p.pos - at; w == inText && p.again <= maxAgain {
+			if p.reread += p.pos - at; w == inText && p.reread <= maxReread {
 				p.pos, p.depth = at, depth
 				return a, false, nil
 			}
@@ -115,7 +115,7 @@ func (p *parser) indexed(w where) bool {
 	return digit(b) || b == '$' || b == '-' || w == inText && (b == '"' || b == '\'')
 }
 
-// levels are the operators from the loosest to the tightest, words beside the signs that they stand for.
+// levels are the operators by precedence, lowest first, with the words that are synonyms of the signs.
 var levels = [][]struct{ sign, word string }{
 	{{"||", "or"}},
 	{{"&&", "and"}},
@@ -159,7 +159,7 @@ func (p *parser) level(n int) (expression, error) {
 	return binary{first, rest}, nil
 }
 
-// operator passes an operator of a level and gives its sign, "" when there is none.
+// operator skips an operator of a level and returns its sign, or "" if there is none.
 func (p *parser) operator(level int) string {
 	p.blanks()
 	start := p.pos
@@ -269,7 +269,7 @@ func (p *parser) number() (expression, error) {
 	return literal{f}, nil
 }
 
-// single reads a single-quoted string: as it stands, but for ” which is a quote.
+// single parses a single-quoted string, whose only escape is a doubled quote.
 func (p *parser) single() (expression, error) {
 	at := p.pos
 	p.pos++
@@ -290,7 +290,7 @@ func (p *parser) single() (expression, error) {
 	}
 }
 
-// double reads a double-quoted string, in which references count.
+// double parses a double-quoted string, in which references and escapes are replaced.
 func (p *parser) double() (expression, error) {
 	at := p.pos
 	p.pos++
@@ -327,7 +327,7 @@ func (p *parser) double() (expression, error) {
 	}
 }
 
-// constant makes a literal of a string without references.
+// constant returns a literal if the parts of a string have no references.
 func constant(parts []node) expression {
 	var out strings.Builder
 	for _, part := range parts {
@@ -340,7 +340,7 @@ func constant(parts []node) expression {
 	return literal{out.String()}
 }
 
-// unescape reads a backslash in a double-quoted string. One that begins no escape stands for itself.
+// unescape parses an escape sequence in a double-quoted string. A backslash that begins none is literal.
 func (p *parser) unescape() string {
 	p.pos++
 	b := p.peek(0)
@@ -357,7 +357,7 @@ func (p *parser) unescape() string {
 	return `\`
 }
 
-// sequence reads expressions with commas between them, up to and with the bracket that closes them.
+// sequence parses expressions separated by commas, and the closing bracket after them.
 func (p *parser) sequence(closing byte) (out []expression, err error) {
 	p.blanks()
 	if p.peek(0) == closing {
@@ -371,7 +371,7 @@ func (p *parser) sequence(closing byte) (out []expression, err error) {
 	return p.following(first, closing)
 }
 
-// following reads the rest of a sequence after its first expression.
+// following parses the rest of a sequence after its first expression.
 func (p *parser) following(first expression, closing byte) ([]expression, error) {
 	out := []expression{first}
 	for {
@@ -393,7 +393,7 @@ func (p *parser) following(first expression, closing byte) ([]expression, error)
 	}
 }
 
-// list reads [a, b] or [from..to].
+// list parses [a, b] or [from..to].
 func (p *parser) list() (expression, error) {
 	at := p.pos
 	p.pos++

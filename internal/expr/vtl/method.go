@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// call gives what a method gives: nothing where the value has no such method.
+// call returns the result of a method, or nil if the value has no such method.
 func (r *run) call(v Value, name string, arguments []Value) Value {
 	if o, ok := v.(Object); ok {
 		return r.ask(o, name, arguments)
@@ -27,7 +27,7 @@ func (r *run) call(v Value, name string, arguments []Value) Value {
 	return nil
 }
 
-// ask calls an object. What it gives counts by its size, since the object may have made it for this call.
+// ask calls an object. The result is charged by its size, since the object may have created it for this call.
 func (r *run) ask(o Object, name string, arguments []Value) Value {
 	found, _ := o.Call(name, arguments)
 	switch v := found.(type) {
@@ -35,16 +35,16 @@ func (r *run) ask(o Object, name string, arguments []Value) Value {
 		r.step(len(v) / textStep)
 	case List:
 		if r.step(len(v)) {
-			r.made(slot * len(v))
+			r.alloc(slot * len(v))
 		}
 	}
 	return found
 }
 
-// text is the methods of texts. Positions and lengths are in characters; a substring beyond the end stops there. What
-// takes texts takes other values as they print.
+// text calls a method of a text. Positions and lengths are in characters, and those beyond the end mean the end. Arguments
+// that are not texts are rendered to text where a method expects one.
 func (r *run) text(s, name string, arguments []Value) Value {
-	if !r.step(1 + len(s)/textStep) { // a long text takes its time
+	if !r.step(1 + len(s)/textStep) { // long texts take longer
 		return nil
 	}
 	switch len(arguments) {
@@ -111,25 +111,25 @@ func (r *run) compared(s, name, with string) Value {
 	return nil
 }
 
-// replace puts b for every a; the size is known before the text is made.
+// replace replaces every a by b. The size of the result is charged before it is built.
 func (r *run) replace(s, a, b string) Value {
 	if a == "" {
 		return s
 	}
 	size := len(s) + strings.Count(s, a)*(len(b)-len(a))
-	if !r.made(size) {
+	if !r.alloc(size) {
 		return nil
 	}
 	return strings.ReplaceAll(s, a, b)
 }
 
-// split gives the pieces between the separators, which is a text and no expression.
+// split returns the parts of s between separators. Unlike in Java, the separator is not a regular expression.
 func (r *run) split(s, separator string) Value {
 	if separator == "" {
 		return List{s}
 	}
 	n := strings.Count(s, separator) + 1
-	if !r.step(n) || !r.made(slot*n) {
+	if !r.step(n) || !r.alloc(slot*n) {
 		return nil
 	}
 	out := make(List, 0, n)
@@ -139,7 +139,7 @@ func (r *run) split(s, separator string) Value {
 	return out
 }
 
-// substring gives the characters from..to, as far as there are such.
+// substring returns the characters from (inclusive) to (exclusive), as far as they exist.
 func substring(s string, from, to Value) Value {
 	i, ok := from.(int64)
 	j, also := to.(int64)
@@ -200,7 +200,7 @@ func (r *run) listed(l List, name string, arguments []Value) Value {
 func (r *run) mapped(m *Map, name string, arguments []Value) Value {
 	switch len(arguments) {
 	case 0:
-		if !r.step(m.Len()) || !r.made(slot*m.Len()) {
+		if !r.step(m.Len()) || !r.alloc(slot*m.Len()) {
 			return nil
 		}
 		v, _ := m.part(name)
@@ -220,8 +220,8 @@ func (r *run) mapped(m *Map, name string, arguments []Value) Value {
 	return nil
 }
 
-// Members gives what a property or a method without arguments of a map gives: the value of a key of that name, else
-// size, keySet, values or entrySet. It is for objects that hold a map.
+// Members returns the value of a property, or the result of a method without arguments, of a map: the value of the key name,
+// or else its size, keySet, values or entrySet. It is for implementations of Object that wrap a map.
 func Members(m *Map, name string) (v Value, ok bool) {
 	if v, ok = m.Get(name); ok {
 		return v, true
@@ -229,7 +229,7 @@ func Members(m *Map, name string) (v Value, ok bool) {
 	return m.part(name)
 }
 
-// part gives what a method without arguments gives.
+// part returns the result of a method without arguments.
 func (m *Map) part(name string) (Value, bool) {
 	switch name {
 	case "size":
@@ -258,7 +258,7 @@ func values(m *Map) List {
 	return out
 }
 
-// entries are the members of a map, each with key and value.
+// entries returns the entries of a map, each as a map with key and value.
 func entries(m *Map) Value {
 	out := make(List, m.Len())
 	for i, key := range m.keys {

@@ -2,14 +2,14 @@ package vtl
 
 import "strings"
 
-// node is a piece of a template that writes.
+// node is a node of a template that produces output.
 type node interface{}
 
-// text is written as it stands.
+// text is literal text.
 type text string
 
-// backslashes stand before a reference or directive that they do not escape: as many as there are in JSON, where a
-// pair means one, and half as many otherwise.
+// backslashes are an even number of backslashes before a reference or directive, which they do not escape. Half of them
+// are output, or all of them in JSON, where each pair is an escape of its own.
 type backslashes int
 
 // set is #set ($name = value).
@@ -38,19 +38,19 @@ type loop struct {
 // leave is #break.
 type leave struct{}
 
-// expression is a piece of a template that has a value.
+// expression is a node of a template that has a value.
 type expression interface{}
 
-// literal is a value that the template spells out.
+// literal is a literal value.
 type literal struct{ value Value }
 
 // quoted is a double-quoted string with references in it: texts and *reference.
 type quoted struct{ parts []node }
 
-// reference is $name with what follows it.
+// reference is $name and the path that follows it.
 type reference struct {
 	source string // as written
-	quiet  bool
+	quiet  bool   // $!name
 	name   string
 	path   []access
 	line   int
@@ -79,8 +79,8 @@ type unary struct {
 	operand  expression
 }
 
-// binary is a chain a op b op c of operators of one precedence, evaluated from the left; a chain is flat so that a long
-// one needs no deep recursion.
+// binary is a chain a op b op c of operators of one precedence, evaluated from left to right. It is flat, so that a long
+// chain does not need deep recursion.
 type binary struct {
 	first expression
 	rest  []operation
@@ -91,17 +91,16 @@ type operation struct {
 	operand  expression
 }
 
-// writesJSON reports whether a template writes JSON: what it begins with is an object's "{" and the quote of its first
-// key, or an array's "[" and such an object, and it ends with the bracket that closes it. What a template begins and
-// ends with is its own text: blanks, directives and comments do not count, a reference does. A template without
-// references that begins with a bracket writes JSON, too, if it is any.
+// writesJSON reports whether a template produces JSON: it begins with the "{" of an object and the quote of its first key,
+// or with the "[" of an array and such an object, and it ends with the matching bracket. White space, directives and
+// comments are ignored; a reference is not. For a template without references it suffices that it begins with a bracket.
 func writesJSON(root []node) bool {
-	const kept = 4
+	const most = 4  // bytes of head that are compared
 	var head []byte // the first significant bytes; 0 stands for a reference
 	var last byte
 	refers := false
 	add := func(b byte) {
-		if len(head) < kept {
+		if len(head) < most {
 			head = append(head, b)
 		}
 		last = b
@@ -134,7 +133,7 @@ func writesJSON(root []node) bool {
 		return strings.HasPrefix(begins, "[") || strings.HasPrefix(begins, "{")
 	case strings.HasPrefix(begins, `{"`):
 		return last == '}'
-	case strings.HasPrefix(begins, `[{"`), begins == "[\x00"+`{"`: // a reference here is a comma, at times
+	case strings.HasPrefix(begins, `[{"`), begins == "[\x00"+`{"`: // the reference may produce a comma
 		return last == ']'
 	}
 	return false

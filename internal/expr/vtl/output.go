@@ -1,13 +1,13 @@
 package vtl
 
-// output is the result as it grows. When the template writes JSON it follows the template's own text to know whether
-// it stands inside a string literal; values never change that, whatever they hold.
+// output is the result of rendering. If the template produces JSON, output tracks from the template's own text whether it is
+// inside a string literal. Values cannot change that, whatever they contain, and so cannot inject JSON.
 type output struct {
 	printer
 	asJSON bool
 	inside bool // a string literal
-	escape bool // after a backslash in one
-	colon  bool // the last significant byte of the template's text, outside of strings, is a colon
+	escape bool // after a backslash in a string literal
+	colon  bool // the last significant byte of the template's text, outside of string literals, is a colon
 }
 
 // template writes text of the template.
@@ -32,9 +32,9 @@ func (o *output) template(s string) {
 	}
 }
 
-// value writes a value: as text; as the inside of a string literal; or as a whole JSON value. Outside of strings, a
-// blank text or a comma that stands where no value can is written as it is, so that templates can put commas between
-// what they write; nothing else can change the structure of the JSON.
+// value writes a value: as text or, if the template produces JSON, as part of a string literal or as a complete JSON value.
+// Outside of string literals and not after a colon, blank text or a comma is written as it is, so that templates can
+// separate values; nothing else can change the structure of the JSON.
 func (o *output) value(v Value) {
 	if !o.asJSON {
 		o.plain(v)
@@ -65,7 +65,7 @@ func (o *output) value(v Value) {
 	o.colon = false
 }
 
-// separates reports whether a text is blank or one comma.
+// separates reports whether a text is white space with at most one comma.
 func separates(s string) bool {
 	commas := 0
 	for i := range len(s) {

@@ -7,18 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// parser reads a template from left to right, without a separate lexer: what a character means depends on where it
-// stands.
+// parser is a recursive-descent parser. It has no separate lexer, since the meaning of a character depends on its context.
 type parser struct {
-	text  string
-	pos   int
-	depth int   // of nesting
-	loops int   // #foreach around
-	lines []int // where lines begin; filled when first needed
-	again int   // bytes read more than once: see access
+	text   string
+	pos    int
+	depth  int   // of nesting
+	loops  int   // number of enclosing #foreach
+	lines  []int // offsets of line beginnings; computed when first needed
+	reread int   // bytes parsed more than once: see maxReread
 }
 
-// line gives the line of a byte, from 1.
+// line returns the line of an offset, from 1.
 func (p *parser) line(at int) int {
 	if p.lines == nil {
 		p.lines = []int{0}
@@ -31,21 +30,22 @@ func (p *parser) line(at int) int {
 	return sort.SearchInts(p.lines, at+1)
 }
 
-// misread is what is wrong at a byte. Its line and column are counted once, when nothing can save the template any more.
-type misread struct {
+// parseError is an error at an offset. Its line and column are computed only when it is reported, since the parser discards
+// errors when it backtracks.
+type parseError struct {
 	at   int
 	text string
 }
 
-func (m *misread) Error() string { return m.text }
+func (m *parseError) Error() string { return m.text }
 
 func (p *parser) fail(at int, format string, args ...any) error {
-	return &misread{at, fmt.Sprintf(format, args...)}
+	return &parseError{at, fmt.Sprintf(format, args...)}
 }
 
-// located gives what is wrong with its place for people.
+// located returns the SyntaxError for a parseError.
 func (p *parser) located(err error) error {
-	m, ok := err.(*misread)
+	m, ok := err.(*parseError)
 	if !ok {
 		return err
 	}
@@ -54,7 +54,7 @@ func (p *parser) located(err error) error {
 	return &SyntaxError{Line: line, Column: column, Text: m.text}
 }
 
-// enter goes one level deeper; leave it with p.depth--.
+// enter begins a level of nesting; p.depth-- ends it.
 func (p *parser) enter() error {
 	if p.depth++; p.depth > maxNesting {
 		return p.fail(p.pos, "nested deeper than %d levels", maxNesting)
@@ -79,7 +79,7 @@ func (p *parser) template() ([]node, error) {
 	return root, nil
 }
 
-// block reads to the directive that ends it, which is consumed but for the condition of #elseif.
+// block parses nodes up to the directive that ends the block, and the directive itself without the condition of #elseif.
 func (p *parser) block() (out []node, end ending, err error) {
 	if err := p.enter(); err != nil {
 		return nil, end, err
@@ -117,13 +117,13 @@ func (p *parser) block() (out []node, end ending, err error) {
 	}
 }
 
-// write appends text, joined to the text before it.
+// write appends text to out, merging it with a text before it.
 func write(out []node, s string) []node {
 	if s == "" {
 		return out
 	}
 	if len(out) > 0 {
-		if before, ok := out[len(out)-1].(text); ok && len(before) < 64 { // longer ones are not copied again and again
+		if before, ok := out[len(out)-1].(text); ok && len(before) < 64 { // copying longer ones repeatedly would take quadratic time
 			out[len(out)-1] = before + text(s)
 			return out
 		}
@@ -131,7 +131,7 @@ func write(out []node, s string) []node {
 	return append(out, text(s))
 }
 
-// escape reads a run of backslashes. Before "$" or "#" an odd one takes away what that means.
+// escape parses a run of backslashes. An odd one before "$" or "#" escapes it.
 func (p *parser) escape(out []node) []node {
 	start := p.pos
 	for p.pos < len(p.text) && p.text[p.pos] == '\\' {
@@ -152,7 +152,7 @@ func (p *parser) escape(out []node) []node {
 	}
 }
 
-// meaningful reports whether a reference, directive or comment begins here.
+// meaningful reports whether a reference, directive or comment begins at the current position.
 func (p *parser) meaningful() bool {
 	if p.text[p.pos] == '#' {
 		name, _ := p.directiveName()
@@ -168,7 +168,7 @@ func (p *parser) meaningful() bool {
 	return begins(p.peek(i))
 }
 
-// peek gives the byte n further on, 0 beyond the end.
+// peek returns the byte n bytes ahead, or 0 beyond the end.
 func (p *parser) peek(n int) byte {
 	if p.pos+n < len(p.text) {
 		return p.text[p.pos+n]
@@ -178,12 +178,12 @@ func (p *parser) peek(n int) byte {
 
 func (p *parser) rest() string { return p.text[p.pos:] }
 
-// begins reports whether a name can begin so.
+// begins reports whether a name can begin with b.
 func begins(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_' }
 
 func digit(b byte) bool { return b >= '0' && b <= '9' }
 
-// name reads a name, "" when there is none.
+// name parses a name and returns it, or "" if there is none.
 func (p *parser) name() string {
 	start := p.pos
 	if !begins(p.peek(0)) {
@@ -195,7 +195,7 @@ func (p *parser) name() string {
 	return p.text[start:p.pos]
 }
 
-// directiveName gives the name of the directive at "#" and its length with "#" and braces; "" when there is none.
+// directiveName returns the name of the directive at "#" and its length with "#" and braces, or "" if there is none.
 func (p *parser) directiveName() (name string, length int) {
 	i, braces := p.pos+1, 0
 	if i < len(p.text) && p.text[i] == '{' {
@@ -211,7 +211,7 @@ func (p *parser) directiveName() (name string, length int) {
 	return p.text[start:i], i + braces - p.pos
 }
 
-// hash reads what begins with "#": a comment, a directive or just that sign. ended says that it ends the block.
+// hash parses a comment, a directive or a literal "#". ended is whether the directive ends the block.
 func (p *parser) hash(out []node) (_ []node, end ending, ended bool, err error) {
 	at := p.pos
 	switch p.peek(1) {
@@ -247,8 +247,8 @@ func (p *parser) hash(out []node) (_ []node, end ending, ended bool, err error) 
 	return out, end, false, err
 }
 
-// left are the directives of Velocity that this language does not have.
-var left = map[string]bool{"macro": true, "include": true, "parse": true, "evaluate": true, "define": true, "stop": true, "macros": true, "literal": true}
+// unsupported are the directives of Velocity that are not part of this language.
+var unsupported = map[string]bool{"macro": true, "include": true, "parse": true, "evaluate": true, "define": true, "stop": true, "macros": true, "literal": true}
 
 func (p *parser) directive(out []node, name string, at int) ([]node, error) {
 	switch name {
@@ -272,7 +272,7 @@ func (p *parser) directive(out []node, name string, at int) ([]node, error) {
 		p.gobble()
 		return append(out, leave{}), nil
 	}
-	if left[name] {
+	if unsupported[name] {
 		return nil, p.fail(at, "#%s is not part of this template language", name)
 	}
 	if near := nearest(name); near != "" {
@@ -281,7 +281,7 @@ func (p *parser) directive(out []node, name string, at int) ([]node, error) {
 	return nil, p.fail(at, `unknown directive #%s; the directives are #set, #if, #elseif, #else, #end, #foreach and #break; write \#%s for the text itself`, name, name)
 }
 
-// nearest gives the directive without arguments that a name begins with, as in "#endand".
+// nearest returns the directive without arguments that a name begins with, as in "#endand", or "".
 func nearest(name string) string {
 	for _, known := range []string{"else", "end", "break"} {
 		if strings.HasPrefix(name, known) {
@@ -291,7 +291,7 @@ func nearest(name string) string {
 	return ""
 }
 
-// unindent takes away the blanks between the start of a line and a #set on it.
+// unindent removes the white space between the start of a line and a #set on it.
 func unindent(out []node) []node {
 	if len(out) == 0 {
 		return out
@@ -307,7 +307,7 @@ func unindent(out []node) []node {
 	return out
 }
 
-// gobble passes the rest of a line that holds nothing more, with its end: so a directive leaves no empty line.
+// gobble skips the rest of a line, with its end, if it is blank, so that a directive does not leave an empty line.
 func (p *parser) gobble() {
 	rest := strings.TrimLeft(p.rest(), " \t")
 	switch {
@@ -411,7 +411,7 @@ func (p *parser) loop(at int) (node, error) {
 	return out, nil
 }
 
-// open passes the parenthesis after a directive.
+// open skips the parenthesis after a directive.
 func (p *parser) open(directive string) error {
 	p.blanks()
 	if p.peek(0) != '(' {
@@ -433,7 +433,7 @@ func (p *parser) close(at int, directive string) error {
 	return nil
 }
 
-// target reads the name that a directive sets.
+// target parses the variable that a directive sets.
 func (p *parser) target(directive string) (string, error) {
 	p.blanks()
 	at := p.pos
@@ -453,7 +453,7 @@ func (p *parser) blanks() {
 	}
 }
 
-// found describes what stands here, for messages.
+// found describes the text at the current position, for messages.
 func (p *parser) found() string {
 	if p.pos >= len(p.text) {
 		return "the end of the template"

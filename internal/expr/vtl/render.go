@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Render writes the template with the variables. The error is a *LimitError. The maps and lists given are not changed.
+// Render renders the template with the variables, which are not changed. Any error is a *LimitError.
 func (t *Template) Render(vars map[string]Value, l Limits) (string, error) {
-	l = l.filled()
+	l = l.withDefaults()
 	r := &run{vars: maps.Clone(vars), limits: l, out: output{asJSON: t.json}}
 	if r.vars == nil {
 		r.vars = map[string]Value{}
@@ -20,26 +20,27 @@ func (t *Template) Render(vars map[string]Value, l Limits) (string, error) {
 	return r.out.out.String(), nil
 }
 
-// run is one rendering. Once failed is set nothing more is evaluated.
+// run is a rendering of a template. Once failed is set, nothing more is evaluated.
 type run struct {
 	vars   map[string]Value
 	out    output
 	limits Limits
-	loops  int // turns so far
-	steps  int
-	memory int
-	line   int  // of the reference or loop evaluated last
-	left   bool // #break was met and its loop not yet ended
+	loops  int  // iterations so far
+	steps  int  // so far
+	memory int  // bytes so far
+	line   int  // of the last reference or loop evaluated
+	left   bool // after #break, until its loop has ended
 	failed error
 }
 
+// exceed fails the rendering because of a limit, unless it has failed already.
 func (r *run) exceed(limit string, most int) {
 	if r.failed == nil {
 		r.failed = &LimitError{Limit: limit, Most: most, Line: r.line}
 	}
 }
 
-// step counts work; false ends the rendering.
+// step counts n steps and reports whether rendering may continue.
 func (r *run) step(n int) bool {
 	if r.steps += n; r.steps > r.limits.Steps {
 		r.exceed("step", r.limits.Steps)
@@ -47,8 +48,8 @@ func (r *run) step(n int) bool {
 	return r.failed == nil
 }
 
-// made counts memory that lives on in values; false ends the rendering.
-func (r *run) made(bytes int) bool {
+// alloc counts bytes of memory that values keep and reports whether rendering may continue.
+func (r *run) alloc(bytes int) bool {
 	if r.memory += bytes; r.memory > r.limits.Memory {
 		r.exceed("memory", r.limits.Memory)
 	}
@@ -89,7 +90,7 @@ func (r *run) block(nodes []node) {
 	}
 }
 
-// print writes a reference: what is undefined as it stands in the template, unless it is quiet.
+// print writes a reference. If it is undefined, its source text is written, or nothing if it is quiet.
 func (r *run) print(n *reference) {
 	v := r.reference(n)
 	if v == nil && !n.quiet {
@@ -117,9 +118,9 @@ func (r *run) loop(n loop) {
 	if len(items) == 0 || r.failed != nil {
 		return
 	}
-	around, state := r.keep("foreach"), &turn{total: len(items)}
+	around, state := r.save("foreach"), &turn{total: len(items)}
 	state.parent, _ = around.value.(*turn)
-	name, count := r.keep(n.name), r.keep("velocityCount")
+	name, count := r.save(n.name), r.save("velocityCount")
 	for i, item := range items {
 		if r.loops++; r.loops > r.limits.Loops {
 			r.line = n.line
@@ -134,38 +135,38 @@ func (r *run) loop(n loop) {
 		}
 	}
 	r.left = false
-	for _, k := range []kept{name, count, around} {
+	for _, k := range []saved{name, count, around} {
 		r.restore(k)
 	}
 }
 
-// kept is a variable as it was before a loop.
-type kept struct {
-	name  string
-	value Value
-	was   bool
+// saved is the value of a variable before a loop.
+type saved struct {
+	name    string
+	value   Value
+	defined bool
 }
 
-func (r *run) keep(name string) kept {
+func (r *run) save(name string) saved {
 	v, ok := r.vars[name]
-	return kept{name, v, ok}
+	return saved{name, v, ok}
 }
 
-func (r *run) restore(k kept) {
-	if k.was {
+func (r *run) restore(k saved) {
+	if k.defined {
 		r.vars[k.name] = k.value
 	} else {
 		delete(r.vars, k.name)
 	}
 }
 
-// items are what a loop goes through: a list, or the values of a map.
+// items returns the items of a loop: the elements of a list, or the values of a map.
 func (r *run) items(v Value) List {
 	switch v := v.(type) {
 	case List:
 		return v
 	case *Map:
-		if r.step(v.Len()) && r.made(slot*v.Len()) {
+		if r.step(v.Len()) && r.alloc(slot*v.Len()) {
 			return values(v)
 		}
 	case Object:
@@ -175,13 +176,13 @@ func (r *run) items(v Value) List {
 	return nil
 }
 
-// turn is $foreach.
+// turn is the state of a loop, the value of $foreach.
 type turn struct {
 	index, total int
 	parent       *turn
 }
 
-// Call gives the properties of $foreach.
+// Call returns the properties of $foreach.
 func (t *turn) Call(name string, arguments []Value) (Value, bool) {
 	if len(arguments) > 0 {
 		return nil, false
@@ -205,5 +206,5 @@ func (t *turn) Call(name string, arguments []Value) (Value, bool) {
 	return nil, false
 }
 
-// JSON is the number of the turn.
+// JSON returns the number of the iteration, from 1.
 func (t *turn) JSON() []byte { return []byte(number(float64(t.index + 1))) }

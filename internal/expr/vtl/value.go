@@ -10,29 +10,28 @@ import (
 	"unicode/utf8"
 )
 
-// Value is nil (nothing), bool, int64, float64, string, List, *Map or an Object. Other types are nothing.
+// Value is nil (undefined), bool, int64, float64, string, List, *Map or an Object. Other types render as null.
 type Value any
 
-// List is values in order.
+// List is a list of values.
 type List []Value
 
-// Object is a value with methods of its maker. Implementations must be safe for the goroutine that renders, and
-// deterministic.
+// Object is a value with methods of its own. Implementations must be deterministic.
 type Object interface {
-	// Call gives what a method or property of that name gives; a property is a call without arguments. ok is false when
+	// Call returns the result of a method or the value of a property, which is a call without arguments. ok is false if
 	// there is none that takes such arguments.
 	Call(name string, arguments []Value) (v Value, ok bool)
-	// JSON is how the object prints.
+	// JSON returns the representation of the object in output.
 	JSON() []byte
 }
 
-// Map is texts to values, in the order in which they were put. The zero Map is empty.
+// Map maps texts to values and keeps the order of insertion. The zero Map is empty and ready to use.
 type Map struct {
 	keys   []string
 	values map[string]Value
 }
 
-// Put sets a value; a key that is there keeps its place.
+// Put sets the value of a key. An existing key keeps its position.
 func (m *Map) Put(key string, v Value) {
 	if m.values == nil {
 		m.values = map[string]Value{}
@@ -43,20 +42,20 @@ func (m *Map) Put(key string, v Value) {
 	m.values[key] = v
 }
 
-// Get gives the value of a key; ok is false when there is none.
+// Get returns the value of a key; ok is false if there is none.
 func (m *Map) Get(key string) (v Value, ok bool) {
 	v, ok = m.values[key]
 	return v, ok
 }
 
-// Len is how many keys there are.
+// Len returns the number of keys.
 func (m *Map) Len() int { return len(m.keys) }
 
-// Keys gives the keys in order.
+// Keys returns the keys in order. The caller must not modify them.
 func (m *Map) Keys() []string { return m.keys }
 
-// FromJSON reads a JSON text: objects become *Map with their order kept, arrays List, numbers int64 where they are
-// whole and fit.
+// FromJSON parses a JSON text. An object becomes a *Map in the same order, an array a List, and a number an int64 if it is
+// written as an integer of 64 bits, else a float64.
 func FromJSON(raw []byte) (Value, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -112,18 +111,17 @@ func decodeMap(d *json.Decoder) (Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Put(key.(string), v) // the decoder gives no other key
+		out.Put(key.(string), v) // keys are always strings
 	}
 	_, err := d.Token()
 	return out, err
 }
 
-// truth is what #if makes of a value: nothing and false are false, all else is true.
+// truth reports whether a value is true as a condition: any value but nil and false is.
 func truth(v Value) bool { return v != nil && v != false }
 
-// printer writes values as text or JSON, up to a number of bytes; full is set when there were more. What is shared
-// within a value is printed each time, so the bound also bounds the time. Values deeper than maxDepth count as too many
-// bytes: a template can nest lists as often as it has steps.
+// printer writes values as text or JSON, up to most bytes; full is set if there are more. A value that occurs several times
+// within another is written each time, and the limit bounds the time for that, too. Exceeding maxDepth also sets full.
 type printer struct {
 	out   bytes.Buffer
 	most  int
@@ -131,7 +129,7 @@ type printer struct {
 	depth int
 }
 
-// maxDepth is how deep lists and maps within one another are printed.
+// maxDepth bounds the nesting of lists and maps that are written: a template can nest as deeply as it has steps.
 const maxDepth = 10_000
 
 func (p *printer) write(s string) {
@@ -142,7 +140,7 @@ func (p *printer) write(s string) {
 	p.out.WriteString(s)
 }
 
-// plain writes a value as text: a string as it is, the rest as JSON; nothing as nothing.
+// plain writes a value as text: a string unquoted, nil as nothing, and any other value as JSON.
 func (p *printer) plain(v Value) {
 	switch v := v.(type) {
 	case nil:
@@ -210,7 +208,7 @@ func (p *printer) object(m *Map) {
 	p.write("}")
 }
 
-// number writes a float as JSON does; what JSON cannot say is null.
+// number returns a float as JSON, which is null if it is not finite.
 func number(f float64) string {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return "null"
@@ -219,7 +217,7 @@ func number(f float64) string {
 	return string(raw)
 }
 
-// escaped writes a text as the inside of a JSON string. Only what must be escaped is, so that people can read it.
+// escaped writes a text as the inside of a JSON string. Characters that need no escape are not escaped, for readability.
 func (p *printer) escaped(s string) {
 	const hex = "0123456789abcdef"
 	from := 0
