@@ -37,7 +37,7 @@ func New(encoders *embed.Registry) *Provider {
 // question is in the last user message, and what was said before, blocks of text around the question and the results of
 // tools are the evidence.
 func (p *Provider) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
-	a := answering{provider: p, request: r, talk: listen(r), emit: emit}
+	a := answering{provider: p, request: r, conversation: parse(r), emit: emit}
 	a.out.Model, a.out.Reason = Model, llm.Stop
 	err := context.Cause(ctx)
 	if err == nil {
@@ -62,15 +62,15 @@ type stop struct{ error }
 
 // answering is one call.
 type answering struct {
-	provider *Provider
-	request  llm.Request
-	talk     talk
-	emit     func(llm.Event) error
-	out      llm.Answer
+	provider     *Provider
+	request      llm.Request
+	conversation conversation
+	emit         func(llm.Event) error
+	out          llm.Answer
 }
 
 func (a *answering) run(ctx context.Context) error {
-	if call := a.talk.call(a.request); call != nil {
+	if call := a.conversation.call(a.request); call != nil {
 		a.out.Calls, a.out.Reason = []llm.ToolCall{*call}, llm.Calls
 		return a.send(llm.Event{Call: call})
 	}
@@ -89,18 +89,18 @@ type Quotation struct {
 // Quote gives the sentences that Stream would answer a question with, best first instead of in the order of reading;
 // none where there is no answer. Benchmarks measure it.
 func (p *Provider) Quote(ctx context.Context, r llm.Request) ([]Quotation, error) {
-	a := answering{provider: p, request: r, talk: listen(r)}
+	a := answering{provider: p, request: r, conversation: parse(r)}
 	_, chosen, err := a.choose(ctx)
 	out := make([]Quotation, len(chosen))
 	for i, c := range chosen {
-		out[i] = Quotation{c.text, a.talk.passages[c.passage].N}
+		out[i] = Quotation{c.text, a.conversation.passages[c.passage].N}
 	}
 	return out, err
 }
 
 // choose finds the sentences of the answer, best first.
 func (a *answering) choose(ctx context.Context) (*findings, []*candidate, error) {
-	found, err := a.provider.search(ctx, ask(a.talk.question, a.talk.passages), a.talk.passages)
+	found, err := a.provider.search(ctx, ask(a.conversation.question, a.conversation.passages), a.conversation.passages)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,7 +122,7 @@ func (a *answering) quote(ctx context.Context) error {
 	between := ""
 	for _, s := range found.readable(chosen) {
 		text := s.text
-		if n := a.talk.passages[s.passage].N; n > 0 {
+		if n := a.conversation.passages[s.passage].N; n > 0 {
 			text = fmt.Sprintf("%s [%d]", text, n)
 		}
 		if first, _ := utf8.DecodeRuneInString(text); between != "" && unicode.IsLower(first) {
@@ -179,7 +179,7 @@ func (a *answering) count() {
 		a.out.Usage.Input += a.tokens(m.Plain())
 	}
 	if len(a.request.Messages) == 0 {
-		a.out.Usage.Input = a.tokens(a.talk.question)
+		a.out.Usage.Input = a.tokens(a.conversation.question)
 		for _, e := range a.request.Evidence {
 			a.out.Usage.Input += a.tokens(e.Text)
 		}

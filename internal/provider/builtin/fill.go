@@ -1,51 +1,51 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"quarry/internal/embed"
 	"quarry/internal/llm"
-	"quarry/internal/provider/builtin/span"
+	"quarry/internal/provider/builtin/form"
 	"quarry/internal/text/analysis"
 )
 
-// Bounds of filling a schema: values and members in all, depth, members that are looked for by meaning and not by words alone, and
-// elements of an array.
-const (
-	mostSteps   = 2000
-	mostMembers = 200
-	deepest     = 8
-	mostEncoded = 12
-	mostItems   = 5
-)
+// mostEncoded bounds the members of a schema that are looked for by meaning and not by words alone.
+const mostEncoded = 12
 
 // fill answers with a JSON value of the form asked for.
 func (a *answering) fill(ctx context.Context) error {
-	asked := ask(a.talk.question, a.talk.passages)
-	passages := a.talk.passages
+	asked := ask(a.conversation.question, a.conversation.passages)
+	passages := a.conversation.passages
 	if len(passages) == 0 { // the text to be read may be the message itself
-		passages = []llm.Evidence{{Text: a.talk.question, Score: 1}}
+		passages = []llm.Evidence{{Text: a.conversation.question, Score: 1}}
 	}
 	found, err := a.provider.search(ctx, asked, passages)
 	if err != nil {
 		return err
 	}
-	f := filler{ctx: ctx, provider: a.provider, found: found, passages: passages, said: a.talk.question}
-	f.answer = found.readable(found.choose(a.room))
+	m := members{ctx: ctx, provider: a.provider, found: found, passages: passages}
+	answer := m.sentences(found.readable(found.choose(a.room)))
 	var value any
-	if s := parseSchema(a.request.Format.Schema); a.request.Format.Type == "json_schema" && s != nil {
-		f.root = s
-		value = f.value(s, place{name: a.request.Format.Name, about: a.request.Format.Description, must: true})
+	if format := a.request.Format; format.Type == "json_schema" && form.Readable(format.Schema) {
+		value, err = form.Fill(format.Schema, format.Name, format.Description, form.Source{Question: a.conversation.question, Answer: answer, About: m.about})
+		if err != nil {
+			return err
+		}
 	} else {
-		value = map[string]any{"answer": f.answerText(a.request.Language, asked.lang)}
-	}
-	if f.err != nil {
-		return f.err
+		text := llm.NoAnswer(a.request.Language, asked.lang)
+		if len(answer) > 0 {
+			texts := make([]string, len(answer))
+			for i, s := range answer {
+				texts[i] = s.Text
+			}
+			text = strings.Join(texts, " ")
+		}
+		value = map[string]any{"answer": text}
 	}
 	out, err := json.Marshal(value)
 	if err != nil {
@@ -54,45 +54,22 @@ func (a *answering) fill(ctx context.Context) error {
 	return a.say(string(out))
 }
 
-// filler makes values that a schema accepts of what passages say.
-type filler struct {
+// members finds what the passages say of the members of a schema.
+type members struct {
 	ctx      context.Context
 	provider *Provider
-	root     any
-	found    *findings // nil when arguments of a tool are filled
+	found    *findings
 	passages []llm.Evidence
-	answer   []*candidate      // the sentences that answer the question
-	only     int               // 1 + the passage that values come from; 0 for all
-	fixed    map[string]string // values of members by name
-	said     string            // the question
-	needed   bool              // only what is required
-	steps    int               // values begun so far
-	members  int               // filled so far
-	encoded  int               // members whose meaning was looked for
-	patterns map[string]*regexp.Regexp
-	err      error
+	encoded  int // members whose meaning was looked for
 }
 
-// place is where a value stands.
-type place struct {
-	name  string // of its member
-	about string // its description
-	depth int
-	must  bool // it has to be there, found or not
-}
-
-func (p place) words() string { return strings.Join(span.Words(p.name), " ") + " " + p.about }
-
-// answerText is the answer in sentences, or that there is none.
-func (f *filler) answerText(languages ...string) string {
-	if len(f.answer) == 0 {
-		return llm.NoAnswer(languages...)
+// sentences returns candidates as package form knows them.
+func (m *members) sentences(all []*candidate) []form.Sentence {
+	out := make([]form.Sentence, len(all))
+	for i, c := range all {
+		out[i] = form.Sentence{Text: c.text, Passage: c.passage, N: m.passages[c.passage].N}
 	}
-	texts := make([]string, len(f.answer))
-	for i, c := range f.answer {
-		texts[i] = c.text
-	}
-	return strings.Join(texts, " ")
+	return out
 }
 
 // Points that a sentence gets for a member: the share of the member's words that it holds counts 1, the cosine and the
@@ -103,47 +80,34 @@ const (
 	leastMember    = 0.45
 )
 
-// best gives the sentences that say most about a member, best first.
-func (f *filler) best(p place) []*candidate {
-	if f.found == nil || f.err != nil {
-		return nil
-	}
-	language := f.found.question.lang
-	stems := analysis.Query(p.words(), language).Stems
+// about implements form.Source.About.
+func (m *members) about(words string, passage int) ([]form.Sentence, error) {
+	stems := analysis.Query(words, m.found.question.lang).Stems
 	var about []float32
-	if e, ok := f.provider.encoders.Find(""); ok && f.encoded < mostEncoded {
-		f.encoded++
-		vectors, err := f.provider.kept.of(f.ctx, e, embed.Question, []string{head(p.words(), askedBytes)})
+	if e, ok := m.provider.encoders.Find(""); ok && m.encoded < mostEncoded {
+		m.encoded++
+		vectors, err := m.provider.kept.of(m.ctx, e, embed.Question, []string{head(words, askedBytes)})
 		if err != nil {
-			f.err = err
-			return nil
+			return nil, err
 		}
 		about = vectors[0]
 	}
 	scores := map[*candidate]float64{}
 	var out []*candidate
-	for _, c := range f.found.candidates {
-		if f.only > 0 && c.passage != f.only-1 {
+	for _, c := range m.found.candidates {
+		if passage >= 0 && c.passage != passage {
 			continue
 		}
-		s := memberCosine*cosine(about, c.vector) + memberQuestion*f.found.evidence(c, 0)
+		s := memberCosine*cosine(about, c.vector) + memberQuestion*m.found.evidence(c, 0)
 		for _, stem := range stems {
 			if c.holds(stem) {
 				s += 1 / float64(len(stems))
 			}
 		}
-		if scores[c] = s; s >= leastMember || f.only > 0 {
+		if scores[c] = s; s >= leastMember || passage >= 0 {
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *candidate) int {
-		switch {
-		case scores[a] > scores[b]:
-			return -1
-		case scores[a] < scores[b]:
-			return 1
-		}
-		return 0
-	})
-	return out
+	slices.SortStableFunc(out, func(a, b *candidate) int { return cmp.Compare(scores[b], scores[a]) })
+	return m.sentences(out), nil
 }

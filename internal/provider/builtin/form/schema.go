@@ -1,4 +1,4 @@
-package builtin
+package form
 
 import (
 	"encoding/json"
@@ -8,15 +8,6 @@ import (
 
 	"quarry/internal/provider/builtin/span"
 )
-
-// parseSchema reads a JSON Schema; nil for none and for what is none.
-func parseSchema(raw json.RawMessage) any {
-	var s any
-	if len(raw) == 0 || json.Unmarshal(raw, &s) != nil {
-		return nil
-	}
-	return s
-}
 
 // absent is the value of a member of which nothing was found.
 type absent struct{}
@@ -41,7 +32,7 @@ func (f *filler) value(schema any, p place) any {
 			return f.alternative(s, list, p)
 		}
 	}
-	if d, ok := s["default"]; ok && f.needed {
+	if d, ok := s["default"]; ok && f.from.Needed {
 		return d
 	}
 	kinds := kindsOf(s)
@@ -222,14 +213,14 @@ func (f *filler) object(s map[string]any, p place) any {
 	found := false
 	for _, name := range names {
 		must := slices.Contains(required, name)
-		if !must && (f.needed || p.depth >= deepest || f.members >= mostMembers) {
+		if !must && (f.from.Needed || p.depth >= deepest || f.members >= mostMembers) {
 			continue
 		}
 		f.members++
 		inner := place{name: name, depth: p.depth + 1, must: must}
 		member := f.resolve(properties[name], 0)
 		inner.about, _ = member["description"].(string)
-		if v, ok := f.fixed[name]; ok && p.depth == 0 {
+		if v, ok := f.from.Fixed[name]; ok && p.depth == 0 {
 			out[name] = fixedValue(member, v)
 			continue
 		}
@@ -238,7 +229,7 @@ func (f *filler) object(s map[string]any, p place) any {
 			found = true
 		}
 	}
-	if !found && !p.must && !f.needed {
+	if !found && !p.must && !f.from.Needed {
 		return absent{}
 	}
 	return out
@@ -296,7 +287,7 @@ func (f *filler) array(s map[string]any, p place) any {
 // elements gives what was found for an array: every value of an enumeration that stands in what was found, an object or a
 // number for each sentence or passage, or the sentences.
 func (f *filler) elements(items map[string]any, p place) []any {
-	if f.needed || p.depth >= deepest {
+	if f.from.Needed || p.depth >= deepest {
 		return nil
 	}
 	var out []any
@@ -311,16 +302,16 @@ func (f *filler) elements(items map[string]any, p place) []any {
 	}
 	best := f.best(p)
 	if cites(p) && slices.Contains(kindsOf(items), "integer") {
-		for _, c := range f.answer {
-			if n := f.passages[c.passage].N; n > 0 {
-				out = append(out, n)
+		for _, c := range f.from.Answer {
+			if c.N > 0 {
+				out = append(out, c.N)
 			}
 		}
 		return out
 	}
-	if f.only > 0 || slices.Contains(kindsOf(items), "string") {
+	if f.only >= 0 || slices.Contains(kindsOf(items), "string") {
 		for _, c := range best[:min(mostItems, len(best))] {
-			if v, ok := f.fit(items, c.text, inner); ok {
+			if v, ok := f.fit(items, c.Text, inner); ok {
 				out = append(out, v)
 			}
 		}
@@ -330,11 +321,11 @@ func (f *filler) elements(items map[string]any, p place) []any {
 		if len(out) == mostItems || f.members >= mostMembers {
 			break
 		}
-		f.only = c.passage + 1
+		f.only = c.Passage
 		if v := f.value(items, inner); v != (any)(absent{}) {
 			out = append(out, v)
 		}
-		f.only = 0
+		f.only = -1
 	}
 	return out
 }

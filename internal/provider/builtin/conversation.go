@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -8,11 +10,14 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/llm"
+	"quarry/internal/provider/builtin/tool"
+	"quarry/internal/text/analysis"
+	"quarry/internal/text/lang"
 	"quarry/internal/text/sentence"
 )
 
-// talk is what a request comes to: a question, and what it is to be answered from.
-type talk struct {
+// conversation is what a request comes to: a question, and what it is to be answered from.
+type conversation struct {
 	question string
 	passages []llm.Evidence // best first
 	given    bool           // the passages came as Request.Evidence
@@ -26,12 +31,12 @@ const (
 	earlier      = 0.6
 )
 
-// listen finds the question and the passages of a request. Without Request.Evidence the passages are, in this order:
+// parse finds the question and the passages of a request. Without Request.Evidence the passages are, in this order:
 // the results of tools that were called for the question, what stands around the question in its message, and the
 // results and statements before, the last first. Instructions of the system and what the model itself has said are no
 // evidence.
-func listen(r llm.Request) talk {
-	t := talk{question: strings.TrimSpace(r.Question), passages: r.Evidence, given: len(r.Evidence) > 0}
+func parse(r llm.Request) conversation {
+	t := conversation{question: strings.TrimSpace(r.Question), passages: r.Evidence, given: len(r.Evidence) > 0}
 	last := -1
 	for i, m := range r.Messages {
 		if m.Role == llm.User && strings.TrimSpace(m.Plain()) != "" {
@@ -73,7 +78,7 @@ func listen(r llm.Request) talk {
 }
 
 // numbered is how many passages have a number.
-func (t *talk) numbered() int {
+func (t *conversation) numbered() int {
 	n := 0
 	for _, p := range t.passages {
 		n = max(n, p.N)
@@ -82,7 +87,7 @@ func (t *talk) numbered() int {
 }
 
 // before adds what was said and found before the question.
-func (t *talk) before(messages []llm.Message) {
+func (t *conversation) before(messages []llm.Message) {
 	for _, m := range slices.Backward(messages) {
 		switch m.Role {
 		case llm.User:
@@ -208,4 +213,45 @@ func gather(value any, out *[]llm.Evidence, depth int) {
 			}
 		}
 	}
+}
+
+// call returns the call that a request wants, nil for none: of a tool that searches, once for each question; of any tool
+// where the request insists.
+func (t conversation) call(r llm.Request) *llm.ToolCall {
+	if len(r.Tools) == 0 || t.called {
+		return nil
+	}
+	chosen, ok := tool.Choose(r.Tools, r.Choice, !t.given && worthSearching(t.question))
+	if !ok {
+		return nil
+	}
+	sum := sha256.Sum256(append([]byte(t.question+"\x00"+chosen.Name+"\x00"), byte(len(r.Messages))))
+	return &llm.ToolCall{ID: "call_" + hex.EncodeToString(sum[:8]), Name: chosen.Name, Arguments: tool.Arguments(chosen, t.searchText(r))}
+}
+
+// worthSearching reports whether a message has a word that a search could find: "thanks" has none worth it.
+func worthSearching(text string) bool {
+	return !slices.Contains(pleasantries, strings.ToLower(strings.Trim(text, " .!,\n"))) &&
+		len(analysis.Query(text, lang.Of(text, "")).Stems) > 0
+}
+
+var pleasantries = []string{"hi", "hello", "hey", "thanks", "thank you", "ok", "okay", "yes", "no", "bye", "good morning", "hallo", "danke", "hola", "gracias", "bonjour", "merci"}
+
+// searchText is what is searched for: the question, behind the one before it when it has one word of its own at most.
+func (t conversation) searchText(r llm.Request) string {
+	if len(analysis.Query(t.question, lang.Of(t.question, "")).Stems) > 1 {
+		return t.question
+	}
+	users := 0
+	for _, m := range slices.Backward(r.Messages) {
+		if m.Role != llm.User {
+			continue
+		}
+		if users++; users == 2 {
+			if before, _ := questionOf(m.Plain()); before != "" {
+				return before + " " + t.question
+			}
+		}
+	}
+	return t.question
 }

@@ -1,4 +1,4 @@
-package builtin
+package form
 
 import (
 	"regexp"
@@ -14,7 +14,7 @@ import (
 func (f *filler) oneOf(list []any, s map[string]any, p place) any {
 	for _, c := range f.best(p) {
 		for _, x := range list {
-			if span.Named(c.text, x) {
+			if span.Named(c.Text, x) {
 				return x
 			}
 		}
@@ -40,10 +40,10 @@ func (f *filler) oneOf(list []any, s map[string]any, p place) any {
 
 // mentioned reports whether the question or a sentence of the answer names a value.
 func (f *filler) mentioned(x any) bool {
-	if span.Named(f.said, x) {
+	if span.Named(f.from.Question, x) {
 		return true
 	}
-	return slices.ContainsFunc(f.answer, func(c *candidate) bool { return span.Named(c.text, x) })
+	return slices.ContainsFunc(f.from.Answer, func(c Sentence) bool { return span.Named(c.Text, x) })
 }
 
 // boolean is whether the sentence that says most about a member affirms it.
@@ -55,7 +55,7 @@ func (f *filler) boolean(p place) any {
 		}
 		return absent{}
 	}
-	return !span.Denies(best[0].text)
+	return !span.Denies(best[0].Text)
 }
 
 // number is the first number within bounds in the sentences that say most about a member.
@@ -63,7 +63,7 @@ func (f *filler) number(s map[string]any, p place, whole bool) any {
 	b := span.BoundsOf(s, whole)
 	year := slices.Contains(span.Words(p.name), "year")
 	for _, c := range f.best(p) {
-		for _, x := range span.Figures(c.text) {
+		for _, x := range span.Figures(c.Text) {
 			if b.Admit(x) && (!year || x >= 1000 && x < 3000) {
 				return b.Typed(x)
 			}
@@ -78,27 +78,27 @@ func (f *filler) number(s map[string]any, p place, whole bool) any {
 // text is the passage's own words about a member: what stands behind its name and a colon, what has the form of its
 // format or pattern, a name where a name is asked for, else a sentence.
 func (f *filler) text(s map[string]any, p place) any {
-	if wholeAnswer(p) && len(f.answer) > 0 {
-		if v, ok := f.fit(s, f.answerText(), p); ok {
+	if wholeAnswer(p) && len(f.from.Answer) > 0 {
+		if v, ok := f.fit(s, f.answer(), p); ok {
 			return v
 		}
 	}
 	best := f.best(p)
 	for _, c := range best {
-		if v, ok := f.fit(s, span.Labelled(c.text, p.name), p); ok {
+		if v, ok := f.fit(s, span.Labelled(c.Text, p.name), p); ok {
 			return v
 		}
 	}
 	for _, c := range best {
-		if v, ok := f.fit(s, c.text, p); ok {
+		if v, ok := f.fit(s, c.Text, p); ok {
 			return v
 		}
 	}
 	if !p.must {
 		return absent{}
 	}
-	if f.needed && s["format"] == nil && s["pattern"] == nil {
-		if v, ok := f.fit(s, f.said, p); ok {
+	if f.from.Needed && s["format"] == nil && s["pattern"] == nil {
+		if v, ok := f.fit(s, f.from.Question, p); ok {
 			return v
 		}
 	}
@@ -128,7 +128,7 @@ func (f *filler) fit(s map[string]any, text string, p place) (string, bool) {
 			}
 		}
 	} else if isName(p) {
-		if n := span.Name(text, p.words()+" "+f.said); n != "" {
+		if n := span.Name(text, p.words()+" "+f.from.Question); n != "" {
 			text = n
 		}
 	}
@@ -159,9 +159,6 @@ func (f *filler) pattern(s map[string]any) (*regexp.Regexp, bool) {
 	re, ok := f.patterns[text]
 	if !ok {
 		re, _ = regexp.Compile(text) // one that can't be read is kept as nil
-		if f.patterns == nil {
-			f.patterns = map[string]*regexp.Regexp{}
-		}
 		f.patterns[text] = re
 	}
 	return re, re != nil
