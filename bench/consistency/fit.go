@@ -121,7 +121,7 @@ func gather(sets []*set) []example {
 func against(f verify.Sentence) float64 {
 	e := f.Evidence
 	e.Verbatim = false
-	return logit(verify.Shipped.Score(e, verify.Differences{})) - logit(verify.Shipped.Score(e, f.Differences))
+	return logit(verify.Shipped().Score(e, verify.Differences{})) - logit(verify.Shipped().Score(e, f.Differences))
 }
 
 // calibrate returns the weights, scaled and shifted so that the values are probabilities (Platt scaling).
@@ -155,7 +155,7 @@ func calibrate(examples []example, weights [kinds]float64) verify.Weights {
 		}
 		bias -= 4 * down
 	}
-	out := verify.Shipped
+	out := verify.Shipped()
 	out.Bias = bias - slope*middle
 	out.Meaning, out.Words, out.Rare = slope*weights[0], slope*weights[1], slope*weights[2]
 	out.Together, out.Pairs = slope*weights[3], slope*weights[4]

@@ -32,7 +32,7 @@ func reportRates(sets []*set) {
 						n[class]++
 						if verbose && class == 0 && n[0] < 40 {
 							d := f.Differences
-							fmt.Printf("\n   %v %v %v | %s\n        %s", d.Numbers, d.Names, d.Denied, f.Text, f.Nearest)
+							fmt.Printf("\n   %v %v %v | %s\n        %s", d.Numbers, d.Names, d.Denied, c.Text[f.Start:f.End], f.Near[0].Text)
 						}
 					}
 				}

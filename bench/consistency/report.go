@@ -20,7 +20,7 @@ func by(w verify.Weights) func(*judged) float64 {
 	return func(c *judged) float64 {
 		scores, words := make([]float64, len(c.found)), make([]int, len(c.found))
 		for i, f := range c.found {
-			scores[i], words[i] = w.Score(f.Evidence, f.Differences), f.Words
+			scores[i], words[i] = w.Score(f.Evidence, f.Differences), len(f.Words)
 		}
 		return w.Text(scores, words)
 	}
@@ -109,7 +109,7 @@ func reportSets(sets []*set) {
 	}
 	fmt.Print("  shipped weights at 0.5, which have seen all sets:")
 	for _, s := range sets {
-		values, labels := s.values(by(verify.Shipped))
+		values, labels := s.values(by(verify.Shipped()))
 		fmt.Printf("  %s %.3f / %.3f", s.name, measure.AUROC(values, labels), measure.BalancedAccuracy(values, labels, 0.5))
 	}
 	fmt.Println()
@@ -180,7 +180,7 @@ func reportCalibration(sets []*set) {
 				yes++
 			}
 		}
-		for j, score := range []func(*judged) float64{by(verify.Shipped), by(fit(others))} {
+		for j, score := range []func(*judged) float64{by(verify.Shipped()), by(fit(others))} {
 			for _, c := range s.cases {
 				v, label, weight := score(c), 0.0, 1/(float64(len(s.cases))-yes)
 				if c.Supported {

@@ -44,7 +44,7 @@ func (s *set) examine(ctx context.Context, v *verify.Service) error {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		for _, f := range c.found {
-			c.labels = append(c.labels, c.label(f.Text))
+			c.labels = append(c.labels, c.label(c.Text[f.Start:f.End]))
 		}
 	}
 	return nil

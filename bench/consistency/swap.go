@@ -110,8 +110,8 @@ func sentences(sets []*set) []supported {
 	for _, s := range sets {
 		for _, c := range s.cases {
 			for i, f := range c.found {
-				if c.labels[i] && f.Words > 4 {
-					out = append(out, supported{strings.TrimSpace(f.Text), c.Source})
+				if c.labels[i] && len(f.Words) > 4 {
+					out = append(out, supported{strings.TrimSpace(c.Text[f.Start:f.End]), c.Source})
 				}
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"quarry/internal/answer/generate"
 	"quarry/internal/answer/verify"
+	"quarry/internal/answer/verify/correct"
 	"quarry/internal/config"
 	"quarry/internal/embed"
 	"quarry/internal/httpapi"
@@ -20,6 +21,7 @@ import (
 type answerServices struct {
 	presets  *generate.Presets
 	verify   *verify.Service
+	correct  *correct.Service
 	generate *generate.Service
 }
 
@@ -27,10 +29,11 @@ func newAnswer(cfg config.Config, db *store.DB, encoders *embed.Registry, models
 	kept := generate.NewPresets(presets.New(db), models)
 	e, _ := encoders.Find("") // the default is always there
 	checker := verify.New(verify.Config{Encoder: e, Models: models, Judge: cfg.ConsistencyJudge, Log: log})
-	return answerServices{kept, checker, generate.New(kept, models, checker, log)}
+	corrector := correct.New(correct.Config{Verify: checker, Models: models, Model: cfg.ConsistencyJudge})
+	return answerServices{kept, checker, corrector, generate.New(kept, models, checker, log)}
 }
 
 // areas returns the handlers of these services.
 func (a answerServices) areas(cursors *page.Cursors) []httpapi.Area {
-	return []httpapi.Area{httpconsistency.New(a.verify), httpgeneration.New(a.presets, cursors)}
+	return []httpapi.Area{httpconsistency.New(a.verify, a.correct), httpgeneration.New(a.presets, cursors)}
 }

@@ -116,7 +116,7 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	queries := newQuery(a.cfg, a.db, a.corpus, answers.generate, a.log)
 	a.server, err = newServer(a.cfg, a.identity, a.corpus, a.ready.Load, a.log, slices.Concat(
 		a.identity.areas(cursors), a.corpus.areas(a.cfg, cursors), models.areas(cursors), answers.areas(cursors), queries.areas(cursors),
-		[]httpapi.Area{catalog.New(a.corpus.encoders, answers.verify, cursors)},
+		[]httpapi.Area{catalog.New(a.corpus.encoders, answers.correct, cursors)},
 	))
 	a.Corpora, a.Ingest, a.Models = a.corpus.containers, a.corpus.ingest, models.registry
 	a.Retrieve, a.Query, a.History = queries.retrieve, queries.query, queries.history

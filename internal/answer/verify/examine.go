@@ -3,22 +3,24 @@ package verify
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"quarry/internal/answer/verify/fact"
+	"quarry/internal/answer/verify/markup"
 	"quarry/internal/embed"
 	"quarry/internal/encode/kernel"
 	"quarry/internal/text/analysis"
 	"quarry/internal/text/rarity"
 )
 
-// finding is a sentence of the text with its evidence.
-type finding struct {
-	*span
-	near     []*span // sentences of the sources, the nearest first; empty when there are none
-	evidence Evidence
-	wrong    Differences
+// Sentence is a sentence of the text with its evidence.
+type Sentence struct {
+	*Span
+	Near        []*Span // sentences of the sources, the nearest first; empty when there are none
+	Evidence    Evidence
+	Differences Differences
 }
 
 // brief is up to how many words of content a sentence says too little by itself.
@@ -43,11 +45,36 @@ type Differences struct {
 	Denied  []fact.Contrary
 }
 
+// Score is the probability that the sources support the sentence; 0 without sources.
+func (f *Sentence) Score() float64 {
+	if len(f.Near) == 0 {
+		return 0
+	}
+	return shipped.Score(f.Evidence, f.Differences)
+}
+
+// Examine returns what the embedded score of c rests on, sentence by sentence, whatever the judge. Errors are those of
+// Score.
+func (s *Service) Examine(ctx context.Context, c Claim) ([]Sentence, error) {
+	lang, err := Language(c)
+	if err != nil {
+		return nil, err
+	}
+	if s.TooLong(c) {
+		return nil, ErrTooLong
+	}
+	found, err := s.examine(ctx, c, lang)
+	if err != nil {
+		return nil, fmt.Errorf("examine consistency: %w", err)
+	}
+	return found, nil
+}
+
 // examine compares every sentence of the text with the sources.
-func (s *Service) examine(ctx context.Context, c Claim, lang string) ([]finding, error) {
-	text := spans(stripCode(c.Text), lang)
+func (s *Service) examine(ctx context.Context, c Claim, lang string) ([]Sentence, error) {
+	text := spans(markup.StripCode(c.Text), lang)
 	if len(text) == 0 {
-		text = spans(strip(c.Text), lang) // nothing but code
+		text = spans(markup.Strip(c.Text), lang) // nothing but code
 	}
 	from := sources(c.Sources, lang)
 	complete(text, c.Question)
@@ -56,19 +83,19 @@ func (s *Service) examine(ctx context.Context, c Claim, lang string) ([]finding,
 
 // complete puts the question before the sentences of an answer that are too short to say anything by themselves: "Yes.",
 // the items of a list.
-func complete(text []*span, question string) {
+func complete(text []*Span, question string) {
 	if question = strings.TrimRight(strings.TrimSpace(question), "?？"); question == "" {
 		return
 	}
 	for _, t := range text {
-		if len(t.stems) > brief {
+		if len(t.Stems) > brief {
 			continue
 		}
-		whole := question + ". " + t.text
-		both := newSpan(whole, 0, len(whole), t.lang)
-		both.start, both.end, both.completed = t.start, t.end, true
-		if len(t.words) > 1 || !yesOrNo[t.words[0].Text] {
-			both.answer = t.stems
+		whole := question + ". " + t.Text
+		both := NewSpan(whole, 0, len(whole), t.Lang)
+		both.Start, both.End, both.Completed = t.Start, t.End, true
+		if len(t.Words) > 1 || !yesOrNo[t.Words[0].Text] {
+			both.answer = t.Stems
 		}
 		*t = *both
 	}
@@ -83,10 +110,10 @@ var yesOrNo = func() map[string]bool {
 	return m
 }()
 
-func (s *Service) compare(ctx context.Context, text, from []*span) ([]finding, error) {
-	out := make([]finding, len(text))
+func (s *Service) compare(ctx context.Context, text, from []*Span) ([]Sentence, error) {
+	out := make([]Sentence, len(text))
 	for i, t := range text {
-		out[i].span = t
+		out[i].Span = t
 	}
 	if len(from) == 0 || len(text) == 0 {
 		return out, ctx.Err()
@@ -106,11 +133,11 @@ func (s *Service) compare(ctx context.Context, text, from []*span) ([]finding, e
 }
 
 // encode fills in the states of the spans.
-func (s *Service) encode(ctx context.Context, groups ...[]*span) error {
+func (s *Service) encode(ctx context.Context, groups ...[]*Span) error {
 	all := slices.Concat(groups...)
 	texts := make([]string, len(all))
 	for i, x := range all {
-		texts[i] = x.text
+		texts[i] = x.Text
 	}
 	if r, ok := s.cfg.Encoder.(embed.Reader); ok {
 		states, err := r.States(ctx, texts)
@@ -127,36 +154,40 @@ func (s *Service) encode(ctx context.Context, groups ...[]*span) error {
 	return s.cfg.Encoder.Encode(ctx, embed.Passage, texts, vectors)
 }
 
-// everything is what all sources hold together.
-type everything struct {
-	stems, pairs map[string]bool
-	joined       string
-	words        []fact.Word
-	numbers      []fact.Number
+// Union is what all sources hold together.
+type Union struct {
+	Stems   map[string]bool
+	Words   []fact.Word
+	Numbers []fact.Number
+	pairs   map[string]bool
+	joined  string
 }
 
-func gather(from []*span) *everything {
-	e := &everything{stems: map[string]bool{}, pairs: map[string]bool{}}
+// ReadSources returns what these sources hold together.
+func ReadSources(texts []string, lang string) *Union { return gather(sources(texts, lang)) }
+
+func gather(from []*Span) *Union {
+	e := &Union{Stems: map[string]bool{}, pairs: map[string]bool{}}
 	var b strings.Builder
 	for _, s := range from {
-		for _, stem := range s.stems {
-			e.stems[stem] = true
+		for _, stem := range s.Stems {
+			e.Stems[stem] = true
 		}
 		for p := range s.pairs {
 			e.pairs[p] = true
 		}
-		b.WriteString(s.joined)
-		e.words = append(e.words, s.words...)
-		e.numbers = append(e.numbers, s.numbers...)
+		b.WriteString(s.Joined)
+		e.Words = append(e.Words, s.Words...)
+		e.Numbers = append(e.Numbers, s.Numbers...)
 	}
 	e.joined = strings.ReplaceAll(b.String(), "  ", " ")
 	return e
 }
 
 // weigh fills in what speaks for and against the sentence.
-func (f *finding) weigh(from []*span, every *everything) {
+func (f *Sentence) weigh(from []*Span, every *Union) {
 	type ranked struct {
-		*span
+		*Span
 		cosine float64
 	}
 	order := make([]ranked, len(from))
@@ -165,12 +196,12 @@ func (f *finding) weigh(from []*span, every *everything) {
 	}
 	slices.SortStableFunc(order, func(a, b ranked) int { return cmp.Compare(b.cosine, a.cosine) })
 	for _, r := range order[:min(nearest, len(order))] {
-		f.near = append(f.near, r.span)
+		f.Near = append(f.Near, r.Span)
 	}
-	e := &f.evidence
+	e := &f.Evidence
 	e.Meaning = order[0].cosine
 	f.readWords()
-	e.Verbatim = len(f.words) > 2 && strings.Contains(every.joined, f.joined) || f.covered()
+	e.Verbatim = len(f.Words) > 2 && strings.Contains(every.joined, f.Joined) || f.covered()
 	pairs := 0
 	for p := range f.pairs {
 		if every.pairs[p] {
@@ -179,36 +210,36 @@ func (f *finding) weigh(from []*span, every *everything) {
 	}
 	if len(f.pairs) > 0 {
 		e.Pairs = float64(pairs) / float64(len(f.pairs))
-	} else if every.stems[strings.Join(f.stems, " ")] {
+	} else if every.Stems[strings.Join(f.Stems, " ")] {
 		e.Pairs = 1
 	}
 	f.differ(every)
 }
 
 // covered reports whether one sentence of the sources has every word of a sentence of a few.
-func (f *finding) covered() bool {
-	if f.completed || len(f.stems) == 0 || len(f.stems) > brief {
+func (f *Sentence) covered() bool {
+	if f.Completed || len(f.Stems) == 0 || len(f.Stems) > brief {
 		return false
 	}
-	return slices.ContainsFunc(f.near, func(n *span) bool {
-		return !slices.ContainsFunc(f.stems, func(stem string) bool { return !slices.Contains(n.stems, stem) })
+	return slices.ContainsFunc(f.Near, func(n *Span) bool {
+		return !slices.ContainsFunc(f.Stems, func(stem string) bool { return !slices.Contains(n.Stems, stem) })
 	})
 }
 
 // readWords compares the tokens with those of the nearest sentences.
-func (f *finding) readWords() {
-	e := &f.evidence
-	if len(f.states.Pieces) == 0 || len(f.near[0].states.Pieces) == 0 {
+func (f *Sentence) readWords() {
+	e := &f.Evidence
+	if len(f.states.Pieces) == 0 || len(f.Near[0].states.Pieces) == 0 {
 		e.Words, e.Rare, e.Together = e.Meaning, e.Meaning, e.Meaning // an encoder without states, or no known token
 		return
 	}
 	dim := len(f.states.Vector)
-	weights := pieceWeights(f.states.Pieces, f.lang)
+	weights := pieceWeights(f.states.Pieces, f.Lang)
 	best := make([]float64, len(weights))
 	for i := range best {
 		best[i] = -1
 	}
-	for _, n := range f.near {
+	for _, n := range f.Near {
 		one := make([]float64, len(weights))
 		for i := range weights {
 			one[i] = -1

@@ -30,37 +30,35 @@ func (s *Service) judge(ctx context.Context, c Claim) (Score, error) {
 	if m.Embedded {
 		return Score{}, fmt.Errorf("the language model %q quotes and can't judge", m.Name)
 	}
-	a, err := llm.Complete(ctx, m, llm.Request{
-		Messages: []llm.Message{llm.Text(llm.System, judging), llm.Text(llm.User, material(c.Text, c.Question, c.Sources))},
-		Format:   scoreFormat, Parameters: cool(),
-	})
+	answer, err := Ask(ctx, m, judging, c, scoreFormat)
 	if err != nil {
 		return Score{}, err
 	}
 	var got struct{ Score *float64 }
-	if err := json.Unmarshal([]byte(bare(a.Text)), &got); err != nil || got.Score == nil || !(*got.Score >= 0 && *got.Score <= 1) {
+	if err := json.Unmarshal(answer, &got); err != nil || got.Score == nil || !(*got.Score >= 0 && *got.Score <= 1) {
 		return Score{}, errors.New("the answer of the judge is no score")
 	}
 	return Score{Value: min(highest, max(lowest, *got.Score)), By: m.Name}, nil
 }
 
-// material gives text, question and sources as JSON, so that nothing in them can be taken for the frame.
-func material(text, question string, from []string) string {
+// Ask has a language model look at a claim and returns its answer, which is to be JSON of the format. The claim goes to it
+// as JSON, so that nothing in it can be taken for the instructions.
+func Ask(ctx context.Context, m *llm.Model, instructions string, c Claim, format *llm.Format) ([]byte, error) {
 	raw, _ := json.Marshal(struct { // strings never fail
 		Question string   `json:"question,omitempty"`
 		Text     string   `json:"text"`
 		Sources  []string `json:"sources"`
-	}{question, text, from})
-	return string(raw)
-}
-
-func cool() llm.Parameters {
+	}{c.Question, c.Text, c.Sources})
 	zero := 0.0
-	return llm.Parameters{Temperature: &zero}
+	a, err := llm.Complete(ctx, m, llm.Request{
+		Messages: []llm.Message{llm.Text(llm.System, instructions), llm.Text(llm.User, string(raw))},
+		Format:   format, Parameters: llm.Parameters{Temperature: &zero},
+	})
+	return []byte(unfenced(a.Text)), err
 }
 
-// bare takes off the fence that some models put around JSON.
-func bare(s string) string {
+// unfenced removes the fence that some models put around JSON.
+func unfenced(s string) string {
 	s = strings.TrimSpace(s)
 	if rest, ok := strings.CutPrefix(s, "```"); ok {
 		s = strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(rest), "```"), "json")

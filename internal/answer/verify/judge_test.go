@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"quarry/internal/answer/verify"
-	"quarry/internal/fault"
 	"quarry/internal/llm"
 )
 
@@ -88,53 +87,5 @@ func TestJudgeRequest(t *testing.T) {
 	s = service(t, verify.Config{Models: with(answers{err: context.Canceled}, false), Judge: "judge"})
 	if _, err := s.Score(ctx, verify.Claim{Text: "a b c", Sources: valve, Language: "eng"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v, want canceled", err)
-	}
-}
-
-// Proves that corrections of a language model are made where they fit the text, in its order, with nothing that
-// neither text nor sources have; and what its failures are.
-func TestCorrectByModel(t *testing.T) {
-	t.Parallel()
-	text := "The valve opens at 5 bar and was made in Oslo."
-	for name, test := range map[string]struct {
-		answer string
-		want   string
-		edits  int
-	}{
-		"as asked":         {`{"corrections":[{"original_text":"5 bar","corrected_text":"3 bar","explanation":"source states 3 bar"},{"original_text":" and was made in Oslo","corrected_text":"","explanation":"not supported"}]}`, "The valve opens at 3 bar.", 2},
-		"nothing":          {`{"corrections":[]}`, text, 0},
-		"not in the text":  {`{"corrections":[{"original_text":"7 bar","corrected_text":"3 bar","explanation":"x"}]}`, text, 0},
-		"no change":        {`{"corrections":[{"original_text":"5 bar","corrected_text":"5 bar","explanation":"x"}]}`, text, 0},
-		"from outside":     {`{"corrections":[{"original_text":"5 bar","corrected_text":"9 bar","explanation":"x"}]}`, "The valve opens at  and was made in Oslo.", 1},
-		"a name, too":      {`{"corrections":[{"original_text":"in Oslo","corrected_text":"in Bergen","explanation":""}]}`, "The valve opens at 5 bar and was made .", 1},
-		"everything":       {`{"corrections":[{"original_text":"` + text + `","corrected_text":"","explanation":"x"}]}`, "", 1},
-		"out of order":     {`{"corrections":[{"original_text":"Oslo","corrected_text":"","explanation":"x"},{"original_text":"5 bar","corrected_text":"3 bar","explanation":"x"}]}`, "The valve opens at 3 bar and was made in .", 2},
-		"the same twice":   {`{"corrections":[{"original_text":"5 bar","corrected_text":"3 bar","explanation":"x"},{"original_text":"5 bar","corrected_text":"","explanation":"x"}]}`, "The valve opens at 3 bar and was made in Oslo.", 1},
-		"one inside other": {`{"corrections":[{"original_text":"at 5 bar","corrected_text":"at 3 bar","explanation":"x"},{"original_text":"5 bar and","corrected_text":"","explanation":"x"}]}`, "The valve opens at 3 bar and was made in Oslo.", 1},
-	} {
-		s := service(t, verify.Config{Models: with(answers{text: test.answer}, false)})
-		got, err := s.Correct(t.Context(), verify.Correction{Text: text, Sources: []string{"The valve opens at 3 bar."}, Corrector: verify.ByModel})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Text != test.want || len(got.Edits) != test.edits || got.By != verify.ByModel {
-			t.Errorf("%s: corrected to %q by %+v, want %q by %d edits", name, got.Text, got.Edits, test.want, test.edits)
-		}
-		if made := remake(t, text, got.Edits); got.Text != "" && made != got.Text {
-			t.Errorf("%s: the edits make %q, the text is %q", name, made, got.Text)
-		}
-	}
-	for name, test := range map[string]struct {
-		model answers
-		want  fault.Kind
-	}{
-		"prose":   {answers{text: "All fine."}, fault.KindUpstream},
-		"no list": {answers{text: `{"score":0.4}`}, fault.KindUpstream},
-		"timeout": {answers{err: &llm.Error{Failure: llm.TimedOut}}, fault.KindTimeout},
-	} {
-		s := service(t, verify.Config{Models: with(test.model, false)})
-		if _, err := s.Correct(t.Context(), verify.Correction{Text: text, Sources: valve, Corrector: verify.ByModel}); !fault.Is(err, test.want) {
-			t.Errorf("%s: error is %v, want kind %v", name, err, test.want)
-		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"quarry/internal/answer/verify/markup"
 	"quarry/internal/text/lang"
 )
 
@@ -30,9 +31,9 @@ var twoLetters = map[string]string{
 	"ger": "deu", "fre": "fra", "chi": "zho", "cmn": "zho", "arb": "ara",
 }
 
-// languageOf decides the language of a claim: that of its text, else that of the question, else that of the sources.
-func languageOf(c Claim) (string, error) {
-	text := stripCode(c.Text)
+// Language decides the language of a claim: that of its text, else that of the question, else that of the sources.
+func Language(c Claim) (string, error) {
+	text := markup.StripCode(c.Text)
 	code, confidence := lang.Detect(text)
 	if Serves(code) && lang.Sure(confidence) {
 		return code, nil

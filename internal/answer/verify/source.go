@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"quarry/internal/answer/verify/fact"
+	"quarry/internal/answer/verify/markup"
 	"quarry/internal/embed"
 	"quarry/internal/text/analysis"
 	"quarry/internal/text/rarity"
@@ -22,54 +23,55 @@ const (
 	longest = 1000
 )
 
-// span is a sentence of the text or of a source with all that is compared.
-type span struct {
-	text       string
-	start, end int // in the text that was given
-	lang       string
+// Span is a sentence of the text or of a source with all that is compared.
+type Span struct {
+	Text       string
+	Start, End int // in the text that was given
+	Lang       string
 
-	words     []fact.Word
-	numbers   []fact.Number
+	Words     []fact.Word
+	Numbers   []fact.Number
 	negations []fact.Negation
-	stems     []string
+	Stems     []string
 	pairs     map[string]bool // of words that follow one another
-	joined    string          // the words, parted and framed by spaces
+	Joined    string          // the words, parted and framed by spaces
 
 	states    embed.States
-	completed bool     // text begins with the question, which the given text does not have
+	Completed bool     // Text begins with the question, which the given text does not have
 	answer    []string // of a completed one: the stems that stood there by themselves
 }
 
-func newSpan(text string, start, end int, lang string) *span {
-	s := &span{text: text[start:end], start: start, end: end, lang: lang}
-	s.words = fact.Words(s.text)
-	s.numbers = fact.Numbers(s.text, s.words, lang)
-	s.negations = fact.Negations(s.text, s.words, lang)
-	s.stems = analysis.Analyze(s.text, lang).Stems
+// NewSpan returns the span text[start:end], with what is compared of it.
+func NewSpan(text string, start, end int, lang string) *Span {
+	s := &Span{Text: text[start:end], Start: start, End: end, Lang: lang}
+	s.Words = fact.Words(s.Text)
+	s.Numbers = fact.Numbers(s.Text, s.Words, lang)
+	s.negations = fact.Negations(s.Text, s.Words, lang)
+	s.Stems = analysis.Analyze(s.Text, lang).Stems
 	s.pairs = map[string]bool{}
 	var b strings.Builder
 	b.WriteByte(' ')
-	for i, w := range s.words {
+	for i, w := range s.Words {
 		b.WriteString(w.Text)
 		b.WriteByte(' ')
 		if i > 0 {
-			s.pairs[s.words[i-1].Text+" "+w.Text] = true
+			s.pairs[s.Words[i-1].Text+" "+w.Text] = true
 		}
 	}
-	s.joined = b.String()
+	s.Joined = b.String()
 	return s
 }
 
 // spans cuts a text without noise into its sentences; those without a letter or digit are left out.
-func spans(clean, lang string) []*span {
-	var out []*span
+func spans(clean, lang string) []*Span {
+	var out []*Span
 	for _, s := range sentence.Split(clean) {
-		for start := s.Start + len(bullet.FindString(clean[s.Start:s.End])); start < s.End; {
+		for start := s.Start + len(markup.Bullet(clean[s.Start:s.End])); start < s.End; {
 			end := s.End
 			if end-start > longest {
 				end = cut(clean, start, start+longest)
 			}
-			if x := newSpan(clean, start, end, lang); len(x.words) > 0 {
+			if x := NewSpan(clean, start, end, lang); len(x.Words) > 0 {
 				out = append(out, x)
 			}
 			start = end
@@ -90,13 +92,13 @@ func cut(text string, from, at int) int {
 }
 
 // sources gives the sentences of all sources, each once.
-func sources(texts []string, lang string) []*span {
-	var out []*span
+func sources(texts []string, lang string) []*Span {
+	var out []*Span
 	seen := map[string]bool{}
 	for _, t := range texts {
-		for _, s := range spans(strip(t), lang) {
-			if !seen[s.joined] {
-				seen[s.joined] = true
+		for _, s := range spans(markup.Strip(t), lang) {
+			if !seen[s.Joined] {
+				seen[s.Joined] = true
 				out = append(out, s)
 			}
 		}
@@ -105,21 +107,21 @@ func sources(texts []string, lang string) []*span {
 }
 
 // candidates chooses the sentences of sources that are worth encoding for the sentences of the text.
-func candidates(text, from []*span) []*span {
+func candidates(text, from []*Span) []*Span {
 	if len(from) <= few {
 		return from
 	}
 	holding := map[string][]int{}
 	for i, s := range from {
-		for _, stem := range unique(s.stems) {
+		for _, stem := range unique(s.Stems) {
 			holding[stem] = append(holding[stem], i)
 		}
 	}
 	chosen := map[int]bool{}
 	for _, t := range text {
 		shared := map[int]float64{}
-		for _, stem := range unique(t.stems) {
-			weight := rarity.In(stem, t.lang) / (1 + float64(len(holding[stem]))/float64(len(from))*8)
+		for _, stem := range unique(t.Stems) {
+			weight := rarity.In(stem, t.Lang) / (1 + float64(len(holding[stem]))/float64(len(from))*8)
 			for _, i := range holding[stem] {
 				shared[i] += weight
 			}
@@ -133,7 +135,7 @@ func candidates(text, from []*span) []*span {
 			chosen[i] = true
 		}
 	}
-	var out []*span
+	var out []*Span
 	for i, s := range from {
 		if chosen[i] {
 			out = append(out, s)

@@ -66,11 +66,11 @@ func New(c Config) *Service {
 // Score says how far c.Text is supported by c.Sources. Errors: ErrLanguage, ErrTooLong, those of ctx, and failures of
 // the encoder. A text that says nothing (no letter, no digit) is supported; without sources nothing is.
 func (s *Service) Score(ctx context.Context, c Claim) (Score, error) {
-	lang, err := languageOf(c)
+	lang, err := Language(c)
 	if err != nil {
 		return Score{}, err
 	}
-	if s.tooLong(c) {
+	if s.TooLong(c) {
 		return Score{}, ErrTooLong
 	}
 	if s.cfg.Judge != "" {
@@ -87,9 +87,9 @@ func (s *Service) Score(ctx context.Context, c Claim) (Score, error) {
 	return Score{Value: total(found)}, nil
 }
 
-// tooLong counts by the encoder's tokens where it tells them, else by a rule of thumb. It stops early for texts that
+// TooLong reports whether a claim exceeds Window. It counts by the encoder's tokens where it tells them, else by a rule of thumb. It stops early for texts that
 // cannot fit: a token has at most a few bytes of a text that says anything.
-func (s *Service) tooLong(c Claim) bool {
+func (s *Service) TooLong(c Claim) bool {
 	texts := append([]string{c.Text, c.Question}, c.Sources...)
 	bytes := 0
 	for _, t := range texts {

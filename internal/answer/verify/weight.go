@@ -12,14 +12,16 @@ type Weights struct {
 	Least                                       float64 // share of the lowest sentence in the score of a text; the rest is the mean
 }
 
-// Shipped are the weights in use.
-var Shipped = Weights{
+// Shipped returns the weights in use.
+func Shipped() Weights { return shipped }
+
+var shipped = Weights{
 	Bias: -2.927, Meaning: 0.888, Words: 1.107, Rare: 1.042, Together: 0.972, Pairs: 0.737,
 	Number: 1.5, Astray: 0.15, Name: 0.9, Denied: 1.5, Most: 5, Far: 0.65, Close: 0.88, Copied: 3.2, Least: 0.5,
 }
 
 // Score is the probability that a sentence with this evidence and these differences is supported.
-func (w *Weights) Score(e Evidence, d Differences) float64 {
+func (w Weights) Score(e Evidence, d Differences) float64 {
 	z := w.Bias + w.Meaning*e.Meaning + w.Words*e.Words + w.Rare*e.Rare + w.Together*e.Together + w.Pairs*e.Pairs
 	if e.Verbatim {
 		z = max(z, w.Copied)
@@ -30,7 +32,7 @@ func (w *Weights) Score(e Evidence, d Differences) float64 {
 
 // against is what differences take off. They say little where the source speaks of something else anyway: how near
 // it comes decides how much they count.
-func (w *Weights) against(e Evidence, d Differences) float64 {
+func (w Weights) against(e Evidence, d Differences) float64 {
 	z := min(w.Most, w.Number*float64(len(d.Numbers))+w.Astray*float64(d.Astray))
 	z += min(w.Most, w.Name*math.Sqrt(float64(len(d.Names))))
 	z += min(w.Most, w.Denied*math.Sqrt(float64(len(d.Denied))))
@@ -39,7 +41,7 @@ func (w *Weights) against(e Evidence, d Differences) float64 {
 }
 
 // Text is the score of a text from those of its sentences and how many words each has.
-func (w *Weights) Text(scores []float64, words []int) float64 {
+func (w Weights) Text(scores []float64, words []int) float64 {
 	if len(scores) == 0 {
 		return highest
 	}
@@ -56,13 +58,11 @@ func (w *Weights) Text(scores []float64, words []int) float64 {
 }
 
 // total is the score of a text.
-func total(found []finding) float64 {
+func total(found []Sentence) float64 {
 	scores, words := make([]float64, len(found)), make([]int, len(found))
 	for i, f := range found {
-		words[i] = len(f.words)
-		if len(f.near) > 0 {
-			scores[i] = Shipped.Score(f.evidence, f.wrong)
-		}
+		words[i] = len(f.Words)
+		scores[i] = f.Score()
 	}
-	return Shipped.Text(scores, words)
+	return shipped.Text(scores, words)
 }

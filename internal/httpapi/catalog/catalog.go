@@ -5,7 +5,7 @@ package catalog
 import (
 	"net/http"
 
-	"quarry/internal/answer/verify"
+	"quarry/internal/answer/verify/correct"
 	"quarry/internal/api"
 	"quarry/internal/corpus"
 	"quarry/internal/embed"
@@ -17,12 +17,12 @@ import (
 // Area is the list operations.
 type Area struct {
 	encoders *embed.Registry
-	verify   *verify.Service
+	correct  *correct.Service
 	cursors  *page.Cursors
 }
 
 // New gives the area; cursors sign the page keys.
-func New(e *embed.Registry, v *verify.Service, c *page.Cursors) *Area { return &Area{e, v, c} }
+func New(e *embed.Registry, v *correct.Service, c *page.Cursors) *Area { return &Area{e, v, c} }
 
 // Handlers gives the handler of each operation.
 func (a *Area) Handlers() map[string]httpapi.Handler {
@@ -65,11 +65,11 @@ func (a *Area) listEncoders(w http.ResponseWriter, _ *http.Request, c *httpapi.C
 }
 
 func (a *Area) correctors(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	all, err := a.verify.Correctors(r.Context())
+	all, err := a.correct.Correctors(r.Context())
 	if err != nil {
 		return err
 	}
-	found, metadata, err := list(a, c, all, func(x verify.Corrector) (string, string, string) { return x.ID, x.Name, x.Description })
+	found, metadata, err := list(a, c, all, func(x correct.Corrector) (string, string, string) { return x.ID, x.Name, x.Description })
 	if err != nil {
 		return err
 	}

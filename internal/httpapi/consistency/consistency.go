@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"quarry/internal/answer/verify"
+	"quarry/internal/answer/verify/correct"
 	"quarry/internal/api"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
@@ -16,11 +17,12 @@ import (
 
 // Area is the operations of consistency.
 type Area struct {
-	verify *verify.Service
+	verify    *verify.Service
+	corrector *correct.Service
 }
 
-// New gives the area.
-func New(v *verify.Service) *Area { return &Area{v} }
+// New returns the area.
+func New(v *verify.Service, c *correct.Service) *Area { return &Area{v, c} }
 
 // Handlers gives the handler of each operation.
 func (a *Area) Handlers() map[string]httpapi.Handler {
@@ -79,11 +81,11 @@ func (a *Area) correct(w http.ResponseWriter, r *http.Request, c *httpapi.Call) 
 	if len(bad.Fields) > 0 {
 		return bad
 	}
-	ask := verify.Correction{Text: in.GeneratedText, Sources: texts, Corrector: in.ModelName}
+	ask := correct.Correction{Text: in.GeneratedText, Sources: texts, Corrector: in.ModelName}
 	if in.Query != nil {
 		ask.Question = *in.Query
 	}
-	got, err := a.verify.Correct(r.Context(), ask)
+	got, err := a.corrector.Correct(r.Context(), ask)
 	if err != nil {
 		return fault.Under(err, "body")
 	}

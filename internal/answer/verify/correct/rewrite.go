@@ -1,4 +1,4 @@
-package verify
+package correct
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/answer/verify"
 	"quarry/internal/answer/verify/fact"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
@@ -22,10 +23,7 @@ const correcting = `You correct a text by its sources with as few changes as pos
 
 // rewrite asks the language model for corrections and keeps those that can be made.
 func rewrite(ctx context.Context, m *llm.Model, c Correction) ([]Edit, error) {
-	a, err := llm.Complete(ctx, m, llm.Request{
-		Messages: []llm.Message{llm.Text(llm.System, correcting), llm.Text(llm.User, material(c.Text, c.Question, c.Sources))},
-		Format:   editsFormat, Parameters: cool(),
-	})
+	answer, err := verify.Ask(ctx, m, correcting, verify.Claim{Text: c.Text, Sources: c.Sources, Question: c.Question}, editsFormat)
 	if failed := (*llm.Error)(nil); errors.As(err, &failed) {
 		return nil, failed.Fault()
 	}
@@ -39,7 +37,7 @@ func rewrite(ctx context.Context, m *llm.Model, c Correction) ([]Edit, error) {
 			Explanation string
 		}
 	}
-	if err := json.Unmarshal([]byte(bare(a.Text)), &got); err != nil || got.Corrections == nil {
+	if err := json.Unmarshal(answer, &got); err != nil || got.Corrections == nil {
 		return nil, fault.Upstream("the language model %q did not answer with corrections", m.Name).Because(err)
 	}
 	var out []Edit
@@ -78,19 +76,19 @@ func place(text, part string, taken []Edit) int {
 
 // foreign reports whether a text has a number or a name that neither the sources nor the words that it replaces have.
 func foreign(text, original string, c Correction) bool {
-	lang, err := languageOf(Claim{Text: c.Text, Sources: c.Sources, Any: true})
+	lang, err := verify.Language(verify.Claim{Text: c.Text, Sources: c.Sources, Any: true})
 	if err != nil || text == "" {
 		return false
 	}
-	from := gather(sources(append([]string{original}, c.Sources...), lang))
-	s := newSpan(text, 0, len(text), lang)
-	for _, n := range s.numbers {
-		if !n.Soft && !slices.ContainsFunc(from.numbers, n.Equal) {
+	from := verify.ReadSources(append([]string{original}, c.Sources...), lang)
+	s := verify.NewSpan(text, 0, len(text), lang)
+	for _, n := range s.Numbers {
+		if !n.Soft && !slices.ContainsFunc(from.Numbers, n.Equal) {
 			return true
 		}
 	}
-	for _, n := range fact.Names(s.text, s.words, lang, everyday(lang)) {
-		if !fact.HasName(n.Text, from.words) {
+	for _, n := range verify.Names(s) {
+		if !fact.HasName(n.Text, from.Words) {
 			return true
 		}
 	}

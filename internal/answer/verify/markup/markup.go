@@ -1,4 +1,6 @@
-package verify
+// Package markup knows what a generated text holds beside its words: marks of citations, addresses, code and the signs of
+// Markdown.
+package markup
 
 import (
 	"regexp"
@@ -25,8 +27,8 @@ var noise = []*regexp.Regexp{
 // star is the bullet that looks like emphasis.
 var star = regexp.MustCompile(`(?m)^[ \t]*\*[ \t]`)
 
-// strip puts spaces in the place of noise, byte by byte, so that offsets stay. Bullets stay, too: they part sentences.
-func strip(text string) string {
+// Strip puts spaces in the place of noise, byte by byte, so that offsets stay. Bullets stay, too: they part sentences.
+func Strip(text string) string {
 	text = star.ReplaceAllStringFunc(text, func(m string) string { return strings.Replace(m, "*", "-", 1) })
 	for _, n := range noise {
 		text = n.ReplaceAllStringFunc(text, spaces)
@@ -34,10 +36,13 @@ func strip(text string) string {
 	return text
 }
 
-// stripCode is strip for a generated text, whose blocks of code need no support.
-func stripCode(text string) string { return strip(fenced.ReplaceAllStringFunc(text, spaces)) }
+// StripCode is Strip for a generated text, whose blocks of code need no support.
+func StripCode(text string) string { return Strip(fenced.ReplaceAllStringFunc(text, spaces)) }
 
 func spaces(s string) string { return strings.Repeat(" ", len(s)) }
 
 // bullet is what begins an item of a list.
 var bullet = regexp.MustCompile(`^(?:[-+*•–◦▪]|\d{1,3}[.)])\s+`)
+
+// Bullet returns what begins an item of a list at the beginning of a text; "" for none.
+func Bullet(text string) string { return bullet.FindString(text) }

@@ -1,8 +1,11 @@
-package verify
+// Package correct takes out of a text what its sources do not support, as package verify finds it: by itself with the words
+// of the sources, or by a language model whose edits are made where they fit. The list of correctors is here, too.
+package correct
 
 import (
 	"context"
 
+	"quarry/internal/answer/verify"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 )
@@ -12,6 +15,21 @@ const (
 	Embedded = "vhc-small-1.0"
 	ByModel  = "vhc-large-1.0"
 )
+
+// Config is what a Service needs.
+type Config struct {
+	Verify *verify.Service
+	Models llm.Models // nil when there are none
+	Model  string     // the language model that corrects, "" for the default one
+}
+
+// Service corrects texts. It is safe for concurrent use.
+type Service struct {
+	cfg Config
+}
+
+// New returns the service.
+func New(c Config) *Service { return &Service{c} }
 
 // Corrector is something that can correct a text.
 type Corrector struct {
@@ -41,7 +59,7 @@ func (s *Service) writer(ctx context.Context) (m *llm.Model, ok bool, err error)
 	if s.cfg.Models == nil {
 		return nil, false, nil
 	}
-	m, err = s.cfg.Models.Model(ctx, s.cfg.Judge)
+	m, err = s.cfg.Models.Model(ctx, s.cfg.Model)
 	return m, err == nil && !m.Embedded, err
 }
 
@@ -71,17 +89,17 @@ type Edit struct {
 // Correct takes out of a text what its sources do not support. Errors: a fault.KindInvalid Fault for an unknown or
 // disabled corrector and for a text that is too long, the failures of the language model, those of the encoder.
 func (s *Service) Correct(ctx context.Context, c Correction) (Corrected, error) {
-	claim := Claim{Text: c.Text, Sources: c.Sources, Question: c.Question, Any: true}
-	if s.tooLong(claim) {
-		return Corrected{}, fault.InvalidField("documents", "%s", ErrTooLong)
+	claim := verify.Claim{Text: c.Text, Sources: c.Sources, Question: c.Question, Any: true}
+	if s.cfg.Verify.TooLong(claim) {
+		return Corrected{}, fault.InvalidField("documents", "%s", verify.ErrTooLong)
 	}
 	var edits []Edit
 	var err error
 	switch c.Corrector {
 	case Embedded:
-		edits, err = s.mend(ctx, claim)
+		edits, err = s.repair(ctx, claim)
 	case ByModel:
-		edits, err = s.rewritten(ctx, c, claim)
+		edits, err = s.byModel(ctx, c, claim)
 	default:
 		err = fault.InvalidField("model_name", "%q is not the name of a hallucination corrector", c.Corrector)
 	}
@@ -91,14 +109,14 @@ func (s *Service) Correct(ctx context.Context, c Correction) (Corrected, error) 
 	return apply(c.Text, edits, c.Corrector), nil
 }
 
-// rewritten corrects by a language model where there is one that writes.
-func (s *Service) rewritten(ctx context.Context, c Correction, claim Claim) ([]Edit, error) {
+// byModel corrects by a language model where there is one that writes.
+func (s *Service) byModel(ctx context.Context, c Correction, claim verify.Claim) ([]Edit, error) {
 	m, writes, err := s.writer(ctx)
 	switch {
 	case err != nil:
 		return nil, llm.Named(err, "model_name")
 	case !writes:
-		return s.mend(ctx, claim)
+		return s.repair(ctx, claim)
 	}
 	return rewrite(ctx, m, c)
 }

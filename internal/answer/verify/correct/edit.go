@@ -1,10 +1,12 @@
-package verify
+package correct
 
 import (
 	"cmp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"quarry/internal/answer/verify/markup"
 )
 
 // apply makes the edits, of which neighbours share white space at most. A text of which no word stays is empty: marks of citations alone say
@@ -28,7 +30,7 @@ func apply(text string, edits []Edit, by string) Corrected {
 	}
 	b.WriteString(text[at:])
 	out := b.String()
-	if len(kept) > 0 && !strings.ContainsFunc(strip(out), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+	if len(kept) > 0 && !strings.ContainsFunc(markup.Strip(out), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 		out = ""
 	}
 	return Corrected{Text: out, Edits: kept, By: by}
@@ -46,8 +48,9 @@ func drop(text, clean string, start, end int, why string) Edit {
 		end++
 	}
 	line := strings.LastIndexByte(text[:start], '\n') + 1
+	before := strings.TrimLeft(clean[line:start], " \t")
 	whole := end >= len(text) || text[end] == '\n'
-	if strings.TrimSpace(bullet.ReplaceAllString(strings.TrimLeft(clean[line:start], " \t"), "")) == "" {
+	if strings.TrimSpace(before[len(markup.Bullet(before)):]) == "" {
 		if whole {
 			start = line
 			if end < len(text) {
