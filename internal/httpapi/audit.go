@@ -34,8 +34,8 @@ func (s *Server) recordingOf(op *api.Operation) api.Recording {
 	return api.RecordNever
 }
 
-// intend records that an operation is about to run.
-func (s *Server) intend(x *exchange, r *http.Request) (err error) {
+// recordIntent records that an operation is about to run.
+func (s *Server) recordIntent(x *exchange, r *http.Request) (err error) {
 	if s.recordingOf(x.call.Op) != api.RecordAlways {
 		return nil
 	}
@@ -47,9 +47,9 @@ func (s *Server) intend(x *exchange, r *http.Request) (err error) {
 	return err
 }
 
-// settle records the outcome of a recorded intent, or a refusal before it. It runs before net/http sends the end of an
+// recordOutcome records the outcome of a recorded intent, or a refusal before it. It runs before net/http sends the end of an
 // answer. Where the client left without one, the outcome stays unknown: the change may have been made.
-func (s *Server) settle(x *exchange, r *http.Request) {
+func (s *Server) recordOutcome(x *exchange, r *http.Request) {
 	status := x.status
 	if status == 0 && r.Context().Err() == nil {
 		status = http.StatusOK // an empty answer

@@ -39,7 +39,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set("Connection", "close")
 	}
 	s.cfg.Origins.Share(h, r)
-	defer s.settle(x, r)
+	defer s.recordOutcome(x, r)
 	defer s.finish(x, r)
 	if err := s.answer(x, r); err != nil {
 		s.refuse(x, r, err)
@@ -124,7 +124,7 @@ func (s *Server) perform(x *exchange, r *http.Request, run Handler) error {
 	if err := r.Context().Err(); errors.Is(err, context.DeadlineExceeded) && !x.call.Op.NamesJob {
 		return err
 	}
-	if err := s.intend(x, r); err != nil {
+	if err := s.recordIntent(x, r); err != nil {
 		return err
 	}
 	return run(x, r, &x.call)

@@ -51,9 +51,9 @@ func (s *Server) refuse(x *exchange, r *http.Request, err error) {
 	if x.call.Op != nil && x.call.Op.OAuthErrors {
 		b.AddOAuth(x.Header(), f)
 	}
-	var k *kept
-	if errors.As(err, &k) {
-		b.Results = k.results
+	var found *withResults
+	if errors.As(err, &found) {
+		b.Results = found.results
 	}
 	writeBody(x, status, b)
 }
@@ -78,17 +78,17 @@ func (s *Server) outcome(x *exchange, r *http.Request, err error) *fault.Fault {
 	return internalFault
 }
 
-// kept is an error of a request that had found results before it failed.
-type kept struct {
+// withResults is an error of a request that had found results before it failed.
+type withResults struct {
 	error
 	results any
 }
 
-func (k *kept) Unwrap() error { return k.error }
+func (e *withResults) Unwrap() error { return e.error }
 
-// Keep returns err with the search results that were found before it: the error body shows them, in a member of ours
+// WithResults returns err with the search results that were found before it: the error body shows them, in a member of ours
 // beside those of the contract.
-func Keep(err error, results any) error { return &kept{err, results} }
+func WithResults(err error, results any) error { return &withResults{err, results} }
 
 func writeBody(w http.ResponseWriter, status int, b refusal.Body) {
 	_ = WriteJSON(w, status, b.Redacted()) // strings always encode

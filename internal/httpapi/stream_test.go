@@ -96,7 +96,7 @@ func TestStream(t *testing.T) {
 func TestStreamNotBegun(t *testing.T) {
 	t.Parallel()
 	s := startLimited(t, area{"query": events(func(context.Context, *httpapi.Stream) error {
-		return httpapi.Keep(fault.Timeout("too slow"), []piece{{"found", "it"}})
+		return httpapi.WithResults(fault.Timeout("too slow"), []piece{{"found", "it"}})
 	})}, httpapi.Limits{})
 	got := s.ask(t, "POST", "/v2/query", queryBody, "X-Api-Key: "+ownerKey, "Content-Type: application/json")
 	if got.StatusCode != 504 || got.Header.Get("Content-Type") != "application/json" || !strings.Contains(got.raw, `"search_results":[{"type":"found","text":"it"}]`) ||

@@ -83,7 +83,7 @@ func (a *Area) whole(w http.ResponseWriter, r *http.Request, c *httpapi.Call, re
 	found, err := a.run.Run(r.Context(), req.ask, nil)
 	switch err = fault.Under(err, req.place, req.names); {
 	case err != nil && found.Results != nil:
-		return httpapi.Keep(err, wireResults(found.Results))
+		return httpapi.WithResults(err, wireResults(found.Results))
 	case err != nil:
 		return err
 	}
