@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"quarry/internal/index/layer"
+	"quarry/internal/index/manifest"
 	"quarry/internal/index/segment"
 )
 
@@ -15,8 +16,6 @@ type columnFile struct {
 	file *segment.File // nil while the columns are of a version that is not known
 	refs int           // states that hold it; guarded by Index.mu
 }
-
-func columnsName(n, gen int) string { return fmt.Sprintf("%d.col.%d", n, gen) }
 
 // columnsGen is the generation of the file with the columns of v, 0 for the segment's own.
 func (v *view) columnsGen() int {
@@ -48,7 +47,7 @@ func (x *Index) writeColumns(v *view) error {
 		sections = append(sections, segment.Section{Name: columnName(i), Data: c.Bytes()})
 	}
 	gen := v.columnsGen() + 1
-	if err := segment.Write(filepath.Join(x.cfg.Dir, columnsName(v.seg.number, gen)), sections); err != nil {
+	if err := segment.Write(filepath.Join(x.cfg.Dir, manifest.Segment{Number: v.seg.number, Columns: gen}.ColumnsFile()), sections); err != nil {
 		return err
 	}
 	return x.openColumns(v, gen, of)
@@ -64,7 +63,7 @@ func (x *Index) openColumns(v *view, gen int, of *layer.Schema) error {
 		v.values, v.fresh = values, 0
 		return err
 	}
-	f, m, err := x.openFile(filepath.Join(x.cfg.Dir, columnsName(v.seg.number, gen)))
+	f, m, err := x.openFile(filepath.Join(x.cfg.Dir, manifest.Segment{Number: v.seg.number, Columns: gen}.ColumnsFile()))
 	if err != nil {
 		return err
 	}

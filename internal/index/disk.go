@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"quarry/internal/index/manifest"
 	"quarry/internal/index/rowset"
 	"quarry/internal/index/segment"
 )
@@ -66,14 +67,14 @@ func (x *Index) save() error {
 	}
 	x.publish(d)
 	x.disk.patience = 0
-	return x.sweep(d)
+	return x.sweep(d.views)
 }
 
 // saveRebuilt saves after Replace. A small rebuilt index has no files, and none of its past may remain.
 func (x *Index) saveRebuilt(d *draft) error {
 	if !x.disk.worth(d) {
 		if rows, _ := d.unsaved(); rows < x.disk.seal && len(d.inMemory()) == len(d.views) {
-			return x.removeFiles()
+			return manifest.Remove(x.cfg.Dir)
 		}
 	}
 	return x.save()
@@ -142,11 +143,11 @@ func (x *Index) sealViews(d *draft, in []*view) error {
 		return fmt.Errorf("make index folder: %w", err)
 	}
 	x.disk.next++
-	path := filepath.Join(x.cfg.Dir, segmentName(x.disk.next))
-	if err := segment.Write(path, sections); err != nil {
+	named := manifest.Segment{Number: x.disk.next}
+	if err := segment.Write(filepath.Join(x.cfg.Dir, named.File()), sections); err != nil {
 		return err
 	}
-	mapped, err := x.openSegment(x.disk.next)
+	mapped, err := x.openSegment(named)
 	if err != nil {
 		return err
 	}
@@ -162,22 +163,18 @@ func (x *Index) sealViews(d *draft, in []*view) error {
 	return nil
 }
 
-func segmentName(n int) string { return fmt.Sprintf("%d.seg", n) }
-
-func deletesName(n, gen int) string { return fmt.Sprintf("%d.del.%d", n, gen) }
-
 // writeDeletes makes a file of the deletes of v.
 func (x *Index) writeDeletes(v *view) error {
 	live := make([]byte, 0, 8*len(v.live))
 	for _, w := range v.live {
 		live = binary.LittleEndian.AppendUint64(live, w)
 	}
-	return segment.Write(filepath.Join(x.cfg.Dir, deletesName(v.seg.number, v.gen)), []segment.Section{{Name: "live", Data: live}})
+	return segment.Write(filepath.Join(x.cfg.Dir, v.listed().DeletesFile()), []segment.Section{{Name: "live", Data: live}})
 }
 
 // applyDeletes reads the file of the deletes of v.
 func (x *Index) applyDeletes(v *view) (err error) {
-	f, err := segment.Open(filepath.Join(x.cfg.Dir, deletesName(v.seg.number, v.gen)))
+	f, err := segment.Open(filepath.Join(x.cfg.Dir, v.listed().DeletesFile()))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,211 @@
+package index
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"quarry/internal/index/layer"
+	"quarry/internal/index/manifest"
+	"quarry/internal/index/segment"
+)
+
+// identity returns the manifest that x would write, without files.
+func (x *Index) identity() manifest.Manifest {
+	c := &x.cfg
+	return manifest.New(manifest.Manifest{Epoch: c.Epoch, Encoder: c.Encoder, Schema: x.of.Version, Dim: c.Dim, Dimensions: c.Dimensions})
+}
+
+// listed returns the files of v as the manifest lists them.
+func (v *view) listed() manifest.Segment {
+	return manifest.Segment{Number: v.seg.number, Deletes: v.gen, Columns: v.columnsGen()}
+}
+
+// writeManifest makes d's files the index. All its segments have files; deletes that are not in one are written first.
+func (x *Index) writeManifest(d *draft) error {
+	m := x.identity()
+	m.Seq = d.seq
+	for i, v := range d.views {
+		if (v.dirty > 0 || v.fresh > 0) && !d.owned[v] {
+			n := *v
+			v = &n
+			d.own(v)
+			d.views[i] = v
+		}
+		if v.dirty > 0 {
+			v.gen++
+			v.dirty = 0
+			if err := x.writeDeletes(v); err != nil {
+				return err
+			}
+		}
+		if v.fresh > 0 {
+			if err := x.writeColumns(v); err != nil {
+				return err
+			}
+		}
+		m.Segments = append(m.Segments, v.listed())
+	}
+	return m.Write(x.cfg.Dir)
+}
+
+// Saved returns the number of the last change that the files in dir hold, without opening them; ok is false where Open
+// would find no manifest, or a damaged one.
+func Saved(dir string) (seq int64, ok bool) {
+	m, err := manifest.Read(dir)
+	return m.Seq, err == nil
+}
+
+// restore returns the state that the files hold, or an empty one.
+func (x *Index) restore() (*state, error) {
+	empty := newState(x.of, 0, nil)
+	if x.cfg.Dir == "" {
+		return empty, nil
+	}
+	m, err := manifest.Read(x.cfg.Dir)
+	event := EventDamaged
+	var views []*view
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return empty, manifest.Remove(x.cfg.Dir)
+	case err == nil && !m.Fits(x.identity()):
+		event = EventForeign
+		err = fmt.Errorf("index files are of format %d, epoch %d, encoder %q", m.Format, m.Epoch, m.Encoder)
+	case err == nil:
+		if views, err = x.openAll(m); err == nil {
+			return x.restored(m, views)
+		}
+	}
+	if !errors.Is(err, ErrCorrupt) && event == EventDamaged && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("open index: %w", err)
+	}
+	x.notify(event, err)
+	return empty, manifest.Remove(x.cfg.Dir)
+}
+
+// restored makes the state of what could be opened.
+func (x *Index) restored(m manifest.Manifest, views []*view) (*state, error) {
+	of := x.of
+	for _, v := range views {
+		if v.values == nil {
+			of = &layer.Schema{Version: NoSchema, ID: -1}
+		}
+		v.hold()
+	}
+	if m.Schema != of.Version {
+		of = &layer.Schema{Version: NoSchema, ID: -1}
+	}
+	x.partial = len(views) < len(m.Segments)
+	for _, ms := range m.Segments {
+		// Those that are lost count, too: until the next manifest a new file of that number would be taken for the old.
+		x.disk.next = max(x.disk.next, ms.Number)
+	}
+	return newState(of, m.Seq, views), x.sweep(views)
+}
+
+// openAll opens the segments of m. Those that are damaged are left out unless none remains, and so are the columns of
+// all when those of one are damaged; Notify hears of it.
+func (x *Index) openAll(m manifest.Manifest) (views []*view, err error) {
+	defer guard(&err, nil)()
+	var damage error
+	for _, ms := range m.Segments {
+		v, err := x.openView(ms)
+		lost := err != nil
+		if !lost {
+			views = append(views, v)
+			if m.Schema == x.of.Version {
+				err = x.openColumns(v, ms.Columns, x.of)
+			}
+		}
+		switch {
+		case err == nil:
+		case !errors.Is(err, ErrCorrupt) && !errors.Is(err, os.ErrNotExist):
+			return nil, errors.Join(err, unmapAll(views))
+		case lost:
+			damage = errors.Join(damage, err)
+		default:
+			x.notify(EventDamaged, err)
+		}
+	}
+	if len(views) == 0 && damage != nil {
+		return nil, damage
+	}
+	if damage != nil {
+		x.notify(EventDamaged, damage)
+	}
+	return views, nil
+}
+
+// openView opens a segment with its deletes and without columns.
+func (x *Index) openView(ms manifest.Segment) (*view, error) {
+	s, err := x.openSegment(ms)
+	if err != nil {
+		return nil, err
+	}
+	v := newView(s)
+	v.gen = ms.Deletes
+	if ms.Columns > 0 {
+		v.file = &columnFile{gen: ms.Columns}
+	}
+	if v.gen > 0 {
+		if err := x.applyDeletes(v); err != nil {
+			return nil, errors.Join(err, s.file.Close())
+		}
+	}
+	return v, nil
+}
+
+func unmapAll(views []*view) error {
+	var errs []error
+	for _, v := range views {
+		for _, f := range v.files() {
+			errs = append(errs, f.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (x *Index) openSegment(ms manifest.Segment) (*seg, error) {
+	path := filepath.Join(x.cfg.Dir, ms.File())
+	f, m, err := x.openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := x.bind(f, m)
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	s.path, s.number, s.of = path, ms.Number, m.Schema
+	return s, nil
+}
+
+// openFile maps a file that says what it is of, and that must be this index.
+func (x *Index) openFile(path string) (f *segment.File, m meta, err error) {
+	if f, err = segment.Open(path); err != nil {
+		return nil, m, err
+	}
+	bad := func(reason string) (*segment.File, meta, error) {
+		_ = f.Close()
+		return nil, m, &segment.Corrupt{File: f.Name, Section: "meta", Reason: reason}
+	}
+	if err := json.Unmarshal(f.Section("meta"), &m); err != nil {
+		return bad(err.Error())
+	}
+	if m.Epoch != x.cfg.Epoch || m.Encoder != x.cfg.Encoder {
+		return bad("not of this corpus")
+	}
+	return f, m, nil
+}
+
+// sweep removes the files that views do not use, and learns the highest number in use.
+func (x *Index) sweep(views []*view) error {
+	used := make([]manifest.Segment, len(views))
+	for i, v := range views {
+		x.disk.next = max(x.disk.next, v.seg.number)
+		used[i] = v.listed()
+	}
+	return manifest.Sweep(x.cfg.Dir, used)
+}
