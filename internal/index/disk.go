@@ -88,7 +88,7 @@ func (x *Index) seal(d *draft) error {
 		}
 	}
 	for _, v := range slices.Clone(d.views) {
-		if dead := v.seg.rows - v.rows; dead > v.seg.rows/deadShare && v.rows <= mergedRows {
+		if dead := v.Rows - v.LiveRows; dead > v.Rows/deadShare && v.LiveRows <= mergedRows {
 			if err := x.sealViews(d, []*view{v}); err != nil {
 				return err
 			}
@@ -110,15 +110,15 @@ func (x *Index) mergeSealed(d *draft) error {
 	}
 }
 
-// smallest gives fanIn views of one tier that may be merged, the smallest there are; nil when there are not as many.
+// smallest returns fanIn views of one tier that may be merged, the smallest there are; nil when there are not as many.
 func smallest(views []*view) []*view {
-	sorted := slices.SortedFunc(slices.Values(views), func(a, b *view) int { return a.rows - b.rows })
+	sorted := slices.SortedFunc(slices.Values(views), func(a, b *view) int { return a.LiveRows - b.LiveRows })
 	for i := 0; i+fanIn <= len(sorted); i++ {
 		in, rows := sorted[i:i+fanIn], 0
 		for _, v := range in {
-			rows += v.rows
+			rows += v.LiveRows
 		}
-		if tier(in[0].rows) == tier(in[fanIn-1].rows) && rows <= mergedRows {
+		if tier(in[0].LiveRows) == tier(in[fanIn-1].LiveRows) && rows <= mergedRows {
 			return in
 		}
 	}
@@ -127,7 +127,7 @@ func smallest(views []*view) []*view {
 
 // sealViews writes the live rows of some views to one file and puts it in their place.
 func (x *Index) sealViews(d *draft, in []*view) error {
-	s, err := x.merge(d.of, in)
+	s, err := d.merged(in)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (x *Index) sealViews(d *draft, in []*view) error {
 		d.remove(in)
 		return nil
 	}
-	sections, err := x.sections(s)
+	sections, err := s.Sections(x.cfg.Epoch, x.cfg.Encoder)
 	if err != nil {
 		return err
 	}
@@ -147,13 +147,12 @@ func (x *Index) sealViews(d *draft, in []*view) error {
 	if err := segment.Write(filepath.Join(x.cfg.Dir, named.File()), sections); err != nil {
 		return err
 	}
-	mapped, err := x.openSegment(named)
+	v, err := x.openSegment(named)
 	if err != nil {
 		return err
 	}
-	v := newView(mapped)
 	if err := x.openColumns(v, 0, d.of); err != nil {
-		_ = mapped.file.Close()
+		_ = v.File.Close()
 		return err
 	}
 	d.remove(in)
@@ -165,8 +164,8 @@ func (x *Index) sealViews(d *draft, in []*view) error {
 
 // writeDeletes makes a file of the deletes of v.
 func (x *Index) writeDeletes(v *view) error {
-	live := make([]byte, 0, 8*len(v.live))
-	for _, w := range v.live {
+	live := make([]byte, 0, 8*len(v.Live))
+	for _, w := range v.Live {
 		live = binary.LittleEndian.AppendUint64(live, w)
 	}
 	return segment.Write(filepath.Join(x.cfg.Dir, v.listed().DeletesFile()), []segment.Section{{Name: "live", Data: live}})
@@ -180,16 +179,15 @@ func (x *Index) applyDeletes(v *view) (err error) {
 	}
 	defer func() { _ = f.Close() }()
 	live := f.Section("live")
-	if len(live) != 8*rowset.Words(v.seg.rows) {
+	if len(live) != 8*rowset.Words(v.Rows) {
 		return &segment.Corrupt{File: f.Name, Section: "live", Reason: "not of this segment"}
 	}
 	fresh := v.clone()
-	for d := range v.seg.docs {
-		if from, to := v.seg.run(d); from < to && live[from>>3]>>(from&7)&1 == 0 {
-			fresh.kill(d)
+	for d := range v.Docs {
+		if from, to := v.Run(d); from < to && live[from>>3]>>(from&7)&1 == 0 {
+			fresh.Delete(d)
 		}
 	}
-	fresh.dirty = 0
 	*v = *fresh
 	return nil
 }

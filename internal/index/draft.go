@@ -6,6 +6,7 @@ import (
 
 	"quarry/internal/expr/filter"
 	"quarry/internal/index/layer"
+	"quarry/internal/index/rows"
 	"quarry/internal/index/segment"
 	"quarry/internal/search"
 )
@@ -52,7 +53,7 @@ func (d *draft) change(c Change) error {
 		if c.Doc != nil && c.Doc.No != c.No {
 			return fmt.Errorf("document %d for number %d", c.Doc.No, c.No)
 		}
-		d.kill(c.No)
+		d.delete(c.No)
 		if c.Doc != nil {
 			d.put(c.Doc)
 		}
@@ -61,7 +62,7 @@ func (d *draft) change(c Change) error {
 			d.update(c.No, c.Doc.Values)
 		}
 	case Delete:
-		d.kill(c.No)
+		d.delete(c.No)
 	case Reset:
 		d.views, d.pending, d.at, d.updates = nil, nil, nil, nil
 	default:
@@ -100,11 +101,7 @@ func (d *draft) layer() {
 	for i, v := range d.views {
 		var changes []layer.Change
 		for no, values := range d.updates {
-			doc, ok := v.seg.find(no)
-			if !ok {
-				continue
-			}
-			if from, _ := v.seg.run(doc); v.isLive(from) {
+			if doc, ok := v.Has(no); ok {
 				changes = append(changes, layer.Change{Doc: uint32(doc), Values: values})
 			}
 		}
@@ -112,7 +109,7 @@ func (d *draft) layer() {
 			continue
 		}
 		n := *v
-		n.values = v.values.With(changes)
+		n.Values = v.Values.With(changes)
 		n.fresh += len(changes)
 		d.own(&n)
 		d.views[i] = &n
@@ -120,19 +117,16 @@ func (d *draft) layer() {
 	d.updates = nil
 }
 
-// kill removes the document with number no, wherever it is.
-func (d *draft) kill(no int64) {
+// delete removes the document with number no, wherever it is.
+func (d *draft) delete(no int64) {
 	delete(d.updates, no)
 	if i, ok := d.at[no]; ok {
 		d.pending[i] = nil
 		delete(d.at, no)
 	}
 	for i, v := range d.views {
-		doc, ok := v.seg.find(no)
+		doc, ok := v.Has(no)
 		if !ok {
-			continue
-		}
-		if from, _ := v.seg.run(doc); !v.isLive(from) {
 			continue
 		}
 		if !d.owned[v] {
@@ -140,7 +134,7 @@ func (d *draft) kill(no int64) {
 			d.own(v)
 			d.views[i] = v
 		}
-		v.kill(doc)
+		v.dirty += v.Delete(doc)
 	}
 }
 
@@ -166,7 +160,7 @@ func (d *draft) settle() error {
 
 // load adds documents whose numbers are not there yet.
 func (d *draft) load(docs []Document) error {
-	s, err := d.x.build(d.of, docs)
+	s, err := d.x.shape().Build(d.of, docs)
 	if err != nil {
 		return err
 	}
@@ -183,7 +177,7 @@ func (d *draft) load(docs []Document) error {
 func (d *draft) dropEmpty() {
 	kept := d.views[:0:0]
 	for _, v := range d.views {
-		if v.rows > 0 {
+		if v.LiveRows > 0 {
 			kept = append(kept, v)
 		}
 	}
@@ -202,10 +196,10 @@ func (d *draft) mergeTiers() error {
 		var byTier [22][]*view
 		full := -1
 		for _, v := range d.views {
-			if v.seg.path != "" {
+			if v.segment.path != "" {
 				continue
 			}
-			t := tier(v.rows)
+			t := tier(v.LiveRows)
 			byTier[t] = append(byTier[t], v)
 			if len(byTier[t]) == fanIn {
 				full = t
@@ -220,9 +214,18 @@ func (d *draft) mergeTiers() error {
 	}
 }
 
+// merged returns one segment of the live rows of some views; nil when they have none.
+func (d *draft) merged(in []*view) (*rows.Segment, error) {
+	all := make([]*rows.View, len(in))
+	for i, v := range in {
+		all[i] = &v.View
+	}
+	return d.x.shape().Merge(d.of, all)
+}
+
 // mergeInto replaces views of the draft by one in memory.
 func (d *draft) mergeInto(in []*view) error {
-	s, err := d.x.merge(d.of, in)
+	s, err := d.merged(in)
 	if err != nil {
 		return err
 	}
@@ -253,8 +256,8 @@ func (d *draft) remove(out []*view) {
 // row that they cost to make good.
 func (d *draft) unsaved() (rows, changes int) {
 	for _, v := range d.views {
-		if v.seg.path == "" {
-			rows += v.rows
+		if v.segment.path == "" {
+			rows += v.LiveRows
 		} else {
 			changes += v.dirty + v.fresh/updateShare
 		}
@@ -266,7 +269,7 @@ func (d *draft) unsaved() (rows, changes int) {
 func (d *draft) inMemory() []*view {
 	var out []*view
 	for _, v := range d.views {
-		if v.seg.path == "" {
+		if v.segment.path == "" {
 			out = append(out, v)
 		}
 	}

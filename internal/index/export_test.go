@@ -12,14 +12,14 @@ func (x *Index) SealAt(seal, small int) { x.disk.seal, x.disk.small = seal, smal
 func (s *Snapshot) Passing(f *filter.Filter) (parts, documents int, err error) {
 	defer guard(&err, s.st.views)()
 	for _, v := range s.st.views {
-		allow := passing(v, f)
+		allow := v.Matching(f)
 		if allow == nil {
-			parts, documents = parts+v.rows, documents+v.docs
+			parts, documents = parts+v.LiveRows, documents+v.LiveDocs
 			continue
 		}
 		parts += rowset.Count(allow)
-		for d := range v.seg.docs {
-			if from, to := v.seg.run(d); rowset.Any(allow, from, to) {
+		for d := range v.Docs {
+			if from, to := v.Run(d); rowset.Any(allow, from, to) {
 				documents++
 			}
 		}

@@ -14,10 +14,10 @@ import (
 
 	"quarry/internal/expr/filter"
 	"quarry/internal/index/layer"
+	"quarry/internal/index/rows"
 	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
 	"quarry/internal/search"
-	"quarry/internal/text/analysis"
 )
 
 // ErrCorrupt marks errors of damaged files; the error names file, section and offset. The index must be rebuilt with
@@ -48,25 +48,11 @@ const (
 	EventUnsaved = "index_not_saved"     // files could not be written; the index goes on in memory
 )
 
-// Document is a document with its parts.
-type Document struct {
-	No     int64
-	ID     string
-	Values []filter.Value // by ordinal; those of document level count. doc.id is filled in by the index
-	Parts  []Part
-}
-
-// Part is one possible hit.
-type Part struct {
-	Ord        int
-	Lang       string          // the language that the terms were made in
-	Values     []filter.Value  // by ordinal; those of part level count
-	Stems      []string        // scoring terms of the text
-	Heading    []string        // scoring terms of the heading, counted twice in frequency and length
-	Words      []analysis.Term // surface words of the text, for phrases, prefixes and exclusions
-	Vector     []byte          // vector.Pack of the unit vector
-	Dimensions []float32
-}
+// Document and Part are what the index is made of.
+type (
+	Document = rows.Document
+	Part     = rows.Part
+)
 
 // Op says what a change does.
 type Op uint8
@@ -119,6 +105,11 @@ func Open(cfg Config) (*Index, error) {
 	}
 	x.cur = st
 	return x, nil
+}
+
+// shape returns what all segments of x have in common.
+func (x *Index) shape() rows.Shape {
+	return rows.Shape{Rotation: x.rotation, Dimensions: x.cfg.Dimensions}
 }
 
 func (x *Index) notify(event string, err error) {
@@ -235,10 +226,8 @@ func (x *Index) Has(no int64) bool {
 	s := x.Snapshot()
 	defer s.Release()
 	for _, v := range s.st.views {
-		if d, ok := v.seg.find(no); ok {
-			if from, _ := v.seg.run(d); v.isLive(from) {
-				return true
-			}
+		if _, ok := v.Has(no); ok {
+			return true
 		}
 	}
 	return false
@@ -333,14 +322,14 @@ func (x *Index) Stats() Stats {
 	defer s.Release()
 	out := Stats{Segments: len(s.st.views), Live: s.st.rows, Applied: s.st.seq}
 	for _, v := range s.st.views {
-		out.Rows += v.seg.rows
-		out.Documents += v.docs
+		out.Rows += v.Rows
+		out.Documents += v.LiveDocs
 		for _, f := range v.files() {
 			all, mapped := f.Bytes()
 			out.MappedBytes += mapped
 			out.HeapBytes += all - mapped
 		}
-		out.HeapBytes += v.values.Bytes() + int64(8*len(v.live)+4*len(v.dead))
+		out.HeapBytes += v.Values.Bytes() + int64(8*len(v.Live)+4*len(v.Dead))
 	}
 	return out
 }

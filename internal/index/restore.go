@@ -9,6 +9,7 @@ import (
 
 	"quarry/internal/index/layer"
 	"quarry/internal/index/manifest"
+	"quarry/internal/index/rows"
 	"quarry/internal/index/segment"
 )
 
@@ -20,7 +21,7 @@ func (x *Index) identity() manifest.Manifest {
 
 // listed returns the files of v as the manifest lists them.
 func (v *view) listed() manifest.Segment {
-	return manifest.Segment{Number: v.seg.number, Deletes: v.gen, Columns: v.columnsGen()}
+	return manifest.Segment{Number: v.segment.number, Deletes: v.gen, Columns: v.columnsGen()}
 }
 
 // writeManifest makes d's files the index. All its segments have files; deletes that are not in one are written first.
@@ -89,7 +90,7 @@ func (x *Index) restore() (*state, error) {
 func (x *Index) restored(m manifest.Manifest, views []*view) (*state, error) {
 	of := x.of
 	for _, v := range views {
-		if v.values == nil {
+		if v.Values == nil {
 			of = &layer.Schema{Version: NoSchema, ID: -1}
 		}
 		v.hold()
@@ -140,18 +141,17 @@ func (x *Index) openAll(m manifest.Manifest) (views []*view, err error) {
 
 // openView opens a segment with its deletes and without columns.
 func (x *Index) openView(ms manifest.Segment) (*view, error) {
-	s, err := x.openSegment(ms)
+	v, err := x.openSegment(ms)
 	if err != nil {
 		return nil, err
 	}
-	v := newView(s)
 	v.gen = ms.Deletes
 	if ms.Columns > 0 {
-		v.file = &columnFile{gen: ms.Columns}
+		v.columns = &columnFile{gen: ms.Columns}
 	}
 	if v.gen > 0 {
 		if err := x.applyDeletes(v); err != nil {
-			return nil, errors.Join(err, s.file.Close())
+			return nil, errors.Join(err, v.File.Close())
 		}
 	}
 	return v, nil
@@ -167,27 +167,29 @@ func unmapAll(views []*view) error {
 	return errors.Join(errs...)
 }
 
-func (x *Index) openSegment(ms manifest.Segment) (*seg, error) {
+// openSegment returns all rows of a segment from its file, without deletes and columns.
+func (x *Index) openSegment(ms manifest.Segment) (*view, error) {
 	path := filepath.Join(x.cfg.Dir, ms.File())
 	f, m, err := x.openFile(path)
 	if err != nil {
 		return nil, err
 	}
-	s, err := x.bind(f, m)
+	s, err := x.shape().Bind(f, m)
 	if err != nil {
 		_ = f.Close()
 		return nil, err
 	}
-	s.path, s.number, s.of = path, ms.Number, m.Schema
-	return s, nil
+	v := newView(s)
+	*v.segment = segmentFile{path: path, number: ms.Number, of: m.Schema}
+	return v, nil
 }
 
 // openFile maps a file that says what it is of, and that must be this index.
-func (x *Index) openFile(path string) (f *segment.File, m meta, err error) {
+func (x *Index) openFile(path string) (f *segment.File, m rows.Meta, err error) {
 	if f, err = segment.Open(path); err != nil {
 		return nil, m, err
 	}
-	bad := func(reason string) (*segment.File, meta, error) {
+	bad := func(reason string) (*segment.File, rows.Meta, error) {
 		_ = f.Close()
 		return nil, m, &segment.Corrupt{File: f.Name, Section: "meta", Reason: reason}
 	}
@@ -204,7 +206,7 @@ func (x *Index) openFile(path string) (f *segment.File, m meta, err error) {
 func (x *Index) sweep(views []*view) error {
 	used := make([]manifest.Segment, len(views))
 	for i, v := range views {
-		x.disk.next = max(x.disk.next, v.seg.number)
+		x.disk.next = max(x.disk.next, v.segment.number)
 		used[i] = v.listed()
 	}
 	return manifest.Sweep(x.cfg.Dir, used)

@@ -7,6 +7,7 @@ import (
 	"quarry/internal/expr/filter"
 	"quarry/internal/index/column"
 	"quarry/internal/index/layer"
+	"quarry/internal/index/rows"
 )
 
 // NoSchema is the version of an index whose columns are not those that it was opened for.
@@ -28,32 +29,32 @@ func (x *Index) SchemaVersion() int64 {
 type Retyping struct {
 	x     *Index
 	of    *layer.Schema
-	rows  *layer.Table
-	ready map[*seg]*layer.Set // made by Prepare
-	late  map[int64]bool      // added after it; true when Prepare did not know them
+	table *layer.Table
+	ready map[*rows.Segment]*layer.Set // made by Prepare
+	late  map[int64]bool               // added after it; true when Prepare did not know them
 }
 
 // Retype begins the change to other attributes.
 func (x *Index) Retype(schema *filter.Schema) *Retyping {
 	of := layer.NewSchema(schema, NoSchema)
-	return &Retyping{x: x, of: of, rows: layer.NewTable(of)}
+	return &Retyping{x: x, of: of, table: layer.NewTable(of)}
 }
 
 // Add takes the values of documents and parts; nothing else of them is read. A document that was added before gets the
 // new ones. One that is never added has no values.
 func (r *Retyping) Add(docs []Document) error {
-	rows := make([]layer.Row, len(docs))
+	added := make([]layer.Row, len(docs))
 	for i := range docs {
 		d := &docs[i]
-		rows[i] = layer.Row{No: d.No, Values: d.Values, Parts: make([][]filter.Value, len(d.Parts))}
+		added[i] = layer.Row{No: d.No, Values: d.Values, Parts: make([][]filter.Value, len(d.Parts))}
 		for p := range d.Parts {
-			rows[i].Parts[p] = d.Parts[p].Values
+			added[i].Parts[p] = d.Parts[p].Values
 		}
 		if r.ready != nil {
-			r.late[d.No] = r.late[d.No] || !r.rows.Has(d.No)
+			r.late[d.No] = r.late[d.No] || !r.table.Has(d.No)
 		}
 	}
-	if err := r.rows.Add(rows); err != nil {
+	if err := r.table.Add(added); err != nil {
 		return fmt.Errorf("retype index: %w", err)
 	}
 	return nil
@@ -64,9 +65,9 @@ func (r *Retyping) Prepare() (err error) {
 	s := r.x.Snapshot()
 	defer s.Release()
 	defer guard(&err, s.st.views)()
-	r.ready, r.late = map[*seg]*layer.Set{}, map[int64]bool{}
+	r.ready, r.late = map[*rows.Segment]*layer.Set{}, map[int64]bool{}
 	for _, v := range s.st.views {
-		if r.ready[v.seg], err = r.columns(v.seg); err != nil {
+		if r.ready[v.Segment], err = r.columns(v.Segment); err != nil {
 			return err
 		}
 	}
@@ -89,11 +90,11 @@ func (r *Retyping) Swap(version int64) (err error) {
 	filed := false
 	for i, v := range d.views {
 		n := *v
-		if n.values, err = r.values(v); err != nil {
+		if n.Values, err = r.values(v); err != nil {
 			return err
 		}
-		n.fresh = updateShare * v.seg.rows // the files are of the old attributes: they are worth writing
-		filed = filed || v.seg.path != ""
+		n.fresh = updateShare * v.Rows // the files are of the old attributes: they are worth writing
+		filed = filed || v.segment.path != ""
 		d.own(&n)
 		d.views[i] = &n
 	}
@@ -111,23 +112,23 @@ func (r *Retyping) Swap(version int64) (err error) {
 
 // values gives the columns of v, with what was added after they were prepared over them.
 func (r *Retyping) values(v *view) (*layer.Set, error) {
-	set := r.ready[v.seg]
+	set := r.ready[v.Segment]
 	if set == nil {
-		return r.columns(v.seg)
+		return r.columns(v.Segment)
 	}
 	var changes []layer.Change
 	for no, unknown := range r.late {
-		doc, ok := v.seg.find(no)
+		doc, ok := v.Find(no)
 		if !ok {
 			continue
 		}
 		if unknown {
-			return r.columns(v.seg) // the values of its parts are missing, too
+			return r.columns(v.Segment) // the values of its parts are missing, too
 		}
 		values := make([]filter.Value, len(r.of.Attrs))
 		for a, attr := range r.of.Attrs {
 			if attr.Level == filter.Document {
-				values[a] = r.rows.Value(no, a, 0)
+				values[a] = r.table.Value(no, a, 0)
 			}
 		}
 		changes = append(changes, layer.Change{Doc: uint32(doc), Values: values})
@@ -136,23 +137,23 @@ func (r *Retyping) values(v *view) (*layer.Set, error) {
 }
 
 // columns makes the columns of a segment.
-func (r *Retyping) columns(s *seg) (*layer.Set, error) {
+func (r *Retyping) columns(s *rows.Segment) (*layer.Set, error) {
 	out := make([]*column.Column, len(r.of.Attrs))
 	for a, attr := range r.of.Attrs {
 		b := column.NewBuilder(attr.Type)
-		for d := range s.docs {
+		for d := range s.Docs {
 			if a == r.of.ID {
-				b.Add(filter.Text(string(s.id(d))))
+				b.Add(filter.Text(string(s.ID(d))))
 				continue
 			}
-			no := s.docNo(d)
+			no := s.No(d)
 			if attr.Level == filter.Document {
-				b.Add(r.rows.Value(no, a, 0))
+				b.Add(r.table.Value(no, a, 0))
 				continue
 			}
-			from, to := s.run(d)
+			from, to := s.Run(d)
 			for row := from; row < to; row++ {
-				b.Add(r.rows.Value(no, a, row-from))
+				b.Add(r.table.Value(no, a, row-from))
 			}
 		}
 		var err error

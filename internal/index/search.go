@@ -84,9 +84,9 @@ type place struct {
 // after orders rows of one score by document id and part, so that the choice among them does not depend on where they
 // lie.
 func (st *state) after(a, b place) bool {
-	s, u := st.views[a.view].seg, st.views[b.view].seg
+	s, u := st.views[a.view], st.views[b.view]
 	i, j := int(a.row), int(b.row)
-	return cmp.Or(bytes.Compare(s.id(s.docOf(i)), u.id(u.docOf(j))), cmp.Compare(s.ordOf(i), u.ordOf(j))) > 0
+	return cmp.Or(bytes.Compare(s.ID(s.DocOf(i)), u.ID(u.DocOf(j))), cmp.Compare(s.OrdOf(i), u.OrdOf(j))) > 0
 }
 
 // prepare resolves terms and finds the rows that may be hits.
@@ -99,7 +99,7 @@ func (r *run) prepare() error {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		r.allow[i] = passing(v, r.q.Filter)
+		r.allow[i] = v.Matching(r.q.Filter)
 		r.exclude(i)
 		if r.q.PhrasesRequired && r.lex != nil {
 			r.lex.RequirePhrases(i, r.own(i))
@@ -113,9 +113,9 @@ func (r *run) own(i int) []uint64 {
 	v := r.st.views[i]
 	switch {
 	case r.allow[i] == nil:
-		r.allow[i] = rowset.All(v.seg.rows)
-	case v.live != nil && &r.allow[i][0] == &v.live[0]:
-		r.allow[i] = append([]uint64(nil), v.live...)
+		r.allow[i] = rowset.All(v.Rows)
+	case v.Live != nil && &r.allow[i][0] == &v.Live[0]:
+		r.allow[i] = append([]uint64(nil), v.Live...)
 	}
 	return r.allow[i]
 }
@@ -149,7 +149,7 @@ func (r *run) side(found map[place]bool, scan func(i int, floor float64, offer f
 }
 
 func (r *run) dense(i int, floor float64, offer func(row int, score float64) float64) {
-	r.st.views[i].seg.vectors.Search(r.vector, vector.Want{Allow: r.allow[i], K: r.q.K, Floor: floor}, offer)
+	r.st.views[i].Vectors.Search(r.vector, vector.Want{Allow: r.allow[i], K: r.q.K, Floor: floor}, offer)
 }
 
 func (r *run) lexical(i int, floor float64, offer func(row int, score float64) float64) {
@@ -158,7 +158,7 @@ func (r *run) lexical(i int, floor float64, offer func(row int, score float64) f
 
 // dimensions offers the rows of view i by their dimensions. Without a dense side they need a lexical score.
 func (r *run) dimensions(i int, floor float64, offer func(row int, score float64) float64) {
-	r.weights.Search(r.st.views[i].seg.dims, r.allow[i], floor, func(row int, score float64) float64 {
+	r.weights.Search(r.st.views[i].Dims, r.allow[i], floor, func(row int, score float64) float64 {
 		if r.vector != nil || r.lex != nil && r.lex.Score(i, row) > 0 {
 			floor = offer(row, score)
 		}
@@ -169,17 +169,17 @@ func (r *run) dimensions(i int, floor float64, offer func(row int, score float64
 // hit scores a row on all sides.
 func (r *run) hit(p place) search.Hit {
 	v := r.st.views[p.view]
-	s, row := v.seg, int(p.row)
-	d := s.docOf(row)
-	h := search.Hit{No: s.docNo(d), ID: string(s.id(d)), Ord: s.ordOf(row)}
+	row := int(p.row)
+	d := v.DocOf(row)
+	h := search.Hit{No: v.No(d), ID: string(v.ID(d)), Ord: v.OrdOf(row)}
 	if r.vector != nil {
-		h.Cosine = s.vectors.Score(r.vector, row)
+		h.Cosine = v.Vectors.Score(r.vector, row)
 	}
 	if r.lex != nil {
 		h.BM25, h.Full = r.lex.Score(int(p.view), row), r.lex.Full()
 	}
 	if r.weights != nil {
-		h.Dims = r.weights.Score(s.dims, row)
+		h.Dims = r.weights.Score(v.Dims, row)
 	}
 	return h
 }

@@ -1,73 +1,38 @@
 package index
 
 import (
-	"slices"
-
 	"quarry/internal/index/layer"
 	"quarry/internal/index/lexical"
-	"quarry/internal/index/rowset"
+	"quarry/internal/index/rows"
 	"quarry/internal/index/segment"
 )
 
-// view is a segment with what is deleted in it. Immutable once published.
+// segmentFile is the file of a segment; the zero value stands for one in memory.
+type segmentFile struct {
+	path   string // "" in memory
+	of     int64  // version of the attributes whose columns are in it
+	number int    // of the file
+	refs   int    // states that hold it; guarded by Index.mu
+}
+
+// view is a segment as a state shows it, and what files hold of it. Immutable once published.
 type view struct {
-	seg    *seg
-	values *layer.Set  // nil while the attributes are of a version that is not known
-	file   *columnFile // of the columns under values; nil when they are the segment's own or in memory
-	fresh  int         // documents whose values are in no file
-	live   []uint64    // one bit per row; nil = all
-	rows   int         // live ones
-	docs   int         // live ones
-	length int64       // sum of the lengths of live rows
-	dead   []uint32    // per stem: rows that are deleted; nil = none
-	gen    int         // of the file with the deletes, 0 = none
-	dirty  int         // rows deleted since that file was written
+	rows.View
+	segment *segmentFile
+	columns *columnFile // of the columns under Values; nil when they are the segment's own or in memory
+	fresh   int         // documents whose values are in no file
+	gen     int         // of the file with the deletes, 0 = none
+	dirty   int         // rows deleted since that file was written
 }
 
-func newView(s *seg) *view {
-	v := &view{seg: s, values: s.values, rows: s.rows, docs: s.docs}
-	for i := range s.rows {
-		v.length += int64(le32(s.length, i))
-	}
-	return v
-}
+// newView returns a view of all of s, which is in memory.
+func newView(s *rows.Segment) *view { return &view{View: rows.NewView(s), segment: &segmentFile{}} }
 
-func (v *view) isLive(row int) bool { return rowset.Has(v.live, row) }
-
-// eachRow calls f for every live row in order.
-func (v *view) eachRow(f func(row int)) {
-	for row := range v.seg.rows {
-		if v.isLive(row) {
-			f(row)
-		}
-	}
-}
-
-// clone gives a copy that may be changed.
+// clone returns a copy of which documents may be deleted.
 func (v *view) clone() *view {
 	c := *v
-	if c.live == nil {
-		c.live = rowset.All(v.seg.rows)
-		c.dead = make([]uint32, v.seg.stems.Len())
-	} else {
-		c.live, c.dead = slices.Clone(v.live), slices.Clone(v.dead)
-	}
+	c.View = v.Clone()
 	return &c
-}
-
-// kill deletes a live document; v is a clone.
-func (v *view) kill(d int) {
-	from, to := v.seg.run(d)
-	for row := from; row < to; row++ {
-		rowset.Remove(v.live, row)
-		v.length -= int64(le32(v.seg.length, row))
-		for w := v.seg.forward.Row(row); w.Next(); {
-			v.dead[w.Ordinal]++
-		}
-	}
-	v.rows -= to - from
-	v.dirty += to - from
-	v.docs--
 }
 
 // state is what searches see: segments with their deletes, and the statistics of all live rows. Immutable.
@@ -83,11 +48,11 @@ type state struct {
 func newState(of *layer.Schema, seq int64, views []*view) *state {
 	st := &state{of: of, views: views, seq: seq, refs: 1}
 	for _, v := range views {
-		st.rows += v.rows
-		st.lexical.Length += v.length
+		st.rows += v.LiveRows
+		st.lexical.Length += v.Length
 		st.lexical.Segments = append(st.lexical.Segments, lexical.Segment{
-			Rows: v.seg.rows, Stems: v.seg.stems, Words: v.seg.words, Forward: v.seg.forward, Norms: v.seg.norm,
-			Live: v.live, Dead: v.dead,
+			Rows: v.Rows, Stems: v.Stems, Words: v.Words, Forward: v.Forward, Norms: v.Norms,
+			Live: v.Live, Dead: v.Dead,
 		})
 	}
 	st.lexical.Rows = st.rows
@@ -130,9 +95,9 @@ func (x *Index) release(st *state) {
 	st.refs--
 	if st.refs == 0 {
 		for _, v := range st.views {
-			v.seg.refs--
-			if v.file != nil {
-				v.file.refs--
+			v.segment.refs--
+			if v.columns != nil {
+				v.columns.refs--
 			}
 			unused = v.unheld(unused)
 		}
@@ -143,19 +108,19 @@ func (x *Index) release(st *state) {
 
 // hold counts a state that has v; the caller holds Index.mu.
 func (v *view) hold() {
-	v.seg.refs++
-	if v.file != nil {
-		v.file.refs++
+	v.segment.refs++
+	if v.columns != nil {
+		v.columns.refs++
 	}
 }
 
 // unheld appends the files of v that no state has; the caller holds Index.mu.
 func (v *view) unheld(to []*segment.File) []*segment.File {
-	if v.seg.refs == 0 {
-		to = append(to, v.seg.file)
+	if v.segment.refs == 0 {
+		to = append(to, v.File)
 	}
-	if v.file != nil && v.file.refs == 0 && v.file.file != nil {
-		to = append(to, v.file.file)
+	if v.columns != nil && v.columns.refs == 0 && v.columns.file != nil {
+		to = append(to, v.columns.file)
 	}
 	return to
 }

@@ -11,13 +11,13 @@ func (s *Snapshot) Vectors(parts []search.Hit) (out [][]float32, err error) {
 	}
 	for i, p := range parts {
 		for _, v := range s.st.views {
-			d, ok := v.seg.find(p.No)
+			d, ok := v.Find(p.No)
 			if !ok {
 				continue
 			}
-			from, to := v.seg.run(d)
-			if row := from + p.Ord; row < to && v.isLive(row) && v.seg.ordOf(row) == p.Ord { // parts are in order, without gaps
-				out[i] = v.seg.vectors.Vector(row)
+			from, to := v.Run(d)
+			if row := from + p.Ord; row < to && v.IsLive(row) && v.OrdOf(row) == p.Ord { // parts are in order, without gaps
+				out[i] = v.Vectors.Vector(row)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package index
+package rows
 
 import (
 	"quarry/internal/expr/filter"
@@ -6,22 +6,22 @@ import (
 	"quarry/internal/index/postings"
 )
 
-// merge makes one segment in memory of the live rows of several; nil when there are none. Vectors are copied, never
+// Merge returns one segment in memory of the live rows of several; nil when there are none. Vectors are copied, never
 // rounded again.
-func (x *Index) merge(of *layer.Schema, views []*view) (*seg, error) {
+func (h Shape) Merge(of *layer.Schema, views []*View) (*Segment, error) {
 	rows := 0
 	for _, v := range views {
-		rows += v.rows
+		rows += v.LiveRows
 	}
 	if rows == 0 {
 		return nil, nil
 	}
-	t := x.newTable(of, rows)
+	t := h.newTable(of, rows)
 	stems, words := make([]postings.Source, len(views)), make([]postings.Source, len(views))
 	for i, v := range views {
 		to := t.copy(v)
-		stems[i] = postings.Source{Field: v.seg.stems, Rows: to}
-		words[i] = postings.Source{Field: v.seg.words, Rows: to}
+		stems[i] = postings.Source{Field: v.Stems, Rows: to}
+		words[i] = postings.Source{Field: v.Words, Rows: to}
 	}
 	stemField, ordinals := postings.Merge(stems)
 	wordField, _ := postings.Merge(words)
@@ -29,37 +29,37 @@ func (x *Index) merge(of *layer.Schema, views []*view) (*seg, error) {
 	for i, v := range views {
 		v.eachRow(func(row int) {
 			forward.Begin()
-			for w := v.seg.forward.Row(row); w.Next(); {
+			for w := v.Forward.Row(row); w.Next(); {
 				forward.Add(ordinals[i][w.Ordinal], w.Freq)
 			}
 		})
 	}
-	return t.seg(stemField, wordField, forward.Forward())
+	return t.segment(stemField, wordField, forward.Forward())
 }
 
-// copy adds the live documents of v and gives the map from its rows to the new ones.
-func (t *table) copy(v *view) []uint32 {
-	s, values := v.seg, v.values.Reader()
-	to := make([]uint32, s.rows)
+// copy adds the live documents of v and returns the map from its rows to the new ones.
+func (t *table) copy(v *View) []uint32 {
+	s, values := v.Segment, v.Values.Reader()
+	to := make([]uint32, s.Rows)
 	for i := range to {
 		to[i] = postings.Dropped
 	}
-	width := 4 * t.x.cfg.Dimensions
-	for d := range s.docs {
-		from, end := s.run(d)
-		if !v.isLive(from) {
+	width := 4 * t.shape.Dimensions
+	for d := range s.Docs {
+		from, end := s.Run(d)
+		if !v.IsLive(from) {
 			continue
 		}
-		t.document(s.docNo(d), s.id(d))
+		t.document(s.No(d), s.ID(d))
 		t.values(filter.Document, func(a int) filter.Value { return values.Value(a, d) })
 		for row := from; row < end; row++ {
 			to[row] = uint32(t.rows)
 			if t.vectors != nil {
-				t.vectors.Copy(s.vectors, row)
+				t.vectors.Copy(s.Vectors, row)
 			}
-			t.dims = append(t.dims, s.dims[row*width:(row+1)*width]...)
+			t.dims = append(t.dims, s.Dims[row*width:(row+1)*width]...)
 			t.values(filter.Part, func(a int) filter.Value { return values.Value(a, row) })
-			t.row(s.ordOf(row), int(le32(s.length, row)))
+			t.row(s.OrdOf(row), int(le32(s.length, row)))
 		}
 	}
 	return to

@@ -1,4 +1,4 @@
-package index
+package rows
 
 import (
 	"slices"
@@ -9,15 +9,15 @@ import (
 	"quarry/internal/index/rowset"
 )
 
-// passing gives the live rows of v that pass f, one bit per row; nil means all. The caller must not modify it.
-func passing(v *view, f *filter.Filter) []uint64 {
+// Matching returns the live rows of v that f holds for, one bit per row; nil means all. The caller must not modify it.
+func (v *View) Matching(f *filter.Filter) []uint64 {
 	if f == nil {
-		return v.live
+		return v.Live
 	}
-	e := evaluation{attrs: v.values.Schema().Attrs, seg: v.seg, values: v.values}
-	within := v.live
+	e := evaluation{attrs: v.Values.Schema().Attrs, segment: v.Segment, values: v.Values}
+	within := v.Live
 	if within == nil {
-		within = rowset.All(v.seg.rows)
+		within = rowset.All(v.Rows)
 	}
 	out := e.node(f.Root(), within)
 	for i := range out {
@@ -28,12 +28,12 @@ func passing(v *view, f *filter.Filter) []uint64 {
 
 // evaluation turns a filter into rows of a segment.
 type evaluation struct {
-	attrs  []filter.Attribute
-	seg    *seg
-	values *layer.Set
+	attrs   []filter.Attribute
+	segment *Segment
+	values  *layer.Set
 }
 
-// node gives the rows for which n holds. Only those in within matter; what it says of others is not defined.
+// node returns the rows for which n holds. Only those in within matter; the others are not defined.
 func (e *evaluation) node(n filter.Node, within []uint64) []uint64 {
 	switch n := n.(type) {
 	case filter.And:
@@ -54,7 +54,7 @@ func (e *evaluation) node(n filter.Node, within []uint64) []uint64 {
 		return out
 	case filter.Const:
 		if n.Holds {
-			return rowset.All(e.seg.rows)
+			return rowset.All(e.segment.Rows)
 		}
 		return make([]uint64, len(within))
 	case filter.Compare:
@@ -68,7 +68,7 @@ func (e *evaluation) node(n filter.Node, within []uint64) []uint64 {
 	case filter.General:
 		return e.general(n, within)
 	}
-	panic("index: a filter node that is not known")
+	panic("rows: a filter node that is not known")
 }
 
 // and evaluates what columns decide first, and the rest on the rows that are left.
@@ -93,9 +93,9 @@ func (e *evaluation) rows(attr int, eval func(c *column.Column, out []uint64)) [
 	if e.attrs[attr].Level == filter.Part {
 		return out
 	}
-	wide := make([]uint64, rowset.Words(e.seg.rows))
+	wide := make([]uint64, rowset.Words(e.segment.Rows))
 	rowset.Each(out, func(d int) {
-		from, to := e.seg.run(d)
+		from, to := e.segment.Run(d)
 		rowset.AddRange(wide, from, to)
 	})
 	return wide
@@ -106,8 +106,8 @@ func (e *evaluation) general(n filter.General, within []uint64) []uint64 {
 	out := make([]uint64, len(within))
 	r := rowValues{e: e, values: e.values.Reader()}
 	if !slices.ContainsFunc(n.Attrs(), func(a int) bool { return e.attrs[a].Level == filter.Part }) {
-		for d := range e.seg.docs {
-			from, to := e.seg.run(d)
+		for d := range e.segment.Docs {
+			from, to := e.segment.Run(d)
 			r.row = from
 			if rowset.Any(within, from, to) && n.Match(&r) {
 				rowset.AddRange(out, from, to)
@@ -131,10 +131,10 @@ type rowValues struct {
 	row    int
 }
 
-// Value gives an attribute of the row.
+// Value returns an attribute of the row.
 func (r *rowValues) Value(attr int) filter.Value {
 	if r.e.attrs[attr].Level == filter.Document {
-		return r.values.Value(attr, r.e.seg.docOf(r.row))
+		return r.values.Value(attr, r.e.segment.DocOf(r.row))
 	}
 	return r.values.Value(attr, r.row)
 }

@@ -1,4 +1,4 @@
-package index
+package rows
 
 import (
 	"cmp"
@@ -13,11 +13,36 @@ import (
 	"quarry/internal/index/postings"
 	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
+	"quarry/internal/text/analysis"
 )
+
+// Document is a document with its parts.
+type Document struct {
+	No     int64
+	ID     string
+	Values []filter.Value // by ordinal; those of document level count. doc.id is filled in by the index
+	Parts  []Part
+}
+
+// Part is one possible hit.
+type Part struct {
+	Ord        int
+	Lang       string          // the language that the terms were made in
+	Values     []filter.Value  // by ordinal; those of part level count
+	Stems      []string        // scoring terms of the text
+	Heading    []string        // scoring terms of the heading, counted twice in frequency and length
+	Words      []analysis.Term // surface words of the text, for phrases, prefixes and exclusions
+	Vector     []byte          // vector.Pack of the unit vector
+	Dimensions []float32
+}
+
+// LanguageMark begins the term that stands for the language of a row. No analysed term has it, it adds nothing to the
+// length of a row, and it is counted and forgotten like any other term.
+const LanguageMark = "\x00"
 
 // table gathers what every segment has, whether built from documents or merged: documents, rows, vectors, columns.
 type table struct {
-	x       *Index
+	shape   Shape
 	of      *layer.Schema
 	rows    int
 	nos     []int64
@@ -34,10 +59,10 @@ type table struct {
 	columns []*column.Builder
 }
 
-func (x *Index) newTable(of *layer.Schema, rows int) *table {
-	t := &table{x: x, of: of}
-	if x.rotation != nil {
-		t.vectors = vector.NewBuilder(x.rotation, rows)
+func (h Shape) newTable(of *layer.Schema, rows int) *table {
+	t := &table{shape: h, of: of}
+	if h.Rotation != nil {
+		t.vectors = vector.NewBuilder(h.Rotation, rows)
 	}
 	for _, a := range of.Attrs {
 		t.columns = append(t.columns, column.NewBuilder(a.Type))
@@ -72,8 +97,8 @@ func (t *table) values(l filter.Level, value func(attr int) filter.Value) {
 	}
 }
 
-// seg makes the segment, in memory.
-func (t *table) seg(stems, words *postings.Field, forward *postings.Forward) (*seg, error) {
+// segment returns the segment, in memory.
+func (t *table) segment(stems, words *postings.Field, forward *postings.Forward) (*Segment, error) {
 	order := make([]uint32, len(t.nos))
 	for i := range order {
 		order[i] = uint32(i)
@@ -93,7 +118,7 @@ func (t *table) seg(stems, words *postings.Field, forward *postings.Forward) (*s
 	}
 	out = append(out, fieldSections("stem", stems)...)
 	out = append(out, fieldSections("word", words)...)
-	m := meta{Rows: t.rows, Docs: len(t.nos)}
+	m := Meta{Rows: t.rows, Docs: len(t.nos)}
 	if t.vectors != nil {
 		v := t.vectors.Rows()
 		m.Limits = v.Limits
@@ -101,19 +126,18 @@ func (t *table) seg(stems, words *postings.Field, forward *postings.Forward) (*s
 			segment.Section{Name: "vec.scale", Data: v.Planes.Scale})
 	}
 	for i, c := range t.columns {
-		out = append(out, segment.Section{Name: columnName(i), Data: c.Bytes()})
+		out = append(out, segment.Section{Name: ColumnName(i), Data: c.Bytes()})
 	}
 	file := segment.New(out)
-	s, err := t.x.bind(file, m)
+	s, err := t.shape.Bind(file, m)
 	if err == nil {
-		s.of = t.of.Version
-		s.values, err = bindColumns(file, t.of, s.docs, s.rows)
+		s.Values, err = BindColumns(file, t.of, s.Docs, s.Rows)
 	}
 	return s, err
 }
 
-// build makes a segment in memory of documents; nil when they have no parts.
-func (x *Index) build(of *layer.Schema, docs []Document) (*seg, error) {
+// Build returns a segment in memory of documents; nil when they have no parts.
+func (h Shape) Build(of *layer.Schema, docs []Document) (*Segment, error) {
 	rows := 0
 	for i := range docs {
 		rows += len(docs[i].Parts)
@@ -121,7 +145,7 @@ func (x *Index) build(of *layer.Schema, docs []Document) (*seg, error) {
 	if rows == 0 {
 		return nil, nil
 	}
-	t, stems, words := x.newTable(of, rows), postings.Inversion{}, postings.Inversion{}
+	t, stems, words := h.newTable(of, rows), postings.Inversion{}, postings.Inversion{}
 	for i := range docs {
 		if len(docs[i].Parts) == 0 {
 			continue
@@ -131,7 +155,7 @@ func (x *Index) build(of *layer.Schema, docs []Document) (*seg, error) {
 		}
 	}
 	stemField, forward := stems.Both(rows)
-	return t.seg(stemField, words.Field(), forward)
+	return t.segment(stemField, words.Field(), forward)
 }
 
 func (t *table) add(d *Document, stems, words postings.Inversion) error {
@@ -146,7 +170,7 @@ func (t *table) add(d *Document, stems, words postings.Inversion) error {
 		p := &d.Parts[i]
 		row := uint32(t.rows)
 		if p.Lang != "" {
-			stems.Add(languageMark+p.Lang, row, 1)
+			stems.Add(LanguageMark+p.Lang, row, 1)
 		}
 		for _, s := range p.Stems {
 			stems.Add(s, row, 1)
@@ -162,8 +186,8 @@ func (t *table) add(d *Document, stems, words postings.Inversion) error {
 				return fmt.Errorf("part %d: %w", p.Ord, err)
 			}
 		}
-		if len(p.Dimensions) != t.x.cfg.Dimensions {
-			return fmt.Errorf("part %d: %d custom dimensions, want %d", p.Ord, len(p.Dimensions), t.x.cfg.Dimensions)
+		if len(p.Dimensions) != t.shape.Dimensions {
+			return fmt.Errorf("part %d: %d custom dimensions, want %d", p.Ord, len(p.Dimensions), t.shape.Dimensions)
 		}
 		for _, f := range p.Dimensions {
 			t.dims = binary.LittleEndian.AppendUint32(t.dims, math.Float32bits(f))

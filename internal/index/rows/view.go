@@ -1,0 +1,76 @@
+package rows
+
+import (
+	"slices"
+
+	"quarry/internal/index/layer"
+	"quarry/internal/index/rowset"
+)
+
+// View is a segment with its values and what is deleted in it.
+type View struct {
+	*Segment
+	Values   *layer.Set // nil while the attributes are of a version that is not known
+	Live     []uint64   // one bit per row; nil = all
+	LiveRows int
+	LiveDocs int
+	Length   int64    // sum of the lengths of live rows
+	Dead     []uint32 // per stem: rows that are deleted; nil = none
+}
+
+// NewView returns a view in which all of s is live.
+func NewView(s *Segment) View {
+	v := View{Segment: s, Values: s.Values, LiveRows: s.Rows, LiveDocs: s.Docs}
+	for i := range s.Rows {
+		v.Length += int64(le32(s.length, i))
+	}
+	return v
+}
+
+// IsLive reports whether a row is not deleted.
+func (v *View) IsLive(row int) bool { return rowset.Has(v.Live, row) }
+
+// Has reports whether the document with a number is live, and which it is.
+func (v *View) Has(no int64) (d int, ok bool) {
+	if d, ok = v.Find(no); !ok {
+		return 0, false
+	}
+	from, _ := v.Run(d)
+	return d, v.IsLive(from)
+}
+
+// eachRow calls f for every live row in order.
+func (v *View) eachRow(f func(row int)) {
+	for row := range v.Rows {
+		if v.IsLive(row) {
+			f(row)
+		}
+	}
+}
+
+// Clone returns a copy of which Delete may be called.
+func (v *View) Clone() View {
+	c := *v
+	if c.Live == nil {
+		c.Live = rowset.All(v.Rows)
+		c.Dead = make([]uint32, v.Stems.Len())
+	} else {
+		c.Live, c.Dead = slices.Clone(v.Live), slices.Clone(v.Dead)
+	}
+	return c
+}
+
+// Delete deletes a live document and returns how many rows it had; v is a clone.
+func (v *View) Delete(d int) (rows int) {
+	from, to := v.Run(d)
+	for row := from; row < to; row++ {
+		rowset.Remove(v.Live, row)
+		v.Length -= int64(le32(v.length, row))
+		for w := v.Forward.Row(row); w.Next(); {
+			v.Dead[w.Ordinal]++
+		}
+	}
+	v.LiveRows -= to - from
+	v.LiveDocs--
+	return to - from
+}
