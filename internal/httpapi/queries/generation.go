@@ -1,12 +1,14 @@
 package queries
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"quarry/internal/answer/generate"
 	"quarry/internal/answer/generate/cite"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/opt"
 )
 
 // generation is GenerationParameters. The schema has checked types and bounds; null means absent.
@@ -65,12 +67,12 @@ func (p *parameters) UnmarshalJSON(raw []byte) error {
 
 // request returns the generation to run, nil for none, and adds to names the older names that the body uses.
 func (g *generation) request(question string, names fault.Names) *generate.Request {
-	if g == nil || g.Enabled != nil && !*g.Enabled {
+	if g == nil || !opt.Deref(g.Enabled, true) {
 		return nil
 	}
 	out := &generate.Request{
 		Question: question, Preset: g.PromptName, Template: g.Template, MaxResults: g.MaxResults,
-		Characters: g.Characters, Language: g.Language, Score: g.Score == nil || *g.Score,
+		Characters: g.Characters, Language: g.Language, Score: opt.Deref(g.Score, true),
 	}
 	if g.Preset != nil {
 		out.Preset = *g.Preset
@@ -83,15 +85,8 @@ func (g *generation) request(question string, names fault.Names) *generate.Reque
 	if p := g.Parameters; p != nil {
 		out.LLM, out.Parameters = p.llm, p.Parameters
 	}
-	if c := or(g.Citations, g.Options); c != nil {
+	if c := cmp.Or(g.Citations, g.Options); c != nil {
 		out.Citations = cite.Options{Style: cite.Style(c.Style), URL: c.URL, Text: c.Text}
 	}
 	return out
-}
-
-func or[T any](v, other *T) *T {
-	if v != nil {
-		return v
-	}
-	return other
 }

@@ -45,12 +45,7 @@ func (m member[T]) MarshalJSON() ([]byte, error) { return m.raw, nil }
 // IsZero reports whether m is absent or null.
 func (m member[T]) IsZero() bool { return m.value == nil }
 
-func (m member[T]) or(fallback T) T {
-	if m.value != nil {
-		return *m.value
-	}
-	return fallback
-}
+func (m member[T]) or(fallback T) T { return opt.Deref(m.value, fallback) }
 
 // body is a request of any of the three operations. Encoded again after merge, it is the QueryRequest that the history
 // shows. The schema has checked types and bounds already.
@@ -231,12 +226,9 @@ func (b *body) request(place string, f *fault.Fault, names fault.Names) (*reques
 		Search: retrieve.Query{
 			Text: b.Query.or(""), Limit: s.Limit.or(defaultLimit), Offset: s.Offset.or(0), BestPerDocument: s.MaxBy.or("") != "",
 			Sources: make([]retrieve.Source, len(s.Corpora)), Explain: b.Explain.or(explain{}).asked, Absent: b.Explain.or(explain{}).document,
-			Context: retrieve.Context(s.Context.or(contextSettings{})), Reranker: s.Reranker.or(reranker{}).spec(),
+			Save: opt.From(b.Save.value), Context: retrieve.Context(s.Context.or(contextSettings{})), Reranker: s.Reranker.or(reranker{}).spec(),
 		},
 		Generation: b.Generation.value.request(b.Query.or(""), names), Rewriting: b.Rewriting.or(false),
-	}
-	if v := b.Save.value; v != nil {
-		ask.Search.Save = opt.Some(*v)
 	}
 	for i := range s.Corpora {
 		ask.Search.Sources[i] = s.Corpora[i].source()
