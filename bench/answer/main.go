@@ -147,7 +147,7 @@ func (b *bench) ask(ctx context.Context, a question, timed bool) error {
 	if len(quoted) == 0 {
 		b.noneWrong++
 	} else {
-		b.judge(a, quoted)
+		b.tally(a, quoted)
 	}
 	out, err := llm.Complete(ctx, b.generator, r)
 	if err != nil {
@@ -197,8 +197,8 @@ func (b *bench) request(ctx context.Context, a question, gold bool) (llm.Request
 	return r, nil
 }
 
-// judge counts where the answer is in the sentences quoted, which are in descending order of quality.
-func (b *bench) judge(a question, quoted []builtin.Quotation) {
+// tally counts where the answer is in the sentences quoted, which are in descending order of quality.
+func (b *bench) tally(a question, quoted []builtin.Quotation) {
 	b.answered++
 	b.sentences += float64(len(quoted))
 	b.spans = b.spans || a.answer != ""

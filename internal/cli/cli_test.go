@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestReferenceIsCurrent proves that docs/reference/cli.md is what the commands say, and that each gives an example;
+// TestReferenceIsCurrent proves that docs/reference/cli.md is what the commands print, and that the help of each has an example;
 // rewrite it with make generate.
 func TestReferenceIsCurrent(t *testing.T) {
 	const page = "../../docs/reference/cli.md" // not parallel: help reads the environment
@@ -33,7 +33,7 @@ func TestReferenceIsCurrent(t *testing.T) {
 	}
 }
 
-// TestCorpusKeyOf proves that any folder name gives a key that the contract allows.
+// TestCorpusKeyOf proves that any folder name leads to a key that the contract allows.
 func TestCorpusKeyOf(t *testing.T) {
 	t.Parallel()
 	for folder, want := range map[string]string{

@@ -27,7 +27,7 @@ func audited(t *testing.T, c *testkit.Client, action string) (all []map[string]a
 	}
 }
 
-// TestKillKeepsTheAudit proves that after a kill every change that was made stands in the audit, those that were
+// TestKillKeepsTheAudit proves that after a kill every change that was made is in the audit, those that were
 // answered with their outcome, and that a change cut off by the kill shows as an outcome unknown.
 func TestKillKeepsTheAudit(t *testing.T) {
 	t.Parallel()
@@ -65,7 +65,7 @@ func TestKillKeepsTheAudit(t *testing.T) {
 	}
 }
 
-// createUntilKilled creates corpora from several clients, kills the process in the midst, and gives the keys whose
+// createUntilKilled creates corpora from several clients, kills the process midway, and returns the keys whose
 // creation was answered.
 func createUntilKilled(p *testkit.Process, round int) (answered []string) {
 	var mu sync.Mutex

@@ -47,10 +47,10 @@ func serve(t *testing.T, env []string, args ...string) outcome {
 	return outcome{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
-// on gives the flags of a server on a folder at a free port.
+// on returns the flags of a server on a folder at a free port.
 func on(dir string) []string { return []string{"--data", dir, "--listen", "127.0.0.1:0"} }
 
-// createCorpus makes a corpus whose documents may be filtered by slot.
+// createCorpus creates a corpus whose documents can be filtered by slot.
 func createCorpus(t *testing.T, c *testkit.Client, key string) {
 	t.Helper()
 	c.Must(t, http.StatusCreated, "POST", "/v2/corpora", map[string]any{"key": key, "filter_attributes": []any{
@@ -73,7 +73,7 @@ const (
 	byTerm    = 1.0
 )
 
-// ask gives the search results of a query.
+// ask returns the search results of a query.
 func ask(t *testing.T, c *testkit.Client, corpus, query string, lambda float64, filter string) []any {
 	t.Helper()
 	answer := c.Must(t, http.StatusOK, "POST", "/v2/corpora/"+corpus+"/query", map[string]any{"query": query, "search": map[string]any{
@@ -82,7 +82,7 @@ func ask(t *testing.T, c *testkit.Client, corpus, query string, lambda float64, 
 	return answer["search_results"].([]any)
 }
 
-// foundIDs gives the documents of results, in order.
+// foundIDs returns the documents of results, in order.
 func foundIDs(results []any) []string {
 	ids := make([]string, len(results))
 	for i, r := range results {
@@ -115,7 +115,7 @@ func mustFind(t *testing.T, c *testkit.Client, corpus, id, term string, slot int
 	c.Must(t, status, "GET", "/v2/corpora/"+corpus+"/documents/"+id, nil)
 }
 
-// listed gives the ids of all documents, from the rows.
+// listed returns the ids of all documents, from the rows.
 func listed(t *testing.T, c *testkit.Client, corpus string) map[string]bool {
 	t.Helper()
 	ids := map[string]bool{}
@@ -152,7 +152,7 @@ func mount(t *testing.T, args ...string) string {
 	return dir
 }
 
-// readOnly gives dir in a form that this user can't write to, for the time of the test.
+// readOnly returns dir in a form that this user can't write to, until the end of the test.
 func readOnly(t *testing.T, dir string) string {
 	t.Helper()
 	if os.Geteuid() == 0 { // permissions do not stop root

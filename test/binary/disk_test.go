@@ -73,7 +73,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 // writeUntilFull writes heavy documents after the known ones, from several clients at once so that writes share
-// commits, until one is refused. It tells of each document whether it was acknowledged.
+// commits, until one is refused. It returns for each document whether it was acknowledged.
 func writeUntilFull(t *testing.T, c *testkit.Client, known []bool) []bool {
 	t.Helper()
 	for full := false; !full; {
@@ -101,7 +101,7 @@ func writeUntilFull(t *testing.T, c *testkit.Client, known []bool) []bool {
 	return known
 }
 
-// createFull makes the corpus that fills the disk, with the small document that exhaust writes to.
+// createFull creates the corpus that fills the disk, with the small document that exhaust writes to.
 func createFull(t *testing.T, c *testkit.Client) {
 	t.Helper()
 	createCorpus(t, c, "full")

@@ -14,7 +14,7 @@ import (
 )
 
 // TestExcess proves that requests which ask for far too much are refused with a clear 4xx, and that the server answers
-// queries as before after each. Times are printed, never judged: run it with -v on a quiet machine.
+// queries as before after each. Times are printed and never fail the test: run it with -v on a quiet machine.
 func TestExcess(t *testing.T) {
 	t.Parallel()
 	p := testkit.StartBinary(t, t.TempDir())

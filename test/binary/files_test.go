@@ -56,7 +56,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// peakMemory is the most that a server has held, in kB; 0 where the system does not tell.
+// peakMemory is the most that a server has held, in kB; 0 where the system does not report it.
 func peakMemory(t *testing.T, p *testkit.Process) (peak int) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
@@ -310,7 +310,7 @@ func pdfs(t *testing.T) []file {
 	}
 }
 
-// doubling gives a page tree whose nodes each name the next one twice.
+// doubling returns a page tree whose nodes each name the next one twice.
 func doubling(n int) []string {
 	var out []string
 	for i := range n {
@@ -319,7 +319,7 @@ func doubling(n int) []string {
 	return append(out, "<< /Type /Page /MediaBox [0 0 9 9] >>")
 }
 
-// calling gives n forms from number on, each of which draws the next a hundred times.
+// calling returns n forms from number on, each of which draws the next a hundred times.
 func calling(number, n int) []string {
 	var out []string
 	for i := range n {

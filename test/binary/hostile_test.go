@@ -67,7 +67,7 @@ func raw(t *testing.T, p *testkit.Process, method, path string, body []byte, hea
 	return res.StatusCode, b.String()
 }
 
-// clear checks that an answer is the refusal wanted, short and in words that say which.
+// clear checks that an answer is the refusal wanted, and that it is short and names the reason.
 func clear(t *testing.T, status int, answer string, want int, word string) {
 	t.Helper()
 	var e struct {

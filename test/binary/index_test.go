@@ -24,7 +24,7 @@ type history struct {
 	last  string // the bulk document is gone and others have come: the index has new files
 }
 
-// past makes the history once; the folders go when the last test is done.
+// past creates the history once; the folders are removed after the last test.
 var past struct {
 	once sync.Once
 	history
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// tell gives the history, making it when need be.
+// tell returns the history, which the first call creates.
 func tell(t *testing.T) history {
 	t.Helper()
 	past.once.Do(func() {
@@ -71,7 +71,7 @@ func tell(t *testing.T) history {
 	return past.history
 }
 
-// words gives short texts, quick to encode, each with a term of its own.
+// words returns short texts, quick to encode, each with a term of its own.
 func words(prefix string) []string {
 	texts := make([]string, bulk)
 	for i := range texts {
@@ -108,7 +108,7 @@ func keep(t *testing.T, dir string) string {
 	return to
 }
 
-// indexFile gives the one file of the index that matches pattern.
+// indexFile returns the one file of the index that matches pattern.
 func indexFile(t *testing.T, dir, pattern string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "index", "*", pattern))
@@ -207,7 +207,7 @@ func TestDamagedIndex(t *testing.T) {
 			if !strings.Contains(log, filepath.Base(file)) || !strings.Contains(log, "corpus=past") {
 				t.Errorf("the log does not name %s and its corpus:\n%s", filepath.Base(file), log)
 			}
-			// What was made again is sound: the next start has nothing to say.
+			// What was rebuilt is sound: the next start logs nothing.
 			log = session(t, dir, func(c *testkit.Client) { got = answers(t, c) })
 			if diff := cmp.Diff(want, got); diff != "" || strings.Contains(log, "WARN") || strings.Contains(log, "ERROR") {
 				t.Errorf("the start after (-want +got):\n%s\n%s", diff, log)

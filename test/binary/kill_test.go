@@ -139,7 +139,7 @@ func TestInterrupt(t *testing.T) {
 }
 
 // TestKillDuringFirstStart proves that a first start that is killed, at whatever point, is mended by the next one: the
-// key that stands in the file is valid.
+// key in the file is valid.
 func TestKillDuringFirstStart(t *testing.T) {
 	t.Parallel()
 	for _, sign := range []string{"quarry.lock", "quarry.db", "quarry.db-wal", "secret.key.new", "secret.key", "owner.key.new", "owner.key", "address"} {
@@ -236,7 +236,7 @@ func TestCreateAtOnce(t *testing.T) {
 	}
 }
 
-// form gives a multipart body that uploads one file, and its content type.
+// form returns a multipart body that uploads one file, and its content type.
 func form(t *testing.T, name, text string) (body []byte, contentType string) {
 	t.Helper()
 	var b bytes.Buffer

@@ -20,7 +20,7 @@ import (
 	"quarry/internal/testkit"
 )
 
-// signedIn makes an application client and gives a client that acts with its access token: the service needs its
+// signedIn creates an application client and returns a test client that uses its access token: the service needs its
 // sealed signing key for it.
 func signedIn(t *testing.T, p *testkit.Process) (bearer, secret string) {
 	t.Helper()
@@ -145,7 +145,7 @@ func private(t *testing.T, dir string) {
 	}
 }
 
-// sealedIn gives the secrets of a data folder that no server holds.
+// sealedIn returns the secrets of a data folder that no server holds.
 func sealedIn(t *testing.T, dir, prefix string) (all [][]byte) {
 	t.Helper()
 	copied := copyFolder(t, dir) // opening it changes it

@@ -44,7 +44,7 @@ func guesses() []guess {
 	return all
 }
 
-// try sends one guess and gives the status and, where it says when to try again, the seconds.
+// try sends one guess and returns the status and the seconds of Retry-After, 0 without one.
 func try(p *testkit.Process, client *http.Client, g guess) (status, after int, err error) {
 	body, err := json.Marshal(map[string]string{"username": g.username, "password": "is it this one?"})
 	if err != nil {
@@ -68,7 +68,7 @@ func try(p *testkit.Process, client *http.Client, g guess) (status, after int, e
 
 // TestTenThousandFailedLogins proves that ten thousand failed logins at once are refused, all but a few of them without
 // a hash, that every call with a key is answered meanwhile, that neither memory nor data folder grow by more than a
-// bound, and that who has a password signs in right after. Times are printed, never judged.
+// bound, and that a user with a password can sign in right after. Times are printed and never fail the test.
 func TestTenThousandFailedLogins(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -135,7 +135,7 @@ func TestTenThousandFailedLogins(t *testing.T) {
 	mustStop(t, p)
 }
 
-// calls reads a corpus while more says so, and gives how long each read took, the shortest first.
+// calls reads a corpus as long as more returns true, and returns how long each read took, the shortest first.
 func calls(t *testing.T, c *testkit.Client, more func(done int) bool) []time.Duration {
 	var all []time.Duration
 	for len(all) == 0 || more(len(all)) {
@@ -150,7 +150,7 @@ func calls(t *testing.T, c *testkit.Client, more func(done int) bool) []time.Dur
 	return all
 }
 
-// folderSize gives the bytes of all files of a folder.
+// folderSize returns the bytes of all files of a folder.
 func folderSize(t *testing.T, dir string) (size int64) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {

@@ -14,7 +14,7 @@ import (
 	"quarry/internal/testkit"
 )
 
-// TestSmuggling proves that no header but the two documented ones says who calls, that one which came twice is refused,
+// TestSmuggling proves that no header but the two documented ones identifies the caller, that one sent twice is refused,
 // and that no header changes the method, the path or the address that counts.
 func TestSmuggling(t *testing.T) {
 	t.Parallel()
@@ -96,7 +96,7 @@ func TestSmuggling(t *testing.T) {
 	}
 }
 
-// many gives n short headers.
+// many returns n short headers.
 func many(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -119,7 +119,7 @@ func guarded(t *testing.T, res *http.Response) {
 	}
 }
 
-// TestTwoLengths proves that what stands behind a body whose length is told in two ways is never taken for a request:
+// TestTwoLengths proves that what follows a body with two contradicting lengths is never taken for a request:
 // a proxy before the service may have told the end by the other way.
 func TestTwoLengths(t *testing.T) {
 	t.Parallel()
@@ -169,7 +169,7 @@ func TestTwoLengths(t *testing.T) {
 }
 
 // TestHostileNames proves that in the path of every operation names that nothing can have are refused with the
-// contract's error, whatever stands in them, and that none of them leads elsewhere.
+// contract's error, whatever they contain, and that none of them leads elsewhere.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	p := testkit.StartBinary(t, t.TempDir())

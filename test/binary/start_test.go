@@ -110,7 +110,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	mustStop(t, testkit.StartBinary(t, used))
 }
 
-// TestFullFolder proves that a start on a full disk says so, however little is left, and harms no later start.
+// TestFullFolder proves that a start on a full disk fails with that reason, however little is left, and harms no later start.
 func TestFullFolder(t *testing.T) {
 	t.Parallel()
 	const size = 1 << 20

@@ -36,7 +36,7 @@ func start(t *testing.T) *service {
 // place is where the contract lets a field at fault stand.
 var place = regexp.MustCompile(`^(body|query|path|header)([.\[]|$)`)
 
-// ask gives the status and the answer, decoded when it is JSON.
+// ask returns the status and the answer, decoded if it is JSON.
 func (s *service) ask(t *testing.T, req *http.Request) (int, answer, string) {
 	t.Helper()
 	req = req.WithContext(t.Context())
@@ -58,7 +58,7 @@ type answer struct {
 	FieldErrors map[string]string `json:"field_errors"`
 }
 
-// corpus makes a corpus with one document and gives its key.
+// corpus creates a corpus with one document and returns its key.
 func (s *service) corpus(t *testing.T) string {
 	t.Helper()
 	key := fmt.Sprintf("corpus-%d", s.last.Add(1))
@@ -76,8 +76,8 @@ func (s *service) must(t *testing.T, path, body string) {
 	}
 }
 
-// judge sends a request and says what is wrong with the answer.
-func (s *service) judge(t *testing.T, c check) {
+// verify sends a request and fails the test if the answer is wrong.
+func (s *service) verify(t *testing.T, c check) {
 	t.Helper()
 	req, err := c.request.HTTP(c.operation, strings.NewReplacer("${corpus}", c.corpus, "${n}", fmt.Sprint(s.last.Add(1)), "${provider}", s.models))
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *service) judge(t *testing.T, c check) {
 	}
 }
 
-// soft are refusals that say nothing against a value: nothing has this name, or another case has taken it; what the
+// soft are refusals that do not reject a value: nothing has this name, or another case has taken it; what the
 // value belongs to is not built yet; a time limit of 1 ms has passed; it is a password, and a wrong one, or one too many.
 var soft = map[int]bool{
 	http.StatusNotFound: true, http.StatusConflict: true, http.StatusNotImplemented: true, http.StatusGatewayTimeout: true,
@@ -175,7 +175,7 @@ func (s *service) bound(t *testing.T, requests *Requests, operation, shared stri
 		if req.Fresh {
 			key = s.corpus(t)
 		}
-		s.judge(t, check{
+		s.verify(t, check{
 			operation: operation, corpus: key, field: Field(b.Place), request: req, inside: c.Inside, refusal: http.StatusBadRequest,
 			what: fmt.Sprintf("%s, %s %s %v: %s", operation, b.Place, b.Keyword, b.Value, c.Name),
 		})
@@ -219,5 +219,5 @@ func (s *service) further(t *testing.T, requests *Requests, f Further, shared st
 		c.refusal = http.StatusBadRequest
 	}
 	c.what = fmt.Sprintf("%s, %s value %d", f.Call, f.Place, i)
-	s.judge(t, c)
+	s.verify(t, c)
 }

@@ -29,7 +29,7 @@ type Request struct {
 // Requests is testdata/requests.yaml.
 type Requests struct {
 	Operations map[string]Request `yaml:"operations"`
-	// Plants are what a request needs where a bound stands inside something optional: by the last step of a place
+	// Plants are what a request needs where a bound is inside something optional: by the last step of a place
 	// (corpora[], <mmr>), the value that makes this step valid.
 	Plants map[string]any `yaml:"plants"`
 	// Texts are the beginnings of texts that must mean something, by the last member of a place, and what they are
@@ -37,7 +37,7 @@ type Requests struct {
 	Texts map[string]struct {
 		Before, Pad string
 	} `yaml:"texts"`
-	// OutsideOnly says, by operation and place, why values inside the bound are refused for another reason.
+	// OutsideOnly has, by operation and place, the reason why values inside the bound are refused for another reason.
 	OutsideOnly map[string]string `yaml:"outside_only"`
 	// Narrower are bounds that hold instead of wider ones of the schemas, by operation, place and keyword.
 	Narrower map[string]any `yaml:"narrower"`
@@ -88,7 +88,7 @@ func ReadRequests(raw []byte) (*Requests, error) {
 	return &r, d.Decode(&r)
 }
 
-// Put gives the request of an operation with value at place, and what is missing on the way there planted.
+// Put returns the request of an operation with value at place; what is missing on the way there is planted.
 func (r *Requests) Put(operation, place string, value any) (Request, error) {
 	base, ok := r.Operations[operation]
 	if !ok {
@@ -281,7 +281,7 @@ func (q Request) form() ([]byte, string, error) {
 	return b.Bytes(), w.FormDataContentType(), err
 }
 
-// filler makes texts for a place; item, list items.
+// filler writes texts for a place; item, list items.
 func (r *Requests) filler(b Bound) func(n int) string {
 	t, ok := r.Texts[last(b.Place)]
 	if !ok {

@@ -24,7 +24,7 @@ var samples = map[string]struct{ inside, outside []string }{
 	`job_.+$`:          {[]string{"job_1"}, []string{"job_", "jb_1"}},
 }
 
-// Cases gives values one below, on and one above a bound. filler makes a text of n characters for the place, item the
+// Cases returns values one below, on and one above a bound. filler writes a text of n characters for the place, item the
 // n-th item of a list there.
 func (b Bound) Cases(filler func(n int) string, item func(n int) any) ([]Case, error) {
 	switch b.Keyword {
@@ -66,7 +66,7 @@ func (b Bound) numbers() ([]Case, error) {
 	}, nil
 }
 
-// counts makes lengths around a bound; those beyond the other bound, or below none at all, are left out.
+// counts returns lengths around a bound; those beyond the other bound, or below none at all, are left out.
 func (b Bound) counts(make func(n int) any) []Case {
 	at := whole(b.Value)
 	var out []Case

@@ -1,4 +1,4 @@
-// Package bounds proves that every bound of the contract holds where it stands: one below is refused, on it and one
+// Package bounds proves that every bound of the contract is exact: one below is refused, on it and one
 // above it are taken, or the other way round. It walks the parameters and bodies of every operation that is built, so an
 // operation without requests in testdata/requests.yaml fails its test. It is called by its own test.
 package bounds
@@ -37,7 +37,7 @@ func NewContract(raw []byte) (*Contract, error) {
 	return &Contract{doc}, nil
 }
 
-// Bounds gives the bounds of an operation's parameters and bodies, in no order that means anything.
+// Bounds returns the bounds of an operation's parameters and bodies in no particular order.
 func (c *Contract) Bounds(operation string) ([]Bound, error) {
 	for _, item := range members(c.doc["paths"]) {
 		for _, op := range members(item) {
@@ -67,7 +67,7 @@ func (c *Contract) of(op object, parameters []any) []Bound {
 	return w.found
 }
 
-// follow gives what a reference leads to, or v itself.
+// follow returns the target of a reference, or v itself.
 func (c *Contract) follow(v any) object {
 	o, _ := v.(object)
 	ref, _ := o["$ref"].(string)

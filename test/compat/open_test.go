@@ -9,7 +9,7 @@ import (
 	"quarry/internal/provider/dial"
 )
 
-// open gives our provider of a format.
+// open returns our provider of a format.
 func open(t *testing.T, f format, url string) llm.Provider {
 	t.Helper()
 	client := outbound.New(outbound.Config{AllowPrivate: true})

@@ -89,7 +89,7 @@ func killReplace(t *testing.T, kills int, args ...string) {
 	}
 }
 
-// fillTurned makes documents whose value v is a number in every second one, else a text.
+// fillTurned creates documents whose value v is a number in every second one, else a text.
 func fillTurned(t *testing.T, c *testkit.Client) {
 	t.Helper()
 	c.Must(t, http.StatusCreated, "POST", "/v2/corpora", map[string]any{"key": "turned"}) // without attributes, so that values of any type get in
@@ -121,7 +121,7 @@ func fillTurned(t *testing.T, c *testkit.Client) {
 	}
 }
 
-// asked gives how many parts a filter finds, -1 when the corpus has other attributes, -2 when the process is gone.
+// asked returns the number of parts that a filter finds, -1 if the corpus has other attributes, -2 if the process is gone.
 func asked(t *testing.T, c *testkit.Client, filter string) int {
 	t.Helper()
 	status, answer, err := c.Do("POST", turned+"/query", map[string]any{"query": "valve", "search": map[string]any{"metadata_filter": filter, "limit": 1000}})
@@ -140,7 +140,7 @@ func asked(t *testing.T, c *testkit.Client, filter string) int {
 func near(got, want int) bool { return got == want || got == want+3 }
 
 // watch asks with the attributes of both sides while a document changes, until the new ones serve (toEnd), or until it
-// kills the process after a time. It gives whether the new ones were seen.
+// kills the process after a time. It reports whether the new ones were seen.
 func watch(t *testing.T, p *testkit.Process, from, to side, toEnd bool, after time.Duration) (seen bool) {
 	t.Helper()
 	c := p.Client()
@@ -187,7 +187,7 @@ func watch(t *testing.T, p *testkit.Process, from, to side, toEnd bool, after ti
 	return seen
 }
 
-// likeNew compares what queries give with what they give after the index was made of the rows anew.
+// likeNew compares the results of queries with those after the index has been rebuilt from the rows.
 func likeNew(t *testing.T, p *testkit.Process, dir string, round int, args []string) *testkit.Process {
 	t.Helper()
 	before := everything(t, p.Client(), round)

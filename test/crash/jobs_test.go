@@ -80,7 +80,7 @@ func killJobs(t *testing.T, kills int, works []work, args ...string) {
 	}
 }
 
-// fill makes documents of which each has its number modulo ten as metadata n.
+// fill creates documents, each with its number modulo ten as metadata n.
 func fill(t *testing.T, c *testkit.Client) {
 	t.Helper()
 	c.Must(t, http.StatusCreated, "POST", "/v2/corpora", map[string]any{"key": "bulk", "filter_attributes": []any{
@@ -103,7 +103,7 @@ func fill(t *testing.T, c *testkit.Client) {
 	group.Wait()
 }
 
-// awaitProgress returns when the job says that it has seen a number of documents, or has ended: then false.
+// awaitProgress waits until the job has seen a number of documents or has ended, and reports whether it is still running.
 func awaitProgress(t *testing.T, c *testkit.Client, id string, documents int) (running bool) {
 	t.Helper()
 	for {

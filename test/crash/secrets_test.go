@@ -17,7 +17,7 @@ import (
 	"quarry/internal/testkit"
 )
 
-// sealedSecrets makes each rotation take several batches.
+// sealedSecrets is large enough that each rotation takes several batches.
 const sealedSecrets = 450
 
 // TestKillRotation proves that a service that is killed at any point of rotating its secret keys can read every secret

@@ -21,7 +21,7 @@ const readerURL = "http://localhost:8080"
 // patience bounds a page; none takes a tenth of it.
 const patience = 3 * time.Minute
 
-// TestPages proves that every example of the guide runs and shows what the page says.
+// TestPages proves that every example of the guide runs and prints what the page shows.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob("../../docs/guide/*.md")

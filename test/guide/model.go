@@ -20,10 +20,10 @@ var providerURLs = []string{
 // modelKeys are the keys that the pages suppose in the environment.
 var modelKeys = []string{"OPENAI_API_KEY=sk-of-the-guide-0123456789", "ANTHROPIC_API_KEY=sk-ant-of-the-guide-0123456789", "GEMINI_API_KEY=AIza-of-the-guide-0123456789"}
 
-// providers stands in for every provider of language models that a page calls.
+// providers replaces every provider of language models that a page calls.
 type providers struct{ *scripted.Server }
 
-// provider starts one. It lists the model of the pages, which has something to say.
+// provider starts one. It lists the model of the pages, which has an answer prepared.
 func provider(t testing.TB) providers {
 	t.Helper()
 	s := scripted.Start(t)
@@ -32,7 +32,7 @@ func provider(t testing.TB) providers {
 	return providers{s}
 }
 
-// asks gives the commands of a page with the addresses that they find here: a search of the usual ports is sent to the one
+// asks returns the commands of a page with the addresses that they find here: a search of the usual ports is sent to the one
 // provider, for nobody knows what else serves models on the machine of the test.
 func (p providers) asks(shell string) string {
 	shell = strings.ReplaceAll(shell, "quarry llm add --local", "quarry llm add --local --at "+localURL)
@@ -42,7 +42,7 @@ func (p providers) asks(shell string) string {
 	return shell
 }
 
-// shows gives an output with the address that the page shows, and with the program that the reader's search knows by its
+// shows returns an output with the address that the page shows, and with the program that the reader's search knows by its
 // port.
 func (p providers) shows(output string) string {
 	return foundAt.ReplaceAllString(strings.ReplaceAll(output, p.URL, localURL), "1 Ollama $1")

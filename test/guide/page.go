@@ -19,7 +19,7 @@ type Example struct {
 	JSON  bool   // Shown is an excerpt of JSON
 }
 
-// Examples gives the sh blocks of a page, each with the block of output that follows it directly.
+// Examples returns the sh blocks of a page, each with the block of output that follows it directly.
 func Examples(page string) ([]Example, error) {
 	var out []Example
 	var block []string
@@ -54,7 +54,7 @@ func Examples(page string) ([]Example, error) {
 	return out, nil
 }
 
-// Compare says where output differs from what the page shows. Text: line by line, "…" stands for anything. JSON: the
+// Compare returns the first difference between output and what the page shows. Text: line by line, "…" stands for anything. JSON: the
 // page shows an excerpt; members that are left out and whatever "…" stands for are not compared. In both, numbers with
 // a fraction are measurements: they may differ by a tenth.
 func (e Example) Compare(got string) error {

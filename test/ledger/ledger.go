@@ -17,7 +17,7 @@ import (
 	"quarry/internal/api"
 )
 
-// Evidence says that a scenario called an operation and what it answered.
+// Evidence is one call of an operation by a scenario, and its answer.
 type Evidence struct {
 	Operation string `json:"operation"`
 	Scenario  string `json:"scenario"` // file, relative to the folder of scenarios
@@ -43,7 +43,7 @@ type Ledger struct {
 	seen map[string]map[string]map[int]bool
 }
 
-// New makes the account from the ids of the built operations and what the
+// New returns the account of the ids of the built operations and what the
 // scenarios saw. An id that the contract does not have is an error.
 func New(built []string, evidence []Evidence) (*Ledger, error) {
 	l := &Ledger{built: map[string]bool{}, seen: map[string]map[string]map[int]bool{}}

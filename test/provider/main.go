@@ -1,5 +1,5 @@
 // Command provider serves the scripted provider of language models for benchmarks, scenarios and trying things out by
-// hand: `go run ./test/provider -listen 127.0.0.1:9090`. The name of a model says what it does (scripted.Named). It
+// hand: `go run ./test/provider -listen 127.0.0.1:9090`. The name of a model selects what it does (scripted.Named). It
 // is no part of the product.
 package main
 

@@ -19,18 +19,18 @@ func across(corpora ...string) object {
 // corpus learns of no other, not even whether it exists.
 func TestBodies(t *testing.T) {
 	t.Parallel()
-	h := open(t, "")
+	s := open(t, "")
 	for _, key := range []string{"a", "b"} {
-		h.must(t, http.StatusCreated, "POST", "/v2/corpora", object{"key": key})
-		h.must(t, http.StatusCreated, "POST", "/v2/corpora/"+key+"/documents", object{
+		s.must(t, http.StatusCreated, "POST", "/v2/corpora", object{"key": key})
+		s.must(t, http.StatusCreated, "POST", "/v2/corpora/"+key+"/documents", object{
 			"type": "core", "id": "of-" + key, "document_parts": []object{{"text": "words of " + key}},
 		})
 	}
-	_, onlyA := h.key(t, object{"name": "a", "corpus_roles": onCorpus("a", "viewer")})
-	_, both := h.key(t, object{"name": "ab", "corpus_roles": append(onCorpus("a", "viewer"), onCorpus("b", "editor")...)})
-	_, none := h.key(t, object{"name": "none"})
-	mixed := h.person(t, "mixed", "agent_administrator", "pipeline_administrator")
-	h.must(t, http.StatusOK, "PATCH", "/v2/users/mixed", object{"corpus_roles": onCorpus("a", "viewer")})
+	_, onlyA := s.key(t, object{"name": "a", "corpus_roles": onCorpus("a", "viewer")})
+	_, both := s.key(t, object{"name": "ab", "corpus_roles": append(onCorpus("a", "viewer"), onCorpus("b", "editor")...)})
+	_, none := s.key(t, object{"name": "none"})
+	mixed := s.person(t, "mixed", "agent_administrator", "pipeline_administrator")
+	s.must(t, http.StatusOK, "PATCH", "/v2/users/mixed", object{"corpus_roles": onCorpus("a", "viewer")})
 	flat := object{"query": "words", "corpus_key": []object{{"corpus_key": "b"}}, "search": object{"corpora": []object{{"corpus_key": "a"}}}}
 	for _, tc := range []struct {
 		name, secret, path string
@@ -52,28 +52,28 @@ func TestBodies(t *testing.T) {
 		{"both and one that does not exist", both, "/v2/query", across("a", "b", "c"), 403},
 		{"no role", none, "/v2/query", across("a"), 403},
 		{"no role, and a body at fault", none, "/v2/query", object{"query": 5}, 403},
-		{"the owner learns what is missing", h.owner, "/v2/query", across("a", "c"), 404},
+		{"the owner learns what is missing", s.owner, "/v2/query", across("a", "c"), 404},
 		{"in the path", onlyA, "/v2/corpora/b/query", object{"query": "words", "search": object{}}, 403},
 		{"metadata", onlyA, "/v2/corpora/b/metadata_query", object{"queries": []object{{"field": "x", "query": "y"}}}, 403},
 		{"writing", onlyA, "/v2/corpora/a/documents", object{"type": "core", "id": "x", "document_parts": []object{{"text": "x"}}}, 403},
 		{"writing where it may", both, "/v2/corpora/b/documents", object{"type": "core", "id": "x", "document_parts": []object{{"text": "x"}}}, 201},
 	} {
-		if w := h.ask(t, "POST", tc.path, tc.secret, tc.body); w.Code != tc.status {
+		if w := s.ask(t, "POST", tc.path, tc.secret, tc.body); w.Code != tc.status {
 			t.Errorf("%s: %d %s, want %d", tc.name, w.Code, w.Body, tc.status)
 		}
 	}
 	for _, path := range []string{"/v2/corpora", "/v2/jobs", "/v2/users", "/v2/api_keys", "/v2/app_clients", "/v2/corpora/b", "/v2/corpora/c", "/v2/corpora/b/documents/of-b"} {
-		if w := h.ask(t, "GET", path, onlyA, nil); w.Code != http.StatusForbidden {
+		if w := s.ask(t, "GET", path, onlyA, nil); w.Code != http.StatusForbidden {
 			t.Errorf("GET %s: %d %s, want 403", path, w.Code, w.Body)
 		}
 	}
 }
 
-// queries gives the texts of the history that a caller sees.
-func (h *house) queries(t *testing.T, secret, path string) []string {
+// queries returns the texts of the history that a caller sees.
+func (s *service) queries(t *testing.T, secret, path string) []string {
 	t.Helper()
 	out := []string{}
-	for _, q := range h.mustAs(t, http.StatusOK, secret, "GET", path, nil)["queries"].([]any) {
+	for _, q := range s.mustAs(t, http.StatusOK, secret, "GET", path, nil)["queries"].([]any) {
 		out = append(out, q.(object)["id"].(string))
 	}
 	slices.Sort(out)
@@ -84,20 +84,20 @@ func (h *house) queries(t *testing.T, secret, path string) []string {
 // has a role on, while these corpora live. Neither an id, nor a filter, nor another caller's page key opens more.
 func TestHistory(t *testing.T) {
 	t.Parallel()
-	h := open(t, "")
+	s := open(t, "")
 	for _, key := range []string{"a", "b"} {
-		h.must(t, http.StatusCreated, "POST", "/v2/corpora", object{"key": key})
+		s.must(t, http.StatusCreated, "POST", "/v2/corpora", object{"key": key})
 	}
-	_, onlyA := h.key(t, object{"name": "a", "corpus_roles": onCorpus("a", "viewer")})
-	_, none := h.key(t, object{"name": "none"})
-	viewer := h.person(t, "viewer", "corpus_viewer")
+	_, onlyA := s.key(t, object{"name": "a", "corpus_roles": onCorpus("a", "viewer")})
+	_, none := s.key(t, object{"name": "none"})
+	viewer := s.person(t, "viewer", "corpus_viewer")
 	const list = "/v2/queries"
 	var seen, hidden []string
 	ask := func(secret string, corpora ...string) (added []string) {
 		t.Helper()
-		before := h.queries(t, h.owner, list+"?limit=100")
-		h.mustAs(t, http.StatusOK, secret, "POST", "/v2/query", across(corpora...))
-		for _, id := range h.queries(t, h.owner, list+"?limit=100") {
+		before := s.queries(t, s.owner, list+"?limit=100")
+		s.mustAs(t, http.StatusOK, secret, "POST", "/v2/query", across(corpora...))
+		for _, id := range s.queries(t, s.owner, list+"?limit=100") {
 			if !slices.Contains(before, id) {
 				added = append(added, id)
 			}
@@ -107,47 +107,47 @@ func TestHistory(t *testing.T) {
 		}
 		return added
 	}
-	seen = append(append(seen, ask(h.owner, "a")...), ask(onlyA, "a")...)
-	hidden = append(append(append(hidden, ask(h.owner, "b")...), ask(h.owner, "a", "b")...), ask(viewer, "b", "a")...)
+	seen = append(append(seen, ask(s.owner, "a")...), ask(onlyA, "a")...)
+	hidden = append(append(append(hidden, ask(s.owner, "b")...), ask(s.owner, "a", "b")...), ask(viewer, "b", "a")...)
 	slices.Sort(seen)
 
-	if got := h.queries(t, onlyA, list); !slices.Equal(got, seen) {
+	if got := s.queries(t, onlyA, list); !slices.Equal(got, seen) {
 		t.Errorf("the key sees %v, want %v", got, seen)
 	}
-	if got := h.queries(t, viewer, list); len(got) != len(seen)+len(hidden) {
+	if got := s.queries(t, viewer, list); len(got) != len(seen)+len(hidden) {
 		t.Errorf("corpus_viewer sees %v, want all", got)
 	}
-	if got := h.queries(t, onlyA, list+"?corpus_key=b"); len(got) != 0 {
+	if got := s.queries(t, onlyA, list+"?corpus_key=b"); len(got) != 0 {
 		t.Errorf("by the filter the key sees %v", got)
 	}
 	for _, id := range hidden {
-		if w := h.ask(t, "GET", list+"/"+id, onlyA, nil); w.Code != http.StatusNotFound {
+		if w := s.ask(t, "GET", list+"/"+id, onlyA, nil); w.Code != http.StatusNotFound {
 			t.Errorf("a query over b: %d %s, want 404", w.Code, w.Body)
 		}
-		if got := h.queries(t, onlyA, list+"?history_id="+id); len(got) != 0 {
+		if got := s.queries(t, onlyA, list+"?history_id="+id); len(got) != 0 {
 			t.Errorf("by its id the key sees %v", got)
 		}
 	}
 	for _, id := range seen {
-		h.mustAs(t, http.StatusOK, onlyA, "GET", list+"/"+id, nil)
+		s.mustAs(t, http.StatusOK, onlyA, "GET", list+"/"+id, nil)
 	}
-	page := h.must(t, http.StatusOK, "GET", list+"?limit=1", nil)["metadata"].(object)["page_key"].(string)
-	for _, id := range h.queries(t, onlyA, list+"?page_key="+page) {
+	page := s.must(t, http.StatusOK, "GET", list+"?limit=1", nil)["metadata"].(object)["page_key"].(string)
+	for _, id := range s.queries(t, onlyA, list+"?page_key="+page) {
 		if !slices.Contains(seen, id) {
 			t.Errorf("with the owner's page key the key sees %s", id)
 		}
 	}
-	if w := h.ask(t, "GET", list, none, nil); w.Code != http.StatusForbidden {
+	if w := s.ask(t, "GET", list, none, nil); w.Code != http.StatusForbidden {
 		t.Errorf("without a role: %d %s, want 403", w.Code, w.Body)
 	}
 
-	h.must(t, http.StatusNoContent, "DELETE", "/v2/corpora/a", nil)
-	h.must(t, http.StatusCreated, "POST", "/v2/corpora", object{"key": "a"})
-	if w := h.ask(t, "POST", "/v2/query", onlyA, across("a")); w.Code != http.StatusForbidden {
+	s.must(t, http.StatusNoContent, "DELETE", "/v2/corpora/a", nil)
+	s.must(t, http.StatusCreated, "POST", "/v2/corpora", object{"key": "a"})
+	if w := s.ask(t, "POST", "/v2/query", onlyA, across("a")); w.Code != http.StatusForbidden {
 		t.Errorf("the key of the deleted corpus opens the new one of its name: %d %s", w.Code, w.Body)
 	}
-	_, later := h.key(t, object{"name": "later", "corpus_roles": onCorpus("a", "owner")})
-	if got := h.queries(t, later, list); len(got) != 0 {
+	_, later := s.key(t, object{"name": "later", "corpus_roles": onCorpus("a", "owner")})
+	if got := s.queries(t, later, list); len(got) != 0 {
 		t.Errorf("a key on the new corpus sees queries over the old one: %v", got)
 	}
 }
@@ -156,32 +156,32 @@ func TestHistory(t *testing.T) {
 // a role taken, for the personal keys of a user too.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
-	h := open(t, "")
-	h.must(t, http.StatusCreated, "POST", "/v2/corpora", object{"key": "a"})
-	personal := h.person(t, "ann", "corpus_administrator")
-	id, secret := h.key(t, object{"name": "k", "corpus_roles": onCorpus("a", "viewer")})
+	s := open(t, "")
+	s.must(t, http.StatusCreated, "POST", "/v2/corpora", object{"key": "a"})
+	personal := s.person(t, "ann", "corpus_administrator")
+	id, secret := s.key(t, object{"name": "k", "corpus_roles": onCorpus("a", "viewer")})
 	want := func(status int, secret string) {
 		t.Helper()
-		if w := h.ask(t, "GET", "/v2/corpora/a", secret, nil); w.Code != status {
+		if w := s.ask(t, "GET", "/v2/corpora/a", secret, nil); w.Code != status {
 			t.Errorf("%d %s, want %d", w.Code, w.Body, status)
 		}
 	}
 	want(200, personal)
-	h.must(t, http.StatusOK, "PATCH", "/v2/users/ann", object{"api_roles": []string{}})
+	s.must(t, http.StatusOK, "PATCH", "/v2/users/ann", object{"api_roles": []string{}})
 	want(403, personal)
-	h.must(t, http.StatusOK, "PATCH", "/v2/users/ann", object{"corpus_roles": onCorpus("a", "viewer")})
+	s.must(t, http.StatusOK, "PATCH", "/v2/users/ann", object{"corpus_roles": onCorpus("a", "viewer")})
 	want(200, personal)
-	h.must(t, http.StatusOK, "PATCH", "/v2/users/ann", object{"enabled": false})
+	s.must(t, http.StatusOK, "PATCH", "/v2/users/ann", object{"enabled": false})
 	want(401, personal)
-	h.must(t, http.StatusOK, "PATCH", "/v2/users/ann", object{"enabled": true})
+	s.must(t, http.StatusOK, "PATCH", "/v2/users/ann", object{"enabled": true})
 	want(200, personal)
-	h.must(t, http.StatusNoContent, "DELETE", "/v2/users/ann", nil)
+	s.must(t, http.StatusNoContent, "DELETE", "/v2/users/ann", nil)
 	want(401, personal)
 	want(200, secret)
-	h.must(t, http.StatusOK, "PATCH", "/v2/api_keys/"+id, object{"enabled": false})
+	s.must(t, http.StatusOK, "PATCH", "/v2/api_keys/"+id, object{"enabled": false})
 	want(401, secret)
-	h.must(t, http.StatusOK, "PATCH", "/v2/api_keys/"+id, object{"enabled": true})
+	s.must(t, http.StatusOK, "PATCH", "/v2/api_keys/"+id, object{"enabled": true})
 	want(200, secret)
-	h.must(t, http.StatusNoContent, "DELETE", "/v2/api_keys/"+id, nil)
+	s.must(t, http.StatusNoContent, "DELETE", "/v2/api_keys/"+id, nil)
 	want(401, secret)
 }

@@ -14,8 +14,8 @@ import (
 // what is made opens nothing that is closed to its maker, and a role that the maker's includes can be given.
 func TestNobodyGrantsMore(t *testing.T) {
 	t.Parallel()
-	h := open(t, "")
-	h.must(t, http.StatusCreated, "POST", "/v2/corpora", object{"key": right})
+	s := open(t, "")
+	s.must(t, http.StatusCreated, "POST", "/v2/corpora", object{"key": right})
 	table, err := roles.Table(contract.YAML)
 	if err != nil {
 		t.Fatal(err)
@@ -23,13 +23,13 @@ func TestNobodyGrantsMore(t *testing.T) {
 	create := table[slices.IndexFunc(table, func(r roles.Row) bool { return r.ID == "createApiKey" })]
 	made := 0
 	for _, maker := range authz.APIRoles() {
-		_, secret := h.key(t, object{"name": maker, "api_roles": []string{maker}})
+		_, secret := s.key(t, object{"name": maker, "api_roles": []string{maker}})
 		if !create.Open(roles.Holder{API: maker}, right) {
 			continue
 		}
 		try := func(what string, body object, want roles.Holder, included bool) {
 			body["name"] = what
-			w := h.ask(t, "POST", "/v2/api_keys", secret, body)
+			w := s.ask(t, "POST", "/v2/api_keys", secret, body)
 			switch {
 			case w.Code != http.StatusCreated && w.Code != http.StatusForbidden:
 				t.Errorf("%s makes %s: %d %s", maker, what, w.Code, w.Body)
@@ -67,13 +67,13 @@ func TestNobodyGrantsMore(t *testing.T) {
 // switching off, deleting or resetting one, nor through a key or client of one.
 func TestAdministratorIsNoOwner(t *testing.T) {
 	t.Parallel()
-	h := open(t, "")
-	admin := h.person(t, "admin", "administrator")
-	h.person(t, "boss", "owner")
-	h.must(t, http.StatusOK, "PATCH", "/v2/users/boss", object{"description": "second owner"})
-	key, _ := h.key(t, object{"name": "of the owner", "api_roles": []string{"owner"}})
-	h.must(t, http.StatusOK, "PATCH", "/v2/api_keys/"+key, object{"enabled": false})
-	client, _ := h.client(t, object{"name": "of the owner", "api_roles": []string{"owner"}})
+	s := open(t, "")
+	admin := s.person(t, "admin", "administrator")
+	s.person(t, "boss", "owner")
+	s.must(t, http.StatusOK, "PATCH", "/v2/users/boss", object{"description": "second owner"})
+	key, _ := s.key(t, object{"name": "of the owner", "api_roles": []string{"owner"}})
+	s.must(t, http.StatusOK, "PATCH", "/v2/api_keys/"+key, object{"enabled": false})
+	client, _ := s.client(t, object{"name": "of the owner", "api_roles": []string{"owner"}})
 	owner := []string{"owner"}
 	for _, tc := range []struct {
 		method, path string
@@ -98,7 +98,7 @@ func TestAdministratorIsNoOwner(t *testing.T) {
 		{"POST", "/v2/users", object{"email": "ann@x.test", "api_roles": []string{"administrator"}}, 201},
 		{"PATCH", "/v2/users/ann@x.test", object{"api_roles": []string{"viewer"}, "enabled": false}, 200},
 	} {
-		if w := h.ask(t, tc.method, tc.path, admin, tc.body); w.Code != tc.status {
+		if w := s.ask(t, tc.method, tc.path, admin, tc.body); w.Code != tc.status {
 			t.Errorf("%s %s %v: %d %s, want %d", tc.method, tc.path, tc.body, w.Code, w.Body, tc.status)
 		}
 	}

@@ -17,23 +17,23 @@ import (
 	"quarry/test/roles"
 )
 
-// house is a running service, asked without a network.
-type house struct {
+// service is a running service, called without a network.
+type service struct {
 	handler http.Handler
 	db      store.Config
 	owner   string // secret of the owner's key
 }
 
-func open(t *testing.T, database string) *house {
+func open(t *testing.T, database string) *service {
 	t.Helper()
 	dir := t.TempDir()
 	a, owner := apptest.Start(t, func(c *config.Config) { c.Data, c.Database = dir, database })
-	return &house{a.Handler(), store.Config{Dir: dir, URL: database}, owner}
+	return &service{a.Handler(), store.Config{Dir: dir, URL: database}, owner}
 }
 
 // ask sends one request; body is marshalled unless it is nil. A secret that is an access token goes as one. header
 // lines are "Name: value".
-func (h *house) ask(t *testing.T, method, path, secret string, body any, header ...string) *httptest.ResponseRecorder {
+func (s *service) ask(t *testing.T, method, path, secret string, body any, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	var in io.Reader
 	if given, ok := body.(object); body != nil && (!ok || given != nil) {
@@ -55,21 +55,21 @@ func (h *house) ask(t *testing.T, method, path, secret string, body any, header 
 		r.Header.Set(name, value)
 	}
 	w := httptest.NewRecorder()
-	h.handler.ServeHTTP(w, r)
+	s.handler.ServeHTTP(w, r)
 	return w
 }
 
 type object = map[string]any
 
-// must asks as the owner, wants the status and gives the body.
-func (h *house) must(t *testing.T, status int, method, path string, body any) object {
+// must asks as the owner, fails the test unless the status is the one wanted, and returns the body.
+func (s *service) must(t *testing.T, status int, method, path string, body any) object {
 	t.Helper()
-	return h.mustAs(t, status, h.owner, method, path, body)
+	return s.mustAs(t, status, s.owner, method, path, body)
 }
 
-func (h *house) mustAs(t *testing.T, status int, secret, method, path string, body any) object {
+func (s *service) mustAs(t *testing.T, status int, secret, method, path string, body any) object {
 	t.Helper()
-	w := h.ask(t, method, path, secret, body)
+	w := s.ask(t, method, path, secret, body)
 	if w.Code != status {
 		t.Fatalf("%s %s: %d %s, want %d", method, path, w.Code, w.Body, status)
 	}
@@ -82,39 +82,39 @@ func (h *house) mustAs(t *testing.T, status int, secret, method, path string, bo
 	return out
 }
 
-// key makes a key over the API and gives its id and secret.
-func (h *house) key(t *testing.T, body object) (id, secret string) {
+// key creates a key over the API and returns its id and secret.
+func (s *service) key(t *testing.T, body object) (id, secret string) {
 	t.Helper()
-	made := h.must(t, http.StatusCreated, "POST", "/v2/api_keys", body)
+	made := s.must(t, http.StatusCreated, "POST", "/v2/api_keys", body)
 	return made["id"].(string), made["secret_key"].(string)
 }
 
-// client makes an application client over the API and gives its id and an access token.
-func (h *house) client(t *testing.T, body object) (id, token string) {
+// client creates an application client over the API and returns its id and an access token.
+func (s *service) client(t *testing.T, body object) (id, token string) {
 	t.Helper()
 	body["type"] = "client_credentials"
-	made := h.must(t, http.StatusCreated, "POST", "/v2/app_clients", body)
-	got := h.mustAs(t, http.StatusOK, "", "POST", "/oauth/token", object{
+	made := s.must(t, http.StatusCreated, "POST", "/v2/app_clients", body)
+	got := s.mustAs(t, http.StatusOK, "", "POST", "/oauth/token", object{
 		"grant_type": "client_credentials", "client_id": made["client_id"], "client_secret": made["client_secret"],
 	})
 	return made["id"].(string), got["access_token"].(string)
 }
 
-// signedIn makes a user over the API and gives the token of a sign-in with the password that its code let it set.
-func (h *house) signedIn(t *testing.T, name string, api ...string) (token string) {
+// signedIn creates a user over the API, sets a password with its code and returns the token of a sign-in with it.
+func (s *service) signedIn(t *testing.T, name string, api ...string) (token string) {
 	t.Helper()
 	const password = "a walk through every door"
-	made := h.must(t, http.StatusCreated, "POST", "/v2/users", object{"email": name + "@x.test", "username": name, "api_roles": append([]string{}, api...)})
-	h.mustAs(t, http.StatusNoContent, "", "POST", "/v2/set_password", object{"username": name, "one_time_code": made["one_time_code"], "password": password})
-	return h.mustAs(t, http.StatusOK, "", "POST", "/v2/sign_in", object{"username": name, "password": password})["access_token"].(string)
+	made := s.must(t, http.StatusCreated, "POST", "/v2/users", object{"email": name + "@x.test", "username": name, "api_roles": append([]string{}, api...)})
+	s.mustAs(t, http.StatusNoContent, "", "POST", "/v2/set_password", object{"username": name, "one_time_code": made["one_time_code"], "password": password})
+	return s.mustAs(t, http.StatusOK, "", "POST", "/v2/sign_in", object{"username": name, "password": password})["access_token"].(string)
 }
 
 func onCorpus(key, role string) []object { return []object{{"corpus_key": key, "role": role}} }
 
-// person makes a user by a direct write, since only a person makes a personal key, and gives the secret of such a key.
-func (h *house) person(t *testing.T, name string, api ...string) (secret string) {
+// person creates a user by a direct write, because only a user can create a personal key, and returns the secret of such a key.
+func (s *service) person(t *testing.T, name string, api ...string) (secret string) {
 	t.Helper()
-	return storetest.AddKey(t, h.db, name, api...)
+	return storetest.AddKey(t, s.db, name, api...)
 }
 
 const right, wrong = "right", "wrong"
@@ -134,18 +134,18 @@ func TestWalkPostgres(t *testing.T) {
 	walk(t, open(t, storetest.Postgres(t)))
 }
 
-func walk(t *testing.T, h *house) {
+func walk(t *testing.T, s *service) {
 	table, err := roles.Table(contract.YAML)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range []string{right, wrong} {
-		h.must(t, http.StatusCreated, "POST", "/v2/corpora", object{"key": key})
+		s.must(t, http.StatusCreated, "POST", "/v2/corpora", object{"key": key})
 	}
 	asked := 0
-	for name, c := range h.known(t) {
+	for name, c := range s.known(t) {
 		for _, row := range table {
-			w := h.probe(t, row, c.secret)
+			w := s.probe(t, row, c.secret)
 			asked++
 			switch {
 			case row.Public:
@@ -159,9 +159,9 @@ func walk(t *testing.T, h *house) {
 			}
 		}
 	}
-	for name, secret := range h.nobody(t) {
+	for name, secret := range s.nobody(t) {
 		for _, row := range table {
-			w := h.probe(t, row, secret)
+			w := s.probe(t, row, secret)
 			asked++
 			if !row.Public {
 				refused(t, row, name, w, http.StatusUnauthorized, "unauthorized")
@@ -175,9 +175,9 @@ func walk(t *testing.T, h *house) {
 
 // probe asks for an operation with a header that is at fault in every request and looked at behind the decision, so
 // that nothing runs.
-func (h *house) probe(t *testing.T, row roles.Row, secret string) *httptest.ResponseRecorder {
+func (s *service) probe(t *testing.T, row roles.Row, secret string) *httptest.ResponseRecorder {
 	t.Helper()
-	return h.ask(t, row.Method, row.URL(right), secret, nil, "Request-Timeout: 0")
+	return s.ask(t, row.Method, row.URL(right), secret, nil, "Request-Timeout: 0")
 }
 
 // refused checks status, body and headers of a refusal.
@@ -197,76 +197,76 @@ func refused(t *testing.T, row roles.Row, name string, w *httptest.ResponseRecor
 	}
 }
 
-// caller is a secret and what the contract makes of it.
+// caller is a secret and the caller that the contract derives from it.
 type caller struct {
 	secret string
 	holder roles.Holder
 }
 
-// known makes the callers that are somebody.
-func (h *house) known(t *testing.T) map[string]caller {
+// known returns the callers that are authenticated.
+func (s *service) known(t *testing.T) map[string]caller {
 	t.Helper()
 	out := map[string]caller{
-		"the owner":       {h.owner, roles.Holder{API: "owner"}},
-		"a user, no role": {h.person(t, "none"), roles.Holder{}},
+		"the owner":       {s.owner, roles.Holder{API: "owner"}},
+		"a user, no role": {s.person(t, "none"), roles.Holder{}},
 	}
-	_, secret := h.key(t, object{"name": "nothing"})
+	_, secret := s.key(t, object{"name": "nothing"})
 	out["a key, no role"] = caller{secret, roles.Holder{}}
 	for _, role := range authz.APIRoles() {
-		out["user "+role] = caller{h.person(t, "role-"+role, role), roles.Holder{API: role}}
-		_, secret := h.key(t, object{"name": role, "api_roles": []string{role}})
+		out["user "+role] = caller{s.person(t, "role-"+role, role), roles.Holder{API: role}}
+		_, secret := s.key(t, object{"name": role, "api_roles": []string{role}})
 		out["key "+role] = caller{secret, roles.Holder{API: role, RawKey: true}}
-		_, token := h.client(t, object{"name": role, "api_roles": []string{role}})
+		_, token := s.client(t, object{"name": role, "api_roles": []string{role}})
 		out["client "+role] = caller{token, roles.Holder{API: role}}
 	}
 	for _, role := range []string{"owner", "viewer", "agent_developer"} {
-		out["signed in as "+role] = caller{h.signedIn(t, "signed-in-"+role, role), roles.Holder{API: role}}
+		out["signed in as "+role] = caller{s.signedIn(t, "signed-in-"+role, role), roles.Holder{API: role}}
 	}
 	for _, role := range authz.CorpusRoles() {
 		for _, on := range []string{right, wrong} {
 			holder := roles.Holder{Corpus: role, Key: on}
-			_, secret := h.key(t, object{"name": role + on, "corpus_roles": onCorpus(on, role)})
+			_, secret := s.key(t, object{"name": role + on, "corpus_roles": onCorpus(on, role)})
 			out["key "+role+" of "+on] = caller{secret, roles.Holder{Corpus: role, Key: on, RawKey: true}}
-			_, token := h.client(t, object{"name": role + on, "corpus_roles": onCorpus(on, role)})
+			_, token := s.client(t, object{"name": role + on, "corpus_roles": onCorpus(on, role)})
 			out["client "+role+" of "+on] = caller{token, holder}
 			name := role + "-" + on
-			secret = h.person(t, name)
-			h.must(t, http.StatusOK, "PATCH", "/v2/users/"+name, object{"corpus_roles": onCorpus(on, role)})
+			secret = s.person(t, name)
+			s.must(t, http.StatusOK, "PATCH", "/v2/users/"+name, object{"corpus_roles": onCorpus(on, role)})
 			out["user "+role+" of "+on] = caller{secret, holder}
 		}
 	}
 	for style, role := range map[string]string{"serving": "viewer", "serving_and_indexing": "editor"} {
-		_, secret := h.key(t, object{"name": style, "api_key_role": style, "corpus_keys": []string{right}})
+		_, secret := s.key(t, object{"name": style, "api_key_role": style, "corpus_keys": []string{right}})
 		out["key "+style] = caller{secret, roles.Holder{Corpus: role, Key: right, RawKey: true}}
 	}
 	return out
 }
 
-// nobody makes callers that must be refused with 401, though most of them were owners a moment ago.
-func (h *house) nobody(t *testing.T) map[string]string {
+// nobody returns callers that must be refused with 401, though most of them were owners a moment ago.
+func (s *service) nobody(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{
-		"a stranger": "", "an unknown key": "zut_" + strings.Repeat("a", 38), "noise": "%00\xff'--", "half the owner's key": h.owner[:20],
+		"a stranger": "", "an unknown key": "zut_" + strings.Repeat("a", 38), "noise": "%00\xff'--", "half the owner's key": s.owner[:20],
 	}
 	everything := []string{"owner"}
-	out["a disabled user"] = h.person(t, "off", everything...)
-	h.must(t, http.StatusOK, "PATCH", "/v2/users/off", object{"enabled": false})
-	out["a deleted user"] = h.person(t, "gone", everything...)
-	h.must(t, http.StatusNoContent, "DELETE", "/v2/users/gone", nil)
-	out["a disabled user who signed in"] = h.signedIn(t, "signed-in-off", everything...)
-	h.must(t, http.StatusOK, "PATCH", "/v2/users/signed-in-off", object{"enabled": false})
-	out["a deleted user who signed in"] = h.signedIn(t, "signed-in-gone", everything...)
-	h.must(t, http.StatusNoContent, "DELETE", "/v2/users/signed-in-gone", nil)
-	id, secret := h.key(t, object{"name": "off", "api_roles": everything})
-	h.must(t, http.StatusOK, "PATCH", "/v2/api_keys/"+id, object{"enabled": false})
+	out["a disabled user"] = s.person(t, "off", everything...)
+	s.must(t, http.StatusOK, "PATCH", "/v2/users/off", object{"enabled": false})
+	out["a deleted user"] = s.person(t, "gone", everything...)
+	s.must(t, http.StatusNoContent, "DELETE", "/v2/users/gone", nil)
+	out["a disabled user who signed in"] = s.signedIn(t, "signed-in-off", everything...)
+	s.must(t, http.StatusOK, "PATCH", "/v2/users/signed-in-off", object{"enabled": false})
+	out["a deleted user who signed in"] = s.signedIn(t, "signed-in-gone", everything...)
+	s.must(t, http.StatusNoContent, "DELETE", "/v2/users/signed-in-gone", nil)
+	id, secret := s.key(t, object{"name": "off", "api_roles": everything})
+	s.must(t, http.StatusOK, "PATCH", "/v2/api_keys/"+id, object{"enabled": false})
 	out["a disabled key"] = secret
-	id, secret = h.key(t, object{"name": "gone", "api_roles": everything})
-	h.must(t, http.StatusNoContent, "DELETE", "/v2/api_keys/"+id, nil)
+	id, secret = s.key(t, object{"name": "gone", "api_roles": everything})
+	s.must(t, http.StatusNoContent, "DELETE", "/v2/api_keys/"+id, nil)
 	out["a deleted key"] = secret
-	id, token := h.client(t, object{"name": "gone", "api_roles": everything})
-	h.must(t, http.StatusNoContent, "DELETE", "/v2/app_clients/"+id, nil)
+	id, token := s.client(t, object{"name": "gone", "api_roles": everything})
+	s.must(t, http.StatusNoContent, "DELETE", "/v2/app_clients/"+id, nil)
 	out["the token of a deleted client"] = token
-	_, token = h.client(t, object{"name": "cut", "api_roles": everything})
+	_, token = s.client(t, object{"name": "cut", "api_roles": everything})
 	out["a token whose signature is cut"] = token[:len(token)-4]
 	out["a token without signature"] = token[:strings.LastIndexByte(token, '.')+1]
 	return out

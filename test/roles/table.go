@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Row is what the contract says about one operation. It is read from the file itself, not from what is generated of
+// Row is the contract's rule for one operation. It is read from the file itself, not from what is generated from
 // it, so that a mistake of the generator shows.
 type Row struct {
 	ID, Method, Path string
@@ -57,7 +57,7 @@ func Table(contract []byte) ([]Row, error) {
 	return out, nil
 }
 
-// Holder is a caller with at most one kind of role, as the walk makes them.
+// Holder is a caller with at most one kind of role, as the walk creates them.
 type Holder struct {
 	API    string // an API role
 	Corpus string // a role on the corpus Key

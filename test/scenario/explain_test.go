@@ -112,7 +112,7 @@ func TestExplanation(t *testing.T) {
 	outside(t, a.Retrieve)
 }
 
-// outside looks for documents behind the pool of 100: one corpus asked twice fills it, another stands behind.
+// outside looks for documents behind the pool of 100: one corpus asked twice fills it, another comes after it.
 func outside(t *testing.T, s *retrieve.Service) {
 	t.Helper()
 	q := retrieve.Query{Text: "red pump", Limit: 100, Explain: true, Reranker: rerank.Spec{Type: "none"}}

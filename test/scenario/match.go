@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// at gives the value at a dotted path in decoded JSON; list elements by number.
+// at returns the value at a dotted path in decoded JSON; list elements by number.
 func at(v any, path string) (any, bool) {
 	for name := range strings.SplitSeq(path, ".") {
 		switch x := v.(type) {
@@ -31,7 +31,7 @@ func at(v any, path string) (any, bool) {
 	return v, true
 }
 
-// differ tells how got fails to contain want: members of maps one by one, lists element by element and of equal
+// differ describes how got fails to contain want: members of maps one by one, lists element by element and of equal
 // length, numbers by value, the text "*" matches anything that is there. "" when it does contain it.
 func differ(path string, want, got any) string {
 	switch w := want.(type) {

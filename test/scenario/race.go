@@ -10,7 +10,7 @@ import (
 	"quarry/test/ledger"
 )
 
-// Race is calls that meet: a status that only an overlap gives, such as 429 for two updates of one document, shows after
+// Race is a group of concurrent calls: a status that only an overlap causes, such as 429 for two updates of one document, shows after
 // some rounds.
 type Race struct {
 	Until  int    `yaml:"until"`   // the status that one of the calls at once must show
@@ -21,7 +21,7 @@ type Race struct {
 // maxRounds bounds a race. An overlap that takes one round in ten is missed by all of them once in 10¹³ runs.
 const maxRounds = 300
 
-// race runs rounds until the status was seen, and gives the operation that showed it. What else was seen is chance and
+// race runs rounds until the status was seen, and returns the operation that answered it. What else was seen is chance and
 // no evidence.
 func (c *Contract) race(ctx context.Context, t Target, r *Race, saved map[string]any) (ledger.Evidence, error) {
 	for range maxRounds {
@@ -38,7 +38,7 @@ func (c *Contract) race(ctx context.Context, t Target, r *Race, saved map[string
 	return ledger.Evidence{}, fmt.Errorf("%d rounds without status %d", maxRounds, r.Until)
 }
 
-// round makes the calls at once; met is the operation that showed the status, "" when none did.
+// round sends the calls at once; met is the operation that showed the status, "" when none did.
 func (c *Contract) round(ctx context.Context, t Target, r *Race, saved map[string]any) (met string, err error) {
 	var wait sync.WaitGroup
 	var mu sync.Mutex

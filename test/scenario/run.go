@@ -43,7 +43,7 @@ func NewContract(raw []byte) (*Contract, error) {
 	return &Contract{doc}, nil
 }
 
-// Run runs a scenario and gives what it saw; the error names the step that failed.
+// Run runs a scenario and returns what it saw; the error names the step that failed.
 func (c *Contract) Run(ctx context.Context, t Target, name string, s *Scenario) ([]ledger.Evidence, error) {
 	saved := map[string]any{}
 	for k, v := range t.Values {

@@ -40,7 +40,7 @@ type Step struct {
 	Times   int               `yaml:"times"` // in a race: how often at once
 }
 
-// Repeat makes a long body: Before, then Text Times times, then After.
+// Repeat describes a long body: Before, then Text Times times, then After.
 type Repeat struct {
 	Before string `yaml:"before"`
 	Text   string `yaml:"text"`

@@ -81,7 +81,7 @@ func files(t *testing.T) []string {
 	return all
 }
 
-// run runs every scenario, each with corpora of its own on one service, or alone on another. database makes a database.
+// run runs every scenario, each with corpora of its own on one service, or alone on another. database creates a database.
 func run(t *testing.T, database func(testing.TB) string) ([]string, []ledger.Evidence) {
 	t.Helper()
 	a, target, lookForSecrets := startTapped(t, database(t), func(*config.Config) {})
@@ -122,7 +122,7 @@ func run(t *testing.T, database func(testing.TB) string) ([]string, []ledger.Evi
 }
 
 // TestSQLite proves every scenario on the default database, that each built operation has a scenario for its success
-// and every refusal that the contract lists, and that docs/reference/operations.md says what was seen.
+// and every refusal that the contract lists, and that docs/reference/operations.md is what was seen.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	built, seen := run(t, func(testing.TB) string { return "" })

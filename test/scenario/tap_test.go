@@ -200,7 +200,7 @@ func (p *tap) find(t *testing.T, secret string, public bool) {
 	}
 }
 
-// audit reads a page of the audit record through the tap and gives the path of the next.
+// audit reads a page of the audit through the tap and returns the path of the next.
 func (p *tap) audit(t *testing.T, target scenario.Target, path string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target.URL+path, nil)
@@ -228,7 +228,7 @@ func (p *tap) audit(t *testing.T, target scenario.Target, path string) string {
 	return "/v2/audit_events?limit=100&page_key=" + url.QueryEscape(body.Metadata.PageKey)
 }
 
-// commands gives what the command line prints of what there is.
+// commands returns the output of every command that reads.
 func commands(t *testing.T, target scenario.Target) map[string]string {
 	t.Helper()
 	printed := map[string]string{}
@@ -247,7 +247,7 @@ func commands(t *testing.T, target scenario.Target) map[string]string {
 	return printed
 }
 
-// databaseFiles gives what is in a data folder but for the two key files.
+// databaseFiles returns the contents of a data folder without the two key files.
 func databaseFiles(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}

@@ -87,7 +87,7 @@ func replace(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(name, []byte(strings.ReplaceAll(ts.ReadFile(args[2]), args[0], args[1])), 0o600))
 }
 
-// api sends a request as the owner: api METHOD PATH [NAME=MEMBER]… sets NAME to what stands at the path MEMBER of the
+// api sends a request as the owner: api METHOD PATH [NAME=MEMBER]… sets NAME to the value at the path MEMBER of the
 // answer.
 func api(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -112,7 +112,7 @@ func api(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// at gives what stands at a path such as api_keys.0.id; nil where nothing does.
+// at returns the value at a path such as api_keys.0.id, nil if there is none.
 func at(v any, path string) any {
 	for step := range strings.SplitSeq(path, ".") {
 		switch x := v.(type) {

@@ -57,7 +57,7 @@ func (g *grantsView) String() string {
 	return strings.Join(all, ", ")
 }
 
-// setEnabled enables or disables what stands at path.
+// setEnabled enables or disables what is at path.
 func setEnabled(r command.Remote, e *command.Env, path, what string, enabled bool) error {
 	return r.Do(e, "PATCH", path, map[string]any{"enabled": enabled}, command.State(enabled)+" "+what)
 }

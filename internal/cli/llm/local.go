@@ -150,7 +150,7 @@ func (c *addCmd) nothing(there []candidate) string {
 	return "no model answers on the service's machine; looked for " + strings.Join(where, ", ") + ". Start one there, such as: ollama run llama3.2"
 }
 
-// choose asks which one on a terminal. Elsewhere the caller has to say it.
+// choose asks which one on a terminal; elsewhere it fails.
 func (c *addCmd) choose(e *command.Env, all []candidate) (candidate, error) {
 	f, ok := e.In.(*os.File)
 	if !ok || !command.IsTerminal(f) {
