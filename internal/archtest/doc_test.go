@@ -13,7 +13,7 @@ import (
 // documented selects the packages under internal/ whose doc comments are checked.
 var documented = under(
 	"fault", "id", "opt", "page", "sse", "outbound", "embed", "encode/asset", "encode/tokenizer", "text",
-	"search", "query", "httpapi/queries", "expr/filter", "expr/userfn", "extract/archive", "extract/docx", "extract/html", "extract/markdown", "extract/outline", "extract/pdf",
+	"search", "query", "origin", "config", "api", "httpapi/check", "httpapi/queries", "httpapi/refusal", "httpapi/route", "expr/filter", "expr/userfn", "extract/archive", "extract/docx", "extract/html", "extract/markdown", "extract/outline", "extract/pdf",
 )
 
 // houseVerbs are verbs that doc comments do not use for what a declaration does: a function returns, reports, sets or
