@@ -3,33 +3,35 @@ package vtl
 import (
 	"math"
 	"strings"
+
+	"quarry/internal/expr/vtl/syntax"
 )
 
 // eval returns the value of an expression, or nil if it has none.
-func (r *run) eval(e expression) Value {
+func (r *run) eval(e syntax.Expression) Value {
 	if !r.step(1) {
 		return nil
 	}
 	switch e := e.(type) {
-	case literal:
-		return e.value
-	case *reference:
+	case syntax.Literal:
+		return e.Value
+	case *syntax.Reference:
 		return r.reference(e)
-	case quoted:
+	case syntax.Quoted:
 		return r.quoted(e)
-	case listing:
-		return r.list(e.items)
-	case span:
+	case syntax.List:
+		return r.list(e.Items)
+	case syntax.Range:
 		return r.span(e)
-	case mapping:
-		return r.mapping(e.items)
-	case unary:
-		v := r.eval(e.operand)
-		if e.operator == "!" {
+	case syntax.Map:
+		return r.mapping(e.Items)
+	case syntax.Unary:
+		v := r.eval(e.Operand)
+		if e.Operator == "!" {
 			return !truth(v)
 		}
 		return r.arithmetic("-", int64(0), v)
-	case binary:
+	case syntax.Binary:
 		return r.binary(e)
 	}
 	return nil
@@ -37,15 +39,15 @@ func (r *run) eval(e expression) Value {
 
 // textOf returns v, the value of e, as text. An undefined reference renders as its source text, or as nothing when quiet
 // ($!x).
-func (r *run) textOf(e expression, v Value) string {
+func (r *run) textOf(e syntax.Expression, v Value) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	if n, ok := e.(*reference); ok && v == nil {
-		if n.quiet {
+	if n, ok := e.(*syntax.Reference); ok && v == nil {
+		if n.Quiet {
 			return ""
 		}
-		return n.source
+		return n.Source
 	}
 	return r.string(v)
 }
@@ -67,15 +69,15 @@ func (r *run) string(v Value) string {
 	return p.out.String()
 }
 
-func (r *run) quoted(q quoted) Value {
+func (r *run) quoted(q syntax.Quoted) Value {
 	var parts []string
 	size := 0
-	for _, n := range q.parts {
+	for _, n := range q.Parts {
 		part := ""
 		switch n := n.(type) {
-		case text:
+		case syntax.Text:
 			part = string(n)
-		case *reference:
+		case *syntax.Reference:
 			part = r.textOf(n, r.reference(n))
 		}
 		if size += len(part); r.memory+size > r.limits.Memory { // fail before the parts exceed the limit
@@ -107,7 +109,7 @@ const textStep = 64
 // slot is the approximate size of an element of a list or map in bytes.
 const slot = 32
 
-func (r *run) list(items []expression) Value {
+func (r *run) list(items []syntax.Expression) Value {
 	if !r.alloc(slot * (1 + len(items))) {
 		return nil
 	}
@@ -118,9 +120,9 @@ func (r *run) list(items []expression) Value {
 	return out
 }
 
-func (r *run) span(e span) Value {
-	from, ok := r.eval(e.from).(int64)
-	to, also := r.eval(e.to).(int64)
+func (r *run) span(e syntax.Range) Value {
+	from, ok := r.eval(e.From).(int64)
+	to, also := r.eval(e.To).(int64)
 	if !ok || !also {
 		return nil
 	}
@@ -143,7 +145,7 @@ func (r *run) span(e span) Value {
 	return out
 }
 
-func (r *run) mapping(items []expression) Value {
+func (r *run) mapping(items []syntax.Expression) Value {
 	if !r.alloc(3 * slot * (1 + len(items))) {
 		return nil
 	}
@@ -156,27 +158,27 @@ func (r *run) mapping(items []expression) Value {
 }
 
 // binary evaluates a chain of operators of one precedence. && and || short-circuit.
-func (r *run) binary(e binary) Value {
-	v, operand := r.eval(e.first), e.first
-	for _, o := range e.rest {
+func (r *run) binary(e syntax.Binary) Value {
+	v, operand := r.eval(e.First), e.First
+	for _, o := range e.Rest {
 		if r.failed != nil {
 			return nil
 		}
-		switch o.operator {
+		switch o.Operator {
 		case "&&":
-			v = truth(v) && truth(r.eval(o.operand))
+			v = truth(v) && truth(r.eval(o.Operand))
 		case "||":
-			v = truth(v) || truth(r.eval(o.operand))
+			v = truth(v) || truth(r.eval(o.Operand))
 		case "==":
-			v = r.equal(v, r.eval(o.operand))
+			v = r.equal(v, r.eval(o.Operand))
 		case "!=":
-			v = !r.equal(v, r.eval(o.operand))
+			v = !r.equal(v, r.eval(o.Operand))
 		case "<", "<=", ">", ">=":
-			v = r.compare(o.operator, v, r.eval(o.operand))
+			v = r.compare(o.Operator, v, r.eval(o.Operand))
 		case "+":
-			v = r.add(operand, v, o.operand)
+			v = r.add(operand, v, o.Operand)
 		default:
-			v = r.arithmetic(o.operator, v, r.eval(o.operand))
+			v = r.arithmetic(o.Operator, v, r.eval(o.Operand))
 		}
 		operand = nil // v is no longer the value of a single expression
 	}
@@ -184,7 +186,7 @@ func (r *run) binary(e binary) Value {
 }
 
 // add adds numbers, and concatenates if one of the operands is a text.
-func (r *run) add(left expression, a Value, right expression) Value {
+func (r *run) add(left syntax.Expression, a Value, right syntax.Expression) Value {
 	b := r.eval(right)
 	_, first := a.(string)
 	_, second := b.(string)
@@ -314,25 +316,25 @@ func ordered[T float64 | string](operator string, a, b T) bool {
 }
 
 // reference returns the value of a reference, or nil if it is undefined.
-func (r *run) reference(n *reference) Value {
-	r.line = n.line
-	v := r.vars[n.name]
-	for _, a := range n.path {
+func (r *run) reference(n *syntax.Reference) Value {
+	r.line = n.Line
+	v := r.vars[n.Name]
+	for _, a := range n.Path {
 		if v == nil || !r.step(1) {
 			return nil
 		}
 		switch {
-		case a.name == "":
-			v = r.index(v, r.eval(a.index))
-		case a.call:
-			arguments := make([]Value, len(a.arguments))
-			for i, e := range a.arguments {
+		case a.Name == "":
+			v = r.index(v, r.eval(a.Index))
+		case a.Call:
+			arguments := make([]Value, len(a.Arguments))
+			for i, e := range a.Arguments {
 				arguments[i] = r.eval(e)
 			}
-			r.line = n.line
-			v = r.call(v, a.name, arguments)
+			r.line = n.Line
+			v = r.call(v, a.Name, arguments)
 		default:
-			v = r.property(v, a.name)
+			v = r.property(v, a.Name)
 		}
 	}
 	return v

@@ -3,6 +3,8 @@ package vtl
 import (
 	"maps"
 	"strings"
+
+	"quarry/internal/expr/vtl/syntax"
 )
 
 // Render renders the template with the variables, which are not changed. Any error is a *LimitError.
@@ -56,32 +58,32 @@ func (r *run) alloc(bytes int) bool {
 	return r.failed == nil
 }
 
-func (r *run) block(nodes []node) {
+func (r *run) block(nodes []syntax.Node) {
 	for _, n := range nodes {
 		if r.left || !r.step(1) {
 			return
 		}
 		switch n := n.(type) {
-		case text:
+		case syntax.Text:
 			r.out.template(string(n))
-		case backslashes:
+		case syntax.Backslashes:
 			if !r.out.asJSON {
 				n /= 2
 			}
 			r.out.template(strings.Repeat(`\`, int(n)))
-		case *reference:
+		case *syntax.Reference:
 			r.print(n)
-		case set:
-			if v := r.eval(n.value); v == nil {
-				delete(r.vars, n.name)
+		case syntax.Set:
+			if v := r.eval(n.Value); v == nil {
+				delete(r.vars, n.Name)
 			} else {
-				r.vars[n.name] = v
+				r.vars[n.Name] = v
 			}
-		case choice:
+		case syntax.If:
 			r.choice(n)
-		case loop:
+		case syntax.Foreach:
 			r.loop(n)
-		case leave:
+		case syntax.Break:
 			r.left = true
 		}
 		if r.out.full {
@@ -91,45 +93,45 @@ func (r *run) block(nodes []node) {
 }
 
 // print writes a reference. If it is undefined, its source text is written, or nothing if it is quiet.
-func (r *run) print(n *reference) {
+func (r *run) print(n *syntax.Reference) {
 	v := r.reference(n)
-	if v == nil && !n.quiet {
-		v = n.source
+	if v == nil && !n.Quiet {
+		v = n.Source
 	}
 	if r.failed == nil {
 		r.out.value(v)
 	}
 }
 
-func (r *run) choice(n choice) {
-	for _, b := range n.branches {
-		if b.condition == nil || truth(r.eval(b.condition)) {
+func (r *run) choice(n syntax.If) {
+	for _, b := range n.Branches {
+		if b.Condition == nil || truth(r.eval(b.Condition)) {
 			if r.failed == nil {
-				r.block(b.block)
+				r.block(b.Block)
 			}
 			return
 		}
 	}
 }
 
-func (r *run) loop(n loop) {
-	r.line = n.line
-	items := r.items(r.eval(n.list))
+func (r *run) loop(n syntax.Foreach) {
+	r.line = n.Line
+	items := r.items(r.eval(n.List))
 	if len(items) == 0 || r.failed != nil {
 		return
 	}
 	around, state := r.save("foreach"), &turn{total: len(items)}
 	state.parent, _ = around.value.(*turn)
-	name, count := r.save(n.name), r.save("velocityCount")
+	name, count := r.save(n.Name), r.save("velocityCount")
 	for i, item := range items {
 		if r.loops++; r.loops > r.limits.Loops {
-			r.line = n.line
+			r.line = n.Line
 			r.exceed("loop", r.limits.Loops)
 			break
 		}
 		state.index = i
-		r.vars["foreach"], r.vars["velocityCount"], r.vars[n.name] = state, int64(i+1), item
-		r.block(n.block)
+		r.vars["foreach"], r.vars["velocityCount"], r.vars[n.Name] = state, int64(i+1), item
+		r.block(n.Block)
 		if r.left || r.failed != nil {
 			break
 		}

@@ -9,50 +9,33 @@ package vtl
 
 import (
 	"fmt"
-	"unicode/utf8"
+
+	"quarry/internal/expr/vtl/syntax"
 )
 
 // MaxTemplate is the maximum length of a template in bytes.
-const MaxTemplate = 1 << 20
+const MaxTemplate = syntax.MaxTemplate
 
-// maxNesting bounds the nesting of blocks, parentheses and the like, and so the recursion of parsing and evaluation.
-const maxNesting = 100
+// SyntaxError is the error of a template that does not compile.
+type SyntaxError = syntax.Error
 
 // Template is a compiled template. It is safe for concurrent use.
 type Template struct {
-	root []node
-	json bool // see writesJSON
+	root []syntax.Node
+	json bool // see syntax.WritesJSON
 }
 
 // Parse compiles a template. Any error is a *SyntaxError.
 func Parse(text string) (*Template, error) {
-	if len(text) > MaxTemplate {
-		return nil, &SyntaxError{Line: 1, Column: 1, Text: fmt.Sprintf("the template has %d bytes, the most is %d", len(text), MaxTemplate)}
-	}
-	if !utf8.ValidString(text) {
-		return nil, &SyntaxError{Line: 1, Column: 1, Text: "the template is not valid UTF-8"}
-	}
-	p := &parser{text: text}
-	root, err := p.template()
+	root, err := syntax.Parse(text)
 	if err != nil {
-		return nil, p.located(err)
+		return nil, err
 	}
-	return &Template{root: root, json: writesJSON(root)}, nil
+	return &Template{root: root, json: syntax.WritesJSON(root)}, nil
 }
 
 // JSON reports whether the template produces JSON, so that values are written as JSON.
 func (t *Template) JSON() bool { return t.json }
-
-// SyntaxError is the error of a template that does not compile.
-type SyntaxError struct {
-	Line, Column int // from 1; the column is in characters
-	Text         string
-}
-
-// Error returns the position and the text of the error.
-func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("syntax error at line %d, column %d: %s", e.Line, e.Column, e.Text)
-}
 
 // Limits bound a rendering. Zero fields have the values of Defaults.
 type Limits struct {

@@ -1,4 +1,4 @@
-package vtl
+package syntax
 
 import (
 	"fmt"
@@ -43,7 +43,7 @@ func (p *parser) fail(at int, format string, args ...any) error {
 	return &parseError{at, fmt.Sprintf(format, args...)}
 }
 
-// located returns the SyntaxError for a parseError.
+// located returns the Error for a parseError.
 func (p *parser) located(err error) error {
 	m, ok := err.(*parseError)
 	if !ok {
@@ -51,7 +51,7 @@ func (p *parser) located(err error) error {
 	}
 	line := p.line(m.at)
 	column := utf8.RuneCountInString(p.text[p.lines[line-1]:m.at]) + 1
-	return &SyntaxError{Line: line, Column: column, Text: m.text}
+	return &Error{Line: line, Column: column, Text: m.text}
 }
 
 // enter begins a level of nesting; p.depth-- ends it.
@@ -68,7 +68,7 @@ type ending struct {
 	at   int
 }
 
-func (p *parser) template() ([]node, error) {
+func (p *parser) template() ([]Node, error) {
 	root, end, err := p.block()
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (p *parser) template() ([]node, error) {
 }
 
 // block parses nodes up to the directive that ends the block, and the directive itself without the condition of #elseif.
-func (p *parser) block() (out []node, end ending, err error) {
+func (p *parser) block() (out []Node, end ending, err error) {
 	if err := p.enter(); err != nil {
 		return nil, end, err
 	}
@@ -118,21 +118,21 @@ func (p *parser) block() (out []node, end ending, err error) {
 }
 
 // write appends text to out, merging it with a text before it.
-func write(out []node, s string) []node {
+func write(out []Node, s string) []Node {
 	if s == "" {
 		return out
 	}
 	if len(out) > 0 {
-		if before, ok := out[len(out)-1].(text); ok && len(before) < 64 { // copying longer ones repeatedly would take quadratic time
-			out[len(out)-1] = before + text(s)
+		if before, ok := out[len(out)-1].(Text); ok && len(before) < 64 { // copying longer ones repeatedly would take quadratic time
+			out[len(out)-1] = before + Text(s)
 			return out
 		}
 	}
-	return append(out, text(s))
+	return append(out, Text(s))
 }
 
 // escape parses a run of backslashes. An odd one before "$" or "#" escapes it.
-func (p *parser) escape(out []node) []node {
+func (p *parser) escape(out []Node) []Node {
 	start := p.pos
 	for p.pos < len(p.text) && p.text[p.pos] == '\\' {
 		p.pos++
@@ -142,11 +142,11 @@ func (p *parser) escape(out []node) []node {
 	case next != '$' && next != '#', n%2 == 0 && !p.meaningful():
 		return write(out, p.text[start:p.pos])
 	case n%2 == 0:
-		return append(out, backslashes(n))
+		return append(out, Backslashes(n))
 	default:
 		p.pos++
 		if n > 1 {
-			out = append(out, backslashes(n-1))
+			out = append(out, Backslashes(n-1))
 		}
 		return write(out, string(next))
 	}
@@ -212,7 +212,7 @@ func (p *parser) directiveName() (name string, length int) {
 }
 
 // hash parses a comment, a directive or a literal "#". ended is whether the directive ends the block.
-func (p *parser) hash(out []node) (_ []node, end ending, ended bool, err error) {
+func (p *parser) hash(out []Node) (_ []Node, end ending, ended bool, err error) {
 	at := p.pos
 	switch p.peek(1) {
 	case '#':
@@ -250,7 +250,7 @@ func (p *parser) hash(out []node) (_ []node, end ending, ended bool, err error) 
 // unsupported are the directives of Velocity that are not part of this language.
 var unsupported = map[string]bool{"macro": true, "include": true, "parse": true, "evaluate": true, "define": true, "stop": true, "macros": true, "literal": true}
 
-func (p *parser) directive(out []node, name string, at int) ([]node, error) {
+func (p *parser) directive(out []Node, name string, at int) ([]Node, error) {
 	switch name {
 	case "set":
 		n, err := p.set(at)
@@ -270,7 +270,7 @@ func (p *parser) directive(out []node, name string, at int) ([]node, error) {
 			return nil, p.fail(at, "#break stands outside of #foreach")
 		}
 		p.gobble()
-		return append(out, leave{}), nil
+		return append(out, Break{}), nil
 	}
 	if unsupported[name] {
 		return nil, p.fail(at, "#%s is not part of this template language", name)
@@ -292,17 +292,17 @@ func nearest(name string) string {
 }
 
 // unindent removes the white space between the start of a line and a #set on it.
-func unindent(out []node) []node {
+func unindent(out []Node) []Node {
 	if len(out) == 0 {
 		return out
 	}
-	before, ok := out[len(out)-1].(text)
+	before, ok := out[len(out)-1].(Text)
 	if !ok {
 		return out
 	}
 	cut := strings.TrimRight(string(before), " \t")
 	if cut == "" && len(out) == 1 || strings.HasSuffix(cut, "\n") {
-		out[len(out)-1] = text(cut)
+		out[len(out)-1] = Text(cut)
 	}
 	return out
 }
@@ -321,7 +321,7 @@ func (p *parser) gobble() {
 	p.pos = len(p.text) - len(rest)
 }
 
-func (p *parser) set(at int) (node, error) {
+func (p *parser) set(at int) (Node, error) {
 	if err := p.open("#set"); err != nil {
 		return nil, err
 	}
@@ -338,19 +338,19 @@ func (p *parser) set(at int) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return set{r, value}, p.close(at, "#set")
+	return Set{r, value}, p.close(at, "#set")
 }
 
-func (p *parser) choice(at int) (node, error) {
-	var out choice
+func (p *parser) choice(at int) (Node, error) {
+	var out If
 	for name := "if"; ; {
-		var b branch
+		var b Branch
 		if name != "else" {
 			if err := p.open("#" + name); err != nil {
 				return nil, err
 			}
 			var err error
-			if b.condition, err = p.expression(); err != nil {
+			if b.Condition, err = p.expression(); err != nil {
 				return nil, err
 			}
 			if err := p.close(at, "#"+name); err != nil {
@@ -362,8 +362,8 @@ func (p *parser) choice(at int) (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.block = block
-		out.branches = append(out.branches, b)
+		b.Block = block
+		out.Branches = append(out.Branches, b)
 		switch {
 		case end.name == "":
 			return nil, p.fail(at, "#if is not closed by #end")
@@ -376,20 +376,20 @@ func (p *parser) choice(at int) (node, error) {
 	}
 }
 
-func (p *parser) loop(at int) (node, error) {
-	out := loop{line: p.line(at)}
+func (p *parser) loop(at int) (Node, error) {
+	out := Foreach{Line: p.line(at)}
 	if err := p.open("#foreach"); err != nil {
 		return nil, err
 	}
 	var err error
-	if out.name, err = p.target("#foreach"); err != nil {
+	if out.Name, err = p.target("#foreach"); err != nil {
 		return nil, err
 	}
 	p.blanks()
 	if before := p.pos; p.name() != "in" {
-		return nil, p.fail(before, "#foreach needs the word in after $%s", out.name)
+		return nil, p.fail(before, "#foreach needs the word in after $%s", out.Name)
 	}
-	if out.list, err = p.expression(); err != nil {
+	if out.List, err = p.expression(); err != nil {
 		return nil, err
 	}
 	if err := p.close(at, "#foreach"); err != nil {
@@ -407,7 +407,7 @@ func (p *parser) loop(at int) (node, error) {
 	case end.name != "end":
 		return nil, p.fail(end.at, "#%s stands in #foreach without an #if", end.name)
 	}
-	out.block = block
+	out.Block = block
 	return out, nil
 }
 
@@ -441,10 +441,10 @@ func (p *parser) target(directive string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if r == nil || len(r.path) > 0 {
+	if r == nil || len(r.Path) > 0 {
 		return "", p.fail(at, "%s needs a name such as $x here", directive)
 	}
-	return r.name, nil
+	return r.Name, nil
 }
 
 func (p *parser) blanks() {

@@ -1,4 +1,4 @@
-package vtl
+package syntax
 
 import (
 	"strconv"
@@ -16,25 +16,25 @@ const (
 
 // reference parses a reference at "$". It returns nil without an error if there is none. In text, a "[" after a reference
 // is text unless it begins an index.
-func (p *parser) reference(w where) (*reference, error) {
+func (p *parser) reference(w where) (*Reference, error) {
 	start := p.pos
 	if p.peek(0) != '$' {
 		return nil, nil
 	}
 	p.pos++
-	r := &reference{}
-	if r.quiet = p.peek(0) == '!'; r.quiet {
+	r := &Reference{}
+	if r.Quiet = p.peek(0) == '!'; r.Quiet {
 		p.pos++
 	}
 	formal := p.peek(0) == '{'
 	if formal {
 		p.pos++
 	}
-	if r.name = p.name(); r.name == "" {
+	if r.Name = p.name(); r.Name == "" {
 		p.pos = start
 		return nil, nil
 	}
-	r.line = p.line(start)
+	r.Line = p.line(start)
 	for {
 		a, ok, err := p.access(w)
 		if err != nil {
@@ -43,7 +43,7 @@ func (p *parser) reference(w where) (*reference, error) {
 		if !ok {
 			break
 		}
-		r.path = append(r.path, a)
+		r.Path = append(r.Path, a)
 	}
 	if formal {
 		if p.peek(0) != '}' {
@@ -51,7 +51,7 @@ func (p *parser) reference(w where) (*reference, error) {
 		}
 		p.pos++
 	}
-	r.source = p.text[start:p.pos]
+	r.Source = p.text[start:p.pos]
 	return r, nil
 }
 
@@ -71,26 +71,26 @@ func shorten(s string) string {
 const maxReread = 256 << 10
 
 // access parses one step of a reference's path.
-func (p *parser) access(w where) (a access, ok bool, err error) {
+func (p *parser) access(w where) (a Access, ok bool, err error) {
 	switch {
 	case p.peek(0) == '.' && begins(p.peek(1)):
 		p.pos++
-		a.name = p.name()
+		a.Name = p.name()
 		if p.peek(0) != '(' {
 			return a, true, nil
 		}
 		at := p.pos
 		p.pos++
-		a.call = true
-		a.arguments, err = p.sequence(')')
+		a.Call = true
+		a.Arguments, err = p.sequence(')')
 		if err != nil && p.pos >= len(p.text) {
-			err = p.fail(at, "the arguments of %s are not closed by )", shorten(a.name))
+			err = p.fail(at, "the arguments of %s are not closed by )", shorten(a.Name))
 		}
 		return a, true, err
 	case p.peek(0) == '[' && (w == inExpression || p.indexed(w)):
 		at, depth := p.pos, p.depth
 		p.pos++
-		if a.index, err = p.expression(); err == nil {
+		if a.Index, err = p.expression(); err == nil {
 			p.blanks()
 			if p.peek(0) != ']' {
 				err = p.fail(at, "the index is not closed by ]")
@@ -125,7 +125,7 @@ var levels = [][]struct{ sign, word string }{
 	{{"*", ""}, {"/", ""}, {"%", ""}},
 }
 
-func (p *parser) expression() (expression, error) {
+func (p *parser) expression() (Expression, error) {
 	if err := p.enter(); err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (p *parser) expression() (expression, error) {
 	return p.level(0)
 }
 
-func (p *parser) level(n int) (expression, error) {
+func (p *parser) level(n int) (Expression, error) {
 	if n == len(levels) {
 		return p.unary()
 	}
@@ -141,7 +141,7 @@ func (p *parser) level(n int) (expression, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rest []operation
+	var rest []Operation
 	for {
 		operator := p.operator(n)
 		if operator == "" {
@@ -151,12 +151,12 @@ func (p *parser) level(n int) (expression, error) {
 		if err != nil {
 			return nil, err
 		}
-		rest = append(rest, operation{operator, operand})
+		rest = append(rest, Operation{operator, operand})
 	}
 	if rest == nil {
 		return first, nil
 	}
-	return binary{first, rest}, nil
+	return Binary{first, rest}, nil
 }
 
 // operator skips an operator of a level and returns its sign, or "" if there is none.
@@ -177,7 +177,7 @@ func (p *parser) operator(level int) string {
 	return ""
 }
 
-func (p *parser) unary() (expression, error) {
+func (p *parser) unary() (Expression, error) {
 	if err := p.enter(); err != nil {
 		return nil, err
 	}
@@ -195,10 +195,10 @@ func (p *parser) unary() (expression, error) {
 		return p.primary()
 	}
 	operand, err := p.unary()
-	return unary{operator, operand}, err
+	return Unary{operator, operand}, err
 }
 
-func (p *parser) primary() (expression, error) {
+func (p *parser) primary() (Expression, error) {
 	at := p.pos
 	switch b := p.peek(0); {
 	case b == '$':
@@ -232,11 +232,11 @@ func (p *parser) primary() (expression, error) {
 	}
 	switch word := p.name(); word {
 	case "true":
-		return literal{true}, nil
+		return Literal{true}, nil
 	case "false":
-		return literal{false}, nil
+		return Literal{false}, nil
 	case "null":
-		return literal{nil}, nil
+		return Literal{nil}, nil
 	}
 	p.pos = at
 	if begins(p.peek(0)) {
@@ -245,7 +245,7 @@ func (p *parser) primary() (expression, error) {
 	return nil, p.fail(at, "a value is missing here, there is %s", p.found())
 }
 
-func (p *parser) number() (expression, error) {
+func (p *parser) number() (Expression, error) {
 	at := p.pos
 	digits := func() {
 		for digit(p.peek(0)) {
@@ -258,7 +258,7 @@ func (p *parser) number() (expression, error) {
 		if err != nil {
 			return nil, p.fail(at, "the number is too large")
 		}
-		return literal{n}, nil
+		return Literal{n}, nil
 	}
 	p.pos++
 	digits()
@@ -266,11 +266,11 @@ func (p *parser) number() (expression, error) {
 	if err != nil {
 		return nil, p.fail(at, "the number is too large")
 	}
-	return literal{f}, nil
+	return Literal{f}, nil
 }
 
 // single parses a single-quoted string, whose only escape is a doubled quote.
-func (p *parser) single() (expression, error) {
+func (p *parser) single() (Expression, error) {
 	at := p.pos
 	p.pos++
 	var b strings.Builder
@@ -283,7 +283,7 @@ func (p *parser) single() (expression, error) {
 		b.WriteString(p.text[p.pos : p.pos+n])
 		p.pos += n + 1
 		if p.peek(0) != '\'' {
-			return literal{b.String()}, nil
+			return Literal{b.String()}, nil
 		}
 		b.WriteByte('\'')
 		p.pos++
@@ -291,10 +291,10 @@ func (p *parser) single() (expression, error) {
 }
 
 // double parses a double-quoted string, in which references and escapes are replaced.
-func (p *parser) double() (expression, error) {
+func (p *parser) double() (Expression, error) {
 	at := p.pos
 	p.pos++
-	var parts []node
+	var parts []Node
 	for {
 		n := strings.IndexAny(p.rest(), `"$\`)
 		if n < 0 {
@@ -328,16 +328,16 @@ func (p *parser) double() (expression, error) {
 }
 
 // constant returns a literal if the parts of a string have no references.
-func constant(parts []node) expression {
+func constant(parts []Node) Expression {
 	var out strings.Builder
 	for _, part := range parts {
-		t, ok := part.(text)
+		t, ok := part.(Text)
 		if !ok {
-			return quoted{parts}
+			return Quoted{parts}
 		}
 		out.WriteString(string(t))
 	}
-	return literal{out.String()}
+	return Literal{out.String()}
 }
 
 // unescape parses an escape sequence in a double-quoted string. A backslash that begins none is literal.
@@ -358,7 +358,7 @@ func (p *parser) unescape() string {
 }
 
 // sequence parses expressions separated by commas, and the closing bracket after them.
-func (p *parser) sequence(closing byte) (out []expression, err error) {
+func (p *parser) sequence(closing byte) (out []Expression, err error) {
 	p.blanks()
 	if p.peek(0) == closing {
 		p.pos++
@@ -372,8 +372,8 @@ func (p *parser) sequence(closing byte) (out []expression, err error) {
 }
 
 // following parses the rest of a sequence after its first expression.
-func (p *parser) following(first expression, closing byte) ([]expression, error) {
-	out := []expression{first}
+func (p *parser) following(first Expression, closing byte) ([]Expression, error) {
+	out := []Expression{first}
 	for {
 		p.blanks()
 		switch p.peek(0) {
@@ -394,12 +394,12 @@ func (p *parser) following(first expression, closing byte) ([]expression, error)
 }
 
 // list parses [a, b] or [from..to].
-func (p *parser) list() (expression, error) {
+func (p *parser) list() (Expression, error) {
 	at := p.pos
 	p.pos++
 	if p.blanks(); p.peek(0) == ']' {
 		p.pos++
-		return listing{}, nil
+		return List{}, nil
 	}
 	first, err := p.expression()
 	if err != nil {
@@ -407,7 +407,7 @@ func (p *parser) list() (expression, error) {
 	}
 	if p.blanks(); !strings.HasPrefix(p.rest(), "..") {
 		items, err := p.following(first, ']')
-		return listing{items}, err
+		return List{items}, err
 	}
 	p.pos += 2
 	last, err := p.expression()
@@ -418,12 +418,12 @@ func (p *parser) list() (expression, error) {
 		return nil, p.fail(at, "the range is not closed by ]")
 	}
 	p.pos++
-	return span{first, last}, nil
+	return Range{first, last}, nil
 }
 
-func (p *parser) mapping() (expression, error) {
+func (p *parser) mapping() (Expression, error) {
 	p.pos++
-	var out mapping
+	var out Map
 	if p.blanks(); p.peek(0) == '}' {
 		p.pos++
 		return out, nil
@@ -441,7 +441,7 @@ func (p *parser) mapping() (expression, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.items = append(out.items, key, value)
+		out.Items = append(out.Items, key, value)
 		p.blanks()
 		switch p.peek(0) {
 		case '}':
