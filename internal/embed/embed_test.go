@@ -57,7 +57,8 @@ func dot(a, b []float32) float64 {
 	return s
 }
 
-// Proves that both names of the contract and the empty one give the embedded encoder, and what is shown for each.
+// TestRegistryNames proves that both names of the contract and the empty name resolve to the embedded encoder, and the
+// name to display for each.
 func TestRegistryNames(t *testing.T) {
 	t.Parallel()
 	r, err := registry()
@@ -82,7 +83,7 @@ func TestRegistryNames(t *testing.T) {
 	}
 }
 
-// Proves that a taken name and a folder without a model add nothing.
+// TestRegistryAdd proves that a taken name and a folder without a model add nothing.
 func TestRegistryAdd(t *testing.T) {
 	t.Parallel()
 	r, err := embed.NewRegistry()
@@ -105,8 +106,8 @@ func TestRegistryAdd(t *testing.T) {
 	}
 }
 
-// Proves that the states come with the vector that Encode gives, a row of unit length for each piece of the text's words,
-// and that a done context stops them.
+// TestStates proves that the states come with the vector that Encode gives, a row of unit length for each piece of the
+// text's words, and that a done context stops them.
 func TestStates(t *testing.T) {
 	t.Parallel()
 	e := builtin(t).(embed.Reader)
@@ -138,7 +139,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// join puts pieces together to words.
+// join joins pieces to words.
 func join(pieces []string) (words []string) {
 	for _, p := range pieces {
 		if rest, ok := strings.CutPrefix(p, "##"); ok {
@@ -150,7 +151,7 @@ func join(pieces []string) (words []string) {
 	return words
 }
 
-// Proves that meaning shows: the passage that answers is nearest to its question.
+// TestMeaning proves that the passage that answers a question is the nearest to it.
 func TestMeaning(t *testing.T) {
 	t.Parallel()
 	e := builtin(t)
@@ -165,8 +166,8 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// Proves that a text's vector does not depend on what is encoded beside it, and that every text has a finite unit
-// vector: empty, blank, control characters, emoji, one word of 5,000 letters.
+// TestEveryTextHasAVector proves that a text's vector does not depend on what is encoded beside it, and that every text
+// has a finite unit vector: empty, blank, control characters, emoji, one word of 5,000 letters.
 func TestEveryTextHasAVector(t *testing.T) {
 	t.Parallel()
 	e := builtin(t)
@@ -182,7 +183,8 @@ func TestEveryTextHasAVector(t *testing.T) {
 	}
 }
 
-// Proves that EncodeLong equals Encode for what fits, sees the end of what does not, and cuts where there is no blank.
+// TestEncodeLong proves that EncodeLong equals Encode for what fits, sees the end of what does not, and cuts where
+// there is no blank.
 func TestEncodeLong(t *testing.T) {
 	t.Parallel()
 	e := builtin(t)
@@ -209,7 +211,7 @@ func TestEncodeLong(t *testing.T) {
 	}
 }
 
-// Proves the pooling rule of EncodeLong: windows weighted by their tokens.
+// TestEncodeLongWeights proves the pooling rule of EncodeLong: windows weighted by their tokens.
 func TestEncodeLongWeights(t *testing.T) {
 	t.Parallel()
 	e := halves{builtin(t)}
@@ -243,7 +245,8 @@ func (halves) Encode(_ context.Context, _ embed.Kind, texts []string, out [][]fl
 	return nil
 }
 
-// Proves that a done context stops bulk work and single texts, and that too little room is an error, not a panic.
+// TestEncodeRefuses proves that a done context stops bulk work and single texts, and that too little room is an error,
+// not a panic.
 func TestEncodeRefuses(t *testing.T) {
 	t.Parallel()
 	e := builtin(t)
@@ -262,7 +265,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 }
 
-// Proves that a query passes while bulk work holds every place of the gate.
+// TestQueriesPassTheGate proves that a query passes while bulk work holds every place of the gate.
 func TestQueriesPassTheGate(t *testing.T) {
 	t.Parallel()
 	enc, err := encode.Open(asset.MiniLM())

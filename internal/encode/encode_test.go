@@ -23,7 +23,7 @@ func builtin(t testing.TB) *encode.Encoder {
 	return e
 }
 
-// Proves that the file in the repository is the one that ORIGIN.md describes.
+// TestAssetOrigin proves that the file in the repository is the one that ORIGIN.md describes.
 func TestAssetOrigin(t *testing.T) {
 	t.Parallel()
 	sum := sha256.Sum256(asset.MiniLM())
@@ -42,7 +42,8 @@ func TestAssetOrigin(t *testing.T) {
 	}
 }
 
-// Proves that a packed file that was cut, changed or is something else is refused, wherever the damage is.
+// TestOpenRefusesDamage proves that a packed file that was cut, changed or is something else is refused, wherever the
+// damage is.
 func TestOpenRefusesDamage(t *testing.T) {
 	t.Parallel()
 	whole := asset.MiniLM()
@@ -60,7 +61,7 @@ func TestOpenRefusesDamage(t *testing.T) {
 	}
 }
 
-// Proves that a file gives the same vectors at any alignment.
+// TestOpenAnywhere proves that a file gives the same vectors at any alignment.
 func TestOpenAnywhere(t *testing.T) {
 	t.Parallel()
 	want := make([]float32, 384)
@@ -82,7 +83,8 @@ func TestOpenAnywhere(t *testing.T) {
 	}
 }
 
-// Proves that ids outside the vocabulary, empty and overlong sequences are errors, not reads out of bounds.
+// TestEncodeTokensRefuses proves that ids outside the vocabulary, empty and overlong sequences are errors, not reads
+// out of bounds.
 func TestEncodeTokensRefuses(t *testing.T) {
 	t.Parallel()
 	e, out := builtin(t), make([]float32, 384)
@@ -101,7 +103,7 @@ func TestEncodeTokensRefuses(t *testing.T) {
 	}
 }
 
-// Proves that the windows of a text hold all its words in order, and that each fits.
+// TestSplit proves that the windows of a text hold all its words in order, and that each fits.
 func TestSplit(t *testing.T) {
 	t.Parallel()
 	e := builtin(t)
@@ -124,7 +126,7 @@ func TestSplit(t *testing.T) {
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
 
-// Proves that a vector is finite and of unit length for inputs at the edges of the sequence length.
+// TestLengths proves that a vector is finite and of unit length for inputs at the edges of the sequence length.
 func TestLengths(t *testing.T) {
 	t.Parallel()
 	e, out := builtin(t), make([]float32, 384)

@@ -111,7 +111,8 @@ func vector(t testing.TB, e *encode.Encoder, text string) []float32 {
 	return v
 }
 
-// Proves that converting is deterministic, keeps what it is told and gives the encoder that the folder gives in int8.
+// TestConvert proves that converting is deterministic, keeps what it is told and gives the encoder that the folder
+// gives in int8.
 func TestConvert(t *testing.T) {
 	t.Parallel()
 	dir, out := madeUp(t).write(t), t.TempDir()
@@ -151,7 +152,7 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// Proves that a failed conversion leaves an older file as it was and nothing beside it.
+// TestConvertKeepsOldFile proves that a failed conversion leaves an older file as it was and nothing beside it.
 func TestConvertKeepsOldFile(t *testing.T) {
 	t.Parallel()
 	f := madeUp(t)
@@ -171,8 +172,8 @@ func TestConvertKeepsOldFile(t *testing.T) {
 	}
 }
 
-// Proves that the asset comes out of its checkpoint again, byte by byte, where QUARRY_CHECKPOINT names that folder;
-// and everywhere that the asset says which weights it came from.
+// TestAssetFromCheckpoint proves that the asset comes out of its checkpoint again, byte by byte, where
+// QUARRY_CHECKPOINT names that folder; and everywhere that the asset says which weights it came from.
 func TestAssetFromCheckpoint(t *testing.T) {
 	t.Parallel()
 	meta := builtin(t).Meta()
@@ -193,7 +194,8 @@ func TestAssetFromCheckpoint(t *testing.T) {
 	}
 }
 
-// Proves that int8 follows fp32 at every length around the kernels' tiles, and that precision changes the fingerprint.
+// TestInt8FollowsF32 proves that int8 follows fp32 at every length around the kernels' tiles, and that precision
+// changes the fingerprint.
 func TestInt8FollowsF32(t *testing.T) {
 	t.Parallel()
 	dir := madeUp(t).write(t)
@@ -209,8 +211,8 @@ func TestInt8FollowsF32(t *testing.T) {
 	}
 }
 
-// Proves that a vocabulary comes from tokenizer.json where vocab.txt is absent, and that its truncation and padding
-// are ignored.
+// TestVocabularyOfTokenizerJSON proves that a vocabulary comes from tokenizer.json where vocab.txt is absent, and that
+// its truncation and padding are ignored.
 func TestVocabularyOfTokenizerJSON(t *testing.T) {
 	t.Parallel()
 	f := madeUp(t)
@@ -233,7 +235,8 @@ func TestVocabularyOfTokenizerJSON(t *testing.T) {
 	}
 }
 
-// Proves that what the forward pass, the pooling and the tokenizer do not implement is refused, naming the setting.
+// TestOpenFolderRefuses proves that what the forward pass, the pooling and the tokenizer do not implement is refused,
+// naming the setting.
 func TestOpenFolderRefuses(t *testing.T) {
 	t.Parallel()
 	good := madeUp(t)
@@ -270,7 +273,7 @@ func TestOpenFolderRefuses(t *testing.T) {
 	}
 }
 
-// Proves that weights cut anywhere are refused without a panic.
+// TestOpenFolderRefusesCutWeights proves that weights cut anywhere are refused without a panic.
 func TestOpenFolderRefusesCutWeights(t *testing.T) {
 	t.Parallel()
 	f := madeUp(t)
@@ -283,7 +286,8 @@ func TestOpenFolderRefusesCutWeights(t *testing.T) {
 	}
 }
 
-// Proves that weights that lead nowhere give an error instead of a vector that poisons an index.
+// TestEncodeRefusesBrokenWeights proves that weights that lead nowhere give an error instead of a vector that poisons
+// an index.
 func TestEncodeRefusesBrokenWeights(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]float32{"NaN": float32(math.NaN()), "zero": 0, "infinite": float32(math.Inf(1))} {
@@ -302,7 +306,7 @@ func TestEncodeRefusesBrokenWeights(t *testing.T) {
 	}
 }
 
-// Proves that no header of a packed file, however wrong, makes Open or an accepted encoder panic.
+// FuzzOpen proves that no header of a packed file, however wrong, makes Open or an accepted encoder panic.
 func FuzzOpen(f *testing.F) {
 	out := filepath.Join(f.TempDir(), "packed")
 	if _, err := encode.Convert(madeUp(f).write(f), out, encode.Meta{}); err != nil {

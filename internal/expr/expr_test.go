@@ -24,7 +24,7 @@ func tokens(text string) string {
 	return strings.Join(all, " ")
 }
 
-// TestNext proves how text falls into tokens: the longest symbol first, numbers, quotes that double, and what is bad.
+// TestNext proves how text is split into tokens: the longest symbol first, numbers, doubled quotes and bad tokens.
 func TestNext(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ text, want string }{
@@ -51,7 +51,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestMember proves that names after a period may begin with a digit or stand in quotes, and that no space is skipped.
+// TestMember proves that names after a period may begin with a digit or be quoted, and that no space is skipped.
 func TestMember(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -76,7 +76,7 @@ func TestMember(t *testing.T) {
 	}
 }
 
-// TestSkip proves that reading goes on after the bytes that the caller has read from Rest.
+// TestSkip proves that reading continues after the bytes that the caller has taken from Rest.
 func TestSkip(t *testing.T) {
 	t.Parallel()
 	l := expr.NewLexer("a-b c")

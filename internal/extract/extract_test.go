@@ -45,7 +45,7 @@ func TestReadGolden(t *testing.T) {
 	}
 }
 
-// dump writes a document for people to compare.
+// dump returns a document as text that people can compare.
 func dump(t *testing.T, doc *extract.Document) string {
 	t.Helper()
 	meta, err := json.Marshal(doc.Metadata)

@@ -65,15 +65,13 @@ func TestReadFindsWhatAnotherParserFinds(t *testing.T) {
 	t.Logf("mean recall of %d files %.4f", n, sum/float64(n))
 }
 
-// others are files whose expected words are another parser's notation: LaTeX, and the data behind a drawn chart.
+// others are files whose expected words are in another notation: LaTeX, and the data of a chart.
 var others = map[string]bool{"equations.docx": true, "drawingml.docx": true}
 
-// target matches what our tree leaves out on purpose: where links lead, and
-// marks for images.
+// target matches what our tree leaves out on purpose: the targets of links and the markup of images.
 var target = regexp.MustCompile(`\]\([^)]*\)|<!--.*?-->`)
 
-// recall returns the share of the words of want, counted with repetition, that
-// got has, and those that it lacks.
+// recall returns the share of the words of want, counted with repetition, that are in got, and those that are missing.
 func recall(want, got string) (float64, []string) {
 	have := map[string]int{}
 	for _, w := range words(got) {

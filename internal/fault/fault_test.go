@@ -9,7 +9,7 @@ import (
 	"quarry/internal/fault"
 )
 
-// TestManyFields proves that a fault names a hundred places at most.
+// TestManyFields proves that a fault names at most a hundred fields.
 func TestManyFields(t *testing.T) {
 	t.Parallel()
 	f := fault.Invalid()
@@ -21,7 +21,7 @@ func TestManyFields(t *testing.T) {
 	}
 }
 
-// TestFields proves that the first reason for a path stays and that the text lists paths in order.
+// TestFields proves that the first reason for a path is kept and that the text lists paths in order.
 func TestFields(t *testing.T) {
 	t.Parallel()
 	f := fault.Invalid().Field("b", "two").Field("a", "at least %d", 1).Field("b", "again")
@@ -30,7 +30,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestChain proves that a fault is found under wrapping, and that its cause is reachable but not in its text.
+// TestChain proves that a fault is found in a chain of errors, and that its cause is reachable but not in its text.
 func TestChain(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("disk on fire")

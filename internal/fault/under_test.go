@@ -33,8 +33,8 @@ func TestUnder(t *testing.T) {
 	}
 }
 
-// TestUnderKeepsTheRest proves that kind, texts and cause survive, that the fault itself stays as it was, and that
-// other errors pass through.
+// TestUnderKeepsTheRest proves that kind, texts and cause are kept, that the original fault is not modified, and that
+// other errors are returned unchanged.
 func TestUnderKeepsTheRest(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("disk")

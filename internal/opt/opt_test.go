@@ -7,7 +7,7 @@ import (
 	"quarry/internal/opt"
 )
 
-// TestStates proves that absent, null and value are told apart, also for the zero value of T.
+// TestStates proves that absent, null and a value are distinguished, even for the zero value of T.
 func TestStates(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -19,7 +19,8 @@ import (
 	"quarry/internal/outbound"
 )
 
-// TestJudge proves which addresses are never called, which by the setting, and which always, in every way to write them.
+// TestJudge proves which addresses are refused always, which depending on the setting, and which never, in every
+// notation.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	never := []string{
@@ -52,7 +53,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// dns answers every question of a name with the next of its answers; the last one stays.
+// dns answers each query for a name with the next of its answers, and repeats the last.
 func dns(t *testing.T, answers map[string][][]string) *net.Resolver {
 	t.Helper()
 	var asked atomic.Int64
@@ -122,8 +123,8 @@ func get(c *http.Client, url string) error {
 	return err
 }
 
-// TestNames proves that the addresses behind a name are judged, each time anew: a name that leads inside, one with
-// answers of both kinds, and one whose answer changes between two calls.
+// TestNames proves that the addresses of a name are checked on every call: of a name with a private address, of one
+// with addresses of both kinds, and of one whose address changes between two calls.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Int64
@@ -155,7 +156,7 @@ func TestNames(t *testing.T) {
 	refusal(t, get(rebinding, url), true, "169.254.169.254")
 }
 
-// TestAddresses proves that addresses are judged however they are written in the address of a call.
+// TestAddresses proves that addresses are checked in every notation that a URL allows.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	none := dns(t, nil)
@@ -181,7 +182,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// hop answers with a redirect.
+// hop is a handler that redirects.
 func hop(status int, to string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Location", to)
@@ -201,7 +202,8 @@ func post(t *testing.T, c *http.Client, url string) (*http.Response, error) {
 	return c.Do(r)
 }
 
-// TestRedirects proves which redirects are followed, that the body goes along and credentials do not leave their origin.
+// TestRedirects proves which redirects are followed, that the body is kept and that credentials do not leave their
+// origin.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	var last *http.Request
@@ -272,7 +274,7 @@ func TestRedirects(t *testing.T) {
 	refusal(t, err, false, "from https to http")
 }
 
-// TestRedirectInside proves that a redirect to a private address is refused where none are called, though the first address was allowed.
+// TestRedirectInside proves that a redirect from an allowed to a private address is refused.
 func TestRedirectInside(t *testing.T) {
 	t.Parallel()
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the inside was reached") }))
@@ -304,7 +306,7 @@ func TestNoProxy(t *testing.T) {
 	refusal(t, get(outbound.New(outbound.Config{}), "http://10.0.0.1/"), true, "private")
 }
 
-// TestBounds proves that an answer beyond the bound is an error and one within it is whole.
+// TestBounds proves that a body beyond the limit is an error and that one within it is complete.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -325,7 +327,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// FuzzJudge proves that no writing of an address hides one of a metadata service.
+// FuzzJudge proves that no notation of an address hides that of a metadata service.
 func FuzzJudge(f *testing.F) {
 	f.Add([]byte{0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0, 169, 254, 169, 254})
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -12,7 +12,7 @@ import (
 
 var cursors = page.NewCursors([]byte("0123456789abcdef"))
 
-// TestRoundTrip proves that a token gives back its position, and the filters that the request left out.
+// TestRoundTrip proves that a page key returns its position, and the filters that the request leaves out.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	s := page.Scope{Operation: "listCorpora", Filters: map[string]string{"filter": "a.*"}}
@@ -32,7 +32,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestFirstPage proves that no token is the first page.
+// TestFirstPage proves that the empty page key is the first page.
 func TestFirstPage(t *testing.T) {
 	t.Parallel()
 	if got, err := cursors.Decode(&page.Scope{Operation: "x"}, ""); err != nil || got != nil {
@@ -40,7 +40,8 @@ func TestFirstPage(t *testing.T) {
 	}
 }
 
-// TestRefused proves that a token can't be damaged, forged, used on another list, or joined with other filters.
+// TestRefused proves that a page key that is damaged, forged, of another list or combined with other filters is
+// refused.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	s := page.Scope{Operation: "listCorpora", Filters: map[string]string{"filter": "a"}}

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/page"
 )
 
-// TestPosition proves that a token of a place gives it back, that no place is no token, and that tokens of other keys are
-// refused.
+// TestPosition proves that a position survives the round trip through a page key, that there is no key for no position,
+// and that other keys are refused.
 func TestPosition(t *testing.T) {
 	t.Parallel()
 	s := page.Scope{Operation: "listJobs"}
@@ -33,7 +33,8 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// TestOrder proves that the newest come first, of one moment the greatest ids, and everything after no position.
+// TestOrder proves that newer items come first, of the same time those with greater ids, and that a nil position is the
+// beginning.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	order := []*page.Position{{9, "a"}, {5, "c"}, {5, "b"}, {-1, "z"}}

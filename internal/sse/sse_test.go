@@ -32,7 +32,7 @@ func readAll(r io.Reader, l sse.Limits) (out []read, err error) {
 	}
 }
 
-// TestReader proves that the variants which servers send are read alike, whatever the pieces they arrive in.
+// TestReader proves that the variants of the format that servers send are read alike, whatever pieces they arrive in.
 func TestReader(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -82,7 +82,7 @@ func TestReaderBounds(t *testing.T) {
 	}
 }
 
-// TestReaderCut proves that an event cut off by a failure of the stream is not given as if it were whole.
+// TestReaderCut proves that an event cut off by a failure of the stream is not returned.
 func TestReaderCut(t *testing.T) {
 	t.Parallel()
 	cut := errors.New("cut")
@@ -95,7 +95,8 @@ func TestReaderCut(t *testing.T) {
 	}
 }
 
-// TestReaderDoesNotWait proves that an event is given as soon as its blank line is there, also when that ends with CR.
+// TestReaderDoesNotWait proves that an event is returned as soon as its blank line has arrived, even if that ends with
+// CR.
 func TestReaderDoesNotWait(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{"data: 1\n\n", "data: 1\r\r", "data: 1\r\n\r"} {
@@ -138,8 +139,8 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestSoon proves that events of a burst are flushed together in time, seldom ones and those of Send at once, and that
-// nothing is flushed behind Close.
+// TestSoon proves that the events of a burst are flushed together in time, single ones and those of Send at once, and
+// that nothing is flushed after Close.
 func TestSoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -181,7 +182,8 @@ func TestSoon(t *testing.T) {
 	})
 }
 
-// TestWriterKeepsItsFailure proves that a client that left is told of once and nothing is written after.
+// TestWriterKeepsItsFailure proves that nothing is written after the client has disconnected, and that every call then
+// returns the same error.
 func TestWriterKeepsItsFailure(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("gone")
@@ -197,7 +199,7 @@ func TestWriterKeepsItsFailure(t *testing.T) {
 	}
 }
 
-// TestKeepAlive proves that comments come in silence alone and that none comes after stop.
+// TestKeepAlive proves that comments are written only in silence, and none after stop.
 func TestKeepAlive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -218,7 +220,7 @@ func TestKeepAlive(t *testing.T) {
 	})
 }
 
-// FuzzReader proves that any bytes are read without a panic, within the limits, and alike whole and byte by byte.
+// FuzzReader proves that any input is read without a panic, within the limits, and with the same result byte by byte.
 func FuzzReader(f *testing.F) {
 	for _, s := range []string{"data: 1\n\n", "\uFEFFevent: a\r\ndata: b\r\r\n", ":\n\ndata\n\n", "data: x"} {
 		f.Add([]byte(s))
@@ -238,7 +240,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// FuzzRoundTrip proves that what the Writer writes is read back as it was.
+// FuzzRoundTrip proves that the Reader returns what the Writer has written.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add("end", "text\nmore\u2028")
 	f.Fuzz(func(t *testing.T, name, text string) {

@@ -65,7 +65,7 @@ func maxDiff(got []float32, want []float64) float64 {
 	return d
 }
 
-// Proves the fp32 product against float64 for row counts around the tile heights, with a tail of inputs.
+// TestMatF32 proves the fp32 product against float64 for row counts around the tile heights, with a tail of inputs.
 func TestMatF32(t *testing.T) {
 	everyPath(t, func(t *testing.T) {
 		for _, rows := range tileRows {
@@ -95,7 +95,7 @@ func unpack(rows int, l *kernel.Levels, m *kernel.MatI8) (a, w []float32) {
 	return a, w
 }
 
-// Proves that the int8 product is that of the quantised operands: no rounding beyond quantisation.
+// TestMatI8 proves that the int8 product is that of the quantised operands: no rounding beyond quantisation.
 func TestMatI8(t *testing.T) {
 	everyPath(t, func(t *testing.T) {
 		for _, rows := range tileRows {
@@ -117,7 +117,8 @@ func TestMatI8(t *testing.T) {
 	})
 }
 
-// Proves that extreme levels do not saturate: 255 × ±127 over the longest row, where partial sums are largest.
+// TestMatI8Extremes proves that extreme levels do not saturate: 255 × ±127 over the longest row, where partial sums are
+// largest.
 func TestMatI8Extremes(t *testing.T) {
 	everyPath(t, func(t *testing.T) {
 		const n, k = 32, 1536
@@ -146,8 +147,8 @@ func TestMatI8Extremes(t *testing.T) {
 	})
 }
 
-// Proves that every path gives the same values bit by bit: a last bit that differs flips a quantised level, and flips
-// grow from layer to layer.
+// TestSameOnEveryPath proves that every path gives the same values bit by bit: a last bit that differs flips a
+// quantised level, and flips grow from layer to layer.
 func TestSameOnEveryPath(t *testing.T) {
 	const rows, n, k = 13, 64, 384
 	x, r, m := random(1, rows*k, 2), random(2, rows*k, 1), kernel.PackI8(random(3, n*k, .05), k, random(4, n, 1))
@@ -181,7 +182,8 @@ func TestSameOnEveryPath(t *testing.T) {
 	})
 }
 
-// Proves that quantisation keeps every value within half a step: tiny, huge, constant and one-sided rows included.
+// TestQuantise proves that quantisation keeps every value within half a step: tiny, huge, constant and one-sided rows
+// included.
 func TestQuantise(t *testing.T) {
 	outlier, positive := random(4, 384, .01), random(5, 384, 1)
 	outlier[17] = 80
@@ -203,8 +205,8 @@ func TestQuantise(t *testing.T) {
 	})
 }
 
-// Proves GELU against the error function of the standard library over the range where it bends, and that the fused
-// form quantises the same values.
+// TestGelu proves GELU against the error function of the standard library over the range where it bends, and that the
+// fused form quantises the same values.
 func TestGelu(t *testing.T) {
 	everyPath(t, func(t *testing.T) {
 		x := make([]float32, 1600)
@@ -230,7 +232,7 @@ func TestGelu(t *testing.T) {
 	})
 }
 
-// Proves the normalised sum against float64, in place and for rows of small spread about a large mean.
+// TestNorm proves the normalised sum against float64, in place and for rows of small spread about a large mean.
 func TestNorm(t *testing.T) {
 	everyPath(t, func(t *testing.T) {
 		for _, h := range []int{16, 64, 384} {
@@ -255,7 +257,7 @@ func TestNorm(t *testing.T) {
 	})
 }
 
-// Proves attention against float64 for lengths around the tiles; rows past the sequence hold NaN on purpose.
+// TestAttend proves attention against float64 for lengths around the tiles; rows past the sequence hold NaN on purpose.
 func TestAttend(t *testing.T) {
 	everyPath(t, func(t *testing.T) {
 		for _, n := range []int{1, 5, 6, 7, 8, 9, 12, 14, 15, 16, 17, 31, 33, 40, 128, 512} {
@@ -298,7 +300,7 @@ func attentionError(h kernel.Head, out []float32) (at int, worst float64) {
 	return at, worst
 }
 
-// Proves that vectors without a direction are told apart from those that have one.
+// TestNormalize proves that vectors without a direction are told apart from those that have one.
 func TestNormalize(t *testing.T) {
 	t.Parallel()
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())

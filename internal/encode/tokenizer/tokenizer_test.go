@@ -27,7 +27,7 @@ func vocabulary(t testing.TB, text string) *tokenizer.WordPiece {
 	return w
 }
 
-// Proves that ids equal those of the published tokenizer, on cases recorded from it.
+// TestPublishedCases proves that ids equal those of the published tokenizer, on cases recorded from it.
 func TestPublishedCases(t *testing.T) {
 	t.Parallel()
 	packed, err := encode.Open(asset.MiniLM())
@@ -56,7 +56,7 @@ func TestPublishedCases(t *testing.T) {
 	}
 }
 
-// Proves each rule on a vocabulary small enough to read.
+// TestRules proves each rule on a vocabulary small enough to read.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	w := vocabulary(t, small)
@@ -88,7 +88,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Proves that a limit cuts at the end only, whatever it is, and that Count agrees with Encode.
+// TestLimit proves that a limit cuts at the end only, whatever it is, and that Count agrees with Encode.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	words := vocabulary(t, small).NewWords()
@@ -111,7 +111,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// Proves that long input without any place to cut is legal: 100 KB of emoji, of one word, of special tokens.
+// TestLongInput proves that long input without any place to cut is legal: 100 KB of emoji, of one word, of special
+// tokens.
 func TestLongInput(t *testing.T) {
 	t.Parallel()
 	w := vocabulary(t, small)
@@ -131,7 +132,7 @@ func TestLongInput(t *testing.T) {
 	}
 }
 
-// Proves that a vocabulary without the tokens that every sequence needs is refused by name.
+// TestNewRefuses proves that a vocabulary without the tokens that every sequence needs is refused by name.
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	if _, err := tokenizer.New("[PAD]\n[UNK]\n[CLS]\na\n"); err == nil || !strings.Contains(err.Error(), "[SEP]") {
@@ -139,7 +140,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// Proves for any input: no panic, ids in range, at most limit of them, and no dependence on the cache.
+// FuzzWordPiece proves for any input: no panic, ids in range, at most limit of them, and no dependence on the cache.
 func FuzzWordPiece(f *testing.F) {
 	w := vocabulary(f, small)
 	f.Add("unaffable[MASK] 中 é\xff", 5)

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/expr/filter"
 )
 
-// row is attribute values by reference, for tests.
+// row holds attribute values by reference.
 type row struct {
 	schema *filter.Schema
 	values []filter.Value
@@ -229,7 +229,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// evaluate is the naive meaning of the normalised tree.
+// evaluate evaluates a normalised tree naively.
 func evaluate(n filter.Node, r filter.Row) bool {
 	switch x := n.(type) {
 	case filter.And:
@@ -287,7 +287,7 @@ func evaluate(n filter.Node, r filter.Row) bool {
 	panic("unknown node")
 }
 
-// TestErrors proves the texts that clients recognise, with their positions.
+// TestErrors proves the texts and positions of errors, which clients recognise.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	s := schema(t)
@@ -383,7 +383,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestBlank proves that blank text is no filter, which passes everything.
+// TestBlank proves that blank text is a nil filter, which matches everything.
 func TestBlank(t *testing.T) {
 	t.Parallel()
 	f, err := filter.Parse(" \n\t", schema(t), filter.Both)

@@ -13,7 +13,7 @@ import (
 	"quarry/internal/expr/filter"
 )
 
-// show writes a tree for comparison in tests.
+// show returns a tree as text.
 func show(s *filter.Schema, n filter.Node) string {
 	name := func(i int) string { return s.Attributes()[i].Level.String() + "." + s.Attributes()[i].Name }
 	list := func(word string, all []filter.Node) string {
@@ -132,7 +132,7 @@ func TestLargeIn(t *testing.T) {
 	}
 }
 
-// checkTree proves the promises that the nodes' comments make to the index.
+// checkTree fails the test unless the nodes have the properties that their comments promise.
 func checkTree(t interface{ Errorf(string, ...any) }, s *filter.Schema, n filter.Node, parent string) {
 	constant := func(attr int, c filter.Value) {
 		if c.Kind() != s.Attributes()[attr].Type.Element() {
@@ -178,7 +178,7 @@ func checkTree(t interface{ Errorf(string, ...any) }, s *filter.Schema, n filter
 	}
 }
 
-// gen writes random filters that compile, over the attributes of schema.
+// gen generates random valid filters over the attributes of schema.
 type gen struct{ t *rapid.T }
 
 func (g gen) pick(all ...string) string { return rapid.SampledFrom(all).Draw(g.t, "pick") }

@@ -14,7 +14,7 @@ import (
 
 var now = time.Date(2024, 3, 1, 0, 0, 0, 0, time.UTC)
 
-// sample is the result that the cases below ask about, second of three.
+// sample is the result that the cases below are evaluated for, the second of three.
 var sample = userfn.Result{
 	Index: 1, Text: "how it reads", DocumentID: "d-1",
 	DocumentMetadata: json.RawMessage(`{"quality":3,"issued":"2024-01-31T00:00:00Z","price":12.5,"flag":true,"title":"A 'b'",
@@ -24,7 +24,7 @@ var sample = userfn.Result{
 
 var scores = []float64{0.9, 0.4, 0.1}
 
-// expected is what a program must give; nil is null.
+// expected is the score of a program; nil is null.
 func expected(v float64) *float64 { return &v }
 
 type program struct {
@@ -72,7 +72,7 @@ func TestContractPrograms(t *testing.T) {
 	})
 }
 
-// TestPaths proves what get reaches (section 6.2).
+// TestPaths proves which values get selects (section 6.2).
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	check(t, []program{
@@ -168,7 +168,7 @@ func TestFunctions(t *testing.T) {
 	})
 }
 
-// TestKnee proves which results stay (section 7), with the weights computed by hand.
+// TestKnee proves which results are kept (section 7), with weights computed by hand.
 func TestKnee(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -211,7 +211,7 @@ func TestKnee(t *testing.T) {
 	}
 }
 
-// TestRefused proves that a wrong program is refused, and where the error is said to be.
+// TestRefused proves that a wrong program is refused, with the position and text of the error.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -247,7 +247,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestReadsPassage proves that a program says whether it needs more than scores.
+// TestReadsPassage proves that a program reports whether it reads more than scores.
 func TestReadsPassage(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
@@ -264,7 +264,7 @@ func TestReadsPassage(t *testing.T) {
 	}
 }
 
-// TestMadeUp proves that programs of every shape parse, give a finite number or null, and give it again.
+// TestMadeUp proves that generated programs parse, and that their score is finite or null and reproducible.
 func TestMadeUp(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -306,8 +306,8 @@ func TestMadeUp(t *testing.T) {
 	}
 }
 
-// FuzzParse proves that no text makes the parser or a program panic, that a program gives a finite number or null,
-// and that it gives the same twice.
+// FuzzParse proves that no text makes the parser or a program panic, and that a program's score is finite or null and
+// reproducible.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		`get('$.score') * power(0.5, hours(now() - iso_datetime_parse(get('$.document_metadata.issued'))) / 720)`, `knee(0.7, early_bias=0.3)`,

@@ -12,7 +12,7 @@ import (
 	"quarry/internal/expr/vtl"
 )
 
-// meta is an object as package generate has them: what it offers is listed, and nothing else is there.
+// meta is an object like those of package generate: it has a fixed list of members.
 type meta struct{ m *vtl.Map }
 
 func (o meta) Call(name string, arguments []vtl.Value) (vtl.Value, bool) {
@@ -39,7 +39,7 @@ func (o meta) JSON() []byte {
 	return []byte("{" + strings.Join(out, ",") + "}")
 }
 
-// variables are what the golden templates refer to.
+// variables are the variables of the golden templates.
 func variables() map[string]vtl.Value {
 	m := &vtl.Map{}
 	m.Put("title", `The "Pump"`)
@@ -53,7 +53,7 @@ func variables() map[string]vtl.Value {
 	}
 }
 
-// Every construct of the language writes what the golden files say, and every mistake is told where it stands.
+// TestGolden proves that every construct of the language renders as in the golden files, and the position of every error.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	datadriven.Walk(t, "testdata/golden", func(t *testing.T, path string) {
@@ -85,7 +85,7 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// A template of the longest size is taken and one byte more is not; what is not UTF-8 is not.
+// TestSize proves that a template of the maximum length is accepted, one byte more is not, and nothing that is not UTF-8.
 func TestSize(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -110,7 +110,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// What would run for ever or fill the memory ends with the limit that it hit.
+// TestLimits proves that a template that would run for too long or use too much memory fails with the limit it exceeds.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, limit string }{
@@ -147,7 +147,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// The variables given stay as they were, and a template renders the same each time.
+// TestRenderLeavesVariables proves that rendering does not change the variables and is reproducible.
 func TestRenderLeavesVariables(t *testing.T) {
 	t.Parallel()
 	tree, err := vtl.Parse(`#set ($name = "Eve")#foreach ($n in $list)$n#end $name $n $map`)
@@ -232,8 +232,8 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// TestParseIsLinear proves that text which looks like the beginning of an index again and again is not read again and
-// again: beyond a bound it is an error. Without the bound each of these takes minutes.
+// TestParseIsLinear proves that text with many apparent beginnings of an index is not parsed repeatedly without a
+// bound, but refused beyond it. Without the bound each of these takes minutes.
 func TestParseIsLinear(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{`$a[`, `$a['`, `$a["$b`, `$a[1`, `$a[$b.c(`} {
@@ -253,7 +253,7 @@ func TestParseIsLinear(t *testing.T) {
 	}
 }
 
-// heavy makes its texts and lists anew for each call.
+// heavy creates its texts and lists for each call.
 type heavy struct{ calls *int }
 
 func (h heavy) Call(name string, _ []vtl.Value) (vtl.Value, bool) {
@@ -266,8 +266,8 @@ func (h heavy) Call(name string, _ []vtl.Value) (vtl.Value, bool) {
 
 func (heavy) JSON() []byte { return []byte("{}") }
 
-// TestObjectsCount proves that what objects give counts as steps by its size, and that lists nested as often as there
-// are steps are not printed.
+// TestObjectsCount proves that the results of objects count as steps by their size, and that lists nested as deeply as
+// there are steps are not rendered.
 func TestObjectsCount(t *testing.T) {
 	t.Parallel()
 	for template, most := range map[string]int{

@@ -14,7 +14,7 @@ import (
 	"quarry/internal/extract/outline"
 )
 
-// pack makes an archive with entries of the given sizes.
+// pack returns an archive with entries of the given sizes.
 func pack(t *testing.T, sizes map[string]int) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -40,7 +40,7 @@ const lists = `<w:numbering xmlns:w="w">
 const core = `<cp:coreProperties xmlns:cp="cp" xmlns:dc="dc" xmlns:dcterms="t"><dc:title> Pump  manual </dc:title><dc:creator>Ada</dc:creator>
 <dcterms:created>2024-02-03T04:05:06Z</dcterms:created><dc:language>en-GB</dc:language></cp:coreProperties>`
 
-// file packs parts into an archive.
+// file returns an archive of parts.
 func file(t testing.TB, parts map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -60,7 +60,7 @@ func file(t testing.TB, parts map[string]string) []byte {
 	return b.Bytes()
 }
 
-// word packs a body with the styles and lists above.
+// word returns a document with the given body and the styles and lists above.
 func word(t testing.TB, body string, more ...string) []byte {
 	t.Helper()
 	parts := map[string]string{
@@ -73,25 +73,25 @@ func word(t testing.TB, body string, more ...string) []byte {
 	return file(t, parts)
 }
 
-// p is a paragraph in a style.
+// p returns a paragraph in a style.
 func p(style, text string) string {
 	return `<w:p><w:pPr><w:pStyle w:val="` + style + `"/></w:pPr><w:r><w:t>` + text + `</w:t></w:r></w:p>`
 }
 
-// item is a paragraph in a list.
+// item returns a paragraph in a list.
 func item(num, level, text string) string {
 	return `<w:p><w:pPr><w:numPr><w:ilvl w:val="` + level + `"/><w:numId w:val="` + num + `"/></w:numPr></w:pPr><w:r><w:t>` + text + `</w:t></w:r></w:p>`
 }
 
-// shown is a tree with one line for each thing in it.
-func shown(all []outline.Section, indent string) string {
+// dump returns a tree as text, with a line for each section, paragraph and table.
+func dump(all []outline.Section, indent string) string {
 	var b strings.Builder
 	for _, s := range all {
 		fmt.Fprintf(&b, "%s%d %q page %d %v: %q\n", indent, s.Level, s.Title, s.Page, s.Pages, s.Text)
 		for _, t := range s.Tables {
 			fmt.Fprintf(&b, "%s  table %q %q %q\n", indent, t.Title, t.Headers, t.Rows)
 		}
-		b.WriteString(shown(s.Sections, indent+"  "))
+		b.WriteString(dump(s.Sections, indent+"  "))
 	}
 	return b.String()
 }
@@ -154,7 +154,7 @@ func TestRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, shown(doc.Sections, "")); diff != "" {
+			if diff := cmp.Diff(tt.want, dump(doc.Sections, "")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

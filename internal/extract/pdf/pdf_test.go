@@ -17,12 +17,12 @@ import (
 	"quarry/internal/extract/pdf/syntax"
 )
 
-// shown is a tree with one line for each section.
-func shown(all []outline.Section, indent string) string {
+// dump returns a tree as text, with a line for each section.
+func dump(all []outline.Section, indent string) string {
 	var b strings.Builder
 	for _, s := range all {
 		fmt.Fprintf(&b, "%s%d %q page %d %v: %q\n", indent, s.Level, s.Title, s.Page, s.Pages, s.Text)
-		b.WriteString(shown(s.Sections, indent+"  "))
+		b.WriteString(dump(s.Sections, indent+"  "))
 	}
 	return b.String()
 }
@@ -66,7 +66,7 @@ func TestReadText(t *testing.T) {
 	}
 }
 
-// prosaic gives lines of text long enough for a column.
+// prosaic returns lines of text that are long enough for a column.
 func prosaic(word string, n int) []string {
 	out := make([]string, n)
 	for i := range out {
@@ -85,26 +85,26 @@ func TestReadOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := shown(doc.Sections, "")
+	got := dump(doc.Sections, "")
 	if at := []int{strings.Index(got, "A title"), strings.Index(got, "left0"), strings.Index(got, "left4"), strings.Index(got, "right0"), strings.Index(got, "right4")}; at[0] < 0 || at[1] < at[0] || at[2] < at[1] || at[3] < at[2] || at[4] < at[3] {
 		t.Errorf("columns: %v\n%s", at, got)
 	}
 	table := lay("F", 10, 50, 700, 12, "Part", "Flange", "Bolt", "Nut", "Gasket") + lay("F", 10, 320, 700, 12, "Torque", "40 Nm", "12 Nm", "11 Nm", "none")
-	if doc, err = Read(one(t, table)); err != nil || !strings.Contains(shown(doc.Sections, ""), "Flange 40 Nm") {
-		t.Errorf("a table: %v\n%s", err, shown(doc.Sections, ""))
+	if doc, err = Read(one(t, table)); err != nil || !strings.Contains(dump(doc.Sections, ""), "Flange 40 Nm") {
+		t.Errorf("a table: %v\n%s", err, dump(doc.Sections, ""))
 	}
 	w = newWriter()
 	doc, err = Read(w.bytes(w.page("BT /F 10 Tf 0 1 -1 0 300 50 Tm (upright once the page is turned) Tj 0 1 -1 0 312 50 Tm (and its second line) Tj ET", "/Rotate 90")))
-	if err != nil || !strings.Contains(shown(doc.Sections, ""), "upright once the page is turned and its second line") {
-		t.Errorf("a turned page: %v\n%s", err, shown(doc.Sections, ""))
+	if err != nil || !strings.Contains(dump(doc.Sections, ""), "upright once the page is turned and its second line") {
+		t.Errorf("a turned page: %v\n%s", err, dump(doc.Sections, ""))
 	}
 	doc, err = Read(one(t, lay("F", 10, 50, 700, 12, "The text of the page.")+"BT /F 8 Tf 0 1 -1 0 20 300 Tm (in the margin) Tj ET"))
-	if err != nil || !strings.Contains(shown(doc.Sections, ""), `"The text of the page.\n\nin the margin"`) {
-		t.Errorf("text in the margin: %v\n%s", err, shown(doc.Sections, ""))
+	if err != nil || !strings.Contains(dump(doc.Sections, ""), `"The text of the page.\n\nin the margin"`) {
+		t.Errorf("text in the margin: %v\n%s", err, dump(doc.Sections, ""))
 	}
 }
 
-// book gives a file of pages with running heads, headings and a paragraph across each page break.
+// book returns a file of pages with headers, headings and a paragraph across each page break.
 func book(t testing.TB, pages int, packed bool) []byte {
 	t.Helper()
 	w := newWriter()
@@ -144,14 +144,14 @@ func TestReadBook(t *testing.T) {
 			}
 		}
 		if len(doc.Sections) != 12 {
-			t.Errorf("%s: %d sections\n%.2000s", name, len(doc.Sections), shown(doc.Sections, ""))
+			t.Errorf("%s: %d sections\n%.2000s", name, len(doc.Sections), dump(doc.Sections, ""))
 			continue
 		}
 		s := doc.Sections[4]
 		if s.Title != "5 Pumps of kind 4" || s.Page != 5 || len(s.Sections) != 1 || s.Sections[0].Title != "Valves" || s.Sections[0].Page != 5 {
 			t.Errorf("%s: section %+v", name, s)
 		}
-		if text := shown(doc.Sections, ""); strings.Contains(text, "chapter") || strings.Contains(text, "\\n5\"") {
+		if text := dump(doc.Sections, ""); strings.Contains(text, "chapter") || strings.Contains(text, "\\n5\"") {
 			t.Errorf("%s: running heads are in the text", name)
 		}
 	}
@@ -160,8 +160,8 @@ func TestReadBook(t *testing.T) {
 	a := w.page(lay("F", 10, 50, 700, 12, "The beginning of a sentence that does not end on", "the page on which it began and that"), "")
 	b := w.page(lay("F", 10, 50, 700, 12, "goes on here."), "")
 	doc, err := Read(w.bytes(a, b))
-	if want := "0 \"\" page 0 [{0 1} {85 2}]: \"The beginning of a sentence that does not end on the page on which it began and that goes on here.\"\n"; err != nil || shown(doc.Sections, "") != want {
-		t.Errorf("over the page: %v %s", err, shown(doc.Sections, ""))
+	if want := "0 \"\" page 0 [{0 1} {85 2}]: \"The beginning of a sentence that does not end on the page on which it began and that goes on here.\"\n"; err != nil || dump(doc.Sections, "") != want {
+		t.Errorf("over the page: %v %s", err, dump(doc.Sections, ""))
 	}
 }
 
@@ -180,8 +180,8 @@ func TestReadBookmarks(t *testing.T) {
 	w.stream("", lay("F", 10, 50, 700, 30, "Scope", "It is about pumps.", "1.1 Inner part", "More of it.", "Terms", "A pump is a pump."))
 	doc, err := Read(w.bytes(page))
 	want := "1 \"Scope\" page 1 [{0 1}]: \"It is about pumps.\"\n  2 \"1.1 Inner part\" page 1 [{0 1}]: \"More of it.\"\n1 \"Terms\" page 1 [{0 1}]: \"A pump is a pump.\"\n"
-	if err != nil || shown(doc.Sections, "") != want || doc.Metadata["Content-Language"] != "en-GB" {
-		t.Errorf("%v %v\n%s", err, doc.Metadata, shown(doc.Sections, ""))
+	if err != nil || dump(doc.Sections, "") != want || doc.Metadata["Content-Language"] != "en-GB" {
+		t.Errorf("%v %v\n%s", err, doc.Metadata, dump(doc.Sections, ""))
 	}
 }
 
@@ -329,7 +329,7 @@ func TestReadEncrypted(t *testing.T) {
 			t.Fatal(err)
 		}
 		doc, err := Read(data)
-		if err != nil || !strings.Contains(shown(doc.Sections, ""), "Nobody may print this.") || doc.Metadata["title"] != "Secrets" {
+		if err != nil || !strings.Contains(dump(doc.Sections, ""), "Nobody may print this.") || doc.Metadata["title"] != "Secrets" {
 			t.Errorf("%s: %v %v", file, doc, err)
 		}
 	}
@@ -374,7 +374,7 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// readOpen is Read without its net.
+// readOpen is Read without recovering from panics.
 func readOpen(data []byte) (*outline.Document, error) {
 	return parse(data, syntax.NewBudget(time.Second))
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// writer makes PDF files for tests. Object 1 is the catalog, 2 the page tree, 3 Helvetica, 4 Helvetica-Bold.
+// writer builds PDF files. Object 1 is the catalog, 2 the page tree, 3 Helvetica, 4 Helvetica-Bold.
 type writer struct {
 	objects []string
 	trailer string
@@ -23,13 +23,13 @@ func newWriter() *writer {
 	}}
 }
 
-// add takes an object and gives its number.
+// add adds an object and returns its number.
 func (w *writer) add(o string) int {
 	w.objects = append(w.objects, o)
 	return len(w.objects)
 }
 
-// stream takes a stream, compressed when dict says so.
+// stream adds a stream, which is compressed if dict has the filter, and returns its number.
 func (w *writer) stream(dict, data string) int {
 	if strings.Contains(dict, "/FlateDecode") {
 		var b bytes.Buffer
@@ -47,7 +47,7 @@ func (w *writer) page(content, more string) int {
 	return w.add(fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents %d 0 R/Resources<</Font<</F 3 0 R/B 4 0 R>>>>%s>>", c, more))
 }
 
-// bytes gives the file with the pages given.
+// bytes returns the file with the given pages.
 func (w *writer) bytes(pages ...int) []byte {
 	var kids strings.Builder
 	for _, p := range pages {
@@ -75,7 +75,7 @@ func (w *writer) bytes(pages ...int) []byte {
 	return b.Bytes()
 }
 
-// pack writes the objects that are no streams into an object stream.
+// pack moves the objects that are not streams into an object stream.
 func (w *writer) pack(b *bytes.Buffer) []byte {
 	entries := make([]string, len(w.objects)+3)
 	entry := func(kind, a, n int) string {
@@ -108,7 +108,7 @@ func (w *writer) pack(b *bytes.Buffer) []byte {
 	return b.Bytes()
 }
 
-// lay writes lines of a size one below another.
+// lay returns content that shows lines of a font size one below another.
 func lay(font string, size, x, y, leading float64, lines ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "BT /%s %g Tf %g TL %g %g Td\n", font, size, leading, x, y)
@@ -118,7 +118,7 @@ func lay(font string, size, x, y, leading float64, lines ...string) string {
 	return b.String() + "ET\n"
 }
 
-// one gives a file of one page.
+// one returns a file of one page.
 func one(t testing.TB, content string) []byte {
 	t.Helper()
 	w := newWriter()

@@ -44,8 +44,8 @@ func ask(t *testing.T, url, body string, stream bool) (*http.Response, string, e
 	return res, string(raw), err
 }
 
-// TestFormats proves that each wire format answers plainly and in events, ends as it should, and breaks off in the
-// middle when it is told to.
+// TestFormats proves that each wire format answers with a single body and with events, ends properly, and is cut off in
+// the middle if scripted so.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	reply := scripted.Reply{Pieces: []string{"unus ", "duo"}, Reasoning: "cogito", Calls: []scripted.Call{{ID: "c1", Name: "find", Pieces: []string{`{"q":`, `"x"}`}}}}

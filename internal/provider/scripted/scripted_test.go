@@ -42,8 +42,8 @@ func read(t *testing.T, res *http.Response) string {
 	return string(raw)
 }
 
-// TestScript proves that calls get the replies of the script in order, later ones what their model's name says, and
-// that every call is recorded as it was sent.
+// TestScript proves that calls get the replies of the script in order, and later ones the reply for their model's name,
+// and that every call is recorded as it was sent.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	s := scripted.Start(t, scripted.Reply{Text: "first"}, scripted.Reply{Text: "second"})
@@ -67,7 +67,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// TestFaults proves what a caller sees of each fault that a model's name can ask for.
+// TestFaults proves what a caller sees of each fault that a model's name can select.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	s := scripted.Start(t)
@@ -109,8 +109,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestGates proves that a stream stands still at a gate until it is let through, and that the server tells when its
-// caller leaves.
+// TestGates proves that a stream waits at a gate until it is let through, and that the server notices when its caller
+// disconnects.
 func TestGates(t *testing.T) {
 	t.Parallel()
 	gate := scripted.NewGate()
@@ -136,7 +136,7 @@ func TestGates(t *testing.T) {
 	<-s.Last().Done
 }
 
-// TestToken proves that the token endpoint takes both ways of naming a client, and refuses others.
+// TestToken proves that the token endpoint accepts both ways of identifying a client, and refuses unknown clients.
 func TestToken(t *testing.T) {
 	t.Parallel()
 	s := scripted.Start(t)

@@ -20,7 +20,7 @@ import (
 	"quarry/internal/text/analysis"
 )
 
-// dataDir is where the collections lie on machines that have them.
+// dataDir is the folder of the collections, on machines that have them.
 const dataDir = "../../../../shared/data"
 
 func TestAnalyzeRanksCollectionsAsMeasured(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/text/analysis"
 )
 
-// words writes terms as "text@pos".
+// words returns terms as "text@pos".
 func words(terms []analysis.Term) string {
 	var b strings.Builder
 	for i, t := range terms {

@@ -58,8 +58,8 @@ type fataler interface {
 	Fatalf(string, ...any)
 }
 
-// check fails unless chunks are exact slices in order, within the limit, that
-// leave nothing but white space out.
+// check fails the test unless the chunks are exact substrings in order, within the limit, that leave out only white
+// space.
 func check(t fataler, text string, limit int) {
 	t.Helper()
 	runes := []rune(text) // a byte that is not UTF-8 is one code point here, too

@@ -8,7 +8,8 @@ import (
 	"quarry/internal/text/fuzzy"
 )
 
-// TestDistance proves the distances of well-known pairs, the one that tells unrestricted from restricted swaps included.
+// TestDistance proves the distances of well-known pairs, including one that distinguishes unrestricted from restricted
+// transpositions.
 func TestDistance(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -27,7 +28,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// edits gives every word that one edit makes of w, over the letters a to c, up to a length.
+// edits returns every word over the letters a to c, up to a length, that one edit of w produces.
 func edits(w string, most int) map[string]bool {
 	out := map[string]bool{}
 	for i := range len(w) + 1 {
@@ -49,8 +50,8 @@ func edits(w string, most int) map[string]bool {
 	return out
 }
 
-// TestDistanceIsTheShortestWay proves that the distance is the least number of single edits that lead from one word to
-// the other, found by trying them all, and that a bound only replaces what is above it.
+// TestDistanceIsTheShortestWay proves that the distance is the least number of edits that turn one word into the other,
+// found by exhaustive search, and that a bound changes only the distances above it.
 func TestDistanceIsTheShortestWay(t *testing.T) {
 	t.Parallel()
 	word := rapid.StringOfN(rapid.RuneFrom([]rune("abc")), 0, 5, -1)

@@ -14,8 +14,8 @@ import (
 	"quarry/internal/text/fuzzy"
 )
 
-// TestTokens proves how questions and values are cut: case, accents and compatibility forms fold, numbers stay whole,
-// scripts without spaces give pairs, and of values single characters too.
+// TestTokens proves how queries and values are split into tokens: case, accents and compatibility forms are folded,
+// numbers are one token, scripts without spaces become bigrams, and in values also single characters.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, asked, value string }{
@@ -40,7 +40,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// ask gives a field query with the contract's defaults.
+// ask returns the query on a field with the contract's defaults.
 func ask(name, text string) fuzzy.Field {
 	return fuzzy.Field{Name: name, Text: text, Weight: 1, Fuzzy: true, Prefix: 3}
 }
@@ -104,7 +104,7 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// TestWords proves that the words of all fields are counted, repeats within a field once.
+// TestWords proves that the words of all fields are counted, repeated ones of a field once.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	if got := fuzzy.Compile([]fuzzy.Field{ask("a", "one two one"), ask("b", "two"), ask("c", "!")}).Words(); got != 3 {
@@ -112,7 +112,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// plain scores a list of words by the letter of the contract, without any shortcut.
+// plain scores a list of words as the contract defines it, without shortcuts.
 func plain(f fuzzy.Field, words []string) float64 {
 	asked := fuzzy.QueryTokens(f.Text)
 	if len(asked) == 0 {
@@ -150,7 +150,7 @@ func plain(f fuzzy.Field, words []string) float64 {
 	return sum / float64(len(asked))
 }
 
-// TestShortcuts proves that what is told from length and letters alone, and what is remembered, changes no score.
+// TestShortcuts proves that neither the rejection of words by length and characters nor the cache changes a score.
 func TestShortcuts(t *testing.T) {
 	t.Parallel()
 	word := rapid.OneOf(
@@ -175,7 +175,7 @@ func TestShortcuts(t *testing.T) {
 	})
 }
 
-// FuzzScore proves that no text brings the scorer down and every score lies in 0..1, the same again.
+// FuzzScore proves that no text makes the scorer panic, and that every score is in [0, 1] and reproducible.
 func FuzzScore(f *testing.F) {
 	f.Add([]byte(`{"a":"Maintenance plan","b":[1,true]}`), "a", "maintnance plna", 3)
 	f.Add([]byte(`{"a":"机器学习 ภาษาไทย é\u0301 \ud800"}`), "a", "学 ภาษ \xff", 1)

@@ -12,7 +12,7 @@ import (
 	"quarry/internal/text/fuzzy"
 )
 
-// TestValues proves which values a name leads to: keys, paths, lists on the way and at the end, keys with dots and
+// TestValues proves which values a name selects: keys, paths, lists along the path and at its end, keys with dots and
 // escapes.
 func TestValues(t *testing.T) {
 	t.Parallel()
@@ -48,7 +48,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestBroken proves that texts that are no JSON give something or nothing, and end.
+// TestBroken proves that the walker terminates on texts that are not JSON.
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -61,8 +61,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// reference finds the values of a name by decoding, member by member so that a key given twice counts twice. ok is false
-// for what is no object.
+// reference finds the values of a name by decoding, member by member, so that a duplicate key counts twice. ok is false
+// if the text is not an object.
 func reference(object []byte, name string) (out []string, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(object))
 	d.UseNumber()
@@ -150,7 +150,8 @@ func leaves(v any, out *[]string) {
 	}
 }
 
-// FuzzValues holds the walker to a decoder: in every JSON object it finds the same values, and no text brings it down.
+// FuzzValues proves that the walker finds the same values as a decoder in every JSON object, and that no text makes it
+// panic.
 func FuzzValues(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":{"b":["x",1,true,null]},"a.b":"\u00e9\\"}`, `{"a":[{"b":1},{"b":{"c":2}}]}`, `{"a.b":{"c":"d"},"a":{"b.c":"e"}}`, `{"a":"\ud83d\ude00"}`, `{"a":"x`, `{"a.":1,".a":2,"":3}`,

@@ -8,7 +8,8 @@ import (
 	"quarry/internal/text/rarity"
 )
 
-// Proves that words come in the order of how rare they are, from function words to names, in steps that tell.
+// TestOrder proves that the weights of words increase with their rarity, from function words to names, by clear
+// margins.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	last := -1.0
@@ -26,7 +27,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Proves that the stems of the analysis chain are the keys of the table, in English only.
+// TestKeysAreStems proves that the stems of the analysis chain are the keys of the table, in English only.
 func TestKeysAreStems(t *testing.T) {
 	t.Parallel()
 	for _, s := range analysis.Analyze("Governments decided cities' populations independently", "eng").Stems {
@@ -42,8 +43,8 @@ func TestKeysAreStems(t *testing.T) {
 	}
 }
 
-// Proves that every entry of the table is sorted, in range, and that one in thousands of made-up words at most is taken for
-// another.
+// TestTable proves that every entry of the table is sorted, in range, and that one in thousands of made-up words at
+// most is taken for another.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	taken := 0

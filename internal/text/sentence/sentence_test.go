@@ -53,7 +53,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// check fails unless spans are ordered, trimmed and lose nothing but space.
+// check fails the test unless the spans are in order, trimmed, and leave out only white space.
 func check(t interface {
 	Helper()
 	Fatalf(string, ...any)
