@@ -17,10 +17,10 @@ type Config struct {
 	PositionType string  `json:"position_embedding_type"`
 }
 
-// Sizes beyond these are not encoders but damage; they bound what a header can make us allocate.
+// Limits of the sizes of a model. They bound what a damaged header can make us allocate.
 const maxLayers, maxHidden, maxVocab, maxPositions = 64, 4096, 1 << 20, 1 << 13
 
-// check refuses, by name, what the forward pass does not implement.
+// check returns an error that names the first setting that the forward pass does not implement.
 func (c Config) check() error {
 	switch {
 	case c.Type != "bert":
@@ -39,16 +39,16 @@ func (c Config) check() error {
 	return nil
 }
 
-// Precision chooses how linear layers are stored.
+// Precision is the representation of the weights of linear layers.
 type Precision int
 
 // The precisions.
 const (
-	Int8 Precision = iota // per-output weights, per-token activations
-	F32                   // the reference that Int8 is measured against
+	Int8 Precision = iota // weights with a scale per output, activations quantised per token
+	F32                   // the reference for Int8
 )
 
-// Meta says where a model came from. It is shown to people and changes no vector.
+// Meta is the origin of a model. It is for people and does not affect vectors.
 type Meta struct {
 	Source       string `json:"source"`        // publisher, name and revision
 	Licence      string `json:"licence"`       // SPDX identifier

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Info describes a packed file that was written.
+// Info describes a packed file.
 type Info struct {
 	Path        string `json:"path"`
 	Bytes       int64  `json:"bytes"`
@@ -17,8 +17,8 @@ type Info struct {
 	Meta        Meta   `json:"meta"`
 }
 
-// Convert packs the checkpoint folder dir into the file out, int8, ready for Open. It replaces out only when all went
-// well. The same folder and meta give the same bytes on every machine; meta.SourceSHA256 is filled in.
+// Convert writes the checkpoint folder dir, quantised to int8, to the packed file out, for Open. It replaces out only if it
+// succeeds. The result is the same on every machine. Convert sets meta.SourceSHA256.
 func Convert(dir, out string, meta Meta) (Info, error) {
 	e, sum, err := openFolder(dir, Int8)
 	if err != nil {
@@ -36,13 +36,13 @@ func Convert(dir, out string, meta Meta) (Info, error) {
 	return Info{out, int64(len(packed)), hex.EncodeToString(file[:]), e.fingerprint, meta}, nil
 }
 
-// replace writes b to a new file and gives it the name path.
+// replace writes b to a new file and renames it to path.
 func replace(path string, b []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".quarry-model-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails after the rename, as it should
+	defer os.Remove(f.Name()) // fails after the rename, which is fine
 	_, err = f.Write(b)
 	if err == nil {
 		err = f.Chmod(0o644)

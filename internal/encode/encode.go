@@ -1,6 +1,7 @@
-// Package encode is a sentence encoder: text in, unit vector out. It reads a checkpoint folder in the hub's layout or
-// a packed int8 file (see packed.go), tokenizes, runs a BERT-family model and pools. It is not a registry, does not
-// schedule work and knows no corpus: package embed does that and calls it; so does the command that converts a folder.
+// Package encode implements sentence encoders that map a text to a unit vector: a BERT model (Devlin et al. 2019) whose
+// token outputs are averaged (Reimers and Gurevych, "Sentence-BERT", 2019). It reads checkpoint folders in the layout of
+// the Hugging Face hub and packed int8 files (packed.go). Package embed is the registry of encoders and schedules their
+// work.
 package encode
 
 import (
@@ -11,7 +12,7 @@ import (
 	"quarry/internal/encode/tokenizer"
 )
 
-// Encoder is a model with its tokenizer. It is safe for concurrent use.
+// Encoder is a model and its tokenizer. It is safe for concurrent use.
 type Encoder struct {
 	model       *model
 	words       *tokenizer.WordPiece
@@ -19,10 +20,10 @@ type Encoder struct {
 	maxTokens   int
 	fingerprint string
 	meta        Meta
-	idle        chan *worker // kept between calls: one has about 4 MB
+	idle        chan *worker // kept for later calls, since each has about 4 MB of buffers
 }
 
-// worker is what one goroutine needs to encode.
+// worker holds the buffers for encoding on one goroutine.
 type worker struct {
 	scratch *scratch
 	words   *tokenizer.Words
@@ -56,35 +57,35 @@ func (e *Encoder) acquire() *worker {
 func (e *Encoder) release(w *worker) {
 	select {
 	case e.idle <- w:
-	default: // as many as cores are kept already
+	default: // one for each core is kept already
 	}
 }
 
-// Dim is the length of a vector.
+// Dim returns the number of dimensions of a vector.
 func (e *Encoder) Dim() int { return e.model.config.Hidden }
 
-// MaxTokens is the number of tokens, [CLS] and [SEP] included, beyond which a text is cut off.
+// MaxTokens returns the number of tokens, including [CLS] and [SEP], to which a text is truncated.
 func (e *Encoder) MaxTokens() int { return e.maxTokens }
 
-// Fingerprint is a sha256 in hex over all that a vector depends on: weights, tokenizer, pooling and precision. A
-// folder opened in int8 has the fingerprint of the file that Convert makes of it.
+// Fingerprint returns a SHA-256 in hex of everything that a vector depends on: weights, tokenizer, pooling and precision. A
+// folder opened with Int8 has the same fingerprint as the file that Convert writes for it.
 func (e *Encoder) Fingerprint() string { return e.fingerprint }
 
-// Meta says where the model came from; it is zero for a folder.
+// Meta returns the origin of the model, which is zero for a folder.
 func (e *Encoder) Meta() Meta { return e.meta }
 
-// Vocabulary is the tokenizer's pieces, one per line.
+// Vocabulary returns the tokenizer's pieces, one per line.
 func (e *Encoder) Vocabulary() string { return e.vocabulary }
 
-// Tokens gives the ids that Encode runs for text, [CLS] and [SEP] included.
+// Tokens returns the token ids of text, truncated to MaxTokens, including [CLS] and [SEP].
 func (e *Encoder) Tokens(text string) []int32 {
 	w := e.acquire()
 	defer e.release(w)
 	return w.words.Encode(nil, text, e.maxTokens)
 }
 
-// Encode writes the unit vector of text to out, which is Dim long; what exceeds MaxTokens is cut off. Every text has
-// a vector, the empty one too. A polite call gives way to other goroutines between layers: bulk work asks for that.
+// Encode writes the unit vector of text, truncated to MaxTokens, to out, which must be Dim long. Every text has a vector,
+// even the empty one. A polite call, for bulk work, yields to other goroutines between layers.
 func (e *Encoder) Encode(text string, polite bool, out []float32) error {
 	w := e.acquire()
 	defer e.release(w)
@@ -92,7 +93,7 @@ func (e *Encoder) Encode(text string, polite bool, out []float32) error {
 	return e.run(w, polite, out)
 }
 
-// EncodeTokens is Encode for ids instead of a text. Ids outside the vocabulary are an error.
+// EncodeTokens is Encode for token ids. Ids outside the vocabulary are an error.
 func (e *Encoder) EncodeTokens(ids []int32, out []float32) error {
 	w := e.acquire()
 	defer e.release(w)
@@ -117,8 +118,8 @@ type Window struct {
 	Tokens int // without [CLS] and [SEP]
 }
 
-// Split cuts text into consecutive windows that fit MaxTokens, at white space where there is any within reach. A text
-// that fits is one window. Together the windows hold all of text but white space.
+// Split splits text into consecutive windows that fit MaxTokens, at white space unless a single word is too long. A text
+// that fits is one window. Only white space is left out between windows.
 func (e *Encoder) Split(text string) []Window {
 	w := e.acquire()
 	defer e.release(w)
@@ -140,17 +141,17 @@ func (e *Encoder) Split(text string) []Window {
 	return s.close()
 }
 
-// splitter gathers fields into windows.
+// splitter joins the words of a text to windows.
 type splitter struct {
 	text       string
 	room       int
 	words      *tokenizer.Words
-	start, end int // of the open window
-	tokens     int // in it
+	start, end int // of the open window, in bytes
+	tokens     int // of the open window
 	done       []Window
 }
 
-// field takes in text[from:to], which holds no blank, halving it while it is too long for a window by itself.
+// field adds text[from:to], which has no white space, halving it as long as it does not fit a window by itself.
 func (s *splitter) field(from, to int) {
 	n := s.words.Count(s.text[from:to], s.room+1)
 	if n > s.room {
@@ -163,7 +164,7 @@ func (s *splitter) field(from, to int) {
 			s.field(mid, to)
 			return
 		}
-		n = s.room // a single rune of more tokens than a window: Encode cuts it off
+		n = s.room // a single rune with more tokens than a window, which Encode truncates
 	}
 	if s.tokens+n > s.room {
 		s.done = append(s.done, Window{s.text[s.start:s.end], s.tokens})

@@ -16,16 +16,16 @@ import (
 	"quarry/internal/encode/kernel"
 )
 
-// OpenFolder loads a checkpoint folder in the hub's layout: config.json, model.safetensors, vocab.txt or
-// tokenizer.json, and, where present, modules.json, the pooling's config.json, sentence_bert_config.json and
-// tokenizer_config.json. It refuses by name what it does not implement. Truncation and padding in tokenizer.json are
-// ignored: they are settings of the program that wrote it, not of the model.
+// OpenFolder loads a checkpoint folder in the layout of the Hugging Face hub: config.json, model.safetensors, vocab.txt or
+// tokenizer.json, and, if present, modules.json, the pooling's config.json, sentence_bert_config.json and
+// tokenizer_config.json. A setting that is not implemented is an error that names it. Truncation and padding in
+// tokenizer.json are ignored: they are settings of the program that wrote it, not of the model.
 func OpenFolder(dir string, p Precision) (*Encoder, error) {
 	e, _, err := openFolder(dir, p)
 	return e, err
 }
 
-// openFolder also gives the sha256 of the weights.
+// openFolder is OpenFolder that also returns the SHA-256 of the weights.
 func openFolder(dir string, p Precision) (*Encoder, string, error) {
 	f := folder(dir)
 	var c Config
@@ -95,8 +95,8 @@ func (f folder) optional(name string, into any) error {
 	return nil
 }
 
-// checkModules accepts a transformer, mean pooling and normalisation, in this order. Without modules.json a bare
-// transformer is taken, which its library pools the same way.
+// checkModules returns an error unless the model consists of a transformer, mean pooling and normalisation, in this order.
+// A model without modules.json is a bare transformer, for which sentence-transformers uses mean pooling, too.
 func (f folder) checkModules(width int) error {
 	var modules []struct{ Type, Path string }
 	if err := f.optional("modules.json", &modules); err != nil {
@@ -140,9 +140,9 @@ func (f folder) checkPooling(name string, width int) error {
 	return nil
 }
 
-// checkTokenizer refuses WordPiece variants that package tokenizer does not implement.
+// checkTokenizer returns an error for variants of WordPiece that package tokenizer does not implement.
 func (f folder) checkTokenizer() error {
-	var c struct { // absent or null: the default of BERT uncased
+	var c struct { // absent or null means the default of BERT uncased
 		Lower   *bool `json:"do_lower_case"`
 		Chinese *bool `json:"tokenize_chinese_chars"`
 		Accents *bool `json:"strip_accents"`
@@ -161,7 +161,7 @@ func (f folder) checkTokenizer() error {
 	return nil
 }
 
-// vocabulary gives one piece per line, from vocab.txt or else from tokenizer.json.
+// vocabulary returns the pieces, one per line, from vocab.txt or else from tokenizer.json.
 func (f folder) vocabulary() (string, error) {
 	b, err := os.ReadFile(filepath.Join(string(f), "vocab.txt"))
 	if err == nil {

@@ -8,18 +8,19 @@ import (
 	"quarry/internal/encode/kernel"
 )
 
-// dense is one linear layer: q when quantised, else f.
+// dense is a linear layer, with weights q if quantised, else f.
 type dense struct {
 	f *kernel.MatF32
 	q *kernel.MatI8
 }
 
+// layer is a layer of the transformer.
 type layer struct {
-	qkv, out, up, down dense // the query part of qkv carries the attention's 1/√d
+	qkv, out, up, down dense // the query part of qkv includes the attention's factor 1/√d
 	norm1, norm2       kernel.Norm
 }
 
-// model is immutable after loading and safe for concurrent use; each goroutine needs its own scratch.
+// model is a BERT model. It is immutable after loading and safe for concurrent use; each goroutine needs its own scratch.
 type model struct {
 	config Config
 
@@ -31,10 +32,11 @@ type model struct {
 	layers    []layer
 }
 
-// Rows that pass through a linear layer together: keeps the feed-forward activations in the L2 cache.
+// rowBlock is the number of rows that pass through a linear layer together, so that the activations of the feed-forward
+// layer fit the L2 cache.
 const rowBlock = 128
 
-// Rows that attention may read past a sequence.
+// attentionPad is the number of rows after a sequence that attention may read.
 const attentionPad = 16
 
 // scratch holds the buffers of one forward pass.
@@ -44,7 +46,7 @@ type scratch struct {
 	up             []float32
 	levels         *kernel.Levels
 	attention      *kernel.AttentionBuffer
-	polite         bool // give way to other goroutines between layers
+	polite         bool // yield to other goroutines between layers
 }
 
 func (m *model) newScratch(tokens int) *scratch {
@@ -60,7 +62,8 @@ func (m *model) newScratch(tokens int) *scratch {
 
 var errNoDirection = errors.New("the vector is zero or not finite")
 
-// states runs one sequence and returns the last hidden state, one row per token; it belongs to s.
+// states runs the model on a sequence and returns the last hidden state, a row per token, which is valid until s is used
+// again.
 func (m *model) states(s *scratch, ids []int32) ([]float32, error) {
 	if err := m.embed(s, ids); err != nil {
 		return nil, err
@@ -115,7 +118,7 @@ func (m *model) attend(s *scratch, tokens int) {
 	}
 }
 
-// feedForward finishes a layer for n rows from row r on.
+// feedForward computes the part of a layer after the attention, for n rows from row r on.
 func (m *model) feedForward(s *scratch, l *layer, r, n int) {
 	h, f := m.config.Hidden, m.config.FFN
 	x, y := s.x[r*h:(r+n)*h], s.y[r*h:(r+n)*h]
@@ -139,7 +142,7 @@ func (m *model) feedForward(s *scratch, l *layer, r, n int) {
 	}
 }
 
-// run computes x·Wᵀ + b for rows rows, quantising those of x first where the weights are int8.
+// run writes x·Wᵀ + b to y for rows rows. If the weights are int8, the rows of x are quantised first.
 func (d dense) run(s *scratch, rows int, x, y []float32) {
 	if d.q == nil {
 		d.f.Mul(rows, x, y, d.f.N)
@@ -153,7 +156,7 @@ func (d dense) run(s *scratch, rows int, x, y []float32) {
 	d.q.Mul(rows, s.levels, y, d.q.N)
 }
 
-// vector writes the mean of the token states, scaled to length 1, to out.
+// vector runs the model on a sequence and writes the mean of the token states, scaled to unit length, to out.
 func (m *model) vector(s *scratch, ids []int32, out []float32) error {
 	x, err := m.states(s, ids)
 	if err != nil {
@@ -162,7 +165,7 @@ func (m *model) vector(s *scratch, ids []int32, out []float32) error {
 	return m.pool(x, out)
 }
 
-// pool writes the mean of the rows of x, scaled to length 1, to out.
+// pool writes the mean of the rows of x, scaled to unit length, to out.
 func (m *model) pool(x, out []float32) error {
 	h := m.config.Hidden
 	clear(out)

@@ -13,7 +13,7 @@ import (
 	"quarry/internal/encode/kernel"
 )
 
-// A packed file holds an int8 encoder as it lies in memory, so that opening it costs no conversion:
+// A packed file holds an int8 encoder in its in-memory layout, so that opening it needs no conversion:
 //
 //	8 bytes   magic
 //	4 bytes   length n of the header
@@ -21,7 +21,7 @@ import (
 //	n bytes   JSON: header
 //	padding to 64, then each section at its offset, itself padded to 64
 //
-// All numbers are little endian, and so are the arrays: a big-endian machine refuses the file.
+// All numbers and arrays are little endian. A big-endian machine refuses the file.
 const (
 	magic  = "QUARENC1"
 	prefix = len(magic) + 8
@@ -29,14 +29,14 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// header describes a packed file.
+// header is the header of a packed file.
 type header struct {
 	identity
 	Fingerprint string `json:"fingerprint"` // of the identity and every section
 	Meta        Meta   `json:"meta"`
 }
 
-// identity is what a vector depends on, besides the bytes of the sections.
+// identity holds everything that a vector depends on besides the content of the sections.
 type identity struct {
 	Config    Config    `json:"config"`
 	Pooling   string    `json:"pooling"`
@@ -50,14 +50,14 @@ type section struct {
 	Len  int    `json:"len"` // bytes
 }
 
-// array is one section and the variable that holds it.
+// array is a section and the variable that holds it.
 type array struct {
 	name string
 	p    any // *[]int8, *[]float32 or *string
-	n    int // elements; -1 = any number
+	n    int // elements; -1 means any number
 }
 
-// arrays lists every array of an int8 encoder in file order.
+// arrays returns all arrays of an int8 encoder in file order.
 func (e *Encoder) arrays() []array {
 	m := e.model
 	c, h := m.config, m.config.Hidden
@@ -83,7 +83,7 @@ func (e *Encoder) arrays() []array {
 
 func pad64(n int) int { return (n + 63) &^ 63 }
 
-// parts are the bytes of every section.
+// parts returns the content of every section.
 func (e *Encoder) parts() [][]byte {
 	var parts [][]byte
 	for _, a := range e.arrays() {
@@ -106,7 +106,7 @@ func (e *Encoder) identity() identity {
 func (id identity) fingerprint(parts [][]byte) string {
 	js, err := json.Marshal(id)
 	if err != nil {
-		panic(err) // plain values only
+		panic(err) // impossible: an identity holds only plain values
 	}
 	sum := sha256.New()
 	sum.Write(js)
@@ -116,7 +116,7 @@ func (id identity) fingerprint(parts [][]byte) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// pack gives the packed file of an int8 encoder. The same encoder and meta give the same bytes.
+// pack returns the packed file of an int8 encoder. It is deterministic.
 func (e *Encoder) pack(meta Meta) ([]byte, error) {
 	if e.model.wordQ == nil {
 		return nil, errors.New("pack: only int8 models can be packed")
@@ -148,8 +148,8 @@ func littleEndian() error {
 	return nil
 }
 
-// Open reads a packed encoder from an embedded or mapped file. Damage is an error. Where b is aligned the arrays are
-// views of it, so b must never change.
+// Open opens a packed encoder in an embedded or mapped file. A damaged file is an error. The encoder refers to b, which must
+// never change.
 func Open(b []byte) (*Encoder, error) {
 	hd, body, err := openHeader(b)
 	if err != nil {
@@ -209,7 +209,8 @@ func emptyInt8(c Config) *model {
 	return m
 }
 
-// view points the array at b, or copies b where its address is not a multiple of the element size.
+// view sets the array to b without copying, or to a copy if the address of b is not a multiple of the element size. It
+// reports whether the size is right.
 func (a array) view(b []byte) bool {
 	at := unsafe.Pointer(unsafe.SliceData(b))
 	switch v := a.p.(type) {

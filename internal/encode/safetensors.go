@@ -8,11 +8,11 @@ import (
 	"math"
 )
 
-// tensors is an opened safetensors file: 8 bytes length, a JSON header of that length, then the data.
+// tensors is a safetensors file: 8 bytes with the length of the header, a JSON header, then the data.
 type tensors struct {
 	data   []byte
 	header map[string]tensor
-	err    error // the first missing or ill-shaped tensor
+	err    error // of the first tensor that is missing or has the wrong shape
 }
 
 type tensor struct {
@@ -47,8 +47,8 @@ func readTensors(b []byte) (*tensors, error) {
 	return t, nil
 }
 
-// get copies a tensor of want fp32 values. Checkpoints with a task head prefix the encoder with "bert.". An error is
-// kept in t.err, zeros are returned then.
+// get returns a copy of a tensor of want fp32 values. In checkpoints with a task head, the names have the prefix "bert.". On
+// an error, which t.err keeps, get returns zeros.
 func (t *tensors) get(name string, want int) []float32 {
 	out := make([]float32, want)
 	e, ok := t.header[name]

@@ -6,14 +6,14 @@ import (
 	"quarry/internal/encode/kernel"
 )
 
-// States is what the model makes of each token of a text, without the [CLS] and [SEP] that frame it.
+// States holds the output of the model for each token of a text, without [CLS] and [SEP].
 type States struct {
-	Pieces []string  // as in the vocabulary: one that goes on with a word begins with "##"
-	Rows   []float32 // a row of Dim values and length 1 per piece
-	Vector []float32 // of the whole text, as Encode gives it
+	Pieces []string  // as in the vocabulary, where a piece that continues a word begins with "##"
+	Rows   []float32 // a unit vector of Dim values per piece
+	Vector []float32 // of the whole text, as Encode returns it
 }
 
-// States is Encode with the state of each token beside the vector. What exceeds MaxTokens is cut off.
+// States returns the states of text, truncated to MaxTokens. For polite see Encode.
 func (e *Encoder) States(text string, polite bool) (States, error) {
 	w := e.acquire()
 	defer e.release(w)

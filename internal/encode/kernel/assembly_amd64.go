@@ -6,7 +6,7 @@ import (
 	"quarry/internal/cpu"
 )
 
-// gemmF32 is one call of an fp32 micro-kernel; strides are in values.
+// gemmF32 holds the arguments of an fp32 micro-kernel; strides are in values.
 type gemmF32 struct {
 	k        int
 	a, b     *float32
@@ -15,7 +15,7 @@ type gemmF32 struct {
 	ldb, ldc int
 }
 
-// gemmI8 is what the calls of an int8 product have in common.
+// gemmI8 holds the arguments that the calls for an int8 product have in common.
 type gemmI8 struct {
 	w      *MatI8
 	a      *Levels
@@ -23,7 +23,8 @@ type gemmI8 struct {
 	stride int
 }
 
-// Assembly is called through switches: a function value would hide that pointers do not escape, and allocate.
+// Assembly is called through switches: through a function value the compiler could not see that pointers do not escape, and
+// would allocate.
 
 func sgemm(p cpu.Path, rows int, g gemmF32) {
 	if p == cpu.AVX512 {
@@ -40,7 +41,7 @@ func past(x *float32, bytes uintptr) *float32 {
 	return (*float32)(unsafe.Add(unsafe.Pointer(x), bytes))
 }
 
-// qgemm computes rows rows from row i on of the 32 outputs from o on.
+// qgemm computes rows rows, from row i on, of the 32 outputs from o on.
 func qgemm(p cpu.Path, rows, i, o int, g gemmI8) {
 	w, a := g.w, g.a
 	if p == cpu.AVX512 {
@@ -50,7 +51,7 @@ func qgemm(p cpu.Path, rows, i, o int, g gemmI8) {
 	qgemm256(rows, w.K/4, &a.wide[i*w.K], w.K*2, &w.Panels[o*w.K], &g.out[i*g.stride+o], g.stride*4, &w.Scale[o], &w.Sum[o], &w.Bias[o], &a.scale[i], &a.zero[i])
 }
 
-// widen fills the first rows rows of wide.
+// widen sets the first rows rows of wide.
 func (l *Levels) widen(rows int) {
 	if l.wide == nil {
 		l.wide = make([]uint16, len(l.q))
@@ -90,7 +91,7 @@ func addNorm(p cpu.Path, n *Norm, x, r, out []float32) {
 	addNorm256(&x[0], &r[0], &n.Gain[0], &n.Shift[0], &out[0], len(x)/16, 1/float32(len(x)), n.Eps)
 }
 
-// softmax turns rows rows of n scores into weights; ld values stand between rows, those past n become 0 up to the
+// softmax replaces rows rows of n scores by their softmax. Rows are ld values apart; the values after n become 0 up to the
 // next full vector.
 func softmax(p cpu.Path, scores []float32, rows, n, ld int) {
 	if p == cpu.AVX512 {
@@ -100,7 +101,7 @@ func softmax(p cpu.Path, scores []float32, rows, n, ld int) {
 	softmax256(&scores[0], rows, n, ld*4)
 }
 
-// transpose writes the keys of h column by column; columns stand np apart.
+// transpose writes the keys of h by column; columns are np values apart.
 func transpose(p cpu.Path, h *Head, keys []float32, np int) {
 	if p == cpu.AVX512 {
 		for i := 0; i < h.Tokens; i += 16 {

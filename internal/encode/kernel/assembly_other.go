@@ -4,7 +4,7 @@ package kernel
 
 import "quarry/internal/cpu"
 
-// Only the portable path exists here: cpu never chooses another, so none of the functions below is reached.
+// This architecture has only the portable path, so the functions below are never called.
 
 type gemmF32 struct {
 	k        int

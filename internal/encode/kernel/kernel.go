@@ -1,12 +1,12 @@
-// Package kernel holds the arithmetic of a BERT-family encoder: fp32 and int8 matrix products, attention, GELU,
-// LayerNorm and row quantisation. It knows nothing of models, files and texts. Package encode calls it.
+// Package kernel implements the arithmetic of a BERT encoder: fp32 and int8 matrix products, attention, GELU, LayerNorm and
+// the quantisation of rows.
 //
-// Three paths compute the same values bit by bit: generated assembly for AVX-512 VNNI and for AVX2+FMA (see gen), and
-// plain Go. int8 products are exact integers and read one weight layout; fp32 operations and the order of their sums
-// are those of the AVX-512 code. Equality matters: a last bit flips a quantised level, and flips grow from layer to
-// layer (measured: cosines down to 0.9989 between paths that differed only there). AVX2 against plain Go is tested
-// wherever there is AVX2. The AVX-512 instructions are those of the measured prototype; see docs/benchmarks.md.
-// Functions are safe for concurrent use on distinct outputs.
+// Three paths compute bitwise identical values: generated assembly for AVX-512 VNNI and for AVX2+FMA (see gen), and plain
+// Go. int8 products are exact integers and share one layout of the weights; fp32 operations and the order of their sums are
+// those of the AVX-512 code. Identity matters, since a different last bit can change a quantised level, and such changes
+// grow from layer to layer (measured: cosines down to 0.9989 between paths that differed only there). The tests compare
+// AVX2 with plain Go wherever there is AVX2. The AVX-512 instructions are those of the measured prototype; see
+// docs/benchmarks.md. Functions are safe for concurrent use on distinct outputs.
 //
 //go:generate go run ./gen
 package kernel
@@ -17,10 +17,10 @@ import (
 	"quarry/internal/cpu"
 )
 
-// panel is the number of output columns that weights are packed by. A multiple of every path's tile width.
+// panel is the number of output columns in a panel of packed weights, a multiple of every path's tile width.
 const panel = 32
 
-// maxRows is the number of rows per micro-kernel call: as many as leave their accumulators in registers.
+// maxRows returns the number of rows per call of a micro-kernel: as many as have their accumulators in registers.
 func maxRows(p cpu.Path) int {
 	if p == cpu.AVX512 {
 		return 14
@@ -28,13 +28,13 @@ func maxRows(p cpu.Path) int {
 	return 6
 }
 
-// rowBlock cuts rows into blocks of nearly equal size ≤ most, so that the last block is not tiny.
+// rowBlock returns the size, at most most, of blocks that divide rows nearly equally, so that the last one is not tiny.
 func rowBlock(rows, most int) int {
 	blocks := (rows + most - 1) / most
 	return (rows + blocks - 1) / max(1, blocks)
 }
 
-// Dot is the inner product of two vectors of equal length.
+// Dot returns the inner product of two vectors of equal length.
 func Dot(a, b []float32) float32 {
 	var s0, s1, s2, s3 float32
 	b = b[:len(a)]
@@ -52,7 +52,7 @@ func Dot(a, b []float32) float32 {
 	return s0 + s1 + s2 + s3
 }
 
-// Normalize scales v to length 1 and says whether it could: a vector that is zero or not finite stays as it is.
+// Normalize scales v to unit length. It reports false, and leaves v as it is, if v is (nearly) zero or not finite.
 func Normalize(v []float32) bool {
 	norm := math.Sqrt(float64(Dot(v, v)))
 	if !(norm > 1e-20) || math.IsInf(norm, 0) {

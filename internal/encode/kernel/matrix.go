@@ -26,7 +26,7 @@ func PackF32(w []float32, k int, bias []float32) *MatF32 {
 	return m
 }
 
-// Mul writes a·Wᵀ + bias for rows rows of a, which stand K apart; those of out stand stride apart.
+// Mul writes a·Wᵀ + bias for rows rows. Rows of a are K values apart, those of out stride values.
 func (w *MatF32) Mul(rows int, a, out []float32, stride int) {
 	p := cpu.Current()
 	if p == cpu.Portable {
@@ -50,7 +50,7 @@ type MatI8 struct {
 	N, K   int
 	Panels []int8
 	Scale  []float32 // per output
-	Sum    []float32 // Scale · Σ weights of the output: takes out the activations' zero point
+	Sum    []float32 // Scale · Σ weights of the output, by which the activations' zero point is subtracted
 	Bias   []float32
 }
 
@@ -72,12 +72,12 @@ func PackI8(w []float32, k int, bias []float32) *MatI8 {
 	return m
 }
 
-// at is the place of output c's weight for input i.
+// at returns the index in Panels of output c's weight for input i.
 func (w *MatI8) at(c, i int) int {
 	return c/panel*panel*w.K + i/4*4*panel + c%panel*4 + i%4
 }
 
-// PackTable quantises the rows of an embedding table of k columns, one scale per row.
+// PackTable quantises an embedding table of k columns, with a scale per row.
 func PackTable(w []float32, k int) (q []int8, scale []float32) {
 	q, scale = make([]int8, len(w)), make([]float32, len(w)/k)
 	for r := range scale {
@@ -99,23 +99,23 @@ func absMax(x []float32) float32 {
 	return m
 }
 
-// Levels holds rows of activations quantised to uint8: value j of row i is scale[i]·(q[i·K+j] − zero[i]). It is
-// scratch space of one goroutine.
+// Levels holds rows of activations that are quantised to uint8 dynamically, each with its own scale and zero point: value j
+// of row i is scale[i]·(q[i·K+j] − zero[i]). It is not safe for concurrent use.
 type Levels struct {
 	K           int // values per row; a multiple of 64
 	q           []uint8
 	wide        []uint16             // the same as q, for kernels that multiply 16-bit values
 	words       [][stripWords]uint64 // weights of one strip, for the portable product
-	total       []int32              // Σ q of each row, likewise
+	total       []int32              // Σ q of each row, for the portable product
 	scale, zero []float32
 }
 
-// NewLevels makes room for rows rows of up to k values.
+// NewLevels returns Levels with room for rows rows of up to k values.
 func NewLevels(rows, k int) *Levels {
 	return &Levels{K: k, q: make([]uint8, rows*k), scale: make([]float32, rows), zero: make([]float32, rows)}
 }
 
-// Reset sets the number of values per row; it is at most what NewLevels made room for.
+// Reset sets the number of values per row, which must not exceed that of NewLevels.
 func (l *Levels) Reset(k int) { l.K = k }
 
 // Quantise stores x as row i with its own scale and zero point. The range always contains 0.
@@ -141,12 +141,12 @@ func (l *Levels) QuantiseGelu(i int, x []float32) {
 	}
 }
 
-// Row gives the levels, scale and zero point of row i.
+// Row returns the levels, scale and zero point of row i.
 func (l *Levels) Row(i int) (q []uint8, scale, zero float32) {
 	return l.q[i*l.K : (i+1)*l.K], l.scale[i], l.zero[i]
 }
 
-// Mul writes a·Wᵀ + bias for the first rows rows of a; those of out stand stride apart. a.K is w.K.
+// Mul writes a·Wᵀ + bias for the first rows rows of a. Rows of out are stride values apart. a.K must be w.K.
 func (w *MatI8) Mul(rows int, a *Levels, out []float32, stride int) {
 	p := cpu.Current()
 	switch p {

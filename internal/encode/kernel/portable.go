@@ -6,14 +6,14 @@ import (
 )
 
 // The portable int8 product computes three products with one 64-bit multiplication: a word holds the weights of three
-// outputs in fields of 21 bits, so that level · word holds three products and sums of words hold three sums. Weights
-// are shifted by 128 to keep every field positive, which is taken out at the end. 32 products of 255 · 255 at the most
-// fit a field.
+// outputs in fields of 21 bits, so that level · word holds three products, and a sum of words holds three sums. 128 is
+// added to weights to keep every field positive, and subtracted at the end. A field has room for the sum of 32 products,
+// each at most 255 · 255.
 const (
 	fieldBits   = 21
 	fieldMask   = 1<<fieldBits - 1
 	wordOutputs = 3
-	stripWords  = 4 // words per level: as many sums as stay in registers
+	stripWords  = 4 // words per level: as many as have their sums in registers
 	strip       = stripWords * wordOutputs
 	fieldRoom   = 32 // levels until a field is full
 )
@@ -40,7 +40,7 @@ func (w *MatI8) mulPortable(rows int, a *Levels, out []float32, stride int) {
 	}
 }
 
-// addUp fills total for the first rows rows.
+// addUp sets total for the first rows rows.
 func (l *Levels) addUp(rows int) {
 	if l.total == nil {
 		l.total = make([]int32, len(l.scale))
@@ -54,7 +54,7 @@ func (l *Levels) addUp(rows int) {
 	}
 }
 
-// spread writes the weights of n outputs from c on, shifted, into the fields of words; further fields stay as they are.
+// spread writes the weights of n outputs from c on, plus 128, into the fields of words. Other fields are not changed.
 func (w *MatI8) spread(c, n int, words [][stripWords]uint64) {
 	for j := 0; j < n; j += wordOutputs {
 		p0 := w.Panels[w.at(c+j, 0):]
@@ -94,7 +94,7 @@ func dotStrip(q []uint8, words [][stripWords]uint64, sums *[strip]int32) {
 	}
 }
 
-// dotFields is the inner loop, alone in a function so that everything in it stays in registers.
+// dotFields is the inner loop, in a function of its own so that the compiler keeps its variables in registers.
 //
 //go:noinline
 func dotFields(q *[fieldRoom]uint8, words *[fieldRoom][stripWords]uint64) (s0, s1, s2, s3 uint64) {
@@ -141,17 +141,17 @@ func (w *MatF32) mulPortable(rows int, a, out []float32, stride int) {
 	}
 }
 
-// The functions below repeat the assembly operation by operation, fused ones and the order of sums included, so that
-// a vector is the same on every path: a last bit that differs flips a quantised level, and flips grow from layer to
-// layer.
+// The functions below repeat the assembly operation by operation, including fused ones and the order of sums, so that
+// vectors are identical on every path (see the package comment).
 
-// lanes is the number of partial sums that the assembly keeps.
+// lanes is the number of partial sums of the assembly.
 const lanes = 16
 
-// fma is a·b+c rounded once: the product is exact in float64, and so nearly always is the sum to float32's precision.
+// fma returns a·b+c, rounded once: the product is exact in float64, and rounding the sum to float64 first nearly never
+// changes the result.
 func fma(a, b, c float32) float32 { return float32(float64(a)*float64(b) + float64(c)) }
 
-// fold adds partial sums in the order of the assembly.
+// fold returns the sum of partial sums, added in the order of the assembly.
 func fold(s *[lanes]float32) float32 {
 	for n := lanes / 2; n > 0; n /= 2 {
 		for i := range n {
@@ -176,14 +176,15 @@ func quantPortable(x []float32, q []uint8) (scale, zero float32) {
 	return scale, zero
 }
 
-// roundEven rounds to the nearest integer, halves to even; |x| is below 2^22. Adding 1.5·2^23 leaves no bits for a
-// fraction; the conversions keep the compiler from fusing or widening the sums.
+// roundEven returns x rounded to the nearest integer, halves to even; |x| must be below 2^22. Adding 1.5·2^23 leaves no bits
+// for a fraction. The conversions prevent the compiler from fusing or widening the sums.
 func roundEven(x float32) float32 {
 	const shift = 3 << 22
 	return float32(x+shift) - shift
 }
 
-// geluPortable has the rational form of erf, whose error is below 1e-6.
+// geluPortable applies GELU (Hendrycks and Gimpel 2016) in place, with a rational approximation of erf whose error is below
+// 1e-6.
 func geluPortable(x []float32) {
 	const limit = 3.925724783138660
 	for i, v := range x {
@@ -206,7 +207,7 @@ func geluPortable(x []float32) {
 	}
 }
 
-// exp is e^x for x up to 88; below -87.5 it stays at e^-87.5.
+// exp returns e^x for x up to 88, and e^-87.5 for x below -87.5.
 func exp(x float32) float32 {
 	x = min(max(x, -87.5), 88)
 	n := roundEven(x * 1.44269504088896341)
@@ -248,7 +249,7 @@ func (h *Head) attendPortable(out []float32, stride int, s []float32) {
 	s = s[:(n+3)/4*4]
 	for i := range n {
 		q := h.Q[i*ld : i*ld+d]
-		for j := 0; j < n; j += 4 { // up to three rows past the sequence, whose scores are not used
+		for j := 0; j < n; j += 4 { // reads up to three rows past the sequence, whose scores are not used
 			dot4(q, h.K[j*ld:], ld, (*[4]float32)(s[j:]))
 		}
 		softmaxPortable(s[:n])
@@ -273,7 +274,7 @@ func dot4(q, k []float32, ld int, out *[4]float32) {
 	*out = [4]float32{a0, a1, a2, a3}
 }
 
-// softmaxPortable turns scores into weights.
+// softmaxPortable replaces scores by their softmax.
 func softmaxPortable(s []float32) {
 	hi := slices.Max(s)
 	var sums [lanes]float32

@@ -2,7 +2,7 @@ package kernel
 
 import "quarry/internal/cpu"
 
-// Gelu applies x·Φ(x), the erf form, in place; len(x) is a multiple of 16.
+// Gelu applies GELU in its exact form, x·Φ(x), in place; len(x) must be a multiple of 16.
 func Gelu(x []float32) {
 	if p := cpu.Current(); p != cpu.Portable {
 		geluVec(p, x)
@@ -11,13 +11,13 @@ func Gelu(x []float32) {
 	geluPortable(x)
 }
 
-// Norm is a LayerNorm: gain and shift per column, and what is added to the variance.
+// Norm is a LayerNorm (Ba et al. 2016): gain and shift per column, and the epsilon that is added to the variance.
 type Norm struct {
 	Gain, Shift []float32
 	Eps         float32
 }
 
-// Add writes the norm of x+r to out, which may be x; the length is a multiple of 16.
+// Add writes the normalised sum of x and r to out, which may be x. The length must be a multiple of 16.
 func (n *Norm) Add(x, r, out []float32) {
 	if p := cpu.Current(); p != cpu.Portable {
 		addNorm(p, n, x, r, out)
@@ -26,21 +26,21 @@ func (n *Norm) Add(x, r, out []float32) {
 	n.addPortable(x, r, out)
 }
 
-// Head is one attention head of one sequence: Tokens rows of Dim columns in each of Q, K and V, which point into a
-// matrix of row stride Stride. Dim is a multiple of 32 and Q already carries the 1/√Dim. The matrix has 16 rows more
-// than the sequence; what they hold does not matter.
+// Head is an attention head for a sequence: Tokens rows of Dim columns in each of Q, K and V, which are parts of a matrix
+// with row stride Stride. Dim must be a multiple of 32, and Q must include the factor 1/√Dim. The matrix must have 16 rows
+// more than the sequence, with any content.
 type Head struct {
 	Q, K, V             []float32
 	Tokens, Dim, Stride int
 }
 
-// AttentionBuffer is scratch space of one goroutine for Attend.
+// AttentionBuffer holds buffers for Attend. It is not safe for concurrent use.
 type AttentionBuffer struct{ keys, scores []float32 }
 
 // mostRows is the largest maxRows of any path.
 const mostRows = 14
 
-// NewAttentionBuffer makes room for sequences of up to tokens tokens and heads of up to dim columns.
+// NewAttentionBuffer returns buffers for sequences of up to tokens tokens and heads of up to dim columns.
 func NewAttentionBuffer(tokens, dim int) *AttentionBuffer {
 	n := roundUp(tokens)
 	return &AttentionBuffer{keys: make([]float32, dim*n), scores: make([]float32, mostRows*n)}
@@ -50,7 +50,7 @@ func roundUp(n int) int { return (n + panel - 1) / panel * panel }
 
 var zeros [panel]float32
 
-// Attend writes softmax(Q·Kᵀ)·V to out, whose rows stand stride apart.
+// Attend writes softmax(Q·Kᵀ)·V to out (Vaswani et al. 2017), whose rows are stride values apart.
 func (h *Head) Attend(out []float32, stride int, buf *AttentionBuffer) {
 	p := cpu.Current()
 	if p == cpu.Portable {
