@@ -30,8 +30,8 @@ type Operation struct {
 	Body       Body
 	Audit      Recording
 	NamesCorpora string // where a request names its corpora when its path names none: "body.search.corpora.corpus_key"
-	NamesJob   bool  // a 504 names the job that goes on, so the job begins however short the time is
-	OAuthErrors bool // refusals follow RFC 6749 as well, so that OAuth libraries can read them
+	NamesJob   Fact  // a 504 names the job that goes on, so the job begins however short the time is
+	OAuthErrors Fact // refusals follow RFC 6749 as well, so that OAuth libraries can read them
 	StreamFlag bool  // the body decides whether the answer is a stream
 	Expensive  bool  // counts against the calls that one caller may have in flight
 	Success    int   // documented success status (first 2xx)
@@ -39,6 +39,16 @@ type Operation struct {
 	// NotSent are documented statuses that this server never sends, with the reason.
 	NotSent map[int]string
 }
+
+// Fact is what the contract states about an operation, or does not: package httpapi refuses to start without those that
+// it needs.
+type Fact uint8
+
+const (
+	Unstated Fact = iota
+	No
+	Yes
+)
 
 // Recording is whether and how the audit records an operation (x-audit); "" for one that only reads.
 type Recording string
@@ -129,9 +139,7 @@ func (c *contract) writeOperation(b *bytes.Buffer, op operation) error {
 	if err := writeBody(b, op); err != nil {
 		return err
 	}
-	if err := writeFacts(b, op); err != nil {
-		return err
-	}
+	writeFacts(b, op)
 	if err := writeStatuses(b, op); err != nil {
 		return err
 	}
@@ -139,34 +147,24 @@ func (c *contract) writeOperation(b *bytes.Buffer, op operation) error {
 	return nil
 }
 
-// writeFacts writes what the x- members of an operation state. Booleans must be stated where they matter, since the table
-// cannot distinguish false from forgotten; package httpapi refuses to start without the others.
-func writeFacts(b *bytes.Buffer, op operation) error {
-	for _, text := range []struct{ field, member string }{{"Audit", "x-audit"}, {"NamesCorpora", "x-names-corpora"}} {
-		if v := str(op.spec[text.member]); v != "" {
-			fmt.Fprintf(b, "\n%s: %q,", text.field, v)
-		}
-	}
-	_, mayWait := obj(op.spec["responses"])["202"]
-	_, takesForm := obj(obj(op.spec["requestBody"])["content"])["application/x-www-form-urlencoded"]
-	for _, flag := range []struct {
-		field, member string
-		needed        bool
-	}{
-		{"NamesJob", "x-names-job", mayWait},
-		{"OAuthErrors", "x-oauth-errors", takesForm},
-		{"StreamFlag", "x-stream-based-on-body", false},
-		{"Expensive", "x-expensive", false},
+// writeFacts writes what the x- members of an operation state.
+func writeFacts(b *bytes.Buffer, op operation) {
+	for _, fact := range []struct{ field, member string }{
+		{"Audit", "x-audit"}, {"NamesCorpora", "x-names-corpora"}, {"NamesJob", "x-names-job"}, {"OAuthErrors", "x-oauth-errors"},
 	} {
-		v, stated := op.spec[flag.member]
-		switch {
-		case flag.needed && !stated:
-			return fmt.Errorf("%s must be stated", flag.member)
-		case stated && v != false:
-			fmt.Fprintf(b, "\n%s: true,", flag.field)
+		switch v := op.spec[fact.member].(type) {
+		case string:
+			fmt.Fprintf(b, "\n%s: %q,", fact.field, v)
+		case bool:
+			fmt.Fprintf(b, "\n%s: %s,", fact.field, map[bool]string{false: "No", true: "Yes"}[v])
 		}
 	}
-	return nil
+	if op.spec["x-stream-based-on-body"] != nil {
+		b.WriteString("\nStreamFlag: true,")
+	}
+	if op.spec["x-expensive"] == true {
+		b.WriteString("\nExpensive: true,")
+	}
 }
 
 func writeRoles(b *bytes.Buffer, op operation) error {

@@ -17,8 +17,8 @@ type Operation struct {
 	Body                              Body
 	Audit                             Recording
 	NamesCorpora                      string // where a request names its corpora when its path names none: "body.search.corpora.corpus_key"
-	NamesJob                          bool   // a 504 names the job that goes on, so the job begins however short the time is
-	OAuthErrors                       bool   // refusals follow RFC 6749 as well, so that OAuth libraries can read them
+	NamesJob                          Fact   // a 504 names the job that goes on, so the job begins however short the time is
+	OAuthErrors                       Fact   // refusals follow RFC 6749 as well, so that OAuth libraries can read them
 	StreamFlag                        bool   // the body decides whether the answer is a stream
 	Expensive                         bool   // counts against the calls that one caller may have in flight
 	Success                           int    // documented success status (first 2xx)
@@ -26,6 +26,16 @@ type Operation struct {
 	// NotSent are documented statuses that this server never sends, with the reason.
 	NotSent map[int]string
 }
+
+// Fact is what the contract states about an operation, or does not: package httpapi refuses to start without those that
+// it needs.
+type Fact uint8
+
+const (
+	Unstated Fact = iota
+	No
+	Yes
+)
 
 // Recording is whether and how the audit records an operation (x-audit); "" for one that only reads.
 type Recording string
@@ -242,7 +252,7 @@ var Operations = []Operation{
 			{Name: "async", In: "query", Schema: "param:bulkDeleteCorpusDocuments:async", Type: "boolean"},
 		},
 		Audit:    "always",
-		NamesJob: true,
+		NamesJob: Yes,
 		Success:  200, Statuses: []int{200, 202, 400, 401, 403, 404, 504}},
 	{ID: "bulkUpdateCorpusDocumentMetadata", Method: "PATCH", Path: "/v2/corpora/{corpus_key}/documents",
 		Summary: "Change the metadata of all documents that a list or a filter selects", Tag: "Documents",
@@ -258,7 +268,7 @@ var Operations = []Operation{
 		},
 		Body:     Body{Required: true, JSON: "BulkUpdateDocumentMetadataRequest"},
 		Audit:    "always",
-		NamesJob: true,
+		NamesJob: Yes,
 		Success:  200, Statuses: []int{200, 202, 400, 401, 403, 404, 504}},
 	{ID: "deleteCorpusDocument", Method: "DELETE", Path: "/v2/corpora/{corpus_key}/documents/{document_id}",
 		Summary: "Remove one document and confirm once it is gone", Tag: "Documents",
@@ -968,10 +978,11 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400}},
 	{ID: "submitSetPasswordPage", Method: "POST", Path: "/set_password",
 		Summary: "Take what a user sent from the page and set the password", Tag: "Authentication",
-		Public:  true,
-		Body:    Body{Required: true, Form: "SetPasswordForm"},
-		Audit:   "attempts",
-		Success: 200, Statuses: []int{200, 400, 401, 429}},
+		Public:      true,
+		Body:        Body{Required: true, Form: "SetPasswordForm"},
+		Audit:       "attempts",
+		OAuthErrors: No,
+		Success:     200, Statuses: []int{200, 400, 401, 429}},
 	{ID: "getJwks", Method: "GET", Path: "/.well-known/jwks.json",
 		Summary: "Read the public keys that check access tokens", Tag: "Authentication",
 		Public:  true,
@@ -981,14 +992,14 @@ var Operations = []Operation{
 		Public:      true,
 		Body:        Body{Required: true, Form: "OAuthTokenRequest", JSON: "OAuthTokenRequest"},
 		Audit:       "failures",
-		OAuthErrors: true,
+		OAuthErrors: Yes,
 		Success:     200, Statuses: []int{200, 400, 401}},
 	{ID: "getOAuth2Token", Method: "POST", Path: "/oauth2/token",
 		Summary: "Exchange client credentials for an access token at the address OAuth libraries expect", Tag: "Authentication",
 		Public:      true,
 		Body:        Body{Required: true, Form: "OAuthTokenRequest", JSON: "OAuthTokenRequest"},
 		Audit:       "failures",
-		OAuthErrors: true,
+		OAuthErrors: Yes,
 		Success:     200, Statuses: []int{200, 400, 401}},
 	{ID: "listToolServers", Method: "GET", Path: "/v2/tool_servers",
 		Summary: "List the tool servers that agents can draw tools from", Tag: "Tool Servers",

@@ -40,7 +40,7 @@ func (s *Server) recordIntent(x *exchange, r *http.Request) (err error) {
 		return nil
 	}
 	ctx := r.Context()
-	if x.call.Op.NamesJob { // it begins its job even if the deadline has passed
+	if x.call.Op.NamesJob == api.Yes { // it begins its job even if the deadline has passed
 		ctx = context.WithoutCancel(ctx)
 	}
 	x.event, err = s.cfg.Audit.Intend(ctx, s.eventOf(x))

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/internal/api"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi/refusal"
 	"quarry/internal/id"
@@ -121,7 +122,7 @@ func (s *Server) perform(x *exchange, r *http.Request, run Handler) error {
 	if err := s.begin(r, &x.call); err != nil {
 		return err
 	}
-	if err := r.Context().Err(); errors.Is(err, context.DeadlineExceeded) && !x.call.Op.NamesJob {
+	if err := r.Context().Err(); errors.Is(err, context.DeadlineExceeded) && x.call.Op.NamesJob != api.Yes {
 		return err
 	}
 	if err := s.recordIntent(x, r); err != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"quarry/internal/api"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi/refusal"
 )
@@ -48,7 +49,7 @@ func (s *Server) refuse(x *exchange, r *http.Request, err error) {
 	x.drain(r)
 	status, _ := refusal.Status(f)
 	b := refusal.Of(x.Header(), x.call.RequestID, f)
-	if x.call.Op != nil && x.call.Op.OAuthErrors {
+	if x.call.Op != nil && x.call.Op.OAuthErrors == api.Yes {
 		b.AddOAuth(x.Header(), f)
 	}
 	var found *withResults

@@ -17,7 +17,7 @@ func checkFacts(all []api.Operation) error {
 	var errs []error
 	for i := range all {
 		op := &all[i]
-		for _, check := range []func(*api.Operation) error{checkRoles, checkRecording, checkCorpora} {
+		for _, check := range []func(*api.Operation) error{checkRoles, checkRecording, checkCorpora, checkErrors} {
 			if err := check(op); err != nil {
 				errs = append(errs, fmt.Errorf("operation %s %w", op.ID, err))
 			}
@@ -64,6 +64,18 @@ func checkRecording(op *api.Operation) error {
 func checkCorpora(op *api.Operation) error {
 	if len(op.CorpusRoles) > 0 && namesCorpus(op) == (op.NamesCorpora != "") {
 		return errors.New("must name its corpora either in the path or where x-names-corpora says")
+	}
+	return nil
+}
+
+// checkErrors refuses an operation whose errors the contract leaves open: whether a 504 names a job, which operations
+// that answer 202 state, and whether OAuth libraries read them, which those that take forms state.
+func checkErrors(op *api.Operation) error {
+	switch {
+	case op.NamesJob == api.Unstated && slices.Contains(op.Statuses, http.StatusAccepted):
+		return errors.New("answers 202 and must state x-names-job")
+	case op.OAuthErrors == api.Unstated && op.Body.Form != "":
+		return errors.New("takes a form and must state x-oauth-errors")
 	}
 	return nil
 }

@@ -17,19 +17,21 @@ func TestNothingWithoutItsFacts(t *testing.T) {
 	}
 	owner, viewer := []string{"owner"}, []string{"viewer"}
 	for name, op := range map[string]api.Operation{
-		"no rule":               {Method: "GET"},
-		"public with a rule":    {Method: "GET", Public: true, APIRoles: owner},
-		"unknown API role":      {Method: "GET", APIRoles: []string{"owner", "corpus_admin"}},
-		"unknown corpus role":   {Method: "GET", Path: "/{corpus_key}", CorpusRoles: []string{"corpus_viewer"}},
-		"unknown agent role":    {Method: "GET", AgentRoles: viewer},
-		"no recording":          {Method: "POST", APIRoles: owner},
-		"unknown recording":     {Method: "POST", APIRoles: owner, Audit: "sometimes"},
-		"reading, recorded":     {Method: "GET", APIRoles: owner, Audit: api.RecordAlways},
-		"public, unbounded":     {Method: "POST", Public: true, Audit: api.RecordAlways},
-		"public, unrecorded":    {Method: "POST", Public: true, Audit: api.RecordNever},
-		"private, as attempts":  {Method: "POST", APIRoles: owner, Audit: api.RecordAttempts},
-		"corpora named nowhere": {Method: "GET", CorpusRoles: viewer},
-		"corpora named twice":   {Method: "GET", Path: "/{corpus_key}", CorpusRoles: viewer, NamesCorpora: "implicit.corpus_key"},
+		"no rule":                       {Method: "GET"},
+		"public with a rule":            {Method: "GET", Public: true, APIRoles: owner},
+		"unknown API role":              {Method: "GET", APIRoles: []string{"owner", "corpus_admin"}},
+		"unknown corpus role":           {Method: "GET", Path: "/{corpus_key}", CorpusRoles: []string{"corpus_viewer"}},
+		"unknown agent role":            {Method: "GET", AgentRoles: viewer},
+		"no recording":                  {Method: "POST", APIRoles: owner},
+		"unknown recording":             {Method: "POST", APIRoles: owner, Audit: "sometimes"},
+		"reading, recorded":             {Method: "GET", APIRoles: owner, Audit: api.RecordAlways},
+		"public, unbounded":             {Method: "POST", Public: true, Audit: api.RecordAlways},
+		"public, unrecorded":            {Method: "POST", Public: true, Audit: api.RecordNever},
+		"private, as attempts":          {Method: "POST", APIRoles: owner, Audit: api.RecordAttempts},
+		"corpora named nowhere":         {Method: "GET", CorpusRoles: viewer},
+		"corpora named twice":           {Method: "GET", Path: "/{corpus_key}", CorpusRoles: viewer, NamesCorpora: "implicit.corpus_key"},
+		"202, no word on a job":         {Method: "GET", APIRoles: owner, Statuses: []int{200, 202}},
+		"a form, no word on its errors": {Method: "POST", APIRoles: owner, Audit: api.RecordAlways, Body: api.Body{Form: "F"}},
 	} {
 		op.ID = "it"
 		good := api.Operation{ID: "good", Method: "GET", Public: true}
