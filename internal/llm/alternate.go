@@ -2,9 +2,9 @@ package llm
 
 import "slices"
 
-// Alternate gives the messages as models want them that know one system message at the start and then only user and
-// assistant in turn: a system message that comes later speaks as the user, and adjacent messages of one role become one.
-// Results of tools stay apart, each answers its call. The messages given are left as they are.
+// Alternate returns messages for models that accept one system message at the start and then only user and assistant in
+// turn: a later system message becomes one of the user, and adjacent messages of one role are joined. Results of tools
+// stay apart, since each answers its own call. The argument is not changed.
 func Alternate(all []Message) []Message {
 	out := make([]Message, 0, len(all))
 	for _, m := range all {
@@ -20,7 +20,7 @@ func Alternate(all []Message) []Message {
 	return out
 }
 
-// join makes one message of two of the same role.
+// join joins two messages of the same role.
 func join(a, b Message) Message {
 	a.Parts, a.Calls = slices.Clone(a.Parts), append(slices.Clone(a.Calls), b.Calls...)
 	for _, p := range b.Parts {

@@ -8,7 +8,7 @@ import (
 	"quarry/internal/fault"
 )
 
-// Failure says how a call of a model failed. The set is closed.
+// Failure is how a call of a model failed. The set is closed.
 type Failure string
 
 // The failures, with the status that they have in an answer that is not streamed (contract: generation-and-citations,
@@ -36,11 +36,11 @@ type Error struct {
 	Cause   error         // for the log
 }
 
-// Error tells the failure in a sentence.
+// Error describes the failure in a sentence.
 func (e *Error) Error() string {
-	text := fmt.Sprintf("the language model %q %s", e.Model, told[e.Failure])
+	text := fmt.Sprintf("the language model %q %s", e.Model, phrases[e.Failure])
 	if e.Model == "" {
-		text = "the language model " + told[e.Failure]
+		text = "the language model " + phrases[e.Failure]
 	}
 	if e.Status != 0 {
 		text += fmt.Sprintf(" (status %d)", e.Status)
@@ -51,14 +51,14 @@ func (e *Error) Error() string {
 	return text
 }
 
-var told = map[Failure]string{
+var phrases = map[Failure]string{
 	TimedOut: "did not answer in time", Unreachable: "could not be reached", Limited: "is refusing calls for now, by a limit of its provider",
 	Rejected: "rejected the request", Broken: "failed", Empty: "answered without any content",
 	Truncated: "was cut off by its token limit before its structured output was complete",
 	Declined:  "declined to give the structured output", Blocked: "is at an address that this installation does not call",
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // Retriable reports whether the same call may succeed later: timeouts, 429, 5xx and lost connections, and only while

@@ -9,7 +9,7 @@ import (
 	"encoding/json"
 )
 
-// Role says who speaks.
+// Role is who speaks.
 type Role string
 
 // The roles. Tool carries the result of a tool call.
@@ -43,7 +43,7 @@ type Image struct {
 	URL      string
 }
 
-// Text gives a message of one text.
+// Text returns a message of one text.
 func Text(r Role, s string) Message { return Message{Role: r, Parts: []Part{{Text: s}}} }
 
 // Plain is the texts of a message, joined by newlines.
@@ -74,7 +74,7 @@ type ToolCall struct {
 	State     string          // opaque: what the model wants back with the call, such as its signed reasoning; "" for none. Keep it with the message, show it to nobody.
 }
 
-// Choice says whether the model may, must or must not call tools.
+// Choice is whether the model may, must or must not call tools.
 type Choice struct {
 	Mode string // "" or "auto", "none", "required", "tool"
 	Name string // with "tool"
@@ -127,7 +127,7 @@ type Event struct {
 	Call      *ToolCall // a call, complete
 }
 
-// Reason says why a model stopped.
+// Reason is why a model stopped.
 type Reason string
 
 // The reasons. Length means that the token limit cut the answer off; Refused that the model or its provider would not

@@ -50,7 +50,7 @@ type Abilities struct {
 // MinContext is the smallest context that a model is taken to have, in tokens.
 const MinContext = 4096
 
-// Refusal says which bound of a model refused a call. It is the cause of the fault that Admit returns, for callers that
+// Refusal is which bound of a model refused a call. It is the cause of the fault that Admit returns, for callers that
 // say when to come back in another way than by the text.
 type Refusal struct {
 	Model string
@@ -63,7 +63,7 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("language model %q is over its %s for another %v", r.Model, r.Quota, r.After)
 }
 
-// Named gives err with the field of the request that named the model, where err says that the model can't be used.
+// Named returns err with the field of the request that named the model, where err says that the model can't be used.
 // What Service.Model returns has no field, since it does not know where the name stood.
 func Named(err error, field string) error {
 	f, ok := fault.As(err)

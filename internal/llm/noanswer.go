@@ -2,7 +2,7 @@ package llm
 
 import "strings"
 
-// NoAnswer says in a sentence that there is nothing to answer from, in the first of the languages (ISO 639-3) that it
+// NoAnswer returns the sentence that there is nothing to answer from, in the first of the languages (ISO 639-3) that it
 // knows, else in English. It is the answer where there are no results, and that of the embedded generator where the
 // results hold none.
 func NoAnswer(languages ...string) string {

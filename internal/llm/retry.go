@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Retry says how calls that failed are made again (contract: agents, retry_configuration). The zero value makes none.
+// Retry is how calls that failed are made again (contract: agents, retry_configuration). The zero value makes none.
 type Retry struct {
 	Max    int           // calls after the first one
 	First  time.Duration // before the second call
@@ -18,7 +18,7 @@ type Retry struct {
 // DefaultRetry is the contract's where nothing else is configured.
 var DefaultRetry = Retry{Max: 3, First: time.Second, Factor: 2, Most: 30 * time.Second}
 
-// wait gives how long to wait before retry n, counted from 0. A provider that says when it wants to be asked again is
+// wait returns how long to wait before retry n, counted from 0. A provider that says when it wants to be asked again is
 // heeded up to the longest wait.
 func (r Retry) wait(n int, asked time.Duration) time.Duration {
 	most := r.Most

@@ -19,7 +19,7 @@ type Authorizer interface {
 	Renew(r *http.Request) bool
 }
 
-// usual gives the credentials that are the same for every wire format.
+// usual returns the credentials that are the same for every wire format.
 func (c *Client) usual() (Authorizer, error) {
 	a := c.conn.Auth
 	if a == nil {

@@ -26,8 +26,9 @@ type Call struct {
 // Stream is the Accept of calls that want an event stream.
 const Stream = "text/event-stream"
 
-// Do runs a call and gives the answer when its head has arrived and its status is a success; close it. Every other outcome is
-// an *llm.Error, or the cause of ctx when that ended. After a 401 the call is made once more with renewed credentials.
+// Do makes a call and returns the answer as soon as its headers are there and its status is a success; the caller closes it.
+// Every other outcome is an *llm.Error, or the cause of ctx when that ended. After a 401 the call is made once more with
+// renewed credentials.
 func (c *Client) Do(ctx context.Context, call Call) (*Response, error) {
 	q := request{method: http.MethodGet, url: call.URL, accept: call.Accept, header: call.Header}
 	if call.Body != nil {
@@ -75,13 +76,13 @@ func (c *Client) send(ctx context.Context, q request) (*Response, error) {
 	}
 }
 
-// once makes the call one time, whatever the status of the answer.
+// once makes the call, whatever the status of the answer.
 func (c *Client) once(parent context.Context, q request) (*Response, error) {
 	r, err := http.NewRequest(q.method, q.url, nil)
 	if err != nil {
 		return nil, c.Failed(llm.Blocked, "it is no address")
 	}
-	if err := c.dress(parent, r, q); err != nil {
+	if err := c.setHeaders(parent, r, q); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(parent)
@@ -105,8 +106,8 @@ func (c *Client) once(parent context.Context, q request) (*Response, error) {
 	return resp, nil
 }
 
-// dress puts the headers on r: of the wire format, of the connection, the credentials.
-func (c *Client) dress(ctx context.Context, r *http.Request, q request) error {
+// setHeaders sets the headers of the wire format, those of the connection, and the credentials.
+func (c *Client) setHeaders(ctx context.Context, r *http.Request, q request) error {
 	for name, values := range q.header {
 		r.Header[http.CanonicalHeaderKey(name)] = values
 	}
@@ -129,11 +130,12 @@ func (c *Client) dress(ctx context.Context, r *http.Request, q request) error {
 	return c.auth.Authorize(ctx, r, q.body)
 }
 
-// errSilent is the cause of a call that was given up for silence.
+// errSilent is the cause of a call that was canceled for silence.
 var errSilent = errors.New("silent for too long")
 
-// watch gives a call up after a time of silence while somebody listens. Listening begins and ends with every token, so that
-// only notes the time: the timer looks at it when it fires, and waits for what is left.
+// watch cancels a call whose provider has been silent for too long while we wait for it. Waiting begins and ends with every
+// token, so that resetting the timer each time would cost: only the time is noted, and the timer, when it fires, waits for
+// what is left.
 type watch struct {
 	idle   time.Duration
 	cancel context.CancelCauseFunc
@@ -149,12 +151,12 @@ func newWatch(idle time.Duration, cancel context.CancelCauseFunc) *watch {
 	w := &watch{idle: idle, cancel: cancel, since: time.Now(), armed: true}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.timer = time.AfterFunc(idle, w.look)
+	w.timer = time.AfterFunc(idle, w.check)
 	return w
 }
 
-// look gives the call up if the silence is over its time.
-func (w *watch) look() {
+// check cancels the call if the silence has lasted too long.
+func (w *watch) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.armed = w.armed && w.listening; !w.armed {
@@ -179,7 +181,7 @@ func (w *watch) listen() {
 	}
 }
 
-// heard starts the time anew; it comes from the goroutine that sends the body, maybe when nobody listens any more.
+// heard restarts the silence. It is called by the goroutine that sends the body, perhaps after we stopped waiting.
 func (w *watch) heard() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -192,7 +194,7 @@ func (w *watch) rest() {
 	w.listening = false
 }
 
-// end is rest for good.
+// end stops the watch for good.
 func (w *watch) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -294,7 +296,7 @@ func (r *Response) JSON(v any) error {
 		return err
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return r.misformed(data, err)
+		return r.BadBody(data, err)
 	}
 	return nil
 }
@@ -334,10 +336,10 @@ func (r *Response) Streams() (bool, error) {
 	case bytes.HasPrefix(first, []byte(":")), bytes.HasPrefix(first, []byte("data")), bytes.HasPrefix(first, []byte("event")), bytes.HasPrefix(first, []byte("id:")):
 		return true, nil
 	}
-	return false, r.misformed(first, nil)
+	return false, r.BadBody(first, nil)
 }
 
-// peek gives the first bytes that are no white space, without taking them from Read.
+// peek returns the first bytes that are no white space, without taking them from Read.
 func (r *Response) peek() ([]byte, error) {
 	for {
 		if text := bytes.TrimLeft(bytes.TrimPrefix(r.peeked, []byte("\uFEFF")), " \t\r\n"); len(text) >= 5 || len(r.peeked) > 4096 {

@@ -44,7 +44,7 @@ func NewCleaner(secrets ...string) *Cleaner {
 	return c
 }
 
-// inner gives what is secret in s: of the key file of a service account the lines of its private key (the rest are names
+// inner returns what is secret in s: of the key file of a service account the lines of its private key (the rest are names
 // that messages need, such as the project), otherwise all of it.
 func inner(s string) (out []string) {
 	var file struct {
@@ -82,7 +82,7 @@ func (c *Cleaner) add(s string) {
 	}
 }
 
-// forms gives the ways in which s may be written.
+// forms returns the ways in which s may be written.
 func forms(s string) []string {
 	quoted, _ := json.Marshal(s)
 	out := []string{s, url.QueryEscape(s), url.PathEscape(s), strings.Trim(string(quoted), `"`), hex.EncodeToString([]byte(s))}
@@ -108,7 +108,7 @@ var (
 	dotted = regexp.MustCompile(`([\w-]{3,})(?:\.{3}|…)[\w-]*`)
 )
 
-// Text gives s as one line without control characters, without secrets, and not longer than a message may be.
+// Text returns s as one line without control characters, without secrets, and not longer than a message may be.
 func (c *Cleaner) Text(s string) string {
 	s = strings.ToValidUTF8(s, "")
 	s = c.secrets(s)

@@ -26,14 +26,14 @@ func (c *Client) Failed(f llm.Failure, text string) *llm.Error {
 	return &llm.Error{Failure: f, Model: c.conn.Name, Text: c.clean.Text(text)}
 }
 
-// Failed is a failure that the body of this answer shows. Its status is that of the answer, so that a success which is
-// nothing of the kind is not asked for again.
+// Failed is a failure that the body of this answer shows. It carries the status of the answer: a failure within a 200 is
+// not retried as a lost connection would be.
 func (r *Response) Failed(f llm.Failure, text string) *llm.Error {
 	return &llm.Error{Failure: f, Model: r.client.conn.Name, Status: r.Status, Text: r.clean(text)}
 }
 
-// Cut is the failure of a stream that ended before it was complete.
-func (r *Response) Cut() *llm.Error {
+// CutOff is the failure of a stream that ended before it was complete.
+func (r *Response) CutOff() *llm.Error {
 	return r.client.Failed(llm.Broken, "its stream ended before the answer did")
 }
 
@@ -56,13 +56,13 @@ func (r *Response) clean(text string) string {
 	return r.client.clean.Text(NewCleaner(carried...).secrets(text))
 }
 
-// blocked is what the guard of outgoing calls gives; package outbound has it.
+// blocked is the error of the guard of outgoing calls, package outbound.
 type blocked interface {
 	error
 	Blocked() bool // false: refused, but not for the address
 }
 
-// unanswered tells why a call got no answer.
+// unanswered returns the failure of a call that got no answer.
 func (r *Response) unanswered(err error) error {
 	if r.parent.Err() != nil {
 		return context.Cause(r.parent)
@@ -94,7 +94,7 @@ func (r *Response) cause(err error) error {
 
 func (c *Client) silence() string { return fmt.Sprintf("nothing was heard for %s", c.conn.Idle) }
 
-// why says in plain words why there is no connection.
+// why explains in plain words why there is no connection.
 func why(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError
@@ -129,7 +129,7 @@ func why(err error) string {
 	return err.Error()
 }
 
-// lost tells why a body could not be read to its end.
+// lost returns the failure of a body that could not be read to its end.
 func (r *Response) lost(err error) error {
 	if r.parent.Err() != nil {
 		return context.Cause(r.parent)
@@ -145,8 +145,8 @@ func (r *Response) lost(err error) error {
 // title matches the title of a page.
 var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
 
-// misformed is the failure of an answer that is not in the form it should be in.
-func (r *Response) misformed(data []byte, err error) error {
+// BadBody is the failure of a body that is not in the wire format of the connection. A web page is named as one.
+func (r *Response) BadBody(data []byte, err error) error {
 	e := r.Failed(llm.Broken, "its answer is not in the form that its type speaks")
 	if text, ok := page(r.Header, data); ok {
 		e.Text = r.clean("it answered with " + text + "; is the address right?")
@@ -160,7 +160,7 @@ func (r *Response) misformed(data []byte, err error) error {
 	return e
 }
 
-// page tells of a web page, which is never passed on.
+// page describes a web page, and reports whether the body is one. The page itself is never passed on.
 func page(h http.Header, data []byte) (string, bool) {
 	start := strings.ToLower(strings.TrimSpace(string(data[:min(len(data), 512)])))
 	if !strings.Contains(h.Get("Content-Type"), "html") && !strings.HasPrefix(start, "<!doctype") && !strings.HasPrefix(start, "<html") {
@@ -205,8 +205,9 @@ func failure(status int) llm.Failure {
 	return llm.Broken
 }
 
-// Said is the failure that an error object within a stream or a success tells of, in the shapes that Message knows.
-func (r *Response) Said(data []byte) *llm.Error {
+// Reported is the failure that an error object in a stream, or in a success, describes in one of the shapes that Message
+// knows.
+func (r *Response) Reported(data []byte) *llm.Error {
 	e := r.client.Failed(llm.Broken, "")
 	e.Text = r.clean(Message(data))
 	status, kind := code(data)
@@ -221,7 +222,7 @@ func (r *Response) Said(data []byte) *llm.Error {
 	return e
 }
 
-// failureOf tells from the words of an error's type or code.
+// failureOf classifies an error by the words of its type or code.
 func failureOf(kind string) llm.Failure {
 	kind = strings.ToLower(kind)
 	has := func(words ...string) bool {
@@ -262,11 +263,8 @@ func (r *Response) Events() func(yield func(sse.Event, error) bool) {
 	}
 }
 
-// Misformed is the failure of a body that is not in the form that its type speaks; of a web page it says so.
-func (r *Response) Misformed(data []byte, err error) error { return r.misformed(data, err) }
-
-// Garbled is the failure of an event that is not what the wire format says.
-func (r *Response) Garbled(err error) *llm.Error {
+// BadEvent is the failure of an event that is not in the wire format of the connection.
+func (r *Response) BadEvent(err error) *llm.Error {
 	e := r.client.Failed(llm.Broken, "an event of its stream is not in the form that its type speaks")
 	if err != nil {
 		e.Cause = r.cause(err)
@@ -283,7 +281,7 @@ func seconds(s string) (time.Duration, bool) {
 	return time.Duration(n * float64(time.Second)), true
 }
 
-// jsonText gives the text of a JSON string or number.
+// jsonText returns the text of a JSON string or number.
 func jsonText(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

@@ -12,7 +12,7 @@ type learned struct {
 // maxLearned bounds the facts; beyond it all are found out anew.
 const maxLearned = 4096
 
-// Knows tells what earlier calls of this address and model found out about a matter.
+// Knows returns what earlier calls of this address and model found out about a matter.
 func (c *Client) Knows(matter string) (fact, known bool) {
 	l := &c.shared.learned
 	l.mu.Lock()
@@ -32,5 +32,5 @@ func (c *Client) Learn(matter string, fact bool) {
 	l.facts[c.about(matter)] = fact
 }
 
-// about makes the key of a fact; the address may hold a credential.
+// about returns the key of a fact; the address may hold a credential.
 func (c *Client) about(matter string) string { return Key(c.conn.URI, c.conn.Model, matter) }

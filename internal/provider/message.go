@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Message gives what a provider's error body says to people. It knows the shapes of OpenAI and those who follow it, Azure,
+// Message returns what a provider's error body says to people. It knows the shapes of OpenAI and those who follow it, Azure,
 // Anthropic, Google, AWS, Ollama, FastAPI servers such as vLLM, token endpoints, and plain text. It is not cleaned.
 func Message(data []byte) string {
 	data = bytes.TrimSpace(data)
@@ -69,7 +69,7 @@ func messagesIn(data []byte, depth int) string {
 	return strings.Join(texts, "; ")
 }
 
-// code gives the status that an error object states, and its type, code and status in words.
+// code returns the status that an error object states, and its type, code and status in words.
 func code(data []byte) (status int, kind string) {
 	var o struct {
 		Error json.RawMessage `json:"error"`
@@ -97,7 +97,7 @@ func code(data []byte) (status int, kind string) {
 // maxAfter bounds what a provider may ask us to wait.
 const maxAfter = 24 * time.Hour
 
-// RetryAfter tells when a provider wants to be asked again: Retry-After in seconds or as a date, its variant in
+// RetryAfter returns when a provider wants to be asked again: Retry-After in seconds or as a date, its variant in
 // milliseconds, the reset of a limit that is used up, Google's retryDelay in the body. 0 is not said.
 func RetryAfter(h http.Header, body []byte, now time.Time) time.Duration {
 	after := func(d time.Duration, ok bool) (time.Duration, bool) {

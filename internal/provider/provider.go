@@ -38,7 +38,7 @@ type Client struct {
 	clean  *Cleaner
 }
 
-// NewClient makes the client of a connection; it calls nobody. A nil auth stands for the credentials that are the same
+// NewClient returns the client of a connection; it calls nobody. A nil auth stands for the credentials that are the same
 // for every wire format: none, bearer, header, oauth_client_credentials; others are a fault of "auth.type".
 func NewClient(s *Shared, c registry.Connection, auth Authorizer) (*Client, error) {
 	if c.Idle <= 0 {

@@ -29,7 +29,7 @@ import (
 
 const secret = "sk-proj-4f9aQ7x/Zk+2Lm=8"
 
-// serve gives a client of a connection with bearer credentials to a server of h.
+// serve returns a client of a connection with bearer credentials to a server of h.
 func serve(t *testing.T, h http.HandlerFunc, change func(*registry.Connection)) (*provider.Client, string) {
 	t.Helper()
 	server := httptest.NewServer(h)
@@ -659,7 +659,7 @@ func TestErrorsInStreams(t *testing.T) {
 		`nonsense`: {Failure: llm.Broken, Text: "nonsense"},
 	} {
 		want.Model = "mine"
-		if d := cmp.Diff(&want, resp.Said([]byte(in))); d != "" {
+		if d := cmp.Diff(&want, resp.Reported([]byte(in))); d != "" {
 			t.Errorf("%s: %s", in, d)
 		}
 	}

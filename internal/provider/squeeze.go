@@ -24,7 +24,7 @@ func squeeze(s string) squeezed {
 	return q
 }
 
-// unescaped gives the byte that s begins with, plainly or as an escape of addresses (%41), of JSON and other languages
+// unescaped returns the byte that s begins with, plainly or as an escape of addresses (%41), of JSON and other languages
 // (\u0041, \x41) or of pages (&#65; &#x41;), and how long it is written there. What stands for no byte gives 0.
 func unescaped(s string) (b byte, n int) {
 	number := func(from, to, base int) (byte, int) {

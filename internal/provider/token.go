@@ -42,7 +42,7 @@ type slot struct {
 // maxTokens is how many keys are kept: those of connections long gone make room.
 const maxTokens = 1024
 
-// get gives the token of key, fetched anew when there is none, when it is soon over, or when it is the one that stale says
+// get returns the token of key, fetched anew when there is none, when it is soon over, or when it is the one that stale says
 // was refused.
 func (t *Tokens) get(ctx context.Context, key string, fetch Fetch) (string, error) {
 	s := t.slot(key)
@@ -110,7 +110,7 @@ func (c *Client) TokenAuth(key string, fetch Fetch) Authorizer {
 	return &tokenAuth{client: c, key: key, fetch: fetch}
 }
 
-// Key makes the key of a token from what it depends on.
+// Key returns the key of a token from what it depends on.
 func Key(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -203,7 +203,7 @@ func (c *Client) ExchangeToken(ctx context.Context, endpoint string, form url.Va
 	return Token{Value: answer.AccessToken, Expires: c.shared.now().Add(life)}, nil
 }
 
-// ofEndpoint says in a failure that it is one of the token endpoint.
+// ofEndpoint marks a failure as one of the token endpoint.
 func ofEndpoint(err error) error {
 	if e, ok := err.(*llm.Error); ok {
 		said := *e

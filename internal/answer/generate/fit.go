@@ -23,7 +23,7 @@ type Draft struct {
 // WarningFitted opens the warning that a prompt shows fewer results than it was to.
 const WarningFitted = "prompt_fitted_to_context"
 
-// Draft makes the prompt of the results, best first, and leaves results out from the end until it fits the model. A
+// Draft renders the prompt over the results, best first, and leaves results out from the end until it fits the model. A
 // template that gives no prompt, and a prompt that does not fit with the first result alone, are fault.KindInvalid.
 func (p *Plan) Draft(results []Passage) (*Draft, error) {
 	r := &p.request
@@ -39,14 +39,14 @@ func (p *Plan) Draft(results []Passage) (*Draft, error) {
 	need, err := d.render(results[:asked])
 	switch {
 	case err != nil && asked <= 1:
-		return nil, p.unwritten(d, err)
+		return nil, p.renderFault(d, err)
 	case err == nil && need <= room:
 		return d, nil
 	}
 	most := d.largest(results[:asked-1], room)
 	if most == 0 {
 		if need, err = d.render(results[:1]); err != nil {
-			return nil, p.unwritten(d, err)
+			return nil, p.renderFault(d, err)
 		}
 		return nil, p.tooLong(d, need, room)
 	}
@@ -58,8 +58,8 @@ func (p *Plan) Draft(results []Passage) (*Draft, error) {
 	return d, nil
 }
 
-// largest is how many results fit. More of them make a longer prompt, whatever the template; where it fails, it may be for
-// their number, since its output and its steps are bounded.
+// largest returns how many results fit, by bisection: more of them make a longer prompt, whatever the template. A template
+// that fails may have too many of them, since its output and its steps are bounded.
 func (d *Draft) largest(results []Passage, room int) (most int) {
 	for low, high := 1, len(results); low <= high; {
 		n := (low + high) / 2
@@ -83,9 +83,9 @@ func (p *Plan) tooLong(d *Draft, need, room int) error {
 		"ask for less text around each result, or for another model", need, what, p.model.Name, room)
 }
 
-// unwritten is the failure of a prompt with one result at most. Where it is the length of that, and the template works
-// without, the template is not at fault.
-func (p *Plan) unwritten(d *Draft, err error) error {
+// renderFault is the fault of a prompt with one result at most. Where that result is too long, and the template works
+// without it, the template is not at fault.
+func (p *Plan) renderFault(d *Draft, err error) error {
 	var limit *vtl.LimitError
 	if !errors.As(err, &limit) || limit.Limit != "output" && limit.Limit != "memory" || len(d.used) == 0 {
 		return err
@@ -96,7 +96,7 @@ func (p *Plan) unwritten(d *Draft, err error) error {
 	return fault.InvalidField(maxResultsField, "the first result alone is longer than a prompt may be (%d bytes); ask for less text around each result", vtl.Defaults.Output)
 }
 
-// render makes the prompt of some results and gives about how many tokens it has.
+// render renders the prompt over some results and returns about how many tokens it has.
 func (d *Draft) render(results []Passage) (tokens int, err error) {
 	r := &d.plan.request
 	d.used = results
@@ -112,8 +112,8 @@ func (d *Draft) render(results []Passage) (tokens int, err error) {
 // usualAnswer is how many tokens are kept for an answer whose length nobody bounds; a short context keeps a quarter.
 const usualAnswer = 1024
 
-// room is how many tokens a prompt may have. A bound of the answer beyond half the context is no wish for such a length,
-// so half is kept at most.
+// room returns how many tokens a prompt may have. A max_tokens above half the context is treated as half of it: it is a
+// ceiling, not a wish for such a length.
 func (p *Plan) room() int {
 	context := p.model.Can.Context
 	if n := p.request.Parameters.MaxTokens; n != nil {

@@ -23,7 +23,7 @@ type Request struct {
 	Template   string  // in place of the preset's; "" for none
 	LLM        *string // in place of the preset's
 	MaxResults *int
-	Characters int    // how long the answer is to be; a wish. 0 says nothing
+	Characters int    // how long the answer should be; 0 leaves it open
 	Language   string // of the answer, two or three letters; "" and "auto" take that of the question
 	Parameters llm.Parameters
 	Citations  cite.Options
@@ -43,7 +43,7 @@ type Finder interface {
 	Find(ctx context.Context, name string) (Preset, error)
 }
 
-// Scorer says how well passages support a text.
+// Scorer scores how well passages support a text.
 type Scorer interface {
 	Score(ctx context.Context, c verify.Claim) (verify.Score, error)
 }
@@ -56,7 +56,7 @@ type Service struct {
 	log     *slog.Logger
 }
 
-// New gives a service; a nil scorer scores nothing.
+// New returns a service; a nil scorer scores nothing.
 func New(p Finder, m llm.Models, s Scorer, log *slog.Logger) *Service { return &Service{p, m, s, log} }
 
 // Plan is a request in which nothing is wrong, so far as that can be told without results. The model has let it in.
@@ -93,7 +93,7 @@ func (s *Service) Plan(ctx context.Context, r Request) (*Plan, error) {
 	if r.MaxResults != nil {
 		p.results = *r.MaxResults
 	}
-	p.request.Parameters = merged(r.Parameters, preset)
+	p.request.Parameters = mergeParameters(r.Parameters, preset)
 	return p, p.model.Admit(ctx)
 }
 
@@ -110,8 +110,8 @@ func (p *Plan) open(ctx context.Context, preset Preset) (err error) {
 	return llm.Named(err, field)
 }
 
-// merged gives the parameters of a call: those of the request, and what they leave out those of the preset.
-func merged(r llm.Parameters, p Preset) llm.Parameters {
+// mergeParameters returns the parameters of a call: those of the request, and what they leave out those of the preset.
+func mergeParameters(r llm.Parameters, p Preset) llm.Parameters {
 	out := llm.Parameters{
 		MaxTokens: or(r.MaxTokens, p.MaxTokens), Temperature: or(r.Temperature, p.Temperature),
 		FrequencyPenalty: or(r.FrequencyPenalty, p.FrequencyPenalty), PresencePenalty: or(r.PresencePenalty, p.PresencePenalty),
@@ -167,7 +167,7 @@ const (
 	StepScore      = "fcs"
 )
 
-// Answer makes the prompt of the results and runs the model; emit gets the pieces as they come, and an error of it ends
+// Answer renders the prompt over the results and runs the model; emit gets the pieces as they come, and an error of it ends
 // the call. It is Draft and Run in one.
 func (p *Plan) Answer(ctx context.Context, results []Passage, emit func(Event) error) (Answer, error) {
 	d, err := p.Draft(results)

@@ -82,7 +82,7 @@ func (j *judge) Score(_ context.Context, c verify.Claim) (verify.Score, error) {
 
 func ptr[T any](v T) *T { return &v }
 
-// some gives passages, the second of them long.
+// some returns passages, the second of them long.
 func some(n int) []generate.Passage {
 	out := make([]generate.Passage, n)
 	for i := range out {

@@ -15,7 +15,7 @@ var languages = []language{
 	{"swe", "sv", "Swedish"}, {"ben", "bn", "Bengali"}, {"msa", "ms", "Malay"}, {"ron", "ro", "Romanian"},
 }
 
-// LanguageCode gives the three letters of a language that answers can be asked in, from its three or two; ok is false
+// LanguageCode returns the three letters of a language that answers can be asked in, from its three or two; ok is false
 // for any other, and for "auto".
 func LanguageCode(code string) (three string, ok bool) {
 	for _, l := range languages {
@@ -26,7 +26,7 @@ func LanguageCode(code string) (three string, ok bool) {
 	return "", false
 }
 
-// LanguageName gives the English name of a language from its three letters, "" for one that answers can't be asked in.
+// LanguageName returns the English name of a language from its three letters, "" for one that answers can't be asked in.
 func LanguageName(three string) string {
 	for _, l := range languages {
 		if three == l.three {
@@ -36,7 +36,7 @@ func LanguageName(three string) string {
 	return ""
 }
 
-// ResponseLanguage gives the language of an answer as three letters: the one asked for by three letters or two; for ""
+// ResponseLanguage returns the language of an answer as three letters: the one asked for by three letters or two; for ""
 // and "auto" that of the question, or of the passages where it does not tell.
 func ResponseLanguage(asked, question string, results []Passage) string {
 	return languageOf(asked, question, results)

@@ -17,7 +17,7 @@ func extra(request, preset map[string]json.RawMessage) map[string]json.RawMessag
 	return out
 }
 
-// languageOf gives the language of an answer as three letters: the one asked for, else that of the question. A question
+// languageOf returns the language of an answer as three letters: the one asked for, else that of the question. A question
 // that does not tell, such as a part number, takes the language of the passages, and English where there are none or
 // the contract does not list it.
 func languageOf(asked, question string, results []Passage) string {

@@ -82,13 +82,13 @@ func with(rules []string, more ...string) []string {
 	return append(rules[:len(rules):len(rules)], more...)
 }
 
-// prompt makes the template: the rules stand in a string literal of the frame.
+// prompt returns the template: the rules stand in a string literal of the frame.
 func (f *family) prompt() string {
 	raw, _ := json.Marshal(f.rules[0] + "\n- " + strings.Join(f.rules[1:], "\n- ")) // never fails for a text
 	return strings.ReplaceAll(f.frame, "#* rules *#", string(raw[1:len(raw)-1]))
 }
 
-// platformPresets makes the presets that are there without being created. Their times are the first microseconds of
+// platformPresets returns the presets that are there without being created. Their times are the first microseconds of
 // 1970, so that they stand last in lists, the default one first among them.
 func platformPresets() []Preset {
 	var all []Preset
@@ -115,8 +115,8 @@ func platformPresets() []Preset {
 	return all
 }
 
-// spelled gives the name of a preset of the platform from the form with "service" in place of the product's name.
-func spelled(name string) string {
+// canonicalName returns the name of a preset of the platform from the form with "service" in place of the product's name.
+func canonicalName(name string) string {
 	if rest, ok := strings.CutPrefix(name, "service-summary-"); ok {
 		return "vectara-summary-" + rest
 	}

@@ -39,7 +39,7 @@ type Preset struct {
 // Position is the place of a preset in lists.
 func (p *Preset) Position() *page.Position { return page.At(p.Created, p.ID) }
 
-// PresetList says which presets to list, newest first, those of the platform last.
+// PresetList selects the presets to list, newest first, those of the platform last.
 type PresetList struct {
 	Limit int
 	After *page.Position // the last one shown, nil for the first page

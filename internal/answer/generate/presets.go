@@ -20,11 +20,11 @@ import (
 type PresetStore interface {
 	// Create writes a preset: ErrPresetTaken when another has its name. A default one takes the place of the default.
 	Create(ctx context.Context, p Preset) error
-	// Get gives a preset.
+	// Get returns a preset.
 	Get(ctx context.Context, preset id.Preset) (Preset, error)
-	// Named gives the presets of these names, and the default one if there is one, each once, in no order.
+	// Named returns the presets of these names, and the default one if there is one, each once, in no order.
 	Named(ctx context.Context, names ...string) ([]Preset, error)
-	// List gives up to limit presets that come after a place, newest first.
+	// List returns up to limit presets that come after a place, newest first.
 	List(ctx context.Context, after *page.Position, limit int) ([]Preset, error)
 	// Replace writes all of a preset but its id and when it was created, which it gives: ErrPresetTaken when another has
 	// its name.
@@ -46,7 +46,7 @@ type Presets struct {
 	platform []Preset
 }
 
-// NewPresets gives the presets.
+// NewPresets returns the presets of a store and of the platform.
 func NewPresets(s PresetStore, m llm.Models) *Presets {
 	return &Presets{store: s, models: m, platform: platformPresets()}
 }
@@ -60,7 +60,7 @@ func (s *Presets) ofPlatform(ref string) (Preset, bool) {
 	return s.platform[i], true
 }
 
-// Find gives the preset of a name, the default one for "". A name that nothing has or whose preset is disabled is
+// Find returns the preset of a name, the default one for "". A name that nothing has or whose preset is disabled is
 // fault.KindInvalid without a field.
 func (s *Presets) Find(ctx context.Context, name string) (Preset, error) {
 	wanted := name
@@ -76,7 +76,7 @@ func (s *Presets) Find(ctx context.Context, name string) (Preset, error) {
 	}
 	found, ok := byName(rows, wanted)
 	if !ok {
-		if found, ok = s.ofPlatform(spelled(wanted)); !ok || found.Name != spelled(wanted) {
+		if found, ok = s.ofPlatform(canonicalName(wanted)); !ok || found.Name != canonicalName(wanted) {
 			return Preset{}, unfit(fmt.Sprintf("there is no generation preset %q; GET /v2/generation_presets lists those there are", name))
 		}
 	}
@@ -94,8 +94,8 @@ func byName(rows []Preset, name string) (Preset, bool) {
 	return rows[i], true
 }
 
-// preferred gives the preset that is used where none is named, of rows that hold the customer's default one and the
-// customer's one with the name of the platform's default. One that is disabled gives its place up until it is enabled.
+// preferred returns the preset that is used where none is named, of rows with the customer's default one and the customer's
+// one named like the platform's default. A disabled one does not count while it is.
 func (s *Presets) preferred(rows []Preset) Preset {
 	for _, p := range rows {
 		if p.Default && p.Enabled {
@@ -110,7 +110,7 @@ func (s *Presets) preferred(rows []Preset) Preset {
 	return out
 }
 
-// List gives a page of presets, newest first, those of the platform last, and where the next page begins, nil on the last
+// List returns a page of presets, newest first, those of the platform last, and where the next page begins, nil on the last
 // one. A preset of the platform whose name the customer took is left out, unless it stands in for that one. Each says what answers it, whether it can be
 // used now, and exactly one that it is the default.
 func (s *Presets) List(ctx context.Context, l PresetList) (page []Preset, next *page.Position, err error) {
@@ -122,7 +122,7 @@ func (s *Presets) List(ctx context.Context, l PresetList) (page []Preset, next *
 	if err != nil {
 		return nil, nil, fmt.Errorf("look up generation presets: %w", err)
 	}
-	told, preferred := s.teller(rows), s.preferred(rows).ID
+	told, preferred := s.completer(rows), s.preferred(rows).ID
 	const batch = 100
 	for after := l.After; len(page) <= l.Limit; {
 		found, err := s.store.List(ctx, after, batch)
@@ -161,8 +161,8 @@ func (s *Presets) List(ctx context.Context, l PresetList) (page []Preset, next *
 	return page, next, nil
 }
 
-// teller gives a function that completes a preset for those who read it. It asks for each language model once.
-func (s *Presets) teller(rows []Preset) func(context.Context, Preset) (Preset, error) {
+// completer returns a function that completes a preset for those who read it. It asks for each language model once.
+func (s *Presets) completer(rows []Preset) func(context.Context, Preset) (Preset, error) {
 	preferred := s.preferred(rows).ID
 	type answer struct {
 		name string
@@ -198,7 +198,7 @@ const (
 	maxPenalty           = 1.0
 )
 
-// Create makes a preset of the customer; its id and times are set here. A name that another has, a language model that
+// Create adds a preset of the customer; its id and times are set here. A name that another has, a language model that
 // does not answer and a template that does not compile are faults of their fields.
 func (s *Presets) Create(ctx context.Context, p Preset) (Preset, error) {
 	if err := s.check(ctx, &p); err != nil {
@@ -255,7 +255,7 @@ func (s *Presets) Delete(ctx context.Context, preset id.Preset) error {
 	return err
 }
 
-// own says whether a preset can be changed: one that exists and is the customer's.
+// own returns an error unless the preset exists and is the customer's.
 func (s *Presets) own(ctx context.Context, preset id.Preset) error {
 	if p, ok := s.ofPlatform(string(preset)); ok && p.ID == preset {
 		return ofPlatform(p)
@@ -273,10 +273,10 @@ func (s *Presets) shown(ctx context.Context, p Preset) (Preset, error) {
 	if err != nil {
 		return Preset{}, fmt.Errorf("look up the default generation preset: %w", err)
 	}
-	return s.teller(rows)(ctx, p)
+	return s.completer(rows)(ctx, p)
 }
 
-// check tells everything that is wrong with a preset at once.
+// check reports everything that is wrong with a preset at once.
 func (s *Presets) check(ctx context.Context, p *Preset) error {
 	bad := fault.Invalid()
 	switch n := utf8.RuneCountInString(p.Name); {
@@ -313,7 +313,7 @@ func (s *Presets) check(ctx context.Context, p *Preset) error {
 	return nil
 }
 
-// join adds what an error of a field says to the faults.
+// join adds the text of an error to the faults, as one of a field.
 func join(bad *fault.Fault, err error, field string) {
 	if f, ok := fault.As(err); ok {
 		bad.Field(field, "%s", f.Text)

@@ -142,7 +142,7 @@ func mustCreate(t *testing.T, s *generate.Presets, p generate.Preset) generate.P
 	return out
 }
 
-// list gives all presets by name, read in pages of three.
+// list returns all presets by name, read in pages of three.
 func list(t *testing.T, s *generate.Presets, l generate.PresetList) (out []generate.Preset) {
 	t.Helper()
 	l.Limit = 3

@@ -60,7 +60,7 @@ func unfit(text string) error {
 	return f
 }
 
-// Render gives the messages. A template that exceeds a limit or gives no prompt is fault.KindInvalid without a field.
+// Render returns the messages. A template that exceeds a limit or gives no prompt is fault.KindInvalid without a field.
 func (p *Prompt) Render(in PromptInput) (Rendered, error) {
 	text, err := p.template.Render(variables(in), vtl.Limits{})
 	if err != nil {
@@ -82,7 +82,7 @@ func (p *Prompt) messages(text string) ([]llm.Message, error) {
 	if !p.template.JSON() {
 		return []llm.Message{llm.Text(llm.User, text)}, nil
 	}
-	raw := []byte(repaired(text))
+	raw := []byte(repairJSON(text))
 	var items []json.RawMessage
 	switch {
 	case !json.Valid(raw):
@@ -142,9 +142,9 @@ func message(raw json.RawMessage) (m llm.Message, problem string) {
 	return llm.Text(llm.Role(role), content), ""
 }
 
-// repaired makes JSON of what people write in its place: commas before a closing bracket go, and line breaks within a
+// repairJSON turns what people write in place of JSON into it: commas before a closing bracket go, and line breaks within a
 // string are escaped.
-func repaired(text string) string {
+func repairJSON(text string) string {
 	var b strings.Builder
 	inside := false
 	for i := 0; i < len(text); i++ {

@@ -130,8 +130,8 @@ func (d *Draft) sources() []cite.Source {
 	return out
 }
 
-// score tells how well the passages support what the model said, without its marks. It reports whether there is a
-// score; whatever keeps it away is no failure of the answer.
+// score scores how well the passages support what the model said, without its marks, and reports whether there is a score.
+// An answer without one is not a failure.
 func (d *Draft) score(ctx context.Context, out *Answer, raw string) bool {
 	s := d.plan.service
 	if !d.plan.request.Score || s.scorer == nil || len(d.used) == 0 || llm.IsNoAnswer(raw) {

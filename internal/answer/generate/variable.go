@@ -42,7 +42,7 @@ type result struct {
 	table          *table
 }
 
-// Call gives what a template can ask of a result.
+// Call returns what a template can ask of a result.
 func (r *result) Call(name string, arguments []vtl.Value) (vtl.Value, bool) {
 	if len(arguments) > 0 {
 		return nil, false
@@ -116,7 +116,7 @@ func newMetadata(raw json.RawMessage) *metadata {
 	return m
 }
 
-// Call gives what a template can ask of metadata: get of a key that is not there is an empty text, a property of that
+// Call returns what a template can ask of metadata: get of a key that is not there is an empty text, a property of that
 // name is undefined.
 func (m *metadata) Call(name string, arguments []vtl.Value) (vtl.Value, bool) {
 	if len(arguments) == 1 {
@@ -155,7 +155,7 @@ type table struct {
 	raw      []byte // as JSON, once asked for
 }
 
-// Call gives what a template can ask of a table.
+// Call returns what a template can ask of a table.
 func (t *table) Call(name string, arguments []vtl.Value) (vtl.Value, bool) {
 	if len(arguments) > 0 {
 		return nil, false
@@ -194,7 +194,7 @@ type ordinals struct{}
 
 var ordinalWords = []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
 
-// Call gives the word for a place.
+// Call returns the word for a place.
 func (ordinals) Call(name string, arguments []vtl.Value) (vtl.Value, bool) {
 	if name != "get" || len(arguments) != 1 {
 		return nil, false

@@ -39,7 +39,7 @@ func (f *Sentence) differ(every *Union) {
 	f.Differences.Denied = fact.Opposed(fact.Sentence{Words: f.Words, Negations: f.negations}, near)
 }
 
-// states says where a number stands: 0 in the nearest sentence or with the words of the sentence, 1 elsewhere in the
+// states reports where a number stands: 0 in the nearest sentence or with the words of the sentence, 1 elsewhere in the
 // sources, 2 nowhere.
 func states(near []*Span, every *Union, n fact.Number) int {
 	switch {

@@ -23,10 +23,10 @@ type Sentence struct {
 	Differences Differences
 }
 
-// brief is up to how many words of content a sentence says too little by itself.
+// brief is the number of words of content up to which a sentence is judged together with the question.
 const brief = 3
 
-// Evidence is what speaks for a sentence, each from about 0 to 1. It is exported for the benchmark that fits the
+// Evidence is what supports a sentence, each from about 0 to 1. It is exported for the benchmark that fits the
 // weights; the product's users see the score alone.
 type Evidence struct {
 	Meaning  float64 // cosine to the nearest sentence of the sources
@@ -37,7 +37,7 @@ type Evidence struct {
 	Verbatim bool    // the words stand in a source as they are
 }
 
-// Differences are what speaks against a sentence.
+// Differences are what contradicts a sentence or exceeds its sources.
 type Differences struct {
 	Numbers []fact.Number // that no near source states
 	Astray  int           // numbers that a near source states, but not the nearest that states any
@@ -154,7 +154,7 @@ func (s *Service) encode(ctx context.Context, groups ...[]*Span) error {
 	return s.cfg.Encoder.Encode(ctx, embed.Passage, texts, vectors)
 }
 
-// Union is what all sources hold together.
+// Union is the words, stems and numbers of all sources together.
 type Union struct {
 	Stems   map[string]bool
 	Words   []fact.Word
@@ -163,7 +163,7 @@ type Union struct {
 	joined  string
 }
 
-// ReadSources returns what these sources hold together.
+// ReadSources returns the union of these sources.
 func ReadSources(texts []string, lang string) *Union { return gather(sources(texts, lang)) }
 
 func gather(from []*Span) *Union {
@@ -184,7 +184,7 @@ func gather(from []*Span) *Union {
 	return e
 }
 
-// weigh fills in what speaks for and against the sentence.
+// weigh fills in evidence and differences.
 func (f *Sentence) weigh(from []*Span, every *Union) {
 	type ranked struct {
 		*Span
@@ -266,10 +266,10 @@ func mean(values, weights []float64) float64 {
 	return sum / max(total, 1e-9)
 }
 
-// heaviest bounds the weight of a rare word: beyond it rarity says more of spelling than of importance.
+// heaviest bounds the weight of a rare word: beyond it, rarity is a sign of odd spelling rather than of importance.
 const heaviest = 6
 
-// pieceWeights gives each piece the weight of the word that it is part of.
+// pieceWeights returns the weight of each piece: that of the word that it is part of.
 func pieceWeights(pieces []string, lang string) []float64 {
 	out := make([]float64, len(pieces))
 	for i := 0; i < len(pieces); {

@@ -12,13 +12,13 @@ import (
 // Languages are those that the score serves, by their ISO 639-3 codes (contract: generation-and-citations, section 6).
 var Languages = []string{"eng", "deu", "fra", "spa", "por", "ara", "kor", "zho", "rus", "jpn", "hin"}
 
-// tells is the length in characters from which a text may be in a language that is not served by its own witness.
+// tells is the length in characters from which a text alone decides that its language is not served.
 const tells = 200
 
 // Serves reports whether the score is made for a language.
 func Serves(code string) bool { return slices.Contains(Languages, spelled(code)) }
 
-// spelled gives the contract's spelling: Japanese is jpn there and in ISO 639-3 alike, "ja" and its kin are two letters.
+// spelled returns the code that the contract uses for a language, of codes of two letters and of other codes of three.
 func spelled(code string) string {
 	if c, ok := twoLetters[code]; ok {
 		return c

@@ -91,7 +91,7 @@ func cut(text string, from, at int) int {
 	return at
 }
 
-// sources gives the sentences of all sources, each once.
+// sources returns the sentences of all sources, each once.
 func sources(texts []string, lang string) []*Span {
 	var out []*Span
 	seen := map[string]bool{}

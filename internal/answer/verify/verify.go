@@ -1,5 +1,4 @@
-// Package verify says how far a text is supported by its sources, as a number from 0 to 1, and takes out of a text what
-// is not. The embedded means compare sentences by meaning and by words and look for numbers, names and negations that
+// Package verify scores how far a text is supported by its sources, as a number from 0 to 1. The embedded means compare sentences by meaning and by words and look for numbers, names and negations that
 // differ; a language model can judge instead. Packages generate and httpapi/consistency call it. It finds no sources
 // and writes no answers.
 package verify
@@ -15,10 +14,10 @@ import (
 	"quarry/internal/llm"
 )
 
-// ErrLanguage says that text, question and sources are in languages that the score was not made for.
+// ErrLanguage is returned when text, question and sources are in languages that the score does not serve.
 var ErrLanguage = errors.New("the language is not one that the consistency score serves")
 
-// ErrTooLong says that text and sources together exceed Window.
+// ErrTooLong is returned when text and sources together exceed Window.
 var ErrTooLong = fmt.Errorf("text and sources together have more than %d tokens, the most that the consistency score takes", Window)
 
 // Window is the most tokens of text and sources together.
@@ -55,7 +54,7 @@ type Service struct {
 	cfg Config
 }
 
-// New gives the service.
+// New returns the service.
 func New(c Config) *Service {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -63,7 +62,7 @@ func New(c Config) *Service {
 	return &Service{c}
 }
 
-// Score says how far c.Text is supported by c.Sources. Errors: ErrLanguage, ErrTooLong, those of ctx, and failures of
+// Score scores how far c.Text is supported by c.Sources. Errors: ErrLanguage, ErrTooLong, those of ctx, and failures of
 // the encoder. A text that says nothing (no letter, no digit) is supported; without sources nothing is.
 func (s *Service) Score(ctx context.Context, c Claim) (Score, error) {
 	lang, err := Language(c)
@@ -87,8 +86,8 @@ func (s *Service) Score(ctx context.Context, c Claim) (Score, error) {
 	return Score{Value: total(found)}, nil
 }
 
-// TooLong reports whether a claim exceeds Window. It counts by the encoder's tokens where it tells them, else by a rule of thumb. It stops early for texts that
-// cannot fit: a token has at most a few bytes of a text that says anything.
+// TooLong reports whether a claim exceeds Window. It counts the encoder's tokens where the encoder can split texts, and four
+// characters to a token otherwise. It does not count texts that can't fit: a token of any usual text has few bytes.
 func (s *Service) TooLong(c Claim) bool {
 	texts := append([]string{c.Text, c.Question}, c.Sources...)
 	bytes := 0

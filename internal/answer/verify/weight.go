@@ -30,8 +30,8 @@ func (w Weights) Score(e Evidence, d Differences) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// against is what differences take off. They say little where the source speaks of something else anyway: how near
-// it comes decides how much they count.
+// against returns what differences take off. They mean little where the source is about something else anyway, so they
+// count by how near it comes.
 func (w Weights) against(e Evidence, d Differences) float64 {
 	z := min(w.Most, w.Number*float64(len(d.Numbers))+w.Astray*float64(d.Astray))
 	z += min(w.Most, w.Name*math.Sqrt(float64(len(d.Names))))

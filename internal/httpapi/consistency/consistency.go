@@ -24,7 +24,7 @@ type Area struct {
 // New returns the area.
 func New(v *verify.Service, c *correct.Service) *Area { return &Area{v, c} }
 
-// Handlers gives the handler of each operation.
+// Handlers returns the handler of each operation.
 func (a *Area) Handlers() map[string]httpapi.Handler {
 	return map[string]httpapi.Handler{"evaluateFactualConsistency": a.evaluate, "correctHallucinations": a.correct}
 }

@@ -19,7 +19,7 @@ type Area struct {
 	cursors *page.Cursors
 }
 
-// New gives the area; cursors sign its page keys.
+// New returns the area; cursors sign its page keys.
 func New(presets *generate.Presets, cursors *page.Cursors) *Area { return &Area{presets, cursors} }
 
 // Handlers implements httpapi.Area.

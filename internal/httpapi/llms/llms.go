@@ -21,7 +21,7 @@ type Area struct {
 	cursors *page.Cursors
 }
 
-// New gives the area; cursors sign its page keys.
+// New returns the area; cursors sign its page keys.
 func New(models *registry.Service, cursors *page.Cursors) *Area { return &Area{models, cursors} }
 
 // Handlers implements httpapi.Area.

@@ -44,7 +44,7 @@ func Run(t *testing.T, a Adapter) {
 	t.Run("many", a.many)
 }
 
-// open gives the provider of a model.
+// open returns the provider of a model.
 func (a Adapter) open(t *testing.T, s *scripted.Server, set func(*registry.Connection)) llm.Provider {
 	t.Helper()
 	c := registry.Connection{Name: "registered", Type: a.Type, Model: "m", URI: s.URL + a.Path, Auth: a.Auth, Idle: patience}
@@ -98,7 +98,7 @@ func (h *heard) take(e llm.Event) error {
 	return nil
 }
 
-// run makes a call and holds its events to its answer.
+// run makes a call and checks its events against its answer.
 func run(t *testing.T, p llm.Provider, r llm.Request) (llm.Answer, *heard, error) {
 	t.Helper()
 	h := &heard{}
@@ -141,7 +141,7 @@ func must(t *testing.T, p llm.Provider, r llm.Request) (llm.Answer, *heard) {
 	return answer, h
 }
 
-// during makes a call in the background; the channel gives its error.
+// during makes a call in the background and sends its error to the channel.
 func during(ctx context.Context, p llm.Provider, r llm.Request, emit func(llm.Event) error) <-chan error {
 	done := make(chan error, 1)
 	go func() {

@@ -45,7 +45,7 @@ var (
 	}
 )
 
-// members gives the places of the members by name.
+// members returns the places of the members by name.
 func (a *Auth) members() map[string]*string {
 	return map[string]*string{
 		"token": &a.Token, "header": &a.Header, "value": &a.Value, "client_id": &a.ClientID, "client_secret": &a.ClientSecret,
@@ -55,7 +55,7 @@ func (a *Auth) members() map[string]*string {
 	}
 }
 
-// only gives the credentials with the members of their kind alone.
+// only returns the credentials with the members of their kind alone.
 func (a *Auth) only() *Auth {
 	if a == nil {
 		return nil
@@ -71,7 +71,7 @@ func (a *Auth) only() *Auth {
 	return out
 }
 
-// shown gives the credentials with a mask for every secret.
+// shown returns the credentials with a mask for every secret.
 func (a *Auth) shown() *Auth {
 	if a == nil {
 		return nil

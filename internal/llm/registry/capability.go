@@ -27,9 +27,8 @@ func (c Capabilities) Over(a llm.Abilities) llm.Abilities {
 	return a
 }
 
-// family is what is known of models by their name: the first whose pattern matches counts. Where versions of a family
-// differ, the smallest stands: a prompt that is shorter than it might be loses a passage, one that is too long its
-// answer.
+// family is a group of models recognized by their names; the first family whose pattern matches counts. Where versions
+// differ, it has the smallest context: a prompt shorter than it might be loses a passage, one too long loses its answer.
 type family struct {
 	name *regexp.Regexp
 	can  llm.Abilities
@@ -61,10 +60,10 @@ var families = []family{
 	known(`phi-?4`, 16_384, "s"), known(`phi`, 4_096, "a"),
 }
 
-// stated matches the context that names of open models tell, such as phi-3-mini-128k-instruct.
+// stated matches the context limit in names of open models, such as phi-3-mini-128k-instruct.
 var stated = regexp.MustCompile(`[-_](\d{1,4})k($|[-_:])`)
 
-// Infer says what a model can do by its wire format and its name, such as gpt-4o, models/gemini-2.0-flash or
+// Infer returns what a model can do, judged by its wire format and its name, such as gpt-4o, models/gemini-2.0-flash or
 // us.anthropic.claude-3-5-sonnet-20241022-v2:0.
 func Infer(t Type, model string) llm.Abilities {
 	name := strings.ToLower(model)

@@ -94,7 +94,7 @@ type Connection struct {
 	Idle    time.Duration // the longest silence tolerated before and between events
 }
 
-// Dialer makes the provider of a connection; it does not call it. Faults name what is wrong with the connection, such
+// Dialer opens the provider of a connection; it does not call it. Faults name what is wrong with the connection, such
 // as "auth.type".
 type Dialer interface {
 	Open(c Connection) (llm.Provider, error)

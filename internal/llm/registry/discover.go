@@ -15,13 +15,13 @@ import (
 	"quarry/internal/llm"
 )
 
-// Offer is a model that an address says it serves.
+// Offer is a model on the list of an address.
 type Offer struct {
 	Model        string
 	Capabilities Capabilities // as far as the address tells
 }
 
-// Catalog is what an address says it serves.
+// Catalog is the list of models that an address serves.
 type Catalog struct {
 	URI    string // what a registration of these models takes as its uri
 	Offers []Offer
@@ -36,7 +36,7 @@ type Prober interface {
 	Catalog(ctx context.Context, c Connection) (Catalog, error)
 }
 
-// Discover says which address to look at.
+// Discover describes the address to look at.
 type Discover struct {
 	URI            string
 	Type           Type // "" finds it out
@@ -111,7 +111,7 @@ func (s *Service) catalog(ctx context.Context, c Connection, stated Type) (Catal
 			break // it is not the wire format that is wrong
 		}
 	}
-	return Catalog{}, "", unprobed(first, c.Auth)
+	return Catalog{}, "", probeFault(first, c.Auth)
 }
 
 // sameList reports whether two wire formats are served side by side under one list of models.
@@ -167,7 +167,7 @@ func order(c Connection, stated Type) []Type {
 	return out
 }
 
-func unprobed(err error, auth *Auth) error {
+func probeFault(err error, auth *Auth) error {
 	text := "the address can't be probed: none of the types that these credentials fit can be asked there"
 	var failure *llm.Error
 	if errors.As(err, &failure) {
@@ -199,7 +199,7 @@ func (s *Service) verify(ctx context.Context, c Connection, t Type, found Catalo
 	return out
 }
 
-// why says why a model is not verified, "" when it answered.
+// why explains why a model is not verified; "" when it answered.
 func (s *Service) why(ctx context.Context, c Connection, model string, extra map[string]json.RawMessage) string {
 	c.Name, c.Model = model, model
 	p, err := s.dialer.Open(c)

@@ -66,12 +66,3 @@ func (f *format) takes(auth *Auth) bool {
 	}
 	return slices.Contains(f.auth, auth.Type)
 }
-
-// Types returns the types that there are.
-func Types() []Type {
-	out := make([]Type, len(formats))
-	for i, f := range formats {
-		out[i] = f.name
-	}
-	return out
-}

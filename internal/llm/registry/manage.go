@@ -18,7 +18,7 @@ import (
 	"quarry/internal/usage"
 )
 
-// Create says which model to register.
+// Create describes the model to register.
 type Create struct {
 	Name, Description string
 	Default           bool
@@ -92,7 +92,7 @@ func taken(name string) error {
 	return fault.InvalidField("name", "is taken: there is a language model %q already", name)
 }
 
-// Get gives the model of an id or, where no model has it, of a name.
+// Get returns the model of an id or, where no model has it, of a name.
 func (s *Service) Get(ctx context.Context, ref string) (LLM, error) {
 	l, err := s.find(ctx, ref)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Service) Get(ctx context.Context, ref string) (LLM, error) {
 	return s.shown(ctx, l)
 }
 
-// find gives the model of an id or a name as it is stored, the customer's before the platform's.
+// find returns the model of an id or a name as it is stored, the customer's before the platform's.
 func (s *Service) find(ctx context.Context, ref string) (LLM, error) {
 	l, err := s.store.Get(ctx, id.LLM(ref))
 	if err == nil || !errors.Is(err, ErrNone) {
@@ -125,25 +125,25 @@ func (s *Service) find(ctx context.Context, ref string) (LLM, error) {
 	return LLM{}, unknown(ref)
 }
 
-// shown gives a model as clients see it: the one that answers where none is named is the default one, and an alias
-// tells who answers.
+// shown returns a model as clients see it: the default is the one that answers where none is named, and an alias names
+// the model that answers for it.
 func (s *Service) shown(ctx context.Context, l LLM) (LLM, error) {
 	rows, err := s.store.Named(ctx, Embedded)
 	if err != nil {
 		return LLM{}, fmt.Errorf("look up the default language model: %w", err)
 	}
-	return s.told(l, s.preferred(rows)), nil
+	return s.complete(l, s.preferred(rows)), nil
 }
 
-func (s *Service) told(l, preferred LLM) LLM {
+func (s *Service) complete(l, preferred LLM) LLM {
 	l.Default = l.ID == preferred.ID
 	if l.Platform {
-		return s.pointed(l, preferred)
+		return s.describeAlias(l, preferred)
 	}
 	return l
 }
 
-// List gives a page of models, newest first, those of the platform last, and where the next page begins, nil on the
+// List returns a page of models, newest first, those of the platform last, and where the next page begins, nil on the
 // last one. A platform's model whose name the customer took is left out, and so is what can't be read any more.
 func (s *Service) List(ctx context.Context, q List) (page []LLM, next *page.Position, err error) {
 	names := make([]string, len(s.platform))
@@ -164,12 +164,12 @@ func (s *Service) List(ctx context.Context, q List) (page []LLM, next *page.Posi
 		for _, l := range found {
 			asked.After = l.Position()
 			if l.Broken == "" {
-				page = append(page, s.told(l, preferred))
+				page = append(page, s.complete(l, preferred))
 			}
 		}
 	}
 	for _, l := range s.platform {
-		l = s.told(l, preferred)
+		l = s.complete(l, preferred)
 		overridden := slices.ContainsFunc(rows, func(o LLM) bool { return o.Name == l.Name })
 		if !overridden && q.Matches(&l) && q.After.Precedes(l.Position()) {
 			page = append(page, l)
@@ -224,7 +224,7 @@ func (s *Service) update(ctx context.Context, was LLM, p Patch) (LLM, error) {
 		return LLM{}, bad
 	}
 	now.Shown = auth.shown()
-	if now.Enabled || replaced || now.redialed(&was) {
+	if now.Enabled || replaced || now.reconnects(&was) {
 		if err := s.test(ctx, &now, auth); err != nil {
 			return LLM{}, err
 		}
@@ -251,12 +251,12 @@ func gone(err error, llm id.LLM) error {
 	return err
 }
 
-// redialed reports whether the connection is another than before, beside its credentials.
-func (l *LLM) redialed(was *LLM) bool {
+// reconnects reports whether the connection is another than before, beside its credentials.
+func (l *LLM) reconnects(was *LLM) bool {
 	return l.Type != was.Type || l.Model != was.Model || l.URI != was.URI || l.Idle != was.Idle || !maps.Equal(l.Headers, was.Headers)
 }
 
-// patched gives the model as a change makes it. Another type needs the members that a new model of that type needs.
+// patched returns the model after a change. Another type needs the members that a new model of that type needs.
 func (l LLM) patched(p Patch, bad *fault.Fault) LLM {
 	if t, ok := p.Type.Get(); ok && (t != l.Type || l.Broken != "") {
 		l.Type, l.Broken = t, ""
@@ -305,7 +305,7 @@ func point[T any](at **T, f opt.Field[T]) {
 	}
 }
 
-// QuotaFields gives the six token quotas by the names that the contract gives them; of nil, quotas that bound nothing.
+// QuotaFields returns the six token quotas by their names in the contract; for nil, those of a quota without bounds.
 func QuotaFields(q *usage.Quota) map[string]*int64 {
 	if q == nil {
 		q = new(usage.Quota)

@@ -88,7 +88,7 @@ func (m *metered) Stream(ctx context.Context, r llm.Request, emit func(llm.Event
 	return answer, m.named(err)
 }
 
-// named gives a failure the name of the model where the adapter has not.
+// named sets the name of the model in a failure that lacks it.
 func (m *metered) named(err error) error {
 	var failure *llm.Error
 	if errors.As(err, &failure) && failure.Model == "" {

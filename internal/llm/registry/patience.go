@@ -15,8 +15,8 @@ const patience = 10 * time.Minute
 
 var errPatience = errors.New("nothing of an answer came")
 
-// waiting gives the context of a call of a model that answers from elsewhere. heard is for the first event of the answer,
-// done for its end; done tells err as what it is.
+// waiting returns the context of a call that is canceled when no answer begins. heard is to be called with the first event
+// of the answer, done with the error of the call: it returns a timeout where that was the cause.
 func (m *metered) waiting(ctx context.Context) (_ context.Context, heard func(), done func(error) error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(cmp.Or(m.llm.Idle, DefaultIdle)+patience, func() { cancel(errPatience) })

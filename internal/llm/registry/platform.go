@@ -21,7 +21,7 @@ const embeddedContext = 262_144
 const embeddedText = "The built-in extractive generator, which needs no external model: it quotes the sentences of the passages found " +
 	"that answer the question best, each with its source, and does not write text of its own."
 
-// platform makes the models that are there without being registered. They stand last in lists, the embedded one first
+// platform returns the models that are there without being registered. They stand last in lists, the embedded one first
 // among them: their times are the first microseconds of 1970.
 func platform(aliases []string) []LLM {
 	yes, context := true, embeddedContext
@@ -48,8 +48,8 @@ func (s *Service) onPlatform(name string) bool {
 	return slices.ContainsFunc(s.platform, func(l LLM) bool { return l.Name == name })
 }
 
-// pointed gives a platform model as it is shown: an alias with what answers in its place.
-func (s *Service) pointed(l LLM, preferred LLM) LLM {
+// describeAlias returns a platform model as clients see it: an alias with the abilities of the model that answers for it.
+func (s *Service) describeAlias(l LLM, preferred LLM) LLM {
 	if l.Name == Embedded {
 		return l
 	}

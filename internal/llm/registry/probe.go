@@ -27,12 +27,12 @@ func (s *Service) test(ctx context.Context, l *LLM, auth *Auth) error {
 		return err
 	}
 	if err := ask(ctx, p, c, l.TestParameters); err != nil {
-		return untested(err, auth)
+		return testFault(err, auth)
 	}
 	return nil
 }
 
-// errHeard ends a call whose answer has begun.
+// errHeard ends a call whose answer has begun: the test needs no more of it.
 var errHeard = errors.New("the answer has begun")
 
 // ask calls a model with a short question and waits for the beginning of an answer. No limit of tokens is set: models
@@ -60,8 +60,8 @@ func ask(ctx context.Context, p llm.Provider, c Connection, extra map[string]jso
 	return err
 }
 
-// untested is the outcome of a test that failed. The field named is the one that most likely is at fault.
-func untested(err error, auth *Auth) error {
+// testFault is the outcome of a test that failed. The field named is the one that most likely is at fault.
+func testFault(err error, auth *Auth) error {
 	var failure *llm.Error
 	if !errors.As(err, &failure) {
 		return err

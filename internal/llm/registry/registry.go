@@ -18,7 +18,7 @@ import (
 	"quarry/internal/usage"
 )
 
-// LLM is a registered language model: the connection with what the account says about it. Its credentials are not here,
+// LLM is a registered language model: its connection and the settings of the account. The credentials are kept apart,
 // see Store.Auth.
 type LLM struct {
 	ID          id.LLM
@@ -52,7 +52,7 @@ func (l *LLM) Can() llm.Abilities { return l.Capabilities.Over(Infer(l.Type, l.M
 // Position is the place of a model in lists.
 func (l *LLM) Position() *page.Position { return page.At(l.Created, l.ID) }
 
-// List says which models to list, newest first.
+// List selects the models to list, newest first.
 type List struct {
 	Limit int
 	After *page.Position // the last one shown, nil for the first page
@@ -70,18 +70,18 @@ type Store interface {
 	// Create writes a model with its credentials, nil for none: ErrTaken when another has its name. A default one takes
 	// the place of the default.
 	Create(ctx context.Context, l LLM, auth *Auth) error
-	// Get gives a model.
+	// Get returns a model.
 	Get(ctx context.Context, llm id.LLM) (LLM, error)
-	// Named gives the models of these names, and the default one if there is one, each once, in no order.
+	// Named returns the models of these names, and the default one if there is one, each once, in no order.
 	Named(ctx context.Context, names ...string) ([]LLM, error)
-	// List gives up to q.Limit models, newest first, and whether more follow. Broken ones are among them.
+	// List returns up to q.Limit models, newest first, and whether more follow. Broken ones are among them.
 	List(ctx context.Context, q List) (page []LLM, more bool, err error)
 	// Update writes a model whose revision is still l.Revision, which it counts up; ErrChanged when it is another by now.
 	// keep leaves the credentials as they are, otherwise auth replaces them, nil for none.
 	Update(ctx context.Context, l LLM, keep bool, auth *Auth) (LLM, error)
 	// Delete removes a model with its credentials.
 	Delete(ctx context.Context, llm id.LLM) error
-	// Auth gives the credentials of a model, nil for none.
+	// Auth returns the credentials of a model, nil for none.
 	Auth(ctx context.Context, llm id.LLM) (*Auth, error)
 }
 

@@ -82,7 +82,7 @@ type node struct {
 	rows     *llms.Store
 }
 
-// nodes gives services over one SQLite database.
+// nodes returns services over one SQLite database.
 func nodes(t *testing.T, n int, aliases ...string) []*node {
 	t.Helper()
 	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
@@ -112,7 +112,7 @@ func create(t *testing.T, n *node, change func(*registry.Create)) registry.LLM {
 	return l
 }
 
-// answers gives which model answers to a name: what echo says.
+// answers returns which model answers to a name.
 func answers(t *testing.T, n *node, name string) string {
 	t.Helper()
 	m, err := n.Model(t.Context(), name)

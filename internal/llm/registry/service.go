@@ -34,25 +34,25 @@ type Service struct {
 	platform []LLM // what is there without being registered: the embedded model first, then the aliases
 
 	mu   sync.Mutex
-	open map[id.LLM]*line // guarded by mu
+	open map[id.LLM]*client // guarded by mu
 }
 
-// line is an open connection to a model, as of one revision of its row, and its bound of requests per second.
-type line struct {
+// client calls a model as its row was at one revision, within its bound of requests per second.
+type client struct {
 	revision int64
 	provider llm.Provider
 	rps      int64
 	rate     *usage.Rate // nil without a bound
 }
 
-// maxLines bounds the connections that are kept open; beyond it all are opened anew at their next use.
-const maxLines = 1_000
+// maxClients bounds the clients that are kept; beyond it all are dropped and made again at their next use.
+const maxClients = 1_000
 
-// New gives a service.
+// New returns a service.
 func New(c Config) *Service {
 	return &Service{
 		store: c.Store, dialer: c.Dialer, prober: c.Prober, builtin: c.Builtin, counters: c.Counters,
-		platform: platform(c.Aliases), open: map[id.LLM]*line{},
+		platform: platform(c.Aliases), open: map[id.LLM]*client{},
 	}
 }
 
@@ -71,7 +71,7 @@ func (s *Service) Model(ctx context.Context, name string) (*llm.Model, error) {
 	if !found.Enabled {
 		return nil, refuse("the language model %q is disabled", found.Name)
 	}
-	l, err := s.line(ctx, found)
+	l, err := s.client(ctx, found)
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +109,8 @@ func (s *Service) resolve(ctx context.Context, name string) (LLM, error) {
 	return s.preferred(rows), nil
 }
 
-// preferred gives the model that answers where none is named, of rows that hold the default one and the customer's one
-// of the name of the embedded model. A default model that is disabled, or can't be read, gives its place up meanwhile.
+// preferred returns the model that answers where none is named, of rows that hold the default one and the customer's one
+// of the name of the embedded model. A default model that is disabled, or can't be read, does not count while it is.
 func (s *Service) preferred(rows []LLM) LLM {
 	for _, l := range rows {
 		if l.Default && l.Enabled && l.Broken == "" {
@@ -125,8 +125,8 @@ func (s *Service) preferred(rows []LLM) LLM {
 	return s.platform[0]
 }
 
-// line gives the connection to a model as its row is now.
-func (s *Service) line(ctx context.Context, l LLM) (*line, error) {
+// client returns the client of a model as its row is now.
+func (s *Service) client(ctx context.Context, l LLM) (*client, error) {
 	s.mu.Lock()
 	kept := s.open[l.ID]
 	s.mu.Unlock()
@@ -137,7 +137,7 @@ func (s *Service) line(ctx context.Context, l LLM) (*line, error) {
 	if err != nil {
 		return nil, err
 	}
-	fresh := &line{revision: l.Revision, provider: p, rps: l.RPS}
+	fresh := &client{revision: l.Revision, provider: p, rps: l.RPS}
 	if kept != nil && kept.rps == l.RPS {
 		fresh.rate = kept.rate // a change of something else does not refill the bucket
 	} else if l.RPS > 0 {
@@ -151,14 +151,14 @@ func (s *Service) line(ctx context.Context, l LLM) (*line, error) {
 		}
 		return fresh, nil
 	}
-	if len(s.open) >= maxLines {
+	if len(s.open) >= maxClients {
 		clear(s.open)
 	}
 	s.open[l.ID] = fresh
 	return fresh, nil
 }
 
-// dial opens a connection to a model as its row is by now.
+// dial opens the provider of a model as its row is by now.
 func (s *Service) dial(ctx context.Context, l LLM) (LLM, llm.Provider, error) {
 	auth, err := s.store.Auth(ctx, l.ID)
 	var now LLM
@@ -181,14 +181,14 @@ func (s *Service) dial(ctx context.Context, l LLM) (LLM, llm.Provider, error) {
 	return l, p, nil
 }
 
-// forget closes the connection to a model that is gone.
+// forget drops the client of a model that is gone.
 func (s *Service) forget(llm id.LLM) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, llm)
 }
 
-// hidden keeps a fault in the text and out of the chain: it is none of the request at hand.
+// hidden keeps the text of a fault and hides the fault from errors.As: it is not about the request at hand.
 type hidden struct{ err error }
 
 func (h hidden) Error() string { return h.err.Error() }

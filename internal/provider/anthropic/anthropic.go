@@ -49,7 +49,7 @@ func (e Endpoints) Open(s *provider.Shared, c registry.Connection) (llm.Provider
 	return &model{client: client, conn: c, url: address}, nil
 }
 
-// dial makes the client with the credentials of the connection.
+// dial returns the client with the credentials of the connection.
 func dial(s *provider.Shared, c registry.Connection, address string) (*provider.Client, error) {
 	if c.Auth == nil {
 		return provider.NewClient(s, c, nil)
@@ -161,7 +161,7 @@ func refusedWay(err error) bool {
 
 func (m *model) once(ctx context.Context, r llm.Request, way way, emit func(llm.Event) error) (llm.Answer, error) {
 	q := build(r, m.conn.Model, way)
-	body, header := dress(q, m.conn)
+	body, header := hostRequest(q, m.conn)
 	accept := provider.Stream
 	if hostOf(m.conn.Auth) == bedrock {
 		accept = frames
@@ -231,9 +231,9 @@ func (r *reader) frames(in *aws.Frames) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, io.ErrUnexpectedEOF):
-			return r.resp.Cut()
+			return r.resp.CutOff()
 		case errors.Is(err, aws.ErrFrame):
-			return r.resp.Garbled(err)
+			return r.resp.BadEvent(err)
 		case err != nil:
 			return err
 		}

@@ -46,7 +46,7 @@ func Catalog(ctx context.Context, s *provider.Shared, c registry.Connection) (re
 		}
 		// OpenAI's list has the same form but for the type of its entries.
 		if json.Unmarshal(raw, &m) != nil || m.Type != "model" || m.ID == "" {
-			return registry.Catalog{}, resp.Garbled(errors.New("an entry of the list is no model of this format"))
+			return registry.Catalog{}, resp.BadEvent(errors.New("an entry of the list is no model of this format"))
 		}
 		offer := registry.Offer{Model: m.ID}
 		if m.Input >= llm.MinContext {
@@ -55,7 +55,7 @@ func Catalog(ctx context.Context, s *provider.Shared, c registry.Connection) (re
 		out.Offers = append(out.Offers, offer)
 	}
 	if len(out.Offers) == 0 {
-		return registry.Catalog{}, resp.Garbled(errors.New("the list has no models"))
+		return registry.Catalog{}, resp.BadEvent(errors.New("the list has no models"))
 	}
 	return out, nil
 }

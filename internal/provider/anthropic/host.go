@@ -33,7 +33,7 @@ const defaultURI = "https://api.anthropic.com/v1/messages"
 // version is what the API wants to know of its callers, by host.
 var version = map[host]string{direct: "2023-06-01", bedrock: "bedrock-2023-05-31", vertex: "vertex-2023-10-16"}
 
-// hostOf tells the host by the credentials.
+// hostOf returns the host that credentials are for.
 func hostOf(a *registry.Auth) host {
 	if a != nil {
 		switch a.Type {
@@ -46,7 +46,7 @@ func hostOf(a *registry.Auth) host {
 	return direct
 }
 
-// address gives the URL of the host for a connection.
+// address returns the URL of the host for a connection.
 func (e Endpoints) address(c registry.Connection) (string, error) {
 	switch hostOf(c.Auth) {
 	case bedrock:
@@ -112,8 +112,8 @@ func messagesURL(u *url.URL) string {
 	return v.String()
 }
 
-// dress makes the body that the host wants of a request, and the headers.
-func dress(q request, c registry.Connection) (body, http.Header) {
+// hostRequest returns the body that the host wants of a request, and the headers.
+func hostRequest(q request, c registry.Connection) (body, http.Header) {
 	b, header := body{}, http.Header{}
 	for name, value := range q.body {
 		b[name] = value
@@ -153,13 +153,13 @@ func (r *reader) frame(f aws.Frame) error {
 	case kind == "event" && f.Headers[":event-type"] == "chunk":
 		var c chunk
 		if err := json.Unmarshal(f.Payload, &c); err != nil {
-			return r.resp.Garbled(err)
+			return r.resp.BadEvent(err)
 		}
 		return r.feed(c.Bytes)
 	case kind == "exception":
-		return r.resp.Said(exception(f.Headers[":exception-type"], provider.Message(f.Payload)))
+		return r.resp.Reported(exception(f.Headers[":exception-type"], provider.Message(f.Payload)))
 	case kind == "error":
-		return r.resp.Said(exception(f.Headers[":error-code"], f.Headers[":error-message"]))
+		return r.resp.Reported(exception(f.Headers[":error-code"], f.Headers[":error-message"]))
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ type block struct {
 	raw json.RawMessage
 }
 
-// MarshalJSON gives raw where there is one.
+// MarshalJSON writes raw where there is one.
 func (b block) MarshalJSON() ([]byte, error) {
 	if b.raw != nil {
 		return b.raw, nil
@@ -72,7 +72,7 @@ type request struct {
 	wrapped bool
 }
 
-// build makes the body of a request for a model. way is how structured output is asked for.
+// build returns the body of a request for a model. way is how structured output is asked for.
 func build(r llm.Request, model string, way way) request {
 	gen := generationOf(model)
 	out := request{body: body{}, structured: r.Format != nil}
@@ -142,7 +142,7 @@ func thinks(extra map[string]json.RawMessage) bool {
 
 func budget(extra map[string]json.RawMessage) int { return max(0, thinkingOf(extra).Budget) }
 
-// converse makes turns of messages: system messages become the one system text, wherever they stand, neighbours of one
+// converse turns messages into turns: system messages become the one system text, wherever they stand, neighbours of one
 // role are merged, and the first turn is a user's, since the API refuses everything else.
 func converse(messages []llm.Message, model string) (system string, turns []turn) {
 	var rules []string
@@ -203,7 +203,7 @@ func late(b block) int {
 	return 1
 }
 
-// contents makes blocks of texts and images; the API refuses blank texts.
+// contents turns texts and images into blocks; the API refuses blank texts.
 func contents(parts []llm.Part) []block {
 	var out []block
 	for _, p := range parts {
@@ -219,7 +219,7 @@ func contents(parts []llm.Part) []block {
 	return out
 }
 
-// spoken makes blocks of what the assistant said and asked for. The signed thinking that came before a call goes back
+// spoken turns what the assistant said and asked for into blocks. The signed thinking that came before a call goes back
 // before it, to the model that signed it and to no other; the API wants it at the head of the turn.
 func spoken(m llm.Message, model string) []block {
 	texts := contents(m.Parts)
@@ -283,7 +283,7 @@ func arguments(c llm.ToolCall) json.RawMessage {
 	return json.RawMessage(`{}`)
 }
 
-// toolbox gives the tools of a request, the choice among them and what is to be said of it where the model can't be
+// toolbox returns the tools of a request, the choice among them and what is to be said of it where the model can't be
 // forced. A conversation that holds calls needs their tools declared, also where it is to call none.
 func toolbox(r llm.Request, force bool) (tools []tool, pick choice, more []string) {
 	for _, t := range r.Tools {

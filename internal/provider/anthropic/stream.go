@@ -112,7 +112,7 @@ func newReader(q request, model string, b *provider.Builder) *reader {
 func (r *reader) feed(data []byte) error {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
-		return r.resp.Garbled(err)
+		return r.resp.BadEvent(err)
 	}
 	switch e.Type {
 	case "message_start":
@@ -133,7 +133,7 @@ func (r *reader) feed(data []byte) error {
 		return r.whole(data)
 	}
 	if len(e.Error) > 0 && string(e.Error) != "null" {
-		return r.resp.Said(data)
+		return r.resp.Reported(data)
 	}
 	return nil // ping, and what is not known yet
 }
@@ -142,14 +142,14 @@ func (r *reader) feed(data []byte) error {
 func (r *reader) whole(data []byte) error {
 	var m message
 	if err := json.Unmarshal(data, &m); err != nil {
-		return r.resp.Garbled(err)
+		return r.resp.BadEvent(err)
 	}
 	r.b.Answer.Model, r.stop, r.details, r.over = m.Model, m.StopReason, m.StopDetails, true
 	r.usage.merge(m.Usage)
 	for i, raw := range m.Content {
 		var p piece
 		if err := json.Unmarshal(raw, &p); err != nil {
-			return r.resp.Garbled(err)
+			return r.resp.BadEvent(err)
 		}
 		if err := r.start(i, &p); err != nil {
 			return err
@@ -189,7 +189,7 @@ func (r *reader) streamed(p *piece) bool {
 func (r *reader) delta(e event) error {
 	p := r.open[e.Index]
 	if p == nil {
-		return r.resp.Garbled(errors.New("a delta of no block"))
+		return r.resp.BadEvent(errors.New("a delta of no block"))
 	}
 	switch e.Delta.Type {
 	case "text_delta":
@@ -281,7 +281,7 @@ func (r *reader) think(p *piece, s string) error {
 // finish ends the answer when the stream has ended: why the model stopped and what it took.
 func (r *reader) finish() error {
 	if !r.over && r.stop == "" {
-		return r.resp.Cut()
+		return r.resp.CutOff()
 	}
 	a := &r.b.Answer
 	a.Usage = r.usage.counted()
@@ -297,7 +297,7 @@ func (r *reader) finish() error {
 	return nil
 }
 
-// settle gives structured output that had to be complete first, and holds it to being JSON.
+// settle returns structured output that could be read only as a whole, and fails where it is not JSON.
 func (r *reader) settle() error {
 	if !r.request.structured || len(r.b.Answer.Calls) > 0 && !r.given {
 		return nil

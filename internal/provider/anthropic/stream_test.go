@@ -18,7 +18,7 @@ import (
 	"quarry/internal/testkit"
 )
 
-// stream makes an event stream of events.
+// stream returns an event stream of events.
 func stream(events ...string) string {
 	out := ""
 	for _, e := range events {

@@ -32,7 +32,7 @@ func (w way) matter() string {
 	return "structured output in way " + string(rune('0'+w)) + " is refused"
 }
 
-// shape says where the answer is in what the model sends.
+// shape is where the answer is in what the model sends.
 type shape int
 
 // The shapes: the text is the answer; the input of a tool is, as it comes; the input of a tool or, failing that, the

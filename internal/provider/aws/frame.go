@@ -37,8 +37,8 @@ type Frames struct {
 // NewFrames reads the stream of r.
 func NewFrames(r io.Reader) *Frames { return &Frames{from: r} }
 
-// Next gives the next message. io.EOF is the end between two messages; a stream that ends within one gives
-// io.ErrUnexpectedEOF; a stream that is none, ErrFrame. Errors of the reader come as they are.
+// Next returns the next message. The error is io.EOF at the end of the stream, io.ErrUnexpectedEOF if it ends within a
+// message, and ErrFrame if the bytes are not an event stream. Errors of the reader are returned as they are.
 func (f *Frames) Next() (Frame, error) {
 	if _, err := io.ReadFull(f.from, f.head[:]); err != nil {
 		return Frame{}, err

@@ -67,7 +67,7 @@ var askers = map[string]asking{
 
 func words(list string) []string { return strings.Fields(list) }
 
-// split gives the questions that text holds, in order; one that asks once is all of text. It cuts behind question
+// split returns the questions that text holds, in order; one that asks once is all of text. It cuts behind question
 // marks, and before a word for "and" with a word of asking behind it: "cats and dogs" is one subject. What is said
 // before a question goes with it.
 func split(text, language string) []string {
@@ -148,7 +148,7 @@ func addPart(out []string, text string) []string {
 	return append(out, text)
 }
 
-// kindOf says what a question asks for, by its first word that tells.
+// kindOf returns what a question asks for, by its first word that tells.
 func kindOf(text, language string) kind {
 	ask, ok := askers[language]
 	if !ok {

@@ -2,7 +2,7 @@
 // question with the sentences of the passages that answer it best, each with the number of its passage, chooses a
 // search tool once for a question, and fills a JSON schema with what the passages say. No word of a free answer is its
 // own, save one sentence that says that there is no answer. It reasons about nothing and follows no instruction of a
-// prompt. Package llm registers it as the default model of the platform; package app makes it.
+// prompt. Package llm/registry has it as the default model of the platform; package app builds it.
 package builtin
 
 import (
@@ -28,7 +28,7 @@ type Provider struct {
 
 var _ llm.Provider = (*Provider)(nil)
 
-// New gives the generator over the default encoder of the registry.
+// New returns the generator over the default encoder of the registry.
 func New(encoders *embed.Registry) *Provider {
 	return &Provider{encoders: encoders, kept: newVectors(keptVectors)}
 }
@@ -86,7 +86,7 @@ type Quotation struct {
 	N    int // of its passage; 0 for one without a number
 }
 
-// Quote gives the sentences that Stream would answer a question with, best first instead of in the order of reading;
+// Quote returns the sentences that Stream would answer a question with, best first instead of in the order of reading;
 // none where there is no answer. Benchmarks measure it.
 func (p *Provider) Quote(ctx context.Context, r llm.Request) ([]Quotation, error) {
 	a := answering{provider: p, request: r, conversation: parse(r)}

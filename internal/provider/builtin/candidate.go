@@ -52,7 +52,7 @@ var marks = regexp.MustCompile(`\[\s*\d+(?:\s*[,;–-]\s*\d+)*\s*\]`)
 // bullet is the sign of an item, which is no part of what it says.
 var bullet = regexp.MustCompile(`^(?:[-*+•◦▪·–—]\s+)+`)
 
-// cutPassages gives the sentences of the passages in order, each text once: where it comes first.
+// cutPassages returns the sentences of the passages in order, each text once: where it comes first.
 func cutPassages(passages []llm.Evidence, language string) []*candidate {
 	var out []*candidate
 	seen := map[string]bool{}
@@ -114,7 +114,7 @@ func blanked(text string) string {
 	return marks.ReplaceAllStringFunc(text, func(m string) string { return strings.Repeat(" ", len(m)) })
 }
 
-// withoutMarks gives the longest piece of text between marks.
+// withoutMarks returns the longest piece of text between marks.
 func withoutMarks(text string) []string {
 	at := marks.FindAllStringIndex(text, -1)
 	if at == nil {

@@ -18,7 +18,7 @@ const (
 	partLeast = 0.3
 )
 
-// choose gives the sentences of the answer, best first, the best for each part of the question before others. room says
+// choose returns the sentences of the answer, best first, the best for each part of the question before others. room says
 // whether sentences fit; the best is taken in any case.
 func (f *findings) choose(room func([]*candidate) bool) []*candidate {
 	var out []*candidate
@@ -59,7 +59,7 @@ func (f *findings) least() float64 {
 	return foreignLeast
 }
 
-// ranked gives what may be quoted, best first. A question or a heading is no answer, but where there is nothing else.
+// ranked returns what may be quoted, best first. A question or a heading is no answer, but where there is nothing else.
 func (f *findings) ranked(score func(*candidate) float64) []*candidate {
 	var out []*candidate
 	for _, c := range f.candidates {
@@ -74,7 +74,7 @@ func (f *findings) ranked(score func(*candidate) float64) []*candidate {
 	return out
 }
 
-// readable gives sentences in the order of the passages.
+// readable returns sentences in the order of the passages.
 func (f *findings) readable(chosen []*candidate) []*candidate {
 	out := slices.Clone(chosen)
 	slices.SortFunc(out, func(a, b *candidate) int { return cmp.Compare(a.place, b.place) })

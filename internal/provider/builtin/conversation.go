@@ -160,13 +160,13 @@ func addAround(out []string, text string) []string {
 	return append(out, text)
 }
 
-// statements gives the paragraphs of what a user said, without the questions.
+// statements returns the paragraphs of what a user said, without the questions.
 func statements(text string) []string {
 	_, around := questionMarks(text)
 	return around
 }
 
-// readResult gives the passages of a tool's result: the texts of its results or documents, each with a number; what has
+// readResult returns the passages of a tool's result: the texts of its results or documents, each with a number; what has
 // another form is one passage without.
 func readResult(text string) []llm.Evidence {
 	var value any
@@ -181,7 +181,7 @@ func readResult(text string) []llm.Evidence {
 	return out
 }
 
-// Members of results that hold their text and their title, and the depth to which they are looked for.
+// JSON members searched for the text of a result and for lists of results, and how deep they may be nested.
 var (
 	textMembers  = []string{"text", "content", "page_content", "snippet", "passage", "summary", "body"}
 	listMembers  = []string{"search_results", "results", "documents", "passages", "hits", "items", "data", "output"}

@@ -64,7 +64,7 @@ func (p *Provider) search(ctx context.Context, q question, passages []llm.Eviden
 	return f, nil
 }
 
-// follow gives what stands behind a question or a heading the match of that: it is the answer to it.
+// follow gives a sentence behind a question or a heading the match of that: it is the answer to it.
 func (f *findings) follow() {
 	for i, c := range f.candidates[1:] {
 		before := f.candidates[i]
@@ -127,7 +127,7 @@ func sortedKeys(m map[string]float64) []string {
 	return out
 }
 
-// standings gives each passage's score as a share of the best, whatever scale the scores have.
+// standings returns each passage's score as a share of the best, whatever scale the scores have.
 func standings(passages []llm.Evidence) []float64 {
 	out := make([]float64, len(passages))
 	low, high := 0.0, 0.0

@@ -35,7 +35,7 @@ func newVectors(most int) *vectors {
 	return &vectors{most: most, byKey: map[vectorKey]*list.Element{}, used: list.New()}
 }
 
-// of gives the vectors of texts, which must not be changed.
+// of returns the vectors of texts, which must not be changed.
 func (v *vectors) of(ctx context.Context, e embed.Encoder, kind embed.Kind, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	var missing []int

@@ -21,7 +21,7 @@ type adapter struct {
 	catalog func(context.Context, *provider.Shared, registry.Connection) (registry.Catalog, error)
 }
 
-// adapters has one for each registry.Types.
+// adapters has one for each wire format of the registry.
 var adapters = map[registry.Type]adapter{
 	registry.OpenAI:    {openai.New, openai.Catalog},
 	registry.Responses: {openai.New, openai.Catalog},

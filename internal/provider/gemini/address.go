@@ -13,7 +13,7 @@ import (
 // googleHost is where Vertex is, after the name of a region.
 const googleHost = "aiplatform.googleapis.com"
 
-// address gives the URL that streams a model's answer, from whatever the documentation of Google gives to copy: a base
+// address returns the URL that streams a model's answer, from whatever the documentation of Google gives to copy: a base
 // address or a full one of any model and method (contract: chats-llms-and-evaluation, section 2.2). The project of the
 // key completes an address of Vertex that names none.
 func address(c registry.Connection, key *google.Key) (string, error) {

@@ -48,7 +48,7 @@ func Catalog(ctx context.Context, s *provider.Shared, c registry.Connection) (re
 		}
 	}
 	if len(out.Offers) == 0 {
-		return registry.Catalog{}, resp.Garbled(errors.New("the list has no models of this format"))
+		return registry.Catalog{}, resp.BadEvent(errors.New("the list has no models of this format"))
 	}
 	return out, nil
 }

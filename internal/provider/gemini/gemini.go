@@ -38,7 +38,7 @@ func New(s *provider.Shared, c registry.Connection) (llm.Provider, error) {
 	return &model{client: client, name: c.Model, url: to}, nil
 }
 
-// dial makes the client with the credentials of the connection; key is that of a service account, otherwise nil.
+// dial returns the client with the credentials of the connection; key is that of a service account, otherwise nil.
 func dial(s *provider.Shared, c registry.Connection) (client *provider.Client, key *google.Key, err error) {
 	switch a := c.Auth; {
 	case a == nil:

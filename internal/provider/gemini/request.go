@@ -82,7 +82,7 @@ func generationOf(model string) int {
 	return n*100 + m
 }
 
-// build makes the body of a request for a model; own puts schemas in Google's own terms.
+// build returns the body of a request for a model; own puts schemas in Google's own terms.
 func build(r llm.Request, model string, own bool) request {
 	out := request{body: map[string]any{}}
 	config := out.parameters(r.Parameters)
@@ -228,7 +228,7 @@ func choose(c llm.Choice) map[string]any {
 	return nil
 }
 
-// converse makes contents of messages: system messages become the one instruction, wherever they stand, neighbours of
+// converse turns messages into contents: system messages become the one instruction, wherever they stand, neighbours of
 // one role are merged, and the first content is a user's.
 func converse(messages []llm.Message, model string) (system string, out []content) {
 	var rules []string

@@ -35,7 +35,7 @@ type translation struct {
 // asIs are the keywords that mean the same on both sides.
 var asIs = []string{"description", "title", "pattern", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties", "required", "propertyOrdering", "default", "example", "nullable"}
 
-// schema gives nil for what can't be said.
+// schema returns nil for what can't be expressed.
 func (t *translation) schema(in map[string]any, depth int) map[string]any {
 	t.nodes++
 	if depth > maxDepth || t.nodes > maxNodes {

@@ -88,7 +88,7 @@ func (r *reader) body() error {
 	list := []json.RawMessage{data}
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
 		if err := json.Unmarshal(data, &list); err != nil {
-			return r.resp.Garbled(err)
+			return r.resp.BadEvent(err)
 		}
 	}
 	for _, one := range list {
@@ -105,10 +105,10 @@ func (r *reader) feed(data []byte) error {
 	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return r.resp.Garbled(err)
+		return r.resp.BadEvent(err)
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return r.resp.Said(data)
+		return r.resp.Reported(data)
 	}
 	if c.ModelVersion != "" {
 		r.b.Answer.Model = c.ModelVersion
@@ -166,7 +166,7 @@ func (r *reader) finish() error {
 	a.Usage = r.usage.counted()
 	switch r.stop {
 	case "":
-		return r.resp.Cut()
+		return r.resp.CutOff()
 	case "STOP", "FINISH_REASON_UNSPECIFIED":
 		a.Reason = llm.Stop
 		return r.settle()
@@ -187,7 +187,7 @@ func (r *reader) finish() error {
 	return nil
 }
 
-// settle gives JSON that had to be complete first, and holds all of it to being JSON.
+// settle returns structured output that could be read only as a whole, and fails where it is not JSON.
 func (r *reader) settle() error {
 	if !r.form || len(r.b.Answer.Calls) > 0 {
 		return nil

@@ -90,7 +90,7 @@ func parsePrivate(text string) *rsa.PrivateKey {
 	return private
 }
 
-// Client makes the client of a connection that sends access tokens of the account, which are got through the same
+// Client returns the client of a connection that sends access tokens of the account, which are got through the same
 // guard and kept as long as they live.
 func (k *Key) Client(s *provider.Shared, c registry.Connection) (*provider.Client, error) {
 	// The endpoint of tokens is no part of the connection: it gets no headers of it.

@@ -48,7 +48,7 @@ func Catalog(ctx context.Context, s *provider.Shared, c registry.Connection) (re
 // endpoints matches the ends of addresses below the base of an interface.
 var endpoints = regexp.MustCompile(`/(chat/completions|responses|completions|embeddings|models)/?$`)
 
-// roots gives the bases that an address may mean, the likeliest first.
+// roots returns the bases that an address may mean, the likeliest first.
 func roots(u *url.URL) []*url.URL {
 	path := strings.TrimRight(u.Path, "/")
 	if endpoints.MatchString(path) {
@@ -98,7 +98,7 @@ func list(ctx context.Context, client *provider.Client, root *url.URL) ([]regist
 	if err := json.Unmarshal(data, &listed); err != nil {
 		var plain []entry // Together's list stands alone
 		if json.Unmarshal(data, &plain) != nil {
-			return nil, resp.Misformed(data, err)
+			return nil, resp.BadBody(data, err)
 		}
 		listed.Data = &plain
 	}
@@ -106,7 +106,7 @@ func list(ctx context.Context, client *provider.Client, root *url.URL) ([]regist
 		listed.Data = listed.Models
 	}
 	if listed.Data == nil {
-		return nil, resp.Misformed(data, nil)
+		return nil, resp.BadBody(data, nil)
 	}
 	entries := *listed.Data
 	var offers []registry.Offer

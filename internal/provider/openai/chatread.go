@@ -115,14 +115,14 @@ func (chat) events(resp *provider.Response, b *provider.Builder) error {
 			continue
 		}
 		if e.Name == "error" {
-			return resp.Said(e.Data)
+			return resp.Reported(e.Data)
 		}
 		if err := in.chunk(e.Data); err != nil {
 			return err
 		}
 	}
 	if !in.ended {
-		return resp.Cut()
+		return resp.CutOff()
 	}
 	return in.finish()
 }
@@ -144,10 +144,10 @@ func (in *reading) chunk(data []byte) error {
 	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return in.resp.Garbled(err)
+		return in.resp.BadEvent(err)
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" || c.Object == "error" {
-		return in.resp.Said(data)
+		return in.resp.Reported(data)
 	}
 	if c.Model != "" {
 		in.b.Answer.Model = c.Model
@@ -170,7 +170,7 @@ func (in *reading) chunk(data []byte) error {
 		var reason string
 		if json.Unmarshal(choice.Finish, &reason) == nil && reason != "" {
 			if strings.EqualFold(reason, "error") {
-				return in.resp.Said(data)
+				return in.resp.Reported(data)
 			}
 			in.ended = true
 			in.b.Answer.Reason = finish(reason)
@@ -212,7 +212,7 @@ func (in *reading) finish() error {
 		if s.Reasoning != "" || len(s.Extra) > 0 {
 			kept, err := json.Marshal(s)
 			if err != nil {
-				return in.resp.Garbled(err)
+				return in.resp.BadEvent(err)
 			}
 			call.State = string(kept)
 		}

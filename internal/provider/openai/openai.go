@@ -18,7 +18,7 @@ import (
 	"quarry/internal/provider"
 )
 
-// New gives the provider of a connection whose type is registry.OpenAI or registry.Responses; other types are a programmer's error.
+// New returns the provider of a connection whose type is registry.OpenAI or registry.Responses; other types are a programmer's error.
 func New(s *provider.Shared, c registry.Connection) (llm.Provider, error) {
 	u, err := provider.ParseURI(c.URI)
 	if err != nil {
@@ -47,7 +47,7 @@ type model struct {
 
 // format is one of the two wire formats.
 type format interface {
-	// body makes the body of a call; q is what the server is known to want.
+	// body returns the body of a call; q is what the server is known to want.
 	body(m *model, r llm.Request, q quirks) (map[string]any, error)
 	// events reads a stream to its end.
 	events(resp *provider.Response, b *provider.Builder) error
@@ -73,7 +73,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) 
 // maxTries is how often a call is made whose parameters the server does not take: once for each thing it can be adapted to.
 const maxTries = 4
 
-// call makes the call, and again without what the server says it does not know.
+// call makes the call, and makes it again without what the server reports not to know.
 func (m *model) call(ctx context.Context, r llm.Request) (*provider.Response, error) {
 	for try := 1; ; try++ {
 		q := m.quirks()
@@ -102,7 +102,7 @@ func (m *model) read(resp *provider.Response, b *provider.Builder) error {
 		return err
 	}
 	if !json.Valid(data) {
-		return resp.Misformed(data, nil)
+		return resp.BadBody(data, nil)
 	}
 	return m.format.whole(data, resp, b)
 }
@@ -174,7 +174,7 @@ func isSchema(body map[string]any) bool {
 	return ok && f["type"] == "json_schema"
 }
 
-// begin makes a body of what is passed through; what the adapter sets afterwards wins.
+// begin returns a body with the parameters passed through; what the adapter sets afterwards wins.
 func begin(r llm.Request) map[string]any {
 	body := make(map[string]any, len(r.Parameters.Extra)+8)
 	for name, value := range r.Parameters.Extra {
@@ -289,7 +289,7 @@ const (
 // base matches a path that is the base of an interface rather than an endpoint: nothing, or a version at its end.
 var base = regexp.MustCompile(`^$|/v\d+\w*$|/openai$`)
 
-// ChatURL gives the endpoint of chat completions for an address that is that endpoint, that of responses, or the base of both.
+// ChatURL returns the endpoint of chat completions for an address that is that endpoint, that of responses, or the base of both.
 // An address of any other form is taken as it is: gateways have paths of their own.
 func ChatURL(u *url.URL) *url.URL {
 	return endpoint(u, responsesPath, chatPath, func(stem string) string { return stem })
@@ -298,12 +298,12 @@ func ChatURL(u *url.URL) *url.URL {
 // deployment matches the part of an Azure address that responses do not have: there the model stands in the body.
 var deployment = regexp.MustCompile(`/openai/deployments/[^/]+$`)
 
-// ResponsesURL gives the endpoint of responses for an address that is that endpoint, that of chat completions, or the base of both.
+// ResponsesURL returns the endpoint of responses for an address that is that endpoint, that of chat completions, or the base of both.
 func ResponsesURL(u *url.URL) *url.URL {
 	return endpoint(u, chatPath, responsesPath, func(stem string) string { return deployment.ReplaceAllString(stem, "/openai") })
 }
 
-// endpoint gives that at the path to: in the place of the one at from, whose stem is moved, or below a base.
+// endpoint returns that at the path to: in the place of the one at from, whose stem is moved, or below a base.
 func endpoint(u *url.URL, from, to string, moved func(stem string) string) *url.URL {
 	stem := strings.TrimRight(u.Path, "/")
 	other, is := strings.CutSuffix(stem, from)

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// piece gives the model and the text of the most frequent event by far: a chunk whose only choice has a text and nothing
+// piece reads the most frequent event by far, and returns its model and text: a chunk whose only choice has a text and nothing
 // else. A stream is a thousand of them, and reading them with encoding/json is a seventh of what it costs. Whatever is
 // not exactly of that form, and every mistake of syntax, is left to encoding/json by ok being false; model and text
 // point into data.
@@ -115,7 +115,7 @@ func (s *scan) take(b byte) {
 	}
 }
 
-// members gives the names of an object's members; the loop takes the values.
+// members returns the names of an object's members; the loop takes the values.
 func (s *scan) members(yield func(name []byte) bool) {
 	s.take('{')
 	if s.is('}') {

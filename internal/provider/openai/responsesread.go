@@ -94,17 +94,17 @@ func (responses) events(resp *provider.Response, b *provider.Builder) error {
 			return nil
 		}
 	}
-	return resp.Cut()
+	return resp.CutOff()
 }
 
 func (responses) whole(data []byte, resp *provider.Response, b *provider.Builder) error {
 	out := &output{resp: resp, b: b, made: map[string]bool{}}
 	var r response
 	if err := json.Unmarshal(data, &r); err != nil {
-		return resp.Garbled(err)
+		return resp.BadEvent(err)
 	}
 	if r.Status == "" && r.Output == nil && present(r.Error) {
-		return resp.Said(data)
+		return resp.Reported(data)
 	}
 	return out.end(&r, data)
 }
@@ -114,7 +114,7 @@ func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "
 func (out *output) event(data []byte) error {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
-		return out.resp.Garbled(err)
+		return out.resp.BadEvent(err)
 	}
 	switch e.Type {
 	case "response.output_text.delta":
@@ -136,11 +136,11 @@ func (out *output) event(data []byte) error {
 		return out.itemDone(&e)
 	case "response.completed", "response.incomplete", "response.failed", "response.done":
 		if e.Response == nil {
-			return out.resp.Garbled(nil)
+			return out.resp.BadEvent(nil)
 		}
 		return out.end(e.Response, data)
 	case "error":
-		return out.resp.Said(data)
+		return out.resp.Reported(data)
 	case "":
 		return out.odd(data)
 	}
@@ -153,7 +153,7 @@ func (out *output) odd(data []byte) error {
 		Error json.RawMessage `json:"error"`
 	}
 	if json.Unmarshal(data, &e) == nil && present(e.Error) {
-		return out.resp.Said(data)
+		return out.resp.Reported(data)
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (out *output) item(i *item) error {
 		if len(out.thought) > 0 {
 			state, err := json.Marshal(items{Reasoning: out.thought})
 			if err != nil {
-				return out.resp.Garbled(err)
+				return out.resp.BadEvent(err)
 			}
 			call.State, out.thought = string(state), nil
 		}
@@ -214,7 +214,7 @@ func (out *output) end(r *response, data []byte) error {
 		}
 	}
 	if r.Status == "failed" || present(r.Error) {
-		return out.resp.Said(failedError(r, data))
+		return out.resp.Reported(failedError(r, data))
 	}
 	streamed := out.b.Streamed() || a.Refusal != ""
 	for i := range r.Output {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Style says how a citation is written.
+// Style is how a citation is written.
 type Style string
 
 // The styles: [2], nothing at all, [text](url) and <a href="url">text</a>.
@@ -48,7 +48,7 @@ type Writer struct {
 	opened  bool   // since the last bracket that opened no mark, nothing was written but what marks are made of
 }
 
-// position says what stands before what comes next.
+// position is the kind of text just before the next piece.
 type position uint8
 
 const (
@@ -57,7 +57,7 @@ const (
 	behindCitation
 )
 
-// New gives a Writer for an answer over sources: source i is cited as i+1.
+// New returns a Writer for an answer over sources: source i is cited as i+1.
 func New(o Options, sources []Source) *Writer {
 	w := &Writer{style: o.Style}
 	if w.style == "" {
@@ -84,7 +84,7 @@ func (w *Writer) Push(text string) string {
 	return w.take(false)
 }
 
-// Close gives what was held back; the text is over.
+// Close returns what was held back; the text is over.
 func (w *Writer) Close() string {
 	w.run(true)
 	w.out.WriteString(w.blanks) // no mark follows
@@ -92,7 +92,7 @@ func (w *Writer) Close() string {
 	return w.take(true)
 }
 
-// take gives what was written out since the last time, up to the last whole character.
+// take returns what was written out since the last time, up to the last whole character.
 func (w *Writer) take(over bool) string {
 	s := w.tail + w.out.String()
 	w.out.Reset()

@@ -79,7 +79,7 @@ func (w *Writer) code() int {
 	return len(piece) + 1
 }
 
-// closed gives the length of the span of code that the n backticks at the start of s open; 0 if none of the same
+// closed returns the length of the span of code that the n backticks at the start of s open; 0 if none of the same
 // number close it.
 func closed(s string, n int) int {
 	for i := n; i < len(s); {

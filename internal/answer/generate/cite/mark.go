@@ -65,7 +65,7 @@ func number(s string, i int) (v, next int) {
 
 const enDash = "–"
 
-// dash gives the length of a dash at the start of s, 0 if there is none.
+// dash returns the length of a dash at the start of s, 0 if there is none.
 func dash(s string) int {
 	switch {
 	case strings.HasPrefix(s, "-"):

@@ -105,7 +105,7 @@ func field(raw json.RawMessage, key string) string {
 	return string(v)
 }
 
-// oneLine makes a text fit for a link: a blank for each run of blanks, line breaks and control characters.
+// oneLine returns a text that fits into a link: each run of blanks, line breaks and control characters becomes a blank.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
 }

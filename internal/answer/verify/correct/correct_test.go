@@ -62,7 +62,7 @@ func with(a answers, embedded bool) llm.Models {
 	return one{model: &llm.Model{Provider: a, Name: "judge", Embedded: embedded}}
 }
 
-// remake makes the edits by hand.
+// remake applies the edits by hand.
 func remake(t *testing.T, text string, edits []correct.Edit) string {
 	t.Helper()
 	var b strings.Builder

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/answer/verify/markup"
 )
 
-// apply makes the edits, of which neighbours share white space at most. A text of which no word stays is empty: marks of citations alone say
-// nothing.
+// apply applies the edits, of which neighbours share white space at most. A text of which no word stays becomes empty:
+// marks of citations alone state nothing.
 func apply(text string, edits []Edit, by string) Corrected {
 	slices.SortFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Start, b.Start) })
 	var b strings.Builder
@@ -36,12 +36,12 @@ func apply(text string, edits []Edit, by string) Corrected {
 	return Corrected{Text: out, Edits: kept, By: by}
 }
 
-// replace makes the edit that puts other words in the place of text[start:end].
+// replace returns the edit that puts other words in the place of text[start:end].
 func replace(text string, start, end int, with, why string) Edit {
 	return Edit{Start: start, End: end, Original: text[start:end], Corrected: with, Explanation: why}
 }
 
-// drop makes the edit that takes a sentence out, with what belongs to it: the marks of citations behind it, the bullet
+// drop returns the edit that takes a sentence out, with what belongs to it: the marks of citations behind it, the bullet
 // of a list item that holds nothing else, the space to the next sentence.
 func drop(text, clean string, start, end int, why string) Edit {
 	for end < len(text) && clean[end] == ' ' {

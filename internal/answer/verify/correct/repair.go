@@ -80,7 +80,7 @@ func sound(f *verify.Sentence) bool {
 	return len(f.Differences.Numbers) == 0 && len(f.Differences.Names) == 0 && len(f.Differences.Denied) == 0
 }
 
-// why says what is wrong with a sentence.
+// why explains what is wrong with a sentence.
 func (r *repairer) why(f *verify.Sentence) string {
 	var parts []string
 	for _, n := range f.Differences.Numbers {
@@ -226,7 +226,7 @@ func unitAfter(s *verify.Span, at int) string {
 	return ""
 }
 
-// between gives the beginnings of the words before and after a place.
+// between returns the beginnings of the words before and after a place.
 func between(s *verify.Span, start, end int) [2]string {
 	var out [2]string
 	for _, w := range s.Words {

@@ -13,7 +13,7 @@ type Name struct {
 	Word       int    // its place among the words
 }
 
-// Names gives the names of a sentence: words with a capital that do not owe it to their place, and those with capitals
+// Names returns the names of a sentence: words with a capital that do not owe it to their place, and those with capitals
 // inside or digits, such as "IL-6". common tells words of every day, by which the first word of a sentence is known to
 // be none; German writes every noun with a capital, so there only what common does not know counts. Texts in capitals
 // throughout, or in title case, have none.

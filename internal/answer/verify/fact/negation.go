@@ -16,7 +16,7 @@ type Negation struct {
 // reach is how many words of content before and after a negation it is compared by.
 const reach = 2
 
-// Negations gives the negations of a sentence.
+// Negations returns the negations of a sentence.
 func Negations(text string, ws []Word, lang string) []Negation {
 	var out []Negation
 	for i := range ws {
@@ -35,7 +35,7 @@ func Negations(text string, ws []Word, lang string) []Negation {
 	return out
 }
 
-// cue says how many words from i on are a negation; 0 for none.
+// cue returns how many words from i on are a negation; 0 for none.
 func cue(ws []Word, i int, lang string) int {
 	w := ws[i].Text
 	if len(lang) == 3 && (lang == "zho" || lang == "jpn") {
@@ -101,7 +101,7 @@ func denseCue(ws []Word, i int, lang string) int {
 	return 0
 }
 
-// around gives the content near the words from to to, the nearest first.
+// around returns the content near the words from to to, the nearest first.
 func around(ws []Word, from, to int) (after, before []string) {
 	for j := to + 1; j < len(ws) && j <= to+6 && len(after) < reach; j++ {
 		if content(ws[j]) {
@@ -153,7 +153,7 @@ var negations = func() map[string]map[string]bool {
 	return m
 }()
 
-// Contrary says in which way a sentence and its source differ in what they deny, if they do.
+// Contrary is a difference between a sentence and its source in what they deny.
 type Contrary struct {
 	Start, End int    // of the negation, in the sentence or, with Missing, in the source
 	Missing    bool   // the source denies, the sentence does not

@@ -50,7 +50,7 @@ func rounded(a, b float64) bool {
 	return false
 }
 
-// Numbers gives the numbers of text, whose words are ws, in order.
+// Numbers returns the numbers of text, whose words are ws, in order.
 //
 // lang decides which words are numbers: "once" is one in Spanish.
 func Numbers(text string, ws []Word, lang string) []Number {
@@ -160,7 +160,7 @@ func torn(text string, ws []Word, i int, whole string) []float64 {
 	return nil
 }
 
-// readings gives what grouped digits may mean.
+// readings returns what grouped digits may mean.
 func readings(groups []string, seps string) []float64 {
 	var out []float64
 	add := func(s string) {

@@ -1,5 +1,5 @@
 // Package fact finds in a sentence what can be checked by itself: numbers, names and negations, each with its place.
-// It says nothing of meaning and needs no model. Package verify calls it, and the benchmark of consistency, which
+// It knows nothing of meaning and needs no model. Package verify calls it, and the benchmark of consistency, which
 // makes wrong sentences by it. All functions are pure.
 package fact
 
@@ -18,7 +18,7 @@ type Word struct {
 	First      bool   // nothing but the beginning of a sentence, a quote or a bracket stands before it
 }
 
-// Words gives the words of text in order.
+// Words returns the words of text in order.
 func Words(text string) []Word {
 	var out []Word
 	first := true
@@ -88,7 +88,7 @@ func dense(r rune) bool {
 // zeros are the digits 0 of the scripts of the languages served.
 var zeros = []rune{'0', '٠', '۰', '०', '０'}
 
-// digit gives the value of a decimal digit.
+// digit returns the value of a decimal digit.
 func digit(r rune) (int, bool) {
 	for _, z := range zeros {
 		if r >= z && r <= z+9 {

@@ -12,7 +12,7 @@ import (
 // absent is the value of a member of which nothing was found.
 type absent struct{}
 
-// value makes a value for a schema. It is absent where nothing was found and the place does not need one.
+// value returns a value for a schema. It is absent where nothing was found and the place does not need one.
 func (f *filler) value(schema any, p place) any {
 	if f.steps++; f.steps > mostSteps || p.depth > 2*deepest {
 		if p.must {
@@ -66,7 +66,7 @@ func (f *filler) ofType(kind string, s map[string]any, p place) any {
 	return f.text(s, p)
 }
 
-// kindsOf gives the types that a schema admits, by its members where it does not say.
+// kindsOf returns the types that a schema admits, by its members where it does not say.
 func kindsOf(s map[string]any) []string {
 	switch t := s["type"].(type) {
 	case string:
@@ -284,7 +284,7 @@ func (f *filler) array(s map[string]any, p place) any {
 	return out
 }
 
-// elements gives what was found for an array: every value of an enumeration that stands in what was found, an object or a
+// elements returns what was found for an array: every value of an enumeration that stands in what was found, an object or a
 // number for each sentence or passage, or the sentences.
 func (f *filler) elements(items map[string]any, p place) []any {
 	if f.from.Needed || p.depth >= deepest {

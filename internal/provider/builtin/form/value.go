@@ -116,7 +116,7 @@ func wholeAnswer(p place) bool {
 	return false
 }
 
-// fit makes text a value of a string schema, or reports that it can't.
+// fit cuts text to a value of a string schema, and reports whether it can.
 func (f *filler) fit(s map[string]any, text string, p place) (string, bool) {
 	if text == "" {
 		return "", false
@@ -150,7 +150,7 @@ func (f *filler) fit(s map[string]any, text string, p place) (string, bool) {
 	return text, text != "" && (re == nil || re.MatchString(text))
 }
 
-// pattern gives the pattern of a schema, nil for none, or reports that it can't be read.
+// pattern returns the pattern of a schema, nil for none, or reports that it can't be read.
 func (f *filler) pattern(s map[string]any) (*regexp.Regexp, bool) {
 	text, ok := s["pattern"].(string)
 	if !ok {

@@ -15,7 +15,7 @@ var (
 	}
 )
 
-// Figures gives the numbers in a text in order, in figures first.
+// Figures returns the numbers in a text in order, in figures first.
 func Figures(text string) []float64 {
 	var out []float64
 	for _, m := range figures.FindAllString(text, -1) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Shortest makes a text that a pattern matches, of the fewest repetitions; false where it can't.
+// Shortest returns a text that a pattern matches, of the fewest repetitions; false where it can't.
 func Shortest(pattern string) (string, bool) {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

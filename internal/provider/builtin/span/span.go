@@ -114,7 +114,7 @@ func Name(text, asked string) string {
 	return ""
 }
 
-// Formatted gives the first text in text that has a format of JSON Schema, "" where nothing does; known is false for a
+// Formatted returns the first text in text that has a format of JSON Schema, "" where nothing does; known is false for a
 // format that it does not know.
 func Formatted(format, text string) (found string, known bool) {
 	find, known := formats[format]
@@ -153,7 +153,7 @@ func behind(found, rest string) string {
 	return found + rest
 }
 
-// findDate gives the first date in a text, as the format wants it.
+// findDate returns the first date in a text, as the format wants it.
 func findDate(text string) string {
 	for _, m := range days.FindAllString(text, -1) {
 		for _, l := range layouts {

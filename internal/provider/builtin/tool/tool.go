@@ -12,8 +12,8 @@ import (
 	"quarry/internal/provider/builtin/span"
 )
 
-// Choose returns which of some tools to call, false for none: one that searches where search says that the question is worth it,
-// any where the choice insists on a call.
+// Choose returns the tool to call, false for none: one that searches, if search allows that, or any where the choice insists
+// on a call.
 func Choose(tools []llm.Tool, choice llm.Choice, search bool) (llm.Tool, bool) {
 	must := choice.Mode == "required" || choice.Mode == "tool"
 	if choice.Mode == "none" || !must && !search {
