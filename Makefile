@@ -14,9 +14,10 @@ build: ## build ./quarry, one file
 serve: build ## build and start the service
 	./quarry serve
 
+# The longest packages come first, so that none is left running alone at the end.
 .PHONY: test
 test: ## pass every test (starts what it needs by itself)
-	go run ./test/summary -timeout 20m ./test/crash ./test/binary ./... # the longest first
+	go run ./test/summary -timeout 20m ./test/crash ./test/binary ./...
 
 .PHONY: race
 race: ## the packages where goroutines meet, under the race detector (needs a C compiler)

@@ -13,21 +13,21 @@ import (
 
 type askCmd struct {
 	command.Remote
-	CorpusKey  string   `arg:"" name:"corpus" help:"Key of the corpus; several with commas."`
-	Question   []string `arg:"" name:"question" help:"What to answer."`
+	CorpusKey  string   `arg:"" name:"corpus" help:"Key of the corpus, or several separated by commas."`
+	Question   []string `arg:"" name:"question" help:"The question."`
 	Limit      int      `help:"Passages to answer from." default:"10"`
 	Filter     string   `help:"Metadata filter, for example: doc.year >= 2024" placeholder:"FILTER"`
 	Preset     string   `help:"Generation preset; default: that of the service." placeholder:"NAME"`
 	LLM        string   `help:"Language model in place of the preset's." name:"llm" placeholder:"NAME"`
 	Language   string   `help:"Language of the answer, such as deu or de; default: that of the question." placeholder:"CODE"`
-	Characters int      `help:"About how long the answer is to be: the language model is told, the built-in generator quotes whole sentences." placeholder:"N"`
+	Characters int      `help:"Approximate length of the answer in characters, which the language model is asked for; the built-in generator quotes whole sentences." placeholder:"N"`
 	All        bool     `help:"List every passage found, not only those that the answer cites."`
 	Save       bool     `help:"Keep the question and its answer in the query history."`
 }
 
 func (askCmd) Help() string {
-	return "The answer is printed as the language model writes it; without one that is set up, the built-in generator quotes " +
-		"the sentences that answer best. --json prints the whole answer of the service at its end.\n\n" +
+	return "The answer is printed while the language model writes it. If none is registered, the built-in generator quotes " +
+		"the sentences that answer best. --json prints the complete answer as JSON at the end.\n\n" +
 		"Example: quarry ask docs \"which way do imports go?\""
 }
 

@@ -24,15 +24,15 @@ type root struct {
 	Corpus     corpusCmd        `cmd:"" help:"Create, list, read, empty and delete corpora."`
 	Document   documentCmd      `cmd:"" help:"Read, list and delete documents."`
 	Index      indexCmd         `cmd:"" help:"Index a folder of files into a corpus."`
-	Query      queryCmd         `cmd:"" help:"Ask a corpus; prints ranked passages."`
-	Ask        askCmd           `cmd:"" help:"Ask a corpus; prints an answer with its sources, as it comes."`
-	Prompt     promptCmd        `cmd:"" help:"See what prompt templates make of search results."`
+	Query      queryCmd         `cmd:"" help:"Search a corpus; prints ranked passages."`
+	Ask        askCmd           `cmd:"" help:"Answer a question from a corpus, with sources."`
+	Prompt     promptCmd        `cmd:"" help:"Preview prompt templates."`
 	Job        jobCmd           `cmd:"" help:"List background jobs, read one, wait for one."`
 	Eval       evalCmd          `cmd:"" help:"Measure ranking on a test collection in the BEIR layout."`
 	Model      modelCmd         `cmd:"" help:"Convert sentence encoders."`
 	LLM        llm.Cmd          `cmd:"" name:"llm" help:"Register, list, test and remove language models."`
 	User       access.UserCmd   `cmd:"" help:"Create, list, read, disable and delete users."`
-	Key        access.KeyCmd    `cmd:"" help:"Make and manage API keys; show the local owner key."`
+	Key        access.KeyCmd    `cmd:"" help:"Create and manage API keys; show the local owner key."`
 	Client     access.ClientCmd `cmd:"" help:"Create, list, read and delete application clients."`
 	Secret     access.SecretCmd `cmd:"" help:"Rotate the keys that stored secrets are sealed under, and those that sign tokens."`
 	Audit      access.AuditCmd  `cmd:"" help:"Read who changed what."`

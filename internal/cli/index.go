@@ -23,14 +23,14 @@ import (
 
 type indexCmd struct {
 	command.Remote
-	Folder   string `arg:"" help:"Folder (or file) to index; sub-folders too, hidden ones not." type:"path"`
+	Folder   string `arg:"" help:"Folder or file to index; includes subfolders except hidden ones." type:"path"`
 	Corpus   string `help:"Corpus key; default: the folder's name. Created when it does not exist."`
 	Chars    int    `help:"Characters per passage; 0 makes one passage per sentence." default:"900"`
-	Parallel int    `help:"Files in flight." default:"4"`
+	Parallel int    `help:"Files uploaded at the same time." default:"4"`
 }
 
 func (indexCmd) Help() string {
-	return "Document ids are the paths inside the folder. A file that is indexed already is left alone when it is\nunchanged and replaced when it has changed.\n\nExample: quarry index docs --corpus handbook"
+	return "Document ids are the paths inside the folder. A file that is already indexed is kept if it is\nunchanged and replaced if it has changed.\n\nExample: quarry index docs --corpus handbook"
 }
 
 // outcome is the result for one file.

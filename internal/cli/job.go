@@ -12,7 +12,7 @@ import (
 type jobCmd struct {
 	List jobListCmd `cmd:"" help:"List background jobs, newest first."`
 	Get  jobGetCmd  `cmd:"" help:"Read one job."`
-	Wait jobWaitCmd `cmd:"" help:"Wait until a job has ended; fails when the job did."`
+	Wait jobWaitCmd `cmd:"" help:"Wait until a job has ended; fails if the job failed."`
 }
 
 // jobView is the part of a job that tables show.
@@ -75,7 +75,7 @@ type jobWaitCmd struct {
 }
 
 func (jobWaitCmd) Help() string {
-	return "Shows on standard error how far the job is. Exit code 1 when the job failed or was aborted.\n\nExample: quarry job wait job_7Qm2"
+	return "Shows the progress of the job on standard error. Exit code 1 if the job failed or was aborted.\n\nExample: quarry job wait job_7Qm2"
 }
 
 // Run asks less and less often: the end of a short job is seen at once, and a long one costs one request a second.

@@ -9,7 +9,7 @@ import (
 )
 
 type modelCmd struct {
-	Convert modelConvertCmd `cmd:"" help:"Make a packed int8 encoder from a checkpoint folder."`
+	Convert modelConvertCmd `cmd:"" help:"Convert a checkpoint folder into a packed int8 encoder."`
 }
 
 type modelConvertCmd struct {

@@ -16,26 +16,26 @@ import (
 )
 
 type promptCmd struct {
-	Preview promptPreviewCmd `cmd:"" help:"Show what a prompt template makes of a question and its results."`
+	Preview promptPreviewCmd `cmd:"" help:"Show the prompt that a template renders for a question and its results."`
 }
 
 type promptPreviewCmd struct {
 	command.Remote
 	Question   []string `arg:"" name:"question" optional:"" help:"The question; default: the one in the file of --results."`
-	Corpus     string   `help:"Find the results in this corpus; several with commas." placeholder:"KEY" xor:"results"`
+	Corpus     string   `help:"Find the results in this corpus, or in several separated by commas." placeholder:"KEY" xor:"results"`
 	Results    string   `help:"Take the results from this file, the answer of a query as JSON." placeholder:"FILE" xor:"results"`
 	Template   string   `help:"File with the template; - reads standard input." placeholder:"FILE" xor:"template"`
 	Preset     string   `help:"Take the template of this preset; default: the preset of the service." placeholder:"NAME" xor:"template"`
-	Limit      int      `help:"Results that the prompt shows at most." default:"25"`
+	Limit      int      `help:"Maximum number of results in the prompt." default:"25"`
 	Filter     string   `help:"Metadata filter, for example: doc.year >= 2024" placeholder:"FILTER"`
 	Language   string   `help:"Language of the answer, such as deu or de; default: that of the question." placeholder:"CODE"`
-	Characters int      `help:"About how long the answer is to be." placeholder:"N"`
-	Rendered   bool     `help:"Print what the template gave, as it is, instead of the messages."`
+	Characters int      `help:"Approximate length of the answer in characters." placeholder:"N"`
+	Rendered   bool     `help:"Print the raw output of the template instead of the messages."`
 }
 
 func (promptPreviewCmd) Help() string {
-	return "The prompt is made here and no language model is called: what one would be given, before it is shortened to what the " +
-		"model can take. With --results and --template no service is needed.\n\n" +
+	return "Renders the prompt without calling a language model, as it is before it is shortened to fit the model. " +
+		"With --results and --template no service is needed.\n\n" +
 		"Example: quarry prompt preview --corpus docs --template brief.vtl \"which way do imports go?\""
 }
 

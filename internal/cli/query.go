@@ -12,8 +12,8 @@ import (
 
 type queryCmd struct {
 	command.Remote
-	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus; several with commas."`
-	Question  []string `arg:"" name:"question" help:"What to look for."`
+	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus, or several separated by commas."`
+	Question  []string `arg:"" name:"question" help:"The query."`
 	Limit     int      `help:"Passages to show." default:"5"`
 	Offset    int      `help:"Passages to skip."`
 	Filter    string   `help:"Metadata filter, for example: doc.year >= 2024" placeholder:"FILTER"`
@@ -22,7 +22,7 @@ type queryCmd struct {
 	After     int      `help:"Sentences of context after."`
 	Reranker  string   `help:"Reranker: none, customer_reranker, mmr, or one as JSON." default:"none"`
 	Explain   bool     `help:"Show what each score is made of."`
-	Missing   string   `help:"A document that was expected: show which step kept it out." placeholder:"DOCUMENT"`
+	Missing   string   `help:"Show which step removed this document from the results." placeholder:"DOCUMENT"`
 }
 
 func (queryCmd) Help() string {

@@ -13,7 +13,7 @@ type documentUpdateCmd struct {
 	command.Remote
 	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus."`
 	ID        string   `arg:"" name:"id" help:"Id of the document."`
-	Set       []string `help:"Metadata NAME=VALUE; VALUE is JSON or else a text; repeatable." placeholder:"NAME=VALUE" sep:"none"`
+	Set       []string `help:"Metadata NAME=VALUE; VALUE is JSON, otherwise a text; repeatable." placeholder:"NAME=VALUE" sep:"none"`
 	Remove    []string `help:"Metadata name to remove; repeatable." placeholder:"NAME" sep:"none"`
 	Metadata  string   `help:"Metadata as a JSON object, or @FILE." placeholder:"JSON"`
 	Replace   bool     `help:"Replace the whole metadata instead of merging."`

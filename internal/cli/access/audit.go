@@ -16,7 +16,7 @@ import (
 // AuditCmd is the commands that read the audit.
 type AuditCmd struct {
 	List   auditListCmd   `cmd:"" help:"List who changed what, newest first."`
-	Export auditExportCmd `cmd:"" help:"Print all audit events, one JSON object a line, newest first."`
+	Export auditExportCmd `cmd:"" help:"Print all audit events, one JSON object per line, newest first."`
 }
 
 // auditFilter is the flags that choose events.
@@ -107,13 +107,13 @@ type auditExportCmd struct {
 	URL   string `help:"Address of the service; default: the one that the data folder names." env:"QUARRY_URL" placeholder:"URL"`
 	Key   string `help:"API key; default: owner.key of the data folder." env:"QUARRY_API_KEY" placeholder:"KEY"`
 	Data  string `help:"Data folder to take address and key from." env:"QUARRY_DATA" default:"./quarry-data" placeholder:"DIR"`
-	JSONL bool   `help:"One JSON object a line; the only form there is." name:"jsonl"`
+	JSONL bool   `help:"One JSON object per line; the only format." name:"jsonl"`
 	auditFilter
 }
 
 func (auditExportCmd) Help() string {
-	return "Events that come in meanwhile do not disturb it: it goes from the newest at its start back to the oldest.\n" +
-		"Shows on standard error how far it is.\n\nExample: quarry audit export --jsonl --after 2030-01-01T00:00:00Z > audit.jsonl"
+	return "Goes from the newest event at its start back to the oldest; events that are added meanwhile are not exported.\n" +
+		"Shows its progress on standard error.\n\nExample: quarry audit export --jsonl --after 2030-01-01T00:00:00Z > audit.jsonl"
 }
 
 // Run walks the pages and writes each as it comes, so that an export of any size takes the memory of one page.
@@ -142,7 +142,7 @@ func (c *auditExportCmd) Run(e *command.Env) error {
 	})
 	status.Clear()
 	if err != nil {
-		fmt.Fprintf(e.Err, "the export is not whole: it ends after %d events\n", n)
+		fmt.Fprintf(e.Err, "the export is incomplete: it ends after %d events\n", n)
 		return err
 	}
 	fmt.Fprintf(e.Err, "%d events\n", n)

@@ -10,7 +10,7 @@ import (
 
 // ClientCmd holds the commands about application clients.
 type ClientCmd struct {
-	Create  clientCreateCmd  `cmd:"" help:"Create an application client and print its id and secret; the secret is shown this once."`
+	Create  clientCreateCmd  `cmd:"" help:"Create an application client and print its id and secret; the secret is shown only once."`
 	List    clientListCmd    `cmd:"" help:"List application clients, newest first."`
 	Get     clientGetCmd     `cmd:"" help:"Read one application client."`
 	Update  clientUpdateCmd  `cmd:"" help:"Change roles and description of an application client."`
@@ -32,15 +32,15 @@ type clientView struct {
 
 type clientCreateCmd struct {
 	command.Remote
-	Name        string   `arg:"" help:"What the client is."`
+	Name        string   `arg:"" help:"Name of the client."`
 	Description string   `help:"What it is for."`
 	APIRole     []string `help:"Role on everything, for example corpus_viewer; repeatable." name:"api-role" placeholder:"ROLE"`
 	CorpusRole  []string `help:"Role on one corpus, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE"`
 }
 
 func (clientCreateCmd) Help() string {
-	return "The client gets tokens of 30 minutes at /oauth2/token with the two values printed, each on a line: its id and its\n" +
-		"secret.\n\nExample: quarry client create reporting --corpus-role docs:viewer"
+	return "Prints the client's id and secret, each on a line. With them the client obtains tokens, valid for 30 minutes, at\n" +
+		"/oauth2/token.\n\nExample: quarry client create reporting --corpus-role docs:viewer"
 }
 
 func (c *clientCreateCmd) Run(e *command.Env) error {

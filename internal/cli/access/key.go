@@ -14,7 +14,7 @@ import (
 type KeyCmd struct {
 	Show    keyShowCmd    `cmd:"" help:"Print the owner key of the local data folder."`
 	Recover keyRecoverCmd `cmd:"" help:"Write a fresh owner key into the local data folder when no owner has one that works."`
-	Create  keyCreateCmd  `cmd:"" help:"Create an API key and print it; it is shown this once."`
+	Create  keyCreateCmd  `cmd:"" help:"Create an API key and print it; it is shown only once."`
 	List    keyListCmd    `cmd:"" help:"List API keys, newest first."`
 	Get     keyGetCmd     `cmd:"" help:"Read one API key."`
 	Enable  keyEnableCmd  `cmd:"" help:"Accept a disabled API key again."`
@@ -64,9 +64,9 @@ func setEnabled(r command.Remote, e *command.Env, path, what string, enabled boo
 
 type keyCreateCmd struct {
 	command.Remote
-	Name       string   `help:"What the key is for; default: made of its roles."`
-	Role       string   `help:"serving (asks the corpora named), serving_and_indexing (also writes their documents) or personal (has your own roles)." enum:",serving,serving_and_indexing,personal" default:"" placeholder:"ROLE"`
-	As         string   `help:"Sign in as this user with a password, and make a key of theirs; asks on the terminal or reads standard input." placeholder:"NAME"`
+	Name       string   `help:"Name of the key; default: derived from its roles."`
+	Role       string   `help:"serving (may query the corpora named), serving_and_indexing (may also write their documents) or personal (has your own roles)." enum:",serving,serving_and_indexing,personal" default:"" placeholder:"ROLE"`
+	As         string   `help:"Sign in as this user with a password, and create a key of theirs; asks on the terminal or reads standard input." placeholder:"NAME"`
 	Corpus     []string `help:"Corpus that --role serving or serving_and_indexing reaches; repeatable." placeholder:"KEY"`
 	APIRole    []string `help:"Role of the key on everything, instead of --role; repeatable." name:"api-role" placeholder:"ROLE"`
 	CorpusRole []string `help:"Role of the key on one corpus, instead of --role, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE"`

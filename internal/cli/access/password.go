@@ -22,8 +22,8 @@ type userPasswordCmd struct {
 }
 
 func (userPasswordCmd) Help() string {
-	return "Asks on the terminal, or reads the first line of standard input; a password is never an argument. Tokens of the user\n" +
-		"are void from then on.\n\nExample: quarry user password ann"
+	return "Asks on the terminal, or reads the first line of standard input; a password is never an argument. The\n" +
+		"user's tokens become invalid.\n\nExample: quarry user password ann"
 }
 
 // Run resets the password and uses the code by itself.
@@ -57,8 +57,8 @@ type userResetPasswordCmd struct {
 }
 
 func (userResetPasswordCmd) Help() string {
-	return "Prints a link, or a code, with which the user sets a new one. The old password and the user's tokens are void at once;\n" +
-		"API keys are not.\n\nExample: quarry user reset-password ann"
+	return "Prints a link, or a code, with which the user sets a new one. The old password and the user's tokens become invalid at\n" +
+		"once; API keys stay valid.\n\nExample: quarry user reset-password ann"
 }
 
 func (c *userResetPasswordCmd) Run(e *command.Env) error {

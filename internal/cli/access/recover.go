@@ -14,8 +14,8 @@ type keyRecoverCmd struct {
 }
 
 func (keyRecoverCmd) Help() string {
-	return "For an installation whose owners have no key that works: lost, disabled or deleted. Stop the service on this data folder\n" +
-		"first. Only a key that is no owner's any more is replaced, and the audit shows that it was.\n\n" +
+	return "For an installation whose owners have no working key, because it was lost, disabled or deleted. Stop the service on this data folder\n" +
+		"first. Only a key that no longer belongs to an owner is replaced, and the audit records it.\n\n" +
 		"Example: quarry key recover --data /var/lib/quarry"
 }
 

@@ -21,8 +21,8 @@ type secretRotateCmd struct {
 }
 
 func (secretRotateCmd) Help() string {
-	return "The service goes on meanwhile. A rotation that was interrupted goes on when the command is given again. Where the\n" +
-		"keys come from QUARRY_SECRET_KEY, put a new one first and start every node again, then rotate.\n\nExample: quarry secret rotate\nExample: quarry secret rotate --signing"
+	return "The service keeps running. If a rotation is interrupted, run the command again to finish it. If the keys come from\n" +
+		"QUARRY_SECRET_KEY, put a new one first and restart every node before you rotate.\n\nExample: quarry secret rotate\nExample: quarry secret rotate --signing"
 }
 
 // rotation is the answer to one step.
@@ -105,8 +105,8 @@ type secretNewCmd struct {
 }
 
 func (secretNewCmd) Help() string {
-	return "Several nodes that share a database share the secret keys: newest first, parted by commas. The key that quarry\n" +
-		"serve makes by itself stands in secret.key of the data folder.\n\nExample: export QUARRY_SECRET_KEY=$(quarry secret new)"
+	return "Nodes that share a database share the secret keys: newest first, separated by commas. The key that quarry serve\n" +
+		"creates by itself is in secret.key of the data folder.\n\nExample: export QUARRY_SECRET_KEY=$(quarry secret new)"
 }
 
 // Run prints the key, once: it is kept nowhere.

@@ -9,8 +9,8 @@ import (
 
 // roleFlags replace the roles of a user or client. A list not given stays; an empty one takes every role of its kind.
 type roleFlags struct {
-	APIRole     []string `help:"Roles on everything from now on; repeatable; --api-role= takes them all." name:"api-role" placeholder:"ROLE"`
-	CorpusRole  []string `help:"Roles on single corpora from now on, as key:role; repeatable; --corpus-role= takes them all." name:"corpus-role" placeholder:"KEY:ROLE"`
+	APIRole     []string `help:"New roles on everything, in place of the present ones; repeatable; --api-role= removes all." name:"api-role" placeholder:"ROLE"`
+	CorpusRole  []string `help:"New roles on single corpora, as key:role, in place of the present ones; repeatable; --corpus-role= removes all." name:"corpus-role" placeholder:"KEY:ROLE"`
 	Description *string  `help:"New description."`
 }
 
@@ -49,7 +49,7 @@ func nothing(flags string) error {
 type userUpdateCmd struct {
 	oneUser
 	roleFlags
-	Group []string `help:"Groups that the user is in from now on; repeatable; --group= takes them all." placeholder:"NAME" sep:"none"`
+	Group []string `help:"New groups of the user, in place of the present ones; repeatable; --group= removes all." placeholder:"NAME" sep:"none"`
 }
 
 func (userUpdateCmd) Help() string {

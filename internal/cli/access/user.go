@@ -21,7 +21,7 @@ type UserCmd struct {
 	Delete  userDeleteCmd  `cmd:"" help:"Delete a user and its personal keys."`
 
 	Password      userPasswordCmd      `cmd:"" help:"Set a user's password."`
-	ResetPassword userResetPasswordCmd `cmd:"" help:"Void a user's password and print a one-time code for a new one."`
+	ResetPassword userResetPasswordCmd `cmd:"" help:"Invalidate a user's password and print a one-time code for a new one."`
 }
 
 // userView is the part of a user that tables show.
@@ -42,7 +42,7 @@ type userCreateCmd struct {
 	command.Remote
 	Email       string   `arg:"" help:"E-mail address."`
 	Username    string   `help:"Name to sign in with; default: the e-mail address."`
-	Description string   `help:"Who it is."`
+	Description string   `help:"Description of the user."`
 	APIRole     []string `help:"Role on everything, for example corpus_viewer; repeatable." name:"api-role" placeholder:"ROLE"`
 	CorpusRole  []string `help:"Role on one corpus, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE"`
 	Group       []string `help:"Group that the user is in; repeatable." placeholder:"NAME" sep:"none"`

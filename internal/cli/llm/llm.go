@@ -105,7 +105,7 @@ func (c *one) path() string { return models + "/" + command.Segment(c.Name) }
 type removeCmd struct{ one }
 
 func (removeCmd) Help() string {
-	return "Presets that name it stay, and are refused where they are used.\n\nExample: quarry llm remove local-chat"
+	return "Presets that name it are kept, but can't be used.\n\nExample: quarry llm remove local-chat"
 }
 
 func (c *removeCmd) Run(e *command.Env) error {
@@ -115,8 +115,8 @@ func (c *removeCmd) Run(e *command.Env) error {
 type testCmd struct{ one }
 
 func (testCmd) Help() string {
-	return "Calls it as every change of its registration does: an update that changes nothing. It costs a few tokens. Models of the\n" +
-		"platform are inside the service and need no test.\n\nExample: quarry llm test local-chat"
+	return "Calls the model once, as every change of its registration does, which costs a few tokens. Models of the platform are\n" +
+		"built into the service and need no test.\n\nExample: quarry llm test local-chat"
 }
 
 func (c *testCmd) Run(e *command.Env) error {
