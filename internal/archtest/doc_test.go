@@ -12,8 +12,9 @@ import (
 
 // documented selects the packages under internal/ whose doc comments are checked.
 var documented = under(
-	"fault", "id", "opt", "page", "sse", "outbound", "embed", "encode/asset", "encode/tokenizer", "text",
-	"search", "query", "origin", "config", "api", "httpapi/check", "httpapi/queries", "httpapi/refusal", "httpapi/route", "expr/filter", "expr/userfn", "extract/archive", "extract/docx", "extract/html", "extract/markdown", "extract/outline", "extract/pdf",
+	"fault", "id", "opt", "page", "sse", "outbound", "embed", "encode", "text", "expr", "extract",
+	"secret", "usage", "cli", "testkit", "provider/scripted",
+	"search", "query", "origin", "config", "api", "httpapi/check", "httpapi/queries", "httpapi/refusal", "httpapi/route",
 )
 
 // houseVerbs are verbs that doc comments do not use for what a declaration does: a function returns, reports, sets or
