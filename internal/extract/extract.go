@@ -1,8 +1,7 @@
-// Package extract turns the bytes of a file into a document tree: title, metadata, sections by heading, paragraphs,
-// tables.
+// Package extract reads a file into a document tree: title, metadata, sections by heading, paragraphs and tables.
 //
-// The format follows from the declared type, the name and the bytes; format.go has the table of formats. The package
-// cuts no passages and knows neither corpora nor the network. Its caller is ingest. Safe for concurrent use.
+// The format is determined by the declared type, the name and the content; format.go has the table of formats. Splitting
+// into passages is the work of package text/chunk. All functions are safe for concurrent use.
 package extract
 
 import (
@@ -12,7 +11,7 @@ import (
 	"quarry/internal/extract/outline"
 )
 
-// Outcomes that a caller must tell apart; each comes wrapped with detail.
+// The errors that callers distinguish. Each is wrapped with details.
 var (
 	// ErrUnparsable means bytes that are not what they claim to be (contract: 400).
 	ErrUnparsable = outline.ErrUnparsable

@@ -14,7 +14,7 @@ import (
 	"quarry/internal/extract/pdf"
 )
 
-// format is one kind of file that Read has a parser for.
+// format is a file format that Read has a parser for.
 type format struct {
 	// name is what people call it, in messages and in the documentation.
 	name string
@@ -31,8 +31,9 @@ type format struct {
 	readText func(text string) (*Document, error)
 }
 
-// formats is the table of what Read understands: whatever else depends on formats derives from it. Bytes are held
-// against the rows from the last one up, so that text, which nearly every file could be, is the last resort.
+// formats is the table of the formats that Read understands, from which everything that depends on formats is derived. The
+// content of a file is compared with the rows from the last to the first, so that text, which nearly every file could be,
+// comes last.
 var formats = []*format{
 	{
 		name: "plain text", types: []string{plainText}, endings: []string{".txt", ".text"}, rare: []string{".log"},
@@ -67,7 +68,7 @@ const (
 	htmlPage  = "text/html"
 )
 
-// refused are endings of formats that are no text and have no parser here: their bytes are not worth a guess.
+// refused are the endings of formats that are not text and have no parser. The content of such files is not examined.
 var refused = map[string]bool{
 	".doc": true, ".ppt": true, ".pptx": true, ".odt": true, ".rtf": true, ".epub": true,
 	".xls": true, ".xlsx": true, ".ods": true, ".odp": true, ".eml": true, ".msg": true, ".zip": true, ".gz": true,
@@ -91,14 +92,14 @@ func Endings() (all []string) {
 	return all
 }
 
-// mediaType returns the type that documents of f record.
+// mediaType returns the media type that is recorded in the metadata of documents.
 func (f *format) mediaType() string { return f.types[0] }
 
 func (f *format) ends(ext string) bool {
 	return slices.Contains(f.endings, ext) || slices.Contains(f.rare, ext)
 }
 
-// first returns the first format that f holds for, nil when there is none.
+// first returns the first format for which f is true, or nil if there is none.
 func first(f func(*format) bool) *format {
 	if i := slices.IndexFunc(formats, f); i >= 0 {
 		return formats[i]
@@ -106,8 +107,8 @@ func first(f func(*format) bool) *format {
 	return nil
 }
 
-// choose finds the format: by the declared type, else by the ending, else by the bytes. A file declared as plain text
-// may be more by its ending.
+// choose returns the format of a file, by its declared type, else its ending, else its content. For a file declared as plain
+// text the ending may name a more specific format.
 func choose(in Input) (*format, error) {
 	declared, _, err := mime.ParseMediaType(in.ContentType)
 	if err != nil {
@@ -143,7 +144,7 @@ func isPDF(data []byte) bool {
 
 func isWord(data []byte) bool { return bytes.HasPrefix(data, []byte("PK\x03\x04")) && docx.Is(data) }
 
-// isPage reports whether data begins as an HTML page does.
+// isPage reports whether data begins like an HTML page.
 func isPage(data []byte) bool {
 	start := bytes.TrimLeft(bytes.TrimPrefix(data[:min(len(data), 512)], []byte("\xEF\xBB\xBF")), " \t\r\n")
 	start = bytes.ToLower(start)

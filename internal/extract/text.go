@@ -18,13 +18,13 @@ func marked(data []byte) bool {
 	return bytes.HasPrefix(data, []byte("\xFF\xFE")) || bytes.HasPrefix(data, []byte("\xFE\xFF"))
 }
 
-// signatures begin formats that are sometimes sent under the name of text.
+// signatures are the first bytes of formats that are sometimes sent as text.
 var signatures = [][]byte{
 	[]byte("%PDF-"), []byte("PK\x03\x04"), []byte("\x89PNG"), []byte("\xFF\xD8\xFF"), []byte("GIF8"), []byte("\x1F\x8B"),
 	[]byte("\xD0\xCF\x11\xE0"), []byte("{\\rtf"), []byte("\x7FELF"),
 }
 
-// binary reports whether data is no text: it has a NUL, a known signature, or more than 8 control characters that are
+// binary reports whether data is not text: it has a NUL, a known signature, or more than 8 control characters that make up
 // more than 2 % of it.
 func binary(data []byte) bool {
 	for _, s := range signatures {
@@ -44,8 +44,8 @@ func binary(data []byte) bool {
 	return controls > 8 && controls*50 > len(data)
 }
 
-// decode returns the text of a file in UTF-8. The encoding is that of the byte order mark, else the declared one, else
-// UTF-8 where the bytes are valid, else Windows-1252, which has Latin-1 in it.
+// decode returns the text of a file in UTF-8. Its encoding is that of the byte order mark, else the declared one, else UTF-8
+// if it is valid, else Windows-1252, of which the printable characters of Latin-1 are a subset.
 func decode(in Input, f *format) (string, error) {
 	data := in.Data
 	var enc encoding.Encoding
@@ -74,8 +74,8 @@ func decode(in Input, f *format) (string, error) {
 	return string(out), nil
 }
 
-// declaredSet returns the encoding that the media type or the head of a page names, nil for UTF-8 and for none. Bytes
-// that are valid UTF-8 are that, whatever the page itself declares.
+// declaredSet returns the encoding that the media type or the head of a page declares, or nil for UTF-8 or none. Valid UTF-8
+// takes precedence over what the page declares.
 func declaredSet(in Input, f *format) encoding.Encoding {
 	if _, params, err := mime.ParseMediaType(in.ContentType); err == nil && params["charset"] != "" {
 		if enc, name := charset.Lookup(params["charset"]); enc != nil && name != "utf-8" && name != "replacement" {
@@ -93,7 +93,7 @@ func declaredSet(in Input, f *format) encoding.Encoding {
 	return enc
 }
 
-// plain returns a document of one section. Form feeds end a page and with it a paragraph.
+// plain returns a document with a single section. Form feeds end a page and a paragraph.
 func plain(text string) (*Document, error) {
 	text = lineEnds.Replace(text)
 	doc := &Document{Metadata: map[string]any{}}

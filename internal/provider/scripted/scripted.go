@@ -118,7 +118,7 @@ func (s *Server) record(r *http.Request, body []byte) *Request {
 	return met
 }
 
-// keep makes a call visible to Requests, Last and Arrived. Its fields must be complete.
+// keep adds a call, whose fields must be complete, to those that Requests, Last and Arrived return.
 func (s *Server) keep(r *Request) {
 	s.mu.Lock()
 	s.requests = append(s.requests, r)

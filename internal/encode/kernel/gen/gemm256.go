@@ -28,9 +28,9 @@ func (b *asm) sgemm256(rows int) {
 }
 
 // qgemm256 writes an int8 tile of rows × 32 outputs, 8 at a time: c = sa·(sw·Σ − zp·swcs) + bias. Weights are
-// widened to 16 bits as they are loaded, activations come widened; VPMADDWD then adds pairs of products exactly, so
-// that Σ is the integer that VPDPBUSD gives. An accumulator holds two halves of the sum of each of 4 outputs.
-// Measured on Zen 3: products alone run at two a cycle, with their additions at 80 % of that, which is the limit here.
+// widened to 16 bits as they are loaded; activations have been widened before. VPMADDWD then adds pairs of products exactly,
+// so that Σ is the same integer as with VPDPBUSD. An accumulator holds two halves of the sum of each of 4 outputs. Measured
+// on Zen 3: products alone run at two per cycle, with their additions at 80 % of that, which is the limit here.
 func (b *asm) qgemm256(rows int) {
 	b.text(sprint("qgemm256x", rows, wideArgs), 88)
 	b.p("\tXORQ R13, R13") // byte offset of the 8 outputs in the panel, and in c, sw, swcs and bias
@@ -74,7 +74,7 @@ func (b *asm) dequantise256(i int) {
 	b.p("\tVMOVUPS Y%d, (DI)", z)
 }
 
-// widen writes the routine that turns uint8 into uint16.
+// widen writes the routine that converts uint8 to uint16.
 func (b *asm) widen() {
 	b.text("widen16(src *uint8, dst *uint16, nvec int)", 24)
 	b.p("\tMOVQ src+0(FP), SI\n\tMOVQ dst+8(FP), DI\n\tMOVQ nvec+16(FP), CX")

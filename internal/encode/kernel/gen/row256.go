@@ -1,10 +1,9 @@
 package main
 
-// Every routine here does what its 512-bit twin does in the same order, so that vectors are equal bit by bit: sums run
-// over 16 lanes, in two registers, before they are folded. A last bit that differs would flip a quantised level, and
-// such flips grow from layer to layer.
+// Every routine here does the same operations in the same order as its 512-bit counterpart, so that vectors are bitwise
+// identical (see package kernel): sums are kept in 16 lanes, in two registers, before they are folded.
 
-// Constants are stored eight times over, so that an instruction can take them from memory: 16 registers are too few.
+// Constants are stored eight times each, so that instructions can read them from memory: 16 registers are too few.
 
 func (b *asm) constants256() {
 	b.table("expw", 8, expConstants)
