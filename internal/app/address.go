@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// publicURL is where people reach the service: the setting, or the address that it listens on as this machine reaches
-// it, or nothing where it does not listen.
+// publicURL returns the URL at which people reach the service: the setting, else the listening address as seen from
+// this machine, else "" when it does not listen.
 func (a *App) publicURL() string {
 	if a.cfg.PublicURL != "" || a.listener == nil {
 		return a.cfg.PublicURL

@@ -104,9 +104,8 @@ func (a *App) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// build joins the capabilities, each built from those before it, and returns what works beside the requests: the
-// workers of the queue, which go on with what was under way when the last process ended, and what keeps the history
-// and the counters.
+// build joins the capabilities, each built from those before it, and returns the tasks that run beside the requests:
+// the workers of the job queue, the retention of the history and the writer of the usage counters.
 func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []func(context.Context), err error) {
 	if a.corpus, err = openCorpus(ctx, a.cfg, a.db, a.log); err != nil {
 		return nil, err
@@ -123,25 +122,25 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	return []func(context.Context){a.corpus.jobs.Run, queries.history.Run, models.usage.Run}, err
 }
 
-// Handler is the whole HTTP interface; tests call it without a listener.
+// Handler returns the whole HTTP interface; tests call it without a listener.
 func (a *App) Handler() http.Handler {
 	a.ready.Store(true)
 	return a.server
 }
 
-// URL is the address that the service listens on.
+// URL returns the address that the service listens on.
 func (a *App) URL() string { return "http://" + a.listener.Addr().String() }
 
-// KeyFile is where the owner's key stands.
+// KeyFile returns the path of the file with the owner's key.
 func (a *App) KeyFile() string { return a.folder.path(keyFile) }
 
-// Encoder describes the default encoder and the CPU paths that it and the scan of its vectors take.
+// Encoder returns a description of the default encoder and the CPU paths that it and the scan of its vectors take.
 func (a *App) Encoder() string {
 	e, _ := a.corpus.encoders.Find("") // the default is always there
 	return fmt.Sprintf("%s (all-MiniLM-L6-v2), %d dimensions, %s encoder kernels, %s vector scan", e.Name(), e.Dim(), cpu.Current(), vector.Kernel(e.Dim()))
 }
 
-// Built lists the operations that do not answer 501.
+// Built returns the ids of the operations that do not answer 501.
 func (a *App) Built() []string { return a.server.Built() }
 
 // Close stops everything in the reverse order of Open. It may be called on a half-opened App.

@@ -9,7 +9,7 @@ import (
 	"quarry/internal/store"
 )
 
-// PortError says that the address can't be listened on.
+// PortError is returned when the address can't be listened on.
 type PortError struct {
 	Address string
 	err     error
@@ -24,7 +24,8 @@ func (e *PortError) Error() string {
 
 func (e *PortError) Unwrap() error { return e.err }
 
-// databaseError sorts the reasons that the database, or the secret keys it needs, give for not opening.
+// databaseError returns the *FolderError for what the user can mend of why the database, or the secret keys that it
+// needs, did not open; other errors are returned unchanged.
 func databaseError(dir string, err error) error {
 	for _, reason := range []error{store.ErrDamaged, store.ErrReadOnly, store.ErrFull, store.ErrNewer} {
 		if errors.Is(err, reason) {

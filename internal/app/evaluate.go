@@ -14,14 +14,14 @@ import (
 	"quarry/internal/query/retrieve"
 )
 
-// Report is what an evaluation found.
+// Report is the outcome of an evaluation.
 type Report struct {
 	Dataset  string           `json:"dataset"`
 	Settings map[string]any   `json:"settings"`
 	Runs     []evaluate.Score `json:"runs"`
 }
 
-// Progress hears how far an evaluation is: begin starts a stage of n steps and gives the function to call after each.
+// Progress follows an evaluation: it starts a stage of n steps and returns the function to call after each.
 type Progress func(stage string, n int) (step func())
 
 // Evaluation is a collection indexed in a folder of its own that lasts until Close. It opens no port.
@@ -61,7 +61,7 @@ func OpenEvaluation(ctx context.Context, cfg config.Config, d *evaluate.Dataset,
 // Retrieve answers queries to EvaluationCorpus.
 func (e *Evaluation) Retrieve() *retrieve.Service { return e.app.Retrieve }
 
-// Measure asks every query of the collection in every way of evaluate.Runs.
+// Measure runs every query of the collection with the settings of each of evaluate.Runs.
 func (e *Evaluation) Measure(ctx context.Context) (*Report, error) {
 	report := &Report{Dataset: e.dataset.Name, Settings: map[string]any{
 		"encoder": e.app.Encoder(), "documents": len(e.dataset.Documents), "lexical_interpolation": evaluate.Runs[2].Lambda,
@@ -78,7 +78,7 @@ func (e *Evaluation) Measure(ctx context.Context) (*Report, error) {
 	return report, nil
 }
 
-// Close removes everything.
+// Close closes the service and removes its folder.
 func (e *Evaluation) Close() error {
 	return errors.Join(e.app.Close(), os.RemoveAll(e.app.cfg.Data))
 }

@@ -20,10 +20,10 @@ const (
 	indexFolder = "index"
 )
 
-// HeldError says that another server holds the data folder.
+// HeldError is returned when another server holds the data folder.
 type HeldError struct {
 	Dir string
-	PID int // 0 when the lock file does not tell
+	PID int // process id of that server; 0 when unknown
 }
 
 func (e *HeldError) Error() string {
@@ -33,7 +33,7 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("the server with process id %d holds the data folder %s; stop it, or choose another folder with --data", e.PID, e.Dir)
 }
 
-// FolderError says that the data folder can't be used as it is.
+// FolderError is returned when the data folder can't be used as it is.
 type FolderError struct {
 	Dir  string
 	Text string // what is wrong and what to do
@@ -43,7 +43,7 @@ type FolderError struct {
 func (e *FolderError) Error() string { return e.Text }
 func (e *FolderError) Unwrap() error { return e.err }
 
-// folderError words err, met while using dir.
+// folderError returns err, met while using dir, with a text for the user.
 func folderError(dir string, err error) error {
 	text := fmt.Sprintf("the data folder %s can't be used: %v", dir, err)
 	switch {
@@ -63,7 +63,7 @@ type folder struct {
 	lock *os.File
 }
 
-// openFolder makes the folder if need be, locks it and proves that it can be written.
+// openFolder creates the folder if need be, locks it and checks that it can be written.
 func openFolder(dir string) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, folderError(dir, err)
@@ -86,7 +86,7 @@ func openFolder(dir string) (*folder, error) {
 	return f, nil
 }
 
-// stamp writes this process's id into the lock file, and a page of zeros to see that there is space at all.
+// stamp writes the process id into the lock file. It first writes and removes 4 KiB to see that there is space at all.
 func (f *folder) stamp() error {
 	probe := filepath.Join(f.dir, ".space")
 	err := os.WriteFile(probe, make([]byte, 4096), 0o600)
@@ -107,18 +107,18 @@ func (f *folder) stamp() error {
 
 func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
 
-// close gives the folder free. The lock file stays: removing it would race with the next holder.
+// close releases the folder. The lock file stays: removing it would race with the next holder.
 func (f *folder) close() error {
 	return errors.Join(removeIfThere(f.path(addressFile)), unlock(f.lock), f.lock.Close())
 }
 
-// writeSynced writes a file that only this user can read, and returns when it is on disk.
+// writeSynced writes a file that only this user can read. When it returns nil, the file is on disk.
 func writeSynced(name, text string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	err = f.Chmod(0o600) // one that was there keeps its mode otherwise
+	err = f.Chmod(0o600) // a file that existed would keep its mode
 	if err == nil {
 		_, err = f.WriteString(text)
 	}

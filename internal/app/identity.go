@@ -70,8 +70,8 @@ func (i *identityServices) areas(cursors *page.Cursors) []httpapi.Area {
 	}
 }
 
-// principal reads who the caller is, as it is now, in one statement. A bearer without a dot is no token but an API key,
-// which tutorials send that way.
+// principal returns the caller with its present rights, read in one statement. A bearer credential without a dot is an
+// API key, which tutorials send that way, and not a token.
 func (i *identityServices) principal(ctx context.Context, c httpapi.Credential) (authz.Principal, error) {
 	if !c.Bearer || !strings.Contains(c.Secret, ".") {
 		return i.accounts.Authenticate(ctx, c.Secret)
@@ -91,15 +91,15 @@ func (i *identityServices) principal(ctx context.Context, c httpapi.Credential) 
 	return authz.Principal{}, fault.Unauthenticated("the access token is for %s, which this service does not know", claims.Kind)
 }
 
-// installation names what is over one database among all others. It is in every token, so it gives away nothing of the
-// secret that it comes from.
+// installation returns the name of the installation over one database, unique among all. Every token holds it, so it
+// is a keyed hash from which the secret can't be found.
 func installation(secret []byte) string {
 	m := hmac.New(sha256.New, secret)
 	m.Write([]byte("installation"))
 	return "urn:quarry:" + hex.EncodeToString(m.Sum(nil)[:16])
 }
 
-// openVault finds the secret keys: those of the setting, else those of the key file in the data folder.
+// openVault opens the secret keys: those of the setting, else those of the key file in the data folder.
 func openVault(ctx context.Context, cfg config.Config, f *folder, db *store.DB) (*vault.Vault, error) {
 	keys, err := cfg.SecretKeys()
 	if err != nil {

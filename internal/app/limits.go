@@ -8,7 +8,7 @@ import (
 	"quarry/internal/usage"
 )
 
-// limits makes what bounds the callers of this process.
+// limits returns the bounds on the callers of this process.
 func limits(c config.Config) httpapi.Limits {
 	room := max(c.MaxBodies, c.MaxJSON, c.MaxUpload)
 	wait := time.Duration(c.ExpensiveWait) * time.Second

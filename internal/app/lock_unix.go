@@ -11,6 +11,6 @@ import (
 // lockExclusive takes the lock that ends with the process, without waiting.
 func lockExclusive(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
 
-// unlock gives the lock free at once. Closing the file alone leaves it with a child process that is being started at this
+// unlock releases the lock.
 // moment, for as long as that one has a copy of the file.
 func unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }

@@ -11,9 +11,9 @@ import (
 	"quarry/internal/identity/account"
 )
 
-// makeOwner sees to it that an owner exists and that its key, if it is made now, stands in the key file. The secret is
-// on disk under another name before the key is valid, and gets its own name after: a crash in between is mended by the
-// next start.
+// makeOwner creates the first owner, unless there is one, and writes its key into the key file; made reports whether
+// it did. The secret is on disk under a pending name before the key is valid and is renamed afterwards, so that the
+// next start can finish what a crash interrupts.
 func makeOwner(ctx context.Context, f *folder, accounts *account.Service) (made bool, err error) {
 	pending := f.path(keyFile + ".new")
 	if err := adopt(ctx, pending, f.path(keyFile), accounts); err != nil {
@@ -31,7 +31,7 @@ func makeOwner(ctx context.Context, f *folder, accounts *account.Service) (made 
 	return true, os.Rename(pending, f.path(keyFile))
 }
 
-// adopt gives a key file left by a crash its name when its key is valid.
+// adopt renames a pending key file that a crash has left to name if its key is valid, and removes it otherwise.
 func adopt(ctx context.Context, pending, name string, accounts *account.Service) error {
 	raw, err := os.ReadFile(pending)
 	if errors.Is(err, fs.ErrNotExist) {

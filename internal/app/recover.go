@@ -21,16 +21,16 @@ import (
 	sqlaudit "quarry/internal/store/audit"
 )
 
-// Recovered is what Recover did.
+// Recovered is the outcome of Recover.
 type Recovered struct {
-	File string    // where the key stands
-	Key  id.APIKey // the key made; "" when that of the file is an owner's still
+	File string    // the path of the key file
+	Key  id.APIKey // the new key; "" when the key in the file still works
 	User string    // whose key it is
 }
 
-// Recover writes a fresh key of an owner into the key file of an installation whose owners have none that works: lost,
-// disabled or deleted. Who may write the data folder, or knows the URL of the database, needs no key for anything; so
-// this opens nothing that was closed to them. It is recorded in the audit. No server may run on the folder.
+// Recover writes a new key of an owner into the key file, for an installation whose owners have no working key left.
+// It grants nothing new: whoever can write the data folder, or knows the URL of the database, can change every row
+// anyway. The audit records it. No server may run on the folder.
 func Recover(ctx context.Context, cfg config.Config, log *slog.Logger) (r Recovered, err error) {
 	none := fmt.Errorf("there is no owner in %s yet: the first start of quarry serve makes one", cfg.Data)
 	if _, err := os.Stat(filepath.Join(cfg.Data, lockFile)); cfg.Database == "" && errors.Is(err, fs.ErrNotExist) {
@@ -51,16 +51,15 @@ func Recover(ctx context.Context, cfg config.Config, log *slog.Logger) (r Recove
 	if works, err := ownerHolds(ctx, r.File, people); works || err != nil {
 		return r, err
 	}
-	err = r.make(ctx, f, people, audit.New(sqlaudit.New(db), log))
+	err = r.create(ctx, f, people, audit.New(sqlaudit.New(db), log))
 	if errors.Is(err, account.ErrNoOwner) {
 		return r, none
 	}
 	return r, err
 }
 
-// make makes the key. As at the first start, the secret is on disk before the key is valid, and the next start mends a
-// crash in between.
-func (r *Recovered) make(ctx context.Context, f *folder, people *account.Service, recorded *audit.Service) error {
+// create creates the key. As in makeOwner, the secret is on disk before the key is valid.
+func (r *Recovered) create(ctx context.Context, f *folder, people *account.Service, recorded *audit.Service) error {
 	event, err := recorded.Intend(ctx, audit.Event{
 		Action: "createApiKey", RequestID: id.NewRequest(), Actor: audit.Actor{Kind: authz.ServiceAccount, Name: "quarry key recover"},
 	})

@@ -13,7 +13,7 @@ import (
 // documented selects the packages under internal/ whose doc comments are checked.
 var documented = under(
 	"fault", "id", "opt", "page", "sse", "outbound", "embed", "encode", "text", "expr", "extract",
-	"secret", "usage", "cli", "testkit", "provider/scripted",
+	"secret", "usage", "app", "cli", "testkit", "provider/scripted",
 	"search", "query", "origin", "config", "api", "httpapi/check", "httpapi/queries", "httpapi/refusal", "httpapi/route",
 )
 
