@@ -23,10 +23,10 @@ const template = `Answer in $vectaraLangName: $vectaraQuery
 #foreach ($r in $vectaraQueryResults)[$foreach.count] $r.getText()
 #end`
 
-// shelf is presets by name.
-type shelf map[string]generate.Preset
+// presetsByName is presets by name.
+type presetsByName map[string]generate.Preset
 
-func (s shelf) Find(_ context.Context, name string) (generate.Preset, error) {
+func (s presetsByName) Find(_ context.Context, name string) (generate.Preset, error) {
 	if p, ok := s[name]; ok {
 		return p, nil
 	}
@@ -58,24 +58,24 @@ func (m *model) Stream(_ context.Context, r llm.Request, emit func(llm.Event) er
 	return llm.Answer{Text: strings.Join(m.says, ""), Refusal: m.refusal, Reason: m.reason}, m.fails
 }
 
-// house is models by name.
-type house map[string]*model
+// modelsByName is models by name.
+type modelsByName map[string]*model
 
-func (h house) Model(_ context.Context, name string) (*llm.Model, error) {
+func (h modelsByName) Model(_ context.Context, name string) (*llm.Model, error) {
 	if m, ok := h[name]; ok {
 		return &llm.Model{Provider: m, Name: m.name, Embedded: m.local, Can: llm.Abilities{Context: max(m.context, llm.MinContext)}}, nil
 	}
 	return nil, &fault.Fault{Kind: fault.KindInvalid, Code: "invalid_request", Text: "there is no language model " + name}
 }
 
-// judge scores everything alike and keeps what it was asked.
-type judge struct {
+// scorer scores everything alike and keeps what it was asked.
+type scorer struct {
 	score float64
 	err   error
 	asked []verify.Claim
 }
 
-func (j *judge) Score(_ context.Context, c verify.Claim) (verify.Score, error) {
+func (j *scorer) Score(_ context.Context, c verify.Claim) (verify.Score, error) {
 	j.asked = append(j.asked, c)
 	return verify.Score{Value: j.score}, j.err
 }
@@ -111,19 +111,19 @@ func told(into *[]string) func(generate.Event) error {
 	}
 }
 
-// rig is a service over one preset and one model.
-type rig struct {
+// fixture is a service over one preset and one model.
+type fixture struct {
 	*generate.Service
-	model *model
-	judge *judge
-	log   bytes.Buffer
+	model  *model
+	scorer *scorer
+	log    bytes.Buffer
 }
 
-func newRig(m *model) *rig {
+func newRig(m *model) *fixture {
 	m.name = "small"
-	r := &rig{model: m, judge: &judge{score: 0.75}}
-	presets := shelf{"": {LLM: "small", Template: template}, "short": {LLM: "small", Template: template, MaxResults: 2, MaxTokens: ptr(77), Temperature: ptr(0.5), Extra: map[string]json.RawMessage{"top_k": json.RawMessage("1"), "seed": json.RawMessage("2")}}, "lost": {LLM: "gone", Template: template}}
-	r.Service = generate.New(presets, house{"small": m, "other": {name: "other"}}, r.judge, slog.New(slog.NewTextHandler(&r.log, nil)))
+	r := &fixture{model: m, scorer: &scorer{score: 0.75}}
+	presets := presetsByName{"": {LLM: "small", Template: template}, "short": {LLM: "small", Template: template, MaxResults: 2, MaxTokens: ptr(77), Temperature: ptr(0.5), Extra: map[string]json.RawMessage{"top_k": json.RawMessage("1"), "seed": json.RawMessage("2")}}, "lost": {LLM: "gone", Template: template}}
+	r.Service = generate.New(presets, modelsByName{"small": m, "other": {name: "other"}}, r.scorer, slog.New(slog.NewTextHandler(&r.log, nil)))
 	return r
 }
 
@@ -158,7 +158,7 @@ func TestAnswer(t *testing.T) {
 		q.Evidence[1].Title != "Title 2" || q.Evidence[1].Text != some(2)[1].Text || !strings.Contains(q.Messages[0].Plain(), some(2)[1].Text) {
 		t.Errorf("the model is asked %+v", q)
 	}
-	if c := r.judge.asked[0]; c.Text != "Every 500 h. Ask Ada." || len(c.Sources) != 2 || c.Language != "eng" || c.Question != request().Question {
+	if c := r.scorer.asked[0]; c.Text != "Every 500 h. Ask Ada." || len(c.Sources) != 2 || c.Language != "eng" || c.Question != request().Question {
 		t.Errorf("the claim is %+v", c)
 	}
 }
@@ -197,8 +197,8 @@ func TestPrecedence(t *testing.T) {
 		if diff := cmp.Diff(c.wants, r.model.asked.Parameters); diff != "" || len(r.model.asked.Evidence) != c.used {
 			t.Errorf("%s: %d results are used, want %d; parameters (-want +got): %s", c.name, len(r.model.asked.Evidence), c.used, diff)
 		}
-		if c.used == 0 && (got.Summary != "Yes." || got.Score != nil || len(r.judge.asked) > 0) {
-			t.Errorf("%s: %+v, scored %d times; want no citation and no score", c.name, got, len(r.judge.asked))
+		if c.used == 0 && (got.Summary != "Yes." || got.Score != nil || len(r.scorer.asked) > 0) {
+			t.Errorf("%s: %+v, scored %d times; want no citation and no score", c.name, got, len(r.scorer.asked))
 		}
 	}
 }
@@ -383,7 +383,7 @@ func TestScores(t *testing.T) {
 		{errors.New("the scorer is down"), false, nil, "the scorer is down"},
 	} {
 		r := newRig(&model{says: []string{"Yes."}})
-		r.judge.err = c.err
+		r.scorer.err = c.err
 		q := request()
 		q.Score = !c.off
 		p, err := r.Plan(t.Context(), q)
@@ -398,7 +398,7 @@ func TestScores(t *testing.T) {
 		if diff := cmp.Diff(c.warning, got.Warnings); diff != "" || (c.log != "") != strings.Contains(r.log.String(), "WARN") || !strings.Contains(r.log.String(), c.log) {
 			t.Errorf("%v: log %q, warnings (-want +got): %s", c.err, r.log.String(), diff)
 		}
-		if c.off && len(r.judge.asked) > 0 {
+		if c.off && len(r.scorer.asked) > 0 {
 			t.Error("what nobody asked for is scored")
 		}
 	}
@@ -430,8 +430,8 @@ func TestNoAnswerHasNoScore(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := p.Answer(t.Context(), some(1), told(new([]string)))
-		if err != nil || got.Score != nil || got.Summary != llm.NoAnswer(language) || len(r.judge.asked) > 0 {
-			t.Errorf("%s: %+v, %v; scored %v", language, got, err, r.judge.asked)
+		if err != nil || got.Score != nil || got.Summary != llm.NoAnswer(language) || len(r.scorer.asked) > 0 {
+			t.Errorf("%s: %+v, %v; scored %v", language, got, err, r.scorer.asked)
 		}
 	}
 }
@@ -461,8 +461,8 @@ func TestFailures(t *testing.T) {
 		}
 		got, err := p.Answer(t.Context(), some(1), told(new([]string)))
 		var f *llm.Error
-		if !errors.As(err, &f) || f.Failure != c.wants || c.left != "" && got.Summary != c.left || len(r.judge.asked) > 0 || len(got.Steps) != 1 {
-			t.Errorf("%s: %v, summary %.100q, scored %d times", c.name, err, got.Summary, len(r.judge.asked))
+		if !errors.As(err, &f) || f.Failure != c.wants || c.left != "" && got.Summary != c.left || len(r.scorer.asked) > 0 || len(got.Steps) != 1 {
+			t.Errorf("%s: %v, summary %.100q, scored %d times", c.name, err, got.Summary, len(r.scorer.asked))
 		}
 		if c.model.refusal != "" && !strings.Contains(err.Error(), c.model.refusal) {
 			t.Errorf("%s: %v", c.name, err)

@@ -17,8 +17,8 @@ import (
 	"quarry/internal/fault"
 )
 
-// world is a corpus in memory, with its rows and an index that only runs commits.
-type world struct {
+// fixture is a corpus in memory, with its rows and an index that only runs commits.
+type fixture struct {
 	mu     sync.Mutex
 	corpus corpus.Corpus // guarded by mu
 	gone   bool          // guarded by mu
@@ -27,8 +27,8 @@ type world struct {
 	before func(next corpus.Corpus) error // called by Retype before commit, when not nil
 }
 
-func newWorld() *world {
-	return &world{corpus: corpus.Corpus{No: 3, Key: "c", Attributes: []corpus.Attribute{
+func newWorld() *fixture {
+	return &fixture{corpus: corpus.Corpus{No: 3, Key: "c", Attributes: []corpus.Attribute{
 		{Name: "year", Level: "document", Type: "integer", Description: "of issue"},
 		{Name: "tags", Level: "document", Type: "list[text]"},
 		{Name: "a.b", Level: "document", Type: "real"},
@@ -39,7 +39,7 @@ func newWorld() *world {
 }
 
 // add adds a document whose parts have these metadata.
-func (w *world) add(metadata string, parts ...string) {
+func (w *fixture) add(metadata string, parts ...string) {
 	no := int64(1)
 	if n := len(w.rows); n > 0 {
 		no = w.rows[n-1].No + 1
@@ -49,7 +49,7 @@ func (w *world) add(metadata string, parts ...string) {
 	}
 }
 
-func (w *world) Get(_ context.Context, keys ...string) ([]corpus.Corpus, error) {
+func (w *fixture) Get(_ context.Context, keys ...string) ([]corpus.Corpus, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if keys[0] != w.corpus.Key || w.gone {
@@ -58,7 +58,7 @@ func (w *world) Get(_ context.Context, keys ...string) ([]corpus.Corpus, error) 
 	return []corpus.Corpus{w.corpus}, nil
 }
 
-func (w *world) ReplaceAttributes(_ context.Context, no int64, all []corpus.Attribute, version int64) (corpus.Corpus, error) {
+func (w *fixture) ReplaceAttributes(_ context.Context, no int64, all []corpus.Attribute, version int64) (corpus.Corpus, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if no != w.corpus.No || version != w.corpus.SchemaVersion+1 {
@@ -68,7 +68,7 @@ func (w *world) ReplaceAttributes(_ context.Context, no int64, all []corpus.Attr
 	return w.corpus, nil
 }
 
-func (w *world) Metadata(_ context.Context, _ int64, parts bool, visit func(metaquery.Row) error) error {
+func (w *fixture) Metadata(_ context.Context, _ int64, parts bool, visit func(metaquery.Row) error) error {
 	w.mu.Lock()
 	w.reads = append(w.reads, parts)
 	w.mu.Unlock()
@@ -86,7 +86,7 @@ func (w *world) Metadata(_ context.Context, _ int64, parts bool, visit func(meta
 	return nil
 }
 
-func (w *world) Retype(_ context.Context, next corpus.Corpus, commit func() (corpus.Corpus, error)) error {
+func (w *fixture) Retype(_ context.Context, next corpus.Corpus, commit func() (corpus.Corpus, error)) error {
 	if w.before != nil {
 		if err := w.before(next); err != nil {
 			return err

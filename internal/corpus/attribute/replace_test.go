@@ -17,7 +17,7 @@ import (
 )
 
 // process is one life of the program over the same rows and jobs.
-func process(t *testing.T, w *world, jobs job.Store) (*attribute.Service, *job.Queue, func()) {
+func process(t *testing.T, w *fixture, jobs job.Store) (*attribute.Service, *job.Queue, func()) {
 	t.Helper()
 	q := job.New(job.Config{Store: jobs, Log: slog.New(slog.DiscardHandler), Alone: true})
 	s := attribute.New(w, w, w, q)

@@ -22,7 +22,7 @@ import (
 	"quarry/internal/job/jobtest"
 )
 
-// power is the electricity of a house: it fails at the nth use, and what was asked for then is done (late) or not.
+// power is a power supply: it fails at the nth use, and what was asked for then is done (late) or not.
 type power struct {
 	left int // uses until it fails; negative: never
 	late bool
@@ -76,8 +76,8 @@ func (f failingDocuments) Amend(ctx context.Context, no, epoch int64, edits []do
 	return seq, err
 }
 
-// house is everything that bulk operations need, in memory, in a bubble of its own clock.
-type house struct {
+// fixture is everything that bulk operations need, in memory, in a bubble of its own clock.
+type fixture struct {
 	*testing.T
 	power
 	corpus    corpus.Corpus
@@ -86,11 +86,11 @@ type house struct {
 	bulk      *bulk.Service
 }
 
-// inHouse runs test in a house with documents "0000", "0001", … of which each has its number modulo ten as metadata n.
-func inHouse(t *testing.T, documents int, test func(*house)) {
+// withFixture runs test on a fixture with documents "0000", "0001", … of which each has its number modulo ten as metadata n.
+func withFixture(t *testing.T, documents int, test func(*fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		h := &house{T: t, power: power{left: -1}, corpus: corpus.Corpus{Key: "k", Enabled: true, Usage: corpus.Usage{Documents: int64(documents)},
+		h := &fixture{T: t, power: power{left: -1}, corpus: corpus.Corpus{Key: "k", Enabled: true, Usage: corpus.Usage{Documents: int64(documents)},
 			Attributes: []corpus.Attribute{{Name: "n", Level: "document", Type: "integer", Indexed: true}, {Name: "p", Level: "part", Type: "text"}}}}
 		h.documents = documenttest.New(h.corpus)
 		h.corpus = h.documents.Corpus
@@ -114,7 +114,7 @@ func inHouse(t *testing.T, documents int, test func(*house)) {
 	})
 }
 
-func (h *house) insert(id string, n int) {
+func (h *fixture) insert(id string, n int) {
 	h.Helper()
 	d := &document.Document{ID: id, Metadata: json.RawMessage(fmt.Sprintf(`{"n":%d}`, n)), Digest: "d"}
 	if _, err := h.documents.Insert(h.Context(), h.corpus.No, h.corpus.Epoch, d); err != nil {
@@ -123,7 +123,7 @@ func (h *house) insert(id string, n int) {
 }
 
 // all gives the metadata of every document.
-func (h *house) all() map[string]string {
+func (h *fixture) all() map[string]string {
 	h.Helper()
 	docs, err := h.documents.List(h.Context(), h.corpus.No, document.List{Limit: 1e6})
 	if err != nil {
@@ -136,7 +136,7 @@ func (h *house) all() map[string]string {
 	return out
 }
 
-func (h *house) counts(b bulk.Begun, err error) bulk.Counts {
+func (h *fixture) counts(b bulk.Begun, err error) bulk.Counts {
 	h.Helper()
 	if err != nil {
 		h.Fatal(err)
@@ -153,7 +153,7 @@ func (h *house) counts(b bulk.Begun, err error) bulk.Counts {
 func TestDeleteInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, byID := range []bool{false, true} {
-		interrupted(t, func(h *house) {
+		interrupted(t, func(h *fixture) {
 			sel := bulk.Selection{Corpus: "k", Filter: "doc.n < 7"}
 			want := bulk.Counts{Done: 420}
 			if byID {
@@ -182,7 +182,7 @@ func TestDeleteInterrupted(t *testing.T) {
 func TestUpdateInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, replace := range []bool{false, true} {
-		interrupted(t, func(h *house) {
+		interrupted(t, func(h *fixture) {
 			sel := bulk.Selection{Corpus: "k", Filter: "doc.n < 7"}
 			got := h.counts(h.bulk.Update(h.Context(), sel, json.RawMessage(`{"n":3}`), replace))
 			if want := (bulk.Counts{Done: 360, Skipped: 60}); got != want {
@@ -203,12 +203,12 @@ func TestUpdateInterrupted(t *testing.T) {
 }
 
 // interrupted runs test with the power failing at each use in turn, until it lasts to the end.
-func interrupted(t *testing.T, test func(*house)) {
+func interrupted(t *testing.T, test func(*fixture)) {
 	t.Helper()
 	for _, late := range []bool{false, true} {
 		for at := 0; ; at++ {
 			lasted := false
-			inHouse(t, 600, func(h *house) {
+			withFixture(t, 600, func(h *fixture) {
 				h.left, h.late = at, late
 				test(h)
 				lasted = h.left >= 0
@@ -228,7 +228,7 @@ func interrupted(t *testing.T, test func(*house)) {
 func TestNewer(t *testing.T) {
 	t.Parallel()
 	for _, byID := range []bool{false, true} {
-		inHouse(t, 3, func(h *house) {
+		withFixture(t, 3, func(h *fixture) {
 			h.left = 0 // so that the job waits to be tried again
 			sel, want := bulk.Selection{Corpus: "k", Filter: "doc.n >= 0"}, bulk.Counts{Done: 3, Skipped: 1}
 			if byID {
@@ -254,7 +254,7 @@ func TestNewer(t *testing.T) {
 // What can't be selected or set is refused before a job is made.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	inHouse(t, 1, func(h *house) {
+	withFixture(t, 1, func(h *fixture) {
 		many := make([]string, bulk.MaxIDs+1)
 		for i := range many {
 			many[i] = fmt.Sprint(i)
@@ -292,15 +292,15 @@ func TestRefused(t *testing.T) {
 func TestOtherEnds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		change func(*house)
+		change func(*fixture)
 		kind   fault.Kind
 		state  job.State
 	}{
-		{func(h *house) { h.documents.Corpus.Epoch++ }, fault.KindConflict, job.Failed},
-		{func(h *house) { h.documents.Corpus.No++ }, fault.KindNotFound, job.Aborted},
-		{func(h *house) { h.documents.Corpus.Key = "other" }, fault.KindNotFound, job.Aborted},
+		{func(h *fixture) { h.documents.Corpus.Epoch++ }, fault.KindConflict, job.Failed},
+		{func(h *fixture) { h.documents.Corpus.No++ }, fault.KindNotFound, job.Aborted},
+		{func(h *fixture) { h.documents.Corpus.Key = "other" }, fault.KindNotFound, job.Aborted},
 	} {
-		inHouse(t, 3, func(h *house) {
+		withFixture(t, 3, func(h *fixture) {
 			h.left = 0 // so that the job waits to be tried again
 			b, err := h.bulk.Delete(h.Context(), bulk.Selection{Corpus: "k", Filter: "doc.n >= 0"})
 			if err != nil {
@@ -325,7 +325,7 @@ func TestOtherEnds(t *testing.T) {
 // The comment of a job tells how far it is, in words for people, and in the end what it did.
 func TestComment(t *testing.T) {
 	t.Parallel()
-	inHouse(t, 1500, func(h *house) {
+	withFixture(t, 1500, func(h *fixture) {
 		var seen []string
 		h.documents.Hold = func() {
 			page, _, err := h.queue.List(h.Context(), job.List{Limit: 1})

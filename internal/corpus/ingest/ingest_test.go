@@ -18,22 +18,22 @@ import (
 	"quarry/internal/fault"
 )
 
-// bench is a service over fakes.
-type bench struct {
+// fixture is a service over fakes.
+type fixture struct {
 	*ingest.Service
 	store *documenttest.Memory
 	enc   *documenttest.Encoder
 }
 
-func newBench(c corpus.Corpus) *bench {
+func newBench(c corpus.Corpus) *fixture {
 	c.Key, c.Seq = "manuals", 10
-	b := &bench{store: documenttest.New(c), enc: &documenttest.Encoder{}}
+	b := &fixture{store: documenttest.New(c), enc: &documenttest.Encoder{}}
 	b.Service = ingest.New(ingest.Config{Corpora: b.store.Corpora(), Documents: b.store, Encoders: b.enc, Index: b.store})
 	return b
 }
 
 // encoded gives the texts that the encoder saw.
-func (b *bench) encoded() []string { texts, _, _ := b.enc.Asked(); return texts }
+func (b *fixture) encoded() []string { texts, _, _ := b.enc.Asked(); return texts }
 
 func text(id, s string) document.Draft {
 	return draft.Structured{ID: id, Title: "Pumps", Sections: []draft.Section{{Title: "Why?", Text: s}}}
@@ -127,19 +127,19 @@ func TestCreateRefused(t *testing.T) {
 		ctx   context.Context
 		key   string
 		draft document.Draft
-		setup func(*bench)
+		setup func(*fixture)
 		check func(error) bool
 	}{
-		{"unknown corpus", t.Context(), "other", text("d", "x"), func(*bench) {}, func(err error) bool { return fault.Is(err, fault.KindNotFound) }},
-		{"disabled corpus", t.Context(), "manuals", text("d", "x"), func(b *bench) { b.store.Corpus.Enabled = false },
+		{"unknown corpus", t.Context(), "other", text("d", "x"), func(*fixture) {}, func(err error) bool { return fault.Is(err, fault.KindNotFound) }},
+		{"disabled corpus", t.Context(), "manuals", text("d", "x"), func(b *fixture) { b.store.Corpus.Enabled = false },
 			func(err error) bool {
 				f, ok := fault.As(err)
 				return ok && f.Kind == fault.KindInvalid && strings.Contains(f.Text, "corpus manuals is disabled")
 			}},
-		{"bad draft", t.Context(), "manuals", text("", "x"), func(*bench) {}, func(err error) bool { return fault.Is(err, fault.KindInvalid) }},
-		{"encoder fails", t.Context(), "manuals", text("d", "x"), func(b *bench) { b.enc.Err = errors.New("no model") },
+		{"bad draft", t.Context(), "manuals", text("", "x"), func(*fixture) {}, func(err error) bool { return fault.Is(err, fault.KindInvalid) }},
+		{"encoder fails", t.Context(), "manuals", text("d", "x"), func(b *fixture) { b.enc.Err = errors.New("no model") },
 			func(err error) bool { _, ok := fault.As(err); return err != nil && !ok }},
-		{"caller left", gone, "manuals", text("d", "x"), func(*bench) {}, func(err error) bool { return errors.Is(err, context.Canceled) }},
+		{"caller left", gone, "manuals", text("d", "x"), func(*fixture) {}, func(err error) bool { return errors.Is(err, context.Canceled) }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

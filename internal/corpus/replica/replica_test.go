@@ -30,8 +30,8 @@ import (
 	"quarry/internal/store/storetest"
 )
 
-// world is a real database with one corpus, and replicas over it.
-type world struct {
+// fixture is a real database with one corpus, and replicas over it.
+type fixture struct {
 	t         *testing.T
 	dir       string
 	documents *documents.Store
@@ -43,7 +43,7 @@ type world struct {
 	key       string
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *fixture {
 	t.Helper()
 	dir := t.TempDir()
 	db, err := store.Open(t.Context(), store.Config{Dir: dir})
@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{
+	w := &fixture{
 		t: t, dir: filepath.Join(dir, "index"), documents: documents.New(db), corpora: corpora.New(db), encoders: encoders,
 		random: rand.New(rand.NewPCG(1, 2)), key: "c",
 	}
@@ -79,7 +79,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // open starts over with replicas that know nothing but the files.
-func (w *world) open() {
+func (w *fixture) open() {
 	w.log = &bytes.Buffer{}
 	w.set = replica.New(replica.Config{
 		Dir: w.dir, Documents: w.documents, Corpora: w.corpora, Encoders: w.encoders,
@@ -87,7 +87,7 @@ func (w *world) open() {
 	})
 }
 
-func (w *world) restart() {
+func (w *fixture) restart() {
 	w.t.Helper()
 	if err := w.set.Close(); err != nil {
 		w.t.Fatal(err)
@@ -95,7 +95,7 @@ func (w *world) restart() {
 	w.open()
 }
 
-func (w *world) corpus() corpus.Corpus {
+func (w *fixture) corpus() corpus.Corpus {
 	w.t.Helper()
 	all, err := w.corpora.Get(context.Background(), w.key)
 	if err != nil {
@@ -105,7 +105,7 @@ func (w *world) corpus() corpus.Corpus {
 }
 
 // put commits a document of the given number of parts; its own word is "word<name>".
-func (w *world) put(name string, parts int) {
+func (w *fixture) put(name string, parts int) {
 	w.t.Helper()
 	d := &document.Document{ID: name, Metadata: []byte(fmt.Sprintf(`{"n":%d}`, parts))}
 	for i := range parts {
@@ -138,7 +138,7 @@ func unit(v []float32) []float32 {
 	return v
 }
 
-func (w *world) remove(name string) {
+func (w *fixture) remove(name string) {
 	w.t.Helper()
 	if _, err := storetest.Remove(context.Background(), w.documents, w.corpus(), name); err != nil {
 		w.t.Fatal(err)
@@ -146,7 +146,7 @@ func (w *world) remove(name string) {
 }
 
 // found lists the documents that a search for the word shows, with their parts.
-func (w *world) found(word string) string {
+func (w *fixture) found(word string) string {
 	w.t.Helper()
 	hits, err := w.set.Search(context.Background(), w.corpus(), search.Query{Phrases: [][]string{{word}}, PhrasesRequired: true, K: 10000})
 	if err != nil {
@@ -164,7 +164,7 @@ func (w *world) found(word string) string {
 	return strings.Join(out, " ")
 }
 
-func (w *world) want(word, want string) {
+func (w *fixture) want(word, want string) {
 	w.t.Helper()
 	if got := w.found(word); got != want {
 		w.t.Fatalf("search for %s shows %q, want %q\n%s", word, got, want, w.log)
@@ -218,7 +218,7 @@ func TestRestart(t *testing.T) {
 	w.want("wordd05", "d05:100")
 }
 
-func (w *world) files() []string {
+func (w *fixture) files() []string {
 	var all []string
 	_ = filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, ".seg") {

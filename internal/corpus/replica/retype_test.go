@@ -42,16 +42,16 @@ func (s switched) Get(ctx context.Context, keys ...string) ([]corpus.Corpus, err
 	return all, err
 }
 
-// turning is a world whose corpus can get other attributes.
+// turning is a fixture whose corpus can get other attributes.
 type turning struct {
-	*world
+	*fixture
 	store switched
 	set   *replica.Set
 }
 
 func newTurning(t *testing.T) *turning {
 	w := newWorld(t)
-	x := &turning{world: w, store: switched{w.corpora, &atomic.Int64{}}}
+	x := &turning{fixture: w, store: switched{w.corpora, &atomic.Int64{}}}
 	x.open()
 	t.Cleanup(func() {
 		if err := x.set.Close(); err != nil {

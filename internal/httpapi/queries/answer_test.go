@@ -71,17 +71,17 @@ func (m waiting) Stream(ctx context.Context, _ llm.Request, emit func(llm.Event)
 	}
 }
 
-// rig is a server over one model.
-type rig struct {
+// fixture is a server over one model.
+type fixture struct {
 	*httptest.Server
 	model  waiting
 	finder finder
 	kept   keeper
 }
 
-func newRig(t *testing.T, embedded bool, l httpapi.Limits) *rig {
+func newRig(t *testing.T, embedded bool, l httpapi.Limits) *fixture {
 	t.Helper()
-	d := &rig{
+	d := &fixture{
 		model:  waiting{embedded, make(chan struct{}, 9), make(chan struct{}), make(chan error, 9)},
 		finder: finder{make(chan retrieve.Query, 9)}, kept: make(keeper, 9),
 	}
@@ -103,7 +103,7 @@ func newRig(t *testing.T, embedded bool, l httpapi.Limits) *rig {
 
 const question = `{"query":"how often?","search":{"corpora":[{"corpus_key":"a"}]},"generation":{},"stream_response":`
 
-func (d *rig) ask(ctx context.Context, t *testing.T, body string) *http.Response {
+func (d *fixture) ask(ctx context.Context, t *testing.T, body string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL+"/v2/query", strings.NewReader(body))
 	if err != nil {

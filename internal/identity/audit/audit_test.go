@@ -17,20 +17,20 @@ import (
 	"quarry/internal/identity/audit"
 )
 
-// shelf keeps events in memory and fails when told to.
-type shelf struct {
+// memory keeps events in memory and fails when told to.
+type memory struct {
 	events []audit.Event
 	fail   error
 }
 
-func (s *shelf) Add(_ context.Context, e audit.Event) error {
+func (s *memory) Add(_ context.Context, e audit.Event) error {
 	if s.fail == nil {
 		s.events = append(s.events, e)
 	}
 	return s.fail
 }
 
-func (s *shelf) Settle(ctx context.Context, event id.Audit, status int, _ map[string]string) error {
+func (s *memory) Settle(ctx context.Context, event id.Audit, status int, _ map[string]string) error {
 	if err := errors.Join(s.fail, ctx.Err()); err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s *shelf) Settle(ctx context.Context, event id.Audit, status int, _ map[st
 	return nil
 }
 
-func (s *shelf) List(context.Context, audit.List) ([]audit.Event, bool, error) {
+func (s *memory) List(context.Context, audit.List) ([]audit.Event, bool, error) {
 	return s.events, false, s.fail
 }
 
@@ -51,7 +51,7 @@ func (s *shelf) List(context.Context, audit.List) ([]audit.Event, bool, error) {
 func TestIntend(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	store := &shelf{}
+	store := &memory{}
 	s := audit.New(store, slog.New(slog.NewTextHandler(&log, nil)))
 	ctx, leave := context.WithCancel(t.Context())
 	event, err := s.Intend(ctx, audit.Event{Action: "createUser"})
@@ -88,7 +88,7 @@ func TestIntend(t *testing.T) {
 func TestRefusalsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &shelf{}
+		store := &memory{}
 		s := audit.New(store, slog.New(slog.DiscardHandler))
 		refuse := func(n int, address func(i int) string) int {
 			before := len(store.events)
