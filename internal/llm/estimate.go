@@ -16,8 +16,8 @@ type Estimate struct {
 	letters, blanks int // of that run
 }
 
-// firstDense is the first script whose characters take more than a token each: behind Latin, Greek, Cyrillic, Hebrew
-// and Arabic.
+// firstDense is the first code point of the scripts whose characters take more than a token each: after Latin, Greek,
+// Cyrillic, Hebrew and Arabic.
 const firstDense = 0x0900
 
 // Add adds a piece of the text.
@@ -68,8 +68,8 @@ func (e *Estimate) Tokens() int {
 	return (whole.halves + 1) / 2
 }
 
-// What the estimate takes beside texts, in tokens: for the frames of a prompt and of each message, and for an image
-// whatever is on it.
+// What the estimate adds to that of the texts, in tokens: for the frames of a prompt and of each message, and for each
+// image.
 const (
 	promptTokens  = 16
 	messageTokens = 8

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/llm"
 )
 
-// Builder passes the events of an answer on and keeps what they add up to. Adapters feed it and end with Done or Fail. It is for
-// one goroutine.
+// Builder passes on the events of an answer and keeps the whole. Adapters feed it and end with Done or Fail. It is for one
+// goroutine.
 type Builder struct {
 	Answer llm.Answer // adapters set Reason, Refusal, Model and Usage
 
@@ -28,7 +28,7 @@ func (c *Client) NewBuilder(r llm.Request, emit func(llm.Event) error) *Builder 
 	return &Builder{client: c, request: r, emit: emit}
 }
 
-// Text appends to the answer; an empty text is no event.
+// Text appends to the answer; an empty text is not passed on.
 func (b *Builder) Text(s string) error {
 	if s == "" {
 		return nil
@@ -84,8 +84,8 @@ func (b *Builder) Streamed() bool { return b.text.Len()+b.reasoning.Len() > 0 }
 // Structured reports whether structured output was asked for.
 func (b *Builder) Structured() bool { return b.request.Format != nil }
 
-// Fail ends the answer with err: the answer so far, and err as it is when it is of emit or of the context; failures of
-// the model say that some of the answer was passed on.
+// Fail ends the answer with err and returns the answer so far. Errors of emit and of the context are returned unchanged; a
+// failure of the model is marked as begun where some of the answer was passed on.
 func (b *Builder) Fail(err error) (llm.Answer, error) {
 	b.finish()
 	var e *llm.Error
@@ -111,30 +111,22 @@ func (b *Builder) finish() {
 	}
 }
 
-// perToken is how many bytes of text a token is taken to stand for where the provider does not say.
-const perToken = 4
-
-// estimate counts what was sent and what came.
+// estimate counts what was sent and what came, where the provider did not.
 func (b *Builder) estimate(u *llm.Usage) {
-	sent, came := 0, b.text.Len()+b.reasoning.Len()
-	for _, m := range b.request.Messages {
-		sent += len(m.Plain()) + 2*perToken
-		for _, c := range m.Calls {
-			sent += len(c.Name) + len(c.Arguments)
-		}
-	}
-	for _, t := range b.request.Tools {
-		sent += len(t.Name) + len(t.Description) + len(t.Parameters)
-	}
+	var written, reasoning llm.Estimate
+	written.Add(b.Answer.Text)
+	written.Add(b.Answer.Reasoning)
+	reasoning.Add(b.Answer.Reasoning)
 	for _, c := range b.Answer.Calls {
-		came += len(c.Name) + len(c.Arguments)
+		written.Event(llm.Event{Call: &c})
 	}
-	tokens := func(n int) int64 { return int64((n + perToken - 1) / perToken) }
-	*u = llm.Usage{Input: tokens(sent), Output: tokens(came), Reasoning: tokens(b.reasoning.Len()), Estimated: true}
+	*u = llm.Usage{
+		Input: int64(b.request.Tokens()), Output: int64(written.Tokens()), Reasoning: int64(reasoning.Tokens()), Estimated: true,
+	}
 }
 
-// Done ends the answer that the provider called complete. With it comes an *llm.Error when it is none: empty, structured output
-// cut off by the token limit, refused, or not JSON.
+// Done ends an answer that the provider called complete. The error is an *llm.Error if it is not one: empty, or structured
+// output that was cut off by the token limit, refused, or is not JSON.
 func (b *Builder) Done() (llm.Answer, error) {
 	b.finish()
 	a := &b.Answer

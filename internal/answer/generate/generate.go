@@ -59,7 +59,7 @@ type Service struct {
 // New returns a service; a nil scorer scores nothing.
 func New(p Finder, m llm.Models, s Scorer, log *slog.Logger) *Service { return &Service{p, m, s, log} }
 
-// Plan is a request in which nothing is wrong, so far as that can be told without results. The model has let it in.
+// Plan is a request that was checked as far as that is possible without results. The model has admitted it.
 // It is for one answer.
 type Plan struct {
 	service *Service
@@ -69,8 +69,8 @@ type Plan struct {
 	results int // that the prompt shows at most
 }
 
-// Plan checks a request before anything is searched for: what it names that does not exist, is fault.KindInvalid with the
-// field, and a model that is over its bounds fault.KindLimited.
+// Plan checks a request before anything is searched for. A name that does not exist is fault.KindInvalid of its field, and a
+// model over one of its bounds is fault.KindLimited.
 func (s *Service) Plan(ctx context.Context, r Request) (*Plan, error) {
 	preset, err := s.presets.Find(ctx, r.Preset)
 	if err != nil {
@@ -140,7 +140,7 @@ func (p *Plan) Vectors() bool { return p.model.Embedded && p.results > 0 }
 type Event struct {
 	Prompt *string // what the model is given
 	Chunk  string  // to be appended to the summary
-	Done   bool    // the summary is whole
+	Done   bool    // the summary is complete
 	Score  *float64
 }
 

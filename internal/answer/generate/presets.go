@@ -111,8 +111,8 @@ func (s *Presets) preferred(rows []Preset) Preset {
 }
 
 // List returns a page of presets, newest first, those of the platform last, and where the next page begins, nil on the last
-// one. A preset of the platform whose name the customer took is left out, unless it stands in for that one. Each says what answers it, whether it can be
-// used now, and exactly one that it is the default.
+// one. A preset of the platform whose name the customer took is left out, unless it stands in for that one. Each has the
+// model that answers it, Enabled only if that can be used now, and exactly one is the default.
 func (s *Presets) List(ctx context.Context, l PresetList) (page []Preset, next *page.Position, err error) {
 	names := make([]string, len(s.platform))
 	for i, p := range s.platform {

@@ -18,8 +18,8 @@ const (
 	WarningLength   = "exceeded_max_input_length_fcs"
 )
 
-// maxSummary bounds an answer, in bytes: what is longer is no answer but a model that does not end. It is held several times
-// while it comes, and the longest that models give is half of it.
+// maxSummary bounds an answer, in bytes: a longer one comes from a model that does not end. Several copies are held while it
+// arrives; the longest answers of models are half as long.
 const maxSummary = 1 << 20
 
 // Run asks the model; emit gets the pieces as they come, and an error of it ends the call and is returned as it is.

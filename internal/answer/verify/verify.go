@@ -1,6 +1,6 @@
-// Package verify scores how far a text is supported by its sources, as a number from 0 to 1. The embedded means compare sentences by meaning and by words and look for numbers, names and negations that
-// differ; a language model can judge instead. Packages generate and httpapi/consistency call it. It finds no sources
-// and writes no answers.
+// Package verify scores how far a text is supported by its sources, as a number from 0 to 1. The embedded means compare
+// sentences by meaning and by words and look for numbers, names and negations that differ; a language model can judge
+// instead. Packages generate, verify/correct and httpapi/consistency call it. It finds no sources and writes no answers.
 package verify
 
 import (

@@ -98,7 +98,7 @@ func (l *LLM) checkNumbers(bad *fault.Fault) {
 	}
 }
 
-// checkURI refuses what is no address of an HTTP service. Credentials in it would be shown to everyone who may list
+// checkURI refuses what is not an address of an HTTP service. Credentials in it would be shown to everyone who may list
 // models.
 func checkURI(text, field string, bad *fault.Fault) {
 	u, err := url.Parse(text)

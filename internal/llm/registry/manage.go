@@ -186,7 +186,7 @@ func (s *Service) List(ctx context.Context, q List) (page []LLM, next *page.Posi
 const updates = 4
 
 // Update changes a model once a call of what it becomes has succeeded. A change that leaves the model disabled and its
-// connection as it is needs no call: what is out of order can be switched off, and bounded before it is switched on.
+// connection as it is needs no call: a model that fails can be disabled, and limited before it is enabled.
 func (s *Service) Update(ctx context.Context, ref string, p Patch) (LLM, error) {
 	for range updates {
 		was, err := s.find(ctx, ref)
@@ -251,7 +251,7 @@ func gone(err error, llm id.LLM) error {
 	return err
 }
 
-// reconnects reports whether the connection is another than before, beside its credentials.
+// reconnects reports whether the connection differs from before in anything but its credentials.
 func (l *LLM) reconnects(was *LLM) bool {
 	return l.Type != was.Type || l.Model != was.Model || l.URI != was.URI || l.Idle != was.Idle || !maps.Equal(l.Headers, was.Headers)
 }

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/llm"
 )
 
-// patience is how much longer than its idle timeout a model may keep a call alive before anything of an answer comes: comments
-// and empty events break the silence that adapters measure, and nobody would ever be told that nothing comes.
+// patience is how much longer than its idle timeout a model may keep a call alive before the answer begins: comments and
+// empty events break the silence that adapters measure, so that a call could wait for ever.
 const patience = 10 * time.Minute
 
 var errPatience = errors.New("nothing of an answer came")

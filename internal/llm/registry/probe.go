@@ -11,8 +11,8 @@ import (
 	"quarry/internal/llm"
 )
 
-// A test may take as long as the idle timeout of its connection, up to testMost, and testSlack more: a provider that keeps
-// the line alive without saying anything is no model, and whoever waits for the test holds a connection to us.
+// A test may take as long as the idle timeout of its connection, up to testMost, plus testSlack: the client waits for it,
+// and a provider may keep a connection alive without ever answering.
 const (
 	testMost  = 5 * time.Minute
 	testSlack = 30 * time.Second
@@ -82,7 +82,7 @@ func suspect(e *llm.Error) string {
 	return "uri"
 }
 
-// clean takes our own secrets out of a text, whoever has put them there.
+// clean removes the credentials from a text; providers echo them.
 func clean(text string, auth *Auth) string {
 	for _, secret := range auth.Secrets() {
 		if len(secret) < 4 {

@@ -153,7 +153,8 @@ func (r *reader) part(p part) error {
 	return r.b.Text(p.Text)
 }
 
-// newID is the id of a call that came without one. Results name their call by it, so it must be told from those of earlier turns.
+// newID returns an id for a call that came without one. Results name their call by it, so it must differ from those of
+// earlier turns.
 func newID() string {
 	var b [9]byte
 	_, _ = rand.Read(b[:]) // never fails

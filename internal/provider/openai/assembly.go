@@ -17,8 +17,8 @@ type slot struct {
 	extra     json.RawMessage
 }
 
-// add finds the call that a piece belongs to: by its index, unless a server gives every call the same and tells them apart by id;
-// without an index by its id; a piece with neither continues the last call, one with a name begins another.
+// add adds a piece to its call. That is found by the index, unless a server sends the same for every call and distinguishes
+// them by id, else by the id. A piece with neither continues the last call, or begins another if it has a name.
 func (a *assembly) add(d callDelta) {
 	var s *slot
 	switch {

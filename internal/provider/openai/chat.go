@@ -100,8 +100,8 @@ func picture(i *llm.Image) object {
 	return object{"type": "image_url", "image_url": object{"url": imageURL(i)}}
 }
 
-// state is what a call carries for its server: the member in which its reasoning goes back, and what gateways to other providers
-// hung on it.
+// state is what a call carries for its server: the member in which its reasoning goes back, and what gateways to other
+// providers added to it.
 type state struct {
 	Reasoning string          `json:"chat_reasoning,omitempty"`
 	Extra     json.RawMessage `json:"chat_extra,omitempty"`

@@ -18,7 +18,7 @@ import (
 	"quarry/internal/provider"
 )
 
-// New returns the provider of a connection whose type is registry.OpenAI or registry.Responses; other types are a programmer's error.
+// New returns the provider of a connection whose type is registry.OpenAI or registry.Responses.
 func New(s *provider.Shared, c registry.Connection) (llm.Provider, error) {
 	u, err := provider.ParseURI(c.URI)
 	if err != nil {
@@ -289,8 +289,8 @@ const (
 // base matches a path that is the base of an interface rather than an endpoint: nothing, or a version at its end.
 var base = regexp.MustCompile(`^$|/v\d+\w*$|/openai$`)
 
-// ChatURL returns the endpoint of chat completions for an address that is that endpoint, that of responses, or the base of both.
-// An address of any other form is taken as it is: gateways have paths of their own.
+// ChatURL returns the endpoint of chat completions for the address of that endpoint, of that of responses, or of the base of
+// both. Any other address is returned unchanged: gateways have paths of their own.
 func ChatURL(u *url.URL) *url.URL {
 	return endpoint(u, responsesPath, chatPath, func(stem string) string { return stem })
 }
@@ -298,12 +298,12 @@ func ChatURL(u *url.URL) *url.URL {
 // deployment matches the part of an Azure address that responses do not have: there the model stands in the body.
 var deployment = regexp.MustCompile(`/openai/deployments/[^/]+$`)
 
-// ResponsesURL returns the endpoint of responses for an address that is that endpoint, that of chat completions, or the base of both.
+// ResponsesURL is ChatURL for the endpoint of responses.
 func ResponsesURL(u *url.URL) *url.URL {
 	return endpoint(u, chatPath, responsesPath, func(stem string) string { return deployment.ReplaceAllString(stem, "/openai") })
 }
 
-// endpoint returns that at the path to: in the place of the one at from, whose stem is moved, or below a base.
+// endpoint returns the endpoint with the path to, in the place of the one with the path from, or below a base.
 func endpoint(u *url.URL, from, to string, moved func(stem string) string) *url.URL {
 	stem := strings.TrimRight(u.Path, "/")
 	other, is := strings.CutSuffix(stem, from)

@@ -12,8 +12,8 @@ type responses struct{}
 // sealed is what has to be asked for so that reasoning can go back without the provider keeping the conversation.
 const sealed = "reasoning.encrypted_content"
 
-// body returns the body of a call. Nothing is kept by the provider unless the caller's parameters say so. The penalties of other formats
-// have no place in this one and are left out.
+// body returns the body of a call. The provider stores nothing unless the caller's parameters ask for it. The format has no
+// penalties, so they are left out.
 func (responses) body(m *model, r llm.Request, q quirks) (map[string]any, error) {
 	body := begin(r)
 	if _, stated := body["store"]; !stated {
