@@ -12,7 +12,7 @@ import (
 
 // documented selects the packages under internal/ whose doc comments are checked.
 var documented = under(
-	"fault", "id", "opt", "page", "sse", "outbound", "embed", "encode", "text", "expr", "extract",
+	"fault", "id", "opt", "page", "sse", "cpu", "outbound", "embed", "encode", "index", "text", "expr", "extract",
 	"secret", "usage", "app", "cli", "testkit", "provider/scripted",
 	"search", "query", "origin", "config", "api", "httpapi/check", "httpapi/queries", "httpapi/refusal", "httpapi/route",
 )

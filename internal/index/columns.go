@@ -16,7 +16,7 @@ type columnFile struct {
 	refs int           // states that hold it; guarded by Index.mu
 }
 
-// columnsGen is the generation of the file with the columns of v, 0 for the segment's own.
+// columnsGen returns the generation of the file with the columns of v, 0 for the segment's own.
 func (v *view) columnsGen() int {
 	if v.columns == nil {
 		return 0
@@ -24,7 +24,7 @@ func (v *view) columnsGen() int {
 	return v.columns.gen
 }
 
-// files lists the files that v reads.
+// files returns the files that v reads.
 func (v *view) files() []*segment.File {
 	out := []*segment.File{v.File}
 	if v.columns != nil && v.columns.file != nil {
@@ -33,7 +33,7 @@ func (v *view) files() []*segment.File {
 	return out
 }
 
-// writeColumns makes the newest values of v a file and its columns.
+// writeColumns writes the newest values of v to a file, which then has its columns.
 func (x *Index) writeColumns(v *view) error {
 	whole, of := v.Values.Columns(), v.Values.Schema()
 	m := rows.Meta{Rows: v.Rows, Docs: v.Docs, Epoch: x.cfg.Epoch, Encoder: x.cfg.Encoder, Schema: of.Version}
@@ -52,7 +52,7 @@ func (x *Index) writeColumns(v *view) error {
 	return x.openColumns(v, gen, of)
 }
 
-// openColumns gives v the columns that lie in files: of generation gen, or its segment's own when gen is 0.
+// openColumns sets the columns of v to those that lie in files: of generation gen, or its segment's own when gen is 0.
 func (x *Index) openColumns(v *view, gen int, of *layer.Schema) error {
 	if gen == 0 {
 		if v.segment.of != of.Version {

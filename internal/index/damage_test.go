@@ -271,8 +271,8 @@ func TestCutOffWhileMapped(t *testing.T) {
 }
 
 // Of several segments one that is damaged, or its deletes, costs its own documents: the index says that it is partial,
-// refuses changes, is mended with what it lacks, and answers as before, after a restart too. Until it is mended the files
-// stay as partial as they are.
+// refuses changes, is mended with what it lacks, and answers as before, after a restart too. Until it is mended the
+// files stay as partial as they are.
 func TestDamagedSegment(t *testing.T) {
 	t.Parallel()
 	cfg := index.Config{Dir: filepath.Join(t.TempDir(), "index"), Epoch: 8, Encoder: "e", Schema: newSchema(t), Dim: dim, Dimensions: 1}
@@ -320,7 +320,7 @@ func TestDamagedSegment(t *testing.T) {
 		}
 		if x.Partial() {
 			partial++
-			must(t, x.Mend(once(slices.DeleteFunc(survivors(), func(d index.Document) bool { return x.Has(d.No) }))))
+			must(t, x.Repair(once(slices.DeleteFunc(survivors(), func(d index.Document) bool { return x.Has(d.No) }))))
 		}
 		events = 0
 		for range 2 {

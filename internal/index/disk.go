@@ -17,18 +17,18 @@ const (
 	sealRows = 16_384
 	// smallRows is what need not be written when the index is closed: it is faster to build again.
 	smallRows = 2_000
-	// mergedRows is the largest segment that a merge makes while writers wait.
+	// mergedRows is the largest segment that a merge writes while writers wait.
 	mergedRows = 131_072
-	// deadShare of a segment's rows may be deleted before it is written anew: one in five.
+	// deadShare is the share of a segment's rows, one in so many, that may be deleted before it is written anew.
 	deadShare = 5
-	// updateShare updates of values weigh as much as one row when it is decided whether to write.
+	// updateShare is how many updates of values weigh as much as one row in the decision whether to write.
 	updateShare = 4
 )
 
 // disk is what the writer knows of the files.
 type disk struct {
 	next     int // number of the next segment file
-	patience int // rows in memory that are borne after a write has failed
+	patience int // more rows that may stay in memory after a write has failed
 	seal     int // sealRows
 	small    int // smallRows
 }
@@ -39,7 +39,7 @@ func (k *disk) due(d *draft) bool {
 	return d.x.cfg.Dir != "" && rows+changes >= k.seal+k.patience
 }
 
-// postpone keeps the next attempt off until as much again has come.
+// postpone puts the next attempt off until as much again has come.
 func (k *disk) postpone(d *draft) {
 	rows, changes := d.unsaved()
 	k.patience = rows + changes
@@ -80,7 +80,7 @@ func (x *Index) saveRebuilt(d *draft) error {
 	return x.save()
 }
 
-// seal leaves no segment of d in memory, and none that should be merged or rewritten.
+// seal writes the segments of d that are in memory to files, and merges or rewrites those that are due.
 func (x *Index) seal(d *draft) error {
 	if in := d.inMemory(); len(in) > 0 {
 		if err := x.sealViews(d, in); err != nil {
@@ -162,7 +162,7 @@ func (x *Index) sealViews(d *draft, in []*view) error {
 	return nil
 }
 
-// writeDeletes makes a file of the deletes of v.
+// writeDeletes writes the deletes of v to a file.
 func (x *Index) writeDeletes(v *view) error {
 	live := make([]byte, 0, 8*len(v.Live))
 	for _, w := range v.Live {

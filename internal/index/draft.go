@@ -11,8 +11,8 @@ import (
 	"quarry/internal/search"
 )
 
-// draft is the next state while the writer makes it. It owns views that it has cloned or built; others are shared with
-// the current state and must not be changed.
+// draft is the next state while the writer prepares it. It owns the views that it has cloned or built; the others are
+// shared with the current state and must not be changed.
 type draft struct {
 	x       *Index
 	of      *layer.Schema
@@ -21,10 +21,11 @@ type draft struct {
 	owned   map[*view]bool
 	pending []*Document              // to be built, in order; nil where one went again
 	at      map[int64]int            // number → place in pending
-	updates map[int64][]filter.Value // by number: values of documents in views, to be set when the draft settles
+	updates map[int64][]filter.Value // by number: values of documents in views, to be set when the draft is built
 }
 
-// draft starts from the current state, whose columns must be those of the attributes that the index is for.
+// draft returns a draft of the current state. It is an error that the columns are not those of the attributes that the
+// index is for, or that documents are missing.
 func (x *Index) draft() (*draft, error) {
 	d, err := x.draftAnyway()
 	switch {
@@ -38,6 +39,7 @@ func (x *Index) draft() (*draft, error) {
 	return d, nil
 }
 
+// draftAnyway returns a draft of the current state, whatever it lacks.
 func (x *Index) draftAnyway() (*draft, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -79,7 +81,7 @@ func (d *draft) put(doc *Document) {
 	d.pending = append(d.pending, doc)
 }
 
-// update gives a document that is present new values.
+// update sets the values of a document that is present.
 func (d *draft) update(no int64, values []filter.Value) {
 	if i, ok := d.at[no]; ok {
 		doc := *d.pending[i]
@@ -93,7 +95,7 @@ func (d *draft) update(no int64, values []filter.Value) {
 	d.updates[no] = values
 }
 
-// layer puts the new values of documents over their columns.
+// layer adds the new values of documents as a layer over their columns.
 func (d *draft) layer() {
 	if len(d.updates) == 0 {
 		return
@@ -145,8 +147,8 @@ func (d *draft) own(v *view) {
 	d.owned[v] = true
 }
 
-// settle builds what is pending and brings the segments in memory into few sizes.
-func (d *draft) settle() error {
+// build builds a segment of what is pending and merges the segments in memory where there are many.
+func (d *draft) build() error {
 	var docs []Document
 	for _, p := range d.pending {
 		if p != nil {
@@ -184,10 +186,11 @@ func (d *draft) dropEmpty() {
 	d.views = kept
 }
 
-// fanIn is how many segments of about one size are merged, and the ratio between sizes.
+// fanIn is how many segments of about one size are merged, and the ratio between sizes: a row is merged once per order
+// of magnitude (a log-structured merge), and a search reads few segments.
 const fanIn = 8
 
-// tier is the order of magnitude of a number of rows, in powers of fanIn.
+// tier returns the order of magnitude of a number of rows, in powers of fanIn.
 func tier(rows int) int { return (bits.Len(uint(rows)) - 1) / 3 }
 
 // mergeTiers merges segments in memory while fanIn of them are of one tier.
@@ -252,8 +255,8 @@ func (d *draft) remove(out []*view) {
 	d.views = kept
 }
 
-// unsaved counts the rows in memory alone, and what no file knows of the others: deletes, and updates as the part of a
-// row that they cost to make good.
+// unsaved returns the number of rows that are in memory alone, and of changes to the others that are in no file:
+// deletes, and updates, each weighed as a part of a row.
 func (d *draft) unsaved() (rows, changes int) {
 	for _, v := range d.views {
 		if v.segment.path == "" {
@@ -265,7 +268,7 @@ func (d *draft) unsaved() (rows, changes int) {
 	return rows, changes
 }
 
-// inMemory lists the views whose segments have no file.
+// inMemory returns the views whose segments have no file.
 func (d *draft) inMemory() []*view {
 	var out []*view
 	for _, v := range d.views {

@@ -6,8 +6,8 @@ import (
 	"quarry/internal/index/segment"
 )
 
-// guard makes a fault in mapped memory (a file that was cut off, a disk that fails) a panic of this goroutine, and
-// returns a function to defer that turns it into a *segment.Corrupt of one of the views. Other panics go on.
+// guard turns a fault in mapped memory (a file that was cut off, a disk that fails) into a panic of this goroutine, and
+// returns a function to defer that recovers it as a *segment.Corrupt of one of the views. Other panics go on.
 func guard(err *error, views []*view) func() {
 	old := debug.SetPanicOnFault(true)
 	return func() {
@@ -32,7 +32,7 @@ func guard(err *error, views []*view) func() {
 	}
 }
 
-// views lists the segments of the present state.
+// views returns the segments of the present state.
 func (x *Index) views() []*view {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -27,7 +27,7 @@ var ErrCorrupt = segment.ErrCorrupt
 // ErrClosed is the error of writes after Close.
 var ErrClosed = errors.New("index is closed")
 
-// Config says what the index is of and where its files lie.
+// Config is what the index is of and where its files lie.
 type Config struct {
 	Dir           string         // "" = in memory only
 	Epoch         int64          // of the corpus's life; files of another epoch are dropped
@@ -36,14 +36,14 @@ type Config struct {
 	SchemaVersion int64          // of Schema; files of another version lack columns until Retype makes them
 	Dim           int            // of the vectors; 0 = parts have none
 	Dimensions    int            // number of custom dimensions
-	// Notify tells of what was noticed and dealt with: an Event and what happened. It may be nil and is called by one
-	// goroutine at a time; it must not call the index.
+	// Notify is called with an event and an error that the index has dealt with. It may be nil, is called by one
+	// goroutine at a time, and must not call the index.
 	Notify func(event string, err error)
 }
 
 // The events of Config.Notify.
 const (
-	EventDamaged = "index_files_damaged" // files were dropped; Applied tells from where changes are needed again
+	EventDamaged = "index_files_damaged" // files were dropped; changes are needed again from Applied on
 	EventForeign = "index_files_foreign" // files of another epoch or encoder were dropped
 	EventUnsaved = "index_not_saved"     // files could not be written; the index goes on in memory
 )
@@ -54,7 +54,7 @@ type (
 	Part     = rows.Part
 )
 
-// Op says what a change does.
+// Op is what a change does.
 type Op uint8
 
 // The operations.
@@ -80,7 +80,8 @@ type Index struct {
 
 	write sync.Mutex // held by Apply, Replace, Flush, Close, Swap
 	disk  disk       // guarded by write
-	// partial says that the present state lacks documents that files lost; guarded by write, and by mu where it is set
+	// partial is set while the present state lacks documents that files lost; guarded by write, and by mu where it is
+	// set
 	partial bool
 	of      *layer.Schema // what changes are of; guarded by write, and by mu where it is set
 
@@ -90,7 +91,7 @@ type Index struct {
 }
 
 // Open maps the files that are valid. Files that are damaged or belong to something else are removed and reported to
-// Notify; Applied tells how far the rest reaches. The error is of the configuration or of the file system.
+// Notify; Applied returns how far the rest reaches. The error is of the configuration or of the file system.
 func Open(cfg Config) (*Index, error) {
 	if cfg.Dim < 0 || cfg.Dimensions < 0 {
 		return nil, fmt.Errorf("open index: %d dimensions, %d custom ones", cfg.Dim, cfg.Dimensions)
@@ -118,7 +119,7 @@ func (x *Index) notify(event string, err error) {
 	}
 }
 
-// Applied is the number of the last change that searches see.
+// Applied returns the number of the last change that searches see.
 func (x *Index) Applied() int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -150,7 +151,7 @@ func (x *Index) Apply(changes []Change) (err error) {
 			return fmt.Errorf("apply change %d: %w", c.Seq, err)
 		}
 	}
-	if err := d.settle(); err != nil {
+	if err := d.build(); err != nil {
 		return err
 	}
 	x.publish(d)
@@ -163,8 +164,8 @@ func (x *Index) Apply(changes []Change) (err error) {
 	return nil
 }
 
-// Replace rebuilds the index: it loads batches until next gives none, each document once, then shows them in place of
-// everything before, as of change seq. Searches see the old content until then. After an error nothing has changed.
+// Replace rebuilds the index: it loads batches until next returns none, each document once, then shows them in place
+// of everything before, as of change seq. Searches see the old content until then. After an error nothing has changed.
 func (x *Index) Replace(seq int64, next func() ([]Document, error)) (err error) {
 	x.write.Lock()
 	defer x.write.Unlock()
@@ -205,16 +206,17 @@ func (x *Index) Replace(seq int64, next func() ([]Document, error)) (err error) 
 }
 
 // Partial reports that a damaged segment was left out when the index was opened. Searches and changes must wait until
-// Mend has brought back its documents.
+// Repair has brought back its documents.
 func (x *Index) Partial() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.partial
 }
 
-// errPartial is the error of changes while documents are missing that Mend must bring back.
+// errPartial is the error of changes while documents are missing that Repair must bring back.
 var errPartial = errors.New("index lacks documents of a damaged file")
 
+// whole ends that documents are missing.
 func (x *Index) whole() {
 	x.mu.Lock()
 	x.partial = false
@@ -233,9 +235,9 @@ func (x *Index) Has(no int64) bool {
 	return false
 }
 
-// Mend adds the documents that a damaged segment held, in batches until next gives none: those that there are now and
-// Has does not know. Applied stays; what changed since then is applied again afterwards.
-func (x *Index) Mend(next func() ([]Document, error)) (err error) {
+// Repair adds the documents that a damaged segment held, in batches until next returns none: those that exist now and
+// for which Has is false. Applied stays; what changed since then is applied again afterwards.
+func (x *Index) Repair(next func() ([]Document, error)) (err error) {
 	x.write.Lock()
 	defer x.write.Unlock()
 	defer guard(&err, x.views())()
@@ -251,7 +253,7 @@ func (x *Index) Mend(next func() ([]Document, error)) (err error) {
 		err = d.load(docs)
 	}
 	if err != nil {
-		return fmt.Errorf("mend index: %w", err)
+		return fmt.Errorf("repair index: %w", err)
 	}
 	x.publish(d)
 	x.whole()
@@ -280,7 +282,7 @@ func (x *Index) Flush() (err error) {
 }
 
 // Close flushes and unmaps; files stay mapped while snapshots are held. Searches on those go on. What can't be written,
-// on a full disk say, is told to Notify and is no error: the next Open lacks it and Applied says so.
+// on a full disk say, goes to Notify and is no error: the next Open lacks it, which its Applied shows.
 func (x *Index) Close() error {
 	if err := x.Flush(); errors.Is(err, ErrClosed) {
 		return nil
@@ -316,7 +318,7 @@ type Stats struct {
 	Applied     int64
 }
 
-// Stats gives figures of the present state.
+// Stats returns figures of the present state.
 func (x *Index) Stats() Stats {
 	s := x.Snapshot()
 	defer s.Release()

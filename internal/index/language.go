@@ -8,7 +8,7 @@ import (
 	"quarry/internal/text/lang"
 )
 
-// Languages lists the languages of the live parts, the most frequent first, then by code.
+// Languages returns the languages of the live parts, the most frequent first, then by code.
 func (s *Snapshot) Languages() (out []lang.Count, err error) {
 	defer guard(&err, s.st.views)()
 	parts := map[string]int{}

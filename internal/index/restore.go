@@ -24,7 +24,8 @@ func (v *view) listed() manifest.Segment {
 	return manifest.Segment{Number: v.segment.number, Deletes: v.gen, Columns: v.columnsGen()}
 }
 
-// writeManifest makes d's files the index. All its segments have files; deletes that are not in one are written first.
+// writeManifest writes the manifest of d, whose segments all have files, after the deletes and columns that are in
+// none.
 func (x *Index) writeManifest(d *draft) error {
 	m := x.identity()
 	m.Seq = d.seq
@@ -86,7 +87,7 @@ func (x *Index) restore() (*state, error) {
 	return empty, manifest.Remove(x.cfg.Dir)
 }
 
-// restored makes the state of what could be opened.
+// restored returns the state of what could be opened.
 func (x *Index) restored(m manifest.Manifest, views []*view) (*state, error) {
 	of := x.of
 	for _, v := range views {
@@ -100,7 +101,7 @@ func (x *Index) restored(m manifest.Manifest, views []*view) (*state, error) {
 	}
 	x.partial = len(views) < len(m.Segments)
 	for _, ms := range m.Segments {
-		// Those that are lost count, too: until the next manifest a new file of that number would be taken for the old.
+		// Those that are lost count too: until the next manifest a new file of that number would be taken for the old.
 		x.disk.next = max(x.disk.next, ms.Number)
 	}
 	return newState(of, m.Seq, views), x.sweep(views)
@@ -184,7 +185,7 @@ func (x *Index) openSegment(ms manifest.Segment) (*view, error) {
 	return v, nil
 }
 
-// openFile maps a file that says what it is of, and that must be this index.
+// openFile maps a file and checks that it is of this index, by its section meta.
 func (x *Index) openFile(path string) (f *segment.File, m rows.Meta, err error) {
 	if f, err = segment.Open(path); err != nil {
 		return nil, m, err

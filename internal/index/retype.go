@@ -13,8 +13,8 @@ import (
 // NoSchema is the version of an index whose columns are not those that it was opened for.
 const NoSchema = -1
 
-// SchemaVersion is the version of the attributes whose columns searches use; NoSchema when the files had columns of
-// another version than Config asks for, until Retype has made those.
+// SchemaVersion returns the version of the attributes whose columns searches use; NoSchema when the files had columns
+// of another version than Config asks for, until Retype has made those.
 func (x *Index) SchemaVersion() int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -24,8 +24,8 @@ func (x *Index) SchemaVersion() int64 {
 	return x.cur.of.Version
 }
 
-// Retyping makes the columns of other attributes beside those in use; texts and vectors stay as they are. Not safe for
-// concurrent use, but the index may be searched and changed meanwhile.
+// Retyping prepares the columns of other attributes beside those in use; texts and vectors stay as they are. Not safe
+// for concurrent use, but the index may be searched and changed meanwhile.
 type Retyping struct {
 	x     *Index
 	of    *layer.Schema
@@ -40,7 +40,7 @@ func (x *Index) Retype(schema *filter.Schema) *Retyping {
 	return &Retyping{x: x, of: of, table: layer.NewTable(of)}
 }
 
-// Add takes the values of documents and parts; nothing else of them is read. A document that was added before gets the
+// Add adds the values of documents and parts; nothing else of them is read. A document that was added before gets the
 // new ones. One that is never added has no values.
 func (r *Retyping) Add(docs []Document) error {
 	added := make([]layer.Row, len(docs))
@@ -60,7 +60,7 @@ func (r *Retyping) Add(docs []Document) error {
 	return nil
 }
 
-// Prepare makes the columns of what the index holds at present, so that Swap has little left to do.
+// Prepare builds the columns of what the index holds at present, so that Swap has little left to do.
 func (r *Retyping) Prepare() (err error) {
 	s := r.x.Snapshot()
 	defer s.Release()
@@ -74,7 +74,7 @@ func (r *Retyping) Prepare() (err error) {
 	return nil
 }
 
-// Swap makes the index one of the new attributes, whose version is now known, at once for every search that begins
+// Swap switches the index to the new attributes, whose version is now known, at once for every search that begins
 // afterwards. It is for one call.
 func (r *Retyping) Swap(version int64) (err error) {
 	x := r.x
@@ -102,7 +102,7 @@ func (r *Retyping) Swap(version int64) (err error) {
 	x.of = r.of
 	x.mu.Unlock()
 	x.publish(d)
-	if filed && !x.partial { // else Mend saves
+	if filed && !x.partial { // else Repair saves
 		if err := x.save(); err != nil {
 			x.notify(EventUnsaved, err)
 		}
@@ -110,7 +110,7 @@ func (r *Retyping) Swap(version int64) (err error) {
 	return nil
 }
 
-// values gives the columns of v, with what was added after they were prepared over them.
+// values returns the columns of v, with what was added after Prepare as a layer over them.
 func (r *Retyping) values(v *view) (*layer.Set, error) {
 	set := r.ready[v.Segment]
 	if set == nil {
@@ -136,7 +136,7 @@ func (r *Retyping) values(v *view) (*layer.Set, error) {
 	return set.With(changes), nil
 }
 
-// columns makes the columns of a segment.
+// columns returns the columns of a segment.
 func (r *Retyping) columns(s *rows.Segment) (*layer.Set, error) {
 	out := make([]*column.Column, len(r.of.Attrs))
 	for a, attr := range r.of.Attrs {

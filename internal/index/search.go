@@ -108,7 +108,7 @@ func (r *run) prepare() error {
 	return nil
 }
 
-// own gives a bitmap of view i that may be changed.
+// own returns the bitmap of view i, as a copy that may be changed.
 func (r *run) own(i int) []uint64 {
 	v := r.st.views[i]
 	switch {
@@ -120,7 +120,7 @@ func (r *run) own(i int) []uint64 {
 	return r.allow[i]
 }
 
-// exclude takes the rows out of view i whose text has an excluded word or phrase.
+// exclude removes the rows of view i whose text has an excluded word or phrase.
 func (r *run) exclude(i int) {
 	drop := func(row int) { rowset.Remove(r.own(i), row) }
 	segment := &r.st.lexical.Segments[i]
@@ -166,7 +166,7 @@ func (r *run) dimensions(i int, floor float64, offer func(row int, score float64
 	})
 }
 
-// hit scores a row on all sides.
+// hit returns a row as a hit, scored on all sides.
 func (r *run) hit(p place) search.Hit {
 	v := r.st.views[p.view]
 	row := int(p.row)

@@ -59,13 +59,13 @@ func newState(of *layer.Schema, seq int64, views []*view) *state {
 	return st
 }
 
-// Snapshot is one state of the index. It must be released; it keeps files mapped until then. Safe for concurrent use.
+// Snapshot is one state of the index. It must be released. Safe for concurrent use.
 type Snapshot struct {
 	x  *Index
 	st *state
 }
 
-// Snapshot gives the present state. After Close it is empty.
+// Snapshot returns the present state. After Close it is empty.
 func (x *Index) Snapshot() *Snapshot {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -77,10 +77,10 @@ func (x *Index) Snapshot() *Snapshot {
 	return &Snapshot{x, st}
 }
 
-// Seq is the number of the last change that the snapshot shows.
+// Seq returns the number of the last change that the snapshot shows.
 func (s *Snapshot) Seq() int64 { return s.st.seq }
 
-// Release gives the snapshot back. It must not be used afterwards.
+// Release ends the use of the snapshot, which keeps files mapped until then.
 func (s *Snapshot) Release() {
 	if s.st != nil {
 		s.x.release(s.st)
@@ -88,7 +88,7 @@ func (s *Snapshot) Release() {
 	}
 }
 
-// release gives up one reference to st, and unmaps what no state holds any more.
+// release drops one reference to st, and unmaps what no state holds any more.
 func (x *Index) release(st *state) {
 	var unused []*segment.File
 	x.mu.Lock()
@@ -106,7 +106,7 @@ func (x *Index) release(st *state) {
 	closeAll(unused)
 }
 
-// hold counts a state that has v; the caller holds Index.mu.
+// hold adds a reference of a state to v; the caller holds Index.mu.
 func (v *view) hold() {
 	v.segment.refs++
 	if v.columns != nil {
@@ -132,7 +132,7 @@ func closeAll(files []*segment.File) {
 	}
 }
 
-// publish makes the draft's content current.
+// publish replaces the current state by the draft.
 func (x *Index) publish(d *draft) {
 	st := newState(d.of, d.seq, d.views)
 	x.mu.Lock()

@@ -54,7 +54,7 @@ func (s *Set) advanceLocked(ctx context.Context, r *replica, c corpus.Corpus) (c
 		}
 	}
 	if x.Partial() {
-		err := s.mend(ctx, x, c)
+		err := s.restoreLost(ctx, x, c)
 		if errors.Is(err, index.ErrCorrupt) {
 			err = s.rebuild(ctx, x, c)
 		}
@@ -224,13 +224,14 @@ func byNo(all []index.Document) map[int64]*index.Document {
 	return out
 }
 
-// mend reads the documents that a damaged segment held: those that the index does not have. The columns are there.
-func (s *Set) mend(ctx context.Context, x *index.Index, c corpus.Corpus) error {
+// restoreLost reads the documents that a damaged segment held: those that the index does not have. The columns are
+// there.
+func (s *Set) restoreLost(ctx context.Context, x *index.Index, c corpus.Corpus) error {
 	p, err := s.scan(ctx, c)
 	if err != nil {
 		return err
 	}
-	return x.Mend(func() ([]index.Document, error) {
+	return x.Repair(func() ([]index.Document, error) {
 		for {
 			docs, err := p.next(ctx)
 			if err != nil || len(docs) == 0 {

@@ -270,9 +270,9 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestMend proves that of several files one that is damaged costs the reading of its own documents, and that searches
+// TestRepair proves that of several files one that is damaged costs the reading of its own documents, and that searches
 // then show everything, with what changed since.
-func TestMend(t *testing.T) {
+func TestRepair(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, name := range []string{"a", "b", "c"} {

@@ -78,7 +78,7 @@ func (b *Builder) code(v filter.Value) uint32 {
 	return c
 }
 
-// setBit appends bit i, which is the next.
+// setBit appends bit i, the next one, and a whole word with the first of 64: filters read words.
 func setBit(bits []byte, i int, on bool) []byte {
 	if i%64 == 0 {
 		bits = append(bits, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -89,7 +89,7 @@ func setBit(bits []byte, i int, on bool) []byte {
 	return bits
 }
 
-// Bytes gives the encoded column. The builder must not be used afterwards.
+// Bytes returns the encoded column. The builder must not be used afterwards.
 func (b *Builder) Bytes() []byte {
 	names, texts := b.sort()
 	out := make([]byte, head, head+len(b.present)+len(b.offsets)+len(b.bits)+len(b.numbers)+4*len(b.codes)+len(names)+len(texts)+8)
@@ -112,7 +112,8 @@ func (b *Builder) Bytes() []byte {
 	return append(out, texts...)
 }
 
-// sort brings the dictionary into the order of its texts and the codes with it.
+// sort returns the dictionary in the order of its texts, as offsets and bytes, and renames the codes to match: so a
+// comparison of texts is one of codes.
 func (b *Builder) sort() (names, texts []byte) {
 	if b.dict == nil {
 		return nil, nil

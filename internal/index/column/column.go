@@ -3,7 +3,7 @@
 // Package index calls it.
 //
 // A column is one run of bytes, read where it lies: texts as codes into a sorted dictionary, numbers as 64 bits,
-// booleans as bits, lists as offsets into their elements, and one bit per value that says whether there is one.
+// booleans as bits, lists as offsets into their elements, and one bit per value that is set where there is one.
 package column
 
 import (
@@ -34,7 +34,8 @@ const head = 24
 // words8 is the number of bytes of n bits, in whole words.
 func words8(n int) int { return (n + 63) / 64 * 8 }
 
-// Open reads what Builder.Bytes made. It checks sizes; a checksum has vouched for the content.
+// Open returns the column that Builder.Bytes encoded. It checks sizes alone: the checksum of the section vouches for
+// the content.
 func Open(b []byte) (*Column, error) {
 	if len(b) < head {
 		return nil, errors.New("open column: no head")
@@ -78,16 +79,16 @@ func u32(b []byte, at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
 
 func bit(b []byte, i int) bool { return b[i>>3]>>(i&7)&1 == 1 }
 
-// Type is the type of the values.
+// Type returns the type of the values.
 func (c *Column) Type() filter.Type { return c.kind }
 
-// Len is the number of values, absent ones included.
+// Len returns the number of values, absent ones included.
 func (c *Column) Len() int { return c.n }
 
-// Bytes gives the encoded column. The caller must not modify it.
+// Bytes returns the encoded column. The caller must not modify it.
 func (c *Column) Bytes() []byte { return c.raw }
 
-// Value gives value i. Texts are copies: they outlive the segment.
+// Value returns value i. Texts are copies: they outlive the segment.
 func (c *Column) Value(i int) filter.Value {
 	if !bit(c.present, i) {
 		return filter.Value{}
@@ -122,12 +123,12 @@ func (c *Column) real(e int) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(c.data[8*e:]))
 }
 
-// text gives an entry of the dictionary.
+// text returns an entry of the dictionary.
 func (c *Column) text(code int) []byte {
 	return c.texts[u32(c.names, 4*code):u32(c.names, 4*code+4)]
 }
 
-// search gives the first entry of the dictionary that is not below s, and whether it is s.
+// search returns the first entry of the dictionary that is not below s, and whether it is s.
 func (c *Column) search(s string) (code int, found bool) {
 	code = sort.Search(c.entries, func(i int) bool { return string(c.text(i)) >= s })
 	return code, code < c.entries && string(c.text(code)) == s

@@ -38,7 +38,7 @@ var wants = map[filter.Op]uint8{
 	filter.Eq: 1 << 1, filter.Ne: 1 << 1, filter.Lt: 1, filter.Le: 1 | 1<<1, filter.Gt: 1 << 2, filter.Ge: 1<<2 | 1<<1,
 }
 
-// Compare holds where the scalar value compares with v as op says. Where there is none, Ne alone holds.
+// Compare holds where the scalar value stands to v in the relation op. Where there is no value, Ne alone holds.
 func (c *Column) Compare(op filter.Op, v filter.Value, out []uint64) {
 	want := wants[op]
 	c.where(out, c.comparison(v, want))
@@ -53,7 +53,7 @@ func (c *Column) Compare(op filter.Op, v filter.Value, out []uint64) {
 // never is the condition that no value meets.
 func never(int) bool { return false }
 
-// comparison gives the test of one value that is present.
+// comparison returns a test for the values that are present. want is as in wants.
 func (c *Column) comparison(v filter.Value, want uint8) func(i int) bool {
 	holds := func(order int) bool { return want>>(order+1)&1 == 1 }
 	number := v.Kind() == filter.Integer || v.Kind() == filter.RealNumber
@@ -88,7 +88,7 @@ func truth(v filter.Value) int {
 	return 0
 }
 
-// textComparison turns a condition on texts into a range of codes.
+// textComparison returns the test of a condition on texts, which is a range of codes: the dictionary is sorted.
 func (c *Column) textComparison(s string, want uint8) func(i int) bool {
 	code, found := c.search(s)
 	above := code // first code that is greater

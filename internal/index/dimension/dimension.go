@@ -17,7 +17,8 @@ type Weights []float64
 // Count reports whether any dimension has a weight.
 func (w Weights) Count() bool { return slices.ContainsFunc(w, func(x float64) bool { return x != 0 }) }
 
-// Score gives weights · dimensions of a row of data, which holds a float32 per row and dimension.
+// Score returns the inner product of the weights with the dimensions of a row of data, which holds a float32 per row
+// and dimension.
 func (w Weights) Score(data []byte, row int) float64 {
 	sum := 0.0
 	for i, x := range w {

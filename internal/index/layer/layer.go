@@ -20,7 +20,7 @@ type Schema struct {
 	ID      int // ordinal of doc.id, whose values never change; -1 without one
 }
 
-// NewSchema gives the attributes of s; nil has none.
+// NewSchema returns the attributes of s; nil has none.
 func NewSchema(s *filter.Schema, version int64) *Schema {
 	out := &Schema{Version: version, ID: -1}
 	if s == nil {
@@ -51,7 +51,7 @@ type layer struct {
 	columns []*column.Column // by attribute; nil where values can't change
 }
 
-// New gives a set of columns, one per attribute.
+// New returns a set of columns, one per attribute.
 func New(s *Schema, columns []*column.Column) *Set { return &Set{schema: s, base: columns} }
 
 // Change is the new values of a document.
@@ -60,7 +60,7 @@ type Change struct {
 	Values []filter.Value // by ordinal; those of document level count
 }
 
-// With gives the set after changes, one per document.
+// With returns the set after changes, one per document.
 func (s *Set) With(changes []Change) *Set {
 	if len(changes) == 0 {
 		return s
@@ -98,7 +98,7 @@ const fanIn = 8
 func tier(n int) int { return bits.Len(uint(n)) / 3 }
 
 // compact merges the last layers while fanIn of them are of no more than the last one's order of magnitude. So there
-// are few, and a value is copied once per order of magnitude.
+// are few, and a value is copied once per order of magnitude (a log-structured merge).
 func (s *Set) compact() {
 	for n := len(s.layers); n >= fanIn; n = len(s.layers) {
 		if tier(len(s.layers[n-fanIn].docs)) > tier(len(s.layers[n-1].docs)) {
@@ -109,7 +109,7 @@ func (s *Set) compact() {
 	}
 }
 
-// source says where the newest values of a document lie.
+// source is where the newest values of a document lie.
 type source struct {
 	doc   uint32
 	layer int32
@@ -144,10 +144,10 @@ func (s *Set) merge(in []*layer) *layer {
 	return out
 }
 
-// Schema gives the attributes of the set.
+// Schema returns the attributes of the set.
 func (s *Set) Schema() *Schema { return s.schema }
 
-// Pending is how many documents have values in layers; one that is in several counts as often.
+// Pending returns how many documents have values in layers; one that is in several counts as often.
 func (s *Set) Pending() int {
 	n := 0
 	for _, l := range s.layers {
@@ -156,7 +156,7 @@ func (s *Set) Pending() int {
 	return n
 }
 
-// Bytes is the size of the layers.
+// Bytes returns the size of the layers.
 func (s *Set) Bytes() int64 {
 	if s == nil {
 		return 0
@@ -173,7 +173,7 @@ func (s *Set) Bytes() int64 {
 	return int64(n)
 }
 
-// Where gives the documents or parts for which a condition on an attribute holds; eval writes the bits of a column.
+// Where returns the documents or parts for which a condition on an attribute holds; eval writes the bits of a column.
 func (s *Set) Where(attr int, eval func(c *column.Column, out []uint64)) []uint64 {
 	base := s.base[attr]
 	out := make([]uint64, rowset.Words(base.Len()))
@@ -199,10 +199,10 @@ type Reader struct {
 	at  []source // by document; layer -1 = base. Filled at the first need
 }
 
-// Reader gives a reader of the set.
+// Reader returns a reader of the set.
 func (s *Set) Reader() *Reader { return &Reader{set: s} }
 
-// Value gives an attribute's value of a document or part, as the attribute's level says.
+// Value returns an attribute's value of the document or part i, whichever the attribute is of.
 func (r *Reader) Value(attr, i int) filter.Value {
 	s := r.set
 	if len(s.layers) == 0 || !s.schema.layered(attr) {
@@ -225,7 +225,7 @@ func (r *Reader) Value(attr, i int) filter.Value {
 	return s.base[attr].Value(i)
 }
 
-// Columns gives whole columns of the newest values, by attribute. Those that no layer can change are the old ones.
+// Columns returns whole columns of the newest values, by attribute. Those that no layer can change are the old ones.
 func (s *Set) Columns() []*column.Column {
 	out := slices.Clone(s.base)
 	if len(s.layers) == 0 {

@@ -28,7 +28,7 @@ type block struct {
 
 type spot struct{ block, doc int32 }
 
-// NewTable gives an empty table.
+// NewTable returns an empty table.
 func NewTable(of *Schema) *Table { return &Table{of: of, at: map[int64]spot{}} }
 
 // Has reports whether a document was added.
@@ -37,7 +37,7 @@ func (t *Table) Has(no int64) bool {
 	return ok
 }
 
-// Add takes rows. One of a number that was added before replaces it.
+// Add adds rows. One whose number was added before replaces it.
 func (t *Table) Add(rows []Row) error {
 	b := block{columns: make([]*column.Column, len(t.of.Attrs))}
 	parts := 0
@@ -74,7 +74,7 @@ func at(vs []filter.Value, i int) filter.Value {
 	return filter.Value{}
 }
 
-// Value gives an attribute of a document, or of its part with this position; absent where nothing was added.
+// Value returns an attribute of a document, or of its part with this position; absent where nothing was added.
 func (t *Table) Value(no int64, attr, part int) filter.Value {
 	where, ok := t.at[no]
 	if !ok {

@@ -2,6 +2,9 @@
 // of all of them, and finds phrases, prefixes and excluded words. It knows nothing of documents, filters and files.
 // Package index calls it.
 //
+// Rows are scored term at a time within windows of rows, as Lucene's BooleanScorer does it. Every row
+// that has a term is scored; no bound skips one.
+//
 // Terms are summed in float64 in the order of the query, so that a score is the same bit for bit whatever way it is
 // reached and however rows are spread over segments.
 package lexical
@@ -34,7 +37,7 @@ type Segment struct {
 	Dead    []uint32 // per stem: rows that are not live; nil = none
 }
 
-// DF is the number of live rows with a stem.
+// DF returns the number of live rows with a stem.
 func (s *Segment) DF(stem int) int {
 	n := s.Stems.DF(stem)
 	if s.Dead != nil {
@@ -50,7 +53,9 @@ type Query struct {
 	Prefixes []string   // beginnings of surface words; each scores as one term over the words it stands for
 }
 
-// BM25 as Lucene computes it, with the factor k1+1 kept (contract: queries section 3).
+// The parameters of BM25 (Robertson and Zaragoza, "The probabilistic relevance framework: BM25 and beyond", 2009), as
+// Lucene computes it, with the factor k1+1 kept (contract: queries section 3): k1 is how soon more of a term counts no
+// more, b how much the length of a row matters.
 const (
 	k1 = 1.2
 	b  = 0.75
@@ -63,9 +68,9 @@ type term struct {
 	weight float64
 }
 
-// list is where a term is in one segment: a stem of its field, or rows and frequencies that were worked out.
+// list is where a term is in one segment: a stem of its field, or the rows and frequencies of a phrase or prefix.
 type list struct {
-	stem  int // -1 = not there, or worked out
+	stem  int // -1 = not there, or a phrase or prefix
 	rows  []uint32
 	freqs []uint32
 }
@@ -83,7 +88,7 @@ type Scorer struct {
 // partFreqs is the number of frequencies whose share of the score is tabulated.
 const partFreqs = 8
 
-// NewScorer looks up the terms of q.
+// NewScorer returns a scorer for the terms of q.
 func NewScorer(c *Corpus, q Query) *Scorer {
 	s := &Scorer{c: c}
 	average := float64(c.Length) / float64(max(1, c.Rows))
@@ -115,9 +120,11 @@ func NewScorer(c *Corpus, q Query) *Scorer {
 	return s
 }
 
+// saturate returns the share of BM25 that depends on the frequency in a row and on the row's length.
 func saturate(freq, norm float64) float64 { return freq * (k1 + 1) / (freq + norm) }
 
-// idf is Lucene's, of a term in df of the live rows.
+// idf returns the inverse document frequency of a term in df of the live rows, by Lucene's formula, which is never
+// below 0.
 func (s *Scorer) idf(df int) float64 {
 	return math.Log(1 + (float64(s.c.Rows-df)+0.5)/(float64(df)+0.5))
 }
@@ -150,7 +157,7 @@ func (s *Scorer) addStems(stems []string) {
 	}
 }
 
-// addLists adds a term that was worked out for live rows.
+// addLists adds a phrase or prefix as a term, with the live rows that have it.
 func (s *Scorer) addLists(lists []list, phrase bool) {
 	df := 0
 	for _, l := range lists {
@@ -161,7 +168,7 @@ func (s *Scorer) addLists(lists []list, phrase bool) {
 	}
 }
 
-// Full is the score of a row of mean length that has every term once.
+// Full returns the score of a row of mean length that has every term once.
 func (s *Scorer) Full() float64 {
 	sum := 0.0
 	for _, t := range s.terms {
@@ -170,7 +177,7 @@ func (s *Scorer) Full() float64 {
 	return sum
 }
 
-// RequirePhrases leaves those rows of a segment in set that have every phrase.
+// RequirePhrases removes the rows of a segment from set that lack a phrase.
 func (s *Scorer) RequirePhrases(segment int, set []uint64) {
 	for _, t := range s.terms {
 		if !t.phrase {
@@ -186,7 +193,7 @@ func (s *Scorer) RequirePhrases(segment int, set []uint64) {
 	}
 }
 
-// share is what a term of weight 1 adds to the score of a row.
+// share returns what a term of weight 1 adds to the score of a row.
 func (s *Scorer) share(freq uint32, norm byte) float64 {
 	if freq < partFreqs {
 		return s.part[freq][norm]
@@ -194,7 +201,7 @@ func (s *Scorer) share(freq uint32, norm byte) float64 {
 	return saturate(float64(freq), s.norm[norm])
 }
 
-// Score computes the score of one row from the row's own terms.
+// Score returns the score of one row, from the row's own terms.
 func (s *Scorer) Score(segment, row int) float64 {
 	sg := &s.c.Segments[segment]
 	var room [32]uint32
@@ -263,7 +270,7 @@ type window struct {
 
 // walk is a position in the list of one term.
 type walk struct {
-	cursor *postings.Cursor // nil for a list that was worked out
+	cursor *postings.Cursor // nil for the list of a phrase or prefix
 	rows   []uint32         // not yet summed, of the block or the list
 	freqs  []uint32
 	weight float64
@@ -322,7 +329,7 @@ func (w *window) add(rows, freqs []uint32, weight float64, from uint32) {
 	}
 }
 
-// collect offers what was summed, clears it and gives the floor.
+// collect offers what was summed, clears it and returns the floor.
 func (w *window) collect(from uint32, allow []uint64, floor float64, offer func(row int, score float64) float64) float64 {
 	for i, set := range w.set {
 		w.set[i] = 0

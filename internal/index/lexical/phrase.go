@@ -11,7 +11,7 @@ import (
 	"quarry/internal/index/rowset"
 )
 
-// phrase finds the live rows in which words stand one behind the other, and how often.
+// phrase returns, per segment, the live rows in which words stand one behind the other, and how often.
 func (c *Corpus) phrase(words []string) []list {
 	lists := make([]list, len(c.Segments))
 	for i := range c.Segments {
@@ -27,10 +27,10 @@ func (s *Segment) phrase(words []string) list {
 	return s.closedPhrase(words)
 }
 
-// Beginning at the end of the last word of a phrase makes it stand for every word that begins so.
+// Beginning, at the end of the last word of a phrase, stands for every word that begins so.
 const Beginning = "*"
 
-// openPhrase adds up the phrases that end in any of the first maxExpansion words of a prefix.
+// openPhrase returns the sum of the lists of the phrases that end in any of the first maxExpansion words of a prefix.
 func (s *Segment) openPhrase(words []string, prefix string) list {
 	freqs, n := map[uint32]uint32{}, 0
 	for w := s.Words.Prefix(prefix); w.Next() && n < maxExpansion; n++ {
@@ -46,6 +46,7 @@ func (s *Segment) openPhrase(words []string, prefix string) list {
 	return out
 }
 
+// closedPhrase intersects the lists of all words, from the rarest one, and then their positions.
 func (s *Segment) closedPhrase(words []string) list {
 	out := list{stem: -1}
 	if len(words) == 0 {
@@ -103,7 +104,7 @@ func together(cursors []postings.Cursor, places []int, rarest int, row uint32) b
 	return true
 }
 
-// behind keeps the starts that have a position offset further on; both ascend.
+// behind returns the starts that have a position offset further on; both ascend.
 func behind(starts, positions []uint32, offset uint32) []uint32 {
 	kept, j := starts[:0], 0
 	for _, s := range starts {
@@ -117,11 +118,11 @@ func behind(starts, positions []uint32, offset uint32) []uint32 {
 	return kept
 }
 
-// maxExpansion is the number of words that a prefix may stand for ; the most frequent ones are taken. Without
+// maxExpansion is the number of words that a prefix may stand for; the most frequent ones are taken. Without
 // a bound one letter would cost as much as the whole dictionary.
 const maxExpansion = 1024
 
-// prefix finds the live rows that have a word of the prefix, and how many.
+// prefix returns, per segment, the live rows that have a word of the prefix, and how many.
 func (c *Corpus) prefix(prefix string) []list {
 	chosen := c.mostFrequent(prefix)
 	lists := make([]list, len(c.Segments))
@@ -131,7 +132,7 @@ func (c *Corpus) prefix(prefix string) []list {
 	return lists
 }
 
-// prefix adds up the words of the prefix that are chosen, all when chosen is nil.
+// prefix returns the sum of the lists of the chosen words of the prefix, of all when chosen is nil.
 func (s *Segment) prefix(prefix string, chosen map[string]bool) list {
 	out := list{stem: -1}
 	var counts []uint32
@@ -160,7 +161,7 @@ func (s *Segment) prefix(prefix string, chosen map[string]bool) list {
 	return out
 }
 
-// mostFrequent gives the words that a prefix with more than maxExpansion words stands for: those in the most live
+// mostFrequent returns the words that a prefix with more than maxExpansion words stands for: those in the most live
 // rows, then by their bytes. nil = all.
 func (c *Corpus) mostFrequent(prefix string) map[string]bool {
 	if !c.mayExceed(prefix) {
@@ -202,7 +203,7 @@ func (c *Corpus) mayExceed(prefix string) bool {
 	return n > maxExpansion
 }
 
-// liveWords counts the live rows of a word.
+// liveWords returns the number of live rows with a word.
 func (s *Segment) liveWords(word int) int {
 	if s.Live == nil {
 		return s.Words.DF(word)

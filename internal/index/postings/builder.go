@@ -22,7 +22,7 @@ type List struct {
 
 func (l *List) reset() { l.Rows, l.Freqs, l.Positions = l.Rows[:0], l.Freqs[:0], l.Positions[:0] }
 
-// Add appends a term and gives its ordinal.
+// Add appends a term and returns its ordinal.
 func (b *Builder) Add(term []byte, l *List) int {
 	b.name(term)
 	b.f.Terms = binary.LittleEndian.AppendUint32(b.f.Terms, uint32(len(l.Rows)))
@@ -36,6 +36,8 @@ func (b *Builder) Add(term []byte, l *List) int {
 	return b.n - 1
 }
 
+// name appends a term to the dictionary. The first of dictBlock terms is written whole, the others without the prefix
+// that they share with the one before.
 func (b *Builder) name(term []byte) {
 	if b.n%dictBlock == 0 {
 		b.f.Index = binary.LittleEndian.AppendUint32(b.f.Index, uint32(len(b.f.Dict)))
@@ -53,7 +55,8 @@ func (b *Builder) name(term []byte) {
 	b.last = append(b.last[:0], term...)
 }
 
-// block writes up to BlockSize postings, takes their positions, and gives the last row.
+// block writes up to BlockSize postings with their positions, which it takes from the front of positions, and returns
+// the last row.
 func (b *Builder) block(rows, freqs []uint32, prev uint32, positions *[]uint32) uint32 {
 	var delta, less [BlockSize]uint32
 	var anyRow, anyFreq uint32
@@ -84,7 +87,7 @@ func (b *Builder) block(rows, freqs []uint32, prev uint32, positions *[]uint32) 
 	return prev
 }
 
-// Field gives what was added. The builder must not be used afterwards.
+// Field returns what was added. The builder must not be used afterwards.
 func (b *Builder) Field() *Field {
 	b.f.Terms = binary.LittleEndian.AppendUint32(b.f.Terms, 0)
 	b.f.Terms = binary.LittleEndian.AppendUint32(b.f.Terms, uint32(len(b.f.Heads)/headSize))

@@ -26,7 +26,7 @@ func (c *Cursor) Reset(f *Field, term int) {
 	c.cur, c.base, c.Rows, c.freqs = c.first-1, 0, nil, false
 }
 
-// Next moves to the next block; false at the end.
+// Next moves to the next block and reports whether there is one.
 func (c *Cursor) Next() bool {
 	if c.cur+1 >= c.end {
 		c.cur, c.Rows = c.end, nil
@@ -52,7 +52,7 @@ func (c *Cursor) load(block int) {
 	c.Rows = c.rows[:n]
 }
 
-// Freqs gives the frequencies that belong to Rows.
+// Freqs returns the frequencies that belong to Rows.
 func (c *Cursor) Freqs() []uint32 {
 	n := len(c.Rows)
 	if !c.freqs {
@@ -66,8 +66,8 @@ func (c *Cursor) Freqs() []uint32 {
 	return c.tf[:n]
 }
 
-// Seek moves to the block that holds row, if any does, and gives its place there. Rows must be asked for in ascending
-// order.
+// Seek moves to the block that may hold row and returns its place there; ok is false where the term lacks the row. Rows
+// must be asked for in ascending order.
 func (c *Cursor) Seek(row uint32) (place int, ok bool) {
 	if c.cur >= c.end {
 		return 0, false
@@ -95,10 +95,10 @@ func (c *Cursor) Positions(dst []uint32, place int) []uint32 {
 	return dst
 }
 
-// positions is where those of the current block begin.
+// positions returns where those of the current block begin.
 func (c *Cursor) positions() int { return int(u32(c.f.Heads, c.cur*headSize+8)) }
 
-// skip passes over n positions at at.
+// skip returns what stands behind the n positions at at.
 func (c *Cursor) skip(at int, n uint32) int {
 	p := c.f.Positions
 	if len(p) == 0 {
@@ -113,7 +113,7 @@ func (c *Cursor) skip(at int, n uint32) int {
 	return at
 }
 
-// read appends n positions at at to dst.
+// read appends the n positions at at to dst and returns what stands behind them.
 func (c *Cursor) read(dst []uint32, at int, n uint32) ([]uint32, int) {
 	sum := uint32(0)
 	for range n {

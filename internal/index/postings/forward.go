@@ -21,7 +21,7 @@ type ForwardWalk struct {
 	data    []byte
 }
 
-// Next moves to the next term; false at the end.
+// Next moves to the next term and reports whether there is one.
 func (w *ForwardWalk) Next() bool {
 	if len(w.data) == 0 {
 		return false
@@ -53,7 +53,7 @@ func (b *ForwardBuilder) Add(ordinal, freq uint32) {
 	b.last = ordinal
 }
 
-// Forward gives what was added. The builder must not be used afterwards.
+// Forward returns what was added. The builder must not be used afterwards.
 func (b *ForwardBuilder) Forward() *Forward {
 	b.Begin()
 	return &b.f

@@ -38,7 +38,7 @@ func (v Inversion) sorted() []string {
 	return terms
 }
 
-// Field writes the lists.
+// Field returns the field of the lists.
 func (v Inversion) Field() *Field {
 	var b Builder
 	for _, term := range v.sorted() {
@@ -47,7 +47,7 @@ func (v Inversion) Field() *Field {
 	return b.Field()
 }
 
-// Both writes the lists of terms, and the terms of each of so many rows.
+// Both returns the field of the lists and, for each of so many rows, its terms.
 func (v Inversion) Both(rows int) (*Field, *Forward) {
 	type entry struct{ term, freq uint32 }
 	ofRow := make([][]entry, rows)

@@ -9,7 +9,7 @@ const (
 	exact   = 255 - maxInt4 // lengths below are kept as they are
 )
 
-// LengthByte rounds a length down to the nearest of 256 values.
+// LengthByte returns the byte of a length, which is rounded down to the nearest of 256 values.
 func LengthByte(n int) byte {
 	if n < exact {
 		return byte(n)
@@ -23,7 +23,7 @@ func LengthByte(n int) byte {
 	return byte(exact + (int(v>>shift)&7 | (shift+1)<<3))
 }
 
-// ByteLength is the length that a byte stands for.
+// ByteLength returns the length that a byte stands for.
 func ByteLength(b byte) int {
 	if int(b) < exact {
 		return int(b)

@@ -11,7 +11,7 @@ type Source struct {
 	Rows  []uint32 // row → new row, ascending but for Dropped; all new rows of a source lie behind the one's before it
 }
 
-// Merge makes one field of several, and for each source the map from its ordinals to the new ones.
+// Merge returns one field of several, and for each source the map from its ordinals to the new ones.
 func Merge(sources []Source) (*Field, [][]uint32) {
 	var b Builder
 	ordinals := make([][]uint32, len(sources))

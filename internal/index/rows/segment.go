@@ -25,7 +25,7 @@ type Shape struct {
 }
 
 // Segment is an immutable set of documents, each with a run of rows, one per part. Its slices lie in File. Numbers in
-// them are little-endian, of 4 bytes unless the field says otherwise.
+// them are little-endian, of 4 bytes where nothing else is noted.
 type Segment struct {
 	File    *segment.File
 	Rows    int

@@ -5,10 +5,10 @@ package rowset
 
 import "math/bits"
 
-// Words is the number of words for n rows.
+// Words returns the number of words for n rows.
 func Words(n int) int { return (n + 63) / 64 }
 
-// All gives the set of n rows.
+// All returns the set of n rows.
 func All(n int) []uint64 {
 	out := make([]uint64, Words(n))
 	for i := range out {
@@ -20,7 +20,7 @@ func All(n int) []uint64 {
 	return out
 }
 
-// Count is the number of rows in a set.
+// Count returns the number of rows in a set.
 func Count(set []uint64) int {
 	n := 0
 	for _, b := range set {
@@ -32,10 +32,10 @@ func Count(set []uint64) int {
 // Has reports whether row is in the set; nil stands for all rows.
 func Has(set []uint64, row int) bool { return set == nil || set[row>>6]>>(row&63)&1 == 1 }
 
-// Add puts row into the set.
+// Add adds row to the set.
 func Add(set []uint64, row int) { set[row>>6] |= 1 << (row & 63) }
 
-// Remove takes row out of the set.
+// Remove removes row from the set.
 func Remove(set []uint64, row int) { set[row>>6] &^= 1 << (row & 63) }
 
 // Any reports whether a row from … to-1 is in the set.
@@ -48,7 +48,7 @@ func Any(set []uint64, from, to int) bool {
 	return false
 }
 
-// AddRange puts rows from … to-1 into the set.
+// AddRange adds rows from … to-1 to the set.
 func AddRange(set []uint64, from, to int) {
 	for from < to {
 		end := min(to, (from|63)+1)

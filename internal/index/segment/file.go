@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 )
 
-// Write makes the file at path durable with the given sections: under another name first, so that path is there whole
-// or not at all.
+// Write writes the sections to path and syncs them: under another name first, so that path is there whole or not at
+// all.
 func Write(path string, sections []Section) error {
 	return Replace(path, func(w io.Writer) error { return encode(w, sections) })
 }
 
-// Replace puts what write gives at path, durably and at once.
+// Replace replaces the file at path, durably and atomically, by what write writes.
 func Replace(path string, write func(io.Writer) error) (err error) {
 	tmp := path + ".tmp"
 	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -47,7 +47,7 @@ func Replace(path string, write func(io.Writer) error) (err error) {
 	return SyncDir(filepath.Dir(path))
 }
 
-// SyncDir makes renames and removals in dir durable.
+// SyncDir syncs dir, which is what renames and removals in it need to be durable.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -115,7 +115,8 @@ func Open(path string) (*File, error) {
 	return out, nil
 }
 
-// check reads the file through a small buffer, so that what searches never touch does not become resident.
+// check compares every section with its checksum and returns the table of contents. It reads through a small buffer, so
+// that what searches never touch does not become resident.
 func check(f *os.File, size int64) ([]place, error) {
 	bad := func(section string, at int64, reason string) error {
 		return &Corrupt{File: filepath.Base(f.Name()), Section: section, Offset: at, Reason: reason}

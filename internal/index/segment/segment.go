@@ -15,7 +15,7 @@ import (
 // ErrCorrupt marks a file whose bytes are not those that were written; errors.Is finds it in a *Corrupt.
 var ErrCorrupt = errors.New("index file is damaged")
 
-// Corrupt says where a file is damaged.
+// Corrupt is the error of a damaged file and names the place.
 type Corrupt struct {
 	File    string
 	Section string // "" outside sections
@@ -23,11 +23,12 @@ type Corrupt struct {
 	Reason  string
 }
 
+// Error returns the file, section, offset and reason.
 func (c *Corrupt) Error() string {
 	return fmt.Sprintf("%s: file %s, section %q, offset %d: %s", ErrCorrupt, c.File, c.Section, c.Offset, c.Reason)
 }
 
-// Is makes every *Corrupt an ErrCorrupt.
+// Is reports whether target is ErrCorrupt: errors.Is finds that in every *Corrupt.
 func (c *Corrupt) Is(target error) bool { return target == ErrCorrupt }
 
 // Section is a named run of bytes.
@@ -56,10 +57,10 @@ type File struct {
 	close    func() error
 }
 
-// New makes a file in memory.
+// New returns a file in memory.
 func New(sections []Section) *File { return &File{sections: sections} }
 
-// Section gives the bytes of a section, nil when there is none.
+// Section returns the bytes of a section, nil when there is none.
 func (f *File) Section(name string) []byte {
 	for i := range f.sections {
 		if f.sections[i].Name == name {
@@ -69,10 +70,10 @@ func (f *File) Section(name string) []byte {
 	return nil
 }
 
-// Sections lists the sections. The caller must not modify them.
+// Sections returns all sections. The caller must not modify them.
 func (f *File) Sections() []Section { return f.sections }
 
-// Bytes is the size of all sections, and the part of it that is mapped.
+// Bytes returns the size of all sections, and the part of it that is mapped.
 func (f *File) Bytes() (all, mapped int64) {
 	if f.close != nil {
 		return int64(len(f.mapped)), int64(len(f.mapped))
@@ -83,7 +84,7 @@ func (f *File) Bytes() (all, mapped int64) {
 	return all, 0
 }
 
-// Locate gives the damage that a fault at an address in the mapped file stands for; nil when the address is elsewhere.
+// Locate returns the damage that a fault at an address stands for; nil when the address is not in the mapped file.
 func (f *File) Locate(addr uintptr) *Corrupt {
 	base := uintptr(unsafe.Pointer(unsafe.SliceData(f.mapped)))
 	if f.mapped == nil || addr < base || addr-base >= uintptr(len(f.mapped)) {

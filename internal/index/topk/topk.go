@@ -1,4 +1,4 @@
-// Package topk keeps the best few of many scored rows. Package index calls it.
+// Package topk keeps the best few of many scored rows, in a binary heap. Package index calls it.
 package topk
 
 import "math"
@@ -16,7 +16,7 @@ type Top[P any] struct {
 	Items []Item[P]
 }
 
-// Floor is the score below which an item need not be offered.
+// Floor returns the score below which an item need not be offered.
 func (t *Top[P]) Floor() float64 {
 	if len(t.Items) < t.K {
 		return math.Inf(-1)
@@ -31,7 +31,7 @@ func (t *Top[P]) worse(a, b Item[P]) bool {
 	return t.After(a.Place, b.Place)
 }
 
-// Offer takes an item in when it is among the best so far.
+// Offer adds an item if it is among the best so far.
 func (t *Top[P]) Offer(x Item[P]) {
 	if len(t.Items) < t.K {
 		t.Items = append(t.Items, x)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// candidates gathers the rows that may be among the k best, from what the high plane alone says. A row's score lies
+// candidates gathers the rows that may be among the k best, by the high plane alone. A row's score lies
 // within slack of its coarse score, so the k-th best coarse score less slack is a floor that k rows reach.
 type candidates struct {
 	k     int
@@ -65,7 +65,8 @@ func (c *candidates) down() {
 	}
 }
 
-// best gives those that may still reach the floor, best first: settled in this order, the fewest need settling.
+// best returns those that may still reach the floor, best first: in this order the floor rises fastest, and the fewest
+// need their exact score.
 func (c *candidates) best() []candidate {
 	kept := slices.DeleteFunc(c.rows, func(x candidate) bool { return x.coarse+c.slack < c.floor })
 	slices.SortFunc(kept, func(a, b candidate) int { return cmp.Compare(b.coarse, a.coarse) })

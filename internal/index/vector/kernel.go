@@ -37,7 +37,8 @@ func scanGo(q []int8, rows []byte, out []int32) {
 	}
 }
 
-// dotGo keeps four sums; the length is a multiple of unit.
+// dotGo returns the inner product of q and v in four sums, which do not wait for one another; the length is a multiple
+// of unit.
 func dotGo(q []int8, v []byte) int32 {
 	var s0, s1, s2, s3 int32
 	for len(q) >= 8 && len(v) >= 8 {
@@ -50,7 +51,7 @@ func dotGo(q []int8, v []byte) int32 {
 	return s0 + s1 + s2 + s3
 }
 
-// dot16 is the sum of q[j] · (256·(hi[j]-128) + lo[j]). Plain Go: a query settles some hundred rows.
+// dot16 returns the sum of q[j] · (256·(hi[j]-128) + lo[j]). It is plain Go: a query needs it for some hundred rows.
 func dot16(q []int32, hi, lo []byte) int64 {
 	hi, lo = hi[:len(q)], lo[:len(q)]
 	var s int64

@@ -1,7 +1,7 @@
 // Package vector holds the vectors of a segment as 16-bit rows in two byte planes and finds the rows most similar to a
-// query: a scan of the high plane alone, whose error has a proven bound, and settling of what that leaves open with
-// both planes. It knows nothing of files, documents and filters beyond a bitmap of rows; package index calls it. Pack
-// is also the form in which vectors are stored in SQL.
+// query: a scan of the high plane alone, whose error has a proven bound, then the exact scores, from both planes, of
+// the rows that the bound leaves open. It knows nothing of files, documents and filters beyond a bitmap of rows;
+// package index calls it. Pack is also the form in which vectors are stored in SQL.
 //
 // Sums are integers on every kernel path and in the final score, so hits and scores are equal bit for bit on every CPU.
 package vector
@@ -18,7 +18,7 @@ const packHead = 4
 // levels is the largest 16-bit magnitude in use.
 const levels = 32767
 
-// Pack gives the stored form of v: a float32 scale and one int16 per dimension, little-endian, 4 + 2·len(v) bytes.
+// Pack returns the stored form of v: a float32 scale and one int16 per dimension, little-endian, 4 + 2·len(v) bytes.
 // Vectors that have no direction (empty, zero, infinite or not a number) are an error.
 func Pack(v []float32) ([]byte, error) {
 	var top float32

@@ -2,7 +2,7 @@ package vector
 
 import "encoding/binary"
 
-// Vector gives row i as it was before the rotation, of unit length up to rounding.
+// Vector returns row i as it was before the rotation, of unit length up to rounding.
 func (r *Rows) Vector(i int) []float32 {
 	w := r.Rotation.width
 	x, tmp := make([]float32, w), make([]float32, w)
@@ -15,7 +15,7 @@ func (r *Rows) Vector(i int) []float32 {
 	return x[:r.Rotation.dim]
 }
 
-// undo is the inverse of apply: its rounds backwards. A Hadamard block is its own inverse up to the factor that the
+// undo inverts apply: the same rounds, backwards. A Hadamard block is its own inverse up to the factor that the
 // signs carry.
 func (r *Rotation) undo(x, tmp []float32) {
 	for k := len(r.sign) - 1; k >= 0; k-- {

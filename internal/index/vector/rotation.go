@@ -2,9 +2,10 @@ package vector
 
 import "math"
 
-// Rotation is a fixed random rotation: three rounds of random signs, Walsh-Hadamard on blocks, and a permutation. It
-// spreads every vector evenly over the dimensions, so that one scale per row loses little. It is determined by its
-// seed for ever: files hold rotated rows. Safe for concurrent use.
+// Rotation is a fixed pseudo-random rotation: three rounds of random signs, Walsh-Hadamard on blocks, and a permutation
+// (three rounds as in Andoni et al., "Practical and optimal LSH for angular distance", 2015; the permutation carries
+// values from block to block). It spreads every vector evenly over the dimensions, so that one scale per row loses
+// little. A seed determines it for ever, since files hold rotated rows. Safe for concurrent use.
 type Rotation struct {
 	dim   int // of the vectors given
 	width int // of rows: dim rounded up to a multiple of unit, the rest is zero before rotation
@@ -16,7 +17,7 @@ type Rotation struct {
 // unit is what row widths are a multiple of: the kernels take this many dimensions per step.
 const unit = 64
 
-// NewRotation makes the rotation of vectors of dim dimensions that seed determines.
+// NewRotation returns the rotation of vectors of dim dimensions that seed determines.
 func NewRotation(dim int, seed uint64) *Rotation {
 	r := &Rotation{dim: dim, width: (dim + unit - 1) / unit * unit, block: unit}
 	if r.width%(2*unit) == 0 {
@@ -41,10 +42,10 @@ func NewRotation(dim int, seed uint64) *Rotation {
 	return r
 }
 
-// Dim is the number of dimensions of the vectors given.
+// Dim returns the number of dimensions of the vectors given.
 func (r *Rotation) Dim() int { return r.dim }
 
-// Width is the number of dimensions of rotated rows.
+// Width returns the number of dimensions of rotated rows.
 func (r *Rotation) Width() int { return r.width }
 
 // apply rotates x, Width values of which those past Dim are 0, in place; tmp has the same length.
@@ -63,6 +64,7 @@ func (r *Rotation) apply(x, tmp []float32) {
 	}
 }
 
+// hadamard applies the fast Walsh-Hadamard transform, unscaled, to x in place; len(x) is a power of two.
 func hadamard(x []float32) {
 	for h := 1; h < len(x); h <<= 1 {
 		for i := 0; i < len(x); i += h << 1 {
@@ -75,7 +77,8 @@ func hadamard(x []float32) {
 	}
 }
 
-// splitMix is the generator SplitMix64; our own because its numbers are part of the file format.
+// splitMix is the generator SplitMix64 (Steele, Lea and Flood, 2014); our own, since its numbers are part of the file
+// format.
 type splitMix uint64
 
 func (s *splitMix) next() uint64 {

@@ -25,7 +25,7 @@ type Limits struct {
 	Residual float64 `json:"residual"` // length of the difference between a row and its high plane
 }
 
-// Builder makes the planes of a new segment. Not safe for concurrent use.
+// Builder builds the planes of a new segment. Not safe for concurrent use.
 type Builder struct {
 	rotation *Rotation
 	planes   Planes
@@ -93,10 +93,10 @@ func (b *Builder) Copy(r *Rows, i int) {
 	b.limits.Residual = max(b.limits.Residual, r.Limits.Residual)
 }
 
-// Rows gives what was added. The builder must not be used afterwards.
+// Rows returns what was added. The builder must not be used afterwards.
 func (b *Builder) Rows() *Rows { return &Rows{b.rotation, b.planes, b.limits} }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (r *Rows) Len() int { return len(r.Planes.Scale) / 4 }
 
 func (r *Rows) scale(i int) float64 {
@@ -140,6 +140,7 @@ func NewQuery(r *Rotation, v []float32) (*Query, error) {
 	return q, nil
 }
 
+// code sets both codes of x, and what the 8-bit one misses, which slack needs.
 func (q *Query) code(x []float32) {
 	var top float64
 	for _, v := range x {
@@ -160,19 +161,19 @@ func (q *Query) code(x []float32) {
 	q.norm, q.missed = math.Sqrt(norm), math.Sqrt(missed)
 }
 
-// Score is the inner product of the query with row i from both planes: their cosine.
+// Score returns the inner product of the query with row i from both planes: their cosine.
 func (r *Rows) Score(q *Query, i int) float64 {
 	w := r.Rotation.width
 	return float64(dot16(q.fine, r.Planes.Hi[i*w:], r.Planes.Lo[i*w:])) * (q.fscale * r.scale(i))
 }
 
-// coarse is the score by the high plane: hi - 127.5 stands for the 16-bit value over 256.
+// coarse returns the score by the high plane: hi - 127.5 stands for the 16-bit value over 256.
 func (r *Rows) coarse(q *Query, i int, dot int32) float64 {
 	return (float64(dot) - 127.5*float64(q.sum)) * (256 * q.scale * r.scale(i))
 }
 
-// slack bounds the difference between coarse and Score, by Cauchy and Schwarz: with row v = v̂ + r and query q = q̂ + e
-// it is |⟨q,r⟩ + ⟨e,v̂⟩| ≤ ‖q‖·‖r‖ + ‖e‖·‖v̂‖. The last term is for float64 rounding.
+// slack returns a bound of the difference between coarse and Score, by the inequality of Cauchy and Schwarz: with row v
+// = v̂ + r and query q = q̂ + e it is |⟨q,r⟩ + ⟨e,v̂⟩| ≤ ‖q‖·‖r‖ + ‖e‖·‖v̂‖. The last term is for float64 rounding.
 func (r *Rows) slack(q *Query) float64 {
 	return q.norm*r.Limits.Residual + q.missed*r.Limits.Norm + 1e-9
 }
@@ -180,7 +181,7 @@ func (r *Rows) slack(q *Query) float64 {
 // step is the number of rows per kernel call: assembly cannot be preempted.
 const step = 512
 
-// Want says what a search needs: the rows among which to look (nil for all), how many of the best, and the score below
+// Want is what a search asks for: the rows among which to look (nil for all), how many of the best, and the score below
 // which a row is of no use.
 type Want struct {
 	Allow []uint64
@@ -208,6 +209,7 @@ func (r *Rows) Search(q *Query, w Want, offer func(row int, score float64) float
 	}
 }
 
+// scanAll gathers candidates from a scan of the whole high plane.
 func (r *Rows) scanAll(q *Query, allow []uint64, c *candidates) {
 	var dots [step]int32
 	w := r.Rotation.width
@@ -223,6 +225,7 @@ func (r *Rows) scanAll(q *Query, allow []uint64, c *candidates) {
 	}
 }
 
+// scanFew gathers candidates row by row: below one row in eight that is cheaper than the whole scan.
 func (r *Rows) scanFew(q *Query, allow []uint64, c *candidates) {
 	var dot [1]int32
 	w := r.Rotation.width
