@@ -385,7 +385,7 @@ func TestNewerSchema(t *testing.T) {
 	})
 }
 
-// wound makes a closed database of some size in a folder and lets harm change its file.
+// wound creates a closed database of some size in a folder and lets harm change its file.
 func wound(t *testing.T, harm func(content []byte) []byte) store.Config {
 	t.Helper()
 	dir := t.TempDir()
@@ -672,7 +672,7 @@ func TestLostConnections(t *testing.T) {
 	}
 }
 
-// TestSteady proves that a LIMIT which is a parameter alone, for which SQLite would plan anew at each use, is prepared as
+// TestSteady proves that a LIMIT which is a parameter alone, for which SQLite would plan again at each use, is prepared as
 // a sum, and that nothing else of a text changes.
 func TestSteady(t *testing.T) {
 	t.Parallel()

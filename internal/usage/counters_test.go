@@ -28,7 +28,7 @@ func run(t *testing.T, r *usagetest.Memory) (c *usage.Counters, stop func()) {
 	return c, stop
 }
 
-// state tells of a check what a test compares: the quota used up and when it resets.
+// state is what a test compares of a check: the quota used up and when it resets.
 type state struct {
 	Quota       string
 	Used, Reset int64

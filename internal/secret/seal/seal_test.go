@@ -123,7 +123,7 @@ func TestSeveralKeys(t *testing.T) {
 	}
 }
 
-// TestReload proves that keys are read anew when a value names an unknown one, so a node notices that another rotated
+// TestReload proves that keys are read again when a value names an unknown one, so a node notices that another rotated
 // them.
 func TestReload(t *testing.T) {
 	t.Parallel()

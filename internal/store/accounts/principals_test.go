@@ -24,7 +24,7 @@ func owner(name string) (account.User, account.Key) {
 	return u, k
 }
 
-// asPrincipal leaves of a user what the read of a principal gives.
+// asPrincipal reduces a user to what the read of a principal returns.
 func asPrincipal(u account.User) account.User {
 	return account.User{ID: u.ID, Username: u.Username, Email: u.Email, Enabled: u.Enabled, Rights: u.Rights}
 }

@@ -13,7 +13,7 @@ import (
 	"quarry/internal/store/storetest"
 )
 
-// people fills a database with n users, each with a personal key and three grants, and gives the digest of one key.
+// people fills a database with n users, each with a personal key and three grants, and returns the digest of one key.
 func people(b *testing.B, n int) (*accounts.Store, string) {
 	b.Helper()
 	db, err := store.Open(b.Context(), store.Config{Dir: b.TempDir()})

@@ -114,7 +114,7 @@ func listAll(t *testing.T, s suite, l audit.List) []audit.Event {
 }
 
 // testAdd proves that an event is read as it was added, with every member set or none, its outcome not known until it
-// is settled; that happens once, and tells what was made.
+// is settled; that happens once, and records what was made.
 func testAdd(t *testing.T, s suite) {
 	now := time.Now()
 	full := record(t, s, event(now, "ann", "createUser"))

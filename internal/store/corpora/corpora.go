@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"time"
 
+	"quarry/internal/clock"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
@@ -175,7 +176,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 		if err != nil {
 			return fmt.Errorf("delete corpus: %w", err)
 		}
-		return jobs.Abort(tx, key, time.Now())
+		return jobs.Abort(tx, key, clock.Now())
 	})
 	if err == nil {
 		s.db.WakeSweeper()

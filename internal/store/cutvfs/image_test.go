@@ -10,7 +10,7 @@ import (
 	"quarry/internal/store/cutvfs"
 )
 
-// cut applies a log and gives what a cut leaves: names and contents.
+// cut applies a log and returns what a cut leaves: names and contents.
 func cut(t *testing.T, log []cutvfs.Op, v cutvfs.Variant, seed uint64) map[string][]byte {
 	t.Helper()
 	d := cutvfs.NewDisk()

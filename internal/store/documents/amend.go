@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 	"unicode/utf8"
 
+	"quarry/internal/clock"
 	"quarry/internal/corpus/document"
 	"quarry/internal/store"
 )
@@ -22,7 +22,7 @@ func (s *Store) Amend(ctx context.Context, corpusNo, epoch int64, edits []docume
 			return err
 		}
 		seq = now
-		a := amend{tx: tx, generation: generation, now: time.Now().UnixMicro(), t: tally{op: document.OpUpdate}}
+		a := amend{tx: tx, generation: generation, now: clock.Now().UnixMicro(), t: tally{op: document.OpUpdate}}
 		if err := a.read(edits); err != nil {
 			return err
 		}

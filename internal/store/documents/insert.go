@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
+	"quarry/internal/clock"
 	"quarry/internal/corpus/document"
 	"quarry/internal/store"
 )
@@ -35,7 +35,7 @@ type imageHead struct {
 }
 
 func encode(d *document.Document) (r record, err error) {
-	r = record{d: d, dimensions: make([]string, len(d.Parts)), now: time.Now().UnixMicro()}
+	r = record{d: d, dimensions: make([]string, len(d.Parts)), now: clock.Now().UnixMicro()}
 	heads := make([]imageHead, len(d.Images))
 	for i, m := range d.Images {
 		heads[i] = imageHead{m.ID, m.Title, m.Caption, m.Description, m.MimeType}

@@ -25,7 +25,7 @@ func sweeping(t *testing.T, config func(testing.TB) store.Config, s store.Sweepe
 	return storetest.Open(t, c)
 }
 
-// grow makes a corpus whose sequence has so many changes, the last of which schedules a sweep.
+// grow creates a corpus whose sequence has so many changes, the last of which schedules a sweep.
 func grow(t *testing.T, db *store.DB, key string, changes int64) corpus.Corpus {
 	t.Helper()
 	c, err := corpora.New(db).Create(t.Context(), storetest.Corpus(key))

@@ -45,7 +45,7 @@ func open(t *testing.T, db *store.DB) fixture {
 	return fixture{llms.New(db, storetest.Secrets(t, db)), db}
 }
 
-// model returns a model to create, with every member set; n tells its age.
+// model returns a model to create, with every member set; n sets its age.
 func model(name string, n int) registry.LLM {
 	yes, no, context := true, false, 32_000
 	at := time.UnixMicro(1_900_000_000_000_000 + int64(n)).UTC()

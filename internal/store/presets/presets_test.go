@@ -30,7 +30,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// preset returns a preset to create, with every member set; n tells its age.
+// preset returns a preset to create, with every member set; n sets its age.
 func preset(name string, n int) generate.Preset {
 	tokens, half, zero, one := 7, 0.5, 0.0, 1.0
 	at := time.UnixMicro(1_900_000_000_000_000 + int64(n)).UTC()

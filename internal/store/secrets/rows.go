@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"time"
 
+	"quarry/internal/clock"
 	"quarry/internal/secret/vault"
 	"quarry/internal/store"
 )
@@ -43,7 +43,7 @@ func (r *Rows) Register(ctx context.Context, after string, k vault.Registered) (
 		if done = newest == after; !done {
 			return nil
 		}
-		if err := tx.Exec(`INSERT INTO secret_keys (id, proof, created) VALUES ($1, $2, $3)`, k.ID, k.Proof, time.Now().UnixMicro()); err != nil {
+		if err := tx.Exec(`INSERT INTO secret_keys (id, proof, created) VALUES ($1, $2, $3)`, k.ID, k.Proof, clock.Now().UnixMicro()); err != nil {
 			return fmt.Errorf("write secret key: %w", err)
 		}
 		return nil

@@ -31,7 +31,7 @@ func TestSecrets(t *testing.T) {
 	})
 }
 
-// lock registers a key and gives a ring of it and the others, newest first.
+// lock registers a key and returns a ring of it and the others, newest first.
 func lock(t *testing.T, db *store.DB, keys ...seal.Key) (*seal.Keyring, *secrets.Store) {
 	t.Helper()
 	ring, err := seal.NewKeyring(keys, nil)

@@ -20,7 +20,7 @@ import (
 	"quarry/internal/testkit"
 )
 
-// amendment makes an amendment that must be fine.
+// amendment returns an amendment that must be valid.
 func amendment(t *testing.T, given string, merge bool) metadata.Amendment {
 	t.Helper()
 	a, err := metadata.NewAmendment(corpus.Corpus{}, json.RawMessage(given), merge)

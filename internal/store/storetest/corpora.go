@@ -28,7 +28,7 @@ func count(all []bool) (n int) {
 	return n
 }
 
-// testCreateCorpus proves that create keeps every member, numbers the corpus and gives it an epoch; the next Get shows
+// testCreateCorpus proves that create keeps every member, numbers the corpus and returns it an epoch; the next Get shows
 // the same.
 func testCreateCorpus(t *testing.T, s Stores) {
 	for _, key := range []string{"full", "bare"} {
@@ -94,7 +94,7 @@ func testGetCorpora(t *testing.T, s Stores) {
 	}
 }
 
-// pages reads a whole list with pages of n and gives the keys.
+// pages reads a whole list with pages of n and returns the keys.
 func pages(t *testing.T, s Stores, l corpus.List) (keys []string) {
 	t.Helper()
 	for range 100 {

@@ -18,7 +18,7 @@ import (
 	"quarry/internal/testkit"
 )
 
-// Jobs holds a job.Store to the interface's comments. open gives a fresh, empty one.
+// Jobs holds a job.Store to the interface's comments. open returns a fresh, empty one.
 func Jobs(t *testing.T, open func(testing.TB) job.Store) {
 	for _, c := range []struct {
 		name string
@@ -302,7 +302,7 @@ func testLeaseLost(t *testing.T, s job.Store) {
 }
 
 // testCheckpoint proves that save extends the lease and keeps what it is not given; only progress that differs makes
-// the attempts count anew.
+// the attempts count again.
 func testCheckpoint(t *testing.T, s job.Store) {
 	j := add(t, s, job.Job{})
 	claim(t, s, at(1))

@@ -24,7 +24,7 @@ func Open(t testing.TB, c store.Config) *store.DB {
 	return db
 }
 
-// OnBoth runs test in parallel on SQLite and, where there is a server, on PostgreSQL. config gives an empty database
+// OnBoth runs test in parallel on SQLite and, where there is a server, on PostgreSQL. config returns an empty database
 // each time.
 func OnBoth(t *testing.T, test func(t *testing.T, config func(testing.TB) store.Config)) {
 	t.Run("SQLite", func(t *testing.T) {
@@ -38,7 +38,7 @@ func OnBoth(t *testing.T, test func(t *testing.T, config func(testing.TB) store.
 	})
 }
 
-// Each runs tests in parallel as OnBoth does, each on what open gives for an empty database.
+// Each runs tests in parallel as OnBoth does, each on what open returns for an empty database.
 func Each[S any](t *testing.T, open func(*testing.T, *store.DB) S, tests map[string]func(*testing.T, S)) {
 	OnBoth(t, func(t *testing.T, config func(testing.TB) store.Config) {
 		for name, test := range tests {

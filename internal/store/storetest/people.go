@@ -29,7 +29,7 @@ func PersonalKey(u account.User) (k account.Key, secret string) {
 	}, secret
 }
 
-// AddKey writes a user with these API roles and a personal key of its own, and gives the key's secret.
+// AddKey writes a user with these API roles and a personal key of its own, and returns the key's secret.
 func AddKey(t testing.TB, c store.Config, username string, roles ...string) string {
 	t.Helper()
 	db, err := store.Open(t.Context(), c)

@@ -152,7 +152,7 @@ func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 	return attr, os.Chown(dir, uid, gid)
 }
 
-// initialise makes the cluster with a linguistic collation where the server has ICU, so that an order that forgets to
+// initialise creates the cluster with a linguistic collation where the server has ICU, so that an order that forgets to
 // ask for bytes shows; else with the plain one.
 func initialise(bin, dir string, who *syscall.SysProcAttr) error {
 	var out []byte

@@ -91,7 +91,7 @@ func testSaveQuery(t *testing.T, s Stores) {
 	}
 }
 
-// listAll reads a whole list with pages of n and gives the texts.
+// listAll reads a whole list with pages of n and returns the texts.
 func listAll(t *testing.T, s Stores, l history.List) (texts []string) {
 	t.Helper()
 	for range 100 {
@@ -124,7 +124,7 @@ func asked(t *testing.T, s Stores, text string, started time.Time, corpora ...hi
 }
 
 // testListQueries proves that List returns every record once, newest first and those of one moment by id, whatever the
-// size of the page; a limit of nothing gives nothing.
+// size of the page; a limit of nothing returns nothing.
 func testListQueries(t *testing.T, s Stores) {
 	now := time.Now()
 	var same []string

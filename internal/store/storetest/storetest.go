@@ -28,7 +28,7 @@ type Stores struct {
 	Queries   history.Store
 }
 
-// Run holds stores to the interfaces' comments. open gives the stores of a fresh, empty installation.
+// Run holds stores to the interfaces' comments. open returns the stores of a fresh, empty installation.
 func Run(t *testing.T, open func(testing.TB) Stores) {
 	for _, c := range []struct {
 		name string
@@ -111,7 +111,7 @@ func get(t *testing.T, s Stores, key string) corpus.Corpus {
 	return all[0]
 }
 
-// insert writes a document of n parts into c and gives its number.
+// insert writes a document of n parts into c and returns its number.
 func insert(t *testing.T, s Stores, c corpus.Corpus, docID string, n int) int64 {
 	t.Helper()
 	d := Document(docID, n)

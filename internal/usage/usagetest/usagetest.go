@@ -31,7 +31,7 @@ func sums(t *testing.T, s usage.Store, scope string, at time.Time) []usage.Sum {
 	return got
 }
 
-// Conform holds stores to the interface's comments. open gives a store that is empty.
+// Conform holds stores to the interface's comments. open returns a store that is empty.
 func Conform(t *testing.T, open func(testing.TB) usage.Store) {
 	for name, test := range map[string]func(*testing.T, usage.Store){
 		"token usage": testSums, "token usage at once": testAtOnce,
