@@ -3,6 +3,7 @@ package queries
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -168,7 +169,7 @@ func parseBody(raw json.RawMessage, key string) (*request, error) {
 func parseParameters(q url.Values, key string) (*request, error) {
 	b := body{Query: written(q.Get("query")), Search: &search{Corpora: []settings{{CorpusKey: written(key)}}}}
 	for name, to := range map[string]*member[int]{"limit": &b.Search.Limit, "offset": &b.Search.Offset} {
-		if v, err := strconv.Atoi(q.Get(name)); err == nil {
+		if v, err := strconv.Atoi(q.Get(name)); err == nil || errors.Is(err, strconv.ErrRange) { // then v is the bound of int
 			*to = written(v)
 		}
 	}

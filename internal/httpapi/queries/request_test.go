@@ -2,6 +2,8 @@ package queries
 
 import (
 	"encoding/json"
+	"math"
+	"net/url"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,5 +74,19 @@ func TestFaultPlaces(t *testing.T) {
 	_, err := parseBody(json.RawMessage(`{"query":"q","search":{},"generation":{"max_used_search_results":2.5}}`), "c")
 	if f, ok := fault.As(err); !ok || f.Fields["body.generation.max_used_search_results"] == "" {
 		t.Errorf("a fraction in a nested member: %v", err)
+	}
+}
+
+// TestParseParameters proves that numbers too large for an int are not taken for absent.
+func TestParseParameters(t *testing.T) {
+	t.Parallel()
+	for name, value := range map[string]int{"7": 7, "99999999999999999999": math.MaxInt, "-99999999999999999999": math.MinInt} {
+		req, err := parseParameters(url.Values{"query": {"q"}, "offset": {name}, "limit": {name}}, "c")
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := req.ask.Search; got.Offset != value || got.Limit != value {
+			t.Errorf("%s: offset %d, limit %d, want %d", name, got.Offset, got.Limit, value)
+		}
 	}
 }
