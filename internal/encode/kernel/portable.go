@@ -183,8 +183,8 @@ func roundEven(x float32) float32 {
 	return float32(x+shift) - shift
 }
 
-// geluPortable applies GELU (Hendrycks and Gimpel 2016) in place, with a rational approximation of erf whose error is below
-// 1e-6.
+// geluPortable applies GELU (Hendrycks and Gimpel 2016) in place. erf is the rational approximation of
+// Eigen and XLA, whose error is below 1e-6.
 func geluPortable(x []float32) {
 	const limit = 3.925724783138660
 	for i, v := range x {
@@ -207,7 +207,8 @@ func geluPortable(x []float32) {
 	}
 }
 
-// exp returns e^x for x up to 88, and e^-87.5 for x below -87.5.
+// exp returns e^x for x up to 88, and e^-87.5 for x below -87.5. Range reduction and polynomial are those of expf in
+// Moshier's Cephes library.
 func exp(x float32) float32 {
 	x = min(max(x, -87.5), 88)
 	n := roundEven(x * 1.44269504088896341)
