@@ -2,7 +2,6 @@ package queries
 
 import (
 	"encoding/json"
-	"math"
 	"net/url"
 	"testing"
 
@@ -77,16 +76,15 @@ func TestFaultPlaces(t *testing.T) {
 	}
 }
 
-// TestParseParameters proves that numbers too large for an int are not taken for absent.
+// TestParseParameters proves that a number beyond every int is refused and not taken for absent.
 func TestParseParameters(t *testing.T) {
 	t.Parallel()
-	for name, value := range map[string]int{"7": 7, "99999999999999999999": math.MaxInt, "-99999999999999999999": math.MinInt} {
-		req, err := parseParameters(url.Values{"query": {"q"}, "offset": {name}, "limit": {name}}, "c")
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if got := req.ask.Search; got.Offset != value || got.Limit != value {
-			t.Errorf("%s: offset %d, limit %d, want %d", name, got.Offset, got.Limit, value)
+	for text, ok := range map[string]bool{"": true, "7": true, "99999999999999999999": false, "-99999999999999999999": false} {
+		for _, name := range []string{"limit", "offset"} {
+			_, err := parseParameters(url.Values{"query": {"q"}, name: {text}}, "c")
+			if f, _ := fault.As(err); ok && err != nil || !ok && (f == nil || f.Fields["query."+name] == "") {
+				t.Errorf("%s %q: %v, want it taken: %t", name, text, err, ok)
+			}
 		}
 	}
 }
