@@ -74,11 +74,11 @@ func (r *Recovered) create(ctx context.Context, f *folder, people *account.Servi
 		return nil
 	})
 	if err != nil {
-		recorded.Settle(ctx, event, 500, nil)
+		recorded.SetOutcome(ctx, event, 500, nil)
 		return errors.Join(err, removeIfThere(pending))
 	}
 	r.Key, r.User = key.ID, owner.Username
-	recorded.Settle(ctx, event, 201, map[string]string{"api_key_id": string(key.ID), "username": owner.Username})
+	recorded.SetOutcome(ctx, event, 201, map[string]string{"api_key_id": string(key.ID), "username": owner.Username})
 	return os.Rename(pending, r.File)
 }
 

@@ -12,6 +12,7 @@ import (
 
 // documented selects the packages under internal/ whose doc comments are checked.
 var documented = under(
+	"identity", "corpus", "store/accounts", "httpapi/identity", "httpapi/documents", "httpapi/corpora", "httpapi/jobs", "httpapi/audit", "httpapi/catalog",
 	"fault", "id", "opt", "page", "sse", "cpu", "outbound", "embed", "encode", "index", "text", "expr", "extract",
 	"secret", "usage", "app", "cli", "testkit", "provider/scripted",
 	"search", "query", "origin", "config", "api", "httpapi/check", "httpapi/queries", "httpapi/refusal", "httpapi/route",

@@ -6,14 +6,13 @@ import (
 	"quarry/internal/fault"
 )
 
-// attributeTypes are the spellings of interface.md and of the older contract, which mean the same pairwise.
+// attributeTypes are the type names of interface.md and of the older contract, such as real and real_number.
 var attributeTypes = map[string]bool{
 	"integer": true, "real": true, "real_number": true, "text": true, "boolean": true,
 	"list[integer]": true, "list[real]": true, "list[real_number]": true, "list[text]": true,
 }
 
-// CheckAttributes refuses a list of attributes that no corpus can have: fault.KindInvalid under
-// filter_attributes[i].
+// CheckAttributes returns the faults of a list of attributes: fault.KindInvalid under filter_attributes[i].
 func CheckAttributes(all []Attribute) error {
 	f := fault.Invalid()
 	checkAttributes(f, all)
@@ -23,8 +22,8 @@ func CheckAttributes(all []Attribute) error {
 	return nil
 }
 
-// maxDeclared bounds the filter attributes of a corpus, and its custom dimensions: every document or part has a place for
-// each of them.
+// maxDeclared bounds the filter attributes of a corpus, and its custom dimensions, as every document or part needs memory
+// for each of them.
 const maxDeclared = 1000
 
 // checkAttributes adds a field fault for every bad attribute. Names are unique within the corpus, whatever the level

@@ -1,5 +1,5 @@
-// Package corpus holds the containers of documents: their settings, their filter attributes and their life. What is
-// in them belongs to package document; finding it again to packages replica and retrieve.
+// Package corpus manages the containers of documents: their settings, their filter attributes, their creation and
+// deletion. Documents are in package document, search in packages replica and retrieve.
 package corpus
 
 import (
@@ -12,8 +12,8 @@ import (
 )
 
 // Corpus is one container. Key is the client's name for it; No is the store's row number, never shown; Epoch is a
-// random number of this life of the corpus, so that a derived index is never taken for another corpus's or for the
-// state before a reset or a restored backup.
+// random number of this generation of the corpus, so that an index is never used for another corpus or for the state
+// before a reset or a restored backup.
 type Corpus struct {
 	No          int64
 	Epoch       int64
@@ -27,16 +27,16 @@ type Corpus struct {
 
 	QueriesAreAnswers     bool
 	DocumentsAreQuestions bool
-	EncoderName           string // as the client or the default names it
+	EncoderName           string // the name that the client used, or that of the default
 	EncoderFingerprint    string // embed.Encoder.Fingerprint of the vectors stored
 	Attributes            []Attribute
-	SchemaVersion         int64 // of Attributes: another number whenever they are replaced, so that an index knows its own
+	SchemaVersion         int64 // of Attributes; changes whenever they are replaced, so that an index knows which it was built for
 	Dimensions            []Dimension
 	Usage                 Usage
 	Created               time.Time
 }
 
-// Lane is the lane of jobs that change a corpus: they run one after another.
+// Lane returns the lane of jobs that change a corpus; jobs of one lane run one after another.
 func Lane(corpusNo int64) string { return "corpus:" + strconv.FormatInt(corpusNo, 10) }
 
 // Attribute is a declared filter attribute. Type keeps the client's spelling; filter.ParseType reads it.
@@ -64,7 +64,7 @@ type Usage struct {
 	MetadataCharacters int64
 }
 
-// List says which corpora to list, newest first.
+// List selects the corpora to list, newest first.
 type List struct {
 	Limit int
 	After *Position      // the last one shown, nil for the first page
@@ -77,22 +77,22 @@ type Position struct{ Created, No int64 }
 
 // Store keeps corpora.
 type Store interface {
-	// Create writes c (No is set by the store) or gives fault.KindConflict "corpus_exists" when the key is taken.
+	// Create writes c (No is set by the store); fault.KindConflict "corpus_exists" when the key is taken.
 	Create(ctx context.Context, c Corpus) (Corpus, error)
-	// Get gives the corpora with these keys in the order asked, in one statement; fault.KindNotFound with the first
+	// Get returns the corpora with these keys in the order asked, in one statement; fault.KindNotFound with the first
 	// missing key as its ID.
 	Get(ctx context.Context, keys ...string) ([]Corpus, error)
-	// List gives up to l.Limit corpora and whether more follow.
+	// List returns up to l.Limit corpora and whether more follow.
 	List(ctx context.Context, l List) (page []Corpus, more bool, err error)
 	// Update changes the settings of p that are present.
 	Update(ctx context.Context, key string, p Patch) (Corpus, error)
 	// Delete removes the corpus with everything in it.
 	Delete(ctx context.Context, key string) error
-	// ReplaceAttributes gives the corpus other attributes under this version, which must be its version's successor:
-	// fault.KindConflict "corpus_changed" when it is not, or when the corpus is gone.
+	// ReplaceAttributes replaces the attributes of a corpus. version must follow the present one: fault.KindConflict
+	// "corpus_changed" when it does not, or when the corpus was deleted.
 	ReplaceAttributes(ctx context.Context, corpusNo int64, all []Attribute, version int64) (Corpus, error)
-	// Recount counts documents, parts and characters anew from the rows and mends the usage numbers where they differ.
+	// Recount counts documents, parts and characters in the rows and corrects the usage numbers where they differ.
 	Recount(ctx context.Context, key string) (Corpus, error)
-	// Reset removes every document, as one change of the corpus's sequence, and gives that number.
+	// Reset removes every document, as one change of the corpus's sequence, and returns that number.
 	Reset(ctx context.Context, key string) (Corpus, error)
 }

@@ -2,7 +2,7 @@ package corpus
 
 import "quarry/internal/expr/filter"
 
-// Schema gives the attributes as the filter language sees them.
+// Schema returns the attributes of the corpus as a schema of the filter language.
 func (c *Corpus) Schema() (*filter.Schema, error) {
 	declared := make([]filter.Attribute, len(c.Attributes))
 	for i, a := range c.Attributes {

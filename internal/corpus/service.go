@@ -12,7 +12,7 @@ import (
 	"quarry/internal/opt"
 )
 
-// Create is the command to make a corpus.
+// Create is the command to create a corpus.
 type Create struct {
 	Key                   string
 	Name                  opt.Field[string]
@@ -34,7 +34,7 @@ type Patch struct {
 	SaveHistory opt.Field[bool]
 }
 
-// EncoderID is the contract's deprecated second name of an encoder, which must be digits.
+// EncoderID returns the contract's deprecated second name of an encoder, which ends in digits.
 func EncoderID(fingerprint string) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(fingerprint)) // never fails
@@ -43,13 +43,13 @@ func EncoderID(fingerprint string) string {
 
 // Encoders resolves an encoder name to the name and fingerprint that a corpus keeps.
 type Encoders interface {
-	// Resolve gives the fingerprint of the encoder with this name ("" = default) and the name to show.
+	// Resolve returns the fingerprint of the encoder with this name ("" = default) and the name to show.
 	Resolve(name string) (shown, fingerprint string, ok bool)
 }
 
-// Listener hears of corpora whose derived index is void.
+// Listener is notified of corpora whose index is obsolete.
 type Listener interface {
-	// Dropped says that the index of this life of a corpus will not be asked for again.
+	// Dropped is called when the index of this generation of a corpus will not be used again.
 	Dropped(c Corpus)
 }
 
@@ -60,13 +60,13 @@ type Service struct {
 	listener Listener
 }
 
-// New gives a service.
+// New returns a service.
 func New(s Store, e Encoders, l Listener) *Service { return &Service{s, e, l} }
 
-// keyPattern is the contract's character set of corpus keys (interface.md wins over the wider one).
+// keyPattern matches corpus keys. interface.md is stricter than the OpenAPI file and prevails.
 var keyPattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,50}$`)
 
-// Create makes a corpus; fault.KindInvalid for a bad command, fault.KindConflict for a taken key.
+// Create creates a corpus; fault.KindInvalid for a bad command, fault.KindConflict for a taken key.
 func (s *Service) Create(ctx context.Context, cmd Create) (Corpus, error) {
 	if err := cmd.check(); err != nil {
 		return Corpus{}, err
@@ -90,7 +90,7 @@ func (s *Service) Create(ctx context.Context, cmd Create) (Corpus, error) {
 	return s.store.Create(ctx, c)
 }
 
-// Get gives one corpus by its key.
+// Get returns one corpus by its key.
 func (s *Service) Get(ctx context.Context, key string) (Corpus, error) {
 	all, err := s.store.Get(ctx, key)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Service) Get(ctx context.Context, key string) (Corpus, error) {
 	return all[0], nil
 }
 
-// List gives a page of corpora, newest first, and whether more follow.
+// List returns a page of corpora, newest first, and whether more follow.
 func (s *Service) List(ctx context.Context, l List) ([]Corpus, bool, error) {
 	return s.store.List(ctx, l)
 }
@@ -109,7 +109,7 @@ func (s *Service) Update(ctx context.Context, key string, p Patch) (Corpus, erro
 	return s.store.Update(ctx, key, p)
 }
 
-// ComputeSize counts what the corpus holds anew and gives it with the numbers mended.
+// ComputeSize counts the contents of a corpus and returns it with corrected usage numbers.
 func (s *Service) ComputeSize(ctx context.Context, key string) (Corpus, error) {
 	return s.store.Recount(ctx, key)
 }

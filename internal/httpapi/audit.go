@@ -15,8 +15,8 @@ import (
 type Auditor interface {
 	// Intend records a change before it is made. After an error it must not be made.
 	Intend(ctx context.Context, e audit.Event) (id.Audit, error)
-	// Settle records the status of a change that was intended, and the names of what it made.
-	Settle(ctx context.Context, event id.Audit, status int, made map[string]string)
+	// SetOutcome records the status of a change that was intended, and the names of what it made.
+	SetOutcome(ctx context.Context, event id.Audit, status int, made map[string]string)
 	// Note records what has no intent: refusals before the handler ran, and sign-ins.
 	Note(ctx context.Context, e audit.Event)
 }
@@ -58,7 +58,7 @@ func (s *Server) recordOutcome(x *exchange, r *http.Request) {
 	switch {
 	case status == 0, status == http.StatusNotImplemented, how == api.RecordNever:
 	case x.event != "":
-		s.cfg.Audit.Settle(r.Context(), x.event, status, masked(x.call.Named))
+		s.cfg.Audit.SetOutcome(r.Context(), x.event, status, masked(x.call.Named))
 	case how == api.RecordAlways && (status == http.StatusUnauthorized || status == http.StatusForbidden),
 		how == api.RecordAttempts,
 		how == api.RecordFailures && status >= 400:

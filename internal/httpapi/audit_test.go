@@ -51,7 +51,7 @@ func (a *record) Intend(_ context.Context, e audit.Event) (id.Audit, error) {
 	return e.ID, nil
 }
 
-func (a *record) Settle(_ context.Context, event id.Audit, status int, made map[string]string) {
+func (a *record) SetOutcome(_ context.Context, event id.Audit, status int, made map[string]string) {
 	a.add("settle %d", status)
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -19,8 +19,8 @@ import (
 // Corpora reads corpora and writes their attributes, as corpus.Store does.
 type Corpora interface {
 	Get(ctx context.Context, keys ...string) ([]corpus.Corpus, error)
-	// ReplaceAttributes gives the corpus other attributes under this version, which must be its version's successor:
-	// fault.KindConflict "corpus_changed" when it is not, or when the corpus is gone.
+	// ReplaceAttributes replaces the attributes of a corpus. version must follow the present one: fault.KindConflict
+	// "corpus_changed" when it does not, or when the corpus was deleted.
 	ReplaceAttributes(ctx context.Context, corpusNo int64, all []corpus.Attribute, version int64) (corpus.Corpus, error)
 }
 
@@ -31,9 +31,9 @@ type Rows interface {
 	Metadata(ctx context.Context, corpusNo int64, parts bool, visit func(metaquery.Row) error) error
 }
 
-// Index makes the columns of attributes in the searchable copy of a corpus.
+// Index rebuilds the columns of attributes in the searchable copy of a corpus.
 type Index interface {
-	// Retype makes the columns of next's attributes beside those in use, runs commit and shows them at once.
+	// Retype builds the columns of next's attributes beside those in use, runs commit and then switches to them.
 	Retype(ctx context.Context, next corpus.Corpus, commit func() (corpus.Corpus, error)) error
 }
 
@@ -50,10 +50,10 @@ type Service struct {
 	jobs    Jobs
 }
 
-// New gives a service. Who runs the jobs calls Replace for those of type job.ReplaceFilterAttributes.
+// New returns a service. Its Replace is to be registered as the handler of job.ReplaceFilterAttributes.
 func New(c Corpora, r Rows, i Index, j Jobs) *Service { return &Service{c, r, i, j} }
 
-// Query says which statistics are wanted.
+// Query asks for statistics of a corpus.
 type Query struct {
 	Corpus    string
 	Fields    []string // qualified names, such as "doc.year"; none = every declared attribute
@@ -67,10 +67,10 @@ type Stat struct {
 	Type        filter.Type
 	Description string
 	Values      []Count  // by descending count, then ascending by value; at most as many as asked for
-	Numbers     *Numbers // of every value, also those that Values leaves out; nil when there is none or it is no number
+	Numbers     *Numbers // of all values, also those not in Values; nil without values and for other types
 }
 
-// Count says how many documents, or parts, hold a value.
+// Count is how many documents, or parts, hold a value.
 type Count struct {
 	Value filter.Value
 	N     int64
@@ -82,7 +82,7 @@ type Numbers struct {
 	Avg, Sum float64
 }
 
-// field is an attribute asked for.
+// field is a requested attribute.
 type field struct {
 	ordinal int
 	name    string
@@ -124,7 +124,7 @@ func fields(c *corpus.Corpus, schema *filter.Schema, names []string) ([]field, e
 	return out, nil
 }
 
-// Stats gives the statistics as the rows say them now. fault.KindInvalid under fields or metadata_filter.
+// Stats computes statistics from the stored rows. fault.KindInvalid under fields or metadata_filter.
 func (s *Service) Stats(ctx context.Context, q Query) ([]Stat, error) {
 	all, err := s.corpora.Get(ctx, q.Corpus)
 	if err != nil {

@@ -96,7 +96,7 @@ func (w *fixture) Retype(_ context.Context, next corpus.Corpus, commit func() (c
 	return err
 }
 
-// show gives statistics in one line each: name, type, value×count, numbers.
+// show returns statistics in one line each: name, type, value×count, numbers.
 func show(all []attribute.Stat) (out []string) {
 	for _, s := range all {
 		line := s.Name + " " + s.Type.String() + ":"

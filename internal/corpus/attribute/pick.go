@@ -9,8 +9,8 @@ import (
 	"quarry/internal/expr/filter"
 )
 
-// picker reads from a JSON object the members that attributes of one level may stand under. It decodes nothing else:
-// most metadata is not of attributes, and a pass over a corpus reads all of it.
+// picker reads from a JSON object the members that can hold attributes of one level, and decodes nothing else: most
+// metadata belongs to no attribute, and a pass over a corpus reads all of it.
 type picker struct{ want map[string]bool }
 
 func newPicker(schema *filter.Schema, l filter.Level) picker {
@@ -20,7 +20,7 @@ func newPicker(schema *filter.Schema, l filter.Level) picker {
 			continue
 		}
 		p.want[a.Name] = true
-		for i := range len(a.Name) { // a dotted name is a path where no such member is
+		for i := range len(a.Name) { // without such a member, a dotted name is a path
 			if a.Name[i] == '.' {
 				p.want[a.Name[:i]] = true
 			}
@@ -31,7 +31,7 @@ func newPicker(schema *filter.Schema, l filter.Level) picker {
 
 var errNoObject = errors.New("is no JSON object")
 
-// pick gives the members with their numbers as text; of a name that stands twice, the last.
+// pick returns the members with numbers as text; of a repeated name, the last.
 func (p picker) pick(raw []byte) (map[string]any, error) {
 	at := skipSpace(raw, 0)
 	if at >= len(raw) || raw[at] != '{' {
@@ -52,7 +52,7 @@ func (p picker) pick(raw []byte) (map[string]any, error) {
 		if end = skipValue(raw, at); end < 0 {
 			return nil, errNoObject
 		}
-		if name, ok := p.wanted(key); ok {
+		if name, ok := p.wantedName(key); ok {
 			v, err := decode(bytes.TrimRight(raw[at:end], " \n\t\r"))
 			if err != nil {
 				return nil, err
@@ -72,7 +72,7 @@ func (p picker) pick(raw []byte) (map[string]any, error) {
 	return out, nil
 }
 
-// decode reads a value with its numbers as text. Plain numbers and texts, which most are, need no decoder.
+// decode decodes a value with numbers as text. Most values are plain numbers and texts, which need no decoder.
 func decode(raw []byte) (any, error) {
 	if len(raw) == 0 {
 		return nil, errNoObject
@@ -90,15 +90,14 @@ func decode(raw []byte) (any, error) {
 	return v, err
 }
 
-// wanted reads a name with its quotes, if it is one of those wanted.
-func (p picker) wanted(key []byte) (string, bool) {
+// wantedName returns the name in a quoted key; ok is false unless its member is to be picked.
+func (p picker) wantedName(key []byte) (name string, ok bool) {
 	if bytes.IndexByte(key, '\\') < 0 {
 		if !p.want[string(key[1:len(key)-1])] {
 			return "", false
 		}
 		return string(key[1 : len(key)-1]), true
 	}
-	var name string
 	if json.Unmarshal(key, &name) != nil {
 		return "", false
 	}
@@ -112,7 +111,7 @@ func skipSpace(raw []byte, at int) int {
 	return at
 }
 
-// skipText gives the end of the text that begins at a quote, -1 when there is none.
+// skipText returns the end of the text that begins at a quote, -1 when there is none.
 func skipText(raw []byte, at int) int {
 	if at >= len(raw) || raw[at] != '"' {
 		return -1
@@ -128,7 +127,7 @@ func skipText(raw []byte, at int) int {
 	return -1
 }
 
-// skipValue gives the end of the value that begins here, -1 when it has none.
+// skipValue returns the end of the value that begins here, -1 when it has none.
 func skipValue(raw []byte, at int) int {
 	depth := 0
 	for at < len(raw) {

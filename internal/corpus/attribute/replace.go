@@ -14,14 +14,14 @@ import (
 	"quarry/internal/job"
 )
 
-// Replacement is the command to give a corpus other attributes; Attributes is the whole new list.
+// Replacement is the command to replace the attributes of a corpus; Attributes is the complete new list.
 type Replacement struct {
 	Corpus     string
 	Attributes []corpus.Attribute
 	By         string // username
 }
 
-// input is what the job keeps of a replacement.
+// input is the input of the job.
 type input struct {
 	CorpusNo   int64
 	Corpus     string // key
@@ -30,7 +30,7 @@ type input struct {
 
 // progress is the checkpoint of the job.
 type progress struct {
-	Version int64 // that the attributes get
+	Version int64 // of the new attributes
 }
 
 // Request checks a replacement and enqueues its job: fault.KindInvalid as at the creation of a corpus.
@@ -49,9 +49,9 @@ func (s *Service) Request(ctx context.Context, r Replacement) (id.Job, error) {
 	return j.ID, err
 }
 
-// Replace is the handler of the jobs. The old attributes serve until the switch, which is one write of the corpus's row;
-// what a crash leaves is either the old attributes, then everything begins again, or the new ones, then only the count is
-// left to do.
+// Replace is the handler of the jobs. The old attributes stay in use until the switch, which is one write of the corpus's
+// row. After a crash the corpus has either the old attributes, and the job starts again, or the new ones, and only the
+// report remains to be done.
 func (s *Service) Replace(ctx context.Context, w *job.Work) (comment string, err error) {
 	var in input
 	if err := w.Input(&in); err != nil {
@@ -62,7 +62,7 @@ func (s *Service) Replace(ctx context.Context, w *job.Work) (comment string, err
 		return "", err
 	}
 	for {
-		c, err := s.still(ctx, in)
+		c, err := s.reread(ctx, in)
 		if err != nil {
 			return "", err
 		}
@@ -70,7 +70,7 @@ func (s *Service) Replace(ctx context.Context, w *job.Work) (comment string, err
 			return s.report(ctx, c, in.Attributes)
 		}
 		p.Version = c.SchemaVersion + 1
-		if err := w.Save(ctx, p, fmt.Sprintf("making %s; the old ones stay in use until they are ready", attributesOf(len(in.Attributes)))); err != nil {
+		if err := w.Save(ctx, p, fmt.Sprintf("making %s; the old ones stay in use until they are ready", countText(len(in.Attributes)))); err != nil {
 			return "", err
 		}
 		next := c
@@ -79,7 +79,7 @@ func (s *Service) Replace(ctx context.Context, w *job.Work) (comment string, err
 			return s.corpora.ReplaceAttributes(ctx, c.No, in.Attributes, p.Version)
 		})
 		if f, ok := fault.As(err); ok && f.Code == "corpus_changed" && ctx.Err() == nil {
-			continue // reset meanwhile: once more, with what is there now
+			continue // reset meanwhile: start again
 		}
 		if fault.Is(err, fault.KindNotFound) { // the corpus, deleted meanwhile
 			err = job.ErrAborted
@@ -90,8 +90,8 @@ func (s *Service) Replace(ctx context.Context, w *job.Work) (comment string, err
 	}
 }
 
-// still reads the corpus of the job; job.ErrAborted when it is gone.
-func (s *Service) still(ctx context.Context, in input) (corpus.Corpus, error) {
+// reread returns the corpus of the job; job.ErrAborted when it was deleted.
+func (s *Service) reread(ctx context.Context, in input) (corpus.Corpus, error) {
 	all, err := s.corpora.Get(ctx, in.Corpus)
 	if fault.Is(err, fault.KindNotFound) || err == nil && all[0].No != in.CorpusNo {
 		return corpus.Corpus{}, job.ErrAborted
@@ -102,7 +102,7 @@ func (s *Service) still(ctx context.Context, in input) (corpus.Corpus, error) {
 	return all[0], nil
 }
 
-func attributesOf(n int) string {
+func countText(n int) string {
 	if n == 1 {
 		return "1 filter attribute"
 	}
@@ -123,7 +123,7 @@ func (s *Service) report(ctx context.Context, c corpus.Corpus, all []corpus.Attr
 	if err := s.rows.Metadata(ctx, c.No, m.parts, m.row); err != nil {
 		return "", fmt.Errorf("check stored metadata of %s: %w", c.Key, err)
 	}
-	return fmt.Sprintf("%s in use; %s", attributesOf(len(all)), m.text()), nil
+	return fmt.Sprintf("%s in use; %s", countText(len(all)), m.text()), nil
 }
 
 // misfits counts the stored values that don't fit their attributes.

@@ -12,7 +12,7 @@ import (
 	"quarry/internal/expr/filter"
 )
 
-// tally counts values over rows that come document by document.
+// tally counts values over rows, which arrive document by document.
 type tally struct {
 	schema *filter.Schema
 	filter *filter.Filter // nil = everything
@@ -23,10 +23,10 @@ type tally struct {
 	part   picker
 	id     int // ordinal of doc.id
 
-	no     int64          // of the document at hand, 0 before the first
-	values []filter.Value // of the document at hand, and of the part at hand
+	no     int64          // of the current document, 0 before the first
+	values []filter.Value // of the current document and part
 	ofPart []int          // ordinals of part level
-	found  bool           // the document at hand, or a part of it, is chosen
+	found  bool           // the current document, or a part of it, is selected
 }
 
 func newTally(schema *filter.Schema, fields []field, chosen *filter.Filter) *tally {
@@ -54,7 +54,7 @@ func newTally(schema *filter.Schema, fields []field, chosen *filter.Filter) *tal
 // Value implements filter.Row.
 func (t *tally) Value(ordinal int) filter.Value { return t.values[ordinal] }
 
-// row takes the next document or part.
+// row adds the next document or part.
 func (t *tally) row(r metaquery.Row) error {
 	if r.No != t.no {
 		t.close()
@@ -86,7 +86,7 @@ func (t *tally) row(r metaquery.Row) error {
 	return nil
 }
 
-// close counts the document at hand.
+// close counts the current document.
 func (t *tally) close() {
 	if t.found {
 		t.count(filter.Document)
@@ -108,7 +108,7 @@ type sum struct {
 	held map[filter.Value]holding
 }
 
-// holding says how often a value occurs.
+// holding counts the occurrences of a value.
 type holding struct {
 	rows     int64 // documents or parts that hold it
 	elements int64 // times it stands in them: a list may repeat it
@@ -141,7 +141,7 @@ func (s *sum) one(v filter.Value) {
 	s.held[v] = h
 }
 
-// result gives the values that most rows hold, at most most of them, and the numbers of all elements.
+// result returns the most frequent values, at most most of them, and the numbers over all elements.
 func (s *sum) result(most int) ([]Count, *Numbers) {
 	out := make([]Count, 0, len(s.held))
 	for v, h := range s.held {
@@ -162,7 +162,7 @@ func compare(a, b filter.Value) int {
 	return order
 }
 
-// numbers sums up numbers; integers exactly, then as the nearest real number.
+// numbers sums up numbers, integers exactly until the result is rounded to the nearest real number.
 func (s *sum) numbers() *Numbers {
 	var out *Numbers
 	total, count := new(big.Float).SetPrec(512), int64(0)
@@ -195,7 +195,7 @@ func (s *sum) numbers() *Numbers {
 	return out
 }
 
-// finite gives the nearest number that JSON can hold.
+// finite returns the nearest number that JSON can hold.
 func finite(f *big.Float) float64 {
 	v, _ := f.Float64()
 	return min(max(v, -math.MaxFloat64), math.MaxFloat64)

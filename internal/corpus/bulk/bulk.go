@@ -1,6 +1,6 @@
-// Package bulk deletes documents and changes their metadata many at a time, as jobs: each runs in small transactions
-// and, wherever it is interrupted, goes on without counting or touching a document twice. It selects and changes
-// through package document; the queue is package job's. Handlers of package httpapi/documents call it.
+// Package bulk deletes many documents, or changes their metadata, as a job. A job runs in small transactions and resumes
+// after an interruption without counting or changing a document twice. It selects and changes documents through package
+// document; the queue is in package job. The handlers of httpapi/jobs call it.
 package bulk
 
 import (
@@ -21,8 +21,7 @@ import (
 // MaxIDs is how many documents one operation may name (contract: Limits/document_ids).
 const MaxIDs = 10_000
 
-// Selection says which documents an operation is about: those with the ids, or, where there are none, those that the
-// filter means.
+// Selection selects the documents of an operation: those with the ids or, without ids, those that pass the filter.
 type Selection struct {
 	Corpus    string // key
 	IDs       []string
@@ -30,7 +29,7 @@ type Selection struct {
 	CreatedBy string // username
 }
 
-// Begun is an operation that has a job.
+// Begun is an operation whose job is enqueued.
 type Begun struct {
 	Job      id.Job
 	Began    time.Time
@@ -75,7 +74,7 @@ type Config struct {
 // Service is the bulk operations. It is safe for concurrent use.
 type Service struct{ cfg Config }
 
-// New gives a service and makes it the handler of its jobs.
+// New returns a service and makes it the handler of its jobs.
 func New(c Config) *Service {
 	s := &Service{c}
 	c.Jobs.Handle(job.BulkDeleteDocuments, s.delete)
@@ -83,7 +82,7 @@ func New(c Config) *Service {
 	return s
 }
 
-// input is what a job is told. No and Epoch say which life of the corpus was meant.
+// input is the input of a job. No and Epoch identify the generation of the corpus that the request was about.
 type input struct {
 	Key      string          `json:"key"`
 	No       int64           `json:"no"`
@@ -97,7 +96,8 @@ type input struct {
 
 func (in *input) filtered() bool { return len(in.IDs) == 0 }
 
-// cutoff is zero when ids select: those who name a document mean it as it is.
+// cutoff returns the latest time of change of the documents to select. It is zero with ids: a client that names a
+// document means its present state.
 func (in *input) cutoff() time.Time {
 	if in.filtered() {
 		return in.Began
@@ -105,7 +105,7 @@ func (in *input) cutoff() time.Time {
 	return time.Time{}
 }
 
-// Delete begins to delete documents.
+// Delete enqueues the deletion of documents.
 func (s *Service) Delete(ctx context.Context, sel Selection) (Begun, error) {
 	in, _, err := s.prepare(ctx, sel)
 	if err != nil {
@@ -114,8 +114,8 @@ func (s *Service) Delete(ctx context.Context, sel Selection) (Begun, error) {
 	return s.begin(ctx, job.BulkDeleteDocuments, sel, in)
 }
 
-// Update begins to change metadata, an object: its members go over those that are there, or with replace in place of
-// all. fault.KindInvalid for values that do not fit the corpus's attributes.
+// Update enqueues a change of metadata. The members of given are merged into the documents' metadata or, with replace,
+// become all of it. fault.KindInvalid for values that do not fit the corpus's attributes.
 func (s *Service) Update(ctx context.Context, sel Selection, given json.RawMessage, replace bool) (Begun, error) {
 	in, c, err := s.prepare(ctx, sel)
 	if err != nil {
@@ -128,9 +128,9 @@ func (s *Service) Update(ctx context.Context, sel Selection, given json.RawMessa
 	return s.begin(ctx, job.BulkUpdateDocumentMetadata, sel, in)
 }
 
-// prepare checks a selection and takes the instant of the beginning.
+// prepare checks a selection and sets the time at which the operation began.
 func (s *Service) prepare(ctx context.Context, sel Selection) (input, corpus.Corpus, error) {
-	c, err := document.CorpusOf(ctx, s.cfg.Corpora, sel.Corpus)
+	c, err := document.FindCorpus(ctx, s.cfg.Corpora, sel.Corpus)
 	if err != nil {
 		return input{}, c, err
 	}
@@ -152,7 +152,7 @@ func (s *Service) prepare(ctx context.Context, sel Selection) (input, corpus.Cor
 	return in, c, nil
 }
 
-// distinct leaves out what is named again.
+// distinct returns ids without repetitions.
 func distinct(ids []string) (out []string) {
 	seen := make(map[string]bool, len(ids))
 	for _, v := range ids {
@@ -174,8 +174,8 @@ func (s *Service) begin(ctx context.Context, t job.Type, sel Selection, in input
 	return Begun{Job: j.ID, Began: in.Began, Filtered: in.filtered()}, nil
 }
 
-// Wait gives the counts of an operation that has ended. When ctx's deadline passes before, it gives fault.KindTimeout
-// and the work goes on.
+// Wait returns the counts of an operation that has ended. If ctx expires before, it returns
+// fault.KindTimeout and the operation continues.
 func (s *Service) Wait(ctx context.Context, b Begun) (Counts, error) {
 	j, err := s.cfg.Jobs.Wait(ctx, "", b.Job)
 	if ctx.Err() != nil {

@@ -122,7 +122,7 @@ func (h *fixture) insert(id string, n int) {
 	}
 }
 
-// all gives the metadata of every document.
+// all returns the metadata of every document.
 func (h *fixture) all() map[string]string {
 	h.Helper()
 	docs, err := h.documents.List(h.Context(), h.corpus.No, document.List{Limit: 1e6})

@@ -28,14 +28,14 @@ func (deletion) apply(ctx context.Context, r *run, docs []document.Document, n *
 	}
 	n.Done += int64(deleted)
 	if left := int64(len(docs) - deleted); r.in.filtered() {
-		n.Skipped += left // changed since they were chosen, or gone by another's hand
+		n.Skipped += left // changed or deleted by others since they were chosen
 	} else {
 		n.Failed += left
 	}
 	return seq, nil
 }
 
-// resume takes what is gone as deleted by the step that was interrupted.
+// resume counts missing documents as deleted by the interrupted step.
 func (deletion) resume(nos []int64, there []document.Document, n *Counts) []document.Document {
 	n.Done += int64(len(nos) - len(there))
 	return there

@@ -12,30 +12,30 @@ import (
 	"quarry/internal/job"
 )
 
-// step is how many documents one transaction changes: its time is what other writes wait, and a query that comes right
-// after it waits until the index shows them.
+// step is how many documents one transaction changes. Other writes wait for its duration, and a query right after it
+// waits until the index shows the changes.
 const step = 64
 
-// progress is the checkpoint of a job. A step is written down before it is done: Pending are its documents, and Counts
-// holds all that came before. So a step that was interrupted is known, and finished instead of counted twice.
+// progress is the checkpoint of a job. It is saved before each step: Pending are the documents of the step, Counts the
+// results of all steps before. An interrupted step is therefore known and completed instead of counted twice.
 type progress struct {
 	Counts
 	Total   int64   `json:"total"`             // documents to look at, for the user
 	Seen    int64   `json:"seen"`              // documents looked at, Pending included
 	After   string  `json:"after,omitempty"`   // where the next step begins: last id looked at
 	Last    bool    `json:"last,omitempty"`    // no step follows
-	Pending []int64 `json:"pending,omitempty"` // row numbers: one who takes a deleted document's id is another
+	Pending []int64 `json:"pending,omitempty"` // row numbers, as the id of a deleted document may be used again
 }
 
-// work is what a job does with the documents selected.
+// work is the operation that a job applies to the selected documents.
 type work interface {
-	// choose reports whether there is something to do with a document; if not, it counts the document.
+	// choose reports whether a document is to be changed; if not, it counts the document.
 	choose(d *document.Document, n *Counts) bool
-	// apply does it in one transaction, counts, and gives the corpus's sequence number.
+	// apply changes documents in one transaction, counts them, and returns the corpus's sequence number.
 	apply(ctx context.Context, r *run, docs []document.Document, n *Counts) (seq int64, err error)
-	// resume counts what an interrupted apply had done with the documents nos, and gives those that are left.
+	// resume counts the documents among nos that an interrupted apply had changed, and returns the others.
 	resume(nos []int64, there []document.Document, n *Counts) (left []document.Document)
-	// done words the result.
+	// done returns the result as a text.
 	done(n Counts) string
 }
 
@@ -48,24 +48,24 @@ type run struct {
 	p    progress
 	work work
 
-	saved time.Time // when a checkpoint was last written where nothing was to do
+	saved time.Time // time of the last checkpoint without a step
 }
 
-// saveEvery is how often the user sees that a job goes through documents that are none of its business.
+// saveEvery is how often progress is saved while a job passes over documents that it does not change.
 const saveEvery = time.Second
 
-// restPerWork is how long a job rests between steps, as a multiple of the time that a step took: a job may last, a query
-// must not wait for it. With a third of the time at work the 95th percentile of queries stays well below twice the idle
+// restPerWork is how long a job pauses between steps, as a multiple of the duration of a step: queries must not wait for
+// a job. With a third of the time at work the 95th percentile of queries stays well below twice the idle
 // one (docs/benchmarks.md).
 const restPerWork = 2
 
-// longestRest bounds the time between two steps, for a step that was slow because a disk was.
+// longestRest bounds the pause after a step that took long, perhaps because of a slow disk.
 const longestRest = 200 * time.Millisecond
 
 // run walks through the documents selected, step by step.
 func (s *Service) run(ctx context.Context, w *job.Work, make func(*run) (work, error)) (string, error) {
 	said, err := s.walk(ctx, w, make)
-	if fault.Is(err, fault.KindConflict) { // what the store says of it is worded for a request
+	if fault.Is(err, fault.KindConflict) { // the store words it for a request
 		return "", fault.Conflict("corpus_changed", "the corpus was reset while the job was on its way").Because(err)
 	}
 	return said, err
@@ -77,7 +77,7 @@ func (s *Service) walk(ctx context.Context, w *job.Work, make func(*run) (work, 
 		return "", err
 	}
 	var err error
-	if r.c, err = s.life(ctx, &r.in); err != nil {
+	if r.c, err = s.reread(ctx, &r.in); err != nil {
 		return "", err
 	}
 	if r.work, err = make(r); err != nil {
@@ -108,7 +108,7 @@ func (s *Service) walk(ctx context.Context, w *job.Work, make func(*run) (work, 
 	return r.work.done(r.p.Counts), nil
 }
 
-// rest leaves the machine to queries.
+// rest pauses to leave the processor to queries.
 func rest(ctx context.Context, pause time.Duration) {
 	select {
 	case <-time.After(min(pause, longestRest)):
@@ -116,9 +116,9 @@ func rest(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// life gives the corpus if it is still the one that was meant.
-func (s *Service) life(ctx context.Context, in *input) (corpus.Corpus, error) {
-	c, err := document.CorpusOf(ctx, s.cfg.Corpora, in.Key)
+// reread returns the corpus of a job: job.ErrAborted when it was deleted, fault.KindConflict when it was reset.
+func (s *Service) reread(ctx context.Context, in *input) (corpus.Corpus, error) {
+	c, err := document.FindCorpus(ctx, s.cfg.Corpora, in.Key)
 	switch {
 	case fault.Is(err, fault.KindNotFound), err == nil && c.No != in.No:
 		return c, job.ErrAborted
@@ -144,14 +144,14 @@ func (r *run) finish(ctx context.Context) error {
 	return r.save(ctx, n)
 }
 
-// step chooses the next documents, writes them down, and does the work.
+// step chooses the next documents, saves them as pending, and changes them.
 func (r *run) step(ctx context.Context) error {
 	var docs []document.Document
 	var err error
 	if r.in.filtered() {
-		docs, err = r.matching(ctx)
+		docs, err = r.nextMatching(ctx)
 	} else {
-		docs, err = r.named(ctx)
+		docs, err = r.nextNamed(ctx)
 	}
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (r *run) step(ctx context.Context) error {
 	if r.p.Last || len(docs) == 0 && time.Since(r.saved) > saveEvery {
 		return r.save(ctx, n)
 	}
-	r.p.Counts, r.p.Pending = n, nil // the next step writes it down
+	r.p.Counts, r.p.Pending = n, nil // the next step saves it
 	return nil
 }
 
@@ -196,11 +196,11 @@ func (r *run) save(ctx context.Context, n Counts) error {
 }
 
 func (r *run) comment() string {
-	return grouped(r.p.Seen) + " of " + grouped(r.p.Total) + " documents"
+	return groupDigits(r.p.Seen) + " of " + groupDigits(r.p.Total) + " documents"
 }
 
-// matching gives what is to be done of the next documents that the filter means.
-func (r *run) matching(ctx context.Context) (todo []document.Document, err error) {
+// nextMatching returns the documents to change among the next ones that pass the filter.
+func (r *run) nextMatching(ctx context.Context) (todo []document.Document, err error) {
 	found, after, err := r.cfg.Documents.Select(ctx, r.c, document.Selection{Filter: r.in.Filter, After: r.p.After, Limit: step})
 	if err != nil {
 		return nil, err
@@ -222,8 +222,8 @@ func (r *run) matching(ctx context.Context) (todo []document.Document, err error
 	return todo, nil
 }
 
-// named gives what is to be done of the next documents named by id.
-func (r *run) named(ctx context.Context) (todo []document.Document, err error) {
+// nextNamed returns the documents to change among the next ones of the list of ids.
+func (r *run) nextNamed(ctx context.Context) (todo []document.Document, err error) {
 	from := int(r.p.Seen)
 	ids := r.in.IDs[from:min(from+step, len(r.in.IDs))]
 	r.p.Seen += int64(len(ids))
@@ -242,8 +242,8 @@ func (r *run) named(ctx context.Context) (todo []document.Document, err error) {
 	return todo, nil
 }
 
-// grouped writes a number as 12,300.
-func grouped(n int64) string {
+// groupDigits writes a number as 12,300.
+func groupDigits(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -251,7 +251,7 @@ func grouped(n int64) string {
 	return s
 }
 
-// result words counts.
+// result returns counts as a text.
 func result(did string, n Counts) string {
-	return fmt.Sprintf("%s %s, %s skipped, %s failed", grouped(n.Done), did, grouped(n.Skipped), grouped(n.Failed))
+	return fmt.Sprintf("%s %s, %s skipped, %s failed", groupDigits(n.Done), did, groupDigits(n.Skipped), groupDigits(n.Failed))
 }

@@ -20,7 +20,7 @@ func (s *Service) update(ctx context.Context, w *job.Work) (string, error) {
 // amendment changes metadata.
 type amendment struct{ to metadata.Amendment }
 
-// changes reports whether the amendment makes a difference to a document; an error when it can't be made.
+// changes reports whether the amendment would change a document, or why it can't be applied.
 func (a amendment) changes(d *document.Document) (bool, error) {
 	next, err := a.to.Apply(d.Metadata)
 	return err == nil && !bytes.Equal(next, d.Metadata), err
@@ -59,7 +59,7 @@ func (a amendment) apply(ctx context.Context, r *run, docs []document.Document, 
 	return seq, nil
 }
 
-// resume takes what is as asked for as changed by the step that was interrupted: it was different when chosen.
+// resume counts documents that have the new metadata as changed by the interrupted step: they did not when chosen.
 func (a amendment) resume(nos []int64, there []document.Document, n *Counts) (left []document.Document) {
 	n.Failed += int64(len(nos) - len(there))
 	for i := range there {

@@ -12,10 +12,10 @@ import (
 	"quarry/internal/fault"
 )
 
-// tryAgain is when a client may repeat what was refused because others do the same now.
+// tryAgain is after how long a client may repeat a request that was refused because of others under way.
 const tryAgain = time.Second
 
-// gate bounds how much of one kind is under way at once for each of many things.
+// gate bounds how many operations may be under way at once for each name.
 type gate struct {
 	most int
 
@@ -50,7 +50,7 @@ func (g *gate) leave(what string) {
 // corpus reset meanwhile; fault.KindLimited when too many deletions are under way in the corpus; fault.KindUnavailable;
 // fault.KindTimeout when the deadline of ctx passed before the removal was certain.
 func (s *Service) Delete(ctx context.Context, corpusKey, id string) error {
-	c, err := CorpusOf(ctx, s.corpora, corpusKey)
+	c, err := FindCorpus(ctx, s.corpora, corpusKey)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *Service) Delete(ctx context.Context, corpusKey, id string) error {
 	defer s.deletes.leave(lane)
 	err = s.remove(ctx, c.No, c.Epoch, id, func(seq int64) {
 		c.Seq = seq
-		_ = s.indexer.CatchUp(ctx, c) // the removal stands; see Indexer for why its promise does too
+		_ = s.indexer.CatchUp(ctx, c) // the document is deleted; Indexer explains why no query shows it
 	})
 	if errors.Is(err, context.DeadlineExceeded) || err == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fault.Timeout("the removal of document %s was not confirmed in time and may still complete; read the document first and delete it again only if it is still there", id).Because(err)
@@ -73,7 +73,7 @@ func (s *Service) Delete(ctx context.Context, corpusKey, id string) error {
 	return err
 }
 
-// remove deletes the document as it is now and hands over the number of the change.
+// remove deletes the document in its present state and passes the number of the change to removed.
 func (s *Service) remove(ctx context.Context, corpusNo, epoch int64, id string, removed func(seq int64)) error {
 	seen, err := s.store.Get(ctx, corpusNo, id, false)
 	if err != nil {
@@ -86,11 +86,11 @@ func (s *Service) remove(ctx context.Context, corpusNo, epoch int64, id string, 
 	return err
 }
 
-// Amend changes the metadata of a document, as metadata.NewAmendment describes, and returns the document without parts. When it
-// returns, filters see the change. fault.KindInvalid for metadata that does not fit; fault.KindLimited when the same
+// Amend changes the metadata of a document, as metadata.NewAmendment describes, and returns the document without parts.
+// When it returns, filters see the change. fault.KindInvalid for metadata that does not fit; fault.KindLimited when the same
 // document is being changed at this moment.
 func (s *Service) Amend(ctx context.Context, corpusKey, id string, given json.RawMessage, merge bool) (*Document, error) {
-	c, err := CorpusOf(ctx, s.corpora, corpusKey)
+	c, err := FindCorpus(ctx, s.corpora, corpusKey)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (s *Service) Amend(ctx context.Context, corpusKey, id string, given json.Ra
 		return nil, fault.Limited("document_busy", "the metadata of document %s is being changed by another request at this moment; try again", id).After(tryAgain)
 	}
 	defer s.updates.leave(lane)
-	// What is missing is said before what is wrong with the body.
+	// A missing document is reported before faults of the body.
 	if _, err := s.store.Get(ctx, c.No, id, false); err != nil {
 		return nil, err
 	}
@@ -121,6 +121,6 @@ func (s *Service) Amend(ctx context.Context, corpusKey, id string, given json.Ra
 		return nil, edits[0].Err
 	}
 	c.Seq = seq
-	_ = s.indexer.CatchUp(ctx, c) // the change stands, and every query brings the index up to it first
+	_ = s.indexer.CatchUp(ctx, c) // every query brings the index up to the change first
 	return s.store.Get(ctx, c.No, id, false)
 }

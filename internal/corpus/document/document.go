@@ -13,7 +13,7 @@ import (
 	"quarry/internal/corpus/table"
 )
 
-// Document is a stored document. No is the store's row number: a new one for each life of an id, never shown.
+// Document is a stored document. No is the store's row number: an id that is used again gets a new one. It is never shown.
 type Document struct {
 	No       int64
 	ID       string
@@ -25,7 +25,7 @@ type Document struct {
 	Digest   string // SHA-256 of what the client sent, to tell an identical repeat from a different one
 	Usage    StorageUsage
 	Created  time.Time // by the store; zero in documents from before it was kept
-	Updated  time.Time // by the store: grows with every change, so it tells one state of the document from the next
+	Updated  time.Time // by the store: grows with every change, so it identifies a state of the document
 }
 
 // Part is one embedding and one possible result. Its place in the document is Ord, from 0 without gaps.
@@ -86,14 +86,14 @@ func JoinTitles(titles ...string) string {
 	return strings.Join(out, ". ")
 }
 
-// Draft is a client's document before the part rules: a Structured or a Core.
+// Draft is a document as a client sent it, before it is divided into parts: see package draft.
 type Draft interface {
-	// Build makes the document with its parts, not encoded, for corpus c. Bad input is fault.KindInvalid with the path
-	// of each field at fault.
+	// Build returns the document for corpus c with its parts, which are not encoded yet. Bad input is fault.KindInvalid
+	// with the path of each field at fault.
 	Build(c corpus.Corpus) (*Document, error)
 }
 
-// Op says what a change did.
+// Op is the kind of a change.
 type Op uint8
 
 // The operations of a corpus's change sequence.
@@ -111,16 +111,16 @@ type Change struct {
 	No  int64 // 0 for OpReset
 }
 
-// Outcome says what became of an Edit.
+// Outcome is the result of an Edit.
 type Outcome uint8
 
 // The outcomes of an edit.
 const (
 	Missing   Outcome = iota // no document has this id or number
 	Updated                  // the metadata changed
-	Unchanged                // it was already so
+	Unchanged                // it already had this metadata
 	Newer                    // the document is newer than Cutoff
-	Refused                  // Err says why
+	Refused                  // Err is the reason
 )
 
 // Edit is an amendment of one document, named by No or else by ID. Outcome and Err are for Store.Amend to set.
@@ -139,7 +139,7 @@ type Ref struct {
 	Ord int
 }
 
-// Window says how many parts around a part to read.
+// Window is how many parts around a part to read.
 type Window struct {
 	Before, After int
 	Whole         bool // every part of the document
@@ -152,7 +152,7 @@ type Passage struct {
 	Parts    []Part   // a run of parts in order, without vectors; one of them has Ord == Ref.Ord
 }
 
-// List says which documents to list, ascending by the bytes of their ids.
+// List selects the documents to list, ascending by the bytes of their ids.
 type List struct {
 	Limit int
 	After string // last id shown, "" for the first page
@@ -161,19 +161,19 @@ type List struct {
 // Store keeps documents. Every method names the corpus by its row number.
 type Store interface {
 	// Insert commits d with its parts as one change and returns it with No, Created and Updated set and the change's
-	// number; the write is durable when Insert returns. epoch is the corpus's when the request was received: when it has changed since
-	// (reset, delete), Insert gives fault.KindConflict "corpus_changed". A taken id gives *Exists.
+	// number; the write is durable when Insert returns. epoch is the corpus's at the time of the request: if it has changed
+	// since by a reset or delete, Insert returns fault.KindConflict "corpus_changed". A taken id is *Exists.
 	Insert(ctx context.Context, corpusNo, epoch int64, d *Document) (seq int64, err error)
-	// Delete removes a document as one change if it is as seen, a head that Get gave: fault.KindNotFound
+	// Delete removes a document as one change if it is still as in seen, the result of a Get: fault.KindNotFound
 	// "document_not_found" when there is none, fault.KindConflict "document_changed" when another has its id or its
 	// metadata was changed since, and "corpus_changed" when epoch is not the corpus's any more.
 	Delete(ctx context.Context, corpusNo, epoch int64, seen *Document) (seq int64, err error)
-	// DeleteMany removes the documents with these ids in one transaction, each as one change, and counts them; ids that
-	// name none are passed over, and so are documents created or updated after cutoff unless it is zero. Epoch is as in
+	// DeleteMany removes the documents with these ids in one transaction, each as one change, and counts them; unknown
+	// ids are skipped, and so are documents created or updated after cutoff unless it is zero. Epoch is as in
 	// Insert. seq is the corpus's number afterwards. A few hundred ids at a time keep other writes from waiting long.
 	DeleteMany(ctx context.Context, corpusNo, epoch int64, ids []string, cutoff time.Time) (seq int64, deleted int, err error)
 	// Amend changes the metadata of documents in one transaction, each as one OpUpdate, and sets every edit's Outcome;
-	// an edit that changes nothing makes no change of the sequence. Epoch and seq are as in DeleteMany.
+	// an edit without effect is not a change of the sequence. Epoch and seq are as in DeleteMany.
 	Amend(ctx context.Context, corpusNo, epoch int64, edits []Edit) (seq int64, err error)
 	// Image reads an image of a document with its bytes; fault.KindNotFound "image_not_found" or "document_not_found".
 	Image(ctx context.Context, corpusNo int64, docID, imageID string) (Image, error)

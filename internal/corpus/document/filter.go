@@ -42,14 +42,14 @@ func compile(c *corpus.Corpus, text string) (selection, error) {
 	}
 	s := selection{schema: schema, filter: f}
 	id, _ := schema.Find(filter.Document, "id")
-	s.ids, s.limited = named(f.Root(), id)
+	s.ids, s.limited = idsIn(f.Root(), id)
 	slices.Sort(s.ids)
 	return s, nil
 }
 
-// named returns the only document ids for which n can hold. limited is false when n names no ids by doc.id = … or
+// idsIn returns the only document ids for which n can hold. limited is false when n names no ids by doc.id = … or
 // doc.id IN (…). Clients probe for single documents this way, and reading those beats scanning the corpus.
-func named(n filter.Node, id int) (ids []string, limited bool) {
+func idsIn(n filter.Node, id int) (ids []string, limited bool) {
 	switch n := n.(type) {
 	case filter.Compare:
 		if n.Attr == id && n.Op == filter.Eq {
@@ -65,7 +65,7 @@ func named(n filter.Node, id int) (ids []string, limited bool) {
 		return ids, true
 	case filter.And:
 		for _, part := range n.Nodes {
-			if ids, limited = named(part, id); limited {
+			if ids, limited = idsIn(part, id); limited {
 				return ids, true
 			}
 		}

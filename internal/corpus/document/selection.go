@@ -8,7 +8,7 @@ import (
 	"quarry/internal/corpus"
 )
 
-// Selection says which documents a bulk operation is about.
+// Selection selects documents for a bulk operation, step by step.
 type Selection struct {
 	Filter string    // over document metadata, "" = all
 	Cutoff time.Time // only documents created or updated at this time or before; zero = any
@@ -16,14 +16,14 @@ type Selection struct {
 	Limit  int       // how many documents one step reads
 }
 
-// CheckSelection refuses a filter that c's documents can't be selected by, with fault.KindInvalid under metadata_filter.
+// CheckSelection returns the fault of a filter over the documents of c: fault.KindInvalid under metadata_filter.
 func CheckSelection(c corpus.Corpus, filter string) error {
 	_, err := compile(&c, filter)
 	return err
 }
 
 // Select takes one step through the documents of c, ascending by the bytes of their ids: it reads at most q.Limit of
-// them and gives those that the selection means, without parts. after is for the next step, "" when this was the last.
+// them and returns those that q selects, without parts. after is for the next step, "" when this was the last.
 // It reads rows, so it sees every committed write.
 func (s *Service) Select(ctx context.Context, c corpus.Corpus, q Selection) (found []Document, after string, err error) {
 	want, err := compile(&c, q.Filter)

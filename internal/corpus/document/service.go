@@ -12,12 +12,12 @@ import (
 
 // Corpora finds corpora by their keys, as corpus.Store does.
 type Corpora interface {
-	// Get gives the corpora in the order of keys, or fault.KindNotFound.
+	// Get returns the corpora in the order of keys, or fault.KindNotFound.
 	Get(ctx context.Context, keys ...string) ([]corpus.Corpus, error)
 }
 
-// CorpusOf gives one corpus by its key.
-func CorpusOf(ctx context.Context, all Corpora, key string) (corpus.Corpus, error) {
+// FindCorpus returns one corpus by its key.
+func FindCorpus(ctx context.Context, all Corpora, key string) (corpus.Corpus, error) {
 	found, err := all.Get(ctx, key)
 	if err != nil {
 		return corpus.Corpus{}, err
@@ -42,14 +42,14 @@ type Service struct {
 	updates gate // document → updates under way
 }
 
-// NewService gives a service in which at most maxDeletes documents of a corpus are being deleted at once.
+// NewService returns a service that deletes at most maxDeletes documents of a corpus at once.
 func NewService(s Store, c Corpora, i Indexer, maxDeletes int) *Service {
 	return &Service{store: s, corpora: c, indexer: i, deletes: gate{most: maxDeletes}, updates: gate{most: 1}}
 }
 
 // Get reads a document with its parts.
 func (s *Service) Get(ctx context.Context, corpusKey, id string) (corpus.Corpus, *Document, error) {
-	c, err := CorpusOf(ctx, s.corpora, corpusKey)
+	c, err := FindCorpus(ctx, s.corpora, corpusKey)
 	if err != nil {
 		return c, nil, err
 	}
@@ -62,7 +62,7 @@ func (s *Service) Get(ctx context.Context, corpusKey, id string) (corpus.Corpus,
 
 // Image reads an image of a document with its bytes.
 func (s *Service) Image(ctx context.Context, corpusKey, id, imageID string) (Image, error) {
-	c, err := CorpusOf(ctx, s.corpora, corpusKey)
+	c, err := FindCorpus(ctx, s.corpora, corpusKey)
 	if err != nil {
 		return Image{}, err
 	}
@@ -76,8 +76,8 @@ func (s *Service) Image(ctx context.Context, corpusKey, id, imageID string) (Ima
 	return s.store.Image(ctx, c.No, id, imageID)
 }
 
-// possible reports whether a document could have this id; what could not is not asked of the store, whose text type
-// may refuse it.
+// possible reports whether a document could have this id. Others are not looked up, as the text type of the database may
+// refuse them.
 func possible(id string) bool {
 	return id != "" && utf8.ValidString(id) && !strings.ContainsRune(id, 0)
 }
@@ -87,20 +87,20 @@ func notFound(c corpus.Corpus, id string) error {
 	return fault.NotFound("document_not_found", id, "document %s does not exist in corpus %s", id, c.Key)
 }
 
-// Query says which documents to list.
+// Query selects the documents to list.
 type Query struct {
 	Limit  int
 	After  string // last id shown, "" for the first page
 	Filter string // over document metadata, "" = all
 }
 
-// scanned is how many documents a filtered list reads at once.
+// scanned is the number of documents that a filtered list reads at a time.
 const scanned = 500
 
-// List gives a page of documents without parts, ascending by the bytes of their ids, and whether more follow. The
+// List returns a page of documents without parts, ascending by the bytes of their ids, and whether more follow. The
 // filter is evaluated on the stored rows: it is exact and sees every committed write.
 func (s *Service) List(ctx context.Context, corpusKey string, q Query) (page []Document, more bool, err error) {
-	c, err := CorpusOf(ctx, s.corpora, corpusKey)
+	c, err := FindCorpus(ctx, s.corpora, corpusKey)
 	if err != nil {
 		return nil, false, err
 	}

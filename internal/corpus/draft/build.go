@@ -13,7 +13,7 @@ import (
 	"quarry/internal/fault"
 )
 
-// A builder collects the parts of one document and the faults of its fields.
+// builder collects the parts of one document and the faults of its fields.
 type builder struct {
 	corpus *corpus.Corpus
 	schema *filter.Schema
@@ -133,7 +133,7 @@ func (b *builder) finish() (*document.Document, error) {
 	return d, nil
 }
 
-// clip cuts s to at most n code points.
+// clip returns the first n code points of s.
 func clip(s string, n int) string {
 	for i := range s {
 		if n == 0 {

@@ -13,7 +13,7 @@ import (
 	"quarry/internal/opt"
 )
 
-// Structured is a document whose parts the service makes from sections (contract: Structured documents).
+// Structured is a document whose parts the service derives from sections (contract: Structured documents).
 type Structured struct {
 	ID          string
 	Title       string
@@ -22,11 +22,11 @@ type Structured struct {
 	Dimensions  map[string]float64
 	Sections    []Section
 	Chunking    Chunking
-	// Extracted is metadata that a parser found in a file. It stands under Metadata and is not held to the declared
-	// attributes, for the client can't mend it: what does not fit counts as absent in filters.
+	// Extracted is metadata that a parser found in a file; Metadata takes precedence. It is not checked against the
+	// declared attributes, as the client can't correct it: values that do not fit count as absent in filters.
 	Extracted json.RawMessage
-	// TitleInText says that the first section's title is the document's, as in a file whose first heading names it: the
-	// title part is then that section's, not one more.
+	// TitleInText is set when the first section's title is also the title of the document, as in a file whose first
+	// heading names it. The document then gets no title part of its own.
 	TitleInText bool
 }
 
@@ -39,16 +39,16 @@ type Section struct {
 	Tables   []document.Table
 	Images   []document.Image
 	Sections []Section
-	// Page is where the section begins and Pages where in Text other pages do, for files that have pages: the parts
-	// carry the page on which they begin under the key "page".
+	// Page is the page on which the section begins, and Pages are the places in Text where other pages begin. The metadata
+	// of each part contains the page on which it begins, under the key "page".
 	Page  int
 	Pages []PageMark
 }
 
-// PageMark says that from byte At of a text on, the text stands on a page.
+// PageMark marks byte At of a text as the beginning of a page.
 type PageMark struct{ At, Page int }
 
-// Chunking says how section text becomes parts. The zero value is one part per sentence.
+// Chunking is how the text of a section is divided into parts. The zero value is one part per sentence.
 type Chunking struct {
 	MaxChars int // 0 = one sentence each, else at least MinChunkChars code points
 }
@@ -73,7 +73,7 @@ type CorePart struct {
 	Dimensions map[string]float64
 	TableID    string
 	ImageID    string
-	ImageMode  string // "" = decided by what is there
+	ImageMode  string // "" = depends on what the part has
 }
 
 // Limits of one document. They bound memory and the time that one request may hold the encoder; the upload limit of
@@ -87,7 +87,7 @@ const (
 	maxFaults    = 25        // field errors reported at once
 )
 
-// checkID refuses what can't be a document id.
+// checkID adds a fault at path to f unless id can be a document id.
 func checkID(f *fault.Fault, path, id string) {
 	switch {
 	case id == "":

@@ -21,7 +21,7 @@ func (cmd Core) Build(c corpus.Corpus) (*document.Document, error) {
 	}
 	meta := b.metadata("metadata", filter.Document, cmd.Metadata)
 	b.doc.Metadata = meta.Encode()
-	title := titleOf(meta)
+	title := ownTitle(meta)
 	for i, t := range cmd.Tables {
 		b.takeTable(fmt.Sprintf("tables[%d]", i), t)
 	}
@@ -59,7 +59,7 @@ func (b *builder) corePart(path string, p *CorePart, title string, described map
 	}
 	b.checkImageMode(path+".image_part_mode", p)
 	heading := title
-	if own := titleOf(meta); own != "" {
+	if own := ownTitle(meta); own != "" {
 		heading = own
 	}
 	if blank(p.Text) {
@@ -85,8 +85,8 @@ func (b *builder) checkImageMode(path string, p *CorePart) {
 	}
 }
 
-// titleOf returns the string under "title", "" when there is none.
-func titleOf(o metadata.Object) string {
+// ownTitle returns the string under "title", "" when there is none.
+func ownTitle(o metadata.Object) string {
 	raw, _ := o.Get("title")
 	s, _ := metadata.Text(raw)
 	return strings.TrimSpace(s)

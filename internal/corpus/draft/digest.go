@@ -13,9 +13,8 @@ import (
 	"quarry/internal/corpus/document"
 )
 
-// digester hashes what a client sent, so that the same content gives the same digest whatever the order of its
-// JSON members and whatever this version makes of it. Every value goes in with its length: no two contents share a
-// byte stream.
+// digester hashes what a client sent. The digest does not depend on the order of JSON members, nor on the parts that
+// this version derives. Every value is hashed with its length, so that different contents are different byte streams.
 type digester struct{ h hash.Hash }
 
 func newDigester(kind string) digester {
@@ -42,7 +41,7 @@ func (d digester) text(texts ...string) {
 // json hashes a value with the members of its objects in order of their names.
 func (d digester) json(raw json.RawMessage) { d.text(string(canonical(raw))) }
 
-// canonical gives raw compact with sorted members; what can't be read stays as it is.
+// canonical returns raw in compact form with sorted members, nil for null and for invalid JSON.
 func canonical(raw json.RawMessage) []byte {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber() // numbers keep their text
@@ -126,8 +125,8 @@ func (cmd *Core) digest() string {
 	return d.sum()
 }
 
-// FileDigest is the digest of an upload: the bytes, the metadata and the options that came with them. The id is part of
-// none of them, for it decides which stored document is compared.
+// FileDigest returns the digest of an upload: its bytes, metadata and options. The id is not part of it, as it selects
+// the stored document to compare with.
 func FileDigest(data []byte, options ...json.RawMessage) string {
 	d := newDigester("file")
 	d.number(uint64(len(data)))

@@ -18,11 +18,11 @@ func (b *builder) takeImage(path string, m document.Image) {
 	b.doc.Images = append(b.doc.Images, m)
 }
 
-// image adds an image of a section with the part that makes it searchable by its words; the part is there even
-// when the image has none, so that the image has its place among the parts.
+// image adds an image of a section and a part by which its title, caption and description can be searched. The part is
+// added even when they are empty, so that the image has a place among the parts.
 func (s *structure) image(at place, path string, m document.Image) {
 	s.takeImage(path, m)
-	meta := at.user.Over(at.generated()).Without("is_title")
+	meta := at.user.Over(at.serviceKeys()).Without("is_title")
 	s.add(path, unfinished{document.Part{
 		Text: m.Words(), Heading: document.JoinTitles(s.title, at.inForce), Dimensions: s.dims, ImageID: m.ID, Gap: " ",
 	}, meta})

@@ -8,8 +8,8 @@ import (
 	"quarry/internal/text/lang"
 )
 
-// A part this short (code points) is taken to be in the language of what stands around unless its own is beyond doubt:
-// so many words and this confidence, or a script that settles it. A title like "In winter" is a title in many
+// A part of fewer code points than shortText is taken to be in the language of its surroundings unless its own is
+// certain: by sureWords words and the confidence sureText, or by its script. A title like "In winter" exists in several
 // languages.
 const (
 	shortText = 60
@@ -17,7 +17,7 @@ const (
 	sureText  = 0.75
 )
 
-// guess is what a part says of its language by itself.
+// guess is the language of a part judged by its text alone.
 type guess struct {
 	code  string
 	sure  bool
@@ -25,7 +25,7 @@ type guess struct {
 	title bool
 }
 
-func guessed(p *document.Part) guess {
+func guessLanguage(p *document.Part) guess {
 	code, confidence := lang.Detect(p.Text)
 	g := guess{code: code, size: utf8.RuneCountInString(p.Text), title: p.IsTitle}
 	switch {
@@ -40,17 +40,17 @@ func guessed(p *document.Part) guess {
 	return g
 }
 
-// oneLanguage is the share of the text that is surely in one language from which on a document counts as written in it.
+// oneLanguage is the share of the certain text that must be in one language for the document to count as written in it.
 const oneLanguage = 0.9
 
-// languages returns the language of each part of a document, in order. What a part leaves open is told by the whole
-// document where that has one language, else by the nearest part that is sure; of two, the one after a title and the
-// one before other texts.
+// languages returns the language of each part of a document, in order. An uncertain part takes the language of the
+// document if that has one, and otherwise that of the nearest certain part; of two equally near ones, a title takes the
+// later and other texts the earlier.
 func languages(parts []unfinished) []string {
 	guesses := make([]guess, len(parts))
 	sizes, all := map[string]int{}, 0
 	for i := range parts {
-		guesses[i] = guessed(&parts[i].part)
+		guesses[i] = guessLanguage(&parts[i].part)
 		if g := guesses[i]; g.sure {
 			sizes[g.code] += g.size
 			all += g.size
@@ -81,7 +81,7 @@ func languages(parts []unfinished) []string {
 	return out
 }
 
-// unsure returns the language of a text that says too little of it, where around is what stands around.
+// unsure returns the language of a text that is too short to judge by itself; around is the language of its surroundings.
 func unsure(text, around string) string {
 	if around != "" && utf8.RuneCountInString(text) < shortText && lang.Fits(text, around) {
 		return around
@@ -89,7 +89,7 @@ func unsure(text, around string) string {
 	return lang.Of(text, around)
 }
 
-// nearest returns the language of the sure part that is nearest to i, whose text is in the script of that language.
+// nearest returns the language of the certain part that is nearest to part i and uses the script of text.
 func nearest(text string, guesses []guess, i int) string {
 	side := -1
 	if guesses[i].title {

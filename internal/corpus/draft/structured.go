@@ -131,8 +131,8 @@ func (s *structure) sectionNumber(id opt.Field[int32]) int {
 	return s.seen
 }
 
-// generated returns the keys that the service adds, lang apart; a client's key of the same name wins.
-func (p *place) generated() metadata.Object {
+// serviceKeys returns the keys that the service adds, lang apart; a client's key of the same name wins.
+func (p *place) serviceKeys() metadata.Object {
 	o := metadata.Object{}.With("section", metadata.Int(p.number))
 	if p.title != "" {
 		o = o.With("title", metadata.String(p.title))
@@ -155,7 +155,7 @@ func (p *place) generated() metadata.Object {
 
 // base returns the metadata that all text parts of a section share, without the keys that each part sets itself.
 func (p *place) base() metadata.Object {
-	return p.user.Over(p.generated()).Without("offset", "len", "is_title")
+	return p.user.Over(p.serviceKeys()).Without("offset", "len", "is_title")
 }
 
 func (s *structure) titlePart(at place, title string) {

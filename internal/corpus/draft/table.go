@@ -31,7 +31,7 @@ func (b *builder) takeTable(path string, t document.Table) (string, *table.Data)
 func (s *structure) table(at place, path string, t document.Table) {
 	id, data := s.takeTable(path, t)
 	at.page = t.Page
-	meta := at.user.Over(at.generated()).Without("is_title", "vectara")
+	meta := at.user.Over(at.serviceKeys()).Without("is_title", "vectara")
 	put := func(text, heading, flag string, value json.RawMessage) {
 		mark := metadata.Object{}.With("table_id", metadata.String(id)).With(flag, value)
 		s.add(path, unfinished{

@@ -49,7 +49,7 @@ func (s *Service) encode(ctx context.Context, c corpus.Corpus, doc *document.Doc
 	return nil
 }
 
-// passage is the text that stands for a part among vectors: the heading in front, which was measured to help
+// passage returns the text to encode for a part: the heading in front of its text, which measurably improves retrieval
 // (design: encoders.md section 8.3).
 func passage(p *document.Part) string {
 	switch {

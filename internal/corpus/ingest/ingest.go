@@ -1,6 +1,6 @@
-// Package ingest brings documents into a corpus: it makes the parts of a document, encodes them, commits them and
-// waits until searches show them. It is called by the document and upload handlers. How a document becomes parts is
-// package document's business, reading files is package extract's.
+// Package ingest adds documents to a corpus: it builds a document with its parts, encodes these, commits the document and
+// waits until searches show it. The document and upload handlers call it. The rules for parts are in package draft, the
+// readers of files in package extract.
 package ingest
 
 import (
@@ -23,7 +23,7 @@ type Store interface {
 
 // Encoders finds the encoder of a corpus.
 type Encoders interface {
-	// Get gives the encoder with this name.
+	// Get returns the encoder with this name.
 	Get(name string) (embed.Encoder, error)
 }
 
@@ -39,15 +39,15 @@ type Config struct {
 type Service struct {
 	cfg     Config
 	turns   turns
-	readers chan struct{} // one for each file that is being parsed: each may take the memory that extract allows it
+	readers chan struct{} // bounds the files parsed at once, as each may use the memory that extract allows
 }
 
-// New gives a service.
+// New returns a service.
 func New(c Config) *Service {
 	return &Service{c, turns{now: map[place]chan struct{}{}}, make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
-// Wait says when Create may return.
+// Wait is what Create waits for.
 type Wait uint8
 
 // The values of wait_for.
@@ -77,9 +77,9 @@ func (s *Service) Create(ctx context.Context, corpusKey string, d document.Draft
 	return doc, nil
 }
 
-// open gives the corpus as it is when the request is received, if it takes documents.
+// open returns the corpus in its state at the time of the request, or a fault if it is disabled.
 func (s *Service) open(ctx context.Context, key string) (corpus.Corpus, error) {
-	c, err := document.CorpusOf(ctx, s.cfg.Corpora, key)
+	c, err := document.FindCorpus(ctx, s.cfg.Corpora, key)
 	if err != nil || c.Enabled {
 		return c, err
 	}
@@ -88,12 +88,11 @@ func (s *Service) open(ctx context.Context, key string) (corpus.Corpus, error) {
 	return c, f
 }
 
-// commit encodes doc, makes it durable and, unless told otherwise, waits until searches show it. A taken id gives
-// *document.Exists, mostly before the work of encoding: clients repeat a refused create.
+// commit encodes doc, stores it durably and, for Searchable, waits until searches show it. A taken id is
+// *document.Exists, usually found before the cost of encoding, as clients repeat refused requests.
 //
-// Once Insert has returned, the outcome is success whatever becomes of the search index or of the request's deadline:
-// every query first brings the index up to the corpus's sequence number, so a query that shows anything shows this
-// document.
+// Once Insert has returned, the outcome is success even if updating the search index fails or the deadline passes: every
+// query first brings the index up to the corpus's sequence number, so a query that succeeds shows this document.
 func (s *Service) commit(ctx context.Context, c corpus.Corpus, doc *document.Document, wait Wait) error {
 	end, err := s.turns.take(ctx, place{c.No, doc.ID})
 	if err != nil {
@@ -123,7 +122,7 @@ func (s *Service) commit(ctx context.Context, c corpus.Corpus, doc *document.Doc
 	return nil
 }
 
-// conflict gives the refusal of a taken id (contract: Duplicate handling).
+// conflict returns the fault for a taken id (contract: Duplicate handling).
 func conflict(taken *document.Exists, digest string) error {
 	if digest != "" && digest == taken.Digest {
 		return fault.Conflict("document_exists",

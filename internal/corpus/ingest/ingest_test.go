@@ -32,7 +32,7 @@ func newBench(c corpus.Corpus) *fixture {
 	return b
 }
 
-// encoded gives the texts that the encoder saw.
+// encoded returns the texts that the encoder saw.
 func (b *fixture) encoded() []string { texts, _, _ := b.enc.Asked(); return texts }
 
 func text(id, s string) document.Draft {

@@ -12,10 +12,10 @@ import (
 	"quarry/internal/fault"
 )
 
-// readable names what Supported takes, for refusals.
+// readable lists the supported formats in refusals.
 var readable = "files that can be read are " + strings.Join(extract.Formats(), ", ") + ", and JSON that holds a structured or core document"
 
-// Supported refuses with fault.KindMediaType what can't be read, as far as declared type and name tell.
+// Supported returns fault.KindMediaType if the declared type and the name show that a file can't be read.
 func Supported(name, contentType string) error {
 	_, err := extract.Read(extract.Input{Name: name, ContentType: contentType})
 	if errors.Is(err, extract.ErrUnsupported) {
@@ -24,7 +24,7 @@ func Supported(name, contentType string) error {
 	return nil
 }
 
-// read makes a structured document of a file: its headings are the sections.
+// read parses a file as a structured document whose sections are those below its headings.
 func (u *Upload) read() (document.Draft, error) {
 	tree, err := extract.Read(extract.Input{Name: u.Name, ContentType: u.ContentType, Data: u.Data})
 	switch {
@@ -43,25 +43,25 @@ func (u *Upload) read() (document.Draft, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode extracted metadata: %w", err)
 	}
-	sections, err := sectionsOf(tree.Sections)
+	all, err := sections(tree.Sections)
 	if err != nil {
 		return nil, err
 	}
-	if len(sections) == 0 {
+	if len(all) == 0 {
 		return nil, fault.InvalidField("file", "holds no text")
 	}
 	return draft.Structured{
 		ID: u.ID, Title: tree.Title, TitleInText: len(tree.Sections) > 0 && tree.Sections[0].Title == tree.Title,
-		Metadata: u.Metadata, Extracted: found, Sections: sections, Chunking: u.Chunking,
+		Metadata: u.Metadata, Extracted: found, Sections: all, Chunking: u.Chunking,
 	}, nil
 }
 
-// sectionsOf maps the tree, without sections that hold nothing.
-func sectionsOf(all []extract.Section) ([]draft.Section, error) {
+// sections maps a tree without its empty sections.
+func sections(all []extract.Section) ([]draft.Section, error) {
 	var out []draft.Section
 	for i := range all {
 		in := &all[i]
-		inner, err := sectionsOf(in.Sections)
+		inner, err := sections(in.Sections)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +105,7 @@ func tableData(t extract.Table) (json.RawMessage, error) {
 	return data, nil
 }
 
-// place names the fields of a refused file as the client knows them: what stands in the file is the file's.
+// place renames the fields of a refused document to those of the upload. A fault inside the file is a fault of the file.
 func (u *Upload) place(err error) error {
 	f, ok := fault.As(err)
 	if !ok || f.Kind != fault.KindInvalid {

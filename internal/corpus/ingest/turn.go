@@ -5,20 +5,21 @@ import (
 	"sync"
 )
 
-// place names a document that need not exist.
+// place identifies a document, existing or not.
 type place struct {
 	corpusNo int64
 	id       string
 }
 
-// turns lets one document at a time be made under an id. A client that waits no longer for a large one and sends it
-// again would have it encoded as often, all at once; in turn, the second finds the first. Safe for concurrent use.
+// turns serialises the creation of documents with the same id. A client that loses patience with a large document and
+// sends it again would otherwise have it encoded several times at once; in turn, the second request finds the document
+// of the first. Safe for concurrent use.
 type turns struct {
 	mu  sync.Mutex
 	now map[place]chan struct{} // closed when the turn is over; guarded by mu
 }
 
-// take waits for the turn of p and gives the function that ends it.
+// take waits for the turn of p and returns a function that ends it.
 func (t *turns) take(ctx context.Context, p place) (end func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,17 +13,17 @@ import (
 // Upload is the command to index a file.
 type Upload struct {
 	ID          string
-	Name        string // the name whose extension tells the format
+	Name        string // whose extension identifies the format
 	ContentType string // declared media type, "" when none
 	Data        []byte
-	Metadata    json.RawMessage // the client's, over what the file says of itself
+	Metadata    json.RawMessage // of the client; takes precedence over metadata in the file
 	Chunking    draft.Chunking
-	Options     []json.RawMessage // what came beside the file as it came: part of the digest
+	Options     []json.RawMessage // the other parts of the form as sent, for the digest
 	Draft       document.Draft    // the document that a JSON file holds; nil for files to be read
 }
 
-// Upload adds the document in a file. The same upload once more is answered with the stored document and changes
-// nothing; any other document under the id is fault.KindConflict.
+// Upload adds the document in a file. A repeated identical upload returns the stored document and changes nothing; any
+// other document with the id is fault.KindConflict.
 func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*document.Document, error) {
 	c, err := s.open(ctx, corpusKey)
 	if err != nil {
@@ -54,11 +54,11 @@ func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*docu
 		stored, err := s.cfg.Documents.Get(ctx, c.No, doc.ID, false)
 		if err == nil || !fault.Is(err, fault.KindNotFound) {
 			return stored, err
-		} // removed since: try again
+		} // deleted meanwhile: try again
 	}
 }
 
-// read parses a file when its turn has come.
+// read parses a file as soon as fewer than the maximum are being parsed.
 func (s *Service) read(ctx context.Context, u *Upload) (document.Draft, error) {
 	select {
 	case s.readers <- struct{}{}:

@@ -23,7 +23,7 @@ import (
 	"quarry/internal/text/fuzzy"
 )
 
-// vocabulary gives words as skewed as those of prose: few often, many seldom.
+// vocabulary returns words as skewed as those of prose: few often, many seldom.
 func vocabulary(r *rand.Rand, n int) func(words int) string {
 	all := make([]string, n)
 	for i := range all {

@@ -1,6 +1,6 @@
-// Package metaquery ranks the documents or parts of a corpus by how well their metadata matches what is asked of some
-// fields (contract: metadata-filters.md section 10). It passes over the stored metadata of the corpus once per query and
-// keeps nothing between queries; matching itself is in package fuzzy. Texts of parts are package retrieve's business.
+// Package metaquery ranks the documents or parts of a corpus by how well their metadata matches queries over some of its
+// fields (contract: metadata-filters.md section 10). It reads the stored metadata of the corpus once per query and keeps
+// nothing between queries. Matching is in package fuzzy; texts of parts are searched by package retrieve.
 package metaquery
 
 import (
@@ -32,7 +32,7 @@ type Query struct {
 	Limit, Offset int
 }
 
-// Bounds of a query that the contract leaves open; they bound what one pass over a corpus costs.
+// Bounds of a query that the contract leaves open. They bound the cost of one pass over a corpus.
 const (
 	MaxFields = 32
 	MaxText   = 1000 // characters of a field's text
@@ -41,14 +41,14 @@ const (
 	MaxWeight = 1_000_000
 )
 
-// Hit is a document with its whole metadata; of a query over parts, the document of a part.
+// Hit is a document with all its metadata; in a query over parts, the document of a part.
 type Hit struct {
 	DocumentID string
 	Score      float64 // 0..1
 	Metadata   json.RawMessage
 }
 
-// Answer is a page of hits, best first, equal ones by document id and part order, and how many there are in all.
+// Answer is a page of hits, best first and equal ones by document id and part order, with the total number of hits.
 type Answer struct {
 	Hits  []Hit
 	Total int
@@ -74,7 +74,7 @@ type Rows interface {
 	// Metadata hands every document of the corpus to visit, or every part, one after another by document number and
 	// part order, as of one snapshot. An error of visit ends the pass and is returned.
 	Metadata(ctx context.Context, corpusNo int64, parts bool, visit func(Row) error) error
-	// Heads gives documents without parts by number; those that are gone are left out.
+	// Heads returns documents without parts by number; deleted ones are left out.
 	Heads(ctx context.Context, corpusNo int64, nos []int64) ([]document.Document, error)
 }
 
@@ -84,10 +84,10 @@ type Service struct {
 	rows    Rows
 }
 
-// New gives a service.
+// New returns a service.
 func New(c Corpora, r Rows) *Service { return &Service{c, r} }
 
-// Run answers q. Faults: a corpus that does not exist, a filter that does not compile, a bound that is passed.
+// Run answers q. Faults are a missing corpus, an invalid filter and a value out of bounds.
 func (s *Service) Run(ctx context.Context, q Query) (Answer, error) {
 	if err := check(q); err != nil {
 		return Answer{}, err
@@ -108,7 +108,7 @@ func (s *Service) Run(ctx context.Context, q Query) (Answer, error) {
 	return s.page(ctx, c.No, q, best)
 }
 
-// check gives the fault of every field at fault.
+// check returns a fault that names every invalid field.
 func check(q Query) error {
 	f := fault.Invalid()
 	if n := len(q.Fields); n == 0 || n > MaxFields {
@@ -142,7 +142,7 @@ type pass struct {
 	schema *filter.Schema
 	id     int  // ordinal of doc.id
 	parts  bool // hits are parts
-	both   bool // rows are parts: hits are, or the filter asks for them
+	both   bool // rows are parts, for the hits or for the filter
 	keep   int  // hits to keep
 }
 
@@ -172,20 +172,20 @@ func newPass(c *corpus.Corpus, q Query) (*pass, error) {
 	return p, nil
 }
 
-// Rows travel to the goroutines that score them in batches of so many rows or bytes, whichever is first. A document's
-// parts are never torn apart.
+// Rows are passed to the goroutines that score them in batches of so many rows or bytes, whichever comes first. The parts
+// of a document stay in one batch.
 const (
 	batchRows  = 256
 	batchBytes = 256 << 10
 )
 
-// batch is rows with their bytes. Batches are used again within a pass.
+// batch is rows with their bytes. Batches are reused within a pass.
 type batch struct {
 	rows  []Row
 	bytes arena
 }
 
-// rank gives the best hits of a corpus and how many there are.
+// rank returns the best hits of a corpus and how many there are.
 func (s *Service) rank(ctx context.Context, corpusNo int64, p *pass) (*top, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	full, empty := make(chan *batch, 4), make(chan *batch, 4)
@@ -204,7 +204,7 @@ func (s *Service) rank(ctx context.Context, corpusNo int64, p *pass) (*top, erro
 				}
 				select {
 				case empty <- b:
-				default: // enough are waiting
+				default: // enough batches are waiting
 				}
 			}
 			return nil
@@ -253,7 +253,7 @@ func (s *Service) read(ctx context.Context, corpusNo int64, parts bool, full cha
 	return send()
 }
 
-// arena holds the bytes of a batch. When it has to grow, what was kept stays where it is.
+// arena holds the bytes of a batch. It grows without moving the bytes that it already holds.
 type arena []byte
 
 func (a *arena) keep(b []byte) []byte {
@@ -265,7 +265,7 @@ func (a *arena) keep(b []byte) []byte {
 	return (*a)[from:len(*a):len(*a)]
 }
 
-// page reads the metadata of the hits asked for.
+// page reads the metadata of the hits of the requested page.
 func (s *Service) page(ctx context.Context, corpusNo int64, q Query, best *top) (Answer, error) {
 	out := Answer{Total: best.total}
 	found := best.sorted()
@@ -285,7 +285,7 @@ func (s *Service) page(ctx context.Context, corpusNo int64, q Query, best *top) 
 		metadata[d.No] = d.Metadata
 	}
 	for _, e := range found {
-		if m, ok := metadata[e.no]; ok { // else it was deleted since
+		if m, ok := metadata[e.no]; ok { // otherwise it has been deleted since
 			out.Hits = append(out.Hits, Hit{DocumentID: e.id, Score: e.score, Metadata: m})
 		}
 	}
@@ -354,7 +354,7 @@ func (r *runner) passes(rows []Row) (bool, error) {
 		return r.filter.Match(values{ofDocument, ofDocument}), nil
 	}
 	for i := range rows {
-		if rows[i].Part == nil { // a document without parts has nothing that passes, as everywhere
+		if rows[i].Part == nil { // a document without parts never passes, as in every search
 			continue
 		}
 		metadata, err := decode(rows[i].Part)
@@ -369,7 +369,7 @@ func (r *runner) passes(rows []Row) (bool, error) {
 	return false, nil
 }
 
-// values are those of a document and of a part; each attribute is absent from one of them.
+// values are the values of a document and of a part; each attribute is in one of them.
 type values struct{ document, part []filter.Value }
 
 // Value implements filter.Row.

@@ -19,7 +19,7 @@ func order(a, b entry) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id), cmp.Compare(a.ord, b.ord))
 }
 
-// top keeps the best hits, at most keep of them, and counts all.
+// top keeps the best hits, at most keep of them, and counts all hits.
 type top struct {
 	keep  int
 	total int
@@ -41,7 +41,7 @@ func (t *top) offer(e entry) {
 	}
 }
 
-// merge takes the hits of another top over.
+// merge adds the hits of another top.
 func (t *top) merge(other *top) {
 	t.total += other.total
 	for _, e := range other.heap {
@@ -49,7 +49,7 @@ func (t *top) merge(other *top) {
 	}
 }
 
-// sorted gives the hits, best first.
+// sorted returns the hits, best first.
 func (t *top) sorted() []entry {
 	out := slices.Clone(t.heap)
 	slices.SortFunc(out, order)

@@ -19,7 +19,7 @@ const (
 	changesBatch = 512
 )
 
-// current reports that the index of r shows c already, so that nobody has to wait for changes that come after it.
+// current reports whether the index of r already shows c, so that there is no need to wait for later changes.
 func (s *Set) current(ctx context.Context, r *replica, c corpus.Corpus) bool {
 	x := r.index.Load()
 	if x == nil || x.SchemaVersion() != c.SchemaVersion || x.Partial() {
@@ -29,8 +29,8 @@ func (s *Set) current(ctx context.Context, r *replica, c corpus.Corpus) bool {
 	return applied == c.Seq || applied > c.Seq && applied <= s.latest(ctx, c).Seq
 }
 
-// advance opens the index of r if need be and applies the changes up to c.Seq, in order. It gives c, or what c is by now
-// when its attributes are others.
+// advance opens the index of r if need be and applies the changes up to c.Seq, in order. It returns c, or the
+// corpus as read again if its attributes have been replaced.
 func (s *Set) advance(ctx context.Context, r *replica, c corpus.Corpus) (corpus.Corpus, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -49,7 +49,7 @@ func (s *Set) advanceLocked(ctx context.Context, r *replica, c corpus.Corpus) (c
 	}
 	if x.SchemaVersion() != c.SchemaVersion {
 		var err error
-		if c, err = s.retyped(ctx, x, c); err != nil {
+		if c, err = s.catchUpSchema(ctx, x, c); err != nil {
 			return c, err
 		}
 	}
@@ -78,7 +78,7 @@ func (s *Set) advanceLocked(ctx context.Context, r *replica, c corpus.Corpus) (c
 	return c, nil
 }
 
-// ahead reports that x knows changes that the database does not: it is of other rows, as after a restored backup.
+// ahead reports whether x knows changes that the database does not: its rows are others, as after a restored backup.
 func (s *Set) ahead(ctx context.Context, x *index.Index, c corpus.Corpus) (bool, error) {
 	if x.Applied() <= c.Seq {
 		return false, nil
@@ -93,7 +93,7 @@ func (s *Set) ahead(ctx context.Context, x *index.Index, c corpus.Corpus) (bool,
 	return x.Applied() > now[0].Seq, nil
 }
 
-// latest reads c again: it may be older than what the index has applied since.
+// latest reads c again, as c may be older than the changes that the index has applied.
 func (s *Set) latest(ctx context.Context, c corpus.Corpus) corpus.Corpus {
 	now, err := s.cfg.Corpora.Get(ctx, c.Key)
 	if err != nil || now[0].No != c.No {
@@ -122,8 +122,8 @@ func (s *Set) openIndex(c corpus.Corpus) (*index.Index, error) {
 	})
 }
 
-// step applies the next batch of changes, or rebuilds when the changes needed are no longer kept or so many that
-// reading the documents is cheaper.
+// step applies the next batch of changes. It rebuilds the index if those changes have been trimmed, or if there are so
+// many that reading all documents is cheaper.
 func (s *Set) step(ctx context.Context, x *index.Index, c corpus.Corpus) error {
 	if x.Applied() == 0 && c.Seq > batch {
 		return s.rebuild(ctx, x, c)
@@ -155,15 +155,15 @@ func (s *Set) step(ctx context.Context, x *index.Index, c corpus.Corpus) error {
 			out[i].Op = index.Reset
 		case ch.Op == document.OpUpdate:
 			out[i].Op, out[i].Doc = index.Update, heads[ch.No]
-		case docs[ch.No] != nil: // absent: a later change removed it, so there is nothing to show
+		case docs[ch.No] != nil: // absent if a later change removed the document
 			out[i].Op, out[i].Doc = index.Put, docs[ch.No]
 		}
 	}
 	return x.Apply(out)
 }
 
-// split gives the first changes with at most batch documents to be read whole, and the numbers of those and of the ones
-// whose values changed, each once.
+// split returns the first changes that need at most batch whole documents, with the numbers of these documents and of
+// those whose values changed, each once.
 func split(changes []document.Change) (some []document.Change, puts, updates []int64) {
 	seen := map[document.Change]bool{}
 	for i, ch := range changes {
@@ -200,7 +200,7 @@ func (s *Set) project(ctx context.Context, c corpus.Corpus, nos []int64) (map[in
 	return byNo(all), nil
 }
 
-// projectHeads gives documents with the values of document level alone.
+// projectHeads returns the values of document level that the index keeps of each document.
 func (s *Set) projectHeads(ctx context.Context, c corpus.Corpus, nos []int64) (map[int64]*index.Document, error) {
 	if len(nos) == 0 {
 		return nil, nil
@@ -224,8 +224,7 @@ func byNo(all []index.Document) map[int64]*index.Document {
 	return out
 }
 
-// restoreLost reads the documents that a damaged segment held: those that the index does not have. The columns are
-// there.
+// restoreLost adds the documents that the index lacks because a segment was damaged. The columns exist already.
 func (s *Set) restoreLost(ctx context.Context, x *index.Index, c corpus.Corpus) error {
 	p, err := s.scan(ctx, c)
 	if err != nil {
@@ -245,7 +244,7 @@ func (s *Set) restoreLost(ctx context.Context, x *index.Index, c corpus.Corpus) 
 	})
 }
 
-// repair rebuilds an index whose files turned out damaged while they were searched.
+// repair rebuilds an index whose files were found to be damaged during a search.
 func (s *Set) repair(ctx context.Context, r *replica, c corpus.Corpus, cause error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -265,8 +264,8 @@ func (s *Set) repair(ctx context.Context, r *replica, c corpus.Corpus, cause err
 	return nil
 }
 
-// rebuild reads every document. The first page fixes the sequence number; what changed while reading is applied
-// again afterwards, which is harmless: a put replaces the same row number and a delete of nothing is nothing.
+// rebuild indexes every document. The sequence number is that of the first page; changes made while reading are applied
+// again afterwards, which is harmless: a put replaces the same row number and a delete of a missing row has no effect.
 func (s *Set) rebuild(ctx context.Context, x *index.Index, c corpus.Corpus) error {
 	p, err := s.scan(ctx, c)
 	if err != nil {
@@ -311,7 +310,7 @@ func (p *pages) read(ctx context.Context, after int64) error {
 	return nil
 }
 
-// next gives the next page, an empty one at the end.
+// next returns the next page, which is empty at the end.
 func (p *pages) next(ctx context.Context) ([]document.Document, error) {
 	if p.begun && len(p.docs) > 0 {
 		if err := p.read(ctx, p.docs[len(p.docs)-1].No); err != nil {

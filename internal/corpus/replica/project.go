@@ -15,7 +15,7 @@ import (
 	"quarry/internal/text/analysis"
 )
 
-// projectAll gives what the index keeps of each document: analysed terms, attribute values and vectors.
+// projectAll returns the index entries of documents: analysed terms, attribute values and vectors.
 func projectAll(c corpus.Corpus, docs []document.Document) ([]index.Document, error) {
 	schema, err := c.Schema()
 	if err != nil {
@@ -68,8 +68,8 @@ func projectPart(schema *filter.Schema, p *document.Part, metadata map[string]an
 	return part
 }
 
-// values gives documents with what filters see of them and nothing else; documents without parts have those of document
-// level alone.
+// values returns the attribute values of documents without texts and vectors; documents without parts have only those of
+// document level.
 func values(c corpus.Corpus, docs []document.Document) ([]index.Document, error) {
 	schema, err := c.Schema()
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 	"quarry/internal/index"
 )
 
-// folderName matches the names that dir gives.
+// folderName matches the names that dir returns.
 var folderName = regexp.MustCompile(`^\d+-[0-9a-z]+$`)
 
 // corporaPage is how many corpora Reconcile reads at a time.
 const corporaPage = 500
 
-// Reconcile removes index files that are not of these rows: those that know changes which the database does not, as
-// after a restored backup, and those of corpora that are gone. It is called once, before anything is written: later,
-// new changes may have taken the numbers of those that the index knows, and nothing would show the difference.
+// Reconcile removes index files that do not match the database: those that contain changes unknown to it, as after a
+// restored backup, and those of deleted corpora. It must be called once, before anything is written: afterwards new
+// changes may have the numbers of the unknown ones, and the difference could not be detected.
 func (s *Set) Reconcile(ctx context.Context) error {
 	if s.cfg.Dir == "" {
 		return nil

@@ -31,7 +31,7 @@ type Config struct {
 	Corpora   corpus.Store
 	Encoders  *embed.Registry
 	Log       *slog.Logger
-	MaxOpen   int // replicas kept open; the least recently used are closed beyond it; 0 = 1,000
+	MaxOpen   int // replicas kept open; above it the least recently used are closed; 0 = 1,000
 }
 
 // Set holds the replicas of one node. Safe for concurrent use.
@@ -39,12 +39,12 @@ type Set struct {
 	cfg  Config
 	mu   sync.Mutex
 	open map[int64]*replica // by corpus row number; guarded by mu
-	// closing has a channel for each evicted replica that is still writing its files; guarded by mu. Nobody may open
-	// these before the channel is closed.
+	// closing has a channel for each evicted replica that is still writing its files; guarded by mu. They must not be
+	// opened before the channel is closed.
 	closing map[int64]chan struct{}
 }
 
-// replica is the index of one life (epoch) of a corpus.
+// replica is the index of one generation (epoch) of a corpus.
 type replica struct {
 	epoch int64
 	used  time.Time // last acquired; guarded by Set.mu
@@ -55,7 +55,7 @@ type replica struct {
 	stale bool                        // dropped while in use: close when the last user leaves; guarded by Set.mu
 }
 
-// New gives an empty set; replicas open at first use.
+// New returns an empty set; replicas open at first use.
 func New(cfg Config) *Set {
 	if cfg.MaxOpen == 0 {
 		cfg.MaxOpen = 1000
@@ -68,8 +68,8 @@ func (s *Set) CatchUp(ctx context.Context, c corpus.Corpus) error {
 	return s.with(ctx, c, func(*index.Index) error { return nil })
 }
 
-// Search brings the replica of c up to c.Seq and searches it. Hits refer to the state of at least c.Seq. A filter that was
-// planned for other attributes than the corpus has by now is an error that is search.ErrSchema: read c and plan again.
+// Search brings the replica of c up to c.Seq and searches it. Hits refer to the state of at least c.Seq. The error
+// is search.ErrSchema when the filter was planned for attributes that have been replaced: read c and plan again.
 func (s *Set) Search(ctx context.Context, c corpus.Corpus, q search.Query) (hits []search.Hit, err error) {
 	q.Schema = c.SchemaVersion
 	err = s.with(ctx, c, func(x *index.Index) error {
@@ -92,7 +92,7 @@ func (s *Set) Languages(ctx context.Context, c corpus.Corpus) (out []lang.Count,
 	return out, err
 }
 
-// Vectors reads the vectors of parts of c; nil for one that is gone or has none.
+// Vectors reads the vectors of parts of c; nil for a part that was deleted or has none.
 func (s *Set) Vectors(ctx context.Context, c corpus.Corpus, parts []search.Hit) (out [][]float32, err error) {
 	err = s.with(ctx, c, func(x *index.Index) error {
 		snapshot := x.Snapshot()
@@ -124,7 +124,7 @@ func (s *Set) Dropped(c corpus.Corpus) {
 	}
 }
 
-// Close seals what is worth sealing and closes every replica.
+// Close seals the indexes that are worth it and closes every replica.
 func (s *Set) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,7 +164,7 @@ func (s *Set) with(ctx context.Context, c corpus.Corpus, use func(*index.Index) 
 		}
 	}
 	if err = use(r.index.Load()); errors.Is(err, index.ErrCorrupt) {
-		// The rows are there, so a bad file is no error to the caller.
+		// The index can be rebuilt from the rows, so a damaged file is not an error to the caller.
 		if err = s.repair(ctx, r, c, err); err == nil {
 			err = use(r.index.Load())
 		}
@@ -172,7 +172,7 @@ func (s *Set) with(ctx context.Context, c corpus.Corpus, use func(*index.Index) 
 	return err
 }
 
-// hold acquires the replica of c, or of what c is by now when it was reset.
+// hold acquires the replica of c, or of its present generation if it has been reset.
 func (s *Set) hold(ctx context.Context, c corpus.Corpus) (*replica, corpus.Corpus, error) {
 	r, err := s.acquire(c)
 	if err == errOtherEpoch {
@@ -183,7 +183,7 @@ func (s *Set) hold(ctx context.Context, c corpus.Corpus) (*replica, corpus.Corpu
 	return r, c, err
 }
 
-// refresh reads c again: its epoch differs from the replica's, so one of the two is from before a reset.
+// refresh reads c again when its epoch differs from the replica's, as one of the two is from before a reset.
 func (s *Set) refresh(ctx context.Context, c corpus.Corpus) (corpus.Corpus, error) {
 	now, err := s.cfg.Corpora.Get(ctx, c.Key)
 	if err != nil {
@@ -243,7 +243,7 @@ func (s *Set) release(r *replica) {
 	}
 }
 
-// shut closes a replica that nobody uses and nobody can find any more.
+// shut closes a replica that is no longer used or listed.
 func (s *Set) shut(r *replica) {
 	x := r.index.Swap(nil)
 	if x == nil {
@@ -254,8 +254,8 @@ func (s *Set) shut(r *replica) {
 	}
 }
 
-// evict forgets the least recently used idle replica when too many are open, and gives the function that closes it, to
-// be called without s.mu: it may write files. The caller holds s.mu.
+// evict removes the least recently used idle replica when too many are open, and returns a function that closes it. The
+// caller holds s.mu and must release it before calling that function, which may write files.
 func (s *Set) evict() func() {
 	if len(s.open) < s.cfg.MaxOpen {
 		return nil

@@ -11,17 +11,17 @@ import (
 	"quarry/internal/index"
 )
 
-// Retype gives a corpus the attributes of next. It makes their columns beside those in use, while the corpus is
-// searched and changed as before; then it runs commit, which writes the attributes and gives the corpus as it is from
-// there on, and shows the new columns at once. Searches planned before commit find the old attributes until then and
-// search.ErrSchema afterwards. When commit fails nothing has changed. Commit must not call the set: searches that know
+// Retype replaces the attributes of a corpus by those of next. It builds their columns beside those in use, while the
+// corpus can be searched and changed as before. Then it runs commit, which writes the attributes and returns the changed
+// corpus, and switches to the new columns. Searches planned before commit use the old attributes until then and fail with
+// search.ErrSchema afterwards. If commit fails, nothing has changed. commit must not call the set, as searches that know
 // of the new attributes wait for it.
 func (s *Set) Retype(ctx context.Context, next corpus.Corpus, commit func() (corpus.Corpus, error)) error {
-	now, err := s.still(ctx, next)
+	now, err := s.reread(ctx, next)
 	if err != nil {
 		return err
 	}
-	r, now, err := s.hold(ctx, now) // the replica may be of a life before a reset
+	r, now, err := s.hold(ctx, now) // the replica may be of a generation before a reset
 	if err != nil {
 		return err
 	}
@@ -37,8 +37,8 @@ func (s *Set) Retype(ctx context.Context, next corpus.Corpus, commit func() (cor
 	if err := t.to.Prepare(); err != nil {
 		return fmt.Errorf("retype index of %s: %w", next.Key, err)
 	}
-	// What was written meanwhile, first beside further writes, then with the door closed.
-	if now, err = s.still(ctx, next); err != nil {
+	// Apply what was written meanwhile, first while writes continue, then with writes locked out.
+	if now, err = s.reread(ctx, next); err != nil {
 		return err
 	}
 	if err := t.follow(ctx, now.Seq); err != nil {
@@ -46,7 +46,7 @@ func (s *Set) Retype(ctx context.Context, next corpus.Corpus, commit func() (cor
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now, err = s.still(ctx, next); err != nil {
+	if now, err = s.reread(ctx, next); err != nil {
 		return err
 	}
 	if now, err = s.advanceLocked(ctx, r, now); err != nil {
@@ -59,14 +59,14 @@ func (s *Set) Retype(ctx context.Context, next corpus.Corpus, commit func() (cor
 		return err
 	}
 	if err := t.to.Swap(now.SchemaVersion); err != nil {
-		// The attributes are written; whoever comes next finds that the index has others and makes its columns.
+		// The attributes are written. The next search finds that the index has others and builds the columns.
 		s.cfg.Log.Warn("columns of new attributes are not in use yet", "corpus", now.Key, "error", err)
 	}
 	return nil
 }
 
-// still reads c again and refuses it when it was deleted or reset.
-func (s *Set) still(ctx context.Context, c corpus.Corpus) (corpus.Corpus, error) {
+// reread returns the present state of c, an error if it was deleted or reset.
+func (s *Set) reread(ctx context.Context, c corpus.Corpus) (corpus.Corpus, error) {
 	now, err := s.cfg.Corpora.Get(ctx, c.Key)
 	if err != nil {
 		return c, err
@@ -77,10 +77,10 @@ func (s *Set) still(ctx context.Context, c corpus.Corpus) (corpus.Corpus, error)
 	return now[0], nil
 }
 
-// retyped gives x the columns of the attributes that the corpus has by now, if it has others: those of c may be older.
+// catchUpSchema rebuilds the columns of x if the corpus has other attributes by now, which may be newer than those of c.
 // Texts and vectors stay. The caller holds the replica's mu.
-func (s *Set) retyped(ctx context.Context, x *index.Index, c corpus.Corpus) (corpus.Corpus, error) {
-	now, err := s.still(ctx, c)
+func (s *Set) catchUpSchema(ctx context.Context, x *index.Index, c corpus.Corpus) (corpus.Corpus, error) {
+	now, err := s.reread(ctx, c)
 	if err != nil || now.SchemaVersion == x.SchemaVersion() {
 		return now, err
 	}
@@ -95,15 +95,15 @@ func (s *Set) retyped(ctx context.Context, x *index.Index, c corpus.Corpus) (cor
 	return now, nil
 }
 
-// typing feeds the values of the rows to new columns.
+// typing passes the values of the rows to new columns.
 type typing struct {
 	s    *Set
 	c    corpus.Corpus // with the new attributes
 	to   *index.Retyping
-	upto int64 // change that the values fed are of, at least
+	upto int64 // the values are at least of this change
 }
 
-// begin feeds every document.
+// begin passes on every document.
 func (s *Set) begin(ctx context.Context, x *index.Index, c corpus.Corpus) (*typing, error) {
 	schema, err := c.Schema()
 	if err != nil {
@@ -133,7 +133,7 @@ func (t *typing) add(docs []document.Document) error {
 	return t.to.Add(all)
 }
 
-// follow feeds what changed up to seq.
+// follow passes on the changes up to seq.
 func (t *typing) follow(ctx context.Context, seq int64) error {
 	for t.upto < seq {
 		changes, missing, err := t.s.cfg.Documents.Changes(ctx, t.c.No, t.upto, seq, changesBatch)

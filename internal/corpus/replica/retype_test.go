@@ -19,7 +19,7 @@ import (
 	"quarry/internal/store/corpora"
 )
 
-// switched gives every corpus other attributes from the moment that version is not 0.
+// switched returns every corpus other attributes from the moment that version is not 0.
 type switched struct {
 	*corpora.Store
 	version *atomic.Int64
@@ -74,7 +74,7 @@ func (x *turning) corpus() corpus.Corpus {
 	return all[0]
 }
 
-// count gives the parts that pass a filter for the attributes of c.
+// count returns the parts that pass a filter for the attributes of c.
 func (x *turning) count(c corpus.Corpus, text string) (int, error) {
 	schema, err := c.Schema()
 	if err != nil {

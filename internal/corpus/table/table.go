@@ -68,7 +68,7 @@ func check(path string, rows [][]cell, bad func(path, format string, args ...any
 // outside reports whether a span is one that no cell may have.
 func outside(n *int) bool { return n != nil && (*n < 1 || *n > maxSpan) }
 
-// span returns how many columns or rows a cell stands in: 1 unless it says otherwise.
+// span returns how many columns or rows a cell stands in: 1 unless a valid number is given.
 func span(n *int) int {
 	if n == nil || outside(n) {
 		return 1

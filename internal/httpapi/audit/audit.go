@@ -27,7 +27,7 @@ type Area struct {
 	cursors *page.Cursors
 }
 
-// New gives the area; cursors sign the page keys.
+// New returns the area; cursors sign the page keys.
 func New(e Events, cursors *page.Cursors) *Area { return &Area{e, cursors} }
 
 // Handlers implements httpapi.Area.

@@ -21,10 +21,10 @@ type Area struct {
 	cursors  *page.Cursors
 }
 
-// New gives the area; cursors sign the page keys.
+// New returns the area; cursors sign the page keys.
 func New(e *embed.Registry, v *correct.Service, c *page.Cursors) *Area { return &Area{e, v, c} }
 
-// Handlers gives the handler of each operation.
+// Handlers returns the handler of each operation.
 func (a *Area) Handlers() map[string]httpapi.Handler {
 	return map[string]httpapi.Handler{
 		"listRerankers": a.rerankers, "listEncoders": a.listEncoders, "listHallucinationCorrectors": a.correctors,
@@ -91,7 +91,7 @@ func describe(e embed.Encoder) string {
 // defaultLimit is the contract's (identity-and-access.md section 9).
 const defaultLimit = 10
 
-// list gives the page of all, in its order, that the call asks for. identify gives id, name and description.
+// list returns the page of all, in its order, that the call asks for. identify gives id, name and description.
 func list[T any](a *Area, c *httpapi.Call, all []T, identify func(T) (id, name, description string)) ([]T, *api.ListMetadata, error) {
 	scope := c.Scope("filter")
 	position, err := c.Position(a.cursors, &scope)

@@ -26,7 +26,7 @@ type Area struct {
 	cursors    *page.Cursors
 }
 
-// New gives the area over the services; cursors sign the page keys.
+// New returns the area over the services; cursors sign the page keys.
 func New(s *corpus.Service, a *attribute.Service, cursors *page.Cursors) *Area {
 	return &Area{s, a, cursors}
 }
@@ -40,7 +40,7 @@ func (a *Area) Handlers() map[string]httpapi.Handler {
 	}
 }
 
-// Resolver answers whether the corpus that the path names exists.
+// Resolver returns a resolver that reads the corpus in the path; fault.KindNotFound when it does not exist.
 func Resolver(corpora *corpus.Service) httpapi.Resolver {
 	return func(ctx context.Context, c *httpapi.Call) error {
 		found, err := corpora.Get(ctx, c.Path["corpus_key"])

@@ -153,7 +153,7 @@ func start(t *testing.T) *service {
 	return &service{srv, m}
 }
 
-// ask gives the status and the decoded body.
+// ask returns the status and the decoded body.
 func (s *service) ask(t *testing.T, method, path, body string) (int, map[string]any) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))

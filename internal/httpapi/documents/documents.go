@@ -22,12 +22,12 @@ type Area struct {
 	maxUpload int64 // bytes of a file
 }
 
-// New gives the area. An upload's file may have at most maxUpload bytes.
+// New returns the area. The file of an upload may have at most maxUpload bytes.
 func New(i *ingest.Service, d *document.Service, c *page.Cursors, maxUpload int64) *Area {
 	return &Area{i, d, c, maxUpload}
 }
 
-// Handlers gives the handler of each operation.
+// Handlers returns the handler of each operation.
 func (a *Area) Handlers() map[string]httpapi.Handler {
 	return map[string]httpapi.Handler{
 		"createCorpusDocument": a.create,
@@ -61,8 +61,8 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	return httpapi.WriteJSON(w, http.StatusCreated, created(d))
 }
 
-// outlive keeps the deadline of a request and forgets that its client may leave: a large document can take longer than
-// clients wait, and what they began is then there when they ask again, instead of being begun anew each time.
+// outlive returns a context with the deadline of a request that is not cancelled when the client disconnects. A large
+// document can take longer than clients wait; when they ask again it is then there instead of being started anew.
 func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	stays := context.WithoutCancel(ctx)
 	if deadline, ok := ctx.Deadline(); ok {
@@ -120,7 +120,7 @@ func (a *Area) get(w http.ResponseWriter, r *http.Request, c *httpapi.Call) erro
 	return httpapi.WriteJSON(w, http.StatusOK, whole(&owner, d))
 }
 
-// amend gives the handler of the two operations that change metadata.
+// amend returns the handler of the two operations that change metadata.
 func (a *Area) amend(merge bool) httpapi.Handler {
 	return func(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 		metadata, err := decodeMetadata(c.Body)

@@ -27,7 +27,7 @@ import (
 
 const maxUpload = 10_000
 
-// newServer gives the whole chain over one corpus in memory.
+// newServer returns the whole chain over one corpus in memory.
 func newServer(t *testing.T, c corpus.Corpus) (*documenttest.Memory, http.Handler) {
 	t.Helper()
 	c.Key = "manuals"

@@ -21,7 +21,7 @@ const (
 	maxHeader  = 16 << 10 // bytes of what stands before the content of a part: its headers, or a preamble
 )
 
-// form is an upload as it came: one file and the members beside it.
+// form is an upload: one file and the other parts.
 type form struct {
 	file        []byte
 	hasFile     bool
@@ -33,7 +33,7 @@ type form struct {
 }
 
 // readForm reads the body of an upload: the request's media type (415), then its parts in any order, holding at most
-// limit bytes of the file. What is in the members is not looked at.
+// limit bytes of the file. The contents of the other parts are not checked.
 func readForm(r *http.Request, limit int64) (*form, error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {
@@ -67,8 +67,8 @@ func readForm(r *http.Request, limit int64) (*form, error) {
 	}
 }
 
-// watcher notices the closing boundary, which multipart.Reader does not insist on: a body cut off between two parts
-// must not pass for a whole one. It also bounds the headers of a part, of which multipart.Reader takes megabytes.
+// watcher checks for the closing boundary, which multipart.Reader does not require: a body cut off between two parts must
+// not be accepted as complete. It also bounds the headers of a part, for which multipart.Reader allows megabytes.
 type watcher struct {
 	r     io.Reader
 	mark  []byte
@@ -77,7 +77,7 @@ type watcher struct {
 	bound int // bytes that may still be read, where not 0
 }
 
-// readAhead is how far multipart.Reader reads beyond what it gives, at the most.
+// readAhead is the most that multipart.Reader reads beyond what it returns.
 const readAhead = 8 << 10
 
 var errLongHeader = fault.InvalidField("body", "has a part whose headers exceed %d bytes, or as much before its first part", maxHeader)
@@ -101,7 +101,7 @@ func (w *watcher) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// malformed tells a form that can't be read from a connection that broke.
+// malformed returns the fault of an invalid form; an error of the connection is one already.
 func malformed(err error) error {
 	if f, ok := fault.As(err); ok {
 		return f
@@ -162,7 +162,7 @@ func (f *form) mediaType() string {
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
-// id gives the document id: the filename part, else the name of the file (contract: upload_file).
+// id returns the document id: the filename part, else the name of the file (contract: upload_file).
 func (f *form) id() (string, error) {
 	if raw, ok := f.members["filename"]; ok {
 		if id := decodeName(string(raw)); id != "" {
@@ -176,8 +176,7 @@ func (f *form) id() (string, error) {
 	return f.fileName, nil
 }
 
-// decodeName undoes the percent-encoding in which names that are not ASCII arrive; a name that is not such an
-// encoding stays as it is.
+// decodeName decodes a percent-encoded name, as names outside ASCII arrive, and returns any other name unchanged.
 func decodeName(name string) string {
 	if d, err := url.PathUnescape(name); err == nil && utf8.ValidString(d) {
 		return d

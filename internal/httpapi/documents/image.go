@@ -20,7 +20,7 @@ type imageData struct {
 	MimeType string `json:"mime_type"`
 }
 
-// image answers with the image as JSON, not with its bytes (contract: Images).
+// image answers with the image as JSON rather than as its bytes (contract: Images).
 func (a *Area) image(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	m, err := a.documents.Image(r.Context(), c.Path["corpus_key"], c.Path["document_id"], c.Path["image_id"])
 	if err != nil {
@@ -29,7 +29,7 @@ func (a *Area) image(w http.ResponseWriter, r *http.Request, c *httpapi.Call) er
 	return httpapi.WriteJSON(w, http.StatusOK, imageWhole{m.ID, m.Title, m.Caption, m.Description, imageData{m.Data, m.MimeType}})
 }
 
-// extractors lists what can find tables in files: nothing, as checkTables says.
+// extractors lists the table extractors, of which there are none; see checkTables.
 func (a *Area) extractors(w http.ResponseWriter, _ *http.Request, _ *httpapi.Call) error {
 	return httpapi.WriteJSON(w, http.StatusOK, struct {
 		Extractors []struct{} `json:"table_extractors"`

@@ -13,7 +13,7 @@ import (
 	"quarry/internal/httpapi"
 )
 
-// noTables is what clients match when they ask for tables to be found in a file (contract: table_extraction_config).
+// noTables is the text by which clients recognise that tables are not extracted from files (contract: table_extraction_config).
 const noTables = "Tabular data extraction is not available on this deployment"
 
 // upload takes a file. The order of refusals is the contract's: media type, size, then the parts.
@@ -78,7 +78,7 @@ func (f *form) upload() (*ingest.Upload, error) {
 	return u, err
 }
 
-// collect adds the fields of bad inputs to f and gives f when it has any, or the first error of another kind.
+// collect adds the fields of errs to f. It returns f if that has any fields, or the first error of another kind.
 func collect(f *fault.Fault, errs ...error) error {
 	for _, err := range errs {
 		if err == nil {
@@ -125,7 +125,7 @@ func (f *form) chunking() (*wireChunking, error) {
 	return &w, unmarshal("body.chunking_strategy", f.members["chunking_strategy"], &w)
 }
 
-// checkTables refuses to find tables, for every extractor.
+// checkTables refuses a request to extract tables, whatever the extractor.
 func (f *form) checkTables() error {
 	if err := f.check("table_extraction_config", "TableExtractionConfig"); err != nil || f.members["table_extraction_config"] == nil {
 		return err
@@ -167,7 +167,7 @@ func (f *form) draft(u *ingest.Upload, chunking *wireChunking) (document.Draft, 
 	return d, fault.Under(err, "body.file")
 }
 
-// supported refuses what can't be read, by the declared type and the name.
+// supported returns the fault of a file whose declared type and name show that it can't be read.
 func (f *form) supported() error {
 	if f.isJSON() {
 		return nil
@@ -175,7 +175,7 @@ func (f *form) supported() error {
 	return ingest.Supported(f.typeName(), f.contentType)
 }
 
-// typeName is the name that tells the format: the filename part, which overrides the file's own name, unless only the
+// typeName returns the name that identifies the format: the filename part, which overrides the file's own name, unless only the
 // latter ends in what looks like an extension.
 func (f *form) typeName() string {
 	name := decodeName(string(f.members["filename"]))

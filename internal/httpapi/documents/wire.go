@@ -63,7 +63,7 @@ type (
 	}
 )
 
-// dimensions are those that have a value; a null is the corpus's default, like an absent name.
+// dimensions are custom dimensions without nulls, which mean the corpus's default, as absent names do.
 type dimensions map[string]float64
 
 // UnmarshalJSON leaves nulls out.
@@ -170,7 +170,7 @@ func images(f *fault.Fault, path string, all []wireImage) []document.Image {
 	return out
 }
 
-// strategy reads a chunking strategy; one without a type is told by its members.
+// strategy maps a chunking strategy; without a type, its members identify it.
 func (w *wireChunking) strategy(f *fault.Fault, path string) draft.Chunking {
 	if w == nil {
 		return draft.Chunking{}
@@ -255,7 +255,7 @@ type (
 	}
 )
 
-// head gives what every answer shows of a document.
+// head returns the members of a document that every answer has.
 func head(d *document.Document) documentOut {
 	out := documentOut{ID: d.ID, Metadata: d.Metadata, Tables: d.Tables}
 	for _, m := range d.Images {
@@ -264,7 +264,7 @@ func head(d *document.Document) documentOut {
 	return out
 }
 
-// created is the answer of a create or an upload: with what it cost, never with parts.
+// created returns the answer to a create or an upload, with the storage used and without parts.
 func created(d *document.Document) documentOut {
 	out := head(d)
 	out.Storage = &storageOut{d.Usage.Bytes, d.Usage.MetadataBytes}
@@ -272,7 +272,7 @@ func created(d *document.Document) documentOut {
 	return out
 }
 
-// whole is the answer of a read: with parts in order, never with costs.
+// whole returns the answer to a read, with the parts in order and without the storage used.
 func whole(c *corpus.Corpus, d *document.Document) documentOut {
 	out := head(d)
 	out.Parts = make([]partOut, len(d.Parts))

@@ -46,7 +46,7 @@ func (a *Area) createClient(w http.ResponseWriter, r *http.Request, c *httpapi.C
 	return httpapi.WriteJSON(w, http.StatusCreated, out)
 }
 
-// ownSecret refuses a body that brings a secret along: its sender may believe that it counts, or sends a mask back.
+// ownSecret refuses a body with a secret: the client may believe that it sets one, or sends a mask back.
 func ownSecret(c *httpapi.Call) error {
 	if raw := member(c.Body, "client_secret"); len(raw) > 0 && string(raw) != "null" {
 		return fault.InvalidField("body.client_secret", "is made by the service and can't be changed, and what reads show of it is a mask; leave the member out")

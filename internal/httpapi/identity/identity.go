@@ -1,6 +1,5 @@
-// Package identity is the HTTP handlers of who may call the service: users, API keys, application clients, signing in.
-// One file has the handlers of one thing; wire.go is the only place where the wire types that they share meet package
-// account. The rules themselves are there. Package app makes the Area.
+// Package identity holds the handlers of users, API keys, application clients and signing in, one file for each. wire.go
+// maps the wire types that they share to those of package account, which has the rules. Package app plugs the area in.
 package identity
 
 import (
@@ -31,7 +30,7 @@ type Area struct {
 	secrets  SecretKeys
 }
 
-// New gives the area.
+// New returns the area.
 func New(c Config) *Area { return &Area{c.Accounts, c.SignIn, c.Tokens, c.Cursors, c.Secrets} }
 
 // Handlers implements httpapi.Area.

@@ -56,7 +56,7 @@ func (a *Area) getKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	return httpapi.WriteJSON(w, http.StatusOK, out)
 }
 
-// updateKey changes the one thing about a key that can change; members of a whole key sent back are ignored, but for its
+// updateKey enables or disables a key, which is all that can change. Other members of a key are ignored, except for the
 // secret, where the client may believe that it sets one.
 func (a *Area) updateKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	var body api.UpdateApiKeyRequest

@@ -17,10 +17,10 @@ func (a *Area) start(c *httpapi.Call, filters ...string) (scope page.Scope, afte
 	return scope, after, err
 }
 
-// placed is what stands at a place of a list.
+// placed is an item with a position in its list.
 type placed interface{ Position() *page.Position }
 
-// listed maps what was found to what clients see, with the key of the next page if there is one.
+// listed maps a page of items to their wire forms, with the key of the next page if there is one.
 func listed[T placed, W any](a *Area, scope page.Scope, found []T, more bool, wire func(T) W) ([]W, *api.ListMetadata) {
 	out := make([]W, len(found))
 	for i, one := range found {

@@ -31,8 +31,8 @@ var pageStyle string
 var (
 	pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-	// pagePolicy lets the page have its own style, found by digest, and send its form to where it came from. There is no
-	// script, no frame, and nothing from elsewhere.
+	// pagePolicy allows the page its own style, identified by digest, and submitting its form to this service. It forbids
+	// scripts, frames and everything from elsewhere.
 	pagePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 		base64.StdEncoding.EncodeToString(sum(pageStyle)))
 )
@@ -42,7 +42,7 @@ func sum(text string) []byte {
 	return s[:]
 }
 
-// view is what the page shows. A password never comes back.
+// view is the content of the page. It never contains a password.
 type view struct {
 	Username, Code, Problem string
 	Done                    bool
@@ -54,10 +54,10 @@ func (a *Area) passwordPage(w http.ResponseWriter, _ *http.Request, c *httpapi.C
 	return show(w, http.StatusOK, view{Username: c.Query.Get("username"), Code: c.Query.Get("code")})
 }
 
-// maxForm is far more than the longest form that is taken, each byte of it written as three.
+// maxForm is far above the size of the longest valid form with every byte percent-encoded.
 const maxForm = 16 << 10
 
-// submitPassword takes the form. What was wrong with it is said on the page, for a person reads it.
+// submitPassword sets the password of a form. Faults are shown on the page, as a person reads them.
 func (a *Area) submitPassword(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	form, err := readForm(w, r)
 	if err != nil {
@@ -101,7 +101,7 @@ func (a *Area) submitPassword(w http.ResponseWriter, r *http.Request, c *httpapi
 
 func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
 
-// readForm reads the body of the page's form. Its errors show nothing of it.
+// readForm reads the body of the page's form. Its errors contain no part of it.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		return nil, fault.MediaType("this page takes its own form only, application/x-www-form-urlencoded")
@@ -121,7 +121,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	return form, nil
 }
 
-// checkForm holds the form to the bounds that the contract gives the JSON body.
+// checkForm checks the form against the bounds that the contract has for the JSON body.
 func checkForm(form url.Values) error {
 	bad := fault.Invalid()
 	for _, field := range []struct {

@@ -58,14 +58,14 @@ func (a *Area) clientToken(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 	return httpapi.WriteJSON(w, http.StatusOK, api.OAuthTokenResponse{AccessToken: made, TokenType: "Bearer", ExpiresIn: seconds})
 }
 
-// badGrant is a refusal with a code of RFC 6749.
+// badGrant returns a fault with an error code of RFC 6749.
 func badGrant(code, field, format string, args ...any) error {
 	f := fault.InvalidField(field, format, args...)
 	f.Code = code
 	return f
 }
 
-// readGrant reads the members of a token request from JSON or a form, whichever path it came by.
+// readGrant reads the members of a token request, which may be JSON or a form on either path.
 func readGrant(r *http.Request) (map[string]string, error) {
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return nil, fault.MediaType("the content encoding %q is not supported; send the body as it is", e)
@@ -90,7 +90,7 @@ func readGrant(r *http.Request) (map[string]string, error) {
 	return nil, fault.MediaType("the content type %q is not supported here; send application/x-www-form-urlencoded or application/json", kind)
 }
 
-// grantMembers are the members that count; RFC 6749 has others ignored.
+// grantMembers are the members that are read; RFC 6749 requires others to be ignored.
 var grantMembers = []string{"client_id", "client_secret", "grant_type", "scope"}
 
 func grantOfJSON(raw []byte) (map[string]string, error) {
@@ -136,9 +136,9 @@ func grantOfForm(raw string) (map[string]string, error) {
 
 func plain(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
-// clientCredentials gives the id and secret of the client: from HTTP Basic, whose two parts are form-encoded (RFC 6749,
-// 2.3.1), or from the body, but the secret not from both. Other schemes of authorization are of no account here: clients
-// send a token that has expired along with the request for a new one.
+// clientCredentials returns the id and secret of the client from HTTP Basic, whose two parts are form-encoded (RFC 6749,
+// 2.3.1), or from the body; a secret in both is a fault. Other schemes of authorization are ignored, as clients send an
+// expired token along with the request for a new one.
 func clientCredentials(header []string, given map[string]string) (clientID, secret string, err error) {
 	clientID, secret = given["client_id"], given["client_secret"]
 	if len(header) > 1 {

@@ -53,7 +53,7 @@ func agentGrants(all *[]api.AgentRole) []authz.Grant {
 	return out
 }
 
-// wireRights maps rights to the three lists, none of which is ever absent.
+// wireRights maps rights to the three lists, which are never absent.
 func wireRights(r authz.Rights) (*[]api.ApiRole, *[]api.CorpusRole, *[]api.AgentRole) {
 	roles, corpora, agents := make([]api.ApiRole, len(r.API)), make([]api.CorpusRole, len(r.Corpora)), make([]api.AgentRole, len(r.Agents))
 	for i, v := range r.API {

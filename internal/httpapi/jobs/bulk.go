@@ -15,11 +15,11 @@ import (
 
 // Bulk is the operations on many documents, as bulk.Service does them.
 type Bulk interface {
-	// Delete begins to delete documents.
+	// Delete enqueues the deletion of documents.
 	Delete(ctx context.Context, sel bulk.Selection) (bulk.Begun, error)
-	// Update begins to change metadata.
+	// Update enqueues a change of metadata.
 	Update(ctx context.Context, sel bulk.Selection, metadata json.RawMessage, replace bool) (bulk.Begun, error)
-	// Wait gives the counts of an operation that has ended.
+	// Wait returns the counts of an operation that has ended.
 	Wait(ctx context.Context, b bulk.Begun) (bulk.Counts, error)
 }
 
@@ -28,7 +28,7 @@ func (a *Area) bulkDelete(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 	if err != nil {
 		return err
 	}
-	// Whatever becomes of the request, its answer can name the job: so the job is begun without its deadline.
+	// The job is enqueued without the deadline of the request, so that the answer can always name the job.
 	begun, err := a.bulk.Delete(context.WithoutCancel(r.Context()), sel)
 	if err != nil {
 		return fault.Under(err, "query")
@@ -82,14 +82,14 @@ func selection(r *http.Request, c *httpapi.Call) (bulk.Selection, error) {
 		Corpus: c.Path["corpus_key"], Filter: strings.TrimSpace(c.Query.Get("metadata_filter")), CreatedBy: c.Principal.Name,
 		IDs: documentIDs(r.URL.RawQuery),
 	}
-	if c.Query.Has("document_ids") && len(sel.IDs) == 0 { // rather than fall back to a filter: a list that turned out empty means nobody
+	if c.Query.Has("document_ids") && len(sel.IDs) == 0 { // an empty list means no document; it must not fall back to the filter
 		return sel, fault.InvalidField("query.document_ids", "names no document")
 	}
 	return sel, nil
 }
 
 // documentIDs reads the ids of a query string: a list with commas, or repeated. In a single list an encoded comma
-// separates too, as most clients encode every comma; with repetition there is no need, and it belongs to the id.
+// separates too, as most clients encode every comma; in a repeated parameter it is part of the id.
 func documentIDs(raw string) (out []string) {
 	var lists []string
 	for _, pair := range strings.Split(raw, "&") {
@@ -111,7 +111,7 @@ func documentIDs(raw string) (out []string) {
 	return out
 }
 
-// appendIDs leaves out what stands between two commas and is nothing.
+// appendIDs appends ids to to, without empty ones.
 func appendIDs(to, ids []string) []string {
 	for _, v := range ids {
 		if v != "" {

@@ -1,6 +1,5 @@
-// Package jobs holds the handlers of background jobs, list and read, and of the operations that begin one and nothing
-// else: deleting and changing many documents. What jobs are is in package job, what these do in package bulk. Package
-// app plugs the area in.
+// Package jobs holds the handlers that list and read background jobs, and of the operations that only start one: deleting
+// and changing many documents. The queue is in package job, the operations in package bulk. Package app plugs the area in.
 package jobs
 
 import (
@@ -20,9 +19,9 @@ import (
 
 // Queue reads jobs, as job.Queue does.
 type Queue interface {
-	// Get gives a job of an account; fault.KindNotFound when there is none.
+	// Get returns a job of an account; fault.KindNotFound when there is none.
 	Get(ctx context.Context, account string, id id.Job) (job.Job, error)
-	// List gives a page of jobs, newest first, and whether more follow.
+	// List returns a page of jobs, newest first, and whether more follow.
 	List(ctx context.Context, l job.List) ([]job.Job, bool, error)
 }
 
@@ -33,7 +32,7 @@ type Area struct {
 	cursors *page.Cursors
 }
 
-// New gives the area; cursors sign the page keys.
+// New returns the area; cursors sign the page keys.
 func New(q Queue, b Bulk, cursors *page.Cursors) *Area { return &Area{q, b, cursors} }
 
 // Handlers implements httpapi.Area.
@@ -96,7 +95,7 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 	return httpapi.WriteJSON(w, http.StatusOK, out)
 }
 
-// read brings the filters of a scope into l.
+// read sets the filters of l from those of a scope.
 func read(l *job.List, from map[string]string) error {
 	if v := from["corpus_key"]; v != "" {
 		l.Corpora = strings.Split(v, ",")

@@ -26,12 +26,12 @@ func wireJob(j *job.Job) api.Job {
 	state, keys, created := api.JobState(j.State), append([]string{}, j.CorpusKeys...), j.Created
 	return api.Job{
 		Id: string(j.ID), Type: &kind, State: &state, CorpusKeys: &keys, CreatedAt: &created,
-		StartedAt: reached(j.Started), CompletedAt: reached(j.Completed), CreatedByUsername: opt.NonZero(j.CreatedBy), Comment: opt.NonZero(j.Comment),
+		StartedAt: optionalTime(j.Started), CompletedAt: optionalTime(j.Completed), CreatedByUsername: opt.NonZero(j.CreatedBy), Comment: opt.NonZero(j.Comment),
 	}
 }
 
-// reached returns an instant, or nil for one that has not come yet.
-func reached(t time.Time) *time.Time {
+// optionalTime returns an instant, or nil for one that has not come yet.
+func optionalTime(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}

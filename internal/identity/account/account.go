@@ -1,6 +1,6 @@
-// Package account holds who may call the service: users, their API keys, application clients, and what each may do. It
-// turns credentials into principals and keeps the rules of changing people and their rights. It decides no request
-// (package authz does) and knows no wire types. Handlers of httpapi/identity and the chain call it.
+// Package account manages who may call the service: users, their API keys and application clients, and the rights of
+// each. It turns credentials into principals and enforces who may change users and rights. Whether a request is allowed
+// is decided by package authz. Handlers of httpapi/identity and the chain call it.
 package account
 
 import (
@@ -17,20 +17,20 @@ import (
 	"quarry/internal/identity/authz"
 )
 
-// Store keeps users, keys, clients and what they are granted.
+// Store keeps users, keys and clients with their rights.
 type Store interface {
 	Principals
 	Users
 	Keys
 	Clients
-	// CreateOwner writes the first user and its key in one transaction unless a user exists; made says which.
+	// CreateOwner writes the first user and its key in one transaction, unless a user exists: then made is false.
 	CreateOwner(ctx context.Context, u User, k Key) (made bool, err error)
 }
 
 // Config is what a Service needs.
 type Config struct {
 	Store Store
-	Codes Codes // nil: users are made without a code, and sign in once a password is set otherwise
+	Codes Codes // nil: new users get no one-time code
 }
 
 // Service authenticates callers, manages who they are, and sets up an installation. It is safe for concurrent use.
@@ -39,13 +39,13 @@ type Service struct {
 	codes Codes
 }
 
-// New gives a service.
+// New returns a service.
 func New(c Config) *Service { return &Service{c.Store, c.Codes} }
 
-// personalPrefix begins the secret of a personal key; client tooling recognises it.
+// personalPrefix is the prefix of the secrets of personal keys, by which client tooling recognises them.
 const personalPrefix = "zut_"
 
-// Bootstrap makes the owner and its personal key on an installation without users. keep stores the key's secret and
+// Bootstrap creates the owner and its personal key on an installation without users. keep stores the key's secret and
 // runs before the key becomes valid, so that a crash can't leave an owner whose key nobody has. made is false, and the
 // secret void, when users exist already.
 func (s *Service) Bootstrap(ctx context.Context, keep func(secret string) error) (made bool, err error) {
@@ -64,7 +64,7 @@ func (s *Service) Bootstrap(ctx context.Context, keep func(secret string) error)
 	return made, nil
 }
 
-// ownerKey is a personal key of an owner that nobody asked for over the wire.
+// ownerKey returns a personal key of an owner, made by the installation itself rather than by a request.
 func ownerKey(owner id.User, secret string, now time.Time) Key {
 	return Key{
 		ID: id.NewAPIKey(), Name: "owner key", Digest: Digest(secret), Prefix: personalPrefix, Tail: Tail(secret),
@@ -72,11 +72,11 @@ func ownerKey(owner id.User, secret string, now time.Time) Key {
 	}
 }
 
-// ErrNoOwner says that an installation has no enabled owner, which is so before its first start only.
+// ErrNoOwner means that an installation has no enabled owner. This is only so before its first start.
 var ErrNoOwner = errors.New("no enabled owner")
 
-// Recover makes a personal key of the enabled owner who was made first, for whoever holds the database and no key that
-// works. keep stores the secret and runs before the key becomes valid, as in Bootstrap.
+// Recover creates a personal key of the oldest enabled owner, for an operator who has access to the database but no
+// working key. keep stores the secret and runs before the key becomes valid, as in Bootstrap.
 func (s *Service) Recover(ctx context.Context, keep func(secret string) error) (User, Key, error) {
 	owner, err := s.firstOwner(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Service) firstOwner(ctx context.Context) (found User, err error) {
 		if err != nil {
 			return User{}, fmt.Errorf("look for an owner: %w", err)
 		}
-		for _, u := range page { // newest first, so the last one stays
+		for _, u := range page { // newest first, so the last match is the oldest
 			if u.Enabled && slices.Contains(u.Rights.API, authz.Owner) {
 				found = u
 			}
@@ -115,11 +115,12 @@ func (s *Service) firstOwner(ctx context.Context) (found User, err error) {
 	return found, nil
 }
 
-// Digest is what the store keeps of a secret that is random enough to need no salt: SHA-256, in hex.
+// Digest returns the SHA-256 digest of a secret in hex, which the store keeps instead of the secret. Secrets are random
+// enough to need no salt.
 func Digest(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }
 
-// Tail is the end of a secret that its mask shows.
+// Tail returns the last four characters of a secret, which its mask shows.
 func Tail(secret string) string { return secret[max(0, len(secret)-4):] }

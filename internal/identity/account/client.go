@@ -30,10 +30,10 @@ type Client struct {
 	Updated     time.Time
 }
 
-// clientPrefix begins the secrets of clients, so that people and scanners tell what they are.
+// clientPrefix is the prefix of the secrets of clients, by which people and secret scanners recognise them.
 const clientPrefix = "zcs_"
 
-// Lengths of what is random in a client's id and secret.
+// Lengths of the random parts of a client's id and secret.
 const (
 	clientIDLength     = 26
 	clientSecretLength = 43
@@ -42,47 +42,47 @@ const (
 // maxClientDescription is the most that a client's description has, in characters.
 const maxClientDescription = 2_000
 
-// Masked is what is shown of the secret after the client was made.
+// Masked returns the form in which the secret is shown once the client was created.
 func (c *Client) Masked() string { return clientPrefix + "****" + c.Tail }
 
-// Clients keeps application clients. Grants on corpora that are gone are left out. A client that does not exist is
+// Clients stores application clients. Grants on deleted corpora are left out. A client that does not exist is
 // fault.KindNotFound "app_client_not_found".
 type Clients interface {
-	// CreateClient writes a client and its grants: a fault of corpus_roles[n].corpus_key when a corpus that it is
-	// granted does not exist.
+	// CreateClient writes a client and its grants. A grant on a corpus that does not exist is a fault of
+	// corpus_roles[n].corpus_key.
 	CreateClient(ctx context.Context, c Client) error
-	// GetClient gives a client with all that is kept of it.
+	// GetClient returns a client with all its fields.
 	GetClient(ctx context.Context, client id.AppClient) (Client, error)
-	// ListClients gives up to l.Limit clients, newest first, and whether more follow.
+	// ListClients returns up to l.Limit clients, newest first, and whether more follow.
 	ListClients(ctx context.Context, l ClientList) (page []Client, more bool, err error)
-	// UpdateClient runs change on the client as it is and keeps what that gives of description, state and rights, in one
-	// transaction; change may run again.
+	// UpdateClient stores the description, state and rights that change returns for the client, in one transaction.
+	// change may run more than once.
 	UpdateClient(ctx context.Context, client id.AppClient, change func(Client) (Client, error)) (Client, error)
-	// DeleteClient removes the client with its grants if allow lets it, in one transaction.
+	// DeleteClient removes the client with its grants unless allow returns an error, in one transaction.
 	DeleteClient(ctx context.Context, client id.AppClient, allow func(Client) error) error
 }
 
-// ClientList says which clients to list, newest first.
+// ClientList selects the clients to list, newest first.
 type ClientList struct {
 	Limit int
 	After *page.Position // the last one shown, nil for the first page
 	Match *regexp.Regexp // only those with a name that it matches, nil for all
 }
 
-// NoClient is what the store answers about a client that does not exist.
+// NoClient returns the fault for a client that does not exist.
 func NoClient(client id.AppClient) error {
 	return fault.NotFound("app_client_not_found", string(client), "application client %s does not exist", client)
 }
 
-// CreateClient says what client to make.
+// CreateClient is the command to create a client.
 type CreateClient struct {
 	Name        string
 	Description string
 	Rights      authz.Rights
 }
 
-// CreateClient makes a client and gives its secret, which nobody can read again. Nobody gives a client rights that they
-// lack.
+// CreateClient creates a client and returns its secret, which is not stored. A caller can grant only rights that they
+// hold.
 func (s *Service) CreateClient(ctx context.Context, by authz.Principal, cmd CreateClient) (c Client, secret string, err error) {
 	bad := fault.Invalid()
 	checkName(cmd.Name, bad)
@@ -106,12 +106,12 @@ func (s *Service) CreateClient(ctx context.Context, by authz.Principal, cmd Crea
 	return c, secret, nil
 }
 
-// GetClient gives a client.
+// GetClient returns a client.
 func (s *Service) GetClient(ctx context.Context, client id.AppClient) (Client, error) {
 	return s.store.GetClient(ctx, client)
 }
 
-// ListClients gives a page of clients, newest first, and whether more follow.
+// ListClients returns a page of clients, newest first, and whether more follow.
 func (s *Service) ListClients(ctx context.Context, l ClientList) ([]Client, bool, error) {
 	return s.store.ListClients(ctx, l)
 }
@@ -134,13 +134,13 @@ func (s *Service) UpdateClient(ctx context.Context, by authz.Principal, client i
 	})
 }
 
-// DeleteClient removes a client; its tokens are void from now on. Only an owner takes an owner's rights away.
+// DeleteClient removes a client and thereby invalidates its tokens. The caller must hold the client's rights.
 func (s *Service) DeleteClient(ctx context.Context, by authz.Principal, client id.AppClient) error {
 	return s.store.DeleteClient(ctx, client, func(was Client) error { return authz.Covers(by, was.Rights) })
 }
 
-// LogInClient checks the id and secret of a client. What is compared are digests, in constant time, also where there is
-// no such client: the time of a refusal says nothing about either.
+// LogInClient checks the id and secret of a client. It compares digests in constant time even for an unknown client, so
+// that the time of a refusal reveals nothing about either.
 func (s *Service) LogInClient(ctx context.Context, clientID, secret string) error {
 	c, err := s.store.ClientByID(ctx, clientID)
 	known := err == nil

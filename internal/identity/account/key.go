@@ -7,7 +7,7 @@ import (
 	"quarry/internal/identity/authz"
 )
 
-// The styles of keys. A key without a style has roles of its own.
+// The styles of keys. A key without a style has its own roles.
 const (
 	StylePersonal           = "personal"
 	StyleServing            = "serving"
@@ -19,11 +19,11 @@ type Key struct {
 	ID      id.APIKey
 	Name    string
 	Digest  string
-	Prefix  string // begins the secret
+	Prefix  string // of the secret
 	Tail    string // the last four characters of the secret, for its mask; empty when they were not kept
 	Style   string
-	Owner   id.User // whose current rights a personal key has; empty for the others
-	Creator string  // the user or credential that made it
+	Owner   id.User // of a personal key, which has the rights of its owner; empty for other keys
+	Creator string  // the user or credential that created it
 	Enabled bool
 	Rights  authz.Rights // of a key that is not personal
 	Created time.Time

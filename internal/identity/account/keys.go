@@ -20,18 +20,18 @@ const (
 	prefixWrites = "zwt_"
 )
 
-// secretLength is how many random characters follow the prefix.
+// secretLength is the number of random characters after the prefix.
 const secretLength = 38
 
-// Keys keeps API keys. The rights that it gives of a personal key are its owner's; grants on corpora that are gone are
-// left out. ErrNoHolder says that there is no such key.
+// Keys stores API keys. The rights of a personal key are those of its owner. Grants on deleted corpora are left out.
+// A key that does not exist is ErrNoHolder.
 type Keys interface {
-	// CreateKey writes a key and its grants: ErrNoHolder when its owner is gone, a fault of
-	// corpus_roles[n].corpus_key when a corpus that it is granted does not exist.
+	// CreateKey writes a key and its grants. It returns ErrNoHolder when the owner was deleted, and a fault of
+	// corpus_roles[n].corpus_key for a grant on a corpus that does not exist.
 	CreateKey(ctx context.Context, k Key) error
-	// GetKey gives a key.
+	// GetKey returns a key.
 	GetKey(ctx context.Context, key id.APIKey) (Key, error)
-	// ListKeys gives up to l.Limit keys, newest first, and whether more follow.
+	// ListKeys returns up to l.Limit keys, newest first, and whether more follow.
 	ListKeys(ctx context.Context, l KeyList) (page []Key, more bool, err error)
 	// EnableKey sets whether a key is accepted.
 	EnableKey(ctx context.Context, key id.APIKey, enabled bool) error
@@ -39,7 +39,7 @@ type Keys interface {
 	DeleteKey(ctx context.Context, key id.APIKey) error
 }
 
-// KeyList says which keys to list; the zero value of a filter filters nothing.
+// KeyList selects the keys to list; a zero field selects all.
 type KeyList struct {
 	Limit  int
 	After  *page.Position // the last one shown, nil for the first page
@@ -48,19 +48,19 @@ type KeyList struct {
 	Owner  id.User // only personal keys of this user
 }
 
-// Masked is what is shown of the secret after the key was made.
+// Masked returns the form in which the secret is shown once the key was created.
 func (k *Key) Masked() string { return k.Prefix + "****" + k.Tail }
 
-// CreateKey is the command that makes a key: either of a style, or with rights of its own.
+// CreateKey is the command to create a key, either of a style or with rights of its own.
 type CreateKey struct {
 	Name    string
 	Style   string
-	Corpora []string // what a key of style serving or serving_and_indexing reaches; nil: not given
+	Corpora []string // the corpora that a key of style serving or serving_and_indexing reaches; nil when not given
 	Rights  authz.Rights
 }
 
-// CreateKey makes a key for the caller and gives its secret, which nobody can read again. Nobody gives a key rights
-// that they lack, and only a person has personal keys.
+// CreateKey creates a key for the caller and returns its secret, which is not stored. A caller can grant only rights
+// that they hold, and only people have personal keys.
 func (s *Service) CreateKey(ctx context.Context, p authz.Principal, c CreateKey) (k Key, secret string, err error) {
 	if err := c.check(); err != nil {
 		return Key{}, "", err
@@ -81,7 +81,7 @@ func (s *Service) CreateKey(ctx context.Context, p authz.Principal, c CreateKey)
 	secret = k.Prefix + id.Text(secretLength)
 	k.Digest, k.Tail = Digest(secret), Tail(secret)
 	if err := s.store.CreateKey(ctx, k); err != nil {
-		return Key{}, "", c.refused(&k, err)
+		return Key{}, "", c.storeError(&k, err)
 	}
 	if k.Owner != "" { // its rights are the owner's
 		if k, err = s.store.GetKey(ctx, k.ID); err != nil {
@@ -91,7 +91,7 @@ func (s *Service) CreateKey(ctx context.Context, p authz.Principal, c CreateKey)
 	return k, secret, nil
 }
 
-// check names what can't be.
+// check returns a fault that names every invalid field.
 func (c *CreateKey) check() error {
 	bad := fault.Invalid()
 	checkName(c.Name, bad)
@@ -113,10 +113,10 @@ func (c *CreateKey) check() error {
 	return nil
 }
 
-// styleRoles is what the old styles of keys grant on each corpus named.
+// styleRoles are the roles that the older styles of keys grant on each corpus named.
 var styleRoles = map[string]string{StyleServing: "viewer", StyleServingAndIndexing: "editor"}
 
-// rights gives the rights that the key itself holds.
+// rights returns the rights of the key itself, none for a personal key.
 func (c *CreateKey) rights() authz.Rights {
 	role, ok := styleRoles[c.Style]
 	if !ok {
@@ -139,7 +139,7 @@ var readRoles = []string{
 	"billing_administrator",
 }
 
-// prefix tells what a key is good for.
+// prefix returns the prefix of the secret, which shows what kind of key it is and whether it can write.
 func (c *CreateKey) prefix() string {
 	if c.Style == StylePersonal {
 		return personalPrefix
@@ -156,8 +156,8 @@ func (c *CreateKey) prefix() string {
 	return prefixReads
 }
 
-// refused words an error of the store for the one who makes a key.
-func (c *CreateKey) refused(k *Key, err error) error {
+// storeError returns the error of the store in terms of the command.
+func (c *CreateKey) storeError(k *Key, err error) error {
 	f, expected := fault.As(err)
 	switch {
 	case errors.Is(err, ErrNoHolder):
@@ -178,7 +178,7 @@ func (c *CreateKey) refused(k *Key, err error) error {
 	return fault.Under(err, "", names)
 }
 
-// GetKey gives a key that the caller may see.
+// GetKey returns a key that the caller may see.
 func (s *Service) GetKey(ctx context.Context, p authz.Principal, key id.APIKey) (Key, error) {
 	k, err := s.store.GetKey(ctx, key)
 	if err == nil && !p.Holds(manager) && !own(p, &k) {
@@ -190,8 +190,8 @@ func (s *Service) GetKey(ctx context.Context, p authz.Principal, key id.APIKey) 
 	return k, nil
 }
 
-// ListKeys gives up to l.Limit keys, newest first, and whether more follow. Who manages no keys may ask for their own
-// personal keys and nothing else.
+// ListKeys returns up to l.Limit keys, newest first, and whether more follow. A caller who may not manage keys can list
+// only their own personal keys.
 func (s *Service) ListKeys(ctx context.Context, p authz.Principal, l KeyList) (page []Key, more bool, err error) {
 	if !p.Holds(manager) {
 		if l.Style != StylePersonal {
@@ -209,8 +209,8 @@ func (s *Service) ListKeys(ctx context.Context, p authz.Principal, l KeyList) (p
 	return page, more, nil
 }
 
-// EnableKey sets whether a key is accepted, from the next request on. Enabling gives the key its rights again, so it is
-// for those who hold them, whoever made the key.
+// EnableKey sets whether a key is accepted, from the next request on. Enabling a key restores its rights, so the caller
+// must hold them, even for a key of their own making.
 func (s *Service) EnableKey(ctx context.Context, p authz.Principal, key id.APIKey, enabled bool) (Key, error) {
 	k, err := s.toChange(ctx, p, key)
 	if err == nil && enabled && !k.Enabled {
@@ -237,8 +237,8 @@ func (s *Service) DeleteKey(ctx context.Context, p authz.Principal, key id.APIKe
 	return nil
 }
 
-// toChange gives a key that the caller may disable or delete: one's own, or one that holds no more than the caller, since
-// taking the key of one who holds more would lock that one out.
+// toChange returns a key that the caller may disable or delete: their own, or one whose rights they hold. Otherwise a
+// caller could lock out somebody with more rights.
 func (s *Service) toChange(ctx context.Context, p authz.Principal, key id.APIKey) (Key, error) {
 	k, err := s.GetKey(ctx, p, key)
 	if err != nil || own(p, &k) {
@@ -247,16 +247,17 @@ func (s *Service) toChange(ctx context.Context, p authz.Principal, key id.APIKey
 	return k, authz.Covers(p, k.Rights)
 }
 
-// manager is the API role that sees every key.
+// manager is the API role that may see every key.
 const manager = "corpus_administrator"
 
-// own reports whether a key is the caller's: the personal key of the person, one that the caller made, or the very key
-// that the call came with.
+// own reports whether a key is the caller's: the personal key of the person, one that the caller made, or the key
+// with which the request was made.
 func own(p authz.Principal, k *Key) bool {
 	return p.Kind == authz.User && string(k.Owner) == p.ID || k.Creator != "" && k.Creator == creator(p) || p.Credential != "" && string(k.ID) == p.Credential
 }
 
-// creator names a caller as the maker of something: a person by the user, a machine by its credential.
+// creator returns the id under which a caller is recorded as the creator of a key: the user id of a person, the
+// credential of a machine.
 func creator(p authz.Principal) string {
 	if p.Kind == authz.User {
 		return p.ID

@@ -42,7 +42,7 @@ func newKeyring(t *testing.T, roles map[string][]string) *keyring {
 	return k
 }
 
-// as gives the principal of a person as the person is now, signed in without a key.
+// as returns the principal of a person as the person is now, signed in without a key.
 func (k *keyring) as(t *testing.T, name string) authz.Principal {
 	t.Helper()
 	u, err := k.rows.UserByID(t.Context(), k.people[name].ID)
@@ -56,7 +56,7 @@ func (k *keyring) as(t *testing.T, name string) authz.Principal {
 	return p
 }
 
-// make makes a key and gives it with its principal.
+// make makes a key and returns it with its principal.
 func (k *keyring) make(t *testing.T, p authz.Principal, c account.CreateKey) (account.Key, authz.Principal) {
 	t.Helper()
 	c.Name = "key"

@@ -9,10 +9,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold gives the form that makes two names one: compatible characters, capitals and runs of space count for nothing,
-// so that nobody registers a look-alike of another's name, and a path may spell a name in any form.
+// Fold returns the form by which names are compared: two names with the same form are the same name. Compatibility
+// variants, case and runs of spaces make no difference, so that nobody can register a look-alike of another user's name
+// and a path may spell a name in any form.
 func Fold(name string) string {
-	for range 4 { // each step may make work for the other; two rounds settle all of Unicode 15
+	for range 4 { // each step may enable the other; two rounds are enough for Unicode 15
 		next := cases.Fold().String(norm.NFKC.String(name))
 		if next == name {
 			break
@@ -22,10 +23,10 @@ func Fold(name string) string {
 	return strings.Join(strings.Fields(name), " ")
 }
 
-// tidy gives a name as it is kept: composed, so that it looks and sorts the same whatever keyboard it came from.
+// tidy returns a name in composed form (NFC), in which it is stored: keyboards differ in how they send accents.
 func tidy(name string) string { return norm.NFC.String(name) }
 
-// nameFault says what is wrong with a name that people read, "" when nothing is.
+// nameFault returns what is wrong with the name of a user or group, or "".
 func nameFault(name string) string {
 	switch {
 	case !utf8.ValidString(name):
@@ -41,15 +42,15 @@ func nameFault(name string) string {
 		if i == 0 && unicode.IsMark(r) {
 			return "must not begin with a mark that joins the character before"
 		}
-		if hidden(r) {
+		if invisible(r) {
 			return "must not hold characters that are not seen, such as controls, joiners and marks of direction"
 		}
 	}
 	return ""
 }
 
-// blank are characters that Unicode does not class as invisible and that show nothing all the same: fillers,
-// selectors of variants, and the pattern of Braille without dots.
+// blank are characters that look like nothing although Unicode does not class them as invisible: fillers, variation
+// selectors and the blank Braille pattern.
 var blank = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x034F, Hi: 0x034F, Stride: 1}, {Lo: 0x115F, Hi: 0x1160, Stride: 1}, {Lo: 0x17B4, Hi: 0x17B5, Stride: 1},
@@ -59,17 +60,17 @@ var blank = &unicode.RangeTable{
 	R32: []unicode.Range32{{Lo: 0xE0000, Hi: 0xE0FFF, Stride: 1}},
 }
 
-// hidden reports whether a character is not seen, or has no meaning of its own: controls, format characters (which
-// those of direction and the joiners of no width are), separators of lines, private use, what is not assigned.
-func hidden(r rune) bool {
+// invisible reports whether a character is invisible or has no fixed meaning: controls, format characters (among them
+// direction marks and zero-width joiners), line separators, private use, unassigned code points.
+func invisible(r rune) bool {
 	if r == ' ' {
 		return false
 	}
 	return !unicode.IsGraphic(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs, blank)
 }
 
-// emailFault says what is wrong with an e-mail address, "" when nothing is. What a server takes is its own matter: one
-// @ between two texts without spaces is all that is asked.
+// emailFault returns what is wrong with an e-mail address, or "". Mail servers decide what a valid local part is, so
+// this only requires one @ between two texts without spaces.
 func emailFault(email string) string {
 	local, host, ok := strings.Cut(email, "@")
 	switch {
@@ -85,5 +86,5 @@ func emailFault(email string) string {
 	return nameFault(email)
 }
 
-// maxEmail is the most that the mail protocol carries (RFC 5321, 4.5.3.1.3, less the brackets).
+// maxEmail is the longest address that SMTP allows (RFC 5321, 4.5.3.1.3, less the brackets).
 const maxEmail = 254

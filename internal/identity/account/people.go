@@ -23,8 +23,9 @@ const (
 	maxMetadata    = 65_535
 )
 
-// CreateUser makes a user, together with a one-time code where the installation gives codes out: who tries again after
-// a failure must not find the name taken by a user whose code nobody has. Nobody grants more than they hold.
+// CreateUser creates a user and, where the installation hands out one-time codes, the user's first code in the same
+// transaction: a failed call must not leave behind a user whose code nobody has. A caller can grant only rights that
+// they hold.
 func (s *Service) CreateUser(ctx context.Context, by authz.Principal, c CreateUser) (User, *Code, error) {
 	u, err := newUser(c)
 	if err != nil {
@@ -72,7 +73,7 @@ func newUser(c CreateUser) (User, error) {
 	return u, nil
 }
 
-// checkMetadata gives metadata as it is kept: its members as they were sent, without spaces; nil for none.
+// checkMetadata returns metadata in the form in which it is stored, compact with its members as sent; nil for {}.
 func checkMetadata(raw json.RawMessage, bad *fault.Fault) json.RawMessage {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
@@ -92,8 +93,8 @@ func checkMetadata(raw json.RawMessage, bad *fault.Fault) json.RawMessage {
 	return kept.Bytes()
 }
 
-// plainSize is the bytes of JSON without needless spaces and escapes, so that the bound means the same for clients
-// that write é and for those that write \u00e9.
+// plainSize returns the size of JSON in bytes without needless spaces and escapes, so that the limit is the same for
+// clients that send é and those that send \u00e9.
 func plainSize(raw []byte) int {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -135,12 +136,12 @@ func checkGroups(all []string, bad *fault.Fault) []string {
 	return out
 }
 
-// User gives a user by its name in any spelling: fault.KindNotFound "user_not_found".
+// User returns the user with a name, in any spelling; fault.KindNotFound "user_not_found" when there is none.
 func (s *Service) User(ctx context.Context, username string) (User, error) {
 	return s.store.UserByName(ctx, username)
 }
 
-// ListUsers gives a page of users, newest first, and whether more follow.
+// ListUsers returns a page of users, newest first, and whether more follow.
 func (s *Service) ListUsers(ctx context.Context, l UserList) ([]User, bool, error) {
 	return s.store.ListUsers(ctx, l)
 }
@@ -170,7 +171,7 @@ func (s *Service) UpdateUser(ctx context.Context, by authz.Principal, username s
 	})
 }
 
-// DeleteUser removes a user with its personal keys. What it made for others stays.
+// DeleteUser removes a user with its personal keys. Other keys that the user created stay.
 func (s *Service) DeleteUser(ctx context.Context, by authz.Principal, username string) error {
 	return s.store.DeleteUser(ctx, username, func(u User) error { return authz.Covers(by, u.Rights) })
 }

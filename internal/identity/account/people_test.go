@@ -18,7 +18,7 @@ import (
 	"quarry/internal/store/storetest"
 )
 
-// as gives a caller with API roles.
+// as returns a caller with API roles.
 func as(roles ...string) authz.Principal {
 	return authz.Principal{Kind: authz.User, ID: "usr_by"}.With(authz.Rights{API: roles})
 }

@@ -10,24 +10,24 @@ import (
 	"quarry/internal/identity/authz"
 )
 
-// ErrNoHolder says that no key, client or user has the name of the credential.
+// ErrNoHolder means that no key, client or user has the name of the credential.
 var ErrNoHolder = errors.New("no such credential")
 
-// Principals reads who a credential stands for: always as it is now, and each in one statement, since every request
-// pays for it. Grants on deleted corpora are left out. What authorising a request does not need stays unread:
-// description, metadata and groups. ErrNoHolder when there is none.
+// Principals reads whom a credential belongs to, in its present state. Each method is one statement, as every request
+// runs one. Grants on deleted corpora are left out, and so are description, metadata and groups, which authorisation
+// does not need. ErrNoHolder when the credential is unknown.
 type Principals interface {
-	// KeyByDigest gives a key and its owner: the zero User unless the key is personal. Rights are in the one whose they
-	// are.
+	// KeyByDigest returns a key and, for a personal key, its owner. The rights are in the owner of a personal key and in
+	// the key otherwise.
 	KeyByDigest(ctx context.Context, digest string) (Key, User, error)
-	// ClientByID gives the client with a client id.
+	// ClientByID returns the client with a client id.
 	ClientByID(ctx context.Context, clientID string) (Client, error)
-	// UserByID gives the user with an id.
+	// UserByID returns the user with an id.
 	UserByID(ctx context.Context, user id.User) (User, error)
 }
 
-// Authenticate gives the principal of a key's secret. The look-up is by digest, so its time says nothing about how
-// much of a wrong key is right.
+// Authenticate returns the principal of a key's secret. The look-up is by digest, so that its time reveals
+// nothing about how much of a wrong key is right.
 func (s *Service) Authenticate(ctx context.Context, secret string) (authz.Principal, error) {
 	k, u, err := s.store.KeyByDigest(ctx, Digest(secret))
 	personal := err == nil && k.Owner != ""
@@ -44,7 +44,7 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (authz.Princi
 	return p.With(k.Rights), nil
 }
 
-// ClientPrincipal gives the principal of an application client whose token was found valid.
+// ClientPrincipal returns the principal of an application client whose token has been verified.
 func (s *Service) ClientPrincipal(ctx context.Context, clientID string) (authz.Principal, error) {
 	c, err := s.store.ClientByID(ctx, clientID)
 	if errors.Is(err, ErrNoHolder) || err == nil && !c.Enabled {
@@ -57,7 +57,7 @@ func (s *Service) ClientPrincipal(ctx context.Context, clientID string) (authz.P
 	return p.With(c.Rights), nil
 }
 
-// UserPrincipal gives the principal of a user whose token of that epoch was found valid otherwise.
+// UserPrincipal returns the principal of a user whose token has been verified, unless the token is of an earlier epoch.
 func (s *Service) UserPrincipal(ctx context.Context, user id.User, epoch int64) (authz.Principal, error) {
 	u, err := s.store.UserByID(ctx, user)
 	if errors.Is(err, ErrNoHolder) || err == nil && !u.Enabled {

@@ -1,6 +1,6 @@
-// Package audit keeps who changed what: an event is written before a change is made and its outcome after, so that a
-// crash between the two shows as an outcome not known. It decides nothing about access, and what a request is it does
-// not know: package httpapi makes the events and refuses a change that can't be recorded.
+// Package audit records who changed what. An event is written before a change is made and its outcome afterwards, so
+// that a crash between the two shows as an unknown outcome. Package httpapi builds the events from requests and refuses
+// a change that can't be recorded.
 package audit
 
 import (
@@ -15,32 +15,31 @@ import (
 	"quarry/internal/identity/authz"
 )
 
-// Event is one change that was tried.
+// Event is an attempted change.
 type Event struct {
-	ID        id.Audit // its order is that of time
+	ID        id.Audit // ordered by time
 	At        time.Time
 	Actor     Actor
 	Action    string            // operation id
-	Target    map[string]string // what the path names, and what was made, by the parameter that names it
-	Changes   json.RawMessage   // the body of the request as Mask gives it; nil without one
+	Target    map[string]string // what the path names and what was created, by parameter name
+	Changes   json.RawMessage   // the body of the request, masked by Mask; nil without a body
 	Address   string            // where the request came from
 	RequestID string
-	Status    int // HTTP status answered; 0 while the outcome is not known
+	Status    int // HTTP status of the answer; 0 while the outcome is unknown
 }
 
-// Actor is who tried a change, as known at that moment.
+// Actor is who attempted a change, as known at that moment.
 type Actor struct {
-	Kind       authz.PrincipalKind // Anonymous when the caller proved nothing
+	Kind       authz.PrincipalKind // Anonymous without an accepted credential
 	ID         string
 	Name       string
 	Credential string // id of the key or client used
 }
 
-// Anonymous is the kind of an actor whose credential was not accepted, or who needed none.
+// Anonymous is the kind of an actor whose credential was not accepted or not needed.
 const Anonymous authz.PrincipalKind = "anonymous"
 
-// List says which events to list, newest first. Conditions that are empty hold for every event; the others must all
-// hold.
+// List selects the events to list, newest first. Empty fields select every event; all others must match.
 type List struct {
 	Limit  int
 	Behind id.Audit  // the last one shown, "" for the first page
@@ -50,14 +49,14 @@ type List struct {
 	Before time.Time // before
 }
 
-// Store keeps events. Nothing that was added is ever changed but for its outcome, once.
+// Store keeps events. An event never changes, except that its outcome is set once.
 type Store interface {
 	// Add writes e durably.
 	Add(ctx context.Context, e Event) error
-	// Settle sets the outcome of an event; an event that has one, or that doesn't exist, is an error. What was made is
-	// part of the event's target from then on.
-	Settle(ctx context.Context, event id.Audit, status int, made map[string]string) error
-	// List gives up to l.Limit events and whether more follow.
+	// SetOutcome sets the outcome of an event and adds made to its target. It is an error if the event has an outcome or
+	// does not exist.
+	SetOutcome(ctx context.Context, event id.Audit, status int, made map[string]string) error
+	// List returns up to l.Limit events and whether more follow.
 	List(ctx context.Context, l List) (page []Event, more bool, err error)
 }
 
@@ -68,11 +67,11 @@ type Service struct {
 	rate  rate
 }
 
-// New gives a service over a store.
+// New returns a service over a store.
 func New(s Store, log *slog.Logger) *Service { return &Service{store: s, log: log, rate: newRate()} }
 
-// Intend records a change that is about to be made and gives the id to settle it by. On an error nothing was recorded
-// and the change must not be made: fault.KindUnavailable, whatever the reason.
+// Intend records a change that is about to be made and returns its id for SetOutcome. On an error, which is always
+// fault.KindUnavailable, nothing was recorded and the change must not be made.
 func (s *Service) Intend(ctx context.Context, e Event) (id.Audit, error) {
 	e.At = time.Now().UTC()
 	e.ID = id.NewAudit(e.At)
@@ -90,7 +89,7 @@ func (s *Service) Intend(ctx context.Context, e Event) (id.Audit, error) {
 	return "", f.Because(err)
 }
 
-// reason is what a client may know of an error.
+// reason returns the part of an error that a client may see.
 func reason(err error) string {
 	if f, ok := fault.As(err); ok && f.Kind == fault.KindUnavailable {
 		return f.Text
@@ -98,20 +97,22 @@ func reason(err error) string {
 	return "the log has the cause under the request id"
 }
 
-// settleTime bounds the write of an outcome, which goes on when the client has left.
-const settleTime = 10 * time.Second
+// outcomeTime bounds the write of an outcome, which continues when the client has disconnected.
+const outcomeTime = 10 * time.Second
 
-// Settle records the outcome of a change and what it made. What can't be written stays unknown, and the log says so.
-func (s *Service) Settle(ctx context.Context, event id.Audit, status int, made map[string]string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+// SetOutcome records the outcome of a change and the names of what it created. If that fails, the outcome stays unknown
+// and the failure is logged.
+func (s *Service) SetOutcome(ctx context.Context, event id.Audit, status int, made map[string]string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeTime)
 	defer cancel()
-	if err := s.store.Settle(ctx, event, status, made); err != nil {
+	if err := s.store.SetOutcome(ctx, event, status, made); err != nil {
 		s.log.Warn("the outcome of an audit event was not recorded", "event", event, "status", status, "error", err)
 	}
 }
 
-// Note records a change that was refused before it began, or a sign-in. Failures are kept at a bounded rate for each
-// credential, or for each address of strangers and all of these in total, so that they can't fill the disk; the next event kept says in "left_out" how many were not.
+// Note records a sign-in, or a change that was refused before it began. Failures are recorded at a bounded rate so that
+// they can't fill the disk: for each credential and, without one, for each address and for all of them together. The
+// next recorded event counts the omitted ones in "left_out".
 func (s *Service) Note(ctx context.Context, e Event) {
 	e.At = time.Now().UTC()
 	if e.Status >= 400 {
@@ -124,7 +125,7 @@ func (s *Service) Note(ctx context.Context, e Event) {
 		}
 	}
 	e.ID = id.NewAudit(e.At)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeTime)
 	defer cancel()
 	if err := s.store.Add(ctx, e); err != nil {
 		s.log.Warn("an audit event was not recorded", "action", e.Action, "status", e.Status, "request_id", e.RequestID, "error", err)
@@ -139,7 +140,7 @@ func with(m map[string]string, name, value string) map[string]string {
 	return out
 }
 
-// List gives a page of events, newest first, and whether more follow.
+// List returns a page of events, newest first, and whether more follow.
 func (s *Service) List(ctx context.Context, l List) ([]Event, bool, error) {
 	page, more, err := s.store.List(ctx, l)
 	if err != nil {

@@ -30,7 +30,7 @@ func (s *memory) Add(_ context.Context, e audit.Event) error {
 	return s.fail
 }
 
-func (s *memory) Settle(ctx context.Context, event id.Audit, status int, _ map[string]string) error {
+func (s *memory) SetOutcome(ctx context.Context, event id.Audit, status int, _ map[string]string) error {
 	if err := errors.Join(s.fail, ctx.Err()); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func TestIntend(t *testing.T) {
 		t.Errorf("the id %s gives the moment %v, %v; want %v", event, at, err, store.events[0].At)
 	}
 	leave()
-	s.Settle(ctx, event, 201, nil)
+	s.SetOutcome(ctx, event, 201, nil)
 	if store.events[0].Status != 201 {
 		t.Error("no outcome after the caller left")
 	}
@@ -76,7 +76,7 @@ func TestIntend(t *testing.T) {
 	if f, ok := fault.As(err); !ok || f.Code != "audit_unavailable" || f.RetryAfter != 5*time.Second || !strings.Contains(f.Text, "the disk is full") {
 		t.Errorf("full disk: %v", err)
 	}
-	s.Settle(t.Context(), event, 201, nil)
+	s.SetOutcome(t.Context(), event, 201, nil)
 	s.Note(t.Context(), audit.Event{Action: "signIn", Status: 401})
 	if n := strings.Count(log.String(), "was not recorded"); n != 2 {
 		t.Errorf("the log tells %d of 2 losses: %s", n, log.String())

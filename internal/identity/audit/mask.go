@@ -14,10 +14,10 @@ import (
 	"quarry/internal/secret/redact"
 )
 
-// Masked stands for a secret.
+// Masked is written in place of a secret.
 const Masked = "****"
 
-// The bounds of what is kept of one request.
+// The limits on what is recorded of a request.
 const (
 	maxChanges = 8 << 10 // bytes of the body, as JSON
 	maxText    = 512     // bytes of one text of a body that is too long
@@ -25,14 +25,14 @@ const (
 	MaxName    = 256     // bytes of a value of the path or of a name
 )
 
-// secretName matches the names of members that hold a secret, or what may hold one: the headers that are sent on.
+// secretName matches the names of members that hold a secret or may hold one, such as headers for other services.
 var secretName = regexp.MustCompile(`(?i)(^|[_-])(password|passwd|pass|pwd|pw|passphrase|secret|credential|authorization|cookie|signature|assertion|one_time_code)s?$` +
 	`|(^|[_-])(api|access|private|secret|signing|encryption|service_account)[_-]?key(_json)?s?$|password$|secret$|token$|^tokens$|apikey$|^auth$|headers?$`)
 
 // IsSecretName reports whether a member of this name is masked.
 func IsSecretName(name string) bool { return secretName.MatchString(name) }
 
-// MaskText masks what has the form of a secret of ours and cuts a text to max bytes.
+// MaskText masks everything in a text that has the form of one of our secrets, and cuts the text to max bytes.
 func MaskText(s string, limit int) string {
 	return cut(redact.Text(strings.ToValidUTF8(s, "\uFFFD")), limit)
 }
@@ -48,19 +48,19 @@ func cut(s string, limit int) string {
 	return fmt.Sprintf("%s… (%d bytes)", s[:end], len(s))
 }
 
-// Known tells the members of a body apart by the contract: whether an object at a place of the contract has a member,
-// and where that member stands.
+// Known is a place in the contract's schema of a body. Mask keeps the values of the members that it knows.
 type Known interface {
-	// Member gives the place of a member; ok is false for a name that the contract doesn't know there.
+	// Member returns the place of a member of an object; ok is false for a name that is not in the contract.
 	Member(name string) (at Known, ok bool)
-	// Item gives the place of the items of a list.
+	// Item returns the place of the items of a list.
 	Item() Known
-	// Secret reports whether the contract marks what stands here as a secret.
+	// Secret reports whether the contract marks the value at this place as a secret.
 	Secret() bool
 }
 
-// Mask gives what is kept of a body: values of secret members and of members that the contract doesn't know, which may
-// be a secret under a mistyped name, as ****; the rest as it is, cut to 8 KiB. A body that is no JSON object gives nil.
+// Mask returns the part of a body that is recorded, at most 8 KiB. The values of secret members become ****, and so do
+// those of unknown members, which may be secrets under a mistyped name. It returns nil for a body that is not a JSON
+// object.
 func Mask(body []byte, at Known) json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
@@ -120,7 +120,7 @@ func mask(v any, at Known, secret bool) any {
 	return v
 }
 
-// weight is about how many bytes v takes, and more than maxChanges when it is too much.
+// weight returns about how many bytes v takes; it stops counting above maxChanges.
 func weight(v any) (n int) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -143,7 +143,7 @@ func weight(v any) (n int) {
 	return 4
 }
 
-// bySize gives the names of members, those with small values first.
+// bySize returns the names of members by ascending size of their values.
 func bySize(v map[string]any) []string {
 	sizes := make(map[string]int, len(v))
 	for name, x := range v {
@@ -183,7 +183,7 @@ func shorten(v any) any {
 	return v
 }
 
-// fit keeps the members that have room, the smallest first, and of the others the size.
+// fit keeps as many members as there is room for, the smallest first, and replaces the others by their sizes.
 func fit(v map[string]any) map[string]any {
 	out, room := map[string]any{}, maxChanges
 	for _, name := range bySize(v) {

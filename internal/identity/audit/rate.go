@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// The refusals that are kept: of one credential, or from one address where nobody is known, twenty at once and then six
-// in a minute; from all unknown callers together two hundred and then one in a second. At the worst strangers make
-// 86,400 rows in a day, some 40 MB, and what a known caller tries is kept all the same.
+// The rates at which refusals are recorded: twenty at once and then six a minute for one credential or, without one, one
+// address; two hundred at once and then one a second for all unknown callers together. In the worst case unknown callers
+// cause 86,400 rows a day, about 40 MB, and the attempts of known callers are recorded all the same.
 const (
 	sourceBurst = 20
 	sourceEvery = 10 * time.Second
 	totalBurst  = 200
 	totalEvery  = time.Second
-	// maxSources bounds the memory; beyond it the others share one allowance.
+	// maxSources bounds the memory; sources above it share one allowance.
 	maxSources = 10_000
 )
 
-// bucket is an allowance as the moment when it will be full: one taken moves the moment on by one period.
+// bucket is an allowance, stored as the moment when it will be full again; each use moves that moment by one period.
 type bucket struct{ full time.Time }
 
 func (b *bucket) has(now time.Time, burst int, every time.Duration) bool {
@@ -31,17 +31,17 @@ func (b *bucket) take(now time.Time, every time.Duration) {
 	b.full = b.full.Add(every)
 }
 
-// rate says which refusals are kept. Safe for concurrent use.
+// rate decides which refusals are recorded. Safe for concurrent use.
 type rate struct {
 	mu      *sync.Mutex
 	total   bucket
 	sources map[string]*bucket
-	leftOut int // since the last one kept
+	leftOut int // since the last recorded one
 }
 
 func newRate() rate { return rate{mu: new(sync.Mutex), sources: map[string]*bucket{}} }
 
-// take reports whether a refusal of a credential or an address is kept, and how many were left out before it.
+// take reports whether a refusal of a credential or address is to be recorded, and how many before it were not.
 func (r *rate) take(credential, address string, now time.Time) (kept bool, leftOut int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,7 +62,7 @@ func (r *rate) take(credential, address string, now time.Time) (kept bool, leftO
 	return true, leftOut
 }
 
-// of gives the allowance of a source. Full ones are forgotten when there are too many.
+// of returns the allowance of a source. Full allowances are forgotten when there are too many.
 func (r *rate) of(source string, now time.Time) *bucket {
 	if b := r.sources[source]; b != nil {
 		return b

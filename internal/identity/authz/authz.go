@@ -1,11 +1,11 @@
-// Package authz decides what a caller may do: the roles of a principal against the role lists that the contract gives
-// each operation, which roles include which, and who may grant what. It knows no storage and no transport. The chain
-// of package httpapi asks it about every request, the identity services before they hand out roles.
+// Package authz decides what a caller may do. It compares the roles of a principal with the roles that the contract
+// lists for an operation, knows which roles include which, and who may grant what. The chain of package httpapi asks it
+// about every request, the identity services before they grant roles.
 package authz
 
 import "slices"
 
-// PrincipalKind says what kind of credential a principal used.
+// PrincipalKind is the kind of credential that a principal used.
 type PrincipalKind string
 
 // The kinds of the contract's session.caller.type.
@@ -22,7 +22,7 @@ type Principal struct {
 	ID          string // user id, SHA-256 hex digest of a role-based key, or client_id
 	Name        string // username, name of the key or of the client, for logs
 	Email       string // of a user
-	Credential  string // what was shown, by its public name: aky_… of a key, client_id, usr_… of a sign-in; who is limited and audited
+	Credential  string // public name of the credential, by which callers are limited and audited: aky_… of a key, client_id, usr_… of a sign-in
 	APIRoles    []string
 	CorpusRoles map[string][]string // corpus key → roles
 	AgentRoles  map[string][]string // agent key → roles
@@ -34,16 +34,16 @@ func (p Principal) Holds(role string) bool { return holdsAny(apiIncludes, p.APIR
 // Machine reports whether no person stands behind the credential, directly or by a personal key.
 func (p Principal) Machine() bool { return p.Kind != User }
 
-// Rule is the role lists of one operation, as the contract writes them (already expanded by inheritance).
+// Rule is the roles that may run an operation, as the contract lists them (already expanded by inheritance).
 type Rule struct {
 	APIRoles, CorpusRoles, AgentRoles []string
-	PersonalKeys                      bool // of API keys only personal ones are let in, whatever roles the others hold
+	PersonalKeys                      bool // other API keys are refused, whatever roles they hold
 }
 
-// shuts reports whether the rule refuses the kind of credential.
-func (r Rule) shuts(p Principal) bool { return r.PersonalKeys && p.Kind == APIKey }
+// refuses reports whether the rule refuses the kind of credential that p used.
+func (r Rule) refuses(p Principal) bool { return r.PersonalKeys && p.Kind == APIKey }
 
-// Target is what one request names.
+// Target is the corpora and the agent that a request names.
 type Target struct {
 	Corpora []string // every corpus key of path and body
 	Agent   string
@@ -54,7 +54,7 @@ type Target struct {
 // that it includes; the contract's lists are expanded already, so this matters only to roles that no list names
 // (agent_end_user).
 func Allow(p Principal, r Rule, t Target) bool {
-	if r.shuts(p) {
+	if r.refuses(p) {
 		return false
 	}
 	if holdsAny(apiIncludes, p.APIRoles, r.APIRoles) {
@@ -77,10 +77,10 @@ func Allow(p Principal, r Rule, t Target) bool {
 	return false
 }
 
-// AllowSome reports whether p may run the operation on some corpus or agent at least: what lets a request in whose
-// body names the corpora, and its handler decides on these.
+// AllowSome reports whether p may run the operation on at least one corpus or agent. A request whose body names the
+// corpora is let in by this, and its handler then decides about them.
 func AllowSome(p Principal, r Rule) bool {
-	if r.shuts(p) {
+	if r.refuses(p) {
 		return false
 	}
 	if Allow(p, r, Target{}) {

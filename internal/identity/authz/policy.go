@@ -5,26 +5,26 @@ import (
 	"slices"
 )
 
-// Operation is one operation as a policy reads it: its rule, and where a request names the corpus or the agent that a
-// role on one is held against.
+// Operation is an operation with its rule and the places where a request names the corpus or agent that roles on one
+// are checked against.
 type Operation struct {
 	ID            string
 	Rule          Rule
 	Corpus, Agent string // "path.corpus_key", "body.search.corpora.corpus_key", "implicit.corpus_key", …
 }
 
-// Scope is what an operation may be used on: anything, or by place in the request the keys that may stand there.
+// Scope is what an operation may be used on: anything, or the allowed keys for each place in the request.
 type Scope struct {
 	Any       bool
 	Resources map[string][]string
 }
 
-// Policy gives the operations open to p, each with what it is open on; those closed to p are absent.
+// Policy returns the operations that p may run, each with its scope.
 func Policy(p Principal, ops []Operation) map[string]Scope {
 	out := map[string]Scope{}
 	corpora, agents := slices.Sorted(maps.Keys(p.CorpusRoles)), slices.Sorted(maps.Keys(p.AgentRoles))
 	for _, op := range ops {
-		if op.Rule.shuts(p) {
+		if op.Rule.refuses(p) {
 			continue
 		}
 		if holdsAny(apiIncludes, p.APIRoles, op.Rule.APIRoles) {
@@ -45,7 +45,7 @@ func Policy(p Principal, ops []Operation) map[string]Scope {
 	return out
 }
 
-// keysWith gives those of keys on which one of the roles wanted is held.
+// keysWith returns the keys for which one of the wanted roles is held.
 func keysWith(keys []string, have, includes map[string][]string, want []string) []string {
 	var out []string
 	for _, k := range keys {

@@ -8,7 +8,7 @@ import (
 	"quarry/internal/fault"
 )
 
-// Rights is what a user, a key or a client was given.
+// Rights is the roles that a user, key or client was granted.
 type Rights struct {
 	API     []string
 	Corpora []Grant
@@ -18,10 +18,10 @@ type Rights struct {
 // Grant is one role on one corpus or agent.
 type Grant struct{ Key, Role string }
 
-// None reports whether nothing was given.
+// None reports whether nothing was granted.
 func (r Rights) None() bool { return len(r.API)+len(r.Corpora)+len(r.Agents) == 0 }
 
-// With gives the principal with these rights and no others.
+// With returns p with r as its only rights.
 func (p Principal) With(r Rights) Principal {
 	p.APIRoles, p.CorpusRoles, p.AgentRoles = slices.Clone(r.API), byKey(r.Corpora), byKey(r.Agents)
 	return p
@@ -56,8 +56,8 @@ func (r Rights) Check(bad *fault.Fault) {
 	checkGrants(r.Agents, "agent_roles", "agent_key", agentChain, bad)
 }
 
-// MaxGrants is the most roles on corpora, or on agents, that one holder may have: every request reads them, and their
-// corpora are named in one statement. Who needs more wants an API role.
+// MaxGrants is the most roles on corpora, or on agents, that one user, key or client may have. Every request reads them,
+// and one statement names all their corpora. Whoever needs more should get an API role.
 const MaxGrants = 10_000
 
 func checkGrants(grants []Grant, at, key string, roles chain, bad *fault.Fault) {

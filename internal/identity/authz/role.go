@@ -7,18 +7,18 @@ import (
 	"quarry/internal/fault"
 )
 
-// The API roles that rules of the service name. The others appear in the contract's lists alone.
+// The API roles that the code refers to. The others appear only in the contract's lists.
 const (
 	Owner               = "owner"
 	Administrator       = "administrator"
 	CorpusAdministrator = "corpus_administrator"
 )
 
-// chain says which roles each role includes directly; the members are the roles of one kind.
+// chain maps each role of one kind to the roles that it directly includes.
 type chain map[string][]string
 
-// The chains of the contract (identity and access, Inheritance). What corpus roles and agent roles an API role
-// includes stands in wide.
+// The chains of the contract (identity and access, Inheritance). The corpus and agent
+// roles that API roles include are in wide.
 var (
 	apiChain = chain{
 		Owner:         {Administrator, "billing_administrator"}, // administrators manage no billing
@@ -55,7 +55,7 @@ var (
 	}
 )
 
-// wide says which API role opens on every corpus, or every agent, what a role on one opens there.
+// wide maps a role on one corpus or agent to the API role that grants the same on all of them.
 var wide = map[string]string{
 	"viewer": "corpus_viewer", "editor": "corpus_developer",
 	"administrator": CorpusAdministrator, "owner": CorpusAdministrator,
@@ -63,7 +63,7 @@ var wide = map[string]string{
 	"agent_developer": "agent_developer", "agent_administrator": "agent_administrator",
 }
 
-// The chains with everything that a role includes, directly or not.
+// The roles that each role includes, directly or not.
 var (
 	apiIncludes    = apiChain.closed()
 	corpusIncludes = corpusChain.closed()
@@ -98,30 +98,30 @@ func CorpusRoles() []string { return slices.Sorted(maps.Keys(corpusChain)) }
 // AgentRoles lists the roles on an agent, sorted.
 func AgentRoles() []string { return slices.Sorted(maps.Keys(agentChain)) }
 
-// Includes lists what an API role includes, directly or not, sorted.
+// Includes lists the roles that an API role includes, directly or not, sorted.
 func Includes(role string) []string { return slices.Clone(apiIncludes[role]) }
 
-// Covers returns nil if p holds everything in want, itself or by a role that includes it, else a forbidden fault that
-// names the first role missing. Nobody grants more than they hold.
+// Covers returns nil if p holds every right in want, directly or by a role that includes it, and otherwise a forbidden
+// fault that names the first missing role. It guards every grant: nobody grants more than they hold.
 func Covers(p Principal, want Rights) error {
 	for _, role := range want.API {
 		if !p.Holds(role) {
-			return refused(role, "")
+			return notHeld(role, "")
 		}
 	}
 	for _, g := range want.Corpora {
 		if !holdsAny(corpusIncludes, p.CorpusRoles[g.Key], []string{g.Role}) && !p.Holds(wide[g.Role]) {
-			return refused(g.Role, " on the corpus "+g.Key)
+			return notHeld(g.Role, " on the corpus "+g.Key)
 		}
 	}
 	for _, g := range want.Agents {
 		if !holdsAny(agentIncludes, p.AgentRoles[g.Key], []string{g.Role}) && !p.Holds(wide[g.Role]) {
-			return refused(g.Role, " on the agent "+g.Key)
+			return notHeld(g.Role, " on the agent "+g.Key)
 		}
 	}
 	return nil
 }
 
-func refused(role, where string) error {
+func notHeld(role, where string) error {
 	return fault.Forbidden("the role %s%s can be given or taken only by a caller who holds it or a role that includes it", role, where)
 }

@@ -9,7 +9,7 @@ import (
 	"quarry/internal/identity/authz"
 )
 
-// with gives a principal with API roles and, after "key:", roles on one corpus or agent.
+// with returns a principal with API roles and, after "key:", roles on one corpus or agent.
 func with(api string, corpora, agents map[string][]string) authz.Principal {
 	return authz.Principal{APIRoles: strings.Fields(api), CorpusRoles: corpora, AgentRoles: agents}
 }

@@ -17,34 +17,34 @@ import (
 	"quarry/internal/fault"
 )
 
-// cost is what one argon2id costs. It stands in each hash, so that hashes made with another cost stay valid.
+// cost is the parameters of argon2id (RFC 9106). Each hash contains its own, so that hashes of another cost stay valid.
 type cost struct {
 	memory uint32 // KiB
 	passes uint32
 	lanes  uint8
 }
 
-// current is the least that OWASP names for argon2id with little memory (19 MiB, two passes, one lane).
+// current is the smallest configuration that OWASP recommends for argon2id (19 MiB, two passes, one lane).
 var current = cost{memory: 19 << 10, passes: 2, lanes: 1}
 
 const (
 	saltBytes   = 16
 	digestBytes = 32
 
-	// What a stored hash may ask for at most: a row that someone wrote by hand must not take the machine's memory.
+	// The highest cost accepted in a stored hash: a row written by hand must not use up the memory of the machine.
 	maxMemory = 256 << 10
 	maxPasses = 16
 	maxLanes  = 4
 
-	// maxWaiting is how many attempts wait for a place at most, about as many as find one in time; more are refused at once.
-	// With a short line a few dozen who guess from as many addresses would leave no room for anyone else.
+	// maxWaiting is how many attempts may wait for a place, about as many as get one within maxWait; more are refused at
+	// once. If it were small, guesses from a few dozen addresses would leave no room for anyone else.
 	maxWaiting = 128
-	// maxWait is how long each waits.
+	// maxWait is how long an attempt waits for a place.
 	maxWait = 5 * time.Second
 )
 
-// hasher runs argon2id, at most two at once and never on every processor while there is more than one, so that
-// attempts to sign in are not in the way of other requests. It is safe for concurrent use.
+// hasher runs argon2id, at most two at once and never on all processors if there are several, so that attempts to sign
+// in do not slow down other requests. It is safe for concurrent use.
 type hasher struct {
 	cost    cost
 	derive  func(s stored, password string, n int) []byte
@@ -56,12 +56,12 @@ func newHasher(c cost) *hasher {
 	return &hasher{cost: c, derive: stored.run, places: make(chan struct{}, max(1, min(2, runtime.GOMAXPROCS(0)-1)))}
 }
 
-// errBusy is what comes back when more attempts wait than are worth it.
+// errBusy is returned when too many attempts wait.
 func errBusy() error {
 	return fault.Limited("rate_limit_exceeded", "too many people sign in at this moment; try again in a few seconds").After(maxWait)
 }
 
-// enter waits for a place; leave gives it back.
+// enter waits for a place; leave frees it.
 func (h *hasher) enter(ctx context.Context) error {
 	select {
 	case h.places <- struct{}{}:
@@ -86,7 +86,7 @@ func (h *hasher) enter(ctx context.Context) error {
 
 func (h *hasher) leave() { <-h.places }
 
-// hash gives the text that is stored of a password: algorithm, cost, salt and digest in the PHC form.
+// hash returns the hash of a password as it is stored: algorithm, cost, salt and digest in the PHC string format.
 func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 	if err := h.enter(ctx); err != nil {
 		return "", err
@@ -97,8 +97,8 @@ func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 	return s.String(), nil
 }
 
-// verify says whether password is the one that text was made of, and whether text was made with another cost than
-// today's. An empty text is the hash of no password: it costs the same and is never right.
+// verify reports whether text is the hash of password, and whether its cost is another than today's. An empty text is
+// no hash: checking it takes the same time and always fails.
 func (h *hasher) verify(ctx context.Context, text, password string) (right, outdated bool, err error) {
 	s := stored{cost: h.cost, salt: random(saltBytes), digest: random(digestBytes)}
 	if text != "" {
@@ -114,7 +114,7 @@ func (h *hasher) verify(ctx context.Context, text, password string) (right, outd
 	return same && text != "", s.cost != h.cost, nil
 }
 
-// stored is a hash taken apart.
+// stored is a parsed hash.
 type stored struct {
 	cost
 	salt, digest []byte
@@ -130,10 +130,10 @@ func (s stored) String() string {
 		b64.EncodeToString(s.salt), b64.EncodeToString(s.digest))
 }
 
-// errHash is the error of a stored hash that is none. It says nothing of the hash.
+// errHash is the error for a stored text that is not a hash. It does not contain the text.
 var errHash = errors.New("the stored password hash can't be read")
 
-// parse reads the PHC form and refuses what String does not write and costs out of bounds.
+// parse reads the PHC string format. It refuses any form that String does not write, and costs out of bounds.
 func parse(text string) (stored, error) {
 	var s stored
 	var version int

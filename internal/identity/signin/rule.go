@@ -9,16 +9,16 @@ import (
 	"quarry/internal/identity/account"
 )
 
-// The length that a password may have.
+// The allowed length of a password.
 const (
 	MinPassword = 12    // characters
 	MaxPassword = 1_000 // bytes
 )
 
-// canonical gives one spelling of a password however a keyboard composes its letters (RFC 8265, OpaqueString).
+// canonical returns the same form of a password however a keyboard composes its letters (RFC 8265, OpaqueString).
 func canonical(password string) string { return norm.NFC.String(password) }
 
-// CheckPassword refuses a password that is too short, too long or the username. It never shows the password.
+// CheckPassword refuses a password that is too short, too long or the username. Its errors do not contain the password.
 func CheckPassword(username, password string) error {
 	password = canonical(password)
 	switch {

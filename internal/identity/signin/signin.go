@@ -1,6 +1,6 @@
-// Package signin lets people sign in: passwords, the one-time codes with which they set them, and the user tokens that
-// a password buys. It keeps attempts to guess from costing others anything. It issues no keys and checks no tokens:
-// packages account and token do. httpapi/identity calls it.
+// Package signin lets people sign in: it checks passwords, issues user tokens for them, and handles the one-time codes
+// with which people set a password. Guessing is slowed down without cost to other users. API keys are in package
+// account, tokens are made and checked by package token. httpapi/identity calls it.
 package signin
 
 import (
@@ -20,30 +20,30 @@ import (
 	"quarry/internal/identity/token"
 )
 
-// Login is what is known of a user who signs in.
+// Login is the stored data about a user who signs in.
 type Login struct {
 	User        id.User
 	Enabled     bool
-	Epoch       int64  // of the user's tokens: those of an earlier one are void
-	Hash        string // of the password, "" while there is none
+	Epoch       int64  // of the user's tokens; those of an earlier epoch are invalid
+	Hash        string // of the password, "" before one is set
 	Code        string // SHA-256 hex digest of the one-time code, "" while there is none
 	CodeExpires time.Time
 }
 
-// ErrNoUser says that no user has the name asked for.
+// ErrNoUser means that no user has the name asked for.
 var ErrNoUser = errors.New("no such user")
 
 // Store keeps passwords and codes.
 type Store interface {
-	// Login reads what belongs to a username, however it is spelled; ErrNoUser when there is none.
+	// Login reads the data of a user by name, in any spelling; ErrNoUser when there is no such user.
 	Login(ctx context.Context, username string) (Login, error)
-	// SetCode stores a code in place of an earlier one, in one transaction: allow may refuse the user as it is. With void,
-	// the user's password and tokens are void from now on. fault.KindNotFound "user_not_found" when there is none.
+	// SetCode replaces the code of a user unless allow returns an error, in one transaction. With Void it also clears the
+	// user's password and invalidates the user's tokens. fault.KindNotFound "user_not_found" when there is no such user.
 	SetCode(ctx context.Context, c NewCode, allow func(account.User) error) (account.User, error)
-	// SetPassword stores the hash of a password and uses up the code, and voids the tokens of the user. done is false, and
-	// nothing changed, when the user has another code by now or is not enabled.
+	// SetPassword stores the hash of a password, removes the code and invalidates the user's tokens. done is false, and
+	// nothing has changed, when the user has another code by now or is disabled.
 	SetPassword(ctx context.Context, user id.User, code, hash string) (done bool, err error)
-	// Rehash stores another hash of the same password unless the password was changed meanwhile.
+	// Rehash replaces the hash old of a password unless the password has been changed meanwhile.
 	Rehash(ctx context.Context, user id.User, old, hash string) error
 }
 
@@ -51,15 +51,15 @@ type Store interface {
 type NewCode struct {
 	Username string
 	account.CodeRow
-	Void bool // the password and the tokens that the user has
+	Void bool // also clear the password and invalidate the tokens of the user
 }
 
-// Issuer makes the token of a user who has signed in, and says how many seconds it is valid.
+// Issuer issues the token of a user who has signed in, valid for so many seconds.
 type Issuer interface {
 	Issue(ctx context.Context, h token.Holder) (secret string, seconds int, err error)
 }
 
-// Token acts as the user until it expires.
+// Token is a bearer token of a user.
 type Token struct {
 	Secret  string
 	Seconds int // until it expires
@@ -70,7 +70,7 @@ type Token struct {
 type Config struct {
 	Store     Store
 	Issuer    Issuer
-	PublicURL string // of the service as people reach it, for links; "" gives codes without a link
+	PublicURL string // of the service as people reach it, for links; "" for codes without a link
 	Log       *slog.Logger
 }
 
@@ -81,24 +81,24 @@ type Service struct {
 	throttle *throttle
 }
 
-// New gives a service.
+// New returns a service.
 func New(c Config) *Service {
 	return &Service{Config: c, hasher: newHasher(current), throttle: newThrottle()}
 }
 
-// Attempt is who tries to sign in, and from where.
+// Attempt is an attempt to sign in.
 type Attempt struct {
 	Username, Password string
 	Address            string // IP address of the caller
 }
 
-// refused is the one answer to an unknown user, a disabled user, a user without a password and a wrong password.
-func refused() error {
+// wrongLogin returns the one answer to an unknown user, a disabled user, a user without a password and a wrong password.
+func wrongLogin() error {
 	return fault.Unauthenticated("the username or the password is wrong")
 }
 
-// SignIn gives a token for the right password. Every refusal costs the same time and reads the same, whatever its
-// reason; an attempt too many is a fault.KindLimited.
+// SignIn returns a token for the right password. Every refusal takes the same time and has the same text, whatever its
+// reason. Too many failures are fault.KindLimited.
 func (s *Service) SignIn(ctx context.Context, a Attempt) (Token, error) {
 	if len(a.Password) > MaxPassword {
 		return Token{}, fault.InvalidField("password", "must have at most %d bytes", MaxPassword)
@@ -118,7 +118,7 @@ func (s *Service) SignIn(ctx context.Context, a Attempt) (Token, error) {
 		return Token{}, fmt.Errorf("check password: %w", err)
 	}
 	if !right || !who.Enabled {
-		return Token{}, refused()
+		return Token{}, wrongLogin()
 	}
 	charged.succeeded()
 	if outdated {
@@ -131,7 +131,7 @@ func (s *Service) SignIn(ctx context.Context, a Attempt) (Token, error) {
 	return Token{secret, seconds, who.User}, nil
 }
 
-// rehash brings a hash to today's cost. Signing in does not fail by it.
+// rehash replaces a hash by one of today's cost. A failure is logged and does not prevent signing in.
 func (s *Service) rehash(ctx context.Context, who Login, password string) {
 	hash, err := s.hasher.hash(ctx, password)
 	if err == nil {
@@ -145,20 +145,20 @@ func (s *Service) rehash(ctx context.Context, who Login, password string) {
 // codeLife is how long a one-time code is valid.
 const codeLife = 72 * time.Hour
 
-// A code is its prefix, by which logs and audit know it for a secret, and 142 bits that nobody guesses.
+// A code is a prefix, by which logs and audit recognise it as a secret, and 142 random bits.
 const (
 	codePrefix = "zoc_"
 	codeLength = 24
 )
 
-// First gives the first code of a user who is about to be made. It makes a Service the account.Codes of new users.
+// First returns the first code of a user who is about to be created. It implements account.Codes.
 func (s *Service) First(username string) (account.Code, account.CodeRow) {
 	code := account.Code{Secret: codePrefix + id.Text(codeLength)}
 	code.Link = s.link(username, code.Secret)
 	return code, account.CodeRow{Digest: account.Digest(code.Secret), Expires: time.Now().Add(codeLife)}
 }
 
-// link leads to the page that takes a code; "" where the installation does not know its address.
+// link returns the address of the page that takes a code, "" where the public address is not configured.
 func (s *Service) link(username, code string) string {
 	if s.PublicURL == "" {
 		return ""
@@ -166,8 +166,8 @@ func (s *Service) link(username, code string) string {
 	return strings.TrimRight(s.PublicURL, "/") + "/set_password?" + url.Values{"username": {username}, "code": {code}}.Encode()
 }
 
-// Reset gives a user a code, and voids an earlier code, the password and the tokens at once: who asks for it may have
-// reason to. Nobody resets the password of a user who may do more than they: with the code they would be that user.
+// Reset returns a new code for a user and at once invalidates the user's earlier code, password and tokens, which may
+// be in the wrong hands. The caller must hold the user's rights, as the code lets them act as that user.
 func (s *Service) Reset(ctx context.Context, by authz.Principal, username string) (account.Code, error) {
 	code, row := s.First(username)
 	u, err := s.Store.SetCode(ctx, NewCode{username, row, true}, func(u account.User) error { return authz.Covers(by, u.Rights) })
@@ -184,12 +184,12 @@ type Redemption struct {
 	Address                  string // IP address of the caller
 }
 
-// SetPassword sets a password with a code, which is then used up. Tokens issued before are void.
+// SetPassword sets a password with a code, which is valid once. Tokens issued before become invalid.
 func (s *Service) SetPassword(ctx context.Context, r Redemption) error {
 	if err := CheckPassword(r.Username, r.Password); err != nil {
 		return err
 	}
-	charged, err := s.throttle.begin("", r.Address) // a code is not guessed, so no one may keep a user from using it
+	charged, err := s.throttle.begin("", r.Address) // a code can't be guessed, so failures by username must not keep the user from using it
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (s *Service) SetPassword(ctx context.Context, r Redemption) error {
 	if !same || !who.Enabled || !time.Now().Before(who.CodeExpires) {
 		return badCode()
 	}
-	charged.undecided() // a right code is no failure, whatever comes
+	charged.undecided() // with the right code this is no failure, whatever happens below
 	hash, err := s.hasher.hash(ctx, canonical(r.Password))
 	if err != nil {
 		return fmt.Errorf("hash password: %w", err)

@@ -24,7 +24,7 @@ import (
 	"quarry/internal/store/storetest"
 )
 
-// issuer gives tokens that say whom they are for.
+// issuer returns tokens that say whom they are for.
 type issuer struct{}
 
 func (issuer) Issue(_ context.Context, h token.Holder) (string, int, error) {
@@ -81,7 +81,7 @@ func (f *fixture) code(t *testing.T, u account.User) string {
 	return f.issue(t, u).Secret
 }
 
-// issue gives the user a code beside what it has.
+// issue returns the user a code beside what it has.
 func (f *fixture) issue(t *testing.T, u account.User) account.Code {
 	t.Helper()
 	c, row := f.First(u.Username)
@@ -200,7 +200,7 @@ func TestCode(t *testing.T) {
 	refused("disabled", "bob", bobs)
 }
 
-// TestReset proves that a reset voids password and tokens at once and gives a code, and that nobody resets the password
+// TestReset proves that a reset voids password and tokens at once and returns a code, and that nobody resets the password
 // of a user who may do more than they.
 func TestReset(t *testing.T) {
 	t.Parallel()

@@ -9,31 +9,31 @@ import (
 	"quarry/internal/fault"
 )
 
-// allowance is how many failures are free at once, and how soon one of them is forgotten.
+// allowance is how many failures are free at once, and after how long one of them is forgotten.
 type allowance struct {
 	burst int64
 	every time.Duration
 }
 
-// What fails may fail this often. The second is wider because many people may share an address.
+// The allowances of usernames and addresses. Many people may share an address, so the second is larger.
 var (
 	perUsername = allowance{burst: 10, every: time.Minute}
 	perAddress  = allowance{burst: 50, every: 6 * time.Second}
 )
 
-// maxRemembered is how many usernames, addresses and pairs of them are remembered at once: some 400 kB each.
+// maxRemembered is how many usernames, addresses and pairs of both are remembered at most, about 400 kB each.
 const maxRemembered = 10_000
 
-// throttle slows down guessing: failures are counted by username and by address, in memory that is bounded. Where a
-// user has signed in from before, the failures of the rest of the world do not count: who fails on purpose as somebody
-// else must not keep that person out. It is safe for concurrent use.
+// throttle slows down guessing: it counts failures by username and by address, in bounded memory. From a network where a
+// user has signed in before, failures elsewhere do not count, so that nobody can lock a user out by failing on purpose.
+// It is safe for concurrent use.
 type throttle struct {
 	seed maphash.Seed
 
 	mu        sync.Mutex
 	usernames counters // guarded by mu
 	addresses counters // guarded by mu
-	// Usernames with the networks that they signed in from: they have an allowance of their own. Guarded by mu.
+	// Pairs of a username and a network from which it signed in, which have their own allowance. Guarded by mu.
 	known map[uint64]struct{}
 }
 
@@ -46,16 +46,16 @@ func newThrottle() *throttle {
 	}
 }
 
-// attempt is one attempt under way, charged as a failure until it succeeds.
+// attempt is an attempt under way, counted as a failure until it succeeds.
 type attempt struct {
 	t                 *throttle
-	username, address uint64 // what is charged; a known pair stands in for the username
+	username, address uint64 // what the failure is counted for; a known pair takes the place of the username
 	pair              uint64
 	named             bool
 }
 
-// begin charges an attempt before it is tried, so that many at once don't get more chances than one after another. An
-// empty username is not counted. An attempt beyond the allowance is a fault.KindLimited and charged nothing.
+// begin counts an attempt as a failure before it is tried, so that attempts in parallel get no more chances than those
+// in sequence. An empty username is not counted. An attempt above the allowance is fault.KindLimited and not counted.
 func (t *throttle) begin(username, address string) (*attempt, error) {
 	from := network(address)
 	a := &attempt{
@@ -82,7 +82,7 @@ func (t *throttle) begin(username, address string) (*attempt, error) {
 	return a, nil
 }
 
-// succeeded takes the charge back, forgets the failures and remembers where the user signs in from.
+// succeeded clears the failures of the attempt's username and remembers the network from which the user signs in.
 func (a *attempt) succeeded() {
 	a.t.mu.Lock()
 	defer a.t.mu.Unlock()
@@ -91,7 +91,7 @@ func (a *attempt) succeeded() {
 		return
 	}
 	delete(a.t.usernames.free, a.username)
-	for pair := range a.t.known { // any one goes for a new one
+	for pair := range a.t.known { // an arbitrary pair makes room for the new one
 		if len(a.t.known) < maxRemembered {
 			break
 		}
@@ -100,7 +100,7 @@ func (a *attempt) succeeded() {
 	a.t.known[a.pair] = struct{}{}
 }
 
-// undecided takes the charge back: the attempt was never tried.
+// undecided takes the count back, as the attempt was not decided.
 func (a *attempt) undecided() {
 	a.t.mu.Lock()
 	defer a.t.mu.Unlock()
@@ -110,7 +110,7 @@ func (a *attempt) undecided() {
 	}
 }
 
-// network is what counts as one address: one household or host has a whole /64 of IPv6.
+// network returns the part of an address that is counted: a household or host usually has a whole /64 of IPv6.
 func network(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
@@ -123,14 +123,14 @@ func network(address string) string {
 	return netip.PrefixFrom(ip, 64).Masked().String()
 }
 
-// counters are leaky buckets: each is the instant at which it has forgotten every failure.
+// counters are leaky buckets, each stored as the instant at which it will be empty.
 type counters struct {
 	allowance
 	free  map[uint64]time.Time
 	swept time.Time
 }
 
-// wait gives how long until one more failure is allowed, 0 for now.
+// wait returns how long until one more failure is allowed, 0 for now.
 func (c *counters) wait(key uint64, now time.Time) time.Duration {
 	return max(0, c.free[key].Add(-time.Duration(c.burst-1)*c.every).Sub(now)) // Sub saturates, so the zero time is fine
 }
@@ -152,11 +152,11 @@ func (c *counters) refund(key uint64) {
 	}
 }
 
-// sweepEvery bounds what sweeping costs while the memory is full.
+// sweepEvery bounds the cost of sweeping while the memory is full.
 const sweepEvery = time.Second
 
-// makeRoom forgets what has no failures left and, where that is nothing, any one: whoever wants a certain username
-// forgotten must fail with thousands of others first, which its address is not allowed to.
+// makeRoom forgets counters without failures or, if there are none, an arbitrary one. To have a certain username
+// forgotten, somebody would have to fail with thousands of others first, which the limit by address prevents.
 func (c *counters) makeRoom(now time.Time) {
 	if now.Sub(c.swept) >= sweepEvery {
 		c.swept = now

@@ -18,29 +18,29 @@ import (
 	"quarry/internal/identity/authz"
 )
 
-// maxToken bounds what is looked at; ours are below 700 bytes.
+// maxToken is the longest token that is looked at, in bytes; ours have fewer than 700.
 const maxToken = 4 << 10
 
-// tokenText is the characters of tokens; decoders of base64 let line ends pass as well.
+// tokenText matches the characters of tokens. Base64 decoders would also accept line ends.
 const tokenText = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 
-// InvalidError says why a token is refused, in words for its holder. It never holds any of the token.
+// InvalidError is the reason why a token is refused, worded for its holder. It contains no part of the token.
 type InvalidError struct{ Reason string }
 
 func (e *InvalidError) Error() string { return "the access token " + e.Reason }
 
 func invalid(format string, args ...any) error { return &InvalidError{fmt.Sprintf(format, args...)} }
 
-// header is all that the header of our tokens holds. Anything else, such as a key to check with, an address of one, or
-// crit, makes the token another's.
+// header is the complete header of our tokens. A token with anything else, such as a key, the address of a key or crit,
+// is not one of ours.
 type header struct {
 	Algorithm string `json:"alg"`
 	KeyID     string `json:"kid"`
 	Type      string `json:"typ"`
 }
 
-// Check gives the claims of a token of ours that is valid now: *InvalidError for any other, or what the store says.
-// The key is chosen by its id among those of this installation and by nothing else that the token says.
+// Check returns the claims of a token if it is one of ours and valid now, *InvalidError if not, or an error of the store.
+// Only the key id of the token is used to choose a key, and only among the keys of this installation.
 func (s *Service) Check(ctx context.Context, token string) (Claims, error) {
 	if len(token) > maxToken {
 		return Claims{}, invalid("is longer than any that this service gives out")
@@ -64,7 +64,7 @@ func (s *Service) Check(ctx context.Context, token string) (Claims, error) {
 	return c, err
 }
 
-// verify gives what a token says if its signature is right.
+// verify returns the payload of a token if its signature is valid.
 func (s *Service) verify(ctx context.Context, token string) (r remembered, err error) {
 	if strings.Trim(token, tokenText) != "" {
 		return r, invalid("is not a token of this service")
@@ -92,7 +92,7 @@ func (s *Service) verify(ctx context.Context, token string) (r remembered, err e
 	return r, nil
 }
 
-// key gives the public key of an id.
+// key returns the public key with an id.
 func (s *Service) key(ctx context.Context, kid string) (*ecdsa.PublicKey, error) {
 	key, err := s.ring.find(ctx, kid)
 	if errors.Is(err, ErrNoKey) {
@@ -104,7 +104,7 @@ func (s *Service) key(ctx context.Context, kid string) (*ecdsa.PublicKey, error)
 	return key, nil
 }
 
-// claims checks what a token with a right signature says.
+// claims checks the payload of a token with a valid signature.
 func (s *Service) claims(w wire, now time.Time) (Claims, error) {
 	early := now.Add(skew).Unix()
 	switch {
@@ -124,7 +124,7 @@ func (s *Service) claims(w wire, now time.Time) (Claims, error) {
 	return Claims{Holder{w.Kind, w.Subject, w.Epoch}, time.Unix(w.IssuedAt, 0).UTC()}, nil
 }
 
-// readHeader gives the header of a token in compact form.
+// readHeader returns the header of a token in compact form.
 func readHeader(token string) (header, error) {
 	first, _, ok := strings.Cut(token, ".")
 	raw, err := base64.RawURLEncoding.DecodeString(first)

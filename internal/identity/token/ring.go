@@ -10,7 +10,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// How often the keys are read: a key that another node retired is forgotten after staleAfter at the latest, and unknown
+// How often the keys are read: a key that another node has retired is forgotten after staleAfter at the latest. Unknown
 // key ids, which anyone can send, cause at most one read per readEvery.
 const (
 	staleAfter  = time.Minute
@@ -18,7 +18,7 @@ const (
 	readTimeout = 10 * time.Second
 )
 
-// ring is the public keys as this node knows them.
+// ring is the public keys that this node knows.
 type ring struct {
 	store Store
 
@@ -42,9 +42,8 @@ type reading struct {
 
 func newRing(s Store) *ring { return &ring{store: s, keys: map[string]known{}} }
 
-// find gives a public key that is published now; ErrNoKey when there is none with this id. A key that this node does
-// not know is looked for in the store: the read has to begin after the call, or a key that another node has just made
-// would be missed.
+// find returns a published public key, ErrNoKey when there is none with this id. A key that this node does not know is
+// looked up in the store by a read that begins after the call, as another node may have just added it.
 func (r *ring) find(ctx context.Context, kid string) (*ecdsa.PublicKey, error) {
 	asked := time.Now()
 	for {
@@ -56,7 +55,7 @@ func (r *ring) find(ctx context.Context, kid string) (*ecdsa.PublicKey, error) {
 		switch {
 		case ok && fresh && k.published(asked):
 			return k.public, nil
-		case sought || ok && fresh: // the second: known and over
+		case sought || ok && fresh: // found, or known and no longer published
 			return nil, ErrNoKey
 		}
 		if err := r.read(ctx); err != nil {
@@ -65,7 +64,7 @@ func (r *ring) find(ctx context.Context, kid string) (*ecdsa.PublicKey, error) {
 	}
 }
 
-// read joins the read of all keys that comes next or is under way, and waits for it.
+// read waits for the read of all keys that is planned or under way, and plans one if there is none.
 func (r *ring) read(ctx context.Context) error {
 	r.mu.Lock()
 	now := r.next
@@ -83,7 +82,7 @@ func (r *ring) read(ctx context.Context) error {
 	}
 }
 
-// run reads after a pause. It ends by itself: the pause is at most readEvery and the read at most readTimeout long.
+// run reads all keys after a pause. It always ends: the pause lasts at most readEvery, the read at most readTimeout.
 func (r *ring) run(ctx context.Context, now *reading, pause time.Duration) {
 	if pause > 0 {
 		time.Sleep(pause)
@@ -121,7 +120,7 @@ func (r *ring) load(ctx context.Context) (map[string]known, error) {
 	return keys, nil
 }
 
-// forget makes the next look-up read the keys anew.
+// forget discards the keys, so that the next look-up reads them.
 func (r *ring) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -19,10 +19,10 @@ import (
 // kidLength is the length of a key's id.
 const kidLength = 16
 
-// maxPublished bounds the keys published at once, and with it how often keys can be replaced within a token's life.
+// maxPublished bounds the keys published at once, and thereby how often keys can be replaced within a token's lifetime.
 const maxPublished = 16
 
-// Prepare sees to it that a key signs. Nodes that start at once agree on one.
+// Prepare adds the first signing key if there is none. Nodes that start at the same time agree on one.
 func (s *Service) Prepare(ctx context.Context) error {
 	if _, _, err := s.add(ctx, true); err != nil {
 		return fmt.Errorf("prepare signing key: %w", err)
@@ -30,8 +30,8 @@ func (s *Service) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Rotate makes a new key that signs from now on, on every node, and gives it. Tokens of the keys before stay valid until
-// they expire. fault.KindLimited where so many keys are published that another would flood the key set.
+// Rotate replaces the signing key on every node and returns the new one. Tokens signed by earlier keys stay valid until
+// they expire. fault.KindLimited if too many keys are still published.
 func (s *Service) Rotate(ctx context.Context) (Key, error) {
 	k, made, err := s.add(ctx, false)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Service) Rotate(ctx context.Context) (Key, error) {
 		After(oldest.Add(Lifetime + skew + time.Microsecond).Sub(k.Created))
 }
 
-// add makes a key and gives it; made says whether it was taken.
+// add generates a key, adds it and returns it; made reports whether the store accepted it.
 func (s *Service) add(ctx context.Context, first bool) (k Key, made bool, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -78,8 +78,8 @@ func (s *Service) add(ctx context.Context, first bool) (k Key, made bool, err er
 	return k, made, err
 }
 
-// Published gives the key set that anyone may check tokens with: the key that signs, and those before it as long as
-// tokens of theirs can be valid. It holds no private part.
+// Published returns the key set for checking tokens: the signing key, and earlier keys as long as tokens signed by them
+// can be valid. It contains no private parts.
 func (s *Service) Published(ctx context.Context) (json.RawMessage, error) {
 	all, err := s.cfg.Store.Keys(ctx)
 	if err != nil {

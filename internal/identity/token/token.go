@@ -1,7 +1,7 @@
-// Package token makes and checks access tokens: JSON Web Tokens signed with ES256 and with nothing else, by keys of the
-// installation that its nodes share and that can be replaced without logging anyone out. A token says who its holder
-// is, never what the holder may do: rights are read anew for each request (package account), so that taking them away
-// works at once. The cryptography is go-jose's. httpapi/identity gives tokens out; package app has each bearer checked.
+// Package token issues and checks access tokens: JSON Web Tokens signed with ES256 and nothing else. All nodes of an
+// installation share the signing keys, which can be replaced without logging anyone out. A token identifies its holder
+// and contains no rights: these are read for each request (package account), so that revoking them works at once. The
+// cryptography is go-jose's. httpapi/identity issues tokens; package app has each bearer token checked.
 package token
 
 import (
@@ -33,25 +33,25 @@ type Key struct {
 	Retired time.Time // when a newer key took over; zero for the one that signs
 }
 
-// published reports whether tokens of k can still be valid at now.
+// published reports whether tokens signed by k can still be valid at now.
 func (k Key) published(now time.Time) bool {
 	return k.Retired.IsZero() || now.Before(k.Retired.Add(Lifetime+skew))
 }
 
-// ErrNoKey says that there is no key of that id, or none that signs.
+// ErrNoKey means that there is no key with that id, or no current signing key.
 var ErrNoKey = errors.New("no such signing key")
 
 // Store keeps the signing keys of an installation; private parts are unreadable at rest.
 type Store interface {
-	// Keys gives every key that there is, newest first.
+	// Keys returns every key, newest first.
 	Keys(ctx context.Context) ([]Key, error)
-	// Signing gives the id of the key that signs now; ErrNoKey when there is none.
+	// Signing returns the id of the key that signs now; ErrNoKey when there is none.
 	Signing(ctx context.Context) (kid string, err error)
-	// Private gives the private part of the key that signs; ErrNoKey when kid does not sign (any more).
+	// Private returns the private part of the signing key; ErrNoKey when kid is not the current one.
 	Private(ctx context.Context, kid string) ([]byte, error)
-	// Add makes k the key that signs, in one transaction: the one before is retired at k.Created and its private part
-	// forgotten, and keys retired before k.Forget are deleted. It does so only where the keys that stay are fewer than
-	// k.Most, and with k.First only where no key signs; made says whether it did.
+	// Add adds k as the signing key, in one transaction: the key before it is retired at k.Created and loses its private
+	// part, and keys retired before k.Forget are deleted. made is false, and nothing changes, if k.Most keys or more would
+	// remain beside k or, with k.First, if there is a signing key.
 	Add(ctx context.Context, k Fresh) (made bool, err error)
 }
 
@@ -67,13 +67,12 @@ type Fresh struct {
 // Config is what a Service needs.
 type Config struct {
 	Store Store
-	// Installation tells this installation's tokens from those of any other: their audience, and their issuer where
-	// Issuer is empty.
+	// Installation identifies this installation. It is the audience of its tokens, and their issuer if Issuer is empty.
 	Installation string
 	Issuer       string
 }
 
-// Service makes and checks tokens. It is safe for concurrent use.
+// Service issues and checks tokens. It is safe for concurrent use.
 type Service struct {
 	cfg      Config
 	ring     *ring
@@ -83,13 +82,13 @@ type Service struct {
 	signer signer // guarded by mu
 }
 
-// signer is the key that signs, opened.
+// signer is the current signing key, ready for use.
 type signer struct {
 	kid  string
 	with jose.Signer
 }
 
-// New gives a service.
+// New returns a service.
 func New(cfg Config) *Service {
 	if cfg.Issuer == "" {
 		cfg.Issuer = cfg.Installation
@@ -101,11 +100,11 @@ func New(cfg Config) *Service {
 type Holder struct {
 	Kind authz.PrincipalKind
 	ID   string // client id or user id
-	// Epoch tells the life of the holder's password: a token is void once the holder has another. 0 where there is none.
+	// Epoch is the generation of the holder's password: tokens of an earlier one are invalid. 0 for clients.
 	Epoch int64
 }
 
-// Claims is what a valid token says.
+// Claims is the content of a valid token.
 type Claims struct {
 	Holder
 	Issued time.Time // whole seconds
@@ -125,7 +124,7 @@ type wire struct {
 	Epoch     int64               `json:"epoch,omitempty"`
 }
 
-// Issue gives a token for h and how many seconds it is valid.
+// Issue returns a token for h and how many seconds it is valid.
 func (s *Service) Issue(ctx context.Context, h Holder) (token string, seconds int, err error) {
 	with, err := s.signing(ctx)
 	if err != nil {
@@ -149,8 +148,8 @@ func (s *Service) Issue(ctx context.Context, h Holder) (token string, seconds in
 	return token, int(Lifetime / time.Second), nil
 }
 
-// signing gives the key that signs now. Its id is asked for each time, so that no node goes on with a key that another
-// has replaced; a key replaced between the two reads is asked for again.
+// signing returns the current signing key. It reads the key's id each time, so that no node continues with a key that
+// another node has replaced, and starts again if the key is replaced between its two reads.
 func (s *Service) signing(ctx context.Context) (jose.Signer, error) {
 	for try := 0; ; try++ {
 		kid, err := s.cfg.Store.Signing(ctx)
@@ -184,7 +183,7 @@ func (s *Service) open(ctx context.Context, kid string) (jose.Signer, error) {
 	}
 	var private jose.JSONWebKey
 	if err := private.UnmarshalJSON(plain); err != nil {
-		return nil, errors.New("its private part is damaged") // the library's text may show some of it
+		return nil, errors.New("its private part is damaged") // the library's error may contain some of it
 	}
 	if _, ok := private.Key.(*ecdsa.PrivateKey); !ok || private.KeyID != kid {
 		return nil, errors.New("its private part is another key's")

@@ -27,7 +27,7 @@ import (
 
 const installation = "urn:quarry:test"
 
-// node gives a service over keys, as one node of an installation has it.
+// node returns a service over keys, as one node of an installation has it.
 func node(t *testing.T, keys *tokentest.Memory) *token.Service {
 	t.Helper()
 	s := token.New(token.Config{Store: keys, Installation: installation})
@@ -46,7 +46,7 @@ func issue(t *testing.T, s *token.Service, h token.Holder) string {
 	return out
 }
 
-// private gives the key that signs now.
+// private returns the key that signs now.
 func private(t *testing.T, keys *tokentest.Memory) jose.JSONWebKey {
 	t.Helper()
 	kid, err := keys.Signing(t.Context())
@@ -474,7 +474,7 @@ func decode(t *testing.T, out string, part int) map[string]any {
 	return v
 }
 
-// changed gives the claims of a token with one member replaced; nil removes it.
+// changed returns the claims of a token with one member replaced; nil removes it.
 func changed(t *testing.T, out, member string, value any) map[string]any {
 	t.Helper()
 	c := decode(t, out, 1)

@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// generation is how many tokens are remembered at most in each of two generations.
+// generation is how many tokens each of the two generations holds at most.
 const generation = 4096
 
-// verified remembers tokens whose signature was right, by their digest: checking one costs a tenth of a millisecond, and
-// clients send the same token with every request. Only tokens of ours get here, so others can't crowd them out. What
-// changes with time (expiry, whether the key is published, the holder's rights) is checked anew all the same.
+// verified remembers tokens with a valid signature, by their digest: checking a signature takes a tenth of a millisecond,
+// and clients send the same token with every request. Only our own tokens are remembered, so nobody can crowd them out.
+// Everything that changes with time (expiry, whether the key is published, the holder's rights) is still checked.
 type verified struct {
 	most int
 
@@ -27,7 +27,7 @@ func newVerified(most int) *verified {
 	return &verified{most: most, new: map[[sha256.Size]byte]remembered{}}
 }
 
-// get finds a token; one of the older generation moves to the newer.
+// get finds a token and moves one of the older generation to the newer.
 func (v *verified) get(sum [sha256.Size]byte) (remembered, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -48,7 +48,7 @@ func (v *verified) put(sum [sha256.Size]byte, r remembered) {
 	v.add(sum, r)
 }
 
-// add is put with mu held. A full generation becomes the older one, whose rest is forgotten.
+// add is put with mu held. A full generation becomes the older one, and the older one is forgotten.
 func (v *verified) add(sum [sha256.Size]byte, r remembered) {
 	if len(v.new) >= v.most {
 		v.old, v.new = v.new, make(map[[sha256.Size]byte]remembered, v.most)

@@ -28,10 +28,10 @@ type Key struct {
 func NewKey() Key {
 	var raw [32]byte
 	_, _ = rand.Read(raw[:]) // never fails since Go 1.24
-	return keyOf(raw)
+	return newKey(raw)
 }
 
-func keyOf(raw [32]byte) Key {
+func newKey(raw [32]byte) Key {
 	id, err := hkdf.Key(sha256.New, raw[:], nil, "quarry key id", idSize)
 	if err != nil {
 		panic(err) // only for a length that SHA-256 can't give
@@ -52,7 +52,7 @@ func ParseKey(text string) (Key, error) {
 	if err != nil {
 		return Key{}, errors.New("a secret key is written in letters, digits, - and _, as quarry secret new prints it; this one has other characters or a wrong last one")
 	}
-	return keyOf([32]byte(raw)), nil
+	return newKey([32]byte(raw)), nil
 }
 
 // ParseKeys parses keys separated by commas or line ends, newest first, as the setting secret_key and the key file have

@@ -200,19 +200,19 @@ const maxDerived = 64
 
 // find returns the key with this id; it reloads the ring if it does not have it.
 func (r *Keyring) find(id string) (Key, error) {
-	if k, ok := r.held(id); ok {
+	if k, ok := r.lookUp(id); ok {
 		return k, nil
 	}
 	if err := r.Reload(); err != nil {
 		return Key{}, err
 	}
-	if k, ok := r.held(id); ok {
+	if k, ok := r.lookUp(id); ok {
 		return k, nil
 	}
 	return Key{}, fmt.Errorf("%w: it was sealed under key %s and the keys here are %s; add that key to the key file or to QUARRY_SECRET_KEY of this node", ErrUnknownKey, id, strings.Join(r.IDs(), ", "))
 }
 
-func (r *Keyring) held(id string) (Key, bool) {
+func (r *Keyring) lookUp(id string) (Key, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	for _, k := range r.keys {

@@ -147,7 +147,7 @@ func (v *Vault) first(ctx context.Context, made bool) ([]Registered, error) {
 
 // prove checks that the ring has a registered key.
 func (v *Vault) prove(r Registered) error {
-	plain, err := v.ring.Open(proofOf(r.ID), r.Proof)
+	plain, err := v.ring.Open(proofName(r.ID), r.Proof)
 	if err == nil && string(plain) == r.ID {
 		return nil
 	}
@@ -165,11 +165,11 @@ func (v *Vault) have() string {
 }
 
 func (v *Vault) proof(id string) (Registered, error) {
-	sealed, err := v.ring.SealWith(id, proofOf(id), []byte(id))
+	sealed, err := v.ring.SealWith(id, proofName(id), []byte(id))
 	return Registered{id, sealed}, err
 }
 
-func proofOf(id string) string { return "proof/" + id }
+func proofName(id string) string { return "proof/" + id }
 
 func names(all []Registered) string {
 	ids := make([]string, len(all))

@@ -65,7 +65,7 @@ func fillClients(ctx context.Context, q store.Querier, all []*account.Client) er
 	for i, c := range all {
 		ids[i] = string(c.ID)
 	}
-	held, err := grantsOf(ctx, q, ids)
+	held, err := readGrants(ctx, q, ids)
 	if err != nil {
 		return err
 	}

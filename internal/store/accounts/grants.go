@@ -44,8 +44,8 @@ func dropGrants(tx *store.Tx, holder string) error {
 	return nil
 }
 
-// grantsOf returns the grants of each holder in the order in which they were given, without those on deleted corpora.
-func grantsOf(ctx context.Context, q store.Querier, holders []string) (map[string][]authz.Grant, error) {
+// readGrants returns the grants of each holder in the order in which they were given, without those on deleted corpora.
+func readGrants(ctx context.Context, q store.Querier, holders []string) (map[string][]authz.Grant, error) {
 	if len(holders) == 0 {
 		return nil, nil
 	}

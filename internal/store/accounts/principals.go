@@ -13,9 +13,9 @@ import (
 	"quarry/internal/store"
 )
 
-// granted selects the grants of a holder as one text, key:role,key:role; corpus keys contain neither character. Reading a
+// grantsSQL selects the grants of a holder as one text, key:role,key:role; corpus keys contain neither character. Reading a
 // row per grant costs several times as much.
-func granted(holder string) string {
+func grantsSQL(holder string) string {
 	return `(SELECT string_agg(c.key || ':' || g.role, ',' ORDER BY g.ord) FROM grants g JOIN corpora c ON c.no = g.corpus_no
 		WHERE g.holder = ` + holder + `)`
 }
@@ -36,11 +36,11 @@ func grantsIn(text sql.NullString) []authz.Grant {
 // The reads of principals, one statement each.
 var (
 	keyRead = `SELECT k.id, k.name, k.digest, k.prefix, k.tail, k.style, k.creator, k.enabled, k.api_roles, k.created,
-			u.id, u.username, u.email, u.enabled, u.api_roles, ` + granted("COALESCE(k.owner, k.id)") + `
+			u.id, u.username, u.email, u.enabled, u.api_roles, ` + grantsSQL("COALESCE(k.owner, k.id)") + `
 		FROM api_keys k LEFT JOIN users u ON u.id = k.owner WHERE k.digest = $1`
-	clientRead = `SELECT a.id, a.client_id, a.name, a.enabled, a.digest, a.tail, a.api_roles, a.created, a.updated, ` + granted("a.id") + `
+	clientRead = `SELECT a.id, a.client_id, a.name, a.enabled, a.digest, a.tail, a.api_roles, a.created, a.updated, ` + grantsSQL("a.id") + `
 		FROM app_clients a WHERE a.client_id = $1`
-	userRead = `SELECT u.id, u.username, u.email, u.enabled, u.epoch, u.api_roles, ` + granted("u.id") + ` FROM users u WHERE u.id = $1`
+	userRead = `SELECT u.id, u.username, u.email, u.enabled, u.epoch, u.api_roles, ` + grantsSQL("u.id") + ` FROM users u WHERE u.id = $1`
 )
 
 // KeyByDigest returns a key and its owner in one statement. See account.Principals.

@@ -63,7 +63,7 @@ func insertUser(tx *store.Tx, u account.User) error {
 		account.Fold(u.Username), account.Fold(u.Email), string(u.ID), u.Username, u.Email, u.Description, u.Enabled,
 		object(u.Metadata), list(u.Groups), list(u.Rights.API), u.Created.UnixMicro(), u.Updated.UnixMicro()).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return taken(tx, u)
+		return nameTaken(tx, u)
 	}
 	if err != nil {
 		return fmt.Errorf("write user: %w", err)
@@ -71,8 +71,8 @@ func insertUser(tx *store.Tx, u account.User) error {
 	return putGrants(tx, string(u.ID), u.Rights.Corpora)
 }
 
-// taken returns the conflict that names what a new user shares with another one: username or e-mail address.
-func taken(tx *store.Tx, u account.User) error {
+// nameTaken returns the conflict that names what a new user shares with another one: username or e-mail address.
+func nameTaken(tx *store.Tx, u account.User) error {
 	var names int
 	if err := tx.QueryRow(`SELECT COUNT(*) FROM users WHERE folded = $1`, account.Fold(u.Username)).Scan(&names); err != nil {
 		return fmt.Errorf("read users: %w", err)
@@ -104,7 +104,7 @@ func fillUsers(ctx context.Context, q store.Querier, all []account.User, set fun
 	for i := range all {
 		ids[i] = string(all[i].ID)
 	}
-	held, err := grantsOf(ctx, q, ids)
+	held, err := readGrants(ctx, q, ids)
 	if err != nil {
 		return err
 	}

@@ -48,8 +48,8 @@ func (s *Store) Add(ctx context.Context, e audit.Event) error {
 // errSettled is returned when an event has an outcome already or doesn't exist.
 var errSettled = errors.New("the audit event has an outcome already, or does not exist")
 
-// Settle sets the outcome of an event. See audit.Store.
-func (s *Store) Settle(ctx context.Context, event id.Audit, status int, made map[string]string) error {
+// SetOutcome sets the outcome of an event. See audit.Store.
+func (s *Store) SetOutcome(ctx context.Context, event id.Audit, status int, made map[string]string) error {
 	text := ""
 	if len(made) > 0 {
 		raw, err := json.Marshal(made)

@@ -127,11 +127,11 @@ func testAdd(t *testing.T, s suite) {
 	if diff := cmp.Diff([]audit.Event{full, bare, odd}, listAll(t, s, audit.List{Limit: 9}), cmpopts.EquateEmpty()); diff != "" {
 		t.Error("events (-added +read):", diff)
 	}
-	if err := s.store.Settle(t.Context(), full.ID, 201, map[string]string{"user_id": "usr_1"}); err != nil {
+	if err := s.store.SetOutcome(t.Context(), full.ID, 201, map[string]string{"user_id": "usr_1"}); err != nil {
 		t.Error("settle:", err)
 	}
 	for _, again := range []id.Audit{full.ID, bare.ID, id.NewAudit(now)} {
-		if err := s.store.Settle(t.Context(), again, 500, map[string]string{"username": "someone else"}); err == nil {
+		if err := s.store.SetOutcome(t.Context(), again, 500, map[string]string{"username": "someone else"}); err == nil {
 			t.Errorf("%s was settled, which has an outcome or does not exist", again)
 		}
 	}
@@ -208,7 +208,7 @@ func testList(t *testing.T, s suite) {
 func testAppendOnly(t *testing.T, s suite) {
 	open := record(t, s, event(time.Now(), "ann", "createUser"))
 	settled := record(t, s, event(time.Now(), "bob", "createUser"))
-	if err := s.store.Settle(t.Context(), settled.ID, 201, nil); err != nil {
+	if err := s.store.SetOutcome(t.Context(), settled.ID, 201, nil); err != nil {
 		t.Fatal(err)
 	}
 	before := listAll(t, s, audit.List{Limit: 9})
@@ -253,7 +253,7 @@ func testAtOnce(t *testing.T, s suite) {
 			if err := s.store.Add(t.Context(), e); err != nil {
 				t.Error(err)
 			}
-			if err := s.store.Settle(t.Context(), e.ID, 200+i, nil); err != nil {
+			if err := s.store.SetOutcome(t.Context(), e.ID, 200+i, nil); err != nil {
 				t.Error(err)
 			}
 		})

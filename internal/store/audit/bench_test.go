@@ -40,7 +40,7 @@ func BenchmarkRecord(b *testing.B) {
 		if err := s.Add(b.Context(), e); err != nil {
 			b.Error(err)
 		}
-		if err := s.Settle(b.Context(), e.ID, 200, nil); err != nil {
+		if err := s.SetOutcome(b.Context(), e.ID, 200, nil); err != nil {
 			b.Error(err)
 		}
 	}

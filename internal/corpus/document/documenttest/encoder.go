@@ -7,7 +7,7 @@ import (
 	"quarry/internal/embed"
 )
 
-// Encoder is an encoder and its registry: it gives every text the same direction and notes what it was asked. Err may
+// Encoder is an encoder and its registry: it encodes every text as the same vector and records the calls. Err may
 // be set before use. Safe for concurrent use.
 type Encoder struct {
 	embed.Encoder // nil: the rest is not asked for
@@ -19,7 +19,7 @@ type Encoder struct {
 	largest int
 }
 
-// Get gives the encoder under every name.
+// Get returns the encoder under every name.
 func (e *Encoder) Get(string) (embed.Encoder, error) { return e, nil }
 
 // Dim implements embed.Encoder.
@@ -44,7 +44,7 @@ func (e *Encoder) Encode(ctx context.Context, kind embed.Kind, texts []string, o
 	return ctx.Err()
 }
 
-// Asked gives the texts encoded so far, the kind of the last call and the size of the largest.
+// Asked returns the texts encoded so far, the kind of the last call and the size of the largest.
 func (e *Encoder) Asked() (texts []string, kind embed.Kind, largest int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

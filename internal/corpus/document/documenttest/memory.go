@@ -34,13 +34,13 @@ type Memory struct {
 	last    time.Time // given out by now
 }
 
-// New gives the store of c, which gets numbers of its own where it has none.
+// New returns a store of c, with a number and epoch if c has none.
 func New(c corpus.Corpus) *Memory {
 	c.No, c.Epoch = cmp.Or(c.No, 3), cmp.Or(c.Epoch, 77)
 	return &Memory{Corpus: c, docs: map[string]document.Document{}}
 }
 
-// Corpora gives the finder of the one corpus.
+// Corpora returns a document.Corpora with the one corpus.
 func (m *Memory) Corpora() document.Corpora { return finder{m} }
 
 type finder struct{ m *Memory }
@@ -58,7 +58,7 @@ func (f finder) Get(_ context.Context, keys ...string) ([]corpus.Corpus, error) 
 	return out, nil
 }
 
-// now gives an instant after every one before, so that a cutoff tells any two changes apart.
+// now returns an instant after all earlier ones, so that a cutoff can separate any two changes.
 func (m *Memory) now() time.Time {
 	now := clock.Now()
 	if !now.After(m.last) {
@@ -253,7 +253,7 @@ func (m *Memory) Reads() int {
 	return m.reads
 }
 
-// Document gives a document as it was stored, vectors included.
+// Document returns a document as it was stored, vectors included.
 func (m *Memory) Document(id string) (document.Document, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

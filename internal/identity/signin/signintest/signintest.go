@@ -21,7 +21,7 @@ type Stores struct {
 	SignIn   signin.Store
 }
 
-// Run holds a store to the interface's comments. open gives the stores of a fresh, empty installation.
+// Run checks a store against the comments of the interface. open returns the stores of a new, empty installation.
 func Run(t *testing.T, open func(testing.TB) Stores) {
 	for _, c := range []struct {
 		name string

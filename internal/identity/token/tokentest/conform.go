@@ -28,7 +28,7 @@ func Conform(t *testing.T, open func(testing.TB) token.Store) {
 	}
 }
 
-// signingKey gives a key to add, made at the second n of an hour.
+// signingKey returns a key to add, made at the second n of an hour.
 func signingKey(n int) token.Fresh {
 	kid := fmt.Sprintf("key-%02d", n)
 	return token.Fresh{
@@ -37,7 +37,8 @@ func signingKey(n int) token.Fresh {
 	}
 }
 
-// One key signs, the ones before it are retired without private part, and those long retired go.
+// testSigningKeys proves that one key signs, that earlier ones are retired without their private part, and that long
+// retired ones are removed.
 func testSigningKeys(t *testing.T, s token.Store) {
 	if _, err := s.Signing(t.Context()); !errors.Is(err, token.ErrNoKey) {
 		t.Errorf("Signing without a key: %v", err)
@@ -94,7 +95,7 @@ func checkSigning(t *testing.T, s token.Store, k token.Fresh, want []token.Key) 
 	}
 }
 
-// addAtOnce adds eight keys at once and gives how many were taken.
+// addAtOnce adds eight keys at once and returns how many were taken.
 func addAtOnce(t *testing.T, s token.Store, as func(*token.Fresh)) int64 {
 	t.Helper()
 	var taken atomic.Int64
@@ -116,7 +117,7 @@ func addAtOnce(t *testing.T, s token.Store, as func(*token.Fresh)) int64 {
 	return taken.Load()
 }
 
-// Of nodes that add a first key at once, one does.
+// testFirstSigningKey proves that one of several nodes that add a first key at once succeeds.
 func testFirstSigningKey(t *testing.T, s token.Store) {
 	n := addAtOnce(t, s, func(k *token.Fresh) { k.First = true })
 	all, err := s.Keys(t.Context())
@@ -125,7 +126,8 @@ func testFirstSigningKey(t *testing.T, s token.Store) {
 	}
 }
 
-// Keys added at once leave one that signs, with its private part, and no more than may be.
+// testSigningKeysAtOnce proves that keys added at once leave one signing key with its private part, and no more keys than
+// allowed.
 func testSigningKeysAtOnce(t *testing.T, s token.Store) {
 	addAtOnce(t, s, func(*token.Fresh) {})
 	kid, err := s.Signing(t.Context())

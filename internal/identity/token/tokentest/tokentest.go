@@ -1,5 +1,5 @@
-// Package tokentest has signing keys in memory for tests of what gives out or checks tokens. Conform
-// holds it, and every other token.Store, to the interface's comments. Only tests import it.
+// Package tokentest keeps signing keys in memory, for tests of code that issues or checks tokens. Conform checks it and
+// every other token.Store against the comments of the interface. Only tests import it.
 package tokentest
 
 import (
@@ -21,7 +21,7 @@ type Memory struct {
 
 var _ token.Store = (*Memory)(nil)
 
-// Keys gives every key, newest first.
+// Keys returns every key, newest first.
 func (m *Memory) Keys(context.Context) ([]token.Key, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -29,7 +29,7 @@ func (m *Memory) Keys(context.Context) ([]token.Key, error) {
 	return slices.Clone(m.keys), m.failing
 }
 
-// Signing gives the id of the key that signs.
+// Signing returns the id of the key that signs.
 func (m *Memory) Signing(context.Context) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -41,7 +41,7 @@ func (m *Memory) Signing(context.Context) (string, error) {
 	return "", token.ErrNoKey
 }
 
-// Private gives the private part of the key that signs.
+// Private returns the private part of the key that signs.
 func (m *Memory) Private(_ context.Context, kid string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,7 +52,7 @@ func (m *Memory) Private(_ context.Context, kid string) ([]byte, error) {
 	return plain, m.failing
 }
 
-// Add makes k the key that signs.
+// Add adds k as the signing key.
 func (m *Memory) Add(_ context.Context, k token.Fresh) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,7 +82,7 @@ func (m *Memory) Reads() int {
 	return m.reads
 }
 
-// Fail makes every later call fail with err; nil ends it.
+// Fail sets the error that every later call returns, nil for none.
 func (m *Memory) Fail(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
