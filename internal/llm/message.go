@@ -70,7 +70,7 @@ type Tool struct {
 // ToolCall is a request of the model.
 type ToolCall struct {
 	ID, Name  string
-	Arguments json.RawMessage // a JSON object; what the model sent when it is none
+	Arguments json.RawMessage // a JSON object; what the model sent if that is not one
 	State     string          // opaque: what the model wants back with the call, such as its signed reasoning; "" for none. Keep it with the message, show it to nobody.
 }
 
@@ -160,7 +160,7 @@ type Answer struct {
 // conversation.
 type Provider interface {
 	// Stream runs one call. emit gets every event in order, from the goroutine of the caller, as soon as it arrives;
-	// an error of emit ends the call and is returned as it is. When ctx ends, the call upstream ends at once and the
+	// an error of emit ends the call and is returned unchanged. When ctx ends, the call upstream ends at once and the
 	// cause of ctx is returned. A failure of the model is an *Error. With Request.Format the answer's text is JSON.
 	Stream(ctx context.Context, r Request, emit func(Event) error) (Answer, error)
 }

@@ -63,7 +63,7 @@ func (s Static) Authorize(_ context.Context, r *http.Request, _ []byte) error {
 	return nil
 }
 
-// Renew has nothing else to offer.
+// Renew reports that there are no other credentials.
 func (s Static) Renew(*http.Request) bool { return false }
 
 // clientCredentials checks what the OAuth client credentials grant needs.

@@ -216,7 +216,7 @@ func (u *upload) Read(p []byte) (int, error) {
 
 func (u *upload) Close() error { return nil }
 
-// WriteTo hides that of the bytes, which would be one single read.
+// WriteTo hides that of bytes.Reader, which would be one single read and not show progress.
 func (u *upload) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, struct{ io.Reader }{u}) }
 
 // Response is an answer under way. It is for one goroutine; Close it.

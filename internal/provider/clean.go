@@ -32,7 +32,7 @@ type Cleaner struct {
 	heads []string        // secrets in lower case, for echoes that show their beginning alone
 }
 
-// NewCleaner knows these secrets.
+// NewCleaner returns a cleaner of these secrets.
 func NewCleaner(secrets ...string) *Cleaner {
 	c := &Cleaner{grams: map[string]bool{}, bare: map[string]bool{}}
 	for _, s := range secrets {
@@ -128,7 +128,7 @@ func (c *Cleaner) Text(s string) string {
 	return s
 }
 
-// secrets replaces what grams cover, then what is shorter than one.
+// secrets replaces the secrets that grams cover, then those shorter than a gram.
 func (c *Cleaner) secrets(s string) string {
 	low := lowerASCII(s)
 	var b strings.Builder

@@ -37,7 +37,7 @@ func (r *Response) CutOff() *llm.Error {
 	return r.client.Failed(llm.Broken, "its stream ended before the answer did")
 }
 
-// clean takes out the secrets of the connection and those that this call carried beside them, such as access tokens.
+// clean removes the secrets of the connection and those that this call carried besides, such as access tokens.
 func (r *Response) clean(text string) string {
 	var carried []string
 	for name, values := range r.request.Header {

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// BareJSON takes the fence of Markdown off a text that is to be JSON, which models put around it that are only asked
-// for JSON, and reports whether it is.
+// BareJSON removes the Markdown fence that models put around JSON, and reports whether the rest is JSON.
 func BareJSON(s string) (string, bool) {
 	s = strings.TrimSpace(s)
 	if rest, ok := strings.CutPrefix(s, "```"); ok {

@@ -54,7 +54,7 @@ func messageIn(data []byte, depth int) string {
 	return messagesIn(o["errors"], depth-1)
 }
 
-// messagesIn joins what a list of errors says, as validators give them.
+// messagesIn joins the messages of a list of errors, as validators return them.
 func messagesIn(data []byte, depth int) string {
 	var list []json.RawMessage
 	if json.Unmarshal(data, &list) != nil {

@@ -176,7 +176,7 @@ func (g *grant) fetch(ctx context.Context) (Token, error) {
 // shortLife is how long a token is taken to live whose endpoint does not say.
 const shortLife = 5 * time.Minute
 
-// ExchangeToken asks a token endpoint. Its failures say that it was the endpoint that failed, not the model.
+// ExchangeToken asks a token endpoint. Its failures name the endpoint, not the model.
 func (c *Client) ExchangeToken(ctx context.Context, endpoint string, form url.Values, header http.Header) (Token, error) {
 	resp, err := c.send(ctx, request{
 		method: http.MethodPost, url: endpoint, body: []byte(form.Encode()), contentType: "application/x-www-form-urlencoded",

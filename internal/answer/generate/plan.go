@@ -7,7 +7,7 @@ import (
 	"quarry/internal/text/lang"
 )
 
-// extra joins what is passed on to the provider as it is.
+// extra merges the parameters that are passed on to the provider unchanged; those of the request win.
 func extra(request, preset map[string]json.RawMessage) map[string]json.RawMessage {
 	out := maps.Clone(preset)
 	if out == nil {

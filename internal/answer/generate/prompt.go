@@ -40,8 +40,8 @@ type Rendered struct {
 	Messages []llm.Message
 }
 
-// CompilePrompt compiles a template. What is wrong with it is fault.KindInvalid without a field, since only the caller
-// knows where the template stood.
+// CompilePrompt compiles a template. A template that does not compile is fault.KindInvalid without a field, since
+// only the caller knows where it stood.
 func CompilePrompt(text string) (*Prompt, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, unfit("the template is empty")

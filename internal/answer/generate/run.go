@@ -22,8 +22,8 @@ const (
 // arrives; the longest answers of models are half as long.
 const maxSummary = 1 << 20
 
-// Run asks the model; emit gets the pieces as they come, and an error of it ends the call and is returned as it is.
-// What the model fails with is an *llm.Error or a *fault.Fault.
+// Run asks the model; emit gets the pieces as they come, and an error of it ends the call and is returned unchanged.
+// Failures of the model are an *llm.Error or a *fault.Fault.
 func (d *Draft) Run(ctx context.Context, emit func(Event) error) (Answer, error) {
 	out := Answer{Prompt: d.rendered.Text, Language: d.language, Warnings: d.warnings}
 	if err := emit(Event{Prompt: &out.Prompt}); err != nil {

@@ -55,7 +55,7 @@ func Language(c Claim) (string, error) {
 	return "", ErrLanguage
 }
 
-// hints are the languages of what stands around the text, the nearest first.
+// hints returns the languages of a claim, its question and its sources, in the order in which they count.
 func hints(c Claim) []string {
 	out := []string{c.Language}
 	if code, confidence := lang.Detect(c.Question); lang.Sure(confidence) {

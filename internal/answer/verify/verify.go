@@ -32,7 +32,7 @@ type Claim struct {
 	Sources  []string
 	Question string // that Text answers; "" for none. A short answer, such as "Yes.", is judged together with it
 	Language string // ISO 639-3, of the question, in case that the text does not tell its own
-	Any      bool   // a language that is not served is scored as well as it goes
+	Any      bool   // a language that is not served is scored as well as possible
 }
 
 // Score is how far a text is supported.

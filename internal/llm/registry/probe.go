@@ -18,8 +18,8 @@ const (
 	testSlack = 30 * time.Second
 )
 
-// test calls a model once. It returns when the answer begins; any failure is a fault.KindInvalid, since nothing but the
-// registration is at fault for what this request is about.
+// test calls a model once and returns when the answer begins. Any failure is a fault.KindInvalid: to the client that registers
+// the model, its registration is at fault.
 func (s *Service) test(ctx context.Context, l *LLM, auth *Auth) error {
 	c := l.connection(auth)
 	p, err := s.dialer.Open(c)

@@ -76,7 +76,7 @@ type Store interface {
 	Named(ctx context.Context, names ...string) ([]LLM, error)
 	// List returns up to q.Limit models, newest first, and whether more follow. Broken ones are among them.
 	List(ctx context.Context, q List) (page []LLM, more bool, err error)
-	// Update writes a model whose revision is still l.Revision, which it counts up; ErrChanged when it is another by now.
+	// Update writes a model whose revision is still l.Revision, which it counts up; ErrChanged when it no longer is.
 	// keep leaves the credentials as they are, otherwise auth replaces them, nil for none.
 	Update(ctx context.Context, l LLM, keep bool, auth *Auth) (LLM, error)
 	// Delete removes a model with its credentials.

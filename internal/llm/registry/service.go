@@ -158,7 +158,7 @@ func (s *Service) client(ctx context.Context, l LLM) (*client, error) {
 	return fresh, nil
 }
 
-// dial opens the provider of a model as its row is by now.
+// dial opens the provider of a model as its row is now.
 func (s *Service) dial(ctx context.Context, l LLM) (LLM, llm.Provider, error) {
 	auth, err := s.store.Auth(ctx, l.ID)
 	var now LLM

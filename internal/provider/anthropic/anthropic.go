@@ -113,13 +113,13 @@ func bearer(s *provider.Shared, c registry.Connection, token, member string) (*p
 // signer signs each call for Bedrock.
 type signer struct{ aws.Credentials }
 
-// Authorize signs what r is and carries.
+// Authorize signs the request with its body.
 func (s signer) Authorize(_ context.Context, r *http.Request, body []byte) error {
 	s.Sign(r, body, "bedrock", time.Now())
 	return nil
 }
 
-// Renew has nothing else to offer.
+// Renew reports that there are no other credentials.
 func (signer) Renew(*http.Request) bool { return false }
 
 // Stream implements llm.Provider. A call that was refused for the way in which it asks for structured output is made

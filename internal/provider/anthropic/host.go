@@ -86,7 +86,7 @@ func vertexBase(region string) string {
 	return "https://" + region + "-aiplatform.googleapis.com"
 }
 
-// named refuses regions and projects that would be more than a name in an address.
+// named refuses regions and projects that would change more of an address than a name.
 func named(name, member string) error {
 	bad := func(r rune) bool {
 		return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (member == "region" || !strings.ContainsRune("_:.", r) && (r < 'A' || r > 'Z'))
@@ -97,7 +97,7 @@ func named(name, member string) error {
 	return nil
 }
 
-// messagesURL takes a base address, too: …, …/v1 and …/v1/messages are the same.
+// messagesURL accepts a base address as well: …, …/v1 and …/v1/messages mean the same.
 func messagesURL(u *url.URL) string {
 	v := *u
 	path := strings.TrimRight(v.Path, "/")
@@ -147,7 +147,7 @@ type chunk struct {
 	Bytes []byte `json:"bytes"`
 }
 
-// frame takes a message of Bedrock's stream; those of unknown types mean nothing to us.
+// frame handles a message of Bedrock's stream; those of unknown types are ignored.
 func (r *reader) frame(f aws.Frame) error {
 	switch kind := f.Headers[":message-type"]; {
 	case kind == "event" && f.Headers[":event-type"] == "chunk":

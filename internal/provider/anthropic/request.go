@@ -191,7 +191,7 @@ func or(s, instead string) string {
 	return s
 }
 
-// resultsFirst keeps to the rule that results of tools stand before everything else of a turn.
+// resultsFirst moves the results of tools to the beginning of a turn, where the API wants them.
 func resultsFirst(blocks []block) {
 	slices.SortStableFunc(blocks, func(a, b block) int { return late(a) - late(b) })
 }
@@ -265,7 +265,7 @@ func remembered(state, model string) []block {
 	return out
 }
 
-// callID keeps to the characters that the API takes in ids of calls; those of other models may have more.
+// callID replaces characters that the API refuses in ids of calls; those of other models may have them.
 func callID(id string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
@@ -275,7 +275,7 @@ func callID(id string) string {
 	}, or(id, "call"))
 }
 
-// arguments are those of a call as the object that the API wants, also where there are none.
+// arguments returns those of a call as the object that the API wants, {} for none.
 func arguments(c llm.ToolCall) json.RawMessage {
 	if out := provider.Object(c.Arguments); out != nil {
 		return out

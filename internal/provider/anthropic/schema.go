@@ -77,7 +77,7 @@ func all(seq func(func(any) bool), ok func(any) bool) bool {
 	return true
 }
 
-// closed closes an object to other members; false when its very point is to be open.
+// closed forbids other members of an object; false when its purpose is to have them.
 func closed(s map[string]any) bool {
 	if s["type"] != "object" {
 		return true
@@ -98,7 +98,7 @@ func closed(s map[string]any) bool {
 	return true
 }
 
-// unkept takes out what the API refuses and tells it in words.
+// unkept removes the keywords that the API refuses and puts them into the description.
 func unkept(s map[string]any) []string {
 	var told []string
 	for _, key := range slices.Sorted(maps.Keys(s)) {

@@ -65,7 +65,7 @@ type usage struct {
 	} `json:"output_tokens_details"`
 }
 
-// merge takes over what later counts say; those of message_delta are of the whole answer.
+// merge takes over later counts; those of message_delta are of the whole answer.
 func (u *usage) merge(later usage) {
 	for _, p := range []struct{ to, from **int64 }{{&u.Input, &later.Input}, {&u.Written, &later.Written}, {&u.Read, &later.Read}, {&u.Output, &later.Output}} {
 		if *p.from != nil {
@@ -108,7 +108,7 @@ func newReader(q request, model string, b *provider.Builder) *reader {
 	return &reader{request: q, model: model, b: b, open: map[int]*piece{}}
 }
 
-// feed takes one event. Its errors are *llm.Error, or of emit.
+// feed handles one event. Its errors are *llm.Error, or those of emit.
 func (r *reader) feed(data []byte) error {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
@@ -251,7 +251,7 @@ func (r *reader) call(p *piece) error {
 	return r.b.Call(call)
 }
 
-// say takes text of the model: the answer, or words beside structured output.
+// say handles text of the model: the answer, or words besides structured output.
 func (r *reader) say(s string) error {
 	if r.request.shape != text {
 		r.aside.WriteString(s)
@@ -323,7 +323,7 @@ func (r *reader) settle() error {
 	return r.text(out)
 }
 
-// valid takes an empty text for one: that is a failure of its own.
+// valid accepts an empty text, which is a failure of its own.
 func (r *reader) valid(out string) error {
 	if out == "" || json.Valid([]byte(out)) {
 		return nil

@@ -58,7 +58,7 @@ func firstWay(r llm.Request, model string, host host) way {
 	return offered
 }
 
-// structure asks for the format; it gives what is to be said to the model.
+// structure asks for the format and returns what the model is to be told of it.
 func (q *request) structure(f *llm.Format, tools *[]tool, pick *choice, way way) (more []string) {
 	if way == native {
 		if schema, ok := narrowed(f.Schema); ok {
@@ -96,7 +96,7 @@ func (q *request) structure(f *llm.Format, tools *[]tool, pick *choice, way way)
 	return []string{"Give the answer by calling the tool " + q.output + ", once, and write nothing else."}
 }
 
-// configure puts the schema beside what a caller set in output_config, such as the effort.
+// configure adds the schema to what a caller set in output_config, such as the effort.
 func (q *request) configure(schema json.RawMessage) {
 	config := map[string]any{}
 	if raw, ok := q.body["output_config"].(json.RawMessage); ok {

@@ -109,7 +109,7 @@ func addPiece(out []string, p string) []string {
 	return append(out, p)
 }
 
-// blanked puts blanks in the place of marks, so that a sentence ends before the mark behind its stop.
+// blanked replaces marks by blanks, so that a sentence ends before the mark that follows its full stop.
 func blanked(text string) string {
 	return marks.ReplaceAllStringFunc(text, func(m string) string { return strings.Repeat(" ", len(m)) })
 }

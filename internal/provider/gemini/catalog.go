@@ -60,7 +60,7 @@ type entry struct {
 	Methods []string `json:"supportedGenerationMethods"`
 }
 
-// offer leaves out what gives no texts: models for vectors, and what Vertex lists beside Gemini.
+// offer leaves out what does not generate text: models for vectors, and what Vertex lists besides Gemini.
 func (e entry) offer() (registry.Offer, bool) {
 	_, name, ok := strings.Cut("/"+e.Name, "/models/")
 	if !ok || name == "" || e.Methods != nil && !slices.Contains(e.Methods, "generateContent") || e.Methods == nil && !strings.HasPrefix(name, "gemini") {

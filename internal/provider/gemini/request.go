@@ -117,7 +117,7 @@ var (
 	reserved = []string{"model", "contents", "messages", "systemInstruction", "stream", "candidateCount", "n"}
 )
 
-// parameters puts those passed through where they belong, under Google's spelling, and gives generationConfig.
+// parameters sets those passed through where they belong, under Google's names, and returns generationConfig.
 func (q *request) parameters(p llm.Parameters) map[string]any {
 	config := map[string]any{}
 	var inner map[string]json.RawMessage

@@ -173,7 +173,7 @@ func (t *translation) into(out map[string]any, name string, value any, depth int
 	return s != nil
 }
 
-// anyOf leaves the alternative null out and makes the rest nullable.
+// anyOf drops the alternative null and marks the rest as nullable.
 func (t *translation) anyOf(out map[string]any, value any, depth int) bool {
 	list, ok := value.([]any)
 	if !ok {

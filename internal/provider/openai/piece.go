@@ -131,7 +131,7 @@ func (s *scan) members(yield func(name []byte) bool) {
 	}
 }
 
-// text takes a string without escapes.
+// text reads a string without escapes.
 func (s *scan) text() []byte {
 	if !s.is('"') {
 		s.fail()
@@ -176,7 +176,7 @@ func (s *scan) null() {
 	s.fail()
 }
 
-// number takes a whole number without a sign.
+// number reads a whole number without a sign.
 func (s *scan) number() []byte {
 	s.blanks()
 	n := 0

@@ -170,7 +170,7 @@ func (out *output) itemDone(e *event) error {
 	return out.item(e.Item)
 }
 
-// item takes a complete item in; texts were passed on piece by piece.
+// item handles a complete item, whose texts were passed on piece by piece.
 func (out *output) item(i *item) error {
 	switch i.Type {
 	case "reasoning":
@@ -199,7 +199,7 @@ func (out *output) item(i *item) error {
 	return nil
 }
 
-// end takes the whole response in: what was not streamed, why it ended, what it took.
+// end handles the whole response: what was not streamed, why it ended, what it used.
 func (out *output) end(r *response, data []byte) error {
 	out.ended = true
 	a := &out.b.Answer

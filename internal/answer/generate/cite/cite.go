@@ -76,7 +76,7 @@ func All(text string, o Options, sources []Source) string {
 	return w.Push(text) + w.Close()
 }
 
-// Push takes the next piece and gives what can be said of the text by now, in whole characters. What is held back is
+// Push adds the next piece and returns what of the text is settled by now, in whole characters. What is held back is
 // bounded by the longest mark, the longest span of code and blanks.
 func (w *Writer) Push(text string) string {
 	w.rest += text
@@ -139,7 +139,7 @@ func (w *Writer) run(over bool) {
 	}
 }
 
-// write puts out s behind the blanks before it.
+// write emits s after the blanks before it.
 func (w *Writer) write(s string, then position) {
 	w.out.WriteString(w.blanks)
 	w.out.WriteString(s)
@@ -161,7 +161,7 @@ func (w *Writer) blank() int {
 	return n
 }
 
-// plain puts out what can't be the beginning of anything.
+// plain emits what can't be the beginning of a mark or of code.
 func (w *Writer) plain() int {
 	n := 1 + strings.IndexAny(w.rest[1:], " \t\n[`")
 	if n == 0 {

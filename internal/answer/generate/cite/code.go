@@ -62,7 +62,7 @@ func (w *Writer) enter(fence string) {
 	w.fence, w.line = fence, "x" // the first line can't close it
 }
 
-// code puts out a piece of a block of code, up to the end of its line.
+// code emits a piece of a block of code, up to the end of its line.
 func (w *Writer) code() int {
 	piece, _, whole := strings.Cut(w.rest, "\n")
 	w.out.WriteString(piece)

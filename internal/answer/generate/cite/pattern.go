@@ -36,7 +36,7 @@ func (o *Options) text(number string, s *Source, escape func(string) string) str
 }
 
 // address fills the pattern of the address. One that would run a program in the reader's browser is left out: its
-// scheme comes from metadata, which whoever wrote the document has written.
+// scheme comes from metadata, which the author of the document controls.
 func (o *Options) address(s *Source, escape func(string) string) string {
 	plain := fill(o.URL, s, oneLine)
 	if scheme, _, found := strings.Cut(strings.TrimSpace(plain), ":"); found {
@@ -48,7 +48,7 @@ func (o *Options) address(s *Source, escape func(string) string) string {
 	return fill(o.URL, s, func(v string) string { return escape(percent(v)) })
 }
 
-// fill puts the values of placeholders into a pattern. What is in braces and is none stays as it is.
+// fill puts the values of placeholders into a pattern. Braces around anything else stay.
 func fill(pattern string, s *Source, escape func(string) string) string {
 	var b strings.Builder
 	for pattern != "" {
@@ -70,7 +70,7 @@ func fill(pattern string, s *Source, escape func(string) string) string {
 	return b.String()
 }
 
-// value is what a placeholder stands for; "" where there is no such thing.
+// value returns the value of a placeholder; "" where there is none.
 func (s *Source) value(level, key string) string {
 	if level == "part" {
 		return field(s.PartMetadata, key)

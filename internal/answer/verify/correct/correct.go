@@ -31,7 +31,7 @@ type Service struct {
 // New returns the service.
 func New(c Config) *Service { return &Service{c} }
 
-// Corrector is something that can correct a text.
+// Corrector is a way of correcting a text, as the contract lists them.
 type Corrector struct {
 	ID, Name, Description string
 	Enabled               bool // it can be used now
@@ -54,7 +54,7 @@ func (s *Service) Correctors(ctx context.Context) ([]Corrector, error) {
 	}, nil
 }
 
-// writer is the language model that corrects; ok is false where there is none but the embedded one, which can't.
+// writer returns the language model that corrects; ok is false where there is only the embedded one, which can't.
 func (s *Service) writer(ctx context.Context) (m *llm.Model, ok bool, err error) {
 	if s.cfg.Models == nil {
 		return nil, false, nil
@@ -86,7 +86,7 @@ type Edit struct {
 	Explanation string
 }
 
-// Correct takes out of a text what its sources do not support. Errors: a fault.KindInvalid Fault for an unknown or
+// Correct removes from a text what its sources do not support. Errors: a fault.KindInvalid Fault for an unknown or
 // disabled corrector and for a text that is too long, the failures of the language model, those of the encoder.
 func (s *Service) Correct(ctx context.Context, c Correction) (Corrected, error) {
 	claim := verify.Claim{Text: c.Text, Sources: c.Sources, Question: c.Question, Any: true}

@@ -49,7 +49,7 @@ type repairer struct {
 	edits       []Edit
 }
 
-// sentence decides over one sentence.
+// sentence keeps, corrects, replaces or drops one sentence.
 func (r *repairer) sentence(f *verify.Sentence) {
 	switch {
 	case len(f.Near) == 0:
@@ -130,7 +130,7 @@ func (r *repairer) clauses(f *verify.Sentence) (edits []Edit, rest int) {
 	return []Edit{replace(r.text, f.Start+at, f.Start+rest, "", why)}, at
 }
 
-// known is the share of the words of content that the sources have.
+// known returns the share of the words of content that the sources have.
 func (r *repairer) known(s *verify.Span) float64 {
 	if len(s.Stems) == 0 {
 		return 1
@@ -213,7 +213,7 @@ func (r *repairer) number(f *verify.Sentence, n fact.Number) (Edit, bool) {
 	return replace(r.text, f.Start+start, f.Start+end, with, why), true
 }
 
-// unitAfter is the word right behind a number with the space before it, if it is a unit or a percent sign.
+// unitAfter returns the word after a number with the space before it, if it is a unit or a percent sign.
 func unitAfter(s *verify.Span, at int) string {
 	for _, w := range s.Words {
 		if w.Start >= at {

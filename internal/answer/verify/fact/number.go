@@ -198,7 +198,7 @@ func readings(groups []string, seps string) []float64 {
 	return out
 }
 
-// digits cuts s after its leading digits, which it gives in ASCII.
+// digits cuts s after its leading digits, which it returns in ASCII.
 func digits(s string) (figures, rest string) {
 	var b strings.Builder
 	for i, r := range s {
@@ -252,7 +252,7 @@ func month(ws []Word, i int) (Number, bool) {
 	return Number{Start: w.Start, End: w.End, Values: []float64{float64(m)}, Month: true}, true
 }
 
-// unit looks at what stands around the words from to before to.
+// unit finds the unit of the number in the words from to before to.
 func unit(text string, ws []Word, from, to int) (unit string, percent bool) {
 	before := strings.TrimRight(text[:ws[from].Start], " ")
 	for sign, u := range currencies {

@@ -1,4 +1,4 @@
-// Package markup knows what a generated text holds beside its words: marks of citations, addresses, code and the signs of
+// Package markup recognizes what a generated text holds besides its words: marks of citations, addresses, code and the signs of
 // Markdown.
 package markup
 
@@ -10,7 +10,7 @@ import (
 // fenced is a block of code: it states nothing.
 var fenced = regexp.MustCompile("(?s)```.*?(?:```|$)")
 
-// noise is what a text holds beside its words, in the order in which it is taken out: pictures, addresses and marks of
+// noise is what a text holds besides its words, in the order in which it is removed: pictures, addresses and marks of
 // citations, signs of markup. The words of a link and of code within a sentence stay.
 var noise = []*regexp.Regexp{
 	regexp.MustCompile(`!\[[^\]\n]*\]\([^)\n]*\)`),
@@ -27,7 +27,7 @@ var noise = []*regexp.Regexp{
 // star is the bullet that looks like emphasis.
 var star = regexp.MustCompile(`(?m)^[ \t]*\*[ \t]`)
 
-// Strip puts spaces in the place of noise, byte by byte, so that offsets stay. Bullets stay, too: they part sentences.
+// Strip replaces noise by spaces, byte for byte, so that offsets stay valid. Bullets stay, since they separate sentences.
 func Strip(text string) string {
 	text = star.ReplaceAllStringFunc(text, func(m string) string { return strings.Replace(m, "*", "-", 1) })
 	for _, n := range noise {
