@@ -104,10 +104,8 @@ const (
 )
 
 type auditExportCmd struct {
-	URL   string `help:"Address of the service; default: the one that the data folder names." env:"QUARRY_URL" placeholder:"URL"`
-	Key   string `help:"API key; default: owner.key of the data folder." env:"QUARRY_API_KEY" placeholder:"KEY"`
-	Data  string `help:"Data folder to take address and key from." env:"QUARRY_DATA" default:"./quarry-data" placeholder:"DIR"`
-	JSONL bool   `help:"One JSON object per line; the only format." name:"jsonl"`
+	command.Connection
+	JSONL bool `help:"One JSON object per line; the only format." name:"jsonl"`
 	auditFilter
 }
 
@@ -118,7 +116,7 @@ func (auditExportCmd) Help() string {
 
 // Run walks the pages and writes each as it comes, so that an export of any size takes the memory of one page.
 func (c *auditExportCmd) Run(e *command.Env) error {
-	cl, err := command.Remote{URL: c.URL, Key: c.Key, Data: c.Data}.Connect()
+	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (r *refusal) Error() string {
 }
 
 // Connect resolves address and key: flags and environment first, then the local data folder.
-func (r Remote) Connect() (*Client, error) {
+func (r Connection) Connect() (*Client, error) {
 	cl, err := r.Reach()
 	if err != nil || r.Token != "" {
 		return cl, err
@@ -70,7 +70,7 @@ func (r Remote) Connect() (*Client, error) {
 }
 
 // Reach resolves the address alone, for calls that need no key.
-func (r Remote) Reach() (*Client, error) {
+func (r Connection) Reach() (*Client, error) {
 	base := r.URL
 	if base == "" {
 		raw, err := os.ReadFile(filepath.Join(r.Data, addressFile))

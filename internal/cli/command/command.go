@@ -42,14 +42,19 @@ func Failed(code int, format string, args ...any) error {
 	return &Failure{code, fmt.Sprintf(format, args...)}
 }
 
-// Remote is embedded by every command that speaks to a service.
-type Remote struct {
+// Connection is embedded by commands that call a service and have no flag --json.
+type Connection struct {
 	URL  string `help:"Address of the service; default: the one that the data folder names." env:"QUARRY_URL" placeholder:"URL"`
 	Key  string `help:"API key; default: owner.key of the data folder." env:"QUARRY_API_KEY" placeholder:"KEY"`
 	Data string `help:"Data folder to take address and key from." env:"QUARRY_DATA" default:"./quarry-data" placeholder:"DIR"`
-	JSON bool   `help:"Print JSON." name:"json"`
 
 	Token string `kong:"-"` // of a person who signed in; used instead of the key
+}
+
+// Remote is embedded by the other commands that call a service.
+type Remote struct {
+	Connection
+	JSON bool `help:"Print JSON." name:"json"`
 }
 
 // Env is what every command's Run gets.
