@@ -170,16 +170,13 @@ func TestNoRegistrationByInit(t *testing.T) {
 // requestPlace is how a field path begins where a place in a request stands in front.
 var requestPlace = regexp.MustCompile(`\bbody\.[a-z%]|\bbody\[|^(query|path|header)\.[a-z%]`)
 
-// placesPending lists what still names places of requests: nothing is added here.
-var placesPending = under("answer", "llm", "provider", "query")
-
 // TestFaultsNameNoPlace proves that only httpapi knows where in a request a field stands: everything below names
 // fields of the command that it was given, so that a command nested elsewhere still blames the right field.
 func TestFaultsNameNoPlace(t *testing.T) {
 	t.Parallel()
 	for _, p := range packages(t) {
 		name, internal := strings.CutPrefix(p.ImportPath, module)
-		if !internal || under("httpapi", "api")(name) || placesPending(name) {
+		if !internal || under("httpapi", "api")(name) {
 			continue
 		}
 		for _, file := range p.GoFiles {
