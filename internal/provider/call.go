@@ -70,7 +70,7 @@ func (c *Client) send(ctx context.Context, q request) (*Response, error) {
 			resp.Close()
 			continue
 		}
-		err = resp.refused()
+		err = resp.badStatus()
 		resp.Close()
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (c *Client) once(parent context.Context, q request) (*Response, error) {
 	if err != nil {
 		w.end()
 		cancel(nil)
-		return nil, resp.unanswered(err)
+		return nil, resp.noAnswer(err)
 	}
 	resp.Status, resp.Header, resp.body = got.StatusCode, got.Header, got.Body
 	return resp, nil
@@ -263,7 +263,7 @@ func (r *Response) more(p []byte) (int, error) {
 	r.watch.rest()
 	r.read += int64(n)
 	if err != nil && err != io.EOF {
-		err = r.lost(err)
+		err = r.brokenBody(err)
 	}
 	r.failed = err
 	return n, err

@@ -62,8 +62,8 @@ type blocked interface {
 	Blocked() bool // false: refused, but not for the address
 }
 
-// unanswered returns the failure of a call that got no answer.
-func (r *Response) unanswered(err error) error {
+// noAnswer returns the failure of a call that got no answer.
+func (r *Response) noAnswer(err error) error {
 	if r.parent.Err() != nil {
 		return context.Cause(r.parent)
 	}
@@ -129,8 +129,8 @@ func why(err error) string {
 	return err.Error()
 }
 
-// lost returns the failure of a body that could not be read to its end.
-func (r *Response) lost(err error) error {
+// brokenBody returns the failure of a body that could not be read to its end.
+func (r *Response) brokenBody(err error) error {
 	if r.parent.Err() != nil {
 		return context.Cause(r.parent)
 	}
@@ -175,8 +175,8 @@ func page(h http.Header, data []byte) (string, bool) {
 // maxRefusal is how much of the body of an error is read.
 const maxRefusal = 64 << 10
 
-// refused is the failure of an answer whose status is no success.
-func (r *Response) refused() error {
+// badStatus is the failure of an answer whose status is no success.
+func (r *Response) badStatus() error {
 	data, err := io.ReadAll(io.LimitReader(r, maxRefusal))
 	if err != nil && r.parent.Err() != nil {
 		return context.Cause(r.parent)
@@ -214,7 +214,7 @@ func (r *Response) Reported(data []byte) *llm.Error {
 	if status >= 400 && status <= 599 {
 		e.Failure, e.Status = failure(status), status
 	} else {
-		e.Failure = failureOf(kind)
+		e.Failure = classify(kind)
 	}
 	if e.Failure == llm.Limited {
 		e.After = RetryAfter(http.Header{}, data, r.client.shared.now())
@@ -222,8 +222,8 @@ func (r *Response) Reported(data []byte) *llm.Error {
 	return e
 }
 
-// failureOf classifies an error by the words of its type or code.
-func failureOf(kind string) llm.Failure {
+// classify classifies an error by the words of its type or code.
+func classify(kind string) llm.Failure {
 	kind = strings.ToLower(kind)
 	has := func(words ...string) bool {
 		for _, w := range words {

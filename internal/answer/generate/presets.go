@@ -209,7 +209,7 @@ func (s *Presets) Create(ctx context.Context, p Preset) (Preset, error) {
 	p.Updated = p.Created
 	err := s.store.Create(ctx, p)
 	if errors.Is(err, ErrPresetTaken) {
-		return Preset{}, taken(p.Name)
+		return Preset{}, nameTaken(p.Name)
 	}
 	if err != nil {
 		return Preset{}, err
@@ -217,7 +217,7 @@ func (s *Presets) Create(ctx context.Context, p Preset) (Preset, error) {
 	return s.shown(ctx, p)
 }
 
-func taken(name string) error {
+func nameTaken(name string) error {
 	return fault.InvalidField("name", "another generation preset has the name %q", name)
 }
 
@@ -233,7 +233,7 @@ func (s *Presets) Replace(ctx context.Context, p Preset) (Preset, error) {
 	out, err := s.store.Replace(ctx, p)
 	switch {
 	case errors.Is(err, ErrPresetTaken):
-		return Preset{}, taken(p.Name)
+		return Preset{}, nameTaken(p.Name)
 	case errors.Is(err, ErrNoPreset):
 		return Preset{}, noPreset(p.ID)
 	case err != nil:

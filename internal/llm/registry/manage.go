@@ -74,21 +74,21 @@ func (s *Service) Create(ctx context.Context, cmd Create) (LLM, error) {
 		return LLM{}, fmt.Errorf("look up language model: %w", err)
 	}
 	if slices.ContainsFunc(rows, func(o LLM) bool { return o.Name == l.Name }) {
-		return LLM{}, taken(l.Name)
+		return LLM{}, nameTaken(l.Name)
 	}
 	if err := s.test(ctx, &l, auth); err != nil {
 		return LLM{}, err
 	}
 	if err := s.store.Create(ctx, l, auth); err != nil {
 		if errors.Is(err, ErrTaken) {
-			return LLM{}, taken(l.Name)
+			return LLM{}, nameTaken(l.Name)
 		}
 		return LLM{}, err
 	}
 	return s.shown(ctx, l)
 }
 
-func taken(name string) error {
+func nameTaken(name string) error {
 	return fault.InvalidField("name", "is taken: there is a language model %q already", name)
 }
 
@@ -215,7 +215,7 @@ func (s *Service) update(ctx context.Context, was LLM, p Patch) (LLM, error) {
 	if !replaced {
 		var err error
 		if auth, err = s.store.Auth(ctx, was.ID); err != nil {
-			return LLM{}, gone(err, was.ID)
+			return LLM{}, ifGone(err, was.ID)
 		}
 	}
 	now.address(auth)
@@ -232,7 +232,7 @@ func (s *Service) update(ctx context.Context, was LLM, p Patch) (LLM, error) {
 	now.Updated = clock.Now()
 	now, err := s.store.Update(ctx, now, !replaced, auth)
 	if err != nil {
-		return LLM{}, gone(err, was.ID)
+		return LLM{}, ifGone(err, was.ID)
 	}
 	return s.shown(ctx, now)
 }
@@ -244,7 +244,7 @@ func (l *LLM) address(auth *Auth) {
 	}
 }
 
-func gone(err error, llm id.LLM) error {
+func ifGone(err error, llm id.LLM) error {
 	if errors.Is(err, ErrNone) {
 		return unknown(string(llm))
 	}
@@ -326,7 +326,7 @@ func (s *Service) Delete(ctx context.Context, ref string) error {
 		return ofPlatform(l)
 	}
 	if err := s.store.Delete(ctx, l.ID); err != nil {
-		return gone(err, l.ID)
+		return ifGone(err, l.ID)
 	}
 	s.forget(l.ID)
 	return nil

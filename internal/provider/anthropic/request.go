@@ -88,7 +88,7 @@ func build(r llm.Request, model string, way way) request {
 		more = append(more, out.structure(r.Format, &tools, &pick, way)...)
 	}
 	if gen >= prefillEndedIn && turns[len(turns)-1].Role == "assistant" {
-		turns = append(turns, said("user", "Continue."))
+		turns = append(turns, textTurn("user", "Continue."))
 	}
 	if system = provider.Join(append([]string{system}, more...)...); system != "" {
 		out.body["system"] = system
@@ -155,7 +155,7 @@ func converse(messages []llm.Message, model string) (system string, turns []turn
 			continue
 		case llm.Assistant:
 			role = "assistant"
-			blocks = spoken(m, model)
+			blocks = assistantBlocks(m, model)
 		case llm.Result:
 			blocks = []block{{Type: "tool_result", ToolUseID: callID(m.CallID), Content: contents(m.Parts)}}
 		default:
@@ -171,10 +171,10 @@ func converse(messages []llm.Message, model string) (system string, turns []turn
 		}
 	}
 	if len(turns) == 0 {
-		return "", []turn{said("user", or(provider.Join(rules...), "Begin."))}
+		return "", []turn{textTurn("user", or(provider.Join(rules...), "Begin."))}
 	}
 	if turns[0].Role != "user" {
-		turns = slices.Insert(turns, 0, said("user", "Begin."))
+		turns = slices.Insert(turns, 0, textTurn("user", "Begin."))
 	}
 	for i := range turns {
 		resultsFirst(turns[i].Content)
@@ -182,7 +182,7 @@ func converse(messages []llm.Message, model string) (system string, turns []turn
 	return provider.Join(rules...), turns
 }
 
-func said(role, text string) turn { return turn{role, []block{{Type: "text", Text: text}}} }
+func textTurn(role, text string) turn { return turn{role, []block{{Type: "text", Text: text}}} }
 
 func or(s, instead string) string {
 	if s == "" {
@@ -219,9 +219,9 @@ func contents(parts []llm.Part) []block {
 	return out
 }
 
-// spoken turns what the assistant said and asked for into blocks. The signed thinking that came before a call goes back
+// assistantBlocks turns what the assistant said and asked for into blocks. The signed thinking that came before a call goes back
 // before it, to the model that signed it and to no other; the API wants it at the head of the turn.
-func spoken(m llm.Message, model string) []block {
+func assistantBlocks(m llm.Message, model string) []block {
 	texts := contents(m.Parts)
 	if n := len(texts); n > 0 {
 		texts[n-1].Text = strings.TrimRight(texts[n-1].Text, " \t\r\n")
@@ -231,7 +231,7 @@ func spoken(m llm.Message, model string) []block {
 	}
 	var out []block
 	for i, c := range m.Calls {
-		out = append(out, remembered(c.State, model)...)
+		out = append(out, thinkingBlocks(c.State, model)...)
 		if i == 0 {
 			out = append(out, texts...)
 		}
@@ -240,7 +240,7 @@ func spoken(m llm.Message, model string) []block {
 	return out
 }
 
-// stateOf and remembered keep thinking blocks with a call: the name of the model, a newline, the blocks as a list.
+// stateOf and thinkingBlocks keep thinking blocks with a call: the name of the model, a newline, the blocks as a list.
 func stateOf(model string, blocks []json.RawMessage) string {
 	if len(blocks) == 0 {
 		return ""
@@ -252,7 +252,7 @@ func stateOf(model string, blocks []json.RawMessage) string {
 	return "anthropic/" + model + "\n" + string(list)
 }
 
-func remembered(state, model string) []block {
+func thinkingBlocks(state, model string) []block {
 	list, ok := strings.CutPrefix(state, "anthropic/"+model+"\n")
 	var raws []json.RawMessage
 	if !ok || json.Unmarshal([]byte(list), &raws) != nil {

@@ -42,10 +42,10 @@ func narrow(s map[string]any) bool {
 		s["anyOf"] = one
 		delete(s, "oneOf")
 	}
-	if !closed(s) {
+	if !closeObject(s) {
 		return false
 	}
-	told := unkept(s)
+	told := dropUnsupported(s)
 	if len(told) > 0 {
 		text, _ := s["description"].(string)
 		s["description"] = strings.TrimSpace(text + "\n\n(" + strings.Join(told, ", ") + ")")
@@ -77,8 +77,8 @@ func all(seq func(func(any) bool), ok func(any) bool) bool {
 	return true
 }
 
-// closed forbids other members of an object; false when its purpose is to have them.
-func closed(s map[string]any) bool {
+// closeObject forbids other members of an object; false when its purpose is to have them.
+func closeObject(s map[string]any) bool {
 	if s["type"] != "object" {
 		return true
 	}
@@ -98,8 +98,8 @@ func closed(s map[string]any) bool {
 	return true
 }
 
-// unkept removes the keywords that the API refuses and puts them into the description.
-func unkept(s map[string]any) []string {
+// dropUnsupported removes the keywords that the API refuses and puts them into the description.
+func dropUnsupported(s map[string]any) []string {
 	var told []string
 	for _, key := range slices.Sorted(maps.Keys(s)) {
 		value := s[key]

@@ -61,7 +61,7 @@ func cutPassages(passages []llm.Evidence, language string) []*candidate {
 		text := head(passages[i].Text, min(left, passageBytes))
 		left -= len(text)
 		first := len(out)
-		for _, span := range sentence.Split(blanked(text)) {
+		for _, span := range sentence.Split(blankMarks(text)) {
 			for _, piece := range pieces(text[span.Start:span.End]) {
 				if seen[piece] {
 					continue
@@ -109,8 +109,8 @@ func addPiece(out []string, p string) []string {
 	return append(out, p)
 }
 
-// blanked replaces marks by blanks, so that a sentence ends before the mark that follows its full stop.
-func blanked(text string) string {
+// blankMarks replaces marks by blanks, so that a sentence ends before the mark that follows its full stop.
+func blankMarks(text string) string {
 	return marks.ReplaceAllStringFunc(text, func(m string) string { return strings.Repeat(" ", len(m)) })
 }
 

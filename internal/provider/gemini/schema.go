@@ -41,7 +41,7 @@ func (t *translation) schema(in map[string]any, depth int) map[string]any {
 	if depth > maxDepth || t.nodes > maxNodes {
 		return nil
 	}
-	in, ok := t.resolved(in)
+	in, ok := t.resolve(in)
 	if !ok {
 		return nil
 	}
@@ -83,8 +83,8 @@ func (t *translation) schema(in map[string]any, depth int) map[string]any {
 	return out
 }
 
-// resolved follows a reference within the schema, and takes the one member of allOf in; what stands beside them wins.
-func (t *translation) resolved(in map[string]any) (map[string]any, bool) {
+// resolve follows a reference within the schema, and takes the one member of allOf in; what stands beside them wins.
+func (t *translation) resolve(in map[string]any) (map[string]any, bool) {
 	for range maxDepth {
 		var from map[string]any
 		key := "$ref"

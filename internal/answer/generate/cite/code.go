@@ -20,7 +20,7 @@ func (w *Writer) backticks(over bool) int {
 		if w.at == lineStart && n >= 3 {
 			return 0 // backticks further on would make it a span
 		}
-		if size := closed(w.rest, n); size > 0 && size < len(w.rest) { // the closing run is over
+		if size := codeSpan(w.rest, n); size > 0 && size < len(w.rest) { // the closing run is over
 			w.write(w.rest[:size], inLine)
 			return size
 		}
@@ -30,7 +30,7 @@ func (w *Writer) backticks(over bool) int {
 	if end >= 0 {
 		line = w.rest[:n+end]
 	}
-	switch size := closed(line, n); {
+	switch size := codeSpan(line, n); {
 	case size > 0:
 		w.write(line[:size], inLine)
 		return size
@@ -79,9 +79,9 @@ func (w *Writer) code() int {
 	return len(piece) + 1
 }
 
-// closed returns the length of the span of code that the n backticks at the start of s open; 0 if none of the same
+// codeSpan returns the length of the span of code that the n backticks at the start of s open; 0 if none of the same
 // number close it.
-func closed(s string, n int) int {
+func codeSpan(s string, n int) int {
 	for i := n; i < len(s); {
 		next := strings.IndexByte(s[i:], '`')
 		if next < 0 {
