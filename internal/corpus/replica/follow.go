@@ -59,7 +59,7 @@ func (s *Set) advanceLocked(ctx context.Context, r *replica, c corpus.Corpus) (c
 			err = s.rebuild(ctx, x, c)
 		}
 		if err != nil {
-			return c, fmt.Errorf("mend index of %s: %w", c.Key, err)
+			return c, fmt.Errorf("restore index of %s: %w", c.Key, err)
 		}
 	}
 	ahead, err := s.ahead(ctx, x, c)

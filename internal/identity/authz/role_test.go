@@ -108,8 +108,8 @@ func TestAllowSome(t *testing.T) {
 	}
 }
 
-// TestCheckRights proves which rights are refused, and at which place.
-func TestCheckRights(t *testing.T) {
+// TestCheck proves which rights are refused, and at which place.
+func TestCheck(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name  string

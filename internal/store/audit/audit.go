@@ -67,7 +67,7 @@ func (s *Store) SetOutcome(ctx context.Context, event id.Audit, status int, made
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("settle audit event: %w", err)
+		return fmt.Errorf("set outcome of audit event: %w", err)
 	}
 	return nil
 }

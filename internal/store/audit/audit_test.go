@@ -42,7 +42,7 @@ func (s suite) raw(t *testing.T, statement string) error {
 }
 
 var cases = map[string]func(*testing.T, suite){
-	"add and settle": testAdd, "list": testList, "append only": testAppendOnly, "at once": testAtOnce,
+	"add and set outcome": testAdd, "list": testList, "append only": testAppendOnly, "at once": testAtOnce,
 }
 
 // TestSQLite proves that the store keeps the promises of audit.Store on SQLite.
@@ -114,7 +114,7 @@ func listAll(t *testing.T, s suite, l audit.List) []audit.Event {
 }
 
 // testAdd proves that an event is read as it was added, with every member set or none, its outcome not known until it
-// is settled; that happens once, and records what was made.
+// is known; that happens once, and records what was made.
 func testAdd(t *testing.T, s suite) {
 	now := time.Now()
 	full := record(t, s, event(now, "ann", "createUser"))
@@ -128,11 +128,11 @@ func testAdd(t *testing.T, s suite) {
 		t.Error("events (-added +read):", diff)
 	}
 	if err := s.store.SetOutcome(t.Context(), full.ID, 201, map[string]string{"user_id": "usr_1"}); err != nil {
-		t.Error("settle:", err)
+		t.Error("set outcome:", err)
 	}
 	for _, again := range []id.Audit{full.ID, bare.ID, id.NewAudit(now)} {
 		if err := s.store.SetOutcome(t.Context(), again, 500, map[string]string{"username": "someone else"}); err == nil {
-			t.Errorf("%s was settled, which has an outcome or does not exist", again)
+			t.Errorf("the outcome of %s was set, which has one or does not exist", again)
 		}
 	}
 	if got := listAll(t, s, audit.List{Limit: 9}); got[0].Status != 201 || got[1].Status != 401 || got[2].Status != 0 {
@@ -207,8 +207,8 @@ func testList(t *testing.T, s suite) {
 // testAppendOnly proves that no statement deletes an event or changes one, but for the outcome, once.
 func testAppendOnly(t *testing.T, s suite) {
 	open := record(t, s, event(time.Now(), "ann", "createUser"))
-	settled := record(t, s, event(time.Now(), "bob", "createUser"))
-	if err := s.store.SetOutcome(t.Context(), settled.ID, 201, nil); err != nil {
+	done := record(t, s, event(time.Now(), "bob", "createUser"))
+	if err := s.store.SetOutcome(t.Context(), done.ID, 201, nil); err != nil {
 		t.Fatal(err)
 	}
 	before := listAll(t, s, audit.List{Limit: 9})
@@ -229,7 +229,7 @@ func testAppendOnly(t *testing.T, s suite) {
 		`INSERT OR REPLACE INTO audit_events ` + into + row,
 		`REPLACE INTO audit_events (no, ` + into[1:] + `SELECT no, ` + row[len("SELECT "):],
 		`INSERT INTO audit_events ` + into + row + ` WHERE TRUE ON CONFLICT (id) DO UPDATE SET action = 'none'`,
-		`UPDATE OR REPLACE audit_events SET id = '` + string(open.ID) + `' WHERE id = '` + string(settled.ID) + `'`,
+		`UPDATE OR REPLACE audit_events SET id = '` + string(open.ID) + `' WHERE id = '` + string(done.ID) + `'`,
 	} {
 		if err := s.raw(t, statement); err == nil {
 			t.Errorf("%s: was obeyed", statement)
@@ -243,7 +243,7 @@ func testAppendOnly(t *testing.T, s suite) {
 	}
 }
 
-// testAtOnce proves that events that many callers add and settle at once are all there, each with its own outcome.
+// testAtOnce proves that events that many callers add and complete at once are all there, each with its own outcome.
 func testAtOnce(t *testing.T, s suite) {
 	const n = 40
 	var all sync.WaitGroup
