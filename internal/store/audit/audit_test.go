@@ -113,8 +113,8 @@ func listAll(t *testing.T, s suite, l audit.List) []audit.Event {
 	return nil
 }
 
-// testAdd proves that an event is read as it was added, with every member set or none, its outcome not known until it
-// is known; that happens once, and records what was made.
+// testAdd proves that an event is read as it was added, with every member set or none, its outcome unknown until it
+// is set, which happens once and records what was made.
 func testAdd(t *testing.T, s suite) {
 	now := time.Now()
 	full := record(t, s, event(now, "ann", "createUser"))
