@@ -12,8 +12,8 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -29,7 +29,11 @@ func main() {
 }
 
 func run(dir string, top int) error {
-	verbs, err := idiom(filepath.Join(runtime.GOROOT(), "src"))
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return fmt.Errorf("go env GOROOT: %w", err)
+	}
+	verbs, err := idiom(filepath.Join(strings.TrimSpace(string(root)), "src"))
 	if err != nil {
 		return err
 	}
