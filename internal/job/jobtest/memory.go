@@ -1,5 +1,5 @@
-// Package jobtest has a job.Store in memory, for tests of services that use the queue. It passes the conformance suite of
-// package storetest. Only tests import it.
+// Package jobtest has the conformance suite of job.Store, and one in memory that passes it, for tests of services that
+// use the queue. Only tests import it.
 package jobtest
 
 import (

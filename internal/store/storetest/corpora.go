@@ -15,6 +15,7 @@ import (
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
 	"quarry/internal/id"
+	"quarry/internal/job/jobtest"
 	"quarry/internal/opt"
 	"quarry/internal/testkit"
 )
@@ -318,4 +319,11 @@ func testRecount(t *testing.T, s Stores) {
 	if _, err := s.Corpora.Recount(t.Context(), "none"); !fault.Is(err, fault.KindNotFound) {
 		t.Errorf("no corpus: %v", err)
 	}
+}
+
+// testDeleteAborts proves that deleting a corpus aborts its jobs.
+func testDeleteAborts(t *testing.T, s Stores) {
+	create(t, s, "gone")
+	create(t, s, "stays")
+	jobtest.AbortedByDelete(t, s.Jobs, func() error { return s.Corpora.Delete(t.Context(), "gone") })
 }

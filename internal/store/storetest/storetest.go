@@ -1,6 +1,6 @@
-// Package storetest is the conformance suite of the stores: every implementation of corpus.Store,
-// document.Store, job.Store and history.Store must pass it, whatever is behind. It also starts a PostgreSQL server for
-// tests that want one.
+// Package storetest is the conformance suite of the stores: every implementation of corpus.Store, document.Store and
+// history.Store must pass it, and those of job.Store that of jobtest, whatever is behind. It also starts a PostgreSQL
+// server for tests that need one.
 // Only tests import it.
 package storetest
 
@@ -16,6 +16,7 @@ import (
 	"quarry/internal/id"
 	"quarry/internal/identity/account"
 	"quarry/internal/job"
+	"quarry/internal/job/jobtest"
 	"quarry/internal/query/history"
 )
 
@@ -53,7 +54,7 @@ func Run(t *testing.T, open func(testing.TB) Stores) {
 			c.test(t, open(t))
 		})
 	}
-	Jobs(t, func(t testing.TB) job.Store { return open(t).Jobs })
+	jobtest.Conform(t, func(t testing.TB) job.Store { return open(t).Jobs })
 }
 
 // Corpus returns a corpus to create, with every member set.

@@ -42,7 +42,7 @@ func TestMemorySigning(t *testing.T) {
 // TestMemoryJobs proves that the queue in memory, which other tests trust, keeps the promises of the SQL one.
 func TestMemoryJobs(t *testing.T) {
 	t.Parallel()
-	storetest.Jobs(t, func(testing.TB) job.Store { return new(jobtest.Memory) })
+	jobtest.Conform(t, func(testing.TB) job.Store { return new(jobtest.Memory) })
 }
 
 // TestMemoryUsage proves that the counts in memory, which other tests trust, keep the promises of the SQL ones.

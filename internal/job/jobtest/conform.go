@@ -1,4 +1,4 @@
-package storetest
+package jobtest
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 	"quarry/internal/testkit"
 )
 
-// Jobs holds a job.Store to the interface's comments. open returns a fresh, empty one.
-func Jobs(t *testing.T, open func(testing.TB) job.Store) {
+// Conform holds a job.Store to the interface's comments. open returns a fresh, empty one.
+func Conform(t *testing.T, open func(testing.TB) job.Store) {
 	for _, c := range []struct {
 		name string
 		test func(*testing.T, job.Store)
@@ -418,23 +418,22 @@ func testSweepJobs(t *testing.T, s job.Store) {
 	stored(t, s, open)
 }
 
-// testDeleteAborts proves that deleting a corpus aborts its unfinished jobs alone, and their workers can't write any
-// more.
-func testDeleteAborts(t *testing.T, s Stores) {
-	create(t, s, "gone")
-	create(t, s, "stays")
-	ended := add(t, s.Jobs, job.Job{CorpusKeys: []string{"gone"}})
-	_, l := claim(t, s.Jobs, at(1))
-	end(t, s.Jobs, l, job.Outcome{State: job.Completed, At: at(2)})
-	running := add(t, s.Jobs, job.Job{CorpusKeys: []string{"stays", "gone"}})
-	_, l = claim(t, s.Jobs, at(1))
-	queued := add(t, s.Jobs, job.Job{CorpusKeys: []string{"gone"}})
-	other := add(t, s.Jobs, job.Job{CorpusKeys: []string{"stays"}})
-	if err := s.Corpora.Delete(t.Context(), "gone"); err != nil {
+// AbortedByDelete proves that remove, which deletes the corpus gone, aborts its unfinished jobs alone, and that their
+// workers can't write any more. The corpus stays exists, too.
+func AbortedByDelete(t *testing.T, s job.Store, remove func() error) {
+	t.Helper()
+	ended := add(t, s, job.Job{CorpusKeys: []string{"gone"}})
+	_, l := claim(t, s, at(1))
+	end(t, s, l, job.Outcome{State: job.Completed, At: at(2)})
+	running := add(t, s, job.Job{CorpusKeys: []string{"stays", "gone"}})
+	_, l = claim(t, s, at(1))
+	queued := add(t, s, job.Job{CorpusKeys: []string{"gone"}})
+	other := add(t, s, job.Job{CorpusKeys: []string{"stays"}})
+	if err := remove(); err != nil {
 		t.Fatal(err)
 	}
 	for j, want := range map[*job.Job]job.State{&ended: job.Completed, &running: job.Aborted, &queued: job.Aborted, &other: job.Queued} {
-		got := stored(t, s.Jobs, *j)
+		got := stored(t, s, *j)
 		if got.State != want || got.Completed.IsZero() == want.Ended() {
 			t.Errorf("stored %+v, want %s", got, want)
 		}
@@ -442,7 +441,7 @@ func testDeleteAborts(t *testing.T, s Stores) {
 			t.Errorf("comment %q", got.Comment)
 		}
 	}
-	if err := s.Jobs.Save(t.Context(), l, job.Checkpoint{}); !errors.Is(err, job.ErrAborted) {
+	if err := s.Save(t.Context(), l, job.Checkpoint{}); !errors.Is(err, job.ErrAborted) {
 		t.Errorf("Save of an aborted job: %v, want ErrAborted", err)
 	}
 }
