@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -271,8 +270,7 @@ func checkImage(ctx context.Context, dir string, notes []note) error {
 		return err
 	}
 	defer func() { _ = db.Close() }() // the image is thrown away
-	rows, err := db.Reader().QueryContext(ctx, "PRAGMA integrity_check")
-	found, err := store.Collect(rows, err, func(r *sql.Rows) (s string, err error) { return s, r.Scan(&s) })
+	found, err := store.Select(db.Reader(ctx), "check", store.One[string], "PRAGMA integrity_check")
 	if err != nil || len(found) != 1 || found[0] != "ok" {
 		return fmt.Errorf("integrity check: %q, %w", found, err)
 	}

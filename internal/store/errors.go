@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"database/sql"
 	"database/sql/driver"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -49,6 +50,22 @@ func Translate(err error) error {
 	default:
 		return unavailable("%s", reason.Error()).Because(err)
 	}
+}
+
+// Wrap puts what failed in front of an error, such as "write user", and translates it; nil stays nil.
+func Wrap(err error, doing string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, Translate(err))
+}
+
+// OrNone is Wrap for reading one row: it returns none when there is no such row.
+func OrNone(err, none error, doing string) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return none
+	}
+	return Wrap(err, doing)
 }
 
 func unavailable(format string, args ...any) *fault.Fault {

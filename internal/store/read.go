@@ -5,43 +5,64 @@ import (
 	"database/sql"
 	"regexp"
 	"sync"
-	"sync/atomic"
 )
 
-// Querier runs statements that read.
+// Querier runs statements that read: each by itself, in a snapshot (DB.Read) or in a write (Tx).
 type Querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	// Query reads rows; the caller closes them before the next statement.
+	Query(query string, args ...any) (*sql.Rows, error)
+	// QueryRow reads at most one row.
+	QueryRow(query string, args ...any) *sql.Row
 }
 
 // Reader returns a Querier whose statements each see the database as of their own start.
-func (db *DB) Reader() Querier {
-	if db.texts == nil {
-		return counting{db.read, &db.reads}
-	}
-	return counting{prepared{db.texts, db.read}, &db.reads}
-}
+func (db *DB) Reader(ctx context.Context) Querier { return &reader{ctx: ctx, db: db, on: db.read} }
 
 // Reads returns how many statements Reader and Read have run since the database was opened. Tests use it to bound what a
 // request costs.
 func (db *DB) Reads() int64 { return db.reads.Load() }
 
-// counting is a Querier whose statements are counted.
-type counting struct {
-	on Querier
-	n  *atomic.Int64
+// reader is a Querier outside writes. Its statements are counted, and on SQLite they are prepared.
+type reader struct {
+	ctx    context.Context
+	db     *DB
+	on     runner
+	tx     *sql.Tx  // of a snapshot, the same as on; nil outside of one
+	missed []string // what a snapshot has run unprepared
 }
 
-// QueryContext reads rows.
-func (c counting) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	c.n.Add(1)
-	return c.on.QueryContext(ctx, query, args...)
+// Query reads rows.
+func (r *reader) Query(query string, args ...any) (*sql.Rows, error) {
+	if s := r.prepared(query); s != nil {
+		return s.QueryContext(r.ctx, args...)
+	}
+	return r.on.QueryContext(r.ctx, query, args...)
 }
 
-// QueryRowContext reads at most one row.
-func (c counting) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	c.n.Add(1)
-	return c.on.QueryRowContext(ctx, query, args...)
+// QueryRow reads at most one row.
+func (r *reader) QueryRow(query string, args ...any) *sql.Row {
+	if s := r.prepared(query); s != nil {
+		return s.QueryRowContext(r.ctx, args...)
+	}
+	return r.on.QueryRowContext(r.ctx, query, args...)
+}
+
+// prepared counts a statement and returns it prepared, or nil when its text must be run. In a snapshot it prepares none:
+// that takes a second connection, and when every connection is in a transaction they would all wait for one another. Read
+// prepares what was missed afterwards.
+func (r *reader) prepared(query string) *sql.Stmt {
+	r.db.reads.Add(1)
+	if r.db.texts == nil {
+		return nil
+	}
+	if r.tx == nil {
+		return r.db.texts.statement(r.ctx, query)
+	}
+	if s := r.db.texts.known(query); s != nil {
+		return r.tx.StmtContext(r.ctx, s)
+	}
+	r.missed = append(r.missed, query)
+	return nil
 }
 
 // Read runs fn over one snapshot of the database: all its statements see the same committed state. On SQLite a read
@@ -55,17 +76,14 @@ func (db *DB) Read(ctx context.Context, fn func(Querier) error) error {
 	if err != nil {
 		return Translate(err)
 	}
-	var missed []string
+	r := &reader{ctx: ctx, db: db, on: tx, tx: tx}
 	defer func() {
 		_ = tx.Rollback() // nothing was written
-		for _, query := range missed {
+		for _, query := range r.missed {
 			db.texts.statement(ctx, query)
 		}
 	}()
-	if db.texts == nil {
-		return Translate(fn(counting{tx, &db.reads}))
-	}
-	return Translate(fn(counting{inSnapshot{db.texts, tx, &missed}, &db.reads}))
+	return Translate(fn(r))
 }
 
 // texts keeps the prepared statements of the readers of SQLite, where parsing a statement costs more than running it in
@@ -113,59 +131,4 @@ func (t *texts) known(query string) *sql.Stmt {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.stmts[query]
-}
-
-// prepared is a Querier over prepared statements, outside transactions.
-type prepared struct {
-	texts *texts
-	plain *sql.DB
-}
-
-// QueryContext reads rows.
-func (p prepared) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if s := p.texts.statement(ctx, query); s != nil {
-		return s.QueryContext(ctx, args...)
-	}
-	return p.plain.QueryContext(ctx, query, args...)
-}
-
-// QueryRowContext reads at most one row.
-func (p prepared) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	if s := p.texts.statement(ctx, query); s != nil {
-		return s.QueryRowContext(ctx, args...)
-	}
-	return p.plain.QueryRowContext(ctx, query, args...)
-}
-
-// inSnapshot is a Querier inside a read transaction. It prepares no shared statements: that takes a second connection, and
-// when every connection is in a transaction they would all wait for one another. Read prepares what it missed afterwards.
-type inSnapshot struct {
-	texts  *texts
-	tx     *sql.Tx
-	missed *[]string
-}
-
-func (p inSnapshot) statement(ctx context.Context, query string) *sql.Stmt {
-	s := p.texts.known(query)
-	if s == nil {
-		*p.missed = append(*p.missed, query)
-		return nil
-	}
-	return p.tx.StmtContext(ctx, s)
-}
-
-// QueryContext reads rows.
-func (p inSnapshot) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if s := p.statement(ctx, query); s != nil {
-		return s.QueryContext(ctx, args...)
-	}
-	return p.tx.QueryContext(ctx, query, args...)
-}
-
-// QueryRowContext reads at most one row.
-func (p inSnapshot) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	if s := p.statement(ctx, query); s != nil {
-		return s.QueryRowContext(ctx, args...)
-	}
-	return p.tx.QueryRowContext(ctx, query, args...)
 }

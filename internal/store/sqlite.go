@@ -187,8 +187,7 @@ func quickCheck(ctx context.Context, w *sql.DB, path string) error {
 	if info, err := os.Stat(path); err != nil || info.Size() > cheapCheck {
 		return nil // the file may not exist before its log is applied
 	}
-	rows, err := w.QueryContext(ctx, "PRAGMA quick_check(5)")
-	found, err := Collect(rows, err, func(r *sql.Rows) (text string, err error) { return text, r.Scan(&text) })
+	found, err := Select(&Tx{on: w, ctx: ctx}, "check the database", One[string], "PRAGMA quick_check(5)")
 	if err != nil {
 		return err
 	}

@@ -91,22 +91,46 @@ func (db *DB) Secret(ctx context.Context) ([]byte, error) {
 	return out, nil
 }
 
-// Collect reads all rows of a query with scan and closes them. It takes the error of the query, too, so that a call of
-// QueryContext can be passed on as it is.
-func Collect[T any](rows *sql.Rows, err error, scan func(*sql.Rows) (T, error)) ([]T, error) {
+// Row is one row of a result.
+type Row interface{ Scan(dest ...any) error }
+
+// Each hands the rows of a query to scan. Its error begins with doing, such as "list users".
+func Each(q Querier, doing string, scan func(Row) error, query string, args ...any) error {
+	rows, err := q.Query(query, args...)
 	if err != nil {
-		return nil, Translate(err)
+		return Wrap(err, doing)
 	}
 	defer func() { _ = rows.Close() }() // rows.Err below reports what matters
-	var out []T
 	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, Translate(err)
+		if err := scan(rows); err != nil {
+			return Wrap(err, doing)
 		}
-		out = append(out, v)
 	}
-	return out, Translate(rows.Err())
+	return Wrap(rows.Err(), doing)
+}
+
+// Select returns the rows of a query; see Each.
+func Select[T any](q Querier, doing string, scan func(Row) (T, error), query string, args ...any) (out []T, err error) {
+	err = Each(q, doing, func(r Row) error {
+		v, err := scan(r)
+		out = append(out, v)
+		return err
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// One scans a row of one column.
+func One[T any](r Row) (v T, err error) { return v, r.Scan(&v) }
+
+// Args appends values to the arguments of a statement.
+func Args[T any](args []any, values []T) []any {
+	for _, v := range values {
+		args = append(args, v)
+	}
+	return args
 }
 
 // List returns "$from,$from+1,…" for n values of an IN list.

@@ -49,8 +49,8 @@ func put(name string) func(*store.Tx) error {
 // names lists what put wrote.
 func names(t testing.TB, db *store.DB) string {
 	t.Helper()
-	rows, err := db.Reader().QueryContext(context.Background(), `SELECT name FROM meta WHERE name <> 'secret' ORDER BY name`)
-	all, err := store.Collect(rows, err, func(r *sql.Rows) (s string, err error) { return s, r.Scan(&s) })
+	all, err := store.Select(db.Reader(context.Background()), "names", store.One[string],
+		`SELECT name FROM meta WHERE name <> 'secret' ORDER BY name`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +323,7 @@ func TestReadSnapshot(t *testing.T) {
 	both(t, func(t *testing.T, c store.Config) {
 		db := open(t, c)
 		count := func(q store.Querier) (n int) {
-			if err := q.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM meta`).Scan(&n); err != nil {
+			if err := q.QueryRow(`SELECT COUNT(*) FROM meta`).Scan(&n); err != nil {
 				t.Fatal(err)
 			}
 			return n
@@ -333,7 +333,7 @@ func TestReadSnapshot(t *testing.T) {
 			if err := db.Write(t.Context(), put("x")); err != nil {
 				return err
 			}
-			if inside, outside := count(q), count(db.Reader()); inside != before || outside != before+1 {
+			if inside, outside := count(q), count(db.Reader(t.Context())); inside != before || outside != before+1 {
 				t.Errorf("%d rows before, %d in the same snapshot, %d outside", before, inside, outside)
 			}
 			return nil
@@ -645,9 +645,9 @@ func TestLostConnections(t *testing.T) {
 	t.Parallel()
 	db := open(t, store.Config{URL: storetest.Postgres(t)})
 	for round := range 3 {
-		rows, err := db.Reader().QueryContext(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		_, err := store.Select(db.Reader(t.Context()), "terminate", store.One[bool],
+			`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 			WHERE datname = current_database() AND pid <> pg_backend_pid()`)
-		_, err = store.Collect(rows, err, func(r *sql.Rows) (ok bool, err error) { return ok, r.Scan(&ok) })
 		if err != nil && !fault.Is(err, fault.KindUnavailable) {
 			t.Errorf("terminate: %v", err)
 		}

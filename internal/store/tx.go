@@ -18,8 +18,10 @@ type Tx struct {
 	stmts map[string]*sql.Stmt // prepared on the writer's connection; nil on PostgreSQL, whose driver keeps its own
 }
 
+// runner is what sql.DB, sql.Conn and sql.Tx have in common.
 type runner interface {
-	Querier
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 }

@@ -45,16 +45,11 @@ func (s *Store) CreateOwner(ctx context.Context, u account.User, k account.Key) 
 // lockOwners locks the row that every change of the owners takes first, so that those changes follow one another, also
 // between the nodes over one PostgreSQL. SQLite has one writer anyway.
 func lockOwners(tx *store.Tx) error {
-	if err := tx.Exec(`INSERT INTO meta (name, value) VALUES ('owner', $1)
-		ON CONFLICT (name) DO UPDATE SET value = meta.value`, []byte{}); err != nil {
-		return fmt.Errorf("lock owners: %w", err)
-	}
-	return nil
+	return store.Wrap(tx.Exec(`INSERT INTO meta (name, value) VALUES ('owner', $1)
+		ON CONFLICT (name) DO UPDATE SET value = meta.value`, []byte{}), "lock owners")
 }
 
 // row is one row of a result.
-type row interface{ Scan(dest ...any) error }
-
 // list returns a list of texts as it is stored.
 func list(all []string) string {
 	if len(all) == 0 {

@@ -2,13 +2,12 @@ package accounts
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"reflect"
 
 	"quarry/internal/id"
 	"quarry/internal/identity/account"
+	"quarry/internal/identity/authz"
 	"quarry/internal/store"
 )
 
@@ -18,7 +17,7 @@ const clientColumns = `id, client_id, name, description, enabled, digest, tail, 
 // matchBatch is how many clients a list with an expression reads at a time.
 const matchBatch = 200
 
-func scanClient(r row) (c account.Client, err error) {
+func scanClient(r store.Row) (c account.Client, err error) {
 	var roles string
 	var made, changed int64
 	if err = r.Scan(&c.ID, &c.ClientID, &c.Name, &c.Description, &c.Enabled, &c.Digest, &c.Tail, &roles, &made, &changed); err != nil {
@@ -44,35 +43,16 @@ func (s *Store) CreateClient(ctx context.Context, c account.Client) error {
 // GetClient returns a client. See account.Clients.
 func (s *Store) GetClient(ctx context.Context, client id.AppClient) (c account.Client, err error) {
 	err = s.db.Read(ctx, func(q store.Querier) error {
-		c, err = scanClient(q.QueryRowContext(ctx, `SELECT `+clientColumns+` FROM app_clients WHERE id = $1`, string(client)))
-		if errors.Is(err, sql.ErrNoRows) {
-			return account.NoClient(client)
-		}
+		c, err = scanClient(q.QueryRow(`SELECT `+clientColumns+` FROM app_clients WHERE id = $1`, string(client)))
 		if err != nil {
-			return fmt.Errorf("read client: %w", err)
+			return store.OrNone(err, account.NoClient(client), "read client")
 		}
-		return fillClients(ctx, q, []*account.Client{&c})
+		return readGrants(q, map[string]*authz.Rights{string(c.ID): &c.Rights})
 	})
 	if err != nil {
 		return account.Client{}, err
 	}
 	return c, nil
-}
-
-// fillClients reads what clients are granted.
-func fillClients(ctx context.Context, q store.Querier, all []*account.Client) error {
-	ids := make([]string, len(all))
-	for i, c := range all {
-		ids[i] = string(c.ID)
-	}
-	held, err := readGrants(ctx, q, ids)
-	if err != nil {
-		return err
-	}
-	for _, c := range all {
-		c.Rights.Corpora = held[string(c.ID)]
-	}
-	return nil
 }
 
 // ListClients returns a page of clients. See account.Clients.
@@ -85,11 +65,11 @@ func (s *Store) ListClients(ctx context.Context, l account.ClientList) (page []a
 		page, more = nil, false
 		created, last := l.After.Bound()
 		for {
-			rows, err := q.QueryContext(ctx, `SELECT `+clientColumns+` FROM app_clients WHERE (created, id) < ($1, $2)
+			found, err := store.Select(q, "list clients", scanClient,
+				`SELECT `+clientColumns+` FROM app_clients WHERE (created, id) < ($1, $2)
 				ORDER BY created DESC, id DESC LIMIT $3`, created, last, batch)
-			found, err := store.Collect(rows, err, func(r *sql.Rows) (account.Client, error) { return scanClient(r) })
 			if err != nil {
-				return fmt.Errorf("list clients: %w", err)
+				return err
 			}
 			for _, c := range found {
 				if l.Match == nil || l.Match.MatchString(c.Name) {
@@ -104,11 +84,11 @@ func (s *Store) ListClients(ctx context.Context, l account.ClientList) (page []a
 		if more {
 			page = page[:l.Limit]
 		}
-		all := make([]*account.Client, len(page))
+		rights := map[string]*authz.Rights{}
 		for i := range page {
-			all[i] = &page[i]
+			rights[string(page[i].ID)] = &page[i].Rights
 		}
-		return fillClients(ctx, q, all)
+		return readGrants(q, rights)
 	})
 	return page, more, err
 }
@@ -116,7 +96,7 @@ func (s *Store) ListClients(ctx context.Context, l account.ClientList) (page []a
 // UpdateClient changes a client. See account.Clients.
 func (s *Store) UpdateClient(ctx context.Context, client id.AppClient, change func(account.Client) (account.Client, error)) (out account.Client, err error) {
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		was, err := lockClient(ctx, tx, client)
+		was, err := lockClient(tx, client)
 		if err != nil {
 			return err
 		}
@@ -139,21 +119,19 @@ func (s *Store) UpdateClient(ctx context.Context, client id.AppClient, change fu
 }
 
 // lockClient reads a client that no other transaction changes before this one ends.
-func lockClient(ctx context.Context, tx *store.Tx, client id.AppClient) (account.Client, error) {
-	c, err := scanClient(tx.QueryRow(`UPDATE app_clients SET updated = updated WHERE id = $1 RETURNING `+clientColumns, string(client)))
-	if errors.Is(err, sql.ErrNoRows) {
-		return c, account.NoClient(client)
-	}
+func lockClient(tx *store.Tx, client id.AppClient) (c account.Client, err error) {
+	c, err = scanClient(tx.QueryRow(`UPDATE app_clients SET updated = updated WHERE id = $1 RETURNING `+clientColumns, string(client)))
 	if err != nil {
-		return c, fmt.Errorf("read client: %w", err)
+		return c, store.OrNone(err, account.NoClient(client), "read client")
 	}
-	return c, fillClients(ctx, inTx{tx}, []*account.Client{&c})
+	err = readGrants(tx, map[string]*authz.Rights{string(c.ID): &c.Rights})
+	return c, err
 }
 
 // DeleteClient removes a client with its grants. See account.Clients.
 func (s *Store) DeleteClient(ctx context.Context, client id.AppClient, allow func(account.Client) error) error {
 	return s.db.Write(ctx, func(tx *store.Tx) error {
-		c, err := lockClient(ctx, tx, client)
+		c, err := lockClient(tx, client)
 		if err != nil {
 			return err
 		}
@@ -163,9 +141,6 @@ func (s *Store) DeleteClient(ctx context.Context, client id.AppClient, allow fun
 		if err := dropGrants(tx, string(client)); err != nil {
 			return err
 		}
-		if err := tx.Exec(`DELETE FROM app_clients WHERE id = $1`, string(client)); err != nil {
-			return fmt.Errorf("delete client: %w", err)
-		}
-		return nil
+		return store.Wrap(tx.Exec(`DELETE FROM app_clients WHERE id = $1`, string(client)), "delete client")
 	})
 }

@@ -1,10 +1,11 @@
 package accounts
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"quarry/internal/fault"
 	"quarry/internal/identity/authz"
@@ -38,47 +39,24 @@ func putGrants(tx *store.Tx, holder string, grants []authz.Grant) error {
 
 // dropGrants removes the grants of holder.
 func dropGrants(tx *store.Tx, holder string) error {
-	if err := tx.Exec(`DELETE FROM grants WHERE holder = $1`, holder); err != nil {
-		return fmt.Errorf("delete grants: %w", err)
-	}
-	return nil
+	return store.Wrap(tx.Exec(`DELETE FROM grants WHERE holder = $1`, holder), "delete grants")
 }
 
-// readGrants returns the grants of each holder in the order in which they were given, without those on deleted corpora.
-func readGrants(ctx context.Context, q store.Querier, holders []string) (map[string][]authz.Grant, error) {
-	if len(holders) == 0 {
-		return nil, nil
+// readGrants adds to the rights of each holder what it is granted, in the order in which that was given and without what
+// it was granted on deleted corpora.
+func readGrants(q store.Querier, of map[string]*authz.Rights) error {
+	if len(of) == 0 {
+		return nil
 	}
-	args := make([]any, len(holders))
-	for i, h := range holders {
-		args[i] = h
-	}
-	type held struct {
-		holder string
-		authz.Grant
-	}
-	rows, err := q.QueryContext(ctx, `SELECT g.holder, c.key, g.role FROM grants g JOIN corpora c ON c.no = g.corpus_no
+	args := store.Args(nil, slices.Collect(maps.Keys(of)))
+	return store.Each(q, "read grants", func(r store.Row) error {
+		var holder string
+		var g authz.Grant
+		if err := r.Scan(&holder, &g.Key, &g.Role); err != nil {
+			return err
+		}
+		of[holder].Corpora = append(of[holder].Corpora, g)
+		return nil
+	}, `SELECT g.holder, c.key, g.role FROM grants g JOIN corpora c ON c.no = g.corpus_no
 		WHERE g.holder IN (`+store.List(1, len(args))+`) ORDER BY g.holder, g.ord`, args...)
-	all, err := store.Collect(rows, err, func(r *sql.Rows) (h held, err error) { return h, r.Scan(&h.holder, &h.Key, &h.Role) })
-	if err != nil {
-		return nil, fmt.Errorf("read grants: %w", err)
-	}
-	out := map[string][]authz.Grant{}
-	for _, h := range all {
-		out[h.holder] = append(out[h.holder], h.Grant)
-	}
-	return out, nil
-}
-
-// inTx lets the functions that read run inside a transaction.
-type inTx struct{ tx *store.Tx }
-
-// QueryContext reads rows; the transaction has a context of its own.
-func (t inTx) QueryContext(_ context.Context, query string, args ...any) (*sql.Rows, error) {
-	return t.tx.Query(query, args...)
-}
-
-// QueryRowContext reads at most one row.
-func (t inTx) QueryRowContext(_ context.Context, query string, args ...any) *sql.Row {
-	return t.tx.QueryRow(query, args...)
 }

@@ -3,7 +3,6 @@ package accounts
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -23,11 +22,8 @@ func (s *Store) CreateKey(ctx context.Context, k account.Key) error {
 		if k.Owner != "" {
 			var there int
 			err := tx.QueryRow(`SELECT 1 FROM users WHERE id = $1`, k.Owner).Scan(&there)
-			if errors.Is(err, sql.ErrNoRows) {
-				return account.ErrNoHolder
-			}
 			if err != nil {
-				return fmt.Errorf("read owner: %w", err)
+				return store.OrNone(err, account.ErrNoHolder, "read owner")
 			}
 		}
 		return insertKey(tx, k)
@@ -65,10 +61,9 @@ const holdsOnCorpus = ` AND COALESCE(owner, id) IN (SELECT f.holder FROM grants 
 
 // GetKey returns a key, without its digest.
 func (s *Store) GetKey(ctx context.Context, key id.APIKey) (account.Key, error) {
-	rows, err := s.db.Reader().QueryContext(ctx, keysFrom+`id = $1`+keysRead, key)
-	found, err := collectKeys(rows, err)
+	found, err := s.keys(ctx, "read key", `id = $1`, key)
 	if err != nil {
-		return account.Key{}, fmt.Errorf("read key: %w", err)
+		return account.Key{}, err
 	}
 	if len(found) == 0 {
 		return account.Key{}, account.ErrNoHolder
@@ -89,9 +84,8 @@ func (s *Store) ListKeys(ctx context.Context, l account.KeyList) (page []account
 			where += strings.ReplaceAll(f.condition, "$n", "$"+strconv.Itoa(len(args)))
 		}
 	}
-	rows, err := s.db.Reader().QueryContext(ctx, keysFrom+where+` ORDER BY created DESC, id DESC LIMIT $3`+keysRead, args...)
-	if page, err = collectKeys(rows, err); err != nil {
-		return nil, false, fmt.Errorf("list keys: %w", err)
+	if page, err = s.keys(ctx, "list keys", where+` ORDER BY created DESC, id DESC LIMIT $3`, args...); err != nil {
+		return nil, false, err
 	}
 	if len(page) > l.Limit {
 		return page[:l.Limit], true, nil
@@ -99,21 +93,20 @@ func (s *Store) ListKeys(ctx context.Context, l account.KeyList) (page []account
 	return page, false, nil
 }
 
-// collectKeys joins the rows of each key.
-func collectKeys(rows *sql.Rows, err error) ([]account.Key, error) {
-	var out []account.Key
-	_, err = store.Collect(rows, err, func(r *sql.Rows) (none struct{}, err error) {
+// keys reads the keys that a condition chooses and joins the rows of each.
+func (s *Store) keys(ctx context.Context, doing, where string, args ...any) (out []account.Key, err error) {
+	err = store.Each(s.db.Reader(ctx), doing, func(r store.Row) (err error) {
 		var k account.Key
 		var g authz.Grant
 		var roles string
 		var made int64
 		if err = r.Scan(&k.ID, &k.Name, &k.Prefix, &k.Tail, &k.Style, &k.Owner, &k.Creator, &k.Enabled, &roles, &made, &g.Key, &g.Role); err != nil {
-			return none, err
+			return err
 		}
 		if len(out) == 0 || out[len(out)-1].ID != k.ID {
 			k.Created = at(made)
 			if k.Rights.API, err = texts(roles, string(k.ID)); err != nil {
-				return none, err
+				return err
 			}
 			out = append(out, k)
 		}
@@ -121,8 +114,8 @@ func collectKeys(rows *sql.Rows, err error) ([]account.Key, error) {
 			rights := &out[len(out)-1].Rights
 			rights.Corpora = append(rights.Corpora, g)
 		}
-		return none, nil
-	})
+		return nil
+	}, keysFrom+where+keysRead, args...)
 	return out, err
 }
 
@@ -147,11 +140,5 @@ func (s *Store) DeleteKey(ctx context.Context, key id.APIKey) error {
 func oneKey(row *sql.Row) error {
 	var key string
 	err := row.Scan(&key)
-	if errors.Is(err, sql.ErrNoRows) {
-		return account.ErrNoHolder
-	}
-	if err != nil {
-		return fmt.Errorf("write key: %w", err)
-	}
-	return nil
+	return store.OrNone(err, account.ErrNoHolder, "write key")
 }

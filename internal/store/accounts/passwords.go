@@ -19,15 +19,12 @@ var _ signin.Store = (*Store)(nil)
 func (s *Store) Login(ctx context.Context, username string) (signin.Login, error) {
 	var l signin.Login
 	var expires int64
-	err := s.db.Reader().QueryRowContext(ctx, `
+	err := s.db.Reader(ctx).QueryRow(`
 		SELECT u.id, u.enabled, u.epoch, COALESCE(p.hash, ''), COALESCE(p.code, ''), COALESCE(p.code_expires, 0)
 		FROM users u LEFT JOIN passwords p ON p.user_id = u.id WHERE u.folded = $1`, account.Fold(username)).
 		Scan(&l.User, &l.Enabled, &l.Epoch, &l.Hash, &l.Code, &expires)
-	if errors.Is(err, sql.ErrNoRows) {
-		return signin.Login{}, signin.ErrNoUser
-	}
 	if err != nil {
-		return signin.Login{}, fmt.Errorf("read password: %w", store.Translate(err))
+		return signin.Login{}, store.OrNone(err, signin.ErrNoUser, "read password")
 	}
 	l.CodeExpires = time.UnixMicro(expires).UTC()
 	return l, nil
@@ -37,7 +34,7 @@ func (s *Store) Login(ctx context.Context, username string) (signin.Login, error
 func (s *Store) SetCode(ctx context.Context, c signin.NewCode, allow func(account.User) error) (u account.User, err error) {
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
 		var err error
-		if u, err = lockUser(ctx, tx, c.Username); err != nil {
+		if u, err = lockUser(tx, c.Username); err != nil {
 			return err
 		}
 		if err := allow(u); err != nil {
@@ -52,21 +49,15 @@ func (s *Store) SetCode(ctx context.Context, c signin.NewCode, allow func(accoun
 		if err := tx.Exec(`UPDATE passwords SET hash = '' WHERE user_id = $1`, string(u.ID)); err != nil {
 			return fmt.Errorf("void password: %w", err)
 		}
-		if err := tx.Exec(`UPDATE users SET epoch = epoch + 1 WHERE id = $1`, string(u.ID)); err != nil {
-			return fmt.Errorf("begin epoch: %w", err)
-		}
-		return nil
+		return store.Wrap(tx.Exec(`UPDATE users SET epoch = epoch + 1 WHERE id = $1`, string(u.ID)), "begin epoch")
 	})
 	return u, err
 }
 
 func putCode(tx *store.Tx, user id.User, c account.CodeRow) error {
-	if err := tx.Exec(`INSERT INTO passwords (user_id, hash, code, code_expires) VALUES ($1, '', $2, $3)
+	return store.Wrap(tx.Exec(`INSERT INTO passwords (user_id, hash, code, code_expires) VALUES ($1, '', $2, $3)
 		ON CONFLICT (user_id) DO UPDATE SET code = excluded.code, code_expires = excluded.code_expires`,
-		string(user), c.Digest, c.Expires.UnixMicro()); err != nil {
-		return fmt.Errorf("write code: %w", err)
-	}
-	return nil
+		string(user), c.Digest, c.Expires.UnixMicro()), "write code")
 }
 
 // SetPassword stores a hash and uses up the code. See signin.Store.
@@ -74,11 +65,8 @@ func (s *Store) SetPassword(ctx context.Context, user id.User, code, hash string
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
 		var name id.User
 		err := tx.QueryRow(`UPDATE users SET epoch = epoch + 1 WHERE id = $1 AND enabled RETURNING id`, string(user)).Scan(&name)
-		if errors.Is(err, sql.ErrNoRows) {
-			return errVoid
-		}
 		if err != nil {
-			return fmt.Errorf("begin epoch: %w", err)
+			return store.OrNone(err, errVoid, "begin epoch")
 		}
 		err = tx.QueryRow(`UPDATE passwords SET hash = $3, code = '', code_expires = 0 WHERE user_id = $1 AND code = $2
 			AND code <> '' RETURNING user_id`, string(user), code, hash).Scan(&name)

@@ -3,8 +3,6 @@ package accounts
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 	"strings"
 
 	"quarry/internal/id"
@@ -98,12 +96,6 @@ func (s *Store) UserByID(ctx context.Context, user id.User) (u account.User, err
 
 // holder reads the row of one holder into dest; account.ErrNoHolder when there is none.
 func (s *Store) holder(ctx context.Context, query, of string, dest ...any) error {
-	err := s.db.Reader().QueryRowContext(ctx, query, of).Scan(dest...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return account.ErrNoHolder
-	}
-	if err != nil {
-		return fmt.Errorf("read credential: %w", store.Translate(err))
-	}
-	return nil
+	err := s.db.Reader(ctx).QueryRow(query, of).Scan(dest...)
+	return store.OrNone(err, account.ErrNoHolder, "read credential")
 }

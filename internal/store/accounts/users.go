@@ -18,7 +18,7 @@ import (
 // userColumns is what scanUser reads, in its order.
 const userColumns = `id, username, email, description, enabled, metadata, member_of, api_roles, created, updated`
 
-func scanUser(r row) (u account.User, err error) {
+func scanUser(r store.Row) (u account.User, err error) {
 	var metadata, groups, roles string
 	var made, changed int64
 	if err = r.Scan(&u.ID, &u.Username, &u.Email, &u.Description, &u.Enabled, &metadata, &groups, &roles, &made, &changed); err != nil {
@@ -86,32 +86,13 @@ func nameTaken(tx *store.Tx, u account.User) error {
 // UserByName returns a user. See account.Users.
 func (s *Store) UserByName(ctx context.Context, username string) (u account.User, err error) {
 	err = s.db.Read(ctx, func(q store.Querier) error {
-		u, err = scanUser(q.QueryRowContext(ctx, `SELECT `+userColumns+` FROM users WHERE folded = $1`, account.Fold(username)))
-		if errors.Is(err, sql.ErrNoRows) {
-			return noUser(username)
-		}
+		u, err = scanUser(q.QueryRow(`SELECT `+userColumns+` FROM users WHERE folded = $1`, account.Fold(username)))
 		if err != nil {
-			return fmt.Errorf("read user: %w", err)
+			return store.OrNone(err, noUser(username), "read user")
 		}
-		return fillUsers(ctx, q, []account.User{u}, func(_ int, g []authz.Grant) { u.Rights.Corpora = g })
+		return readGrants(q, map[string]*authz.Rights{string(u.ID): &u.Rights})
 	})
 	return u, err
-}
-
-// fillUsers reads the users' grants and calls set with those of each.
-func fillUsers(ctx context.Context, q store.Querier, all []account.User, set func(i int, g []authz.Grant)) error {
-	ids := make([]string, len(all))
-	for i := range all {
-		ids[i] = string(all[i].ID)
-	}
-	held, err := readGrants(ctx, q, ids)
-	if err != nil {
-		return err
-	}
-	for i, id := range ids {
-		set(i, held[id])
-	}
-	return nil
 }
 
 // readers are the API roles that open every corpus for reading, as they stand in a column of roles.
@@ -137,16 +118,20 @@ func (s *Store) ListUsers(ctx context.Context, l account.UserList) (page []accou
 		args = append(args, l.Corpus)
 	}
 	err = s.db.Read(ctx, func(q store.Querier) error {
-		rows, err := q.QueryContext(ctx, `SELECT `+userColumns+` FROM users WHERE (created, id) < ($1, $2)`+where+`
+		page, err = store.Select(q, "list users", scanUser,
+			`SELECT `+userColumns+` FROM users WHERE (created, id) < ($1, $2)`+where+`
 			ORDER BY created DESC, id DESC LIMIT $3`, args...)
-		page, err = store.Collect(rows, err, func(r *sql.Rows) (account.User, error) { return scanUser(r) })
 		if err != nil {
-			return fmt.Errorf("list users: %w", err)
+			return err
 		}
 		if more = len(page) > l.Limit; more {
 			page = page[:l.Limit]
 		}
-		return fillUsers(ctx, q, page, func(i int, g []authz.Grant) { page[i].Rights.Corpora = g })
+		rights := map[string]*authz.Rights{}
+		for i := range page {
+			rights[string(page[i].ID)] = &page[i].Rights
+		}
+		return readGrants(q, rights)
 	})
 	return page, more, err
 }
@@ -154,7 +139,7 @@ func (s *Store) ListUsers(ctx context.Context, l account.UserList) (page []accou
 // UpdateUser changes a user. See account.Users.
 func (s *Store) UpdateUser(ctx context.Context, username string, change func(account.User) (account.User, error)) (out account.User, err error) {
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		was, err := lockUser(ctx, tx, username)
+		was, err := lockUser(tx, username)
 		if err != nil {
 			return err
 		}
@@ -182,15 +167,13 @@ func (s *Store) UpdateUser(ctx context.Context, username string, change func(acc
 }
 
 // lockUser reads a user whom no other transaction changes before this one ends.
-func lockUser(ctx context.Context, tx *store.Tx, username string) (u account.User, err error) {
+func lockUser(tx *store.Tx, username string) (u account.User, err error) {
 	u, err = scanUser(tx.QueryRow(`UPDATE users SET updated = updated WHERE folded = $1 RETURNING `+userColumns, account.Fold(username)))
-	if errors.Is(err, sql.ErrNoRows) {
-		return u, noUser(username)
-	}
 	if err != nil {
-		return u, fmt.Errorf("read user: %w", err)
+		return u, store.OrNone(err, noUser(username), "read user")
 	}
-	return u, fillUsers(ctx, inTx{tx}, []account.User{u}, func(_ int, g []authz.Grant) { u.Rights.Corpora = g })
+	err = readGrants(tx, map[string]*authz.Rights{string(u.ID): &u.Rights})
+	return u, err
 }
 
 func isOwner(u account.User) bool { return u.Enabled && slices.Contains(u.Rights.API, authz.Owner) }
@@ -214,7 +197,7 @@ func keepOwner(tx *store.Tx, u account.User) error {
 // DeleteUser removes a user. See account.Users.
 func (s *Store) DeleteUser(ctx context.Context, username string, allow func(account.User) error) error {
 	return s.db.Write(ctx, func(tx *store.Tx) error {
-		u, err := lockUser(ctx, tx, username)
+		u, err := lockUser(tx, username)
 		if err != nil {
 			return err
 		}

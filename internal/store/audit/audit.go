@@ -39,10 +39,7 @@ func (s *Store) Add(ctx context.Context, e audit.Event) error {
 			string(e.ID), string(e.Actor.Kind), clean(e.Actor.ID), clean(e.Actor.Name), clean(e.Actor.Credential), e.Action,
 			string(target), string(e.Changes), e.Address, e.RequestID, e.Status)
 	})
-	if err != nil {
-		return fmt.Errorf("write audit event: %w", err)
-	}
-	return nil
+	return store.Wrap(err, "write audit event")
 }
 
 // errSettled is returned when an event has an outcome already or doesn't exist.
@@ -66,10 +63,7 @@ func (s *Store) SetOutcome(ctx context.Context, event id.Audit, status int, made
 		}
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("set outcome of audit event: %w", err)
-	}
-	return nil
+	return store.Wrap(err, "set outcome of audit event")
 }
 
 // List returns up to l.Limit events and whether more follow. See audit.Store.
@@ -78,10 +72,9 @@ func (s *Store) List(ctx context.Context, l audit.List) (page []audit.Event, mor
 		return nil, false, nil
 	}
 	query, args := listed(l)
-	rows, err := s.db.Reader().QueryContext(ctx, query, args...)
-	page, err = store.Collect(rows, err, scan)
+	page, err = store.Select(s.db.Reader(ctx), "read audit events", scan, query, args...)
 	if err != nil {
-		return nil, false, fmt.Errorf("read audit events: %w", err)
+		return nil, false, err
 	}
 	if len(page) > l.Limit {
 		return page[:l.Limit], true, nil
@@ -131,7 +124,7 @@ func roundUp(t time.Time) time.Time {
 	return t
 }
 
-func scan(r *sql.Rows) (e audit.Event, err error) {
+func scan(r store.Row) (e audit.Event, err error) {
 	var target, changes, made string
 	err = r.Scan((*string)(&e.ID), (*string)(&e.Actor.Kind), &e.Actor.ID, &e.Actor.Name, &e.Actor.Credential, &e.Action,
 		&target, &changes, &e.Address, &e.RequestID, &e.Status, &made)

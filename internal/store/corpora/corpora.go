@@ -5,10 +5,8 @@ package corpora
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -34,9 +32,7 @@ const columns = `no, epoch, seq, id, key, name, description, enabled, save_histo
 	documents_are_questions, encoder_name, encoder_fingerprint, attributes, dimensions,
 	documents, parts, characters, metadata_characters, created, schema_version`
 
-type row interface{ Scan(dest ...any) error }
-
-func scan(r row) (corpus.Corpus, error) {
+func scan(r store.Row) (corpus.Corpus, error) {
 	var c corpus.Corpus
 	var attributes, dimensions string
 	var created int64
@@ -55,8 +51,6 @@ func scan(r row) (corpus.Corpus, error) {
 	c.Created = time.UnixMicro(created).UTC()
 	return c, nil
 }
-
-func scanRows(r *sql.Rows) (corpus.Corpus, error) { return scan(r) }
 
 func missing(key string) error {
 	return fault.NotFound("corpus_not_found", key, "corpus %s does not exist", key)
@@ -89,16 +83,10 @@ func (s *Store) Create(ctx context.Context, c corpus.Corpus) (corpus.Corpus, err
 			ON CONFLICT (key) DO NOTHING RETURNING `+columns,
 			c.Epoch, generation, c.ID, c.Key, c.Name, c.Description, c.Enabled, c.SaveHistory, c.QueriesAreAnswers,
 			c.DocumentsAreQuestions, c.EncoderName, c.EncoderFingerprint, string(attributes), string(dimensions), c.Created.UnixMicro()))
-		if errors.Is(err, sql.ErrNoRows) {
-			return fault.Conflict("corpus_exists", "corpus %s already exists", c.Key)
-		}
 		if err != nil {
-			return fmt.Errorf("write corpus: %w", err)
+			return store.OrNone(err, fault.Conflict("corpus_exists", "corpus %s already exists", c.Key), "write corpus")
 		}
-		if err := tx.Exec(`UPDATE shelves SET corpus_no = $2 WHERE no = $1`, generation, out.No); err != nil {
-			return fmt.Errorf("label generation: %w", err)
-		}
-		return nil
+		return store.Wrap(tx.Exec(`UPDATE shelves SET corpus_no = $2 WHERE no = $1`, generation, out.No), "label generation")
 	})
 	return out, err
 }
@@ -115,14 +103,11 @@ func (s *Store) Get(ctx context.Context, keys ...string) ([]corpus.Corpus, error
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	args := make([]any, len(keys))
-	for i, k := range keys {
-		args[i] = k
-	}
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+columns+` FROM corpora WHERE key IN (`+store.List(1, len(keys))+`)`, args...)
-	found, err := store.Collect(rows, err, scanRows)
+	args := store.Args(nil, keys)
+	found, err := store.Select(s.db.Reader(ctx), "read corpora", scan,
+		`SELECT `+columns+` FROM corpora WHERE key IN (`+store.List(1, len(keys))+`)`, args...)
 	if err != nil {
-		return nil, fmt.Errorf("read corpora: %w", err)
+		return nil, err
 	}
 	byKey := map[string]corpus.Corpus{}
 	for _, c := range found {
@@ -146,11 +131,8 @@ func (s *Store) Update(ctx context.Context, key string, p corpus.Patch) (corpus.
 		out, err = scan(tx.QueryRow(`UPDATE corpora SET name = COALESCE($2, name), description = COALESCE($3, description),
 			enabled = COALESCE($4, enabled), save_history = COALESCE($5, save_history) WHERE key = $1 RETURNING `+columns,
 			key, orNull(p.Name), orNull(p.Description), orNull(p.Enabled), orNull(p.SaveHistory)))
-		if errors.Is(err, sql.ErrNoRows) {
-			return missing(key)
-		}
 		if err != nil {
-			return fmt.Errorf("update corpus: %w", err)
+			return store.OrNone(err, missing(key), "update corpus")
 		}
 		return nil
 	})
@@ -170,11 +152,8 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	err := s.db.Write(ctx, func(tx *store.Tx) error {
 		var no int64
 		err := tx.QueryRow(`DELETE FROM corpora WHERE key = $1 RETURNING no`, key).Scan(&no)
-		if errors.Is(err, sql.ErrNoRows) {
-			return missing(key)
-		}
 		if err != nil {
-			return fmt.Errorf("delete corpus: %w", err)
+			return store.OrNone(err, missing(key), "delete corpus")
 		}
 		return jobs.Abort(tx, key, clock.Now())
 	})
@@ -191,24 +170,16 @@ func (s *Store) Reset(ctx context.Context, key string) (corpus.Corpus, error) {
 	err := s.db.Write(ctx, func(tx *store.Tx) error {
 		var generation int64
 		err := tx.QueryRow(`INSERT INTO shelves (corpus_no) SELECT no FROM corpora WHERE key = $1 RETURNING no`, key).Scan(&generation)
-		if errors.Is(err, sql.ErrNoRows) {
-			return missing(key)
-		}
 		if err != nil {
-			return fmt.Errorf("make generation: %w", err)
+			return store.OrNone(err, missing(key), "make generation")
 		}
 		out, err = scan(tx.QueryRow(`UPDATE corpora SET seq = seq + 1, epoch = $2, shelf = $3, documents = 0, parts = 0,
 			characters = 0, metadata_characters = 0 WHERE key = $1 RETURNING `+columns, key, newEpoch(), generation))
-		if errors.Is(err, sql.ErrNoRows) {
-			return missing(key)
-		}
 		if err != nil {
-			return fmt.Errorf("reset corpus: %w", err)
+			return store.OrNone(err, missing(key), "reset corpus")
 		}
-		if err := tx.Exec(`INSERT INTO changes (corpus_no, seq, op, doc_no) VALUES ($1, $2, $3, 0)`, out.No, out.Seq, int64(document.OpReset)); err != nil {
-			return fmt.Errorf("write change: %w", err)
-		}
-		return nil
+		err = tx.Exec(`INSERT INTO changes (corpus_no, seq, op, doc_no) VALUES ($1, $2, $3, 0)`, out.No, out.Seq, int64(document.OpReset))
+		return store.Wrap(err, "write change")
 	})
 	if err == nil {
 		s.db.WakeSweeper()

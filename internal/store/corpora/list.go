@@ -2,7 +2,6 @@ package corpora
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"regexp"
 
@@ -57,13 +56,9 @@ func (s *Store) batch(ctx context.Context, l corpus.List, after corpus.Position,
 			args = append(args, id)
 		}
 	}
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+columns+` FROM corpora WHERE (created, no) < ($1, $2)`+only+`
+	return store.Select(s.db.Reader(ctx), "list corpora", scan,
+		`SELECT `+columns+` FROM corpora WHERE (created, no) < ($1, $2)`+only+`
 		ORDER BY created DESC, no DESC LIMIT $3`, args...)
-	found, err := store.Collect(rows, err, scanRows)
-	if err != nil {
-		return nil, fmt.Errorf("list corpora: %w", err)
-	}
-	return found, nil
 }
 
 func matches(p *regexp.Regexp, c corpus.Corpus) bool {

@@ -2,9 +2,7 @@ package corpora
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"quarry/internal/corpus"
@@ -22,11 +20,9 @@ func (s *Store) ReplaceAttributes(ctx context.Context, corpusNo int64, all []cor
 	err = s.db.Write(ctx, func(tx *store.Tx) (err error) {
 		out, err = scan(tx.QueryRow(`UPDATE corpora SET attributes = $2, schema_version = $3
 			WHERE no = $1 AND schema_version = $4 RETURNING `+columns, corpusNo, string(attributes), version, version-1))
-		if errors.Is(err, sql.ErrNoRows) {
-			return fault.Conflict("corpus_changed", "the corpus was deleted, or its filter attributes were replaced, meanwhile")
-		}
 		if err != nil {
-			return fmt.Errorf("write attributes: %w", err)
+			changed := fault.Conflict("corpus_changed", "the corpus was deleted, or its filter attributes were replaced, meanwhile")
+			return store.OrNone(err, changed, "write attributes")
 		}
 		return nil
 	})
@@ -57,23 +53,19 @@ func (s *Store) Recount(ctx context.Context, key string) (corpus.Corpus, error) 
 	var bad []int64
 	right := false
 	err := s.db.Read(ctx, func(q store.Querier) (err error) {
-		c, err = scan(q.QueryRowContext(ctx, `SELECT `+columns+` FROM corpora WHERE key = $1`, key))
-		if errors.Is(err, sql.ErrNoRows) {
-			return missing(key)
-		}
+		c, err = scan(q.QueryRow(`SELECT `+columns+` FROM corpora WHERE key = $1`, key))
 		if err != nil {
-			return fmt.Errorf("read corpus: %w", err)
+			return store.OrNone(err, missing(key), "read corpus")
 		}
 		var generation int64
-		if err := q.QueryRowContext(ctx, `SELECT shelf FROM corpora WHERE no = $1`, c.No).Scan(&generation); err != nil {
+		if err := q.QueryRow(`SELECT shelf FROM corpora WHERE no = $1`, c.No).Scan(&generation); err != nil {
 			return fmt.Errorf("read corpus: %w", err)
 		}
-		rows, err := q.QueryContext(ctx, wrong, generation)
-		if bad, err = store.Collect(rows, err, func(r *sql.Rows) (no int64, err error) { return no, r.Scan(&no) }); err != nil {
-			return fmt.Errorf("count parts: %w", err)
+		if bad, err = store.Select(q, "count parts", store.One[int64], wrong, generation); err != nil {
+			return err
 		}
 		var u corpus.Usage
-		err = q.QueryRowContext(ctx, ofDocuments, generation).Scan(&u.Documents, &u.Parts, &u.Characters, &u.MetadataCharacters)
+		err = q.QueryRow(ofDocuments, generation).Scan(&u.Documents, &u.Parts, &u.Characters, &u.MetadataCharacters)
 		if err != nil {
 			return fmt.Errorf("count documents: %w", err)
 		}
@@ -92,11 +84,8 @@ func (s *Store) repair(ctx context.Context, corpusNo int64, key string, bad []in
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
 		var generation int64
 		err := tx.QueryRow(`UPDATE corpora SET seq = seq WHERE no = $1 RETURNING shelf`, corpusNo).Scan(&generation)
-		if errors.Is(err, sql.ErrNoRows) {
-			return missing(key)
-		}
 		if err != nil {
-			return fmt.Errorf("lock corpus: %w", err)
+			return store.OrNone(err, missing(key), "lock corpus")
 		}
 		for _, no := range bad {
 			if err := tx.Exec(repairDocument, no); err != nil {
@@ -109,10 +98,7 @@ func (s *Store) repair(ctx context.Context, corpusNo int64, key string, bad []in
 		}
 		out, err = scan(tx.QueryRow(`UPDATE corpora SET documents = $2, parts = $3, characters = $4, metadata_characters = $5
 			WHERE no = $1 RETURNING `+columns, corpusNo, u.Documents, u.Parts, u.Characters, u.MetadataCharacters))
-		if err != nil {
-			return fmt.Errorf("write usage: %w", err)
-		}
-		return nil
+		return store.Wrap(err, "write usage")
 	})
 	return out, err
 }

@@ -2,9 +2,7 @@ package documents
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -56,7 +54,7 @@ type state struct {
 	metadata    json.RawMessage
 }
 
-func scanState(r *sql.Rows) (*state, error) {
+func scanState(r store.Row) (*state, error) {
 	var st state
 	return &st, r.Scan(&st.no, &st.id, (*[]byte)(&st.metadata), &st.updated)
 }
@@ -75,11 +73,10 @@ func (a *amend) read(edits []document.Edit) error {
 	for column, keys := range map[string][]any{"no": nos, "id": ids} {
 		for some := range slices.Chunk(keys, deleteStep) {
 			args := padded(append([]any{a.generation}, some...), 1)
-			rows, err := a.tx.Query(`SELECT no, id, metadata, updated FROM documents
+			found, err := store.Select(a.tx, "read documents", scanState, `SELECT no, id, metadata, updated FROM documents
 				WHERE shelf = $1 AND `+column+` IN (`+store.List(2, len(args)-1)+`)`, args...)
-			found, err := store.Collect(rows, err, scanState)
 			if err != nil {
-				return fmt.Errorf("read documents: %w", err)
+				return err
 			}
 			for _, st := range found {
 				if known := a.byNo[st.no]; known != nil { // named by number and by id
@@ -154,12 +151,12 @@ func (a *amend) store(st *state, next json.RawMessage) (done bool, err error) {
 	updated := max(a.now, st.updated+1)
 	bytes := int64(len(next) - len(st.metadata))
 	characters := int64(utf8.RuneCount(next) - utf8.RuneCount(st.metadata))
-	rows, err := a.tx.Query(`UPDATE documents SET metadata = $3, bytes = bytes + $4, metadata_bytes = metadata_bytes + $4,
+	written, err := store.Select(a.tx, "update document", store.One[int64],
+		`UPDATE documents SET metadata = $3, bytes = bytes + $4, metadata_bytes = metadata_bytes + $4,
 		characters = characters + $5, metadata_characters = metadata_characters + $5, updated = $6
 		WHERE no = $1 AND updated = $2 RETURNING no`, st.no, st.updated, string(next), bytes, characters, updated)
-	written, err := store.Collect(rows, err, func(r *sql.Rows) (no int64, err error) { return no, r.Scan(&no) })
 	if err != nil {
-		return false, fmt.Errorf("update document: %w", err)
+		return false, err
 	}
 	if len(written) == 0 {
 		return false, nil
@@ -172,10 +169,10 @@ func (a *amend) store(st *state, next json.RawMessage) (done bool, err error) {
 
 // again reads a document that another transaction changed; nil when it was deleted.
 func (a *amend) again(st *state) (*state, error) {
-	rows, err := a.tx.Query(`SELECT no, id, metadata, updated FROM documents WHERE shelf = $1 AND no = $2`, a.generation, st.no)
-	found, err := store.Collect(rows, err, scanState)
+	found, err := store.Select(a.tx, "read document", scanState,
+		`SELECT no, id, metadata, updated FROM documents WHERE shelf = $1 AND no = $2`, a.generation, st.no)
 	if err != nil {
-		return nil, fmt.Errorf("read document: %w", err)
+		return nil, err
 	}
 	delete(a.byNo, st.no)
 	delete(a.byID, st.id)

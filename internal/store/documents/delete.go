@@ -17,7 +17,7 @@ import (
 // gone is a deleted document: what the counters of its corpus lose.
 type gone struct{ no, parts, characters, metadata int64 }
 
-func (g *gone) scan(r row) error { return r.Scan(&g.no, &g.parts, &g.characters, &g.metadata) }
+func (g *gone) scan(r store.Row) error { return r.Scan(&g.no, &g.parts, &g.characters, &g.metadata) }
 
 // Delete removes a document that is as it was seen, as one change. See document.Store.
 func (s *Store) Delete(ctx context.Context, corpusNo, epoch int64, seen *document.Document) (seq int64, err error) {
@@ -71,12 +71,12 @@ func (s *Store) DeleteMany(ctx context.Context, corpusNo, epoch int64, ids []str
 		}
 		var all []gone
 		for some := range slices.Chunk(ids, deleteStep) {
-			args := padded(append([]any{generation, newest}, anys(some)...), 2)
-			rows, err := tx.Query(`DELETE FROM documents WHERE shelf = $1 AND updated <= $2 AND id IN (`+store.List(3, len(args)-2)+`)
+			args := padded(store.Args([]any{generation, newest}, some), 2)
+			found, err := store.Select(tx, "delete documents", func(r store.Row) (g gone, err error) { return g, g.scan(r) },
+				`DELETE FROM documents WHERE shelf = $1 AND updated <= $2 AND id IN (`+store.List(3, len(args)-2)+`)
 				RETURNING no, parts, characters, metadata_characters`, args...)
-			found, err := store.Collect(rows, err, func(r *sql.Rows) (g gone, err error) { return g, g.scan(r) })
 			if err != nil {
-				return fmt.Errorf("delete documents: %w", err)
+				return err
 			}
 			all = append(all, found...)
 		}

@@ -57,11 +57,8 @@ func (s *Store) Insert(ctx context.Context, corpusNo, epoch int64, d *document.D
 // the corpus does not have this epoch any more.
 func generationOf(tx *store.Tx, corpusNo, epoch int64) (generation, seq int64, err error) {
 	err = tx.QueryRow(`SELECT shelf, seq FROM corpora WHERE no = $1 AND epoch = $2`, corpusNo, epoch).Scan(&generation, &seq)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, 0, corpusChanged()
-	}
 	if err != nil {
-		return 0, 0, fmt.Errorf("read corpus: %w", err)
+		return 0, 0, store.OrNone(err, corpusChanged(), "read corpus")
 	}
 	return generation, seq, nil
 }
@@ -80,20 +77,18 @@ func (s *Store) Changes(ctx context.Context, corpusNo, after, upto int64, limit 
 		return nil, false, nil
 	}
 	err = s.db.Read(ctx, func(q store.Querier) error {
-		rows, err := q.QueryContext(ctx, `SELECT seq, op, doc_no FROM changes WHERE corpus_no = $1 AND seq > $2 AND seq <= $3
-			ORDER BY seq LIMIT $4`, corpusNo, after, upto, limit)
-		changes, err = store.Collect(rows, err, func(r *sql.Rows) (c document.Change, err error) {
-			return c, r.Scan(&c.Seq, &c.Op, &c.No)
-		})
+		scan := func(r store.Row) (c document.Change, err error) { return c, r.Scan(&c.Seq, &c.Op, &c.No) }
+		changes, err = store.Select(q, "read changes", scan, `SELECT seq, op, doc_no FROM changes
+			WHERE corpus_no = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4`, corpusNo, after, upto, limit)
 		if err != nil {
-			return fmt.Errorf("read changes: %w", err)
+			return err
 		}
 		if len(changes) > 0 {
 			gap = changes[0].Seq != after+1
 			return nil
 		}
 		var now int64
-		if err := q.QueryRowContext(ctx, `SELECT seq FROM corpora WHERE no = $1`, corpusNo).Scan(&now); err != nil {
+		if err := q.QueryRow(`SELECT seq FROM corpora WHERE no = $1`, corpusNo).Scan(&now); err != nil {
 			return noCorpus(err, corpusNo)
 		}
 		gap = after < min(upto, now)

@@ -96,11 +96,8 @@ func (r record) insertHead(tx *store.Tx, generation int64) (no int64, err error)
 			break
 		}
 	}
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, taken
-	}
 	if err != nil {
-		return 0, fmt.Errorf("write document: %w", err)
+		return 0, store.OrNone(err, taken, "write document")
 	}
 	return no, nil
 }

@@ -19,7 +19,7 @@ func (s *Store) Metadata(ctx context.Context, corpusNo int64, parts bool, visit 
 		query = `SELECT d.no, d.id, d.metadata, p.ord, p.metadata FROM documents d JOIN corpora c ON c.shelf = d.shelf
 			JOIN parts p ON p.doc_no = d.no WHERE c.no = $1 ORDER BY d.no, p.ord`
 	}
-	rows, err := s.db.Reader().QueryContext(ctx, query, corpusNo)
+	rows, err := s.db.Reader(ctx).Query(query, corpusNo)
 	if err != nil {
 		return fmt.Errorf("read metadata: %w", store.Translate(err))
 	}

@@ -2,10 +2,9 @@ package documents
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"quarry/internal/corpus/document"
@@ -24,12 +23,12 @@ func roundUp(n int) int { return 1 << bits.Len(uint(n-1)) }
 
 // Passages reads, for each ref, the part with its neighbours and its document's head. See document.Store.
 func (s *Store) Passages(ctx context.Context, corpusNo int64, refs []document.Ref, w document.Window) (out []document.Passage, err error) {
-	for from := 0; from < len(refs); from += passageStep {
-		some, err := s.passages(ctx, corpusNo, refs[from:min(from+passageStep, len(refs))], w)
+	for some := range slices.Chunk(refs, passageStep) {
+		found, err := s.passages(ctx, corpusNo, some, w)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, some...)
+		out = append(out, found...)
 	}
 	return out, nil
 }
@@ -59,19 +58,18 @@ func (s *Store) passages(ctx context.Context, corpusNo int64, refs []document.Re
 	for len(args) < 4*roundUp(len(order)) {
 		args = append(args, 0) // no document has number 0
 	}
-	rows, err := s.db.Reader().QueryContext(ctx, `WITH w (k, doc_no, lo, hi) AS (VALUES `+windows(len(args)/4)+`)
-		SELECT w.k, `+qualified+` FROM w CROSS JOIN parts p
-		WHERE p.doc_no = w.doc_no AND p.ord >= w.lo AND p.ord <= w.hi ORDER BY w.k, p.ord`, args...)
-	_, err = store.Collect(rows, err, func(r *sql.Rows) (struct{}, error) {
+	err = store.Each(s.db.Reader(ctx), "read passages", func(r store.Row) error {
 		var k int
 		_, p, err := scanPart(r, false, &k)
 		if err == nil {
 			spans[order[k]] = append(spans[order[k]], p)
 		}
-		return struct{}{}, err
-	})
+		return err
+	}, `WITH w (k, doc_no, lo, hi) AS (VALUES `+windows(len(args)/4)+`)
+		SELECT w.k, `+qualified+` FROM w CROSS JOIN parts p
+		WHERE p.doc_no = w.doc_no AND p.ord >= w.lo AND p.ord <= w.hi ORDER BY w.k, p.ord`, args...)
 	if err != nil {
-		return nil, fmt.Errorf("read passages: %w", err)
+		return nil, err
 	}
 	var out []document.Passage
 	for _, r := range refs {
@@ -113,10 +111,10 @@ func (s *Store) heads(ctx context.Context, corpusNo int64, refs []document.Ref) 
 		}
 	}
 	args = padded(args, 1)
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+headColumns+ofCurrent+` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args...)
-	found, err := store.Collect(rows, err, scanHeadRows)
+	found, err := store.Select(s.db.Reader(ctx), "read documents", scanHead,
+		`SELECT `+headColumns+ofCurrent+` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args...)
 	if err != nil {
-		return nil, fmt.Errorf("read documents: %w", err)
+		return nil, err
 	}
 	for i := range found {
 		out[found[i].No] = &found[i]

@@ -21,9 +21,7 @@ const headColumns = `d.no, d.id, d.title, d.metadata, d.tables, d.images, d.dige
 // ofCurrent joins a document to its corpus, whose number is $1.
 const ofCurrent = ` FROM documents d JOIN corpora c ON c.shelf = d.shelf WHERE c.no = $1`
 
-type row interface{ Scan(dest ...any) error }
-
-func scanHead(r row) (d document.Document, err error) {
+func scanHead(r store.Row) (d document.Document, err error) {
 	var tables, images string
 	var created, updated int64
 	err = r.Scan(&d.No, &d.ID, &d.Title, (*[]byte)(&d.Metadata), &tables, &images, &d.Digest, &d.Usage.Bytes, &d.Usage.MetadataBytes,
@@ -64,10 +62,8 @@ func micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-func scanHeadRows(r *sql.Rows) (document.Document, error) { return scanHead(r) }
-
 // scanPart reads partColumns, and the vector where the query asks for it.
-func scanPart(r row, vector bool, before ...any) (no int64, p document.Part, err error) {
+func scanPart(r store.Row, vector bool, before ...any) (no int64, p document.Part, err error) {
 	var dimensions string
 	dest := append(before, &no, &p.Ord, &p.Text, &p.Heading, &p.Context, (*[]byte)(&p.Metadata), &p.Lang, &p.IsTitle,
 		&dimensions, &p.TableID, &p.ImageID, &p.Gap)
@@ -88,22 +84,18 @@ func scanPart(r row, vector bool, before ...any) (no int64, p document.Part, err
 // Get reads a document, with its parts (without vectors) when parts is set; images come without their bytes.
 func (s *Store) Get(ctx context.Context, corpusNo int64, docID string, parts bool) (*document.Document, error) {
 	if !parts {
-		return head(ctx, s.db.Reader(), corpusNo, docID)
+		return head(s.db.Reader(ctx), corpusNo, docID)
 	}
 	var d *document.Document
 	err := s.db.Read(ctx, func(q store.Querier) (err error) {
-		if d, err = head(ctx, q, corpusNo, docID); err != nil {
+		if d, err = head(q, corpusNo, docID); err != nil {
 			return err
 		}
-		rows, err := q.QueryContext(ctx, `SELECT `+partColumns+` FROM parts WHERE doc_no = $1 ORDER BY ord`, d.No)
-		d.Parts, err = store.Collect(rows, err, func(r *sql.Rows) (document.Part, error) {
+		return store.Each(q, "read parts", func(r store.Row) error {
 			_, p, err := scanPart(r, false)
-			return p, err
-		})
-		if err != nil {
-			return fmt.Errorf("read parts: %w", err)
-		}
-		return nil
+			d.Parts = append(d.Parts, p)
+			return err
+		}, `SELECT `+partColumns+` FROM parts WHERE doc_no = $1 ORDER BY ord`, d.No)
 	})
 	if err != nil {
 		return nil, err
@@ -111,13 +103,10 @@ func (s *Store) Get(ctx context.Context, corpusNo int64, docID string, parts boo
 	return d, nil
 }
 
-func head(ctx context.Context, q store.Querier, corpusNo int64, docID string) (*document.Document, error) {
-	d, err := scanHead(q.QueryRowContext(ctx, `SELECT `+headColumns+ofCurrent+` AND d.id = $2`, corpusNo, docID))
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, missing(docID)
-	}
+func head(q store.Querier, corpusNo int64, docID string) (*document.Document, error) {
+	d, err := scanHead(q.QueryRow(`SELECT `+headColumns+ofCurrent+` AND d.id = $2`, corpusNo, docID))
 	if err != nil {
-		return nil, fmt.Errorf("read document: %w", store.Translate(err))
+		return nil, store.OrNone(err, missing(docID), "read document")
 	}
 	return &d, nil
 }
@@ -132,7 +121,7 @@ func (s *Store) Image(ctx context.Context, corpusNo int64, docID, imageID string
 		if m.ID != imageID {
 			continue
 		}
-		err := s.db.Reader().QueryRowContext(ctx, `SELECT data FROM images WHERE doc_no = $1 AND ord = $2`, d.No, i).Scan(&m.Data)
+		err := s.db.Reader(ctx).QueryRow(`SELECT data FROM images WHERE doc_no = $1 AND ord = $2`, d.No, i).Scan(&m.Data)
 		if errors.Is(err, sql.ErrNoRows) { // deleted since
 			return document.Image{}, missing(docID)
 		}
@@ -146,13 +135,9 @@ func (s *Store) Image(ctx context.Context, corpusNo int64, docID, imageID string
 
 // List reads documents without parts, ascending by the bytes of their ids, from the id after l.After on.
 func (s *Store) List(ctx context.Context, corpusNo int64, l document.List) ([]document.Document, error) {
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+headColumns+ofCurrent+` AND d.id > $2 ORDER BY d.id LIMIT $3`,
+	return store.Select(s.db.Reader(ctx), "list documents", scanHead,
+		`SELECT `+headColumns+ofCurrent+` AND d.id > $2 ORDER BY d.id LIMIT $3`,
 		corpusNo, l.After, max(l.Limit, 0))
-	found, err := store.Collect(rows, err, scanHeadRows)
-	if err != nil {
-		return nil, fmt.Errorf("list documents: %w", err)
-	}
-	return found, nil
 }
 
 // loadStep is how many documents one pair of statements of Load reads.
@@ -162,9 +147,9 @@ const loadStep = 512
 func (s *Store) Load(ctx context.Context, corpusNo int64, nos []int64) (out []document.Document, err error) {
 	err = s.db.Read(ctx, func(q store.Querier) error {
 		out = nil
-		for from := 0; from < len(nos); from += loadStep {
-			args := padded(append([]any{corpusNo}, anys(nos[from:min(from+loadStep, len(nos))])...), 1)
-			docs, err := whole(ctx, q, ` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args)
+		for some := range slices.Chunk(nos, loadStep) {
+			args := padded(store.Args([]any{corpusNo}, some), 1)
+			docs, err := whole(q, ` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args)
 			if err != nil {
 				return err
 			}
@@ -177,25 +162,17 @@ func (s *Store) Load(ctx context.Context, corpusNo int64, nos []int64) (out []do
 
 // Heads reads documents without parts by row number, in order of No.
 func (s *Store) Heads(ctx context.Context, corpusNo int64, nos []int64) (out []document.Document, err error) {
-	for from := 0; from < len(nos); from += loadStep {
-		args := padded(append([]any{corpusNo}, anys(nos[from:min(from+loadStep, len(nos))])...), 1)
-		rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+headColumns+ofCurrent+` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args...)
-		docs, err := store.Collect(rows, err, scanHeadRows)
+	for some := range slices.Chunk(nos, loadStep) {
+		args := padded(store.Args([]any{corpusNo}, some), 1)
+		docs, err := store.Select(s.db.Reader(ctx), "read documents", scanHead,
+			`SELECT `+headColumns+ofCurrent+` AND d.no IN (`+store.List(2, len(args)-1)+`)`, args...)
 		if err != nil {
-			return nil, fmt.Errorf("read documents: %w", err)
+			return nil, err
 		}
 		out = append(out, docs...)
 	}
 	slices.SortFunc(out, func(a, b document.Document) int { return cmp.Compare(a.No, b.No) })
 	return out, nil
-}
-
-func anys[T any](all []T) []any {
-	out := make([]any, len(all))
-	for i, v := range all {
-		out[i] = v
-	}
-	return out
 }
 
 // Scan reads whole documents with No > after in order of No, at most limit, with the corpus's sequence number and
@@ -204,7 +181,7 @@ func anys[T any](all []T) []any {
 func (s *Store) Scan(ctx context.Context, corpusNo, after int64, limit int) (docs []document.Document, seq, epoch int64, err error) {
 	err = s.db.Read(ctx, func(q store.Querier) error {
 		var last sql.NullInt64
-		err := q.QueryRowContext(ctx, `SELECT c.seq, c.epoch, (SELECT MAX(no) FROM (
+		err := q.QueryRow(`SELECT c.seq, c.epoch, (SELECT MAX(no) FROM (
 				SELECT no FROM documents WHERE shelf = c.shelf AND no > $2 ORDER BY no LIMIT $3) AS page)
 			FROM corpora c WHERE c.no = $1`, corpusNo, after, max(limit, 0)).Scan(&seq, &epoch, &last)
 		if err != nil {
@@ -213,7 +190,7 @@ func (s *Store) Scan(ctx context.Context, corpusNo, after int64, limit int) (doc
 		if !last.Valid {
 			return nil
 		}
-		docs, err = whole(ctx, q, ` AND d.no > $2 AND d.no <= $3`, []any{corpusNo, after, last.Int64})
+		docs, err = whole(q, ` AND d.no > $2 AND d.no <= $3`, []any{corpusNo, after, last.Int64})
 		return err
 	})
 	return docs, seq, epoch, err
@@ -221,28 +198,27 @@ func (s *Store) Scan(ctx context.Context, corpusNo, after int64, limit int) (doc
 
 // whole reads the documents that a condition chooses, in order of No, with one statement for their heads and one for
 // their parts.
-func whole(ctx context.Context, q store.Querier, condition string, args []any) ([]document.Document, error) {
-	rows, err := q.QueryContext(ctx, `SELECT `+headColumns+ofCurrent+condition+` ORDER BY d.no`, args...)
-	docs, err := store.Collect(rows, err, scanHeadRows)
+func whole(q store.Querier, condition string, args []any) ([]document.Document, error) {
+	docs, err := store.Select(q, "read documents", scanHead,
+		`SELECT `+headColumns+ofCurrent+condition+` ORDER BY d.no`, args...)
 	if err != nil {
-		return nil, fmt.Errorf("read documents: %w", err)
+		return nil, err
 	}
-	rows, err = q.QueryContext(ctx, `SELECT `+qualified+`, p.vector FROM documents d JOIN corpora c ON c.shelf = d.shelf
-		JOIN parts p ON p.doc_no = d.no WHERE c.no = $1`+condition+` ORDER BY d.no, p.ord`, args...)
 	at := 0
-	_, err = store.Collect(rows, err, func(r *sql.Rows) (struct{}, error) {
+	err = store.Each(q, "read parts", func(r store.Row) error {
 		no, p, err := scanPart(r, true)
 		if err != nil {
-			return struct{}{}, err
+			return err
 		}
 		for docs[at].No != no { // same snapshot, same order: the document is there
 			at++
 		}
 		docs[at].Parts = append(docs[at].Parts, p)
-		return struct{}{}, nil
-	})
+		return nil
+	}, `SELECT `+qualified+`, p.vector FROM documents d JOIN corpora c ON c.shelf = d.shelf
+		JOIN parts p ON p.doc_no = d.no WHERE c.no = $1`+condition+` ORDER BY d.no, p.ord`, args...)
 	if err != nil {
-		return nil, fmt.Errorf("read parts: %w", err)
+		return nil, err
 	}
 	return docs, nil
 }

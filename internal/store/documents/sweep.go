@@ -46,11 +46,8 @@ func sweepGeneration(tx *store.Tx) (more bool, err error) {
 	var generation, corpusNo int64
 	err = tx.QueryRow(`SELECT s.no, s.corpus_no FROM shelves s LEFT JOIN corpora c ON c.shelf = s.no
 		WHERE c.no IS NULL ORDER BY s.no LIMIT 1`).Scan(&generation, &corpusNo)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
 	if err != nil {
-		return false, fmt.Errorf("find generation: %w", err)
+		return false, store.OrNone(err, nil, "find generation")
 	}
 	for _, step := range []func(tx *store.Tx, generation, corpusNo int64) (bool, error){sweepParts, sweepDocuments, sweepChanges} {
 		if did, err := step(tx, generation, corpusNo); err != nil || did {
@@ -84,8 +81,9 @@ func sweepParts(tx *store.Tx, generation, _ int64) (bool, error) {
 
 // sweepDocuments removes the first documents, as many as have a step's parts together and at least one.
 func sweepDocuments(tx *store.Tx, generation, _ int64) (bool, error) {
-	rows, err := tx.Query(`SELECT no, parts FROM documents WHERE shelf = $1 ORDER BY no LIMIT 200`, generation)
-	found, err := store.Collect(rows, err, func(r *sql.Rows) (d [2]int64, err error) { return d, r.Scan(&d[0], &d[1]) })
+	scan := func(r store.Row) (d [2]int64, err error) { return d, r.Scan(&d[0], &d[1]) }
+	found, err := store.Select(tx, "find documents", scan,
+		`SELECT no, parts FROM documents WHERE shelf = $1 ORDER BY no LIMIT 200`, generation)
 	if err != nil || len(found) == 0 {
 		return false, err
 	}
@@ -107,11 +105,8 @@ func sweepChanges(tx *store.Tx, _, corpusNo int64) (bool, error) {
 	var first int64
 	err := tx.QueryRow(`SELECT seq FROM changes WHERE corpus_no = $1 AND NOT EXISTS (SELECT 1 FROM corpora WHERE no = $1)
 		ORDER BY seq LIMIT 1`, corpusNo).Scan(&first)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
 	if err != nil {
-		return false, fmt.Errorf("find changes: %w", err)
+		return false, store.OrNone(err, nil, "find changes")
 	}
 	if err := tx.Exec(`DELETE FROM changes WHERE corpus_no = $1 AND seq < $2`, corpusNo, first+sweepStepChange); err != nil {
 		return false, fmt.Errorf("remove changes: %w", err)
@@ -126,11 +121,8 @@ func trimChanges(tx *store.Tx) (bool, error) {
 	err := tx.QueryRow(`SELECT no, first, seq FROM (
 			SELECT no, seq, (SELECT MIN(h.seq) FROM changes h WHERE h.corpus_no = c.no) AS first FROM corpora c WHERE seq > $1) AS long
 		WHERE first <= seq - $1 ORDER BY no LIMIT 1`, keptChanges).Scan(&corpusNo, &first, &last)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
 	if err != nil {
-		return false, fmt.Errorf("find old changes: %w", err)
+		return false, store.OrNone(err, nil, "find old changes")
 	}
 	upto := min(first+sweepStepChange, last-keptChanges)
 	if err := tx.Exec(`DELETE FROM changes WHERE corpus_no = $1 AND seq <= $2`, corpusNo, upto); err != nil {

@@ -161,7 +161,7 @@ func TestSweep(t *testing.T) {
 			`SELECT COUNT(*) FROM parts`: 3*documents.SweepStep + 503, `SELECT COUNT(*) FROM changes`: 4 + 5,
 		} {
 			var n int
-			if err := db.Reader().QueryRowContext(t.Context(), query).Scan(&n); err != nil || n != want {
+			if err := db.Reader(t.Context()).QueryRow(query).Scan(&n); err != nil || n != want {
 				t.Errorf("%s gives %d, %v; want %d", query, n, err, want)
 			}
 		}

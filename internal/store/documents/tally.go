@@ -1,8 +1,6 @@
 package documents
 
 import (
-	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -25,11 +23,8 @@ func (t tally) write(tx *store.Tx, corpusNo, epoch int64) (seq int64, err error)
 		characters = characters + $6, metadata_characters = metadata_characters + $7
 		WHERE no = $1 AND epoch = $2 RETURNING seq`,
 		corpusNo, epoch, int64(len(t.nos)), t.documents, t.parts, t.characters, t.metadata).Scan(&seq)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, corpusChanged()
-	}
 	if err != nil {
-		return 0, fmt.Errorf("count change: %w", err)
+		return 0, store.OrNone(err, corpusChanged(), "count change")
 	}
 	first := seq - int64(len(t.nos)) + 1
 	for from := 0; from < len(t.nos); from += rowsPerStatement {

@@ -31,12 +31,9 @@ func (s *Store) Claim(ctx context.Context, types []job.Type, now time.Time, l jo
 	of := claimable + ` AND j.type IN (` + store.List(2, len(types)) + `) AND ` + laneFree
 	// Most calls find nothing; reading first keeps them from writing the row of job_clock.
 	var one int
-	err = s.db.Reader().QueryRowContext(ctx, `SELECT 1 FROM jobs j WHERE `+of+` LIMIT 1`, args...).Scan(&one)
-	if errors.Is(err, sql.ErrNoRows) {
-		return j, false, nil
-	}
+	err = s.db.Reader(ctx).QueryRow(`SELECT 1 FROM jobs j WHERE `+of+` LIMIT 1`, args...).Scan(&one)
 	if err != nil {
-		return j, false, fmt.Errorf("look for a job: %w", store.Translate(err))
+		return j, false, store.OrNone(err, nil, "look for a job")
 	}
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
 		j, err = claim(tx, of, args, l)
@@ -113,13 +110,7 @@ func (s *Store) held(ctx context.Context, statement string, args ...any) error {
 		var no int64
 		return tx.QueryRow(statement, args...).Scan(&no)
 	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return job.ErrAborted
-	}
-	if err != nil {
-		return fmt.Errorf("write job: %w", err)
-	}
-	return nil
+	return store.OrNone(err, job.ErrAborted, "write job")
 }
 
 // Free ends every lease.
@@ -127,10 +118,7 @@ func (s *Store) Free(ctx context.Context, now time.Time) error {
 	err := s.db.Write(ctx, func(tx *store.Tx) error {
 		return tx.Exec(`UPDATE jobs SET due = $1, holder = '' WHERE completed = 0 AND state = 'started'`, now.UnixMicro())
 	})
-	if err != nil {
-		return fmt.Errorf("free jobs: %w", err)
-	}
-	return nil
+	return store.Wrap(err, "free jobs")
 }
 
 // Abort ends the unfinished jobs of a corpus in the transaction that deletes it. So no job outlives its corpus and works on
@@ -140,8 +128,5 @@ func Abort(tx *store.Tx, corpusKey string, now time.Time) error {
 		comment = CASE WHEN comment = '' THEN $3 ELSE comment || '; ' || $3 END
 		WHERE completed = 0 AND no IN (SELECT job_no FROM job_corpora WHERE key = $1)`,
 		corpusKey, now.UnixMicro(), "corpus "+corpusKey+" was deleted")
-	if err != nil {
-		return fmt.Errorf("abort jobs: %w", err)
-	}
-	return nil
+	return store.Wrap(err, "abort jobs")
 }

@@ -4,9 +4,7 @@ package jobs
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -30,9 +28,7 @@ const (
 	heads   = `no, id, type, state, account, created_by, corpora, lane, comment, created, started, completed, attempt, '', ''`
 )
 
-type row interface{ Scan(dest ...any) error }
-
-func scan(r row) (j job.Job, err error) {
+func scan(r store.Row) (j job.Job, err error) {
 	var corpora string
 	var created, started, completed int64
 	var input, progress []byte
@@ -61,8 +57,6 @@ func instant(micro int64) time.Time {
 	return time.UnixMicro(micro).UTC()
 }
 
-func scanRows(r *sql.Rows) (job.Job, error) { return scan(r) }
-
 // Add writes a job in state Queued that may be claimed at once.
 func (s *Store) Add(ctx context.Context, j job.Job) (job.Job, error) {
 	corpora, err := json.Marshal(j.CorpusKeys)
@@ -84,22 +78,17 @@ func (s *Store) Add(ctx context.Context, j job.Job) (job.Job, error) {
 				return fmt.Errorf("write corpus of job: %w", err)
 			}
 		}
-		if err := tx.Exec(`INSERT INTO job_turns (account, turn) VALUES ($1, 0) ON CONFLICT DO NOTHING`, j.Account); err != nil {
-			return fmt.Errorf("write account of job: %w", err)
-		}
-		return nil
+		err = tx.Exec(`INSERT INTO job_turns (account, turn) VALUES ($1, 0) ON CONFLICT DO NOTHING`, j.Account)
+		return store.Wrap(err, "write account of job")
 	})
 	return j, err
 }
 
 // Get returns a job of an account.
 func (s *Store) Get(ctx context.Context, account string, id id.Job) (job.Job, error) {
-	j, err := scan(s.db.Reader().QueryRowContext(ctx, `SELECT `+columns+` FROM jobs WHERE id = $1 AND account = $2`, string(id), account))
-	if errors.Is(err, sql.ErrNoRows) {
-		return j, fault.NotFound("job_not_found", string(id), "job %s does not exist", id)
-	}
+	j, err := scan(s.db.Reader(ctx).QueryRow(`SELECT `+columns+` FROM jobs WHERE id = $1 AND account = $2`, string(id), account))
 	if err != nil {
-		return j, fmt.Errorf("read job: %w", store.Translate(err))
+		return j, store.OrNone(err, fault.NotFound("job_not_found", string(id), "job %s does not exist", id), "read job")
 	}
 	return j, nil
 }
@@ -134,11 +123,11 @@ func (s *Store) List(ctx context.Context, l job.List) (page []job.Job, more bool
 			args = append(args, v)
 		}
 	}
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+heads+` FROM jobs WHERE account = $1`+condition+
-		` ORDER BY created DESC, id DESC LIMIT $2`, args...)
-	found, err := store.Collect(rows, err, scanRows)
+	found, err := store.Select(s.db.Reader(ctx), "list jobs", scan,
+		`SELECT `+heads+` FROM jobs WHERE account = $1`+condition+
+			` ORDER BY created DESC, id DESC LIMIT $2`, args...)
 	if err != nil {
-		return nil, false, fmt.Errorf("list jobs: %w", err)
+		return nil, false, err
 	}
 	if len(found) > l.Limit {
 		return found[:l.Limit], true, nil
@@ -160,17 +149,14 @@ func (s *Store) Sweep(ctx context.Context, before time.Time) error {
 	const step = 500
 	for {
 		var removed []int64
-		err := s.db.Write(ctx, func(tx *store.Tx) error {
-			rows, err := tx.Query(`DELETE FROM jobs WHERE no IN (SELECT no FROM jobs WHERE completed > 0 AND completed < $1
+		err := s.db.Write(ctx, func(tx *store.Tx) (err error) {
+			removed, err = store.Select(tx, "remove old jobs", store.One[int64],
+				`DELETE FROM jobs WHERE no IN (SELECT no FROM jobs WHERE completed > 0 AND completed < $1
 				ORDER BY completed LIMIT $2) RETURNING no`, before.UnixMicro(), step)
-			removed, err = store.Collect(rows, err, func(r *sql.Rows) (no int64, err error) { return no, r.Scan(&no) })
 			return err
 		})
-		if err != nil {
-			return fmt.Errorf("remove old jobs: %w", err)
-		}
-		if len(removed) < step {
-			return nil
+		if err != nil || len(removed) < step {
+			return err
 		}
 	}
 }

@@ -323,7 +323,7 @@ func testDelete(t *testing.T, s fixture) {
 		t.Fatal(err)
 	}
 	var left int
-	if err := s.db.Reader().QueryRowContext(t.Context(), `SELECT COUNT(*) FROM secrets`).Scan(&left); err != nil || left != 0 {
+	if err := s.db.Reader(t.Context()).QueryRow(`SELECT COUNT(*) FROM secrets`).Scan(&left); err != nil || left != 0 {
 		t.Errorf("%d secrets are left, %v", left, err)
 	}
 	for what, err := range map[string]error{"get": second(s.Get(t.Context(), l.ID)), "auth": second(s.Auth(t.Context(), l.ID)), "delete": s.Delete(t.Context(), l.ID)} {
@@ -372,7 +372,7 @@ func testNothingPlain(t *testing.T, s fixture) {
 	add(t, s, model("a", 1), &registry.Auth{Type: registry.Bearer, Token: "credential-in-plain"})
 	for table, column := range map[string]string{"llms": "auth", "secrets": "sealed"} {
 		var raw []byte
-		if err := s.db.Reader().QueryRowContext(t.Context(), `SELECT `+column+` FROM `+table).Scan(&raw); err != nil {
+		if err := s.db.Reader(t.Context()).QueryRow(`SELECT ` + column + ` FROM ` + table).Scan(&raw); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(string(raw), "plain") || len(raw) == 0 {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"quarry/internal/llm/registry"
-	"quarry/internal/store/named"
+	"quarry/internal/store"
 )
 
 // columns is what row writes, in its order; the id comes first.
@@ -45,7 +45,7 @@ func row(l *registry.LLM) ([]any, error) {
 }
 
 // scan reads a row. A row that cannot be decoded is marked as such and does not fail the others.
-func scan(r named.Row) (l registry.LLM, err error) {
+func scan(r store.Row) (l registry.LLM, err error) {
 	var auth, headers, parameters, stated string
 	var idle, created, updated int64
 	q := &l.Quota

@@ -12,9 +12,6 @@ import (
 	"quarry/internal/store"
 )
 
-// Row is one row of a result.
-type Row interface{ Scan(into ...any) error }
-
 // Table is the rows of one kind. Those of the kind "llm" are in the table llms; the table default_llm has at most one row,
 // whose column llm is the id of the default.
 type Table[T any] struct {
@@ -27,7 +24,7 @@ type Table[T any] struct {
 	// Write returns the values of Columns.
 	Write func(*T) ([]any, error)
 	// Read scans Columns and, after them, whether the row is the default.
-	Read func(Row) (T, error)
+	Read func(store.Row) (T, error)
 }
 
 func (t *Table[T]) read() string {
@@ -39,17 +36,12 @@ func (t *Table[T]) preferred() string {
 }
 
 func (t *Table[T]) several(ctx context.Context, query string, args ...any) ([]T, error) {
-	rows, err := t.DB.Reader().QueryContext(ctx, t.read()+query, args...)
-	found, err := store.Collect(rows, err, func(r *sql.Rows) (T, error) { return t.Read(r) })
-	if err != nil {
-		return nil, fmt.Errorf("read %ss: %w", t.What, err)
-	}
-	return found, nil
+	return store.Select(t.DB.Reader(ctx), "read "+t.What+"s", t.Read, t.read()+query, args...)
 }
 
 // Get returns the row with an id.
 func (t *Table[T]) Get(ctx context.Context, id string) (found T, err error) {
-	found, err = t.Read(t.DB.Reader().QueryRowContext(ctx, t.read()+`WHERE id = $1`, id))
+	found, err = t.Read(t.DB.Reader(ctx).QueryRow(t.read()+`WHERE id = $1`, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return found, t.None
 	}
@@ -61,10 +53,7 @@ func (t *Table[T]) Get(ctx context.Context, id string) (found T, err error) {
 
 // Named returns the rows with these names and the default, each once, in no order.
 func (t *Table[T]) Named(ctx context.Context, names ...string) ([]T, error) {
-	args := make([]any, len(names))
-	for i, n := range names {
-		args[i] = n
-	}
+	args := store.Args(nil, names)
 	return t.several(ctx, `WHERE name IN (`+store.List(1, len(args))+`) OR `+t.preferred(), args...)
 }
 

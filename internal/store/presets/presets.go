@@ -44,7 +44,7 @@ func row(p *generate.Preset) ([]any, error) {
 	}, nil
 }
 
-func scan(r named.Row) (p generate.Preset, err error) {
+func scan(r store.Row) (p generate.Preset, err error) {
 	var extra string
 	var created, updated int64
 	if err = r.Scan(&p.ID, &p.Name, &p.Description, &p.LLM, &p.Template, &p.MaxResults, &p.MaxTokens, &p.Temperature, &p.FrequencyPenalty, &p.PresencePenalty,

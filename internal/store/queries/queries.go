@@ -3,8 +3,6 @@ package queries
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -50,9 +48,7 @@ func (s *Store) Save(ctx context.Context, r history.Record) error {
 // columns of queries q that scan reads.
 const columns = `q.no, q.id, q.started, q.latency, q.query, q.chat_id, q.agent_key, q.session_key, q.generation, q.consistency`
 
-type row interface{ Scan(dest ...any) error }
-
-func scan(r row, more ...any) (no int64, s history.Summary, err error) {
+func scan(r store.Row, more ...any) (no int64, s history.Summary, err error) {
 	var started, latency int64
 	dest := append([]any{&no, (*string)(&s.ID), &started, &latency, &s.Text, &s.ChatID, &s.AgentKey, &s.SessionKey,
 		&s.Generation, &s.Consistency}, more...)
@@ -68,18 +64,16 @@ func (s *Store) Get(ctx context.Context, queryID string, reader history.Reader) 
 	c.readable(reader)
 	err = s.db.Read(ctx, func(q store.Querier) error {
 		var body []byte
-		no, head, err := scan(q.QueryRowContext(ctx, `SELECT `+columns+`, q.body FROM queries q WHERE `+c.text(), c.args...), &body)
-		if errors.Is(err, sql.ErrNoRows) {
-			return fault.NotFound("query_not_found", queryID, "query %s does not exist", queryID)
-		}
+		no, head, err := scan(q.QueryRow(`SELECT `+columns+`, q.body FROM queries q WHERE `+c.text(), c.args...), &body)
 		if err != nil {
-			return fmt.Errorf("read query: %w", store.Translate(err))
+			missing := fault.NotFound("query_not_found", queryID, "query %s does not exist", queryID)
+			return store.OrNone(err, missing, "read query")
 		}
 		if out, err = unpack(body); err != nil {
 			return fmt.Errorf("read query %s: %w", queryID, err)
 		}
 		out.Summary = head
-		of, err := corpora(ctx, q, []int64{no})
+		of, err := corpora(q, []int64{no})
 		out.Corpora = of[no]
 		return err
 	})
@@ -94,18 +88,17 @@ func (s *Store) List(ctx context.Context, l history.List) (page []history.Summar
 	c := listed(l)
 	where, args := c.text(), append(c.args, l.Limit+1)
 	err = s.db.Read(ctx, func(q store.Querier) error {
-		rows, err := q.QueryContext(ctx, `SELECT `+columns+` FROM queries q WHERE `+where+`
-			ORDER BY q.started DESC, q.id DESC LIMIT $`+strconv.Itoa(len(args)), args...)
 		var nos []int64
-		page, err = store.Collect(rows, err, func(r *sql.Rows) (history.Summary, error) {
+		page, err = store.Select(q, "list queries", func(r store.Row) (history.Summary, error) {
 			no, s, err := scan(r)
 			nos = append(nos, no)
 			return s, err
-		})
+		}, `SELECT `+columns+` FROM queries q WHERE `+where+`
+			ORDER BY q.started DESC, q.id DESC LIMIT $`+strconv.Itoa(len(args)), args...)
 		if err != nil {
-			return fmt.Errorf("list queries: %w", err)
+			return err
 		}
-		of, err := corpora(ctx, q, nos)
+		of, err := corpora(q, nos)
 		for i, no := range nos {
 			page[i].Corpora = of[no]
 		}
@@ -187,26 +180,21 @@ func (c *conditions) readable(r history.Reader) {
 }
 
 // corpora reads which corpora queries searched, by row number of the query.
-func corpora(ctx context.Context, q store.Querier, nos []int64) (map[int64][]history.Corpus, error) {
+func corpora(q store.Querier, nos []int64) (map[int64][]history.Corpus, error) {
 	out := map[int64][]history.Corpus{}
 	if len(nos) == 0 {
 		return out, nil
 	}
-	args := make([]any, len(nos))
-	for i, no := range nos {
-		args[i] = no
-	}
-	rows, err := q.QueryContext(ctx, `SELECT query_no, corpus_no, corpus_key FROM query_corpora
-		WHERE query_no IN (`+store.List(1, len(nos))+`) ORDER BY query_no, ord`, args...)
-	_, err = store.Collect(rows, err, func(r *sql.Rows) (struct{}, error) {
+	err := store.Each(q, "read corpora of queries", func(r store.Row) error {
 		var no int64
 		var c history.Corpus
 		err := r.Scan(&no, &c.No, &c.Key)
 		out[no] = append(out[no], c)
-		return struct{}{}, err
-	})
+		return err
+	}, `SELECT query_no, corpus_no, corpus_key FROM query_corpora
+		WHERE query_no IN (`+store.List(1, len(nos))+`) ORDER BY query_no, ord`, store.Args(nil, nos)...)
 	if err != nil {
-		return nil, fmt.Errorf("read corpora of queries: %w", err)
+		return nil, err
 	}
 	return out, nil
 }
@@ -214,11 +202,11 @@ func corpora(ctx context.Context, q store.Querier, nos []int64) (map[int64][]his
 // Expire removes the oldest records that started before a moment. See history.Store.
 func (s *Store) Expire(ctx context.Context, before time.Time, limit int) (removed int, err error) {
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		rows, err := tx.Query(`DELETE FROM queries WHERE no IN (SELECT no FROM queries WHERE started < $1 ORDER BY started, id LIMIT $2)
+		gone, err := store.Select(tx, "remove old queries", store.One[int64],
+			`DELETE FROM queries WHERE no IN (SELECT no FROM queries WHERE started < $1 ORDER BY started, id LIMIT $2)
 			RETURNING no`, beforeMicro(before), limit)
-		gone, err := store.Collect(rows, err, func(r *sql.Rows) (no int64, err error) { return no, r.Scan(&no) })
 		if err != nil {
-			return fmt.Errorf("remove old queries: %w", err)
+			return err
 		}
 		removed = len(gone)
 		return nil

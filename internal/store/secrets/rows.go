@@ -2,7 +2,6 @@ package secrets
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"quarry/internal/clock"
@@ -20,12 +19,8 @@ func NewRows(db *store.DB) *Rows { return &Rows{db} }
 
 // Keys lists the registered keys, oldest first.
 func (r *Rows) Keys(ctx context.Context) ([]vault.Registered, error) {
-	rows, err := r.db.Reader().QueryContext(ctx, `SELECT id, proof FROM secret_keys ORDER BY no`)
-	all, err := store.Collect(rows, err, func(r *sql.Rows) (k vault.Registered, err error) { return k, r.Scan(&k.ID, &k.Proof) })
-	if err != nil {
-		return nil, fmt.Errorf("read secret keys: %w", err)
-	}
-	return all, nil
+	scan := func(r store.Row) (k vault.Registered, err error) { return k, r.Scan(&k.ID, &k.Proof) }
+	return store.Select(r.db.Reader(ctx), "read secret keys", scan, `SELECT id, proof FROM secret_keys ORDER BY no`)
 }
 
 // Register writes k as the newest key, which seals, if the newest one is still after ("" for none).
@@ -43,10 +38,8 @@ func (r *Rows) Register(ctx context.Context, after string, k vault.Registered) (
 		if done = newest == after; !done {
 			return nil
 		}
-		if err := tx.Exec(`INSERT INTO secret_keys (id, proof, created) VALUES ($1, $2, $3)`, k.ID, k.Proof, clock.Now().UnixMicro()); err != nil {
-			return fmt.Errorf("write secret key: %w", err)
-		}
-		return nil
+		err := tx.Exec(`INSERT INTO secret_keys (id, proof, created) VALUES ($1, $2, $3)`, k.ID, k.Proof, clock.Now().UnixMicro())
+		return store.Wrap(err, "write secret key")
 	})
 	return done && err == nil, err
 }
@@ -54,11 +47,12 @@ func (r *Rows) Register(ctx context.Context, after string, k vault.Registered) (
 // Stale returns up to n values that are sealed under another key than id, and how many there are.
 func (r *Rows) Stale(ctx context.Context, id string, n int) (some []vault.Sealed, all int, err error) {
 	err = r.db.Read(ctx, func(q store.Querier) error {
-		if err := q.QueryRowContext(ctx, `SELECT COUNT(*) FROM secrets WHERE key_id <> $1`, id).Scan(&all); err != nil {
+		if err := q.QueryRow(`SELECT COUNT(*) FROM secrets WHERE key_id <> $1`, id).Scan(&all); err != nil {
 			return fmt.Errorf("count secrets: %w", err)
 		}
-		rows, err := q.QueryContext(ctx, `SELECT name, sealed FROM secrets WHERE key_id <> $1 ORDER BY name LIMIT $2`, id, n)
-		some, err = store.Collect(rows, err, func(r *sql.Rows) (v vault.Sealed, err error) { return v, r.Scan(&v.Name, &v.Value) })
+		scan := func(r store.Row) (v vault.Sealed, err error) { return v, r.Scan(&v.Name, &v.Value) }
+		some, err = store.Select(q, "read secrets", scan,
+			`SELECT name, sealed FROM secrets WHERE key_id <> $1 ORDER BY name LIMIT $2`, id, n)
 		return err
 	})
 	if err != nil {
@@ -77,10 +71,7 @@ func (r *Rows) Replace(ctx context.Context, id string, changes []vault.Change) e
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("write secrets sealed anew: %w", err)
-	}
-	return nil
+	return store.Wrap(err, "write secrets sealed anew")
 }
 
 // Retire removes every key except id, the newest, from the register; it does nothing while a value needs one of them.

@@ -57,7 +57,7 @@ func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
 	var plain []byte
 	err := s.reading(func() error {
 		var sealed []byte
-		err := s.db.Reader().QueryRowContext(ctx, `SELECT sealed FROM secrets WHERE name = $1`, name).Scan(&sealed)
+		err := s.db.Reader(ctx).QueryRow(`SELECT sealed FROM secrets WHERE name = $1`, name).Scan(&sealed)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrNone
 		}
@@ -84,10 +84,10 @@ func (s *Store) List(ctx context.Context, prefix string) ([]Secret, error) {
 	}
 	var all []Secret
 	err = s.reading(func() error {
-		rows, err := s.db.Reader().QueryContext(ctx, `SELECT name, sealed FROM secrets WHERE name >= $1 AND name < $2 ORDER BY name`, from, to)
-		all, err = store.Collect(rows, err, scanSecret)
+		all, err = store.Select(s.db.Reader(ctx), "read secrets "+prefix, scanSecret,
+			`SELECT name, sealed FROM secrets WHERE name >= $1 AND name < $2 ORDER BY name`, from, to)
 		if err != nil {
-			return fmt.Errorf("read secrets %s: %w", prefix, err)
+			return err
 		}
 		for i, one := range all {
 			if all[i].Plain, err = s.ring.Open(one.Name, one.Plain); err != nil {
@@ -102,7 +102,7 @@ func (s *Store) List(ctx context.Context, prefix string) ([]Secret, error) {
 	return all, nil
 }
 
-func scanSecret(r *sql.Rows) (one Secret, err error) { return one, r.Scan(&one.Name, &one.Plain) }
+func scanSecret(r store.Row) (one Secret, err error) { return one, r.Scan(&one.Name, &one.Plain) }
 
 // Delete removes the secrets whose names begin with prefix, which ends in a slash, in the transaction of what they
 // belong to.

@@ -129,7 +129,7 @@ func testNothingPlain(t *testing.T, db *store.DB) {
 	putSecret(t, db, s, "a/b", "credential in plain")
 	var sealed []byte
 	var id string
-	if err := db.Reader().QueryRowContext(t.Context(), `SELECT sealed, key_id FROM secrets WHERE name = 'a/b'`).Scan(&sealed, &id); err != nil {
+	if err := db.Reader(t.Context()).QueryRow(`SELECT sealed, key_id FROM secrets WHERE name = 'a/b'`).Scan(&sealed, &id); err != nil {
 		t.Fatal(err)
 	}
 	if bytes.Contains(sealed, []byte("plain")) || id != ring.Current() {

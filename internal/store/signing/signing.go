@@ -30,29 +30,24 @@ const folder = "signing/"
 
 // Keys returns every key, newest first. See token.Store.
 func (s *Store) Keys(ctx context.Context) ([]token.Key, error) {
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT kid, public, created, retired FROM signing_keys
+	return store.Select(s.db.Reader(ctx), "read signing keys", scan, `SELECT kid, public, created, retired FROM signing_keys
 		ORDER BY retired IS NULL DESC, created DESC, kid`)
-	all, err := store.Collect(rows, err, func(r *sql.Rows) (k token.Key, err error) {
-		var created int64
-		var retired sql.NullInt64
-		if err = r.Scan(&k.ID, &k.Public, &created, &retired); err != nil {
-			return k, err
-		}
-		k.Created = time.UnixMicro(created).UTC()
-		if retired.Valid {
-			k.Retired = time.UnixMicro(retired.Int64).UTC()
-		}
-		return k, nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read signing keys: %w", err)
+}
+
+func scan(r store.Row) (k token.Key, err error) {
+	var created int64
+	var retired sql.NullInt64
+	err = r.Scan(&k.ID, &k.Public, &created, &retired)
+	k.Created = time.UnixMicro(created).UTC()
+	if retired.Valid {
+		k.Retired = time.UnixMicro(retired.Int64).UTC()
 	}
-	return all, nil
+	return k, err
 }
 
 // Signing returns the id of the key that signs now. See token.Store.
 func (s *Store) Signing(ctx context.Context) (kid string, err error) {
-	err = s.db.Reader().QueryRowContext(ctx, `SELECT kid FROM signing_keys WHERE retired IS NULL`).Scan(&kid)
+	err = s.db.Reader(ctx).QueryRow(`SELECT kid FROM signing_keys WHERE retired IS NULL`).Scan(&kid)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", token.ErrNoKey
 	}

@@ -3,7 +3,6 @@ package usages
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -41,16 +40,16 @@ func (s *Store) Sums(ctx context.Context, scope string, at time.Time) ([]usage.S
 		begin, _ := span.Window(at)
 		args = append(args, int(span), begin.UnixMicro())
 	}
-	rows, err := s.db.Reader().QueryContext(ctx, `
-		SELECT span, began, input, output FROM token_usage WHERE scope = $1 AND
-			((span = $2 AND began = $3) OR (span = $4 AND began = $5) OR (span = $6 AND began = $7))`, args...)
-	return store.Collect(rows, err, func(r *sql.Rows) (usage.Sum, error) {
+	scan := func(r store.Row) (usage.Sum, error) {
 		u := usage.Sum{Scope: scope}
 		var began int64
 		err := r.Scan(&u.Span, &began, &u.Input, &u.Output)
 		u.Begin = time.UnixMicro(began).UTC()
 		return u, err
-	})
+	}
+	return store.Select(s.db.Reader(ctx), "read counts of tokens", scan, `
+		SELECT span, began, input, output FROM token_usage WHERE scope = $1 AND
+			((span = $2 AND began = $3) OR (span = $4 AND began = $5) OR (span = $6 AND began = $7))`, args...)
 }
 
 // Forget removes the sums of windows of a span that began before a moment.
