@@ -40,11 +40,9 @@ type node struct {
 
 // check sets the type of every node, refuses operands of the wrong type, and rewrites comparisons with part.is_title
 // (title.go).
-func (p *parser) check(n *node) error {
+func (p *parser) check(n *node) {
 	for _, a := range n.args {
-		if err := p.check(a); err != nil {
-			return err
-		}
+		p.check(a)
 	}
 	switch n.op {
 	case opConst:
@@ -54,44 +52,37 @@ func (p *parser) check(n *node) error {
 	case opOr, opAnd, opNot:
 		n.kind = Boolean
 		for _, a := range n.args {
-			if err := p.condition(a); err != nil {
-				return err
-			}
+			p.condition(a)
 		}
 	case opIn, opContains:
-		if err := p.checkIn(n); err != nil {
-			return err
-		}
+		p.checkIn(n)
 		p.rewriteTitleIn(n)
 	case opIsNull:
 		n.kind = Boolean
 	case opEq, opNe, opLt, opLe, opGt, opGe:
-		if err := p.checkCompare(n); err != nil {
-			return err
-		}
+		p.checkCompare(n)
 		p.rewriteTitle(n)
 	default:
-		return p.checkArithmetic(n)
+		p.checkArithmetic(n)
 	}
-	return nil
 }
 
-// condition returns an error if n is not a boolean expression.
-func (p *parser) condition(n *node) error {
+// condition refuses n unless it is a boolean expression.
+func (p *parser) condition(n *node) {
 	if n.kind == Boolean {
-		return nil
+		return
 	}
 	if n.kind == 0 {
-		return p.typeError(n.at, "null is not a condition")
+		panic(p.typeError(n.at, "null is not a condition"))
 	}
 	if n.kind.IsList() {
-		return p.listHint(n)
+		panic(p.listHint(n))
 	}
-	return p.typeError(n.at, "a condition is needed here, but this is %s; compare it with =, <>, < or IN", n.kind)
+	panic(p.typeError(n.at, "a condition is needed here, but this is %s; compare it with =, <>, < or IN", n.kind))
 }
 
 // listHint returns the error of a list where a scalar is needed, which shows how lists are used.
-func (p *parser) listHint(n *node) error {
+func (p *parser) listHint(n *node) *Error {
 	name := "the list"
 	if n.op == opRef {
 		name = p.schema.all[n.attr].key()
@@ -99,31 +90,30 @@ func (p *parser) listHint(n *node) error {
 	return p.typeError(n.at, "%s is %s: ask what it contains with value IN %s", name, n.kind, name)
 }
 
-func (p *parser) checkIn(n *node) error {
+func (p *parser) checkIn(n *node) {
 	n.kind = Boolean
 	if n.op == opContains {
 		list, x := n.args[0], n.args[1]
 		if x.kind.IsList() {
-			return p.listHint(x)
+			panic(p.listHint(x))
 		}
 		if !comparable(list.kind.Element(), x.kind) {
-			return p.typeError(x.at, "%s holds %s, which can't be compared with %s", p.schema.all[list.attr].key(), list.kind.Element(), x.kind)
+			panic(p.typeError(x.at, "%s holds %s, which can't be compared with %s", p.schema.all[list.attr].key(), list.kind.Element(), x.kind))
 		}
-		return nil
+		return
 	}
 	x := n.args[0]
 	if x.kind.IsList() {
-		return p.listHint(x)
+		panic(p.listHint(x))
 	}
 	for _, e := range n.args[1:] {
 		if e.kind.IsList() {
-			return p.listHint(e)
+			panic(p.listHint(e))
 		}
 		if !comparable(x.kind, e.kind) {
-			return p.typeError(e.at, "%s can't be compared with %s", e.kind, x.kind)
+			panic(p.typeError(e.at, "%s can't be compared with %s", e.kind, x.kind))
 		}
 	}
-	return nil
 }
 
 // comparable reports whether values of the two types can be compared with =; null can be with everything.
@@ -131,38 +121,38 @@ func comparable(a, b Type) bool {
 	return a == 0 || b == 0 || a == b || a.numeric() && b.numeric()
 }
 
-func (p *parser) checkCompare(n *node) error {
+func (p *parser) checkCompare(n *node) {
 	n.kind = Boolean
 	a, b := n.args[0], n.args[1]
 	null := a.kind == 0 && a.op == opConst || b.kind == 0 && b.op == opConst // one is the literal null
 	equality := n.op == opEq || n.op == opNe
 	if null && equality {
-		return nil
+		return
 	}
 	for _, x := range n.args {
 		if x.kind.IsList() {
-			return p.listHint(x)
+			panic(p.listHint(x))
 		}
 	}
 	ordered := a.kind.numeric() && b.kind.numeric() || a.kind == TextType && b.kind == TextType
 	if ordered || equality && comparable(a.kind, b.kind) {
-		return nil
+		return
 	}
 	if null {
-		return p.typeError(n.at, "null can be compared with =, <>, IS NULL and IS NOT NULL only")
+		panic(p.typeError(n.at, "null can be compared with =, <>, IS NULL and IS NOT NULL only"))
 	}
-	return p.typeError(n.at, "%s can't be compared with %s", a.kind, b.kind)
+	panic(p.typeError(n.at, "%s can't be compared with %s", a.kind, b.kind))
 }
 
-func (p *parser) checkArithmetic(n *node) error {
+func (p *parser) checkArithmetic(n *node) {
 	n.kind = Integer
 	for _, a := range n.args {
 		switch {
 		case a.kind.IsList():
-			return p.listHint(a)
+			panic(p.listHint(a))
 		case a.kind == 0 && a.op == opConst: // arithmetic with null is null
 		case !a.kind.numeric():
-			return p.typeError(a.at, "arithmetic needs numbers, but this is %s", a.kind)
+			panic(p.typeError(a.at, "arithmetic needs numbers, but this is %s", a.kind))
 		}
 		if a.kind == RealNumber {
 			n.kind = RealNumber
@@ -171,5 +161,4 @@ func (p *parser) checkArithmetic(n *node) error {
 	if n.op == opDiv {
 		n.kind = RealNumber
 	}
-	return nil
 }

@@ -1,6 +1,9 @@
 package filter
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Row holds the attribute values of one part, including those of its document, by ordinal.
 type Row interface{ Value(ordinal int) Value }
@@ -24,12 +27,7 @@ func (n *node) eval(r Row) Value {
 		return Bool(!n.args[0].eval(r).Bool())
 	case opIn:
 		x := n.args[0].eval(r)
-		for _, e := range n.args[1:] {
-			if Equal(x, e.eval(r)) {
-				return Bool(true)
-			}
-		}
-		return Bool(false)
+		return Bool(slices.ContainsFunc(n.args[1:], func(e *node) bool { return Equal(x, e.eval(r)) }))
 	case opContains:
 		return Bool(contains(n.args[0].eval(r), n.args[1].eval(r)))
 	case opIsNull:
@@ -45,12 +43,7 @@ func contains(list, x Value) bool {
 	if !list.kind.IsList() {
 		return Equal(list, x)
 	}
-	for _, e := range list.Elements() {
-		if Equal(e, x) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list.Elements(), func(e Value) bool { return Equal(e, x) })
 }
 
 func (n *node) compare(r Row) Value {

@@ -6,6 +6,7 @@ package filter
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -29,7 +30,7 @@ const MaxLength = 8000
 const maxDepth = 200
 
 // Parse compiles text against the attributes of s. For blank text it returns a nil filter. Any error is an *Error.
-func Parse(text string, s *Schema, scope Scope) (*Filter, error) {
+func Parse(text string, s *Schema, scope Scope) (f *Filter, err error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
@@ -40,13 +41,19 @@ func Parse(text string, s *Schema, scope Scope) (*Filter, error) {
 		return nil, &Error{Text: "The filter has " + strconv.Itoa(n) + " characters; at most " + strconv.Itoa(MaxLength) + " are allowed"}
 	}
 	p := &parser{text: text, lex: expr.NewLexer(text), schema: s, scope: scope}
+	defer func() {
+		switch bad := recover().(type) {
+		case nil:
+		case *Error:
+			f, err = nil, bad
+		default:
+			panic(bad)
+		}
+	}()
 	p.next()
-	e, err := p.or()
-	if err == nil && p.tok.Kind != expr.End {
-		err = p.unexpected("an operator or the end")
-	}
-	if err != nil {
-		return nil, err
+	e := p.or()
+	if p.tok.Kind != expr.End {
+		panic(p.unexpected("an operator or the end"))
 	}
 	if len(p.unknown) > 0 {
 		return nil, &Error{Unrecognized: p.unknown}
@@ -54,17 +61,13 @@ func Parse(text string, s *Schema, scope Scope) (*Filter, error) {
 	if p.outside != nil {
 		return nil, p.outside
 	}
-	if err := p.check(e); err != nil {
-		return nil, err
-	}
-	if err := p.condition(e); err != nil {
-		return nil, err
-	}
-	return newFilter(text, e), nil
+	p.check(e)
+	p.condition(e)
+	return &Filter{text: text, expr: e, root: normalise(e), attrs: e.attrs()}, nil
 }
 
-// parser is a recursive-descent parser. It reports unknown references only after the syntax has been checked, and all of
-// them together.
+// parser is a recursive-descent parser. As in text/template/parse, it fails by a panic of an *Error, which Parse recovers.
+// It reports unknown references only after the syntax has been checked, and all of them together.
 type parser struct {
 	text    string
 	lex     *expr.Lexer
@@ -85,23 +88,14 @@ func (p *parser) keyword(w string) bool {
 
 // symbol reports whether the current token is one of these symbols.
 func (p *parser) symbol(all ...string) bool {
-	if p.tok.Kind != expr.Symbol {
-		return false
-	}
-	for _, s := range all {
-		if p.tok.Value == s {
-			return true
-		}
-	}
-	return false
+	return p.tok.Kind == expr.Symbol && slices.Contains(all, p.tok.Value)
 }
 
-// enter begins a level of nesting; leave must follow unless it fails.
-func (p *parser) enter() *Error {
+// enter begins a level of nesting; leave ends it.
+func (p *parser) enter() {
 	if p.depth++; p.depth > maxDepth {
-		return p.syntax(p.tok.Start, "the expression is nested deeper than %d levels", maxDepth)
+		panic(p.syntax(p.tok.Start, "the expression is nested deeper than %d levels", maxDepth))
 	}
-	return nil
 }
 
 func (p *parser) leave() { p.depth-- }
@@ -142,34 +136,28 @@ func sqlWord(t expr.Token) bool {
 }
 
 // or parses OR, the operator of lowest precedence.
-func (p *parser) or() (*node, error) { return p.join("OR", opOr, p.and) }
+func (p *parser) or() *node { return p.join("OR", opOr, p.and) }
 
-func (p *parser) and() (*node, error) { return p.join("AND", opAnd, p.not) }
+func (p *parser) and() *node { return p.join("AND", opAnd, p.not) }
 
 // join parses operands joined by word. A bare text after an equality repeats its left side: a = 'x' OR 'y' means
 // a = 'x' OR a = 'y' (contract: section 7, legacy leniency).
-func (p *parser) join(word string, op opcode, operand func() (*node, error)) (*node, error) {
-	first, err := operand()
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) join(word string, op opcode, operand func() *node) *node {
+	first := operand()
 	all := []*node{first}
 	for p.keyword(word) {
 		at := p.tok.Start
 		p.next()
-		x, err := operand()
-		if err != nil {
-			return nil, err
-		}
+		x := operand()
 		if last := all[len(all)-1].lastEquality(); last != nil && x.op == opConst && !x.grouped && x.value.kind == TextType {
 			x = &node{op: last.op, at: at, args: []*node{last.args[0], x}}
 		}
 		all = append(all, x)
 	}
 	if len(all) == 1 {
-		return first, nil
+		return first
 	}
-	return &node{op: op, at: first.at, args: all}, nil
+	return &node{op: op, at: first.at, args: all}
 }
 
 // lastEquality returns the equality at the end of the text of n, or nil if there is none or its left side is a literal.
@@ -183,90 +171,72 @@ func (n *node) lastEquality() *node {
 	return nil
 }
 
-func (p *parser) not() (*node, error) {
+func (p *parser) not() *node {
 	if !p.keyword("NOT") {
 		return p.in()
 	}
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
+	p.enter()
 	defer p.leave()
 	at := p.tok.Start
 	p.next()
-	x, err := p.not()
-	if err != nil {
-		return nil, err
-	}
-	return &node{op: opNot, at: at, args: []*node{x}}, nil
+	x := p.not()
+	return &node{op: opNot, at: at, args: []*node{x}}
 }
 
 // in parses IN and NOT IN, whose right side is a list in parentheses or a reference to a list attribute.
-func (p *parser) in() (*node, error) {
-	left, err := p.is()
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) in() *node {
+	left := p.is()
 	negated := p.keyword("NOT")
 	at := p.tok.Start
 	if negated {
 		p.next()
 		if !p.keyword("IN") {
-			return nil, p.unexpected("IN after NOT")
+			panic(p.unexpected("IN after NOT"))
 		}
 	}
 	if !p.keyword("IN") {
-		return left, nil
+		return left
 	}
 	p.next()
 	n := &node{op: opIn, at: at, args: []*node{left}}
 	if p.symbol("(") {
-		if n.args, err = p.list(n.args); err != nil {
-			return nil, err
-		}
+		n.args = p.list(n.args)
 	} else {
-		r, err := p.primary()
-		if err != nil {
-			return nil, err
-		}
+		r := p.primary()
 		if r.op != opRef {
-			return nil, p.syntax(r.at, "expected a list in parentheses or a reference after IN")
+			panic(p.syntax(r.at, "expected a list in parentheses or a reference after IN"))
 		}
 		n.op, n.args = opContains, []*node{r, left}
 	}
 	if negated {
 		n = &node{op: opNot, at: at, args: []*node{n}}
 	}
-	return n, nil
+	return n
 }
 
 // list parses "(" expr { "," expr } ")" and appends the elements to args.
-func (p *parser) list(args []*node) ([]*node, error) {
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
+func (p *parser) list(args []*node) []*node {
+	p.enter()
 	defer p.leave()
 	for {
 		p.next() // "(" or ","
-		x, err := p.or()
-		if err != nil {
-			return nil, err
-		}
+		x := p.or()
 		args = append(args, x)
 		if p.symbol(")") {
 			p.next()
-			return args, nil
+			return args
 		}
 		if !p.symbol(",") {
-			return nil, p.unexpected(`"," or ")"`)
+			panic(p.unexpected(`"," or ")"`))
 		}
 	}
 }
 
 // is parses IS NULL and IS NOT NULL.
-func (p *parser) is() (*node, error) {
-	x, err := p.equality()
-	if err != nil || !p.keyword("IS") {
-		return x, err
+func (p *parser) is() *node {
+	x := p.level(0)
+	if !p.keyword("IS") {
+		return x
 	}
 	at := p.tok.Start
 	p.next()
@@ -275,14 +245,14 @@ func (p *parser) is() (*node, error) {
 		p.next()
 	}
 	if !p.keyword("NULL") {
-		return nil, p.unexpected("NULL or NOT NULL after IS")
+		panic(p.unexpected("NULL or NOT NULL after IS"))
 	}
 	p.next()
 	n := &node{op: opIsNull, at: at, args: []*node{x}}
 	if negated {
 		n = &node{op: opNot, at: at, args: []*node{n}}
 	}
-	return n, nil
+	return n
 }
 
 // binary holds the left-associative operators by precedence, lowest first.
@@ -293,36 +263,29 @@ var binary = []map[string]opcode{
 	{"*": opMul, "/": opDiv, "%": opMod},
 }
 
-func (p *parser) equality() (*node, error) { return p.level(0) }
-
 // level parses the binary operators of the precedence i and above.
-func (p *parser) level(i int) (*node, error) {
+func (p *parser) level(i int) *node {
 	if i == len(binary) {
 		return p.unary()
 	}
-	left, err := p.level(i + 1)
-	for err == nil && p.tok.Kind == expr.Symbol {
+	left := p.level(i + 1)
+	for p.tok.Kind == expr.Symbol {
 		op, ok := binary[i][p.tok.Value]
 		if !ok {
 			break
 		}
 		at := p.tok.Start
 		p.next()
-		var right *node
-		if right, err = p.level(i + 1); err == nil {
-			left = &node{op: op, at: at, args: []*node{left, right}}
-		}
+		left = &node{op: op, at: at, args: []*node{left, p.level(i + 1)}}
 	}
-	return left, err
+	return left
 }
 
-func (p *parser) unary() (*node, error) {
+func (p *parser) unary() *node {
 	if !p.symbol("+", "-") {
 		return p.primary()
 	}
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
+	p.enter()
 	defer p.leave()
 	at, minus := p.tok.Start, p.tok.Value == "-"
 	p.next()
@@ -330,33 +293,30 @@ func (p *parser) unary() (*node, error) {
 		p.tok.Value = "-" + p.tok.Value
 		return p.primary()
 	}
-	x, err := p.unary()
-	if err != nil {
-		return nil, err
-	}
+	x := p.unary()
 	if minus {
-		return &node{op: opNeg, at: at, args: []*node{x}}, nil
+		return &node{op: opNeg, at: at, args: []*node{x}}
 	}
-	return &node{op: opPlus, at: at, args: []*node{x}}, nil
+	return &node{op: opPlus, at: at, args: []*node{x}}
 }
 
-func (p *parser) primary() (*node, error) {
+func (p *parser) primary() *node {
 	t := p.tok
-	constant := func(v Value) (*node, error) {
+	constant := func(v Value) *node {
 		p.next()
-		return &node{op: opConst, at: t.Start, value: v}, nil
+		return &node{op: opConst, at: t.Start, value: v}
 	}
 	switch {
 	case t.Kind == expr.Integer:
 		n, err := strconv.ParseInt(t.Value, 10, 64)
 		if err != nil {
-			return nil, p.syntax(t.Start, "the integer %s is outside the range of 64 bits", t.Value)
+			panic(p.syntax(t.Start, "the integer %s is outside the range of 64 bits", t.Value))
 		}
 		return constant(Int(n))
 	case t.Kind == expr.Real:
 		f, err := strconv.ParseFloat(t.Value, 64)
 		if err != nil || math.IsInf(f, 0) {
-			return nil, p.syntax(t.Start, "the number %s is too large", t.Value)
+			panic(p.syntax(t.Start, "the number %s is too large", t.Value))
 		}
 		return constant(Real(f))
 	case t.Kind == expr.Text:
@@ -370,24 +330,19 @@ func (p *parser) primary() (*node, error) {
 	case t.Kind == expr.Name:
 		return p.reference()
 	}
-	return nil, p.unexpected("a value, a reference or (")
+	panic(p.unexpected("a value, a reference or ("))
 }
 
-func (p *parser) group() (*node, error) {
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
+func (p *parser) group() *node {
+	p.enter()
 	defer p.leave()
 	p.next()
-	x, err := p.or()
-	if err != nil {
-		return nil, err
-	}
+	x := p.or()
 	if !p.symbol(")") {
-		return nil, p.unexpected(`")"`)
+		panic(p.unexpected(`")"`))
 	}
 	p.next()
 	inner := *x
 	inner.grouped = true
-	return &inner, nil
+	return &inner
 }

@@ -11,25 +11,22 @@ import (
 var reserved = []string{"AND", "OR", "NOT", "IN", "IS"}
 
 // reference parses doc.<name> or part.<name>, where the name may be quoted and may contain further periods.
-func (p *parser) reference() (*node, error) {
+func (p *parser) reference() *node {
 	t := p.tok
 	if slices.ContainsFunc(reserved, func(w string) bool { return strings.EqualFold(w, t.Value) }) {
-		return nil, p.unexpected("a value, a reference or (")
+		panic(p.unexpected("a value, a reference or ("))
 	}
 	level := Document
 	switch {
 	case t.Value == "part":
 		level = Part
 	case t.Value != "doc":
-		return nil, p.bare(t)
+		panic(p.bare(t))
 	}
 	if !strings.HasPrefix(p.lex.Rest(), ".") {
-		return nil, p.bare(t)
+		panic(p.bare(t))
 	}
-	name, unquoted, err := p.path(t.End)
-	if err != nil {
-		return nil, err
-	}
+	name, unquoted := p.path(t.End)
 	ordinal, ok := p.resolve(level, name)
 	if unquoted {
 		var more int
@@ -46,11 +43,11 @@ func (p *parser) reference() (*node, error) {
 		p.outside = p.typeError(t.Start, "%s cannot be used here: this filter selects documents, so it may use doc. references only", written)
 	}
 	p.next()
-	return &node{op: opRef, at: t.Start, attr: ordinal}, nil
+	return &node{op: opRef, at: t.Start, attr: ordinal}
 }
 
 // bare returns the error of a name without a level, or of a word of another language.
-func (p *parser) bare(t expr.Token) error {
+func (p *parser) bare(t expr.Token) *Error {
 	if strings.HasPrefix(strings.TrimSpace(p.lex.Rest()), "(") && !sqlWord(t) {
 		return p.syntax(t.Start, "%s is not part of the filter language, which has no functions", t.Value)
 	}
@@ -64,18 +61,18 @@ func (p *parser) bare(t expr.Token) error {
 }
 
 // path parses "." name { "." name } right after the level. unquoted is about the last name.
-func (p *parser) path(end int) (name string, unquoted bool, err error) {
+func (p *parser) path(end int) (name string, unquoted bool) {
 	var parts []string
 	for strings.HasPrefix(p.lex.Rest(), ".") {
 		p.lex.Skip(1)
 		m, ok := p.lex.Member()
 		if !ok {
-			return "", false, p.syntax(end+1, "expected a name after the period")
+			panic(p.syntax(end+1, "expected a name after the period"))
 		}
 		parts = append(parts, m.Value)
 		end, unquoted = m.End, m.Quote == 0
 	}
-	return strings.Join(parts, "."), unquoted, nil
+	return strings.Join(parts, "."), unquoted
 }
 
 // resolve returns the ordinal of an attribute; doc.metadata.x means doc.x unless an attribute metadata.x is declared.

@@ -1,8 +1,8 @@
 package filter
 
 import (
+	"maps"
 	"slices"
-	"sort"
 )
 
 // Filter is a compiled filter. It is immutable and safe for concurrent use. A nil *Filter matches everything.
@@ -11,17 +11,6 @@ type Filter struct {
 	expr  *node
 	root  Node
 	attrs []int
-}
-
-func newFilter(text string, e *node) *Filter {
-	seen := map[int]bool{}
-	e.collect(seen)
-	f := &Filter{text: text, expr: e, root: normalise(e)}
-	for a := range seen {
-		f.attrs = append(f.attrs, a)
-	}
-	sort.Ints(f.attrs)
-	return f
 }
 
 // Text returns the filter as written.
@@ -108,15 +97,12 @@ func (General) isNode()  {}
 func (g General) Match(r Row) bool { return g.expr.eval(r).Bool() }
 
 // Attrs returns the ordinals of the attributes that the condition uses, in ascending order.
-func (g General) Attrs() []int {
+func (g General) Attrs() []int { return g.expr.attrs() }
+
+func (n *node) attrs() []int {
 	seen := map[int]bool{}
-	g.expr.collect(seen)
-	var out []int
-	for a := range seen {
-		out = append(out, a)
-	}
-	sort.Ints(out)
-	return out
+	n.collect(seen)
+	return slices.Sorted(maps.Keys(seen))
 }
 
 func (n *node) collect(seen map[int]bool) {

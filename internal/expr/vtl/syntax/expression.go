@@ -14,12 +14,12 @@ const (
 	inQuotes
 )
 
-// reference parses a reference at "$". It returns nil without an error if there is none. In text, a "[" after a reference
+// reference parses a reference at "$". It returns nil if there is none. In text, a "[" after a reference
 // is text unless it begins an index.
-func (p *parser) reference(w where) (*Reference, error) {
+func (p *parser) reference(w where) *Reference {
 	start := p.pos
 	if p.peek(0) != '$' {
-		return nil, nil
+		return nil
 	}
 	p.pos++
 	r := &Reference{}
@@ -32,14 +32,11 @@ func (p *parser) reference(w where) (*Reference, error) {
 	}
 	if r.Name = p.name(); r.Name == "" {
 		p.pos = start
-		return nil, nil
+		return nil
 	}
 	r.Line = p.line(start)
 	for {
-		a, ok, err := p.access(w)
-		if err != nil {
-			return nil, err
-		}
+		a, ok := p.access(w)
 		if !ok {
 			break
 		}
@@ -47,12 +44,12 @@ func (p *parser) reference(w where) (*Reference, error) {
 	}
 	if formal {
 		if p.peek(0) != '}' {
-			return nil, p.fail(start, "the reference %s is not closed by }", shorten(p.text[start:p.pos]))
+			panic(p.fail(start, "the reference %s is not closed by }", shorten(p.text[start:p.pos])))
 		}
 		p.pos++
 	}
 	r.Source = p.text[start:p.pos]
-	return r, nil
+	return r
 }
 
 func shorten(s string) string {
@@ -71,42 +68,42 @@ func shorten(s string) string {
 const maxReread = 256 << 10
 
 // access parses one step of a reference's path.
-func (p *parser) access(w where) (a Access, ok bool, err error) {
+func (p *parser) access(w where) (a Access, ok bool) {
 	switch {
 	case p.peek(0) == '.' && begins(p.peek(1)):
 		p.pos++
 		a.Name = p.name()
 		if p.peek(0) != '(' {
-			return a, true, nil
+			return a, true
 		}
 		at := p.pos
 		p.pos++
 		a.Call = true
-		a.Arguments, err = p.sequence(')')
-		if err != nil && p.pos >= len(p.text) {
-			err = p.fail(at, "the arguments of %s are not closed by )", shorten(a.Name))
+		failed := attempt(func() { a.Arguments = p.sequence(')') })
+		switch {
+		case failed != nil && p.pos >= len(p.text):
+			panic(p.fail(at, "the arguments of %s are not closed by )", shorten(a.Name)))
+		case failed != nil:
+			panic(failed)
 		}
-		return a, true, err
+		return a, true
 	case p.peek(0) == '[' && (w == inExpression || p.indexed(w)):
 		at, depth := p.pos, p.depth
 		p.pos++
-		if a.Index, err = p.expression(); err == nil {
-			p.blanks()
-			if p.peek(0) != ']' {
-				err = p.fail(at, "the index is not closed by ]")
-			}
+		failed := attempt(func() {
+			a.Index = p.expression()
+			p.expect(']', at, "the index is not closed by ]")
+		})
+		if failed == nil {
+			return a, true
 		}
-		if err != nil {
-			if p.reread += p.pos - at; w == inText && p.reread <= maxReread {
-				p.pos, p.depth = at, depth
-				return a, false, nil
-			}
-			return a, false, err
+		if p.reread += p.pos - at; w != inText || p.reread > maxReread {
+			panic(failed)
 		}
-		p.pos++
-		return a, true, nil
+		p.pos, p.depth = at, depth
+		return a, false
 	}
-	return a, false, nil
+	return a, false
 }
 
 // indexed reports whether what follows "[" in text can be an index.
@@ -125,38 +122,30 @@ var levels = [][]struct{ sign, word string }{
 	{{"*", ""}, {"/", ""}, {"%", ""}},
 }
 
-func (p *parser) expression() (Expression, error) {
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
+func (p *parser) expression() Expression {
+	p.enter()
 	defer func() { p.depth-- }()
 	return p.level(0)
 }
 
-func (p *parser) level(n int) (Expression, error) {
+func (p *parser) level(n int) Expression {
 	if n == len(levels) {
 		return p.unary()
 	}
-	first, err := p.level(n + 1)
-	if err != nil {
-		return nil, err
-	}
+	first := p.level(n + 1)
 	var rest []Operation
 	for {
 		operator := p.operator(n)
 		if operator == "" {
 			break
 		}
-		operand, err := p.level(n + 1)
-		if err != nil {
-			return nil, err
-		}
+		operand := p.level(n + 1)
 		rest = append(rest, Operation{operator, operand})
 	}
 	if rest == nil {
-		return first, nil
+		return first
 	}
-	return Binary{first, rest}, nil
+	return Binary{first, rest}
 }
 
 // operator skips an operator of a level and returns its sign, or "" if there is none.
@@ -177,10 +166,8 @@ func (p *parser) operator(level int) string {
 	return ""
 }
 
-func (p *parser) unary() (Expression, error) {
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
+func (p *parser) unary() Expression {
+	p.enter()
 	defer func() { p.depth-- }()
 	p.blanks()
 	operator := ""
@@ -194,19 +181,18 @@ func (p *parser) unary() (Expression, error) {
 		p.pos = at
 		return p.primary()
 	}
-	operand, err := p.unary()
-	return Unary{operator, operand}, err
+	return Unary{operator, p.unary()}
 }
 
-func (p *parser) primary() (Expression, error) {
+func (p *parser) primary() Expression {
 	at := p.pos
 	switch b := p.peek(0); {
 	case b == '$':
-		r, err := p.reference(inExpression)
-		if err == nil && r == nil {
-			err = p.fail(at, "$ needs a name after it")
+		r := p.reference(inExpression)
+		if r == nil {
+			panic(p.fail(at, "$ needs a name after it"))
 		}
-		return r, err
+		return r
 	case digit(b):
 		return p.number()
 	case b == '\'':
@@ -219,33 +205,26 @@ func (p *parser) primary() (Expression, error) {
 		return p.mapping()
 	case b == '(':
 		p.pos++
-		e, err := p.expression()
-		if err != nil {
-			return nil, err
-		}
-		p.blanks()
-		if p.peek(0) != ')' {
-			return nil, p.fail(at, "( is not closed by )")
-		}
-		p.pos++
-		return e, nil
+		e := p.expression()
+		p.expect(')', at, "( is not closed by )")
+		return e
 	}
 	switch word := p.name(); word {
 	case "true":
-		return Literal{true}, nil
+		return Literal{true}
 	case "false":
-		return Literal{false}, nil
+		return Literal{false}
 	case "null":
-		return Literal{nil}, nil
+		return Literal{nil}
 	}
 	p.pos = at
 	if begins(p.peek(0)) {
-		return nil, p.fail(at, "a value is missing here: %s is none; a reference begins with $, a string with a quote", p.found())
+		panic(p.fail(at, "a value is missing here: %s is none; a reference begins with $, a string with a quote", p.found()))
 	}
-	return nil, p.fail(at, "a value is missing here, there is %s", p.found())
+	panic(p.fail(at, "a value is missing here, there is %s", p.found()))
 }
 
-func (p *parser) number() (Expression, error) {
+func (p *parser) number() Expression {
 	at := p.pos
 	digits := func() {
 		for digit(p.peek(0)) {
@@ -256,21 +235,21 @@ func (p *parser) number() (Expression, error) {
 	if p.peek(0) != '.' || !digit(p.peek(1)) {
 		n, err := strconv.ParseInt(p.text[at:p.pos], 10, 64)
 		if err != nil {
-			return nil, p.fail(at, "the number is too large")
+			panic(p.fail(at, "the number is too large"))
 		}
-		return Literal{n}, nil
+		return Literal{n}
 	}
 	p.pos++
 	digits()
 	f, err := strconv.ParseFloat(p.text[at:p.pos], 64)
 	if err != nil {
-		return nil, p.fail(at, "the number is too large")
+		panic(p.fail(at, "the number is too large"))
 	}
-	return Literal{f}, nil
+	return Literal{f}
 }
 
 // single parses a single-quoted string, whose only escape is a doubled quote.
-func (p *parser) single() (Expression, error) {
+func (p *parser) single() Expression {
 	at := p.pos
 	p.pos++
 	var b strings.Builder
@@ -278,12 +257,12 @@ func (p *parser) single() (Expression, error) {
 		n := strings.IndexByte(p.rest(), '\'')
 		if n < 0 {
 			p.pos = len(p.text)
-			return nil, p.fail(at, "the string is not closed by '")
+			panic(p.fail(at, "the string is not closed by '"))
 		}
 		b.WriteString(p.text[p.pos : p.pos+n])
 		p.pos += n + 1
 		if p.peek(0) != '\'' {
-			return Literal{b.String()}, nil
+			return Literal{b.String()}
 		}
 		b.WriteByte('\'')
 		p.pos++
@@ -291,7 +270,7 @@ func (p *parser) single() (Expression, error) {
 }
 
 // double parses a double-quoted string, in which references and escapes are replaced.
-func (p *parser) double() (Expression, error) {
+func (p *parser) double() Expression {
 	at := p.pos
 	p.pos++
 	var parts []Node
@@ -299,29 +278,25 @@ func (p *parser) double() (Expression, error) {
 		n := strings.IndexAny(p.rest(), `"$\`)
 		if n < 0 {
 			p.pos = len(p.text)
-			return nil, p.fail(at, `the string is not closed by "`)
+			panic(p.fail(at, `the string is not closed by "`))
 		}
 		parts = write(parts, p.text[p.pos:p.pos+n])
 		p.pos += n
 		switch p.text[p.pos] {
 		case '"':
 			if p.pos++; p.peek(0) != '"' {
-				return constant(parts), nil
+				return constant(parts)
 			}
 			parts = write(parts, `"`)
 			p.pos++
 		case '\\':
 			parts = write(parts, p.unescape())
 		default:
-			r, err := p.reference(inQuotes)
-			switch {
-			case err != nil:
-				return nil, err
-			case r == nil:
+			if r := p.reference(inQuotes); r != nil {
+				parts = append(parts, r)
+			} else {
 				parts = write(parts, "$")
 				p.pos++
-			default:
-				parts = append(parts, r)
 			}
 		}
 	}
@@ -358,99 +333,77 @@ func (p *parser) unescape() string {
 }
 
 // sequence parses expressions separated by commas, and the closing bracket after them.
-func (p *parser) sequence(closing byte) (out []Expression, err error) {
+func (p *parser) sequence(closing byte) []Expression {
 	p.blanks()
 	if p.peek(0) == closing {
 		p.pos++
-		return nil, nil
+		return nil
 	}
-	first, err := p.expression()
-	if err != nil {
-		return nil, err
-	}
+	first := p.expression()
 	return p.following(first, closing)
 }
 
 // following parses the rest of a sequence after its first expression.
-func (p *parser) following(first Expression, closing byte) ([]Expression, error) {
+func (p *parser) following(first Expression, closing byte) []Expression {
 	out := []Expression{first}
 	for {
 		p.blanks()
 		switch p.peek(0) {
 		case closing:
 			p.pos++
-			return out, nil
+			return out
 		case ',':
 			p.pos++
 		default:
-			return nil, p.fail(p.pos, "a comma or %q is missing here, there is %s", string(closing), p.found())
+			panic(p.fail(p.pos, "a comma or %q is missing here, there is %s", string(closing), p.found()))
 		}
-		e, err := p.expression()
-		if err != nil {
-			return nil, err
-		}
+		e := p.expression()
 		out = append(out, e)
 	}
 }
 
 // list parses [a, b] or [from..to].
-func (p *parser) list() (Expression, error) {
+func (p *parser) list() Expression {
 	at := p.pos
 	p.pos++
 	if p.blanks(); p.peek(0) == ']' {
 		p.pos++
-		return List{}, nil
+		return List{}
 	}
-	first, err := p.expression()
-	if err != nil {
-		return nil, err
-	}
+	first := p.expression()
 	if p.blanks(); !strings.HasPrefix(p.rest(), "..") {
-		items, err := p.following(first, ']')
-		return List{items}, err
+		return List{p.following(first, ']')}
 	}
 	p.pos += 2
-	last, err := p.expression()
-	if err != nil {
-		return nil, err
-	}
-	if p.blanks(); p.peek(0) != ']' {
-		return nil, p.fail(at, "the range is not closed by ]")
-	}
-	p.pos++
-	return Range{first, last}, nil
+	last := p.expression()
+	p.expect(']', at, "the range is not closed by ]")
+	return Range{first, last}
 }
 
-func (p *parser) mapping() (Expression, error) {
+func (p *parser) mapping() Expression {
 	p.pos++
 	var out Map
 	if p.blanks(); p.peek(0) == '}' {
 		p.pos++
-		return out, nil
+		return out
 	}
 	for {
-		key, err := p.expression()
-		if err != nil {
-			return nil, err
-		}
+		key := p.expression()
 		if p.blanks(); p.peek(0) != ':' {
-			return nil, p.fail(p.pos, "a map needs : between key and value, there is %s", p.found())
+			panic(p.fail(p.pos, "a map needs : between key and value, there is %s", p.found()))
 		}
 		p.pos++
-		value, err := p.expression()
-		if err != nil {
-			return nil, err
-		}
+		value := p.expression()
 		out.Items = append(out.Items, key, value)
 		p.blanks()
 		switch p.peek(0) {
 		case '}':
 			p.pos++
-			return out, nil
+			return out
 		case ',':
 			p.pos++
 		default:
-			return nil, p.fail(p.pos, "a comma or } is missing in the map, there is %s", p.found())
+			panic(p.fail(p.pos, "a comma or } is missing in the map, there is %s", p.found()))
 		}
 	}
 }

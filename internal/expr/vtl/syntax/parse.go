@@ -8,6 +8,7 @@ import (
 )
 
 // parser is a recursive-descent parser. It has no separate lexer, since the meaning of a character depends on its context.
+// As in text/template/parse, it fails by a panic, of a *parseError.
 type parser struct {
 	text   string
 	pos    int
@@ -37,29 +38,37 @@ type parseError struct {
 	text string
 }
 
-func (m *parseError) Error() string { return m.text }
-
-func (p *parser) fail(at int, format string, args ...any) error {
+func (p *parser) fail(at int, format string, args ...any) *parseError {
 	return &parseError{at, fmt.Sprintf(format, args...)}
 }
 
+// attempt runs parse and returns the error that it fails with, or nil.
+func attempt(parse func()) (failed *parseError) {
+	defer func() {
+		switch bad := recover().(type) {
+		case nil:
+		case *parseError:
+			failed = bad
+		default:
+			panic(bad)
+		}
+	}()
+	parse()
+	return nil
+}
+
 // located returns the Error for a parseError.
-func (p *parser) located(err error) error {
-	m, ok := err.(*parseError)
-	if !ok {
-		return err
-	}
+func (p *parser) located(m *parseError) *Error {
 	line := p.line(m.at)
 	column := utf8.RuneCountInString(p.text[p.lines[line-1]:m.at]) + 1
 	return &Error{Line: line, Column: column, Text: m.text}
 }
 
 // enter begins a level of nesting; p.depth-- ends it.
-func (p *parser) enter() error {
+func (p *parser) enter() {
 	if p.depth++; p.depth > maxNesting {
-		return p.fail(p.pos, "nested deeper than %d levels", maxNesting)
+		panic(p.fail(p.pos, "nested deeper than %d levels", maxNesting))
 	}
-	return nil
 }
 
 // ending is the directive that ended a block.
@@ -68,29 +77,24 @@ type ending struct {
 	at   int
 }
 
-func (p *parser) template() ([]Node, error) {
-	root, end, err := p.block()
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) template() []Node {
+	root, end := p.block()
 	if end.name != "" {
-		return nil, p.fail(end.at, "#%s stands outside of #if and #foreach", end.name)
+		panic(p.fail(end.at, "#%s stands outside of #if and #foreach", end.name))
 	}
-	return root, nil
+	return root
 }
 
 // block parses nodes up to the directive that ends the block, and the directive itself without the condition of #elseif.
-func (p *parser) block() (out []Node, end ending, err error) {
-	if err := p.enter(); err != nil {
-		return nil, end, err
-	}
+func (p *parser) block() (out []Node, end ending) {
+	p.enter()
 	defer func() { p.depth-- }()
 	for {
 		n := strings.IndexAny(p.text[p.pos:], `$#\`)
 		if n < 0 {
 			out = write(out, p.text[p.pos:])
 			p.pos = len(p.text)
-			return out, ending{"", p.pos}, nil
+			return out, ending{"", p.pos}
 		}
 		out = write(out, p.text[p.pos:p.pos+n])
 		p.pos += n
@@ -98,20 +102,16 @@ func (p *parser) block() (out []Node, end ending, err error) {
 		case '\\':
 			out = p.escape(out)
 		case '$':
-			r, err := p.reference(inText)
-			switch {
-			case err != nil:
-				return nil, end, err
-			case r == nil:
+			if r := p.reference(inText); r != nil {
+				out = append(out, r)
+			} else {
 				out = write(out, "$")
 				p.pos++
-			default:
-				out = append(out, r)
 			}
 		default:
 			var ended bool
-			if out, end, ended, err = p.hash(out); ended || err != nil {
-				return out, end, err
+			if out, end, ended = p.hash(out); ended {
+				return out, end
 			}
 		}
 	}
@@ -212,7 +212,7 @@ func (p *parser) directiveName() (name string, length int) {
 }
 
 // hash parses a comment, a directive or a literal "#". ended is whether the directive ends the block.
-func (p *parser) hash(out []Node) (_ []Node, end ending, ended bool, err error) {
+func (p *parser) hash(out []Node) (_ []Node, end ending, ended bool) {
 	at := p.pos
 	switch p.peek(1) {
 	case '#':
@@ -221,64 +221,58 @@ func (p *parser) hash(out []Node) (_ []Node, end ending, ended bool, err error) 
 		} else {
 			p.pos = len(p.text)
 		}
-		return out, end, false, nil
+		return out, end, false
 	case '*':
 		n := strings.Index(p.text[p.pos+2:], "*#")
 		if n < 0 {
-			return nil, end, false, p.fail(at, "the comment #* is not closed by *#")
+			panic(p.fail(at, "the comment #* is not closed by *#"))
 		}
 		p.pos += n + 4
-		return out, end, false, nil
+		return out, end, false
 	}
 	name, length := p.directiveName()
 	if name == "" {
 		p.pos++
-		return write(out, "#"), end, false, nil
+		return write(out, "#"), end, false
 	}
 	p.pos += length
 	switch name {
 	case "end", "else":
 		p.gobble()
-		return out, ending{name, at}, true, nil
+		return out, ending{name, at}, true
 	case "elseif":
-		return out, ending{name, at}, true, nil
+		return out, ending{name, at}, true
 	}
-	out, err = p.directive(out, name, at)
-	return out, end, false, err
+	return p.directive(out, name, at), end, false
 }
 
 // unsupported are the directives of Velocity that are not part of this language.
 var unsupported = map[string]bool{"macro": true, "include": true, "parse": true, "evaluate": true, "define": true, "stop": true, "macros": true, "literal": true}
 
-func (p *parser) directive(out []Node, name string, at int) ([]Node, error) {
+func (p *parser) directive(out []Node, name string, at int) []Node {
 	switch name {
 	case "set":
-		n, err := p.set(at)
-		if err != nil {
-			return nil, err
-		}
+		n := p.set(at)
 		p.gobble()
-		return append(unindent(out), n), nil
+		return append(unindent(out), n)
 	case "if":
-		n, err := p.choice(at)
-		return append(out, n), err
+		return append(out, p.choice(at))
 	case "foreach":
-		n, err := p.loop(at)
-		return append(out, n), err
+		return append(out, p.loop(at))
 	case "break":
 		if p.loops == 0 {
-			return nil, p.fail(at, "#break stands outside of #foreach")
+			panic(p.fail(at, "#break stands outside of #foreach"))
 		}
 		p.gobble()
-		return append(out, Break{}), nil
+		return append(out, Break{})
 	}
 	if unsupported[name] {
-		return nil, p.fail(at, "#%s is not part of this template language", name)
+		panic(p.fail(at, "#%s is not part of this template language", name))
 	}
 	if near := nearest(name); near != "" {
-		return nil, p.fail(at, `unknown directive #%s; write #{%s} where text follows it, or \#%s for the text itself`, name, near, name)
+		panic(p.fail(at, `unknown directive #%s; write #{%s} where text follows it, or \#%s for the text itself`, name, near, name))
 	}
-	return nil, p.fail(at, `unknown directive #%s; the directives are #set, #if, #elseif, #else, #end, #foreach and #break; write \#%s for the text itself`, name, name)
+	panic(p.fail(at, `unknown directive #%s; the directives are #set, #if, #elseif, #else, #end, #foreach and #break; write \#%s for the text itself`, name, name))
 }
 
 // nearest returns the directive without arguments that a name begins with, as in "#endand", or "".
@@ -321,130 +315,102 @@ func (p *parser) gobble() {
 	p.pos = len(p.text) - len(rest)
 }
 
-func (p *parser) set(at int) (Node, error) {
-	if err := p.open("#set"); err != nil {
-		return nil, err
-	}
-	r, err := p.target("#set")
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) set(at int) Node {
+	p.open("#set")
+	r := p.target("#set")
 	p.blanks()
 	if p.peek(0) != '=' || p.peek(1) == '=' {
-		return nil, p.fail(p.pos, "#set needs = after $%s", r)
+		panic(p.fail(p.pos, "#set needs = after $%s", r))
 	}
 	p.pos++
-	value, err := p.expression()
-	if err != nil {
-		return nil, err
-	}
-	return Set{r, value}, p.close(at, "#set")
+	value := p.expression()
+	p.close(at, "#set")
+	return Set{r, value}
 }
 
-func (p *parser) choice(at int) (Node, error) {
+func (p *parser) choice(at int) Node {
 	var out If
 	for name := "if"; ; {
 		var b Branch
 		if name != "else" {
-			if err := p.open("#" + name); err != nil {
-				return nil, err
-			}
-			var err error
-			if b.Condition, err = p.expression(); err != nil {
-				return nil, err
-			}
-			if err := p.close(at, "#"+name); err != nil {
-				return nil, err
-			}
+			p.open("#" + name)
+			b.Condition = p.expression()
+			p.close(at, "#"+name)
 			p.gobble()
 		}
-		block, end, err := p.block()
-		if err != nil {
-			return nil, err
-		}
+		block, end := p.block()
 		b.Block = block
 		out.Branches = append(out.Branches, b)
 		switch {
 		case end.name == "":
-			return nil, p.fail(at, "#if is not closed by #end")
+			panic(p.fail(at, "#if is not closed by #end"))
 		case end.name == "end":
-			return out, nil
+			return out
 		case name == "else":
-			return nil, p.fail(end.at, "#%s comes after #else", end.name)
+			panic(p.fail(end.at, "#%s comes after #else", end.name))
 		}
 		name = end.name
 	}
 }
 
-func (p *parser) loop(at int) (Node, error) {
+func (p *parser) loop(at int) Node {
 	out := Foreach{Line: p.line(at)}
-	if err := p.open("#foreach"); err != nil {
-		return nil, err
-	}
-	var err error
-	if out.Name, err = p.target("#foreach"); err != nil {
-		return nil, err
-	}
+	p.open("#foreach")
+	out.Name = p.target("#foreach")
 	p.blanks()
 	if before := p.pos; p.name() != "in" {
-		return nil, p.fail(before, "#foreach needs the word in after $%s", out.Name)
+		panic(p.fail(before, "#foreach needs the word in after $%s", out.Name))
 	}
-	if out.List, err = p.expression(); err != nil {
-		return nil, err
-	}
-	if err := p.close(at, "#foreach"); err != nil {
-		return nil, err
-	}
+	out.List = p.expression()
+	p.close(at, "#foreach")
 	p.gobble()
 	p.loops++
-	block, end, err := p.block()
+	block, end := p.block()
 	p.loops--
 	switch {
-	case err != nil:
-		return nil, err
 	case end.name == "":
-		return nil, p.fail(at, "#foreach is not closed by #end")
+		panic(p.fail(at, "#foreach is not closed by #end"))
 	case end.name != "end":
-		return nil, p.fail(end.at, "#%s stands in #foreach without an #if", end.name)
+		panic(p.fail(end.at, "#%s stands in #foreach without an #if", end.name))
 	}
 	out.Block = block
-	return out, nil
+	return out
 }
 
 // open skips the parenthesis after a directive.
-func (p *parser) open(directive string) error {
+func (p *parser) open(directive string) {
 	p.blanks()
-	if p.peek(0) != '(' {
-		return p.fail(p.pos, "%s needs ( after it", directive)
-	}
-	p.pos++
-	return nil
+	p.expect('(', p.pos, "%s needs ( after it", directive)
 }
 
-func (p *parser) close(at int, directive string) error {
-	p.blanks()
-	if p.pos == len(p.text) {
-		return p.fail(at, "%s is not closed by )", directive)
-	}
-	if p.peek(0) != ')' {
-		return p.fail(p.pos, "%s needs ) or an operator here, not %s", directive, p.found())
+// expect skips b, after white space, or fails at an offset.
+func (p *parser) expect(b byte, at int, format string, args ...any) {
+	if p.blanks(); p.peek(0) != b {
+		panic(p.fail(at, format, args...))
 	}
 	p.pos++
-	return nil
+}
+
+func (p *parser) close(at int, directive string) {
+	p.blanks()
+	if p.pos == len(p.text) {
+		panic(p.fail(at, "%s is not closed by )", directive))
+	}
+	if p.peek(0) != ')' {
+		panic(p.fail(p.pos, "%s needs ) or an operator here, not %s", directive, p.found()))
+	}
+	p.pos++
 }
 
 // target parses the variable that a directive sets.
-func (p *parser) target(directive string) (string, error) {
+func (p *parser) target(directive string) string {
 	p.blanks()
 	at := p.pos
-	r, err := p.reference(inExpression)
-	if err != nil {
-		return "", err
-	}
+	r := p.reference(inExpression)
 	if r == nil || len(r.Path) > 0 {
-		return "", p.fail(at, "%s needs a name such as $x here", directive)
+		panic(p.fail(at, "%s needs a name such as $x here", directive))
 	}
-	return r.Name, nil
+	return r.Name
 }
 
 func (p *parser) blanks() {

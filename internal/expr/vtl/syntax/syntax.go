@@ -13,7 +13,7 @@ const MaxTemplate = 1 << 20
 const maxNesting = 100
 
 // Parse returns the tree of a template. Any error is an *Error.
-func Parse(text string) ([]Node, error) {
+func Parse(text string) (root []Node, err error) {
 	if len(text) > MaxTemplate {
 		return nil, &Error{Line: 1, Column: 1, Text: fmt.Sprintf("the template has %d bytes, the most is %d", len(text), MaxTemplate)}
 	}
@@ -21,9 +21,8 @@ func Parse(text string) ([]Node, error) {
 		return nil, &Error{Line: 1, Column: 1, Text: "the template is not valid UTF-8"}
 	}
 	p := &parser{text: text}
-	root, err := p.template()
-	if err != nil {
-		return nil, p.located(err)
+	if failed := attempt(func() { root = p.template() }); failed != nil {
+		return nil, p.located(failed)
 	}
 	return root, nil
 }
