@@ -11,8 +11,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -89,59 +87,4 @@ func (db *DB) Secret(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("read secret: %w", err)
 	}
 	return out, nil
-}
-
-// Row is one row of a result.
-type Row interface{ Scan(dest ...any) error }
-
-// Each hands the rows of a query to scan. Its error begins with doing, such as "list users".
-func Each(q Querier, doing string, scan func(Row) error, query string, args ...any) error {
-	rows, err := q.Query(query, args...)
-	if err != nil {
-		return Wrap(err, doing)
-	}
-	defer func() { _ = rows.Close() }() // rows.Err below reports what matters
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return Wrap(err, doing)
-		}
-	}
-	return Wrap(rows.Err(), doing)
-}
-
-// Select returns the rows of a query; see Each.
-func Select[T any](q Querier, doing string, scan func(Row) (T, error), query string, args ...any) (out []T, err error) {
-	err = Each(q, doing, func(r Row) error {
-		v, err := scan(r)
-		out = append(out, v)
-		return err
-	}, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// One scans a row of one column.
-func One[T any](r Row) (v T, err error) { return v, r.Scan(&v) }
-
-// Args appends values to the arguments of a statement.
-func Args[T any](args []any, values []T) []any {
-	for _, v := range values {
-		args = append(args, v)
-	}
-	return args
-}
-
-// List returns "$from,$from+1,…" for n values of an IN list.
-func List(from, n int) string {
-	var b strings.Builder
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('$')
-		b.WriteString(strconv.Itoa(from + i))
-	}
-	return b.String()
 }

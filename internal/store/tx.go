@@ -56,6 +56,13 @@ func (t *Tx) QueryRow(query string, args ...any) *sql.Row {
 	return t.on.QueryRowContext(t.ctx, query, args...)
 }
 
+// Lock locks a name until the transaction ends, so that what is done under it follows one another, also between the nodes
+// over one PostgreSQL. SQLite has one writer anyway.
+func (t *Tx) Lock(name string) error {
+	err := t.Exec(`INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = meta.value`, name, []byte{})
+	return Wrap(err, "lock "+name)
+}
+
 // prepared returns the prepared statement of a text, or nil when the text itself must be run. An error of preparing is
 // dropped: running the text reports it again.
 func (t *Tx) prepared(query string) *sql.Stmt {

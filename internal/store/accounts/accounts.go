@@ -24,7 +24,7 @@ func New(db *store.DB) *Store { return &Store{db} }
 // CreateOwner writes the first user and its key in one transaction unless a user exists; made reports whether it did.
 func (s *Store) CreateOwner(ctx context.Context, u account.User, k account.Key) (made bool, err error) {
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		if err := lockOwners(tx); err != nil {
+		if err := tx.Lock(owners); err != nil {
 			return err
 		}
 		var users int
@@ -42,12 +42,8 @@ func (s *Store) CreateOwner(ctx context.Context, u account.User, k account.Key) 
 	return made && err == nil, err
 }
 
-// lockOwners locks the row that every change of the owners takes first, so that those changes follow one another, also
-// between the nodes over one PostgreSQL. SQLite has one writer anyway.
-func lockOwners(tx *store.Tx) error {
-	return store.Wrap(tx.Exec(`INSERT INTO meta (name, value) VALUES ('owner', $1)
-		ON CONFLICT (name) DO UPDATE SET value = meta.value`, []byte{}), "lock owners")
-}
+// owners is the lock that every change of the owners takes first.
+const owners = "owner"
 
 // row is one row of a result.
 // list returns a list of texts as it is stored.

@@ -14,9 +14,6 @@ import (
 // clientColumns is what scanClient reads, in its order.
 const clientColumns = `id, client_id, name, description, enabled, digest, tail, api_roles, created, updated`
 
-// matchBatch is how many clients a list with an expression reads at a time.
-const matchBatch = 200
-
 func scanClient(r store.Row) (c account.Client, err error) {
 	var roles string
 	var made, changed int64
@@ -57,32 +54,21 @@ func (s *Store) GetClient(ctx context.Context, client id.AppClient) (c account.C
 
 // ListClients returns a page of clients. See account.Clients.
 func (s *Store) ListClients(ctx context.Context, l account.ClientList) (page []account.Client, more bool, err error) {
-	batch := l.Limit + 1
+	var match func(*account.Client) bool
 	if l.Match != nil {
-		batch = max(batch, matchBatch)
+		match = func(c *account.Client) bool { return l.Match.MatchString(c.Name) }
 	}
 	err = s.db.Read(ctx, func(q store.Querier) error {
-		page, more = nil, false
-		created, last := l.After.Bound()
-		for {
-			found, err := store.Select(q, "list clients", scanClient,
-				`SELECT `+clientColumns+` FROM app_clients WHERE (created, id) < ($1, $2)
-				ORDER BY created DESC, id DESC LIMIT $3`, created, last, batch)
-			if err != nil {
-				return err
+		page, more, err = store.Matching(l.Limit, match, func(last *account.Client, n int) ([]account.Client, error) {
+			created, id := l.After.Bound()
+			if last != nil {
+				created, id = last.Created.UnixMicro(), string(last.ID)
 			}
-			for _, c := range found {
-				if l.Match == nil || l.Match.MatchString(c.Name) {
-					page = append(page, c)
-				}
-			}
-			if more = len(page) > l.Limit; more || len(found) < batch {
-				break
-			}
-			created, last = found[len(found)-1].Created.UnixMicro(), string(found[len(found)-1].ID)
-		}
-		if more {
-			page = page[:l.Limit]
+			return store.Select(q, "list clients", scanClient, `SELECT `+clientColumns+` FROM app_clients
+				WHERE (created, id) < ($1, $2) ORDER BY created DESC, id DESC LIMIT $3`, created, id, n)
+		})
+		if err != nil {
+			return err
 		}
 		rights := map[string]*authz.Rights{}
 		for i := range page {

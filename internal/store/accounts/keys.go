@@ -84,13 +84,9 @@ func (s *Store) ListKeys(ctx context.Context, l account.KeyList) (page []account
 			where += strings.ReplaceAll(f.condition, "$n", "$"+strconv.Itoa(len(args)))
 		}
 	}
-	if page, err = s.keys(ctx, "list keys", where+` ORDER BY created DESC, id DESC LIMIT $3`, args...); err != nil {
-		return nil, false, err
-	}
-	if len(page) > l.Limit {
-		return page[:l.Limit], true, nil
-	}
-	return page, false, nil
+	all, err := s.keys(ctx, "list keys", where+` ORDER BY created DESC, id DESC LIMIT $3`, args...)
+	page, more = store.Cut(all, l.Limit)
+	return page, more, err
 }
 
 // keys reads the keys that a condition chooses and joins the rows of each.

@@ -124,9 +124,7 @@ func (s *Store) ListUsers(ctx context.Context, l account.UserList) (page []accou
 		if err != nil {
 			return err
 		}
-		if more = len(page) > l.Limit; more {
-			page = page[:l.Limit]
-		}
+		page, more = store.Cut(page, l.Limit)
 		rights := map[string]*authz.Rights{}
 		for i := range page {
 			rights[string(page[i].ID)] = &page[i].Rights
@@ -181,7 +179,7 @@ func isOwner(u account.User) bool { return u.Enabled && slices.Contains(u.Rights
 // keepOwner refuses to go on when u is the last enabled owner. The lock comes before the count, so that of two owners
 // who go at once the second one sees that the first is gone.
 func keepOwner(tx *store.Tx, u account.User) error {
-	if err := lockOwners(tx); err != nil {
+	if err := tx.Lock(owners); err != nil {
 		return err
 	}
 	var others int

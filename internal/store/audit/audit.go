@@ -72,14 +72,9 @@ func (s *Store) List(ctx context.Context, l audit.List) (page []audit.Event, mor
 		return nil, false, nil
 	}
 	query, args := listed(l)
-	page, err = store.Select(s.db.Reader(ctx), "read audit events", scan, query, args...)
-	if err != nil {
-		return nil, false, err
-	}
-	if len(page) > l.Limit {
-		return page[:l.Limit], true, nil
-	}
-	return page, false, nil
+	all, err := store.Select(s.db.Reader(ctx), "read audit events", scan, query, args...)
+	page, more = store.Cut(all, l.Limit)
+	return page, more, err
 }
 
 // listed returns the query of a list. An actor may be in any of three columns. Each is queried by itself, so that its index

@@ -24,10 +24,7 @@ func (s *Store) Claim(ctx context.Context, types []job.Type, now time.Time, l jo
 	if len(types) == 0 {
 		return j, false, nil
 	}
-	args := []any{now.UnixMicro()}
-	for _, t := range types {
-		args = append(args, string(t))
-	}
+	args := store.Args([]any{now.UnixMicro()}, types)
 	of := claimable + ` AND j.type IN (` + store.List(2, len(types)) + `) AND ` + laneFree
 	// Most calls find nothing; reading first keeps them from writing the row of job_clock.
 	var one int

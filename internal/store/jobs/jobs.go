@@ -113,26 +113,17 @@ func (s *Store) List(ctx context.Context, l job.List) (page []job.Job, more bool
 	}
 	if len(l.States) > 0 {
 		condition += ` AND state IN (` + store.List(len(args)+1, len(l.States)) + `)`
-		for _, v := range l.States {
-			args = append(args, string(v))
-		}
+		args = store.Args(args, l.States)
 	}
 	if len(l.Corpora) > 0 {
 		condition += ` AND no IN (SELECT job_no FROM job_corpora WHERE key IN (` + store.List(len(args)+1, len(l.Corpora)) + `))`
-		for _, v := range l.Corpora {
-			args = append(args, v)
-		}
+		args = store.Args(args, l.Corpora)
 	}
-	found, err := store.Select(s.db.Reader(ctx), "list jobs", scan,
+	all, err := store.Select(s.db.Reader(ctx), "list jobs", scan,
 		`SELECT `+heads+` FROM jobs WHERE account = $1`+condition+
 			` ORDER BY created DESC, id DESC LIMIT $2`, args...)
-	if err != nil {
-		return nil, false, err
-	}
-	if len(found) > l.Limit {
-		return found[:l.Limit], true, nil
-	}
-	return found, false, nil
+	page, more = store.Cut(all, l.Limit)
+	return page, more, err
 }
 
 // floor returns an instant in microseconds. One that is too far from the creation of any job to fit is clamped.

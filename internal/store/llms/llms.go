@@ -35,9 +35,6 @@ func New(db *store.DB, sealed *secrets.Store) *Store {
 // secretName is where the credentials of a model are sealed.
 func secretName(l id.LLM) string { return "llm/" + string(l) + "/auth" }
 
-// matchBatch is how many models a list with an expression reads at a time.
-const matchBatch = 200
-
 // Create writes a model with its credentials. See registry.Store.
 func (s *Store) Create(ctx context.Context, l registry.LLM, auth *registry.Auth) error {
 	return s.db.Write(ctx, func(tx *store.Tx) error {
@@ -71,28 +68,17 @@ func (s *Store) Named(ctx context.Context, names ...string) ([]registry.LLM, err
 
 // List returns a page of models. See registry.Store.
 func (s *Store) List(ctx context.Context, q registry.List) (page []registry.LLM, more bool, err error) {
-	batch := q.Limit + 1
+	var match func(*registry.LLM) bool
 	if q.Match != nil {
-		batch = max(batch, matchBatch)
+		match = q.Matches
 	}
-	for after := q.After; ; {
-		found, err := s.rows.After(ctx, after, batch)
-		if err != nil {
-			return nil, false, err
+	return store.Matching(q.Limit, match, func(last *registry.LLM, n int) ([]registry.LLM, error) {
+		after := q.After
+		if last != nil {
+			after = last.Position()
 		}
-		for i := range found {
-			if q.Matches(&found[i]) {
-				page = append(page, found[i])
-			}
-		}
-		if len(page) > q.Limit {
-			return page[:q.Limit], true, nil
-		}
-		if len(found) < batch {
-			return page, false, nil
-		}
-		after = found[len(found)-1].Position()
-	}
+		return s.rows.After(ctx, after, n)
+	})
 }
 
 // Update writes a model if the stored revision is still the one expected. See registry.Store.

@@ -107,10 +107,8 @@ func (s *Store) List(ctx context.Context, l history.List) (page []history.Summar
 	if err != nil {
 		return nil, false, err
 	}
-	if len(page) > l.Limit {
-		return page[:l.Limit], true, nil
-	}
-	return page, false, nil
+	page, more = store.Cut(page, l.Limit)
+	return page, more, nil
 }
 
 // listed returns the conditions of a list.
@@ -172,9 +170,7 @@ func (c *conditions) readable(r history.Reader) {
 		return
 	}
 	from := len(c.args) + 1
-	for _, k := range r.Keys {
-		c.args = append(c.args, k)
-	}
+	c.args = store.Args(c.args, r.Keys)
 	c.all = append(c.all, `EXISTS (SELECT 1 FROM query_corpora qc WHERE qc.query_no = q.no)`, `NOT EXISTS (SELECT 1 FROM query_corpora qc LEFT JOIN corpora c ON c.no = qc.corpus_no
 		WHERE qc.query_no = q.no AND (c.no IS NULL OR c.key NOT IN (`+store.List(from, len(r.Keys))+`)))`)
 }

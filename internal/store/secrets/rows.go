@@ -26,10 +26,8 @@ func (r *Rows) Keys(ctx context.Context) ([]vault.Registered, error) {
 // Register writes k as the newest key, which seals, if the newest one is still after ("" for none).
 func (r *Rows) Register(ctx context.Context, after string, k vault.Registered) (done bool, err error) {
 	err = r.db.Write(ctx, func(tx *store.Tx) error {
-		// The row lock makes the nodes over one PostgreSQL follow one another; SQLite has one writer anyway.
-		if err := tx.Exec(`INSERT INTO meta (name, value) VALUES ('secret_keys', $1)
-			ON CONFLICT (name) DO UPDATE SET value = meta.value`, []byte{}); err != nil {
-			return fmt.Errorf("lock secret keys: %w", err)
+		if err := tx.Lock("secret_keys"); err != nil {
+			return err
 		}
 		var newest string
 		if err := tx.QueryRow(`SELECT COALESCE((SELECT id FROM secret_keys ORDER BY no DESC LIMIT 1), '')`).Scan(&newest); err != nil {

@@ -69,10 +69,8 @@ func (s *Store) Private(ctx context.Context, kid string) ([]byte, error) {
 // Add writes k as the key that signs from now on. See token.Store.
 func (s *Store) Add(ctx context.Context, k token.Fresh) (made bool, err error) {
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		// The row lock makes the nodes over one PostgreSQL follow one another; SQLite has one writer anyway.
-		if err := tx.Exec(`INSERT INTO meta (name, value) VALUES ('signing', $1)
-			ON CONFLICT (name) DO UPDATE SET value = meta.value`, []byte{}); err != nil {
-			return fmt.Errorf("lock signing keys: %w", err)
+		if err := tx.Lock("signing"); err != nil {
+			return err
 		}
 		if err := tx.Exec(`DELETE FROM signing_keys WHERE retired < $1`, k.Forget.UnixMicro()); err != nil {
 			return fmt.Errorf("forget signing keys: %w", err)
