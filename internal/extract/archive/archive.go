@@ -5,6 +5,7 @@ package archive
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -86,6 +87,17 @@ func (a *Archive) Read(name string) ([]byte, error) {
 	}
 	a.left -= int64(len(out))
 	return out, nil
+}
+
+// Each calls visit for the elements of a part, and with the reader that they come from; a part that is missing has none.
+func (a *Archive) Each(name string, visit func(x *XML, e xml.StartElement)) error {
+	data, err := a.Read(name)
+	if err != nil || data == nil {
+		return err
+	}
+	x := NewXML(data)
+	x.Each(func(e xml.StartElement) { visit(x, e) })
+	return x.Err()
 }
 
 // bad returns an error that wraps outline.ErrUnparsable.

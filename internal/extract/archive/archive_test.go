@@ -81,20 +81,18 @@ func TestXML(t *testing.T) {
 	t.Parallel()
 	x := archive.NewXML([]byte(`<?xml version="1.0" encoding="ISO-8859-1"?><a><b n="1">x<c>y</c></b><b n="2">` + "\xE4" + `</b></a>`))
 	var got []string
-	err := x.Each(func(e xml.StartElement) error {
-		if e.Name.Local != "b" {
-			return nil
+	x.Each(func(e xml.StartElement) {
+		if e.Name.Local == "b" {
+			got = append(got, archive.Attr(e, "n")+x.Text())
 		}
-		text, err := x.Text()
-		got = append(got, archive.Attr(e, "n")+text)
-		return err
 	})
-	if err != nil || strings.Join(got, " ") != "1xy 2ä" {
+	if err := x.Err(); err != nil || strings.Join(got, " ") != "1xy 2ä" {
 		t.Errorf("got %q, %v", got, err)
 	}
 	for depth, ok := range map[int]bool{400: true, 401: false} {
 		x := archive.NewXML([]byte(strings.Repeat("<a>", depth) + strings.Repeat("</a>", depth)))
-		if err := x.Skip(); (err == nil) != ok || err != nil && !errors.Is(err, outline.ErrUnparsable) {
+		x.Skip()
+		if err := x.Err(); (err == nil) != ok || err != nil && !errors.Is(err, outline.ErrUnparsable) {
 			t.Errorf("depth %d: %v", depth, err)
 		}
 	}
@@ -103,7 +101,7 @@ func TestXML(t *testing.T) {
 		utf16 = append(utf16, byte(r), byte(r>>8))
 	}
 	x = archive.NewXML(utf16)
-	if text, err := x.Text(); err != nil || strings.TrimSpace(text) != "ä" {
+	if text, err := x.Text(), x.Err(); err != nil || strings.TrimSpace(text) != "ä" {
 		t.Errorf("UTF-16: %q, %v", text, err)
 	}
 }

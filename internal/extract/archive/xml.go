@@ -15,10 +15,11 @@ import (
 const maxDepth = 400
 
 // XML reads the elements of a part in document order. Entities other than the five predefined ones are an error, so that
-// none can expand.
+// none can expand. After an error the part is at its end, for every method; Err returns the error.
 type XML struct {
 	d     *xml.Decoder
 	depth int
+	err   error
 }
 
 // NewXML returns a reader of data, in the encoding that a byte order mark of UTF-16 or the XML declaration determines.
@@ -38,72 +39,70 @@ func NewXML(data []byte) *XML {
 	return &XML{d: d}
 }
 
-// Next returns the next start element, end element or text, or nil at the end of the part. A text is valid only until the
-// next call. Errors wrap outline.ErrUnparsable.
-func (x *XML) Next() (xml.Token, error) {
-	for {
+// Err returns the error at which reading ended, which wraps outline.ErrUnparsable, or nil.
+func (x *XML) Err() error { return x.err }
+
+// next returns the next start element, end element or text, or nil at the end of the part. A text is valid only until the
+// next call.
+func (x *XML) next() xml.Token {
+	for x.err == nil {
 		t, err := x.d.Token()
 		if errors.Is(err, io.EOF) {
-			return nil, nil
+			return nil
 		}
 		if err != nil {
-			return nil, bad("%w", err)
+			x.err = bad("%w", err)
+			break
 		}
 		switch t.(type) {
 		case xml.StartElement:
 			if x.depth++; x.depth > maxDepth {
-				return nil, bad("elements are nested more than %d deep", maxDepth)
+				x.err = bad("elements are nested more than %d deep", maxDepth)
+				return nil
 			}
-			return t, nil
+			return t
 		case xml.EndElement:
 			x.depth--
-			return t, nil
+			return t
 		case xml.CharData:
-			return t, nil
+			return t
 		}
 	}
+	return nil
 }
 
 // Each calls visit for the elements inside the one that was started last. visit may read an element to its end; if it
 // does not, the elements inside it are visited, too.
-func (x *XML) Each(visit func(xml.StartElement) error) error {
-	return x.Walk(visit, nil)
+func (x *XML) Each(visit func(xml.StartElement)) {
+	x.walk(visit, func([]byte) {})
 }
 
-// Walk is Each that also calls text, unless it is nil, with the texts between the elements.
-func (x *XML) Walk(visit func(xml.StartElement) error, text func([]byte)) error {
+// walk is Each that also calls text with the texts between the elements.
+func (x *XML) walk(visit func(xml.StartElement), text func([]byte)) {
 	for floor := x.depth; ; {
-		t, err := x.Next()
-		if t == nil || err != nil {
-			return err
-		}
-		switch t := t.(type) {
+		switch t := x.next().(type) {
+		case nil:
+			return
 		case xml.EndElement:
 			if x.depth < floor {
-				return nil
+				return
 			}
 		case xml.CharData:
-			if text != nil {
-				text(t)
-			}
+			text(t)
 		case xml.StartElement:
-			if err := visit(t); err != nil {
-				return err
-			}
+			visit(t)
 		}
 	}
 }
 
 // Skip skips the rest of the element that was started last.
-func (x *XML) Skip() error {
-	return x.Each(func(xml.StartElement) error { return nil })
-}
+func (x *XML) Skip() { x.Each(func(xml.StartElement) {}) }
 
 // Text returns all text inside the element that was started last.
-func (x *XML) Text() (string, error) {
+func (x *XML) Text() string {
 	var b strings.Builder
-	err := x.Walk(func(xml.StartElement) error { return nil }, func(t []byte) { b.Write(t) })
-	return b.String(), err
+	x.walk(func(xml.StartElement) {}, func(t []byte) { b.Write(t) })
+	return b.String()
 }
 
 // Attr returns the value of the attribute with this local name, or "" if there is none.

@@ -35,7 +35,7 @@ func Read(data []byte) (*outline.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{out: &outline.Builder{}, counters: map[string]*counter{}}
+	r := &reader{out: &outline.Builder{}, counters: map[string]*counter{}, notes: map[string]string{}}
 	if r.styles, err = readStyles(a, relative(main, "styles.xml")); err != nil {
 		return nil, err
 	}
@@ -76,20 +76,13 @@ func Is(data []byte) bool {
 func mainPart(a *archive.Archive) (string, error) {
 	const usual = "word/document.xml"
 	name := usual
-	rels, err := a.Read("_rels/.rels")
+	err := a.Each("_rels/.rels", func(_ *archive.XML, e xml.StartElement) {
+		if e.Name.Local == "Relationship" && strings.HasSuffix(archive.Attr(e, "Type"), "/officeDocument") {
+			name = path.Clean(strings.TrimLeft(archive.Attr(e, "Target"), "/"))
+		}
+	})
 	if err != nil {
 		return "", err
-	}
-	if rels != nil {
-		err = archive.NewXML(rels).Each(func(e xml.StartElement) error {
-			if e.Name.Local == "Relationship" && strings.HasSuffix(archive.Attr(e, "Type"), "/officeDocument") {
-				name = path.Clean(strings.TrimLeft(archive.Attr(e, "Target"), "/"))
-			}
-			return nil
-		})
-		if err != nil {
-			return "", err
-		}
 	}
 	if !a.Has(name) {
 		name = usual
@@ -115,40 +108,36 @@ func (r *reader) readBody(a *archive.Archive, name string) error {
 	}
 	r.x = archive.NewXML(data)
 	found := false
-	err = r.x.Each(func(e xml.StartElement) error {
-		if e.Name.Local != "body" || found {
-			return nil
+	r.x.Each(func(e xml.StartElement) {
+		if e.Name.Local == "body" && !found {
+			found = true
+			r.blocks(r.put)
 		}
-		found = true
-		return r.blocks(r.put)
 	})
-	if err == nil && !found {
-		err = fmt.Errorf("%w: %s has no body", outline.ErrUnparsable, name)
+	if err := r.x.Err(); err != nil {
+		return err
+	}
+	if !found {
+		return fmt.Errorf("%w: %s has no body", outline.ErrUnparsable, name)
 	}
 	r.flushCaption()
-	return err
+	return nil
 }
 
 // readNotes reads the part of footnotes or endnotes into r.notes.
 func (r *reader) readNotes(a *archive.Archive, name, kind string) error {
-	data, err := a.Read(name)
-	if err != nil || data == nil {
-		return err
-	}
-	notes := &reader{styles: r.styles, numbering: r.numbering, counters: map[string]*counter{}, x: archive.NewXML(data)}
-	if r.notes == nil {
-		r.notes = map[string]string{}
-	}
-	return notes.x.Each(func(e xml.StartElement) error {
+	notes := &reader{styles: r.styles, numbering: r.numbering, counters: map[string]*counter{}}
+	return a.Each(name, func(x *archive.XML, e xml.StartElement) {
 		if e.Name.Local != kind {
-			return nil
+			return
 		}
 		if t := archive.Attr(e, "type"); t != "" && t != "normal" { // the separator line above the notes
-			return notes.x.Skip()
+			x.Skip()
+			return
 		}
+		notes.x = x
 		var lines []string
-		err := notes.blocks(func(b block) { lines = append(lines, b.plain()...) })
+		notes.blocks(func(b block) { lines = append(lines, b.plain()...) })
 		r.notes[kind+archive.Attr(e, "id")] = strings.Join(lines, "\n")
-		return err
 	})
 }

@@ -38,32 +38,22 @@ type counter struct {
 
 func readNumbering(a *archive.Archive, name string) (*numbering, error) {
 	n := &numbering{lists: map[string]list{}, abstract: map[string]map[int]level{}}
-	data, err := a.Read(name)
-	if err != nil || data == nil {
-		return n, err
-	}
-	x := archive.NewXML(data)
-	return n, x.Each(func(e xml.StartElement) error {
+	return n, a.Each(name, func(x *archive.XML, e xml.StartElement) {
 		switch e.Name.Local {
 		case "abstractNum":
-			levels, _, err := readLevels(x)
-			n.abstract[archive.Attr(e, "abstractNumId")] = levels
-			return err
+			n.abstract[archive.Attr(e, "abstractNumId")] = readLevels(x).levels
 		case "num":
-			levels, abstract, err := readLevels(x)
-			n.lists[archive.Attr(e, "numId")] = list{abstract, levels}
-			return err
+			n.lists[archive.Attr(e, "numId")] = readLevels(x)
 		}
-		return nil
 	})
 }
 
 // readLevels reads the levels inside the element that was started last, and the id of the abstract list that it refers to.
-func readLevels(x *archive.XML) (map[int]level, string, error) {
+func readLevels(x *archive.XML) list {
 	levels := map[int]level{}
 	abstract := ""
 	at, override := -1, -1
-	err := x.Each(func(e xml.StartElement) error {
+	x.Each(func(e xml.StartElement) {
 		value := archive.Attr(e, "val")
 		l := levels[at]
 		switch e.Name.Local {
@@ -88,9 +78,8 @@ func readLevels(x *archive.XML) (map[int]level, string, error) {
 			l.text = value
 			levels[at] = l
 		}
-		return nil
 	})
-	return levels, abstract, err
+	return list{abstract, levels}
 }
 
 // level returns the numbering of one level of a list, from 0; ok is false if the list or the level is not declared.

@@ -23,23 +23,14 @@ var appProperties = map[string]string{"Pages": "Page-Count", "Words": "Word-Coun
 func properties(a *archive.Archive) (map[string]any, error) {
 	m := map[string]any{}
 	for _, part := range []string{"docProps/core.xml", "docProps/app.xml"} {
-		data, err := a.Read(part)
-		if err != nil {
-			return nil, err
-		}
-		if data == nil {
-			continue
-		}
-		x := archive.NewXML(data)
-		err = x.Each(func(e xml.StartElement) error {
+		err := a.Each(part, func(x *archive.XML, e xml.StartElement) {
 			text, number := coreProperties[e.Name.Local], appProperties[e.Name.Local]
 			if text == "" && number == "" {
-				return nil
+				return
 			}
-			value, err := x.Text()
-			value = oneLine(value)
+			value := oneLine(x.Text())
 			switch {
-			case value == "" || err != nil:
+			case value == "":
 			case number != "":
 				if n, err := strconv.Atoi(value); err == nil && n > 0 {
 					m[number] = n
@@ -51,7 +42,6 @@ func properties(a *archive.Archive) (map[string]any, error) {
 			default:
 				m[text] = value
 			}
-			return err
 		})
 		if err != nil {
 			return nil, err

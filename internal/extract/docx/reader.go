@@ -63,29 +63,20 @@ func (b block) plain() []string {
 }
 
 // blocks calls put with the paragraphs and tables inside the element that was started last.
-func (r *reader) blocks(put func(block)) error {
-	defer r.finish(put)
-	return r.x.Each(func(e xml.StartElement) error {
+func (r *reader) blocks(put func(block)) {
+	r.x.Each(func(e xml.StartElement) {
 		switch e.Name.Local {
 		case "p":
-			p, err := r.paragraph()
-			if err != nil {
-				return err
-			}
-			if p != nil {
+			if p := r.paragraph(); p != nil {
 				put(block{par: p})
 			}
 		case "tbl":
-			t, err := r.table()
-			if err != nil {
-				return err
-			}
-			put(block{table: t})
+			put(block{table: r.table()})
 		case "moveFrom", "sdtPr", "sectPr", "Fallback", "del", "docPartObj":
-			return r.x.Skip()
-		}
-		return nil // sdtContent, ins, moveTo, customXml, Choice: their content is read
+			r.x.Skip()
+		} // sdtContent, ins, moveTo, customXml, Choice: their content is read
 	})
+	r.finish(put)
 }
 
 // finish calls put with a paragraph that waits for its continuation when none follows.
@@ -97,39 +88,30 @@ func (r *reader) finish(put func(block)) {
 }
 
 // paragraph reads the paragraph that was started last. It returns nil if the next one continues it.
-func (r *reader) paragraph() (*paragraph, error) {
+func (r *reader) paragraph() *paragraph {
 	p := r.joined
 	r.joined = nil
 	if p == nil {
 		p = &paragraph{role: r.styles.role(""), page: r.page}
 	}
 	p.merge = false
-	if err := r.runs(p); err != nil {
-		return nil, err
-	}
+	r.x.Each(func(e xml.StartElement) { r.inline(p, e) })
 	if p.merge {
 		r.joined = p
-		return nil, nil
+		return nil
 	}
-	return p, nil
-}
-
-// runs reads the content of a paragraph, or of an element in it.
-func (r *reader) runs(p *paragraph) error {
-	return r.x.Each(func(e xml.StartElement) error { return r.inline(p, e) })
+	return p
 }
 
 // inline reads an element inside a paragraph. The elements inside unknown ones are read.
-func (r *reader) inline(p *paragraph, e xml.StartElement) error {
+func (r *reader) inline(p *paragraph, e xml.StartElement) {
 	switch e.Name.Local {
 	case "pPr":
-		return r.properties(p)
+		r.properties(p)
 	case "r":
-		return r.run(p)
+		r.run(p)
 	case "t":
-		t, err := r.x.Text()
-		p.text.WriteString(t)
-		return err
+		p.text.WriteString(r.x.Text())
 	case "tab", "ptab":
 		p.text.WriteByte(' ')
 	case "br", "cr":
@@ -143,7 +125,7 @@ func (r *reader) inline(p *paragraph, e xml.StartElement) error {
 			p.notes = append(p.notes, note)
 		}
 	case "txbxContent":
-		return r.blocks(func(b block) { p.after = append(p.after, b) })
+		r.blocks(func(b block) { p.after = append(p.after, b) })
 	case "docPr":
 		if alt := strings.TrimSpace(archive.Attr(e, "descr")); alt != "" {
 			p.text.WriteString(" " + alt + " ")
@@ -155,9 +137,8 @@ func (r *reader) inline(p *paragraph, e xml.StartElement) error {
 	case "sub":
 		p.text.WriteByte('_')
 	case "moveFrom", "rt", "Fallback", "sdtPr", "rPr", "del", "instrText", "delText":
-		return r.x.Skip()
+		r.x.Skip()
 	}
-	return nil
 }
 
 // nextPage records that the rest of a paragraph is on the next page.
@@ -174,28 +155,28 @@ func (r *reader) nextPage(p *paragraph) {
 }
 
 // run reads a run of text, unless it is hidden.
-func (r *reader) run(p *paragraph) error {
+func (r *reader) run(p *paragraph) {
 	hidden := p.hidden
-	return r.x.Each(func(e xml.StartElement) error {
+	r.x.Each(func(e xml.StartElement) {
 		switch {
 		case e.Name.Local == "rPr":
-			return r.x.Each(func(e xml.StartElement) error {
+			r.x.Each(func(e xml.StartElement) {
 				if e.Name.Local == "vanish" {
 					hidden = truth(archive.Attr(e, "val"), true)
 				}
-				return nil
 			})
 		case hidden && e.Name.Local != "lastRenderedPageBreak":
-			return r.x.Skip()
+			r.x.Skip()
+		default:
+			r.inline(p, e)
 		}
-		return r.inline(p, e)
 	})
 }
 
 // properties reads the properties of a paragraph, which override those of its style.
-func (r *reader) properties(p *paragraph) error {
+func (r *reader) properties(p *paragraph) {
 	level := -1
-	err := r.x.Each(func(e xml.StartElement) error {
+	r.x.Each(func(e xml.StartElement) {
 		value := archive.Attr(e, "val")
 		switch e.Name.Local {
 		case "pStyle":
@@ -209,14 +190,12 @@ func (r *reader) properties(p *paragraph) error {
 		case "del":
 			p.merge = true
 		case "pPrChange", "sectPr", "rPrChange": // the properties before a tracked change
-			return r.x.Skip()
+			r.x.Skip()
 		}
-		return nil
 	})
 	if level >= 0 && !p.title {
 		p.level = (level + 1) % 10 // outline level 9 is body text
 	}
-	return err
 }
 
 // put adds a block to the document tree.

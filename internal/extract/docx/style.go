@@ -35,19 +35,14 @@ type sheet struct {
 
 func readStyles(a *archive.Archive, name string) (*sheet, error) {
 	s := &sheet{styles: map[string]*style{}}
-	data, err := a.Read(name)
-	if err != nil || data == nil {
-		return s, err
-	}
-	x := archive.NewXML(data)
-	return s, x.Each(func(e xml.StartElement) error {
+	return s, a.Each(name, func(x *archive.XML, e xml.StartElement) {
 		if e.Name.Local != "style" {
-			return nil
+			return
 		}
 		one := &style{outline: -1}
 		kind, id := archive.Attr(e, "type"), archive.Attr(e, "styleId")
 		first := truth(archive.Attr(e, "default"), false)
-		err := x.Each(func(e xml.StartElement) error {
+		x.Each(func(e xml.StartElement) {
 			value := archive.Attr(e, "val")
 			switch e.Name.Local {
 			case "name":
@@ -63,7 +58,6 @@ func readStyles(a *archive.Archive, name string) (*sheet, error) {
 			case "vanish":
 				one.hidden = truth(value, true)
 			}
-			return nil
 		})
 		if id != "" {
 			s.styles[id] = one
@@ -71,7 +65,6 @@ func readStyles(a *archive.Archive, name string) (*sheet, error) {
 		if first && kind == "paragraph" {
 			s.standard = id
 		}
-		return err
 	})
 }
 

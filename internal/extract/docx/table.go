@@ -34,22 +34,19 @@ type cell struct {
 }
 
 // table reads the table that was started last.
-func (r *reader) table() (*table, error) {
+func (r *reader) table() *table {
 	t := &table{page: r.page}
-	err := r.x.Each(func(e xml.StartElement) error {
+	r.x.Each(func(e xml.StartElement) {
 		switch e.Name.Local {
 		case "tblLook":
 			t.firstRow = truth(archive.Attr(e, "firstRow"), lookBit(archive.Attr(e, "val")))
 		case "tr":
-			one, err := r.row()
-			if !one.deleted {
+			if one := r.row(); !one.deleted {
 				t.rows = append(t.rows, one)
 			}
-			return err
 		}
-		return nil
 	})
-	return t, err
+	return t
 }
 
 // lookBit reports whether the first-row bit, 0x0020, is set in the hexadecimal tblLook of older files.
@@ -57,52 +54,41 @@ func lookBit(hex string) bool {
 	return len(hex) == 4 && strings.ContainsRune("2367aAbBeEfF", rune(hex[2]))
 }
 
-func (r *reader) row() (row, error) {
-	var out row
-	err := r.x.Each(func(e xml.StartElement) error {
+func (r *reader) row() (out row) {
+	r.x.Each(func(e xml.StartElement) {
 		switch e.Name.Local {
 		case "tblHeader":
 			out.header = truth(archive.Attr(e, "val"), true)
 		case "del":
 			out.deleted = true
 		case "tc":
-			c, err := r.cell()
-			out.cells = append(out.cells, c)
-			return err
+			out.cells = append(out.cells, r.cell())
 		}
-		return nil
 	})
-	return out, err
+	return out
 }
 
-func (r *reader) cell() (out cell, err error) {
+func (r *reader) cell() (out cell) {
 	out.span = 1
 	put := func(b block) { out.blocks = append(out.blocks, b) }
-	defer r.finish(put)
-	err = r.x.Each(func(e xml.StartElement) error {
+	r.x.Each(func(e xml.StartElement) {
 		switch e.Name.Local {
 		case "gridSpan":
 			out.span = min(max(1, number(archive.Attr(e, "val"), 1)), maxColumns)
 		case "vMerge":
 			out.merged = archive.Attr(e, "val") != "restart"
 		case "tcPrChange":
-			return r.x.Skip()
+			r.x.Skip()
 		case "p":
-			p, err := r.paragraph()
-			if p != nil {
+			if p := r.paragraph(); p != nil {
 				put(block{par: p})
 			}
-			return err
 		case "tbl":
-			t, err := r.table()
-			if err == nil {
-				put(block{table: t})
-			}
-			return err
+			put(block{table: r.table()})
 		}
-		return nil
 	})
-	return out, err
+	r.finish(put)
+	return out
 }
 
 // putTable adds a table of data as a table, and the content of a layout table as text.
