@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"quarry/internal/fault"
 	"quarry/internal/llm/registry"
@@ -13,14 +14,14 @@ import (
 // Authorizer puts the credentials of a connection on its calls. It is safe for concurrent use. Failures to get
 // credentials are *llm.Error.
 type Authorizer interface {
-	// Authorize adds to r what the provider wants to see; body is what r carries, for schemes that sign it.
+	// Authorize adds the credentials to r; body is what r carries, for schemes that sign it.
 	Authorize(ctx context.Context, r *http.Request, body []byte) error
-	// Renew hears that the provider answered 401 to r and reports whether other credentials can be had for one more try.
+	// Renew is called when the provider answered 401 to r, and reports whether there are other credentials for one more try.
 	Renew(r *http.Request) bool
 }
 
-// usual returns the credentials that are the same for every wire format.
-func (c *Client) usual() (Authorizer, error) {
+// standard returns the credentials that are the same for every wire format.
+func (c *Client) standard() (Authorizer, error) {
 	a := c.conn.Auth
 	if a == nil {
 		return Static(nil), nil
@@ -45,6 +46,14 @@ func (c *Client) usual() (Authorizer, error) {
 	return nil, fault.InvalidField("auth.type", "%q is no way to authenticate with a model of type %q", a.Type, c.conn.Type)
 }
 
+// CheckSecret refuses a secret that does not fit into a header. The fault names the member of auth.
+func CheckSecret(member, secret string) error {
+	if secret == "" || strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fault.InvalidField("auth."+member, "must be one line of text without blanks")
+	}
+	return nil
+}
+
 func badValue(v string) string {
 	if v == "" {
 		return "must not be empty"
@@ -66,7 +75,7 @@ func (s Static) Authorize(_ context.Context, r *http.Request, _ []byte) error {
 // Renew reports that there are no other credentials.
 func (s Static) Renew(*http.Request) bool { return false }
 
-// clientCredentials checks what the OAuth client credentials grant needs.
+// clientCredentials returns the credentials of the OAuth client credentials grant (RFC 6749, section 4.4).
 func (c *Client) clientCredentials(a *registry.Auth) (Authorizer, error) {
 	f := fault.Invalid()
 	u, err := url.Parse(a.TokenEndpoint)
@@ -87,17 +96,17 @@ func (c *Client) clientCredentials(a *registry.Auth) (Authorizer, error) {
 	if len(f.Fields) > 0 {
 		return nil, f
 	}
-	g := &grant{client: c, auth: *a}
-	return c.TokenAuth(g.key(), g.fetch), nil
+	key := Key(append([]string{a.TokenEndpoint, a.ClientID, a.ClientSecret, a.ClientAuthMethod, a.Audience}, a.Scopes...)...)
+	return c.TokenAuth(key, func(ctx context.Context) (Token, error) { return c.grant(ctx, a) }), nil
 }
 
-// The ways in which a token endpoint is told who asks.
+// The ways in which a client authenticates at a token endpoint.
 const (
 	basicSecret = "client_secret_basic"
 	postSecret  = "client_secret_post"
 )
 
-// basic is the value of the Basic scheme; id and secret are form-encoded first (RFC 6749, section 2.3.1).
+// basic returns the value of the Basic scheme; id and secret are form-encoded first (RFC 6749, section 2.3.1).
 func basic(a *registry.Auth) string {
 	return base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(a.ClientID) + ":" + url.QueryEscape(a.ClientSecret)))
 }

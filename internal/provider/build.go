@@ -9,7 +9,7 @@ import (
 	"quarry/internal/llm"
 )
 
-// Builder passes on the events of an answer and keeps the whole. Adapters feed it and end with Done or Fail. It is for one
+// Builder emits the events of an answer and collects the whole. Adapters feed it and end with Done or Fail. It is for one
 // goroutine.
 type Builder struct {
 	Answer llm.Answer // adapters set Reason, Refusal, Model and Usage
@@ -23,12 +23,12 @@ type Builder struct {
 	refused   error // of emit
 }
 
-// NewBuilder begins the answer to r.
+// NewBuilder returns the builder of the answer to r.
 func (c *Client) NewBuilder(r llm.Request, emit func(llm.Event) error) *Builder {
 	return &Builder{client: c, request: r, emit: emit}
 }
 
-// Text appends to the answer; an empty text is not passed on.
+// Text appends to the answer and emits the text unless it is empty.
 func (b *Builder) Text(s string) error {
 	if s == "" {
 		return nil
@@ -37,7 +37,7 @@ func (b *Builder) Text(s string) error {
 	return b.pass(llm.Event{Text: s})
 }
 
-// Reasoning appends to what the model thinks.
+// Reasoning appends to the reasoning of the model.
 func (b *Builder) Reasoning(s string) error {
 	if s == "" {
 		return nil
@@ -46,15 +46,15 @@ func (b *Builder) Reasoning(s string) error {
 	return b.pass(llm.Event{Reasoning: s})
 }
 
-// maxRefused is how many bytes of what a model says in refusing are kept; people are shown less.
+// maxRefused is how many bytes of a refusal are kept; people are shown less.
 const maxRefused = 8 << 10
 
-// Refuse appends to what the model says in refusing.
+// Refuse appends to the text in which the model refuses.
 func (b *Builder) Refuse(s string) {
 	b.Answer.Refusal += s[:min(len(s), max(0, maxRefused-len(b.Answer.Refusal)))]
 }
 
-// Call adds a complete call. Arguments that are left out are an empty object, a call without an id gets one by its place.
+// Call adds a complete call. Missing arguments become an empty object, and a call without an id gets one by its place.
 func (b *Builder) Call(call llm.ToolCall) error {
 	if len(bytes.TrimSpace(call.Arguments)) == 0 || string(call.Arguments) == "null" {
 		call.Arguments = json.RawMessage("{}")
@@ -75,10 +75,7 @@ func (b *Builder) pass(e llm.Event) error {
 	return nil
 }
 
-// Begun reports whether something of the answer was passed on.
-func (b *Builder) Begun() bool { return b.begun }
-
-// Streamed reports whether some text or reasoning was passed on.
+// Streamed reports whether text or reasoning has been emitted.
 func (b *Builder) Streamed() bool { return b.text.Len()+b.reasoning.Len() > 0 }
 
 // Structured reports whether structured output was asked for.
@@ -90,9 +87,9 @@ func (b *Builder) Fail(err error) (llm.Answer, error) {
 	b.finish()
 	var e *llm.Error
 	if b.refused == nil && b.begun && errors.As(err, &e) {
-		said := *e
-		said.Begun = true
-		err = &said
+		begun := *e
+		begun.Begun = true
+		err = &begun
 	}
 	return b.Answer, err
 }
@@ -111,7 +108,7 @@ func (b *Builder) finish() {
 	}
 }
 
-// estimate counts what was sent and what came, where the provider did not.
+// estimate counts the tokens of request and answer where the provider did not.
 func (b *Builder) estimate(u *llm.Usage) {
 	var written, reasoning llm.Estimate
 	written.Add(b.Answer.Text)
@@ -125,7 +122,7 @@ func (b *Builder) estimate(u *llm.Usage) {
 	}
 }
 
-// Done ends an answer that the provider called complete. The error is an *llm.Error if it is not one: empty, or structured
+// Done ends an answer that the provider called complete. The error is an *llm.Error if the answer is empty, or structured
 // output that was cut off by the token limit, refused, or is not JSON.
 func (b *Builder) Done() (llm.Answer, error) {
 	b.finish()

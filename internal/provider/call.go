@@ -18,7 +18,7 @@ import (
 // Call is one call of the connection's provider.
 type Call struct {
 	URL    string
-	Body   any         // sent as JSON; nil makes the call a GET. Bytes and json.RawMessage are sent as they are
+	Body   any         // sent as JSON; nil makes the call a GET
 	Accept string      // "" is application/json
 	Header http.Header // of the wire format; headers of the connection win over these, its credentials over both
 }
@@ -33,28 +33,20 @@ func (c *Client) Do(ctx context.Context, call Call) (*Response, error) {
 	q := request{method: http.MethodGet, url: call.URL, accept: call.Accept, header: call.Header}
 	if call.Body != nil {
 		q.method, q.contentType = http.MethodPost, "application/json"
-		switch b := call.Body.(type) {
-		case []byte:
-			q.body = b
-		case json.RawMessage:
-			q.body = b
-		default:
-			data, err := json.Marshal(b)
-			if err != nil {
-				return nil, fmt.Errorf("encode a call of a model: %w", err)
-			}
-			q.body = data
+		var err error
+		if q.body, err = json.Marshal(call.Body); err != nil {
+			return nil, fmt.Errorf("encode a call of a model: %w", err)
 		}
 	}
 	return c.send(ctx, q)
 }
 
-// request is a call whose body is made.
+// request is a call whose body is encoded.
 type request struct {
 	method, url, contentType, accept string
 	body                             []byte
 	header                           http.Header
-	bare                             bool // without headers and credentials of the connection: not for its provider
+	bare                             bool // without headers and credentials of the connection: it goes to another server
 }
 
 func (c *Client) send(ctx context.Context, q request) (*Response, error) {
@@ -134,8 +126,8 @@ func (c *Client) setHeaders(ctx context.Context, r *http.Request, q request) err
 var errSilent = errors.New("silent for too long")
 
 // watch cancels a call whose provider has been silent for too long while we wait for it. Waiting begins and ends with every
-// token, so that resetting the timer each time would cost: only the time is noted, and the timer, when it fires, waits for
-// what is left.
+// token, and resetting a timer that often would be slow: only the time is noted, and when the timer fires, it is set to what
+// is left.
 type watch struct {
 	idle   time.Duration
 	cancel context.CancelCauseFunc
@@ -194,7 +186,7 @@ func (w *watch) rest() {
 	w.listening = false
 }
 
-// end stops the watch for good.
+// end stops the watch permanently.
 func (w *watch) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -202,7 +194,7 @@ func (w *watch) end() {
 	w.timer.Stop()
 }
 
-// upload is a body whose sending is no silence.
+// upload is a body that restarts the silence as it is sent.
 type upload struct {
 	*bytes.Reader
 	watch *watch
@@ -216,7 +208,7 @@ func (u *upload) Read(p []byte) (int, error) {
 
 func (u *upload) Close() error { return nil }
 
-// WriteTo hides that of bytes.Reader, which would be one single read and not show progress.
+// WriteTo hides that of bytes.Reader, which would send everything in a single read and show no progress.
 func (u *upload) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, struct{ io.Reader }{u}) }
 
 // Response is an answer under way. It is for one goroutine; Close it.
@@ -225,7 +217,7 @@ type Response struct {
 	Header http.Header
 
 	client  *Client
-	parent  context.Context // of the caller: its end is told as it is
+	parent  context.Context // of the caller, whose cause is returned unchanged
 	request *http.Request
 	watch   *watch
 	cancel  context.CancelCauseFunc
@@ -239,8 +231,8 @@ type Response struct {
 // may come in an event of some hundred bytes.
 const maxAnswer = 64 << 20
 
-// Read reads the body; silence beyond the idle timeout, the end of the caller's context and a body beyond all measure end it
-// with the errors that Do would give. Time between reads is not counted as silence.
+// Read reads the body. Silence beyond the idle timeout, the end of the caller's context and a body larger than maxAnswer are
+// errors, as those of Do. The time between reads does not count as silence.
 func (r *Response) Read(p []byte) (int, error) {
 	if len(r.peeked) > 0 {
 		n := copy(p, r.peeked)
@@ -269,7 +261,7 @@ func (r *Response) more(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the call; what was not read is dropped.
+// Close ends the call and drops what was not read.
 func (r *Response) Close() {
 	r.watch.end()
 	r.cancel(nil)
@@ -278,8 +270,8 @@ func (r *Response) Close() {
 	}
 }
 
-// Finish is Close for an answer that is complete: what little follows its last event is read, so that the connection can serve
-// the next call.
+// Finish is Close for a complete answer: it reads the little that follows the last event, so that the connection can serve the
+// next call.
 func (r *Response) Finish() {
 	if r.failed == nil {
 		hurry := time.AfterFunc(20*time.Millisecond, func() { r.cancel(nil) })
@@ -316,8 +308,8 @@ func (r *Response) All() ([]byte, error) {
 	return data, nil
 }
 
-// Streams reports whether the body is an event stream, by its type and, where servers tell another, by its first bytes; if not
-// it is taken for JSON. What is neither is an error.
+// Streams reports whether the body is an event stream rather than JSON, by its type or, where that is another, by its first
+// bytes. A body that is neither is an error.
 func (r *Response) Streams() (bool, error) {
 	kind, _, _ := strings.Cut(strings.ToLower(r.Header.Get("Content-Type")), ";")
 	switch strings.TrimSpace(kind) {
@@ -339,7 +331,7 @@ func (r *Response) Streams() (bool, error) {
 	return false, r.BadBody(first, nil)
 }
 
-// peek returns the first bytes that are no white space, without taking them from Read.
+// peek returns the first bytes that are not white space and leaves them to Read.
 func (r *Response) peek() ([]byte, error) {
 	for {
 		if text := bytes.TrimLeft(bytes.TrimPrefix(r.peeked, []byte("\uFEFF")), " \t\r\n"); len(text) >= 5 || len(r.peeked) > 4096 {

@@ -128,32 +128,39 @@ func (c *Cleaner) Text(s string) string {
 	return s
 }
 
-// secrets replaces the secrets that grams cover, then those shorter than a gram.
+// secrets masks the secrets that grams cover, then those shorter than a gram.
 func (c *Cleaner) secrets(s string) string {
-	low := lowerASCII(s)
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		end := i
-		for j := i; j+gram <= len(low) && j <= end; j++ {
-			if c.grams[low[j:j+gram]] {
-				end = j + gram
-			} else if j == i {
-				break
-			}
-		}
-		if end > i {
-			b.WriteString(mask)
-			i = end
+	s = hide(s, lowerASCII(s), c.grams, func(from, to int) (int, int) { return from, to })
+	q := squeeze(s)
+	s = hide(s, string(q.text), c.bare, func(from, to int) (int, int) { return q.from[from], q.to[to-1] })
+	for _, short := range c.short {
+		s = replaceWord(s, short)
+	}
+	return s
+}
+
+// hide masks in s the longest runs of text that grams cover; place returns where a run of text stands in s.
+func hide(s, text string, grams map[string]bool, place func(from, to int) (int, int)) string {
+	var out strings.Builder
+	done := 0 // bytes of s that are in out
+	for i := 0; i+gram <= len(text); {
+		if !grams[text[i:i+gram]] {
+			i++
 			continue
 		}
-		b.WriteByte(s[i])
-		i++
+		end := i + gram
+		for j := i + 1; j+gram <= len(text) && j <= end; j++ {
+			if grams[text[j:j+gram]] {
+				end = j + gram
+			}
+		}
+		from, to := place(i, end)
+		out.WriteString(s[done:from])
+		out.WriteString(mask)
+		done, i = to, end
 	}
-	out := c.echoes(b.String())
-	for _, short := range c.short {
-		out = replaceWord(out, short)
-	}
-	return out
+	out.WriteString(s[done:])
+	return out.String()
 }
 
 // lowerASCII keeps every byte in its place.

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,18 +22,18 @@ import (
 	"quarry/internal/sse"
 )
 
-// Failed is a failure of this connection's model with a text, cleaned of its secrets.
+// Failed returns a failure of this connection's model, with a text that is cleaned of its secrets.
 func (c *Client) Failed(f llm.Failure, text string) *llm.Error {
 	return &llm.Error{Failure: f, Model: c.conn.Name, Text: c.clean.Text(text)}
 }
 
-// Failed is a failure that the body of this answer shows. It carries the status of the answer: a failure within a 200 is
+// Failed returns a failure that the body of this answer shows. It carries the status of the answer: a failure within a 200 is
 // not retried as a lost connection would be.
 func (r *Response) Failed(f llm.Failure, text string) *llm.Error {
 	return &llm.Error{Failure: f, Model: r.client.conn.Name, Status: r.Status, Text: r.clean(text)}
 }
 
-// CutOff is the failure of a stream that ended before it was complete.
+// CutOff returns the failure of a stream that ended before it was complete.
 func (r *Response) CutOff() *llm.Error {
 	return r.client.Failed(llm.Broken, "its stream ended before the answer did")
 }
@@ -84,7 +85,7 @@ func (r *Response) noAnswer(err error) error {
 	return e
 }
 
-// cause is err for the log: without the address, whose parameters may hold a key.
+// cause returns err for the log: without the address, whose parameters may hold a key.
 func (r *Response) cause(err error) error {
 	for u := new(url.Error); errors.As(err, &u); {
 		err = u.Err
@@ -94,7 +95,7 @@ func (r *Response) cause(err error) error {
 
 func (c *Client) silence() string { return fmt.Sprintf("nothing was heard for %s", c.conn.Idle) }
 
-// why explains in plain words why there is no connection.
+// why explains to people why there is no connection.
 func why(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError
@@ -145,7 +146,7 @@ func (r *Response) brokenBody(err error) error {
 // title matches the title of a page.
 var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
 
-// BadBody is the failure of a body that is not in the wire format of the connection. A web page is named as one.
+// BadBody returns the failure of a body that is not in the wire format of the connection. A web page is named as one.
 func (r *Response) BadBody(data []byte, err error) error {
 	e := r.Failed(llm.Broken, "its answer is not in the form that its type speaks")
 	if text, ok := page(r.Header, data); ok {
@@ -175,7 +176,7 @@ func page(h http.Header, data []byte) (string, bool) {
 // maxRefusal is how much of the body of an error is read.
 const maxRefusal = 64 << 10
 
-// badStatus is the failure of an answer whose status is no success.
+// badStatus returns the failure of an answer whose status is not a success.
 func (r *Response) badStatus() error {
 	data, err := io.ReadAll(io.LimitReader(r, maxRefusal))
 	if err != nil && r.parent.Err() != nil {
@@ -205,7 +206,7 @@ func failure(status int) llm.Failure {
 	return llm.Broken
 }
 
-// Reported is the failure that an error object in a stream, or in a success, describes in one of the shapes that Message
+// Reported returns the failure that an error object in a stream or in a success describes, in one of the shapes that Message
 // knows.
 func (r *Response) Reported(data []byte) *llm.Error {
 	e := r.client.Failed(llm.Broken, "")
@@ -225,26 +226,55 @@ func (r *Response) Reported(data []byte) *llm.Error {
 // classify classifies an error by the words of its type or code.
 func classify(kind string) llm.Failure {
 	kind = strings.ToLower(kind)
-	has := func(words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(kind, w) {
-				return true
-			}
-		}
-		return false
-	}
 	switch {
-	case has("rate_limit", "ratelimit", "resource_exhausted", "throttl", "quota", "too_many"):
+	case Mentions(kind, "rate_limit", "ratelimit", "resource_exhausted", "throttl", "quota", "too_many"):
 		return llm.Limited
-	case has("timeout", "timed_out", "deadline"):
+	case Mentions(kind, "timeout", "timed_out", "deadline"):
 		return llm.TimedOut
-	case has("invalid", "not_found", "authentication", "permission", "unsupported", "validation", "context_length", "unauthenticated", "failed_precondition", "billing", "denied"):
+	case Mentions(kind, "invalid", "not_found", "authentication", "permission", "unsupported", "validation", "context_length", "unauthenticated", "failed_precondition", "billing", "denied"):
 		return llm.Rejected
 	}
 	return llm.Broken
 }
 
-// Events reads the body as an event stream until it ends; each error ends it and is as those of Do.
+// Mentions reports whether a text in lower case contains one of the words.
+func Mentions(text string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// Each calls f with the data of every event of a stream, or with the whole of an answer that is not streamed. io.EOF of f ends
+// it without an error.
+func (r *Response) Each(f func(data []byte) error) error {
+	streams, err := r.Streams()
+	if err != nil {
+		return err
+	}
+	if !streams {
+		data, err := r.All()
+		if err == nil {
+			err = f(data)
+		}
+		return unlessEOF(err)
+	}
+	for e, err := range r.Events() {
+		if err == nil {
+			err = f(e.Data)
+		}
+		if err != nil {
+			return unlessEOF(err)
+		}
+	}
+	return nil
+}
+
+func unlessEOF(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// Events reads the body as an event stream until it ends; an error ends it and is as those of Do.
 func (r *Response) Events() func(yield func(sse.Event, error) bool) {
 	return func(yield func(sse.Event, error) bool) {
 		in := sse.NewReader(r, sse.Limits{})
@@ -263,7 +293,7 @@ func (r *Response) Events() func(yield func(sse.Event, error) bool) {
 	}
 }
 
-// BadEvent is the failure of an event that is not in the wire format of the connection.
+// BadEvent returns the failure of an event that is not in the wire format of the connection.
 func (r *Response) BadEvent(err error) *llm.Error {
 	e := r.client.Failed(llm.Broken, "an event of its stream is not in the form that its type speaks")
 	if err != nil {

@@ -16,7 +16,10 @@ func BareJSON(s string) (string, bool) {
 	return s, json.Valid([]byte(s))
 }
 
-// Object is the arguments of a call as an object, which not every model makes of them; nil where there are none.
+// Present reports whether a member is there and is not null.
+func Present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// Object returns the arguments of a call as an object, which not every model sends; nil if there are none.
 func Object(arguments json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(arguments, &members) == nil && members != nil {
@@ -29,7 +32,7 @@ func Object(arguments json.RawMessage) json.RawMessage {
 	return out
 }
 
-// Join puts the texts that are not blank one below the other.
+// Join joins the texts that are not blank by empty lines.
 func Join(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" }), "\n\n")
 }

@@ -2,14 +2,14 @@ package provider
 
 import "sync"
 
-// learned is what calls found out about servers: which of two parameters they know, what they refuse. It lives as long as the
-// process, since adapters are made anew for every call.
+// learned is what calls found out about servers: which of two parameters they accept, what they refuse. It lives as long as
+// the process, since adapters are created for every call.
 type learned struct {
 	mu    sync.Mutex
 	facts map[string]bool // guarded by mu
 }
 
-// maxLearned bounds the facts; beyond it all are found out anew.
+// maxLearned bounds the facts; when it is reached, all are forgotten.
 const maxLearned = 4096
 
 // Knows returns what earlier calls of this address and model found out about a matter.

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -11,17 +12,17 @@ import (
 )
 
 // Message returns what a provider's error body says to people. It knows the shapes of OpenAI and those who follow it, Azure,
-// Anthropic, Google, AWS, Ollama, FastAPI servers such as vLLM, token endpoints, and plain text. It is not cleaned.
+// Anthropic, Google, AWS, Ollama, FastAPI servers such as vLLM, token endpoints, and plain text. The text is not cleaned.
 func Message(data []byte) string {
 	data = bytes.TrimSpace(data)
-	if bytes.HasPrefix(data, []byte("[")) { // Google's streams put the error into an array
-		var list []json.RawMessage
-		if json.Unmarshal(data, &list) == nil && len(list) > 0 {
-			data = list[0]
+	var v any
+	if json.Unmarshal(data, &v) == nil {
+		if list, ok := v.([]any); ok && len(list) > 0 { // Google's streams put the error into an array
+			v = list[0]
 		}
-	}
-	if text := messageIn(data, 3); text != "" {
-		return text
+		if text := messageIn(v, 3); text != "" {
+			return text
+		}
 	}
 	if len(data) == 0 || data[0] == '{' || data[0] == '[' || data[0] == '<' || !utf8.Valid(data) {
 		return ""
@@ -29,44 +30,31 @@ func Message(data []byte) string {
 	return string(data)
 }
 
-// messageIn looks into an object and the objects in which the shapes nest it.
-func messageIn(data []byte, depth int) string {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		return text
-	}
-	var o map[string]json.RawMessage
-	if depth == 0 || json.Unmarshal(data, &o) != nil {
-		return ""
-	}
-	for _, name := range []string{"error_description", "message", "Message", "msg", "error", "detail", "details", "title"} {
-		raw, ok := o[name]
-		if !ok {
-			continue
+// messageIn returns the message in an object or in the objects nested in it, and joins those of a list of errors, as
+// validators return them.
+func messageIn(v any, depth int) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		var texts []string
+		for _, item := range v[:min(len(v), 5)] {
+			if text := messageIn(item, depth); text != "" {
+				texts = append(texts, text)
+			}
 		}
-		if text := messageIn(raw, depth-1); text != "" {
-			return text
+		return strings.Join(texts, "; ")
+	case map[string]any:
+		if depth == 0 {
+			return ""
 		}
-		if text := messagesIn(raw, depth-1); text != "" {
-			return text
-		}
-	}
-	return messagesIn(o["errors"], depth-1)
-}
-
-// messagesIn joins the messages of a list of errors, as validators return them.
-func messagesIn(data []byte, depth int) string {
-	var list []json.RawMessage
-	if json.Unmarshal(data, &list) != nil {
-		return ""
-	}
-	var texts []string
-	for _, item := range list[:min(len(list), 5)] {
-		if text := messageIn(item, depth); text != "" {
-			texts = append(texts, text)
+		for _, name := range []string{"error_description", "message", "Message", "msg", "error", "detail", "details", "title", "errors"} {
+			if text := messageIn(v[name], depth-1); text != "" {
+				return text
+			}
 		}
 	}
-	return strings.Join(texts, "; ")
+	return ""
 }
 
 // code returns the status that an error object states, and its type, code and status in words.
@@ -97,74 +85,49 @@ func code(data []byte) (status int, kind string) {
 // maxAfter bounds what a provider may ask us to wait.
 const maxAfter = 24 * time.Hour
 
-// RetryAfter returns when a provider wants to be asked again: Retry-After in seconds or as a date, its variant in
-// milliseconds, the reset of a limit that is used up, Google's retryDelay in the body. 0 is not said.
+// RetryAfter returns how long a provider wants us to wait before the next call: Retry-After in seconds or as a date, its
+// variant in milliseconds, the reset of a limit that is used up, or Google's retryDelay in the body. 0 means that it does not
+// say.
 func RetryAfter(h http.Header, body []byte, now time.Time) time.Duration {
-	after := func(d time.Duration, ok bool) (time.Duration, bool) {
-		return min(max(d, 0), maxAfter), ok && d > 0
-	}
-	if ms, ok := seconds(h.Get("Retry-After-Ms")); ok {
-		if d, ok := after(ms/1000, true); ok {
-			return d
+	ms, _ := seconds(h.Get("Retry-After-Ms"))
+	wait := cmp.Or(ms/1000, max(0, moment(h.Get("Retry-After"), now)))
+	if wait == 0 {
+		// x-ratelimit-reset-tokens (OpenAI), anthropic-ratelimit-tokens-reset, x-ratelimit-reset and ratelimit-reset (others),
+		// each beside a header of what remains. One that is no reset stands for itself here: its 0 is no wait.
+		for name := range h {
+			name = strings.ToLower(name)
+			if strings.Contains(name, "ratelimit-") && h.Get(strings.Replace(name, "reset", "remaining", 1)) == "0" {
+				wait = max(wait, moment(h.Get(name), now))
+			}
 		}
 	}
-	if text := h.Get("Retry-After"); text != "" {
-		if d, ok := after(moment(text, now)); ok {
-			return d
-		}
-	}
-	longest := time.Duration(0)
-	for name := range h {
-		prefix, which, ok := strings.Cut(strings.ToLower(name), "ratelimit-")
-		if !ok {
-			continue
-		}
-		// x-ratelimit-reset-tokens (OpenAI), anthropic-ratelimit-tokens-reset, x-ratelimit-reset and ratelimit-reset (others).
-		left := ""
-		switch {
-		case strings.HasPrefix(which, "reset"):
-			left = prefix + "ratelimit-remaining" + strings.TrimPrefix(which, "reset")
-		case strings.HasSuffix(which, "-reset"):
-			left = prefix + "ratelimit-" + strings.TrimSuffix(which, "-reset") + "-remaining"
-		default:
-			continue
-		}
-		if h.Get(left) != "0" {
-			continue
-		}
-		if d, ok := after(moment(h.Get(name), now)); ok {
-			longest = max(longest, d)
-		}
-	}
-	if longest == 0 {
-		longest, _ = after(delay(body))
-	}
-	return longest
+	return min(cmp.Or(wait, delay(body)), maxAfter)
 }
 
-// moment reads seconds, a duration such as 6m0s, a date of HTTP, RFC 3339 or seconds since 1970.
-func moment(s string, now time.Time) (time.Duration, bool) {
+// moment returns how far in the future a text lies: seconds, a duration such as 6m0s, a date of HTTP, RFC 3339 or seconds
+// since 1970. 0 stands for what can't be read.
+func moment(s string, now time.Time) time.Duration {
 	s = strings.TrimSpace(s)
 	if d, ok := seconds(s); ok {
 		if d > 1e8*time.Second {
-			return time.Unix(int64(d/time.Second), 0).Sub(now), true
+			return time.Unix(int64(d/time.Second), 0).Sub(now)
 		}
-		return d, true
+		return d
 	}
 	if d, err := time.ParseDuration(s); err == nil {
-		return d, true
+		return d
 	}
 	if t, err := http.ParseTime(s); err == nil {
-		return t.Sub(now), true
+		return t.Sub(now)
 	}
 	if t, err := time.Parse(time.RFC3339, s); err == nil {
-		return t.Sub(now), true
+		return t.Sub(now)
 	}
-	return 0, false
+	return 0
 }
 
-// delay reads the retryDelay of Google's errors.
-func delay(body []byte) (time.Duration, bool) {
+// delay returns the retryDelay of Google's errors, or 0.
+func delay(body []byte) time.Duration {
 	var o struct {
 		Error struct {
 			Details []struct {
@@ -173,12 +136,12 @@ func delay(body []byte) (time.Duration, bool) {
 		} `json:"error"`
 	}
 	if json.Unmarshal(body, &o) != nil {
-		return 0, false
+		return 0
 	}
 	for _, d := range o.Error.Details {
 		if v, err := time.ParseDuration(d.RetryDelay); err == nil {
-			return v, true
+			return max(0, v)
 		}
 	}
-	return 0, false
+	return 0
 }

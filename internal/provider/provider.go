@@ -1,6 +1,6 @@
-// Package provider is one HTTP call of a language model: the credentials of a connection put on it, the guard of
-// outgoing calls below it (the client that it is given), silence bounded, answers bounded, failures told as *llm.Error
-// without any secret of ours. The wire formats, each in a sub-package (openai, anthropic, gemini), build bodies and read
+// Package provider makes one HTTP call of a language model: it adds the credentials of the connection, bounds the silence and
+// the size of the answer, and returns failures as *llm.Error without any secret of ours. Calls go out through the client that
+// it is given, which guards them. The wire formats, each in a sub-package (openai, anthropic, gemini), build bodies and read
 // answers with it; provider/dial picks one for a connection. It does not retry, count or choose: that is registry.Service.
 package provider
 
@@ -23,7 +23,7 @@ type Shared struct {
 	learned learned
 }
 
-// NewShared uses the client of package outbound for every call, those for tokens included.
+// NewShared returns what connections share. client, of package outbound, makes every call, those for tokens included.
 func NewShared(client *http.Client) *Shared {
 	s := &Shared{http: client, now: time.Now}
 	s.tokens = &Tokens{now: s.now}
@@ -52,14 +52,14 @@ func NewClient(s *Shared, c registry.Connection, auth Authorizer) (*Client, erro
 	client := &Client{shared: s, conn: c, auth: auth, clean: NewCleaner(secrets(c)...)}
 	if auth == nil {
 		var err error
-		if client.auth, err = client.usual(); err != nil {
+		if client.auth, err = client.standard(); err != nil {
 			return nil, err
 		}
 	}
 	return client, nil
 }
 
-// Connection is what the client was made for.
+// Connection returns the connection that the client was made for.
 func (c *Client) Connection() registry.Connection { return c.conn }
 
 // ours are the headers that a call sets itself.
@@ -100,8 +100,8 @@ func ParseURI(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// secrets lists what this connection must not let out, beside what Auth knows of: headers that carry credentials,
-// parameters of the address that do.
+// secrets returns what this connection must not disclose: its credentials, and headers and parameters of its address that
+// hold credentials.
 func secrets(c registry.Connection) []string {
 	out := c.Auth.Secrets()
 	for name, value := range c.Headers {
@@ -125,13 +125,7 @@ func secrets(c registry.Connection) []string {
 	return out
 }
 
-// secretName reports whether what has this name is likely to be a credential.
+// secretName reports whether a header or parameter of this name is likely to hold a credential.
 func secretName(name string) bool {
-	name = strings.ToLower(name)
-	for _, part := range []string{"auth", "key", "token", "secret", "cookie", "password", "signature", "sig", "code", "credential"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
+	return Mentions(strings.ToLower(name), "auth", "key", "token", "secret", "cookie", "password", "sig", "code", "credential")
 }

@@ -2,8 +2,8 @@ package provider
 
 import "strconv"
 
-// squeezed is a text as its letters and digits alone, in lower case, with what escapes stand for in their place: so an echo is
-// found however its characters are parted, such as by blanks, and whichever of them are escaped.
+// squeezed is a text reduced to its letters and digits, in lower case and with escapes decoded, so that an echo is found
+// whatever separates its characters and whichever of them are escaped.
 type squeezed struct {
 	text     []byte
 	from, to []int // where each byte stands in the original
@@ -24,8 +24,9 @@ func squeeze(s string) squeezed {
 	return q
 }
 
-// unescaped returns the byte that s begins with, plainly or as an escape of addresses (%41), of JSON and other languages
-// (\u0041, \x41) or of pages (&#65; &#x41;), and how long it is written there. What stands for no byte gives 0.
+// unescaped returns the byte that s begins with, plain or escaped as in addresses (%41), in JSON and other languages
+// (\u0041, \x41) or in pages (&#65; &#x41;), and the length of its written form. An escape of another character than an
+// ASCII one is the byte 0.
 func unescaped(s string) (b byte, n int) {
 	number := func(from, to, base int) (byte, int) {
 		if to > len(s) {
@@ -63,28 +64,4 @@ func unescaped(s string) (b byte, n int) {
 		}
 	}
 	return s[0], 1
-}
-
-// echoes replaces what is covered by grams of squeezed secrets.
-func (c *Cleaner) echoes(s string) string {
-	q := squeeze(s)
-	var out []byte
-	done := 0 // bytes of s that are in out
-	for i := 0; i < len(q.text); {
-		end := i
-		for j := i; j+gram <= len(q.text) && j <= end; j++ {
-			if c.bare[string(q.text[j:j+gram])] {
-				end = j + gram
-			} else if j == i {
-				break
-			}
-		}
-		if end == i {
-			i++
-			continue
-		}
-		out = append(append(out, s[done:q.from[i]]...), mask...)
-		done, i = q.to[end-1], end
-	}
-	return string(append(out, s[done:]...))
 }

@@ -34,7 +34,7 @@ type Tokens struct {
 }
 
 type slot struct {
-	turn  chan struct{} // holds one element; who takes it may read and write token
+	turn  chan struct{} // holds one element; whoever takes it may read and write token
 	token Token
 	used  time.Time // guarded by mu of Tokens
 }
@@ -42,8 +42,7 @@ type slot struct {
 // maxTokens is how many keys are kept: those of connections long gone make room.
 const maxTokens = 1024
 
-// get returns the token of key, fetched anew when there is none, when it is soon over, or when it is the one that stale says
-// was refused.
+// get returns the token of key, and fetches one when there is none or it is about to expire.
 func (t *Tokens) get(ctx context.Context, key string, fetch Fetch) (string, error) {
 	s := t.slot(key)
 	select {
@@ -59,7 +58,7 @@ func (t *Tokens) get(ctx context.Context, key string, fetch Fetch) (string, erro
 	if err != nil {
 		return "", err
 	}
-	// A token is given up before it ends, so that none ends on its way: a minute, or a tenth of a short life.
+	// A token counts as expired a minute early, or a tenth of a short life, so that none expires on its way.
 	left := token.Expires.Sub(t.now())
 	token.Expires = token.Expires.Add(-min(time.Minute, left/10))
 	s.token = token
@@ -104,8 +103,8 @@ func (t *Tokens) slot(key string) *slot {
 	return s
 }
 
-// TokenAuth sends an access token as bearer, which fetch gets; tokens are kept under key, which must tell apart all that
-// fetch depends on, and hold no secret in clear (Key makes one).
+// TokenAuth returns credentials that send an access token as bearer. fetch gets the token; it is kept under key, which must
+// differ with everything that fetch depends on and hold no secret in clear. Key returns such a key.
 func (c *Client) TokenAuth(key string, fetch Fetch) Authorizer {
 	return &tokenAuth{client: c, key: key, fetch: fetch}
 }
@@ -144,36 +143,26 @@ func (t *tokenAuth) Renew(r *http.Request) bool {
 	return true
 }
 
-// grant is the OAuth client credentials grant of a connection (RFC 6749, section 4.4).
-type grant struct {
-	client *Client
-	auth   registry.Auth
-}
-
-func (g *grant) key() string {
-	a := g.auth
-	return Key(append([]string{a.TokenEndpoint, a.ClientID, a.ClientSecret, a.ClientAuthMethod, a.Audience}, a.Scopes...)...)
-}
-
-func (g *grant) fetch(ctx context.Context) (Token, error) {
+// grant asks the token endpoint of a connection for a token.
+func (c *Client) grant(ctx context.Context, a *registry.Auth) (Token, error) {
 	form := url.Values{"grant_type": {"client_credentials"}}
 	header := http.Header{}
-	if len(g.auth.Scopes) > 0 {
-		form.Set("scope", strings.Join(g.auth.Scopes, " "))
+	if len(a.Scopes) > 0 {
+		form.Set("scope", strings.Join(a.Scopes, " "))
 	}
-	if g.auth.Audience != "" {
-		form.Set("audience", g.auth.Audience)
+	if a.Audience != "" {
+		form.Set("audience", a.Audience)
 	}
-	if g.auth.ClientAuthMethod == postSecret {
-		form.Set("client_id", g.auth.ClientID)
-		form.Set("client_secret", g.auth.ClientSecret)
+	if a.ClientAuthMethod == postSecret {
+		form.Set("client_id", a.ClientID)
+		form.Set("client_secret", a.ClientSecret)
 	} else {
-		header.Set("Authorization", "Basic "+basic(&g.auth))
+		header.Set("Authorization", "Basic "+basic(a))
 	}
-	return g.client.ExchangeToken(ctx, g.auth.TokenEndpoint, form, header)
+	return c.ExchangeToken(ctx, a.TokenEndpoint, form, header)
 }
 
-// shortLife is how long a token is taken to live whose endpoint does not say.
+// shortLife is the lifetime assumed for a token whose endpoint states none.
 const shortLife = 5 * time.Minute
 
 // ExchangeToken asks a token endpoint. Its failures name the endpoint, not the model.
@@ -183,7 +172,7 @@ func (c *Client) ExchangeToken(ctx context.Context, endpoint string, form url.Va
 		accept: "application/json", header: header, bare: true,
 	})
 	if err != nil {
-		return Token{}, ofEndpoint(err)
+		return Token{}, tokenFailure(err)
 	}
 	defer resp.Close()
 	var answer struct {
@@ -191,10 +180,10 @@ func (c *Client) ExchangeToken(ctx context.Context, endpoint string, form url.Va
 		ExpiresIn   json.RawMessage `json:"expires_in"`
 	}
 	if err := resp.JSON(&answer); err != nil {
-		return Token{}, ofEndpoint(err)
+		return Token{}, tokenFailure(err)
 	}
 	if answer.AccessToken == "" || badValue(answer.AccessToken) != "" {
-		return Token{}, ofEndpoint(c.Failed(llm.Broken, "its answer has no access_token"))
+		return Token{}, tokenFailure(c.Failed(llm.Broken, "its answer has no access_token"))
 	}
 	life := shortLife
 	if s, ok := seconds(strings.Trim(string(answer.ExpiresIn), `"`)); ok && s > 0 {
@@ -203,12 +192,12 @@ func (c *Client) ExchangeToken(ctx context.Context, endpoint string, form url.Va
 	return Token{Value: answer.AccessToken, Expires: c.shared.now().Add(life)}, nil
 }
 
-// ofEndpoint marks a failure as one of the token endpoint.
-func ofEndpoint(err error) error {
+// tokenFailure marks a failure as one of the token endpoint.
+func tokenFailure(err error) error {
 	if e, ok := err.(*llm.Error); ok {
-		said := *e
-		said.Text = strings.TrimSuffix("the token endpoint failed: "+e.Text, ": ")
-		return &said
+		marked := *e
+		marked.Text = strings.TrimSuffix("the token endpoint failed: "+e.Text, ": ")
+		return &marked
 	}
 	return err
 }
