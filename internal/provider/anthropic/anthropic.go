@@ -1,7 +1,6 @@
-// Package anthropic speaks the Messages API to Claude, at Anthropic's own address, on Amazon Bedrock and on Google
-// Vertex, and to whatever else speaks it: bodies built, streams read, structured output asked for in the way that the
-// model takes. The calls themselves are package provider's, signatures provider/aws's, tokens provider/google's.
-// provider/dial opens it for connections of type anthropic.
+// Package anthropic is the Messages API, as served by Anthropic, Amazon Bedrock, Google Vertex and others. It builds bodies,
+// reads streams, and asks for structured output in the way that the model accepts. Calls are made by package provider,
+// signed by provider/aws or authorized by provider/google. provider/dial opens it for connections of type anthropic.
 package anthropic
 
 import (
@@ -51,10 +50,10 @@ func (e Endpoints) Open(s *provider.Shared, c registry.Connection) (llm.Provider
 
 // dial returns the client with the credentials of the connection.
 func dial(s *provider.Shared, c registry.Connection, address string) (*provider.Client, error) {
-	if c.Auth == nil {
+	a := c.Auth
+	if a == nil {
 		return provider.NewClient(s, c, nil)
 	}
-	a := c.Auth
 	switch a.Type {
 	case registry.Bearer:
 		if _, err := provider.NewClient(s, c, nil); err != nil {
@@ -64,13 +63,13 @@ func dial(s *provider.Shared, c registry.Connection, address string) (*provider.
 	case registry.Header:
 		return provider.NewClient(s, c, nil)
 	case registry.BedrockAPIKey:
-		return bearer(s, c, a.APIKey, "api_key")
+		return bearer(s, c, "api_key", a.APIKey)
 	case registry.VertexAccessToken:
-		return bearer(s, c, a.AccessToken, "access_token")
+		return bearer(s, c, "access_token", a.AccessToken)
 	case registry.BedrockStaticIAM:
 		for member, value := range map[string]string{"aws_access_key_id": a.AWSAccessKeyID, "aws_secret_access_key": a.AWSSecretAccessKey} {
-			if value == "" || strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }) {
-				return nil, fault.InvalidField("auth."+member, "must be one line of text without blanks")
+			if err := provider.CheckSecret(member, value); err != nil {
+				return nil, err
 			}
 		}
 		return provider.NewClient(s, c, signer{aws.Credentials{KeyID: a.AWSAccessKeyID, Secret: a.AWSSecretAccessKey, Region: a.Region}})
@@ -84,8 +83,8 @@ func dial(s *provider.Shared, c registry.Connection, address string) (*provider.
 	return nil, fault.InvalidField("auth.type", "%q is no way to authenticate with a model of type %q", a.Type, c.Type)
 }
 
-// keyHeaders are the headers of a token. Anthropic's own API takes its keys as x-api-key and only the tokens of OAuth as
-// bearer; of other servers that speak it some want one and some the other, so they get both.
+// keyHeaders returns the headers of a token. Anthropic's own API takes its keys as x-api-key and only OAuth tokens as bearer;
+// some other servers want one and some the other, so they get both.
 func keyHeaders(token, address string) provider.Static {
 	bearer := provider.Static{"Authorization": "Bearer " + token}
 	u, err := url.Parse(address)
@@ -103,9 +102,9 @@ func keyHeaders(token, address string) provider.Static {
 	return bearer
 }
 
-func bearer(s *provider.Shared, c registry.Connection, token, member string) (*provider.Client, error) {
-	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, fault.InvalidField("auth."+member, "must be one line of text without blanks")
+func bearer(s *provider.Shared, c registry.Connection, member, token string) (*provider.Client, error) {
+	if err := provider.CheckSecret(member, token); err != nil {
+		return nil, err
 	}
 	return provider.NewClient(s, c, provider.Static{"Authorization": "Bearer " + token})
 }
@@ -122,8 +121,8 @@ func (s signer) Authorize(_ context.Context, r *http.Request, body []byte) error
 // Renew reports that there are no other credentials.
 func (signer) Renew(*http.Request) bool { return false }
 
-// Stream implements llm.Provider. A call that was refused for the way in which it asks for structured output is made
-// again in the next way, and later calls begin there.
+// Stream implements llm.Provider. A call that is refused for the way in which it asks for structured output is made again in
+// the next way, and later calls start with that one.
 func (m *model) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
 	if r.Format == nil {
 		return m.once(ctx, r, exhausted, emit)
@@ -150,13 +149,8 @@ func refusedWay(err error) bool {
 	if !errors.As(err, &e) || e.Failure != llm.Rejected || e.Begun || e.Status != 400 && e.Status != 403 && e.Status != 422 {
 		return false
 	}
-	text := strings.ToLower(e.Text)
-	for _, word := range []string{"output_config", "output_format", "output format", "structured", "schema", "tool_choice", "allowedpartnermodelfeatures"} {
-		if strings.Contains(text, word) {
-			return true
-		}
-	}
-	return false
+	return provider.Mentions(strings.ToLower(e.Text),
+		"output_config", "output_format", "output format", "structured", "schema", "tool_choice", "allowedpartnermodelfeatures")
 }
 
 func (m *model) once(ctx context.Context, r llm.Request, way way, emit func(llm.Event) error) (llm.Answer, error) {
@@ -172,8 +166,8 @@ func (m *model) once(ctx context.Context, r llm.Request, way way, emit func(llm.
 		return b.Fail(err)
 	}
 	defer resp.Close()
-	in := newReader(q, m.conn.Model, b)
-	if err := in.drain(resp); err != nil {
+	in := &reader{request: q, model: m.conn.Model, b: b, resp: resp, open: map[int]*piece{}}
+	if err := in.read(); err != nil {
 		return b.Fail(err)
 	}
 	return b.Done()
@@ -182,46 +176,23 @@ func (m *model) once(ctx context.Context, r llm.Request, way way, emit func(llm.
 // frames is the type of Bedrock's streams.
 const frames = "application/vnd.amazon.eventstream"
 
-// drain reads an answer to its end, in whichever of the three forms it comes.
-func (r *reader) drain(resp *provider.Response) error {
-	r.resp = resp
+// read reads an answer to its end, in whichever of its three forms it comes.
+func (r *reader) read() error {
 	var err error
-	if kind := resp.Header.Get("Content-Type"); strings.HasPrefix(strings.ToLower(kind), frames) {
-		err = r.frames(aws.NewFrames(resp))
-	} else if streams, unfit := resp.Streams(); unfit != nil {
-		err = unfit
-	} else if streams {
-		err = r.events()
+	if kind := r.resp.Header.Get("Content-Type"); strings.HasPrefix(strings.ToLower(kind), frames) {
+		err = r.frames(aws.NewFrames(r.resp))
 	} else {
-		err = r.body()
+		err = r.resp.Each(func(data []byte) error {
+			if err := r.feed(data); err != nil || !r.over {
+				return err
+			}
+			return io.EOF
+		})
 	}
 	if err != nil {
 		return err
 	}
 	return r.finish()
-}
-
-func (r *reader) events() error {
-	for e, err := range r.resp.Events() {
-		if err == nil {
-			err = r.feed(e.Data)
-		}
-		if err != nil {
-			return err
-		}
-		if r.over {
-			return nil
-		}
-	}
-	return nil
-}
-
-func (r *reader) body() error {
-	data, err := r.resp.All()
-	if err != nil {
-		return err
-	}
-	return r.feed(data)
 }
 
 func (r *reader) frames(in *aws.Frames) error {

@@ -1,7 +1,9 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -22,7 +24,7 @@ const (
 	vertex
 )
 
-// Endpoints are the addresses of the hosts, for tests; the zero value is the real ones. No request of the API reaches it.
+// Endpoints are the addresses of the clouds. Tests set them; the zero value stands for the real ones.
 type Endpoints struct {
 	Bedrock, Vertex string // in the place of https://bedrock-runtime.<region>.amazonaws.com and https://<region>-aiplatform.googleapis.com
 }
@@ -30,7 +32,7 @@ type Endpoints struct {
 // defaultURI is where the API is (contract: chats-llms-and-evaluation, section 2.2).
 const defaultURI = "https://api.anthropic.com/v1/messages"
 
-// version is what the API wants to know of its callers, by host.
+// version is the version of the API that callers state, by host.
 var version = map[host]string{direct: "2023-06-01", bedrock: "bedrock-2023-05-31", vertex: "vertex-2023-10-16"}
 
 // hostOf returns the host that credentials are for.
@@ -53,11 +55,11 @@ func (e Endpoints) address(c registry.Connection) (string, error) {
 		if err := named(c.Auth.Region, "region"); err != nil {
 			return "", err
 		}
-		base := or(e.Bedrock, "https://bedrock-runtime."+c.Auth.Region+".amazonaws.com")
+		base := cmp.Or(e.Bedrock, "https://bedrock-runtime."+c.Auth.Region+".amazonaws.com")
 		if strings.HasPrefix(c.Auth.Region, "cn-") && e.Bedrock == "" {
 			base += ".cn"
 		}
-		return base + "/model/" + aws.PathSegment(c.Model) + "/invoke-with-response-stream", nil
+		return base + "/model/" + aws.Escape(c.Model) + "/invoke-with-response-stream", nil
 	case vertex:
 		if err := named(c.Auth.Region, "region"); err != nil {
 			return "", err
@@ -65,17 +67,17 @@ func (e Endpoints) address(c registry.Connection) (string, error) {
 		if err := named(c.Auth.Project, "project"); err != nil {
 			return "", err
 		}
-		return or(e.Vertex, vertexBase(c.Auth.Region)) + "/v1/projects/" + c.Auth.Project + "/locations/" + c.Auth.Region +
+		return cmp.Or(e.Vertex, vertexBase(c.Auth.Region)) + "/v1/projects/" + c.Auth.Project + "/locations/" + c.Auth.Region +
 			"/publishers/anthropic/models/" + url.PathEscape(c.Model) + ":streamRawPredict", nil
 	}
-	u, err := provider.ParseURI(or(c.URI, defaultURI))
+	u, err := provider.ParseURI(cmp.Or(c.URI, defaultURI))
 	if err != nil {
 		return "", err
 	}
 	return messagesURL(u), nil
 }
 
-// vertexBase is the server of a region: one of its own, of a continent, or the global one.
+// vertexBase returns the server of a region: its own, that of a continent, or the global one.
 func vertexBase(region string) string {
 	switch region {
 	case "global":
@@ -86,7 +88,7 @@ func vertexBase(region string) string {
 	return "https://" + region + "-aiplatform.googleapis.com"
 }
 
-// named refuses regions and projects that would change more of an address than a name.
+// named refuses regions and projects that would change more of an address than the name in it.
 func named(name, member string) error {
 	bad := func(r rune) bool {
 		return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (member == "region" || !strings.ContainsRune("_:.", r) && (r < 'A' || r > 'Z'))
@@ -97,7 +99,7 @@ func named(name, member string) error {
 	return nil
 }
 
-// messagesURL accepts a base address as well: …, …/v1 and …/v1/messages mean the same.
+// messagesURL returns the endpoint of an address, which may be a base: …, …/v1 and …/v1/messages mean the same.
 func messagesURL(u *url.URL) string {
 	v := *u
 	path := strings.TrimRight(v.Path, "/")
@@ -112,12 +114,10 @@ func messagesURL(u *url.URL) string {
 	return v.String()
 }
 
-// hostRequest returns the body that the host wants of a request, and the headers.
+// hostRequest returns body and headers of a request in the form of the host.
 func hostRequest(q request, c registry.Connection) (body, http.Header) {
 	b, header := body{}, http.Header{}
-	for name, value := range q.body {
-		b[name] = value
-	}
+	maps.Copy(b, q.body)
 	switch h := hostOf(c.Auth); h {
 	case direct:
 		b["model"], b["stream"] = c.Model, true
@@ -164,8 +164,8 @@ func (r *reader) frame(f aws.Frame) error {
 	return nil
 }
 
-// exception is an error of Bedrock's stream as one of the API.
+// exception returns an error of Bedrock's stream in the form of the API.
 func exception(kind, text string) []byte {
-	raw, _ := json.Marshal(map[string]any{"error": map[string]string{"type": kind, "message": or(text, kind)}})
+	raw, _ := json.Marshal(map[string]any{"error": map[string]string{"type": kind, "message": cmp.Or(text, kind)}})
 	return raw
 }

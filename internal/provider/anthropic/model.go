@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// generation is the version of a Claude model as a number that grows: 3.5 is 305. 0 is a model whose name doesn't say.
+// generation is the version of a Claude model as a number that grows: 3.5 is 305. 0 stands for a name without a version.
 type generation int
 
-// From these generations on the API answers otherwise (Anthropic's migration guides; docs/decisions/0025).
+// From these generations on the API behaves differently (Anthropic's migration guides; docs/decisions/0025).
 const (
 	claude35       generation = 305
 	claude4        generation = 400
@@ -18,10 +18,10 @@ const (
 	thinksFrom     generation = 500 // thinks unless told not to, and so can't be forced to call a tool
 )
 
-// generationOf reads the generation from the names that the API, Bedrock, Vertex and gateways use, such as
+// parseGeneration returns the generation in a name, of those that the API, Bedrock, Vertex and gateways use, such as
 // claude-3-5-sonnet-20241022, us.anthropic.claude-opus-4-1-20250805-v1:0, claude-sonnet-4@20250514 and
 // anthropic/claude-opus-5.5.
-func generationOf(model string) generation {
+func parseGeneration(model string) generation {
 	_, name, ok := strings.Cut(strings.ToLower(model), "claude-")
 	if !ok {
 		return 0
@@ -46,8 +46,8 @@ func generationOf(model string) generation {
 	return generation(numbers[0]*100 + numbers[1])
 }
 
-// maxTokens is the limit sent where nobody says one, since the API wants one. It is what every model of the generation
-// takes; what thinks needs room for that, too.
+// maxTokens returns the limit to send if the caller states none, since the API requires one. Every model of the generation
+// accepts it; it leaves room for thinking.
 func (g generation) maxTokens() int {
 	switch {
 	case g >= claude4:

@@ -1,9 +1,9 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
@@ -20,8 +20,8 @@ type turn struct {
 	Content []block `json:"content"`
 }
 
-// block is a piece of a message: text, image, thinking, tool_use or tool_result, as Type says; raw is one that came
-// from the API and goes back as it was.
+// block is a piece of a message: text, image, thinking, tool_use or tool_result, by Type. raw is a block of the API that is
+// sent back unchanged.
 type block struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text,omitempty"`
@@ -62,19 +62,19 @@ type choice struct {
 	Name string `json:"name,omitempty"`
 }
 
-// request is what build makes: the body without what depends on the host, and how its answer is to be read.
+// request is the body, without the members that depend on the host, and how its answer is to be read.
 type request struct {
 	body       body
 	shape      shape
 	structured bool
-	// output is the tool whose input is the answer; "" for none. wrapped says that the answer is in its member "value".
+	// output is the tool whose input is the answer; "" for none. If wrapped, the answer is the member "value" of that input.
 	output  string
 	wrapped bool
 }
 
 // build returns the body of a request for a model. way is how structured output is asked for.
 func build(r llm.Request, model string, way way) request {
-	gen := generationOf(model)
+	gen := parseGeneration(model)
 	out := request{body: body{}, structured: r.Format != nil}
 	for name, value := range r.Parameters.Extra {
 		if !reserved[name] && string(value) != "null" {
@@ -105,10 +105,10 @@ func build(r llm.Request, model string, way way) request {
 	return out
 }
 
-// reserved are the members that parameters of a caller can't set.
+// reserved are the members that a caller's parameters can't set.
 var reserved = map[string]bool{"model": true, "messages": true, "stream": true, "system": true, "anthropic_version": true}
 
-// limits sets max_tokens, which the API wants, and the temperature where the model takes one: from 0 to 1, none
+// limits sets max_tokens, which the API requires, and the temperature where the model accepts one: from 0 to 1, none
 // together with thinking and none since 4.7. The API has no penalties.
 func (q *request) limits(p llm.Parameters, gen generation) {
 	if p.MaxTokens != nil {
@@ -130,20 +130,20 @@ type thinking struct {
 	Budget int    `json:"budget_tokens"`
 }
 
-func thinkingOf(extra map[string]json.RawMessage) (t thinking) {
+func parseThinking(extra map[string]json.RawMessage) (t thinking) {
 	_ = json.Unmarshal(extra["thinking"], &t)
 	return t
 }
 
 func thinks(extra map[string]json.RawMessage) bool {
-	t := thinkingOf(extra)
+	t := parseThinking(extra)
 	return t.Type != "" && t.Type != "disabled"
 }
 
-func budget(extra map[string]json.RawMessage) int { return max(0, thinkingOf(extra).Budget) }
+func budget(extra map[string]json.RawMessage) int { return max(0, parseThinking(extra).Budget) }
 
-// converse turns messages into turns: system messages become the one system text, wherever they stand, neighbours of one
-// role are merged, and the first turn is a user's, since the API refuses everything else.
+// converse returns the turns of messages. System messages become the one system text, wherever they stand, neighbours of one
+// role are merged, and the first turn is the user's: the API refuses everything else.
 func converse(messages []llm.Message, model string) (system string, turns []turn) {
 	var rules []string
 	for _, m := range messages {
@@ -171,7 +171,7 @@ func converse(messages []llm.Message, model string) (system string, turns []turn
 		}
 	}
 	if len(turns) == 0 {
-		return "", []turn{textTurn("user", or(provider.Join(rules...), "Begin."))}
+		return "", []turn{textTurn("user", cmp.Or(provider.Join(rules...), "Begin."))}
 	}
 	if turns[0].Role != "user" {
 		turns = slices.Insert(turns, 0, textTurn("user", "Begin."))
@@ -184,26 +184,21 @@ func converse(messages []llm.Message, model string) (system string, turns []turn
 
 func textTurn(role, text string) turn { return turn{role, []block{{Type: "text", Text: text}}} }
 
-func or(s, instead string) string {
-	if s == "" {
-		return instead
-	}
-	return s
-}
-
 // resultsFirst moves the results of tools to the beginning of a turn, where the API wants them.
 func resultsFirst(blocks []block) {
-	slices.SortStableFunc(blocks, func(a, b block) int { return late(a) - late(b) })
-}
-
-func late(b block) int {
-	if b.Type == "tool_result" {
+	result := func(b block) bool { return b.Type == "tool_result" }
+	slices.SortStableFunc(blocks, func(a, b block) int {
+		switch {
+		case result(a) && !result(b):
+			return -1
+		case result(b) && !result(a):
+			return 1
+		}
 		return 0
-	}
-	return 1
+	})
 }
 
-// contents turns texts and images into blocks; the API refuses blank texts.
+// contents returns texts and images as blocks. Blank texts, which the API refuses, are left out.
 func contents(parts []llm.Part) []block {
 	var out []block
 	for _, p := range parts {
@@ -219,8 +214,8 @@ func contents(parts []llm.Part) []block {
 	return out
 }
 
-// assistantBlocks turns what the assistant said and asked for into blocks. The signed thinking that came before a call goes back
-// before it, to the model that signed it and to no other; the API wants it at the head of the turn.
+// assistantBlocks returns the texts and calls of the assistant as blocks. The signed thinking that came before a call is sent
+// back before it, to the model that signed it and to no other; the API wants it at the head of the turn.
 func assistantBlocks(m llm.Message, model string) []block {
 	texts := contents(m.Parts)
 	if n := len(texts); n > 0 {
@@ -240,8 +235,8 @@ func assistantBlocks(m llm.Message, model string) []block {
 	return out
 }
 
-// stateOf and thinkingBlocks keep thinking blocks with a call: the name of the model, a newline, the blocks as a list.
-func stateOf(model string, blocks []json.RawMessage) string {
+// callState returns the state that keeps thinking blocks with a call: the name of the model, a newline, the blocks as a list.
+func callState(model string, blocks []json.RawMessage) string {
 	if len(blocks) == 0 {
 		return ""
 	}
@@ -252,6 +247,7 @@ func stateOf(model string, blocks []json.RawMessage) string {
 	return "anthropic/" + model + "\n" + string(list)
 }
 
+// thinkingBlocks returns the blocks in the state of a call, none if another model signed them.
 func thinkingBlocks(state, model string) []block {
 	list, ok := strings.CutPrefix(state, "anthropic/"+model+"\n")
 	var raws []json.RawMessage
@@ -265,17 +261,17 @@ func thinkingBlocks(state, model string) []block {
 	return out
 }
 
-// callID replaces characters that the API refuses in ids of calls; those of other models may have them.
+// callID returns the id of a call without the characters that the API refuses; ids of other models may have them.
 func callID(id string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
 			return r
 		}
 		return '_'
-	}, or(id, "call"))
+	}, cmp.Or(id, "call"))
 }
 
-// arguments returns those of a call as the object that the API wants, {} for none.
+// arguments returns the arguments of a call as an object, which the API requires; {} for none.
 func arguments(c llm.ToolCall) json.RawMessage {
 	if out := provider.Object(c.Arguments); out != nil {
 		return out
@@ -283,8 +279,8 @@ func arguments(c llm.ToolCall) json.RawMessage {
 	return json.RawMessage(`{}`)
 }
 
-// toolbox returns the tools of a request, the choice among them and what is to be said of it where the model can't be
-// forced. A conversation that holds calls needs their tools declared, also where it is to call none.
+// toolbox returns the tools of a request, the choice among them, and what to tell the model about that choice if it can't be
+// forced. The tools of earlier calls must be declared even if the model is to call none.
 func toolbox(r llm.Request, force bool) (tools []tool, pick choice, more []string) {
 	for _, t := range r.Tools {
 		tools = append(tools, tool{t.Name, t.Description, asObject(t.Parameters)})
@@ -320,7 +316,7 @@ func called(messages []llm.Message) (tools []tool) {
 	return tools
 }
 
-// asObject is a schema as the schema of an object that input_schema must be.
+// asObject returns a schema of an object, as input_schema must be.
 func asObject(schema json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(schema, &members) != nil || members == nil {
@@ -329,8 +325,7 @@ func asObject(schema json.RawMessage) json.RawMessage {
 	if _, ok := members["type"]; ok {
 		return schema
 	}
-	with := maps.Clone(members)
-	with["type"] = json.RawMessage(`"object"`)
-	out, _ := json.Marshal(with)
+	members["type"] = json.RawMessage(`"object"`)
+	out, _ := json.Marshal(members)
 	return out
 }

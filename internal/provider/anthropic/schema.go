@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// What output_config.format takes of JSON Schema (Anthropic's page on structured outputs). Other keywords are told to
-// the model in the description instead of making the call fail.
+// The keywords and formats of JSON Schema that output_config.format accepts (Anthropic's page on structured outputs). Others
+// would make the call fail, so the description holds them instead.
 var (
 	kept    = []string{"$ref", "$defs", "definitions", "type", "anyOf", "allOf", "description", "title", "enum", "const", "default", "properties", "required", "additionalProperties", "items", "minItems", "format", "pattern"}
 	formats = []string{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
 )
 
-// narrowed is a schema as output_config.format takes it; false when it can't be said: no object at its root, objects
-// with free keys, or no JSON at all.
+// narrowed returns a schema as output_config.format accepts it; false if it can't be expressed: its root is not an object, it
+// has objects with free keys, or it is not JSON.
 func narrowed(schema json.RawMessage) (json.RawMessage, bool) {
 	var s map[string]any
 	if json.Unmarshal(schema, &s) != nil || s["type"] != "object" {
@@ -45,39 +45,29 @@ func narrow(s map[string]any) bool {
 	if !closeObject(s) {
 		return false
 	}
-	told := dropUnsupported(s)
-	if len(told) > 0 {
+	if dropped := dropUnsupported(s); len(dropped) > 0 {
 		text, _ := s["description"].(string)
-		s["description"] = strings.TrimSpace(text + "\n\n(" + strings.Join(told, ", ") + ")")
+		s["description"] = strings.TrimSpace(text + "\n\n(" + strings.Join(dropped, ", ") + ")")
 	}
+	var inner []any
 	for _, name := range []string{"properties", "$defs", "definitions"} {
-		if members, ok := s[name].(map[string]any); ok && !all(maps.Values(members), narrowAny) {
-			return false
-		}
+		members, _ := s[name].(map[string]any)
+		inner = slices.AppendSeq(inner, maps.Values(members))
 	}
 	for _, name := range []string{"anyOf", "allOf"} {
-		if list, ok := s[name].([]any); ok && !all(slices.Values(list), narrowAny) {
-			return false
-		}
+		list, _ := s[name].([]any)
+		inner = append(inner, list...)
 	}
-	return s["items"] == nil || narrowAny(s["items"])
-}
-
-func narrowAny(v any) bool {
-	s, ok := v.(map[string]any)
-	return ok && narrow(s)
-}
-
-func all(seq func(func(any) bool), ok func(any) bool) bool {
-	for v := range seq {
-		if !ok(v) {
-			return false
-		}
+	if s["items"] != nil {
+		inner = append(inner, s["items"])
 	}
-	return true
+	return !slices.ContainsFunc(inner, func(v any) bool {
+		s, ok := v.(map[string]any)
+		return !ok || !narrow(s)
+	})
 }
 
-// closeObject forbids other members of an object; false when its purpose is to have them.
+// closeObject forbids other members of an object; false if such members are its purpose.
 func closeObject(s map[string]any) bool {
 	if s["type"] != "object" {
 		return true
@@ -98,9 +88,9 @@ func closeObject(s map[string]any) bool {
 	return true
 }
 
-// dropUnsupported removes the keywords that the API refuses and puts them into the description.
+// dropUnsupported removes the keywords that the API refuses, and returns them for the description.
 func dropUnsupported(s map[string]any) []string {
-	var told []string
+	var dropped []string
 	for _, key := range slices.Sorted(maps.Keys(s)) {
 		value := s[key]
 		switch {
@@ -108,10 +98,10 @@ func dropUnsupported(s map[string]any) []string {
 		case key == "minItems", key == "format", !slices.Contains(kept, key):
 			if key[0] != '$' {
 				text, _ := json.Marshal(value)
-				told = append(told, key+": "+string(text))
+				dropped = append(dropped, key+": "+string(text))
 			}
 			delete(s, key)
 		}
 	}
-	return told
+	return dropped
 }

@@ -2,15 +2,17 @@ package anthropic
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
 
 	"quarry/internal/llm"
+	"quarry/internal/opt"
 	"quarry/internal/provider"
 )
 
-// event is one event of the stream. A whole message, as a server gives it that can't stream, is one of type "message".
+// event is one event of the stream. A whole message, as sent by servers that can't stream, is one of type "message".
 type event struct {
 	Type    string  `json:"type"`
 	Index   int     `json:"index"`
@@ -52,7 +54,7 @@ type piece struct {
 	Name      string          `json:"name"`
 	Input     json.RawMessage `json:"input"`
 
-	thought []byte // what came of Thinking
+	thought []byte // the deltas of Thinking so far
 }
 
 type usage struct {
@@ -65,24 +67,19 @@ type usage struct {
 	} `json:"output_tokens_details"`
 }
 
-// merge takes over later counts; those of message_delta are of the whole answer.
+// merge sets the counts that later has. Those of message_delta are totals of the whole answer.
 func (u *usage) merge(later usage) {
-	for _, p := range []struct{ to, from **int64 }{{&u.Input, &later.Input}, {&u.Written, &later.Written}, {&u.Read, &later.Read}, {&u.Output, &later.Output}} {
-		if *p.from != nil {
-			*p.to = *p.from
-		}
-	}
+	u.Input, u.Written = cmp.Or(later.Input, u.Input), cmp.Or(later.Written, u.Written)
+	u.Read, u.Output = cmp.Or(later.Read, u.Read), cmp.Or(later.Output, u.Output)
 	u.Details.Thinking = max(u.Details.Thinking, later.Details.Thinking)
 }
 
-func (u usage) counted() llm.Usage {
-	n := func(p *int64) int64 {
-		if p == nil {
-			return 0
-		}
-		return max(0, *p)
+func (u usage) usage() llm.Usage {
+	n := func(p *int64) int64 { return max(0, opt.Deref(p, 0)) }
+	return llm.Usage{
+		Input: n(u.Input) + n(u.Written) + n(u.Read), Cached: n(u.Read), Output: n(u.Output), Reasoning: u.Details.Thinking,
+		Estimated: u.Input == nil && u.Output == nil,
 	}
-	return llm.Usage{Input: n(u.Input) + n(u.Written) + n(u.Read), Cached: n(u.Read), Output: n(u.Output), Reasoning: u.Details.Thinking, Estimated: u.Input == nil && u.Output == nil}
 }
 
 // reader puts an answer together from events. It is for one call.
@@ -92,20 +89,16 @@ type reader struct {
 	b       *provider.Builder
 	resp    *provider.Response
 
-	open    map[int]*piece // blocks that have begun and not ended, with what came of them
+	open    map[int]*piece // blocks that have begun and not ended, with their deltas so far
 	signed  []json.RawMessage
 	form    strings.Builder // structured output as it was passed on
 	aside   strings.Builder // text beside structured output
-	outcome string          // structured output that is given when it is complete
-	given   bool            // structured output came
+	outcome string          // structured output that is passed on when it is complete
+	given   bool            // structured output has come
 	usage   usage
 	stop    string
 	details details
 	over    bool
-}
-
-func newReader(q request, model string, b *provider.Builder) *reader {
-	return &reader{request: q, model: model, b: b, open: map[int]*piece{}}
 }
 
 // feed handles one event. Its errors are *llm.Error, or those of emit.
@@ -125,17 +118,17 @@ func (r *reader) feed(data []byte) error {
 	case "content_block_stop":
 		return r.end(e.Index)
 	case "message_delta":
-		r.stop, r.details = or(e.Delta.StopReason, r.stop), e.Delta.StopDetails
+		r.stop, r.details = cmp.Or(e.Delta.StopReason, r.stop), e.Delta.StopDetails
 		r.usage.merge(e.Usage)
 	case "message_stop":
 		r.over = true
 	case "message":
 		return r.whole(data)
 	}
-	if len(e.Error) > 0 && string(e.Error) != "null" {
+	if provider.Present(e.Error) {
 		return r.resp.Reported(data)
 	}
-	return nil // ping, and what is not known yet
+	return nil // ping, and events of a later version
 }
 
 // whole reads an answer that came in one piece.
@@ -234,24 +227,23 @@ func (r *reader) call(p *piece) error {
 		p.Input = json.RawMessage(`{}`)
 	}
 	if p.Name == r.request.output && r.request.output != "" {
-		if r.streamed(p) {
-			if !r.given {
-				r.given = true
-				return r.text("{}")
-			}
-			return nil
-		}
-		if !r.given {
-			r.outcome, r.given = string(p.Input), true
+		given := r.given
+		r.given = true
+		switch {
+		case given:
+		case r.streamed(p):
+			return r.text("{}")
+		default:
+			r.outcome = string(p.Input)
 		}
 		return nil
 	}
-	call := llm.ToolCall{ID: p.ID, Name: p.Name, Arguments: p.Input, State: stateOf(r.model, r.signed)}
+	call := llm.ToolCall{ID: p.ID, Name: p.Name, Arguments: p.Input, State: callState(r.model, r.signed)}
 	r.signed = nil
 	return r.b.Call(call)
 }
 
-// say handles text of the model: the answer, or words besides structured output.
+// say handles text of the model: the answer, or text beside structured output.
 func (r *reader) say(s string) error {
 	if r.request.shape != text {
 		r.aside.WriteString(s)
@@ -278,26 +270,26 @@ func (r *reader) think(p *piece, s string) error {
 	return r.b.Reasoning(s)
 }
 
-// finish ends the answer when the stream has ended: why the model stopped and what it took.
+// finish sets why the model stopped and the usage when the stream has ended.
 func (r *reader) finish() error {
 	if !r.over && r.stop == "" {
 		return r.resp.CutOff()
 	}
 	a := &r.b.Answer
-	a.Usage = r.usage.counted()
+	a.Usage = r.usage.usage()
 	switch r.stop {
 	case "max_tokens", "model_context_window_exceeded":
 		a.Reason = llm.Length
 	case "refusal":
-		a.Reason, a.Refusal = llm.Refused, or(r.details.Explanation, r.details.Category)
-	default: // end_turn, stop_sequence, tool_use; pause_turn: a tool of the provider took too long, what there is counts
+		a.Reason, a.Refusal = llm.Refused, cmp.Or(r.details.Explanation, r.details.Category)
+	default: // end_turn, stop_sequence, tool_use; pause_turn: a tool of the provider took too long, the text so far counts
 		a.Reason = llm.Stop
 		return r.settle()
 	}
 	return nil
 }
 
-// settle returns structured output that could be read only as a whole, and fails where it is not JSON.
+// settle passes on structured output that can only be read as a whole, and fails if it is not JSON.
 func (r *reader) settle() error {
 	if !r.request.structured || len(r.b.Answer.Calls) > 0 && !r.given {
 		return nil

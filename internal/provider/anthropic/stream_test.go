@@ -14,7 +14,7 @@ import (
 	"quarry/internal/llm/registry"
 	"quarry/internal/provider"
 	"quarry/internal/provider/anthropic"
-	"quarry/internal/provider/aws"
+	"quarry/internal/provider/scripted"
 	"quarry/internal/testkit"
 )
 
@@ -199,15 +199,19 @@ func TestThinkingGoesBack(t *testing.T) {
 	}
 }
 
-// What Bedrock says in its frames beside events is told as what it is.
+// TestFrames proves what becomes of the frames of Bedrock that are not events.
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	chunk := func(event string) []byte {
 		payload := `{"bytes":"` + base64.StdEncoding.EncodeToString([]byte(event)) + `"}`
-		return aws.Frame{Headers: map[string]string{":message-type": "event", ":event-type": "chunk"}, Payload: []byte(payload)}.Append(nil)
+		return scripted.Envelope([][2]string{{":message-type", "event"}, {":event-type", "chunk"}}, []byte(payload))
 	}
 	said := func(headers map[string]string, payload string) []byte {
-		return aws.Frame{Headers: headers, Payload: []byte(payload)}.Append(nil)
+		var list [][2]string
+		for name, value := range headers {
+			list = append(list, [2]string{name, value})
+		}
+		return scripted.Envelope(list, []byte(payload))
 	}
 	whole := string(chunk(start)) + string(chunk(begin(texts))) + string(chunk(text("So."))) + string(said(map[string]string{":message-type": "event", ":event-type": "novelty"}, "{}"))
 	for _, c := range []struct {

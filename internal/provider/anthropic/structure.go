@@ -6,8 +6,8 @@ import (
 	"quarry/internal/llm"
 )
 
-// way is how structured output is asked for. None works with every model and host, so a call that is refused for it is
-// made again in the next way.
+// way is a way of asking for structured output. None works with every model and host, so a call that is refused for its way is
+// made again in the next one.
 type way int
 
 // The ways, strongest first. native is output_config.format: generation 4.5 and later, where an organization allows it;
@@ -19,15 +19,15 @@ const (
 	exhausted
 )
 
-// next is the way to try when w was refused.
+// next returns the way to try when w was refused.
 func (w way) next(r llm.Request, model string) way {
-	if w == native && (generationOf(model) >= thinksFrom || thinks(r.Parameters.Extra)) {
+	if w == native && (parseGeneration(model) >= thinksFrom || thinks(r.Parameters.Extra)) {
 		return offered
 	}
 	return w + 1
 }
 
-// matter is what is learned about a way: that it was refused.
+// matter returns the fact to learn about a way: that it was refused.
 func (w way) matter() string {
 	return "structured output in way " + string(rune('0'+w)) + " is refused"
 }
@@ -43,10 +43,10 @@ const (
 	either
 )
 
-// firstWay is the way to begin with. Vertex lets organizations forbid native output, and does so by default, so there
-// it is only begun with where nothing better is left.
+// firstWay returns the way to begin with. Organizations on Vertex can forbid native output, which is the default there, so it
+// comes first only if no tool can be forced.
 func firstWay(r llm.Request, model string, host host) way {
-	gen := generationOf(model)
+	gen := parseGeneration(model)
 	_, narrow := narrowed(r.Format.Schema)
 	tool := gen < thinksFrom && !thinks(r.Parameters.Extra)
 	switch {
@@ -58,7 +58,7 @@ func firstWay(r llm.Request, model string, host host) way {
 	return offered
 }
 
-// structure asks for the format and returns what the model is to be told of it.
+// structure asks for the format and returns what to tell the model about it.
 func (q *request) structure(f *llm.Format, tools *[]tool, pick *choice, way way) (more []string) {
 	if way == native {
 		if schema, ok := narrowed(f.Schema); ok {
@@ -67,7 +67,7 @@ func (q *request) structure(f *llm.Format, tools *[]tool, pick *choice, way way)
 		}
 	}
 	schema := asObject(f.Schema)
-	if kindOf(f.Schema) != "object" && f.Type == "json_schema" {
+	if rootType(f.Schema) != "object" && f.Type == "json_schema" {
 		q.wrapped = true
 		schema, _ = json.Marshal(map[string]any{"type": "object", "properties": map[string]json.RawMessage{"value": f.Schema}, "required": []string{"value"}})
 	}
@@ -107,8 +107,8 @@ func (q *request) configure(schema json.RawMessage) {
 	delete(q.body, "output_format")
 }
 
-// kindOf is the type that a schema states for its root; an absent or unreadable schema stands for any object.
-func kindOf(schema json.RawMessage) string {
+// rootType returns the type that a schema states for its root; an absent or unreadable schema stands for any object.
+func rootType(schema json.RawMessage) string {
 	var s struct {
 		Type any `json:"type"`
 	}

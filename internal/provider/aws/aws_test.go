@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/provider/aws"
+	"quarry/internal/provider/scripted"
 )
 
 const (
@@ -33,8 +34,8 @@ func TestSign(t *testing.T) {
 		{"POST", "https://example.amazonaws.com/", "", "", "service", "host;x-amz-date", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"},
 		{"POST", "https://example.amazonaws.com", form, "Param1=value1", "service", "content-type;host;x-amz-date", "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"},
 		{"GET", "https://example.amazonaws.com/?Param2=value2&Param1=value1", "", "", "service", "host;x-amz-date", "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"},
-		{"POST", bedrock + aws.PathSegment("us.anthropic.claude-sonnet-4-5-20250929-v1:0") + "/invoke-with-response-stream", "application/json", `{"max_tokens":1}`, "bedrock", "content-type;host;x-amz-date", "416f900e89a57e994411e648a3d9904c45f152a2fe8f0e975c3e974811e45b84"},
-		{"POST", bedrock + aws.PathSegment("arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc") + "/invoke-with-response-stream", "application/json", `{"max_tokens":1}`, "bedrock", "content-type;host;x-amz-date", "12bb2b965c2a939bf3a709a7865b2a141fef8aac37bbd7d90fa3970cffc18a1c"},
+		{"POST", bedrock + aws.Escape("us.anthropic.claude-sonnet-4-5-20250929-v1:0") + "/invoke-with-response-stream", "application/json", `{"max_tokens":1}`, "bedrock", "content-type;host;x-amz-date", "416f900e89a57e994411e648a3d9904c45f152a2fe8f0e975c3e974811e45b84"},
+		{"POST", bedrock + aws.Escape("arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc") + "/invoke-with-response-stream", "application/json", `{"max_tokens":1}`, "bedrock", "content-type;host;x-amz-date", "12bb2b965c2a939bf3a709a7865b2a141fef8aac37bbd7d90fa3970cffc18a1c"},
 	} {
 		r, err := http.NewRequest(c.method, c.url, strings.NewReader(c.body))
 		if err != nil {
@@ -68,11 +69,20 @@ func decoded(t testing.TB, s string) []byte {
 	return b
 }
 
-// Frames reads what Amazon's encoder writes and what Append writes, one message after the other, to a clean end.
+// encoded writes a message as the scripted provider does.
+func encoded(f aws.Frame) []byte {
+	var headers [][2]string
+	for name, value := range f.Headers {
+		headers = append(headers, [2]string{name, value})
+	}
+	return scripted.Envelope(headers, f.Payload)
+}
+
+// TestFrames proves that messages of Amazon's encoder and of the scripted provider are read one after the other to a clean end.
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	own := aws.Frame{Headers: map[string]string{":message-type": "exception", ":exception-type": "throttlingException"}, Payload: []byte(`{"message":"slow down"}`)}
-	frames := aws.NewFrames(bytes.NewReader(own.Append(decoded(t, foreign))))
+	frames := aws.NewFrames(bytes.NewReader(append(decoded(t, foreign), encoded(own)...)))
 	want := []aws.Frame{{Headers: map[string]string{":event-type": "chunk", ":message-type": "event"}, Payload: []byte(`{"bytes":"e30="}`)}, own}
 	for _, w := range want {
 		got, err := frames.Next()
@@ -121,7 +131,7 @@ func prelude(total, headers uint32) []byte {
 // Whatever the bytes, reading them ends; what was read is written and read to the same.
 func FuzzFrames(f *testing.F) {
 	f.Add(decoded(f, foreign))
-	f.Add(aws.Frame{Headers: map[string]string{"a": ""}}.Append(nil))
+	f.Add(encoded(aws.Frame{Headers: map[string]string{"a": ""}}))
 	f.Add([]byte("HTTP/1.1 502 Bad Gateway\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		frames := aws.NewFrames(bytes.NewReader(b))
@@ -130,7 +140,7 @@ func FuzzFrames(f *testing.F) {
 			if err != nil {
 				return
 			}
-			again, err := aws.NewFrames(bytes.NewReader(got.Append(nil))).Next()
+			again, err := aws.NewFrames(bytes.NewReader(encoded(got))).Next()
 			if err != nil {
 				t.Fatalf("read back: %v", err)
 			}

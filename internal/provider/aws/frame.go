@@ -8,14 +8,14 @@ import (
 	"io"
 )
 
-// Frame is one message of an event stream (application/vnd.amazon.eventstream). Headers holds the headers that are
-// strings, which are all that say what a message is; others are checked and left out.
+// Frame is one message of an event stream (application/vnd.amazon.eventstream). Headers holds the headers that are strings,
+// among them those that identify a message; others are checked and left out.
 type Frame struct {
 	Headers map[string]string
 	Payload []byte
 }
 
-// ErrFrame marks bytes that are no event stream, or one that was damaged.
+// ErrFrame marks bytes that are not an event stream, or are a damaged one.
 var ErrFrame = errors.New("malformed event stream")
 
 // The limits of the format: 16 MiB of payload and 128 KiB of headers. A longer frame is refused before it is read.
@@ -34,7 +34,7 @@ type Frames struct {
 	head [preludeLen + checksumLen]byte
 }
 
-// NewFrames reads the stream of r.
+// NewFrames returns a reader of the stream r.
 func NewFrames(r io.Reader) *Frames { return &Frames{from: r} }
 
 // Next returns the next message. The error is io.EOF at the end of the stream, io.ErrUnexpectedEOF if it ends within a
@@ -108,24 +108,4 @@ func cut(b []byte, n int) (head, tail []byte, ok bool) {
 		return nil, nil, false
 	}
 	return b[:n], b[n:], true
-}
-
-// Append adds a message to b: what Next reads. Names are up to 255 bytes long, values up to 65,535. Servers of tests
-// speak with it.
-func (f Frame) Append(b []byte) []byte {
-	var headers []byte
-	for name, value := range f.Headers {
-		headers = append(headers, byte(len(name)))
-		headers = append(headers, name...)
-		headers = append(headers, typeString)
-		headers = binary.BigEndian.AppendUint16(headers, uint16(len(value)))
-		headers = append(headers, value...)
-	}
-	at := len(b)
-	b = binary.BigEndian.AppendUint32(b, uint32(overhead+len(headers)+len(f.Payload)))
-	b = binary.BigEndian.AppendUint32(b, uint32(len(headers)))
-	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[at:]))
-	b = append(b, headers...)
-	b = append(b, f.Payload...)
-	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[at:]))
 }

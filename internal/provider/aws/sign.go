@@ -1,12 +1,15 @@
-// Package aws is what adapters need of Amazon's conventions: requests signed with static credentials (Signature Version
-// 4) and the binary framing of event streams. It makes no calls of its own and knows no service; provider/anthropic
-// calls Claude on Bedrock with it.
+// Package aws signs requests with static credentials (Signature Version 4) and reads the binary framing of event streams, as
+// Amazon's services require. It makes no calls of its own and knows no service; provider/anthropic calls Claude on Bedrock
+// with it.
 package aws
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -24,9 +27,9 @@ const (
 	stamp     = "20060102T150405Z"
 )
 
-// Sign puts X-Amz-Date and Authorization on a request for a service, such as "bedrock". Signed are the method, path,
-// query and body, the host, the Content-Type and every X-Amz-* header; other headers may be set afterwards. The path
-// is encoded once more than it stands on the wire, as every service but S3 wants it.
+// Sign sets X-Amz-Date and Authorization of a request to a service, such as "bedrock". The signature covers method, path, query,
+// body, host, Content-Type and every X-Amz-* header; other headers may be set afterwards. The path is encoded once more than
+// on the wire, as every service but S3 requires.
 func (c Credentials) Sign(r *http.Request, body []byte, service string, now time.Time) {
 	now = now.UTC()
 	r.Header.Set("X-Amz-Date", now.Format(stamp))
@@ -45,7 +48,7 @@ func (c Credentials) Sign(r *http.Request, body []byte, service string, now time
 }
 
 func canonicalHeaders(r *http.Request) (names, lines string) {
-	values := map[string]string{"host": host(r)}
+	values := map[string]string{"host": cmp.Or(r.Host, r.URL.Host)}
 	for name, v := range r.Header {
 		name = strings.ToLower(name)
 		if name != "content-type" && !strings.HasPrefix(name, "x-amz-") {
@@ -57,22 +60,11 @@ func canonicalHeaders(r *http.Request) (names, lines string) {
 		}
 		values[name] = strings.Join(trimmed, ",")
 	}
-	var sorted []string
-	for name := range values {
-		sorted = append(sorted, name)
-	}
-	slices.Sort(sorted)
+	sorted := slices.Sorted(maps.Keys(values))
 	for _, name := range sorted {
 		lines += name + ":" + values[name] + "\n"
 	}
 	return strings.Join(sorted, ";"), lines
-}
-
-func host(r *http.Request) string {
-	if r.Host != "" {
-		return r.Host
-	}
-	return r.URL.Host
 }
 
 func canonicalPath(u *url.URL) string {
@@ -82,7 +74,7 @@ func canonicalPath(u *url.URL) string {
 	}
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
-		parts[i] = escape(p)
+		parts[i] = Escape(p)
 	}
 	return strings.Join(parts, "/")
 }
@@ -91,16 +83,15 @@ func canonicalQuery(u *url.URL) string {
 	var out []string
 	for key, values := range u.Query() {
 		for _, v := range values {
-			out = append(out, escape(key)+"="+escape(v))
+			out = append(out, Escape(key)+"="+Escape(v))
 		}
 	}
 	slices.Sort(out)
 	return strings.Join(out, "&")
 }
 
-// escape encodes everything but the unreserved characters of RFC 3986.
-func escape(s string) string {
-	const hexes = "0123456789ABCDEF"
+// Escape encodes everything but the unreserved characters of RFC 3986, as the signature expects of segments of a path.
+func Escape(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
 		c := s[i]
@@ -108,15 +99,10 @@ func escape(s string) string {
 			b.WriteByte(c)
 			continue
 		}
-		b.WriteByte('%')
-		b.WriteByte(hexes[c>>4])
-		b.WriteByte(hexes[c&15])
+		fmt.Fprintf(&b, "%%%02X", c)
 	}
 	return b.String()
 }
-
-// PathSegment is s as one segment of a path on the wire, in the encoding that the signature counts on.
-func PathSegment(s string) string { return escape(s) }
 
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)

@@ -10,12 +10,12 @@ import (
 	"quarry/internal/provider/google"
 )
 
-// googleHost is where Vertex is, after the name of a region.
+// googleHost is the host of Vertex, without the name of a region.
 const googleHost = "aiplatform.googleapis.com"
 
-// address returns the URL that streams a model's answer, from whatever the documentation of Google gives to copy: a base
-// address or a full one of any model and method (contract: chats-llms-and-evaluation, section 2.2). The project of the
-// key completes an address of Vertex that names none.
+// address returns the URL that streams a model's answer. It accepts what Google's documentation offers to copy: a base address
+// or a full one of any model and method (contract: chats-llms-and-evaluation, section 2.2). The project of the key completes
+// an address of Vertex that names none.
 func address(c registry.Connection, key *google.Key) (string, error) {
 	u, err := provider.ParseURI(c.URI)
 	if err != nil {
@@ -37,7 +37,7 @@ func address(c registry.Connection, key *google.Key) (string, error) {
 	return out.String(), nil
 }
 
-// withoutModel strips the path of a model and the method.
+// withoutModel returns a path without those of the model and of the method.
 func withoutModel(path string) string {
 	for _, collection := range []string{"/models", "/tunedModels", "/endpoints"} {
 		if at := strings.LastIndex(path, collection); at >= 0 && (len(path) == at+len(collection) || path[at+len(collection)] == '/') {
@@ -50,7 +50,7 @@ func withoutModel(path string) string {
 	return path
 }
 
-// vertexBase completes the path of an address of Vertex up to what the model's resource is relative to.
+// vertexBase returns the path of an address of Vertex, completed up to the parent of the model's resource.
 func vertexBase(host, base, model string, key *google.Key) (string, error) {
 	base = strings.TrimSuffix(base, "/publishers/google")
 	if base == "" {
@@ -74,7 +74,7 @@ func vertexBase(host, base, model string, key *google.Key) (string, error) {
 	return base, nil
 }
 
-// resource is the path of a model below its base: its name alone stands for models/<name>.
+// resource returns the path of a model below its base: a bare name stands for models/<name>.
 func resource(model string) string {
 	for _, collection := range []string{"models/", "tunedModels/", "endpoints/", "publishers/", "projects/"} {
 		if strings.HasPrefix(model, collection) {

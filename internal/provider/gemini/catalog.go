@@ -60,7 +60,8 @@ type entry struct {
 	Methods []string `json:"supportedGenerationMethods"`
 }
 
-// offer leaves out what does not generate text: models for vectors, and what Vertex lists besides Gemini.
+// offer returns the offer of a model; false if it does not generate text: models for vectors, and what Vertex lists besides
+// Gemini.
 func (e entry) offer() (registry.Offer, bool) {
 	_, name, ok := strings.Cut("/"+e.Name, "/models/")
 	if !ok || name == "" || e.Methods != nil && !slices.Contains(e.Methods, "generateContent") || e.Methods == nil && !strings.HasPrefix(name, "gemini") {

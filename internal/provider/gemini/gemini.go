@@ -1,6 +1,6 @@
-// Package gemini speaks the generateContent API of Google's Gemini, at AI Studio with a key and on Vertex with a
-// service account: addresses made of what the documentation gives to copy, bodies built, streams read. The calls
-// themselves are package provider's, tokens provider/google's. provider/dial opens it for connections of type vertex-ai.
+// Package gemini is the generateContent API of Google's Gemini, on AI Studio with a key and on Vertex with a service account.
+// It completes addresses copied from the documentation, builds bodies and reads streams. Calls are made by package provider,
+// tokens come from provider/google. provider/dial opens it for connections of type vertex-ai.
 package gemini
 
 import (
@@ -44,8 +44,8 @@ func dial(s *provider.Shared, c registry.Connection) (client *provider.Client, k
 	case a == nil:
 		client, err = provider.NewClient(s, c, nil)
 	case a.Type == registry.APIKey:
-		if a.APIKey == "" || strings.ContainsFunc(a.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return nil, nil, fault.InvalidField("auth.api_key", "must be one line of text without blanks")
+		if err := provider.CheckSecret("api_key", a.APIKey); err != nil {
+			return nil, nil, err
 		}
 		client, err = provider.NewClient(s, c, provider.Static{"X-Goog-Api-Key": a.APIKey})
 	case a.Type == registry.ServiceAccount:
@@ -58,11 +58,11 @@ func dial(s *provider.Shared, c registry.Connection) (client *provider.Client, k
 	return client, key, err
 }
 
-// Stream implements llm.Provider. Schemas are sent as they are; where that is refused, as old models and some gateways
-// do, the call is made again with the schemas in Google's own terms, and later calls begin there.
+// Stream implements llm.Provider. Schemas are sent unchanged; if they are refused, as by old models and some gateways, the call
+// is made again with the schemas in Google's own terms, and later calls start with those.
 func (m *model) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
 	own, known := m.client.Knows(refusal)
-	if gen := generationOf(m.name); !known && gen > 0 && gen < schemas {
+	if gen := parseGeneration(m.name); !known && gen > 0 && gen < schemas {
 		own = true
 	}
 	answer, err := m.once(ctx, r, own, emit)
@@ -73,7 +73,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) 
 	return m.once(ctx, r, true, emit)
 }
 
-// refusal is what is learned of a server.
+// refusal is the fact to learn about a server.
 const refusal = "JSON Schemas are refused"
 
 // refusedSchema reports whether a call was refused for its schemas.
@@ -82,8 +82,7 @@ func refusedSchema(err error) bool {
 	if !errors.As(err, &e) || e.Failure != llm.Rejected || e.Status != 400 && e.Status != 422 || e.Begun {
 		return false
 	}
-	text := strings.ToLower(e.Text)
-	return strings.Contains(text, "schema")
+	return strings.Contains(strings.ToLower(e.Text), "schema")
 }
 
 func (m *model) once(ctx context.Context, r llm.Request, own bool, emit func(llm.Event) error) (llm.Answer, error) {
@@ -95,7 +94,7 @@ func (m *model) once(ctx context.Context, r llm.Request, own bool, emit func(llm
 	}
 	defer resp.Close()
 	in := reader{b: b, resp: resp, model: m.name, form: r.Format != nil, asked: q.asked}
-	if err := in.drain(); err != nil {
+	if err := resp.Each(in.feed); err != nil {
 		return b.Fail(err)
 	}
 	if err := in.finish(); err != nil {

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"path"
@@ -52,25 +53,24 @@ type response struct {
 type declaration struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
-	Parameters  any             `json:"parameters,omitempty"`
+	Parameters  map[string]any  `json:"parameters,omitempty"`
 	JSONSchema  json.RawMessage `json:"parametersJsonSchema,omitempty"`
 }
 
-// request is what build makes: the body, and whether the text of the answer is JSON only by request, so that it has to
-// be complete before it can be given.
+// request is the body, and whether only the prompt asks for JSON, so that the answer has to be complete before it is passed on.
 type request struct {
 	body  map[string]any
 	asked bool
 }
 
-// From these generations on the API takes JSON Schemas, and wants its signatures back and takes a format beside tools.
+// From these generations on the API accepts JSON Schemas; and wants its signatures back and accepts a format beside tools.
 const (
 	schemas   = 205
 	thinking3 = 300
 )
 
-// generationOf reads 2.5 from gemini-2.5-flash as 205; 0 is a name that doesn't say.
-func generationOf(model string) int {
+// parseGeneration returns 205 for gemini-2.5-flash; 0 for a name without a version.
+func parseGeneration(model string) int {
 	_, name, ok := strings.Cut(strings.ToLower(model), "gemini-")
 	name, _, _ = strings.Cut(name, "-")
 	major, minor, _ := strings.Cut(name, ".")
@@ -88,7 +88,7 @@ func build(r llm.Request, model string, own bool) request {
 	config := out.parameters(r.Parameters)
 	system, contents := converse(r.Messages, model)
 	tools := declare(r.Tools, own)
-	if gen := generationOf(model); r.Format != nil && len(tools) > 0 && gen < thinking3 {
+	if gen := parseGeneration(model); r.Format != nil && len(tools) > 0 && gen < thinking3 {
 		out.asked = true // these models refuse a format beside tools
 		system = provider.Join(system, ask(r.Format))
 	} else if r.Format != nil {
@@ -111,13 +111,13 @@ func build(r llm.Request, model string, own bool) request {
 	return out
 }
 
-// outside are the members of a request that stand beside generationConfig; reserved are those that only build sets.
+// outside are the members of a request beside generationConfig; reserved are those that only build sets.
 var (
 	outside  = []string{"safetySettings", "cachedContent", "labels", "toolConfig", "tools", "serviceTier", "store"}
 	reserved = []string{"model", "contents", "messages", "systemInstruction", "stream", "candidateCount", "n"}
 )
 
-// parameters sets those passed through where they belong, under Google's names, and returns generationConfig.
+// parameters returns generationConfig and sets the members beside it, all under Google's names.
 func (q *request) parameters(p llm.Parameters) map[string]any {
 	config := map[string]any{}
 	var inner map[string]json.RawMessage
@@ -149,7 +149,7 @@ func (q *request) parameters(p llm.Parameters) map[string]any {
 	return config
 }
 
-// camel is the spelling of Google's JSON for a name in the style of other providers.
+// camel returns the name that Google's JSON has for a parameter of other providers.
 func camel(name string) string {
 	switch name {
 	case "max_tokens", "max_completion_tokens":
@@ -168,7 +168,7 @@ func camel(name string) string {
 	return head
 }
 
-// shape asks for JSON.
+// shape sets the form of the answer.
 func shape(config map[string]any, f *llm.Format, own bool) {
 	delete(config, "responseSchema")
 	delete(config, "responseJsonSchema")
@@ -176,11 +176,19 @@ func shape(config map[string]any, f *llm.Format, own bool) {
 	if f.Type != "json_schema" || len(f.Schema) == 0 {
 		return
 	}
-	if s, ok := translate(f.Schema); own && ok {
-		config["responseSchema"] = s
+	if translated, schema := schemaFor(f.Schema, own); translated != nil {
+		config["responseSchema"] = translated
 	} else {
-		config["responseJsonSchema"] = f.Schema
+		config["responseJsonSchema"] = schema
 	}
+}
+
+// schemaFor returns a schema in Google's own terms, if own asks for them and they can express it, otherwise unchanged.
+func schemaFor(schema json.RawMessage, own bool) (translated map[string]any, unchanged json.RawMessage) {
+	if s, ok := translate(schema); own && ok {
+		return s, nil
+	}
+	return nil, schema
 }
 
 func ask(f *llm.Format) string {
@@ -191,22 +199,19 @@ func ask(f *llm.Format) string {
 	return text
 }
 
+// declare returns the declarations of tools.
 func declare(tools []llm.Tool, own bool) (out []declaration) {
 	for _, t := range tools {
 		d := declaration{Name: t.Name, Description: t.Description}
 		if members(t.Parameters) > 0 {
-			if s, ok := translate(t.Parameters); own && ok {
-				d.Parameters = s
-			} else {
-				d.JSONSchema = t.Parameters
-			}
+			d.Parameters, d.JSONSchema = schemaFor(t.Parameters, own)
 		}
 		out = append(out, d)
 	}
 	return out
 }
 
-// members counts the properties of a schema; Google refuses an object without any, and takes none at all.
+// members counts the properties of a schema. Google refuses an object without properties, and accepts a missing schema.
 func members(schema json.RawMessage) int {
 	var s struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -228,8 +233,8 @@ func choose(c llm.Choice) map[string]any {
 	return nil
 }
 
-// converse turns messages into contents: system messages become the one instruction, wherever they stand, neighbours of
-// one role are merged, and the first content is a user's.
+// converse returns the contents of messages. System messages become the one instruction, wherever they stand, neighbours of one
+// role are merged, and the first content is the user's.
 func converse(messages []llm.Message, model string) (system string, out []content) {
 	var rules []string
 	names := map[string]string{}
@@ -243,7 +248,7 @@ func converse(messages []llm.Message, model string) (system string, out []conten
 			role = "model"
 			for i, c := range m.Calls {
 				names[c.ID] = c.Name
-				parts = append(parts, calling(c, model, i == 0))
+				parts = append(parts, functionCall(c, model, i == 0))
 			}
 		case llm.Result:
 			parts = result(m, names[m.CallID])
@@ -259,10 +264,7 @@ func converse(messages []llm.Message, model string) (system string, out []conten
 	}
 	system = provider.Join(rules...)
 	if len(out) == 0 {
-		if system == "" {
-			system = "Begin."
-		}
-		return "", []content{{"user", []part{{Text: system}}}}
+		return "", []content{{"user", []part{{Text: cmp.Or(system, "Begin.")}}}}
 	}
 	if out[0].Role != "user" {
 		out = slices.Insert(out, 0, content{"user", []part{{Text: "Begin."}}})
@@ -276,7 +278,7 @@ func pieces(parts []llm.Part) (out []part) {
 			out = append(out, part{Text: p.Text})
 		}
 		if i := p.Image; i != nil && i.URL != "" {
-			out = append(out, part{FileData: &file{kindOf(i), i.URL}})
+			out = append(out, part{FileData: &file{mediaType(i), i.URL}})
 		} else if i != nil && len(i.Data) > 0 {
 			out = append(out, part{InlineData: &blob{i.MimeType, base64.StdEncoding.EncodeToString(i.Data)}})
 		}
@@ -284,8 +286,8 @@ func pieces(parts []llm.Part) (out []part) {
 	return out
 }
 
-// kindOf is the media type of an image by address, which Vertex wants: as it is stated, else by the end of the address.
-func kindOf(i *llm.Image) string {
+// mediaType returns the media type of an image by address, which Vertex wants: the stated one, else by the end of the address.
+func mediaType(i *llm.Image) string {
 	if i.MimeType != "" {
 		return i.MimeType
 	}
@@ -301,54 +303,54 @@ func kindOf(i *llm.Image) string {
 	return "image/jpeg"
 }
 
-// stateOf keeps the signature of a call for the model that signed it.
-func stateOf(model, signature string) string {
+// callState returns the state that keeps the signature of a call for the model that signed it.
+func callState(model, signature string) string {
 	if signature == "" {
 		return ""
 	}
 	return "gemini/" + model + "\n" + signature
 }
 
-func signatureOf(state, model string) string {
-	signature, _ := strings.CutPrefix(state, "gemini/"+model+"\n")
-	if signature == state {
-		return "" // another model's
+// signature returns the signature in the state of a call; "" if another model signed it.
+func signature(state, model string) string {
+	if signature, ok := strings.CutPrefix(state, "gemini/"+model+"\n"); ok {
+		return signature
 	}
-	return signature
+	return ""
 }
 
-// made begins the ids of calls that came without one; Google has never heard of them.
-const made = "call_g_"
+// ownID begins the ids that we give to calls without one; Google does not know them.
+const ownID = "call_g_"
 
-func idOf(id string) string {
-	if strings.HasPrefix(id, made) {
+// googleID returns the id of a call, or "" if it is ours.
+func googleID(id string) string {
+	if strings.HasPrefix(id, ownID) {
 		return ""
 	}
 	return id
 }
 
-// unsigned is what Google wants in the place of the signature of a call that the model didn't make itself.
+// unsigned takes the place of the signature of a call that the model didn't make itself.
 const unsigned = "skip_thought_signature_validator"
 
-func calling(c llm.ToolCall, model string, first bool) part {
-	p := part{FunctionCall: &call{idOf(c.ID), c.Name, provider.Object(c.Arguments)}, ThoughtSignature: signatureOf(c.State, model)}
-	if first && p.ThoughtSignature == "" && generationOf(model) >= thinking3 {
+// functionCall returns a call; first tells whether it is the first of its message, which has to be signed.
+func functionCall(c llm.ToolCall, model string, first bool) part {
+	p := part{FunctionCall: &call{googleID(c.ID), c.Name, provider.Object(c.Arguments)}, ThoughtSignature: signature(c.State, model)}
+	if first && p.ThoughtSignature == "" && parseGeneration(model) >= thinking3 {
 		p.ThoughtSignature = unsigned
 	}
 	return p
 }
 
+// result returns the result of a call of the named tool; what is not an object becomes the member output of one.
 func result(m llm.Message, name string) []part {
-	if m.Name != "" {
-		name = m.Name
-	}
 	text := m.Plain()
-	said := json.RawMessage(text)
+	object := json.RawMessage(text)
 	var members map[string]json.RawMessage
-	if json.Unmarshal(said, &members) != nil || members == nil {
-		said, _ = json.Marshal(map[string]string{"output": text})
+	if json.Unmarshal(object, &members) != nil || members == nil {
+		object, _ = json.Marshal(map[string]string{"output": text})
 	}
-	out := []part{{FunctionResponse: &response{idOf(m.CallID), name, said}}}
+	out := []part{{FunctionResponse: &response{googleID(m.CallID), cmp.Or(m.Name, name), object}}}
 	for _, p := range pieces(m.Parts) {
 		if p.Text == "" {
 			out = append(out, p)

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// translate puts a JSON Schema in the terms of Google's Schema, which every model and both hosts take: references are
-// put in place, what it has no word for is told in the description. false is a schema that it can't say: recursive ones,
-// several types at once, schemas that are truth values.
+// translate returns a JSON Schema in the terms of Google's Schema, which every model and both hosts accept. References are
+// resolved, and keywords that it does not have are added to the description. It is false for schemas that can't be expressed:
+// recursive ones, several types at once, schemas that are booleans.
 func translate(schema json.RawMessage) (map[string]any, bool) {
 	var root map[string]any
 	if json.Unmarshal(schema, &root) != nil || root == nil {
@@ -21,7 +21,7 @@ func translate(schema json.RawMessage) (map[string]any, bool) {
 	return out, out != nil && t.nodes <= maxNodes
 }
 
-// maxDepth and maxNodes bound what references may unfold to: a recursive schema has no end.
+// maxDepth and maxNodes bound the expansion of references: that of a recursive schema has no end.
 const (
 	maxDepth = 24
 	maxNodes = 5000
@@ -45,7 +45,7 @@ func (t *translation) schema(in map[string]any, depth int) map[string]any {
 	if !ok {
 		return nil
 	}
-	out, told := map[string]any{}, []string{}
+	out, rest := map[string]any{}, []string{}
 	for _, key := range slices.Sorted(maps.Keys(in)) {
 		ok := true
 		switch value := in[key]; key {
@@ -58,32 +58,32 @@ func (t *translation) schema(in map[string]any, depth int) map[string]any {
 		case "anyOf", "oneOf":
 			ok = t.anyOf(out, value, depth)
 		case "enum":
-			enum(out, value, &told)
+			enum(out, value, &rest)
 		case "const":
-			enum(out, []any{value}, &told)
+			enum(out, []any{value}, &rest)
 		case "format":
-			format(out, value, &told)
+			format(out, value, &rest)
 		case "additionalProperties", "$schema", "$id", "$defs", "definitions", "$comment", "strict":
 		default:
 			if slices.Contains(asIs, key) {
 				out[key] = value
 			} else {
 				text, _ := json.Marshal(value)
-				told = append(told, key+": "+string(text))
+				rest = append(rest, key+": "+string(text))
 			}
 		}
 		if !ok {
 			return nil
 		}
 	}
-	if len(told) > 0 {
+	if len(rest) > 0 {
 		text, _ := out["description"].(string)
-		out["description"] = strings.TrimSpace(text + "\n(" + strings.Join(told, ", ") + ")")
+		out["description"] = strings.TrimSpace(text + "\n(" + strings.Join(rest, ", ") + ")")
 	}
 	return out
 }
 
-// resolve follows a reference within the schema, and takes the one member of allOf in; what stands beside them wins.
+// resolve merges in what a reference or an allOf of one member refers to; members beside them win.
 func (t *translation) resolve(in map[string]any) (map[string]any, bool) {
 	for range maxDepth {
 		var from map[string]any
@@ -126,7 +126,7 @@ func (t *translation) at(ref string) map[string]any {
 	return out
 }
 
-// typed sets type, and nullable for a type with null beside it.
+// typed sets type, and nullable if null is among the types.
 func typed(out map[string]any, value any) bool {
 	list, ok := value.([]any)
 	if !ok {
@@ -208,8 +208,8 @@ func (t *translation) anyOf(out map[string]any, value any, depth int) bool {
 	return true
 }
 
-// enum sets the values where all of them are texts, the only ones that Google takes.
-func enum(out map[string]any, value any, told *[]string) {
+// enum sets the values if all are texts, the only ones that Google accepts.
+func enum(out map[string]any, value any, rest *[]string) {
 	list, _ := value.([]any)
 	var texts []string
 	for _, v := range list {
@@ -220,7 +220,7 @@ func enum(out map[string]any, value any, told *[]string) {
 			out["nullable"] = true
 		default:
 			text, _ := json.Marshal(value)
-			*told = append(*told, "one of: "+string(text))
+			*rest = append(*rest, "one of: "+string(text))
 			return
 		}
 	}
@@ -233,10 +233,10 @@ func enum(out map[string]any, value any, told *[]string) {
 // formats are those that Google knows; others make a call fail.
 var formats = []string{"date-time", "enum", "float", "double", "int32", "int64"}
 
-func format(out map[string]any, value any, told *[]string) {
+func format(out map[string]any, value any, rest *[]string) {
 	if slices.Contains(formats, fmt.Sprint(value)) {
 		out["format"] = value
 		return
 	}
-	*told = append(*told, fmt.Sprintf("format: %v", value))
+	*rest = append(*rest, fmt.Sprintf("format: %v", value))
 }

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -11,7 +12,7 @@ import (
 	"quarry/internal/provider"
 )
 
-// chunk is one piece of the stream; a whole answer has the same form.
+// chunk is a piece of the stream; a whole answer has the same form.
 type chunk struct {
 	Candidates []struct {
 		Content struct {
@@ -37,8 +38,8 @@ type usage struct {
 	Thoughts   int64 `json:"thoughtsTokenCount"`
 }
 
-// counted counts thoughts as output, as Google bills them.
-func (u *usage) counted() llm.Usage {
+// usage returns the counts with thoughts as output, as Google bills them.
+func (u *usage) usage() llm.Usage {
 	if u == nil {
 		return llm.Usage{Estimated: true}
 	}
@@ -49,9 +50,9 @@ func (u *usage) counted() llm.Usage {
 type reader struct {
 	b     *provider.Builder
 	resp  *provider.Response
-	model string // that was asked for
+	model string // as requested
 	form  bool   // the text is to be JSON
-	asked bool   // and is so only by request: it is given when it is complete
+	asked bool   // and only the prompt asks for it, so it is passed on when it is complete
 
 	text    strings.Builder // with form
 	usage   *usage
@@ -59,55 +60,33 @@ type reader struct {
 	message string
 }
 
-// drain reads an answer to its end, in whichever form it comes.
-func (r *reader) drain() error {
-	streams, err := r.resp.Streams()
-	if err != nil {
-		return err
-	}
-	if !streams {
-		return r.body()
-	}
-	for e, err := range r.resp.Events() {
-		if err == nil {
-			err = r.feed(e.Data)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// body reads what comes as JSON: an object, or, from servers that don't know alt=sse, a list of them.
-func (r *reader) body() error {
-	data, err := r.resp.All()
-	if err != nil {
-		return err
-	}
-	list := []json.RawMessage{data}
-	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
-		if err := json.Unmarshal(data, &list); err != nil {
-			return r.resp.BadEvent(err)
-		}
-	}
-	for _, one := range list {
-		if err := r.feed(one); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
+// feed reads a chunk or, from servers that don't know alt=sse, a list of them.
 func (r *reader) feed(data []byte) error {
-	if string(bytes.TrimSpace(data)) == "[DONE]" {
+	text := bytes.TrimSpace(data)
+	if string(text) == "[DONE]" {
 		return nil // gateways end streams that way
 	}
+	if !bytes.HasPrefix(text, []byte("[")) {
+		return r.chunk(data)
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(data, &list); err != nil {
+		return r.resp.BadEvent(err)
+	}
+	for _, one := range list {
+		if err := r.chunk(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) chunk(data []byte) error {
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
 		return r.resp.BadEvent(err)
 	}
-	if len(c.Error) > 0 && string(c.Error) != "null" {
+	if provider.Present(c.Error) {
 		return r.resp.Reported(data)
 	}
 	if c.ModelVersion != "" {
@@ -137,11 +116,8 @@ func (r *reader) feed(data []byte) error {
 func (r *reader) part(p part) error {
 	switch {
 	case p.FunctionCall != nil:
-		id := p.FunctionCall.ID
-		if id == "" {
-			id = newID()
-		}
-		return r.b.Call(llm.ToolCall{ID: id, Name: p.FunctionCall.Name, Arguments: p.FunctionCall.Args, State: stateOf(r.model, p.ThoughtSignature)})
+		c := p.FunctionCall
+		return r.b.Call(llm.ToolCall{ID: cmp.Or(c.ID, newID()), Name: c.Name, Arguments: c.Args, State: callState(r.model, p.ThoughtSignature)})
 	case p.Thought:
 		return r.b.Reasoning(p.Text)
 	case r.form:
@@ -158,13 +134,13 @@ func (r *reader) part(p part) error {
 func newID() string {
 	var b [9]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return made + hex.EncodeToString(b[:])
+	return ownID + hex.EncodeToString(b[:])
 }
 
-// finish ends the answer when the stream has ended: why the model stopped and what it took.
+// finish sets why the model stopped and the usage when the stream has ended.
 func (r *reader) finish() error {
 	a := &r.b.Answer
-	a.Usage = r.usage.counted()
+	a.Usage = r.usage.usage()
 	switch r.stop {
 	case "":
 		return r.resp.CutOff()
@@ -175,20 +151,17 @@ func (r *reader) finish() error {
 		a.Reason = llm.Length
 		return nil
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MISSING_THOUGHT_SIGNATURE", "OTHER", "CONTINUATION":
-		// What the model did wrong may go right when asked again.
+		// The model made a mistake and may do better when asked again.
 		e := r.resp.Failed(llm.Broken, "it stopped for the reason "+provider.Join(r.stop, r.message))
 		e.Status = 0
 		return e
 	}
-	// SAFETY, RECITATION, LANGUAGE, BLOCKLIST, PROHIBITED_CONTENT, SPII, IMAGE_…, and what comes to be refused later.
-	a.Reason, a.Refusal = llm.Refused, r.message
-	if a.Refusal == "" {
-		a.Refusal = r.stop
-	}
+	// SAFETY, RECITATION, LANGUAGE, BLOCKLIST, PROHIBITED_CONTENT, SPII, IMAGE_…, and reasons added later.
+	a.Reason, a.Refusal = llm.Refused, cmp.Or(r.message, r.stop)
 	return nil
 }
 
-// settle returns structured output that could be read only as a whole, and fails where it is not JSON.
+// settle passes on structured output that can only be read as a whole, and fails if it is not JSON.
 func (r *reader) settle() error {
 	if !r.form || len(r.b.Answer.Calls) > 0 {
 		return nil

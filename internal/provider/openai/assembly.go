@@ -3,9 +3,11 @@ package openai
 import (
 	"encoding/json"
 	"strings"
+
+	"quarry/internal/provider"
 )
 
-// assembly puts calls together from their pieces.
+// assembly joins calls from their pieces.
 type assembly struct {
 	slots   []*slot
 	byIndex map[int]*slot
@@ -17,8 +19,8 @@ type slot struct {
 	extra     json.RawMessage
 }
 
-// add adds a piece to its call. That is found by the index, unless a server sends the same for every call and distinguishes
-// them by id, else by the id. A piece with neither continues the last call, or begins another if it has a name.
+// add adds a piece to its call. The call is found by the index, unless the server sends the same index for every call and
+// distinguishes them by id, else by the id. A piece with neither continues the last call, or begins another if it has a name.
 func (a *assembly) add(d callDelta) {
 	var s *slot
 	switch {
@@ -52,11 +54,11 @@ func (a *assembly) add(d callDelta) {
 	if s.name == "" {
 		s.name = d.Function.Name
 	}
-	if len(d.Extra) > 0 && string(d.Extra) != "null" {
+	if provider.Present(d.Extra) {
 		s.extra = d.Extra
 	}
 	var piece string
-	if len(d.Function.Arguments) == 0 || string(d.Function.Arguments) == "null" {
+	if !provider.Present(d.Function.Arguments) {
 		return
 	}
 	if json.Unmarshal(d.Function.Arguments, &piece) != nil {

@@ -13,7 +13,7 @@ import (
 	"quarry/internal/provider"
 )
 
-// Catalog asks an address for its models, in the way that all servers of these formats share. The address may be the root of a
+// Catalog lists the models of an address in the way that all servers of these formats share. The address may be the root of a
 // server, the base of its interface or an endpoint; see registry.Prober.
 func Catalog(ctx context.Context, s *provider.Shared, c registry.Connection) (registry.Catalog, error) {
 	u, err := provider.ParseURI(c.URI)
@@ -61,7 +61,7 @@ func roots(u *url.URL) []*url.URL {
 	return []*url.URL{withPath(u, path+"/v1"), withPath(u, path)}
 }
 
-// entry is a model in a list: what OpenAI says of it, vLLM, llama.cpp, LM Studio, OpenRouter and others.
+// entry is a model in a list of OpenAI, vLLM, llama.cpp, LM Studio, OpenRouter and others.
 type entry struct {
 	ID          string `json:"id"`
 	MaxModelLen int    `json:"max_model_len"`
@@ -118,7 +118,7 @@ func list(ctx context.Context, client *provider.Client, root *url.URL) ([]regist
 	return offers, nil
 }
 
-// otherKind matches the names of models that are no language models and stand in the same lists.
+// otherKind matches the names of models in these lists that are not language models.
 var otherKind = regexp.MustCompile(`(?i)embed|whisper|tts|dall-e|moderation|rerank|transcribe|realtime|(^|[-/])(sora|image|audio|davinci|babbage)([-.]|$)|-image-|^bge-|stable-diffusion`)
 
 func (e *entry) capabilities() (out registry.Capabilities) {

@@ -12,9 +12,9 @@ type chat struct{}
 
 type object = map[string]any
 
-func (chat) body(m *model, r llm.Request, q quirks) (map[string]any, error) {
+func (chat) body(m *model, r llm.Request, q quirks) map[string]any {
 	body := begin(r)
-	// One answer is asked for; what chooses among several, or how usage is told, is not the caller's.
+	// One answer is requested with its usage; the caller can't change that.
 	delete(body, "n")
 	delete(body, "stream_options")
 	if !q.noStreamOptions {
@@ -38,19 +38,19 @@ func (chat) body(m *model, r llm.Request, q quirks) (map[string]any, error) {
 			messages = append([]object{{"role": "system", "content": "Answer with JSON that is valid by this JSON Schema, and nothing else:\n" + string(f.Schema)}}, messages...)
 			f = &llm.Format{Type: "json_object"}
 		}
-		body["response_format"] = formatOf(f, true)
+		body["response_format"] = formatBody(f, true)
 	}
 	body["messages"] = messages
 	setTools(body, r, true)
-	return body, nil
+	return body
 }
 
-// speaker matches the names that the format takes.
+// speaker matches the names that the format accepts.
 var speaker = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 func chatMessages(in []llm.Message) []object {
 	out := make([]object, 0, len(in))
-	var pictures []object // of tool results, which hold text alone; they follow as a message of the user
+	var pictures []object // of tool results, which can only hold text; they follow as a message of the user
 	for i, m := range in {
 		switch m.Role {
 		case llm.Result:
@@ -77,10 +77,10 @@ func chatMessages(in []llm.Message) []object {
 	return out
 }
 
-func chatContent(m llm.Message) any { return contentOf(m, "text", picture) }
+func chatContent(m llm.Message) any { return messageContent(m, "text", picture) }
 
-// contentOf is a text where there is no image: many servers know no parts.
-func contentOf(m llm.Message, textType string, image func(*llm.Image) object) any {
+// messageContent returns a text if there is no image, otherwise parts, which many servers do not know.
+func messageContent(m llm.Message, textType string, image func(*llm.Image) object) any {
 	if !hasImage(m) {
 		return m.Plain()
 	}
@@ -100,8 +100,8 @@ func picture(i *llm.Image) object {
 	return object{"type": "image_url", "image_url": object{"url": imageURL(i)}}
 }
 
-// state is what a call carries for its server: the member in which its reasoning goes back, and what gateways to other
-// providers added to it.
+// state is kept with a call for its server: the member in which the reasoning is sent back, and what gateways to other providers
+// added to the call.
 type state struct {
 	Reasoning string          `json:"chat_reasoning,omitempty"`
 	Extra     json.RawMessage `json:"chat_extra,omitempty"`
@@ -117,7 +117,7 @@ func assistant(m llm.Message) object {
 	}
 	var calls []object
 	for _, c := range m.Calls {
-		call := object{"id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": argumentsOf(c)}}
+		call := object{"id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": arguments(c)}}
 		var s state
 		if c.State != "" && json.Unmarshal([]byte(c.State), &s) == nil {
 			if s.Reasoning != "" && m.Reasoning != "" {

@@ -146,7 +146,7 @@ func (in *reading) chunk(data []byte) error {
 	if err := json.Unmarshal(data, &c); err != nil {
 		return in.resp.BadEvent(err)
 	}
-	if len(c.Error) > 0 && string(c.Error) != "null" || c.Object == "error" {
+	if provider.Present(c.Error) || c.Object == "error" {
 		return in.resp.Reported(data)
 	}
 	if c.Model != "" {

@@ -6,11 +6,11 @@ import (
 	"quarry/internal/provider"
 )
 
-// fence takes structured output out of the code block that models put it in whose servers do not hold them to a form. Text
-// that begins otherwise passes at once.
+// fence takes structured output out of a code block, as models write it whose servers do not enforce a form. Text that begins
+// otherwise is passed on at once.
 type fence struct {
 	held    strings.Builder
-	decided bool // whether it begins with a fence
+	decided bool // it is known whether the text is fenced
 	fenced  bool
 }
 

@@ -1,9 +1,10 @@
-// Package openai speaks the two wire formats of OpenAI, which most servers of language models speak too: chat completions
-// (Ollama, llama.cpp, vLLM, LM Studio, Azure, gateways) and responses. It makes bodies of requests and answers of events;
-// the call is package provider's. It adapts to servers that know a parameter by another name or not at all, and remembers.
+// Package openai is the two wire formats of OpenAI, which most servers of language models speak too: chat completions (Ollama,
+// llama.cpp, vLLM, LM Studio, Azure, gateways) and responses. It builds bodies and reads events; package provider makes the
+// calls. It adapts to servers that know a parameter by another name or not at all, and remembers that.
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"quarry/internal/llm"
@@ -47,8 +49,8 @@ type model struct {
 
 // format is one of the two wire formats.
 type format interface {
-	// body returns the body of a call; q is what the server is known to want.
-	body(m *model, r llm.Request, q quirks) (map[string]any, error)
+	// body returns the body of a call to a server with these quirks.
+	body(m *model, r llm.Request, q quirks) map[string]any
 	// events reads a stream to its end.
 	events(resp *provider.Response, b *provider.Builder) error
 	// whole reads an answer that is not streamed.
@@ -70,17 +72,14 @@ func (m *model) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) 
 	return b.Done()
 }
 
-// maxTries is how often a call is made whose parameters the server does not take: once for each thing it can be adapted to.
+// maxTries is how often a call is made whose parameters the server refuses.
 const maxTries = 4
 
-// call makes the call, and makes it again without what the server reports not to know.
+// call makes the call, and makes it again without the parameters that the server rejects.
 func (m *model) call(ctx context.Context, r llm.Request) (*provider.Response, error) {
 	for try := 1; ; try++ {
 		q := m.quirks()
-		body, err := m.format.body(m, r, q)
-		if err != nil {
-			return nil, err
-		}
+		body := m.format.body(m, r, q)
 		resp, err := m.client.Do(ctx, provider.Call{URL: m.url, Body: body, Accept: provider.Stream + ", application/json"})
 		var e *llm.Error
 		if err == nil || !errors.As(err, &e) || try == maxTries || !m.adapt(e, q, body) {
@@ -107,12 +106,12 @@ func (m *model) read(resp *provider.Response, b *provider.Builder) error {
 	return m.format.whole(data, resp, b)
 }
 
-// quirks is what a server is known to want.
+// quirks are the known peculiarities of a server.
 type quirks struct {
 	completionTokens bool // max_completion_tokens rather than max_tokens
 	noStreamOptions  bool // stream_options are not known
 	plainJSON        bool // json_object is known, json_schema is not
-	noInclude        bool // reasoning can't be had sealed
+	noInclude        bool // reasoning can't be requested in sealed form
 }
 
 // The matters that calls find out about.
@@ -123,7 +122,7 @@ const (
 	noInclude        = "no include"
 )
 
-// reasoner matches OpenAI's models that take max_completion_tokens alone and give their reasoning sealed.
+// reasoner matches OpenAI's models that accept only max_completion_tokens and return their reasoning in sealed form.
 var reasoner = regexp.MustCompile(`(^|/)(o[1-9]|gpt-[5-9])`)
 
 func (m *model) quirks() quirks {
@@ -141,10 +140,10 @@ func (m *model) quirks() quirks {
 	}
 }
 
-// unknown matches how servers say that they do not know a parameter or one of its values.
+// unknown matches the messages of servers that do not know a parameter or one of its values.
 var unknown = regexp.MustCompile(`(?i)not (\w+ )?(support|allow|permit|recogni|available|valid)|unsupported|unrecogni|unknown|unexpected|extra|unavailable|no longer|deprecated|invalid (param|arg|field|value)|must be|should be|instead|cannot`)
 
-// adapt learns from a rejection which parameter the server does not take, and reports whether the call is worth another try.
+// adapt learns from a rejection which parameter the server refuses, and reports whether the call is worth another try.
 func (m *model) adapt(e *llm.Error, q quirks, body map[string]any) bool {
 	if e.Failure != llm.Rejected || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
 		return false
@@ -174,7 +173,7 @@ func isSchema(body map[string]any) bool {
 	return ok && f["type"] == "json_schema"
 }
 
-// begin returns a body with the parameters passed through; what the adapter sets afterwards wins.
+// begin returns a body with the parameters that are passed through; the adapter sets its own afterwards.
 func begin(r llm.Request) map[string]any {
 	body := make(map[string]any, len(r.Parameters.Extra)+8)
 	for name, value := range r.Parameters.Extra {
@@ -183,14 +182,14 @@ func begin(r llm.Request) map[string]any {
 	return body
 }
 
-// setIf sets what the caller stated.
+// setIf sets a member that the caller stated.
 func setIf[T any](body map[string]any, name string, value *T) {
 	if value != nil {
 		body[name] = *value
 	}
 }
 
-// imageURL is the address of an image, one of data when it came by value.
+// imageURL returns the address of an image, a data URL if it is given by value.
 func imageURL(i *llm.Image) string {
 	if i.URL != "" {
 		return i.URL
@@ -199,16 +198,10 @@ func imageURL(i *llm.Image) string {
 }
 
 func hasImage(m llm.Message) bool {
-	for _, p := range m.Parts {
-		if p.Image != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Parts, func(p llm.Part) bool { return p.Image != nil })
 }
 
-// setTools states the tools of a request and the choice among them; nested puts what says which function is meant into a
-// member of its own.
+// setTools sets the tools of a request and the choice among them; if nested, functions are described in a member of their own.
 func setTools(body object, r llm.Request, nested bool) {
 	if len(r.Tools) == 0 {
 		return
@@ -222,7 +215,7 @@ func setTools(body object, r llm.Request, nested bool) {
 	}
 	var tools []object
 	for _, t := range r.Tools {
-		f := object{"name": t.Name, "parameters": schemaOf(t)}
+		f := object{"name": t.Name, "parameters": parameters(t)}
 		if t.Description != "" {
 			f["description"] = t.Description
 		}
@@ -241,12 +234,12 @@ func setTools(body object, r llm.Request, nested bool) {
 	}
 }
 
-// formatOf states the form of an answer; nested puts what describes a schema into a member of its own.
-func formatOf(f *llm.Format, nested bool) object {
+// formatBody returns the form of an answer; if nested, the schema is described in a member of its own.
+func formatBody(f *llm.Format, nested bool) object {
 	if f.Type != "json_schema" {
 		return object{"type": f.Type}
 	}
-	schema := object{"name": nameOf(f), "schema": f.Schema, "strict": f.Strict}
+	schema := object{"name": cmp.Or(f.Name, "answer"), "schema": f.Schema, "strict": f.Strict}
 	if f.Description != "" {
 		schema["description"] = f.Description
 	}
@@ -257,29 +250,16 @@ func formatOf(f *llm.Format, nested bool) object {
 	return schema
 }
 
-// schemaOf is the parameters of a tool; servers want an object even where there are none.
-func schemaOf(t llm.Tool) json.RawMessage {
-	if len(t.Parameters) == 0 || string(t.Parameters) == "null" {
+// parameters returns the parameters of a tool; servers want an object even if there are none.
+func parameters(t llm.Tool) json.RawMessage {
+	if !provider.Present(t.Parameters) {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
 	}
 	return t.Parameters
 }
 
-// argumentsOf is the arguments of a call as the text that the format wants.
-func argumentsOf(c llm.ToolCall) string {
-	if len(c.Arguments) == 0 {
-		return "{}"
-	}
-	return string(c.Arguments)
-}
-
-// nameOf is the name of a format; the provider wants one.
-func nameOf(f *llm.Format) string {
-	if f.Name == "" {
-		return "answer"
-	}
-	return f.Name
-}
+// arguments returns the arguments of a call as the text that the format wants.
+func arguments(c llm.ToolCall) string { return cmp.Or(string(c.Arguments), "{}") }
 
 const (
 	chatPath      = "/chat/completions"
@@ -292,7 +272,7 @@ var base = regexp.MustCompile(`^$|/v\d+\w*$|/openai$`)
 // ChatURL returns the endpoint of chat completions for the address of that endpoint, of that of responses, or of the base of
 // both. Any other address is returned unchanged: gateways have paths of their own.
 func ChatURL(u *url.URL) *url.URL {
-	return endpoint(u, responsesPath, chatPath, func(stem string) string { return stem })
+	return endpoint(u, responsesPath, chatPath)
 }
 
 // deployment matches the part of an Azure address that responses do not have: there the model stands in the body.
@@ -300,16 +280,18 @@ var deployment = regexp.MustCompile(`/openai/deployments/[^/]+$`)
 
 // ResponsesURL is ChatURL for the endpoint of responses.
 func ResponsesURL(u *url.URL) *url.URL {
-	return endpoint(u, chatPath, responsesPath, func(stem string) string { return deployment.ReplaceAllString(stem, "/openai") })
+	return endpoint(u, chatPath, responsesPath)
 }
 
-// endpoint returns the endpoint with the path to, in the place of the one with the path from, or below a base.
-func endpoint(u *url.URL, from, to string, moved func(stem string) string) *url.URL {
+// endpoint returns the endpoint with the path to, in place of the one with the path from or below a base.
+func endpoint(u *url.URL, from, to string) *url.URL {
 	stem := strings.TrimRight(u.Path, "/")
 	other, is := strings.CutSuffix(stem, from)
 	switch {
+	case is && to == responsesPath:
+		stem = deployment.ReplaceAllString(other, "/openai")
 	case is:
-		stem = moved(other)
+		stem = other
 	case stem == "":
 		stem = "/v1"
 	case !base.MatchString(stem):

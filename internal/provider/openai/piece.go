@@ -5,10 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// piece reads the most frequent event by far, and returns its model and text: a chunk whose only choice has a text and nothing
-// else. A stream is a thousand of them, and reading them with encoding/json is a seventh of what it costs. Whatever is
-// not exactly of that form, and every mistake of syntax, is left to encoding/json by ok being false; model and text
-// point into data.
+// piece reads by far the most frequent event, a chunk whose only choice has a text and nothing else, and returns its model and
+// text, which point into data. A stream is a thousand of them, and reading them with encoding/json is a seventh of its cost. ok
+// is false for whatever does not have exactly that form, syntax errors included, which is left to encoding/json.
 func piece(data []byte) (model, text []byte, ok bool) {
 	s := scan{data}
 	found := false
@@ -88,7 +87,7 @@ func (s *scan) delta() (text []byte) {
 	return text
 }
 
-// scan reads JSON of which the form is known. After a failure rest is nil, and everything reads as nothing.
+// scan reads JSON of a known form. After a failure rest is nil, and every read returns nothing.
 type scan struct{ rest []byte }
 
 func (s *scan) fail() { s.rest = nil }
@@ -115,7 +114,7 @@ func (s *scan) take(b byte) {
 	}
 }
 
-// members returns the names of an object's members; the loop takes the values.
+// members yields the names of an object's members; the loop reads the values.
 func (s *scan) members(yield func(name []byte) bool) {
 	s.take('{')
 	if s.is('}') {

@@ -9,12 +9,12 @@ import (
 // responses is the format of responses.
 type responses struct{}
 
-// sealed is what has to be asked for so that reasoning can go back without the provider keeping the conversation.
+// sealed requests reasoning in a form that can be sent back, so that the provider need not keep the conversation.
 const sealed = "reasoning.encrypted_content"
 
 // body returns the body of a call. The provider stores nothing unless the caller's parameters ask for it. The format has no
 // penalties, so they are left out.
-func (responses) body(m *model, r llm.Request, q quirks) (map[string]any, error) {
+func (responses) body(m *model, r llm.Request, q quirks) map[string]any {
 	body := begin(r)
 	if _, stated := body["store"]; !stated {
 		body["store"] = false
@@ -30,17 +30,17 @@ func (responses) body(m *model, r llm.Request, q quirks) (map[string]any, error)
 		if raw, ok := r.Parameters.Extra["text"]; ok { // verbosity stands beside the format
 			_ = json.Unmarshal(raw, &text)
 		}
-		if text == nil {
+		if text == nil { // the parameter is null
 			text = object{}
 		}
-		text["format"] = formatOf(f, false)
+		text["format"] = formatBody(f, false)
 		body["text"] = text
 	}
 	setTools(body, r, false)
-	return body, nil
+	return body
 }
 
-// items is what a call carries back: the reasoning that led to it, sealed by the provider.
+// items is kept with a call: the reasoning that led to it, sealed by the provider.
 type items struct {
 	Reasoning []json.RawMessage `json:"responses_reasoning,omitempty"`
 }
@@ -62,7 +62,7 @@ func inputItems(in []llm.Message) []any {
 						out = append(out, item)
 					}
 				}
-				out = append(out, object{"type": "function_call", "call_id": c.ID, "name": c.Name, "arguments": argumentsOf(c)})
+				out = append(out, object{"type": "function_call", "call_id": c.ID, "name": c.Name, "arguments": arguments(c)})
 			}
 		default:
 			out = append(out, object{"role": string(m.Role), "content": inputContent(m)})
@@ -72,7 +72,7 @@ func inputItems(in []llm.Message) []any {
 }
 
 func inputContent(m llm.Message) any {
-	return contentOf(m, "input_text", func(i *llm.Image) object {
+	return messageContent(m, "input_text", func(i *llm.Image) object {
 		return object{"type": "input_image", "image_url": imageURL(i)}
 	})
 }

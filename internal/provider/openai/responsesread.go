@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -8,7 +9,7 @@ import (
 	"quarry/internal/provider"
 )
 
-// event is one of a stream; which members it has depends on its type.
+// event is an event of a stream; its members depend on its type.
 type event struct {
 	Type      string    `json:"type"`
 	Delta     string    `json:"delta"`
@@ -38,7 +39,7 @@ type response struct {
 	} `json:"usage"`
 }
 
-// item is a piece of the output. Raw is all of it.
+// item is a piece of the output; raw is all of it.
 type item struct {
 	Type      string `json:"type"`
 	ID        string `json:"id"`
@@ -70,15 +71,14 @@ func (i *item) UnmarshalJSON(data []byte) error {
 type output struct {
 	resp    *provider.Response
 	b       *provider.Builder
-	calls   map[int]*item // under way, by their place in the output
-	pieces  map[int]*strings.Builder
-	made    map[string]bool // calls passed on, by id
+	pieces  map[int]*strings.Builder // arguments of the calls under way, by their place in the output
+	made    map[string]bool          // calls passed on, by id
 	thought []json.RawMessage
 	ended   bool
 }
 
 func (responses) events(resp *provider.Response, b *provider.Builder) error {
-	out := &output{resp: resp, b: b, calls: map[int]*item{}, pieces: map[int]*strings.Builder{}, made: map[string]bool{}}
+	out := &output{resp: resp, b: b, pieces: map[int]*strings.Builder{}, made: map[string]bool{}}
 	for e, err := range resp.Events() {
 		if err != nil {
 			return err
@@ -103,13 +103,11 @@ func (responses) whole(data []byte, resp *provider.Response, b *provider.Builder
 	if err := json.Unmarshal(data, &r); err != nil {
 		return resp.BadEvent(err)
 	}
-	if r.Status == "" && r.Output == nil && present(r.Error) {
+	if r.Status == "" && r.Output == nil && provider.Present(r.Error) {
 		return resp.Reported(data)
 	}
 	return out.end(&r, data)
 }
-
-func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 func (out *output) event(data []byte) error {
 	var e event
@@ -125,7 +123,6 @@ func (out *output) event(data []byte) error {
 		return out.b.Reasoning(e.Delta)
 	case "response.output_item.added":
 		if e.Item != nil && e.Item.Type == "function_call" {
-			out.calls[e.Output] = e.Item
 			out.pieces[e.Output] = &strings.Builder{}
 		}
 	case "response.function_call_arguments.delta":
@@ -142,17 +139,17 @@ func (out *output) event(data []byte) error {
 	case "error":
 		return out.resp.Reported(data)
 	case "":
-		return out.odd(data)
+		return out.untyped(data)
 	}
 	return nil
 }
 
-// odd is an event without a type: an error in the form of other servers.
-func (out *output) odd(data []byte) error {
+// untyped handles an event without a type: it may be an error in the form of other servers.
+func (out *output) untyped(data []byte) error {
 	var e struct {
 		Error json.RawMessage `json:"error"`
 	}
-	if json.Unmarshal(data, &e) == nil && present(e.Error) {
+	if json.Unmarshal(data, &e) == nil && provider.Present(e.Error) {
 		return out.resp.Reported(data)
 	}
 	return nil
@@ -162,11 +159,10 @@ func (out *output) itemDone(e *event) error {
 	if e.Item == nil {
 		return nil
 	}
-	begun := out.calls[e.Output]
-	delete(out.calls, e.Output)
-	if e.Item.Type == "function_call" && e.Item.Arguments == "" && begun != nil {
-		e.Item.Arguments = out.pieces[e.Output].String()
+	if p := out.pieces[e.Output]; p != nil && e.Item.Type == "function_call" && e.Item.Arguments == "" {
+		e.Item.Arguments = p.String()
 	}
+	delete(out.pieces, e.Output)
 	return out.item(e.Item)
 }
 
@@ -178,10 +174,7 @@ func (out *output) item(i *item) error {
 			out.thought = append(out.thought, i.raw)
 		}
 	case "function_call":
-		key := i.CallID
-		if key == "" {
-			key = i.ID
-		}
+		key := cmp.Or(i.CallID, i.ID)
 		if key != "" && out.made[key] {
 			return nil
 		}
@@ -199,7 +192,7 @@ func (out *output) item(i *item) error {
 	return nil
 }
 
-// end handles the whole response: what was not streamed, why it ended, what it used.
+// end handles the whole response: it passes on what was not streamed, and sets why the model stopped and the usage.
 func (out *output) end(r *response, data []byte) error {
 	out.ended = true
 	a := &out.b.Answer
@@ -213,7 +206,7 @@ func (out *output) end(r *response, data []byte) error {
 			a.Usage.Reasoning = u.OutputIs.Reasoning
 		}
 	}
-	if r.Status == "failed" || present(r.Error) {
+	if r.Status == "failed" || provider.Present(r.Error) {
 		return out.resp.Reported(failedError(r, data))
 	}
 	streamed := out.b.Streamed() || a.Refusal != ""
@@ -229,11 +222,9 @@ func (out *output) end(r *response, data []byte) error {
 		}
 	}
 	if r.Incomplete != nil {
-		switch r.Incomplete.Reason {
-		case "content_filter":
+		a.Reason = llm.Length
+		if r.Incomplete.Reason == "content_filter" {
 			a.Reason = llm.Refused
-		default:
-			a.Reason = llm.Length
 		}
 	}
 	if a.Refusal != "" {
@@ -242,7 +233,7 @@ func (out *output) end(r *response, data []byte) error {
 	return nil
 }
 
-// text passes on what came in one piece.
+// text passes on the texts of an item that were not streamed.
 func (out *output) text(i *item) error {
 	for _, s := range i.Summary {
 		if err := out.b.Reasoning(s.Text); err != nil {
@@ -264,14 +255,14 @@ func (out *output) text(i *item) error {
 	return nil
 }
 
-// failedError is the error of a response that failed, in a shape that provider.Message knows.
+// failedError returns the error of a failed response in a shape that provider.Message knows.
 func failedError(r *response, data []byte) []byte {
-	if !present(r.Error) {
+	if !provider.Present(r.Error) {
 		return data
 	}
-	said, err := json.Marshal(object{"error": r.Error})
+	out, err := json.Marshal(object{"error": r.Error})
 	if err != nil {
 		return data
 	}
-	return said
+	return out
 }

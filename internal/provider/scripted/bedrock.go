@@ -35,15 +35,15 @@ func (bedrock) mime() string { return "application/vnd.amazon.eventstream" }
 // frame returns a message of an AWS event stream, whose payload contains the event of Anthropic's format.
 func (bedrock) frame(event string, data []byte) []byte {
 	if event == "exception" {
-		return envelope([][2]string{{":message-type", "exception"}, {":exception-type", "internalServerException"}, {":content-type", "application/json"}}, data)
+		return Envelope([][2]string{{":message-type", "exception"}, {":exception-type", "internalServerException"}, {":content-type", "application/json"}}, data)
 	}
 	payload := encode(obj{"bytes": data, "p": "abcdef"}) // bytes are base64 in JSON
-	return envelope([][2]string{{":event-type", "chunk"}, {":content-type", "application/json"}, {":message-type", "event"}}, payload)
+	return Envelope([][2]string{{":event-type", "chunk"}, {":content-type", "application/json"}, {":message-type", "event"}}, payload)
 }
 
-// envelope returns a message of an AWS event stream (application/vnd.amazon.eventstream): total length, length of the
+// Envelope returns a message of an AWS event stream (application/vnd.amazon.eventstream): total length, length of the
 // headers, CRC-32 of both, headers, payload, CRC-32 of everything before.
-func envelope(headers [][2]string, payload []byte) []byte {
+func Envelope(headers [][2]string, payload []byte) []byte {
 	var h bytes.Buffer
 	for _, kv := range headers {
 		h.WriteByte(byte(len(kv[0])))
