@@ -24,8 +24,8 @@ func (e *PortError) Error() string {
 
 func (e *PortError) Unwrap() error { return e.err }
 
-// databaseError returns the *FolderError for what the user can mend of why the database, or the secret keys that it
-// needs, did not open; other errors are returned unchanged.
+// databaseError returns err, met while opening the database or the secret keys that it needs, as a *FolderError if the
+// user can do something about it, and unchanged otherwise.
 func databaseError(dir string, err error) error {
 	for _, reason := range []error{store.ErrDamaged, store.ErrReadOnly, store.ErrFull, store.ErrNewer} {
 		if errors.Is(err, reason) {

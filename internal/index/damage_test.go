@@ -246,7 +246,7 @@ func TestLostFile(t *testing.T) {
 	}
 }
 
-// A mapped file that is cut off under a running index is an error that is ErrCorrupt, not a crash, and Replace mends
+// A mapped file that is cut off under a running index is an error that is ErrCorrupt, not a crash, and Replace repairs
 // it.
 func TestCutOffWhileMapped(t *testing.T) {
 	t.Parallel()
@@ -271,7 +271,7 @@ func TestCutOffWhileMapped(t *testing.T) {
 }
 
 // Of several segments one that is damaged, or its deletes, costs its own documents: the index says that it is partial,
-// refuses changes, is mended with what it lacks, and answers as before, after a restart too. Until it is mended the
+// refuses changes, is repaired with what it lacks, and answers as before, after a restart too. Until it is repaired the
 // files stay as partial as they are.
 func TestDamagedSegment(t *testing.T) {
 	t.Parallel()
@@ -333,7 +333,7 @@ func TestDamagedSegment(t *testing.T) {
 		}
 		must(t, x.Close())
 		if events != 0 {
-			t.Errorf("%s: %d events after it was mended", name, events)
+			t.Errorf("%s: %d events after it was repaired", name, events)
 		}
 	}
 	if partial < 3 {

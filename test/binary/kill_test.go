@@ -138,7 +138,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestKillDuringFirstStart proves that a first start that is killed, at whatever point, is mended by the next one: the
+// TestKillDuringFirstStart proves that a first start that is killed, at whatever point, is completed by the next one: the
 // key in the file is valid.
 func TestKillDuringFirstStart(t *testing.T) {
 	t.Parallel()
