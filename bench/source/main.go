@@ -67,7 +67,7 @@ func each(dir string, use func(path string, fset *token.FileSet, f *ast.File)) e
 	})
 }
 
-// idiom returns the words that follow the name in at least ten doc comments of functions of the standard library:
+// idiom returns the words that follow the name in at least three doc comments of functions of the standard library:
 // returns, reports, sets, writes and the like.
 func idiom(src string) (map[string]bool, error) {
 	seen := map[string]int{}
@@ -83,7 +83,7 @@ func idiom(src string) (map[string]bool, error) {
 	})
 	verbs := map[string]bool{}
 	for verb, n := range seen {
-		verbs[verb] = n >= 10
+		verbs[verb] = n >= 3
 	}
 	return verbs, err
 }
