@@ -45,6 +45,7 @@ func (s *Store) CreateOwner(ctx context.Context, u account.User, k account.Key) 
 // owners is the lock that every change of the owners takes first.
 const owners = "owner"
 
+// list returns a list of texts as it is stored.
 func list(all []string) string {
 	if len(all) == 0 {
 		return "[]"
