@@ -1,5 +1,5 @@
-// Package expr is the lexer of the contract's small languages, metadata filters and user functions. Package vtl has a
-// lexer of its own.
+// Package expr is what the contract's small languages have in common: arithmetic, and the lexer of metadata filters and
+// user functions. Package vtl has a lexer of its own.
 package expr
 
 import (

@@ -3,6 +3,8 @@ package filter
 import (
 	"math"
 	"slices"
+
+	"quarry/internal/expr"
 )
 
 // Row holds the attribute values of one part, including those of its document, by ordinal.
@@ -82,6 +84,9 @@ func holds(op opcode, order int) bool {
 	return order != 0
 }
 
+// signs are the binary operators of arithmetic.
+var signs = [...]byte{opAdd: '+', opSub: '-', opMul: '*', opDiv: '/', opMod: '%'}
+
 // arithmetic evaluates an arithmetic operation. It is done in integers if both operands are, except for division. A
 // result that overflows 64 bits, or is not a finite number, is absent.
 func (n *node) arithmetic(r Row) Value {
@@ -97,22 +102,12 @@ func (n *node) arithmetic(r Row) Value {
 	case b.IsAbsent():
 		return Value{}
 	case a.kind == Integer && b.kind == Integer && n.op != opDiv:
-		return integers(n.op, a.n, b.n)
+		if c, ok := expr.Integers(signs[n.op], a.n, b.n); ok {
+			return Int(c)
+		}
+		return Value{}
 	}
-	x, y := a.Float(), b.Float()
-	var z float64
-	switch n.op {
-	case opAdd:
-		z = x + y
-	case opSub:
-		z = x - y
-	case opMul:
-		z = x * y
-	case opDiv:
-		z = x / y
-	case opMod:
-		z = math.Mod(x, y)
-	}
+	z := expr.Reals(signs[n.op], a.Float(), b.Float())
 	if math.IsNaN(z) || math.IsInf(z, 0) {
 		return Value{}
 	}
@@ -130,34 +125,4 @@ func sign(op opcode, a Value) Value {
 		return Value{}
 	}
 	return Int(-a.n)
-}
-
-// integers calculates with 64-bit integers; the result is absent if it overflows. Go's integers wrap around, which is
-// what the conditions detect.
-func integers(op opcode, a, b int64) Value {
-	switch op {
-	case opAdd:
-		if c := a + b; (c > a) == (b > 0) {
-			return Int(c)
-		}
-	case opSub:
-		if c := a - b; (c < a) == (b > 0) {
-			return Int(c)
-		}
-	case opMul:
-		if a == 0 || b == 0 {
-			return Int(0)
-		}
-		if c := a * b; c/b == a && !(a == -1 && b == math.MinInt64) && !(b == -1 && a == math.MinInt64) {
-			return Int(c)
-		}
-	case opMod:
-		if b == -1 { // also for the smallest integer
-			return Int(0)
-		}
-		if b != 0 {
-			return Int(a % b)
-		}
-	}
-	return Value{}
 }

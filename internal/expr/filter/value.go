@@ -32,23 +32,7 @@ func ParseType(s string) (Type, bool) {
 
 // String returns the name of the type in messages.
 func (t Type) String() string {
-	switch t {
-	case Integer:
-		return "integer"
-	case RealNumber:
-		return "real"
-	case TextType:
-		return "text"
-	case Boolean:
-		return "boolean"
-	case IntegerList:
-		return "list[integer]"
-	case RealList:
-		return "list[real_number]"
-	case TextList:
-		return "list[text]"
-	}
-	return "null"
+	return [...]string{"null", "integer", "real", "text", "boolean", "list[integer]", "list[real_number]", "list[text]"}[t]
 }
 
 // IsList reports whether t is a list type.

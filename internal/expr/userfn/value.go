@@ -1,8 +1,12 @@
 package userfn
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
+	"strings"
+
+	"quarry/internal/expr"
 )
 
 type kind uint8
@@ -82,12 +86,12 @@ func arithmetic(op string, a, b value) value {
 	a, b = asNumber(a), asNumber(b)
 	switch {
 	case a.kind == number && b.kind == number:
-		return double(calculate(op, a.num, b.num))
+		return double(expr.Reals(op[0], a.num, b.num))
 	case op == "+" || op == "-":
-		return quantity(sumKind(op, a.kind, b.kind), calculate(op, a.num, b.num))
+		return quantity(sumKind(op, a.kind, b.kind), expr.Reals(op[0], a.num, b.num))
 	case op == "*" && a.kind == duration && b.kind == number, op == "*" && a.kind == number && b.kind == duration,
 		op == "/" && a.kind == duration && b.kind == number:
-		return quantity(duration, calculate(op, a.num, b.num))
+		return quantity(duration, expr.Reals(op[0], a.num, b.num))
 	case op == "/" && a.kind == duration && b.kind == duration:
 		return double(a.num / b.num)
 	}
@@ -114,20 +118,6 @@ func sumKind(op string, a, b kind) kind {
 	return null
 }
 
-func calculate(op string, a, b float64) float64 {
-	switch op {
-	case "+":
-		return a + b
-	case "-":
-		return a - b
-	case "*":
-		return a * b
-	case "/":
-		return a / b
-	}
-	return math.Mod(a, b)
-}
-
 // equal implements ==. Null equals only null, and values of different kinds differ. The result is null for an array or
 // object, unless it is compared with null.
 func equal(a, b value) value {
@@ -149,17 +139,8 @@ func less(op string, a, b value) value {
 	case a.kind != b.kind || a.kind == compound:
 		return nothing
 	}
-	below, above := a.num < b.num, a.num > b.num
 	if a.kind == text {
-		below, above = a.str < b.str, a.str > b.str
+		return truth(expr.Ordered(op, strings.Compare(a.str, b.str)))
 	}
-	switch op {
-	case "<":
-		return truth(below)
-	case "<=":
-		return truth(!above)
-	case ">":
-		return truth(above)
-	}
-	return truth(!below)
+	return truth(expr.Ordered(op, cmp.Compare(a.num, b.num)))
 }

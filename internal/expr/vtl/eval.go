@@ -1,9 +1,11 @@
 package vtl
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
+	"quarry/internal/expr"
 	"quarry/internal/expr/vtl/syntax"
 )
 
@@ -202,7 +204,7 @@ func (r *run) arithmetic(operator string, a, b Value) Value {
 	x, whole := a.(int64)
 	y, also := b.(int64)
 	if whole && also {
-		if n, ok := integers(operator, x, y); ok {
+		if n, ok := expr.Integers(operator[0], x, y); ok {
 			return n
 		}
 		if y == 0 && (operator == "/" || operator == "%") {
@@ -214,49 +216,11 @@ func (r *run) arithmetic(operator string, a, b Value) Value {
 	if !ok || !too {
 		return nil
 	}
-	switch operator {
-	case "+":
-		f += g
-	case "-":
-		f -= g
-	case "*":
-		f *= g
-	case "/":
-		f /= g
-	case "%":
-		f = math.Mod(f, g)
-	}
+	f = expr.Reals(operator[0], f, g)
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil
 	}
 	return f
-}
-
-// integers applies an operator to integers; ok is false if the result overflows or does not exist.
-func integers(operator string, x, y int64) (n int64, ok bool) {
-	switch operator {
-	case "+":
-		n = x + y
-		return n, (n > x) == (y > 0)
-	case "-":
-		n = x - y
-		return n, (n < x) == (y > 0)
-	case "*":
-		if x == 0 || y == 0 {
-			return 0, true
-		}
-		n = x * y
-		return n, n/y == x && !(x == -1 && y == math.MinInt64) && !(y == -1 && x == math.MinInt64)
-	case "/":
-		if y == 0 || x == math.MinInt64 && y == -1 {
-			return 0, false
-		}
-		return x / y, true
-	}
-	if y == 0 || y == -1 {
-		return 0, y == -1
-	}
-	return x % y, true
 }
 
 func float(v Value) (float64, bool) {
@@ -296,23 +260,11 @@ func (r *run) compare(operator string, a, b Value) bool {
 	f, ok := float(a)
 	g, also := float(b)
 	if ok && also {
-		return ordered(operator, f, g)
+		return expr.Ordered(operator, cmp.Compare(f, g))
 	}
 	s, ok := a.(string)
 	t, also := b.(string)
-	return ok && also && r.step(min(len(s), len(t))/textStep) && ordered(operator, s, t)
-}
-
-func ordered[T float64 | string](operator string, a, b T) bool {
-	switch operator {
-	case "<":
-		return a < b
-	case "<=":
-		return a <= b
-	case ">":
-		return a > b
-	}
-	return a >= b
+	return ok && also && r.step(min(len(s), len(t))/textStep) && expr.Ordered(operator, strings.Compare(s, t))
 }
 
 // reference returns the value of a reference, or nil if it is undefined.
