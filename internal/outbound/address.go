@@ -1,6 +1,9 @@
 package outbound
 
-import "net/netip"
+import (
+	"net/netip"
+	"slices"
+)
 
 // metadataNames are the host names under which clouds serve credentials to their machines. Their usual addresses are
 // refused anyway; the names matter on networks that map them to other addresses.
@@ -22,16 +25,9 @@ func networks(what string, prefixes ...string) (out []network) {
 	return out
 }
 
-func join(all ...[]network) (out []network) {
-	for _, a := range all {
-		out = append(out, a...)
-	}
-	return out
-}
-
 // forbidden are the ranges that no setting allows: metadata services and the special-purpose ranges of IANA's registries
 // (RFC 6890) in which no service that a product should reach can be.
-var forbidden = join(
+var forbidden = slices.Concat(
 	networks("a metadata service of a cloud", "169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", "100.100.100.200/32",
 		"168.63.129.16/32", "192.0.0.192/32", "fd00:ec2::/32", "fd20:ce::254/128"),
 	networks("a link-local address", "169.254.0.0/16", "fe80::/10"),
@@ -75,28 +71,14 @@ func destinations(a netip.Addr) []netip.Addr {
 	return out
 }
 
-// forbiddenReason returns what a is if it must never be called, else "".
-func forbiddenReason(a netip.Addr) string {
-	if !a.IsValid() {
-		return "no address"
-	}
+// within returns what a is by the first of the networks that it, or an address embedded in it, belongs to, else "".
+func within(all []network, a netip.Addr) string {
 	for _, s := range destinations(a) {
-		for _, n := range forbidden {
+		for _, n := range all {
 			if n.prefix.Contains(s) {
 				return n.what
 			}
 		}
 	}
 	return ""
-}
-
-func isPrivate(a netip.Addr) bool {
-	for _, s := range destinations(a) {
-		for _, n := range privateNetworks {
-			if n.prefix.Contains(s) {
-				return true
-			}
-		}
-	}
-	return false
 }

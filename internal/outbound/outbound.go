@@ -85,10 +85,13 @@ func (c Config) control(_ context.Context, network, address string, _ syscall.Ra
 
 // Judge returns a *Refused if the address may not be called, else nil.
 func (c Config) Judge(a netip.Addr) error {
-	if reason := forbiddenReason(a); reason != "" {
-		return refuse("%s is %s, which is never called", a, reason)
+	if !a.IsValid() {
+		return refuse("%s is no address, which is never called", a)
 	}
-	if !c.AllowPrivate && isPrivate(a) {
+	if what := within(forbidden, a); what != "" {
+		return refuse("%s is %s, which is never called", a, what)
+	}
+	if !c.AllowPrivate && within(privateNetworks, a) != "" {
 		return refuse("%s is a private address; this installation calls none (see its setting llm_private)", a)
 	}
 	return nil

@@ -1,8 +1,10 @@
 package outbound
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -34,11 +36,7 @@ func redirect(next *http.Request, via []*http.Request) error {
 	}
 	next.Header.Del("Referer") // its parameters may hold a key
 	if !sameOriginThroughout(next, via) {
-		for name := range next.Header {
-			if !safeHeaders[name] {
-				delete(next.Header, name)
-			}
-		}
+		maps.DeleteFunc(next.Header, func(name string, _ []string) bool { return !safeHeaders[name] })
 	}
 	return nil
 }
@@ -46,12 +44,8 @@ func redirect(next *http.Request, via []*http.Request) error {
 // sameOriginThroughout reports whether no redirect so far left the origin of the first request. A redirect back from
 // another origin does not count, since that origin chose where it leads.
 func sameOriginThroughout(next *http.Request, via []*http.Request) bool {
-	for _, hop := range via {
-		if !sameOrigin(via[0].URL, hop.URL) {
-			return false
-		}
-	}
-	return sameOrigin(via[0].URL, next.URL)
+	left := func(hop *http.Request) bool { return !sameOrigin(via[0].URL, hop.URL) }
+	return !slices.ContainsFunc(via, left) && !left(next)
 }
 
 // sameOrigin reports whether credentials for a may be sent to b: it has the same scheme, host and port, or upgrades the
