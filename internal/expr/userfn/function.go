@@ -1,6 +1,7 @@
 package userfn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -113,15 +114,7 @@ func logarithm(_ *run, args []value) value {
 	return double(math.Log(x[1]) / math.Log(x[0]))
 }
 
-func sign(x float64) float64 {
-	switch {
-	case x > 0:
-		return 1
-	case x < 0:
-		return -1
-	}
-	return 0
-}
+func sign(x float64) float64 { return float64(cmp.Compare(x, 0)) }
 
 // sind returns the sine of x degrees. It is exact where that is 0, ±0.5 or ±1, unlike math.Sin of the radians.
 func sind(x float64) float64 {

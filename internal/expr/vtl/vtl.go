@@ -8,6 +8,7 @@
 package vtl
 
 import (
+	"cmp"
 	"fmt"
 
 	"quarry/internal/expr/vtl/syntax"
@@ -50,15 +51,9 @@ var Defaults = Limits{Loops: 10_000, Steps: 1_000_000, Output: 2 << 20, Memory: 
 
 // withDefaults returns l with the defaults for fields that are zero.
 func (l Limits) withDefaults() Limits {
-	for _, pair := range []struct {
-		value *int
-		or    int
-	}{{&l.Loops, Defaults.Loops}, {&l.Steps, Defaults.Steps}, {&l.Output, Defaults.Output}, {&l.Memory, Defaults.Memory}} {
-		if *pair.value == 0 {
-			*pair.value = pair.or
-		}
+	return Limits{
+		cmp.Or(l.Loops, Defaults.Loops), cmp.Or(l.Steps, Defaults.Steps), cmp.Or(l.Output, Defaults.Output), cmp.Or(l.Memory, Defaults.Memory),
 	}
-	return l
 }
 
 // LimitError is the error of a rendering that exceeds one of its limits.
