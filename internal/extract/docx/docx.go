@@ -50,15 +50,11 @@ func Read(data []byte) (*outline.Document, error) {
 	if err := r.readBody(a, main); err != nil {
 		return nil, err
 	}
-	doc := &outline.Document{Sections: r.out.Sections()}
-	if doc.Metadata, err = properties(a); err != nil {
+	metadata, err := properties(a)
+	if err != nil {
 		return nil, err
 	}
-	doc.Title, _ = doc.Metadata["title"].(string)
-	if doc.Title == "" {
-		doc.Title = r.out.Title()
-	}
-	return doc, nil
+	return r.out.Document(metadata), nil
 }
 
 // Is reports whether data is a Word document, judging by its content.

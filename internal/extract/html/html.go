@@ -8,6 +8,7 @@ package html
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -30,12 +31,7 @@ func Read(page string) (*outline.Document, error) {
 	w := walker{out: &b}
 	w.children(root)
 	w.flush()
-	doc := &outline.Document{Metadata: metadata(root), Sections: b.Sections()}
-	doc.Title, _ = doc.Metadata["title"].(string)
-	if doc.Title == "" {
-		doc.Title = b.Title()
-	}
-	return doc, nil
+	return b.Document(metadata(root)), nil
 }
 
 // Append parses a fragment in UTF-8 and adds its content to b.
@@ -143,12 +139,7 @@ func attr(n *html.Node, key string) string {
 }
 
 func has(n *html.Node, key string) bool {
-	for _, a := range n.Attr {
-		if a.Key == key {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == key })
 }
 
 // content returns the raw text below n.

@@ -28,11 +28,7 @@ func Read(source string) (*outline.Document, error) {
 			return nil, err
 		}
 	}
-	doc := &outline.Document{Metadata: meta, Sections: b.Sections()}
-	doc.Title, _ = meta["title"].(string)
-	if doc.Title == "" {
-		doc.Title = b.Title()
-	}
+	doc := b.Document(meta)
 	if _, ok := meta["title"]; !ok && doc.Title != "" {
 		meta["title"] = doc.Title
 	}

@@ -3,6 +3,7 @@
 package outline
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 )
@@ -126,6 +127,12 @@ func (b *Builder) Sections() []Section {
 		out = append(out, lead)
 	}
 	return append(out, tree(b.root.children)...)
+}
+
+// Document returns the tree built so far with its metadata, from which it takes the title if there is one.
+func (b *Builder) Document(metadata map[string]any) *Document {
+	title, _ := metadata["title"].(string)
+	return &Document{Title: cmp.Or(title, b.Title()), Metadata: metadata, Sections: b.Sections()}
 }
 
 // Title returns the first heading of the highest level that occurs.

@@ -192,10 +192,7 @@ func cover(all []paragraph) string {
 // headingLike reports whether a paragraph can be a heading: it is short, has letters, and does not end as a sentence does.
 func headingLike(p *paragraph) bool {
 	t := strings.TrimSpace(p.text)
-	if len(t) > maxHeading || p.lines > maxLines || utf8.RuneCountInString(plain(t)) < 2 || len(p.breaks) > 0 {
-		return false
-	}
-	if !letters(t) {
+	if len(t) > maxHeading || p.lines > maxLines || utf8.RuneCountInString(plain(t)) < 2 || len(p.breaks) > 0 || !letters(t) {
 		return false
 	}
 	last, _ := utf8.DecodeLastRuneInString(t)

@@ -120,15 +120,9 @@ func abs(v float32) float32 { return max(v, -v) }
 
 // rightToLeft reports whether s has letters of a script that is written from right to left.
 func rightToLeft(s string) bool {
-	for _, r := range s {
-		if r < 0x590 { // before Hebrew, the first of these scripts
-			continue
-		}
-		if unicode.Is(unicode.Arabic, r) || unicode.Is(unicode.Hebrew, r) || unicode.Is(unicode.Syriac, r) || unicode.Is(unicode.Thaana, r) {
-			return true
-		}
-	}
-	return false
+	return strings.ContainsFunc(s, func(r rune) bool { // 0x590 is before Hebrew, the first of these scripts
+		return r >= 0x590 && unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana)
+	})
 }
 
 // spaceBetween reports whether the gap between two glyphs is a word space. Many files position words without drawing
@@ -171,14 +165,7 @@ func spell(all []glyph) string {
 
 func endsInSpace(s string) bool { return strings.HasSuffix(s, " ") || strings.HasSuffix(s, "\u00A0") }
 
-func letters(s string) bool {
-	for _, r := range s {
-		if unicode.IsLetter(r) {
-			return true
-		}
-	}
-	return false
-}
+func letters(s string) bool { return strings.ContainsFunc(s, unicode.IsLetter) }
 
 // spellRightToLeft returns the text of glyphs on a line of a right-to-left script. Numbers and foreign words in it are
 // read from left to right. It is a simple substitute for inverting the Unicode Bidirectional Algorithm (UAX 9).
@@ -216,14 +203,7 @@ func spellRightToLeft(all []glyph) string {
 	return clean(strings.Join(out, ""))
 }
 
-func digits(s string) bool {
-	for _, r := range s {
-		if unicode.IsDigit(r) {
-			return true
-		}
-	}
-	return false
-}
+func digits(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
 
 // clean replaces ligatures and positional forms by plain letters and all spaces by U+0020, and drops control characters
 // and private-use characters.

@@ -8,6 +8,7 @@
 package pdf
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -65,15 +66,10 @@ func parse(data []byte, budget *syntax.Budget) (*outline.Document, error) {
 	marks := bookmarks(f, t.numbers)
 	doc := &outline.Document{Metadata: properties(f)}
 	doc.Metadata["Page-Count"] = len(sheets)
-	doc.Title, _ = doc.Metadata["title"].(string)
 	b := build(paragraphs, marks)
 	doc.Sections = b.Sections()
-	if doc.Title == "" {
-		doc.Title = cover(paragraphs)
-	}
-	if doc.Title == "" {
-		doc.Title = b.Title()
-	}
+	title, _ := doc.Metadata["title"].(string)
+	doc.Title = cmp.Or(title, cover(paragraphs), b.Title())
 	return doc, budget.Err()
 }
 

@@ -10,6 +10,7 @@ import (
 	"crypto/sha512"
 	"encoding/binary"
 	"fmt"
+	"hash"
 
 	"quarry/internal/extract/outline"
 )
@@ -170,17 +171,9 @@ func hash6(salt []byte) []byte {
 		for _, b := range e[:16] {
 			mod += int(b)
 		}
-		switch mod % 3 {
-		case 0:
-			s := sha256.Sum256(e)
-			k = s[:]
-		case 1:
-			s := sha512.Sum384(e)
-			k = s[:]
-		default:
-			s := sha512.Sum512(e)
-			k = s[:]
-		}
+		h := [...]func() hash.Hash{sha256.New, sha512.New384, sha512.New}[mod%3]()
+		h.Write(e)
+		k = h.Sum(nil)
 		if i >= 63 && int(e[len(e)-1]) <= i-32 {
 			return k[:32]
 		}

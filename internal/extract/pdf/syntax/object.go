@@ -1,5 +1,7 @@
 package syntax
 
+import "strings"
+
 // Object is nil, bool, int, float64, String, Name, Array, Dict, *Stream, Ref or, in content streams, Keyword.
 type Object any
 
@@ -223,17 +225,10 @@ func (l *Lexer) escape(out []byte) []byte {
 	}
 	c := l.data[l.pos]
 	l.pos++
+	if i := strings.IndexByte("nrtbf", c); i >= 0 {
+		return append(out, "\n\r\t\b\f"[i])
+	}
 	switch c {
-	case 'n':
-		return append(out, '\n')
-	case 'r':
-		return append(out, '\r')
-	case 't':
-		return append(out, '\t')
-	case 'b':
-		return append(out, '\b')
-	case 'f':
-		return append(out, '\f')
 	case '\r':
 		if l.pos < len(l.data) && l.data[l.pos] == '\n' {
 			l.pos++

@@ -158,7 +158,9 @@ func (f *File) search() {
 	encrypt := f.Trailer["Encrypt"]
 	f.reset()
 	var trailer Dict
-	take := func(d Dict) {
+	take := func(at int) { // a trailer, if there is a dictionary
+		l := &Lexer{data: f.data, pos: at, budget: f.Budget, refs: true}
+		d, _ := l.Next().(Dict)
 		if d["Root"] != nil {
 			trailer = d
 		}
@@ -170,10 +172,7 @@ func (f *File) search() {
 	for pos := 0; f.Budget.check(); {
 		n := bytes.Index(f.data[pos:], []byte("obj"))
 		if t := bytes.Index(f.data[pos:pos+max(n, 0)], []byte("trailer")); t >= 0 {
-			l := &Lexer{data: f.data, pos: pos + t + 7, budget: f.Budget, refs: true}
-			if d, ok := l.Next().(Dict); ok {
-				take(d)
-			}
+			take(pos + t + 7)
 		}
 		if n < 0 {
 			break
@@ -192,17 +191,11 @@ func (f *File) search() {
 		case bytes.Contains(head, []byte("/ObjStm")):
 			packs = append(packs, num)
 		case bytes.Contains(head, []byte("/XRef")):
-			l := &Lexer{data: f.data, pos: pos, budget: f.Budget, refs: true}
-			if d, ok := l.Next().(Dict); ok {
-				take(d)
-			}
+			take(pos)
 		}
 	}
 	if t := bytes.LastIndex(f.data, []byte("trailer")); t >= 0 {
-		l := &Lexer{data: f.data, pos: t + 7, budget: f.Budget, refs: true}
-		if d, ok := l.Next().(Dict); ok {
-			take(d)
-		}
+		take(t + 7)
 	}
 	if trailer == nil {
 		trailer = Dict{}
