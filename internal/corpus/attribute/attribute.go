@@ -5,7 +5,6 @@ package attribute
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -140,12 +139,6 @@ func (s *Service) Stats(ctx context.Context, q Query) ([]Stat, error) {
 		return nil, err
 	}
 	chosen, err := filter.Parse(q.Filter, schema, filter.Both)
-	var bad *filter.Error
-	if errors.As(err, &bad) {
-		f := fault.InvalidField("metadata_filter", "%s", bad.Detail())
-		f.Text = bad.Message()
-		return nil, f
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,14 +1,12 @@
 package document
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/metadata"
 	"quarry/internal/expr/filter"
-	"quarry/internal/fault"
 )
 
 // row is the attribute values of a document or part by their place in the schema.
@@ -31,12 +29,6 @@ func compile(c *corpus.Corpus, text string) (selection, error) {
 		return selection{}, fmt.Errorf("read attributes of corpus %s: %w", c.Key, err)
 	}
 	f, err := filter.Parse(text, schema, filter.DocumentOnly)
-	var bad *filter.Error
-	if errors.As(err, &bad) {
-		out := fault.InvalidField("metadata_filter", "%s", bad.Detail())
-		out.Text = bad.Message()
-		return selection{}, out
-	}
 	if err != nil || f == nil {
 		return selection{}, err
 	}

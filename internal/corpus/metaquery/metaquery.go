@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -156,14 +155,7 @@ func newPass(c *corpus.Corpus, q Query) (*pass, error) {
 		return nil, fault.InvalidField("queries", "ask for more than %d words in all", MaxWords)
 	}
 	p.id, _ = schema.Find(filter.Document, "id")
-	p.filter, err = filter.Parse(q.Filter, schema, filter.Both)
-	var bad *filter.Error
-	if errors.As(err, &bad) {
-		out := fault.InvalidField("metadata_filter", "%s", bad.Detail())
-		out.Text = bad.Message()
-		return nil, out
-	}
-	if err != nil {
+	if p.filter, err = filter.Parse(q.Filter, schema, filter.Both); err != nil {
 		return nil, err
 	}
 	for _, a := range p.filter.Attrs() {

@@ -1,5 +1,7 @@
 package filter
 
+import "quarry/internal/fault"
+
 // opcode is the operation of a node.
 type opcode uint8
 
@@ -82,7 +84,7 @@ func (p *parser) condition(n *node) {
 }
 
 // listHint returns the error of a list where a scalar is needed, which shows how lists are used.
-func (p *parser) listHint(n *node) *Error {
+func (p *parser) listHint(n *node) *fault.Fault {
 	name := "the list"
 	if n.op == opRef {
 		name = p.schema.all[n.attr].key()

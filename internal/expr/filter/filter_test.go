@@ -2,13 +2,13 @@ package filter_test
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/expr/filter"
+	"quarry/internal/fault"
 )
 
 // row holds attribute values by reference.
@@ -357,15 +357,16 @@ func TestErrors(t *testing.T) {
 		{"'" + strings.Repeat("x", 8000) + "' = doc.dept", "at most 8000 are allowed"},
 	} {
 		_, err := filter.Parse(tc.filter, s, filter.Both)
-		var bad *filter.Error
-		if !errors.As(err, &bad) {
-			t.Errorf("%.80s: got %v, want an *Error", tc.filter, err)
+		bad, ok := fault.As(err)
+		if !ok || len(bad.Fields) != 1 {
+			t.Errorf("%.80s: got %v, want a fault of one field", tc.filter, err)
 			continue
 		}
-		if !strings.Contains(bad.Detail(), tc.want) {
-			t.Errorf("%.80s: got %q, want it to contain %q", tc.filter, bad.Detail(), tc.want)
+		detail := bad.Fields["metadata_filter"]
+		if !strings.Contains(detail, tc.want) {
+			t.Errorf("%.80s: got %q, want it to contain %q", tc.filter, detail, tc.want)
 		}
-		if got, want := bad.Message(), "INVALID_ARGUMENT: The filter expression contains an error. "+bad.Detail(); got != want {
+		if got, want := bad.Text, "INVALID_ARGUMENT: The filter expression contains an error. "+detail; got != want {
 			t.Errorf("%.80s: message %q, want %q", tc.filter, got, want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/expr"
+	"quarry/internal/fault"
 )
 
 // Scope is the set of references that a filter may use.
@@ -29,22 +30,23 @@ const MaxLength = 8000
 // maxDepth bounds nesting, so that no text can exhaust the stack.
 const maxDepth = 200
 
-// Parse compiles text against the attributes of s. For blank text it returns a nil filter. Any error is an *Error.
+// Parse compiles text against the attributes of s. For blank text it returns a nil filter. Any error is
+// fault.KindInvalid of the field metadata_filter.
 func Parse(text string, s *Schema, scope Scope) (f *Filter, err error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
 	if !utf8.ValidString(text) {
-		return nil, &Error{Text: "The filter is not valid UTF-8"}
+		return nil, refuse("The filter is not valid UTF-8")
 	}
 	if n := utf8.RuneCountInString(text); n > MaxLength {
-		return nil, &Error{Text: "The filter has " + strconv.Itoa(n) + " characters; at most " + strconv.Itoa(MaxLength) + " are allowed"}
+		return nil, refuse("The filter has %d characters; at most %d are allowed", n, MaxLength)
 	}
 	p := &parser{text: text, lex: expr.NewLexer(text), schema: s, scope: scope}
 	defer func() {
 		switch bad := recover().(type) {
 		case nil:
-		case *Error:
+		case *fault.Fault:
 			f, err = nil, bad
 		default:
 			panic(bad)
@@ -56,7 +58,7 @@ func Parse(text string, s *Schema, scope Scope) (f *Filter, err error) {
 		panic(p.unexpected("an operator or the end"))
 	}
 	if len(p.unknown) > 0 {
-		return nil, &Error{Unrecognized: p.unknown}
+		return nil, refuse("Unrecognized references: %s", strings.Join(p.unknown, ", "))
 	}
 	if p.outside != nil {
 		return nil, p.outside
@@ -66,7 +68,7 @@ func Parse(text string, s *Schema, scope Scope) (f *Filter, err error) {
 	return &Filter{text: text, expr: e, root: normalise(e), attrs: e.attrs()}, nil
 }
 
-// parser is a recursive-descent parser. As in text/template/parse, it fails by a panic of an *Error, which Parse recovers.
+// parser is a recursive-descent parser. As in text/template/parse, it fails by a panic of a *fault.Fault, which Parse recovers.
 // It reports unknown references only after the syntax has been checked, and all of them together.
 type parser struct {
 	text    string
@@ -75,8 +77,8 @@ type parser struct {
 	schema  *Schema
 	scope   Scope
 	depth   int
-	unknown []string // references that name no attribute
-	outside *Error   // a part reference where only doc is allowed
+	unknown []string     // references that name no attribute
+	outside *fault.Fault // a part reference where only doc is allowed
 }
 
 func (p *parser) next() { p.tok = p.lex.Next() }
@@ -101,7 +103,7 @@ func (p *parser) enter() {
 func (p *parser) leave() { p.depth-- }
 
 // unexpected returns the syntax error of the current token where want is expected.
-func (p *parser) unexpected(want string) *Error {
+func (p *parser) unexpected(want string) *fault.Fault {
 	t := p.tok
 	switch {
 	case t.Kind == expr.End:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"quarry/internal/expr"
+	"quarry/internal/fault"
 )
 
 // reserved words can't be names without quotes.
@@ -47,7 +48,7 @@ func (p *parser) reference() *node {
 }
 
 // bare returns the error of a name without a level, or of a word of another language.
-func (p *parser) bare(t expr.Token) *Error {
+func (p *parser) bare(t expr.Token) *fault.Fault {
 	if strings.HasPrefix(strings.TrimSpace(p.lex.Rest()), "(") && !sqlWord(t) {
 		return p.syntax(t.Start, "%s is not part of the filter language, which has no functions", t.Value)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/expr/filter"
 	"quarry/internal/fault"
 	"quarry/internal/opt"
 	"quarry/internal/query/rerank"
@@ -205,10 +206,9 @@ func (r *ranking) missedIn(ctx context.Context, i int, id string) (Stage, string
 
 // passes reports whether any part of source i passes a filter and, with exclude, the words that the query requires and
 // excludes.
-func (r *ranking) passes(ctx context.Context, i int, filter string, exclude bool) (bool, error) {
-	src, asked := &r.candidates.sources[i], r.query.Sources[i]
-	asked.Filter = filter
-	compiled, err := compile(src.schema, asked)
+func (r *ranking) passes(ctx context.Context, i int, condition string, exclude bool) (bool, error) {
+	src := &r.candidates.sources[i]
+	compiled, err := filter.Parse(condition, src.schema, filter.Both)
 	if err != nil {
 		return false, err
 	}

@@ -2,7 +2,6 @@ package retrieve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,7 +55,7 @@ func (s *Service) planOne(ctx context.Context, c corpus.Corpus, src Source, text
 	if out.schema, err = c.Schema(); err != nil {
 		return out, fmt.Errorf("schema of %s: %w", c.Key, err)
 	}
-	if out.search.Filter, err = compile(out.schema, src); err != nil {
+	if out.search.Filter, err = filter.Parse(src.Filter, out.schema, filter.Both); err != nil {
 		return out, err
 	}
 	if out.search.Dimensions, err = weights(c, src); err != nil {
@@ -150,17 +149,6 @@ func (s *Service) encode(ctx context.Context, c corpus.Corpus, src Source, text 
 	}
 	seen[key] = v[0]
 	return v[0], nil
-}
-
-func compile(schema *filter.Schema, src Source) (*filter.Filter, error) {
-	f, err := filter.Parse(src.Filter, schema, filter.Both)
-	var bad *filter.Error
-	if errors.As(err, &bad) {
-		out := fault.InvalidField("metadata_filter", "%s", bad.Detail())
-		out.Text = bad.Message()
-		return nil, out
-	}
-	return f, err
 }
 
 // weights returns the weight of every custom dimension of the corpus, in order; nil if it has none.
