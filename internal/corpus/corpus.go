@@ -75,24 +75,43 @@ type List struct {
 // Position is the place of a corpus in the order of List: creation time in microseconds, then row number.
 type Position struct{ Created, No int64 }
 
-// Store keeps corpora.
-type Store interface {
-	// Create writes c (No is set by the store); fault.KindConflict "corpus_exists" when the key is taken.
-	Create(ctx context.Context, c Corpus) (Corpus, error)
+// Reader finds corpora by their keys.
+type Reader interface {
 	// Get returns the corpora with these keys in the order asked, in one statement; fault.KindNotFound with the first
 	// missing key as its ID.
 	Get(ctx context.Context, keys ...string) ([]Corpus, error)
-	// List returns up to l.Limit corpora and whether more follow.
-	List(ctx context.Context, l List) (page []Corpus, more bool, err error)
-	// Update changes the settings of p that are present.
-	Update(ctx context.Context, key string, p Patch) (Corpus, error)
+}
+
+// Find returns the corpus with a key.
+func Find(ctx context.Context, all Reader, key string) (Corpus, error) {
+	found, err := all.Get(ctx, key)
+	if err != nil {
+		return Corpus{}, err
+	}
+	return found[0], nil
+}
+
+// Store keeps corpora.
+type Store interface {
+	Reader
+	Settings
+	// Create writes c (No is set by the store); fault.KindConflict "corpus_exists" when the key is taken.
+	Create(ctx context.Context, c Corpus) (Corpus, error)
 	// Delete removes the corpus with everything in it.
 	Delete(ctx context.Context, key string) error
 	// ReplaceAttributes replaces the attributes of a corpus. version must follow the present one: fault.KindConflict
 	// "corpus_changed" when it does not, or when the corpus was deleted.
 	ReplaceAttributes(ctx context.Context, corpusNo int64, all []Attribute, version int64) (Corpus, error)
-	// Recount counts documents, parts and characters in the rows and corrects the usage numbers where they differ.
-	Recount(ctx context.Context, key string) (Corpus, error)
 	// Reset removes every document, as one change of the corpus's sequence, and returns that number.
 	Reset(ctx context.Context, key string) (Corpus, error)
+}
+
+// Settings are the operations on corpora that have no rule beyond those of the store.
+type Settings interface {
+	// List returns up to l.Limit corpora, newest first, and whether more follow.
+	List(ctx context.Context, l List) (page []Corpus, more bool, err error)
+	// Update changes the settings of p that are present.
+	Update(ctx context.Context, key string, p Patch) (Corpus, error)
+	// Recount counts documents, parts and characters in the rows and corrects the usage numbers where they differ.
+	Recount(ctx context.Context, key string) (Corpus, error)
 }

@@ -55,13 +55,14 @@ type Listener interface {
 
 // Service is the use cases over corpora.
 type Service struct {
+	Settings
 	store    Store
 	encoders Encoders
 	listener Listener
 }
 
 // New returns a service.
-func New(s Store, e Encoders, l Listener) *Service { return &Service{s, e, l} }
+func New(s Store, e Encoders, l Listener) *Service { return &Service{s, s, e, l} }
 
 // keyPattern matches corpus keys. interface.md is stricter than the OpenAPI file and prevails.
 var keyPattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,50}$`)
@@ -92,26 +93,7 @@ func (s *Service) Create(ctx context.Context, cmd Create) (Corpus, error) {
 
 // Get returns one corpus by its key.
 func (s *Service) Get(ctx context.Context, key string) (Corpus, error) {
-	all, err := s.store.Get(ctx, key)
-	if err != nil {
-		return Corpus{}, err
-	}
-	return all[0], nil
-}
-
-// List returns a page of corpora, newest first, and whether more follow.
-func (s *Service) List(ctx context.Context, l List) ([]Corpus, bool, error) {
-	return s.store.List(ctx, l)
-}
-
-// Update changes settings.
-func (s *Service) Update(ctx context.Context, key string, p Patch) (Corpus, error) {
-	return s.store.Update(ctx, key, p)
-}
-
-// ComputeSize counts the contents of a corpus and returns it with corrected usage numbers.
-func (s *Service) ComputeSize(ctx context.Context, key string) (Corpus, error) {
-	return s.store.Recount(ctx, key)
+	return Find(ctx, s.store, key)
 }
 
 // Delete removes a corpus and everything in it; its key is free when Delete returns.

@@ -17,7 +17,7 @@ import (
 
 // Corpora reads corpora and writes their attributes, as corpus.Store does.
 type Corpora interface {
-	Get(ctx context.Context, keys ...string) ([]corpus.Corpus, error)
+	corpus.Reader
 	// ReplaceAttributes replaces the attributes of a corpus. version must follow the present one: fault.KindConflict
 	// "corpus_changed" when it does not, or when the corpus was deleted.
 	ReplaceAttributes(ctx context.Context, corpusNo int64, all []corpus.Attribute, version int64) (corpus.Corpus, error)
@@ -125,11 +125,10 @@ func fields(c *corpus.Corpus, schema *filter.Schema, names []string) ([]field, e
 
 // Stats computes statistics from the stored rows. fault.KindInvalid under fields or metadata_filter.
 func (s *Service) Stats(ctx context.Context, q Query) ([]Stat, error) {
-	all, err := s.corpora.Get(ctx, q.Corpus)
+	c, err := corpus.Find(ctx, s.corpora, q.Corpus)
 	if err != nil {
 		return nil, err
 	}
-	c := all[0]
 	schema, err := c.Schema()
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", c.Key, err)

@@ -38,13 +38,13 @@ func (s *Service) Request(ctx context.Context, r Replacement) (id.Job, error) {
 	if err := corpus.CheckAttributes(r.Attributes); err != nil {
 		return "", err
 	}
-	all, err := s.corpora.Get(ctx, r.Corpus)
+	c, err := corpus.Find(ctx, s.corpora, r.Corpus)
 	if err != nil {
 		return "", err
 	}
 	j, err := s.jobs.Enqueue(ctx, job.Request{
-		Type: job.ReplaceFilterAttributes, CreatedBy: r.By, Corpora: []string{r.Corpus}, Lane: corpus.Lane(all[0].No),
-		Input: input{all[0].No, r.Corpus, r.Attributes},
+		Type: job.ReplaceFilterAttributes, CreatedBy: r.By, Corpora: []string{r.Corpus}, Lane: corpus.Lane(c.No),
+		Input: input{c.No, r.Corpus, r.Attributes},
 	})
 	return j.ID, err
 }
@@ -92,14 +92,11 @@ func (s *Service) Replace(ctx context.Context, w *job.Work) (comment string, err
 
 // reread returns the corpus of the job; job.ErrAborted when it was deleted.
 func (s *Service) reread(ctx context.Context, in input) (corpus.Corpus, error) {
-	all, err := s.corpora.Get(ctx, in.Corpus)
-	if fault.Is(err, fault.KindNotFound) || err == nil && all[0].No != in.CorpusNo {
-		return corpus.Corpus{}, job.ErrAborted
+	c, err := corpus.Find(ctx, s.corpora, in.Corpus)
+	if fault.Is(err, fault.KindNotFound) || err == nil && c.No != in.CorpusNo {
+		err = job.ErrAborted
 	}
-	if err != nil {
-		return corpus.Corpus{}, err
-	}
-	return all[0], nil
+	return c, err
 }
 
 func countText(n int) string {

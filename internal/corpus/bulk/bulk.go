@@ -64,7 +64,7 @@ type Store interface {
 
 // Config is what a Service needs.
 type Config struct {
-	Corpora   document.Corpora
+	Corpora   corpus.Reader
 	Documents Documents
 	Store     Store
 	Index     document.Indexer
@@ -130,7 +130,7 @@ func (s *Service) Update(ctx context.Context, sel Selection, given json.RawMessa
 
 // prepare checks a selection and sets the time at which the operation began.
 func (s *Service) prepare(ctx context.Context, sel Selection) (input, corpus.Corpus, error) {
-	c, err := document.FindCorpus(ctx, s.cfg.Corpora, sel.Corpus)
+	c, err := corpus.Find(ctx, s.cfg.Corpora, sel.Corpus)
 	if err != nil {
 		return input{}, c, err
 	}

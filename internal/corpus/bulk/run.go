@@ -118,7 +118,7 @@ func rest(ctx context.Context, pause time.Duration) {
 
 // reread returns the corpus of a job: job.ErrAborted when it was deleted, fault.KindConflict when it was reset.
 func (s *Service) reread(ctx context.Context, in *input) (corpus.Corpus, error) {
-	c, err := document.FindCorpus(ctx, s.cfg.Corpora, in.Key)
+	c, err := corpus.Find(ctx, s.cfg.Corpora, in.Key)
 	switch {
 	case fault.Is(err, fault.KindNotFound), err == nil && c.No != in.No:
 		return c, job.ErrAborted

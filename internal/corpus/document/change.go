@@ -50,12 +50,9 @@ func (g *gate) leave(what string) {
 // corpus reset meanwhile; fault.KindLimited when too many deletions are under way in the corpus; fault.KindUnavailable;
 // fault.KindTimeout when the deadline of ctx passed before the removal was certain.
 func (s *Service) Delete(ctx context.Context, corpusKey, id string) error {
-	c, err := FindCorpus(ctx, s.corpora, corpusKey)
+	c, err := s.corpusOf(ctx, corpusKey, id)
 	if err != nil {
 		return err
-	}
-	if !possible(id) {
-		return notFound(c, id)
 	}
 	lane := strconv.FormatInt(c.No, 10)
 	if !s.deletes.enter(lane) {
@@ -90,12 +87,9 @@ func (s *Service) remove(ctx context.Context, corpusNo, epoch int64, id string, 
 // When it returns, filters see the change. fault.KindInvalid for metadata that does not fit; fault.KindLimited when the same
 // document is being changed at this moment.
 func (s *Service) Amend(ctx context.Context, corpusKey, id string, given json.RawMessage, merge bool) (*Document, error) {
-	c, err := FindCorpus(ctx, s.corpora, corpusKey)
+	c, err := s.corpusOf(ctx, corpusKey, id)
 	if err != nil {
 		return nil, err
-	}
-	if !possible(id) {
-		return nil, notFound(c, id)
 	}
 	lane := strconv.FormatInt(c.No, 10) + "/" + id
 	if !s.updates.enter(lane) {

@@ -10,21 +10,6 @@ import (
 	"quarry/internal/fault"
 )
 
-// Corpora finds corpora by their keys, as corpus.Store does.
-type Corpora interface {
-	// Get returns the corpora in the order of keys, or fault.KindNotFound.
-	Get(ctx context.Context, keys ...string) ([]corpus.Corpus, error)
-}
-
-// FindCorpus returns one corpus by its key.
-func FindCorpus(ctx context.Context, all Corpora, key string) (corpus.Corpus, error) {
-	found, err := all.Get(ctx, key)
-	if err != nil {
-		return corpus.Corpus{}, err
-	}
-	return found[0], nil
-}
-
 // Indexer keeps the searchable copy of corpora in step with their change sequence.
 type Indexer interface {
 	// CatchUp returns when searches show every change of c up to c.Seq. It logs its own failures. An error means that
@@ -36,25 +21,22 @@ type Indexer interface {
 // Service is the use cases over stored documents. Safe for concurrent use.
 type Service struct {
 	store   Store
-	corpora Corpora
+	corpora corpus.Reader
 	indexer Indexer
 	deletes gate // corpus → deletions under way
 	updates gate // document → updates under way
 }
 
 // NewService returns a service that deletes at most maxDeletes documents of a corpus at once.
-func NewService(s Store, c Corpora, i Indexer, maxDeletes int) *Service {
+func NewService(s Store, c corpus.Reader, i Indexer, maxDeletes int) *Service {
 	return &Service{store: s, corpora: c, indexer: i, deletes: gate{most: maxDeletes}, updates: gate{most: 1}}
 }
 
 // Get reads a document with its parts.
 func (s *Service) Get(ctx context.Context, corpusKey, id string) (corpus.Corpus, *Document, error) {
-	c, err := FindCorpus(ctx, s.corpora, corpusKey)
+	c, err := s.corpusOf(ctx, corpusKey, id)
 	if err != nil {
 		return c, nil, err
-	}
-	if !possible(id) {
-		return c, nil, notFound(c, id)
 	}
 	d, err := s.store.Get(ctx, c.No, id, true)
 	return c, d, err
@@ -62,18 +44,25 @@ func (s *Service) Get(ctx context.Context, corpusKey, id string) (corpus.Corpus,
 
 // Image reads an image of a document with its bytes.
 func (s *Service) Image(ctx context.Context, corpusKey, id, imageID string) (Image, error) {
-	c, err := FindCorpus(ctx, s.corpora, corpusKey)
+	c, err := s.corpusOf(ctx, corpusKey, id)
 	if err != nil {
 		return Image{}, err
-	}
-	if !possible(id) {
-		return Image{}, notFound(c, id)
 	}
 	if !possible(imageID) {
 		imageID = strings.ToValidUTF8(imageID, "\uFFFD")
 		return Image{}, fault.NotFound("image_not_found", imageID, "document %s has no image %s", id, imageID)
 	}
 	return s.store.Image(ctx, c.No, id, imageID)
+}
+
+// corpusOf returns the corpus of a document; fault.KindNotFound if the corpus does not exist or no document can have this
+// id.
+func (s *Service) corpusOf(ctx context.Context, corpusKey, id string) (corpus.Corpus, error) {
+	c, err := corpus.Find(ctx, s.corpora, corpusKey)
+	if err == nil && !possible(id) {
+		err = notFound(c, id)
+	}
+	return c, err
 }
 
 // possible reports whether a document could have this id. Others are not looked up, as the text type of the database may
@@ -100,7 +89,7 @@ const scanned = 500
 // List returns a page of documents without parts, ascending by the bytes of their ids, and whether more follow. The
 // filter is evaluated on the stored rows: it is exact and sees every committed write.
 func (s *Service) List(ctx context.Context, corpusKey string, q Query) (page []Document, more bool, err error) {
-	c, err := FindCorpus(ctx, s.corpora, corpusKey)
+	c, err := corpus.Find(ctx, s.corpora, corpusKey)
 	if err != nil {
 		return nil, false, err
 	}

@@ -29,7 +29,7 @@ type Encoders interface {
 
 // Config is what a Service works with.
 type Config struct {
-	Corpora   document.Corpora
+	Corpora   corpus.Reader
 	Documents Store
 	Encoders  Encoders
 	Index     document.Indexer
@@ -79,7 +79,7 @@ func (s *Service) Create(ctx context.Context, corpusKey string, d document.Draft
 
 // open returns the corpus in its state at the time of the request, or a fault if it is disabled.
 func (s *Service) open(ctx context.Context, key string) (corpus.Corpus, error) {
-	c, err := document.FindCorpus(ctx, s.cfg.Corpora, key)
+	c, err := corpus.Find(ctx, s.cfg.Corpora, key)
 	if err != nil || c.Enabled {
 		return c, err
 	}

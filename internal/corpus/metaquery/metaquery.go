@@ -63,11 +63,6 @@ type Row struct {
 	Part     []byte // nil where parts were not asked for
 }
 
-// Corpora reads corpora by key.
-type Corpora interface {
-	Get(ctx context.Context, keys ...string) ([]corpus.Corpus, error)
-}
-
 // Rows reads stored metadata.
 type Rows interface {
 	// Metadata hands every document of the corpus to visit, or every part, one after another by document number and
@@ -79,23 +74,22 @@ type Rows interface {
 
 // Service answers queries over metadata. Safe for concurrent use.
 type Service struct {
-	corpora Corpora
+	corpora corpus.Reader
 	rows    Rows
 }
 
 // New returns a service.
-func New(c Corpora, r Rows) *Service { return &Service{c, r} }
+func New(c corpus.Reader, r Rows) *Service { return &Service{c, r} }
 
 // Run answers q. Faults are a missing corpus, an invalid filter and a value out of bounds.
 func (s *Service) Run(ctx context.Context, q Query) (Answer, error) {
 	if err := check(q); err != nil {
 		return Answer{}, err
 	}
-	all, err := s.corpora.Get(ctx, q.Corpus)
+	c, err := corpus.Find(ctx, s.corpora, q.Corpus)
 	if err != nil {
 		return Answer{}, err
 	}
-	c := all[0]
 	pass, err := newPass(&c, q)
 	if err != nil {
 		return Answer{}, err

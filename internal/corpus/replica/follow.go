@@ -83,23 +83,23 @@ func (s *Set) ahead(ctx context.Context, x *index.Index, c corpus.Corpus) (bool,
 	if x.Applied() <= c.Seq {
 		return false, nil
 	}
-	now, err := s.cfg.Corpora.Get(ctx, c.Key)
+	now, err := corpus.Find(ctx, s.cfg.Corpora, c.Key)
 	if err != nil {
 		return false, err
 	}
-	if now[0].No != c.No {
+	if now.No != c.No {
 		return false, fault.NotFound("corpus_not_found", c.Key, "corpus %s was deleted meanwhile", c.Key)
 	}
-	return x.Applied() > now[0].Seq, nil
+	return x.Applied() > now.Seq, nil
 }
 
 // latest reads c again, as c may be older than the changes that the index has applied.
 func (s *Set) latest(ctx context.Context, c corpus.Corpus) corpus.Corpus {
-	now, err := s.cfg.Corpora.Get(ctx, c.Key)
-	if err != nil || now[0].No != c.No {
+	now, err := corpus.Find(ctx, s.cfg.Corpora, c.Key)
+	if err != nil || now.No != c.No {
 		return c
 	}
-	return now[0]
+	return now
 }
 
 func (s *Set) openIndex(c corpus.Corpus) (*index.Index, error) {

@@ -67,14 +67,14 @@ func (s *Set) Retype(ctx context.Context, next corpus.Corpus, commit func() (cor
 
 // reread returns the present state of c, an error if it was deleted or reset.
 func (s *Set) reread(ctx context.Context, c corpus.Corpus) (corpus.Corpus, error) {
-	now, err := s.cfg.Corpora.Get(ctx, c.Key)
+	now, err := corpus.Find(ctx, s.cfg.Corpora, c.Key)
 	if err != nil {
 		return c, err
 	}
-	if now[0].No != c.No || now[0].Epoch != c.Epoch {
+	if now.No != c.No || now.Epoch != c.Epoch {
 		return c, fault.Conflict("corpus_changed", "corpus %s was deleted or reset meanwhile", c.Key)
 	}
-	return now[0], nil
+	return now, nil
 }
 
 // catchUpSchema rebuilds the columns of x if the corpus has other attributes by now, which may be newer than those of c.

@@ -13,7 +13,7 @@ import (
 )
 
 func (a *Area) computeSize(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	found, err := a.corpora.ComputeSize(r.Context(), c.Path["corpus_key"])
+	found, err := a.corpora.Recount(r.Context(), c.Path["corpus_key"])
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (a *Area) createUser(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 }
 
 func (a *Area) getUser(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	u, err := a.accounts.User(r.Context(), c.Path["username"])
+	u, err := a.accounts.UserByName(r.Context(), c.Path["username"])
 	if err != nil {
 		return err
 	}

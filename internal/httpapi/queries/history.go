@@ -1,7 +1,6 @@
 package queries
 
 import (
-	"context"
 	"maps"
 	"net/http"
 	"slices"
@@ -14,20 +13,16 @@ import (
 	"quarry/internal/query/history"
 )
 
-// Records reads the query history.
-type Records interface {
-	Get(ctx context.Context, queryID string, reader history.Reader) (history.Record, error)
-	List(ctx context.Context, l history.List) ([]history.Summary, bool, error)
-}
-
 // HistoryArea holds the operations that read the query history.
 type HistoryArea struct {
-	records Records
+	records history.Records
 	cursors *page.Cursors
 }
 
 // NewHistory returns the area over r; cursors signs the page keys.
-func NewHistory(r Records, cursors *page.Cursors) *HistoryArea { return &HistoryArea{r, cursors} }
+func NewHistory(r history.Records, cursors *page.Cursors) *HistoryArea {
+	return &HistoryArea{r, cursors}
+}
 
 // Handlers implements httpapi.Area.
 func (a *HistoryArea) Handlers() map[string]httpapi.Handler {

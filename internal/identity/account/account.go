@@ -20,11 +20,25 @@ import (
 // Store keeps users, keys and clients with their rights.
 type Store interface {
 	Principals
+	Directory
 	Users
 	Keys
 	Clients
 	// CreateOwner writes the first user and its key in one transaction, unless a user exists: then made is false.
 	CreateOwner(ctx context.Context, u User, k Key) (made bool, err error)
+}
+
+// Directory shows users and clients; nobody who may call it is refused a part of it.
+type Directory interface {
+	// UserByName returns the user with a name, in any spelling, with all its fields; fault.KindNotFound "user_not_found"
+	// when there is none.
+	UserByName(ctx context.Context, username string) (User, error)
+	// ListUsers returns up to l.Limit users, newest first, and whether more follow.
+	ListUsers(ctx context.Context, l UserList) (page []User, more bool, err error)
+	// GetClient returns a client with all its fields.
+	GetClient(ctx context.Context, client id.AppClient) (Client, error)
+	// ListClients returns up to l.Limit clients, newest first, and whether more follow.
+	ListClients(ctx context.Context, l ClientList) (page []Client, more bool, err error)
 }
 
 // Config is what a Service needs.
@@ -35,12 +49,13 @@ type Config struct {
 
 // Service authenticates callers, manages who they are, and sets up an installation. It is safe for concurrent use.
 type Service struct {
+	Directory
 	store Store
 	codes Codes
 }
 
 // New returns a service.
-func New(c Config) *Service { return &Service{c.Store, c.Codes} }
+func New(c Config) *Service { return &Service{c.Store, c.Store, c.Codes} }
 
 // personalPrefix is the prefix of the secrets of personal keys, by which client tooling recognises them.
 const personalPrefix = "zut_"

@@ -45,16 +45,12 @@ const maxClientDescription = 2_000
 // Masked returns the form in which the secret is shown once the client was created.
 func (c *Client) Masked() string { return clientPrefix + "****" + c.Tail }
 
-// Clients stores application clients. Grants on deleted corpora are left out. A client that does not exist is
+// Clients changes application clients. Grants on deleted corpora are left out. A client that does not exist is
 // fault.KindNotFound "app_client_not_found".
 type Clients interface {
 	// CreateClient writes a client and its grants. A grant on a corpus that does not exist is a fault of
 	// corpus_roles[n].corpus_key.
 	CreateClient(ctx context.Context, c Client) error
-	// GetClient returns a client with all its fields.
-	GetClient(ctx context.Context, client id.AppClient) (Client, error)
-	// ListClients returns up to l.Limit clients, newest first, and whether more follow.
-	ListClients(ctx context.Context, l ClientList) (page []Client, more bool, err error)
 	// UpdateClient stores the description, state and rights that change returns for the client, in one transaction.
 	// change may run more than once.
 	UpdateClient(ctx context.Context, client id.AppClient, change func(Client) (Client, error)) (Client, error)
@@ -104,16 +100,6 @@ func (s *Service) CreateClient(ctx context.Context, by authz.Principal, cmd Crea
 		return Client{}, "", err
 	}
 	return c, secret, nil
-}
-
-// GetClient returns a client.
-func (s *Service) GetClient(ctx context.Context, client id.AppClient) (Client, error) {
-	return s.store.GetClient(ctx, client)
-}
-
-// ListClients returns a page of clients, newest first, and whether more follow.
-func (s *Service) ListClients(ctx context.Context, l ClientList) ([]Client, bool, error) {
-	return s.store.ListClients(ctx, l)
 }
 
 // UpdateClient changes a client within what the caller may grant (see Patch). The tokens of a disabled client are refused

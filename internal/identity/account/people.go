@@ -136,16 +136,6 @@ func checkGroups(all []string, bad *fault.Fault) []string {
 	return out
 }
 
-// User returns the user with a name, in any spelling; fault.KindNotFound "user_not_found" when there is none.
-func (s *Service) User(ctx context.Context, username string) (User, error) {
-	return s.store.UserByName(ctx, username)
-}
-
-// ListUsers returns a page of users, newest first, and whether more follow.
-func (s *Service) ListUsers(ctx context.Context, l UserList) ([]User, bool, error) {
-	return s.store.ListUsers(ctx, l)
-}
-
 // UpdateUser changes a user within what the caller may grant (see Patch).
 func (s *Service) UpdateUser(ctx context.Context, by authz.Principal, username string, p UserPatch) (User, error) {
 	bad := fault.Invalid()

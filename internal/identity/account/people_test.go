@@ -48,7 +48,7 @@ func TestCreateUser(t *testing.T) {
 	if made.Username != "Zoë" || string(made.Metadata) != `{"n":1.50,"s":"\u00e9"}` || made.Groups[0] != "équipe" || !made.Enabled {
 		t.Errorf("made %+v", made)
 	}
-	read, err := s.User(t.Context(), "ZOË")
+	read, err := s.UserByName(t.Context(), "ZOË")
 	if diff := cmp.Diff(made, read, cmpopts.EquateEmpty()); diff != "" || err != nil {
 		t.Errorf("read: %v (-made +read): %s", err, diff)
 	}
@@ -173,7 +173,7 @@ func TestGuards(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		before, err := s.User(t.Context(), "u")
+		before, err := s.UserByName(t.Context(), "u")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func TestGuards(t *testing.T) {
 		case tc.refused && !fault.Is(err, fault.KindForbidden):
 			t.Errorf("%s: %v, want forbidden", tc.name, err)
 		case tc.refused:
-			after, err := s.User(t.Context(), "u")
+			after, err := s.UserByName(t.Context(), "u")
 			if diff := cmp.Diff(before, after); diff != "" || err != nil {
 				t.Errorf("%s: %v, the user changed: %s", tc.name, err, diff)
 			}
@@ -279,7 +279,7 @@ func TestCode(t *testing.T) {
 	if _, _, err := s.CreateUser(t.Context(), as("owner"), c); err == nil || !strings.Contains(err.Error(), "no more codes") {
 		t.Errorf("a code that can't be written: %v", err)
 	}
-	if _, err := s.User(t.Context(), "bob@example.test"); !fault.Is(err, fault.KindNotFound) {
+	if _, err := s.UserByName(t.Context(), "bob@example.test"); !fault.Is(err, fault.KindNotFound) {
 		t.Errorf("its user: %v, want none", err)
 	}
 }

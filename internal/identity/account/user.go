@@ -27,16 +27,12 @@ type User struct {
 	Updated     time.Time
 }
 
-// Users keeps users. Names are looked up by their folded form (see Fold).
+// Users changes users. Names are looked up by their folded form (see Fold).
 type Users interface {
 	// CreateUser writes a user and its first code, if there is one, in one transaction. It returns the conflict
 	// "user_exists" when the name or e-mail address is taken, and a fault of corpus_roles[n].corpus_key for a grant on a
 	// corpus that does not exist.
 	CreateUser(ctx context.Context, u User, first CodeRow) error
-	// UserByName returns the user with all its fields; fault.KindNotFound "user_not_found" when there is none.
-	UserByName(ctx context.Context, username string) (User, error)
-	// ListUsers returns up to l.Limit users, newest first, and whether more follow.
-	ListUsers(ctx context.Context, l UserList) (page []User, more bool, err error)
 	// UpdateUser stores what change returns for the user, in one transaction; change may run more than once. The last
 	// enabled owner cannot be disabled or lose that role (see LastOwner).
 	UpdateUser(ctx context.Context, username string, change func(User) (User, error)) (User, error)

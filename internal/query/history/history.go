@@ -94,12 +94,17 @@ type Reader struct {
 
 // Store keeps records.
 type Store interface {
+	Records
 	// Save writes r; it is durable and listed when Save returns.
 	Save(ctx context.Context, r Record) error
-	// Get returns a record that the reader may see, otherwise fault.KindNotFound "query_not_found".
-	Get(ctx context.Context, queryID string, reader Reader) (Record, error)
-	// List returns up to l.Limit records and whether more follow.
-	List(ctx context.Context, l List) (page []Summary, more bool, err error)
 	// Expire removes up to limit records that started before a time, the oldest first, and returns their number.
 	Expire(ctx context.Context, before time.Time, limit int) (removed int, err error)
+}
+
+// Records reads what is kept.
+type Records interface {
+	// Get returns a record that the reader may see, otherwise fault.KindNotFound "query_not_found".
+	Get(ctx context.Context, queryID string, reader Reader) (Record, error)
+	// List returns up to l.Limit records, newest first, and whether more follow.
+	List(ctx context.Context, l List) (page []Summary, more bool, err error)
 }

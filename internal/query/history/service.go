@@ -13,6 +13,7 @@ import (
 
 // Service keeps the history. Safe for concurrent use.
 type Service struct {
+	Records
 	store     Store
 	retention time.Duration
 	log       *slog.Logger
@@ -20,7 +21,7 @@ type Service struct {
 
 // New returns a service that keeps records for the retention time.
 func New(s Store, retention time.Duration, log *slog.Logger) *Service {
-	return &Service{s, retention, log}
+	return &Service{s, s, retention, log}
 }
 
 // Save keeps r. An error is logged and not returned: the answer that r describes must not be lost with its record.
@@ -34,16 +35,6 @@ func (s *Service) Save(ctx context.Context, r Record) {
 	if err := s.store.Save(ctx, r); err != nil {
 		s.log.Warn("a query is missing from the history", "query_id", r.ID, "error", err)
 	}
-}
-
-// Get returns a record that the reader may see.
-func (s *Service) Get(ctx context.Context, queryID string, reader Reader) (Record, error) {
-	return s.store.Get(ctx, queryID, reader)
-}
-
-// List returns a page of records, newest first, and whether more follow.
-func (s *Service) List(ctx context.Context, l List) ([]Summary, bool, error) {
-	return s.store.List(ctx, l)
 }
 
 const (

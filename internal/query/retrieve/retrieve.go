@@ -104,11 +104,6 @@ type Engine interface {
 	Vectors(ctx context.Context, c corpus.Corpus, parts []search.Hit) ([][]float32, error)
 }
 
-// Corpora reads corpora by key, in the order asked.
-type Corpora interface {
-	Get(ctx context.Context, keys ...string) ([]corpus.Corpus, error)
-}
-
 // Passages reads documents and the text around parts.
 type Passages interface {
 	Passages(ctx context.Context, corpusNo int64, refs []document.Ref, w document.Window) ([]document.Passage, error)
@@ -118,11 +113,13 @@ type Passages interface {
 
 // Service answers queries. Safe for concurrent use.
 type Service struct {
-	corpora  Corpora
+	corpora  corpus.Reader
 	engine   Engine
 	passages Passages
 	encoders *embed.Registry
 }
 
 // New returns a service.
-func New(c Corpora, s Engine, p Passages, e *embed.Registry) *Service { return &Service{c, s, p, e} }
+func New(c corpus.Reader, s Engine, p Passages, e *embed.Registry) *Service {
+	return &Service{c, s, p, e}
+}

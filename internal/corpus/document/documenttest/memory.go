@@ -40,8 +40,8 @@ func New(c corpus.Corpus) *Memory {
 	return &Memory{Corpus: c, docs: map[string]document.Document{}}
 }
 
-// Corpora returns a document.Corpora with the one corpus.
-func (m *Memory) Corpora() document.Corpora { return finder{m} }
+// Corpora returns a corpus.Reader with the one corpus.
+func (m *Memory) Corpora() corpus.Reader { return finder{m} }
 
 type finder struct{ m *Memory }
 
