@@ -65,7 +65,7 @@ func openIdentity(ctx context.Context, cfg config.Config, f *folder, db *store.D
 // areas returns the handlers of these services.
 func (i *identityServices) areas(cursors *page.Cursors) []httpapi.Area {
 	return []httpapi.Area{
-		httpidentity.New(httpidentity.Config{Accounts: i.accounts, SignIn: i.signIn, Tokens: i.tokens, Cursors: cursors, Secrets: i.vault}),
+		&httpidentity.Area{Accounts: i.accounts, SignIn: i.signIn, Tokens: i.tokens, Cursors: cursors, Secrets: i.vault},
 		httpaudit.New(i.audit, cursors),
 	}
 }

@@ -3,7 +3,6 @@
 package audit
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -16,19 +15,14 @@ import (
 	"quarry/internal/page"
 )
 
-// Events lists events, as audit.Service does.
-type Events interface {
-	List(ctx context.Context, l audit.List) ([]audit.Event, bool, error)
-}
-
 // Area answers the operations of the audit.
 type Area struct {
-	events  Events
+	events  *audit.Service
 	cursors *page.Cursors
 }
 
 // New returns the area; cursors sign the page keys.
-func New(e Events, cursors *page.Cursors) *Area { return &Area{e, cursors} }
+func New(e *audit.Service, cursors *page.Cursors) *Area { return &Area{e, cursors} }
 
 // Handlers implements httpapi.Area.
 func (a *Area) Handlers() map[string]httpapi.Handler {

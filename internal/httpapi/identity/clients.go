@@ -34,7 +34,7 @@ func (a *Area) createClient(w http.ResponseWriter, r *http.Request, c *httpapi.C
 	if err := ownSecret(c); err != nil {
 		return err
 	}
-	made, secret, err := a.accounts.CreateClient(r.Context(), c.Principal, account.CreateClient{
+	made, secret, err := a.Accounts.CreateClient(r.Context(), c.Principal, account.CreateClient{
 		Name: body.Name, Description: opt.Deref(body.Description, ""), Rights: rights(body.ApiRoles, body.CorpusRoles, body.AgentRoles),
 	})
 	if err != nil {
@@ -55,7 +55,7 @@ func ownSecret(c *httpapi.Call) error {
 }
 
 func (a *Area) getClient(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	found, err := a.accounts.GetClient(r.Context(), clientID(c))
+	found, err := a.Accounts.GetClient(r.Context(), clientID(c))
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (a *Area) updateClient(w http.ResponseWriter, r *http.Request, c *httpapi.C
 		return err
 	}
 	p := patch(body.Enabled, body.Description, body.ApiRoles, body.CorpusRoles, body.AgentRoles)
-	changed, err := a.accounts.UpdateClient(r.Context(), c.Principal, clientID(c), p)
+	changed, err := a.Accounts.UpdateClient(r.Context(), c.Principal, clientID(c), p)
 	if err != nil {
 		return fault.Under(err, "body")
 	}
@@ -81,7 +81,7 @@ func (a *Area) updateClient(w http.ResponseWriter, r *http.Request, c *httpapi.C
 }
 
 func (a *Area) deleteClient(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	if err := a.accounts.DeleteClient(r.Context(), c.Principal, clientID(c)); err != nil {
+	if err := a.Accounts.DeleteClient(r.Context(), c.Principal, clientID(c)); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -97,7 +97,7 @@ func (a *Area) listClients(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 	if l.Match, err = httpapi.Pattern(scope.Filters["filter"]); err != nil {
 		return err
 	}
-	found, more, err := a.accounts.ListClients(r.Context(), l)
+	found, more, err := a.Accounts.ListClients(r.Context(), l)
 	if err != nil {
 		return err
 	}

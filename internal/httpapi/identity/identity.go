@@ -10,28 +10,17 @@ import (
 	"quarry/internal/identity/signin"
 	"quarry/internal/identity/token"
 	"quarry/internal/page"
+	"quarry/internal/secret/vault"
 )
 
-// Config is what an Area needs.
-type Config struct {
+// Area answers the operations of identity with these services.
+type Area struct {
 	Accounts *account.Service
 	SignIn   *signin.Service
 	Tokens   *token.Service
 	Cursors  *page.Cursors // sign the page keys
-	Secrets  SecretKeys
+	Secrets  *vault.Vault
 }
-
-// Area answers the operations of identity.
-type Area struct {
-	accounts *account.Service
-	signin   *signin.Service
-	tokens   *token.Service
-	cursors  *page.Cursors
-	secrets  SecretKeys
-}
-
-// New returns the area.
-func New(c Config) *Area { return &Area{c.Accounts, c.SignIn, c.Tokens, c.Cursors, c.Secrets} }
 
 // Handlers implements httpapi.Area.
 func (a *Area) Handlers() map[string]httpapi.Handler {

@@ -24,7 +24,7 @@ func (a *Area) createKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 	if err := httpapi.Decode(c.Body, &body); err != nil {
 		return err
 	}
-	made, secret, err := a.accounts.CreateKey(r.Context(), c.Principal, createKeyCommand(&body))
+	made, secret, err := a.Accounts.CreateKey(r.Context(), c.Principal, createKeyCommand(&body))
 	if err != nil {
 		return fault.Under(err, "body")
 	}
@@ -47,7 +47,7 @@ func createKeyCommand(b *api.CreateApiKeyRequest) account.CreateKey {
 }
 
 func (a *Area) getKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	found, err := a.accounts.GetKey(r.Context(), c.Principal, id.APIKey(c.Path["api_key_id"]))
+	found, err := a.Accounts.GetKey(r.Context(), c.Principal, id.APIKey(c.Path["api_key_id"]))
 	if err != nil {
 		return err
 	}
@@ -70,9 +70,9 @@ func (a *Area) updateKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 	var changed account.Key
 	var err error
 	if body.Enabled == nil {
-		changed, err = a.accounts.GetKey(r.Context(), c.Principal, key)
+		changed, err = a.Accounts.GetKey(r.Context(), c.Principal, key)
 	} else {
-		changed, err = a.accounts.EnableKey(r.Context(), c.Principal, key, *body.Enabled)
+		changed, err = a.Accounts.EnableKey(r.Context(), c.Principal, key, *body.Enabled)
 	}
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (a *Area) updateKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 }
 
 func (a *Area) deleteKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	if err := a.accounts.DeleteKey(r.Context(), c.Principal, id.APIKey(c.Path["api_key_id"])); err != nil {
+	if err := a.Accounts.DeleteKey(r.Context(), c.Principal, id.APIKey(c.Path["api_key_id"])); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -93,7 +93,7 @@ func (a *Area) listKeys(w http.ResponseWriter, r *http.Request, c *httpapi.Call)
 	if err != nil {
 		return err
 	}
-	found, more, err := a.accounts.ListKeys(r.Context(), c.Principal, account.KeyList{
+	found, more, err := a.Accounts.ListKeys(r.Context(), c.Principal, account.KeyList{
 		Limit: c.Limit(defaultLimit), After: after, Style: scope.Filters["api_key_role"], Corpus: scope.Filters["corpus_key"],
 	})
 	if err != nil {

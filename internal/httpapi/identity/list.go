@@ -13,7 +13,7 @@ const defaultLimit = 10
 // the request leaves out are those of the page before.
 func (a *Area) start(c *httpapi.Call, filters ...string) (scope page.Scope, after *page.Position, err error) {
 	scope = c.Scope(filters...)
-	after, err = c.After(a.cursors, &scope)
+	after, err = c.After(a.Cursors, &scope)
 	return scope, after, err
 }
 
@@ -28,7 +28,7 @@ func listed[T placed, W any](a *Area, scope page.Scope, found []T, more bool, wi
 	}
 	metadata := &api.ListMetadata{}
 	if more {
-		metadata.PageKey = a.cursors.Next(scope, found[len(found)-1].Position())
+		metadata.PageKey = a.Cursors.Next(scope, found[len(found)-1].Position())
 	}
 	return out, metadata
 }

@@ -67,7 +67,7 @@ func (a *Area) submitPassword(w http.ResponseWriter, r *http.Request, c *httpapi
 	c.Named = map[string]string{"username": v.Username}
 	err = checkForm(form)
 	if err == nil {
-		err = a.signin.SetPassword(r.Context(), signin.Redemption{
+		err = a.SignIn.SetPassword(r.Context(), signin.Redemption{
 			Username: v.Username, Code: v.Code, Password: form.Get("password"), Address: c.Address,
 		})
 	}

@@ -25,7 +25,7 @@ func (a *Area) signIn(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if err := json.Unmarshal(c.Body, &in); err != nil {
 		return fmt.Errorf("decode body: %w", err)
 	}
-	t, err := a.signin.SignIn(r.Context(), signin.Attempt{Username: in.Username, Password: in.Password, Address: c.Address})
+	t, err := a.SignIn.SignIn(r.Context(), signin.Attempt{Username: in.Username, Password: in.Password, Address: c.Address})
 	if err != nil {
 		return fault.Under(err, "body")
 	}
@@ -38,7 +38,7 @@ func (a *Area) setPassword(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 	if err := json.Unmarshal(c.Body, &in); err != nil {
 		return fmt.Errorf("decode body: %w", err)
 	}
-	if err := a.signin.SetPassword(r.Context(), signin.Redemption{
+	if err := a.SignIn.SetPassword(r.Context(), signin.Redemption{
 		Username: in.Username, Code: in.OneTimeCode, Password: in.Password, Address: c.Address,
 	}); err != nil {
 		return fault.Under(err, "body")
@@ -48,7 +48,7 @@ func (a *Area) setPassword(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 }
 
 func (a *Area) resetPassword(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	code, err := a.signin.Reset(r.Context(), c.Principal, c.Path["username"])
+	code, err := a.SignIn.Reset(r.Context(), c.Principal, c.Path["username"])
 	if err != nil {
 		return err
 	}

@@ -47,10 +47,10 @@ func (a *Area) clientToken(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 	case given["scope"] != "":
 		return badGrant("invalid_scope", "body.scope", "must be left out or empty: what a client may do stands in its roles")
 	}
-	if err := a.accounts.LogInClient(r.Context(), clientID, secret); err != nil {
+	if err := a.Accounts.LogInClient(r.Context(), clientID, secret); err != nil {
 		return err
 	}
-	made, seconds, err := a.tokens.Issue(r.Context(), token.Holder{Kind: authz.AppClient, ID: clientID})
+	made, seconds, err := a.Tokens.Issue(r.Context(), token.Holder{Kind: authz.AppClient, ID: clientID})
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func basic(header string) (id, password string, ok bool, err error) {
 }
 
 func (a *Area) keySet(w http.ResponseWriter, r *http.Request, _ *httpapi.Call) error {
-	set, err := a.tokens.Published(r.Context())
+	set, err := a.Tokens.Published(r.Context())
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (a *Area) keySet(w http.ResponseWriter, r *http.Request, _ *httpapi.Call) e
 }
 
 func (a *Area) rotateSigningKeys(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	made, err := a.tokens.Rotate(r.Context())
+	made, err := a.Tokens.Rotate(r.Context())
 	if err != nil {
 		return err
 	}

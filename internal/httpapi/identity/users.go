@@ -30,7 +30,7 @@ func (a *Area) createUser(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 	if err := httpapi.Decode(c.Body, &body); err != nil {
 		return err
 	}
-	made, code, err := a.accounts.CreateUser(r.Context(), c.Principal, account.CreateUser{
+	made, code, err := a.Accounts.CreateUser(r.Context(), c.Principal, account.CreateUser{
 		Email: body.Email, Username: opt.Deref(body.Username, ""), Description: opt.Deref(body.Description, ""),
 		Metadata: body.Metadata, Groups: opt.Deref(body.Groups, nil), Rights: rights(body.ApiRoles, body.CorpusRoles, body.AgentRoles),
 	})
@@ -46,7 +46,7 @@ func (a *Area) createUser(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 }
 
 func (a *Area) getUser(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	u, err := a.accounts.UserByName(r.Context(), c.Path["username"])
+	u, err := a.Accounts.UserByName(r.Context(), c.Path["username"])
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (a *Area) updateUser(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 	if body.Metadata != nil {
 		p.Metadata = opt.Some(body.Metadata)
 	}
-	u, err := a.accounts.UpdateUser(r.Context(), c.Principal, c.Path["username"], p)
+	u, err := a.Accounts.UpdateUser(r.Context(), c.Principal, c.Path["username"], p)
 	if err != nil {
 		return fault.Under(err, "body")
 	}
@@ -73,7 +73,7 @@ func (a *Area) updateUser(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 }
 
 func (a *Area) deleteUser(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	if err := a.accounts.DeleteUser(r.Context(), c.Principal, c.Path["username"]); err != nil {
+	if err := a.Accounts.DeleteUser(r.Context(), c.Principal, c.Path["username"]); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -85,7 +85,7 @@ func (a *Area) listUsers(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 	if err != nil {
 		return err
 	}
-	found, more, err := a.accounts.ListUsers(r.Context(), account.UserList{Limit: c.Limit(defaultLimit), After: after, Corpus: scope.Filters["corpus_key"]})
+	found, more, err := a.Accounts.ListUsers(r.Context(), account.UserList{Limit: c.Limit(defaultLimit), After: after, Corpus: scope.Filters["corpus_key"]})
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,16 +11,6 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 )
-
-// Bulk is the operations on many documents, as bulk.Service does them.
-type Bulk interface {
-	// Delete enqueues the deletion of documents.
-	Delete(ctx context.Context, sel bulk.Selection) (bulk.Begun, error)
-	// Update enqueues a change of metadata.
-	Update(ctx context.Context, sel bulk.Selection, metadata json.RawMessage, replace bool) (bulk.Begun, error)
-	// Wait returns the counts of an operation that has ended.
-	Wait(ctx context.Context, b bulk.Begun) (bulk.Counts, error)
-}
 
 func (a *Area) bulkDelete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	sel, err := selection(r, c)

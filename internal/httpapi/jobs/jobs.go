@@ -3,13 +3,13 @@
 package jobs
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"quarry/internal/api"
+	"quarry/internal/corpus/bulk"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
@@ -17,23 +17,15 @@ import (
 	"quarry/internal/page"
 )
 
-// Queue reads jobs, as job.Queue does.
-type Queue interface {
-	// Get returns a job of an account; fault.KindNotFound when there is none.
-	Get(ctx context.Context, account string, id id.Job) (job.Job, error)
-	// List returns a page of jobs, newest first, and whether more follow.
-	List(ctx context.Context, l job.List) ([]job.Job, bool, error)
-}
-
 // Area answers the operations of jobs.
 type Area struct {
-	queue   Queue
-	bulk    Bulk
+	queue   *job.Queue
+	bulk    *bulk.Service
 	cursors *page.Cursors
 }
 
 // New returns the area; cursors sign the page keys.
-func New(q Queue, b Bulk, cursors *page.Cursors) *Area { return &Area{q, b, cursors} }
+func New(q *job.Queue, b *bulk.Service, cursors *page.Cursors) *Area { return &Area{q, b, cursors} }
 
 // Handlers implements httpapi.Area.
 func (a *Area) Handlers() map[string]httpapi.Handler {

@@ -1,7 +1,6 @@
 package queries
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 
@@ -11,16 +10,11 @@ import (
 	"quarry/internal/text/fuzzy"
 )
 
-// MetadataRunner answers queries over metadata.
-type MetadataRunner interface {
-	Run(ctx context.Context, q metaquery.Query) (metaquery.Answer, error)
-}
-
 // MetadataArea holds the operation that searches metadata.
-type MetadataArea struct{ run MetadataRunner }
+type MetadataArea struct{ metadata *metaquery.Service }
 
-// NewMetadata returns the area over a runner.
-func NewMetadata(r MetadataRunner) *MetadataArea { return &MetadataArea{r} }
+// NewMetadata returns the area over a service.
+func NewMetadata(s *metaquery.Service) *MetadataArea { return &MetadataArea{s} }
 
 // Handlers implements httpapi.Area.
 func (a *MetadataArea) Handlers() map[string]httpapi.Handler {
@@ -32,7 +26,7 @@ func (a *MetadataArea) query(w http.ResponseWriter, r *http.Request, c *httpapi.
 	if err != nil {
 		return err
 	}
-	found, err := a.run.Run(r.Context(), q)
+	found, err := a.metadata.Run(r.Context(), q)
 	if err != nil {
 		return fault.Under(err, "body")
 	}

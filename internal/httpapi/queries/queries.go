@@ -3,7 +3,6 @@
 package queries
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
@@ -14,16 +13,11 @@ import (
 	"quarry/internal/query/retrieve"
 )
 
-// Runner answers queries; query.Service is one.
-type Runner interface {
-	Run(ctx context.Context, ask query.Ask, emit func(query.Event) error) (query.Answer, error)
-}
-
 // Area holds the query operations.
-type Area struct{ run Runner }
+type Area struct{ queries *query.Service }
 
-// New returns the area over a runner.
-func New(r Runner) *Area { return &Area{r} }
+// New returns the area over a service.
+func New(s *query.Service) *Area { return &Area{s} }
 
 // Handlers implements httpapi.Area.
 func (a *Area) Handlers() map[string]httpapi.Handler {
@@ -80,7 +74,7 @@ func allowed(c *httpapi.Call, sources []retrieve.Source) error {
 // whole writes the answer in one piece. When only the model has failed, the error keeps the results.
 func (a *Area) whole(w http.ResponseWriter, r *http.Request, c *httpapi.Call, req *request) error {
 	req.ask.Await = c.Await
-	found, err := a.run.Run(r.Context(), req.ask, nil)
+	found, err := a.queries.Run(r.Context(), req.ask, nil)
 	switch err = fault.Under(err, req.place, req.names); {
 	case err != nil && found.Results != nil:
 		return httpapi.WithResults(err, wireResults(found.Results))
@@ -95,7 +89,7 @@ func (a *Area) stream(w http.ResponseWriter, r *http.Request, c *httpapi.Call, r
 	s := c.Stream(w)
 	defer s.Close()
 	req.ask.Await = c.Await
-	found, err := a.run.Run(r.Context(), req.ask, func(e query.Event) error { return send(s, e) })
+	found, err := a.queries.Run(r.Context(), req.ask, func(e query.Event) error { return send(s, e) })
 	err = fault.Under(err, req.place, req.names)
 	if !s.Begun() {
 		return err
