@@ -184,6 +184,14 @@ func WriteJSON(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
+// NoContent answers 204, or returns err if there is one.
+func NoContent(w http.ResponseWriter, err error) error {
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}
+
 // roles returns the rule of an operation as package authz reads it.
 func roles(op *api.Operation) authz.Rule {
 	return authz.Rule{APIRoles: op.APIRoles, CorpusRoles: op.CorpusRoles, AgentRoles: op.AgentRoles, PersonalKeys: op.PersonalKeys}

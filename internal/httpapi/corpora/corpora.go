@@ -86,19 +86,11 @@ func (a *Area) update(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 }
 
 func (a *Area) delete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	if err := a.corpora.Delete(r.Context(), c.Path["corpus_key"]); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return httpapi.NoContent(w, a.corpora.Delete(r.Context(), c.Path["corpus_key"]))
 }
 
 func (a *Area) reset(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	if err := a.corpora.Reset(r.Context(), c.Path["corpus_key"]); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return httpapi.NoContent(w, a.corpora.Reset(r.Context(), c.Path["corpus_key"]))
 }
 
 // defaultLimit is the contract's (Limits: Corpus list limit).

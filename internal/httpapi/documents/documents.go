@@ -136,9 +136,5 @@ func (a *Area) amend(merge bool) httpapi.Handler {
 }
 
 func (a *Area) delete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	if err := a.documents.Delete(r.Context(), c.Path["corpus_key"], c.Path["document_id"]); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return httpapi.NoContent(w, a.documents.Delete(r.Context(), c.Path["corpus_key"], c.Path["document_id"]))
 }

@@ -12,14 +12,6 @@ import (
 	"quarry/internal/opt"
 )
 
-// clients are the handlers of application clients.
-func (a *Area) clients() map[string]httpapi.Handler {
-	return map[string]httpapi.Handler{
-		"createAppClient": a.createClient, "listAppClient": a.listClients, "getAppClient": a.getClient,
-		"updateAppClient": a.updateClient, "deleteAppClient": a.deleteClient,
-	}
-}
-
 // clientType is the only type of application client that the contract has.
 const clientType = "client_credentials"
 
@@ -81,11 +73,7 @@ func (a *Area) updateClient(w http.ResponseWriter, r *http.Request, c *httpapi.C
 }
 
 func (a *Area) deleteClient(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	if err := a.Accounts.DeleteClient(r.Context(), c.Principal, clientID(c)); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return httpapi.NoContent(w, a.Accounts.DeleteClient(r.Context(), c.Principal, clientID(c)))
 }
 
 func (a *Area) listClients(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {

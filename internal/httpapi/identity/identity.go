@@ -3,8 +3,6 @@
 package identity
 
 import (
-	"maps"
-
 	"quarry/internal/httpapi"
 	"quarry/internal/identity/account"
 	"quarry/internal/identity/signin"
@@ -24,12 +22,14 @@ type Area struct {
 
 // Handlers implements httpapi.Area.
 func (a *Area) Handlers() map[string]httpapi.Handler {
-	all := map[string]httpapi.Handler{}
-	maps.Copy(all, a.users())
-	maps.Copy(all, a.keys())
-	maps.Copy(all, a.secretKeys())
-	maps.Copy(all, a.signIns())
-	maps.Copy(all, a.clients())
-	maps.Copy(all, a.tokenHandlers())
-	return all
+	return map[string]httpapi.Handler{
+		"createUser": a.createUser, "listUsers": a.listUsers, "getUser": a.getUser, "updateUser": a.updateUser, "deleteUser": a.deleteUser,
+		"createApiKey": a.createKey, "listApiKeys": a.listKeys, "getApiKey": a.getKey, "updateApiKey": a.updateKey, "deleteApiKey": a.deleteKey,
+		"createAppClient": a.createClient, "listAppClient": a.listClients, "getAppClient": a.getClient,
+		"updateAppClient": a.updateClient, "deleteAppClient": a.deleteClient,
+		"signIn": a.signIn, "setPassword": a.setPassword, "resetUserPassword": a.resetPassword,
+		"getSetPasswordPage": a.passwordPage, "submitSetPasswordPage": a.submitPassword,
+		"getOAuthToken": a.clientToken, "getOAuth2Token": a.clientToken, "getJwks": a.keySet,
+		"rotateSigningKeys": a.rotateSigningKeys, "rotateSecretKeys": a.rotateSecretKeys,
+	}
 }

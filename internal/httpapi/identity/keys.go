@@ -11,14 +11,6 @@ import (
 	"quarry/internal/identity/authz"
 )
 
-// keys are the handlers of API keys.
-func (a *Area) keys() map[string]httpapi.Handler {
-	return map[string]httpapi.Handler{
-		"createApiKey": a.createKey, "listApiKeys": a.listKeys, "getApiKey": a.getKey,
-		"updateApiKey": a.updateKey, "deleteApiKey": a.deleteKey,
-	}
-}
-
 func (a *Area) createKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	var body api.CreateApiKeyRequest
 	if err := httpapi.Decode(c.Body, &body); err != nil {
@@ -81,11 +73,7 @@ func (a *Area) updateKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 }
 
 func (a *Area) deleteKey(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	if err := a.Accounts.DeleteKey(r.Context(), c.Principal, id.APIKey(c.Path["api_key_id"])); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return httpapi.NoContent(w, a.Accounts.DeleteKey(r.Context(), c.Principal, id.APIKey(c.Path["api_key_id"])))
 }
 
 func (a *Area) listKeys(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {

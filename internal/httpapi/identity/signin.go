@@ -10,15 +10,8 @@ import (
 	"quarry/internal/httpapi"
 	"quarry/internal/identity/authz"
 	"quarry/internal/identity/signin"
+	"quarry/internal/opt"
 )
-
-// signIns are the handlers of passwords and one-time codes, and the page that takes them.
-func (a *Area) signIns() map[string]httpapi.Handler {
-	return map[string]httpapi.Handler{
-		"signIn": a.signIn, "setPassword": a.setPassword, "resetUserPassword": a.resetPassword,
-		"getSetPasswordPage": a.passwordPage, "submitSetPasswordPage": a.submitPassword,
-	}
-}
 
 func (a *Area) signIn(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	var in api.SignInRequest
@@ -38,13 +31,10 @@ func (a *Area) setPassword(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 	if err := json.Unmarshal(c.Body, &in); err != nil {
 		return fmt.Errorf("decode body: %w", err)
 	}
-	if err := a.SignIn.SetPassword(r.Context(), signin.Redemption{
+	err := a.SignIn.SetPassword(r.Context(), signin.Redemption{
 		Username: in.Username, Code: in.OneTimeCode, Password: in.Password, Address: c.Address,
-	}); err != nil {
-		return fault.Under(err, "body")
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	})
+	return httpapi.NoContent(w, fault.Under(err, "body"))
 }
 
 func (a *Area) resetPassword(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
@@ -52,9 +42,5 @@ func (a *Area) resetPassword(w http.ResponseWriter, r *http.Request, c *httpapi.
 	if err != nil {
 		return err
 	}
-	out := api.ResetPasswordResponse{OneTimeCode: &code.Secret}
-	if code.Link != "" {
-		out.OneTimeCodeLink = &code.Link
-	}
-	return httpapi.WriteJSON(w, http.StatusOK, out)
+	return httpapi.WriteJSON(w, http.StatusOK, api.ResetPasswordResponse{OneTimeCode: &code.Secret, OneTimeCodeLink: opt.NonZero(code.Link)})
 }

@@ -17,13 +17,6 @@ import (
 	"quarry/internal/identity/token"
 )
 
-// tokenHandlers are the handlers of access tokens and of the keys that sign them.
-func (a *Area) tokenHandlers() map[string]httpapi.Handler {
-	return map[string]httpapi.Handler{
-		"getOAuthToken": a.clientToken, "getOAuth2Token": a.clientToken, "getJwks": a.keySet, "rotateSigningKeys": a.rotateSigningKeys,
-	}
-}
-
 // maxGrant bounds the body of a request for a token, in bytes.
 const maxGrant = 64 << 10
 

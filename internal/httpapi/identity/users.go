@@ -12,13 +12,6 @@ import (
 	"quarry/internal/opt"
 )
 
-// users are the handlers of users.
-func (a *Area) users() map[string]httpapi.Handler {
-	return map[string]httpapi.Handler{
-		"createUser": a.createUser, "listUsers": a.listUsers, "getUser": a.getUser, "updateUser": a.updateUser, "deleteUser": a.deleteUser,
-	}
-}
-
 // created is CreateUserResponse, as the user and the code that it consists of.
 type created struct {
 	api.User
@@ -73,11 +66,7 @@ func (a *Area) updateUser(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 }
 
 func (a *Area) deleteUser(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	if err := a.Accounts.DeleteUser(r.Context(), c.Principal, c.Path["username"]); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return httpapi.NoContent(w, a.Accounts.DeleteUser(r.Context(), c.Principal, c.Path["username"]))
 }
 
 func (a *Area) listUsers(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
