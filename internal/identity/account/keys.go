@@ -167,15 +167,17 @@ func (c *CreateKey) storeError(k *Key, err error) error {
 	case c.Style == "":
 		return err
 	}
-	at := make(map[string]int, len(c.Corpora))
-	for i, key := range slices.Backward(c.Corpora) {
-		at[key] = i
-	}
-	names := make(fault.Names, len(k.Rights.Corpora)) // the roles were derived from a list of corpora
+	reasons := make(map[string]string, len(f.Fields))
 	for i, g := range k.Rights.Corpora {
-		names[fmt.Sprintf("corpus_roles[%d].corpus_key", i)] = fmt.Sprintf("corpus_keys[%d]", at[g.Key])
+		reasons[g.Key] = f.Fields[fmt.Sprintf("corpus_roles[%d].corpus_key", i)]
 	}
-	return fault.Under(err, "", names)
+	bad := fault.Invalid() // the roles were derived from a list of corpora, which may name one twice
+	for i, key := range c.Corpora {
+		if reason := reasons[key]; reason != "" {
+			bad.Field(fmt.Sprintf("corpus_keys[%d]", i), "%s", reason)
+		}
+	}
+	return bad
 }
 
 // GetKey returns a key that the caller may see.
