@@ -48,8 +48,12 @@ func Read(path string, level filter.Level, schema *filter.Schema, raw json.RawMe
 	return o
 }
 
-// Values returns the members of an object as the filter language takes them, numbers with their text.
+// Values returns the members of an object as the filter language takes them, numbers with their text; nothing is the
+// empty object.
 func Values(raw json.RawMessage) (map[string]any, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var m map[string]any

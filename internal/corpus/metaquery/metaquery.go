@@ -4,7 +4,6 @@
 package metaquery
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/metadata"
 	"quarry/internal/expr/filter"
 	"quarry/internal/fault"
 	"quarry/internal/text/fuzzy"
@@ -266,12 +266,12 @@ func (s *Service) page(ctx context.Context, corpusNo int64, q Query, best *top) 
 	if err != nil {
 		return out, err
 	}
-	metadata := map[int64]json.RawMessage{}
+	stored := map[int64]json.RawMessage{}
 	for _, d := range heads {
-		metadata[d.No] = d.Metadata
+		stored[d.No] = d.Metadata
 	}
 	for _, e := range found {
-		if m, ok := metadata[e.no]; ok { // otherwise it has been deleted since
+		if m, ok := stored[e.no]; ok { // otherwise it has been deleted since
 			out.Hits = append(out.Hits, Hit{DocumentID: e.id, Score: e.score, Metadata: m})
 		}
 	}
@@ -330,11 +330,11 @@ func (r *runner) passes(rows []Row) (bool, error) {
 	if r.filter == nil {
 		return true, nil
 	}
-	metadata, err := decode(rows[0].Metadata)
+	m, err := metadata.Values(rows[0].Metadata)
 	if err != nil {
 		return false, fmt.Errorf("metadata of document %q: %w", rows[0].ID, err)
 	}
-	ofDocument, _ := r.schema.Values(filter.Document, metadata)
+	ofDocument, _ := r.schema.Values(filter.Document, m)
 	ofDocument[r.id] = filter.Text(string(rows[0].ID))
 	if !r.both {
 		return r.filter.Match(values{ofDocument, ofDocument}), nil
@@ -343,11 +343,11 @@ func (r *runner) passes(rows []Row) (bool, error) {
 		if rows[i].Part == nil { // a document without parts never passes, as in every search
 			continue
 		}
-		metadata, err := decode(rows[i].Part)
+		m, err := metadata.Values(rows[i].Part)
 		if err != nil {
 			return false, fmt.Errorf("metadata of part %d of document %q: %w", rows[i].Ord, rows[i].ID, err)
 		}
-		ofPart, _ := r.schema.Values(filter.Part, metadata)
+		ofPart, _ := r.schema.Values(filter.Part, m)
 		if r.filter.Match(values{ofDocument, ofPart}) {
 			return true, nil
 		}
@@ -364,12 +364,4 @@ func (v values) Value(ordinal int) filter.Value {
 		return d
 	}
 	return v.part[ordinal]
-}
-
-func decode(raw []byte) (map[string]any, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var m map[string]any
-	err := d.Decode(&m)
-	return m, err
 }

@@ -139,11 +139,11 @@ func (s *Set) step(ctx context.Context, x *index.Index, c corpus.Corpus) error {
 		return fault.Conflict("corpus_changed", "corpus %s was deleted or reset while it was being read; try again", c.Key)
 	}
 	changes, puts, updates := split(changes)
-	docs, err := s.project(ctx, c, puts)
+	docs, err := entries(ctx, c, puts, s.cfg.Documents.Load)
 	if err != nil {
 		return err
 	}
-	heads, err := s.projectHeads(ctx, c, updates)
+	heads, err := entries(ctx, c, updates, s.cfg.Documents.Heads)
 	if err != nil {
 		return err
 	}
@@ -185,43 +185,26 @@ func split(changes []document.Change) (some []document.Change, puts, updates []i
 	return changes, puts, updates
 }
 
-func (s *Set) project(ctx context.Context, c corpus.Corpus, nos []int64) (map[int64]*index.Document, error) {
+// entries reads documents with load, whole or without parts, and returns their index entries by number.
+func entries(
+	ctx context.Context, c corpus.Corpus, nos []int64, load func(context.Context, int64, []int64) ([]document.Document, error),
+) (map[int64]*index.Document, error) {
 	if len(nos) == 0 {
 		return nil, nil
 	}
-	docs, err := s.cfg.Documents.Load(ctx, c.No, nos)
+	docs, err := load(ctx, c.No, nos)
 	if err != nil {
 		return nil, err
 	}
-	all, err := projectAll(c, docs)
+	all, err := project(c, docs, whole)
 	if err != nil {
 		return nil, err
 	}
-	return byNo(all), nil
-}
-
-// projectHeads returns the values of document level that the index keeps of each document.
-func (s *Set) projectHeads(ctx context.Context, c corpus.Corpus, nos []int64) (map[int64]*index.Document, error) {
-	if len(nos) == 0 {
-		return nil, nil
-	}
-	docs, err := s.cfg.Documents.Heads(ctx, c.No, nos)
-	if err != nil {
-		return nil, err
-	}
-	all, err := values(c, docs)
-	if err != nil {
-		return nil, err
-	}
-	return byNo(all), nil
-}
-
-func byNo(all []index.Document) map[int64]*index.Document {
 	out := make(map[int64]*index.Document, len(all))
 	for i := range all {
 		out[all[i].No] = &all[i]
 	}
-	return out
+	return out, nil
 }
 
 // restoreLost adds the documents that the index lacks because a segment was damaged. The columns exist already.
@@ -238,7 +221,7 @@ func (s *Set) restoreLost(ctx context.Context, x *index.Index, c corpus.Corpus) 
 			}
 			lost := slices.DeleteFunc(slices.Clone(docs), func(d document.Document) bool { return x.Has(d.No) })
 			if len(lost) > 0 {
-				return projectAll(c, lost)
+				return project(c, lost, whole)
 			}
 		}
 	})
@@ -276,7 +259,7 @@ func (s *Set) rebuild(ctx context.Context, x *index.Index, c corpus.Corpus) erro
 		if err != nil {
 			return nil, err
 		}
-		return projectAll(c, docs)
+		return project(c, docs, whole)
 	})
 }
 

@@ -1,8 +1,6 @@
 package replica
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"runtime"
 
@@ -10,13 +8,18 @@ import (
 
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/metadata"
 	"quarry/internal/expr/filter"
 	"quarry/internal/index"
 	"quarry/internal/text/analysis"
 )
 
-// projectAll returns the index entries of documents: analysed terms, attribute values and vectors.
-func projectAll(c corpus.Corpus, docs []document.Document) ([]index.Document, error) {
+// projection returns what the index keeps of a part whose metadata is decoded.
+type projection func(schema *filter.Schema, p *document.Part, metadata map[string]any) index.Part
+
+// project returns the index entries of documents, each part by the projection. Documents without parts have only the
+// attribute values of document level.
+func project(c corpus.Corpus, docs []document.Document, part projection) ([]index.Document, error) {
 	schema, err := c.Schema()
 	if err != nil {
 		return nil, err
@@ -26,7 +29,7 @@ func projectAll(c corpus.Corpus, docs []document.Document) ([]index.Document, er
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range docs {
 		group.Go(func() error {
-			d, err := project(schema, &docs[i])
+			d, err := projectOne(schema, &docs[i], part)
 			out[i] = d
 			return err
 		})
@@ -34,26 +37,27 @@ func projectAll(c corpus.Corpus, docs []document.Document) ([]index.Document, er
 	return out, group.Wait()
 }
 
-func project(schema *filter.Schema, d *document.Document) (index.Document, error) {
-	metadata, err := decode(d.Metadata)
+func projectOne(schema *filter.Schema, d *document.Document, part projection) (index.Document, error) {
+	m, err := metadata.Values(d.Metadata)
 	if err != nil {
 		return index.Document{}, fmt.Errorf("metadata of document %q: %w", d.ID, err)
 	}
 	// A stored value that does not fit its attribute counts as absent (metadata-filters.md section 5).
-	values, _ := schema.Values(filter.Document, metadata)
+	values, _ := schema.Values(filter.Document, m)
 	out := index.Document{No: d.No, ID: d.ID, Values: values, Parts: make([]index.Part, len(d.Parts))}
 	for i := range d.Parts {
 		p := &d.Parts[i]
-		metadata, err := decode(p.Metadata)
+		m, err := metadata.Values(p.Metadata)
 		if err != nil {
 			return out, fmt.Errorf("metadata of part %d of document %q: %w", p.Ord, d.ID, err)
 		}
-		out.Parts[i] = projectPart(schema, p, metadata)
+		out.Parts[i] = part(schema, p, m)
 	}
 	return out, nil
 }
 
-func projectPart(schema *filter.Schema, p *document.Part, metadata map[string]any) index.Part {
+// whole returns a part with its analysed terms, attribute values and vector.
+func whole(schema *filter.Schema, p *document.Part, metadata map[string]any) index.Part {
 	values, _ := schema.Values(filter.Part, metadata)
 	terms := analysis.Analyze(p.Text, p.Lang)
 	part := index.Part{
@@ -68,40 +72,8 @@ func projectPart(schema *filter.Schema, p *document.Part, metadata map[string]an
 	return part
 }
 
-// values returns the attribute values of documents without texts and vectors; documents without parts have only those of
-// document level.
-func values(c corpus.Corpus, docs []document.Document) ([]index.Document, error) {
-	schema, err := c.Schema()
-	if err != nil {
-		return nil, err
-	}
-	out := make([]index.Document, len(docs))
-	for i := range docs {
-		d := &docs[i]
-		out[i] = index.Document{No: d.No, ID: d.ID, Parts: make([]index.Part, len(d.Parts))}
-		metadata, err := decode(d.Metadata)
-		if err != nil {
-			return nil, fmt.Errorf("metadata of document %q: %w", d.ID, err)
-		}
-		out[i].Values, _ = schema.Values(filter.Document, metadata)
-		for k := range d.Parts {
-			p := &d.Parts[k]
-			if metadata, err = decode(p.Metadata); err != nil {
-				return nil, fmt.Errorf("metadata of part %d of document %q: %w", p.Ord, d.ID, err)
-			}
-			out[i].Parts[k].Values, _ = schema.Values(filter.Part, metadata)
-		}
-	}
-	return out, nil
-}
-
-func decode(raw json.RawMessage) (map[string]any, error) {
-	if len(raw) == 0 {
-		return nil, nil
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var m map[string]any
-	err := d.Decode(&m)
-	return m, err
+// valuesAlone returns a part without texts and vector.
+func valuesAlone(schema *filter.Schema, _ *document.Part, metadata map[string]any) (out index.Part) {
+	out.Values, _ = schema.Values(filter.Part, metadata)
+	return out
 }

@@ -72,10 +72,8 @@ func (s *Set) CatchUp(ctx context.Context, c corpus.Corpus) error {
 // is search.ErrSchema when the filter was planned for attributes that have been replaced: read c and plan again.
 func (s *Set) Search(ctx context.Context, c corpus.Corpus, q search.Query) (hits []search.Hit, err error) {
 	q.Schema = c.SchemaVersion
-	err = s.with(ctx, c, func(x *index.Index) error {
-		snapshot := x.Snapshot()
-		defer snapshot.Release()
-		hits, err = snapshot.Search(ctx, q)
+	err = s.read(ctx, c, func(x *index.Snapshot) error {
+		hits, err = x.Search(ctx, q)
 		return err
 	})
 	return hits, err
@@ -83,10 +81,8 @@ func (s *Set) Search(ctx context.Context, c corpus.Corpus, q search.Query) (hits
 
 // Languages lists the languages of the parts of c, the most frequent first, as of at least c.Seq.
 func (s *Set) Languages(ctx context.Context, c corpus.Corpus) (out []lang.Count, err error) {
-	err = s.with(ctx, c, func(x *index.Index) error {
-		snapshot := x.Snapshot()
-		defer snapshot.Release()
-		out, err = snapshot.Languages()
+	err = s.read(ctx, c, func(x *index.Snapshot) error {
+		out, err = x.Languages()
 		return err
 	})
 	return out, err
@@ -94,29 +90,25 @@ func (s *Set) Languages(ctx context.Context, c corpus.Corpus) (out []lang.Count,
 
 // Vectors reads the vectors of parts of c; nil for a part that was deleted or has none.
 func (s *Set) Vectors(ctx context.Context, c corpus.Corpus, parts []search.Hit) (out [][]float32, err error) {
-	err = s.with(ctx, c, func(x *index.Index) error {
-		snapshot := x.Snapshot()
-		defer snapshot.Release()
-		out, err = snapshot.Vectors(parts)
+	err = s.read(ctx, c, func(x *index.Snapshot) error {
+		out, err = x.Vectors(parts)
 		return err
 	})
 	return out, err
 }
 
+// read runs use on a snapshot of at least c.Seq.
+func (s *Set) read(ctx context.Context, c corpus.Corpus, use func(*index.Snapshot) error) error {
+	return s.with(ctx, c, func(x *index.Index) error {
+		snapshot := x.Snapshot()
+		defer snapshot.Release()
+		return use(snapshot)
+	})
+}
+
 // Dropped forgets the replica of a deleted or reset corpus and removes its files.
 func (s *Set) Dropped(c corpus.Corpus) {
-	s.mu.Lock()
-	r := s.open[c.No]
-	idle := false
-	if r != nil && r.epoch == c.Epoch {
-		delete(s.open, c.No)
-		r.stale = true
-		idle = r.refs == 0
-	}
-	s.mu.Unlock()
-	if idle {
-		s.shut(r)
-	}
+	s.discard(c.No, func(r *replica) bool { return r.epoch == c.Epoch })
 	if s.cfg.Dir != "" {
 		if err := os.RemoveAll(s.dir(c)); err != nil {
 			s.cfg.Log.Warn("index files of a dropped corpus remain", "corpus", c.Key, "error", err)
@@ -185,15 +177,21 @@ func (s *Set) hold(ctx context.Context, c corpus.Corpus) (*replica, corpus.Corpu
 
 // refresh reads c again when its epoch differs from the replica's, as one of the two is from before a reset.
 func (s *Set) refresh(ctx context.Context, c corpus.Corpus) (corpus.Corpus, error) {
-	now, err := s.cfg.Corpora.Get(ctx, c.Key)
+	now, err := corpus.Find(ctx, s.cfg.Corpora, c.Key)
 	if err != nil {
 		return c, err
 	}
+	s.discard(c.No, func(r *replica) bool { return now.No != c.No || r.epoch != now.Epoch })
+	return now, nil
+}
+
+// discard removes the open replica of a corpus if it is obsolete, and closes it as soon as nobody uses it.
+func (s *Set) discard(corpusNo int64, obsolete func(*replica) bool) {
 	s.mu.Lock()
-	r := s.open[c.No]
+	r := s.open[corpusNo]
 	idle := false
-	if r != nil && (now[0].No != c.No || r.epoch != now[0].Epoch) {
-		delete(s.open, c.No)
+	if r != nil && obsolete(r) {
+		delete(s.open, corpusNo)
 		r.stale = true
 		idle = r.refs == 0
 	}
@@ -201,7 +199,6 @@ func (s *Set) refresh(ctx context.Context, c corpus.Corpus) (corpus.Corpus, erro
 	if idle {
 		s.shut(r)
 	}
-	return now[0], nil
 }
 
 var errOtherEpoch = errors.New("the replica belongs to another life of the corpus")

@@ -126,7 +126,7 @@ func (s *Set) begin(ctx context.Context, x *index.Index, c corpus.Corpus) (*typi
 }
 
 func (t *typing) add(docs []document.Document) error {
-	all, err := values(t.c, docs)
+	all, err := project(t.c, docs, valuesAlone)
 	if err != nil {
 		return err
 	}
