@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"quarry/internal/fault"
@@ -121,7 +122,9 @@ func (s *Service) Note(ctx context.Context, e Event) {
 			return
 		}
 		if leftOut > 0 {
-			e.Target = with(e.Target, "left_out", fmt.Sprint(leftOut))
+			target := map[string]string{"left_out": fmt.Sprint(leftOut)}
+			maps.Copy(target, e.Target)
+			e.Target = target
 		}
 	}
 	e.ID = id.NewAudit(e.At)
@@ -130,14 +133,6 @@ func (s *Service) Note(ctx context.Context, e Event) {
 	if err := s.store.Add(ctx, e); err != nil {
 		s.log.Warn("an audit event was not recorded", "action", e.Action, "status", e.Status, "request_id", e.RequestID, "error", err)
 	}
-}
-
-func with(m map[string]string, name, value string) map[string]string {
-	out := map[string]string{name: value}
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
 }
 
 // List returns a page of events, newest first, and whether more follow.

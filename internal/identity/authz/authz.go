@@ -60,47 +60,30 @@ func Allow(p Principal, r Rule, t Target) bool {
 	if holdsAny(apiIncludes, p.APIRoles, r.APIRoles) {
 		return true
 	}
-	if len(r.CorpusRoles) > 0 && len(t.Corpora) > 0 && onEvery(p.CorpusRoles, t.Corpora, r.CorpusRoles) {
+	lacks := func(key string) bool { return !holdsAny(corpusIncludes, p.CorpusRoles[key], r.CorpusRoles) }
+	if len(t.Corpora) > 0 && !slices.ContainsFunc(t.Corpora, lacks) {
 		return true
-	}
-	if len(r.AgentRoles) == 0 {
-		return false
 	}
 	if t.Agent != "" {
 		return holdsAny(agentIncludes, p.AgentRoles[t.Agent], r.AgentRoles)
 	}
-	for _, roles := range p.AgentRoles {
-		if holdsAny(agentIncludes, roles, r.AgentRoles) {
-			return true
-		}
-	}
-	return false
+	return onSome(agentIncludes, p.AgentRoles, r.AgentRoles)
 }
 
 // AllowSome reports whether p may run the operation on at least one corpus or agent. A request whose body names the
 // corpora is let in by this, and its handler then decides about them.
 func AllowSome(p Principal, r Rule) bool {
-	if r.refuses(p) {
-		return false
-	}
-	if Allow(p, r, Target{}) {
-		return true
-	}
-	for _, roles := range p.CorpusRoles {
-		if holdsAny(corpusIncludes, roles, r.CorpusRoles) {
+	return Allow(p, r, Target{}) || !r.refuses(p) && onSome(corpusIncludes, p.CorpusRoles, r.CorpusRoles)
+}
+
+// onSome reports whether one of want is held on any corpus or agent.
+func onSome(includes, have map[string][]string, want []string) bool {
+	for _, roles := range have {
+		if holdsAny(includes, roles, want) {
 			return true
 		}
 	}
 	return false
-}
-
-func onEvery(have map[string][]string, keys, want []string) bool {
-	for _, k := range keys {
-		if !holdsAny(corpusIncludes, have[k], want) {
-			return false
-		}
-	}
-	return true
 }
 
 // holdsAny reports whether one of have is one of want or includes it.

@@ -1,7 +1,9 @@
 package authz
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -83,16 +85,8 @@ func checkGrants(grants []Grant, at, key string, roles chain, bad *fault.Fault) 
 
 // ordered lists the roles of a chain, weakest first.
 func ordered(c chain) []string {
-	out := make([]string, 0, len(c))
-	for role := range c {
-		out = append(out, role)
-	}
 	reach := c.closed()
-	slices.SortFunc(out, func(a, b string) int {
-		if d := len(reach[a]) - len(reach[b]); d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
+	return slices.SortedFunc(maps.Keys(c), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(reach[a]), len(reach[b])), strings.Compare(a, b))
 	})
-	return out
 }
