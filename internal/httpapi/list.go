@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"quarry/internal/fault"
 	"quarry/internal/page"
@@ -52,4 +53,17 @@ func Pattern(filter string) (*regexp.Regexp, error) {
 		return nil, fault.InvalidField("query.filter", "is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	return match, nil
+}
+
+// Time parses a filter of a list, a date and time. An empty one is the zero time.
+func Time(filters map[string]string, name string) (time.Time, error) {
+	v, ok := filters[name]
+	if !ok {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, v)
+	if err != nil {
+		return t, fault.InvalidField("query."+name, "must be a date-time such as 2030-01-31T00:00:00Z")
+	}
+	return t, nil
 }

@@ -4,7 +4,6 @@ package audit
 
 import (
 	"net/http"
-	"time"
 
 	"quarry/internal/api"
 	"quarry/internal/fault"
@@ -63,10 +62,10 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 // list reads filters and position.
 func list(filters map[string]string, position []string) (l audit.List, err error) {
 	l = audit.List{Actor: filters["actor"], Action: filters["action"]}
-	if l.After, err = moment(filters, "after"); err != nil {
+	if l.After, err = httpapi.Time(filters, "after"); err != nil {
 		return l, err
 	}
-	if l.Before, err = moment(filters, "before"); err != nil {
+	if l.Before, err = httpapi.Time(filters, "before"); err != nil {
 		return l, err
 	}
 	if l.Action != "" && api.OperationByID(l.Action) == nil {
@@ -76,19 +75,6 @@ func list(filters map[string]string, position []string) (l audit.List, err error
 		l.Behind = id.Audit(position[0])
 	}
 	return l, nil
-}
-
-// moment reads a time filter; no filter is the zero time.
-func moment(filters map[string]string, name string) (time.Time, error) {
-	v, ok := filters[name]
-	if !ok {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(time.RFC3339, v)
-	if err != nil {
-		return t, fault.InvalidField("query."+name, "must be a date-time such as 2030-01-31T00:00:00Z")
-	}
-	return t, nil
 }
 
 // wireEvent maps an event to what clients see.

@@ -147,12 +147,7 @@ func (c *checker) object(s *jsonschema.Schema, v map[string]any) bool {
 	}
 	ok := true
 	for name, value := range v {
-		if c.stray(s, name) {
-			delete(v, name)
-			c.dropped = true
-			continue
-		}
-		if value == nil && c.leftOut(s, name) {
+		if c.stray(s, name) || value == nil && c.leftOut(s, name) {
 			delete(v, name)
 			c.dropped = true
 			continue
@@ -346,10 +341,5 @@ func contains(listed []any, v any) bool {
 		}
 		v = f
 	}
-	for _, l := range listed {
-		if reflect.DeepEqual(l, v) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(listed, func(l any) bool { return reflect.DeepEqual(l, v) })
 }

@@ -4,9 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"time"
 
-	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/identity/authz"
 	"quarry/internal/page"
@@ -48,10 +46,10 @@ func (a *HistoryArea) list(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 		Limit: c.Limit(defaultLimit), After: after, Reader: reader(c),
 		Corpus: scope.Filters["corpus_key"], Chat: scope.Filters["chat_id"], ID: scope.Filters["history_id"],
 	}
-	if l.StartedAfter, err = parseTime(scope.Filters, "started_after"); err != nil {
+	if l.StartedAfter, err = httpapi.Time(scope.Filters, "started_after"); err != nil {
 		return err
 	}
-	if l.StartedBefore, err = parseTime(scope.Filters, "started_before"); err != nil {
+	if l.StartedBefore, err = httpapi.Time(scope.Filters, "started_before"); err != nil {
 		return err
 	}
 	found, more, err := a.records.List(r.Context(), l)
@@ -64,19 +62,6 @@ func (a *HistoryArea) list(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 		out.Metadata.PageKey = *a.cursors.Next(scope, page.At(last.Started, last.ID))
 	}
 	return httpapi.WriteJSON(w, http.StatusOK, out)
-}
-
-// parseTime parses a time filter, and returns the zero time where there is none.
-func parseTime(filters map[string]string, name string) (time.Time, error) {
-	v, ok := filters[name]
-	if !ok {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(time.RFC3339, v)
-	if err != nil {
-		return t, fault.InvalidField("query."+name, "must be a date-time such as 2030-01-31T00:00:00Z")
-	}
-	return t, nil
 }
 
 // reader returns which records the caller may see: all of them with a role over the account, otherwise those of the
