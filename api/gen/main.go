@@ -13,9 +13,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 )
 
 // outDir is where the generated package lives, relative to the root.
@@ -82,13 +83,8 @@ func tables(text []byte) (map[string][]byte, error) {
 
 // compare returns an error that names the generated files which differ from those in dir.
 func compare(dir string, files map[string][]byte) error {
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	sort.Strings(names)
 	var stale []error
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		have, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || !bytes.Equal(have, files[name]) {
 			stale = append(stale, fmt.Errorf("%s is not current: run make generate", filepath.Join(outDir, name)))

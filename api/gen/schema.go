@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"sort"
 )
 
 // schemaURL is the address under which a schema refers to another one.
@@ -35,13 +35,8 @@ func (c *contract) schemasJSON() ([]byte, error) {
 }
 
 func encodeLines(schemas object) ([]byte, error) {
-	names := make([]string, 0, len(schemas))
-	for name := range schemas {
-		names = append(names, name)
-	}
-	sort.Strings(names)
 	var b bytes.Buffer
-	for i, name := range names {
+	for i, name := range slices.Sorted(maps.Keys(schemas)) {
 		b.WriteString(map[bool]string{true: "{\n", false: ",\n"}[i == 0])
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
@@ -179,11 +174,7 @@ func nullable(s object) object {
 func (c *contract) union(s, out object) {
 	prop := str(obj(s["discriminator"])["propertyName"])
 	mapping := obj(obj(s["discriminator"])["mapping"])
-	values := make([]string, 0, len(mapping))
-	for v := range mapping {
-		values = append(values, v)
-	}
-	sort.Strings(values)
+	values := slices.Sorted(maps.Keys(mapping))
 	branches := list(out["allOf"])
 	for _, v := range values {
 		is := object{"type": "object", "required": []any{prop}, "properties": object{prop: object{"const": v}}}

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -155,7 +156,7 @@ func (c *Config) Check() error {
 		{"log_level", c.LogLevel, []string{"debug", "info", "warn", "error"}},
 		{"log_format", c.LogFormat, []string{"text", "json"}},
 	} {
-		if !contains(s.allowed, s.value) {
+		if !slices.Contains(s.allowed, s.value) {
 			return fmt.Errorf("setting %s is %q: it must be one of %s", s.key, s.value, strings.Join(s.allowed, ", "))
 		}
 	}
@@ -333,13 +334,4 @@ func count(s Setting, what string, at func(*Config) *int64) Setting {
 		},
 		func(c *Config) string { return strconv.FormatInt(*at(c), 10) },
 	}
-}
-
-func contains(all []string, v string) bool {
-	for _, a := range all {
-		if a == v {
-			return true
-		}
-	}
-	return false
 }

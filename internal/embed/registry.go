@@ -1,7 +1,9 @@
 package embed
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"quarry/internal/encode"
@@ -59,10 +61,7 @@ func (r *Registry) Decorate(wrap func(Encoder) Encoder) {
 
 // Find returns the encoder with this name; "" is the default.
 func (r *Registry) Find(name string) (Encoder, bool) {
-	if name == "" {
-		name = DefaultName
-	}
-	e, ok := r.byName[name]
+	e, ok := r.byName[cmp.Or(name, DefaultName)]
 	return e, ok
 }
 
@@ -81,38 +80,21 @@ func (r *Registry) Resolve(name string) (display, fingerprint string, ok bool) {
 	if !ok {
 		return "", "", false
 	}
-	if name == "" {
-		name = e.Name()
-	}
-	return name, e.Fingerprint(), true
+	return cmp.Or(name, e.Name()), e.Fingerprint(), true
 }
 
 // List returns every encoder once, the default first and the others by name.
 func (r *Registry) List() []Encoder {
-	var out []Encoder
+	out := []Encoder{r.byName[DefaultName]}
 	for _, n := range r.Names() {
-		if e := r.byName[n]; e.Name() == n {
+		if e := r.byName[n]; e.Name() == n && n != DefaultName {
 			out = append(out, e)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Encoder) int {
-		switch DefaultName {
-		case a.Name():
-			return -1
-		case b.Name():
-			return 1
-		}
-		return 0
-	})
 	return out
 }
 
 // Names returns every name and alias in ascending order.
 func (r *Registry) Names() []string {
-	names := make([]string, 0, len(r.byName))
-	for n := range r.byName {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(r.byName))
 }

@@ -3,7 +3,8 @@ package draft
 import (
 	"encoding/json"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"quarry/internal/corpus"
@@ -82,11 +83,6 @@ func (b *builder) metadata(path string, level filter.Level, raw json.RawMessage)
 
 // dimensions returns one value per custom dimension of the corpus; nil when it has none.
 func (b *builder) dimensions(path string, given map[string]float64) []float64 {
-	names := make([]string, 0, len(given))
-	for name := range given {
-		names = append(names, name)
-	}
-	sort.Strings(names)
 	known := map[string]bool{}
 	var out []float64
 	for _, d := range b.corpus.Dimensions {
@@ -97,7 +93,7 @@ func (b *builder) dimensions(path string, given map[string]float64) []float64 {
 		}
 		out = append(out, v)
 	}
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !known[name] {
 			b.bad(path+"."+name, "the corpus has no custom dimension with this name")
 		}

@@ -2,6 +2,7 @@ package draft
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"quarry/internal/corpus"
@@ -73,12 +74,8 @@ func (b *builder) corePart(path string, p *CorePart, title string, described map
 }
 
 func (b *builder) checkImageMode(path string, p *CorePart) {
-	known := false
-	for _, m := range imageModes {
-		known = known || m == p.ImageMode
-	}
 	switch {
-	case !known:
+	case !slices.Contains(imageModes, p.ImageMode):
 		b.bad(path, "must be %s, not %q", strings.Join(imageModes[1:], ", "), p.ImageMode)
 	case strings.HasPrefix(p.ImageMode, "image") && p.ImageID == "":
 		b.bad(path, "%s needs an image_id", p.ImageMode)

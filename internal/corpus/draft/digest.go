@@ -7,8 +7,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"hash"
+	"maps"
 	"math"
-	"sort"
+	"slices"
 
 	"quarry/internal/corpus/document"
 )
@@ -57,13 +58,8 @@ func canonical(raw json.RawMessage) []byte {
 }
 
 func (d digester) dimensions(m map[string]float64) {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	d.number(uint64(len(names)))
-	for _, name := range names {
+	d.number(uint64(len(m)))
+	for _, name := range slices.Sorted(maps.Keys(m)) {
 		d.text(name)
 		d.number(math.Float64bits(m[name]))
 	}

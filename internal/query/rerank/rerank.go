@@ -90,12 +90,7 @@ type Pipeline struct{ Stages []Stage }
 
 // KeepsOrder reports whether results of one source keep their order.
 func (p Pipeline) KeepsOrder() bool {
-	for _, s := range p.Stages {
-		if s.scorer != nil && s.scorer != (customer{}) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.scorer != nil && s.scorer != (customer{}) })
 }
 
 // KeepsScores reports whether no stage rescores.

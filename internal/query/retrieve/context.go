@@ -19,18 +19,14 @@ type Context struct {
 // reach is one direction of a Context: so many sentences, or so many characters extended to whole sentences.
 type reach struct{ sentences, characters int }
 
-func (c Context) before() reach {
-	if c.SentencesBefore > 0 || c.SentencesAfter > 0 {
-		return reach{sentences: c.SentencesBefore}
-	}
-	return reach{characters: c.CharactersBefore}
-}
+func (c Context) before() reach { return c.reach(c.SentencesBefore, c.CharactersBefore) }
+func (c Context) after() reach  { return c.reach(c.SentencesAfter, c.CharactersAfter) }
 
-func (c Context) after() reach {
+func (c Context) reach(sentences, characters int) reach {
 	if c.SentencesBefore > 0 || c.SentencesAfter > 0 {
-		return reach{sentences: c.SentencesAfter}
+		return reach{sentences: sentences}
 	}
-	return reach{characters: c.CharactersAfter}
+	return reach{characters: characters}
 }
 
 // parts returns how many parts to read in this direction. Every part holds at least one sentence; for characters it

@@ -232,12 +232,7 @@ func (r *ranking) reranked(ctx context.Context, s rerank.Step) ([]Reranked, erro
 
 // sameScale reports whether the default reranker keeps the order of retrieval: one λ, so one scale of scores.
 func sameScale(sources []source) bool {
-	for _, s := range sources {
-		if s.lambda != sources[0].lambda {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(sources, func(s source) bool { return s.lambda != sources[0].lambda })
 }
 
 // poolSize is how many candidates reach the reranker: wide steps, so that the pool does not grow with each page and

@@ -215,12 +215,11 @@ func (r *Keyring) find(id string) (Key, error) {
 func (r *Keyring) lookUp(id string) (Key, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	for _, k := range r.keys {
-		if k.ID() == id {
-			return k, true
-		}
+	i := slices.IndexFunc(r.keys, func(k Key) bool { return k.ID() == id })
+	if i < 0 {
+		return Key{}, false
 	}
-	return Key{}, false
+	return r.keys[i], true
 }
 
 // derive returns the cipher of a key for one purpose.
