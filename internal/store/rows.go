@@ -1,8 +1,10 @@
 package store
 
 import (
+	"database/sql"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Row is one row of a result.
@@ -34,6 +36,24 @@ func Select[T any](q Querier, doing string, scan func(Row) (T, error), query str
 		return nil, err
 	}
 	return out, nil
+}
+
+// Micros returns a destination for a column of microseconds since 1970, which sets t in UTC; 0 and NULL are the zero time.
+func Micros(t *time.Time) sql.Scanner { return (*micros)(t) }
+
+type micros time.Time
+
+// Scan sets the time.
+func (m *micros) Scan(src any) error {
+	var n sql.NullInt64
+	if err := n.Scan(src); err != nil {
+		return err
+	}
+	*m = micros{}
+	if n.Int64 != 0 {
+		*m = micros(time.UnixMicro(n.Int64).UTC())
+	}
+	return nil
 }
 
 // One scans a row of one column.

@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"quarry/internal/identity/account"
 	"quarry/internal/store"
@@ -54,19 +53,17 @@ func list(all []string) string {
 	return string(raw)
 }
 
-// texts reads what list wrote; an empty one is nil.
-func texts(kept, of string) ([]string, error) {
-	if kept == "[]" {
-		return nil, nil
-	}
-	var out []string
-	if err := json.Unmarshal([]byte(kept), &out); err != nil {
-		return nil, fmt.Errorf("read list of %s: %w", of, err)
-	}
-	return out, nil
-}
+// texts is a destination for what list returns; an empty list, like NULL, is nil.
+type texts []string
 
-func at(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
+// Scan parses the list.
+func (t *texts) Scan(src any) error {
+	var kept sql.NullString
+	if err := kept.Scan(src); err != nil || !kept.Valid || kept.String == "[]" {
+		return err
+	}
+	return json.Unmarshal([]byte(kept.String), (*[]string)(t))
+}
 
 func orNull(s string) any {
 	return sql.NullString{String: s, Valid: s != ""}

@@ -15,14 +15,8 @@ import (
 const clientColumns = `id, client_id, name, description, enabled, digest, tail, api_roles, created, updated`
 
 func scanClient(r store.Row) (c account.Client, err error) {
-	var roles string
-	var made, changed int64
-	if err = r.Scan(&c.ID, &c.ClientID, &c.Name, &c.Description, &c.Enabled, &c.Digest, &c.Tail, &roles, &made, &changed); err != nil {
-		return c, err
-	}
-	c.Created, c.Updated = at(made), at(changed)
-	c.Rights.API, err = texts(roles, string(c.ID))
-	return c, err
+	return c, r.Scan(&c.ID, &c.ClientID, &c.Name, &c.Description, &c.Enabled, &c.Digest, &c.Tail, (*texts)(&c.Rights.API),
+		store.Micros(&c.Created), store.Micros(&c.Updated))
 }
 
 // CreateClient writes a client and its grants. See account.Clients.

@@ -94,16 +94,11 @@ func (s *Store) keys(ctx context.Context, doing, where string, args ...any) (out
 	err = store.Each(s.db.Reader(ctx), doing, func(r store.Row) (err error) {
 		var k account.Key
 		var g authz.Grant
-		var roles string
-		var made int64
-		if err = r.Scan(&k.ID, &k.Name, &k.Prefix, &k.Tail, &k.Style, &k.Owner, &k.Creator, &k.Enabled, &roles, &made, &g.Key, &g.Role); err != nil {
+		if err = r.Scan(&k.ID, &k.Name, &k.Prefix, &k.Tail, &k.Style, &k.Owner, &k.Creator, &k.Enabled, (*texts)(&k.Rights.API),
+			store.Micros(&k.Created), &g.Key, &g.Role); err != nil {
 			return err
 		}
 		if len(out) == 0 || out[len(out)-1].ID != k.ID {
-			k.Created = at(made)
-			if k.Rights.API, err = texts(roles, string(k.ID)); err != nil {
-				return err
-			}
 			out = append(out, k)
 		}
 		if g.Key != "" { // empty where nothing is granted, or the corpus is gone

@@ -18,17 +18,21 @@ func grantsSQL(holder string) string {
 		WHERE g.holder = ` + holder + `)`
 }
 
-// grantsIn parses the text that granted selects.
-func grantsIn(text sql.NullString) []authz.Grant {
-	if !text.Valid {
-		return nil
+// grants is a destination for the text that grantsSQL selects.
+type grants []authz.Grant
+
+// Scan parses the text.
+func (g *grants) Scan(src any) error {
+	var text sql.NullString
+	if err := text.Scan(src); err != nil || !text.Valid {
+		return err
 	}
-	out := make([]authz.Grant, 0, 1+strings.Count(text.String, ","))
+	*g = make(grants, 0, 1+strings.Count(text.String, ","))
 	for one := range strings.SplitSeq(text.String, ",") {
 		key, role, _ := strings.Cut(one, ":")
-		out = append(out, authz.Grant{Key: key, Role: role})
+		*g = append(*g, authz.Grant{Key: key, Role: role})
 	}
-	return out
+	return nil
 }
 
 // The reads of principals, one statement each.
@@ -43,55 +47,41 @@ var (
 
 // KeyByDigest returns a key and its owner in one statement. See account.Principals.
 func (s *Store) KeyByDigest(ctx context.Context, digest string) (k account.Key, u account.User, err error) {
-	var owner, username, email, userRoles, corpora sql.NullString
-	var userEnabled sql.NullBool
-	var roles string
-	var made int64
-	err = s.holder(ctx, keyRead, digest, &k.ID, &k.Name, &k.Digest, &k.Prefix, &k.Tail, &k.Style, &k.Creator, &k.Enabled, &roles, &made,
-		&owner, &username, &email, &userEnabled, &userRoles, &corpora)
+	var owner, username, email sql.NullString
+	var enabled sql.NullBool
+	var held grants
+	err = s.holder(ctx, keyRead, digest, &k.ID, &k.Name, &k.Digest, &k.Prefix, &k.Tail, &k.Style, &k.Creator, &k.Enabled,
+		(*texts)(&k.Rights.API), store.Micros(&k.Created), &owner, &username, &email, &enabled, (*texts)(&u.Rights.API), &held)
 	if err != nil {
 		return account.Key{}, account.User{}, err
 	}
-	k.Created = at(made)
-	if k.Rights.API, err = texts(roles, string(k.ID)); err != nil {
-		return k, u, err
-	}
 	if !owner.Valid {
-		k.Rights.Corpora = grantsIn(corpora)
-		return k, u, nil
+		k.Rights.Corpora = held
+		return k, account.User{}, nil
 	}
-	k.Owner = id.User(owner.String)
-	u = account.User{ID: k.Owner, Username: username.String, Email: email.String, Enabled: userEnabled.Bool}
-	u.Rights.Corpora = grantsIn(corpora)
-	u.Rights.API, err = texts(userRoles.String, owner.String)
-	return k, u, err
+	k.Owner, u.Rights.Corpora = id.User(owner.String), held
+	u.ID, u.Username, u.Email, u.Enabled = k.Owner, username.String, email.String, enabled.Bool
+	return k, u, nil
 }
 
 // ClientByID returns the client with a client id in one statement. See account.Principals.
 func (s *Store) ClientByID(ctx context.Context, clientID string) (c account.Client, err error) {
-	var corpora sql.NullString
-	var roles string
-	var made, changed int64
-	err = s.holder(ctx, clientRead, clientID, &c.ID, &c.ClientID, &c.Name, &c.Enabled, &c.Digest, &c.Tail, &roles, &made, &changed, &corpora)
+	err = s.holder(ctx, clientRead, clientID, &c.ID, &c.ClientID, &c.Name, &c.Enabled, &c.Digest, &c.Tail, (*texts)(&c.Rights.API),
+		store.Micros(&c.Created), store.Micros(&c.Updated), (*grants)(&c.Rights.Corpora))
 	if err != nil {
 		return account.Client{}, err
 	}
-	c.Created, c.Updated, c.Rights.Corpora = at(made), at(changed), grantsIn(corpora)
-	c.Rights.API, err = texts(roles, clientID)
-	return c, err
+	return c, nil
 }
 
 // UserByID returns the user with an id in one statement. See account.Principals.
 func (s *Store) UserByID(ctx context.Context, user id.User) (u account.User, err error) {
-	var corpora sql.NullString
-	var roles string
-	err = s.holder(ctx, userRead, string(user), &u.ID, &u.Username, &u.Email, &u.Enabled, &u.Epoch, &roles, &corpora)
+	err = s.holder(ctx, userRead, string(user), &u.ID, &u.Username, &u.Email, &u.Enabled, &u.Epoch, (*texts)(&u.Rights.API),
+		(*grants)(&u.Rights.Corpora))
 	if err != nil {
 		return account.User{}, err
 	}
-	u.Rights.Corpora = grantsIn(corpora)
-	u.Rights.API, err = texts(roles, string(user))
-	return u, err
+	return u, nil
 }
 
 // holder reads the row of one holder into dest; account.ErrNoHolder when there is none.

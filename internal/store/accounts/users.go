@@ -19,19 +19,12 @@ import (
 const userColumns = `id, username, email, description, enabled, metadata, member_of, api_roles, created, updated`
 
 func scanUser(r store.Row) (u account.User, err error) {
-	var metadata, groups, roles string
-	var made, changed int64
-	if err = r.Scan(&u.ID, &u.Username, &u.Email, &u.Description, &u.Enabled, &metadata, &groups, &roles, &made, &changed); err != nil {
-		return u, err
-	}
+	var metadata string
+	err = r.Scan(&u.ID, &u.Username, &u.Email, &u.Description, &u.Enabled, &metadata, (*texts)(&u.Groups), (*texts)(&u.Rights.API),
+		store.Micros(&u.Created), store.Micros(&u.Updated))
 	if metadata != "{}" {
 		u.Metadata = []byte(metadata)
 	}
-	u.Created, u.Updated = at(made), at(changed)
-	if u.Groups, err = texts(groups, string(u.ID)); err != nil {
-		return u, err
-	}
-	u.Rights.API, err = texts(roles, string(u.ID))
 	return u, err
 }
 

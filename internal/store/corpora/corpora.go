@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"quarry/internal/clock"
 	"quarry/internal/corpus"
@@ -35,10 +34,9 @@ const columns = `no, epoch, seq, id, key, name, description, enabled, save_histo
 func scan(r store.Row) (corpus.Corpus, error) {
 	var c corpus.Corpus
 	var attributes, dimensions string
-	var created int64
 	err := r.Scan(&c.No, &c.Epoch, &c.Seq, &c.ID, &c.Key, &c.Name, &c.Description, &c.Enabled, &c.SaveHistory, &c.QueriesAreAnswers,
 		&c.DocumentsAreQuestions, &c.EncoderName, &c.EncoderFingerprint, &attributes, &dimensions,
-		&c.Usage.Documents, &c.Usage.Parts, &c.Usage.Characters, &c.Usage.MetadataCharacters, &created, &c.SchemaVersion)
+		&c.Usage.Documents, &c.Usage.Parts, &c.Usage.Characters, &c.Usage.MetadataCharacters, store.Micros(&c.Created), &c.SchemaVersion)
 	if err != nil {
 		return c, err
 	}
@@ -48,7 +46,6 @@ func scan(r store.Row) (corpus.Corpus, error) {
 	if err := json.Unmarshal([]byte(dimensions), &c.Dimensions); err != nil {
 		return c, fmt.Errorf("read dimensions of corpus %d: %w", c.No, err)
 	}
-	c.Created = time.UnixMicro(created).UTC()
 	return c, nil
 }
 

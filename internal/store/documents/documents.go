@@ -10,6 +10,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
@@ -49,7 +50,8 @@ func (s *Store) Insert(ctx context.Context, corpusNo, epoch int64, d *document.D
 		return 0, err
 	}
 	s.committed(seq, 1)
-	d.No, d.Created, d.Updated = no, instant(r.now), instant(r.now)
+	now := time.UnixMicro(r.now).UTC()
+	d.No, d.Created, d.Updated = no, now, now
 	return seq, nil
 }
 

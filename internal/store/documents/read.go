@@ -23,13 +23,11 @@ const ofCurrent = ` FROM documents d JOIN corpora c ON c.shelf = d.shelf WHERE c
 
 func scanHead(r store.Row) (d document.Document, err error) {
 	var tables, images string
-	var created, updated int64
 	err = r.Scan(&d.No, &d.ID, &d.Title, (*[]byte)(&d.Metadata), &tables, &images, &d.Digest, &d.Usage.Bytes, &d.Usage.MetadataBytes,
-		&created, &updated)
+		store.Micros(&d.Created), store.Micros(&d.Updated))
 	if err != nil {
 		return d, err
 	}
-	d.Created, d.Updated = instant(created), instant(updated)
 	if tables != "" {
 		if err := json.Unmarshal([]byte(tables), &d.Tables); err != nil {
 			return d, fmt.Errorf("read tables of document %d: %w", d.No, err)
@@ -47,14 +45,7 @@ func scanHead(r store.Row) (d document.Document, err error) {
 	return d, nil
 }
 
-// instant reads a time; 0 is the zero time, of rows from before times were kept.
-func instant(micros int64) time.Time {
-	if micros == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(micros).UTC()
-}
-
+// micros returns a time as it is stored; 0 is the zero time, of rows from before times were kept.
 func micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

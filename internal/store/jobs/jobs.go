@@ -30,17 +30,15 @@ const (
 
 func scan(r store.Row) (j job.Job, err error) {
 	var corpora string
-	var created, started, completed int64
 	var input, progress []byte
 	err = r.Scan(&j.No, &j.ID, &j.Type, &j.State, &j.Account, &j.CreatedBy, &corpora, &j.Lane, &j.Comment,
-		&created, &started, &completed, &j.Attempt, &input, &progress)
+		store.Micros(&j.Created), store.Micros(&j.Started), store.Micros(&j.Completed), &j.Attempt, &input, &progress)
 	if err != nil {
 		return j, err
 	}
 	if err := json.Unmarshal([]byte(corpora), &j.CorpusKeys); err != nil {
 		return j, fmt.Errorf("read corpora of job %d: %w", j.No, err)
 	}
-	j.Created, j.Started, j.Completed = instant(created), instant(started), instant(completed)
 	if len(input) > 0 {
 		j.Input = input
 	}
@@ -48,13 +46,6 @@ func scan(r store.Row) (j job.Job, err error) {
 		j.Progress = progress
 	}
 	return j, nil
-}
-
-func instant(micro int64) time.Time {
-	if micro == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(micro).UTC()
 }
 
 // Add writes a job in state Queued that may be claimed at once.

@@ -47,15 +47,14 @@ func row(l *registry.LLM) ([]any, error) {
 // scan reads a row. A row that cannot be decoded is marked as such and does not fail the others.
 func scan(r store.Row) (l registry.LLM, err error) {
 	var auth, headers, parameters, stated string
-	var idle, created, updated int64
+	var idle int64
 	q := &l.Quota
 	if err = r.Scan(&l.ID, &l.Name, &l.Description, &l.Enabled, &l.Type, &l.Model, &l.URI, &auth, &headers, &idle, &parameters, &stated,
 		&l.RPS, &q.InputPerMinute, &q.InputPerDay, &q.InputPerMonth, &q.OutputPerMinute, &q.OutputPerDay, &q.OutputPerMonth,
-		&l.Revision, &created, &updated, &l.Default); err != nil {
+		&l.Revision, store.Micros(&l.Created), store.Micros(&l.Updated), &l.Default); err != nil {
 		return l, err
 	}
 	l.Idle = time.Duration(idle) * time.Microsecond
-	l.Created, l.Updated = time.UnixMicro(created).UTC(), time.UnixMicro(updated).UTC()
 	if !l.Type.Known() {
 		l.Broken = fmt.Sprintf("its row has the unknown type %q", l.Type)
 	}

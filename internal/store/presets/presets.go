@@ -46,12 +46,10 @@ func row(p *generate.Preset) ([]any, error) {
 
 func scan(r store.Row) (p generate.Preset, err error) {
 	var extra string
-	var created, updated int64
 	if err = r.Scan(&p.ID, &p.Name, &p.Description, &p.LLM, &p.Template, &p.MaxResults, &p.MaxTokens, &p.Temperature, &p.FrequencyPenalty, &p.PresencePenalty,
-		&extra, &p.Enabled, &created, &updated, &p.Default); err != nil {
+		&extra, &p.Enabled, store.Micros(&p.Created), store.Micros(&p.Updated), &p.Default); err != nil {
 		return p, err
 	}
-	p.Created, p.Updated = time.UnixMicro(created).UTC(), time.UnixMicro(updated).UTC()
 	if err := json.Unmarshal([]byte(extra), &p.Extra); err != nil {
 		return p, fmt.Errorf("read the parameters of generation preset %s: %w", p.ID, err)
 	}

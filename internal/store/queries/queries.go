@@ -49,11 +49,11 @@ func (s *Store) Save(ctx context.Context, r history.Record) error {
 const columns = `q.no, q.id, q.started, q.latency, q.query, q.chat_id, q.agent_key, q.session_key, q.generation, q.consistency`
 
 func scan(r store.Row, more ...any) (no int64, s history.Summary, err error) {
-	var started, latency int64
-	dest := append([]any{&no, (*string)(&s.ID), &started, &latency, &s.Text, &s.ChatID, &s.AgentKey, &s.SessionKey,
+	var latency int64
+	dest := append([]any{&no, (*string)(&s.ID), store.Micros(&s.Started), &latency, &s.Text, &s.ChatID, &s.AgentKey, &s.SessionKey,
 		&s.Generation, &s.Consistency}, more...)
 	err = r.Scan(dest...)
-	s.Started, s.Latency = time.UnixMicro(started).UTC(), time.Duration(latency)*time.Microsecond
+	s.Latency = time.Duration(latency) * time.Microsecond
 	return no, s, err
 }
 

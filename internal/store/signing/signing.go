@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"quarry/internal/identity/token"
 	"quarry/internal/store"
@@ -35,14 +34,7 @@ func (s *Store) Keys(ctx context.Context) ([]token.Key, error) {
 }
 
 func scan(r store.Row) (k token.Key, err error) {
-	var created int64
-	var retired sql.NullInt64
-	err = r.Scan(&k.ID, &k.Public, &created, &retired)
-	k.Created = time.UnixMicro(created).UTC()
-	if retired.Valid {
-		k.Retired = time.UnixMicro(retired.Int64).UTC()
-	}
-	return k, err
+	return k, r.Scan(&k.ID, &k.Public, store.Micros(&k.Created), store.Micros(&k.Retired))
 }
 
 // Signing returns the id of the key that signs now. See token.Store.

@@ -40,12 +40,9 @@ func (s *Store) Sums(ctx context.Context, scope string, at time.Time) ([]usage.S
 		begin, _ := span.Window(at)
 		args = append(args, int(span), begin.UnixMicro())
 	}
-	scan := func(r store.Row) (usage.Sum, error) {
-		u := usage.Sum{Scope: scope}
-		var began int64
-		err := r.Scan(&u.Span, &began, &u.Input, &u.Output)
-		u.Begin = time.UnixMicro(began).UTC()
-		return u, err
+	scan := func(r store.Row) (u usage.Sum, err error) {
+		u.Scope = scope
+		return u, r.Scan(&u.Span, store.Micros(&u.Begin), &u.Input, &u.Output)
 	}
 	return store.Select(s.db.Reader(ctx), "read counts of tokens", scan, `
 		SELECT span, began, input, output FROM token_usage WHERE scope = $1 AND
