@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,39 +69,57 @@ type Config struct {
 // Setting describes one setting for help, the reference page and the environment.
 type Setting struct {
 	Key, Env, Help string
-	set            func(*Config, string) error
-	get            func(*Config) string
+	at             func(*Config) any // a pointer to its value: a string, an int64 or a bool
 }
+
+func (s Setting) set(c *Config, v string) (err error) {
+	switch at := s.at(c).(type) {
+	case *string:
+		*at = v
+	case *int64:
+		if *at, err = strconv.ParseInt(v, 10, 64); err != nil {
+			return fmt.Errorf("%q is not a number", v)
+		}
+	case *bool:
+		if *at, err = strconv.ParseBool(v); err != nil {
+			return fmt.Errorf("%q is neither true nor false", v)
+		}
+	}
+	return nil
+}
+
+// get returns the value as it is written in the file.
+func (s Setting) get(c *Config) string { return fmt.Sprint(reflect.ValueOf(s.at(c)).Elem()) }
 
 // Settings lists every setting in the order of the reference page.
 var Settings = []Setting{
-	text("data", "QUARRY_DATA", "data folder: database, indexes, owner.key, secret.key", func(c *Config) *string { return &c.Data }),
-	text("listen", "QUARRY_LISTEN", "address to listen on, host:port", func(c *Config) *string { return &c.Listen }),
-	text("public_url", "QUARRY_PUBLIC_URL", "where people reach the service, such as https://search.example.com, for the links of one-time codes and as the issuer of access tokens; empty means the address it listens on, and an issuer made from the database", func(c *Config) *string { return &c.PublicURL }),
-	text("database", "QUARRY_DATABASE", "postgres:// URL; empty means SQLite in the data folder", func(c *Config) *string { return &c.Database }),
-	text("secret_key", "QUARRY_SECRET_KEY", "secret keys that seal credentials in the database, newest first, parted by commas; empty means secret.key in the data folder", func(c *Config) *string { return &c.SecretKey }),
-	text("kernel", "QUARRY_KERNEL", "CPU instructions of the encoder and of the vector scan: auto, avx512, avx2 or portable; results do not depend on it", func(c *Config) *string { return &c.Kernel }),
-	text("log_level", "QUARRY_LOG_LEVEL", "debug, info, warn or error", func(c *Config) *string { return &c.LogLevel }),
-	text("log_format", "QUARRY_LOG_FORMAT", "text or json", func(c *Config) *string { return &c.LogFormat }),
-	number("max_deletes", "QUARRY_MAX_DELETES", "deletions of single documents at once in one corpus; more are refused with 429", func(c *Config) *int64 { return &c.MaxDeletes }),
-	bytesOf("max_json", "QUARRY_MAX_JSON", "largest JSON body, bytes", func(c *Config) *int64 { return &c.MaxJSON }),
-	bytesOf("max_upload", "QUARRY_MAX_UPLOAD", "largest uploaded file, bytes", func(c *Config) *int64 { return &c.MaxUpload }),
-	text("allowed_origins", "QUARRY_ALLOWED_ORIGINS", "origins whose pages may call from a browser, parted by commas: https://app.example.com, https://*.example.com for every subdomain, * for all; empty allows none", func(c *Config) *string { return &c.AllowedOrigins }),
-	text("trusted_proxies", "QUARRY_TRUSTED_PROXIES", "addresses and networks (10.0.0.0/8), parted by commas, whose X-Forwarded-For is believed; empty believes nobody", func(c *Config) *string { return &c.TrustedProxies }),
-	boolean("audit_content", "QUARRY_AUDIT_CONTENT", "true: changes of documents and conversations are recorded in the audit too", func(c *Config) *bool { return &c.AuditContent }),
-	number("history_days", "QUARRY_HISTORY_DAYS", "how long queries stay in the query history, days", func(c *Config) *int64 { return &c.HistoryDays }),
-	boolean("llm_private", "QUARRY_LLM_PRIVATE", "true: language models (and their token endpoints) may be at private and loopback addresses, as local ones are; link-local addresses and metadata services of clouds are never called", func(c *Config) *bool { return &c.LLMPrivate }),
-	text("model_aliases", "QUARRY_MODEL_ALIASES", "names, parted by commas, that stand for the default language model while nobody registers a model of that name; off is none", func(c *Config) *string { return &c.ModelAliases }),
-	text("consistency_judge", "QUARRY_CONSISTENCY_JUDGE", "name of a registered language model that scores factual consistency and corrects; empty means the embedded score, which also answers when the model fails", func(c *Config) *string { return &c.ConsistencyJudge }),
-	number("rate_limit", "QUARRY_RATE_LIMIT", "requests a second of one key, client or signed-in person on one node; more are refused with 429; 0 is no limit", func(c *Config) *int64 { return &c.RateLimit }),
-	number("rate_burst", "QUARRY_RATE_BURST", "requests that `rate_limit` lets through at once after a rest; 0 is twice the rate", func(c *Config) *int64 { return &c.RateBurst }),
-	number("max_expensive", "QUARRY_MAX_EXPENSIVE", "expensive calls (queries, generations, uploads, new documents) of one key in flight on one node; more wait in line", func(c *Config) *int64 { return &c.MaxExpensive }),
-	number("max_expensive_total", "QUARRY_MAX_EXPENSIVE_TOTAL", "expensive calls of all keys in flight on one node, which keys that wait get in turns; 0 is no limit", func(c *Config) *int64 { return &c.MaxExpensiveTotal }),
-	number("max_expensive_waiting", "QUARRY_MAX_EXPENSIVE_WAITING", "expensive calls of one key in line; more are refused with 429", func(c *Config) *int64 { return &c.MaxExpensiveWaiting }),
-	number("expensive_wait", "QUARRY_EXPENSIVE_WAIT", "how long an expensive call waits in line before it is refused with 429, seconds", func(c *Config) *int64 { return &c.ExpensiveWait }),
-	number("max_remote", "QUARRY_MAX_REMOTE", "calls of one key in flight on one node that wait for a language model elsewhere, such as streams; they count as expensive calls no more, and more of them wait in line in the same way", func(c *Config) *int64 { return &c.MaxRemote }),
-	number("max_remote_total", "QUARRY_MAX_REMOTE_TOTAL", "calls of all keys in flight on one node that wait for a language model elsewhere; 0 is no limit", func(c *Config) *int64 { return &c.MaxRemoteTotal }),
-	bytesOf("max_bodies", "QUARRY_MAX_BODIES", "memory for bodies of requests in flight, bytes: an upload counts once, JSON above 64 KiB four times; more wait as expensive calls do", func(c *Config) *int64 { return &c.MaxBodies }),
+	{"data", "QUARRY_DATA", "data folder: database, indexes, owner.key, secret.key", func(c *Config) any { return &c.Data }},
+	{"listen", "QUARRY_LISTEN", "address to listen on, host:port", func(c *Config) any { return &c.Listen }},
+	{"public_url", "QUARRY_PUBLIC_URL", "where people reach the service, such as https://search.example.com, for the links of one-time codes and as the issuer of access tokens; empty means the address it listens on, and an issuer made from the database", func(c *Config) any { return &c.PublicURL }},
+	{"database", "QUARRY_DATABASE", "postgres:// URL; empty means SQLite in the data folder", func(c *Config) any { return &c.Database }},
+	{"secret_key", "QUARRY_SECRET_KEY", "secret keys that seal credentials in the database, newest first, parted by commas; empty means secret.key in the data folder", func(c *Config) any { return &c.SecretKey }},
+	{"kernel", "QUARRY_KERNEL", "CPU instructions of the encoder and of the vector scan: auto, avx512, avx2 or portable; results do not depend on it", func(c *Config) any { return &c.Kernel }},
+	{"log_level", "QUARRY_LOG_LEVEL", "debug, info, warn or error", func(c *Config) any { return &c.LogLevel }},
+	{"log_format", "QUARRY_LOG_FORMAT", "text or json", func(c *Config) any { return &c.LogFormat }},
+	{"max_deletes", "QUARRY_MAX_DELETES", "deletions of single documents at once in one corpus; more are refused with 429", func(c *Config) any { return &c.MaxDeletes }},
+	{"max_json", "QUARRY_MAX_JSON", "largest JSON body, bytes", func(c *Config) any { return &c.MaxJSON }},
+	{"max_upload", "QUARRY_MAX_UPLOAD", "largest uploaded file, bytes", func(c *Config) any { return &c.MaxUpload }},
+	{"allowed_origins", "QUARRY_ALLOWED_ORIGINS", "origins whose pages may call from a browser, parted by commas: https://app.example.com, https://*.example.com for every subdomain, * for all; empty allows none", func(c *Config) any { return &c.AllowedOrigins }},
+	{"trusted_proxies", "QUARRY_TRUSTED_PROXIES", "addresses and networks (10.0.0.0/8), parted by commas, whose X-Forwarded-For is believed; empty believes nobody", func(c *Config) any { return &c.TrustedProxies }},
+	{"audit_content", "QUARRY_AUDIT_CONTENT", "true: changes of documents and conversations are recorded in the audit too", func(c *Config) any { return &c.AuditContent }},
+	{"history_days", "QUARRY_HISTORY_DAYS", "how long queries stay in the query history, days", func(c *Config) any { return &c.HistoryDays }},
+	{"llm_private", "QUARRY_LLM_PRIVATE", "true: language models (and their token endpoints) may be at private and loopback addresses, as local ones are; link-local addresses and metadata services of clouds are never called", func(c *Config) any { return &c.LLMPrivate }},
+	{"model_aliases", "QUARRY_MODEL_ALIASES", "names, parted by commas, that stand for the default language model while nobody registers a model of that name; off is none", func(c *Config) any { return &c.ModelAliases }},
+	{"consistency_judge", "QUARRY_CONSISTENCY_JUDGE", "name of a registered language model that scores factual consistency and corrects; empty means the embedded score, which also answers when the model fails", func(c *Config) any { return &c.ConsistencyJudge }},
+	{"rate_limit", "QUARRY_RATE_LIMIT", "requests a second of one key, client or signed-in person on one node; more are refused with 429; 0 is no limit", func(c *Config) any { return &c.RateLimit }},
+	{"rate_burst", "QUARRY_RATE_BURST", "requests that `rate_limit` lets through at once after a rest; 0 is twice the rate", func(c *Config) any { return &c.RateBurst }},
+	{"max_expensive", "QUARRY_MAX_EXPENSIVE", "expensive calls (queries, generations, uploads, new documents) of one key in flight on one node; more wait in line", func(c *Config) any { return &c.MaxExpensive }},
+	{"max_expensive_total", "QUARRY_MAX_EXPENSIVE_TOTAL", "expensive calls of all keys in flight on one node, which keys that wait get in turns; 0 is no limit", func(c *Config) any { return &c.MaxExpensiveTotal }},
+	{"max_expensive_waiting", "QUARRY_MAX_EXPENSIVE_WAITING", "expensive calls of one key in line; more are refused with 429", func(c *Config) any { return &c.MaxExpensiveWaiting }},
+	{"expensive_wait", "QUARRY_EXPENSIVE_WAIT", "how long an expensive call waits in line before it is refused with 429, seconds", func(c *Config) any { return &c.ExpensiveWait }},
+	{"max_remote", "QUARRY_MAX_REMOTE", "calls of one key in flight on one node that wait for a language model elsewhere, such as streams; they count as expensive calls no more, and more of them wait in line in the same way", func(c *Config) any { return &c.MaxRemote }},
+	{"max_remote_total", "QUARRY_MAX_REMOTE_TOTAL", "calls of all keys in flight on one node that wait for a language model elsewhere; 0 is no limit", func(c *Config) any { return &c.MaxRemoteTotal }},
+	{"max_bodies", "QUARRY_MAX_BODIES", "memory for bodies of requests in flight, bytes: an upload counts once, JSON above 64 KiB four times; more wait as expensive calls do", func(c *Config) any { return &c.MaxBodies }},
 }
 
 // Default returns the settings of a service that nobody has configured.
@@ -288,50 +307,4 @@ func Reference() string {
 		fmt.Fprintf(&b, "| `%s` | `%s` | `%s` | %s |\n", s.Key, s.Env, s.get(&d), s.Help)
 	}
 	return b.String()
-}
-
-func text(key, env, help string, at func(*Config) *string) Setting {
-	return Setting{
-		key, env, help,
-		func(c *Config, v string) error { *at(c) = v; return nil },
-		func(c *Config) string { return *at(c) },
-	}
-}
-
-func bytesOf(key, env, help string, at func(*Config) *int64) Setting {
-	return count(Setting{Key: key, Env: env, Help: help}, "a number of bytes", at)
-}
-
-func number(key, env, help string, at func(*Config) *int64) Setting {
-	return count(Setting{Key: key, Env: env, Help: help}, "a number", at)
-}
-
-func boolean(key, env, help string, at func(*Config) *bool) Setting {
-	return Setting{
-		key, env, help,
-		func(c *Config, v string) error {
-			on, err := strconv.ParseBool(v)
-			if err != nil {
-				return fmt.Errorf("%q is neither true nor false", v)
-			}
-			*at(c) = on
-			return nil
-		},
-		func(c *Config) string { return strconv.FormatBool(*at(c)) },
-	}
-}
-
-func count(s Setting, what string, at func(*Config) *int64) Setting {
-	return Setting{
-		s.Key, s.Env, s.Help,
-		func(c *Config, v string) error {
-			n, err := strconv.ParseInt(v, 10, 64)
-			if err != nil {
-				return fmt.Errorf("%q is not %s", v, what)
-			}
-			*at(c) = n
-			return nil
-		},
-		func(c *Config) string { return strconv.FormatInt(*at(c), 10) },
-	}
 }
