@@ -9,7 +9,7 @@ import (
 
 // delete is the handler of job.BulkDeleteDocuments.
 func (s *Service) delete(ctx context.Context, w *job.Work) (string, error) {
-	return s.run(ctx, w, func(*run) (work, error) { return deletion{}, nil })
+	return s.run(ctx, w, "deleted", func(*run) (work, error) { return deletion{}, nil })
 }
 
 // deletion removes documents.
@@ -40,5 +40,3 @@ func (deletion) resume(nos []int64, there []document.Document, n *Counts) []docu
 	n.Done += int64(len(nos) - len(there))
 	return there
 }
-
-func (deletion) done(n Counts) string { return result("deleted", n) }

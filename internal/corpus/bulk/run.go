@@ -35,8 +35,6 @@ type work interface {
 	apply(ctx context.Context, r *run, docs []document.Document, n *Counts) (seq int64, err error)
 	// resume counts the documents among nos that an interrupted apply had changed, and returns the others.
 	resume(nos []int64, there []document.Document, n *Counts) (left []document.Document)
-	// done returns the result as a text.
-	done(n Counts) string
 }
 
 // run is one job in progress.
@@ -62,16 +60,16 @@ const restPerWork = 2
 // longestRest bounds the pause after a step that took long, perhaps because of a slow disk.
 const longestRest = 200 * time.Millisecond
 
-// run walks through the documents selected, step by step.
-func (s *Service) run(ctx context.Context, w *job.Work, make func(*run) (work, error)) (string, error) {
-	said, err := s.walk(ctx, w, make)
+// run walks through the documents selected, step by step, and returns the comment of the finished job.
+func (s *Service) run(ctx context.Context, w *job.Work, did string, make func(*run) (work, error)) (string, error) {
+	comment, err := s.walk(ctx, w, did, make)
 	if fault.Is(err, fault.KindConflict) { // the store words it for a request
 		return "", fault.Conflict("corpus_changed", "the corpus was reset while the job was on its way").Because(err)
 	}
-	return said, err
+	return comment, err
 }
 
-func (s *Service) walk(ctx context.Context, w *job.Work, make func(*run) (work, error)) (string, error) {
+func (s *Service) walk(ctx context.Context, w *job.Work, did string, make func(*run) (work, error)) (string, error) {
 	r := &run{Service: s, job: w}
 	if err := w.Input(&r.in); err != nil {
 		return "", err
@@ -105,7 +103,8 @@ func (s *Service) walk(ctx context.Context, w *job.Work, make func(*run) (work, 
 			rest(ctx, restPerWork*time.Since(began))
 		}
 	}
-	return r.work.done(r.p.Counts), nil
+	n := r.p.Counts
+	return fmt.Sprintf("%s %s, %s skipped, %s failed", groupDigits(n.Done), did, groupDigits(n.Skipped), groupDigits(n.Failed)), nil
 }
 
 // rest pauses to leave the processor to queries.
@@ -249,9 +248,4 @@ func groupDigits(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
-}
-
-// result returns counts as a text.
-func result(did string, n Counts) string {
-	return fmt.Sprintf("%s %s, %s skipped, %s failed", groupDigits(n.Done), did, groupDigits(n.Skipped), groupDigits(n.Failed))
 }

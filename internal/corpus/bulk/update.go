@@ -11,7 +11,7 @@ import (
 
 // update is the handler of job.BulkUpdateDocumentMetadata.
 func (s *Service) update(ctx context.Context, w *job.Work) (string, error) {
-	return s.run(ctx, w, func(r *run) (work, error) {
+	return s.run(ctx, w, "updated", func(r *run) (work, error) {
 		a, err := metadata.NewAmendment(r.c, r.in.Metadata, r.in.Merge)
 		return amendment{a}, err
 	})
@@ -71,5 +71,3 @@ func (a amendment) resume(nos []int64, there []document.Document, n *Counts) (le
 	}
 	return left
 }
-
-func (amendment) done(n Counts) string { return result("updated", n) }

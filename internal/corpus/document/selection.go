@@ -3,17 +3,15 @@ package document
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"quarry/internal/corpus"
 )
 
 // Selection selects documents for a bulk operation, step by step.
 type Selection struct {
-	Filter string    // over document metadata, "" = all
-	Cutoff time.Time // only documents created or updated at this time or before; zero = any
-	After  string    // last id of the step before, "" for the first
-	Limit  int       // how many documents one step reads
+	Filter string // over document metadata, "" = all
+	After  string // last id of the step before, "" for the first
+	Limit  int    // how many documents one step reads
 }
 
 // CheckSelection returns the fault of a filter over the documents of c: fault.KindInvalid under metadata_filter.
@@ -35,9 +33,6 @@ func (s *Service) Select(ctx context.Context, c corpus.Corpus, q Selection) (fou
 		return nil, "", fmt.Errorf("list documents of %s: %w", c.Key, err)
 	}
 	for i := range docs {
-		if !q.Cutoff.IsZero() && docs[i].Updated.After(q.Cutoff) {
-			continue
-		}
 		ok, err := want.match(&docs[i])
 		if err != nil {
 			return nil, "", err
