@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"quarry/internal/fault"
 )
@@ -16,10 +17,7 @@ var attributeTypes = map[string]bool{
 func CheckAttributes(all []Attribute) error {
 	f := fault.Invalid()
 	checkAttributes(f, all)
-	if len(f.Fields) > 0 {
-		return f
-	}
-	return nil
+	return f.Err()
 }
 
 // maxDeclared bounds the filter attributes of a corpus, and its custom dimensions, as every document or part needs memory
@@ -36,13 +34,7 @@ func checkAttributes(f *fault.Fault, all []Attribute) {
 	seen := map[string]bool{}
 	for i, a := range all {
 		at := func(member string) string { return fmt.Sprintf("filter_attributes[%d].%s", i, member) }
-		switch {
-		case a.Name == "" || len([]rune(a.Name)) > 64:
-			f.Field(at("name"), "must be 1 to 64 characters")
-		case seen[a.Name]:
-			f.Field(at("name"), "the name %q is used twice", a.Name)
-		}
-		seen[a.Name] = true
+		checkName(f, at("name"), a.Name, seen)
 		if a.Level != "document" && a.Level != "part" {
 			f.Field(at("level"), "must be document or part, not %q", a.Level)
 		}
@@ -50,4 +42,15 @@ func checkAttributes(f *fault.Fault, all []Attribute) {
 			f.Field(at("type"), "must be integer, real, text, boolean, list[integer], list[real_number] or list[text], not %q", a.Type)
 		}
 	}
+}
+
+// checkName adds a fault of path to f unless name is one that a corpus can declare and not among those seen.
+func checkName(f *fault.Fault, path, name string, seen map[string]bool) {
+	switch {
+	case name == "" || utf8.RuneCountInString(name) > 64:
+		f.Field(path, "must be 1 to 64 characters")
+	case seen[name]:
+		f.Field(path, "the name %q is used twice", name)
+	}
+	seen[name] = true
 }

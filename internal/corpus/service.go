@@ -129,10 +129,7 @@ func (c *Create) check() error {
 	}
 	checkAttributes(f, c.Attributes)
 	checkDimensions(f, c.Dimensions)
-	if len(f.Fields) > 0 {
-		return f
-	}
-	return nil
+	return f.Err()
 }
 
 func checkDimensions(f *fault.Fault, all []Dimension) {
@@ -142,13 +139,6 @@ func checkDimensions(f *fault.Fault, all []Dimension) {
 	}
 	seen := map[string]bool{}
 	for i, d := range all {
-		path := fmt.Sprintf("custom_dimensions[%d].name", i)
-		switch {
-		case d.Name == "" || len([]rune(d.Name)) > 64:
-			f.Field(path, "must be 1 to 64 characters")
-		case seen[d.Name]:
-			f.Field(path, "the name %q is used twice", d.Name)
-		}
-		seen[d.Name] = true
+		checkName(f, fmt.Sprintf("custom_dimensions[%d].name", i), d.Name, seen)
 	}
 }

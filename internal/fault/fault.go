@@ -84,6 +84,14 @@ func (f *Fault) Field(path, format string, args ...any) *Fault {
 	return f
 }
 
+// Err returns f as an error, nil if no field is at fault.
+func (f *Fault) Err() error {
+	if len(f.Fields) == 0 {
+		return nil
+	}
+	return f
+}
+
 // Because records err as the cause, for the log, and returns f.
 func (f *Fault) Because(err error) *Fault {
 	f.cause = err

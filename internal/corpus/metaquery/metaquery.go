@@ -122,10 +122,7 @@ func check(q Query) error {
 	if q.Offset < 0 || q.Offset > MaxOffset {
 		f.Field("offset", "must be between 0 and %d", MaxOffset)
 	}
-	if len(f.Fields) > 0 {
-		return f
-	}
-	return nil
+	return f.Err()
 }
 
 // pass is a compiled query, shared by the goroutines that run it.

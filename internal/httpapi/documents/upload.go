@@ -95,10 +95,7 @@ func collect(f *fault.Fault, errs ...error) error {
 			f.Field(path, "%s", reason)
 		}
 	}
-	if len(f.Fields) > 0 {
-		return f
-	}
-	return nil
+	return f.Err()
 }
 
 // check holds a JSON member to the rules of JSON bodies and, when named, to a schema of the contract. A blank member

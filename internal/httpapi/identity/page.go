@@ -142,10 +142,7 @@ func checkForm(form url.Values) error {
 	if again, ok := form["password_again"]; ok && again[0] != form.Get("password") {
 		bad.Field("password", "is not the same both times")
 	}
-	if len(bad.Fields) > 0 {
-		return bad
-	}
-	return nil
+	return bad.Err()
 }
 
 func show(w http.ResponseWriter, status int, v view) error {

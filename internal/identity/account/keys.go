@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"quarry/internal/clock"
 	"quarry/internal/fault"
@@ -13,6 +14,28 @@ import (
 	"quarry/internal/identity/authz"
 	"quarry/internal/page"
 )
+
+// The styles of keys. A key without a style has its own roles.
+const (
+	StylePersonal           = "personal"
+	StyleServing            = "serving"
+	StyleServingAndIndexing = "serving_and_indexing"
+)
+
+// Key is an API key; Digest is the SHA-256 hex digest of its secret, which is not kept.
+type Key struct {
+	ID      id.APIKey
+	Name    string
+	Digest  string
+	Prefix  string // of the secret
+	Tail    string // the last four characters of the secret, for its mask; empty when they were not kept
+	Style   string
+	Owner   id.User // of a personal key, which has the rights of its owner; empty for other keys
+	Creator string  // the user or credential that created it
+	Enabled bool
+	Rights  authz.Rights // of a key that is not personal
+	Created time.Time
+}
 
 // The prefixes of secrets, which client tooling recognises. A key that can only read begins as a serving key does.
 const (
@@ -107,10 +130,7 @@ func (c *CreateKey) check() error {
 		bad.Field("api_key_role", "can't be given together with api_roles, corpus_roles or agent_roles; a key has either a style or roles of its own")
 	}
 	checkRights(c.Rights, bad)
-	if len(bad.Fields) > 0 {
-		return bad
-	}
-	return nil
+	return bad.Err()
 }
 
 // styleRoles are the roles that the older styles of keys grant on each corpus named.

@@ -31,10 +31,7 @@ func putGrants(tx *store.Tx, holder string, grants []authz.Grant) error {
 			return fmt.Errorf("write grant: %w", err)
 		}
 	}
-	if len(bad.Fields) > 0 {
-		return bad
-	}
-	return nil
+	return bad.Err()
 }
 
 // dropGrants removes the grants of holder.
