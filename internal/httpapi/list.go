@@ -34,13 +34,16 @@ func (c *Call) Position(cursors *page.Cursors, scope *page.Scope) ([]string, err
 	return position, fault.Under(err, "query")
 }
 
-// Limit returns the page size of the request, which the chain has checked, or otherwise if it has none.
-func (c *Call) Limit(otherwise int) int {
+// DefaultLimit is the size of a page, where a request asks for none, in every list of the contract.
+const DefaultLimit = 10
+
+// Limit returns the page size of the request, which the chain has checked.
+func (c *Call) Limit() int {
 	if v := c.Query.Get("limit"); v != "" {
 		n, _ := strconv.Atoi(v)
 		return n
 	}
-	return otherwise
+	return DefaultLimit
 }
 
 // Pattern compiles the filter of a list, a regular expression. An empty one is nil, which matches all.

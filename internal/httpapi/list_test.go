@@ -20,11 +20,11 @@ func TestList(t *testing.T) {
 	if diff := cmp.Diff(want, c.Scope("after", "state", "actor")); diff != "" {
 		t.Error(diff)
 	}
-	if got := c.Limit(10); got != 10 {
+	if got := c.Limit(); got != httpapi.DefaultLimit {
 		t.Errorf("no limit is %d", got)
 	}
 	c.Query.Set("limit", "7")
-	if got := c.Limit(10); got != 7 {
+	if got := c.Limit(); got != 7 {
 		t.Errorf("limit 7 is %d", got)
 	}
 }

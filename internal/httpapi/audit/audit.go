@@ -28,9 +28,6 @@ func (a *Area) Handlers() map[string]httpapi.Handler {
 	return map[string]httpapi.Handler{"listAuditEvents": a.list}
 }
 
-// defaultLimit is the contract's.
-const defaultLimit = 10
-
 // list answers a page. With a page key, filters that the request leaves out are those of the page before.
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	scope := c.Scope("actor", "action", "after", "before")
@@ -42,7 +39,7 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 	if err != nil {
 		return err
 	}
-	l.Limit = c.Limit(defaultLimit)
+	l.Limit = c.Limit()
 	found, more, err := a.events.List(r.Context(), l)
 	if err != nil {
 		return err

@@ -88,9 +88,6 @@ func describe(e embed.Encoder) string {
 	return "An encoder from a folder of this installation."
 }
 
-// defaultLimit is the contract's (identity-and-access.md section 9).
-const defaultLimit = 10
-
 // list returns the page of all, in its order, that the call asks for. identify gives id, name and description.
 func list[T any](a *Area, c *httpapi.Call, all []T, identify func(T) (id, name, description string)) ([]T, *api.ListMetadata, error) {
 	scope := c.Scope("filter")
@@ -102,7 +99,7 @@ func list[T any](a *Area, c *httpapi.Call, all []T, identify func(T) (id, name, 
 	if err != nil {
 		return nil, nil, err
 	}
-	limit := c.Limit(defaultLimit)
+	limit := c.Limit()
 	metadata := &api.ListMetadata{}
 	out := make([]T, 0, limit)
 	seen := len(position) == 0

@@ -93,12 +93,9 @@ func (a *Area) reset(w http.ResponseWriter, r *http.Request, c *httpapi.Call) er
 	return httpapi.NoContent(w, a.corpora.Reset(r.Context(), c.Path["corpus_key"]))
 }
 
-// defaultLimit is the contract's (Limits: Corpus list limit).
-const defaultLimit = 10
-
 // list answers a page. With a page key, filters that the request leaves out are those of the page before.
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	l := corpus.List{Limit: c.Limit(defaultLimit)}
+	l := corpus.List{Limit: c.Limit()}
 	scope := c.Scope("filter")
 	if ids := c.Query["corpus_id"]; len(ids) > 0 {
 		scope.Filters["corpus_id"] = strings.Join(slices.Sorted(slices.Values(ids)), ",")

@@ -65,16 +65,13 @@ func (a *Area) delete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 
 func named(c *httpapi.Call) id.Preset { return id.Preset(c.Path["generation_preset_id"]) }
 
-// defaultLimit is the contract's for lists of presets.
-const defaultLimit = 10
-
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	scope := c.Scope("filter", "llm_name")
 	after, err := c.After(a.cursors, &scope)
 	if err != nil {
 		return err
 	}
-	l := generate.PresetList{Limit: c.Limit(defaultLimit), After: after, LLM: scope.Filters["llm_name"]}
+	l := generate.PresetList{Limit: c.Limit(), After: after, LLM: scope.Filters["llm_name"]}
 	if l.Match, err = httpapi.Pattern(scope.Filters["filter"]); err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (a *Area) listClients(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 	if err != nil {
 		return err
 	}
-	l := account.ClientList{Limit: c.Limit(defaultLimit), After: after}
+	l := account.ClientList{Limit: c.Limit(), After: after}
 	if l.Match, err = httpapi.Pattern(scope.Filters["filter"]); err != nil {
 		return err
 	}

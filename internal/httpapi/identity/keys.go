@@ -82,7 +82,7 @@ func (a *Area) listKeys(w http.ResponseWriter, r *http.Request, c *httpapi.Call)
 		return err
 	}
 	found, more, err := a.Accounts.ListKeys(r.Context(), c.Principal, account.KeyList{
-		Limit: c.Limit(defaultLimit), After: after, Style: scope.Filters["api_key_role"], Corpus: scope.Filters["corpus_key"],
+		Limit: c.Limit(), After: after, Style: scope.Filters["api_key_role"], Corpus: scope.Filters["corpus_key"],
 	})
 	if err != nil {
 		return err

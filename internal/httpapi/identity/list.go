@@ -6,9 +6,6 @@ import (
 	"quarry/internal/page"
 )
 
-// defaultLimit is the contract's for the lists of users, keys and clients.
-const defaultLimit = 10
-
 // start reads the filters named and the page key of a list; no position is the first page. With a page key, filters that
 // the request leaves out are those of the page before.
 func (a *Area) start(c *httpapi.Call, filters ...string) (scope page.Scope, after *page.Position, err error) {

@@ -15,6 +15,7 @@ import (
 	"quarry/internal/httpapi"
 	"quarry/internal/identity/authz"
 	"quarry/internal/identity/token"
+	"quarry/internal/opt"
 )
 
 // maxGrant bounds the body of a request for a token, in bytes.
@@ -194,4 +195,15 @@ func (a *Area) rotateSigningKeys(w http.ResponseWriter, r *http.Request, c *http
 	}
 	c.Named = map[string]string{"kid": made.ID}
 	return httpapi.WriteJSON(w, http.StatusOK, api.SigningKeyRotation{Kid: made.ID, CreatedAt: &made.Created})
+}
+
+func (a *Area) rotateSecretKeys(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	p, err := a.Secrets.Rotate(r.Context())
+	if err != nil {
+		return err
+	}
+	c.Named = map[string]string{"key_id": p.Key}
+	return httpapi.WriteJSON(w, http.StatusOK, api.SecretKeyRotation{
+		KeyId: p.Key, Resealed: int64(p.Resealed), Remaining: int64(p.Remaining), Done: p.Done, Advice: opt.NonZero(p.Advice),
+	})
 }

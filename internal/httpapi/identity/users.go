@@ -74,7 +74,7 @@ func (a *Area) listUsers(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 	if err != nil {
 		return err
 	}
-	found, more, err := a.Accounts.ListUsers(r.Context(), account.UserList{Limit: c.Limit(defaultLimit), After: after, Corpus: scope.Filters["corpus_key"]})
+	found, more, err := a.Accounts.ListUsers(r.Context(), account.UserList{Limit: c.Limit(), After: after, Corpus: scope.Filters["corpus_key"]})
 	if err != nil {
 		return err
 	}

@@ -79,8 +79,8 @@ func selection(r *http.Request, c *httpapi.Call) (bulk.Selection, error) {
 
 // documentIDs reads the ids of a query string: a list with commas, or repeated. In a single list an encoded comma
 // separates too, as most clients encode every comma; in a repeated parameter it is part of the id.
-func documentIDs(raw string) (out []string) {
-	var lists []string
+func documentIDs(raw string) (ids []string) {
+	var lists, all []string
 	for _, pair := range strings.Split(raw, "&") {
 		name, value, _ := strings.Cut(pair, "=")
 		if name, err := url.QueryUnescape(name); err == nil && name == "document_ids" {
@@ -89,23 +89,17 @@ func documentIDs(raw string) (out []string) {
 	}
 	if len(lists) == 1 {
 		whole, _ := url.QueryUnescape(lists[0]) // the chain has checked it
-		return appendIDs(nil, strings.Split(whole, ","))
-	}
-	for _, list := range lists {
-		for _, v := range strings.Split(list, ",") {
+		all = strings.Split(whole, ",")
+	} else {
+		for _, v := range strings.Split(strings.Join(lists, ","), ",") {
 			one, _ := url.QueryUnescape(v)
-			out = appendIDs(out, []string{one})
+			all = append(all, one)
 		}
 	}
-	return out
-}
-
-// appendIDs appends ids to to, without empty ones.
-func appendIDs(to, ids []string) []string {
-	for _, v := range ids {
+	for _, v := range all {
 		if v != "" {
-			to = append(to, v)
+			ids = append(ids, v)
 		}
 	}
-	return to
+	return ids
 }

@@ -46,8 +46,6 @@ func (a *Area) get(w http.ResponseWriter, r *http.Request, c *httpapi.Call) erro
 const (
 	// account is the one of the installation; see job.Job.
 	account = ""
-	// defaultLimit is the contract's.
-	defaultLimit = 10
 	// maxFilter keeps the statement within what every database takes.
 	maxFilter = 1000
 )
@@ -57,7 +55,7 @@ var filters = []string{"corpus_key", "state"}
 
 // list answers a page. With a page key, filters that the request leaves out are those of the page before.
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	l := job.List{Account: account, Limit: c.Limit(defaultLimit)}
+	l := job.List{Account: account, Limit: c.Limit()}
 	scope := c.Scope("after")
 	for _, name := range filters {
 		values := slices.Compact(slices.Sorted(slices.Values(c.Query[name])))

@@ -116,11 +116,8 @@ func (a *Area) delete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	return nil
 }
 
-// defaultLimit is the contract's for lists of models.
-const defaultLimit = 10
-
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	scope, q := c.Scope("filter"), registry.List{Limit: c.Limit(defaultLimit)}
+	scope, q := c.Scope("filter"), registry.List{Limit: c.Limit()}
 	var err error
 	if q.After, err = c.After(a.cursors, &scope); err != nil {
 		return err

@@ -43,7 +43,7 @@ func (a *HistoryArea) list(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 		return err
 	}
 	l := history.List{
-		Limit: c.Limit(defaultLimit), After: after, Reader: reader(c),
+		Limit: c.Limit(), After: after, Reader: reader(c),
 		Corpus: scope.Filters["corpus_key"], Chat: scope.Filters["chat_id"], ID: scope.Filters["history_id"],
 	}
 	if l.StartedAfter, err = httpapi.Time(scope.Filters, "started_after"); err != nil {

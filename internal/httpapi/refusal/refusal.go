@@ -13,40 +13,34 @@ import (
 	"quarry/internal/secret/redact"
 )
 
+// statuses are the HTTP status of each kind of fault and the word that begins its message.
+var statuses = map[fault.Kind]struct {
+	code int
+	word string
+}{
+	fault.KindInternal:        {http.StatusInternalServerError, "INTERNAL"},
+	fault.KindInvalid:         {http.StatusBadRequest, "INVALID_ARGUMENT"},
+	fault.KindUnauthenticated: {http.StatusUnauthorized, "UNAUTHENTICATED"},
+	fault.KindForbidden:       {http.StatusForbidden, "PERMISSION_DENIED"},
+	fault.KindNotFound:        {http.StatusNotFound, "NOT_FOUND"},
+	fault.KindConflict:        {http.StatusConflict, "CONFLICT"},
+	fault.KindTooLarge:        {http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE"},
+	fault.KindMediaType:       {http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE"},
+	fault.KindUnprocessable:   {http.StatusUnprocessableEntity, "FAILED_PRECONDITION"},
+	fault.KindLimited:         {http.StatusTooManyRequests, "RESOURCE_EXHAUSTED"},
+	fault.KindNotBuilt:        {http.StatusNotImplemented, "UNIMPLEMENTED"},
+	fault.KindUpstream:        {http.StatusBadGateway, "UNAVAILABLE"},
+	fault.KindUnavailable:     {http.StatusServiceUnavailable, "UNAVAILABLE"},
+	fault.KindTimeout:         {http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"},
+}
+
 // Status returns the HTTP status of f and the word that begins its message.
 func Status(f *fault.Fault) (int, string) {
-	switch f.Kind {
-	case fault.KindInvalid:
-		return http.StatusBadRequest, "INVALID_ARGUMENT"
-	case fault.KindUnauthenticated:
-		return http.StatusUnauthorized, "UNAUTHENTICATED"
-	case fault.KindForbidden:
-		return http.StatusForbidden, "PERMISSION_DENIED"
-	case fault.KindNotFound:
-		return http.StatusNotFound, "NOT_FOUND"
-	case fault.KindConflict:
-		if strings.HasSuffix(f.Code, "_exists") {
-			return http.StatusConflict, "ALREADY_EXISTS"
-		}
-		return http.StatusConflict, "CONFLICT"
-	case fault.KindTooLarge:
-		return http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE"
-	case fault.KindMediaType:
-		return http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE"
-	case fault.KindUnprocessable:
-		return http.StatusUnprocessableEntity, "FAILED_PRECONDITION"
-	case fault.KindLimited:
-		return http.StatusTooManyRequests, "RESOURCE_EXHAUSTED"
-	case fault.KindNotBuilt:
-		return http.StatusNotImplemented, "UNIMPLEMENTED"
-	case fault.KindUpstream:
-		return http.StatusBadGateway, "UNAVAILABLE"
-	case fault.KindUnavailable:
-		return http.StatusServiceUnavailable, "UNAVAILABLE"
-	case fault.KindTimeout:
-		return http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"
+	s := statuses[f.Kind]
+	if f.Kind == fault.KindConflict && strings.HasSuffix(f.Code, "_exists") {
+		s.word = "ALREADY_EXISTS"
 	}
-	return http.StatusInternalServerError, "INTERNAL"
+	return s.code, s.word
 }
 
 // Body is Error, BadRequestError and NotFoundError of the contract.
