@@ -106,9 +106,6 @@ func (k Key) Text() string { return keyPrefix + keyText.EncodeToString(k.secret[
 // String returns the id alone.
 func (k Key) String() string { return "secret key " + k.id }
 
-// GoString returns the id alone.
-func (k Key) GoString() string { return "seal.Key(" + k.id + ")" }
-
 // Format writes the id alone, whatever the verb.
 func (k Key) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte(k.String())) }
 
