@@ -4,6 +4,7 @@ package documents
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strconv"
 
@@ -123,11 +124,13 @@ func (a *Area) get(w http.ResponseWriter, r *http.Request, c *httpapi.Call) erro
 // amend returns the handler of the two operations that change metadata.
 func (a *Area) amend(merge bool) httpapi.Handler {
 	return func(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-		metadata, err := decodeMetadata(c.Body)
-		if err != nil {
+		var body struct {
+			Metadata json.RawMessage `json:"metadata"` // as it was sent
+		}
+		if err := unmarshal("body", c.Body, &body); err != nil {
 			return err
 		}
-		d, err := a.documents.Amend(r.Context(), c.Path["corpus_key"], c.Path["document_id"], metadata, merge)
+		d, err := a.documents.Amend(r.Context(), c.Path["corpus_key"], c.Path["document_id"], body.Metadata, merge)
 		if err != nil {
 			return fault.Under(err, "body")
 		}

@@ -156,12 +156,6 @@ func (f *form) takeFile(p *multipart.Part, name string, limit int64) error {
 	return nil
 }
 
-// mediaType is the declared type without parameters.
-func (f *form) mediaType() string {
-	kind, _, _ := strings.Cut(f.contentType, ";")
-	return strings.ToLower(strings.TrimSpace(kind))
-}
-
 // id returns the document id: the filename part, else the name of the file (contract: upload_file).
 func (f *form) id() (string, error) {
 	if raw, ok := f.members["filename"]; ok {

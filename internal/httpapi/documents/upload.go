@@ -22,8 +22,8 @@ func (a *Area) upload(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if err != nil {
 		return err
 	}
-	if form.hasFile {
-		if err := form.supported(); err != nil {
+	if form.hasFile && !form.isJSON() {
+		if err := ingest.Supported(form.typeName(), form.contentType); err != nil {
 			return err
 		}
 	}
@@ -164,14 +164,6 @@ func (f *form) draft(u *ingest.Upload, chunking *wireChunking) (document.Draft, 
 	return d, fault.Under(err, "body.file")
 }
 
-// supported returns the fault of a file whose declared type and name show that it can't be read.
-func (f *form) supported() error {
-	if f.isJSON() {
-		return nil
-	}
-	return ingest.Supported(f.typeName(), f.contentType)
-}
-
 // typeName returns the name that identifies the format: the filename part, which overrides the file's own name, unless only the
 // latter ends in what looks like an extension.
 func (f *form) typeName() string {
@@ -184,8 +176,8 @@ func (f *form) typeName() string {
 
 var extensionLike = regexp.MustCompile(`\.[A-Za-z]{2,8}$`)
 
-func (f *form) extension() string { return strings.ToLower(path.Ext(f.typeName())) }
-
+// isJSON reports whether the file is JSON by its declared type, whose parameters do not matter, or by its name.
 func (f *form) isJSON() bool {
-	return f.mediaType() == "application/json" || f.extension() == ".json"
+	kind, _, _ := strings.Cut(f.contentType, ";")
+	return strings.EqualFold(strings.TrimSpace(kind), "application/json") || strings.EqualFold(path.Ext(f.typeName()), ".json")
 }

@@ -94,17 +94,6 @@ func decodeDraft(body json.RawMessage) (document.Draft, error) {
 	return d, fault.Under(err, "body")
 }
 
-// decodeMetadata reads the body of an update of metadata, as it was sent; absent and null are nil.
-func decodeMetadata(body json.RawMessage) (json.RawMessage, error) {
-	var w struct {
-		Metadata json.RawMessage `json:"metadata"`
-	}
-	if err := unmarshal("body", body, &w); err != nil {
-		return nil, err
-	}
-	return w.Metadata, nil
-}
-
 // draft returns the command; its faults name members of the document.
 func (w *wireDocument) draft() (document.Draft, error) {
 	f := fault.Invalid()

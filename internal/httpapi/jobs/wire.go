@@ -26,16 +26,8 @@ func wireJob(j *job.Job) api.Job {
 	state, keys, created := api.JobState(j.State), append([]string{}, j.CorpusKeys...), j.Created
 	return api.Job{
 		Id: string(j.ID), Type: &kind, State: &state, CorpusKeys: &keys, CreatedAt: &created,
-		StartedAt: optionalTime(j.Started), CompletedAt: optionalTime(j.Completed), CreatedByUsername: opt.NonZero(j.CreatedBy), Comment: opt.NonZero(j.Comment),
+		StartedAt: opt.NonZero(j.Started), CompletedAt: opt.NonZero(j.Completed), CreatedByUsername: opt.NonZero(j.CreatedBy), Comment: opt.NonZero(j.Comment),
 	}
-}
-
-// optionalTime returns an instant, or nil for one that has not come yet.
-func optionalTime(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }
 
 // cutoff is shown where the filter selects.
