@@ -33,7 +33,7 @@ func authenticate(dir string, secrets []string) error {
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	people := account.New(account.Config{Store: accounts.New(db)})
+	people := account.New(accounts.New(db), nil)
 	op := api.OperationByID("getCorpus")
 	rule := authz.Rule{APIRoles: op.APIRoles, CorpusRoles: op.CorpusRoles, AgentRoles: op.AgentRoles}
 	const calls = 20_000

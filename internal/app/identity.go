@@ -57,7 +57,7 @@ func openIdentity(ctx context.Context, cfg config.Config, f *folder, db *store.D
 	in := signin.New(signin.Config{Store: rows, Issuer: tokens, PublicURL: publicURL, Log: log})
 	return &identityServices{
 		vault: keys, secrets: sealed, tokens: tokens, signIn: in,
-		accounts: account.New(account.Config{Store: rows, Codes: in}),
+		accounts: account.New(rows, in),
 		audit:    audit.New(sqlaudit.New(db), log),
 	}, nil
 }

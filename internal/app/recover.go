@@ -47,7 +47,7 @@ func Recover(ctx context.Context, cfg config.Config, log *slog.Logger) (r Recove
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	r.File = f.path(keyFile)
-	people := account.New(account.Config{Store: accounts.New(db)})
+	people := account.New(accounts.New(db), nil)
 	if works, err := ownerHolds(ctx, r.File, people); works || err != nil {
 		return r, err
 	}

@@ -41,21 +41,15 @@ type Directory interface {
 	ListClients(ctx context.Context, l ClientList) (page []Client, more bool, err error)
 }
 
-// Config is what a Service needs.
-type Config struct {
-	Store Store
-	Codes Codes // nil: new users get no one-time code
-}
-
 // Service authenticates callers, manages who they are, and sets up an installation. It is safe for concurrent use.
 type Service struct {
 	Directory
 	store Store
-	codes Codes
+	codes Codes // nil: new users get no one-time code
 }
 
-// New returns a service.
-func New(c Config) *Service { return &Service{c.Store, c.Store, c.Codes} }
+// New returns a service. Without codes, new users get no one-time code.
+func New(s Store, c Codes) *Service { return &Service{s, s, c} }
 
 // personalPrefix is the prefix of the secrets of personal keys, by which client tooling recognises them.
 const personalPrefix = "zut_"

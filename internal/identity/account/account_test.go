@@ -17,7 +17,7 @@ import (
 func service(t *testing.T) *account.Service {
 	t.Helper()
 	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
-	return account.New(account.Config{Store: accounts.New(db)})
+	return account.New(accounts.New(db), nil)
 }
 
 // TestBootstrap proves that the first start makes an owner whose key works, and that no later one makes another.

@@ -28,7 +28,7 @@ func newKeyring(t *testing.T, roles map[string][]string) *keyring {
 	t.Helper()
 	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
 	k := &keyring{rows: accounts.New(db), people: map[string]account.User{}}
-	k.Service = account.New(account.Config{Store: k.rows})
+	k.Service = account.New(k.rows, nil)
 	for name, api := range roles {
 		now := clock.Now()
 		u := account.User{
@@ -307,7 +307,7 @@ func TestWrongKeysCostTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &watched{Store: k.rows}
-	s := account.New(account.Config{Store: w})
+	s := account.New(w, nil)
 	right := account.Digest(secret)
 	for n := range len(secret) {
 		wrong := secret[:n] + strings.Repeat("!", len(secret)-n)

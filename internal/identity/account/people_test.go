@@ -219,7 +219,7 @@ func TestNextRequest(t *testing.T) {
 	dir := t.TempDir()
 	one := storetest.Open(t, store.Config{Dir: dir})
 	two := storetest.Open(t, store.Config{Dir: dir})
-	s, node := account.New(account.Config{Store: accounts.New(one)}), account.New(account.Config{Store: accounts.New(two)})
+	s, node := account.New(accounts.New(one), nil), account.New(accounts.New(two), nil)
 	make1(t, s, "boss", rights("owner"))
 	k, secret := storetest.PersonalKey(make1(t, s, "ann", rights("viewer")))
 	if err := accounts.New(one).CreateKey(t.Context(), k); err != nil {
@@ -266,7 +266,7 @@ func TestCode(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
 	c := account.CreateUser{Email: "ann@example.test"}
-	s := account.New(account.Config{Store: accounts.New(db), Codes: codes{}})
+	s := account.New(accounts.New(db), codes{})
 	if _, code, err := s.CreateUser(t.Context(), as("owner"), c); err != nil || code == nil || code.Secret != "code of ann@example.test" {
 		t.Errorf("code %v, %v", code, err)
 	}

@@ -224,7 +224,7 @@ func TestReset(t *testing.T) {
 	if _, err := f.try(t, "ann", password); !fault.Is(err, fault.KindUnauthenticated) {
 		t.Errorf("the password after a reset: %v", err)
 	}
-	people := account.New(account.Config{Store: f.rows})
+	people := account.New(f.rows, nil)
 	if _, err := people.UserPrincipal(t.Context(), ann.ID, 1); !fault.Is(err, fault.KindUnauthenticated) {
 		t.Errorf("a token from before the reset: %v", err)
 	}
