@@ -1,5 +1,6 @@
-// Package httpapi is the HTTP transport: the chain that every request passes, limits, JSON bodies, event streams
-// and the one error writer. The handlers of each area live in its sub-packages and plug in as an Area. It holds no use case and knows no storage. Package app builds the Server.
+// Package httpapi is the HTTP transport: the chain that every request passes, limits, JSON bodies, event streams and the
+// one error writer. The handlers of each area live in its sub-packages and plug in as an Area. It holds no use case and
+// knows no storage. Package app builds the Server.
 package httpapi
 
 import (

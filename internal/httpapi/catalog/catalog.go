@@ -88,7 +88,7 @@ func describe(e embed.Encoder) string {
 	return "An encoder from a folder of this installation."
 }
 
-// list returns the page of all, in its order, that the call asks for. identify gives id, name and description.
+// list returns the page of all, in its order, that the call asks for. identify returns id, name and description.
 func list[T any](a *Area, c *httpapi.Call, all []T, identify func(T) (id, name, description string)) ([]T, *api.ListMetadata, error) {
 	scope := c.Scope("filter")
 	position, err := c.Position(a.cursors, &scope)
