@@ -14,7 +14,7 @@ import (
 var documented = under(
 	"identity", "corpus", "store/accounts", "httpapi",
 	"fault", "id", "opt", "page", "sse", "cpu", "outbound", "embed", "encode", "index", "text", "expr", "extract",
-	"secret", "usage", "app", "cli", "testkit", "provider/scripted",
+	"secret", "usage", "app", "cli", "testkit", "answer", "llm", "provider",
 	"search", "query", "origin", "config", "api",
 )
 

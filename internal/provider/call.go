@@ -26,8 +26,8 @@ type Call struct {
 // Stream is the Accept of calls that want an event stream.
 const Stream = "text/event-stream"
 
-// Do makes a call and returns the answer as soon as its headers are there and its status is a success; the caller closes it.
-// Every other outcome is an *llm.Error, or the cause of ctx when that ended. After a 401 the call is made once more with
+// Do sends a call and returns the answer as soon as its headers have come with the status of a success; the caller closes it.
+// Every other outcome is an *llm.Error, or the cause of ctx if that has ended. After a 401 the call is sent once more with
 // renewed credentials.
 func (c *Client) Do(ctx context.Context, call Call) (*Response, error) {
 	q := request{method: http.MethodGet, url: call.URL, accept: call.Accept, header: call.Header}
@@ -68,7 +68,7 @@ func (c *Client) send(ctx context.Context, q request) (*Response, error) {
 	}
 }
 
-// once makes the call, whatever the status of the answer.
+// once sends the call and returns the answer whatever its status.
 func (c *Client) once(parent context.Context, q request) (*Response, error) {
 	r, err := http.NewRequest(q.method, q.url, nil)
 	if err != nil {

@@ -84,7 +84,7 @@ func (a Adapter) failures(t *testing.T) {
 	t.Run("redirect", a.redirect)
 }
 
-// failed wants an error of the model of this kind, without secrets.
+// failed checks that err is a failure of the model of this kind, without secrets.
 func (a Adapter) failed(t *testing.T, err error, want llm.Failure) *llm.Error {
 	t.Helper()
 	var e *llm.Error

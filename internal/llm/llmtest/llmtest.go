@@ -1,5 +1,5 @@
-// Package llmtest is what every implementation of llm.Provider is held to. Run is for adapters of a wire format, which
-// are called against a scripted provider; Behaves for any implementation, the embedded generator among them. Tests of
+// Package llmtest tests implementations of llm.Provider. Run is for adapters of a wire format, which call a scripted provider;
+// Behaves is for any implementation, such as the embedded generator. Tests of
 // packages below provider call it; it is no part of the product.
 package llmtest
 
@@ -61,7 +61,7 @@ func (a Adapter) open(t *testing.T, s *scripted.Server, set func(*registry.Conne
 	return p
 }
 
-// Question is what the suite asks where it does not matter.
+// question returns the request of tests to which the question does not matter.
 func question() llm.Request {
 	return llm.Request{Messages: []llm.Message{llm.Text(llm.System, "Be short."), llm.Text(llm.User, "Why is the moon round?")}}
 }
@@ -98,7 +98,7 @@ func (h *heard) take(e llm.Event) error {
 	return nil
 }
 
-// run makes a call and checks its events against its answer.
+// run calls p and checks the events against the answer.
 func run(t *testing.T, p llm.Provider, r llm.Request) (llm.Answer, *heard, error) {
 	t.Helper()
 	h := &heard{}
@@ -131,7 +131,7 @@ func (h *heard) agree(t *testing.T, answer llm.Answer, err error) {
 	}
 }
 
-// must is run for calls that succeed.
+// must is run for calls that must succeed.
 func must(t *testing.T, p llm.Provider, r llm.Request) (llm.Answer, *heard) {
 	t.Helper()
 	answer, h, err := run(t, p, r)
@@ -141,7 +141,7 @@ func must(t *testing.T, p llm.Provider, r llm.Request) (llm.Answer, *heard) {
 	return answer, h
 }
 
-// during makes a call in the background and sends its error to the channel.
+// during calls p in the background and sends the error to the channel.
 func during(ctx context.Context, p llm.Provider, r llm.Request, emit func(llm.Event) error) <-chan error {
 	done := make(chan error, 1)
 	go func() {

@@ -59,7 +59,7 @@ type List struct {
 	Match *regexp.Regexp // only those with a name or a description that it matches, nil for all
 }
 
-// matches reports whether a list shows a model.
+// Matches reports whether a list shows a model.
 func (q *List) Matches(l *LLM) bool {
 	return q.Match == nil || q.Match.MatchString(l.Name) || q.Match.MatchString(l.Description)
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"quarry/internal/provider/builtin/span"
 	"quarry/internal/text/sentence"
 )
 
@@ -20,14 +21,14 @@ const (
 	name
 )
 
-// asking are the words that ask, by language and by what they ask for; "and" is what joins two questions.
+// asking holds the question words of a language by what they ask for, and the words for "and", which join two questions.
 type asking struct {
 	and, others             []string
 	numbers, moments, names []string
 }
 
-// askers are the languages whose questions are told apart. Other languages ask for anything, and their questions end at
-// question marks only.
+// askers holds the languages whose questions are distinguished. Questions in other languages ask for anything, and end only at
+// question marks.
 var askers = map[string]asking{
 	"eng": {
 		and: words("and"), names: words("who whom whose"), moments: words("when"),
@@ -67,9 +68,8 @@ var askers = map[string]asking{
 
 func words(list string) []string { return strings.Fields(list) }
 
-// split returns the questions that text holds, in order; one that asks once is all of text. It cuts behind question
-// marks, and before a word for "and" with a word of asking behind it: "cats and dogs" is one subject. What is said
-// before a question goes with it.
+// split returns the questions in a text, in order. It cuts after question marks, and before a word for "and" that is followed by
+// a question word: "cats and dogs" is one subject. Statements before a question stay with it.
 func split(text, language string) []string {
 	var out []string
 	start := 0
@@ -90,7 +90,7 @@ func split(text, language string) []string {
 	return out[:min(len(out), mostParts)]
 }
 
-// mostParts bounds how many questions in one are answered.
+// mostParts is how many questions of a text are answered.
 const mostParts = 4
 
 // splitAnd cuts one sentence.
@@ -119,26 +119,17 @@ func splitAnd(text, language string) []string {
 
 // begins reports whether the words begin with one that asks. An auxiliary does so only in front of a subject.
 func (a asking) begins(rest []string) bool {
-	for _, list := range [][]string{a.names, a.moments, a.numbers, a.others} {
-		if starts(list, rest) {
-			return true
-		}
-	}
-	return false
+	return starts(slices.Concat(a.names, a.moments, a.numbers, a.others), rest)
 }
 
 // starts reports whether the words begin with one of list, which may be of two words.
 func starts(list, rest []string) bool {
-	one := plainWord(rest[0])
+	one := span.Plain(rest[0])
 	two := one
 	if len(rest) > 1 {
-		two += " " + plainWord(rest[1])
+		two += " " + span.Plain(rest[1])
 	}
 	return slices.Contains(list, one) || slices.Contains(list, two)
-}
-
-func plainWord(w string) string {
-	return strings.ToLower(strings.Trim(w, ".,;:?!¿¡\"'“”„»«()"))
 }
 
 func addPart(out []string, text string) []string {
@@ -148,8 +139,8 @@ func addPart(out []string, text string) []string {
 	return append(out, text)
 }
 
-// kindOf returns what a question asks for, by its first word that tells.
-func kindOf(text, language string) kind {
+// findKind returns what a question asks for, by its first word that shows it.
+func findKind(text, language string) kind {
 	ask, ok := askers[language]
 	if !ok {
 		return anything
@@ -170,10 +161,10 @@ func kindOf(text, language string) kind {
 
 // what reports whether the words are "what" or "which" with one of the nouns.
 func what(rest []string, nouns ...string) bool {
-	if first := plainWord(rest[0]); len(rest) < 2 || first != "what" && first != "which" {
+	if first := span.Plain(rest[0]); len(rest) < 2 || first != "what" && first != "which" {
 		return false
 	}
-	return slices.Contains(nouns, plainWord(rest[1]))
+	return slices.Contains(nouns, span.Plain(rest[1]))
 }
 
 var (
@@ -190,7 +181,7 @@ func (k kind) holds(text, asked string) bool {
 		return moments.MatchString(text)
 	case name:
 		for i, w := range strings.Fields(text) {
-			if r, _ := utf8.DecodeRuneInString(w); i > 0 && unicode.IsUpper(r) && !strings.Contains(asked, plainWord(w)) {
+			if r, _ := utf8.DecodeRuneInString(w); i > 0 && unicode.IsUpper(r) && !strings.Contains(asked, span.Plain(w)) {
 				return true
 			}
 		}

@@ -1,8 +1,8 @@
-// Package builtin is the language model inside the program: a generator that quotes and does not write. It answers a
-// question with the sentences of the passages that answer it best, each with the number of its passage, chooses a
-// search tool once for a question, and fills a JSON schema with what the passages say. No word of a free answer is its
-// own, save one sentence that says that there is no answer. It reasons about nothing and follows no instruction of a
-// prompt. Package llm/registry has it as the default model of the platform; package app builds it.
+// Package builtin is the language model inside the program, which quotes and does not write. It answers a question with the
+// sentences of the passages that answer it best, each with the number of its passage, calls a search tool once for each
+// question, and fills a JSON schema from the passages. The only sentence of its own is the one that there is no answer. It does
+// not reason and follows no instruction of a prompt. Package llm/registry has it as the default model of the platform; package
+// app builds it.
 package builtin
 
 import (
@@ -17,7 +17,7 @@ import (
 	"quarry/internal/llm"
 )
 
-// Model is the name that answers say they come from.
+// Model is the name of the model in answers.
 const Model = "extractive-1.0"
 
 // Provider is the generator. It is safe for concurrent use; the same request gives the same answer.
@@ -30,12 +30,11 @@ var _ llm.Provider = (*Provider)(nil)
 
 // New returns the generator over the default encoder of the registry.
 func New(encoders *embed.Registry) *Provider {
-	return &Provider{encoders: encoders, kept: newVectors(keptVectors)}
+	return &Provider{encoders: encoders, kept: newVectors()}
 }
 
-// Stream answers sentence by sentence. With Request.Evidence it answers Request.Question from the evidence. Without, the
-// question is in the last user message, and what was said before, blocks of text around the question and the results of
-// tools are the evidence.
+// Stream answers sentence by sentence. With Request.Evidence it answers Request.Question from the evidence. Without, the question
+// is in the last user message, and the evidence is earlier messages, text around the question and the results of tools.
 func (p *Provider) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
 	a := answering{provider: p, request: r, conversation: parse(r), emit: emit}
 	a.out.Model, a.out.Reason = Model, llm.Stop
@@ -86,8 +85,8 @@ type Quotation struct {
 	N    int // of its passage; 0 for one without a number
 }
 
-// Quote returns the sentences that Stream would answer a question with, best first instead of in the order of reading;
-// none where there is no answer. Benchmarks measure it.
+// Quote returns the sentences of the answer that Stream would return, best first instead of in the order of reading; none if there
+// is no answer. Benchmarks measure it.
 func (p *Provider) Quote(ctx context.Context, r llm.Request) ([]Quotation, error) {
 	a := answering{provider: p, request: r, conversation: parse(r)}
 	_, chosen, err := a.choose(ctx)
@@ -98,7 +97,7 @@ func (p *Provider) Quote(ctx context.Context, r llm.Request) ([]Quotation, error
 	return out, err
 }
 
-// choose finds the sentences of the answer, best first.
+// choose returns the sentences of the answer, best first.
 func (a *answering) choose(ctx context.Context) (*findings, []*candidate, error) {
 	found, err := a.provider.search(ctx, ask(a.conversation.question, a.conversation.passages), a.conversation.passages)
 	if err != nil {
@@ -138,8 +137,8 @@ func (a *answering) quote(ctx context.Context) error {
 	return nil
 }
 
-// ended reports whether a quotation ends as sentences do. One that doesn't, such as a row of a table, would run into the
-// next, for who reads it and for the consistency score.
+// ended reports whether a quotation ends as sentences do. One that doesn't, such as a row of a table, would run into the next one
+// for readers and for the consistency score.
 func ended(text string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, `"'”’»)]`))
 	return strings.ContainsRune(".!?…。！？।۔؟", last)
@@ -173,7 +172,7 @@ func (a *answering) send(e llm.Event) error {
 	return nil
 }
 
-// count writes the usage, in tokens of the encoder.
+// count sets the usage, in tokens of the encoder.
 func (a *answering) count() {
 	for _, m := range a.request.Messages {
 		a.out.Usage.Input += a.tokens(m.Plain())
@@ -190,7 +189,7 @@ func (a *answering) count() {
 	}
 }
 
-// tokens is tokensOf; where the encoder has none to tell, the usage is an estimate.
+// tokens counts the tokens of a text, and marks the usage as estimated if the encoder does not split texts.
 func (a *answering) tokens(text string) int64 {
 	e, ok := a.provider.encoders.Find("")
 	if !ok || strings.TrimSpace(text) == "" {
@@ -199,5 +198,5 @@ func (a *answering) tokens(text string) int64 {
 	if _, ok := e.(embed.Splitter); !ok {
 		a.out.Usage.Estimated = true
 	}
-	return int64(tokensOf(e, text))
+	return int64(countTokens(e, text))
 }

@@ -11,11 +11,11 @@ import (
 	"quarry/internal/text/sentence"
 )
 
-// Bounds of what is looked at, in bytes. A passage beyond them is read from its beginning.
+// Bounds of a passage and of all passages, in bytes. Of a longer passage the beginning is read.
 const (
 	passageBytes  = 64 << 10
 	evidenceBytes = 512 << 10
-	// longest is what a candidate has at most: tables and texts without stops are cut at line breaks, else at blanks.
+	// longest bounds a candidate: tables and texts without full stops are cut at line breaks, else at blanks.
 	longest = 900
 )
 
@@ -25,7 +25,7 @@ type candidate struct {
 	passage int                 // index of its passage
 	place   int                 // among all candidates, which are in order of passages and texts
 	alone   bool                // it is all of its passage
-	asks    bool                // it is a question or a heading: what follows it may answer, it does not
+	asks    bool                // it is a question or a heading, which answers nothing; what follows it may
 	stems   map[string]struct{} // its terms
 	parts   []match             // by part of the question
 	vector  []float32           // nil while it is not encoded
@@ -35,10 +35,10 @@ type candidate struct {
 
 // match is how well a candidate fits a part of the question.
 type match struct {
-	cosine  float64 // guessed where the sentence is not encoded
+	cosine  float64 // estimated if the sentence is not encoded
 	cover   float64 // share of the terms that it holds, by weight
-	context float64 // the same with the sentence before
-	kind    bool    // it holds what is asked for, such as a number
+	context float64 // the same, including the sentence before
+	kind    bool    // it holds what the question asks for, such as a number
 }
 
 func (c *candidate) holds(term string) bool {
@@ -46,13 +46,13 @@ func (c *candidate) holds(term string) bool {
 	return ok
 }
 
-// marks are what would pass for citations of ours.
+// marks matches what could be taken for our citations.
 var marks = regexp.MustCompile(`\[\s*\d+(?:\s*[,;–-]\s*\d+)*\s*\]`)
 
-// bullet is the sign of an item, which is no part of what it says.
+// bullet matches the sign of a list item, which is not part of its text.
 var bullet = regexp.MustCompile(`^(?:[-*+•◦▪·–—]\s+)+`)
 
-// cutPassages returns the sentences of the passages in order, each text once: where it comes first.
+// cutPassages returns the sentences of the passages in order, each text only where it comes first.
 func cutPassages(passages []llm.Evidence, language string) []*candidate {
 	var out []*candidate
 	seen := map[string]bool{}
@@ -81,29 +81,27 @@ func cutPassages(passages []llm.Evidence, language string) []*candidate {
 	return out
 }
 
-// pieces cuts what is too long to be a sentence, and leaves out what would pass for a citation.
+// pieces returns a sentence without marks, cut if it is too long for one.
 func pieces(text string) []string {
 	var out []string
-	for _, p := range withoutMarks(text) {
-		for len(p) > longest {
-			at := strings.LastIndexByte(p[:longest], '\n')
-			if at <= 0 {
-				at = strings.LastIndexFunc(p[:longest], unicode.IsSpace)
-			}
-			if at <= 0 {
-				at = len(head(p, longest))
-			}
-			out = addPiece(out, p[:at])
-			p = p[at:]
+	p := withoutMarks(text)
+	for len(p) > longest {
+		at := strings.LastIndexByte(p[:longest], '\n')
+		if at <= 0 {
+			at = strings.LastIndexFunc(p[:longest], unicode.IsSpace)
 		}
-		out = addPiece(out, p)
+		if at <= 0 {
+			at = len(head(p, longest))
+		}
+		out = addPiece(out, p[:at])
+		p = p[at:]
 	}
-	return out
+	return addPiece(out, p)
 }
 
 func addPiece(out []string, p string) []string {
 	p = bullet.ReplaceAllString(strings.TrimSpace(p), "")
-	if strings.IndexFunc(p, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
+	if !strings.ContainsFunc(p, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 		return out
 	}
 	return append(out, p)
@@ -115,24 +113,20 @@ func blankMarks(text string) string {
 }
 
 // withoutMarks returns the longest piece of text between marks.
-func withoutMarks(text string) []string {
-	at := marks.FindAllStringIndex(text, -1)
-	if at == nil {
-		return []string{text}
-	}
+func withoutMarks(text string) string {
 	best, start := "", 0
-	for _, m := range append(at, []int{len(text), len(text)}) {
+	for _, m := range append(marks.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
 		if p := text[start:m[0]]; len(p) > len(best) {
 			best = p
 		}
 		start = m[1]
 	}
-	return []string{best}
+	return best
 }
 
 // asks reports whether text is a question or a heading: a line of a few words without an end.
 func asks(text string) bool {
-	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(text, func(r rune) bool { return strings.ContainsRune(`"'”’»)]`, r) }))
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, `"'”’»)]`))
 	switch last {
 	case '?', '？', '؟', '՞', ':':
 		return true
@@ -142,8 +136,8 @@ func asks(text string) bool {
 	return len(strings.Fields(text)) <= 6 && len(text) < 60 && strings.IndexFunc(text, unicode.IsDigit) < 0
 }
 
-// names reports whether piece is the title of its document, or all that a label says: with context around it, a label is
-// a paragraph among others.
+// names reports whether piece is the title of its document or a label without context: with context around it, a label is one
+// paragraph among others.
 func names(e *llm.Evidence, piece string) bool {
 	return piece == e.Title || e.Label && !strings.Contains(strings.TrimSpace(e.Text), "\n\n")
 }

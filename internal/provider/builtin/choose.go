@@ -6,20 +6,20 @@ import (
 )
 
 const (
-	// mostSentences is how many an answer to one question has.
+	// mostSentences is how many sentences the answer to one question has.
 	mostSentences = 3
 	// margin is how far below the best a sentence may score to be in the answer, too.
 	margin = 0.6
-	// least is the evidence below which the best sentence is no answer, and foreignLeast the same where the cosine
-	// says little. Fitted on XQuAD in English and German; docs/benchmarks.md says how often each is wrong.
+	// least is the evidence below which the best sentence is no answer, and foreignLeast the same for languages in which
+	// the cosine means little. Fitted on XQuAD in English and German; docs/benchmarks.md shows how often each is wrong.
 	least        = 0.45
 	foreignLeast = 0.3
 	// partLeast is the same for a further question in one that has an answer.
 	partLeast = 0.3
 )
 
-// choose returns the sentences of the answer, best first, the best for each part of the question before others. room says
-// whether sentences fit; the best is taken in any case.
+// choose returns the sentences of the answer, best first, the best for each part of the question before others. room reports
+// whether sentences fit; the best is chosen in any case.
 func (f *findings) choose(room func([]*candidate) bool) []*candidate {
 	var out []*candidate
 	add := func(c *candidate) {
@@ -59,14 +59,9 @@ func (f *findings) least() float64 {
 	return foreignLeast
 }
 
-// ranked returns what may be quoted, best first. A question or a heading is no answer, but where there is nothing else.
+// ranked returns the candidates, best first. Questions and headings count only if there is nothing else.
 func (f *findings) ranked(score func(*candidate) float64) []*candidate {
-	var out []*candidate
-	for _, c := range f.candidates {
-		if !c.asks {
-			out = append(out, c)
-		}
-	}
+	out := slices.DeleteFunc(slices.Clone(f.candidates), func(c *candidate) bool { return c.asks })
 	if len(out) == 0 {
 		out = slices.Clone(f.candidates)
 	}
@@ -76,7 +71,5 @@ func (f *findings) ranked(score func(*candidate) float64) []*candidate {
 
 // readable returns sentences in the order of the passages.
 func (f *findings) readable(chosen []*candidate) []*candidate {
-	out := slices.Clone(chosen)
-	slices.SortFunc(out, func(a, b *candidate) int { return cmp.Compare(a.place, b.place) })
-	return out
+	return slices.SortedFunc(slices.Values(chosen), func(a, b *candidate) int { return cmp.Compare(a.place, b.place) })
 }

@@ -16,7 +16,7 @@ import (
 	"quarry/internal/text/sentence"
 )
 
-// conversation is what a request comes to: a question, and what it is to be answered from.
+// conversation is the question of a request and the passages to answer it from.
 type conversation struct {
 	question string
 	passages []llm.Evidence // best first
@@ -24,17 +24,15 @@ type conversation struct {
 	called   bool           // a tool was called since the question was asked
 }
 
-// Bounds and standings of a conversation: how many messages back are read, and what earlier ones count against what was
-// found for the question.
+// How many earlier messages are read, and the score of what they hold beside what was found for the question.
 const (
 	mostMessages = 60
 	earlier      = 0.6
 )
 
-// parse finds the question and the passages of a request. Without Request.Evidence the passages are, in this order:
-// the results of tools that were called for the question, what stands around the question in its message, and the
-// results and statements before, the last first. Instructions of the system and what the model itself has said are no
-// evidence.
+// parse returns the question and the passages of a request. Without Request.Evidence the passages are, in this order: the results
+// of tools that were called for the question, the text around the question in its message, and earlier results and
+// statements, the last first. Messages of the system and of the model are not evidence.
 func parse(r llm.Request) conversation {
 	t := conversation{question: strings.TrimSpace(r.Question), passages: r.Evidence, given: len(r.Evidence) > 0}
 	last := -1
@@ -48,7 +46,7 @@ func parse(r llm.Request) conversation {
 	}
 	if t.given {
 		if t.question == "" && last >= 0 {
-			t.question, _ = questionOf(r.Messages[last].Plain())
+			t.question, _ = findQuestion(r.Messages[last].Plain())
 		}
 		return t
 	}
@@ -66,7 +64,7 @@ func parse(r llm.Request) conversation {
 	if last < 0 {
 		return t
 	}
-	asked, around := questionOf(r.Messages[last].Plain())
+	asked, around := findQuestion(r.Messages[last].Plain())
 	if t.question == "" {
 		t.question = asked
 	}
@@ -77,7 +75,7 @@ func parse(r llm.Request) conversation {
 	return t
 }
 
-// numbered is how many passages have a number.
+// numbered returns how many passages have a number.
 func (t *conversation) numbered() int {
 	n := 0
 	for _, p := range t.passages {
@@ -86,12 +84,13 @@ func (t *conversation) numbered() int {
 	return n
 }
 
-// before adds what was said and found before the question.
+// before adds the statements of the user and the results of tools before the question.
 func (t *conversation) before(messages []llm.Message) {
 	for _, m := range slices.Backward(messages) {
 		switch m.Role {
 		case llm.User:
-			for _, text := range statements(m.Plain()) {
+			_, statements := questionMarks(m.Plain())
+			for _, text := range statements {
 				t.passages = append(t.passages, llm.Evidence{Text: text, Score: earlier})
 			}
 		case llm.Result:
@@ -102,25 +101,25 @@ func (t *conversation) before(messages []llm.Message) {
 	}
 }
 
-// labels are what stands before a question or a context in a prompt.
+// labels matches the label of a question or a context in a prompt.
 var labels = regexp.MustCompile(`(?i)^\s*(?:question|query|q|frage|pregunta|context|kontext|contexto|contexte|passages?|documents?|sources?|text)\s*[:：]\s*`)
 
-// Lengths of a message, in bytes, that may be a question as a whole, and of a paragraph that may be one among others.
+// The longest message that is a question as a whole, and the longest last paragraph that is one, in bytes.
 const (
 	longQuestion  = 400
 	longParagraph = 300
 )
 
-// questionOf finds the question in a message and the texts around it. It is what ends in a question mark; where nothing
-// does, it is the last paragraph if that is short, else the first.
-func questionOf(text string) (asked string, around []string) {
-	asked, around = questionMarks(text)
-	if asked == "" {
+// findQuestion returns the question in a message and the texts around it: what ends in a question mark, else the last paragraph if
+// that is short, else the first.
+func findQuestion(text string) (asked string, around []string) {
+	if asked, around = questionMarks(text); asked == "" {
 		asked, around = shortParagraph(text)
 	}
 	return strings.TrimSpace(labels.ReplaceAllString(asked, "")), around
 }
 
+// questionMarks returns the sentences that end in a question mark, and the texts around them.
 func questionMarks(text string) (asked string, around []string) {
 	start := 0
 	for _, s := range sentence.Split(text) {
@@ -160,21 +159,14 @@ func addAround(out []string, text string) []string {
 	return append(out, text)
 }
 
-// statements returns the paragraphs of what a user said, without the questions.
-func statements(text string) []string {
-	_, around := questionMarks(text)
-	return around
-}
-
-// readResult returns the passages of a tool's result: the texts of its results or documents, each with a number; what has
-// another form is one passage without.
+// readResult returns the passages of a tool's result: the texts of its results or documents, each with a number, or, if it has
+// another form, one passage without a number.
 func readResult(text string) []llm.Evidence {
 	var value any
-	if err := json.Unmarshal([]byte(text), &value); err != nil {
-		return []llm.Evidence{{Text: text}}
-	}
 	var out []llm.Evidence
-	gather(value, &out, 0)
+	if json.Unmarshal([]byte(text), &value) == nil {
+		gather(value, &out, 0)
+	}
 	if len(out) == 0 {
 		return []llm.Evidence{{Text: text}}
 	}
@@ -215,8 +207,8 @@ func gather(value any, out *[]llm.Evidence, depth int) {
 	}
 }
 
-// call returns the call that a request wants, nil for none: of a tool that searches, once for each question; of any tool
-// where the request insists.
+// call returns the call that a request needs, nil for none: of a search tool, once for each question, or of any tool if the
+// request requires one.
 func (t conversation) call(r llm.Request) *llm.ToolCall {
 	if len(r.Tools) == 0 || t.called {
 		return nil
@@ -229,7 +221,7 @@ func (t conversation) call(r llm.Request) *llm.ToolCall {
 	return &llm.ToolCall{ID: "call_" + hex.EncodeToString(sum[:8]), Name: chosen.Name, Arguments: tool.Arguments(chosen, t.searchText(r))}
 }
 
-// worthSearching reports whether a message has a word that a search could find: "thanks" has none worth it.
+// worthSearching reports whether a message has words to search for: "thanks" has none.
 func worthSearching(text string) bool {
 	return !slices.Contains(pleasantries, strings.ToLower(strings.Trim(text, " .!,\n"))) &&
 		len(analysis.Query(text, lang.Of(text, "")).Stems) > 0
@@ -237,7 +229,7 @@ func worthSearching(text string) bool {
 
 var pleasantries = []string{"hi", "hello", "hey", "thanks", "thank you", "ok", "okay", "yes", "no", "bye", "good morning", "hallo", "danke", "hola", "gracias", "bonjour", "merci"}
 
-// searchText is what is searched for: the question, behind the one before it when it has one word of its own at most.
+// searchText returns the text to search for: the question, after the one before it if it has at most one word of its own.
 func (t conversation) searchText(r llm.Request) string {
 	if len(analysis.Query(t.question, lang.Of(t.question, "")).Stems) > 1 {
 		return t.question
@@ -248,7 +240,7 @@ func (t conversation) searchText(r llm.Request) string {
 			continue
 		}
 		if users++; users == 2 {
-			if before, _ := questionOf(m.Plain()); before != "" {
+			if before, _ := findQuestion(m.Plain()); before != "" {
 				return before + " " + t.question
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"quarry/internal/embed"
 	"quarry/internal/llm"
@@ -14,7 +13,7 @@ import (
 	"quarry/internal/text/analysis"
 )
 
-// mostEncoded bounds the members of a schema that are looked for by meaning and not by words alone.
+// mostEncoded bounds the members of a schema that are searched for by meaning, not only by words.
 const mostEncoded = 12
 
 // fill answers with a JSON value of the form asked for.
@@ -39,11 +38,7 @@ func (a *answering) fill(ctx context.Context) error {
 	} else {
 		text := llm.NoAnswer(a.request.Language, asked.lang)
 		if len(answer) > 0 {
-			texts := make([]string, len(answer))
-			for i, s := range answer {
-				texts[i] = s.Text
-			}
-			text = strings.Join(texts, " ")
+			text = form.Join(answer)
 		}
 		value = map[string]any{"answer": text}
 	}
@@ -54,16 +49,16 @@ func (a *answering) fill(ctx context.Context) error {
 	return a.say(string(out))
 }
 
-// members finds what the passages say of the members of a schema.
+// members finds what the passages say about the members of a schema.
 type members struct {
 	ctx      context.Context
 	provider *Provider
 	found    *findings
 	passages []llm.Evidence
-	encoded  int // members whose meaning was looked for
+	encoded  int // members that were searched for by meaning
 }
 
-// sentences returns candidates as package form knows them.
+// sentences returns candidates as sentences of package form.
 func (m *members) sentences(all []*candidate) []form.Sentence {
 	out := make([]form.Sentence, len(all))
 	for i, c := range all {
@@ -72,8 +67,8 @@ func (m *members) sentences(all []*candidate) []form.Sentence {
 	return out
 }
 
-// Points that a sentence gets for a member: the share of the member's words that it holds counts 1, the cosine and the
-// match with the question less. Below leastMember it says nothing of it.
+// The weights of the cosine and of the match with the question in the score of a sentence for a member, where the share of the
+// member's words that it holds has the weight 1. Below leastMember a sentence says nothing about the member.
 const (
 	memberCosine   = 0.8
 	memberQuestion = 0.4

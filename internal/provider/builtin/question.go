@@ -15,8 +15,8 @@ type question struct {
 	parts []part // the questions in it, one at the least
 }
 
-// part is one question. Its terms are the stems that an answer should hold, with what each counts: 1, and less for those
-// taken from the first question by one that leans on it, such as "and when did it open?".
+// part is one question. Its terms are the stems that an answer should hold, with their weights: 1, and less for those that it
+// takes from the first question because it depends on that, such as "and when did it open?".
 type part struct {
 	text  string
 	lower string
@@ -24,13 +24,13 @@ type part struct {
 	terms map[string]float64
 }
 
-// Terms of a part before: how few own terms make a part lean on it, and how much its terms count then.
+// A part with at most fewTerms terms depends on the first one, whose terms then have the weight leanWeight.
 const (
 	fewTerms   = 2
 	leanWeight = 0.5
 )
 
-// ask analyses a question over passages, whose language counts where its own is in doubt.
+// ask analyses a question over passages, whose language decides if its own is in doubt.
 func ask(text string, passages []llm.Evidence) question {
 	around := ""
 	if len(passages) > 0 {
@@ -38,7 +38,7 @@ func ask(text string, passages []llm.Evidence) question {
 	}
 	q := question{text: text, lang: lang.Of(text, around)}
 	for i, s := range split(text, q.lang) {
-		p := part{text: s, lower: strings.ToLower(s), kind: kindOf(s, q.lang), terms: map[string]float64{}}
+		p := part{text: s, lower: strings.ToLower(s), kind: findKind(s, q.lang), terms: map[string]float64{}}
 		for _, stem := range analysis.Query(s, q.lang).Stems {
 			p.terms[stem] = 1
 		}

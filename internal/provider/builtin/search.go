@@ -3,6 +3,7 @@ package builtin
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 
@@ -10,9 +11,9 @@ import (
 	"quarry/internal/llm"
 )
 
-// Weights of what makes the score of a sentence, looked for on English XQuAD (docs/benchmarks.md, Answers): the cosine to
-// the question, the share of the question's terms in the sentence, the share in it and the one before, the standing
-// of the passage, and whether what is asked for is there: a number for "how many".
+// The weights in the score of a sentence, fitted on English XQuAD (docs/benchmarks.md, Answers): the cosine to the question, the
+// share of the question's terms in the sentence, the share in it and the one before, the standing of the passage, and whether
+// the sentence holds what is asked for, such as a number for "how many".
 const (
 	cosineWeight   = 0.6
 	coverWeight    = 0.5
@@ -21,18 +22,18 @@ const (
 	kindWeight     = 0.1
 )
 
-// foreignCosine is the weight of the cosine in languages that the embedded encoder has not learned: it still knows
+// foreignCosine is the weight of the cosine in languages that the embedded encoder was not trained on: it still recognizes
 // names and numbers.
 const foreignCosine = 0.3
 
-// Bounds of one search: bytes of a question that is encoded, and tokens of all sentences that are, which take about 30 ms
-// of a core without AVX-512.
+// Bounds of one search: bytes of a question that are encoded, and tokens of all encoded sentences, which take about 30 ms of a
+// core without AVX-512.
 const (
 	askedBytes = 400
 	budget     = 145
 )
 
-// guessed is the share of the cosine of its passage that a sentence is taken to have while it is not encoded.
+// guessed is the share of the cosine of its passage that is assumed for a sentence that is not encoded.
 const guessed = 0.6
 
 // findings are the candidates of an answer with their scores.
@@ -64,7 +65,7 @@ func (p *Provider) search(ctx context.Context, q question, passages []llm.Eviden
 	return f, nil
 }
 
-// follow gives a sentence behind a question or a heading the match of that: it is the answer to it.
+// follow raises the match of a sentence after a question or a heading to that of the question: it is likely the answer.
 func (f *findings) follow() {
 	for i, c := range f.candidates[1:] {
 		before := f.candidates[i]
@@ -78,18 +79,18 @@ func (f *findings) follow() {
 	}
 }
 
-// headingShare is what of a heading's match counts for the sentence behind it.
+// headingShare is the share of a heading's match that counts for the sentence after it.
 const headingShare = 0.9
 
-// cover writes for each candidate and part what share of the part's terms it holds. A term weighs by how few of the
-// candidates hold it: here, that says more than how rare it is in the language (measured).
+// cover sets the share of the terms of each part that each candidate holds. A term weighs more the fewer candidates hold it:
+// measured, that works better here than how rare it is in the language.
 func (f *findings) cover() {
 	for _, c := range f.candidates {
 		c.parts = make([]match, len(f.question.parts))
 	}
 	for i, p := range f.question.parts {
 		total := 0.0
-		for _, term := range sortedKeys(p.terms) {
+		for _, term := range slices.Sorted(maps.Keys(p.terms)) { // sums of floats must not depend on the order of a map
 			holders := 0.0
 			for _, c := range f.candidates {
 				if c.holds(term) {
@@ -118,15 +119,6 @@ func (f *findings) cover() {
 	}
 }
 
-func sortedKeys(m map[string]float64) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out) // sums of floats must not depend on the order of a map
-	return out
-}
-
 // standings returns each passage's score as a share of the best, whatever scale the scores have.
 func standings(passages []llm.Evidence) []float64 {
 	out := make([]float64, len(passages))
@@ -144,8 +136,8 @@ func standings(passages []llm.Evidence) []float64 {
 	return out
 }
 
-// encode finds the cosines of the candidates that look best without, as many as the budget admits: the same whether
-// their vectors are kept or not.
+// encode sets the cosines of the candidates that rank best without them, as many as the budget admits: the same ones whether or
+// not their vectors are cached.
 func (p *Provider) encode(ctx context.Context, f *findings, passages []llm.Evidence) error {
 	e, ok := p.encoders.Find("")
 	if !ok {
@@ -180,7 +172,7 @@ func (p *Provider) encode(ctx context.Context, f *findings, passages []llm.Evide
 	slices.SortStableFunc(wanted, func(a, b *candidate) int { return cmp.Compare(f.best(b), f.best(a)) })
 	left, n := budget, 0
 	for ; n < len(wanted); n++ {
-		left -= tokensOf(e, wanted[n].text)
+		left -= countTokens(e, wanted[n].text)
 		if n > 0 && left < 0 {
 			break
 		}
@@ -202,8 +194,8 @@ func (p *Provider) encode(ctx context.Context, f *findings, passages []llm.Evide
 	return nil
 }
 
-// tokensOf counts the encoder's tokens, or takes four bytes for one where it has none to tell.
-func tokensOf(e embed.Encoder, text string) int {
+// countTokens returns the number of the encoder's tokens, or of four bytes each if it does not split texts.
+func countTokens(e embed.Encoder, text string) int {
 	s, ok := e.(embed.Splitter)
 	if !ok {
 		return (len(text) + 3) / 4
@@ -216,13 +208,13 @@ func tokensOf(e embed.Encoder, text string) int {
 	return n
 }
 
-// evidence is how much a candidate has to do with a part of the question, whatever its passage is.
+// evidence returns how much a candidate has to do with a part of the question, regardless of its passage.
 func (f *findings) evidence(c *candidate, part int) float64 {
 	m := c.parts[part]
 	return f.cosine*m.cosine + coverWeight*m.cover + contextWeight*m.context
 }
 
-// score is what candidates are ranked by.
+// score returns the score by which candidates are ranked.
 func (f *findings) score(c *candidate, part int) float64 {
 	s := f.evidence(c, part) + c.standing
 	if c.parts[part].kind {
@@ -231,16 +223,16 @@ func (f *findings) score(c *candidate, part int) float64 {
 	return s
 }
 
-// best is the score at the part that a candidate answers best.
+// best returns the score for the part that a candidate answers best.
 func (f *findings) best(c *candidate) float64 {
-	best := f.score(c, 0)
-	for i := range f.question.parts[1:] {
-		best = max(best, f.score(c, i+1))
+	best := math.Inf(-1)
+	for i := range f.question.parts {
+		best = max(best, f.score(c, i))
 	}
 	return best
 }
 
-// cosine is that of two vectors of unit length, 0 if one is missing.
+// cosine returns the cosine of two vectors of unit length, 0 if one is missing.
 func cosine(a, b []float32) float64 {
 	sum := float32(0)
 	for i := range min(len(a), len(b)) {

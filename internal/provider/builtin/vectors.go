@@ -3,6 +3,7 @@ package builtin
 import (
 	"container/list"
 	"context"
+	"slices"
 	"sync"
 
 	"quarry/internal/embed"
@@ -12,11 +13,10 @@ import (
 // passages are asked about again and again.
 const keptVectors = 4096
 
-// vectors keeps the vectors of the sentences used last. An encoder gives a text the same vector every time, so that
-// what is kept changes the time of an answer and nothing else.
+// vectors caches the vectors of the sentences used last. An encoder returns the same vector for a text every time, so the cache
+// changes only the time of an answer.
 type vectors struct {
 	mu    sync.Mutex
-	most  int
 	byKey map[vectorKey]*list.Element // guarded by mu
 	used  *list.List                  // of kept; guarded by mu; last used first
 }
@@ -31,8 +31,8 @@ type kept struct {
 	vector []float32
 }
 
-func newVectors(most int) *vectors {
-	return &vectors{most: most, byKey: map[vectorKey]*list.Element{}, used: list.New()}
+func newVectors() *vectors {
+	return &vectors{byKey: map[vectorKey]*list.Element{}, used: list.New()}
 }
 
 // of returns the vectors of texts, which must not be changed.
@@ -76,10 +76,10 @@ func (v *vectors) keep(k vectorKey, vector []float32) {
 	if _, ok := v.byKey[k]; ok {
 		return
 	}
-	if v.used.Len() >= v.most {
+	if v.used.Len() >= keptVectors {
 		last := v.used.Back()
 		delete(v.byKey, last.Value.(*kept).key)
 		v.used.Remove(last)
 	}
-	v.byKey[k] = v.used.PushFront(&kept{k, append([]float32(nil), vector...)})
+	v.byKey[k] = v.used.PushFront(&kept{k, slices.Clone(vector)})
 }

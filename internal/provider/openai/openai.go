@@ -75,7 +75,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) 
 // maxTries is how often a call is made whose parameters the server refuses.
 const maxTries = 4
 
-// call makes the call, and makes it again without the parameters that the server rejects.
+// call sends the request, and sends it again without the parameters that the server rejects.
 func (m *model) call(ctx context.Context, r llm.Request) (*provider.Response, error) {
 	for try := 1; ; try++ {
 		q := m.quirks()

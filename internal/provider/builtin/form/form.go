@@ -1,6 +1,6 @@
-// Package form fills a JSON Schema with what passages say: each member with the words that stand behind its name, with
-// the figure, the date or the name that its schema asks for, or with the sentence that says most about it. What is
-// required and not found gets a value that says nothing, so that the whole is always valid. It invents no text.
+// Package form fills a JSON Schema from passages: each member with the words after its name and a colon, with the number, date
+// or name that its schema asks for, or with the sentence that says most about it. A required member that was not found gets a
+// neutral value, so that the whole is always valid. It invents no text.
 package form
 
 import (
@@ -13,7 +13,7 @@ import (
 
 // The bounds of filling a schema.
 const (
-	mostSteps   = 2000 // values begun
+	mostSteps   = 2000 // values started
 	mostMembers = 200  // members filled
 	mostItems   = 5    // elements of an array
 	deepest     = 8    // levels of objects and arrays
@@ -22,18 +22,18 @@ const (
 // Sentence is a sentence of a passage.
 type Sentence struct {
 	Text    string
-	Passage int // which one it stands in, from 0
-	N       int // by which that is cited; 0 for none
+	Passage int // the index of its passage
+	N       int // the number by which the passage is cited; 0 for none
 }
 
-// Source is what values are made of.
+// Source is what values are taken from.
 type Source struct {
 	Question string
-	Answer   []Sentence        // that answer the question
-	Fixed    map[string]string // values of members of the whole, by name
+	Answer   []Sentence        // the answer to the question
+	Fixed    map[string]string // values of top-level members, by name
 	Needed   bool              // only required members are filled
 
-	// About finds the sentences that say most about a member with these words, best first: of one passage, or of all
+	// About returns the sentences that say most about a member with these words, best first: of one passage, or of all
 	// for -1. Nil finds none.
 	About func(words string, passage int) ([]Sentence, error)
 }
@@ -44,14 +44,14 @@ func Readable(schema json.RawMessage) bool { return parse(schema) != nil }
 // Fill returns a value that the schema accepts; name and about are the name and the description of the whole. A schema
 // that can't be read accepts anything.
 func Fill(schema json.RawMessage, name, about string, from Source) (any, error) {
-	f := filler{root: parse(schema), from: from, only: -1, patterns: map[string]*regexp.Regexp{}}
+	f := newFiller(schema, from)
 	out := f.value(f.root, place{name: name, about: about, must: true})
 	return out, f.err
 }
 
 // Member returns a value for one property of a schema; see Fill.
 func Member(schema json.RawMessage, name string, from Source) (any, error) {
-	f := filler{root: parse(schema), from: from, only: -1, patterns: map[string]*regexp.Regexp{}}
+	f := newFiller(schema, from)
 	whole, _ := f.root.(map[string]any)
 	properties, _ := whole["properties"].(map[string]any)
 	out := f.value(properties[name], place{name: name, about: name, must: true})
@@ -67,12 +67,16 @@ func parse(raw json.RawMessage) any {
 	return s
 }
 
-// filler is the filling of one schema.
+func newFiller(schema json.RawMessage, from Source) *filler {
+	return &filler{root: parse(schema), from: from, only: -1, patterns: map[string]*regexp.Regexp{}}
+}
+
+// filler fills one schema.
 type filler struct {
 	root     any
 	from     Source
 	only     int // the passage that values come from; -1 for all
-	steps    int // values begun so far
+	steps    int // values started so far
 	members  int // filled so far
 	patterns map[string]*regexp.Regexp
 	err      error // of Source.About
@@ -88,13 +92,21 @@ type place struct {
 
 func (p place) words() string { return strings.Join(span.Words(p.name), " ") + " " + p.about }
 
-// answer returns the answer to the question as one text.
-func (f *filler) answer() string {
-	texts := make([]string, len(f.from.Answer))
-	for i, s := range f.from.Answer {
+// Join returns sentences as one text.
+func Join(sentences []Sentence) string {
+	texts := make([]string, len(sentences))
+	for i, s := range sentences {
 		texts[i] = s.Text
 	}
 	return strings.Join(texts, " ")
+}
+
+// orAbsent returns v if the place needs a value.
+func (p place) orAbsent(v any) any {
+	if p.must {
+		return v
+	}
+	return absent{}
 }
 
 // best returns the sentences that say most about a member, best first.

@@ -9,16 +9,13 @@ import (
 	"quarry/internal/provider/builtin/span"
 )
 
-// absent is the value of a member of which nothing was found.
+// absent is the value of a member for which nothing was found.
 type absent struct{}
 
 // value returns a value for a schema. It is absent where nothing was found and the place does not need one.
 func (f *filler) value(schema any, p place) any {
 	if f.steps++; f.steps > mostSteps || p.depth > 2*deepest {
-		if p.must {
-			return nil
-		}
-		return absent{}
+		return p.orAbsent(nil)
 	}
 	s := f.resolve(schema, 0)
 	if c, ok := s["const"]; ok {
@@ -35,7 +32,7 @@ func (f *filler) value(schema any, p place) any {
 	if d, ok := s["default"]; ok && f.from.Needed {
 		return d
 	}
-	kinds := kindsOf(s)
+	kinds := kindsIn(s)
 	inner := p
 	inner.must = p.must && !slices.Contains(kinds, "null")
 	for _, k := range kinds {
@@ -46,10 +43,7 @@ func (f *filler) value(schema any, p place) any {
 			return v
 		}
 	}
-	if p.must {
-		return nil
-	}
-	return absent{}
+	return p.orAbsent(nil)
 }
 
 func (f *filler) ofType(kind string, s map[string]any, p place) any {
@@ -66,19 +60,13 @@ func (f *filler) ofType(kind string, s map[string]any, p place) any {
 	return f.text(s, p)
 }
 
-// kindsOf returns the types that a schema admits, by its members where it does not say.
-func kindsOf(s map[string]any) []string {
+// kindsIn returns the types that a schema admits, by its members where it does not say.
+func kindsIn(s map[string]any) []string {
 	switch t := s["type"].(type) {
 	case string:
 		return []string{t}
 	case []any:
-		var out []string
-		for _, x := range t {
-			if k, ok := x.(string); ok {
-				out = append(out, k)
-			}
-		}
-		return out
+		return texts(t)
 	}
 	switch {
 	case s["properties"] != nil || s["required"] != nil:
@@ -91,6 +79,16 @@ func kindsOf(s map[string]any) []string {
 	return []string{"string"}
 }
 
+// texts returns the strings in a list.
+func texts(list []any) (out []string) {
+	for _, x := range list {
+		if s, ok := x.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // resolve follows references within the schema and merges what must hold together. What cannot be read admits all.
 func (f *filler) resolve(schema any, depth int) map[string]any {
 	s, _ := schema.(map[string]any)
@@ -99,16 +97,11 @@ func (f *filler) resolve(schema any, depth int) map[string]any {
 		if !ok {
 			break
 		}
-		target := f.lookup(ref)
-		merged := maps.Clone(target)
-		if merged == nil {
-			merged = map[string]any{}
-		}
-		for k, v := range s {
-			if k != "$ref" {
-				merged[k] = v
-			}
-		}
+		merged := map[string]any{}
+		maps.Copy(merged, f.lookup(ref))
+		beside := maps.Clone(s)
+		delete(beside, "$ref")
+		maps.Copy(merged, beside)
 		s = merged
 	}
 	all, ok := s["allOf"].([]any)
@@ -163,7 +156,8 @@ func (f *filler) lookup(ref string) map[string]any {
 	return m
 }
 
-// alternative takes the first schema of which something is found, else null if that is one, else the first.
+// alternative returns a value of the first schema for which something is found, else null if that is allowed, else one of the
+// first.
 func (f *filler) alternative(s map[string]any, list []any, p place) any {
 	rest := maps.Clone(s)
 	delete(rest, "anyOf")
@@ -173,7 +167,7 @@ func (f *filler) alternative(s map[string]any, list []any, p place) any {
 	for _, x := range list {
 		option := maps.Clone(rest)
 		merge(option, f.resolve(x, 0))
-		if slices.Equal(kindsOf(option), []string{"null"}) {
+		if slices.Equal(kindsIn(option), []string{"null"}) {
 			null = true
 			continue
 		}
@@ -184,11 +178,8 @@ func (f *filler) alternative(s map[string]any, list []any, p place) any {
 			return v
 		}
 	}
-	switch {
-	case !p.must:
-		return absent{}
-	case null || first == nil:
-		return nil
+	if !p.must || null || first == nil {
+		return p.orAbsent(nil)
 	}
 	return f.value(first, place{p.name, p.about, p.depth + 1, true})
 }
@@ -196,14 +187,8 @@ func (f *filler) alternative(s map[string]any, list []any, p place) any {
 func (f *filler) object(s map[string]any, p place) any {
 	out := map[string]any{}
 	properties, _ := s["properties"].(map[string]any)
-	var required []string
-	if list, ok := s["required"].([]any); ok {
-		for _, x := range list {
-			if name, ok := x.(string); ok {
-				required = append(required, name)
-			}
-		}
-	}
+	list, _ := s["required"].([]any)
+	required := texts(list)
 	names := slices.Sorted(maps.Keys(properties))
 	for _, name := range required {
 		if !slices.Contains(names, name) {
@@ -235,9 +220,9 @@ func (f *filler) object(s map[string]any, p place) any {
 	return out
 }
 
-// fixedValue is a text as a member that may be a list of texts wants it.
+// fixedValue returns a text as the value of a member, which may be a list of texts.
 func fixedValue(schema map[string]any, text string) any {
-	if slices.Equal(kindsOf(schema), []string{"array"}) {
+	if slices.Equal(kindsIn(schema), []string{"array"}) {
 		return []any{text}
 	}
 	if most, ok := schema["maxLength"].(float64); ok {
@@ -284,8 +269,8 @@ func (f *filler) array(s map[string]any, p place) any {
 	return out
 }
 
-// elements returns what was found for an array: every value of an enumeration that stands in what was found, an object or a
-// number for each sentence or passage, or the sentences.
+// elements returns what was found for an array: the values of an enumeration that question or answer name, the numbers of the
+// passages that it is to cite, the sentences about it, or a value for each of these.
 func (f *filler) elements(items map[string]any, p place) []any {
 	if f.from.Needed || p.depth >= deepest {
 		return nil
@@ -301,7 +286,7 @@ func (f *filler) elements(items map[string]any, p place) []any {
 		return out
 	}
 	best := f.best(p)
-	if cites(p) && slices.Contains(kindsOf(items), "integer") {
+	if cites(p) && slices.Contains(kindsIn(items), "integer") {
 		for _, c := range f.from.Answer {
 			if c.N > 0 {
 				out = append(out, c.N)
@@ -309,7 +294,7 @@ func (f *filler) elements(items map[string]any, p place) []any {
 		}
 		return out
 	}
-	if f.only >= 0 || slices.Contains(kindsOf(items), "string") {
+	if f.only >= 0 || slices.Contains(kindsIn(items), "string") {
 		for _, c := range best[:min(mostItems, len(best))] {
 			if v, ok := f.fit(items, c.Text, inner); ok {
 				out = append(out, v)
@@ -330,16 +315,14 @@ func (f *filler) elements(items map[string]any, p place) []any {
 	return out
 }
 
+// cites reports whether a member is to hold numbers of passages.
 func cites(p place) bool {
-	for _, w := range span.Words(p.name) {
-		if strings.HasPrefix(w, "citation") || strings.HasPrefix(w, "source") || strings.HasPrefix(w, "reference") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(span.Words(p.name), func(w string) bool {
+		return strings.HasPrefix(w, "citation") || strings.HasPrefix(w, "source") || strings.HasPrefix(w, "reference")
+	})
 }
 
-// another changes a value so that an array of unlike elements may hold it, too.
+// another changes a value so that an array of unique elements may hold it, too.
 func another(v any, n int) any {
 	switch x := v.(type) {
 	case float64:

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/provider/builtin/span"
 )
 
-// oneOf picks a value of an enumeration: the one that what was found names first, else one that stands for not knowing,
-// else the first.
+// oneOf returns a value of an enumeration: the one that the best sentence names, else one that question or answer name, else the
+// default, else one that means unknown, else the first.
 func (f *filler) oneOf(list []any, s map[string]any, p place) any {
 	for _, c := range f.best(p) {
 		for _, x := range list {
@@ -46,21 +46,18 @@ func (f *filler) mentioned(x any) bool {
 	return slices.ContainsFunc(f.from.Answer, func(c Sentence) bool { return span.Named(c.Text, x) })
 }
 
-// boolean is whether the sentence that says most about a member affirms it.
+// boolean returns whether the sentence that says most about a member affirms it.
 func (f *filler) boolean(p place) any {
 	best := f.best(p)
 	if len(best) == 0 {
-		if p.must {
-			return false
-		}
-		return absent{}
+		return p.orAbsent(false)
 	}
 	return !span.Denies(best[0].Text)
 }
 
-// number is the first number within bounds in the sentences that say most about a member.
+// number returns the first number within bounds in the sentences that say most about a member.
 func (f *filler) number(s map[string]any, p place, whole bool) any {
-	b := span.BoundsOf(s, whole)
+	b := span.ParseBounds(s, whole)
 	year := slices.Contains(span.Words(p.name), "year")
 	for _, c := range f.best(p) {
 		for _, x := range span.Figures(c.Text) {
@@ -69,17 +66,14 @@ func (f *filler) number(s map[string]any, p place, whole bool) any {
 			}
 		}
 	}
-	if !p.must {
-		return absent{}
-	}
-	return b.Typed(b.Nearest(0))
+	return p.orAbsent(b.Typed(b.Nearest(0)))
 }
 
-// text is the passage's own words about a member: what stands behind its name and a colon, what has the form of its
-// format or pattern, a name where a name is asked for, else a sentence.
+// text returns the words of a passage about a member: those after its name and a colon, those that have its format or pattern,
+// a name if it is to hold one, else a sentence.
 func (f *filler) text(s map[string]any, p place) any {
 	if wholeAnswer(p) && len(f.from.Answer) > 0 {
-		if v, ok := f.fit(s, f.answer(), p); ok {
+		if v, ok := f.fit(s, Join(f.from.Answer), p); ok {
 			return v
 		}
 	}
@@ -105,15 +99,11 @@ func (f *filler) text(s map[string]any, p place) any {
 	return f.neutral(s)
 }
 
+var answerNouns = []string{"answer", "response", "summary", "reply", "explanation", "reasoning", "text", "content", "result"}
+
 // wholeAnswer reports whether a member is to hold the answer to the question.
 func wholeAnswer(p place) bool {
-	for _, w := range span.Words(p.name) {
-		switch w {
-		case "answer", "response", "summary", "reply", "explanation", "reasoning", "text", "content", "result":
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(span.Words(p.name), func(w string) bool { return slices.Contains(answerNouns, w) })
 }
 
 // fit cuts text to a value of a string schema, and reports whether it can.
@@ -172,7 +162,7 @@ func isName(p place) bool {
 	return len(ws) > 0 && slices.Contains(nameNouns, ws[len(ws)-1])
 }
 
-// neutral is a valid value that says nothing.
+// neutral returns a valid value without content.
 func (f *filler) neutral(s map[string]any) string {
 	if format, ok := s["format"].(string); ok && span.Neutral(format) != "" {
 		return span.Neutral(format)

@@ -15,7 +15,7 @@ var (
 	}
 )
 
-// Figures returns the numbers in a text in order, in figures first.
+// Figures returns the numbers in a text: those in digits in order, then those in words.
 func Figures(text string) []float64 {
 	var out []float64
 	for _, m := range figures.FindAllString(text, -1) {
@@ -24,15 +24,15 @@ func Figures(text string) []float64 {
 		}
 	}
 	for w := range strings.FieldsSeq(text) {
-		if x, ok := numbers[plain(w)]; ok {
+		if x, ok := numbers[Plain(w)]; ok {
 			out = append(out, x)
 		}
 	}
 	return out
 }
 
-// parseFigure reads "1,280", "1.280", "3.7" and "3,7": a separator with three figures behind it stands for thousands
-// unless it is a single point, as in "1.280" by itself, which English writes for a fraction.
+// parseFigure reads "1,280", "1.280", "3.7" and "3,7": a separator before three digits groups thousands, unless it is a single
+// point, which English uses for fractions.
 func parseFigure(m string) (float64, bool) {
 	m = strings.NewReplacer("−", "-", " ", "", "\u202f", "").Replace(m)
 	if strings.Contains(m, ",") && (strings.Contains(m, ".") || len(m)-strings.LastIndex(m, ",") == 4) {
@@ -46,14 +46,14 @@ func parseFigure(m string) (float64, bool) {
 	return x, err == nil
 }
 
-// Bounds are what a schema admits of numbers.
+// Bounds are the numbers that a schema admits.
 type Bounds struct {
 	low, high, step float64
 	whole           bool
 }
 
-// BoundsOf reads the bounds of a schema; whole admits integers only.
-func BoundsOf(s map[string]any, whole bool) Bounds {
+// ParseBounds returns the bounds in a schema; whole admits integers only.
+func ParseBounds(s map[string]any, whole bool) Bounds {
 	b := Bounds{low: math.Inf(-1), high: math.Inf(1), whole: whole}
 	if x, ok := s["minimum"].(float64); ok {
 		b.low = x
@@ -91,7 +91,7 @@ func (b Bounds) Admit(x float64) bool {
 	return x >= b.low && x <= b.high
 }
 
-// Nearest is the admitted number next to x.
+// Nearest returns the admitted number nearest to x.
 func (b Bounds) Nearest(x float64) float64 {
 	x = min(max(x, b.low), b.high)
 	if b.step > 0 {
@@ -104,7 +104,7 @@ func (b Bounds) Nearest(x float64) float64 {
 	return x
 }
 
-// Typed is x as it is written: an int64 where only integers are admitted.
+// Typed returns x as an int64 if only integers are admitted.
 func (b Bounds) Typed(x float64) any {
 	if b.whole && math.Abs(x) < 1<<53 {
 		return int64(x)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Shortest returns a text that a pattern matches, of the fewest repetitions; false where it can't.
+// Shortest returns a text with the fewest repetitions that a pattern matches; false if it finds none.
 func Shortest(pattern string) (string, bool) {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -18,7 +18,7 @@ func Shortest(pattern string) (string, bool) {
 	return b.String(), err == nil && re.MatchString(b.String())
 }
 
-// longestMade bounds what is made, in bytes.
+// longestMade bounds the text, in bytes.
 const longestMade = 10_000
 
 func write(b *strings.Builder, re *syntax.Regexp) {
@@ -47,7 +47,7 @@ func write(b *strings.Builder, re *syntax.Regexp) {
 	}
 }
 
-// printable picks a character of a class: a figure or letter where it has one.
+// printable returns a character of a class, a digit or letter if it has one.
 func printable(ranges []rune) rune {
 	for _, want := range "0aA" {
 		for i := 0; i+1 < len(ranges); i += 2 {

@@ -1,5 +1,5 @@
-// Package span finds values in sentences: numbers, dates, addresses, names, what stands behind a label; and makes the least
-// text that a pattern admits. It knows no passage and chooses none: package builtin does, and calls it.
+// Package span finds values in sentences: numbers, dates, addresses, names, and what follows a label; and builds the shortest
+// text that matches a pattern. Packages form and tool of builtin call it.
 package span
 
 import (
@@ -25,7 +25,7 @@ func Named(text string, x any) bool {
 	return strings.Contains(" "+spaced(text)+" ", " "+spaced(value)+" ")
 }
 
-// spaced is text in lower-case words with single blanks.
+// spaced returns the words of a text in lower case, separated by single blanks.
 func spaced(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
@@ -38,13 +38,16 @@ var denials = regexp.MustCompile(`(?i)\b(?:not|no|never|none|neither|nor|without
 // Denies reports whether text has a word that denies.
 func Denies(text string) bool { return denials.MatchString(text) }
 
-// Labelled is what stands behind "name:" in text, "" where nothing does.
+// Labelled returns what follows "name:" in text, or "".
 func Labelled(text, member string) string {
-	name := strings.Join(Words(member), `[ _-]?`)
-	if name == "" {
+	words := Words(member)
+	if len(words) == 0 {
 		return ""
 	}
-	label, err := regexp.Compile(`(?im)(?:^|[^\p{L}])` + regexpWords(name) + `\s*[:=：]\s*([^\n;|]+)`)
+	for i, w := range words {
+		words[i] = regexp.QuoteMeta(w)
+	}
+	label, err := regexp.Compile(`(?im)(?:^|[^\p{L}])` + strings.Join(words, `[ _-]?`) + `\s*[:=：]\s*([^\n;|]+)`)
 	if err != nil {
 		return ""
 	}
@@ -53,15 +56,6 @@ func Labelled(text, member string) string {
 		return ""
 	}
 	return strings.TrimRight(strings.TrimSpace(m[1]), ".,")
-}
-
-// regexpWords keeps the pattern between words as it is.
-func regexpWords(name string) string {
-	parts := strings.Split(name, `[ _-]?`)
-	for i := range parts {
-		parts[i] = regexp.QuoteMeta(parts[i])
-	}
-	return strings.Join(parts, `[ _-]?`)
 }
 
 // Cut shortens text to n characters at most, at a blank where there is one.
@@ -76,8 +70,8 @@ func Cut(text string, n int) string {
 	return cut
 }
 
-// Name is the first run of capitalised words in text that are not in asked, past the first word of the sentence
-// where it can be.
+// Name returns the first run of capitalised words in text that are not in asked. A run of only the first word counts if the text
+// has no other and is short.
 func Name(text, asked string) string {
 	known := map[string]bool{}
 	for _, t := range analysis.Analyze(asked, "").Words {
@@ -89,7 +83,7 @@ func Name(text, asked string) string {
 		from := i
 		for i < len(fields) {
 			r, _ := utf8.DecodeRuneInString(strings.TrimLeft(fields[i], `"'“(`))
-			if !unicode.IsUpper(r) || known[plain(fields[i])] {
+			if !unicode.IsUpper(r) || known[Plain(fields[i])] {
 				break
 			}
 			i++
@@ -114,8 +108,8 @@ func Name(text, asked string) string {
 	return ""
 }
 
-// Formatted returns the first text in text that has a format of JSON Schema, "" where nothing does; known is false for a
-// format that it does not know.
+// Formatted returns the first part of text that has a format of JSON Schema, or ""; known is false for a format that it does not
+// know.
 func Formatted(format, text string) (found string, known bool) {
 	find, known := formats[format]
 	if !known {
@@ -124,14 +118,14 @@ func Formatted(format, text string) (found string, known bool) {
 	return find(text), true
 }
 
-// Neutral is a text of a format that says nothing; "" for a format that it does not know.
+// Neutral returns a text that has a format and no content; "" for a format that it does not know.
 func Neutral(format string) string { return neutrals[format] }
 
-// formats find what has a format in a text; "" where nothing does.
+// formats hold the functions that find what has a format in a text; they return "" if nothing has.
 var formats = map[string]func(string) string{
 	"date":      findDate,
-	"date-time": func(s string) string { return behind(findDate(s), "T00:00:00Z") },
-	"time":      func(s string) string { return behind(clock.FindString(s), ":00Z") },
+	"date-time": func(s string) string { return withSuffix(findDate(s), "T00:00:00Z") },
+	"time":      func(s string) string { return withSuffix(clock.FindString(s), ":00Z") },
 	"email":     regexp.MustCompile(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`).FindString,
 	"uri":       func(s string) string { return strings.TrimRight(address.FindString(s), ".,;") },
 	"url":       func(s string) string { return strings.TrimRight(address.FindString(s), ".,;") },
@@ -146,14 +140,15 @@ var (
 	layouts = []string{"2006-01-02", "2 January 2006", "2 Jan 2006", "January 2, 2006", "Jan 2, 2006", "2.1.2006", "2 January, 2006"}
 )
 
-func behind(found, rest string) string {
+// withSuffix appends rest to what was found, if anything was.
+func withSuffix(found, rest string) string {
 	if found == "" {
 		return ""
 	}
 	return found + rest
 }
 
-// findDate returns the first date in a text, as the format wants it.
+// findDate returns the first date in a text, in the format of JSON Schema.
 func findDate(text string) string {
 	for _, m := range days.FindAllString(text, -1) {
 		for _, l := range layouts {
@@ -165,7 +160,7 @@ func findDate(text string) string {
 	return ""
 }
 
-// neutrals are values of a format that say nothing.
+// neutrals are values without content, by format.
 var neutrals = map[string]string{
 	"date": "0001-01-01", "date-time": "0001-01-01T00:00:00Z", "time": "00:00:00Z", "email": "unknown@example.invalid", "uri": "about:blank",
 	"url": "about:blank", "uuid": "00000000-0000-0000-0000-000000000000", "ipv4": "0.0.0.0", "ipv6": "::", "hostname": "invalid", "duration": "PT0S",
@@ -196,4 +191,5 @@ func Words(name string) []string {
 	return out
 }
 
-func plain(w string) string { return strings.ToLower(strings.Trim(w, ".,;:?!¿¡\"'“”„»«()")) }
+// Plain returns a word in lower case without the punctuation around it.
+func Plain(w string) string { return strings.ToLower(strings.Trim(w, ".,;:?!¿¡\"'“”„»«()")) }

@@ -86,7 +86,7 @@ func TestWordsInText(t *testing.T) {
 // Proves that bounds admit what they should, and what is nearest.
 func TestBounds(t *testing.T) {
 	t.Parallel()
-	b := span.BoundsOf(map[string]any{"exclusiveMinimum": 3.0, "maximum": 20.0, "multipleOf": 7.0}, true)
+	b := span.ParseBounds(map[string]any{"exclusiveMinimum": 3.0, "maximum": 20.0, "multipleOf": 7.0}, true)
 	for x, want := range map[float64]bool{3: false, 7: true, 14: true, 15: false, 21: false, 7.5: false} {
 		if b.Admit(x) != want {
 			t.Errorf("Admit(%g) is %v", x, !want)

@@ -1,5 +1,5 @@
-// Package tool decides which tool a question wants, by the names and descriptions of the tools alone, and with what
-// arguments: one that searches, or the one that a request insists on.
+// Package tool chooses the tool to call for a question and its arguments, by the names and descriptions of the tools: one that
+// searches, or the one that a request requires.
 package tool
 
 import (
@@ -12,8 +12,7 @@ import (
 	"quarry/internal/provider/builtin/span"
 )
 
-// Choose returns the tool to call, false for none: one that searches, if search allows that, or any where the choice insists
-// on a call.
+// Choose returns the tool to call, false for none: one that searches, if search allows it, or any if the choice requires a call.
 func Choose(tools []llm.Tool, choice llm.Choice, search bool) (llm.Tool, bool) {
 	must := choice.Mode == "required" || choice.Mode == "tool"
 	if choice.Mode == "none" || !must && !search {
@@ -41,7 +40,7 @@ func Choose(tools []llm.Tool, choice llm.Choice, search bool) (llm.Tool, bool) {
 	return llm.Tool{}, false
 }
 
-// Arguments returns the arguments of a call: the question where it belongs, and what else is required.
+// Arguments returns the arguments of a call: the question, and what else is required.
 func Arguments(t llm.Tool, question string) json.RawMessage {
 	name := queryParameter(t)
 	from := form.Source{Question: question, Fixed: map[string]string{name: question}, Needed: true}
@@ -60,10 +59,10 @@ func Arguments(t llm.Tool, question string) json.RawMessage {
 	return out
 }
 
-// enough is how many points make a tool one that searches.
+// enough is how many points a tool needs to count as one that searches.
 const enough = 4
 
-// points returns points for what a tool's name, description and parameters say of searching.
+// points returns how much a tool's name, description and parameters suggest that it searches.
 func points(tool llm.Tool) int {
 	n := 0
 	for _, w := range span.Words(tool.Name) {
@@ -88,10 +87,10 @@ func points(tool llm.Tool) int {
 	return n + 2
 }
 
-// queryNames are parameters that take a question, the most telling first.
+// queryNames are the names of parameters for a question, the clearest first.
 var queryNames = []string{"query", "q", "search_query", "question", "search", "queries", "keywords", "search_term", "term", "text", "input", "prompt"}
 
-// queryParameter returns the parameter that takes the question, "" if none does.
+// queryParameter returns the parameter for the question, "" if there is none.
 func queryParameter(tool llm.Tool) string {
 	properties, required := properties(tool)
 	for _, name := range queryNames {
