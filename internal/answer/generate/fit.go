@@ -15,12 +15,12 @@ type Draft struct {
 	used     []Passage // those that the prompt shows
 	rendered Rendered
 	language string
-	said     string // the language that the question is taken to be in
+	asked    string // the likely language of the question
 	warnings []string
 	nothing  bool // there are no results: the model is not asked
 }
 
-// WarningFitted opens the warning that a prompt shows fewer results than it was to.
+// WarningFitted begins the warning that a prompt shows fewer results than requested.
 const WarningFitted = "prompt_fitted_to_context"
 
 // Draft renders the prompt over the results, best first, and leaves results out from the end until it fits the model. A
@@ -28,22 +28,22 @@ const WarningFitted = "prompt_fitted_to_context"
 func (p *Plan) Draft(results []Passage) (*Draft, error) {
 	r := &p.request
 	d := &Draft{
-		plan: p, language: languageOf(r.Language, r.Question, results), said: languageOf("", r.Question, results),
+		plan: p, language: ResponseLanguage(r.Language, r.Question, results), asked: ResponseLanguage("", r.Question, results),
 		nothing: len(results) == 0,
 	}
 	if d.nothing {
 		return d, nil
 	}
 	room := p.room()
-	asked := min(p.results, len(results))
-	need, err := d.render(results[:asked])
+	wanted := min(p.results, len(results))
+	need, err := d.render(results[:wanted])
 	switch {
-	case err != nil && asked <= 1:
+	case err != nil && wanted <= 1:
 		return nil, p.renderFault(d, err)
 	case err == nil && need <= room:
 		return d, nil
 	}
-	most := d.largest(results[:asked-1], room)
+	most := d.largest(results[:wanted-1], room)
 	if most == 0 {
 		if need, err = d.render(results[:1]); err != nil {
 			return nil, p.renderFault(d, err)
@@ -54,7 +54,7 @@ func (p *Plan) Draft(results []Passage) (*Draft, error) {
 		return nil, err
 	}
 	d.warnings = append(d.warnings, fmt.Sprintf("%s: the prompt holds the first %d of %d results, as many as the language model %q can take",
-		WarningFitted, most, asked, p.model.Name))
+		WarningFitted, most, wanted, p.model.Name))
 	return d, nil
 }
 
@@ -72,8 +72,7 @@ func (d *Draft) largest(results []Passage, room int) (most int) {
 	return most
 }
 
-// tooLong is the fault of a prompt that does not fit with one result: it says whether the result or the rest is too
-// long.
+// tooLong returns the fault of a prompt that does not fit with one result: either the result or the rest is too long.
 func (p *Plan) tooLong(d *Draft, need, room int) error {
 	field, what := maxResultsField, "with the first result alone"
 	if bare, err := d.render(nil); err == nil && bare > room {
@@ -83,8 +82,7 @@ func (p *Plan) tooLong(d *Draft, need, room int) error {
 		"ask for less text around each result, or for another model", need, what, p.model.Name, room)
 }
 
-// renderFault is the fault of a prompt with one result at most. Where that result is too long, and the template works
-// without it, the template is not at fault.
+// renderFault returns the fault of a prompt with at most one result. The template is not at fault if it works without that result.
 func (p *Plan) renderFault(d *Draft, err error) error {
 	var limit *vtl.LimitError
 	if !errors.As(err, &limit) || limit.Limit != "output" && limit.Limit != "memory" || len(d.used) == 0 {
@@ -109,7 +107,7 @@ func (d *Draft) render(results []Passage) (tokens int, err error) {
 	return (&llm.Request{Messages: d.rendered.Messages}).Tokens(), nil
 }
 
-// usualAnswer is how many tokens are kept for an answer whose length nobody bounds; a short context keeps a quarter.
+// usualAnswer is how many tokens are reserved for an answer of unbounded length, at most a quarter of the context.
 const usualAnswer = 1024
 
 // room returns how many tokens a prompt may have. A max_tokens above half the context is treated as half of it: it is a

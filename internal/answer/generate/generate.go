@@ -1,8 +1,11 @@
 package generate
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"log/slog"
+	"maps"
 	"time"
 
 	"quarry/internal/answer/generate/cite"
@@ -11,12 +14,11 @@ import (
 	"quarry/internal/llm"
 )
 
-// DefaultResults is how many results a prompt shows where neither request nor preset says (contract:
+// DefaultResults is how many results a prompt shows if neither request nor preset states it (contract:
 // generation-and-citations, section 1).
 const DefaultResults = 25
 
-// Request is what a caller asks of an answer. Absent members leave it to the preset, and what that leaves out to the
-// model.
+// Request is the request for an answer. Absent members are those of the preset, and left to the model if the preset has none.
 type Request struct {
 	Question   string
 	Preset     string  // "" is the default one
@@ -59,8 +61,7 @@ type Service struct {
 // New returns a service; a nil scorer scores nothing.
 func New(p Finder, m llm.Models, s Scorer, log *slog.Logger) *Service { return &Service{p, m, s, log} }
 
-// Plan is a request that was checked as far as that is possible without results. The model has admitted it.
-// It is for one answer.
+// Plan is a request that was checked as far as possible without results, and that the model has admitted. It is for one answer.
 type Plan struct {
 	service *Service
 	request Request
@@ -97,7 +98,7 @@ func (s *Service) Plan(ctx context.Context, r Request) (*Plan, error) {
 	return p, p.model.Admit(ctx)
 }
 
-// open finds the model.
+// open sets the model.
 func (p *Plan) open(ctx context.Context, preset Preset) (err error) {
 	name, field := preset.LLM, presetField
 	if p.request.LLM != nil {
@@ -113,45 +114,40 @@ func (p *Plan) open(ctx context.Context, preset Preset) (err error) {
 // mergeParameters returns the parameters of a call: those of the request, and what they leave out those of the preset.
 func mergeParameters(r llm.Parameters, p Preset) llm.Parameters {
 	out := llm.Parameters{
-		MaxTokens: or(r.MaxTokens, p.MaxTokens), Temperature: or(r.Temperature, p.Temperature),
-		FrequencyPenalty: or(r.FrequencyPenalty, p.FrequencyPenalty), PresencePenalty: or(r.PresencePenalty, p.PresencePenalty),
+		MaxTokens: cmp.Or(r.MaxTokens, p.MaxTokens), Temperature: cmp.Or(r.Temperature, p.Temperature),
+		FrequencyPenalty: cmp.Or(r.FrequencyPenalty, p.FrequencyPenalty), PresencePenalty: cmp.Or(r.PresencePenalty, p.PresencePenalty),
 	}
 	if len(r.Extra)+len(p.Extra) > 0 {
-		out.Extra = extra(r.Extra, p.Extra)
+		out.Extra = map[string]json.RawMessage{}
+		maps.Copy(out.Extra, p.Extra)
+		maps.Copy(out.Extra, r.Extra)
 	}
 	return out
 }
 
-func or[T any](v, other *T) *T {
-	if v != nil {
-		return v
-	}
-	return other
-}
-
-// Remote reports whether the model answers from elsewhere: while it does, the caller takes no processor.
+// Remote reports whether the model is not inside the program: while a remote model answers, the caller needs no processor.
 func (p *Plan) Remote() bool { return !p.model.Embedded }
 
-// Vectors reports whether the vectors of passages are of use.
+// Vectors reports whether the model uses the vectors of passages.
 func (p *Plan) Vectors() bool { return p.model.Embedded && p.results > 0 }
 
 // Event is a piece of an answer: exactly one member is set. The first is Prompt, Chunks follow, then Done, and nothing
 // but Score behind it.
 type Event struct {
-	Prompt *string // what the model is given
+	Prompt *string // the prompt of the model
 	Chunk  string  // to be appended to the summary
 	Done   bool    // the summary is complete
 	Score  *float64
 }
 
-// Answer is what came of a request. On an error it holds what there was by then.
+// Answer is the answer to a request. With an error it holds what there was until then.
 type Answer struct {
 	Summary  string
 	Prompt   string
 	Language string   // three letters
-	Score    *float64 // nil when it was not asked for or could not be told
+	Score    *float64 // nil if it was not requested or there is none
 	Warnings []string
-	Steps    []Step // what took how long, for the history
+	Steps    []Step // for the history
 }
 
 // Step is one step of an answer.

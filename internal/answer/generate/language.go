@@ -1,10 +1,9 @@
 package generate
 
-// language is one that answers can be asked in.
+// language is a language for answers.
 type language struct{ three, two, name string }
 
-// languages are those of the contract (generation-and-citations, section 4), with the two letters that are taken for
-// the three.
+// languages are those of the contract (generation-and-citations, section 4), with their codes of two letters.
 var languages = []language{
 	{"eng", "en", "English"}, {"deu", "de", "German"}, {"fra", "fr", "French"}, {"zho", "zh", "Chinese"},
 	{"kor", "ko", "Korean"}, {"ara", "ar", "Arabic"}, {"rus", "ru", "Russian"}, {"tha", "th", "Thai"},
@@ -15,8 +14,8 @@ var languages = []language{
 	{"swe", "sv", "Swedish"}, {"ben", "bn", "Bengali"}, {"msa", "ms", "Malay"}, {"ron", "ro", "Romanian"},
 }
 
-// LanguageCode returns the three letters of a language that answers can be asked in, from its three or two; ok is false
-// for any other, and for "auto".
+// LanguageCode returns the code of three letters of a language for answers, from that of three or two; ok is false for any other
+// code, and for "auto".
 func LanguageCode(code string) (three string, ok bool) {
 	for _, l := range languages {
 		if code == l.three || code == l.two {
@@ -26,7 +25,7 @@ func LanguageCode(code string) (three string, ok bool) {
 	return "", false
 }
 
-// LanguageName returns the English name of a language from its three letters, "" for one that answers can't be asked in.
+// LanguageName returns the English name of a language for answers from its code of three letters, "" for others.
 func LanguageName(three string) string {
 	for _, l := range languages {
 		if three == l.three {
@@ -34,10 +33,4 @@ func LanguageName(three string) string {
 		}
 	}
 	return ""
-}
-
-// ResponseLanguage returns the language of an answer as three letters: the one asked for by three letters or two; for ""
-// and "auto" that of the question, or of the passages where it does not tell.
-func ResponseLanguage(asked, question string, results []Passage) string {
-	return languageOf(asked, question, results)
 }

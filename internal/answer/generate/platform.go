@@ -15,17 +15,17 @@ var passagesFrame string
 //go:embed prompts/tables.vtl
 var tablesFrame string
 
-// family is presets of the platform that differ in their names only.
+// family is a group of presets of the platform that differ only in their names.
 type family struct {
-	names  []string // as published clients know them, then ours
+	names  []string // the name that published clients know, then ours
 	frame  string
 	about  string
 	rules  []string // beside those of all
 	tokens int      // of the answer; 0 leaves it to the model
-	shown  int      // results in the prompt
+	limit  int      // results in the prompt
 }
 
-// DefaultPreset is the preset that is used where none is named and the customer made none the default.
+// DefaultPreset is the preset that is used if none is named and the customer has no default.
 const DefaultPreset = "mockingbird-2.0"
 
 // short are the rules of the default preset.
@@ -51,45 +51,45 @@ var long = []string{
 var families = []family{
 	{
 		names: []string{DefaultPreset, "rag-default"}, frame: passagesFrame, about: "grounded answers with citations, from a short prompt",
-		rules: short, tokens: 1024, shown: 25,
+		rules: short, tokens: 1024, limit: 25,
 	},
 	{
 		names: []string{"vectara-summary-ext-24-05-med-omni", "summary-omni"}, frame: passagesFrame, about: "complete answers with citations",
-		rules: with(long, "Answer completely, and in an order that is easy to follow."), tokens: 2048, shown: 25,
+		rules: with(long, "Answer completely, and in an order that is easy to follow."), tokens: 2048, limit: 25,
 	},
 	{
 		names: []string{"vectara-summary-ext-24-05-large", "summary-large"}, frame: passagesFrame, about: "thorough answers with citations",
-		rules: with(long, "Be thorough: give the background, conditions and exceptions that the results mention. Use short paragraphs, and a list where things are counted up."), tokens: 2048, shown: 25,
+		rules: with(long, "Be thorough: give the background, conditions and exceptions that the results mention. Use short paragraphs, and a list where things are counted up."), tokens: 2048, limit: 25,
 	},
 	{
 		names: []string{"vectara-summary-ext-24-05-med", "summary-medium"}, frame: passagesFrame, about: "answers of a paragraph with citations",
-		rules: with(long, "Answer in one paragraph."), tokens: 1024, shown: 20,
+		rules: with(long, "Answer in one paragraph."), tokens: 1024, limit: 20,
 	},
 	{
 		names: []string{"vectara-summary-ext-24-05-sml", "summary-small"}, frame: passagesFrame, about: "answers of a few sentences with citations",
-		rules: with(long, "Answer in one to three sentences."), tokens: 512, shown: 10,
+		rules: with(long, "Answer in one to three sentences."), tokens: 512, limit: 10,
 	},
 	{
 		names: []string{"vectara-summary-table-query-ext-dec-2024-gpt-4o", "summary-tables"}, frame: tablesFrame, about: "answers from tables with citations",
-		rules: with(long, "Some results stand in a table, which is given with them. Read rows and columns with care, give numbers exactly as they stand there with their units, and show how a number came about that you calculated."), tokens: 2048, shown: 10,
+		rules: with(long, "Some results stand in a table, which is given with them. Read rows and columns with care, give numbers exactly as they stand there with their units, and show how a number came about that you calculated."), tokens: 2048, limit: 10,
 	},
-	{names: []string{"vectara-summary-ext-v1.3.0"}, frame: passagesFrame, about: "for clients of an earlier interface: answers with citations", rules: long, tokens: 1024, shown: 25},
-	{names: []string{"vectara-summary-ext-v1.2.0"}, frame: passagesFrame, about: "for clients of an earlier interface: answers with citations", rules: long, tokens: 1024, shown: 25},
-	{names: []string{"mockingbird-1.0-2024-07-16"}, frame: passagesFrame, about: "for clients of an earlier interface: grounded answers with citations", rules: short, tokens: 1024, shown: 25},
+	{names: []string{"vectara-summary-ext-v1.3.0"}, frame: passagesFrame, about: "for clients of an earlier interface: answers with citations", rules: long, tokens: 1024, limit: 25},
+	{names: []string{"vectara-summary-ext-v1.2.0"}, frame: passagesFrame, about: "for clients of an earlier interface: answers with citations", rules: long, tokens: 1024, limit: 25},
+	{names: []string{"mockingbird-1.0-2024-07-16"}, frame: passagesFrame, about: "for clients of an earlier interface: grounded answers with citations", rules: short, tokens: 1024, limit: 25},
 }
 
 func with(rules []string, more ...string) []string {
 	return append(rules[:len(rules):len(rules)], more...)
 }
 
-// prompt returns the template: the rules stand in a string literal of the frame.
+// prompt returns the template, with the rules in a string literal of the frame.
 func (f *family) prompt() string {
 	raw, _ := json.Marshal(f.rules[0] + "\n- " + strings.Join(f.rules[1:], "\n- ")) // never fails for a text
 	return strings.ReplaceAll(f.frame, "#* rules *#", string(raw[1:len(raw)-1]))
 }
 
-// platformPresets returns the presets that are there without being created. Their times are the first microseconds of
-// 1970, so that they stand last in lists, the default one first among them.
+// platformPresets returns the presets of the platform. Their times are the first microseconds of 1970, so that they come last in
+// lists, the default one first among them.
 func platformPresets() []Preset {
 	var all []Preset
 	for _, f := range families {
@@ -103,7 +103,7 @@ func platformPresets() []Preset {
 			}
 			tokens, zero := f.tokens, 0.0
 			all = append(all, Preset{
-				ID: id.Preset("gnp_" + name), Name: name, Description: about, Template: f.prompt(), MaxResults: f.shown,
+				ID: id.Preset("gnp_" + name), Name: name, Description: about, Template: f.prompt(), MaxResults: f.limit,
 				MaxTokens: &tokens, Temperature: &zero, FrequencyPenalty: &zero, PresencePenalty: &zero, Enabled: true, Platform: true,
 			})
 		}

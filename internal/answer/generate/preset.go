@@ -1,7 +1,7 @@
-// Package generate answers questions from passages by a language model: it picks preset and model, makes the prompt of a
-// template, fits it to the model's context, runs the model, rewrites its citations and has the answer scored. The
-// handlers of queries and of presets call it, chats and agents will; it searches nothing and knows no transport. Answers
-// come in events, so that a stream and a whole answer are one path.
+// Package generate answers questions from passages with a language model: it finds preset and model, renders the prompt, fits it
+// to the model's context, runs the model, rewrites its citations and has the answer scored. Package query and the handlers of
+// presets call it; it searches nothing and knows no transport. Answers come in events, so that streamed and whole answers are
+// produced in the same way.
 package generate
 
 import (
@@ -52,12 +52,12 @@ func (l *PresetList) shows(p *Preset) bool {
 		(l.Match == nil || l.Match.MatchString(p.Name) || l.Match.MatchString(p.Description))
 }
 
-// noPreset is the outcome of changing a preset that does not exist.
+// noPreset returns the fault of changing a preset that does not exist.
 func noPreset(preset id.Preset) error {
 	return fault.NotFound("generation_preset_not_found", string(preset), "generation preset %s does not exist", preset)
 }
 
-// ofPlatform is the outcome of changing a preset of the platform.
-func ofPlatform(p Preset) error {
+// readOnly returns the fault of changing a preset of the platform.
+func readOnly(p Preset) error {
 	return fault.Forbidden("the generation preset %s belongs to the platform and can't be changed or deleted; create one of your own, which may have the same name", p.Name)
 }

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,13 +34,13 @@ type PresetStore interface {
 	Delete(ctx context.Context, preset id.Preset) error
 }
 
-// What preset stores answer.
+// The errors of preset stores.
 var (
 	ErrNoPreset    = errors.New("no such generation preset")
 	ErrPresetTaken = errors.New("the name of the generation preset is taken")
 )
 
-// Presets is the presets of the customer and of the platform. Safe for concurrent use.
+// Presets manages the presets of the customer and of the platform. It is safe for concurrent use.
 type Presets struct {
 	store    PresetStore
 	models   llm.Models
@@ -51,8 +52,8 @@ func NewPresets(s PresetStore, m llm.Models) *Presets {
 	return &Presets{store: s, models: m, platform: platformPresets()}
 }
 
-// ofPlatform finds a preset of the platform by name or id.
-func (s *Presets) ofPlatform(ref string) (Preset, bool) {
+// platformPreset returns a preset of the platform by name or id.
+func (s *Presets) platformPreset(ref string) (Preset, bool) {
 	i := slices.IndexFunc(s.platform, func(p Preset) bool { return p.Name == ref || string(p.ID) == ref })
 	if i < 0 {
 		return Preset{}, false
@@ -63,10 +64,7 @@ func (s *Presets) ofPlatform(ref string) (Preset, bool) {
 // Find returns the preset of a name, the default one for "". A name that nothing has or whose preset is disabled is
 // fault.KindInvalid without a field.
 func (s *Presets) Find(ctx context.Context, name string) (Preset, error) {
-	wanted := name
-	if wanted == "" {
-		wanted = DefaultPreset
-	}
+	wanted := cmp.Or(name, DefaultPreset)
 	rows, err := s.store.Named(ctx, wanted)
 	if err != nil {
 		return Preset{}, fmt.Errorf("look up generation preset: %w", err)
@@ -76,7 +74,7 @@ func (s *Presets) Find(ctx context.Context, name string) (Preset, error) {
 	}
 	found, ok := byName(rows, wanted)
 	if !ok {
-		if found, ok = s.ofPlatform(canonicalName(wanted)); !ok || found.Name != canonicalName(wanted) {
+		if found, ok = s.platformPreset(canonicalName(wanted)); !ok || found.Name != canonicalName(wanted) {
 			return Preset{}, unfit(fmt.Sprintf("there is no generation preset %q; GET /v2/generation_presets lists those there are", name))
 		}
 	}
@@ -104,7 +102,7 @@ func (s *Presets) preferred(rows []Preset) Preset {
 	}
 	out, ok := byName(rows, DefaultPreset)
 	if !ok || !out.Enabled {
-		out, _ = s.ofPlatform(DefaultPreset)
+		out, _ = s.platformPreset(DefaultPreset)
 	}
 	out.Default = true
 	return out
@@ -122,7 +120,7 @@ func (s *Presets) List(ctx context.Context, l PresetList) (page []Preset, next *
 	if err != nil {
 		return nil, nil, fmt.Errorf("look up generation presets: %w", err)
 	}
-	told, preferred := s.completer(rows), s.preferred(rows).ID
+	complete, preferred := s.completer(rows), s.preferred(rows).ID
 	const batch = 100
 	for after := l.After; len(page) <= l.Limit; {
 		found, err := s.store.List(ctx, after, batch)
@@ -131,7 +129,7 @@ func (s *Presets) List(ctx context.Context, l PresetList) (page []Preset, next *
 		}
 		for _, p := range found {
 			after = p.Position()
-			if p, err = told(ctx, p); err != nil {
+			if p, err = complete(ctx, p); err != nil {
 				return nil, nil, err
 			}
 			if l.shows(&p) {
@@ -147,7 +145,7 @@ func (s *Presets) List(ctx context.Context, l PresetList) (page []Preset, next *
 		if overridden && p.ID != preferred || !l.After.Precedes(p.Position()) {
 			continue
 		}
-		if p, err = told(ctx, p); err != nil {
+		if p, err = complete(ctx, p); err != nil {
 			return nil, nil, err
 		}
 		if l.shows(&p) {
@@ -161,7 +159,7 @@ func (s *Presets) List(ctx context.Context, l PresetList) (page []Preset, next *
 	return page, next, nil
 }
 
-// completer returns a function that completes a preset for those who read it. It asks for each language model once.
+// completer returns a function that completes a preset for clients. It looks up each language model once.
 func (s *Presets) completer(rows []Preset) func(context.Context, Preset) (Preset, error) {
 	preferred := s.preferred(rows).ID
 	type answer struct {
@@ -214,7 +212,7 @@ func (s *Presets) Create(ctx context.Context, p Preset) (Preset, error) {
 	if err != nil {
 		return Preset{}, err
 	}
-	return s.shown(ctx, p)
+	return s.describe(ctx, p)
 }
 
 func nameTaken(name string) error {
@@ -239,7 +237,7 @@ func (s *Presets) Replace(ctx context.Context, p Preset) (Preset, error) {
 	case err != nil:
 		return Preset{}, err
 	}
-	return s.shown(ctx, out)
+	return s.describe(ctx, out)
 }
 
 // Delete removes a preset of the customer. The platform's one of its name is there again, and its place as the default is
@@ -255,10 +253,10 @@ func (s *Presets) Delete(ctx context.Context, preset id.Preset) error {
 	return err
 }
 
-// own returns an error unless the preset exists and is the customer's.
+// own returns an error unless the preset exists and belongs to the customer.
 func (s *Presets) own(ctx context.Context, preset id.Preset) error {
-	if p, ok := s.ofPlatform(string(preset)); ok && p.ID == preset {
-		return ofPlatform(p)
+	if p, ok := s.platformPreset(string(preset)); ok && p.ID == preset {
+		return readOnly(p)
 	}
 	_, err := s.store.Get(ctx, preset)
 	if errors.Is(err, ErrNoPreset) {
@@ -267,8 +265,8 @@ func (s *Presets) own(ctx context.Context, preset id.Preset) error {
 	return err
 }
 
-// shown completes a preset for those who read it.
-func (s *Presets) shown(ctx context.Context, p Preset) (Preset, error) {
+// describe returns a preset as clients see it.
+func (s *Presets) describe(ctx context.Context, p Preset) (Preset, error) {
 	rows, err := s.store.Named(ctx, DefaultPreset)
 	if err != nil {
 		return Preset{}, fmt.Errorf("look up the default generation preset: %w", err)
@@ -313,7 +311,7 @@ func (s *Presets) check(ctx context.Context, p *Preset) error {
 	return nil
 }
 
-// join adds the text of an error to the faults, as one of a field.
+// join adds the text of an error to the faults, as the fault of a field.
 func join(bad *fault.Fault, err error, field string) {
 	if f, ok := fault.As(err); ok {
 		bad.Field(field, "%s", f.Text)

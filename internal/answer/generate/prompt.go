@@ -3,6 +3,7 @@ package generate
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"quarry/internal/corpus/document"
@@ -36,7 +37,7 @@ type PromptInput struct {
 
 // Rendered is a prompt ready for the model.
 type Rendered struct {
-	Text     string // what the template gave
+	Text     string // the output of the template
 	Messages []llm.Message
 }
 
@@ -53,7 +54,7 @@ func CompilePrompt(text string) (*Prompt, error) {
 	return &Prompt{t}, nil
 }
 
-// unfit is what is wrong with a template.
+// unfit returns a fault without a field.
 func unfit(text string) error {
 	f := fault.Invalid()
 	f.Text = text
@@ -73,8 +74,8 @@ func (p *Prompt) Render(in PromptInput) (Rendered, error) {
 	return out, err
 }
 
-// messages reads what a template gave: messages where the template writes JSON and the result is some, else one message
-// of the user. Where it writes none, values alone could make it look like messages, and they must not.
+// messages returns the messages that a template rendered as JSON, else its text as one message of the user. Only a template that
+// itself writes JSON can render messages: values alone must not make a text look like them.
 func (p *Prompt) messages(text string) ([]llm.Message, error) {
 	if text == "" {
 		return nil, unfit("the template gave an empty prompt")
@@ -100,14 +101,14 @@ func (p *Prompt) messages(text string) ([]llm.Message, error) {
 	for i, item := range items {
 		m, problem := message(item)
 		if problem != "" {
-			return nil, unfit("message " + number(i+1) + " that the template gave " + problem)
+			return nil, unfit("message " + strconv.Itoa(i+1) + " that the template gave " + problem)
 		}
 		out[i] = m
 	}
 	return out, nil
 }
 
-// addressed reports whether an object means to be a message; data that a template lays out as an object is text.
+// addressed reports whether an object is meant as a message; other objects that a template writes are text.
 func addressed(raw []byte) bool {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {
@@ -118,7 +119,7 @@ func addressed(raw []byte) bool {
 	return role || content
 }
 
-// message reads one message, or says what is wrong with it.
+// message reads one message, or returns what is wrong with it.
 func message(raw json.RawMessage) (m llm.Message, problem string) {
 	var item struct {
 		Role    json.RawMessage `json:"role"`
@@ -142,8 +143,7 @@ func message(raw json.RawMessage) (m llm.Message, problem string) {
 	return llm.Text(llm.Role(role), content), ""
 }
 
-// repairJSON turns what people write in place of JSON into it: commas before a closing bracket go, and line breaks within a
-// string are escaped.
+// repairJSON corrects common mistakes in JSON: it removes commas before a closing bracket and escapes line breaks in strings.
 func repairJSON(text string) string {
 	var b strings.Builder
 	inside := false

@@ -12,7 +12,7 @@ import (
 	"quarry/internal/llm"
 )
 
-// The warnings of the contract about a score that could not be told.
+// The warnings of the contract about a missing score.
 const (
 	WarningLanguage = "fcs_language_not_supported"
 	WarningLength   = "exceeded_max_input_length_fcs"
@@ -51,11 +51,11 @@ func (d *Draft) Run(ctx context.Context, emit func(Event) error) (Answer, error)
 	return out, emit(Event{Score: out.Score})
 }
 
-// generate runs the model and writes the summary into out; raw is what the model said.
+// generate runs the model and sets the summary in out; raw is the output of the model.
 func (d *Draft) generate(ctx context.Context, out *Answer, emit func(Event) error) (raw string, err error) {
 	citations := cite.New(d.plan.request.Citations, d.sources())
-	var said, summary strings.Builder
-	give := func(text string) error {
+	var output, summary strings.Builder
+	pass := func(text string) error {
 		if text == "" {
 			return nil
 		}
@@ -63,14 +63,14 @@ func (d *Draft) generate(ctx context.Context, out *Answer, emit func(Event) erro
 		return emit(Event{Chunk: text})
 	}
 	answer, err := d.plan.model.Stream(ctx, d.call(), func(e llm.Event) error {
-		if said.Len()+len(e.Text) > maxSummary {
+		if output.Len()+len(e.Text) > maxSummary {
 			return &llm.Error{Failure: llm.Broken, Model: d.plan.model.Name, Text: "its answer is longer than any that is wanted", Begun: true}
 		}
-		said.WriteString(e.Text)
-		return give(citations.Push(e.Text))
+		output.WriteString(e.Text)
+		return pass(citations.Push(e.Text))
 	})
 	if err == nil {
-		err = give(citations.Close())
+		err = pass(citations.Close())
 	}
 	out.Summary = summary.String()
 	if err == nil && strings.TrimSpace(out.Summary) == "" {
@@ -79,7 +79,7 @@ func (d *Draft) generate(ctx context.Context, out *Answer, emit func(Event) erro
 	if err == nil && answer.Reason == llm.Length {
 		out.Warnings = append(out.Warnings, "answer_cut_off: the model stopped at its token limit; raise max_tokens for the whole answer")
 	}
-	return said.String(), err
+	return output.String(), err
 }
 
 // call is the request to the model.
@@ -91,13 +91,13 @@ func (d *Draft) call() llm.Request {
 	}
 	for i := range d.used {
 		p := &d.used[i]
-		out.Evidence[i] = llm.Evidence{N: i + 1, Text: p.Text, Score: p.Score, Title: titleOf(p), Label: isLabel(p), Vector: p.Vector}
+		out.Evidence[i] = llm.Evidence{N: i + 1, Text: p.Text, Score: p.Score, Title: documentTitle(p), Label: isLabel(p), Vector: p.Vector}
 	}
 	return out
 }
 
-// titleOf is the title of a passage's document: that of its metadata before that of its structure.
-func titleOf(p *Passage) string {
+// documentTitle returns the title of a passage's document: that of its metadata before that of its structure.
+func documentTitle(p *Passage) string {
 	var m struct {
 		Title string `json:"title"`
 	}
@@ -107,7 +107,7 @@ func titleOf(p *Passage) string {
 	return p.Title
 }
 
-// isLabel reports whether a passage is a title, or the words of ours about a table that nobody described.
+// isLabel reports whether a passage is a title, or our own summary of a table without a description.
 func isLabel(p *Passage) bool {
 	var m struct {
 		Title bool `json:"is_title"`
@@ -121,7 +121,7 @@ func isLabel(p *Passage) bool {
 	return m.Title || m.Of.Summary && (p.Table == nil || strings.TrimSpace(p.Table.Description) == "")
 }
 
-// sources are what can be cited: the passages that the model was given.
+// sources returns what can be cited: the passages in the prompt.
 func (d *Draft) sources() []cite.Source {
 	out := make([]cite.Source, len(d.used))
 	for i, p := range d.used {
@@ -130,14 +130,14 @@ func (d *Draft) sources() []cite.Source {
 	return out
 }
 
-// score scores how well the passages support what the model said, without its marks, and reports whether there is a score.
-// An answer without one is not a failure.
+// score sets how well the passages support the output of the model, without its marks, and reports whether there is a score. An
+// answer without one is not a failure.
 func (d *Draft) score(ctx context.Context, out *Answer, raw string) bool {
 	s := d.plan.service
 	if !d.plan.request.Score || s.scorer == nil || len(d.used) == 0 || llm.IsNoAnswer(raw) {
 		return false
 	}
-	claim := verify.Claim{Text: cite.All(raw, cite.Options{Style: cite.None}, d.sources()), Question: d.plan.request.Question, Language: d.said}
+	claim := verify.Claim{Text: cite.All(raw, cite.Options{Style: cite.None}, d.sources()), Question: d.plan.request.Question, Language: d.asked}
 	for _, p := range d.used {
 		claim.Sources = append(claim.Sources, p.Text)
 	}

@@ -95,7 +95,7 @@ type metadata struct {
 	values *vtl.Map
 }
 
-// once reads metadata when it is first asked for.
+// once returns metadata, which it reads at its first use.
 func once(at **metadata, raw json.RawMessage) *metadata {
 	if *at == nil {
 		*at = newMetadata(raw)
@@ -116,8 +116,7 @@ func newMetadata(raw json.RawMessage) *metadata {
 	return m
 }
 
-// Call returns what a template can ask of metadata: get of a key that is not there is an empty text, a property of that
-// name is undefined.
+// Call returns what a template can ask of metadata. A missing key is an empty text with get, and undefined as a property.
 func (m *metadata) Call(name string, arguments []vtl.Value) (vtl.Value, bool) {
 	if len(arguments) == 1 {
 		key, _ := arguments[0].(string)
@@ -217,7 +216,7 @@ func (ordinals) Call(name string, arguments []vtl.Value) (vtl.Value, bool) {
 			suffix = "rd"
 		}
 	}
-	return number(int(n+1)) + suffix, true
+	return strconv.FormatInt(n+1, 10) + suffix, true
 }
 
 // JSON lists the words that are not numbers.
@@ -225,5 +224,3 @@ func (ordinals) JSON() []byte {
 	raw, _ := json.Marshal(ordinalWords) // never fails for texts
 	return raw
 }
-
-func number(n int) string { return strconv.Itoa(n) }

@@ -14,9 +14,9 @@ func (f *Sentence) differ(every *Union) {
 		if n.Soft {
 			continue
 		}
-		switch states(f.Near, every, n) {
-		case 0:
-		case 1:
+		switch {
+		case slices.ContainsFunc(f.Near[0].Numbers, n.Equal):
+		case slices.ContainsFunc(every.Numbers, n.Equal):
 			f.Differences.Astray++
 		default:
 			f.Differences.Numbers = append(f.Differences.Numbers, n)
@@ -39,23 +39,11 @@ func (f *Sentence) differ(every *Union) {
 	f.Differences.Denied = fact.Opposed(fact.Sentence{Words: f.Words, Negations: f.negations}, near)
 }
 
-// states reports where a number stands: 0 in the nearest sentence or with the words of the sentence, 1 elsewhere in the
-// sources, 2 nowhere.
-func states(near []*Span, every *Union, n fact.Number) int {
-	switch {
-	case slices.ContainsFunc(near[0].Numbers, n.Equal):
-		return 0
-	case slices.ContainsFunc(every.Numbers, n.Equal):
-		return 1
-	}
-	return 2
-}
-
 // Names returns the names in a span.
 func Names(s *Span) []fact.Name { return fact.Names(s.Text, s.Words, s.Lang, everyday(s.Lang)) }
 
-// everyday returns a function that reports whether a word needs no capital by itself. Languages without a table of words
-// have none.
+// everyday returns a function that reports whether a word is a common one, which is not written with a capital. Without a table
+// of words for the language, no word is, but every German one.
 func everyday(lang string) func(string) bool {
 	return func(w string) bool {
 		if lang != "eng" {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,14 +34,14 @@ type Evidence struct {
 	Words    float64 // mean, over the tokens, of the best cosine to a token of the six nearest sentences
 	Rare     float64 // the same, rare words weighing more
 	Together float64 // the highest such mean that a single sentence reaches
-	Pairs    float64 // share of the pairs of words that stand in the sources
-	Verbatim bool    // the words stand in a source as they are
+	Pairs    float64 // share of the pairs of words that the sources have
+	Verbatim bool    // a source has the same words
 }
 
-// Differences are what contradicts a sentence or exceeds its sources.
+// Differences are what in a sentence contradicts or exceeds its sources.
 type Differences struct {
-	Numbers []fact.Number // that no near source states
-	Astray  int           // numbers that a near source states, but not the nearest that states any
+	Numbers []fact.Number // that no source states
+	Astray  int           // numbers that the nearest sentence of the sources does not state, but another does
 	Names   []fact.Name   // that no source has
 	Denied  []fact.Contrary
 }
@@ -53,8 +54,7 @@ func (f *Sentence) Score() float64 {
 	return shipped.Score(f.Evidence, f.Differences)
 }
 
-// Examine returns what the embedded score of c rests on, sentence by sentence, whatever the judge. Errors are those of
-// Score.
+// Examine returns what the embedded score of c is based on, sentence by sentence, whatever the judge. Errors are those of Score.
 func (s *Service) Examine(ctx context.Context, c Claim) ([]Sentence, error) {
 	lang, err := Language(c)
 	if err != nil {
@@ -81,8 +81,8 @@ func (s *Service) examine(ctx context.Context, c Claim, lang string) ([]Sentence
 	return s.compare(ctx, text, from)
 }
 
-// complete puts the question before the sentences of an answer that are too short to say anything by themselves: "Yes.",
-// the items of a list.
+// complete puts the question before the sentences of an answer that are too short to state anything by themselves, such as "Yes."
+// and the items of a list.
 func complete(text []*Span, question string) {
 	if question = strings.TrimRight(strings.TrimSpace(question), "?？"); question == "" {
 		return
@@ -94,21 +94,15 @@ func complete(text []*Span, question string) {
 		whole := question + ". " + t.Text
 		both := NewSpan(whole, 0, len(whole), t.Lang)
 		both.Start, both.End, both.Completed = t.Start, t.End, true
-		if len(t.Words) > 1 || !yesOrNo[t.Words[0].Text] {
+		if len(t.Words) > 1 || !slices.Contains(yesOrNo, t.Words[0].Text) {
 			both.answer = t.Stems
 		}
 		*t = *both
 	}
 }
 
-// yesOrNo are answers that no source needs to have in words.
-var yesOrNo = func() map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq("yes no ja nein oui non sí si no sim não да нет はい いいえ 是 否 不 네 예 아니요 نعم لا हाँ हां नहीं") {
-		m[w] = true
-	}
-	return m
-}()
+// yesOrNo are answers whose words the sources need not contain.
+var yesOrNo = strings.Fields("yes no ja nein oui non sí si sim não да нет はい いいえ 是 否 不 네 예 아니요 نعم لا हाँ हां नहीं")
 
 func (s *Service) compare(ctx context.Context, text, from []*Span) ([]Sentence, error) {
 	out := make([]Sentence, len(text))
@@ -173,9 +167,7 @@ func gather(from []*Span) *Union {
 		for _, stem := range s.Stems {
 			e.Stems[stem] = true
 		}
-		for p := range s.pairs {
-			e.pairs[p] = true
-		}
+		maps.Copy(e.pairs, s.pairs)
 		b.WriteString(s.Joined)
 		e.Words = append(e.Words, s.Words...)
 		e.Numbers = append(e.Numbers, s.Numbers...)
@@ -202,21 +194,20 @@ func (f *Sentence) weigh(from []*Span, every *Union) {
 	e.Meaning = order[0].cosine
 	f.readWords()
 	e.Verbatim = len(f.Words) > 2 && strings.Contains(every.joined, f.Joined) || f.covered()
-	pairs := 0
 	for p := range f.pairs {
 		if every.pairs[p] {
-			pairs++
+			e.Pairs++
 		}
 	}
 	if len(f.pairs) > 0 {
-		e.Pairs = float64(pairs) / float64(len(f.pairs))
+		e.Pairs /= float64(len(f.pairs))
 	} else if every.Stems[strings.Join(f.Stems, " ")] {
 		e.Pairs = 1
 	}
 	f.differ(every)
 }
 
-// covered reports whether one sentence of the sources has every word of a sentence of a few.
+// covered reports whether one sentence of the sources has every word of a short sentence.
 func (f *Sentence) covered() bool {
 	if f.Completed || len(f.Stems) == 0 || len(f.Stems) > brief {
 		return false
@@ -266,10 +257,10 @@ func mean(values, weights []float64) float64 {
 	return sum / max(total, 1e-9)
 }
 
-// heaviest bounds the weight of a rare word: beyond it, rarity is a sign of odd spelling rather than of importance.
+// heaviest bounds the weight of a rare word: beyond it, rarity means odd spelling rather than importance.
 const heaviest = 6
 
-// pieceWeights returns the weight of each piece: that of the word that it is part of.
+// pieceWeights returns the weight of each piece, which is that of its word.
 func pieceWeights(pieces []string, lang string) []float64 {
 	out := make([]float64, len(pieces))
 	for i := 0; i < len(pieces); {

@@ -10,7 +10,7 @@ import (
 	"quarry/internal/llm"
 )
 
-// scoreFormat is what the judge answers.
+// scoreFormat is the form in which the judge answers.
 var scoreFormat = &llm.Format{
 	Type: "json_schema", Name: "consistency", Strict: true,
 	Schema: json.RawMessage(`{"type":"object","properties":{"unsupported":{"type":"array","items":{"type":"string"},"description":"statements of the text that the sources do not support"},"score":{"type":"number","description":"probability from 0 to 1 that every statement of the text is supported"}},"required":["unsupported","score"],"additionalProperties":false}`),
@@ -41,8 +41,8 @@ func (s *Service) judge(ctx context.Context, c Claim) (Score, error) {
 	return Score{Value: min(highest, max(lowest, *got.Score)), By: m.Name}, nil
 }
 
-// Ask has a language model look at a claim and returns its answer, which is to be JSON of the format. The claim goes to it
-// as JSON, so that nothing in it can be taken for the instructions.
+// Ask asks a language model about a claim and returns its answer, which is to be JSON of the format. The claim is sent as JSON, so
+// that nothing in it can be mistaken for instructions.
 func Ask(ctx context.Context, m *llm.Model, instructions string, c Claim, format *llm.Format) ([]byte, error) {
 	raw, _ := json.Marshal(struct { // strings never fail
 		Question string   `json:"question,omitempty"`
@@ -57,7 +57,7 @@ func Ask(ctx context.Context, m *llm.Model, instructions string, c Claim, format
 	return []byte(unfenced(a.Text)), err
 }
 
-// unfenced removes the fence that some models put around JSON.
+// unfenced returns JSON without the fence that some models put around it.
 func unfenced(s string) string {
 	s = strings.TrimSpace(s)
 	if rest, ok := strings.CutPrefix(s, "```"); ok {

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,16 +15,16 @@ import (
 )
 
 const (
-	// few is up to how many sentences of sources all are encoded; of more, those that share the rarest words with a
-	// sentence of the text, likely for each.
+	// Up to few sentences of sources, all are encoded; of more, the likely ones for each sentence of the text that share the
+	// rarest words with it.
 	few, likely = 48, 16
 	// nearest is how many sentences of the sources one of the text is compared with word by word.
 	nearest = 6
-	// longest is the bytes beyond which a piece without a full stop is cut: a table, a list, a log.
+	// longest is the size in bytes beyond which a piece without a full stop is cut: a table, a list, a log.
 	longest = 1000
 )
 
-// Span is a sentence of the text or of a source with all that is compared.
+// Span is a sentence of the text or of a source with everything that is compared.
 type Span struct {
 	Text       string
 	Start, End int // in the text that was given
@@ -34,14 +35,14 @@ type Span struct {
 	negations []fact.Negation
 	Stems     []string
 	pairs     map[string]bool // of words that follow one another
-	Joined    string          // the words, parted and framed by spaces
+	Joined    string          // the words, each with a space before and after it
 
 	states    embed.States
-	Completed bool     // Text begins with the question, which the given text does not have
-	answer    []string // of a completed one: the stems that stood there by themselves
+	Completed bool     // Text begins with the question, which the given text does not contain
+	answer    []string // if completed: the stems of the answer alone
 }
 
-// NewSpan returns the span text[start:end], with what is compared of it.
+// NewSpan returns the span text[start:end].
 func NewSpan(text string, start, end int, lang string) *Span {
 	s := &Span{Text: text[start:end], Start: start, End: end, Lang: lang}
 	s.Words = fact.Words(s.Text)
@@ -80,7 +81,7 @@ func spans(clean, lang string) []*Span {
 	return out
 }
 
-// cut moves an offset back to white space, or at least to the beginning of a character.
+// cut returns an offset moved back to white space, or at least to the beginning of a character.
 func cut(text string, from, at int) int {
 	if i := strings.LastIndexAny(text[from:at], " \n\t"); i > 0 {
 		return from + i + 1
@@ -126,29 +127,23 @@ func candidates(text, from []*Span) []*Span {
 				shared[i] += weight
 			}
 		}
-		order := make([]int, 0, len(shared))
-		for i := range shared {
-			order = append(order, i)
-		}
-		slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(shared[b], shared[a]), cmp.Compare(a, b)) })
+		order := slices.SortedFunc(maps.Keys(shared), func(a, b int) int {
+			return cmp.Or(cmp.Compare(shared[b], shared[a]), cmp.Compare(a, b))
+		})
 		for _, i := range order[:min(likely, len(order))] {
 			chosen[i] = true
 		}
 	}
-	var out []*Span
-	for i, s := range from {
-		if chosen[i] {
-			out = append(out, s)
-		}
-	}
-	if len(out) == 0 {
+	if len(chosen) == 0 {
 		return from[:few]
+	}
+	var out []*Span
+	for _, i := range slices.Sorted(maps.Keys(chosen)) {
+		out = append(out, from[i])
 	}
 	return out
 }
 
 func unique(list []string) []string {
-	out := slices.Clone(list)
-	slices.Sort(out)
-	return slices.Compact(out)
+	return slices.Compact(slices.Sorted(slices.Values(list)))
 }

@@ -1,6 +1,6 @@
-// Package verify scores how far a text is supported by its sources, as a number from 0 to 1. The embedded means compare
-// sentences by meaning and by words and look for numbers, names and negations that differ; a language model can judge
-// instead. Packages generate, verify/correct and httpapi/consistency call it. It finds no sources and writes no answers.
+// Package verify scores how far sources support a text, as a number from 0 to 1. It compares sentences by meaning and by words
+// and looks for numbers, names and negations that differ; a language model can judge instead. Packages generate, verify/correct
+// and httpapi/consistency call it. It finds no sources and writes no answers.
 package verify
 
 import (
@@ -23,7 +23,7 @@ var ErrTooLong = fmt.Errorf("text and sources together have more than %d tokens,
 // Window is the most tokens of text and sources together.
 const Window = 16 << 10
 
-// The lowest and the highest score: neither certainty can be had.
+// The lowest and the highest score: it is never certain.
 const lowest, highest = 0.001, 0.999
 
 // Claim is a text with what should support it.
@@ -31,7 +31,7 @@ type Claim struct {
 	Text     string
 	Sources  []string
 	Question string // that Text answers; "" for none. A short answer, such as "Yes.", is judged together with it
-	Language string // ISO 639-3, of the question, in case that the text does not tell its own
+	Language string // ISO 639-3, of the question, for a text whose own can't be detected
 	Any      bool   // a language that is not served is scored as well as possible
 }
 
@@ -86,8 +86,8 @@ func (s *Service) Score(ctx context.Context, c Claim) (Score, error) {
 	return Score{Value: total(found)}, nil
 }
 
-// TooLong reports whether a claim exceeds Window. It counts the encoder's tokens where the encoder can split texts, and four
-// characters to a token otherwise. It does not count texts that can't fit: a token of any usual text has few bytes.
+// TooLong reports whether a claim exceeds Window. It counts the encoder's tokens if the encoder can split texts, otherwise four
+// characters as a token. Texts that certainly fit or do not fit are not counted.
 func (s *Service) TooLong(c Claim) bool {
 	texts := append([]string{c.Text, c.Question}, c.Sources...)
 	bytes := 0

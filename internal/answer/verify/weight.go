@@ -7,8 +7,8 @@ type Weights struct {
 	Bias, Meaning, Words, Rare, Together, Pairs float64
 	Number, Astray, Name, Denied                float64 // taken off for each difference
 	Most                                        float64 // the most that differences of a kind take off
-	Far, Close                                  float64 // Words at which differences count next to nothing, and once; at 1 they count twice
-	Copied                                      float64 // what a sentence that stands in a source has at the least
+	Far, Close                                  float64 // Words at which differences hardly count, and count once; at 1 they count more than twice
+	Copied                                      float64 // the least for a sentence that stands in a source
 	Least                                       float64 // share of the lowest sentence in the score of a text; the rest is the mean
 }
 
@@ -30,8 +30,8 @@ func (w Weights) Score(e Evidence, d Differences) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// against returns what differences take off. They mean little where the source is about something else anyway, so they
-// count by how near it comes.
+// against returns what differences take off. They mean little if the source is about something else anyway, so they count more
+// the nearer it is.
 func (w Weights) against(e Evidence, d Differences) float64 {
 	z := min(w.Most, w.Number*float64(len(d.Numbers))+w.Astray*float64(d.Astray))
 	z += min(w.Most, w.Name*math.Sqrt(float64(len(d.Names))))

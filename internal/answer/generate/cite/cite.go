@@ -1,7 +1,6 @@
-// Package cite rewrites the marks by which a language model refers to passages, such as [2], into the form that the
-// caller of a query asked for (contract: generation-and-citations, section 5). It works on a text that arrives in
-// pieces, gives out as much as early as it can, and gives the same whatever the pieces are. Package generate calls
-// it; it knows no model and no transport.
+// Package cite rewrites the marks by which a language model refers to passages, such as [2], in the style that the caller of a
+// query asked for (contract: generation-and-citations, section 5). The text arrives in pieces; it is returned as early as
+// possible and does not depend on how it was cut. Package generate calls it; it knows no model and no transport.
 package cite
 
 import (
@@ -29,23 +28,23 @@ type Options struct {
 
 // Writer rewrites one text. It is not safe for concurrent use.
 //
-// A mark is a bracket that holds numbers and nothing else: [2], [2, 5], [1-3]. Each number is a citation of its own,
-// numbers that name no source are left out, and a mark of which nothing is left goes with the blanks before it. Code
-// stays as it is: fenced blocks, and spans between backticks that end on their line.
+// A mark is a bracket that holds only numbers: [2], [2, 5], [1-3]. Each number is a citation of its own, numbers without a source
+// are left out, and a mark of which nothing remains is removed with the blanks before it. Code is not changed: fenced blocks,
+// and spans between backticks that end on their line.
 type Writer struct {
 	style     Style
 	citations []string // by source, as written; nil until the first citation where patterns need none
 
-	rest    string // what was pushed and can't be decided on yet
-	blanks  string // blanks at the end of what was decided: they go if a mark that goes follows
-	gap     string // the blanks that went with a mark, for the one that follows at once
-	tail    string // the first bytes of a character whose others are to come
+	rest    string // pushed text that can't be decided yet
+	blanks  string // blanks at the end of the decided text: they are removed with a mark that follows
+	gap     string // blanks that were removed with a mark, for the next mark if it follows at once
+	tail    string // the first bytes of an incomplete character
 	out     strings.Builder
 	at      position
-	fence   string // what opened the block of code that we are in; "" outside
-	line    string // in a block of code: the line so far, as much as can close it
-	removed bool   // a mark at the start of a line went: the blanks behind it go, too
-	opened  bool   // since the last bracket that opened no mark, nothing was written but what marks are made of
+	fence   string // what opened the current block of code; "" outside
+	line    string // in a block of code: the current line, as much as is needed to see whether it closes the block
+	removed bool   // a mark at the start of a line was removed: so are the blanks after it
+	opened  bool   // since the last bracket that is not a mark, only characters of marks were written
 }
 
 // position is the kind of text just before the next piece.
@@ -76,15 +75,15 @@ func All(text string, o Options, sources []Source) string {
 	return w.Push(text) + w.Close()
 }
 
-// Push adds the next piece and returns what of the text is settled by now, in whole characters. What is held back is
-// bounded by the longest mark, the longest span of code and blanks.
+// Push adds the next piece and returns the text that is decided by now, in whole characters. What is held back is bounded by the
+// longest mark, the longest span of code and blanks.
 func (w *Writer) Push(text string) string {
 	w.rest += text
 	w.run(false)
 	return w.take(false)
 }
 
-// Close returns what was held back; the text is over.
+// Close ends the text and returns what was held back.
 func (w *Writer) Close() string {
 	w.run(true)
 	w.out.WriteString(w.blanks) // no mark follows
@@ -92,7 +91,7 @@ func (w *Writer) Close() string {
 	return w.take(true)
 }
 
-// take returns what was written out since the last time, up to the last whole character.
+// take returns what was written since the last time, up to the last whole character.
 func (w *Writer) take(over bool) string {
 	s := w.tail + w.out.String()
 	w.out.Reset()
@@ -111,7 +110,7 @@ func (w *Writer) take(over bool) string {
 	return s[:len(s)-len(w.tail)]
 }
 
-// run decides on as much of rest as can be decided on.
+// run decides as much of rest as possible.
 func (w *Writer) run(over bool) {
 	for w.rest != "" {
 		n := 0
@@ -139,7 +138,7 @@ func (w *Writer) run(over bool) {
 	}
 }
 
-// write emits s after the blanks before it.
+// write writes s after the blanks before it.
 func (w *Writer) write(s string, then position) {
 	w.out.WriteString(w.blanks)
 	w.out.WriteString(s)
@@ -161,7 +160,7 @@ func (w *Writer) blank() int {
 	return n
 }
 
-// plain emits what can't be the beginning of a mark or of code.
+// plain writes what can't be the beginning of a mark or of code.
 func (w *Writer) plain() int {
 	n := 1 + strings.IndexAny(w.rest[1:], " \t\n[`")
 	if n == 0 {
@@ -183,7 +182,7 @@ func (w *Writer) bracket(over bool) int {
 		return 1
 	}
 	cited := w.cite(numbers)
-	if len(cited) == 0 && w.opened { // what stands around it must not become a mark
+	if len(cited) == 0 && w.opened { // the text around it must not become a mark
 		w.write("[]", inLine)
 		return n
 	}
@@ -208,7 +207,7 @@ func (w *Writer) bracket(over bool) int {
 	return n
 }
 
-// cite writes the citations of numbers, each once; those that name no source are left out.
+// cite returns the citations of numbers, each once; numbers without a source are left out.
 func (w *Writer) cite(numbers []span) (cited []string) {
 	seen := map[int]bool{}
 	for _, r := range numbers {

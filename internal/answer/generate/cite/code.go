@@ -2,12 +2,12 @@ package cite
 
 import "strings"
 
-// maxSpan is how many bytes a span of code between backticks, or the opening line of a block, is waited for.
+// maxSpan is up to how many bytes a span of code, or the opening line of a block of code, is held back.
 const maxSpan = 512
 
 // backticks decides what a run of backticks begins: a block of code, a span of code, or nothing.
 func (w *Writer) backticks(over bool) int {
-	n := runOf(w.rest[:min(len(w.rest), maxSpan)], '`')
+	n := run(w.rest[:min(len(w.rest), maxSpan)], '`')
 	if n == maxSpan {
 		w.write(w.rest[:n], inLine)
 		return n
@@ -44,7 +44,7 @@ func (w *Writer) backticks(over bool) int {
 
 // tildes decides whether tildes at the start of a line begin a block of code.
 func (w *Writer) tildes(over bool) int {
-	n := runOf(w.rest[:min(len(w.rest), maxSpan)], '~')
+	n := run(w.rest[:min(len(w.rest), maxSpan)], '~')
 	if n == len(w.rest) && !over && n < maxSpan {
 		return 0
 	}
@@ -72,15 +72,14 @@ func (w *Writer) code() int {
 	}
 	w.out.WriteByte('\n')
 	line := strings.Trim(w.line, " \t\r")
-	if len(line) >= len(w.fence) && runOf(line, w.fence[0]) == len(line) {
+	if len(line) >= len(w.fence) && run(line, rune(w.fence[0])) == len(line) {
 		w.fence, w.at = "", lineStart
 	}
 	w.line = ""
 	return len(piece) + 1
 }
 
-// codeSpan returns the length of the span of code that the n backticks at the start of s open; 0 if none of the same
-// number close it.
+// codeSpan returns the length of the span of code that begins s with n backticks; 0 if it is not closed by as many.
 func codeSpan(s string, n int) int {
 	for i := n; i < len(s); {
 		next := strings.IndexByte(s[i:], '`')
@@ -88,20 +87,16 @@ func codeSpan(s string, n int) int {
 			return 0
 		}
 		i += next
-		run := runOf(s[i:], '`')
-		if run == n {
-			return i + run
+		size := run(s[i:], '`')
+		i += size
+		if size == n {
+			return i
 		}
-		i += run
 	}
 	return 0
 }
 
-// runOf is how many times s begins with c.
-func runOf(s string, c byte) int {
-	n := 0
-	for n < len(s) && s[n] == c {
-		n++
-	}
-	return n
+// run returns how many c s begins with.
+func run(s string, c rune) int {
+	return len(s) - len(strings.TrimLeft(s, string(c)))
 }

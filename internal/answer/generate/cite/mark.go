@@ -5,15 +5,14 @@ import "strings"
 const (
 	// maxMark is how many bytes a mark may have: room for a hundred numbers.
 	maxMark = 512
-	// farOut is beyond any list of results: where a number has got there its further digits say nothing.
-	farOut = 1_000_000
+	// beyond is larger than any list of results: the further digits of a number above it do not matter.
+	beyond = 1_000_000
 )
 
 // span is the numbers from first to last.
 type span struct{ first, last int }
 
-// mark reads a mark at the start of s: its numbers and its length, 0 if there is none. open says that s ends before
-// that can be told.
+// mark reads a mark at the start of s: its numbers and its length, 0 if there is none. It is open if s ends before that is known.
 func mark(s string) (numbers []span, n int, open bool) {
 	short := len(s) < maxMark
 	s = s[:min(len(s), maxMark)]
@@ -46,17 +45,15 @@ func mark(s string) (numbers []span, n int, open bool) {
 	}
 }
 
+// skip returns the index of the first byte from i on that is not a space.
 func skip(s string, i int) int {
-	for i < len(s) && s[i] == ' ' {
-		i++
-	}
-	return i
+	return len(s) - len(strings.TrimLeft(s[i:], " "))
 }
 
 // number reads digits at i.
 func number(s string, i int) (v, next int) {
 	for next = i; next < len(s) && s[next] >= '0' && s[next] <= '9'; next++ {
-		if v < farOut {
+		if v < beyond {
 			v = v*10 + int(s[next]-'0')
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // Source is a passage that can be cited.
 type Source struct {
 	DocumentID       string
-	Title            string          // of the document; stands in where its metadata has none
+	Title            string          // of the document, if its metadata has none
 	DocumentMetadata json.RawMessage // a JSON object, or nil
 	PartMetadata     json.RawMessage
 }
@@ -27,7 +27,7 @@ func (o *Options) citation(n int, s *Source) string {
 	return "[" + number + "]"
 }
 
-// text fills the pattern of the text; where nothing is left of it, the number stands in.
+// text returns the filled pattern of the text, or the number if that is blank.
 func (o *Options) text(number string, s *Source, escape func(string) string) string {
 	if out := fill(o.Text, s, func(v string) string { return escape(oneLine(v)) }); strings.TrimSpace(out) != "" {
 		return out
@@ -35,7 +35,7 @@ func (o *Options) text(number string, s *Source, escape func(string) string) str
 	return number
 }
 
-// address fills the pattern of the address. One that would run a program in the reader's browser is left out: its
+// address returns the filled pattern of the address. One that would run a program in the reader's browser is left out: its
 // scheme comes from metadata, which the author of the document controls.
 func (o *Options) address(s *Source, escape func(string) string) string {
 	plain := fill(o.URL, s, oneLine)
@@ -48,7 +48,7 @@ func (o *Options) address(s *Source, escape func(string) string) string {
 	return fill(o.URL, s, func(v string) string { return escape(percent(v)) })
 }
 
-// fill puts the values of placeholders into a pattern. Braces around anything else stay.
+// fill returns a pattern with the values of its placeholders. Braces around anything else stay.
 func fill(pattern string, s *Source, escape func(string) string) string {
 	var b strings.Builder
 	for pattern != "" {
@@ -84,8 +84,8 @@ func (s *Source) value(level, key string) string {
 	return s.Title
 }
 
-// field reads a member of a JSON object; a key with dots may also name a member of a member. Numbers, booleans, lists
-// and objects are given as JSON.
+// field returns a member of a JSON object; a key with dots may also name a member of a member. Numbers, booleans, lists and
+// objects are returned as JSON.
 func field(raw json.RawMessage, key string) string {
 	var object map[string]json.RawMessage
 	if len(raw) == 0 || json.Unmarshal(raw, &object) != nil {
@@ -110,11 +110,11 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
 }
 
-// legal is what a URL may hold as it is, beside letters and digits (RFC 3986). Brackets are legal in addresses of
-// hosts alone.
+// legal are the characters that a URL may hold unencoded, beside letters and digits (RFC 3986). Brackets are legal only in
+// addresses of hosts.
 const legal = "-._~:/?#@!$&'()*+,;="
 
-// percent encodes what is illegal in a URL, and nothing else. A percent sign is legal where it encodes something.
+// percent encodes only what is illegal in a URL. A percent sign is legal where it encodes a byte.
 func percent(s string) string {
 	var b strings.Builder
 	for i := range len(s) {

@@ -1,5 +1,5 @@
-// Package correct takes out of a text what its sources do not support, as package verify finds it: by itself with the words
-// of the sources, or by a language model whose edits are made where they fit. The list of correctors is here, too.
+// Package correct removes from a text what its sources do not support according to package verify: by itself, with the words of
+// the sources, or by a language model whose edits are checked. It also lists the correctors.
 package correct
 
 import (
@@ -37,8 +37,9 @@ type Corrector struct {
 	Enabled               bool // it can be used now
 }
 
-// Correctors lists those there are. Clients know both names, so the one that asks a language model is answered by the
-// embedded one, and says so, as long as there is none to ask. It is disabled while the model to ask can't be used.
+// Correctors returns the correctors. Clients know both names, so as long as there is no language model to ask, the embedded
+// corrector answers for the one that asks a model, and its description says so. That one is disabled while its model can't be
+// used.
 func (s *Service) Correctors(ctx context.Context) ([]Corrector, error) {
 	_, writes, err := s.writer(ctx)
 	if err != nil && ctx.Err() != nil {
@@ -54,7 +55,7 @@ func (s *Service) Correctors(ctx context.Context) ([]Corrector, error) {
 	}, nil
 }
 
-// writer returns the language model that corrects; ok is false where there is only the embedded one, which can't.
+// writer returns the language model that corrects; ok is false if there is only the embedded one, which can't.
 func (s *Service) writer(ctx context.Context) (m *llm.Model, ok bool, err error) {
 	if s.cfg.Models == nil {
 		return nil, false, nil
@@ -73,7 +74,7 @@ type Correction struct {
 
 // Corrected is a text whose statements the sources support, as far as the corrector can tell.
 type Corrected struct {
-	Text  string // the text asked about where nothing was wrong; "" where nothing of it could stay
+	Text  string // the original if nothing was wrong; "" if nothing of it could stay
 	Edits []Edit // in order of the text; together they make Text of the original
 	By    string // the corrector
 }

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/answer/verify/markup"
 )
 
-// apply applies the edits, of which neighbours share white space at most. A text of which no word stays becomes empty:
-// marks of citations alone state nothing.
+// apply applies the edits; neighbours overlap at most in white space. A text of which no word remains becomes empty: marks of
+// citations alone state nothing.
 func apply(text string, edits []Edit, by string) Corrected {
 	slices.SortFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Start, b.Start) })
 	var b strings.Builder
@@ -41,8 +41,8 @@ func replace(text string, start, end int, with, why string) Edit {
 	return Edit{Start: start, End: end, Original: text[start:end], Corrected: with, Explanation: why}
 }
 
-// drop returns the edit that takes a sentence out, with what belongs to it: the marks of citations behind it, the bullet
-// of a list item that holds nothing else, the space to the next sentence.
+// drop returns the edit that removes a sentence with the marks of citations after it, the bullet of a list item that holds
+// nothing else, and the space before the next sentence.
 func drop(text, clean string, start, end int, why string) Edit {
 	for end < len(text) && clean[end] == ' ' {
 		end++

@@ -14,7 +14,7 @@ import (
 const (
 	// stays is the score from which a sentence without differences is left as it is.
 	stays = 0.25
-	// related is the cosine from which the nearest sentence of the sources speaks of the same, so that it may take the
+	// related is the cosine from which the nearest sentence of the sources is about the same matter, so that it may take the
 	// place of one that they do not support.
 	related = 0.55
 	// alike is the evidence by words from which a difference is taken for an error in a sentence that is right otherwise.
@@ -44,8 +44,8 @@ func (s *Service) repair(ctx context.Context, c verify.Claim) ([]Edit, error) {
 type repairer struct {
 	text, clean string
 	every       *verify.Union
-	used        map[string]bool // sentences that the text has, or has got
-	several     bool            // the text has more than one sentence or item
+	used        map[string]bool // sentences that the text has or gets
+	several     bool            // the text has several sentences or items
 	edits       []Edit
 }
 
@@ -74,8 +74,8 @@ func (r *repairer) sentence(f *verify.Sentence) {
 	r.edits = append(r.edits, drop(r.text, r.clean, f.Start, f.End, r.why(f)))
 }
 
-// sound reports whether nothing in a sentence contradicts or exceeds its sources. A number that stands with other words
-// of the sources is no error for certain.
+// sound reports whether nothing in a sentence contradicts or exceeds its sources. A number that the sources have elsewhere is not
+// certainly an error.
 func sound(f *verify.Sentence) bool {
 	return len(f.Differences.Numbers) == 0 && len(f.Differences.Names) == 0 && len(f.Differences.Denied) == 0
 }
@@ -106,11 +106,11 @@ func (r *repairer) why(f *verify.Sentence) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// openers begin a clause that can go without harm to what stands before it.
+// openers begin a clause that can be dropped without harm to the words before it.
 var openers = []string{", and ", " and ", ", but ", ", while ", ", which ", ", y ", " y ", " und ", ", und ", " et ", ", et ", " e ", ", e "}
 
-// clauses drops the last clause of a sentence when the sources have hardly a word of it and most of the rest. rest is
-// where the sentence ends then.
+// clauses drops the last clause of a sentence if the sources have hardly a word of it and most of the rest. rest is where the
+// sentence then ends.
 func (r *repairer) clauses(f *verify.Sentence) (edits []Edit, rest int) {
 	rest = len(strings.TrimRight(f.Text, ".!?。 \"'”’)"))
 	at, opener := -1, ""
@@ -135,13 +135,8 @@ func (r *repairer) known(s *verify.Span) float64 {
 	if len(s.Stems) == 0 {
 		return 1
 	}
-	n := 0
-	for _, stem := range s.Stems {
-		if r.every.Stems[stem] {
-			n++
-		}
-	}
-	return float64(n) / float64(len(s.Stems))
+	unknown := slices.DeleteFunc(slices.Clone(s.Stems), func(stem string) bool { return r.every.Stems[stem] })
+	return float64(len(s.Stems)-len(unknown)) / float64(len(s.Stems))
 }
 
 // details corrects the numbers, names and negations before byte rest of a sentence; ok is false when one of them can't be
@@ -157,19 +152,15 @@ func (r *repairer) details(f *verify.Sentence, rest int) (edits []Edit, ok bool)
 		}
 		edits = append(edits, e)
 	}
-	for i := 0; i < len(f.Differences.Names); {
-		run := 1
-		for i+run < len(f.Differences.Names) && f.Differences.Names[i+run].Word == f.Differences.Names[i].Word+run {
-			run++
+	for _, wrong := range runs(f.Differences.Names) {
+		if wrong[0].Start >= rest {
+			continue
 		}
-		if f.Differences.Names[i].Start < rest {
-			e, sure := r.name(f, f.Differences.Names[i:i+run])
-			if !sure {
-				return nil, false
-			}
-			edits = append(edits, e)
+		e, sure := r.name(f, wrong)
+		if !sure {
+			return nil, false
 		}
-		i += run
+		edits = append(edits, e)
 	}
 	for _, d := range f.Differences.Denied {
 		if !d.Missing && d.Start >= rest {
@@ -184,8 +175,20 @@ func (r *repairer) details(f *verify.Sentence, rest int) (edits []Edit, ok bool)
 	return edits, true
 }
 
-// number puts the number of the nearest sentence in the place of a wrong one where it can only be this: of the same
-// kind, not in the sentence already, and either the only one or between the same words.
+// runs groups the names that stand together.
+func runs(names []fact.Name) (out [][]fact.Name) {
+	for i, n := range names {
+		if i > 0 && n.Word == names[i-1].Word+1 {
+			out[len(out)-1] = append(out[len(out)-1], n)
+		} else {
+			out = append(out, []fact.Name{n})
+		}
+	}
+	return out
+}
+
+// number replaces a wrong number by that of the nearest sentence if only one is possible: of the same kind, not already in the
+// sentence, and either the only one or between the same words.
 func (r *repairer) number(f *verify.Sentence, n fact.Number) (Edit, bool) {
 	from := f.Near[0]
 	var may, must []fact.Number
@@ -241,30 +244,26 @@ func between(s *verify.Span, start, end int) [2]string {
 	return out
 }
 
-// name puts the names of the nearest sentence in the place of wrong ones that stand together, under the same rule.
+// name replaces wrong names that stand together by those of the nearest sentence, under the same rule.
 func (r *repairer) name(f *verify.Sentence, wrong []fact.Name) (Edit, bool) {
 	from := f.Near[0]
-	names := verify.Names(from)
 	var may, must [][2]int
 	start, end := wrong[0].Start, wrong[len(wrong)-1].End
-	for i := 0; i < len(names); {
-		run := 1
-		for i+run < len(names) && names[i+run].Word == names[i].Word+run {
-			run++
+	around := between(f.Span, start, end)
+	for _, run := range runs(verify.Names(from)) {
+		if fact.HasName(run[0].Text, f.Words) {
+			continue
 		}
-		a, b := names[i].Start, names[i+run-1].End
-		if !fact.HasName(names[i].Text, f.Words) {
-			may = append(may, [2]int{a, b})
-			if between(f.Span, start, end) == between(from, a, b) {
-				must = append(must, [2]int{a, b})
-			}
+		at := [2]int{run[0].Start, run[len(run)-1].End}
+		may = append(may, at)
+		if around == between(from, at[0], at[1]) {
+			must = append(must, at)
 		}
-		i += run
 	}
 	if len(must) == 1 {
 		may = must
 	}
-	if len(may) != 1 || !sharesSide(between(f.Span, start, end), between(from, may[0][0], may[0][1])) {
+	if len(may) != 1 || !sharesSide(around, between(from, may[0][0], may[0][1])) {
 		return Edit{}, false
 	}
 	with := from.Text[may[0][0]:may[0][1]]

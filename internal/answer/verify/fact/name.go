@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// Name is a word that a text writes as one does the names of people, places and products.
+// Name is a word that is written like the name of a person, place or product.
 type Name struct {
 	Start, End int
 	Text       string // lower case, without the 's of a possessive
 	Word       int    // its place among the words
 }
 
-// Names returns the names of a sentence: words with a capital that do not owe it to their place, and those with capitals
-// inside or digits, such as "IL-6". common tells words of every day, by which the first word of a sentence is known to
-// be none; German writes every noun with a capital, so there only what common does not know counts. Texts in capitals
-// throughout, or in title case, have none.
+// Names returns the names of a sentence: words with a capital that is not due to their place, and those with several capitals,
+// such as "IL-6". common reports whether a word is an everyday one, so that the first word of a sentence is not taken for a
+// name; German writes every noun with a capital, so there only words that are not common count. Texts in capitals or title
+// case have no names.
 func Names(text string, ws []Word, lang string, common func(lower string) bool) []Name {
 	upper, letters := 0, 0
 	for _, w := range ws {
@@ -43,7 +43,7 @@ func Names(text string, ws []Word, lang string, common func(lower string) bool) 
 			continue
 		}
 		if w.First && !w.Caps && lang != "eng" && lang != "deu" && !(i+1 < len(ws) && ws[i+1].Upper) {
-			continue // no table of words of every day
+			continue // there is no table of common words
 		}
 		if w.Caps && spelledOut(lower, ws) {
 			continue
@@ -53,7 +53,7 @@ func Names(text string, ws []Word, lang string, common func(lower string) bool) 
 	return out
 }
 
-// spelledOut reports whether the words themselves say what an abbreviation stands for: "chronic kidney disease (CKD)".
+// spelledOut reports whether the words contain what an abbreviation stands for: "chronic kidney disease (CKD)".
 func spelledOut(name string, ws []Word) bool {
 	n := utf8.RuneCountInString(name)
 	for i := 0; n > 1 && i+n <= len(ws); i++ {
@@ -71,16 +71,16 @@ func spelledOut(name string, ws []Word) bool {
 }
 
 func nameBytes(w Word) int {
-	if strings.HasSuffix(w.Text, "'s") {
-		return len(strings.TrimSuffix(w.Text, "'s"))
+	if name, ok := strings.CutSuffix(w.Text, "'s"); ok {
+		return len(name)
 	}
 	return w.End - w.Start
 }
 
 var pronouns = set(`i sie ihr ihre ihrem ihren ihrer ihnen you vous usted ustedes вы вам вас`)
 
-// HasName reports whether the words hold the name: the word itself, one that it begins or that begins with it when
-// both are long, or the words of an abbreviation.
+// HasName reports whether the words hold the name: the word itself, another form of it, or the words that an abbreviation stands
+// for.
 func HasName(name string, ws []Word) bool {
 	for i, w := range ws {
 		t := strings.TrimSuffix(w.Text, "'s")
@@ -91,7 +91,7 @@ func HasName(name string, ws []Word) bool {
 	return false
 }
 
-// akin reports whether one word is the other with an ending: Russia's adjectives, plurals, cases.
+// akin reports whether two words differ only in their endings: adjectives, plurals, cases.
 func akin(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

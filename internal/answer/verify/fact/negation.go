@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Negation is a word that turns what is said around, with the words that it may turn.
+// Negation is a word that negates others.
 type Negation struct {
 	Start, End int
 	Word       int
-	Turned     []string // beginnings of the words that it turns, as far as their place tells
-	Near       []string // beginnings of the words of content around it, the nearest first
+	Negated    []string // keys of the words that it likely negates, by their place
+	Near       []string // keys of the words of content around it, the nearest first
 }
 
-// reach is how many words of content before and after a negation it is compared by.
+// reach is how many words of content before and after a negation are compared.
 const reach = 2
 
 // Negations returns the negations of a sentence.
@@ -25,12 +25,12 @@ func Negations(text string, ws []Word, lang string) []Negation {
 			continue
 		}
 		after, before := around(ws, i, i+n-1)
-		turned := first(after)
+		negated := first(after)
 		switch lang {
 		case "deu", "fra", "kor", "jpn":
-			turned = append(turned, first(before)...)
+			negated = append(negated, first(before)...)
 		}
-		out = append(out, Negation{Start: ws[i].Start, End: ws[i+n-1].End, Word: i, Turned: turned, Near: slices.Concat(after, before)})
+		out = append(out, Negation{Start: ws[i].Start, End: ws[i+n-1].End, Word: i, Negated: negated, Near: slices.Concat(after, before)})
 	}
 	return out
 }
@@ -38,7 +38,7 @@ func Negations(text string, ws []Word, lang string) []Negation {
 // cue returns how many words from i on are a negation; 0 for none.
 func cue(ws []Word, i int, lang string) int {
 	w := ws[i].Text
-	if len(lang) == 3 && (lang == "zho" || lang == "jpn") {
+	if lang == "zho" || lang == "jpn" {
 		return denseCue(ws, i, lang)
 	}
 	if lang == "kor" {
@@ -59,12 +59,12 @@ func cue(ws []Word, i int, lang string) int {
 	return 0
 }
 
-// idioms hold a negation and negate nothing.
+// idioms contain a negation and negate nothing.
 var idioms = set(`not_only not_just not_merely not_least no_doubt nicht_nur nicht_zuletzt pas_seulement no_sólo no_solo não_só не_только`)
 
 func first(list []string) []string { return slices.Clone(list[:min(1, len(list))]) }
 
-// denseCue looks for the signs of Chinese and Japanese; frequent words that hold one and negate nothing are left out.
+// denseCue is cue for Chinese and Japanese; frequent words that contain a sign of negation and negate nothing do not count.
 func denseCue(ws []Word, i int, lang string) int {
 	w := ws[i].Text
 	follow := ""
@@ -74,24 +74,14 @@ func denseCue(ws []Word, i int, lang string) int {
 	if lang == "zho" {
 		switch w {
 		case "不":
-			for _, idiom := range []string{"同", "但", "仅", "僅", "断", "斷", "过", "過", "少", "久", "得"} {
-				if strings.HasPrefix(follow, idiom) {
-					return 0
-				}
-			}
-			return 1
+			return unless(follow, "同", "但", "仅", "僅", "断", "斷", "过", "過", "少", "久", "得")
 		case "没", "沒", "未", "无", "無", "非":
-			for _, idiom := range []string{"来", "來", "常", "洲", "论", "論"} {
-				if strings.HasPrefix(follow, idiom) {
-					return 0
-				}
-			}
-			return 1
+			return unless(follow, "来", "來", "常", "洲", "论", "論")
 		}
 		return 0
 	}
 	switch {
-	case w == "な" && (strings.HasPrefix(follow, "い") || strings.HasPrefix(follow, "か") && strings.HasPrefix(follow, "かっ") || strings.HasPrefix(follow, "く")):
+	case w == "な" && (strings.HasPrefix(follow, "い") || strings.HasPrefix(follow, "かっ") || strings.HasPrefix(follow, "く")):
 		return 1
 	case w == "ま" && strings.HasPrefix(follow, "せん"):
 		return 1
@@ -99,6 +89,14 @@ func denseCue(ws []Word, i int, lang string) int {
 		return 1
 	}
 	return 0
+}
+
+// unless returns 1, or 0 if one of the idioms follows.
+func unless(follow string, idioms ...string) int {
+	if slices.ContainsFunc(idioms, func(idiom string) bool { return strings.HasPrefix(follow, idiom) }) {
+		return 0
+	}
+	return 1
 }
 
 // around returns the content near the words from to to, the nearest first.
@@ -118,7 +116,7 @@ func around(ws []Word, from, to int) (after, before []string) {
 
 func content(w Word) bool { return len(w.Text) > 3 && !fillers[w.Text] || w.Upper && !w.First }
 
-// Key is the beginning of a word, by which forms of it are found to be one.
+// Key returns the beginning of a word, by which forms of the same word are recognized.
 func Key(word string) string {
 	word = strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "n't")
 	n := 0
@@ -166,9 +164,9 @@ type Sentence struct {
 	Negations []Negation
 }
 
-// Opposed compares what a sentence denies with what the sentences near to it do, the nearest first. A negation of the
-// sentence stands alone when none near it is about the same words and either those words stand there as they are or
-// nothing there is denied at all. A negation of the nearest is missing when the sentence has the word that it turns.
+// Opposed compares the negations of a sentence with those of the sentences near to it, the nearest first. A negation of the
+// sentence is returned if none of theirs is about the same words and they either have those words or have no negation at all. A
+// negation of the nearest one is missing if the sentence has the word that it negates and does not negate it.
 func Opposed(s Sentence, near []Sentence) []Contrary {
 	var out []Contrary
 	for _, n := range s.Negations {
@@ -189,14 +187,14 @@ func Opposed(s Sentence, near []Sentence) []Contrary {
 		return out
 	}
 	for _, n := range near[0].Negations {
-		if key, found, _ := sought(n.Turned, s); found && !deniedIn(n.Near, s) {
+		if key, found, _ := sought(n.Negated, s); found && !deniedIn(n.Near, s) {
 			out = append(out, Contrary{Start: n.Start, End: n.End, Missing: true, Key: key})
 		}
 	}
 	return out
 }
 
-// sought looks for the words that a negation is about, and says whether a negation stands in the same sentence.
+// sought returns the first of the keys that a sentence has, and reports whether that sentence has a negation.
 func sought(keys []string, in Sentence) (key string, found, denied bool) {
 	for _, k := range keys {
 		if slices.ContainsFunc(in.Words, func(w Word) bool { return kin(Key(w.Text), k) }) {
@@ -218,7 +216,7 @@ func deniedIn(keys []string, s Sentence) bool {
 	return false
 }
 
-// kin reports whether two keys are those of one word: "open" and "opens".
+// kin reports whether two keys are of the same word: "open" and "opens".
 func kin(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// Number is a quantity as a text states it.
+// Number is a quantity in a text.
 type Number struct {
 	Start, End int       // bytes of the text, its unit not included
-	Values     []float64 // what it may mean: 1.234 is 1,234 to some
+	Values     []float64 // what it may mean: 1.234 means 1,234 in some languages
 	Percent    bool
 	Month      bool   // a month by its name; Values holds 1 to 12
 	Unit       string // one of a small list, "" for others
-	Soft       bool   // may be no quantity at all, such as "one": it supports, but needs no support
-	Rough      bool   // stated as about so much
+	Soft       bool   // possibly not a quantity, such as "one": it supports others, but needs no support
+	Rough      bool   // stated as approximate
 }
 
 // Equal reports whether two numbers can mean the same.
@@ -50,9 +50,8 @@ func rounded(a, b float64) bool {
 	return false
 }
 
-// Numbers returns the numbers of text, whose words are ws, in order.
-//
-// lang decides which words are numbers: "once" is one in Spanish.
+// Numbers returns the numbers of text, whose words are ws, in order. lang decides which words are numbers: "once" is one in
+// Spanish.
 func Numbers(text string, ws []Word, lang string) []Number {
 	var out []Number
 	for i := 0; i < len(ws); {
@@ -68,7 +67,7 @@ func Numbers(text string, ws []Word, lang string) []Number {
 	return out
 }
 
-// numberAt reads the number that begins with word i and says how many words it takes.
+// numberAt returns the number that begins with word i, and how many words it has.
 func numberAt(text string, ws []Word, i int, lang string) (Number, int) {
 	if m, ok := month(ws, i); ok {
 		return m, 1
@@ -99,7 +98,7 @@ func numberAt(text string, ws []Word, i int, lang string) (Number, int) {
 	return n, used
 }
 
-// figures reads digits with the signs that group and part them.
+// figures reads digits with their separators.
 func figures(text string, ws []Word, i int) (Number, int) {
 	whole, rest := digits(ws[i].Text)
 	if whole == "" || attached(text, ws, i) {
@@ -133,7 +132,7 @@ func figures(text string, ws []Word, i int) (Number, int) {
 	return n, used
 }
 
-// torn reads numbers that a tokenizer has torn apart: "1, 234, 567", "98. 7".
+// torn reads numbers that a tokenizer has split: "1, 234, 567", "98. 7".
 func torn(text string, ws []Word, i int, whole string) []float64 {
 	if i+1 >= len(ws) {
 		return nil
@@ -198,7 +197,7 @@ func readings(groups []string, seps string) []float64 {
 	return out
 }
 
-// digits cuts s after its leading digits, which it returns in ASCII.
+// digits returns the leading digits of s, in ASCII, and the rest.
 func digits(s string) (figures, rest string) {
 	var b strings.Builder
 	for i, r := range s {
@@ -211,7 +210,7 @@ func digits(s string) (figures, rest string) {
 	return b.String(), ""
 }
 
-// attached reports whether word i goes on with a name: COVID-19, IL-6.
+// attached reports whether word i continues a name: COVID-19, IL-6.
 func attached(text string, ws []Word, i int) bool {
 	if i == 0 {
 		return false
@@ -230,7 +229,7 @@ func attached(text string, ws []Word, i int) bool {
 	return !number
 }
 
-// month reads the name of a month; where it is a word of another meaning, too, a number must stand beside it.
+// month reads the name of a month; one that also has another meaning needs a number beside it.
 func month(ws []Word, i int) (Number, bool) {
 	w := ws[i]
 	m := months[w.Text]
@@ -252,7 +251,7 @@ func month(ws []Word, i int) (Number, bool) {
 	return Number{Start: w.Start, End: w.End, Values: []float64{float64(m)}, Month: true}, true
 }
 
-// unit finds the unit of the number in the words from to before to.
+// unit returns the unit of the number in the words ws[from:to].
 func unit(text string, ws []Word, from, to int) (unit string, percent bool) {
 	before := strings.TrimRight(text[:ws[from].Start], " ")
 	for sign, u := range currencies {
@@ -296,5 +295,5 @@ func unit(text string, ws []Word, from, to int) (unit string, percent bool) {
 
 func blank(s string) bool { return strings.Trim(s, " \t\n\r\u00a0\u202f") == "" }
 
-// IsUnit reports whether a word, in lower case, is a unit or says percent.
+// IsUnit reports whether a word, in lower case, is a unit or means percent.
 func IsUnit(word string) bool { return units[word] != "" || percents[word] }

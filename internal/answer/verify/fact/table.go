@@ -56,26 +56,26 @@ var cardinals = table(`
 	fourth,vierte,quatrième,cuarto,четвёртый=4 fifth,fünfte,cinquième,quinto=5 sixth=6 seventh=7 eighth=8 ninth=9 tenth=10
 	first,erste,ersten,erster,premier,première,primero,primera,primeiro,primeira,первый=1`)
 
-// ordinalWords mean a place, but also "a part of" or "a moment", so they need no support of their own.
+// ordinalWords mean a place, but also a part or a moment, so they need no support.
 var ordinalWords = set(`first second third fourth fifth erste ersten erster zweite zweiten dritte dritten vierte fünfte premier première
 	deuxième troisième primero primera segundo segunda primeiro primeira tercero terceiro cuarto quarto quinto первый второй третий twice cents`)
 
 // foreign are number words of other languages that English uses for something else.
 var foreign = set(`seize quince once elf mil un une um dos mille cent cents dix tres sept cem zehn eins trece onze sete mil ein`)
 
-// endings may follow the figures of a number without a space.
+// endings may follow the digits of a number without a space.
 var endings = set(`st nd rd th s er e ème c f x º ª м й го-`)
 
-// openings may stand before a number with a hyphen and do not make a name of it.
+// openings may stand before a number with a hyphen; the two are not a name.
 var openings = set(`mid pre post late early non sub under over`)
 
-// joints stand inside a number in words.
+// joints may stand inside a number in words.
 var joints = set(`and y e et und`)
 
 // signs are the number signs of Chinese and Japanese.
 var signs = table(`〇,零=0 一=1 二,两,兩=2 三=3 四=4 五=5 六=6 七=7 八=8 九=9 十=10 百=100 千=1000 万,萬=10000 亿,億=100000000 兆=1000000000000`)
 
-// scales multiply the figures before them.
+// scales multiply the digits before them.
 var scales = table(`
 	thousand,thousands,tausend,mille,mil,тыс,тысяч,тысячи,тысяча,हज़ार,हजार,ألف,آلاف,千,천=1e3 k=1e3
 	million,millions,millionen,mio,mn,millón,millones,milhão,milhões,миллион,миллиона,миллионов,млн,مليون,ملايين=1e6
@@ -99,14 +99,14 @@ var months = func() map[string]int {
 	return m
 }()
 
-// ambiguous are months that are words of another meaning, too.
+// ambiguous are months whose names also have another meaning.
 var ambiguous = set(`may march mars mai mayo jan dec sep dez мая май август august jun jul`)
 
 var percents = set(`percent per_cent pct prozent pour_cent por_ciento por_cento процент процента процентов percentage пр パーセント 퍼센트 프로 प्रतिशत بالمئة بالمائة في_المئة`)
 
 var currencies = map[string]string{"$": "usd", "€": "eur", "£": "gbp", "¥": "yen", "₹": "inr", "₽": "rub", "₩": "won"}
 
-// units maps the words of units to one name each; what is not here has no unit as far as comparing goes.
+// units maps the words for a unit to one name. Other units are not compared.
 var units = func() map[string]string {
 	m := map[string]string{}
 	for line := range strings.Lines(`km kilometer kilometers kilometre kilometres kilometern километр километров километра 公里 キロ
@@ -156,5 +156,5 @@ tb terabytes`) {
 	return m
 }()
 
-// rough words before a number say that it is not exact.
+// rough are words before a number that mean that it is not exact.
 var rough = set(`about around roughly approximately nearly almost over some circa etwa rund fast ungefähr environ près casi unos cerca около почти`)

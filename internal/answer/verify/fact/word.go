@@ -1,6 +1,5 @@
-// Package fact finds in a sentence what can be checked by itself: numbers, names and negations, each with its place.
-// It knows nothing of meaning and needs no model. Package verify calls it, and the benchmark of consistency, which
-// makes wrong sentences by it. All functions are pure.
+// Package fact finds the facts in a sentence that can be compared word by word: numbers, names and negations, each with its place.
+// It needs no model. Package verify calls it, and so does the benchmark of consistency, which falsifies sentences with it.
 package fact
 
 import (
@@ -15,7 +14,7 @@ type Word struct {
 	Text       string // lower case
 	Upper      bool   // begins with a capital
 	Caps       bool   // two capitals or more
-	First      bool   // nothing but the beginning of a sentence, a quote or a bracket stands before it
+	First      bool   // it begins a sentence, quotes and brackets aside
 }
 
 // Words returns the words of text in order.
@@ -42,7 +41,7 @@ func Words(text string) []Word {
 	return out
 }
 
-// next reports whether a stop before text[i:] ends something, rather than stand inside a number or a name.
+// next reports whether a full stop before text[i:] ends a sentence, rather than being inside a number or a name.
 func next(text string, i int) bool {
 	r, _ := utf8.DecodeRuneInString(text[i:])
 	return i >= len(text) || !wordly(r)
@@ -80,7 +79,7 @@ func wordEnd(text string, i int) int {
 
 func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
-// dense reports whether a script is written without spaces, so that a character stands for itself.
+// dense reports whether r is of a script without spaces, where each character counts as a word.
 func dense(r rune) bool {
 	return r >= 0x2E80 && (unicode.Is(unicode.Han, r) || unicode.Is(unicode.Hiragana, r) || unicode.Is(unicode.Katakana, r) || r == 'ー')
 }

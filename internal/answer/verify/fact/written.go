@@ -1,11 +1,14 @@
 package fact
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
-// written reads a number in words: of European languages word by word, of Chinese and Japanese sign by sign.
+// written reads a number in words; in Chinese and Japanese, in signs.
 func written(text string, ws []Word, i int, lang string) (Number, int) {
 	if _, ok := signs[ws[i].Text]; ok {
-		return signNumber(text, ws, i)
+		return signNumber(ws, i)
 	}
 	total, current, used, pending := 0.0, 0.0, 0, 0
 	for i+used+pending < len(ws) {
@@ -14,7 +17,7 @@ func written(text string, ws []Word, i int, lang string) (Number, int) {
 			break
 		}
 		w := ws[at].Text
-		v, ok := valueOf(w)
+		v, ok := wordValue(w)
 		if lang == "eng" && foreign[w] || at > 0 && percents[ws[at-1].Text+" "+w] {
 			ok = false
 		}
@@ -62,8 +65,8 @@ func closeWritten(v float64, ws []Word, i, used int) (Number, int) {
 	return Number{Values: []float64{v}, Soft: used == 1 && (v <= 1 || ordinalWords[ws[i].Text])}, used
 }
 
-// valueOf is the value of a number word, German compounds included.
-func valueOf(w string) (float64, bool) {
+// wordValue returns the value of a number word, German compounds included.
+func wordValue(w string) (float64, bool) {
 	if v, ok := cardinals[w]; ok {
 		return v, true
 	}
@@ -79,7 +82,7 @@ func valueOf(w string) (float64, bool) {
 		if head == "" {
 			h, okHead = 1, true
 		}
-		t, okTail := valueOf(tail)
+		t, okTail := wordValue(tail)
 		if tail == "" {
 			t, okTail = 0, true
 		}
@@ -91,7 +94,7 @@ func valueOf(w string) (float64, bool) {
 }
 
 // signNumber reads Chinese and Japanese number signs; a sign alone is often part of a word.
-func signNumber(text string, ws []Word, i int) (Number, int) {
+func signNumber(ws []Word, i int) (Number, int) {
 	total, section, current, used := 0.0, 0.0, 0.0, 0
 	for i+used < len(ws) && (used == 0 || ws[i+used].Start == ws[i+used-1].End) {
 		v, ok := signs[ws[i+used].Text]
@@ -100,11 +103,7 @@ func signNumber(text string, ws []Word, i int) (Number, int) {
 		}
 		switch {
 		case v >= 10000:
-			total, section, current = (total+section+current)*1, 0, 0
-			total *= v
-			if total == 0 {
-				total = v
-			}
+			total, section, current = cmp.Or(total+section+current, 1)*v, 0, 0
 		case v >= 10:
 			section, current = section+max(current, 1)*v, 0
 		default:

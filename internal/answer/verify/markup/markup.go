@@ -1,5 +1,4 @@
-// Package markup recognizes what a generated text holds besides its words: marks of citations, addresses, code and the signs of
-// Markdown.
+// Package markup recognizes what a generated text contains beside its words: marks of citations, addresses, code and Markdown.
 package markup
 
 import (
@@ -7,11 +6,11 @@ import (
 	"strings"
 )
 
-// fenced is a block of code: it states nothing.
+// fenced matches a block of code, which states nothing.
 var fenced = regexp.MustCompile("(?s)```.*?(?:```|$)")
 
-// noise is what a text holds besides its words, in the order in which it is removed: pictures, addresses and marks of
-// citations, signs of markup. The words of a link and of code within a sentence stay.
+// noise matches what is removed from a text, in this order: pictures, marks of citations, addresses, signs of markup. The words
+// of links and of code within a sentence stay.
 var noise = []*regexp.Regexp{
 	regexp.MustCompile(`!\[[^\]\n]*\]\([^)\n]*\)`),
 	regexp.MustCompile(`\[\s*\d+(?:\s*[,;–-]\s*\d+)*\s*\](?:\([^)\n]*\))?`),
@@ -24,10 +23,11 @@ var noise = []*regexp.Regexp{
 	regexp.MustCompile("\\*{1,3}|__|~~|[|`\\[]"),
 }
 
-// star is the bullet that looks like emphasis.
+// star matches a bullet that looks like emphasis.
 var star = regexp.MustCompile(`(?m)^[ \t]*\*[ \t]`)
 
-// Strip replaces noise by spaces, byte for byte, so that offsets stay valid. Bullets stay, since they separate sentences.
+// Strip returns text with noise replaced by spaces, byte for byte, so that offsets stay valid. Bullets stay, since they separate
+// sentences.
 func Strip(text string) string {
 	text = star.ReplaceAllStringFunc(text, func(m string) string { return strings.Replace(m, "*", "-", 1) })
 	for _, n := range noise {
@@ -41,8 +41,8 @@ func StripCode(text string) string { return Strip(fenced.ReplaceAllStringFunc(te
 
 func spaces(s string) string { return strings.Repeat(" ", len(s)) }
 
-// bullet is what begins an item of a list.
+// bullet matches what begins an item of a list.
 var bullet = regexp.MustCompile(`^(?:[-+*•–◦▪]|\d{1,3}[.)])\s+`)
 
-// Bullet returns what begins an item of a list at the beginning of a text; "" for none.
+// Bullet returns the bullet or number of a list item at the beginning of a text; "" for none.
 func Bullet(text string) string { return bullet.FindString(text) }
