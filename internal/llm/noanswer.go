@@ -1,6 +1,10 @@
 package llm
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // NoAnswer returns the sentence that there is nothing to answer from, in the first of the languages (ISO 639-3) that it
 // knows, else in English. It is the answer where there are no results, and that of the embedded generator where the
@@ -16,13 +20,7 @@ func NoAnswer(languages ...string) string {
 
 // IsNoAnswer reports whether a text is one of those sentences: it claims nothing, so there is nothing to prove.
 func IsNoAnswer(text string) bool {
-	text = strings.TrimSpace(text)
-	for _, s := range noAnswers {
-		if s == text {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Collect(maps.Values(noAnswers)), strings.TrimSpace(text))
 }
 
 // noAnswers are in the languages of response_language (contract: generation-and-citations, section 4).

@@ -41,8 +41,8 @@ func (a *Area) evaluate(w http.ResponseWriter, r *http.Request, c *httpapi.Call)
 	if m := in.ModelParameters; m != nil && m.ModelName != nil && !scorers[*m.ModelName] {
 		bad.Field("body.model_parameters.model_name", "%q is no model of this score: it may be hhem_v2.3", *m.ModelName)
 	}
-	said(bad, "body.generated_text", in.GeneratedText)
-	said(bad, "body.source_texts", in.SourceTexts...)
+	requireText(bad, "body.generated_text", in.GeneratedText)
+	requireText(bad, "body.source_texts", in.SourceTexts...)
 	if len(bad.Fields) > 0 {
 		return bad
 	}
@@ -56,14 +56,11 @@ func (a *Area) evaluate(w http.ResponseWriter, r *http.Request, c *httpapi.Call)
 	return httpapi.WriteJSON(w, http.StatusOK, api.EvaluateFactualConsistencyResponse{Score: score.Value})
 }
 
-// said adds a field at fault when none of the texts says anything.
-func said(bad *fault.Fault, field string, texts ...string) {
-	for _, t := range texts {
-		if strings.TrimSpace(t) != "" {
-			return
-		}
+// requireText adds a fault of the field if all the texts are blank.
+func requireText(bad *fault.Fault, field string, texts ...string) {
+	if strings.TrimSpace(strings.Join(texts, "")) == "" {
+		bad.Field(field, "must hold a text")
 	}
-	bad.Field(field, "must hold a text")
 }
 
 func (a *Area) correct(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
@@ -76,8 +73,8 @@ func (a *Area) correct(w http.ResponseWriter, r *http.Request, c *httpapi.Call) 
 		texts[i] = d.Text
 	}
 	bad := fault.Invalid()
-	said(bad, "body.generated_text", in.GeneratedText)
-	said(bad, "body.documents", texts...)
+	requireText(bad, "body.generated_text", in.GeneratedText)
+	requireText(bad, "body.documents", texts...)
 	if len(bad.Fields) > 0 {
 		return bad
 	}

@@ -81,8 +81,8 @@ func (a *Area) update(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	return answer(w, http.StatusOK, changed)
 }
 
-// checked returns the body of a change, and whether it names the type. The chain checks one that does; one that leaves
-// the type as it is can only be checked here, where the type is known, and does not get one by that.
+// checked returns the body of a change, and whether it names the type. The chain checks a body that does; one that does not can
+// only be checked here, where the type is known.
 func (a *Area) checked(ctx context.Context, c *httpapi.Call) (body json.RawMessage, typed bool, err error) {
 	if len(c.Body) == 0 {
 		return nil, false, nil

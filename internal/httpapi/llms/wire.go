@@ -46,7 +46,7 @@ func field[T any](r *reader, name string) opt.Field[T] {
 	return opt.Some(v)
 }
 
-// given reads a member that knows no null: null is taken for left out, as the chain takes it.
+// given reads a member without null: null counts as absent, as in the check of the body.
 func given[T any](r *reader, name string) opt.Field[T] {
 	f := field[T](r, name)
 	if f.IsNull() {
@@ -57,22 +57,28 @@ func given[T any](r *reader, name string) opt.Field[T] {
 
 // number reads an integer however it is written: 60, 60.0 and 6e1 are the same.
 func number(r *reader, path, name string) opt.Field[int64] {
-	f := field[json.Number](r, name)
-	text, ok := f.Get()
-	if !ok {
-		if f.IsNull() {
-			return opt.Null[int64]()
+	return convert(field[json.Number](r, name), func(text json.Number) int64 {
+		n, ok := new(big.Rat).SetString(text.String())
+		if !ok || !n.IsInt() || !n.Num().IsInt64() {
+			if r.err == nil {
+				r.err = fault.InvalidField(path+name, "must be an integer of at most %d", math.MaxInt64)
+			}
+			return 0
 		}
-		return opt.Field[int64]{}
+		return n.Num().Int64()
+	})
+}
+
+// convert returns a field with its value converted.
+func convert[A, B any](f opt.Field[A], to func(A) B) opt.Field[B] {
+	v, ok := f.Get()
+	switch {
+	case ok:
+		return opt.Some(to(v))
+	case f.IsNull():
+		return opt.Null[B]()
 	}
-	n, ok := new(big.Rat).SetString(text.String())
-	if !ok || !n.IsInt() || !n.Num().IsInt64() {
-		if r.err == nil {
-			r.err = fault.InvalidField(path+name, "must be an integer of at most %d", math.MaxInt64)
-		}
-		return opt.Field[int64]{}
-	}
-	return opt.Some(n.Num().Int64())
+	return opt.Field[B]{}
 }
 
 // patchCommand maps a body to the change that it asks for.
@@ -91,12 +97,9 @@ func patchOf(r *reader) (registry.Patch, error) {
 	if auth, ok := given[registry.Auth](r, "auth").Get(); ok {
 		p.Auth = &auth
 	}
-	idle := number(r, "body.", "idle_timeout_seconds")
-	if n, ok := idle.Get(); ok {
-		p.Idle = opt.Some(time.Duration(n) * time.Second) // the schema bounds it
-	} else if idle.IsNull() {
-		p.Idle = opt.Null[time.Duration]()
-	}
+	p.Idle = convert(number(r, "body.", "idle_timeout_seconds"), func(n int64) time.Duration {
+		return time.Duration(n) * time.Second // the schema bounds it
+	})
 	for name := range registry.QuotaFields(nil) {
 		p.Quota[name] = number(r, "body.", name)
 	}
@@ -104,11 +107,7 @@ func patchOf(r *reader) (registry.Patch, error) {
 	p.Images, p.Tools = field[bool](stated, "image_support"), field[bool](stated, "tool_calling")
 	p.Structured, p.Alternation = field[bool](stated, "structured_outputs"), field[bool](stated, "requires_role_alternation")
 	context := number(stated, "body.capabilities.", "context_limit")
-	if n, ok := context.Get(); ok {
-		p.Context = opt.Some(int(min(n, math.MaxInt32)))
-	} else if context.IsNull() {
-		p.Context = opt.Null[int]()
-	}
+	p.Context = convert(context, func(n int64) int { return int(min(n, math.MaxInt32)) })
 	if r.err != nil {
 		return p, r.err
 	}

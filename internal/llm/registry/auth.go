@@ -8,19 +8,18 @@ import (
 	"quarry/internal/fault"
 )
 
-// Mask stands where a secret is.
+// Mask takes the place of a secret.
 const Mask = "****"
 
 // member is one of the members that a kind of credentials has.
 type member struct {
-	name     string
-	optional bool
-	secret   bool
-	form     *regexp.Regexp // of the whole value; nil for any visible text
-	want     string         // tells the form
+	name   string
+	secret bool
+	form   *regexp.Regexp // of the whole value; nil for any visible text
+	want   string         // describes the form
 }
 
-// place matches what becomes part of a host name or of a path: a region, a project.
+// place matches a project, which becomes part of a path.
 var place = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._-]{0,99}$`)
 
 const placeForm = "must be 1 to 100 letters, digits, dots, colons, _ and -"
@@ -29,19 +28,19 @@ const placeForm = "must be 1 to 100 letters, digits, dots, colons, _ and -"
 var hostLabel = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,48}[a-z0-9])?$`)
 
 var (
-	secretOf  = func(name string) member { return member{name: name, secret: true} }
+	secret    = func(name string) member { return member{name: name, secret: true} }
 	region    = member{name: "region", form: hostLabel, want: "must be a region, such as us-east-1: small letters, digits and -"}
 	project   = member{name: "project", form: place, want: placeForm}
 	variables = map[string][]member{
-		Bearer:               {secretOf("token")},
-		Header:               {{name: "header"}, secretOf("value")},
-		ClientCredentials:    {{name: "client_id"}, secretOf("client_secret"), {name: "token_endpoint"}},
-		APIKey:               {secretOf("api_key")},
-		ServiceAccount:       {secretOf("key_json")},
-		BedrockStaticIAM:     {{name: "aws_access_key_id"}, secretOf("aws_secret_access_key"), region},
-		BedrockAPIKey:        {secretOf("api_key"), region},
-		VertexServiceAccount: {secretOf("key_json"), project, region},
-		VertexAccessToken:    {secretOf("access_token"), project, region},
+		Bearer:               {secret("token")},
+		Header:               {{name: "header"}, secret("value")},
+		ClientCredentials:    {{name: "client_id"}, secret("client_secret"), {name: "token_endpoint"}},
+		APIKey:               {secret("api_key")},
+		ServiceAccount:       {secret("key_json")},
+		BedrockStaticIAM:     {{name: "aws_access_key_id"}, secret("aws_secret_access_key"), region},
+		BedrockAPIKey:        {secret("api_key"), region},
+		VertexServiceAccount: {secret("key_json"), project, region},
+		VertexAccessToken:    {secret("access_token"), project, region},
 	}
 )
 
@@ -55,7 +54,7 @@ func (a *Auth) members() map[string]*string {
 	}
 }
 
-// only returns the credentials with the members of their kind alone.
+// only returns the credentials with only the members of their kind.
 func (a *Auth) only() *Auth {
 	if a == nil {
 		return nil
@@ -71,8 +70,8 @@ func (a *Auth) only() *Auth {
 	return out
 }
 
-// shown returns the credentials with a mask for every secret.
-func (a *Auth) shown() *Auth {
+// masked returns the credentials with a mask in place of every secret.
+func (a *Auth) masked() *Auth {
 	if a == nil {
 		return nil
 	}
@@ -89,7 +88,7 @@ func (a *Auth) shown() *Auth {
 // longest bounds a member of credentials, in bytes. Keys of service accounts are the longest, at about 2,400.
 const longest = 20_000
 
-// check holds the credentials to their kind.
+// check adds what is wrong with the credentials for their kind.
 func (a *Auth) check(bad *fault.Fault) {
 	all, ok := variables[a.Type]
 	if !ok {
@@ -100,7 +99,7 @@ func (a *Auth) check(bad *fault.Fault) {
 	for _, m := range all {
 		v, field := *at[m.name], "auth."+m.name
 		switch {
-		case v == "" && !m.optional:
+		case v == "":
 			bad.Field(field, "must not be empty")
 		case len(v) > longest:
 			bad.Field(field, "must be at most %d bytes long", longest)
@@ -139,12 +138,7 @@ func (a *Auth) checkClient(bad *fault.Fault) {
 	}
 }
 
-// visible reports whether a header or a form can carry a text as it is.
+// visible reports whether a header or a form can carry a text unencoded.
 func visible(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }

@@ -62,8 +62,8 @@ const (
 	callWithin    = 30 * time.Second
 )
 
-// Discover finds the models behind an address and calls the first few. Nothing is stored. fault.KindUnprocessable says
-// that the address serves something else than the stated type, or nothing that can be asked.
+// Discover finds the models behind an address and calls the first few. Nothing is stored. fault.KindUnprocessable means that the
+// address does not serve the stated type, or can't be asked.
 func (s *Service) Discover(ctx context.Context, cmd Discover) ([]Candidate, error) {
 	auth := cmd.Auth.only()
 	bad := fault.Invalid()
@@ -86,7 +86,7 @@ func (s *Service) Discover(ctx context.Context, cmd Discover) ([]Candidate, erro
 	return s.verify(ctx, c, t, found, cmd.TestParameters), nil
 }
 
-// catalog asks the address for its models, first in the way of the stated type, and finds the type where none is stated.
+// catalog asks the address for its models, first in the format of the stated type, and finds the type if none is stated.
 func (s *Service) catalog(ctx context.Context, c Connection, stated Type) (Catalog, Type, error) {
 	var first error
 	for _, t := range order(c, stated) {
@@ -114,7 +114,7 @@ func (s *Service) catalog(ctx context.Context, c Connection, stated Type) (Catal
 	return Catalog{}, "", probeFault(first, c.Auth)
 }
 
-// sameList reports whether two wire formats are served side by side under one list of models.
+// sameList reports whether two wire formats share one list of models.
 func sameList(a, b Type) bool {
 	x, _ := a.find()
 	y, _ := b.find()
@@ -176,7 +176,7 @@ func probeFault(err error, auth *Auth) error {
 	return fault.Unprocessable("llm_not_probed", "%s", text).Because(err)
 }
 
-// others matches models that don't converse.
+// others matches the names of models that are not language models.
 var others = regexp.MustCompile(`(?i)(embed|whisper|tts|dall-e|moderation|rerank|transcribe|stable-diffusion|bge-|e5-|gpt-image|imagen|sora|veo-|davinci|babbage)`)
 
 // verify calls the first models found once each.
@@ -210,7 +210,7 @@ func (s *Service) why(ctx context.Context, c Connection, model string, extra map
 		return ""
 	}
 	var failure *llm.Error
-	if _, told := fault.As(err); told || errors.As(err, &failure) {
+	if _, ok := fault.As(err); ok || errors.As(err, &failure) {
 		return clean(err.Error(), c.Auth)
 	}
 	return "the call failed"

@@ -33,14 +33,14 @@ type Create struct {
 	Quota             usage.Quota
 }
 
-// Patch changes a model. What is absent stays; null takes a bound, the idle timeout or a stated capability away.
+// Patch changes a model. Absent members stay; null removes a bound, the idle timeout or a stated capability.
 type Patch struct {
 	Description    opt.Field[string]
 	Enabled        opt.Field[bool]
 	Default        opt.Field[bool]
 	Type           opt.Field[Type]
 	Model, URI     opt.Field[string]
-	Auth           *Auth // replaces the credentials wholly; nil keeps them
+	Auth           *Auth // replaces all credentials; nil keeps them
 	Headers        opt.Field[map[string]string]
 	Idle           opt.Field[time.Duration]
 	TestParameters opt.Field[map[string]json.RawMessage]
@@ -52,7 +52,7 @@ type Patch struct {
 	Quota map[string]opt.Field[int64] // by the contract's names of the six quotas
 }
 
-// Create registers a model once a call of it has succeeded.
+// Create registers a model after a successful test call.
 func (s *Service) Create(ctx context.Context, cmd Create) (LLM, error) {
 	now := clock.Now()
 	l := LLM{
@@ -68,12 +68,12 @@ func (s *Service) Create(ctx context.Context, cmd Create) (LLM, error) {
 	if len(bad.Fields) > 0 {
 		return LLM{}, bad
 	}
-	l.Shown = auth.shown()
+	l.Shown = auth.masked()
 	rows, err := s.store.Named(ctx, l.Name)
 	if err != nil {
 		return LLM{}, fmt.Errorf("look up language model: %w", err)
 	}
-	if slices.ContainsFunc(rows, func(o LLM) bool { return o.Name == l.Name }) {
+	if _, ok := byName(rows, l.Name); ok {
 		return LLM{}, nameTaken(l.Name)
 	}
 	if err := s.test(ctx, &l, auth); err != nil {
@@ -85,7 +85,7 @@ func (s *Service) Create(ctx context.Context, cmd Create) (LLM, error) {
 		}
 		return LLM{}, err
 	}
-	return s.shown(ctx, l)
+	return s.describe(ctx, l)
 }
 
 func nameTaken(name string) error {
@@ -101,7 +101,7 @@ func (s *Service) Get(ctx context.Context, ref string) (LLM, error) {
 	if l.Broken != "" {
 		return LLM{}, fmt.Errorf("read language model %s: %s", l.ID, l.Broken)
 	}
-	return s.shown(ctx, l)
+	return s.describe(ctx, l)
 }
 
 // find returns the model of an id or a name as it is stored, the customer's before the platform's.
@@ -117,17 +117,15 @@ func (s *Service) find(ctx context.Context, ref string) (LLM, error) {
 	if err != nil {
 		return LLM{}, err
 	}
-	for _, all := range [][]LLM{rows, s.platform} {
-		if i := slices.IndexFunc(all, func(l LLM) bool { return l.Name == ref }); i >= 0 {
-			return all[i], nil
-		}
+	if l, ok := byName(slices.Concat(rows, s.platform), ref); ok {
+		return l, nil
 	}
 	return LLM{}, unknown(ref)
 }
 
-// shown returns a model as clients see it: the default is the one that answers where none is named, and an alias names
-// the model that answers for it.
-func (s *Service) shown(ctx context.Context, l LLM) (LLM, error) {
+// describe returns a model as clients see it: the default is the one that answers if none is named, and an alias names the model
+// that answers for it.
+func (s *Service) describe(ctx context.Context, l LLM) (LLM, error) {
 	rows, err := s.store.Named(ctx, Embedded)
 	if err != nil {
 		return LLM{}, fmt.Errorf("look up the default language model: %w", err)
@@ -170,7 +168,7 @@ func (s *Service) List(ctx context.Context, q List) (page []LLM, next *page.Posi
 	}
 	for _, l := range s.platform {
 		l = s.complete(l, preferred)
-		overridden := slices.ContainsFunc(rows, func(o LLM) bool { return o.Name == l.Name })
+		_, overridden := byName(rows, l.Name)
 		if !overridden && q.Matches(&l) && q.After.Precedes(l.Position()) {
 			page = append(page, l)
 		}
@@ -185,8 +183,8 @@ func (s *Service) List(ctx context.Context, q List) (page []LLM, next *page.Posi
 // updates is how often a change is tried while others change the same model.
 const updates = 4
 
-// Update changes a model once a call of what it becomes has succeeded. A change that leaves the model disabled and its
-// connection as it is needs no call: a model that fails can be disabled, and limited before it is enabled.
+// Update changes a model after a successful test call of its new version. A change that leaves the model disabled and its
+// connection unchanged needs no call: a model that fails can be disabled, and limited before it is enabled.
 func (s *Service) Update(ctx context.Context, ref string, p Patch) (LLM, error) {
 	for range updates {
 		was, err := s.find(ctx, ref)
@@ -194,7 +192,7 @@ func (s *Service) Update(ctx context.Context, ref string, p Patch) (LLM, error) 
 			return LLM{}, err
 		}
 		if was.Platform {
-			return LLM{}, ofPlatform(was)
+			return LLM{}, readOnly(was)
 		}
 		l, err := s.update(ctx, was, p)
 		if !errors.Is(err, ErrChanged) {
@@ -204,18 +202,19 @@ func (s *Service) Update(ctx context.Context, ref string, p Patch) (LLM, error) 
 	return LLM{}, fault.Conflict("llm_changed", "language model %s was changed by others again and again meanwhile; try again", ref)
 }
 
-func ofPlatform(l LLM) error {
+// readOnly returns the fault of changing a model of the platform.
+func readOnly(l LLM) error {
 	return fault.Forbidden("language model %s belongs to the platform and can't be changed; register one of the same name to take its place", l.Name)
 }
 
 func (s *Service) update(ctx context.Context, was LLM, p Patch) (LLM, error) {
 	bad := fault.Invalid()
-	now := was.patched(p, bad)
+	now := was.patch(p, bad)
 	auth, replaced := p.Auth.only(), p.Auth != nil
 	if !replaced {
 		var err error
 		if auth, err = s.store.Auth(ctx, was.ID); err != nil {
-			return LLM{}, ifGone(err, was.ID)
+			return LLM{}, unlessGone(err, was.ID)
 		}
 	}
 	now.address(auth)
@@ -223,7 +222,7 @@ func (s *Service) update(ctx context.Context, was LLM, p Patch) (LLM, error) {
 	if len(bad.Fields) > 0 {
 		return LLM{}, bad
 	}
-	now.Shown = auth.shown()
+	now.Shown = auth.masked()
 	if now.Enabled || replaced || now.reconnects(&was) {
 		if err := s.test(ctx, &now, auth); err != nil {
 			return LLM{}, err
@@ -232,9 +231,9 @@ func (s *Service) update(ctx context.Context, was LLM, p Patch) (LLM, error) {
 	now.Updated = clock.Now()
 	now, err := s.store.Update(ctx, now, !replaced, auth)
 	if err != nil {
-		return LLM{}, ifGone(err, was.ID)
+		return LLM{}, unlessGone(err, was.ID)
 	}
-	return s.shown(ctx, now)
+	return s.describe(ctx, now)
 }
 
 // address fills in the address where the format has one of its own for these credentials.
@@ -244,7 +243,8 @@ func (l *LLM) address(auth *Auth) {
 	}
 }
 
-func ifGone(err error, llm id.LLM) error {
+// unlessGone returns err, or the fault of a model that does not exist any more.
+func unlessGone(err error, llm id.LLM) error {
 	if errors.Is(err, ErrNone) {
 		return unknown(string(llm))
 	}
@@ -256,8 +256,8 @@ func (l *LLM) reconnects(was *LLM) bool {
 	return l.Type != was.Type || l.Model != was.Model || l.URI != was.URI || l.Idle != was.Idle || !maps.Equal(l.Headers, was.Headers)
 }
 
-// patched returns the model after a change. Another type needs the members that a new model of that type needs.
-func (l LLM) patched(p Patch, bad *fault.Fault) LLM {
+// patch returns the model after a change. A new type requires the members that a new model of that type requires.
+func (l LLM) patch(p Patch, bad *fault.Fault) LLM {
 	if t, ok := p.Type.Get(); ok && (t != l.Type || l.Broken != "") {
 		l.Type, l.Broken = t, ""
 		f, _ := t.find()
@@ -289,7 +289,7 @@ func (l LLM) patched(p Patch, bad *fault.Fault) LLM {
 	return l
 }
 
-// set keeps what is absent and clears what is null.
+// set assigns a field unless it is absent; null is the zero value.
 func set[T any](at *T, f opt.Field[T]) {
 	if !f.IsAbsent() {
 		var none T
@@ -316,17 +316,17 @@ func QuotaFields(q *usage.Quota) map[string]*int64 {
 	}
 }
 
-// Delete removes a model of the customer. Where it was the default one, the embedded one is again.
+// Delete removes a model of the customer. If it was the default one, the embedded one is the default again.
 func (s *Service) Delete(ctx context.Context, ref string) error {
 	l, err := s.find(ctx, ref)
 	if err != nil {
 		return err
 	}
 	if l.Platform {
-		return ofPlatform(l)
+		return readOnly(l)
 	}
 	if err := s.store.Delete(ctx, l.ID); err != nil {
-		return ifGone(err, l.ID)
+		return unlessGone(err, l.ID)
 	}
 	s.forget(l.ID)
 	return nil

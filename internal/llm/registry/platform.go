@@ -2,7 +2,6 @@ package registry
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"quarry/internal/id"
@@ -32,7 +31,7 @@ func platform(aliases []string) []LLM {
 	}
 	all := []LLM{first}
 	for _, name := range aliases {
-		if slices.ContainsFunc(all, func(l LLM) bool { return l.Name == name }) {
+		if _, ok := byName(all, name); ok {
 			continue
 		}
 		all = append(all, LLM{ID: id.LLM("llm_alias_" + name), Name: name, Enabled: true, Platform: true, Type: OpenAI})
@@ -41,11 +40,6 @@ func platform(aliases []string) []LLM {
 		all[i].Created = time.UnixMicro(int64(len(all) - i)).UTC()
 	}
 	return all
-}
-
-// onPlatform reports whether the installation itself has a model of a name.
-func (s *Service) onPlatform(name string) bool {
-	return slices.ContainsFunc(s.platform, func(l LLM) bool { return l.Name == name })
 }
 
 // describeAlias returns a platform model as clients see it: an alias with the abilities of the model that answers for it.

@@ -60,7 +60,7 @@ func ask(ctx context.Context, p llm.Provider, c Connection, extra map[string]jso
 	return err
 }
 
-// testFault is the outcome of a test that failed. The field named is the one that most likely is at fault.
+// testFault returns the fault of a failed test. It names the field that is most likely at fault.
 func testFault(err error, auth *Auth) error {
 	var failure *llm.Error
 	if !errors.As(err, &failure) {
@@ -72,6 +72,7 @@ func testFault(err error, auth *Auth) error {
 	return f
 }
 
+// suspect returns the field that is most likely at fault for a failure.
 func suspect(e *llm.Error) string {
 	switch e.Status {
 	case 401, 403:
@@ -82,7 +83,7 @@ func suspect(e *llm.Error) string {
 	return "uri"
 }
 
-// clean removes the credentials from a text; providers echo them.
+// clean returns a text without the credentials, which providers may echo.
 func clean(text string, auth *Auth) string {
 	for _, secret := range auth.Secrets() {
 		if len(secret) < 4 {

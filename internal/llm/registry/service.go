@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,10 +97,10 @@ func (s *Service) resolve(ctx context.Context, name string) (LLM, error) {
 		return LLM{}, fmt.Errorf("look up language model: %w", err)
 	}
 	if name != "" {
-		if i := slices.IndexFunc(rows, func(l LLM) bool { return l.Name == name }); i >= 0 {
-			return rows[i], nil
+		if l, ok := byName(rows, name); ok {
+			return l, nil
 		}
-		if !s.onPlatform(name) {
+		if _, ok := byName(s.platform, name); !ok {
 			return LLM{}, refuse("there is no language model %q; GET /v2/llms lists those there are", name)
 		}
 	}
@@ -117,12 +118,16 @@ func (s *Service) preferred(rows []LLM) LLM {
 			return l
 		}
 	}
-	for _, l := range rows {
-		if l.Name == Embedded {
-			return l
-		}
+	l, _ := byName(slices.Concat(rows, s.platform), Embedded)
+	return l
+}
+
+func byName(all []LLM, name string) (LLM, bool) {
+	i := slices.IndexFunc(all, func(l LLM) bool { return l.Name == name })
+	if i < 0 {
+		return LLM{}, false
 	}
-	return s.platform[0]
+	return all[i], true
 }
 
 // client returns the client of a model as its row is now.
@@ -193,11 +198,9 @@ type hidden struct{ err error }
 
 func (h hidden) Error() string { return h.err.Error() }
 
-// connection is what an adapter needs to call the model.
+// connection returns what an adapter needs to call the model.
 func (l *LLM) connection(auth *Auth) Connection {
-	c := Connection{Name: l.Name, Type: l.Type, Model: l.Model, URI: l.URI, Auth: auth, Headers: l.Headers, Idle: l.Idle}
-	if c.Idle == 0 {
-		c.Idle = DefaultIdle
+	return Connection{
+		Name: l.Name, Type: l.Type, Model: l.Model, URI: l.URI, Auth: auth, Headers: l.Headers, Idle: cmp.Or(l.Idle, DefaultIdle),
 	}
-	return c
 }
