@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -159,11 +160,7 @@ func (d messages) frames(c *call, r *Reply) []frame {
 var anthropicKinds = map[int]string{400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}
 
 func (messages) failure(status int, message string) any {
-	kind, ok := anthropicKinds[status]
-	if !ok {
-		kind = "api_error"
-	}
-	return obj{"type": "error", "error": obj{"type": kind, "message": message}, "request_id": "req_1"}
+	return obj{"type": "error", "error": obj{"type": cmp.Or(anthropicKinds[status], "api_error"), "message": message}, "request_id": "req_1"}
 }
 
 func (d messages) broken(message string) (string, any) { return "error", d.failure(529, message) }

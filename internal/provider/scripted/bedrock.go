@@ -83,7 +83,7 @@ func (rawPredict) read(r *http.Request, c *call) error {
 		return err
 	}
 	method := ""
-	c.model, method = modelOf(r)
+	c.model, method = splitPath(r)
 	c.stream = method == "streamRawPredict"
 	return nil
 }

@@ -62,7 +62,7 @@ func (s *Server) List(models ...Listed) {
 // lists registers the handler of the list of models, in OpenAI's format.
 func (s *Server) lists() {
 	s.mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, r *http.Request) {
-		met := s.record(r, nil)
+		met := newRequest(r, nil)
 		s.keep(met)
 		defer close(met.Done)
 		var data []obj

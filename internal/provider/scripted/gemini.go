@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -21,7 +22,7 @@ func (contents) read(r *http.Request, c *call) error {
 		return fmt.Errorf("contents is not specified")
 	}
 	method := ""
-	c.model, method = modelOf(r)
+	c.model, method = splitPath(r)
 	switch {
 	case method == "generateContent":
 	case method == "streamGenerateContent" && r.URL.Query().Get("alt") == "sse":
@@ -34,8 +35,8 @@ func (contents) read(r *http.Request, c *call) error {
 	return nil
 }
 
-// modelOf returns the parts of a path …/models/{model}:{method}.
-func modelOf(r *http.Request) (model, method string) {
+// splitPath returns the parts of a path …/models/{model}:{method}.
+func splitPath(r *http.Request) (model, method string) {
 	_, last, _ := strings.Cut(r.URL.Path, "/models/")
 	at := strings.LastIndex(last, ":")
 	if at < 0 {
@@ -114,11 +115,7 @@ func (d contents) frames(c *call, r *Reply) []frame {
 var googleStatus = map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED"}
 
 func (contents) failure(status int, message string) any {
-	name, ok := googleStatus[status]
-	if !ok {
-		name = "INTERNAL"
-	}
-	return obj{"error": obj{"code": status, "message": message, "status": name}}
+	return obj{"error": obj{"code": status, "message": message, "status": cmp.Or(googleStatus[status], "INTERNAL")}}
 }
 
 func (d contents) broken(message string) (string, any) {

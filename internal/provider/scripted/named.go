@@ -2,6 +2,7 @@ package scripted
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -64,10 +65,7 @@ func Named(model string, body []byte) Reply {
 			return Named(then, body)
 		}
 	case string(Moved):
-		reply.Fault, reply.Message = Moved, "http://169.254.169.254/latest/meta-data/"
-		if rest != "" {
-			reply.Message = rest
-		}
+		reply.Fault, reply.Message = Moved, cmp.Or(rest, "http://169.254.169.254/latest/meta-data/")
 	default:
 		if faults[Fault(name)] {
 			reply.Fault = Fault(name)

@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -48,12 +49,7 @@ func (r *Reply) finish(plain, calls, length, filtered string) string {
 	return plain
 }
 
-func (r *Reply) model(c *call) string {
-	if r.Model != "" {
-		return r.Model
-	}
-	return c.model
-}
+func (r *Reply) model(c *call) string { return cmp.Or(r.Model, c.model) }
 
 func (chat) whole(c *call, r *Reply) any {
 	message := obj{"role": "assistant", "content": r.text(), "refusal": nil}
@@ -114,15 +110,15 @@ func (d chat) frames(c *call, r *Reply) []frame {
 }
 
 func (chat) failure(status int, message string) any {
-	return obj{"error": obj{"message": message, "type": kindOf(status), "param": nil, "code": nil}}
+	return obj{"error": obj{"message": message, "type": errorType(status), "param": nil, "code": nil}}
 }
 
 func (d chat) broken(message string) (string, any) {
 	return "", d.failure(http.StatusServiceUnavailable, message)
 }
 
-// kindOf returns OpenAI's error type for a status.
-func kindOf(status int) string {
+// errorType returns OpenAI's error type for a status.
+func errorType(status int) string {
 	switch {
 	case status == http.StatusTooManyRequests:
 		return "rate_limit_error"

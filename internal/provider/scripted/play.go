@@ -2,6 +2,7 @@ package scripted
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -127,13 +128,8 @@ func credentials(r *http.Request) string {
 }
 
 func (p *player) fail(status int, text string) {
-	if p.reply.Status != 0 {
-		status = p.reply.Status
-	}
-	if p.reply.Message != "" {
-		text = p.reply.Message
-	}
-	answer(p.w, status, p.d.failure(status, text))
+	status = cmp.Or(p.reply.Status, status)
+	answer(p.w, status, p.d.failure(status, cmp.Or(p.reply.Message, text)))
 }
 
 func answer(w http.ResponseWriter, status int, body any) {
@@ -144,10 +140,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 
 // plain sends the answer as a single body.
 func (p *player) plain() error {
-	whole, err := json.Marshal(p.d.whole(p.c, &p.reply))
-	if err != nil {
-		panic(err)
-	}
+	whole := encode(p.d.whole(p.c, &p.reply))
 	if err := p.pass(p.reply.First); err != nil {
 		return err
 	}
@@ -163,7 +156,7 @@ func (p *player) plain() error {
 	case Huge, Endless:
 		return p.endless([]byte(`{"x":"`), bytes.Repeat([]byte("x"), 64<<10))
 	}
-	_, err = p.w.Write(whole)
+	_, err := p.w.Write(whole)
 	return err
 }
 
@@ -222,16 +215,8 @@ func (p *player) interrupt(at frame) (ended bool, err error) {
 	case Endless:
 		return true, p.endless(nil, at.raw)
 	case Event:
-		text := p.reply.Message
-		if text == "" {
-			text = "The model is overloaded."
-		}
-		event, v := p.d.broken(text)
-		raw, err := json.Marshal(v)
-		if err != nil {
-			panic(err)
-		}
-		return true, p.write(p.d.frame(event, raw))
+		event, v := p.d.broken(cmp.Or(p.reply.Message, "The model is overloaded."))
+		return true, p.write(p.d.frame(event, encode(v)))
 	}
 	return false, nil
 }

@@ -110,12 +110,11 @@ func (s *Server) Last() *Request {
 // Arrived returns a channel that receives every call as it arrives, unless a thousand are waiting in it.
 func (s *Server) Arrived() <-chan *Request { return s.met }
 
-func (s *Server) record(r *http.Request, body []byte) *Request {
-	met := &Request{
+func newRequest(r *http.Request, body []byte) *Request {
+	return &Request{
 		Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Header: r.Header.Clone(), Body: body,
 		Gone: make(chan struct{}), Done: make(chan struct{}),
 	}
-	return met
 }
 
 // keep adds a call, whose fields must be complete, to those that Requests, Last and Arrived return.
@@ -153,7 +152,7 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, d dialect) {
 	if err != nil {
 		return
 	}
-	met := s.record(r, body)
+	met := newRequest(r, body)
 	defer close(met.Done)
 	c := &call{body: body}
 	if err := d.read(r, c); err != nil {

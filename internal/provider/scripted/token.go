@@ -12,7 +12,7 @@ const Token = "scripted-access-token"
 func (s *Server) tokens() {
 	s.mux.HandleFunc("POST /oauth/token", func(w http.ResponseWriter, r *http.Request) {
 		err := r.ParseForm()
-		met := s.record(r, nil)
+		met := newRequest(r, nil)
 		met.Form = r.PostForm
 		s.keep(met)
 		defer close(met.Done)
