@@ -76,7 +76,7 @@ func (q *Queue) Enqueue(ctx context.Context, r Request) (Job, error) {
 	return j, nil
 }
 
-// wake makes one idle worker look for a job.
+// wake sends one idle worker to look for a job.
 func (q *Queue) wake() {
 	select {
 	case q.woken <- struct{}{}:
@@ -150,7 +150,7 @@ func (q *Queue) notify(id id.Job) {
 	}
 }
 
-// Refresh makes this process notice at once that jobs were aborted in the store, as deleting a corpus does. Other
+// Refresh stops the workers of this process whose jobs were aborted in the store, as deleting a corpus does. Other
 // processes notice at their next heartbeat.
 func (q *Queue) Refresh() {
 	q.mu.Lock()

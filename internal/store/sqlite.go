@@ -132,7 +132,7 @@ func prepareFolder(dir string) error {
 	return errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name()))
 }
 
-// syncFolder makes new names in a folder durable where the platform can do so. SQLite itself syncs the data folder.
+// syncFolder writes new names in a folder to disk where the platform can do so. SQLite itself syncs the data folder.
 func syncFolder(dir string) {
 	if f, err := os.Open(dir); err == nil {
 		_ = f.Sync()
