@@ -150,8 +150,8 @@ func (q *Queue) notify(id id.Job) {
 	}
 }
 
-// Refresh stops the workers of this process whose jobs were aborted in the store, as deleting a corpus does. Other
-// processes notice at their next heartbeat.
+// Refresh has the workers and waiters of this process look into the store at once, for jobs that were aborted there, as
+// deleting a corpus does. Other processes notice at their next heartbeat.
 func (q *Queue) Refresh() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
