@@ -127,6 +127,30 @@ func TestImportRules(t *testing.T) {
 	}
 }
 
+// TestPlanIsExact proves that the plan allows no import that nothing needs.
+func TestPlanIsExact(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for _, p := range packages(t) {
+		name, _ := strings.CutPrefix(p.ImportPath, module)
+		if at, ok := layerOf(name); !ok || at == tests || slices.Contains(tools, name) {
+			continue
+		}
+		for _, imp := range p.Imports {
+			if dep, ok := strings.CutPrefix(imp, module); ok {
+				used[groupOf(name)+" "+groupOf(dep)] = true
+			}
+		}
+	}
+	for name, g := range groups {
+		for _, other := range strings.Fields(g.uses) {
+			if !used[name+" "+other] {
+				t.Errorf("%s may use %s and does not: take it out of internal/archtest/layers_test.go", name, other)
+			}
+		}
+	}
+}
+
 // TestGroupsPointDown proves that the plan has no circle: a group uses only groups that do not use it, directly or
 // through others, and of no higher layer.
 func TestGroupsPointDown(t *testing.T) {

@@ -30,7 +30,7 @@ var groups = map[string]group{
 	"text":    {layer: engine, order: "lang sentence analysis rarity chunk fuzzy"},
 	"expr":    {layer: engine, order: ". filter userfn vtl"},
 	"encode":  {layer: engine},
-	"extract": {layer: engine, uses: "text"},
+	"extract": {layer: engine},
 	"search":  {layer: engine, uses: "expr"},
 	"index":   {layer: engine, uses: "text expr search"},
 
@@ -45,14 +45,14 @@ var groups = map[string]group{
 
 	"store":    {layer: adapter, uses: "identity usage job llm corpus query answer"},
 	"outbound": {layer: adapter},
-	"provider": {layer: adapter, uses: "outbound llm embed text"},
+	"provider": {layer: adapter, uses: "llm embed text"},
 
 	"api":     {layer: transport},
 	"httpapi": {layer: transport, uses: "api identity usage job llm embed corpus query answer text expr"},
 
 	"config": {layer: assembly, uses: "llm"},
 	"app":    {layer: assembly, uses: "config httpapi store outbound provider identity usage job llm embed corpus query answer index"},
-	"cli":    {layer: assembly, uses: "app config httpapi api identity corpus query answer encode extract"},
+	"cli":    {layer: assembly, uses: "app config identity corpus query answer encode extract"},
 
 	"testkit": {layer: tests}, "archtest": {layer: tests},
 }
@@ -86,7 +86,7 @@ var forbidden = []struct {
 	{under("httpapi"), "quarry/internal/store", "handlers reach rows through the domain"},
 	{under("httpapi"), "quarry/internal/index", "handlers reach the index through the domain"},
 	{under("httpapi"), "database/sql", "SQL lives under store/"},
-	{not(under("httpapi", "cli", "api", "testkit", "archtest")), "quarry/internal/api", "wire types are for httpapi, cli and tests"},
+	{not(under("httpapi", "api", "testkit", "archtest")), "quarry/internal/api", "wire types are for httpapi and tests"},
 	{not(under("store")), "database/sql", "SQL lives under store/"},
 	{not(inLayer(tests)), "os/exec", "processes are started by sandbox, ocr, poppler and extract/worker only"},
 	{not(inLayer(tests)), "quarry/internal/testkit", "test fixtures stay out of the product"},
