@@ -1,7 +1,6 @@
 package correct_test
 
 import (
-	"context"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"quarry/internal/embed"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/llm/llmtest"
 )
 
 var encoders = sync.OnceValues(embed.NewRegistry)
@@ -33,33 +33,8 @@ var valve = []string{
 	"Maintenance is due every twelve months. Use only original seals.",
 }
 
-// answers is a language model that answers with one text, or fails.
-type answers struct {
-	text string
-	err  error
-	last *llm.Request
-}
-
-func (a answers) Stream(_ context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
-	if a.last != nil {
-		*a.last = r
-	}
-	if a.err != nil {
-		return llm.Answer{}, a.err
-	}
-	return llm.Answer{Text: a.text, Reason: llm.Stop}, emit(llm.Event{Text: a.text})
-}
-
-// one is a single model that every name stands for, or why it can't be used.
-type one struct {
-	model *llm.Model
-	err   error
-}
-
-func (o one) Model(context.Context, string) (*llm.Model, error) { return o.model, o.err }
-
-func with(a answers, embedded bool) llm.Models {
-	return one{model: &llm.Model{Provider: a, Name: "judge", Embedded: embedded}}
+func with(a llmtest.Fixed, embedded bool) llm.Models {
+	return llmtest.Only{Use: &llm.Model{Provider: a, Name: "judge", Embedded: embedded}}
 }
 
 // remake applies the edits by hand.
@@ -123,15 +98,15 @@ func TestCorrect(t *testing.T) {
 // while there is none that writes, and that it is disabled while the one to ask can't be used.
 func TestCorrectors(t *testing.T) {
 	t.Parallel()
-	broken := one{err: fault.Invalid()}
+	broken := llmtest.Only{Err: fault.Invalid()}
 	for name, test := range map[string]struct {
 		models llm.Models
 		kind   fault.Kind // of the refusal; 0 for none
 		about  bool       // the description says who answers
 	}{
 		"no model":       {nil, 0, true},
-		"embedded model": {with(answers{}, true), 0, true},
-		"a model":        {with(answers{text: `{"corrections":[]}`}, false), 0, false},
+		"embedded model": {with(llmtest.Fixed{}, true), 0, true},
+		"a model":        {with(llmtest.Fixed{Text: `{"corrections":[]}`}, false), 0, false},
 		"a broken model": {broken, fault.KindInvalid, false},
 	} {
 		s := service(t, test.models)
@@ -180,7 +155,7 @@ func TestCorrectByModel(t *testing.T) {
 		"the same twice":   {`{"corrections":[{"original_text":"5 bar","corrected_text":"3 bar","explanation":"x"},{"original_text":"5 bar","corrected_text":"","explanation":"x"}]}`, "The valve opens at 3 bar and was made in Oslo.", 1},
 		"one inside other": {`{"corrections":[{"original_text":"at 5 bar","corrected_text":"at 3 bar","explanation":"x"},{"original_text":"5 bar and","corrected_text":"","explanation":"x"}]}`, "The valve opens at 3 bar and was made in Oslo.", 1},
 	} {
-		s := service(t, with(answers{text: test.answer}, false))
+		s := service(t, with(llmtest.Fixed{Text: test.answer}, false))
 		got, err := s.Correct(t.Context(), correct.Correction{Text: text, Sources: []string{"The valve opens at 3 bar."}, Corrector: correct.ByModel})
 		if err != nil {
 			t.Fatal(err)
@@ -193,12 +168,12 @@ func TestCorrectByModel(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		model answers
+		model llmtest.Fixed
 		want  fault.Kind
 	}{
-		"prose":   {answers{text: "All fine."}, fault.KindUpstream},
-		"no list": {answers{text: `{"score":0.4}`}, fault.KindUpstream},
-		"timeout": {answers{err: &llm.Error{Failure: llm.TimedOut}}, fault.KindTimeout},
+		"prose":   {llmtest.Fixed{Text: "All fine."}, fault.KindUpstream},
+		"no list": {llmtest.Fixed{Text: `{"score":0.4}`}, fault.KindUpstream},
+		"timeout": {llmtest.Fixed{Err: &llm.Error{Failure: llm.TimedOut}}, fault.KindTimeout},
 	} {
 		s := service(t, with(test.model, false))
 		if _, err := s.Correct(t.Context(), correct.Correction{Text: text, Sources: valve, Corrector: correct.ByModel}); !fault.Is(err, test.want) {
