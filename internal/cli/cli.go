@@ -1,5 +1,5 @@
 // Package cli is the command line: one struct per command, next to what it does. All commands but serve, eval, model,
-// key show, key recover and version call a running service over its REST interface, like any other client.
+// key show, key recover, url and version call a running service over its REST interface, like any other client.
 package cli
 
 import (
@@ -36,6 +36,7 @@ type root struct {
 	Client     access.ClientCmd `cmd:"" help:"Create, list, read and delete application clients."`
 	Secret     access.SecretCmd `cmd:"" help:"Rotate the keys that stored secrets are sealed under, and those that sign tokens."`
 	Audit      access.AuditCmd  `cmd:"" help:"Read who changed what."`
+	URL        urlCmd           `cmd:"" name:"url" help:"Print the address of the service."`
 	Version    versionCmd       `cmd:"" help:"Print the version."`
 	Completion completionCmd    `cmd:"" help:"Print a shell completion script."`
 }
