@@ -1,6 +1,6 @@
-// Package guide runs the pages of docs/guide as their readers do: every sh block of a page, in order, in one shell, against
-// the real program. The block after it, if it shows output, is compared with what came out. It is called by its own
-// test.
+// Package guide runs the pages of docs/guide and the README as their readers do: every sh block of a page, in order, in one
+// shell, against the real program. The block after it, if it shows output, is compared with what came out. It is called by
+// its own tests.
 package guide
 
 import (
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -15,11 +16,16 @@ import (
 type Example struct {
 	Line  int // of the page where the block begins
 	Shell string
+	Unrun bool   // it needs root, Docker or another host: only its syntax is checked
 	Shown string // "" where the page shows none
 	JSON  bool   // Shown is an excerpt of JSON
 }
 
-// Examples returns the sh blocks of a page, each with the block of output that follows it directly.
+// unrun marks a block that is not run: ```sh syntax-only.
+const unrun = "sh syntax-only"
+
+// Examples returns the sh blocks of a page, each with the block of output that follows it directly. Blocks in other languages,
+// such as the configuration of another program, are passed over.
 func Examples(page string) ([]Example, error) {
 	var out []Example
 	var block []string
@@ -33,9 +39,11 @@ func Examples(page string) ([]Example, error) {
 			open = false
 			text := strings.Join(block, "\n") + "\n"
 			switch {
-			case kind == "sh":
-				out = append(out, Example{Line: start, Shell: text})
+			case kind == "sh" || kind == unrun:
+				out = append(out, Example{Line: start, Shell: text, Unrun: kind == unrun})
 				joined = true
+			case slices.Contains(others, kind):
+				joined = false
 			case !joined || kind != "" && kind != "json":
 				return nil, fmt.Errorf("line %d: a block of %q that no sh block goes before", start, kind)
 			default:
@@ -54,12 +62,15 @@ func Examples(page string) ([]Example, error) {
 	return out, nil
 }
 
+// others are the languages of blocks that are neither run nor output.
+var others = []string{"caddyfile", "dockerfile", "ini", "nginx", "python", "text", "typescript", "yaml"}
+
 // Compare returns the first difference between output and what the page shows. Text: line by line, "…" stands for anything. JSON: the
 // page shows an excerpt; members that are left out and whatever "…" stands for are not compared. In both, numbers with
 // a fraction are measurements: they may differ by a tenth.
 func (e Example) Compare(got string) error {
 	switch {
-	case e.Shown == "":
+	case e.Shown == "" || e.Unrun:
 		return nil
 	case !e.JSON:
 		return compareText(e.Shown, got)
