@@ -6,12 +6,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"quarry/internal/cli/access"
 	"quarry/internal/cli/command"
+	"quarry/internal/cli/corpus"
+	"quarry/internal/cli/document"
 	"quarry/internal/cli/llm"
+	"quarry/internal/cli/query"
 	"quarry/internal/secret/redact"
 )
 
@@ -20,87 +25,128 @@ type Streams = command.Streams
 
 // root is the grammar of the command line.
 type root struct {
-	Serve      serveCmd         `cmd:"" help:"Start the service."`
-	Corpus     corpusCmd        `cmd:"" help:"Create, list, read, empty and delete corpora."`
-	Document   documentCmd      `cmd:"" help:"Read, list and delete documents."`
-	Index      indexCmd         `cmd:"" help:"Index a folder of files into a corpus."`
-	Query      queryCmd         `cmd:"" help:"Search a corpus; prints ranked passages."`
-	Ask        askCmd           `cmd:"" help:"Answer a question from a corpus, with sources."`
-	Prompt     promptCmd        `cmd:"" help:"Preview prompt templates."`
-	Job        jobCmd           `cmd:"" help:"List background jobs, read one, wait for one."`
-	Eval       evalCmd          `cmd:"" help:"Measure ranking on a test collection in the BEIR layout."`
-	Model      modelCmd         `cmd:"" help:"Convert sentence encoders."`
-	LLM        llm.Cmd          `cmd:"" name:"llm" help:"Register, list, test and remove language models."`
-	User       access.UserCmd   `cmd:"" help:"Create, list, read, disable and delete users."`
-	Key        access.KeyCmd    `cmd:"" help:"Create and manage API keys; show the local owner key."`
-	Client     access.ClientCmd `cmd:"" help:"Create, list, read and delete application clients."`
-	Secret     access.SecretCmd `cmd:"" help:"Rotate the keys that stored secrets are sealed under, and those that sign tokens."`
-	Audit      access.AuditCmd  `cmd:"" help:"Read who changed what."`
-	URL        urlCmd           `cmd:"" name:"url" help:"Print the address of the service."`
-	Version    versionCmd       `cmd:"" help:"Print the version."`
-	Completion completionCmd    `cmd:"" help:"Print a shell completion script."`
+	Serve serveCmd     `cmd:"" group:"start" help:"Start the service."`
+	Index indexCmd     `cmd:"" group:"start" help:"Index a folder of files into a corpus."`
+	Query query.Cmd    `cmd:"" group:"start" help:"Search a corpus; prints ranked passages."`
+	Ask   query.AskCmd `cmd:"" group:"start" help:"Answer a question from a corpus, with sources."`
+
+	Corpus   corpus.Cmd   `cmd:"" group:"documents" help:"Create, list, read, empty and delete corpora."`
+	Document document.Cmd `cmd:"" group:"documents" help:"Read, list, change and delete documents."`
+
+	LLM    llm.Cmd         `cmd:"" group:"models" name:"llm" help:"Register, list, test and remove language models."`
+	Prompt query.PromptCmd `cmd:"" group:"models" help:"Preview prompt templates."`
+	Model  modelCmd        `cmd:"" group:"models" help:"Convert sentence encoders."`
+	Eval   evalCmd         `cmd:"" group:"models" help:"Measure ranking on a test collection in the BEIR layout."`
+
+	User   access.UserCmd   `cmd:"" group:"access" help:"Create, list, read, disable and delete users."`
+	Key    access.KeyCmd    `cmd:"" group:"access" help:"Create and manage API keys; show the local owner key."`
+	Client access.ClientCmd `cmd:"" group:"access" help:"Create, list, read and delete application clients."`
+
+	URL        urlCmd           `cmd:"" group:"operate" name:"url" help:"Print the address of the service."`
+	Job        jobCmd           `cmd:"" group:"operate" help:"List background jobs, read one, wait for one."`
+	Audit      access.AuditCmd  `cmd:"" group:"operate" help:"Read who changed what."`
+	Secret     access.SecretCmd `cmd:"" group:"operate" help:"Rotate the keys that stored secrets are sealed under, and those that sign tokens."`
+	Version    versionCmd       `cmd:"" group:"operate" help:"Print the version."`
+	Completion completionCmd    `cmd:"" group:"operate" help:"Print a shell completion script."`
 }
+
+// Help is printed above the list of commands.
+func (root) Help() string {
+	return "To begin, in two terminals: quarry serve, and then quarry index FOLDER and quarry ask FOLDER \"your question\".\n\n" +
+		"Flags may stand before the command, too: quarry --url http://host:8080 corpus list"
+}
+
+// groups are the headings of the list of commands.
+var groups = []kong.Group{
+	{Key: "start", Title: "Start"}, {Key: "documents", Title: "Documents"}, {Key: "models", Title: "Models"},
+	{Key: "access", Title: "Access"}, {Key: "operate", Title: "Operate"},
+}
+
+// widest is how many columns help takes at most.
+const widest = 120
 
 // Run parses args, runs the command and returns its exit code.
 func Run(ctx context.Context, args []string, s Streams) int {
-	e := &command.Env{Streams: s, Ctx: ctx}
-	exited := -1
+	out := command.NewOutput(s.Out)
+	e := &command.Env{Streams: Streams{In: s.In, Out: out, Err: s.Err}, Ctx: ctx}
+	code, err := run(e, out, args)
+	if failed := out.Err(); failed != nil {
+		if !errors.Is(failed, syscall.EPIPE) { // a reader that has seen enough, such as head, is no news
+			fmt.Fprintln(e.Err, "quarry: can't write the output:", reason(failed))
+		}
+		return max(code, command.ExitSomeFailed)
+	}
+	report(e, err)
+	return code
+}
+
+// reason returns an error without the operation and the file that it names.
+func reason(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// run parses args and runs the command.
+func run(e *command.Env, out *command.Output, args []string) (code int, err error) {
 	var r root
 	parser, err := kong.New(
 		&r, kong.Name("quarry"),
 		kong.Description("Retrieval over your documents: one program, nothing else to run."),
-		kong.Writers(s.Out, s.Err), kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),
-		kong.UsageOnError(), kong.Bind(e), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Writers(out.Stream(), e.Err), kong.Exit(func(code int) { panic(exited(code)) }),
+		kong.Bind(e), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: widest}),
+		kong.Help(func(o kong.HelpOptions, c *kong.Context) error {
+			out.Fail(kong.DefaultHelpPrinter(o, c))
+			return nil
+		}),
+		kong.ExplicitGroups(groups),
 	)
 	if err != nil {
-		fmt.Fprintln(s.Err, "quarry:", err)
-		return command.ExitUsage
+		return command.ExitUsage, err
 	}
 	e.Parser = parser
-	code := command.ExitDone
-	func() {
-		defer func() { // help and version end the parse through kong.Exit
-			if p := recover(); p != nil {
-				if _, ok := p.(exitPanic); !ok {
-					panic(p)
-				}
-				code = exited
-			}
-		}()
-		code = parse(e, parser, args)
+	defer func() { // help and version end the parse through kong.Exit
+		p := recover()
+		if at, ok := p.(exited); ok {
+			code, err = int(at), nil
+		} else if p != nil {
+			panic(p)
+		}
 	}()
-	return code
-}
-
-type exitPanic struct{}
-
-func parse(e *command.Env, parser *kong.Kong, args []string) int {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	c, err := parser.Parse(args)
+	c, err := parser.Parse(hoist(parser.Model.Node, args))
 	if err != nil {
-		fmt.Fprintf(e.Err, "quarry: %v\nTry: quarry --help\n", err)
-		return command.ExitUsage
+		return misuse(e, err), nil
 	}
-	return report(e, c.Run(e))
+	err = c.Run(e)
+	return exitCode(err), err
 }
 
-// report prints an error once and returns its exit code.
-func report(e *command.Env, err error) int {
+// exited is an exit code that the parser asked for.
+type exited int
+
+func exitCode(err error) int {
 	var f *command.Failure
 	switch {
 	case err == nil:
 		return command.ExitDone
 	case errors.As(err, &f):
-		if f.Text != "" {
-			fmt.Fprintln(e.Err, "quarry:", redact.Text(f.Text))
-		}
 		return f.Code
+	}
+	return command.ExitSomeFailed
+}
+
+// report prints an error. One without a text was already shown.
+func report(e *command.Env, err error) {
+	switch {
+	case err == nil:
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(e.Err, "quarry: stopped")
-		return command.ExitSomeFailed
+	case err.Error() != "":
+		fmt.Fprintln(e.Err, "quarry:", redact.Text(err.Error()))
 	}
-	fmt.Fprintln(e.Err, "quarry:", redact.Text(err.Error()))
-	return command.ExitSomeFailed
 }

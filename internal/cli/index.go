@@ -165,7 +165,7 @@ func (c *indexCmd) one(ctx context.Context, cl *command.Client, key, file string
 	err = c.send(ctx, cl, key, id, data)
 	if command.Status(err) == http.StatusConflict {
 		o.State = "replaced"
-		if _, err = cl.Call(ctx, "DELETE", documentPath(key, id), nil, nil); err == nil || command.Status(err) == http.StatusNotFound {
+		if _, err = cl.Call(ctx, "DELETE", command.DocumentPath(key, id), nil, nil); err == nil || command.Status(err) == http.StatusNotFound {
 			err = c.send(ctx, cl, key, id, data)
 		}
 	}

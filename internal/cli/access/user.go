@@ -129,10 +129,19 @@ func (c *userEnableCmd) Run(e *command.Env) error {
 	return setEnabled(c.Remote, e, c.path(), "user "+c.Username, true)
 }
 
-type userDeleteCmd struct{ oneUser }
+type userDeleteCmd struct {
+	oneUser
+	command.Sure
+}
 
-func (userDeleteCmd) Help() string { return "Example: quarry user delete ann" }
+func (userDeleteCmd) Help() string {
+	return "Asks first, on a terminal. Elsewhere it needs --yes.\n\nExample: quarry user delete ann --yes"
+}
 
 func (c *userDeleteCmd) Run(e *command.Env) error {
+	lost := func() (string, error) { return "its personal keys are refused from the next request on", nil }
+	if err := c.Confirm(e, "delete user "+c.Username, lost); err != nil {
+		return err
+	}
 	return c.Do(e, "DELETE", c.path(), nil, "deleted user "+c.Username)
 }

@@ -204,6 +204,12 @@ func (c *Client) Pages(ctx context.Context, path, member string, query url.Value
 	}
 }
 
+// CorpusPath returns the path of a corpus.
+func CorpusPath(key string) string { return "/v2/corpora/" + Segment(key) }
+
+// DocumentPath returns the path of a document.
+func DocumentPath(corpus, id string) string { return CorpusPath(corpus) + "/documents/" + Segment(id) }
+
 // Segment encodes an identifier for one path segment.
 func Segment(s string) string { return url.PathEscape(s) }
 

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/alecthomas/kong"
 )
@@ -48,7 +47,8 @@ type Connection struct {
 	Key  string `help:"API key; default: owner.key of the data folder." env:"QUARRY_API_KEY" placeholder:"KEY"`
 	Data string `help:"Data folder to take address and key from." env:"QUARRY_DATA" default:"./quarry-data" placeholder:"DIR"`
 
-	Token string `kong:"-"` // of a person who signed in; used instead of the key
+	// Token is also set for a person who signs in.
+	Token string `help:"Access token, used instead of an API key." env:"QUARRY_TOKEN" placeholder:"TOKEN"`
 }
 
 // Remote is embedded by the other commands that call a service.
@@ -68,14 +68,4 @@ type Env struct {
 func (r Remote) Do(e *Env, method, path string, body any, done string) error {
 	_, err := Send(e, r, method, path, body, func(*json.RawMessage) { fmt.Fprintln(e.Out, done) })
 	return err
-}
-
-// IsTerminal reports whether w is a terminal: progress is redrawn in place only there.
-func IsTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

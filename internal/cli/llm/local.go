@@ -1,12 +1,11 @@
 package llm
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 
@@ -152,18 +151,18 @@ func (c *addCmd) nothing(there []candidate) string {
 
 // choose asks which one on a terminal; elsewhere it fails.
 func (c *addCmd) choose(e *command.Env, all []candidate) (candidate, error) {
-	f, ok := e.In.(*os.File)
-	if !ok || !command.IsTerminal(f) {
+	line, ok, err := e.Ask(fmt.Sprintf("Which one? [1-%d] ", len(all)))
+	switch {
+	case !ok:
 		return candidate{}, command.Failed(command.ExitUsage, "there are %d; choose one with --model, and with --at where two serve it", len(all))
+	case errors.Is(err, io.EOF):
+		return candidate{}, command.Failed(command.ExitUsage, "none was chosen")
+	case err != nil:
+		return candidate{}, err
 	}
-	fmt.Fprintf(e.Err, "Which one? [1-%d] ", len(all))
-	line, err := bufio.NewReader(f).ReadString('\n')
-	if err != nil {
-		return candidate{}, errors.Join(command.Failed(command.ExitUsage, "none was chosen"), err)
-	}
-	n, err := strconv.Atoi(strings.TrimSpace(line))
+	n, err := strconv.Atoi(line)
 	if err != nil || n < 1 || n > len(all) {
-		return candidate{}, command.Failed(command.ExitUsage, "%q is none of them; nothing was added", strings.TrimSpace(line))
+		return candidate{}, command.Failed(command.ExitUsage, "%q is none of them; nothing was added", line)
 	}
 	return all[n-1], nil
 }

@@ -1,4 +1,4 @@
-package cli
+package query
 
 import (
 	"encoding/json"
@@ -15,11 +15,12 @@ import (
 	"quarry/internal/fault"
 )
 
-type promptCmd struct {
-	Preview promptPreviewCmd `cmd:"" help:"Show the prompt that a template renders for a question and its results."`
+// PromptCmd holds the commands about prompt templates.
+type PromptCmd struct {
+	Preview previewCmd `cmd:"" help:"Show the prompt that a template renders for a question and its results."`
 }
 
-type promptPreviewCmd struct {
+type previewCmd struct {
 	command.Remote
 	Question   []string `arg:"" name:"question" optional:"" help:"The question; default: the one in the file of --results."`
 	Corpus     string   `help:"Find the results in this corpus, or in several separated by commas." placeholder:"KEY" xor:"results"`
@@ -33,7 +34,7 @@ type promptPreviewCmd struct {
 	Rendered   bool     `help:"Print the raw output of the template instead of the messages."`
 }
 
-func (promptPreviewCmd) Help() string {
+func (previewCmd) Help() string {
 	return "Renders the prompt without calling a language model, as it is before it is shortened to fit the model. " +
 		"With --results and --template no service is needed.\n\n" +
 		"Example: quarry prompt preview --corpus docs --template brief.vtl \"which way do imports go?\""
@@ -55,7 +56,7 @@ type promptAnswer struct {
 	Results []promptResult `json:"search_results"`
 }
 
-func (c *promptPreviewCmd) Run(e *command.Env) error {
+func (c *previewCmd) Run(e *command.Env) error {
 	in, err := c.input(e)
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func (c *promptPreviewCmd) Run(e *command.Env) error {
 	return c.print(e.Out, out)
 }
 
-func (c *promptPreviewCmd) print(w io.Writer, out generate.Rendered) error {
+func (c *previewCmd) print(w io.Writer, out generate.Rendered) error {
 	switch {
 	case c.JSON:
 		type message struct {
@@ -108,7 +109,7 @@ func (c *promptPreviewCmd) print(w io.Writer, out generate.Rendered) error {
 }
 
 // input reads the results, from a file or the service.
-func (c *promptPreviewCmd) input(e *command.Env) (in generate.PromptInput, err error) {
+func (c *previewCmd) input(e *command.Env) (in generate.PromptInput, err error) {
 	in = generate.PromptInput{Question: strings.Join(c.Question, " "), Characters: c.Characters}
 	var found promptAnswer
 	switch {
@@ -160,7 +161,7 @@ func (r *promptResult) passage() generate.Passage {
 var errFound = errors.New("found")
 
 // template reads the template; source names where it came from in messages.
-func (c *promptPreviewCmd) template(e *command.Env) (text, source string, err error) {
+func (c *previewCmd) template(e *command.Env) (text, source string, err error) {
 	if c.Template != "" {
 		raw, source := []byte(nil), c.Template
 		if c.Template == "-" {

@@ -1,4 +1,5 @@
-package cli
+// Package document holds the commands about stored documents: reading, listing, changing and deleting them.
+package document
 
 import (
 	"encoding/json"
@@ -8,15 +9,16 @@ import (
 	"quarry/internal/cli/command"
 )
 
-type documentCmd struct {
-	Get    documentGetCmd    `cmd:"" help:"Read one document with its parts."`
-	List   documentListCmd   `cmd:"" help:"List the documents of a corpus, by id."`
-	Update documentUpdateCmd `cmd:"" help:"Change the metadata of a document."`
-	Delete documentDeleteCmd `cmd:"" help:"Delete documents."`
+// Cmd holds the commands about documents.
+type Cmd struct {
+	Get    getCmd    `cmd:"" help:"Read one document with its parts."`
+	List   listCmd   `cmd:"" help:"List the documents of a corpus, by id."`
+	Update updateCmd `cmd:"" help:"Change the metadata of a document."`
+	Delete deleteCmd `cmd:"" help:"Delete documents."`
 }
 
-// documentView is the part of a document that tables show.
-type documentView struct {
+// view is the part of a document that tables show.
+type view struct {
 	ID       string         `json:"id"`
 	Metadata map[string]any `json:"metadata"`
 	Parts    []struct {
@@ -24,16 +26,16 @@ type documentView struct {
 	} `json:"parts"`
 }
 
-type documentGetCmd struct {
+type getCmd struct {
 	command.Remote
 	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
 	ID        string `arg:"" name:"id" help:"Id of the document."`
 }
 
-func (documentGetCmd) Help() string { return "Example: quarry document get docs architecture.md" }
+func (getCmd) Help() string { return "Example: quarry document get docs architecture.md" }
 
-func (c *documentGetCmd) Run(e *command.Env) error {
-	return command.Show(e, c.Remote, documentPath(c.CorpusKey, c.ID), func(v *documentView) {
+func (c *getCmd) Run(e *command.Env) error {
+	return command.Show(e, c.Remote, command.DocumentPath(c.CorpusKey, c.ID), func(v *view) {
 		metadata, _ := json.Marshal(v.Metadata) // came from JSON
 		fmt.Fprintf(e.Out, "%s  %s\n%d parts\n", v.ID, metadata, len(v.Parts))
 		for i, p := range v.Parts {
@@ -42,48 +44,44 @@ func (c *documentGetCmd) Run(e *command.Env) error {
 	})
 }
 
-func documentPath(corpus, id string) string {
-	return "/v2/corpora/" + command.Segment(corpus) + "/documents/" + command.Segment(id)
-}
-
-type documentListCmd struct {
+type listCmd struct {
 	command.Remote
 	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
 	Filter    string `help:"Metadata filter over doc.*" placeholder:"FILTER"`
 	Limit     int    `help:"At most this many; 0 lists all." default:"100"`
 }
 
-func (documentListCmd) Help() string {
+func (listCmd) Help() string {
 	return "Example: quarry document list manuals --filter \"doc.year >= 2024\""
 }
 
-func (c *documentListCmd) Run(e *command.Env) error {
-	return command.Listing[documentView]{
-		Path: "/v2/corpora/" + command.Segment(c.CorpusKey) + "/documents", Member: "documents",
+func (c *listCmd) Run(e *command.Env) error {
+	return command.Listing[view]{
+		Path: command.CorpusPath(c.CorpusKey) + "/documents", Member: "documents",
 		Query: url.Values{"metadata_filter": {c.Filter}}, Limit: c.Limit, Header: []string{"ID", "METADATA"},
-		Row: func(v *documentView) []string {
+		Row: func(v *view) []string {
 			metadata, _ := json.Marshal(v.Metadata) // came from JSON
 			return []string{v.ID, command.Clip(string(metadata), 100)}
 		},
 	}.Print(e, c.Remote)
 }
 
-type documentDeleteCmd struct {
+type deleteCmd struct {
 	command.Remote
 	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus."`
 	IDs       []string `arg:"" name:"id" help:"Ids of the documents."`
 }
 
-func (documentDeleteCmd) Help() string { return "Example: quarry document delete docs old.md older.md" }
+func (deleteCmd) Help() string { return "Example: quarry document delete docs old.md older.md" }
 
-func (c *documentDeleteCmd) Run(e *command.Env) error {
+func (c *deleteCmd) Run(e *command.Env) error {
 	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
 	var bad [][]string
 	for _, id := range c.IDs {
-		if _, err := cl.Call(e.Ctx, "DELETE", documentPath(c.CorpusKey, id), nil, nil); command.Status(err) != 0 {
+		if _, err := cl.Call(e.Ctx, "DELETE", command.DocumentPath(c.CorpusKey, id), nil, nil); command.Status(err) != 0 {
 			bad = append(bad, []string{id, err.Error()})
 		} else if err != nil {
 			return err

@@ -1,4 +1,4 @@
-package cli
+package query
 
 import (
 	"encoding/json"
@@ -11,7 +11,8 @@ import (
 	"quarry/internal/cli/command"
 )
 
-type askCmd struct {
+// AskCmd answers a question.
+type AskCmd struct {
 	command.Remote
 	CorpusKey  string   `arg:"" name:"corpus" help:"Key of the corpus, or several separated by commas."`
 	Question   []string `arg:"" name:"question" help:"The question."`
@@ -25,7 +26,7 @@ type askCmd struct {
 	Save       bool     `help:"Keep the question and its answer in the query history."`
 }
 
-func (askCmd) Help() string {
+func (AskCmd) Help() string {
 	return "The answer is printed while the language model writes it. If none is registered, the built-in generator quotes " +
 		"the sentences that answer best. --json prints the complete answer as JSON at the end.\n\n" +
 		"Example: quarry ask docs \"which way do imports go?\""
@@ -46,7 +47,7 @@ type askEvent struct {
 	Warnings []string `json:"warnings"`
 }
 
-func (c *askCmd) Run(e *command.Env) error {
+func (c *AskCmd) Run(e *command.Env) error {
 	body := c.body()
 	if c.JSON {
 		return c.Do(e, "POST", "/v2/query", body, "")
@@ -86,7 +87,7 @@ func (c *askCmd) Run(e *command.Env) error {
 var citation = regexp.MustCompile(`\[(\d+)\]`)
 
 // sources lists the passages that the answer cites, and how far they support it.
-func (c *askCmd) sources(w io.Writer, v *askEvent, text string) {
+func (c *AskCmd) sources(w io.Writer, v *askEvent, text string) {
 	cited := map[int]bool{}
 	for _, m := range citation.FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.Atoi(m[1]) // digits; too many of them name no result
@@ -115,7 +116,7 @@ func (c *askCmd) sources(w io.Writer, v *askEvent, text string) {
 	}
 }
 
-func (c *askCmd) body() map[string]any {
+func (c *AskCmd) body() map[string]any {
 	generation := command.Given(map[string]any{ // the service refuses a negative number of characters
 		"generation_preset_name": c.Preset, "response_language": c.Language, "max_response_characters": c.Characters,
 	})

@@ -1,4 +1,5 @@
-package cli
+// Package corpus holds the commands about corpora: making, listing, reading, counting, emptying and deleting them.
+package corpus
 
 import (
 	"fmt"
@@ -9,17 +10,18 @@ import (
 	"quarry/internal/cli/command"
 )
 
-type corpusCmd struct {
-	Create corpusCreateCmd `cmd:"" help:"Create a corpus."`
-	List   corpusListCmd   `cmd:"" help:"List corpora, newest first."`
-	Get    corpusGetCmd    `cmd:"" help:"Read one corpus."`
-	Delete corpusDeleteCmd `cmd:"" help:"Delete a corpus and everything in it."`
-	Reset  corpusResetCmd  `cmd:"" help:"Remove every document of a corpus."`
-	Stats  corpusStatsCmd  `cmd:"" help:"Count what a corpus holds and the values of its filter attributes."`
+// Cmd holds the commands about corpora.
+type Cmd struct {
+	Create createCmd `cmd:"" help:"Create a corpus."`
+	List   listCmd   `cmd:"" help:"List corpora, newest first."`
+	Get    getCmd    `cmd:"" help:"Read one corpus."`
+	Delete deleteCmd `cmd:"" help:"Delete a corpus and everything in it."`
+	Reset  resetCmd  `cmd:"" help:"Remove every document of a corpus."`
+	Stats  statsCmd  `cmd:"" help:"Count what a corpus holds and the values of its filter attributes."`
 }
 
-// corpusView is the part of a corpus that tables show.
-type corpusView struct {
+// view is the part of a corpus that tables show.
+type view struct {
 	Key         string `json:"key"`
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -28,6 +30,8 @@ type corpusView struct {
 	Limits      struct {
 		Docs  int64 `json:"used_docs"`
 		Parts int64 `json:"used_parts"`
+
+		Characters int64 `json:"used_characters"`
 	} `json:"limits"`
 	Attributes []struct {
 		Name  string `json:"name"`
@@ -36,7 +40,7 @@ type corpusView struct {
 	} `json:"filter_attributes"`
 }
 
-type corpusCreateCmd struct {
+type createCmd struct {
 	command.Remote
 	CorpusKey   string   `arg:"" name:"corpus" help:"Key: letters, digits, _ and -, at most 50."`
 	Name        string   `help:"Readable name; default: the key."`
@@ -44,11 +48,11 @@ type corpusCreateCmd struct {
 	Attribute   []string `help:"Filter attribute as level.name:type, for example doc.year:integer or part.kind:text; repeatable." placeholder:"LEVEL.NAME:TYPE" sep:"none"`
 }
 
-func (corpusCreateCmd) Help() string {
+func (createCmd) Help() string {
 	return "Example: quarry corpus create manuals --attribute doc.year:integer --attribute doc.tags:list[text]"
 }
 
-func (c *corpusCreateCmd) Run(e *command.Env) error {
+func (c *createCmd) Run(e *command.Env) error {
 	body := command.Given(map[string]any{"key": c.CorpusKey, "name": c.Name, "description": c.Description})
 	attributes, err := parseAttributes(c.Attribute)
 	if err != nil {
@@ -57,7 +61,7 @@ func (c *corpusCreateCmd) Run(e *command.Env) error {
 	if len(attributes) > 0 {
 		body["filter_attributes"] = attributes
 	}
-	_, err = command.Send(e, c.Remote, "POST", "/v2/corpora", body, func(v *corpusView) { fmt.Fprintf(e.Out, "created corpus %s\n", v.Key) })
+	_, err = command.Send(e, c.Remote, "POST", "/v2/corpora", body, func(v *view) { fmt.Fprintf(e.Out, "created corpus %s\n", v.Key) })
 	return err
 }
 
@@ -77,38 +81,38 @@ func parseAttributes(all []string) ([]map[string]any, error) {
 	return out, nil
 }
 
-type corpusListCmd struct {
+type listCmd struct {
 	command.Remote
 	Filter string `help:"Regular expression on name and description."`
 }
 
-func (corpusListCmd) Help() string { return "Example: quarry corpus list --filter '^man'" }
+func (listCmd) Help() string { return "Example: quarry corpus list --filter '^man'" }
 
-func (c *corpusListCmd) Run(e *command.Env) error {
-	return command.Listing[corpusView]{
+func (c *listCmd) Run(e *command.Env) error {
+	return command.Listing[view]{
 		Path: "/v2/corpora", Member: "corpora", Query: url.Values{"filter": {c.Filter}},
 		Empty:  "no corpora yet; make one with: quarry corpus create NAME",
 		Header: []string{"KEY", "STATE", "NAME", "CREATED", "DESCRIPTION"},
-		Row: func(v *corpusView) []string {
+		Row: func(v *view) []string {
 			return []string{v.Key, command.State(v.Enabled), command.Clip(v.Name, 30), v.Created, command.Clip(v.Description, 50)}
 		},
 	}.Print(e, c.Remote)
 }
 
-// oneCorpus is embedded by the commands on one corpus.
-type oneCorpus struct {
+// one is embedded by the commands on one corpus.
+type one struct {
 	command.Remote
 	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
 }
 
-func (c *oneCorpus) path() string { return "/v2/corpora/" + command.Segment(c.CorpusKey) }
+func (c *one) path() string { return command.CorpusPath(c.CorpusKey) }
 
-type corpusGetCmd struct{ oneCorpus }
+type getCmd struct{ one }
 
-func (corpusGetCmd) Help() string { return "Example: quarry corpus get manuals --json" }
+func (getCmd) Help() string { return "Example: quarry corpus get manuals --json" }
 
-func (c *corpusGetCmd) Run(e *command.Env) error {
-	return command.Show(e, c.Remote, c.path(), func(v *corpusView) {
+func (c *getCmd) Run(e *command.Env) error {
+	return command.Show(e, c.Remote, c.path(), func(v *view) {
 		rows := [][]string{
 			{"key", v.Key}, {"name", v.Name}, {"description", v.Description}, {"enabled", strconv.FormatBool(v.Enabled)},
 			{"created", v.Created}, {"documents", strconv.FormatInt(v.Limits.Docs, 10)}, {"parts", strconv.FormatInt(v.Limits.Parts, 10)},
@@ -124,18 +128,47 @@ func (c *corpusGetCmd) Run(e *command.Env) error {
 	})
 }
 
-type corpusDeleteCmd struct{ oneCorpus }
+type deleteCmd struct {
+	one
+	command.Sure
+}
 
-func (corpusDeleteCmd) Help() string { return "Example: quarry corpus delete manuals" }
+func (deleteCmd) Help() string {
+	return "Asks first, on a terminal. Elsewhere it needs --yes.\n\nExample: quarry corpus delete manuals --yes"
+}
 
-func (c *corpusDeleteCmd) Run(e *command.Env) error {
+func (c *deleteCmd) Run(e *command.Env) error {
+	if err := c.Confirm(e, "delete corpus "+c.CorpusKey, func() (string, error) { return c.holds(e) }); err != nil {
+		return err
+	}
 	return c.Do(e, "DELETE", c.path(), nil, "deleted corpus "+c.CorpusKey)
 }
 
-type corpusResetCmd struct{ oneCorpus }
+type resetCmd struct {
+	one
+	command.Sure
+}
 
-func (corpusResetCmd) Help() string { return "Example: quarry corpus reset manuals" }
+func (resetCmd) Help() string {
+	return "The corpus stays, with its settings. Asks first, on a terminal. Elsewhere it needs --yes.\n\nExample: quarry corpus reset manuals --yes"
+}
 
-func (c *corpusResetCmd) Run(e *command.Env) error {
+func (c *resetCmd) Run(e *command.Env) error {
+	if err := c.Confirm(e, "remove every document of corpus "+c.CorpusKey, func() (string, error) { return c.holds(e) }); err != nil {
+		return err
+	}
 	return c.Do(e, "POST", c.path()+"/reset", nil, "removed every document of corpus "+c.CorpusKey)
+}
+
+// holds describes what is lost with the corpus.
+func (c *one) holds(e *command.Env) (string, error) {
+	cl, err := c.Connect()
+	if err != nil {
+		return "", err
+	}
+	var v view
+	if _, err := cl.Call(e.Ctx, "GET", c.path(), nil, &v); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s with %s characters", command.Count(v.Limits.Docs, "document"), command.Short(v.Limits.Characters)), nil
 }

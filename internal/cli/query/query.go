@@ -1,4 +1,5 @@
-package cli
+// Package query holds the commands that ask a corpus: for passages, for an answer, for the prompt that a model would get.
+package query
 
 import (
 	"encoding/json"
@@ -10,7 +11,8 @@ import (
 	"quarry/internal/cli/command"
 )
 
-type queryCmd struct {
+// Cmd searches.
+type Cmd struct {
 	command.Remote
 	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus, or several separated by commas."`
 	Question  []string `arg:"" name:"question" help:"The query."`
@@ -25,7 +27,7 @@ type queryCmd struct {
 	Missing   string   `help:"Show which step removed this document from the results." placeholder:"DOCUMENT"`
 }
 
-func (queryCmd) Help() string {
+func (Cmd) Help() string {
 	return "Example: quarry query docs \"which way do imports go?\" --limit 3"
 }
 
@@ -52,7 +54,7 @@ type scorePart struct {
 	Value float64 `json:"value"`
 }
 
-func (c *queryCmd) Run(e *command.Env) error {
+func (c *Cmd) Run(e *command.Env) error {
 	body, err := c.body()
 	if err != nil {
 		return err
@@ -61,7 +63,7 @@ func (c *queryCmd) Run(e *command.Env) error {
 	return err
 }
 
-func (c *queryCmd) show(w io.Writer, v *answerView) {
+func (c *Cmd) show(w io.Writer, v *answerView) {
 	if len(v.Results) == 0 {
 		fmt.Fprintln(w, "no passage found")
 	}
@@ -118,7 +120,7 @@ func documentTitle(document, part map[string]any) string {
 	return strings.Join(out, " › ")
 }
 
-func (c *queryCmd) body() (map[string]any, error) {
+func (c *Cmd) body() (map[string]any, error) {
 	corpora := corporaOf(c.CorpusKey, c.Filter)
 	if c.Lambda != nil {
 		for _, one := range corpora {

@@ -1,4 +1,4 @@
-package cli
+package document
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"quarry/internal/cli/command"
 )
 
-type documentUpdateCmd struct {
+type updateCmd struct {
 	command.Remote
 	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus."`
 	ID        string   `arg:"" name:"id" help:"Id of the document."`
@@ -19,16 +19,16 @@ type documentUpdateCmd struct {
 	Replace   bool     `help:"Replace the whole metadata instead of merging."`
 }
 
-func (documentUpdateCmd) Help() string {
+func (updateCmd) Help() string {
 	return "Changes metadata; texts and parts stay.\n\nExample: quarry document update manuals pump-42 --set year=2024 --set 'tags=[\"a\",\"b\"]' --remove draft"
 }
 
-func (c *documentUpdateCmd) Run(e *command.Env) error {
+func (c *updateCmd) Run(e *command.Env) error {
 	metadata, err := c.metadata()
 	if err != nil {
 		return err
 	}
-	method, path := "PATCH", documentPath(c.CorpusKey, c.ID)
+	method, path := "PATCH", command.DocumentPath(c.CorpusKey, c.ID)
 	if c.Replace {
 		method, path = "PUT", path+"/metadata"
 	}
@@ -43,7 +43,7 @@ func (c *documentUpdateCmd) Run(e *command.Env) error {
 }
 
 // metadata merges the flags; later ones win.
-func (c *documentUpdateCmd) metadata() (map[string]json.RawMessage, error) {
+func (c *updateCmd) metadata() (map[string]json.RawMessage, error) {
 	if c.Metadata == "" && len(c.Set)+len(c.Remove) == 0 && !c.Replace {
 		return nil, command.Failed(command.ExitUsage, "nothing to change: give --set, --remove or --metadata")
 	}

@@ -1,4 +1,4 @@
-package cli
+package corpus
 
 import (
 	"bytes"
@@ -11,14 +11,14 @@ import (
 	"quarry/internal/cli/command"
 )
 
-type corpusStatsCmd struct {
-	oneCorpus
+type statsCmd struct {
+	one
 	Fields string `help:"Only these attributes, separated by commas, such as doc.year,part.kind." placeholder:"NAMES"`
 	Filter string `help:"Count values only where this metadata filter holds." placeholder:"FILTER"`
 	Values int    `help:"Values per attribute, 1 to 1000." default:"10"`
 }
 
-func (corpusStatsCmd) Help() string {
+func (statsCmd) Help() string {
 	return "Counts what the corpus holds now and which values its filter attributes have.\n\nExample: quarry corpus stats manuals --fields doc.year --filter \"part.lang = 'eng'\""
 }
 
@@ -43,7 +43,7 @@ type statView struct {
 	} `json:"stats"`
 }
 
-func (c *corpusStatsCmd) Run(e *command.Env) error {
+func (c *statsCmd) Run(e *command.Env) error {
 	cl, err := c.Connect()
 	if err != nil {
 		return err

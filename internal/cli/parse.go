@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"quarry/internal/cli/command"
+)
+
+// hoist moves flags that stand before the command behind its name, where the parser takes them for the command's own. Without a
+// command, or before a flag that no command has, it leaves args as they are, and the parser reports it.
+func hoist(app *kong.Node, args []string) []string {
+	known := map[string]*kong.Flag{}
+	_ = kong.Visit(app, func(v kong.Visitable, next kong.Next) error { // the function fails nowhere
+		if f, ok := v.(*kong.Flag); ok {
+			known[f.Name] = f
+		}
+		return next(nil)
+	})
+	i := 0
+	for i < len(args) && strings.HasPrefix(args[i], "--") && args[i] != "--" {
+		name, _, given := strings.Cut(strings.TrimPrefix(args[i], "--"), "=")
+		f := known[name]
+		if f == nil || name == "help" {
+			return args
+		}
+		if i++; !given && !f.IsBool() {
+			i++
+		}
+	}
+	at := i
+	for n := app; at < len(args); at++ {
+		if n = child(n, args[at]); n == nil {
+			break
+		}
+	}
+	if i == 0 || i > len(args) || at == i {
+		return args
+	}
+	out := append([]string{}, args[i:at]...)
+	return append(append(out, args[:i]...), args[at:]...)
+}
+
+func child(n *kong.Node, name string) *kong.Node {
+	for _, c := range n.Children {
+		if c.Type == kong.CommandNode && c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// misuse prints what is wrong with the arguments, and where the help of the command stands.
+func misuse(e *command.Env, err error) int {
+	path := "quarry"
+	var p *kong.ParseError
+	if errors.As(err, &p) && p.Context != nil {
+		for _, step := range p.Context.Path {
+			if step.Command != nil {
+				path = step.Command.FullPath()
+			}
+		}
+	}
+	fmt.Fprintf(e.Err, "quarry: %v\nTry: %s --help\n", err, path)
+	return command.ExitUsage
+}
