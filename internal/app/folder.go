@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"quarry/internal/filelock"
 )
 
 // Names of the files in a data folder, besides the database and the index folder.
@@ -72,7 +74,7 @@ func openFolder(dir string) (*folder, error) {
 	if err != nil {
 		return nil, folderError(dir, err)
 	}
-	if err := lockExclusive(lock); err != nil {
+	if err := filelock.Take(lock); err != nil {
 		raw, _ := os.ReadFile(lock.Name()) // what it says only improves the message
 		pid, _ := strconv.Atoi(strings.TrimSpace(string(raw)))
 		_ = lock.Close()
@@ -109,7 +111,7 @@ func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
 
 // close releases the folder. The lock file stays: removing it would race with the next holder.
 func (f *folder) close() error {
-	return errors.Join(removeIfThere(f.path(addressFile)), unlock(f.lock), f.lock.Close())
+	return errors.Join(removeIfThere(f.path(addressFile)), filelock.Release(f.lock), f.lock.Close())
 }
 
 // writeSynced writes a file that only this user can read. When it returns nil, the file is on disk.
