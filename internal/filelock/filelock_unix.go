@@ -18,6 +18,6 @@ func Take(f *os.File) error {
 	return err
 }
 
-// Release gives the lock back. Closing f would not be enough: a child process that is being started has a copy of it for
+// Release ends the lock. Closing f would not be enough: a child process that is being started has a copy of it for
 // a moment.
 func Release(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }

@@ -26,7 +26,7 @@ type Key struct {
 	Corpus  string // key of the corpus
 	Root    string // absolute path of the folder or file
 
-	// CorpusID tells a corpus from others that had its key before, or have it on another service.
+	// CorpusID differs from that of other corpora that had its key before, or have it on another service.
 	CorpusID string
 }
 
@@ -165,7 +165,7 @@ func take(path string, k Key) (*os.File, error) {
 	return lock, nil
 }
 
-// release gives the lock back. Its file stays: removing it would race with the next holder.
+// release unlocks and closes the file of a lock, which stays: removing it would race with the next holder.
 func release(lock *os.File) error { return errors.Join(filelock.Release(lock), lock.Close()) }
 
 // Note returns what the user should know of how the journal was found, "" when there is nothing.
@@ -216,7 +216,7 @@ func (j *Journal) append(r record) {
 	_, j.err = j.file.Write(line(r))
 }
 
-// Close makes the journal durable and lets other processes open it. Its error is the first one of writing: what came
+// Close writes the journal to disk and lets other processes open it. Its error is the first one of writing: what came
 // after it is not remembered.
 func (j *Journal) Close() error {
 	j.mu.Lock()
