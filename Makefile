@@ -31,6 +31,7 @@ compat: ## our adapters of language models against the providers' own libraries 
 generate: ## write everything that is generated
 	go run ./api/gen
 	QUARRY_GENERATE=1 go test -count=1 ./internal/config ./internal/cli
+	QUARRY_GENERATE=1 go test -count=1 -run TestNotice ./release
 	$(MAKE) ledger
 
 .PHONY: ledger
@@ -65,6 +66,11 @@ bench: ## every benchmark; results belong in docs/benchmarks.md
 .PHONY: soak
 soak: ## long kill loops
 	go test -count=1 -timeout 4h ./test/crash -rounds 200
+
+.PHONY: release
+release: ## what people download, in dist/: archives of all platforms, checksums, list of parts (VERSION=1.2.3 names it)
+	go run ./release $(if $(VERSION),-version $(VERSION))
+	go test -count=1 ./release -dist "$(CURDIR)/dist"
 
 .PHONY: tidy
 tidy: ## tidy the modules

@@ -48,6 +48,8 @@ type root struct {
 	Secret     access.SecretCmd `cmd:"" group:"operate" help:"Rotate the keys that stored secrets are sealed under, and those that sign tokens."`
 	Version    versionCmd       `cmd:"" group:"operate" help:"Print the version."`
 	Completion completionCmd    `cmd:"" group:"operate" help:"Print a shell completion script."`
+
+	ShowVersion versionFlag `name:"version" help:"Print the version."`
 }
 
 // Help is printed above the list of commands.

@@ -49,7 +49,7 @@ func Binary(t testing.TB) string {
 			return
 		}
 		build.path = filepath.Join(dir, "quarry")
-		if build.err = lookAtSources(); build.err != nil {
+		if build.err = LookAtSources(); build.err != nil {
 			return
 		}
 		cmd := exec.Command("go", "build", "-o", build.path, "quarry/cmd/quarry")
@@ -64,9 +64,9 @@ func Binary(t testing.TB) string {
 	return build.path
 }
 
-// lookAtSources stats every source file of the program. The go command caches the results of a test by the files that the
+// LookAtSources stats every source file of the program. The go command caches the results of a test by the files that the
 // test has opened or statted, and does not see those that a build started by the test reads.
-func lookAtSources() error {
+func LookAtSources() error {
 	root, err := os.Getwd()
 	for ; err == nil; root = filepath.Dir(root) {
 		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
@@ -106,7 +106,13 @@ func StartBinary(t testing.TB, dir string, args ...string) *Process {
 // dir must be the data folder that these flags and variables select.
 func StartWith(t testing.TB, dir string, env []string, args ...string) *Process {
 	t.Helper()
-	cmd := exec.Command(Binary(t), append([]string{"serve"}, args...)...)
+	return StartProgram(t, Binary(t), dir, env, args...)
+}
+
+// StartProgram is StartWith for a program that was built elsewhere.
+func StartProgram(t testing.TB, program, dir string, env []string, args ...string) *Process {
+	t.Helper()
+	cmd := exec.Command(program, append([]string{"serve"}, args...)...)
 	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
