@@ -49,7 +49,7 @@ type root struct {
 	Version    versionCmd       `cmd:"" group:"operate" help:"Print the version."`
 	Completion completionCmd    `cmd:"" group:"operate" help:"Print a shell completion script."`
 
-	ShowVersion versionFlag `name:"version" help:"Print the version."`
+	ShowVersion versionFlag `name:"version" hidden:"" help:"Print the version."`
 }
 
 // Help is printed above the list of commands.
