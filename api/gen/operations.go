@@ -23,6 +23,7 @@ type Operation struct {
 	Summary string
 	Tag     string
 	Public  bool // no authentication
+	Planned bool // answers 501 until it is built
 	// APIRoles, CorpusRoles and AgentRoles are x-required-roles, evaluated literally: any one of them suffices.
 	APIRoles, CorpusRoles, AgentRoles []string
 	PersonalKeys bool // of API keys only personal ones are taken
@@ -126,6 +127,13 @@ func (c *contract) writeOperation(b *bytes.Buffer, op operation) error {
 		str(op.spec["summary"]), strs(op.spec["tags"])[0])
 	if security, ok := op.spec["security"].([]any); ok && len(security) == 0 {
 		b.WriteString("\nPublic: true,")
+	}
+	switch op.spec["x-status"] {
+	case nil:
+	case "planned":
+		b.WriteString("\nPlanned: true,")
+	default:
+		return fmt.Errorf("x-status %v is not known; planned is", op.spec["x-status"])
 	}
 	if err := writeRoles(b, op); err != nil {
 		return err

@@ -10,6 +10,7 @@ type Operation struct {
 	Summary string
 	Tag     string
 	Public  bool // no authentication
+	Planned bool // answers 501 until it is built
 	// APIRoles, CorpusRoles and AgentRoles are x-required-roles, evaluated literally: any one of them suffices.
 	APIRoles, CorpusRoles, AgentRoles []string
 	PersonalKeys                      bool    // of API keys only personal ones are taken
@@ -324,6 +325,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404, 429}},
 	{ID: "summarizeCorpusDocument", Method: "POST", Path: "/v2/corpora/{corpus_key}/documents/{document_id}/summarize",
 		Summary: "Have a language model summarise one document", Tag: "Documents",
+		Planned:     true,
 		APIRoles:    []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
 		CorpusRoles: []string{"viewer", "editor", "administrator", "owner"},
 		Params: []Param{
@@ -436,6 +438,7 @@ var Operations = []Operation{
 		Success:      200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "createChat", Method: "POST", Path: "/v2/chats",
 		Summary: "Open a chat with a first question and answer it", Tag: "Chats",
+		Planned:     true,
 		APIRoles:    []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
 		CorpusRoles: []string{"viewer", "editor", "administrator", "owner"},
 		Params: []Param{
@@ -450,6 +453,7 @@ var Operations = []Operation{
 		Success:      200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "listChats", Method: "GET", Path: "/v2/chats",
 		Summary: "List chats, newest first", Tag: "Chats",
+		Planned:  true,
 		APIRoles: []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -460,6 +464,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getChat", Method: "GET", Path: "/v2/chats/{chat_id}",
 		Summary: "Read one chat", Tag: "Chats",
+		Planned:  true,
 		APIRoles: []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -469,6 +474,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteChat", Method: "DELETE", Path: "/v2/chats/{chat_id}",
 		Summary: "Delete a chat and its turns", Tag: "Chats",
+		Planned:  true,
 		APIRoles: []string{"corpus_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -479,6 +485,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "createChatTurn", Method: "POST", Path: "/v2/chats/{chat_id}/turns",
 		Summary: "Ask the next question in a chat", Tag: "Chats",
+		Planned:     true,
 		APIRoles:    []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
 		CorpusRoles: []string{"viewer", "editor", "administrator", "owner"},
 		Params: []Param{
@@ -494,6 +501,7 @@ var Operations = []Operation{
 		Success:      200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "listChatTurns", Method: "GET", Path: "/v2/chats/{chat_id}/turns",
 		Summary: "List the questions and answers of a chat in order", Tag: "Chats",
+		Planned:  true,
 		APIRoles: []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -503,6 +511,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getChatTurn", Method: "GET", Path: "/v2/chats/{chat_id}/turns/{turn_id}",
 		Summary: "Read one question and answer of a chat", Tag: "Chats",
+		Planned:  true,
 		APIRoles: []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -513,6 +522,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteChatTurn", Method: "DELETE", Path: "/v2/chats/{chat_id}/turns/{turn_id}",
 		Summary: "Delete a turn and all turns after it", Tag: "Chats",
+		Planned:  true,
 		APIRoles: []string{"corpus_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -524,6 +534,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "updateChatTurn", Method: "PATCH", Path: "/v2/chats/{chat_id}/turns/{turn_id}",
 		Summary: "Enable or disable a turn and the turns after it", Tag: "Chats",
+		Planned:  true,
 		APIRoles: []string{"corpus_developer", "corpus_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -598,6 +609,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "createChatCompletion", Method: "POST", Path: "/v2/llms/chat/completions",
 		Summary: "Complete a conversation with a registered language model", Tag: "LLM Chat Completions",
+		Planned:  true,
 		APIRoles: []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -670,6 +682,7 @@ var Operations = []Operation{
 		}},
 	{ID: "createEncoder", Method: "POST", Path: "/v2/encoders",
 		Summary: "Register an embedding model behind an external endpoint", Tag: "Encoders",
+		Planned:  true,
 		APIRoles: []string{"administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1003,6 +1016,7 @@ var Operations = []Operation{
 		Success:     200, Statuses: []int{200, 400, 401}},
 	{ID: "listToolServers", Method: "GET", Path: "/v2/tool_servers",
 		Summary: "List the tool servers that agents can draw tools from", Tag: "Tool Servers",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1017,6 +1031,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "createToolServer", Method: "POST", Path: "/v2/tool_servers",
 		Summary: "Register a remote tool server", Tag: "Tool Servers",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1028,6 +1043,7 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403}},
 	{ID: "getToolServer", Method: "GET", Path: "/v2/tool_servers/{tool_server_id}",
 		Summary: "Read the registration of a tool server", Tag: "Tool Servers",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1038,6 +1054,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateToolServer", Method: "PATCH", Path: "/v2/tool_servers/{tool_server_id}",
 		Summary: "Change the registration of a tool server", Tag: "Tool Servers",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1050,6 +1067,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteToolServer", Method: "DELETE", Path: "/v2/tool_servers/{tool_server_id}",
 		Summary: "Remove a tool server and its tools", Tag: "Tool Servers",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1061,6 +1079,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "syncToolServer", Method: "POST", Path: "/v2/tool_servers/{tool_server_id}/sync",
 		Summary: "Fetch the list of tools from a tool server again", Tag: "Tool Servers",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1072,6 +1091,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "createTool", Method: "POST", Path: "/v2/tools",
 		Summary: "Create a tool from code or for the client to run", Tag: "Tools",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1083,6 +1103,7 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403, 409}},
 	{ID: "listTools", Method: "GET", Path: "/v2/tools",
 		Summary: "List tools by type, server or state", Tag: "Tools",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1099,6 +1120,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "testLambdaToolWithoutCreation", Method: "POST", Path: "/v2/tools/test",
 		Summary: "Run the code of a tool once without storing it", Tag: "Tools",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1111,6 +1133,7 @@ var Operations = []Operation{
 		Success:   200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "getTool", Method: "GET", Path: "/v2/tools/{tool_id}",
 		Summary: "Read one tool with its input schema", Tag: "Tools",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1121,6 +1144,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateTool", Method: "PATCH", Path: "/v2/tools/{tool_id}",
 		Summary: "Change the code, schema or limits of a tool", Tag: "Tools",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1133,6 +1157,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteTool", Method: "DELETE", Path: "/v2/tools/{tool_id}",
 		Summary: "Delete a tool that no longer serves", Tag: "Tools",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1144,6 +1169,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "testTool", Method: "POST", Path: "/v2/tools/{tool_id}/test",
 		Summary: "Run a stored tool once with given input", Tag: "Tools",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1157,6 +1183,7 @@ var Operations = []Operation{
 		Success:   200, Statuses: []int{200, 400, 401, 403, 404, 500}},
 	{ID: "createInstruction", Method: "POST", Path: "/v2/instructions",
 		Summary: "Create a versioned instruction template for agents", Tag: "Instructions",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1168,6 +1195,7 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403}},
 	{ID: "listInstructions", Method: "GET", Path: "/v2/instructions",
 		Summary: "List instruction templates", Tag: "Instructions",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1182,6 +1210,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "getInstruction", Method: "GET", Path: "/v2/instructions/{instruction_id}",
 		Summary: "Read an instruction template in one of its versions", Tag: "Instructions",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1193,6 +1222,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateInstruction", Method: "PATCH", Path: "/v2/instructions/{instruction_id}",
 		Summary: "Store a new version of an instruction template", Tag: "Instructions",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1205,6 +1235,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteInstruction", Method: "DELETE", Path: "/v2/instructions/{instruction_id}",
 		Summary: "Delete an instruction template with all versions", Tag: "Instructions",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1216,6 +1247,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "testInstruction", Method: "POST", Path: "/v2/instructions/{instruction_id}/test",
 		Summary: "Render an instruction template with sample values", Tag: "Instructions",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1230,6 +1262,7 @@ var Operations = []Operation{
 		Success:   200, Statuses: []int{200, 400, 401, 403, 404, 422}},
 	{ID: "deleteInstructionVersion", Method: "DELETE", Path: "/v2/instructions/{instruction_id}/versions/{version}",
 		Summary: "Delete one version of an instruction template", Tag: "Instructions",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1242,6 +1275,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404, 409}},
 	{ID: "createAgent", Method: "POST", Path: "/v2/agents",
 		Summary: "Create an agent from a model, tools and steps", Tag: "Agents",
+		Planned:  true,
 		APIRoles: []string{"agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1252,6 +1286,7 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403}},
 	{ID: "listAgents", Method: "GET", Path: "/v2/agents",
 		Summary: "List agents that the caller has a role on", Tag: "Agents",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_user", "agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1265,6 +1300,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "getAgent", Method: "GET", Path: "/v2/agents/{agent_key}",
 		Summary: "Read the configuration of one agent", Tag: "Agents",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1275,6 +1311,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateAgent", Method: "PATCH", Path: "/v2/agents/{agent_key}",
 		Summary: "Change parts of the configuration of an agent", Tag: "Agents",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1287,6 +1324,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "replaceAgent", Method: "PUT", Path: "/v2/agents/{agent_key}",
 		Summary: "Replace the whole configuration of an agent", Tag: "Agents",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1299,6 +1337,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteAgent", Method: "DELETE", Path: "/v2/agents/{agent_key}",
 		Summary: "Delete an agent with its sessions", Tag: "Agents",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1310,6 +1349,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "createAgentSession", Method: "POST", Path: "/v2/agents/{agent_key}/sessions",
 		Summary: "Open a session with an agent", Tag: "Agent Sessions",
+		Planned:    true,
 		APIRoles:   []string{"agent_user", "agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_user", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1322,6 +1362,7 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403, 404}},
 	{ID: "listAgentSessions", Method: "GET", Path: "/v2/agents/{agent_key}/sessions",
 		Summary: "List the sessions of an agent", Tag: "Agent Sessions",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1336,6 +1377,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getAgentSession", Method: "GET", Path: "/v2/agents/{agent_key}/sessions/{session_key}",
 		Summary: "Read one session of an agent", Tag: "Agent Sessions",
+		Planned:    true,
 		APIRoles:   []string{"agent_user", "agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_user", "agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1347,6 +1389,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateAgentSession", Method: "PATCH", Path: "/v2/agents/{agent_key}/sessions/{session_key}",
 		Summary: "Change the name, metadata or state of a session", Tag: "Agent Sessions",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1360,6 +1403,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteAgentSession", Method: "DELETE", Path: "/v2/agents/{agent_key}/sessions/{session_key}",
 		Summary: "Delete a session with its events and artifacts", Tag: "Agent Sessions",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1372,6 +1416,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "createAgentInput", Method: "POST", Path: "/v2/agents/{agent_key}/sessions/{session_key}/events",
 		Summary: "Send input to a session and receive the events that follow", Tag: "Agent Sessions",
+		Planned:    true,
 		APIRoles:   []string{"agent_user", "agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_user", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1387,6 +1432,7 @@ var Operations = []Operation{
 		Success:    201, Statuses: []int{201, 400, 401, 403, 404, 409, 422, 502}},
 	{ID: "listAgentEvents", Method: "GET", Path: "/v2/agents/{agent_key}/sessions/{session_key}/events",
 		Summary: "List the events of a session in order", Tag: "Agent Sessions",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1401,6 +1447,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "listOutstandingClientToolCalls", Method: "GET", Path: "/v2/agents/{agent_key}/sessions/{session_key}/outstanding_client_tool_calls",
 		Summary: "List tool calls that wait for the client to answer", Tag: "Agent Sessions",
+		Planned:    true,
 		APIRoles:   []string{"agent_user", "agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_user", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1412,6 +1459,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getAgentEvent", Method: "GET", Path: "/v2/agents/{agent_key}/sessions/{session_key}/events/{event_id}",
 		Summary: "Read one event of a session", Tag: "Agent Sessions",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1424,6 +1472,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteAgentEvent", Method: "DELETE", Path: "/v2/agents/{agent_key}/sessions/{session_key}/events/{event_id}",
 		Summary: "Delete one event of a session", Tag: "Agent Sessions",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1437,6 +1486,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "hideAgentEvent", Method: "POST", Path: "/v2/agents/{agent_key}/sessions/{session_key}/events/{event_id}/hide",
 		Summary: "Hide an event from the model in later turns", Tag: "Agent Sessions",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1450,6 +1500,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "unhideAgentEvent", Method: "POST", Path: "/v2/agents/{agent_key}/sessions/{session_key}/events/{event_id}/unhide",
 		Summary: "Show a hidden event to the model again", Tag: "Agent Sessions",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1463,6 +1514,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "listSessionArtifacts", Method: "GET", Path: "/v2/agents/{agent_key}/sessions/{session_key}/artifacts",
 		Summary: "List the files that a session holds", Tag: "Agent Sessions",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1478,6 +1530,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getSessionArtifact", Method: "GET", Path: "/v2/agents/{agent_key}/sessions/{session_key}/artifacts/{artifact_id}",
 		Summary: "Read one file that a session holds", Tag: "Agent Sessions",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1490,6 +1543,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "createAgentSchedule", Method: "POST", Path: "/v2/agents/{agent_key}/schedules",
 		Summary: "Have an agent run by interval or calendar", Tag: "Agent Schedules",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1502,6 +1556,7 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403, 404, 409}},
 	{ID: "listAgentSchedules", Method: "GET", Path: "/v2/agents/{agent_key}/schedules",
 		Summary: "List the schedules of an agent", Tag: "Agent Schedules",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1514,6 +1569,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getAgentSchedule", Method: "GET", Path: "/v2/agents/{agent_key}/schedules/{schedule_key}",
 		Summary: "Read one schedule of an agent", Tag: "Agent Schedules",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1525,6 +1581,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateAgentSchedule", Method: "PATCH", Path: "/v2/agents/{agent_key}/schedules/{schedule_key}",
 		Summary: "Change the timing, input or state of a schedule", Tag: "Agent Schedules",
+		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1538,6 +1595,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteAgentSchedule", Method: "DELETE", Path: "/v2/agents/{agent_key}/schedules/{schedule_key}",
 		Summary: "Delete a schedule", Tag: "Agent Schedules",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1550,6 +1608,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "listAgentScheduleExecutions", Method: "GET", Path: "/v2/agents/{agent_key}/schedules/{schedule_key}/executions",
 		Summary: "List what a schedule has run and how it ended", Tag: "Agent Schedules",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1563,6 +1622,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "getAgentIdentity", Method: "GET", Path: "/v2/agents/{agent_key}/identity",
 		Summary: "Read the service account that an agent acts as", Tag: "Agent Identity",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1573,6 +1633,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateAgentIdentity", Method: "PATCH", Path: "/v2/agents/{agent_key}/identity",
 		Summary: "Change the roles of the service account of an agent", Tag: "Agent Identity",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1585,6 +1646,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getAgentSecrets", Method: "GET", Path: "/v2/agents/{agent_key}/secrets",
 		Summary: "List the secrets of an agent with their values masked", Tag: "Agent Secrets",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1595,6 +1657,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "replaceAgentSecrets", Method: "PUT", Path: "/v2/agents/{agent_key}/secrets",
 		Summary: "Replace all secrets of an agent", Tag: "Agent Secrets",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1607,6 +1670,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateAgentSecrets", Method: "PATCH", Path: "/v2/agents/{agent_key}/secrets",
 		Summary: "Set or remove single secrets of an agent", Tag: "Agent Secrets",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1619,6 +1683,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "createAgentConnector", Method: "POST", Path: "/v2/agents/{agent_key}/connectors",
 		Summary: "Connect an agent to a chat platform", Tag: "Agent Connectors",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1631,6 +1696,7 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403, 404}},
 	{ID: "listAgentConnectors", Method: "GET", Path: "/v2/agents/{agent_key}/connectors",
 		Summary: "List the chat connections of an agent", Tag: "Agent Connectors",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1645,6 +1711,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getAgentConnector", Method: "GET", Path: "/v2/agents/{agent_key}/connectors/{connector_id}",
 		Summary: "Read one chat connection of an agent", Tag: "Agent Connectors",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1656,6 +1723,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateAgentConnector", Method: "PATCH", Path: "/v2/agents/{agent_key}/connectors/{connector_id}",
 		Summary: "Change or pause a chat connection of an agent", Tag: "Agent Connectors",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1669,6 +1737,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteAgentConnector", Method: "DELETE", Path: "/v2/agents/{agent_key}/connectors/{connector_id}",
 		Summary: "Remove a chat connection of an agent", Tag: "Agent Connectors",
+		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1681,6 +1750,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "createAgentAlias", Method: "POST", Path: "/v2/agent_aliases",
 		Summary: "Create a stable name that routes sessions to agents", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1691,6 +1761,7 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403, 409}},
 	{ID: "listAgentAliases", Method: "GET", Path: "/v2/agent_aliases",
 		Summary: "List agent aliases", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1704,6 +1775,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "getAgentAlias", Method: "GET", Path: "/v2/agent_aliases/{alias_key}",
 		Summary: "Read one agent alias with its routing policy", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1713,6 +1785,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateAgentAlias", Method: "PATCH", Path: "/v2/agent_aliases/{alias_key}",
 		Summary: "Change the name or description of an agent alias", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1724,6 +1797,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteAgentAlias", Method: "DELETE", Path: "/v2/agent_aliases/{alias_key}",
 		Summary: "Delete an agent alias", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1734,6 +1808,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404, 409}},
 	{ID: "replaceAgentAliasPolicy", Method: "PUT", Path: "/v2/agent_aliases/{alias_key}/policy",
 		Summary: "Replace the rules by which an alias chooses an agent", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1745,6 +1820,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "createAliasRoutedSession", Method: "POST", Path: "/v2/agent_aliases/{alias_key}/sessions",
 		Summary: "Open a session with the agent that an alias chooses", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_user", "agent_developer", "agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1756,6 +1832,7 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403, 404}},
 	{ID: "listAliasRoutedSessions", Method: "GET", Path: "/v2/agent_aliases/{alias_key}/sessions",
 		Summary: "List the sessions opened through an alias", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1768,6 +1845,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getAliasRoutedSession", Method: "GET", Path: "/v2/agent_aliases/{alias_key}/sessions/{session_key}",
 		Summary: "Read one session opened through an alias", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1778,6 +1856,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateAliasRoutedSession", Method: "PATCH", Path: "/v2/agent_aliases/{alias_key}/sessions/{session_key}",
 		Summary: "Change a session opened through an alias", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1790,6 +1869,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteAliasRoutedSession", Method: "DELETE", Path: "/v2/agent_aliases/{alias_key}/sessions/{session_key}",
 		Summary: "Delete a session opened through an alias", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1801,6 +1881,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "createAliasRoutedInput", Method: "POST", Path: "/v2/agent_aliases/{alias_key}/sessions/{session_key}/events",
 		Summary: "Send input to a session opened through an alias", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_user", "agent_developer", "agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1815,6 +1896,7 @@ var Operations = []Operation{
 		Success:    201, Statuses: []int{201, 400, 401, 403, 404}},
 	{ID: "listAliasRoutedEvents", Method: "GET", Path: "/v2/agent_aliases/{alias_key}/sessions/{session_key}/events",
 		Summary: "List the events of a session opened through an alias", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1827,6 +1909,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "listAliasRoutedOutstandingClientToolCalls", Method: "GET", Path: "/v2/agent_aliases/{alias_key}/sessions/{session_key}/outstanding_client_tool_calls",
 		Summary: "List tool calls of an alias session that wait for the client", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_user", "agent_developer", "agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1837,6 +1920,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getAliasRoutedEvent", Method: "GET", Path: "/v2/agent_aliases/{alias_key}/sessions/{session_key}/events/{event_id}",
 		Summary: "Read one event of a session opened through an alias", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1848,6 +1932,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteAliasRoutedEvent", Method: "DELETE", Path: "/v2/agent_aliases/{alias_key}/sessions/{session_key}/events/{event_id}",
 		Summary: "Delete one event of a session opened through an alias", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1860,6 +1945,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "hideAliasRoutedEvent", Method: "POST", Path: "/v2/agent_aliases/{alias_key}/sessions/{session_key}/events/{event_id}/hide",
 		Summary: "Hide an event of an alias session from the model", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1872,6 +1958,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "unhideAliasRoutedEvent", Method: "POST", Path: "/v2/agent_aliases/{alias_key}/sessions/{session_key}/events/{event_id}/unhide",
 		Summary: "Show a hidden event of an alias session to the model again", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1884,6 +1971,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "listAliasRoutedSessionArtifacts", Method: "GET", Path: "/v2/agent_aliases/{alias_key}/sessions/{session_key}/artifacts",
 		Summary: "List the files of a session opened through an alias", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1898,6 +1986,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getAliasRoutedSessionArtifact", Method: "GET", Path: "/v2/agent_aliases/{alias_key}/sessions/{session_key}/artifacts/{artifact_id}",
 		Summary: "Read one file of a session opened through an alias", Tag: "Agent Aliases",
+		Planned:  true,
 		APIRoles: []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1909,6 +1998,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "createPipeline", Method: "POST", Path: "/v2/pipelines",
 		Summary: "Create a pipeline that feeds records from a source through an agent", Tag: "Pipelines",
+		Planned:  true,
 		APIRoles: []string{"pipeline_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1919,6 +2009,7 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403, 409}},
 	{ID: "listPipelines", Method: "GET", Path: "/v2/pipelines",
 		Summary: "List pipelines by source, state or name", Tag: "Pipelines",
+		Planned:  true,
 		APIRoles: []string{"pipeline_viewer", "pipeline_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1933,6 +2024,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "getPipeline", Method: "GET", Path: "/v2/pipelines/{pipeline_key}",
 		Summary: "Read the configuration and watermark of a pipeline", Tag: "Pipelines",
+		Planned:  true,
 		APIRoles: []string{"pipeline_viewer", "pipeline_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1942,6 +2034,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "replacePipeline", Method: "PUT", Path: "/v2/pipelines/{pipeline_key}",
 		Summary: "Replace the whole configuration of a pipeline", Tag: "Pipelines",
+		Planned:  true,
 		APIRoles: []string{"pipeline_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1953,6 +2046,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updatePipeline", Method: "PATCH", Path: "/v2/pipelines/{pipeline_key}",
 		Summary: "Change parts of the configuration of a pipeline", Tag: "Pipelines",
+		Planned:  true,
 		APIRoles: []string{"pipeline_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1964,6 +2058,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deletePipeline", Method: "DELETE", Path: "/v2/pipelines/{pipeline_key}",
 		Summary: "Delete a pipeline with its runs", Tag: "Pipelines",
+		Planned:  true,
 		APIRoles: []string{"pipeline_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1974,6 +2069,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "triggerPipeline", Method: "POST", Path: "/v2/pipelines/{pipeline_key}/trigger",
 		Summary: "Start a run of a pipeline now", Tag: "Pipelines",
+		Planned:  true,
 		APIRoles: []string{"pipeline_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1984,6 +2080,7 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403, 404, 409}},
 	{ID: "listPipelineDeadLetterEntries", Method: "GET", Path: "/v2/pipelines/{pipeline_key}/dead_letters",
 		Summary: "List records that a pipeline gave up on", Tag: "Pipeline Dead Letters",
+		Planned:  true,
 		APIRoles: []string{"pipeline_viewer", "pipeline_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1999,6 +2096,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "createPipelineDeadLetterEntry", Method: "POST", Path: "/v2/pipelines/{pipeline_key}/dead_letters",
 		Summary: "Put a record on the dead-letter list by hand", Tag: "Pipeline Dead Letters",
+		Planned:  true,
 		APIRoles: []string{"pipeline_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2010,6 +2108,7 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403, 404, 409}},
 	{ID: "getPipelineDeadLetterEntry", Method: "GET", Path: "/v2/pipelines/{pipeline_key}/dead_letters/{dead_letter_id}",
 		Summary: "Read one record that a pipeline gave up on", Tag: "Pipeline Dead Letters",
+		Planned:  true,
 		APIRoles: []string{"pipeline_viewer", "pipeline_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2020,6 +2119,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deletePipelineDeadLetterEntry", Method: "DELETE", Path: "/v2/pipelines/{pipeline_key}/dead_letters/{dead_letter_id}",
 		Summary: "Take a record off the dead-letter list", Tag: "Pipeline Dead Letters",
+		Planned:  true,
 		APIRoles: []string{"pipeline_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2031,6 +2131,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "processPipelineDeadLetterEntries", Method: "POST", Path: "/v2/pipelines/{pipeline_key}/dead_letters/process",
 		Summary: "Start a run over the records that were given up on", Tag: "Pipeline Dead Letters",
+		Planned:  true,
 		APIRoles: []string{"pipeline_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2042,6 +2143,7 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403, 404, 409}},
 	{ID: "listPipelineRuns", Method: "GET", Path: "/v2/pipelines/{pipeline_key}/runs",
 		Summary: "List the runs of a pipeline", Tag: "Pipeline Runs",
+		Planned:  true,
 		APIRoles: []string{"pipeline_viewer", "pipeline_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2055,6 +2157,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getPipelineRun", Method: "GET", Path: "/v2/pipelines/{pipeline_key}/runs/{run_id}",
 		Summary: "Read the state and counters of one run", Tag: "Pipeline Runs",
+		Planned:  true,
 		APIRoles: []string{"pipeline_viewer", "pipeline_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2065,6 +2168,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "cancelPipelineRun", Method: "POST", Path: "/v2/pipelines/{pipeline_key}/runs/{run_id}/cancel",
 		Summary: "Stop a run that is in progress", Tag: "Pipeline Runs",
+		Planned:  true,
 		APIRoles: []string{"pipeline_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2076,6 +2180,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404, 409}},
 	{ID: "listPipelineRunEvents", Method: "GET", Path: "/v2/pipelines/{pipeline_key}/runs/{run_id}/events",
 		Summary: "List what happened in a run, record by record", Tag: "Pipeline Runs",
+		Planned:  true,
 		APIRoles: []string{"pipeline_viewer", "pipeline_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2091,6 +2196,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "listMetrics", Method: "GET", Path: "/v2/metrics",
 		Summary: "List the metrics that can be read, with their labels", Tag: "CustomerMetrics",
+		Planned:  true,
 		APIRoles: []string{"viewer", "metrics_viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2100,6 +2206,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "getMetric", Method: "GET", Path: "/v2/metrics/{metric_name}",
 		Summary: "Read the points of one metric over a span of time", Tag: "CustomerMetrics",
+		Planned:  true,
 		APIRoles: []string{"viewer", "metrics_viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2113,6 +2220,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "listTraces", Method: "GET", Path: "/v2/agent_analytics/traces",
 		Summary: "List traces of agent work by time, agent or outcome", Tag: "Agent Analytics",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -2135,6 +2243,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "getTrace", Method: "GET", Path: "/v2/agent_analytics/traces/{trace_id}",
 		Summary: "Read the summary of one trace", Tag: "Agent Analytics",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -2145,6 +2254,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "listTraceSpans", Method: "GET", Path: "/v2/agent_analytics/traces/{trace_id}/spans",
 		Summary: "List the steps within a trace", Tag: "Agent Analytics",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -2161,6 +2271,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getTraceSpan", Method: "GET", Path: "/v2/agent_analytics/traces/{trace_id}/spans/{span_id}",
 		Summary: "Read one step of a trace with its content", Tag: "Agent Analytics",
+		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -2173,6 +2284,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "createGlossary", Method: "POST", Path: "/v2/glossaries",
 		Summary: "Create a glossary of terms and their expansions", Tag: "Glossaries",
+		Planned:  true,
 		APIRoles: []string{"agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2183,6 +2295,7 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403}},
 	{ID: "listGlossaries", Method: "GET", Path: "/v2/glossaries",
 		Summary: "List glossaries", Tag: "Glossaries",
+		Planned:  true,
 		APIRoles: []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2194,6 +2307,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "getGlossary", Method: "GET", Path: "/v2/glossaries/{glossary_key}",
 		Summary: "Read one glossary without its entries", Tag: "Glossaries",
+		Planned:  true,
 		APIRoles: []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2203,6 +2317,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateGlossary", Method: "PATCH", Path: "/v2/glossaries/{glossary_key}",
 		Summary: "Change the name or description of a glossary", Tag: "Glossaries",
+		Planned:  true,
 		APIRoles: []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2214,6 +2329,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteGlossary", Method: "DELETE", Path: "/v2/glossaries/{glossary_key}",
 		Summary: "Delete a glossary with its entries", Tag: "Glossaries",
+		Planned:  true,
 		APIRoles: []string{"agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2224,6 +2340,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "upsertGlossaryEntries", Method: "POST", Path: "/v2/glossaries/{glossary_key}/entries",
 		Summary: "Add terms to a glossary or overwrite their expansions", Tag: "Glossaries",
+		Planned:  true,
 		APIRoles: []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2235,6 +2352,7 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "listGlossaryEntries", Method: "GET", Path: "/v2/glossaries/{glossary_key}/entries",
 		Summary: "List the terms of a glossary with their expansions", Tag: "Glossaries",
+		Planned:  true,
 		APIRoles: []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -2246,6 +2364,7 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteGlossaryEntries", Method: "DELETE", Path: "/v2/glossaries/{glossary_key}/entries",
 		Summary: "Remove terms from a glossary", Tag: "Glossaries",
+		Planned:  true,
 		APIRoles: []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},

@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -71,6 +72,24 @@ func TestReadEvidence(t *testing.T) {
 	}
 	if _, err := ledger.ReadEvidence(strings.NewReader(`[{"op":"createCorpus"}]`)); err == nil {
 		t.Error("an unknown member is accepted")
+	}
+}
+
+func TestReadmeCountsOperations(t *testing.T) {
+	// Proves that README says how much of the contract is built.
+	t.Parallel()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	built := 0
+	for _, op := range api.Operations {
+		if !op.Planned {
+			built++
+		}
+	}
+	if want := fmt.Sprintf("%d of %d operations", built, len(api.Operations)); !strings.Contains(string(text), want) {
+		t.Errorf("README.md does not say %q", want)
 	}
 }
 
