@@ -102,9 +102,7 @@ func (c *contract) nested(s, out object) {
 		case object:
 			out[k] = c.jsonSchema(v)
 		case bool:
-			if !v {
-				out[k] = false
-			}
+			out[k] = v
 		}
 	}
 	for _, k := range []string{"allOf", "anyOf", "oneOf"} {

@@ -23,6 +23,7 @@ import (
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: w, started: time.Now(), call: Call{RequestID: id.NewRequest()}}
 	x.call.Address = s.cfg.TrustedProxies.Client(r)
+	x.call.answer = w.Header()
 	x.body = &requestBody{ReadCloser: r.Body, conn: http.NewResponseController(w), grace: bodyGrace}
 	defer x.call.release()
 	r = r.WithContext(r.Context()) // a copy: net/http reads the Body of its own request to decide on "100 Continue"

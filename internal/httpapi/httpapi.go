@@ -36,6 +36,9 @@ type Call struct {
 
 	Found any // what the resolver of the last path parameter read, so that handlers need not read it again
 
+	answer  http.Header     // of the answer
+	unknown []check.Unknown // members of the body that the answer names, see unknown.go
+
 	leave []func()                    // releases what the request holds, see limit.go
 	place func(context.Context) error // what Enter does, nil for nothing
 	await func(context.Context) error // what Await does, nil for nothing

@@ -68,6 +68,9 @@ func (s *Server) readBody(r *http.Request, c *Call, bad *fault.Fault) error {
 		return nil
 	}
 	c.Body = raw
+	if err := c.nameUnknown(c.Op.Body.JSON, v, ""); err != nil {
+		return err
+	}
 	dropped, err := s.schemas.Check(c.Op.Body.JSON, v, "body", bad)
 	if dropped && err == nil {
 		c.Body, err = json.Marshal(v)
@@ -131,8 +134,16 @@ func CheckJSON(raw []byte, path string) error {
 // CheckAs is CheckJSON, and then checks against the schema of this name in the contract. It returns the text to decode,
 // without the members that are dropped from bodies, too.
 func CheckAs(raw []byte, path, schema string) (json.RawMessage, error) {
+	return checkAs(raw, path, schema, func(any) error { return nil })
+}
+
+// checkAs is CheckAs; look sees the value before the check changes it.
+func checkAs(raw []byte, path, schema string, look func(any) error) (json.RawMessage, error) {
 	v, err := check.Parse(raw, path)
 	if err != nil {
+		return nil, err
+	}
+	if err := look(v); err != nil {
 		return nil, err
 	}
 	all, err := check.Contract()

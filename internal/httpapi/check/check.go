@@ -142,7 +142,7 @@ func (c *checker) content(s *jsonschema.Schema, v any) bool {
 }
 
 func (c *checker) object(s *jsonschema.Schema, v map[string]any) bool {
-	if len(s.Properties) == 0 && len(s.PatternProperties) == 0 && s.AdditionalProperties == nil {
+	if len(s.Properties) == 0 && len(s.PatternProperties) == 0 && takesAny(s) {
 		return c.size(s.MinProperties, s.MaxProperties, len(v), "member")
 	}
 	ok := true
@@ -163,6 +163,12 @@ func (c *checker) object(s *jsonschema.Schema, v map[string]any) bool {
 		}
 	}
 	return c.size(s.MinProperties, s.MaxProperties, len(v), "member") && ok
+}
+
+// takesAny reports whether s has nothing to say about members that it doesn't name.
+func takesAny(s *jsonschema.Schema) bool {
+	open, isBool := s.AdditionalProperties.(bool)
+	return s.AdditionalProperties == nil || isBool && open
 }
 
 // required checks that the required members are there. It runs last: a form in which a member is optional may have
@@ -228,7 +234,7 @@ func (c *checker) memberOf(s *jsonschema.Schema, name string, v any) bool {
 // stray reports whether name is unknown to s and differs from a known one in case alone. Unknown members are
 // ignored, but encoding/json would read this one into the field of the known one, unchecked.
 func (c *checker) stray(s *jsonschema.Schema, name string) bool {
-	if c.quiet > 0 || s.AdditionalProperties != nil || s.Properties[name] != nil {
+	if c.quiet > 0 || !takesAny(s) || s.Properties[name] != nil {
 		return false
 	}
 	for known := range s.Properties {

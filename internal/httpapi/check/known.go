@@ -38,7 +38,7 @@ func (k known) Member(name string) (audit.Known, bool) {
 		}
 		switch more := s.AdditionalProperties.(type) {
 		case bool:
-			free = free || more
+			free = free || more && isFree(s, len(all) == 1)
 		case *jsonschema.Schema:
 			next, found = append(next, more), true
 		case nil:

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/fault"
+	"quarry/internal/httpapi"
 )
 
 // Limits of one upload.
@@ -30,6 +31,8 @@ type form struct {
 	fileName    string // the file part's filename, decoded; "" when it has none
 	members     map[string][]byte
 	rest        int // bytes of members
+
+	call *httpapi.Call
 }
 
 // readForm reads the body of an upload: the request's media type (415), then its parts in any order, holding at most

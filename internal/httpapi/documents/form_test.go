@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"quarry/internal/fault"
+	"quarry/internal/httpapi"
 )
 
 // part is one part of a multipart body in test tables: header lines and content.
@@ -172,7 +173,7 @@ func FuzzForm(f *testing.F) {
 		if len(form.file) > 64 {
 			t.Fatalf("%d bytes kept", len(form.file))
 		}
-		if u, err := form.upload(); err == nil && (u.ID == "" || len(u.Data) == 0) {
+		if u, err := form.upload(&httpapi.Call{}); err == nil && (u.ID == "" || len(u.Data) == 0) {
 			t.Fatalf("accepted with id %q and %d bytes", u.ID, len(u.Data))
 		}
 	})

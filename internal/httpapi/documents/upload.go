@@ -30,7 +30,10 @@ func (a *Area) upload(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if form.tooLarge {
 		return fault.TooLarge("the file exceeds the limit of %d bytes", a.maxUpload)
 	}
-	file, err := form.upload()
+	if err := c.NameParts(form.members); err != nil {
+		return err
+	}
+	file, err := form.upload(c)
 	if err != nil {
 		return err
 	}
@@ -47,7 +50,8 @@ func (a *Area) upload(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 }
 
 // upload maps the parts of a form to the command, collecting every fault.
-func (f *form) upload() (*ingest.Upload, error) {
+func (f *form) upload(c *httpapi.Call) (*ingest.Upload, error) {
+	f.call = c
 	bad := fault.Invalid()
 	switch {
 	case !f.hasFile:
@@ -109,7 +113,7 @@ func (f *form) check(name, schema string) error {
 	if schema == "" {
 		return httpapi.CheckJSON(raw, "body."+name)
 	}
-	checked, err := httpapi.CheckAs(raw, "body."+name, schema)
+	checked, err := f.call.CheckMember(raw, name, schema)
 	f.members[name] = checked
 	return err
 }
@@ -145,7 +149,7 @@ func (f *form) checkTables() error {
 // name, a chunking strategy inside over the one beside the file, metadata beside the file over the one inside.
 func (f *form) draft(u *ingest.Upload, chunking *wireChunking) (document.Draft, error) {
 	var w wireDocument
-	body, err := httpapi.CheckAs(f.file, "body.file", "CreateDocumentRequest")
+	body, err := f.call.CheckMember(f.file, "file", "CreateDocumentRequest")
 	if err != nil {
 		return nil, err
 	}

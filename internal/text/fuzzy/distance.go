@@ -1,5 +1,12 @@
 package fuzzy
 
+// Distance returns the least number of insertions, deletions, substitutions and transpositions of adjacent characters that
+// turn a into b, or some number above most.
+func Distance(a, b string, most int) int {
+	var t distances
+	return t.within([]rune(a), []rune(b), most)
+}
+
 // distances computes unrestricted Damerau-Levenshtein distances with the dynamic programme of Lowrance and Wagner, "An
 // Extension of the String-to-String Correction Problem" (JACM 1975). It keeps its table between calls and is not safe for
 // concurrent use.

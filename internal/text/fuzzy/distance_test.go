@@ -19,10 +19,10 @@ func TestDistance(t *testing.T) {
 		{"", "", 0}, {"a", "", 1}, {"abc", "abc", 0}, {"kitten", "sitting", 3}, {"plna", "plan", 1}, {"maintnance", "maintenance", 1},
 		{"ca", "abc", 2}, {"a cat", "an abct", 3}, {"straße", "strasse", 2}, {"机器", "器机", 1}, {"abcd", "badc", 2}, {"abcdef", "fedcba", 5},
 	} {
-		if got := fuzzy.Distance(c.a, c.b, 9); got != c.want {
+		if got := fuzzy.DistanceAgain(c.a, c.b, 9); got != c.want {
 			t.Errorf("distance of %q and %q is %d, want %d", c.a, c.b, got, c.want)
 		}
-		if got := fuzzy.Distance(c.b, c.a, 9); got != c.want {
+		if got := fuzzy.DistanceAgain(c.b, c.a, 9); got != c.want {
 			t.Errorf("distance of %q and %q is %d, want %d", c.b, c.a, got, c.want)
 		}
 	}
@@ -69,7 +69,7 @@ func TestDistanceIsTheShortestWay(t *testing.T) {
 			reached = next
 		}
 		for most := range 6 {
-			got := fuzzy.Distance(a, b, most)
+			got := fuzzy.DistanceAgain(a, b, most)
 			if want <= most && got != want || want > most && got <= most {
 				t.Errorf("distance of %q and %q within %d is %d, want %d", a, b, most, got, want)
 			}

@@ -13,8 +13,8 @@ func ValueTokens(raw string) []string {
 	return out
 }
 
-// Distance returns the distance of two words, or some number above most.
-func Distance(a, b string, most int) int {
+// DistanceAgain is Distance with a table that was in use before.
+func DistanceAgain(a, b string, most int) int {
 	var t distances
 	_ = t.within([]rune(strings.Repeat("xyz", 9)), []rune(strings.Repeat("zyx", 9)), 99) // leaves stale values in the table
 	return t.within([]rune(a), []rune(b), most)

@@ -141,7 +141,7 @@ func plain(f fuzzy.Field, words []string) float64 {
 			} else if n <= 5 {
 				most = 1
 			}
-			if d := fuzzy.Distance(q, v, 99); d <= most {
+			if d := fuzzy.DistanceAgain(q, v, 99); d <= most {
 				best = max(best, 1-float64(d)/float64(max(n, m)))
 			}
 		}
