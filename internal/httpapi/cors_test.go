@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -66,7 +67,7 @@ func TestPreflight(t *testing.T) {
 	h := ask("OPTIONS", "/v2/corpora", "Origin", origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "x-api-key,x-evil, X-Fern-Language,X-Stainless-Lang,x-fern-a b,content-type")
 	for name, want := range map[string]string{
 		"Access-Control-Allow-Methods":     "GET, HEAD, POST",
-		"Access-Control-Allow-Headers":     "x-api-key, authorization, content-type, request-timeout, request-timeout-millis, x-fern-language, x-stainless-lang",
+		"Access-Control-Allow-Headers":     "x-api-key, authorization, content-type, request-timeout, request-timeout-millis, x-evil, x-fern-language, x-stainless-lang",
 		"Access-Control-Max-Age":           "7200",
 		"Access-Control-Allow-Credentials": "",
 		"Cache-Control":                    "no-store",
@@ -95,6 +96,52 @@ func TestPreflight(t *testing.T) {
 	for name := range unset {
 		if strings.HasPrefix(name, "Access-Control") || name == "Vary" {
 			t.Errorf("without the setting %s is sent", name)
+		}
+	}
+}
+
+// TestPreflightOfPublishedClients proves that a page of an allowed origin may send every header that published clients
+// send, in the lists that browsers make of them; that what is no header name is not repeated; and that the answer stays
+// small whatever is asked.
+func TestPreflightOfPublishedClients(t *testing.T) {
+	t.Parallel()
+	const page = "https://app.example.com"
+	ask := cors(t, page, area{})
+	var many []string
+	for i := range 1000 {
+		many = append(many, fmt.Sprintf("x-h%d", i))
+	}
+	always := []string{"x-api-key", "authorization", "content-type", "request-timeout", "request-timeout-millis"}
+	for _, c := range []struct {
+		client, asked string
+		more          []string // granted beyond always
+	}{
+		{"the streaming client", "content-type,customer-id,x-api-key", []string{"customer-id"}},
+		{"the search widget", "authorization,content-type,customer-id,x-source", []string{"customer-id", "x-source"}},
+		{
+			"the TypeScript client in Chromium",
+			"authorization,content-type,request-timeout,x-api-key,x-fern-language,x-fern-runtime,x-fern-runtime-version,x-fern-sdk-name,x-fern-sdk-version",
+			[]string{"x-fern-language", "x-fern-runtime", "x-fern-runtime-version", "x-fern-sdk-name", "x-fern-sdk-version"},
+		},
+		{
+			"the TypeScript client where User-Agent may be set",
+			"user-agent,x-api-key,x-fern-language", []string{"user-agent", "x-fern-language"},
+		},
+		{"any spelling", " Customer-Id\t,CUSTOMER-ID,, X-API-KEY", []string{"customer-id"}},
+		{"all that a token may hold", "a!#$%&'*+-.^_`|~9", []string{"a!#$%&'*+-.^_`|~9"}},
+		{"no names", "a b,x:y,\"q\",é,(c),x\x7f,*/,x;y," + strings.Repeat("n", 65), nil},
+		{"a longest name", strings.Repeat("n", 64), []string{strings.Repeat("n", 64)}},
+		{"too many", strings.Join(many, ","), many[:50]},
+		{"nothing", "", nil},
+	} {
+		h := ask("OPTIONS", "/v2/query", "Origin", page, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", c.asked)
+		want := strings.Join(append(slices.Clone(always), c.more...), ", ")
+		if got := h.Get("Access-Control-Allow-Headers"); h.Get(":status") != "No Content" || got != want {
+			t.Errorf("%s: %s %q, want %q", c.client, h.Get(":status"), got, want)
+		}
+		foreign := ask("OPTIONS", "/v2/query", "Origin", "https://evil.test", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", c.asked)
+		if foreign.Get(":status") != "Forbidden" || foreign.Get("Access-Control-Allow-Headers") != "" {
+			t.Errorf("%s, foreign origin: %v", c.client, foreign)
 		}
 	}
 }

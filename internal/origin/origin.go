@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"quarry/internal/fault"
 )
 
@@ -104,14 +106,17 @@ func areLabels(s string) bool {
 }
 
 const (
-	// allowedHeaders are what pages may send; the telemetry of published clients is allowed on top.
+	// allowedHeaders are what pages may send, whether a preflight asks for them or not.
 	allowedHeaders = "x-api-key, authorization, content-type, request-timeout, request-timeout-millis"
 	// exposedHeaders are what pages may read beyond the few that browsers always show.
-	exposedHeaders = "X-Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
+	exposedHeaders = "X-Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Quarry-Unknown"
 	// maxAge is how long a browser may remember a preflight, seconds; browsers cap it there.
 	maxAge = "7200"
-	// maxTelemetry is how many telemetry headers of a preflight are repeated.
-	maxTelemetry = 20
+	// maxAsked is how many headers that a preflight asks for are granted beyond allowedHeaders. Published clients ask for
+	// ten.
+	maxAsked = 50
+	// maxHeaderName is how many bytes such a name may have.
+	maxHeaderName = 64
 )
 
 // Share sets the headers that let a page of an allowed origin read the answer, whatever it will be. Credentials mode,
@@ -151,26 +156,27 @@ func (o *Set) Preflight(w http.ResponseWriter, r *http.Request, methods func() [
 		allowed = []string{"DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"}
 	}
 	h.Set("Access-Control-Allow-Methods", strings.Join(allowed, ", "))
-	h.Set("Access-Control-Allow-Headers", allowedHeaders+clientTelemetry(r.Header.Get("Access-Control-Request-Headers")))
+	h.Set("Access-Control-Allow-Headers", allowedHeaders+granted(strings.Join(r.Header.Values("Access-Control-Request-Headers"), ",")))
 	h.Set("Access-Control-Max-Age", maxAge)
 	w.WriteHeader(http.StatusNoContent)
 	return true, nil
 }
 
-// telemetry lists the prefixes of the headers that published clients add by themselves: clients of this interface, and
-// clients of chat completions as OpenAI defines them.
-var telemetry = []string{"x-fern-", "x-stainless-"}
-
-// clientTelemetry returns the headers of a preflight that published clients add by themselves, each after a comma.
-func clientTelemetry(wanted string) string {
+// granted returns the headers that a preflight asks for, in lower case, each after a comma: published clients add headers of
+// their own (customer-id, x-source, x-fern-…), and a browser sends nothing if one of them is refused. What is no
+// header name is left out, and so is what is granted anyway.
+func granted(asked string) string {
 	var out strings.Builder
-	n := 0
-	for name := range strings.SplitSeq(wanted, ",") {
-		name = strings.ToLower(strings.TrimSpace(name))
-		ok := slices.ContainsFunc(telemetry, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-		if ok && len(name) < 64 && areLabels(name) && n < maxTelemetry {
+	seen := strings.Split(allowedHeaders, ", ")
+	most := len(seen) + maxAsked
+	for name := range strings.SplitSeq(asked, ",") {
+		name = strings.ToLower(strings.Trim(name, " \t"))
+		if len(seen) == most {
+			break
+		}
+		if len(name) <= maxHeaderName && httpguts.ValidHeaderFieldName(name) && !slices.Contains(seen, name) {
+			seen = append(seen, name)
 			out.WriteString(", " + name)
-			n++
 		}
 	}
 	return out.String()
