@@ -33,18 +33,18 @@ type jobListCmd struct {
 	Corpus []string `help:"Only jobs of this corpus; repeatable." placeholder:"KEY" sep:"none"`
 	State  []string `help:"Only jobs in this state (queued, started, completed, failed, failed_will_retry, aborted); repeatable." placeholder:"STATE" sep:"none"`
 	After  string   `help:"Only jobs created after this instant." placeholder:"RFC3339"`
-	Limit  int      `help:"At most this many; 0 lists all." default:"100"`
+	command.Paging
 }
 
 func (jobListCmd) Help() string { return "Example: quarry job list --corpus manuals --state started" }
 
 func (c *jobListCmd) Run(e *command.Env) error {
 	return command.Listing[jobView]{
-		Path: "/v2/jobs", Member: "jobs", Limit: c.Limit, Empty: "no jobs",
+		Path: "/v2/jobs", Member: "jobs", Paging: c.Paging, Empty: "no jobs",
 		Query:  url.Values{"corpus_key": c.Corpus, "state": c.State, "after": {c.After}},
 		Header: []string{"ID", "TYPE", "STATE", "CORPORA", "CREATED", "COMMENT"},
 		Row: func(v *jobView) []string {
-			return []string{v.ID, v.Type, v.State, command.Clip(strings.Join(v.Corpora, " "), 30), v.Created, command.Clip(v.Comment, 60)}
+			return []string{v.ID, v.Type, v.State, strings.Join(v.Corpora, " "), command.Second(v.Created), v.Comment}
 		},
 	}.Print(e, c.Remote)
 }
@@ -64,8 +64,8 @@ func jobPath(id string) string { return "/v2/jobs/" + command.Segment(id) }
 
 func (v *jobView) print(e *command.Env) {
 	command.FieldsGiven(e, [][]string{
-		{"id", v.ID}, {"type", v.Type}, {"state", v.State}, {"corpora", strings.Join(v.Corpora, " ")}, {"created", v.Created},
-		{"started", v.Started}, {"completed", v.Completed}, {"created by", v.By}, {"comment", v.Comment},
+		{"id", v.ID}, {"type", v.Type}, {"state", v.State}, {"corpora", strings.Join(v.Corpora, " ")}, {"created", command.Second(v.Created)},
+		{"started", command.Second(v.Started)}, {"completed", command.Second(v.Completed)}, {"created by", v.By}, {"comment", v.Comment},
 	})
 }
 

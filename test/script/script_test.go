@@ -33,7 +33,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"server": server(t), "exits": exits, "api": api, "provider": provider(t), "replace": replace,
+			"server": server(t), "exits": exits, "api": api, "provider": provider(t), "replace": replace, "terminal": terminal,
 		},
 	})
 }

@@ -80,8 +80,8 @@ func (v *auditView) result() string {
 
 type auditListCmd struct {
 	command.Remote
+	command.Paging
 	auditFilter
-	Limit int `help:"At most this many; 0 lists all." default:"100"`
 }
 
 func (auditListCmd) Help() string {
@@ -90,10 +90,10 @@ func (auditListCmd) Help() string {
 
 func (c *auditListCmd) Run(e *command.Env) error {
 	return command.Listing[auditView]{
-		Path: auditPath, Member: auditMember, Query: c.query(), Limit: c.Limit, Empty: "no audit events",
+		Path: auditPath, Member: auditMember, Query: c.query(), Paging: c.Paging, Empty: "no audit events",
 		Header: []string{"TIME", "WHO", "ACTION", "ON", "OUTCOME", "FROM", "REQUEST"},
 		Row: func(v *auditView) []string {
-			return []string{v.Created, command.Clip(v.who(), 30), v.Action, command.Clip(v.onWhat(), 50), v.result(), v.Address, v.Request}
+			return []string{command.Second(v.Created), v.who(), v.Action, v.onWhat(), v.result(), v.Address, v.Request}
 		},
 	}.Print(e, c.Remote)
 }

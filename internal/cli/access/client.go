@@ -63,6 +63,7 @@ func (c *clientCreateCmd) Run(e *command.Env) error {
 
 type clientListCmd struct {
 	command.Remote
+	command.Paging
 	Filter string `help:"Regular expression on the name."`
 }
 
@@ -70,11 +71,11 @@ func (clientListCmd) Help() string { return "Example: quarry client list --filte
 
 func (c *clientListCmd) Run(e *command.Env) error {
 	return command.Listing[clientView]{
-		Path: "/v2/app_clients", Member: "app_clients", Query: url.Values{"filter": {c.Filter}},
+		Path: "/v2/app_clients", Member: "app_clients", Query: url.Values{"filter": {c.Filter}}, Paging: c.Paging,
 		Empty:  "no such clients; make one with: quarry client create NAME --corpus-role KEY:viewer",
 		Header: []string{"ID", "CLIENT ID", "SECRET", "STATE", "NAME", "ROLES"},
 		Row: func(v *clientView) []string {
-			return []string{v.ID, v.ClientID, v.Secret, command.State(v.Enabled), command.Clip(v.Name, 30), command.Clip(v.grantsView.String(), 60)}
+			return []string{v.ID, v.ClientID, v.Secret, command.State(v.Enabled), v.Name, v.grantsView.String()}
 		},
 	}.Print(e, c.Remote)
 }

@@ -128,6 +128,7 @@ func (c *keyCreateCmd) Run(e *command.Env) error {
 
 type keyListCmd struct {
 	command.Remote
+	command.Paging
 	Role   string `help:"Only keys made as serving, serving_and_indexing or personal." enum:",serving,serving_and_indexing,personal" default:"" placeholder:"ROLE"`
 	Corpus string `help:"Only keys with a role on this corpus." placeholder:"KEY"`
 }
@@ -137,10 +138,11 @@ func (keyListCmd) Help() string { return "Example: quarry key list --corpus docs
 func (c *keyListCmd) Run(e *command.Env) error {
 	return command.Listing[keyView]{
 		Path: "/v2/api_keys", Member: "api_keys", Query: url.Values{"api_key_role": {c.Role}, "corpus_key": {c.Corpus}},
+		Paging: c.Paging,
 		Empty:  "no such keys; make one with: quarry key create --role serving --corpus KEY",
 		Header: []string{"ID", "STATE", "KEY", "MADE AS", "NAME", "ROLES"},
 		Row: func(v *keyView) []string {
-			return []string{v.ID, command.State(v.Enabled), v.Secret, v.Role, command.Clip(v.Name, 30), command.Clip(v.grantsView.String(), 60)}
+			return []string{v.ID, command.State(v.Enabled), v.Secret, v.Role, v.Name, v.grantsView.String()}
 		},
 	}.Print(e, c.Remote)
 }

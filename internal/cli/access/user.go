@@ -75,6 +75,7 @@ func (c *userCreateCmd) Run(e *command.Env) error {
 
 type userListCmd struct {
 	command.Remote
+	command.Paging
 	Corpus string `help:"Only users with access to this corpus." placeholder:"KEY"`
 }
 
@@ -82,11 +83,11 @@ func (userListCmd) Help() string { return "Example: quarry user list --corpus do
 
 func (c *userListCmd) Run(e *command.Env) error {
 	return command.Listing[userView]{
-		Path: "/v2/users", Member: "users", Query: url.Values{"corpus_key": {c.Corpus}},
+		Path: "/v2/users", Member: "users", Query: url.Values{"corpus_key": {c.Corpus}}, Paging: c.Paging,
 		Empty:  "no such users; make one with: quarry user create EMAIL",
 		Header: []string{"USERNAME", "STATE", "EMAIL", "CREATED", "ROLES"},
 		Row: func(v *userView) []string {
-			return []string{command.Clip(v.Username, 40), command.State(v.Enabled), command.Clip(v.Email, 40), v.Created, command.Clip(v.grantsView.String(), 60)}
+			return []string{v.Username, command.State(v.Enabled), v.Email, command.Second(v.Created), v.grantsView.String()}
 		},
 	}.Print(e, c.Remote)
 }
@@ -107,7 +108,7 @@ func (c *userGetCmd) Run(e *command.Env) error {
 	return command.Show(e, c.Remote, c.path(), func(v *userView) {
 		command.Fields(e, [][]string{
 			{"id", v.ID}, {"username", v.Username}, {"email", v.Email}, {"description", v.Description},
-			{"enabled", strconv.FormatBool(v.Enabled)}, {"created", v.Created}, {"groups", strings.Join(v.Groups, ", ")},
+			{"enabled", strconv.FormatBool(v.Enabled)}, {"created", command.Second(v.Created)}, {"groups", strings.Join(v.Groups, ", ")},
 			{"roles", v.grantsView.String()},
 		})
 	})

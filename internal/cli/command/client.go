@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -159,29 +160,38 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 	return nil, r
 }
 
+// pageSize is how many items a page of a list has at most.
+const pageSize = 100
+
 // errEnough ends a walk over pages.
 var errEnough = errors.New("enough")
 
-// List walks the pages of a list operation and returns the items as one JSON array: at most limit of them, 0 = all.
-func (c *Client) List(ctx context.Context, path, member string, query url.Values, limit int) ([]byte, error) {
-	all := []json.RawMessage{}
-	err := c.Pages(ctx, path, member, query, func(items []json.RawMessage) error {
-		all = append(all, items...)
-		if limit > 0 && len(all) >= limit {
-			all = all[:limit]
+// List walks the pages of a list operation and returns its items: at most limit of them, 0 = all. more reports whether there
+// are others.
+func (c *Client) List(ctx context.Context, path, member string, query url.Values, limit int) (items []json.RawMessage, more bool, err error) {
+	items = []json.RawMessage{}
+	if limit > 0 {
+		query.Set("limit", strconv.Itoa(min(limit+1, pageSize))) // one more shows whether there are others
+	}
+	err = c.Pages(ctx, path, member, query, func(page []json.RawMessage) error {
+		items = append(items, page...)
+		if more = limit > 0 && len(items) > limit; more {
+			items = items[:limit]
 			return errEnough
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errEnough) {
-		return nil, err
+	if errors.Is(err, errEnough) {
+		err = nil
 	}
-	return json.Marshal(all)
+	return items, more, err
 }
 
 // Pages calls fn with each page of a list operation as it comes; an error of fn ends the walk and is returned.
 func (c *Client) Pages(ctx context.Context, path, member string, query url.Values, fn func([]json.RawMessage) error) error {
-	query.Set("limit", "100")
+	if query.Get("limit") == "" {
+		query.Set("limit", strconv.Itoa(pageSize))
+	}
 	for {
 		var answer map[string]json.RawMessage
 		if _, err := c.Call(ctx, http.MethodGet, path+"?"+query.Encode(), nil, &answer); err != nil {

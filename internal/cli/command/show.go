@@ -3,16 +3,35 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 )
+
+// Paging is embedded by the commands that list.
+type Paging struct {
+	Limit int  `help:"At most this many; 0 lists all." default:"100" placeholder:"N"`
+	All   bool `help:"Every one, however many."`
+}
+
+// limit returns how many items are wanted at most, 0 for all.
+func (p Paging) limit() (int, error) {
+	switch {
+	case p.Limit < 0:
+		return 0, Failed(ExitUsage, "--limit must be at least 0, which means all")
+	case p.All:
+		return 0, nil
+	}
+	return p.Limit, nil
+}
 
 // Listing is how the items of a list operation are shown to people: T is the part of an item that the table needs.
 type Listing[T any] struct {
 	Path, Member string     // of the operation, and of the items in its answer
 	Query        url.Values // filters; those with an empty value are left out
-	Limit        int        // at most this many items, 0 for all
+	Paging       Paging     // how many items are wanted
 	Empty        string     // printed when there are none; without it the header alone
 	Header       []string
 	Row          func(v *T) []string
@@ -20,6 +39,10 @@ type Listing[T any] struct {
 
 // Print prints the items in the order of the service, or with --json all of them as one array.
 func (l Listing[T]) Print(e *Env, r Remote) error {
+	limit, err := l.Paging.limit()
+	if err != nil {
+		return err
+	}
 	cl, err := r.Connect()
 	if err != nil {
 		return err
@@ -32,7 +55,19 @@ func (l Listing[T]) Print(e *Env, r Remote) error {
 			}
 		}
 	}
-	raw, err := cl.List(e.Ctx, l.Path, l.Member, query, l.Limit)
+	items, more, err := cl.List(e.Ctx, l.Path, l.Member, query, limit)
+	if err != nil {
+		return err
+	}
+	if err := l.print(e, r, items); err != nil || !more {
+		return err
+	}
+	fmt.Fprintf(e.Err, "%d of more; --all shows every one\n", len(items))
+	return nil
+}
+
+func (l Listing[T]) print(e *Env, r Remote, items []json.RawMessage) error {
+	raw, err := json.Marshal(items)
 	if err != nil {
 		return err
 	}
@@ -98,8 +133,27 @@ func Given(body map[string]any) map[string]any {
 	return body
 }
 
-// Fields prints names and values, one on a line.
-func Fields(e *Env, rows [][]string) { Table(e.Out, []string{"FIELD", "VALUE"}, rows) }
+// Fields prints names and values, one on a line; on a terminal long values go on in the next.
+func Fields(e *Env, rows [][]string) {
+	widest := 0
+	for _, row := range rows {
+		widest = max(widest, columns(row[0]))
+	}
+	rows = append([][]string{{"FIELD", "VALUE"}}, rows...)
+	widest = max(widest, columns("FIELD"))
+	indent := strings.Repeat(" ", widest+len(gap))
+	for _, row := range rows {
+		value := harmless(strings.Join(strings.Fields(row[1]), " "))
+		if value == "" {
+			fmt.Fprintln(e.Out, row[0])
+			continue
+		}
+		w := NewWrapper(e.Out, indent)
+		fmt.Fprintf(e.Out, "%-*s", len(indent), row[0])
+		w.at = len(indent)
+		_, _ = io.WriteString(w, value+"\n") // e.Out keeps its own failures
+	}
+}
 
 // FieldsGiven prints names and values as Fields does, without those that have no value.
 func FieldsGiven(e *Env, rows [][]string) {

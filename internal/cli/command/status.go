@@ -23,7 +23,7 @@ func (s *StatusLine) Set(line string) {
 	switch {
 	case line == s.last:
 	case IsTerminal(s.W):
-		fmt.Fprintf(s.W, "\r\x1b[K%s", Clip(line, 78))
+		fmt.Fprintf(s.W, "\r\x1b[K%s", cut(line, Width(s.W)-1))
 		s.last, s.dirty = line, true
 	case time.Since(s.at) >= 10*time.Second:
 		fmt.Fprintln(s.W, line)

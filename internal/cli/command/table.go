@@ -6,23 +6,82 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Table prints rows under a header, columns aligned. Texts that others chose, such as names, can't control the terminal.
+// gap is what stands between two columns of a table.
+const gap = "  "
+
+// Table prints rows under a header, columns aligned and each row on a line. On a terminal, cells are cut so that the line fits;
+// elsewhere they are whole. Texts that others chose, such as names, can't control the terminal.
 func Table(w io.Writer, header []string, rows [][]string) {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, strings.Join(header, "\t"))
+	all := [][]string{header}
 	for _, r := range rows {
 		cells := make([]string, len(r))
 		for i, cell := range r {
-			cells[i] = harmless(cell)
+			cells[i] = harmless(strings.Join(strings.Fields(cell), " "))
 		}
-		fmt.Fprintln(t, strings.Join(cells, "\t"))
+		all = append(all, cells)
 	}
-	_ = t.Flush() // w is the terminal or a buffer; its own errors have nowhere to go
+	widths := make([]int, len(header))
+	for _, cells := range all {
+		for i, cell := range cells {
+			widths[i] = max(widths[i], columns(cell))
+		}
+	}
+	if limit := Width(w); limit > 0 {
+		fit(widths, limit)
+	}
+	for _, cells := range all {
+		var line strings.Builder
+		for i, cell := range cells {
+			if i > 0 {
+				line.WriteString(gap)
+			}
+			cell = cut(cell, widths[i])
+			line.WriteString(cell + strings.Repeat(" ", widths[i]-columns(cell)))
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+}
+
+// least is how many columns a cell keeps, and leastText those of the last column, which mostly is a text.
+const (
+	least     = 8
+	leastText = 16
+)
+
+// fit shrinks columns until the line takes at most limit: the last, then the widest, and the first, which names the row, when
+// nothing else is left.
+func fit(widths []int, limit int) {
+	last := len(widths) - 1
+	over := sum(widths) + len(gap)*last - limit
+	shrink := func(i, to int) {
+		n := max(0, min(over, widths[i]-to))
+		widths[i], over = widths[i]-n, over-n
+	}
+	shrink(last, leastText)
+	for over > 0 {
+		widest := last
+		for i := 1; i < last; i++ {
+			if widths[i] > widths[widest] {
+				widest = i
+			}
+		}
+		if widths[widest] <= least || widest == 0 {
+			break
+		}
+		shrink(widest, widths[widest]-1)
+	}
+	shrink(0, least)
+}
+
+func sum(all []int) (total int) {
+	for _, n := range all {
+		total += n
+	}
+	return total
 }
 
 // harmless replaces control characters and those that only change how others are shown.
@@ -59,6 +118,15 @@ func PrintJSON(w io.Writer, raw []byte) {
 		b.Write(raw)
 	}
 	fmt.Fprintln(w, strings.TrimRight(b.String(), "\n"))
+}
+
+// Line returns what others wrote as one line behind a label, cut to fit a terminal.
+func Line(w io.Writer, label, text string) string {
+	line := label + harmless(strings.Join(strings.Fields(text), " "))
+	if limit := Width(w); limit > 0 {
+		return cut(line, limit)
+	}
+	return line
 }
 
 // Clip shortens s to n characters on one line.

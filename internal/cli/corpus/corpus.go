@@ -83,18 +83,24 @@ func parseAttributes(all []string) ([]map[string]any, error) {
 
 type listCmd struct {
 	command.Remote
+	command.Paging
 	Filter string `help:"Regular expression on name and description."`
 }
 
-func (listCmd) Help() string { return "Example: quarry corpus list --filter '^man'" }
+func (listCmd) Help() string {
+	return "SIZE counts the characters of texts and metadata. --json has exact numbers and times.\n\nExample: quarry corpus list --filter '^man'"
+}
 
 func (c *listCmd) Run(e *command.Env) error {
 	return command.Listing[view]{
-		Path: "/v2/corpora", Member: "corpora", Query: url.Values{"filter": {c.Filter}},
+		Path: "/v2/corpora", Member: "corpora", Query: url.Values{"filter": {c.Filter}}, Paging: c.Paging,
 		Empty:  "no corpora yet; make one with: quarry corpus create NAME",
-		Header: []string{"KEY", "STATE", "NAME", "CREATED", "DESCRIPTION"},
+		Header: []string{"KEY", "STATE", "DOCUMENTS", "SIZE", "AGE", "NAME", "DESCRIPTION"},
 		Row: func(v *view) []string {
-			return []string{v.Key, command.State(v.Enabled), command.Clip(v.Name, 30), v.Created, command.Clip(v.Description, 50)}
+			return []string{
+				v.Key, command.State(v.Enabled), strconv.FormatInt(v.Limits.Docs, 10), command.Short(v.Limits.Characters) + " chars",
+				command.Age(v.Created), v.Name, v.Description,
+			}
 		},
 	}.Print(e, c.Remote)
 }
@@ -115,7 +121,8 @@ func (c *getCmd) Run(e *command.Env) error {
 	return command.Show(e, c.Remote, c.path(), func(v *view) {
 		rows := [][]string{
 			{"key", v.Key}, {"name", v.Name}, {"description", v.Description}, {"enabled", strconv.FormatBool(v.Enabled)},
-			{"created", v.Created}, {"documents", strconv.FormatInt(v.Limits.Docs, 10)}, {"parts", strconv.FormatInt(v.Limits.Parts, 10)},
+			{"created", command.Second(v.Created)}, {"documents", strconv.FormatInt(v.Limits.Docs, 10)},
+			{"parts", strconv.FormatInt(v.Limits.Parts, 10)}, {"characters", strconv.FormatInt(v.Limits.Characters, 10)},
 		}
 		for _, a := range v.Attributes {
 			level := "doc"

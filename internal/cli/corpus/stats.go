@@ -94,7 +94,7 @@ func showStats(e *command.Env, size sizeView, all []statView) {
 			rows = append(rows, []string{name, kind, "no values", ""})
 		}
 		for _, v := range s.Values {
-			rows = append(rows, []string{name, kind, command.Clip(strings.Trim(string(v.Value), `"`), 60), strconv.FormatInt(v.Count, 10)})
+			rows = append(rows, []string{name, kind, strings.Trim(string(v.Value), `"`), strconv.FormatInt(v.Count, 10)})
 			name, kind = "", "" // said once
 		}
 	}

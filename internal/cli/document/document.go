@@ -37,9 +37,10 @@ func (getCmd) Help() string { return "Example: quarry document get docs architec
 func (c *getCmd) Run(e *command.Env) error {
 	return command.Show(e, c.Remote, command.DocumentPath(c.CorpusKey, c.ID), func(v *view) {
 		metadata, _ := json.Marshal(v.Metadata) // came from JSON
-		fmt.Fprintf(e.Out, "%s  %s\n%d parts\n", v.ID, metadata, len(v.Parts))
+		command.Wrap(e.Out, "", command.Bold(e.Out, command.Prose(v.ID))+"  "+command.Prose(string(metadata)))
+		fmt.Fprintln(e.Out, command.Count(int64(len(v.Parts)), "part"))
 		for i, p := range v.Parts {
-			fmt.Fprintf(e.Out, "%4d  %s\n", i, command.Clip(p.Text, 110))
+			fmt.Fprintln(e.Out, command.Line(e.Out, fmt.Sprintf("%4d  ", i), p.Text))
 		}
 	})
 }
@@ -48,7 +49,7 @@ type listCmd struct {
 	command.Remote
 	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
 	Filter    string `help:"Metadata filter over doc.*" placeholder:"FILTER"`
-	Limit     int    `help:"At most this many; 0 lists all." default:"100"`
+	command.Paging
 }
 
 func (listCmd) Help() string {
@@ -58,10 +59,10 @@ func (listCmd) Help() string {
 func (c *listCmd) Run(e *command.Env) error {
 	return command.Listing[view]{
 		Path: command.CorpusPath(c.CorpusKey) + "/documents", Member: "documents",
-		Query: url.Values{"metadata_filter": {c.Filter}}, Limit: c.Limit, Header: []string{"ID", "METADATA"},
+		Query: url.Values{"metadata_filter": {c.Filter}}, Paging: c.Paging, Header: []string{"ID", "METADATA"},
 		Row: func(v *view) []string {
 			metadata, _ := json.Marshal(v.Metadata) // came from JSON
-			return []string{v.ID, command.Clip(string(metadata), 100)}
+			return []string{v.ID, string(metadata)}
 		},
 	}.Print(e, c.Remote)
 }

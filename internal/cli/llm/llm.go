@@ -38,6 +38,9 @@ type view struct {
 	Capabilities capabilities `json:"capabilities"`
 }
 
+// alias reports whether calls by this name are answered by another model of the platform.
+func (v *view) alias() bool { return v.Ownership == "platform" && v.Name != v.Model }
+
 type capabilities struct {
 	Context int   `json:"context_limit"`
 	Tools   *bool `json:"tool_calling"`
@@ -75,6 +78,7 @@ func (v *view) print(e *command.Env) {
 
 type listCmd struct {
 	command.Remote
+	command.Paging
 	Filter string `help:"Regular expression on name and description."`
 }
 
@@ -82,14 +86,17 @@ func (listCmd) Help() string { return "Example: quarry llm list --filter '^local
 
 func (c *listCmd) Run(e *command.Env) error {
 	return command.Listing[view]{
-		Path: models, Member: "llms", Query: url.Values{"filter": {c.Filter}}, Empty: "no such language models",
+		Path: models, Member: "llms", Query: url.Values{"filter": {c.Filter}}, Paging: c.Paging, Empty: "no such language models",
 		Header: []string{"NAME", "TYPE", "MODEL", "STATE", "OF", "CONTEXT", "DESCRIPTION"},
 		Row: func(v *view) []string {
 			state := command.State(v.Enabled)
-			if v.Default {
+			switch {
+			case v.Default:
 				state = "default"
+			case v.Enabled && v.alias():
+				state = "alias of " + v.Model
 			}
-			return []string{command.Clip(v.Name, 40), v.Type, command.Clip(v.Model, 40), state, v.Ownership, v.Capabilities.tokens(), command.Clip(v.Description, 60)}
+			return []string{v.Name, v.Type, v.Model, state, v.Ownership, v.Capabilities.tokens(), v.Description}
 		},
 	}.Print(e, c.Remote)
 }
