@@ -19,6 +19,7 @@ import (
 	"quarry/internal/cpu"
 	"quarry/internal/httpapi"
 	"quarry/internal/httpapi/catalog"
+	"quarry/internal/httpapi/certificate"
 	"quarry/internal/index/vector"
 	"quarry/internal/llm/registry"
 	"quarry/internal/page"
@@ -39,12 +40,15 @@ type App struct {
 	corpus   *corpusServices
 	server   *httpapi.Server
 	listener net.Listener
+	shown    *certificate.Keeper // nil without TLS
 	ready    atomic.Bool
 
 	stopBackground func() // returns when nothing runs any more; nil until something does
 
 	// NewOwner reports whether this start made the owner and wrote its key.
 	NewOwner bool
+	// Stopping, if it is set before Serve, is called when Serve begins to stop, with the number of requests in flight.
+	Stopping func(requests int64)
 
 	Corpora  *corpus.Service
 	Ingest   *ingest.Service
@@ -55,7 +59,7 @@ type App struct {
 }
 
 // Open takes the data folder, listens, opens the database and builds the services; Serve answers requests. Errors:
-// *HeldError, *PortError, *FolderError, or what the database says.
+// *SettingError, *HeldError, *PortError, *FolderError, or what the database says.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
 	if err := cpu.Use(cfg.Kernel); err != nil {
 		return nil, err
@@ -68,13 +72,14 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 }
 
 func (a *App) open(ctx context.Context) (err error) {
+	if err := a.openCertificate(); err != nil {
+		return err
+	}
 	if a.folder, err = openFolder(a.cfg.Data); err != nil {
 		return err
 	}
-	if a.cfg.Listen != "" {
-		if a.listener, err = net.Listen("tcp", a.cfg.Listen); err != nil {
-			return &PortError{a.cfg.Listen, err}
-		}
+	if err := a.listen(ctx); err != nil {
+		return err
 	}
 	a.db, err = store.Open(ctx, store.Config{Dir: a.cfg.Data, URL: a.cfg.Database, Sweepers: []store.Sweeper{documents.Sweeper{}}})
 	if err != nil {
@@ -127,9 +132,6 @@ func (a *App) Handler() http.Handler {
 	a.ready.Store(true)
 	return a.server
 }
-
-// URL returns the address that the service listens on.
-func (a *App) URL() string { return "http://" + a.listener.Addr().String() }
 
 // KeyFile returns the path of the file with the owner's key.
 func (a *App) KeyFile() string { return a.folder.path(keyFile) }

@@ -9,6 +9,12 @@ import (
 	"quarry/internal/store"
 )
 
+// SettingError is returned when a setting names what there is not, or what can't be used.
+type SettingError struct{ err error }
+
+func (e *SettingError) Error() string { return e.err.Error() }
+func (e *SettingError) Unwrap() error { return e.err }
+
 // PortError is returned when the address can't be listened on.
 type PortError struct {
 	Address string

@@ -20,6 +20,8 @@ const (
 	secretFile  = "secret.key"
 	addressFile = "address"
 	indexFolder = "index"
+
+	certificateFile = "address.pem" // the certificate that the service shows there
 )
 
 // HeldError is returned when another server holds the data folder.
@@ -111,7 +113,7 @@ func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
 
 // close releases the folder. The lock file stays: removing it would race with the next holder.
 func (f *folder) close() error {
-	return errors.Join(removeIfThere(f.path(addressFile)), filelock.Release(f.lock), f.lock.Close())
+	return errors.Join(removeIfThere(f.path(addressFile)), removeIfThere(f.path(certificateFile)), filelock.Release(f.lock), f.lock.Close())
 }
 
 // writeSynced writes a file that only this user can read. When it returns nil, the file is on disk.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"quarry/internal/fault"
@@ -24,9 +25,19 @@ var errStopping = fault.Unavailable("stopping", "the service is stopping and cou
 
 // Serve answers requests until ctx ends, then lets requests in flight finish.
 func (a *App) Serve(ctx context.Context) error {
+	var inFlight atomic.Int64
+	handler := a.Handler()
 	s := &http.Server{
-		Handler: a.Handler(), ReadHeaderTimeout: 20 * time.Second, IdleTimeout: 2 * time.Minute,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			inFlight.Add(1)
+			defer inFlight.Add(-1)
+			handler.ServeHTTP(w, r)
+		}),
+		ReadHeaderTimeout: 20 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+	}
+	if a.shown != nil {
+		s.TLSConfig = a.shown.TLS()
 	}
 	requests, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
@@ -40,20 +51,15 @@ func (a *App) Serve(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	a.ready.Store(false)
+	if a.Stopping != nil {
+		a.Stopping(inFlight.Load())
+	}
 	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
 	defer time.AfterFunc(cutOff, func() { cut(errStopping) }).Stop()
 	if err := s.Shutdown(deadline); err != nil {
 		a.log.Warn("requests in flight were cut off", "error", err)
 		return s.Close()
-	}
-	return nil
-}
-
-// publish writes the address into the data folder, where commands on this machine find it.
-func (a *App) publish() error {
-	if err := writeSynced(a.folder.path(addressFile), a.URL()+"\n"); err != nil {
-		return folderError(a.cfg.Data, err)
 	}
 	return nil
 }

@@ -3,19 +3,14 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/url"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"quarry/internal/llm/registry"
 	"quarry/internal/origin"
@@ -24,12 +19,17 @@ import (
 
 // Config is every setting. Sizes are bytes.
 type Config struct {
-	Data      string `yaml:"data"`
-	Listen    string `yaml:"listen"`
-	Database  string `yaml:"database"`
-	Kernel    string `yaml:"kernel"`
+	Data     string `yaml:"data"`
+	Listen   string `yaml:"listen"`
+	Database string `yaml:"database"`
+	Kernel   string `yaml:"kernel"`
+	// Log is what the log shows, LogLevel the same by its level; see Level.
+	Log       string `yaml:"log"`
 	LogLevel  string `yaml:"log_level"`
 	LogFormat string `yaml:"log_format"`
+	// TLSCert and TLSKey are files in PEM, both or none.
+	TLSCert   string `yaml:"tls_cert"`
+	TLSKey    string `yaml:"tls_key"`
 	MaxJSON   int64  `yaml:"max_json"`
 	MaxUpload int64  `yaml:"max_upload"`
 	// MaxDeletes is how many documents of one corpus may be in deletion at once.
@@ -94,12 +94,15 @@ func (s Setting) get(c *Config) string { return fmt.Sprint(reflect.ValueOf(s.at(
 // Settings lists every setting in the order of the reference page.
 var Settings = []Setting{
 	{"data", "QUARRY_DATA", "data folder: database, indexes, owner.key, secret.key", func(c *Config) any { return &c.Data }},
-	{"listen", "QUARRY_LISTEN", "address to listen on, host:port", func(c *Config) any { return &c.Listen }},
+	{"listen", "QUARRY_LISTEN", "address to listen on: host:port; a port alone is one of this machine, 127.0.0.1; :port and 0.0.0.0:port are every interface", func(c *Config) any { return &c.Listen }},
+	{"tls_cert", "QUARRY_TLS_CERT", "file with the certificate for HTTPS and those between it and its CA, PEM; read anew when it changes; empty means HTTP", func(c *Config) any { return &c.TLSCert }},
+	{"tls_key", "QUARRY_TLS_KEY", "file with the private key of `tls_cert`, PEM, without a passphrase; read anew when it changes", func(c *Config) any { return &c.TLSKey }},
 	{"public_url", "QUARRY_PUBLIC_URL", "where people reach the service, such as https://search.example.com, for the links of one-time codes and as the issuer of access tokens; empty means the address it listens on, and an issuer made from the database", func(c *Config) any { return &c.PublicURL }},
 	{"database", "QUARRY_DATABASE", "postgres:// URL; empty means SQLite in the data folder", func(c *Config) any { return &c.Database }},
 	{"secret_key", "QUARRY_SECRET_KEY", "secret keys that seal credentials in the database, newest first, parted by commas; empty means secret.key in the data folder", func(c *Config) any { return &c.SecretKey }},
 	{"kernel", "QUARRY_KERNEL", "CPU instructions of the encoder and of the vector scan: auto, avx512, avx2 or portable; results do not depend on it", func(c *Config) any { return &c.Kernel }},
-	{"log_level", "QUARRY_LOG_LEVEL", "debug, info, warn or error", func(c *Config) any { return &c.LogLevel }},
+	{"log", "QUARRY_LOG", "what the log shows: `warnings` (errors, too), `requests` (each request as well) or `debug`; empty means what `log_level` says, else warnings on a terminal and requests anywhere else", func(c *Config) any { return &c.Log }},
+	{"log_level", "QUARRY_LOG_LEVEL", "debug, info, warn or error; empty means what `log` says, which beats it", func(c *Config) any { return &c.LogLevel }},
 	{"log_format", "QUARRY_LOG_FORMAT", "text or json", func(c *Config) any { return &c.LogFormat }},
 	{"max_deletes", "QUARRY_MAX_DELETES", "deletions of single documents at once in one corpus; more are refused with 429", func(c *Config) any { return &c.MaxDeletes }},
 	{"max_json", "QUARRY_MAX_JSON", "largest JSON body, bytes", func(c *Config) any { return &c.MaxJSON }},
@@ -125,27 +128,13 @@ var Settings = []Setting{
 // Default returns the settings of a service that nobody has configured.
 func Default() Config {
 	return Config{
-		Data: "./quarry-data", Listen: "127.0.0.1:8080", Kernel: "auto", LogLevel: "info", LogFormat: "text",
+		Data: "./quarry-data", Listen: "127.0.0.1:8080", Kernel: "auto", LogFormat: "text",
 		MaxJSON: 16 << 20, MaxUpload: 10 << 20, MaxDeletes: 64, HistoryDays: 90,
 		LLMPrivate:   true,
 		ModelAliases: strings.Join(registry.DefaultAliases, ","),
 		MaxExpensive: 64, MaxExpensiveTotal: 256, MaxExpensiveWaiting: 1024, ExpensiveWait: 10, MaxBodies: 512 << 20,
 		MaxRemote: 1024, MaxRemoteTotal: 2048,
 	}
-}
-
-// ReadFile overlays the settings of a YAML file; a key that does not exist is an error.
-func (c *Config) ReadFile(name string) error {
-	raw, err := os.ReadFile(name)
-	if err != nil {
-		return fmt.Errorf("read configuration: %w", err)
-	}
-	d := yaml.NewDecoder(bytes.NewReader(raw))
-	d.KnownFields(true)
-	if err := d.Decode(c); err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read configuration %s: %w", name, err)
-	}
-	return nil
 }
 
 // ReadEnv overlays the settings that the environment names; an empty variable counts as not set.
@@ -172,15 +161,25 @@ func (c *Config) Check() error {
 		allowed    []string
 	}{
 		{"kernel", c.Kernel, []string{"auto", "avx512", "avx2", "portable"}},
-		{"log_level", c.LogLevel, []string{"debug", "info", "warn", "error"}},
+		{"log", c.Log, []string{"", "warnings", "requests", "debug"}},
+		{"log_level", c.LogLevel, []string{"", "debug", "info", "warn", "error"}},
 		{"log_format", c.LogFormat, []string{"text", "json"}},
 	} {
 		if !slices.Contains(s.allowed, s.value) {
-			return fmt.Errorf("setting %s is %q: it must be one of %s", s.key, s.value, strings.Join(s.allowed, ", "))
+			return fmt.Errorf("setting %s is %q: it must be one of %s", s.key, s.value, strings.TrimPrefix(strings.Join(s.allowed, ", "), ", "))
 		}
 	}
 	if c.Data == "" {
 		return errors.New("setting data is empty: name a folder")
+	}
+	if _, err := c.Address(); err != nil {
+		return err
+	}
+	if c.TLSCert == "" && c.TLSKey != "" {
+		return errors.New("setting tls_key is given without tls_cert: name the file with the certificate, too")
+	}
+	if c.TLSKey == "" && c.TLSCert != "" {
+		return errors.New("setting tls_cert is given without tls_key: name the file with its private key, too")
 	}
 	if c.MaxJSON < 1 || c.MaxUpload < 1 {
 		return errors.New("settings max_json and max_upload must be at least 1 byte")

@@ -38,6 +38,10 @@ func TestRefusals(t *testing.T) {
 	for _, tc := range []struct{ env, value, want string }{
 		{"QUARRY_KERNEL", "sse9", "kernel"},
 		{"QUARRY_LOG_LEVEL", "loud", "log_level"},
+		{"QUARRY_LOG", "loud", "setting log is \"loud\": it must be one of warnings, requests, debug"},
+		{"QUARRY_LISTEN", "localhost", "setting listen"},
+		{"QUARRY_TLS_CERT", "cert.pem", "tls_key"},
+		{"QUARRY_TLS_KEY", "key.pem", "tls_cert"},
 		{"QUARRY_MAX_JSON", "many", "QUARRY_MAX_JSON"},
 		{"QUARRY_MAX_UPLOAD", "0", "max_upload"},
 		{"QUARRY_RATE_LIMIT", "-1", "rate_limit"},
@@ -65,19 +69,6 @@ func TestRefusals(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s=%s: got %v, want an error that names %s", tc.env, tc.value, err, tc.want)
 		}
-	}
-}
-
-// TestUnknownKey proves that a misspelt key in the file is an error and not silently ignored.
-func TestUnknownKey(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "q.yaml")
-	if err := os.WriteFile(file, []byte("lissten: x\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c := config.Default()
-	if err := c.ReadFile(file); err == nil || !strings.Contains(err.Error(), "lissten") {
-		t.Errorf("got %v, want an error that names lissten", err)
 	}
 }
 
@@ -125,5 +116,116 @@ func TestSecretsStayInside(t *testing.T) {
 	bad.SecretKey, bad.Database = "", "mysql://quarry:hunter2@db/quarry"
 	if err := bad.Check(); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("the refusal of a database is %v", err)
+	}
+}
+
+// TestFileRefused proves that a file that can't be is refused in words, with the line, and that nothing secret is
+// repeated.
+func TestFileRefused(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ file, want string }{
+		{"listen: 1\n# a\noutbound_privat: true\n", "line 3: there is no setting outbound_privat"},
+		{"llm-privat: true\n", "line 1: there is no setting llm-privat; did you mean llm_private?"},
+		{"lissten: x\n", "did you mean listen?"},
+		{"xyzzy_plugh: 1\n", "there is no setting xyzzy_plugh; docs/reference/config.md lists them"},
+		{"listen: 1\nlisten: 2\n", "line 2: the setting listen stands in line 1 already"},
+		{"max_json: many\n", `line 1: setting max_json is "many": it must be a whole number`},
+		{"audit_content: perhaps\n", `setting audit_content is "perhaps": it must be true or false`},
+		{"allowed_origins:\n  - https://a.example\n", "setting allowed_origins takes one value"},
+		{"secret_key: [qsk_hush]\n", "setting secret_key takes one value"},
+		{"- listen\n", "line 1: write one setting a line"},
+		{"just words\n", "line 1: write one setting a line"},
+		{"data: [\n", "is not YAML: line"},
+		{"data: \"a\n", "is not YAML"},
+		{"\tlisten: 1\n", "is not YAML"},
+	} {
+		file := filepath.Join(t.TempDir(), "quarry.yaml")
+		if err := os.WriteFile(file, []byte(tc.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := config.Default()
+		err := c.ReadFile(file)
+		if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), file) {
+			t.Errorf("%q: %v, want %q and the file", tc.file, err, tc.want)
+		}
+		if err != nil && (strings.Contains(err.Error(), "hush") || strings.Contains(err.Error(), "yaml:")) {
+			t.Errorf("%q: %v", tc.file, err)
+		}
+	}
+}
+
+// TestFileTaken proves that files without a setting change nothing, and that numbers pass for texts.
+func TestFileTaken(t *testing.T) {
+	t.Parallel()
+	for text, listen := range map[string]string{
+		"": "127.0.0.1:8080", "# nothing\n": "127.0.0.1:8080", "---\n": "127.0.0.1:8080", "listen: 9000\n": "9000", "listen: \"[::1]:9\"\nmax_json: 1_000\n": "[::1]:9", "listen:\n": "127.0.0.1:8080",
+	} {
+		file := filepath.Join(t.TempDir(), "quarry.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := config.Default()
+		if err := c.ReadFile(file); err != nil || c.Listen != listen {
+			t.Errorf("%q: listen is %q, want %q (%v)", text, c.Listen, listen, err)
+		}
+	}
+}
+
+// TestAddress proves what the setting listen may be: a port alone is one of this machine.
+func TestAddress(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ listen, want, refused string }{
+		{"", "", ""},
+		{"9000", "127.0.0.1:9000", ""},
+		{"0", "127.0.0.1:0", ""},
+		{":9000", ":9000", ""},
+		{"0.0.0.0:9000", "0.0.0.0:9000", ""},
+		{"localhost:9000", "localhost:9000", ""},
+		{"[::1]:9000", "[::1]:9000", ""},
+		{"::1", "", "brackets"},
+		{"::1:9000", "", "brackets"},
+		{"localhost", "", "no port"},
+		{"localhost:", "", "no port"},
+		{"90000", "", "no port, which is a number up to 65535"},
+		{"127.0.0.1:-1", "", "up to 65535"},
+		{"127.0.0.1:9000x", "", "up to 65535"},
+		{"http://127.0.0.1:9000", "", "not a URL"},
+		{"9000 ", "", "no port"},
+	} {
+		c := config.Default()
+		c.Listen = tc.listen
+		got, err := c.Address()
+		if got != tc.want || (tc.refused == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tc.refused) {
+			t.Errorf("%q: got %q, %v; want %q, %q", tc.listen, got, err, tc.want, tc.refused)
+		}
+		if checked := c.Check(); (checked == nil) != (err == nil) {
+			t.Errorf("%q: Check says %v", tc.listen, checked)
+		}
+	}
+}
+
+// TestLevel proves what the log shows: log beats log_level, and without both it depends on where it is written.
+func TestLevel(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		log, level            string
+		onTerminal, elsewhere slog.Level
+	}{
+		{"", "", slog.LevelWarn, slog.LevelInfo},
+		{"warnings", "", slog.LevelWarn, slog.LevelWarn},
+		{"requests", "", slog.LevelInfo, slog.LevelInfo},
+		{"debug", "", slog.LevelDebug, slog.LevelDebug},
+		{"", "error", slog.LevelError, slog.LevelError},
+		{"", "info", slog.LevelInfo, slog.LevelInfo},
+		{"requests", "error", slog.LevelInfo, slog.LevelInfo},
+	} {
+		c := config.Default()
+		c.Log, c.LogLevel = tc.log, tc.level
+		if err := c.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if got, other := c.Level(true), c.Level(false); got != tc.onTerminal || other != tc.elsewhere {
+			t.Errorf("log %q, log_level %q: got %v on a terminal and %v elsewhere", tc.log, tc.level, got, other)
+		}
 	}
 }

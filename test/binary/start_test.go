@@ -171,7 +171,10 @@ func TestSettingsRefused(t *testing.T) {
 		want       string
 	}{
 		{"unknown key", "lisen: 127.0.0.1:0\n", nil, "lisen"},
-		{"not YAML", "data: [\n", nil, "yaml"},
+		{"not YAML", "data: [\n", nil, "is not YAML"},
+		{"address without a port", "listen: localhost\n", nil, "setting listen"},
+		{"certificate without a key", "tls_cert: cert.pem\n", nil, "tls_key"},
+		{"no such certificate", "tls_cert: none.pem\ntls_key: none.pem\n", nil, "setting tls_cert: there is no file none.pem"},
 		{"wrong type", "max_json: many\n", nil, "many"},
 		{"out of range", "max_json: 0\n", nil, "max_json"},
 		{"environment", "", []string{"QUARRY_MAX_UPLOAD=ten"}, "QUARRY_MAX_UPLOAD"},

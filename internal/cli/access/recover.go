@@ -20,7 +20,7 @@ func (keyRecoverCmd) Help() string {
 }
 
 func (c *keyRecoverCmd) Run(e *command.Env) error {
-	cfg, err := c.Read(nil)
+	cfg, err := c.Read()
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,15 @@ func (r Connection) Reach() (*Client, error) {
 	if !strings.Contains(base, "://") {
 		base = "http://" + base
 	}
-	return &Client{Base: strings.TrimRight(base, "/"), token: r.Token, http: &http.Client{Timeout: 10 * time.Minute}}, nil
+	at, err := url.Parse(base)
+	if err != nil || at.Hostname() == "" {
+		return nil, Failed(ExitUsage, "%q is no address of a service; write one such as http://127.0.0.1:8080", base)
+	}
+	carry, err := r.transport(at)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{Base: strings.TrimRight(base, "/"), token: r.Token, http: &http.Client{Timeout: 10 * time.Minute, Transport: carry}}, nil
 }
 
 // Call sends one JSON request and decodes a 2xx answer into out (nil: ignored). It returns the raw answer too.
@@ -145,6 +153,9 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 		var u *url.Error
 		if errors.As(err, &u) {
 			err = u.Err
+		}
+		if text := certificateTrouble(c.Base, err); text != "" {
+			return nil, Failed(ExitUnreachable, "%s", text)
 		}
 		return nil, Failed(ExitUnreachable, "the service at %s is not reached: %v", c.Base, err)
 	}

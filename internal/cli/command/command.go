@@ -46,6 +46,7 @@ type Connection struct {
 	URL  string `help:"Address of the service; default: the one that the data folder names." env:"QUARRY_URL" placeholder:"URL"`
 	Key  string `help:"API key; default: owner.key of the data folder." env:"QUARRY_API_KEY" placeholder:"KEY"`
 	Data string `help:"Data folder to take address and key from." env:"QUARRY_DATA" default:"./quarry-data" placeholder:"DIR"`
+	CA   string `help:"File with the CA of the service's certificate, PEM; default: the CAs of the system." env:"QUARRY_CA" placeholder:"FILE" name:"ca"`
 
 	// Token is also set for a person who signs in.
 	Token string `help:"Access token, used instead of an API key." env:"QUARRY_TOKEN" placeholder:"TOKEN"`

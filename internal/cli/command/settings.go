@@ -18,9 +18,14 @@ type Settings struct {
 	Database *string `help:"postgres:// URL (QUARRY_DATABASE); default: SQLite in the data folder." placeholder:"URL"`
 }
 
-// Read returns the settings: a flag beats the environment, which beats the file. listen is the flag of that name, nil
-// for none.
-func (s *Settings) Read(listen *string) (config.Config, error) {
+// Flag is a flag that overlays a setting when it is given.
+type Flag struct {
+	Value *string // nil: not given
+	To    func(*config.Config) *string
+}
+
+// Read returns the settings: a flag beats the environment, which beats the file.
+func (s *Settings) Read(flags ...Flag) (config.Config, error) {
 	cfg := config.Default()
 	if s.Config != "" {
 		if err := cfg.ReadFile(s.Config); err != nil {
@@ -30,12 +35,12 @@ func (s *Settings) Read(listen *string) (config.Config, error) {
 	if err := cfg.ReadEnv(os.LookupEnv); err != nil {
 		return cfg, Failed(ExitUsage, "%v", err)
 	}
-	for _, f := range []struct {
-		flag *string
-		to   *string
-	}{{s.Data, &cfg.Data}, {listen, &cfg.Listen}, {s.Database, &cfg.Database}} {
-		if f.flag != nil {
-			*f.to = *f.flag
+	flags = append(flags,
+		Flag{s.Data, func(c *config.Config) *string { return &c.Data }},
+		Flag{s.Database, func(c *config.Config) *string { return &c.Database }})
+	for _, f := range flags {
+		if f.Value != nil {
+			*f.To(&cfg) = *f.Value
 		}
 	}
 	if err := cfg.Check(); err != nil {
@@ -46,10 +51,13 @@ func (s *Settings) Read(listen *string) (config.Config, error) {
 
 // StartFailure returns the error with the exit code for each reason that an installation can't be opened.
 func StartFailure(err error) error {
+	var setting *app.SettingError
 	var held *app.HeldError
 	var port *app.PortError
 	var folder *app.FolderError
 	switch {
+	case errors.As(err, &setting):
+		return Failed(ExitUsage, "%v", setting)
 	case errors.As(err, &held):
 		return Failed(ExitHeld, "%v", held)
 	case errors.As(err, &port):
@@ -60,11 +68,9 @@ func StartFailure(err error) error {
 	return err
 }
 
-// NewLog returns a log at the level and in the format of the settings.
+// NewLog returns a log to w at the level and in the format of the settings.
 func NewLog(w io.Writer, cfg config.Config) *slog.Logger {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(cfg.LogLevel)) // checked by cfg.Check
-	options := &slog.HandlerOptions{Level: level}
+	options := &slog.HandlerOptions{Level: cfg.Level(IsTerminal(w))}
 	w = redact.Writer(w)
 	if cfg.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))

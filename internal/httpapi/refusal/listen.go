@@ -3,10 +3,13 @@ package refusal
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -15,7 +18,8 @@ import (
 
 // Listen returns the listener for s to serve on. Its connections carry the contract's error bodies and headers also
 // where net/http refuses a request before any handler sees it: a path such as /%zz, a header without a name, headers
-// that are too long. It sets s.ConnContext and s.ConnState, and wraps s.Handler.
+// that are too long. With s.TLSConfig set, it encrypts them; a client that speaks HTTP in clear is told so. It sets
+// s.ConnContext, s.ConnState and s.Protocols, and wraps s.Handler.
 func Listen(s *http.Server, l net.Listener) net.Listener {
 	next := s.Handler
 	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +38,15 @@ func Listen(s *http.Server, l net.Listener) net.Listener {
 	if s.MaxHeaderBytes == 0 {
 		s.MaxHeaderBytes = maxHeaders
 	}
-	return listener{l}
+	if s.TLSConfig == nil {
+		return listener{Listener: l}
+	}
+	// To net/http these connections are what they look like above the encryption, so that what it writes by itself passes
+	// through conn. It tells HTTP/2 by its first bytes then, which clients send that agreed on it in the handshake.
+	s.Protocols = new(http.Protocols)
+	s.Protocols.SetHTTP1(true)
+	s.Protocols.SetUnencryptedHTTP2(true)
+	return listener{l, s.TLSConfig}
 }
 
 // maxHeaders is how many bytes the head of a request may have, with its path and query; net/http adds a few.
@@ -43,12 +55,18 @@ const maxHeaders = 256 << 10
 // connKey is where the context of a request has its connection.
 type connKey struct{}
 
-type listener struct{ net.Listener }
+type listener struct {
+	net.Listener
+	encrypt *tls.Config // nil for HTTP in clear
+}
 
 func (l listener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
+	}
+	if l.encrypt != nil {
+		c = tls.Server(c, l.encrypt) // the first read shakes hands, within the time for the head of a request
 	}
 	return &conn{Conn: c}, nil
 }
@@ -57,6 +75,20 @@ func (l listener) Accept() (net.Conn, error) {
 type conn struct {
 	net.Conn
 	answering atomic.Bool // whether a handler has the request: what it writes is left alone, whatever it looks like
+	inClear   atomic.Bool // the client speaks HTTP where it should encrypt
+}
+
+// methods are what the first five bytes of HTTP in clear may be.
+var methods = []string{"GET /", "HEAD ", "POST ", "PUT /", "PATCH", "DELET", "OPTIO"}
+
+// Read notices a client that begins with HTTP in clear on an encrypted connection.
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	var begun tls.RecordHeaderError
+	if errors.As(err, &begun) && begun.Conn != nil && slices.Contains(methods, string(begun.RecordHeader[:])) {
+		c.inClear.Store(true) // net/http refuses now what it could not read
+	}
+	return n, err
 }
 
 // unmet begins the answer of net/http to an Expect header that it doesn't know.
@@ -67,6 +99,16 @@ const canned = "Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n
 
 func (c *conn) Write(b []byte) (int, error) {
 	if c.answering.Load() {
+		return c.Conn.Write(b)
+	}
+	encrypted, isTLS := c.Conn.(*tls.Conn)
+	if isTLS && c.inClear.Load() {
+		if _, err := encrypted.NetConn().Write(answer(clearLine)); err != nil {
+			return 0, err
+		}
+		return len(b), nil
+	}
+	if isTLS && encrypted.ConnectionState().NegotiatedProtocol == "h2" {
 		return c.Conn.Write(b)
 	}
 	line, rest, _ := bytes.Cut(b, []byte("\r\n"))
@@ -81,11 +123,18 @@ func (c *conn) Write(b []byte) (int, error) {
 
 // CloseWrite lets net/http end its side first, so that a client reads the answer before the connection breaks.
 func (c *conn) CloseWrite() error {
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+	on := c.Conn
+	if encrypted, ok := on.(*tls.Conn); ok && c.inClear.Load() {
+		on = encrypted.NetConn()
+	}
+	if half, ok := on.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return nil
 }
+
+// clearLine is the status line for a client that speaks HTTP in clear where it should encrypt.
+const clearLine = "HTTP/1.1 400 Bad Request: came in clear, and the service speaks HTTPS here; begin the address with https://"
 
 // answer returns the whole answer for a status line such as "HTTP/1.1 400 Bad Request: malformed Host header".
 func answer(line string) []byte {
