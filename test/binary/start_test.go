@@ -172,7 +172,6 @@ func TestSettingsRefused(t *testing.T) {
 	}{
 		{"unknown key", "lisen: 127.0.0.1:0\n", nil, "lisen"},
 		{"not YAML", "data: [\n", nil, "is not YAML"},
-		{"address without a port", "listen: localhost\n", nil, "setting listen"},
 		{"certificate without a key", "tls_cert: cert.pem\n", nil, "tls_key"},
 		{"no such certificate", "tls_cert: none.pem\ntls_key: none.pem\n", nil, "setting tls_cert: there is no file none.pem"},
 		{"wrong type", "max_json: many\n", nil, "many"},
