@@ -43,7 +43,7 @@ var groups = map[string]group{
 	"answer":   {layer: domain, uses: "corpus llm embed encode text expr", order: "verify/fact verify/markup verify verify/correct generate"},
 	"query":    {layer: domain, uses: "corpus embed text expr search answer llm", order: "measure rerank retrieve evaluate history ."},
 
-	"folder": {layer: domain, uses: "extract", order: "source state ."},
+	"folder": {layer: domain, uses: "extract", order: "ignore source state ."},
 
 	"store":    {layer: adapter, uses: "identity usage job llm corpus query answer"},
 	"outbound": {layer: adapter},

@@ -24,6 +24,8 @@ type format struct {
 	loose []string
 	// endings are those of file names, in lower case; rare ones are read, but not looked for in folders.
 	endings, rare []string
+	// textual has it read the kinds of files in textual.go, too.
+	textual bool
 	// is recognises the format by its first bytes; nil where they tell nothing.
 	is func(data []byte) bool
 	// read parses the bytes of a file; formats of plain characters have readText instead.
@@ -36,7 +38,7 @@ type format struct {
 // comes last.
 var formats = []*format{
 	{
-		name: "plain text", types: []string{plainText}, endings: []string{".txt", ".text"}, rare: []string{".log"},
+		name: "plain text", types: []string{plainText}, endings: []string{".txt", ".text"}, textual: true,
 		is: isText, readText: plain,
 	},
 	{
@@ -115,7 +117,7 @@ func choose(in Input) (*format, error) {
 		declared = strings.ToLower(strings.TrimSpace(strings.SplitN(in.ContentType, ";", 2)[0]))
 	}
 	ext := strings.ToLower(path.Ext(in.Name))
-	byEnding := first(func(f *format) bool { return f.ends(ext) })
+	byEnding := first(func(f *format) bool { return f.ends(ext) || f.textual && isTextual(in.Name) })
 	switch byType := first(func(f *format) bool { return slices.Contains(f.types, declared) }); {
 	case byType != nil && (declared != plainText || byEnding == nil):
 		return byType, nil

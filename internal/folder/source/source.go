@@ -114,6 +114,7 @@ type Options struct {
 	// Include and Exclude are patterns as in a .gitignore, relative to the root. Where there are any in Include, only what one of
 	// them names is read; what one names with its dot or its ending is read although it is hidden or has an unknown ending.
 	Include, Exclude []string
-	// MaxBytes is the size of the largest item; larger ones are problems and are not read. 0 means 10 MiB.
-	MaxBytes int64
+	// MaxFile and MaxBody are the sizes of the largest file and the largest body, which larger ones are refused by unread. 0 means
+	// what the service takes by default.
+	MaxFile, MaxBody int64
 }
