@@ -24,7 +24,7 @@ race: ## the packages where goroutines meet, under the race detector (needs a C 
 	CGO_ENABLED=1 go run ./test/summary -race -timeout 20m ./internal/job ./internal/usage ./internal/corpus/bulk ./internal/corpus/replica ./internal/query/retrieve ./internal/corpus/ingest ./internal/embed ./internal/identity/signin ./internal/sse ./internal/provider/... ./internal/httpapi/... ./test/scenario
 
 .PHONY: compat
-compat: ## our adapters of language models against the providers' own libraries (builds those: minutes)
+compat: ## our adapters of language models against the providers' own libraries, and published clients against the service (minutes)
 	cd test/compat && go vet ./... && go run quarry/test/summary -timeout 10m ./...
 
 .PHONY: generate

@@ -53,7 +53,8 @@ func Binary(t testing.TB) string {
 		if build.err = LookAtSources(); build.err != nil {
 			return
 		}
-		cmd := exec.Command("go", "build", "-o", build.path, "quarry/cmd/quarry")
+		cmd := exec.Command("go", "build", "-o", build.path, "./cmd/quarry")
+		cmd.Dir, _ = repository() // found above
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			build.err = fmt.Errorf("go build: %w\n%s", err, out)
@@ -65,17 +66,26 @@ func Binary(t testing.TB) string {
 	return build.path
 }
 
+// repository returns the folder above the test that has the program. Modules of tests, such as test/compat, lie in it.
+func repository() (string, error) {
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "cmd", "quarry")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("no cmd/quarry above the test")
+		}
+	}
+	return "", err
+}
+
 // LookAtSources stats every source file of the program. The go command caches the results of a test by the files that the
 // test has opened or statted, and does not see those that a build started by the test reads.
 func LookAtSources() error {
-	root, err := os.Getwd()
-	for ; err == nil; root = filepath.Dir(root) {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			break
-		}
-		if root == filepath.Dir(root) {
-			return fmt.Errorf("no go.mod above the test")
-		}
+	root, err := repository()
+	if err != nil {
+		return err
 	}
 	for _, dir := range []string{"api", "cmd", "internal"} {
 		err = errors.Join(err, filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {

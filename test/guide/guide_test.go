@@ -1,16 +1,13 @@
 package guide
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"quarry/internal/testkit"
 )
@@ -22,9 +19,6 @@ const (
 	readme = root + "/README.md"
 )
 
-// patience bounds a page; none takes a tenth of it.
-const patience = 3 * time.Minute
-
 // TestPagesAlone proves that every example of the guide runs and prints what the page shows where nothing has happened but
 // the start.
 func TestPagesAlone(t *testing.T) {
@@ -32,8 +26,8 @@ func TestPagesAlone(t *testing.T) {
 	for _, name := range pages(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
-			if all := examples(t, name); slices.ContainsFunc(all, func(e Example) bool { return !e.Unrun }) {
-				newReader(t).follow(t, all)
+			if all := Load(t, name); slices.ContainsFunc(all, func(e Example) bool { return !e.Unrun }) {
+				NewReader(t).Follow(t, all)
 			}
 		})
 	}
@@ -43,30 +37,33 @@ func TestPagesAlone(t *testing.T) {
 // what it needs under names of its own, and leaves nothing that changes what another page prints.
 func TestPagesAfterEachOther(t *testing.T) {
 	t.Parallel()
-	r := newReader(t)
-	opening := examples(t, readme)
+	r := NewReader(t)
+	if err := errors.Join(os.Symlink(testkit.Binary(t), filepath.Join(r.Dir, "quarry")), copyDocs(filepath.Join(r.Dir, "docs"))); err != nil {
+		t.Fatal(err)
+	}
+	opening := Load(t, readme)
 	for i := range opening {
 		opening[i].Shown = "" // what it finds in docs changes with every page of docs
 	}
-	if !t.Run("README.md", func(t *testing.T) { r.follow(t, opening) }) {
+	if !t.Run("README.md", func(t *testing.T) { r.Follow(t, opening) }) {
 		return
 	}
 	for _, name := range slices.Backward(pages(t)) {
-		t.Run(filepath.Base(name), func(t *testing.T) { r.follow(t, examples(t, name)) })
+		t.Run(filepath.Base(name), func(t *testing.T) { r.Follow(t, Load(t, name)) })
 	}
 }
 
 // TestSyntax proves that the shell reads the examples that only other machines can run.
 func TestSyntax(t *testing.T) {
 	t.Parallel()
-	needs(t, "bash")
+	Needs(t, "bash")
 	for _, name := range append(pages(t), readme) {
-		for _, e := range examples(t, name) {
+		for _, e := range Load(t, name) {
 			if !e.Unrun {
 				continue
 			}
 			cmd := exec.CommandContext(t.Context(), "bash", "-n")
-			cmd.Stdin = strings.NewReader(e.Shell)
+			cmd.Stdin = strings.NewReader(e.Text)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%s, line %d: %v: %s", filepath.Base(name), e.Line, err, out)
 			}
@@ -83,55 +80,7 @@ func pages(t *testing.T) []string {
 	return names
 }
 
-func examples(t *testing.T, page string) []Example {
-	t.Helper()
-	raw, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := Examples(string(raw))
-	if err != nil {
-		t.Fatalf("%s: %v", filepath.Base(page), err)
-	}
-	return all
-}
-
-func needs(t *testing.T, tools ...string) {
-	t.Helper()
-	for _, tool := range tools {
-		if _, err := exec.LookPath(tool); err != nil {
-			testkit.Skip(t, tool+" is not installed")
-		}
-	}
-}
-
-// reader works in a folder in which the service was started: its data is in quarry-data, it listens on some port, and beside
-// it lies what the README indexes.
-type reader struct {
-	dir    string
-	env    []string
-	models providers
-}
-
-func newReader(t *testing.T) *reader {
-	t.Helper()
-	needs(t, "bash", "curl")
-	r := &reader{dir: t.TempDir(), models: provider(t), env: modelKeys}
-	testkit.StartBinary(t, filepath.Join(r.dir, "quarry-data"))
-	program := testkit.Binary(t)
-	if err := errors.Join(os.Symlink(program, filepath.Join(r.dir, "quarry")), copyDocs(filepath.Join(r.dir, "docs"))); err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "QUARRY_") && !strings.HasPrefix(v, "PATH=") {
-			r.env = append(r.env, v)
-		}
-	}
-	r.env = append(r.env, "PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"))
-	return r
-}
-
-// copyDocs makes a folder of three pages of docs, since all of them would take long to encode.
+// copyDocs makes a folder of three pages of docs for the README to index, since all of them would take long to encode.
 func copyDocs(to string) error {
 	from, err := filepath.Glob(root + "/docs/decisions/000[2-4]-*.md")
 	if err != nil {
@@ -150,37 +99,4 @@ func copyDocs(to string) error {
 		}
 	}
 	return nil
-}
-
-// follow runs the examples of a page in one shell and compares.
-func (r *reader) follow(t *testing.T, all []Example) {
-	t.Helper()
-	all = slices.DeleteFunc(all, func(e Example) bool { return e.Unrun })
-	outputs := t.TempDir()
-	var script strings.Builder
-	script.WriteString("set -e\n")
-	for i, e := range all {
-		fmt.Fprintf(&script, "{\n%s\n} >%s/%d 2>&1\n", r.models.asks(e.Shell), outputs, i)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", "-c", script.String())
-	cmd.Dir, cmd.Env = r.dir, r.env
-	failed := cmd.Run()
-	for i, e := range all {
-		got, err := os.ReadFile(filepath.Join(outputs, fmt.Sprint(i)))
-		if err != nil {
-			t.Fatalf("line %d: the example was not reached", e.Line)
-		}
-		_, next := os.Stat(filepath.Join(outputs, fmt.Sprint(i+1)))
-		if failed != nil && next != nil {
-			t.Fatalf("line %d: the example fails: %v\n%s", e.Line, failed, got)
-		}
-		if err := e.Compare(r.models.shows(string(got))); err != nil {
-			t.Errorf("line %d: %v", e.Line, err)
-		}
-		if os.Getenv("QUARRY_GUIDE_OUTPUT") != "" {
-			t.Logf("line %d:\n%s%s", e.Line, e.Shell, got)
-		}
-	}
 }

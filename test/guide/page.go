@@ -1,6 +1,6 @@
 // Package guide runs the pages of docs/guide and the README as their readers do: every sh block of a page, in order, in one
 // shell, against the real program. The block after it, if it shows output, is compared with what came out. It is called by
-// its own tests.
+// its own tests, and by test/compat for the page on clients.
 package guide
 
 import (
@@ -12,11 +12,12 @@ import (
 	"strings"
 )
 
-// Example is one sh block and the output that the page shows for it.
+// Example is one block that the reader runs or saves, and the output that the page shows for it.
 type Example struct {
-	Line  int // of the page where the block begins
-	Shell string
-	Unrun bool   // it needs root, Docker or another host: only its syntax is checked
+	Line  int    // of the page where the block begins
+	Text  string // for the shell, or the content of File
+	File  string // "" for the shell
+	Unrun bool   // it needs root, Docker, a package registry or another host: only its syntax is checked
 	Shown string // "" where the page shows none
 	JSON  bool   // Shown is an excerpt of JSON
 }
@@ -24,8 +25,8 @@ type Example struct {
 // unrun marks a block that is not run: ```sh syntax-only.
 const unrun = "sh syntax-only"
 
-// Examples returns the sh blocks of a page, each with the block of output that follows it directly. Blocks in other languages,
-// such as the configuration of another program, are passed over.
+// Examples returns the sh blocks of a page, each with the block of output that follows it directly, and the blocks in other
+// languages that name a file (```python ask.py). Others that need no shell, such as an excerpt of a file, are passed over.
 func Examples(page string) ([]Example, error) {
 	var out []Example
 	var block []string
@@ -38,11 +39,15 @@ func Examples(page string) ([]Example, error) {
 		case fence:
 			open = false
 			text := strings.Join(block, "\n") + "\n"
+			language, file, _ := strings.Cut(kind, " ")
 			switch {
 			case kind == "sh" || kind == unrun:
-				out = append(out, Example{Line: start, Shell: text, Unrun: kind == unrun})
+				out = append(out, Example{Line: start, Text: text, Unrun: kind == unrun})
 				joined = true
-			case slices.Contains(others, kind):
+			case slices.Contains(others, language):
+				if file != "" {
+					out = append(out, Example{Line: start, Text: text, File: file})
+				}
 				joined = false
 			case !joined || kind != "" && kind != "json":
 				return nil, fmt.Errorf("line %d: a block of %q that no sh block goes before", start, kind)
@@ -62,7 +67,7 @@ func Examples(page string) ([]Example, error) {
 	return out, nil
 }
 
-// others are the languages of blocks that are neither run nor output.
+// others are the languages of blocks that are neither for the shell nor output.
 var others = []string{"caddyfile", "dockerfile", "ini", "nginx", "python", "text", "typescript", "yaml"}
 
 // Compare returns the first difference between output and what the page shows. Text: line by line, "…" stands for anything. JSON: the
@@ -70,7 +75,7 @@ var others = []string{"caddyfile", "dockerfile", "ini", "nginx", "python", "text
 // a fraction are measurements: they may differ by a tenth.
 func (e Example) Compare(got string) error {
 	switch {
-	case e.Shown == "" || e.Unrun:
+	case e.Shown == "":
 		return nil
 	case !e.JSON:
 		return compareText(e.Shown, got)
