@@ -2,6 +2,7 @@ package query
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -14,21 +15,21 @@ import (
 // AskCmd answers a question.
 type AskCmd struct {
 	command.Remote
-	CorpusKey  string   `arg:"" name:"corpus" help:"Key of the corpus, or several separated by commas."`
-	Question   []string `arg:"" name:"question" help:"The question."`
-	Limit      int      `help:"Passages to answer from." default:"10"`
-	Filter     string   `help:"Metadata filter, for example: doc.year >= 2024" placeholder:"FILTER"`
-	Preset     string   `help:"Generation preset; default: that of the service." placeholder:"NAME"`
-	LLM        string   `help:"Language model in place of the preset's." name:"llm" placeholder:"NAME"`
-	Language   string   `help:"Language of the answer, such as deu or de; default: that of the question." placeholder:"CODE"`
-	Characters int      `help:"Approximate length of the answer in characters, which the language model is asked for; the built-in generator quotes whole sentences." placeholder:"N"`
-	All        bool     `help:"List every passage found, not only those that the answer cites."`
-	Save       bool     `help:"Keep the question and its answer in the query history."`
+	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus, or several separated by commas."`
+	Question  []string `arg:"" name:"question" help:"The question."`
+	Limit     int      `help:"Passages to answer from." default:"10"`
+	scope
+	Preset     string `help:"Generation preset; default: that of the service." placeholder:"NAME"`
+	LLM        string `help:"Language model in place of the preset's." name:"llm" placeholder:"NAME"`
+	Language   string `help:"Language of the answer, such as deu or de; default: that of the question." placeholder:"CODE"`
+	Characters int    `help:"Approximate length of the answer in characters, which the language model is asked for; the built-in generator quotes whole sentences." placeholder:"N"`
+	All        bool   `help:"List every passage found, not only those that the answer cites."`
+	Save       bool   `help:"Keep the question and its answer in the query history."`
 }
 
 func (AskCmd) Help() string {
 	return "The answer is printed while the language model writes it. If none is registered, the built-in generator quotes " +
-		"the sentences that answer best. --json prints the complete answer as JSON at the end.\n\n" +
+		"the sentences that answer best. The numbers behind the sources are the scores that quarry query shows. --json prints the complete answer as JSON at the end.\n\n" +
 		"Example: quarry ask docs \"which way do imports go?\""
 }
 
@@ -48,40 +49,82 @@ type askEvent struct {
 }
 
 func (c *AskCmd) Run(e *command.Env) error {
-	body := c.body()
-	if c.JSON {
-		return c.Do(e, "POST", "/v2/query", body, "")
-	}
 	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
+	if c.JSON {
+		return c.whole(e, cl)
+	}
+	var v askEvent
+	var text string
+	err = c.ask(c.CorpusKey, func(corpora []map[string]any) (int, error) {
+		v, text, err = c.stream(e, cl, corpora)
+		return len(v.Results), err
+	})
+	if err != nil {
+		return err
+	}
+	c.sources(e.Out, &v, text)
+	c.credit(e, cl, &v)
+	for _, w := range v.Warnings {
+		fmt.Fprintln(e.Err, "quarry: warning:", command.Prose(w))
+	}
+	if len(v.Messages) > 0 {
+		return command.Failed(command.ExitSomeFailed, "%s", command.Prose(strings.Join(v.Messages, "; ")))
+	}
+	return nil
+}
+
+// whole prints the complete answer as JSON.
+func (c *AskCmd) whole(e *command.Env, cl *command.Client) error {
+	var raw []byte
+	err := c.ask(c.CorpusKey, func(corpora []map[string]any) (int, error) {
+		var v askEvent
+		var err error
+		raw, err = cl.Call(e.Ctx, "POST", "/v2/query", c.body(corpora), &v)
+		return len(v.Results), err
+	})
+	if err != nil {
+		return err
+	}
+	command.PrintJSON(e.Out, raw)
+	if c.LLM != "" {
+		model, _ := c.answerer(e, cl)
+		c.noteAlias(e, model)
+	}
+	return nil
+}
+
+// errEmpty ends a stream that found nothing and may be asked again.
+var errEmpty = errors.New("nothing found")
+
+// stream prints the answer as it comes and returns what was seen of all events. If nothing was found and the titles were left
+// out, it prints nothing.
+func (c *AskCmd) stream(e *command.Env, cl *command.Client, corpora []map[string]any) (seen askEvent, text string, err error) {
+	body := c.body(corpora)
 	body["stream_response"] = true
-	var seen askEvent // what was seen of all events
-	var text strings.Builder
+	var all strings.Builder
+	out := command.NewWrapper(e.Out, "")
 	err = cl.Stream(e.Ctx, "/v2/query", body, func(name string, data []byte) error {
 		seen.Chunk = ""
 		if err := json.Unmarshal(data, &seen); err != nil {
 			return fmt.Errorf("read event %s: %w", name, err)
 		}
-		text.WriteString(seen.Chunk)
-		_, err := io.WriteString(e.Out, command.Prose(seen.Chunk)) // chunks are whole characters
+		if name == "search_results" && len(seen.Results) == 0 && corpora[0]["metadata_filter"] != c.given() {
+			return errEmpty
+		}
+		all.WriteString(seen.Chunk)
+		_, err := io.WriteString(out, command.Prose(seen.Chunk)) // chunks are whole characters
 		return err
 	})
-	if text.Len() > 0 && !strings.HasSuffix(text.String(), "\n") {
-		fmt.Fprintln(e.Out)
+	if errors.Is(err, errEmpty) {
+		return seen, "", nil
 	}
-	if err != nil {
-		return err
+	if all.Len() > 0 && !strings.HasSuffix(all.String(), "\n") {
+		_, _ = io.WriteString(out, "\n") // e.Out keeps its own failures
 	}
-	c.sources(e.Out, &seen, text.String())
-	for _, w := range seen.Warnings {
-		fmt.Fprintln(e.Err, "quarry: warning:", command.Prose(w))
-	}
-	if len(seen.Messages) > 0 {
-		return command.Failed(command.ExitSomeFailed, "%s", command.Prose(strings.Join(seen.Messages, "; ")))
-	}
-	return nil
+	return seen, all.String(), err
 }
 
 var citation = regexp.MustCompile(`\[(\d+)\]`)
@@ -105,18 +148,45 @@ func (c *AskCmd) sources(w io.Writer, v *askEvent, text string) {
 		if strings.Contains(c.CorpusKey, ",") {
 			name = r.CorpusKey + ": " + name
 		}
-		name = command.Clip(command.Prose(name), 120)
+		name = command.Bold(w, command.Prose(name))
 		if title := documentTitle(r.Document, r.Part); title != "" {
-			name += "  " + command.Clip(command.Prose(title), 100)
+			name += "  " + command.Prose(title)
 		}
-		fmt.Fprintf(w, "%4s %s  (%.3f)\n", fmt.Sprintf("[%d]", i+1), name, r.Score)
-	}
-	if v.Score != nil {
-		fmt.Fprintf(w, "\nConsistency %.2f (how far the passages support the answer, 0 to 1)\n", *v.Score)
+		command.Wrap(w, "", fmt.Sprintf("%4s %s  (%.3f)", fmt.Sprintf("[%d]", i+1), name, r.Score))
 	}
 }
 
-func (c *AskCmd) body() map[string]any {
+// credit prints how far the answer can be trusted: how well a model kept to the sources, or that it is made of them.
+func (c *AskCmd) credit(e *command.Env, cl *command.Client, v *askEvent) {
+	if len(v.Results) == 0 {
+		return
+	}
+	model, inside := c.answerer(e, cl)
+	switch {
+	case inside:
+		command.Wrap(e.Out, "", "\nQuoted word for word from the sources; no language model was used.")
+	case v.Score != nil:
+		command.Wrap(e.Out, "", fmt.Sprintf("\nConsistency %.2f (how far the passages support the answer, 0 to 1)", *v.Score))
+	}
+	c.noteAlias(e, model)
+}
+
+// noteAlias prints which model answered where another was asked for.
+func (c *AskCmd) noteAlias(e *command.Env, model string) {
+	if c.LLM != "" && model != "" && model != c.LLM {
+		fmt.Fprintf(e.Err, "%s is an alias here: %s answered; to register the real one: quarry llm add %s …\n", c.LLM, model, c.LLM)
+	}
+}
+
+// given returns the filter as the user gave it, nil for none.
+func (c *AskCmd) given() any {
+	if c.Filter == "" {
+		return nil
+	}
+	return c.Filter
+}
+
+func (c *AskCmd) body(corpora []map[string]any) map[string]any {
 	generation := command.Given(map[string]any{ // the service refuses a negative number of characters
 		"generation_preset_name": c.Preset, "response_language": c.Language, "max_response_characters": c.Characters,
 	})
@@ -125,23 +195,10 @@ func (c *AskCmd) body() map[string]any {
 	}
 	body := map[string]any{
 		"query": strings.Join(c.Question, " "), "generation": generation,
-		"search": map[string]any{"corpora": corporaOf(c.CorpusKey, c.Filter), "limit": c.Limit},
+		"search": map[string]any{"corpora": corpora, "limit": c.Limit},
 	}
 	if c.Save {
 		body["save_history"] = true
 	}
 	return body
-}
-
-// corporaOf returns the corpora of a query from their keys, which commas separate.
-func corporaOf(keys, filter string) []map[string]any {
-	var out []map[string]any
-	for key := range strings.SplitSeq(keys, ",") {
-		one := map[string]any{"corpus_key": strings.TrimSpace(key)}
-		if filter != "" {
-			one["metadata_filter"] = filter
-		}
-		out = append(out, one)
-	}
-	return out
 }

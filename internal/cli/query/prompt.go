@@ -2,10 +2,8 @@ package query
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"strings"
 
@@ -22,16 +20,16 @@ type PromptCmd struct {
 
 type previewCmd struct {
 	command.Remote
-	Question   []string `arg:"" name:"question" optional:"" help:"The question; default: the one in the file of --results."`
-	Corpus     string   `help:"Find the results in this corpus, or in several separated by commas." placeholder:"KEY" xor:"results"`
-	Results    string   `help:"Take the results from this file, the answer of a query as JSON." placeholder:"FILE" xor:"results"`
-	Template   string   `help:"File with the template; - reads standard input." placeholder:"FILE" xor:"template"`
-	Preset     string   `help:"Take the template of this preset; default: the preset of the service." placeholder:"NAME" xor:"template"`
-	Limit      int      `help:"Maximum number of results in the prompt." default:"25"`
-	Filter     string   `help:"Metadata filter, for example: doc.year >= 2024" placeholder:"FILTER"`
-	Language   string   `help:"Language of the answer, such as deu or de; default: that of the question." placeholder:"CODE"`
-	Characters int      `help:"Approximate length of the answer in characters." placeholder:"N"`
-	Rendered   bool     `help:"Print the raw output of the template instead of the messages."`
+	Question []string `arg:"" name:"question" optional:"" help:"The question; default: the one in the file of --results."`
+	Corpus   string   `help:"Find the results in this corpus, or in several separated by commas." placeholder:"KEY" xor:"results"`
+	Results  string   `help:"Take the results from this file, the answer of a query as JSON." placeholder:"FILE" xor:"results"`
+	Template string   `help:"File with the template; - reads standard input." placeholder:"FILE" xor:"template"`
+	Preset   string   `help:"Take the template of this preset; default: the preset of the service." placeholder:"NAME" xor:"template"`
+	Limit    int      `help:"Maximum number of results in the prompt." default:"25"`
+	scope
+	Language   string `help:"Language of the answer, such as deu or de; default: that of the question." placeholder:"CODE"`
+	Characters int    `help:"Approximate length of the answer in characters." placeholder:"N"`
+	Rendered   bool   `help:"Print the raw output of the template instead of the messages."`
 }
 
 func (previewCmd) Help() string {
@@ -129,8 +127,13 @@ func (c *previewCmd) input(e *command.Env) (in generate.PromptInput, err error) 
 		if err != nil {
 			return in, err
 		}
-		body := map[string]any{"query": in.Question, "search": map[string]any{"corpora": corporaOf(c.Corpus, c.Filter), "limit": c.Limit}}
-		if _, err := cl.Call(e.Ctx, "POST", "/v2/query", body, &found); err != nil {
+		err = c.ask(c.Corpus, func(corpora []map[string]any) (int, error) {
+			body := map[string]any{"query": in.Question, "search": map[string]any{"corpora": corpora, "limit": c.Limit}}
+			found = promptAnswer{}
+			_, err := cl.Call(e.Ctx, "POST", "/v2/query", body, &found)
+			return len(found.Results), err
+		})
+		if err != nil {
 			return in, err
 		}
 	default:
@@ -158,8 +161,6 @@ func (r *promptResult) passage() generate.Passage {
 	}
 }
 
-var errFound = errors.New("found")
-
 // template reads the template; source names where it came from in messages.
 func (c *previewCmd) template(e *command.Env) (text, source string, err error) {
 	if c.Template != "" {
@@ -179,28 +180,12 @@ func (c *previewCmd) template(e *command.Env) (text, source string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	err = cl.Pages(e.Ctx, "/v2/generation_presets", "generation_presets", url.Values{}, func(items []json.RawMessage) error {
-		for _, item := range items {
-			var p struct {
-				Name     string `json:"name"`
-				Template string `json:"prompt_template"`
-				Default  bool   `json:"default"`
-			}
-			if err := json.Unmarshal(item, &p); err != nil {
-				return fmt.Errorf("read generation preset: %w", err)
-			}
-			if p.Name == c.Preset || c.Preset == "" && p.Default {
-				text, source = p.Template, "preset "+p.Name
-				return errFound
-			}
-		}
-		return nil
-	})
+	preset, err := findPreset(e, cl, c.Preset)
 	switch {
-	case errors.Is(err, errFound):
-		return text, source, nil
 	case err != nil:
 		return "", "", err
+	case preset == nil:
+		return "", "", command.Failed(command.ExitSomeFailed, "there is no generation preset %q", c.Preset)
 	}
-	return "", "", command.Failed(command.ExitSomeFailed, "there is no generation preset %q", c.Preset)
+	return preset.Template, "preset " + preset.Name, nil
 }

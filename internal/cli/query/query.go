@@ -18,17 +18,20 @@ type Cmd struct {
 	Question  []string `arg:"" name:"question" help:"The query."`
 	Limit     int      `help:"Passages to show." default:"5"`
 	Offset    int      `help:"Passages to skip."`
-	Filter    string   `help:"Metadata filter, for example: doc.year >= 2024" placeholder:"FILTER"`
-	Lambda    *float64 `help:"Share of the lexical score, 0 to 1 (lexical_interpolation)." placeholder:"N"`
-	Before    int      `help:"Sentences of context before."`
-	After     int      `help:"Sentences of context after."`
-	Reranker  string   `help:"Reranker: none, customer_reranker, mmr, or one as JSON." default:"none"`
-	Explain   bool     `help:"Show what each score is made of."`
-	Missing   string   `help:"Show which step removed this document from the results." placeholder:"DOCUMENT"`
+	scope
+	Lambda   *float64 `help:"Share of the lexical score, 0 to 1 (lexical_interpolation)." placeholder:"N"`
+	Before   int      `help:"Sentences of context before."`
+	After    int      `help:"Sentences of context after."`
+	Reranker string   `help:"Reranker: none, customer_reranker, mmr, or one as JSON; default: that of the service." placeholder:"TYPE"`
+	Explain  bool     `help:"Show what each score is made of."`
+	Missing  string   `help:"Show which step removed this document from the results." placeholder:"DOCUMENT"`
 }
 
 func (Cmd) Help() string {
-	return "Example: quarry query docs \"which way do imports go?\" --limit 3"
+	return "Shows where in each passage the words of the query stand, and the passage's score, the same number that quarry ask shows: " +
+		"by default from 0 to 1 and comparable between queries. --reranker none shows the score of retrieval. --json has whole " +
+		"passages.\n\n" +
+		"Example: quarry query docs \"which way do imports go?\" --limit 3"
 }
 
 // answerView is the part of a query's answer that is shown.
@@ -59,8 +62,28 @@ func (c *Cmd) Run(e *command.Env) error {
 	if err != nil {
 		return err
 	}
-	_, err = command.Send(e, c.Remote, "POST", "/v2/query", body, func(v *answerView) { c.show(e.Out, v) })
-	return err
+	cl, err := c.Connect()
+	if err != nil {
+		return err
+	}
+	var v answerView
+	var raw []byte
+	err = c.ask(c.CorpusKey, func(corpora []map[string]any) (int, error) {
+		body["search"].(map[string]any)["corpora"] = c.weighted(corpora)
+		v = answerView{}
+		var err error
+		raw, err = cl.Call(e.Ctx, "POST", "/v2/query", body, &v)
+		return len(v.Results), err
+	})
+	switch {
+	case err != nil:
+		return err
+	case c.JSON:
+		command.PrintJSON(e.Out, raw)
+	default:
+		c.show(e.Out, &v)
+	}
+	return nil
 }
 
 func (c *Cmd) show(w io.Writer, v *answerView) {
@@ -68,11 +91,17 @@ func (c *Cmd) show(w io.Writer, v *answerView) {
 		fmt.Fprintln(w, "no passage found")
 	}
 	for i, r := range v.Results {
-		title := documentTitle(r.Document, r.Part)
-		if title != "" {
-			title = "  " + title
+		name := r.DocumentID
+		if strings.Contains(c.CorpusKey, ",") {
+			name = r.CorpusKey + ": " + name
 		}
-		fmt.Fprintf(w, "%2d. %s%s  (%.3f)\n    %s\n", i+1+c.Offset, command.Prose(r.DocumentID), command.Prose(title), r.Score, command.Clip(command.Prose(r.Text), 300))
+		head := command.Bold(w, command.Prose(name))
+		if title := documentTitle(r.Document, r.Part); title != "" {
+			head += "  " + command.Prose(title)
+		}
+		command.Wrap(w, "", fmt.Sprintf("%2d. %s  (%.3f)", i+1+c.Offset, head, r.Score))
+		lang, _ := r.Part["lang"].(string)
+		printExcerpt(w, strings.Join(c.Question, " "), r.Text, lang)
 		if c.Explain {
 			breakdown(w, r.Parts, r.Score)
 		}
@@ -120,21 +149,29 @@ func documentTitle(document, part map[string]any) string {
 	return strings.Join(out, " › ")
 }
 
-func (c *Cmd) body() (map[string]any, error) {
-	corpora := corporaOf(c.CorpusKey, c.Filter)
+// weighted returns the corpora with the share of the lexical score.
+func (c *Cmd) weighted(corpora []map[string]any) []map[string]any {
 	if c.Lambda != nil {
 		for _, one := range corpora {
 			one["lexical_interpolation"] = *c.Lambda
 		}
 	}
-	var reranker any = map[string]any{"type": c.Reranker}
-	if strings.HasPrefix(c.Reranker, "{") {
-		reranker = nil
+	return corpora
+}
+
+// body returns the request without its corpora.
+func (c *Cmd) body() (map[string]any, error) {
+	search := map[string]any{"limit": c.Limit, "offset": c.Offset}
+	switch {
+	case strings.HasPrefix(c.Reranker, "{"):
+		var reranker map[string]any
 		if err := json.Unmarshal([]byte(c.Reranker), &reranker); err != nil {
 			return nil, fmt.Errorf("--reranker is not JSON: %w", err)
 		}
+		search["reranker"] = reranker
+	case c.Reranker != "":
+		search["reranker"] = map[string]any{"type": c.Reranker}
 	}
-	search := map[string]any{"corpora": corpora, "limit": c.Limit, "offset": c.Offset, "reranker": reranker}
 	if c.Before > 0 || c.After > 0 {
 		search["context_configuration"] = map[string]any{"sentences_before": c.Before, "sentences_after": c.After}
 	}
