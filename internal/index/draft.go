@@ -56,6 +56,9 @@ func (d *draft) change(c Change) error {
 			return fmt.Errorf("document %d for number %d", c.Doc.No, c.No)
 		}
 		d.delete(c.No)
+		if c.Old != 0 {
+			d.delete(c.Old)
+		}
 		if c.Doc != nil {
 			d.put(c.Doc)
 		}

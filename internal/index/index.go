@@ -70,6 +70,7 @@ type Change struct {
 	Seq int64
 	Op  Op
 	No  int64
+	Old int64     // of Put: the document that goes in the same change, 0 for none
 	Doc *Document // of Put and Update; nil when the document is gone again, then as Delete, or nothing
 }
 

@@ -109,7 +109,8 @@ const (
 	// allowedHeaders are what pages may send, whether a preflight asks for them or not.
 	allowedHeaders = "x-api-key, authorization, content-type, request-timeout, request-timeout-millis"
 	// exposedHeaders are what pages may read beyond the few that browsers always show.
-	exposedHeaders = "X-Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Quarry-Unknown"
+	exposedHeaders = "X-Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, " +
+		"X-Quarry-Unknown, X-Quarry-Passages, X-Quarry-Passages-Encoded"
 	// maxAge is how long a browser may remember a preflight, seconds; browsers cap it there.
 	maxAge = "7200"
 	// maxAsked is how many headers that a preflight asks for are granted beyond allowedHeaders. Published clients ask for

@@ -36,7 +36,7 @@ func open(t *testing.T) *app.App {
 	}
 	for id, text := range map[string]string{"oil": "Change the oil of the pump every 500 hours.", "lunch": "The canteen serves lunch at noon."} {
 		d := &draft.Core{ID: id, Metadata: json.RawMessage(`{}`), Parts: []draft.CorePart{{Text: text}}}
-		if _, err := a.Ingest.Create(t.Context(), "c", d, ingest.Searchable); err != nil {
+		if _, err := a.Ingest.Create(t.Context(), "c", d, ingest.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -35,6 +35,7 @@ type DB struct {
 
 	sweepers []Sweeper
 	wake     chan struct{} // holds one element while a sweep is scheduled
+	alarm    alarm
 	stop     context.CancelFunc
 	done     sync.WaitGroup // the goroutine that sweeps
 }

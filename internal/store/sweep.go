@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -25,6 +26,36 @@ func (db *DB) WakeSweeper() {
 	case db.wake <- struct{}{}:
 	default: // one is scheduled already, and it has not begun
 	}
+}
+
+// alarm is the one timer that sweeps of later share: after a first pause it rings at most once in the pause that follows.
+type alarm struct {
+	mu     sync.Mutex
+	set    bool      // a timer runs; guarded by mu
+	latest time.Time // when it must have rung; guarded by mu
+}
+
+// WakeSweeperIn schedules a sweep for when a pause is over.
+func (db *DB) WakeSweeperIn(pause time.Duration) {
+	a := &db.alarm
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.latest = time.Now().Add(pause)
+	if !a.set {
+		a.set = true
+		time.AfterFunc(pause, db.ring)
+	}
+}
+
+func (db *DB) ring() {
+	a := &db.alarm
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	rest := time.Until(a.latest)
+	if a.set = rest > 0; a.set {
+		time.AfterFunc(rest, db.ring)
+	}
+	db.WakeSweeper()
 }
 
 func (db *DB) sweepLoop(ctx context.Context) {

@@ -98,10 +98,11 @@ type Op uint8
 
 // The operations of a corpus's change sequence.
 const (
-	OpPut    Op = 1 // a document was created; No names it
-	OpDelete Op = 2 // a document was removed; No names what it was
-	OpReset  Op = 3 // every document was removed
-	OpUpdate Op = 4 // a document's metadata changed; No stays
+	OpPut     Op = 1 // a document was created; No names it
+	OpDelete  Op = 2 // a document was removed; No names what it was
+	OpReset   Op = 3 // every document was removed
+	OpUpdate  Op = 4 // a document's metadata changed; No stays
+	OpReplace Op = 5 // a document was created in place of another; No names the new one, Old the other
 )
 
 // Change is one entry of a corpus's change sequence. Numbers are dense and in commit order.
@@ -109,6 +110,7 @@ type Change struct {
 	Seq int64
 	Op  Op
 	No  int64 // 0 for OpReset
+	Old int64 // 0 but for OpReplace
 }
 
 // Outcome is the result of an Edit.
@@ -164,6 +166,9 @@ type Store interface {
 	// number; the write is durable when Insert returns. epoch is the corpus's at the time of the request: if it has changed
 	// since by a reset or delete, Insert returns fault.KindConflict "corpus_changed". A taken id is *Exists.
 	Insert(ctx context.Context, corpusNo, epoch int64, d *Document) (seq int64, err error)
+	// Replace is Insert for an id that may be taken: the document that has it goes in the same change (OpReplace), and d
+	// has its Created. Who reads sees one of the two, never both or neither.
+	Replace(ctx context.Context, corpusNo, epoch int64, d *Document) (seq int64, err error)
 	// Delete removes a document as one change if it is still as in seen, the result of a Get: fault.KindNotFound
 	// "document_not_found" when there is none, fault.KindConflict "document_changed" when another has its id or its
 	// metadata was changed since, and "corpus_changed" when epoch is not the corpus's any more.
@@ -179,6 +184,10 @@ type Store interface {
 	Image(ctx context.Context, corpusNo int64, docID, imageID string) (Image, error)
 	// Get reads a document, with its parts (without vectors) when parts is set.
 	Get(ctx context.Context, corpusNo int64, docID string, parts bool) (*Document, error)
+	// Kin reads the documents that a new one with this id and digest may share vectors with: the one that has the id,
+	// whose head it returns, nil when there is none, and the newest one with the digest. It hands their parts, vectors
+	// included, to visit, each with the number of its document. All is of one snapshot.
+	Kin(ctx context.Context, corpusNo int64, docID, digest string, visit func(no int64, p *Part) error) (*Document, error)
 	// List reads documents without parts, from the id after l.After on, at most l.Limit.
 	List(ctx context.Context, corpusNo int64, l List) ([]Document, error)
 	// Changes reads changes with after < Seq ≤ upto in order, at most limit. missing reports that numbers after
@@ -192,9 +201,14 @@ type Store interface {
 	// epoch as of the same snapshot.
 	Scan(ctx context.Context, corpusNo, after int64, limit int) (docs []Document, seq, epoch int64, err error)
 	// Passages reads, for each ref, the part with its neighbours as w asks and its document's head, in the order of
-	// refs; refs whose document no longer exists are left out. Two statements in all.
+	// refs; refs whose document no longer exists are left out. One that was replaced counts as existing for ReplacedFor,
+	// as long as its successor is there. Two statements in all, and one more where a document is missing.
 	Passages(ctx context.Context, corpusNo int64, refs []Ref, w Window) ([]Passage, error)
 }
+
+// ReplacedFor is how long Passages still reads a document that was replaced. A query whose search found the old one reads
+// its text in that time; without it the query would show neither.
+const ReplacedFor = time.Minute
 
 // Exists is the error of Insert for a taken id.
 type Exists struct {

@@ -18,7 +18,9 @@ import (
 // Store is what ingest needs of document.Store.
 type Store interface {
 	Insert(ctx context.Context, corpusNo, epoch int64, d *document.Document) (seq int64, err error)
+	Replace(ctx context.Context, corpusNo, epoch int64, d *document.Document) (seq int64, err error)
 	Get(ctx context.Context, corpusNo int64, docID string, parts bool) (*document.Document, error)
+	Kin(ctx context.Context, corpusNo int64, docID, digest string, visit func(no int64, p *document.Part) error) (*document.Document, error)
 }
 
 // Encoders finds the encoder of a corpus.
@@ -56,9 +58,22 @@ const (
 	Durable                // when the document is stored; any search from then on shows it, the first may take longer
 )
 
+// Options are how a document is added.
+type Options struct {
+	Wait    Wait
+	Replace bool // a document that has the id goes in the same moment; else a taken id is a conflict
+}
+
+// Added is a document that was added, or found to be there already.
+type Added struct {
+	*document.Document     // without vectors, and without parts where it was there
+	Passages           int // its parts
+	Encoded            int // those of them that had to be encoded
+}
+
 // Create adds the document that d describes. A taken id is fault.KindConflict with one of two texts that clients
-// match; a disabled corpus and a bad draft are fault.KindInvalid.
-func (s *Service) Create(ctx context.Context, corpusKey string, d document.Draft, wait Wait) (*document.Document, error) {
+// match, unless the document may be replaced; a disabled corpus and a bad draft are fault.KindInvalid.
+func (s *Service) Create(ctx context.Context, corpusKey string, d document.Draft, o Options) (*Added, error) {
 	c, err := s.open(ctx, corpusKey)
 	if err != nil {
 		return nil, err
@@ -67,14 +82,12 @@ func (s *Service) Create(ctx context.Context, corpusKey string, d document.Draft
 	if err != nil {
 		return nil, err
 	}
-	if err := s.commit(ctx, c, doc, wait); err != nil {
-		var taken *document.Exists
-		if errors.As(err, &taken) {
-			return nil, conflict(taken, doc.Digest)
-		}
-		return nil, err
+	out, err := s.commit(ctx, c, doc, o)
+	var taken *document.Exists
+	if errors.As(err, &taken) {
+		return nil, conflict(taken, doc.Digest)
 	}
-	return doc, nil
+	return out, err
 }
 
 // open returns the corpus in its state at the time of the request, or a fault if it is disabled.
@@ -88,36 +101,58 @@ func (s *Service) open(ctx context.Context, key string) (corpus.Corpus, error) {
 	return c, f
 }
 
-// commit encodes doc, stores it durably and, for Searchable, waits until searches show it. A taken id is
-// *document.Exists, usually found before the cost of encoding, as clients repeat refused requests.
+// commit encodes what is new in doc, stores it durably and, for Searchable, waits until searches show it. A taken id that
+// may not be replaced is *document.Exists, usually found before the cost of encoding, as clients repeat refused requests. A
+// document that stands there already, in every particular, is returned as it is.
 //
-// Once Insert has returned, the outcome is success even if updating the search index fails or the deadline passes: every
+// Once the store has returned, the outcome is success even if updating the search index fails or the deadline passes: every
 // query first brings the index up to the corpus's sequence number, so a query that succeeds shows this document.
-func (s *Service) commit(ctx context.Context, c corpus.Corpus, doc *document.Document, wait Wait) error {
+func (s *Service) commit(ctx context.Context, c corpus.Corpus, doc *document.Document, o Options) (*Added, error) {
 	end, err := s.turns.take(ctx, place{c.No, doc.ID})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer end()
-	switch stored, err := s.cfg.Documents.Get(ctx, c.No, doc.ID, false); {
-	case err == nil:
-		return &document.Exists{ID: doc.ID, Digest: stored.Digest}
-	case !fault.Is(err, fault.KindNotFound):
-		return fmt.Errorf("look for document: %w", err)
+	put := s.cfg.Documents.Replace
+	if !o.Replace {
+		put = s.cfg.Documents.Insert
+		if err := s.free(ctx, c, doc.ID); err != nil {
+			return nil, err
+		}
 	}
-	if err := s.encode(ctx, c, doc); err != nil {
-		return err
-	}
-	seq, err := s.cfg.Documents.Insert(ctx, c.No, c.Epoch, doc)
+	out := &Added{Document: doc, Passages: len(doc.Parts)}
+	stands, err := s.reuse(ctx, c, doc)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if wait == Searchable {
+	if o.Replace && stands != nil {
+		out.Document = stands
+		return out, nil
+	}
+	if out.Encoded, err = s.encode(ctx, c, doc); err != nil {
+		return nil, err
+	}
+	seq, err := put(ctx, c.No, c.Epoch, doc)
+	if err != nil {
+		return nil, err
+	}
+	if o.Wait == Searchable {
 		c.Seq = seq
 		_ = s.cfg.Index.CatchUp(ctx, c) // logged there; see above
 	}
 	for i := range doc.Parts { // searches have their own copy; the answer needs none
 		doc.Parts[i].Vector = nil
+	}
+	return out, nil
+}
+
+// free returns *document.Exists if an id is taken.
+func (s *Service) free(ctx context.Context, c corpus.Corpus, id string) error {
+	switch stored, err := s.cfg.Documents.Get(ctx, c.No, id, false); {
+	case err == nil:
+		return &document.Exists{ID: id, Digest: stored.Digest}
+	case !fault.Is(err, fault.KindNotFound):
+		return fmt.Errorf("look for document: %w", err)
 	}
 	return nil
 }

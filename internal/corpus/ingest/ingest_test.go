@@ -44,7 +44,7 @@ func TestCreate(t *testing.T) {
 	// before the answer.
 	t.Parallel()
 	b := newBench(corpus.Corpus{Enabled: true})
-	d, err := b.Create(t.Context(), "manuals", text("d1", "They move water. They last."), ingest.Searchable)
+	d, err := b.Create(t.Context(), "manuals", text("d1", "They move water. They last."), ingest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestCreate(t *testing.T) {
 	if d.ID != "d1" || d.Usage.Bytes == 0 {
 		t.Errorf("answer %+v", d)
 	}
-	if _, err := b.Create(t.Context(), "manuals", text("d2", "x y."), ingest.Durable); err != nil || len(b.store.Indexed()) != 1 {
+	if _, err := b.Create(t.Context(), "manuals", text("d2", "x y."), ingest.Options{Wait: ingest.Durable}); err != nil || len(b.store.Indexed()) != 1 {
 		t.Errorf("wait_for=indexed: %v, waited %d times", err, len(b.store.Indexed())-1)
 	}
 }
@@ -74,7 +74,7 @@ func TestCreateAsQuestions(t *testing.T) {
 	t.Parallel()
 	for questions, want := range map[bool]embed.Kind{false: embed.Passage, true: embed.Question} {
 		b := newBench(corpus.Corpus{Enabled: true, DocumentsAreQuestions: questions})
-		if _, err := b.Create(t.Context(), "manuals", text("d", "Is it so?"), ingest.Searchable); err != nil {
+		if _, err := b.Create(t.Context(), "manuals", text("d", "Is it so?"), ingest.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, kind, _ := b.enc.Asked(); kind != want {
@@ -99,12 +99,12 @@ func TestCreateConflicts(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(corpus.Corpus{Enabled: true})
-			if _, err := b.Create(t.Context(), "manuals", text("d", "They move water."), ingest.Searchable); err != nil {
+			if _, err := b.Create(t.Context(), "manuals", text("d", "They move water."), ingest.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			b.store.Blind = tt.race
 			before := len(b.encoded())
-			_, err := b.Create(t.Context(), "manuals", text("d", tt.text), ingest.Searchable)
+			_, err := b.Create(t.Context(), "manuals", text("d", tt.text), ingest.Options{})
 			f, ok := fault.As(err)
 			if !ok || f.Kind != fault.KindConflict || !strings.Contains(f.Text, tt.want) || !strings.Contains(f.Text, "document id 'd'") {
 				t.Errorf("got %v, want a conflict with %q", err, tt.want)
@@ -146,7 +146,7 @@ func TestCreateRefused(t *testing.T) {
 			t.Parallel()
 			b := newBench(corpus.Corpus{Enabled: true})
 			tt.setup(b)
-			if _, err := b.Create(tt.ctx, tt.key, tt.draft, ingest.Searchable); !tt.check(err) {
+			if _, err := b.Create(tt.ctx, tt.key, tt.draft, ingest.Options{}); !tt.check(err) {
 				t.Errorf("Create: %v", err)
 			}
 			if _, stored := b.store.Document("d"); stored || len(b.store.Indexed()) != 0 {
@@ -161,7 +161,7 @@ func TestCreateIndexBehind(t *testing.T) {
 	t.Parallel()
 	b := newBench(corpus.Corpus{Enabled: true})
 	b.store.Behind = errors.New("index is being rebuilt")
-	if _, err := b.Create(t.Context(), "manuals", text("d", "x"), ingest.Searchable); err != nil {
+	if _, err := b.Create(t.Context(), "manuals", text("d", "x"), ingest.Options{}); err != nil {
 		t.Errorf("Create: %v", err)
 	}
 }
@@ -174,7 +174,7 @@ func TestCreateLarge(t *testing.T) {
 	for range 3001 {
 		core.Parts = append(core.Parts, draft.CorePart{Text: "one part"})
 	}
-	if _, err := b.Create(t.Context(), "manuals", core, ingest.Searchable); err != nil {
+	if _, err := b.Create(t.Context(), "manuals", core, ingest.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if texts, _, largest := b.enc.Asked(); len(texts) != 3001 || largest > 256 {
@@ -190,7 +190,7 @@ func TestCreateAtOnce(t *testing.T) {
 	errs := make(chan error, callers)
 	for i := range callers {
 		go func() {
-			_, err := b.Create(t.Context(), "manuals", text("d", strings.Repeat("Words. ", i+1)), ingest.Searchable)
+			_, err := b.Create(t.Context(), "manuals", text("d", strings.Repeat("Words. ", i+1)), ingest.Options{})
 			errs <- err
 		}()
 	}

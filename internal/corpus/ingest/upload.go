@@ -20,11 +20,12 @@ type Upload struct {
 	Chunking    draft.Chunking
 	Options     []json.RawMessage // the other parts of the form as sent, for the digest
 	Draft       document.Draft    // the document that a JSON file holds; nil for files to be read
+	Replace     bool              // see Options
 }
 
 // Upload adds the document in a file. A repeated identical upload returns the stored document and changes nothing; any
-// other document with the id is fault.KindConflict.
-func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*document.Document, error) {
+// other document with the id is fault.KindConflict, unless it may be replaced.
+func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*Added, error) {
 	c, err := s.open(ctx, corpusKey)
 	if err != nil {
 		return nil, err
@@ -41,19 +42,20 @@ func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*docu
 	}
 	doc.Digest = draft.FileDigest(u.Data, u.Options...)
 	for {
-		err = s.commit(ctx, c, doc, Searchable)
+		out, err := s.commit(ctx, c, doc, Options{Wait: Searchable, Replace: u.Replace})
 		var taken *document.Exists
 		switch {
-		case err == nil:
-			return doc, nil
 		case !errors.As(err, &taken):
-			return nil, err
+			return out, err
 		case taken.Digest != doc.Digest:
 			return nil, conflict(taken, "")
 		}
 		stored, err := s.cfg.Documents.Get(ctx, c.No, doc.ID, false)
-		if err == nil || !fault.Is(err, fault.KindNotFound) {
-			return stored, err
+		if err == nil {
+			return &Added{Document: stored, Passages: len(doc.Parts)}, nil
+		}
+		if !fault.Is(err, fault.KindNotFound) {
+			return nil, err
 		} // deleted meanwhile: try again
 	}
 }

@@ -26,6 +26,9 @@ func (s *Set) current(ctx context.Context, r *replica, c corpus.Corpus) bool {
 		return false
 	}
 	applied := x.Applied()
+	if applied < r.whole.Load() {
+		return false
+	}
 	return applied == c.Seq || applied > c.Seq && applied <= s.latest(ctx, c).Seq
 }
 
@@ -49,14 +52,14 @@ func (s *Set) advanceLocked(ctx context.Context, r *replica, c corpus.Corpus) (c
 	}
 	if x.SchemaVersion() != c.SchemaVersion {
 		var err error
-		if c, err = s.catchUpSchema(ctx, x, c); err != nil {
+		if c, err = s.catchUpSchema(ctx, r, c); err != nil {
 			return c, err
 		}
 	}
 	if x.Partial() {
-		err := s.restoreLost(ctx, x, c)
+		err := s.restoreLost(ctx, r, c)
 		if errors.Is(err, index.ErrCorrupt) {
-			err = s.rebuild(ctx, x, c)
+			err = s.rebuild(ctx, r, c)
 		}
 		if err != nil {
 			return c, fmt.Errorf("restore index of %s: %w", c.Key, err)
@@ -68,14 +71,27 @@ func (s *Set) advanceLocked(ctx context.Context, r *replica, c corpus.Corpus) (c
 	}
 	if ahead {
 		s.cfg.Log.Warn("index is ahead of the database; rebuilding it", "corpus", c.Key, "index", x.Applied(), "database", c.Seq)
-		return c, s.rebuild(ctx, x, c)
-	}
-	for x.Applied() < c.Seq {
-		if err := s.step(ctx, x, c); err != nil {
-			return c, fmt.Errorf("bring index of %s to change %d: %w", c.Key, c.Seq, err)
+		r.whole.Store(0)
+		if err := s.rebuild(ctx, r, c); err != nil {
+			return c, err
 		}
 	}
-	return c, nil
+	return c, s.follow(ctx, r, c)
+}
+
+// follow applies the changes up to c.Seq, and on to a state that searches may see. The caller holds r.mu.
+func (s *Set) follow(ctx context.Context, r *replica, c corpus.Corpus) error {
+	x := r.index.Load()
+	for {
+		upto := max(c.Seq, r.whole.Load())
+		if x.Applied() >= upto {
+			return nil
+		}
+		c.Seq = upto
+		if err := s.step(ctx, r, c); err != nil {
+			return fmt.Errorf("bring index of %s to change %d: %w", c.Key, c.Seq, err)
+		}
+	}
 }
 
 // ahead reports whether x knows changes that the database does not: its rows are others, as after a restored backup.
@@ -124,16 +140,17 @@ func (s *Set) openIndex(c corpus.Corpus) (*index.Index, error) {
 
 // step applies the next batch of changes. It rebuilds the index if those changes have been trimmed, or if there are so
 // many that reading all documents is cheaper.
-func (s *Set) step(ctx context.Context, x *index.Index, c corpus.Corpus) error {
+func (s *Set) step(ctx context.Context, r *replica, c corpus.Corpus) error {
+	x := r.index.Load()
 	if x.Applied() == 0 && c.Seq > batch {
-		return s.rebuild(ctx, x, c)
+		return s.rebuild(ctx, r, c)
 	}
 	changes, missing, err := s.cfg.Documents.Changes(ctx, c.No, x.Applied(), c.Seq, changesBatch)
 	if err != nil {
 		return err
 	}
 	if missing {
-		return s.rebuild(ctx, x, c)
+		return s.rebuild(ctx, r, c)
 	}
 	if len(changes) == 0 {
 		return fault.Conflict("corpus_changed", "corpus %s was deleted or reset while it was being read; try again", c.Key)
@@ -147,15 +164,20 @@ func (s *Set) step(ctx context.Context, x *index.Index, c corpus.Corpus) error {
 	if err != nil {
 		return err
 	}
+	if len(docs) < len(puts) || len(heads) < len(updates) {
+		// The others have been removed or replaced by a later change. Until that is applied, too, the index would lack
+		// documents that have a successor.
+		r.hide(s.latest(ctx, c).Seq)
+	}
 	out := make([]index.Change, len(changes))
 	for i, ch := range changes {
-		out[i] = index.Change{Seq: ch.Seq, Op: index.Delete, No: ch.No}
+		out[i] = index.Change{Seq: ch.Seq, Op: index.Delete, No: ch.No, Old: ch.Old}
 		switch {
 		case ch.Op == document.OpReset:
 			out[i].Op = index.Reset
 		case ch.Op == document.OpUpdate:
 			out[i].Op, out[i].Doc = index.Update, heads[ch.No]
-		case docs[ch.No] != nil: // absent if a later change removed the document
+		case ch.Op != document.OpDelete: // without a document if a later change removed it
 			out[i].Op, out[i].Doc = index.Put, docs[ch.No]
 		}
 	}
@@ -173,7 +195,7 @@ func split(changes []document.Change) (some []document.Change, puts, updates []i
 		}
 		seen[key] = true
 		switch ch.Op {
-		case document.OpPut:
+		case document.OpPut, document.OpReplace:
 			if len(puts) == batch {
 				return changes[:i], puts, updates
 			}
@@ -208,15 +230,17 @@ func entries(
 }
 
 // restoreLost adds the documents that the index lacks because a segment was damaged. The columns exist already.
-func (s *Set) restoreLost(ctx context.Context, x *index.Index, c corpus.Corpus) error {
+func (s *Set) restoreLost(ctx context.Context, r *replica, c corpus.Corpus) error {
 	p, err := s.scan(ctx, c)
 	if err != nil {
 		return err
 	}
+	x := r.index.Load()
 	return x.Repair(func() ([]index.Document, error) {
 		for {
 			docs, err := p.next(ctx)
 			if err != nil || len(docs) == 0 {
+				r.hide(p.last)
 				return nil, err
 			}
 			lost := slices.DeleteFunc(slices.Clone(docs), func(d document.Document) bool { return x.Has(d.No) })
@@ -236,28 +260,28 @@ func (s *Set) repair(ctx context.Context, r *replica, c corpus.Corpus, cause err
 	if x.SchemaVersion() != c.SchemaVersion {
 		c = s.latest(ctx, c)
 	}
-	if err := s.rebuild(ctx, x, c); err != nil {
+	if err := s.rebuild(ctx, r, c); err != nil {
 		return fmt.Errorf("rebuild index of %s: %w", c.Key, err)
 	}
-	for x.Applied() < c.Seq {
-		if err := s.step(ctx, x, c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.follow(ctx, r, c)
 }
 
 // rebuild indexes every document. The sequence number is that of the first page; changes made while reading are applied
 // again afterwards, which is harmless: a put replaces the same row number and a delete of a missing row has no effect.
-func (s *Set) rebuild(ctx context.Context, x *index.Index, c corpus.Corpus) error {
+// Searches see nothing before that, as pages read one after another show a document that was replaced meanwhile twice or
+// not at all.
+func (s *Set) rebuild(ctx context.Context, r *replica, c corpus.Corpus) error {
 	p, err := s.scan(ctx, c)
 	if err != nil {
 		return err
 	}
-	return x.Replace(p.seq, func() ([]index.Document, error) {
+	return r.index.Load().Replace(p.seq, func() ([]index.Document, error) {
 		docs, err := p.next(ctx)
 		if err != nil {
 			return nil, err
+		}
+		if len(docs) == 0 {
+			r.hide(p.last)
 		}
 		return project(c, docs, whole)
 	})
@@ -268,6 +292,7 @@ type pages struct {
 	s     *Set
 	c     corpus.Corpus
 	seq   int64 // change that the first page shows
+	last  int64 // change that the last page read shows
 	docs  []document.Document
 	begun bool
 }
@@ -286,7 +311,7 @@ func (p *pages) read(ctx context.Context, after int64) error {
 	if epoch != p.c.Epoch {
 		return fault.Conflict("corpus_changed", "corpus %s was reset while it was being read; try again", p.c.Key)
 	}
-	p.docs = docs
+	p.docs, p.last = docs, seq
 	if after == 0 {
 		p.seq = seq
 	}

@@ -53,6 +53,9 @@ type replica struct {
 	mu    sync.Mutex                  // one catch-up at a time
 	index atomic.Pointer[index.Index] // set under mu, nil before the first use
 	stale bool                        // dropped while in use: close when the last user leaves; guarded by Set.mu
+	// whole is the first change from which on the index shows a state that the corpus has had. One before is made of
+	// documents read at different times. Set under mu, before the index shows such a state.
+	whole atomic.Int64
 }
 
 // New returns an empty set; replicas open at first use.
@@ -65,14 +68,14 @@ func New(cfg Config) *Set {
 
 // CatchUp returns when searches show every change of c up to c.Seq.
 func (s *Set) CatchUp(ctx context.Context, c corpus.Corpus) error {
-	return s.with(ctx, c, func(*index.Index) error { return nil })
+	return s.with(ctx, c, func(*index.Snapshot) error { return nil })
 }
 
 // Search brings the replica of c up to c.Seq and searches it. Hits refer to the state of at least c.Seq. The error
 // is search.ErrSchema when the filter was planned for attributes that have been replaced: read c and plan again.
 func (s *Set) Search(ctx context.Context, c corpus.Corpus, q search.Query) (hits []search.Hit, err error) {
 	q.Schema = c.SchemaVersion
-	err = s.read(ctx, c, func(x *index.Snapshot) error {
+	err = s.with(ctx, c, func(x *index.Snapshot) error {
 		hits, err = x.Search(ctx, q)
 		return err
 	})
@@ -81,7 +84,7 @@ func (s *Set) Search(ctx context.Context, c corpus.Corpus, q search.Query) (hits
 
 // Languages lists the languages of the parts of c, the most frequent first, as of at least c.Seq.
 func (s *Set) Languages(ctx context.Context, c corpus.Corpus) (out []lang.Count, err error) {
-	err = s.read(ctx, c, func(x *index.Snapshot) error {
+	err = s.with(ctx, c, func(x *index.Snapshot) error {
 		out, err = x.Languages()
 		return err
 	})
@@ -90,20 +93,11 @@ func (s *Set) Languages(ctx context.Context, c corpus.Corpus) (out []lang.Count,
 
 // Vectors reads the vectors of parts of c; nil for a part that was deleted or has none.
 func (s *Set) Vectors(ctx context.Context, c corpus.Corpus, parts []search.Hit) (out [][]float32, err error) {
-	err = s.read(ctx, c, func(x *index.Snapshot) error {
+	err = s.with(ctx, c, func(x *index.Snapshot) error {
 		out, err = x.Vectors(parts)
 		return err
 	})
 	return out, err
-}
-
-// read runs use on a snapshot of at least c.Seq.
-func (s *Set) read(ctx context.Context, c corpus.Corpus, use func(*index.Snapshot) error) error {
-	return s.with(ctx, c, func(x *index.Index) error {
-		snapshot := x.Snapshot()
-		defer snapshot.Release()
-		return use(snapshot)
-	})
 }
 
 // Dropped forgets the replica of a deleted or reset corpus and removes its files.
@@ -143,26 +137,49 @@ func (s *Set) Close() error {
 	return first
 }
 
-// with runs use on the index of c after bringing it up to c.Seq.
-func (s *Set) with(ctx context.Context, c corpus.Corpus, use func(*index.Index) error) error {
+// with runs use on a snapshot of the index of c that shows at least c.Seq.
+func (s *Set) with(ctx context.Context, c corpus.Corpus, use func(*index.Snapshot) error) error {
 	r, c, err := s.hold(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer s.release(r)
-	if !s.current(ctx, r, c) {
-		if c, err = s.advance(ctx, r, c); err != nil {
+	for repaired := false; ; {
+		if !s.current(ctx, r, c) {
+			if c, err = s.advance(ctx, r, c); err != nil {
+				return err
+			}
+		}
+		err = r.use(use)
+		switch {
+		case errors.Is(err, errNotWhole):
+			continue
+		case !errors.Is(err, index.ErrCorrupt) || repaired:
 			return err
 		}
-	}
-	if err = use(r.index.Load()); errors.Is(err, index.ErrCorrupt) {
 		// The index can be rebuilt from the rows, so a damaged file is not an error to the caller.
-		if err = s.repair(ctx, r, c, err); err == nil {
-			err = use(r.index.Load())
+		if err = s.repair(ctx, r, c, err); err != nil {
+			return err
 		}
+		repaired = true
 	}
-	return err
 }
+
+// errNotWhole is the error of reading a state that the corpus never had.
+var errNotWhole = errors.New("index is between two states")
+
+// use runs use on the present state.
+func (r *replica) use(use func(*index.Snapshot) error) error {
+	x := r.index.Load().Snapshot()
+	defer x.Release()
+	if x.Seq() < r.whole.Load() {
+		return errNotWhole
+	}
+	return use(x)
+}
+
+// hide keeps searches from states of the index before a change. The caller holds r.mu.
+func (r *replica) hide(before int64) { r.whole.Store(max(r.whole.Load(), before)) }
 
 // hold acquires the replica of c, or of its present generation if it has been reset.
 func (s *Set) hold(ctx context.Context, c corpus.Corpus) (*replica, corpus.Corpus, error) {

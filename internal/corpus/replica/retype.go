@@ -79,7 +79,8 @@ func (s *Set) reread(ctx context.Context, c corpus.Corpus) (corpus.Corpus, error
 
 // catchUpSchema rebuilds the columns of x if the corpus has other attributes by now, which may be newer than those of c.
 // Texts and vectors stay. The caller holds the replica's mu.
-func (s *Set) catchUpSchema(ctx context.Context, x *index.Index, c corpus.Corpus) (corpus.Corpus, error) {
+func (s *Set) catchUpSchema(ctx context.Context, r *replica, c corpus.Corpus) (corpus.Corpus, error) {
+	x := r.index.Load()
 	now, err := s.reread(ctx, c)
 	if err != nil || now.SchemaVersion == x.SchemaVersion() {
 		return now, err
@@ -89,6 +90,7 @@ func (s *Set) catchUpSchema(ctx context.Context, x *index.Index, c corpus.Corpus
 	if err != nil {
 		return now, err
 	}
+	r.hide(t.last) // a document that was removed or replaced by then has no values
 	if err := t.to.Swap(now.SchemaVersion); err != nil {
 		return now, fmt.Errorf("retype index of %s: %w", now.Key, err)
 	}
@@ -101,6 +103,7 @@ type typing struct {
 	c    corpus.Corpus // with the new attributes
 	to   *index.Retyping
 	upto int64 // the values are at least of this change
+	last int64 // the last of them were read as of this one
 }
 
 // begin passes on every document.
@@ -116,6 +119,7 @@ func (s *Set) begin(ctx context.Context, x *index.Index, c corpus.Corpus) (*typi
 	t := &typing{s: s, c: c, to: x.Retype(schema), upto: p.seq}
 	for {
 		docs, err := p.next(ctx)
+		t.last = p.last
 		if err != nil || len(docs) == 0 {
 			return t, err
 		}

@@ -49,17 +49,27 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if err != nil {
 		return err
 	}
-	wait := ingest.Searchable
+	o := ingest.Options{Replace: replaces(c)}
 	if c.Query.Get("wait_for") == "indexed" {
-		wait = ingest.Durable
+		o.Wait = ingest.Durable
 	}
 	ctx, done := outlive(r.Context())
 	defer done()
-	d, err := a.ingest.Create(ctx, c.Path["corpus_key"], draft, wait)
+	d, err := a.ingest.Create(ctx, c.Path["corpus_key"], draft, o)
 	if err != nil {
 		return fault.Under(err, "body")
 	}
-	return httpapi.WriteJSON(w, http.StatusCreated, created(d))
+	return added(w, d)
+}
+
+// replaces reports whether a request to add a document puts it in the place of one that has its id.
+func replaces(c *httpapi.Call) bool { return c.Query.Get("on_conflict") == "replace" }
+
+// added answers a request to add a document.
+func added(w http.ResponseWriter, a *ingest.Added) error {
+	w.Header().Set("X-Quarry-Passages", strconv.Itoa(a.Passages))
+	w.Header().Set("X-Quarry-Passages-Encoded", strconv.Itoa(a.Encoded))
+	return httpapi.WriteJSON(w, http.StatusCreated, created(a.Document))
 }
 
 // outlive returns a context with the deadline of a request that is not cancelled when the client disconnects. A large

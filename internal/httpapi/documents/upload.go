@@ -37,6 +37,7 @@ func (a *Area) upload(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if err != nil {
 		return err
 	}
+	file.Replace = replaces(c)
 	if err := c.Enter(r.Context()); err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func (a *Area) upload(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if err != nil {
 		return fault.Under(err, "body")
 	}
-	return httpapi.WriteJSON(w, http.StatusCreated, created(d))
+	return added(w, d)
 }
 
 // upload maps the parts of a form to the command, collecting every fault.

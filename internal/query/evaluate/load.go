@@ -16,7 +16,7 @@ import (
 
 // Ingester adds documents; ingest.Service is one.
 type Ingester interface {
-	Create(ctx context.Context, corpusKey string, d document.Draft, wait ingest.Wait) (*document.Document, error)
+	Create(ctx context.Context, corpusKey string, d document.Draft, o ingest.Options) (*ingest.Added, error)
 }
 
 // Load indexes the documents of d, each as one part under its title, the unit that these collections judge. Documents
@@ -32,7 +32,7 @@ func Load(ctx context.Context, in Ingester, corpusKey string, d *Dataset, step f
 			if !ok {
 				return nil
 			}
-			if _, err := in.Create(ctx, corpusKey, draft, ingest.Durable); err != nil {
+			if _, err := in.Create(ctx, corpusKey, draft, ingest.Options{Wait: ingest.Durable}); err != nil {
 				return fmt.Errorf("document %s: %w", r.ID, err)
 			}
 			return nil

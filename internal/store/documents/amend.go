@@ -139,7 +139,7 @@ func (a *amend) edit(e *document.Edit) error {
 			e.Outcome = document.Updated
 			return nil
 		}
-		if st, err = a.again(st); err != nil {
+		if st, err = a.again(st, e); err != nil {
 			return err
 		}
 	}
@@ -154,7 +154,8 @@ func (a *amend) store(st *state, next json.RawMessage) (done bool, err error) {
 	written, err := store.Select(a.tx, "update document", store.One[int64],
 		`UPDATE documents SET metadata = $3, bytes = bytes + $4, metadata_bytes = metadata_bytes + $4,
 		characters = characters + $5, metadata_characters = metadata_characters + $5, updated = $6
-		WHERE no = $1 AND updated = $2 RETURNING no`, st.no, st.updated, string(next), bytes, characters, updated)
+		WHERE no = $1 AND updated = $2 AND shelf = $7 RETURNING no`,
+		st.no, st.updated, string(next), bytes, characters, updated, a.generation)
 	if err != nil {
 		return false, err
 	}
@@ -167,10 +168,15 @@ func (a *amend) store(st *state, next json.RawMessage) (done bool, err error) {
 	return true, nil
 }
 
-// again reads a document that another transaction changed; nil when it was deleted.
-func (a *amend) again(st *state) (*state, error) {
+// again reads a document that another transaction changed; nil when it was deleted. One that was replaced is found by its
+// id, unless the edit is of its number.
+func (a *amend) again(st *state, e *document.Edit) (*state, error) {
+	column, key := "id", any(st.id)
+	if e.No != 0 {
+		column, key = "no", e.No
+	}
 	found, err := store.Select(a.tx, "read document", scanState,
-		`SELECT no, id, metadata, updated FROM documents WHERE shelf = $1 AND no = $2`, a.generation, st.no)
+		`SELECT no, id, metadata, updated FROM documents WHERE shelf = $1 AND `+column+` = $2`, a.generation, key)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,8 @@ func (s *Store) Delete(ctx context.Context, corpusNo, epoch int64, seen *documen
 		if err != nil {
 			return fmt.Errorf("delete document: %w", err)
 		}
-		seq, err = tally{document.OpDelete, []int64{g.no}, -1, -g.parts, -g.characters, -g.metadata}.write(tx, corpusNo, epoch)
+		seq, err = tally{op: document.OpDelete, nos: []int64{g.no}, documents: -1, parts: -g.parts, characters: -g.characters,
+			metadata: -g.metadata}.write(tx, corpusNo, epoch)
 		return err
 	})
 	s.committed(seq, 1)

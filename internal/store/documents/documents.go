@@ -10,7 +10,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
@@ -43,15 +42,14 @@ func (s *Store) Insert(ctx context.Context, corpusNo, epoch int64, d *document.D
 		if err := r.insertBody(tx, no); err != nil {
 			return err
 		}
-		seq, err = r.count(tx, corpusNo, epoch, no)
+		seq, err = r.tally(no).write(tx, corpusNo, epoch)
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
 	s.committed(seq, 1)
-	now := time.UnixMicro(r.now).UTC()
-	d.No, d.Created, d.Updated = no, now, now
+	r.stamp(no)
 	return seq, nil
 }
 
@@ -79,8 +77,8 @@ func (s *Store) Changes(ctx context.Context, corpusNo, after, upto int64, limit 
 		return nil, false, nil
 	}
 	err = s.db.Read(ctx, func(q store.Querier) error {
-		scan := func(r store.Row) (c document.Change, err error) { return c, r.Scan(&c.Seq, &c.Op, &c.No) }
-		changes, err = store.Select(q, "read changes", scan, `SELECT seq, op, doc_no FROM changes
+		scan := func(r store.Row) (c document.Change, err error) { return c, r.Scan(&c.Seq, &c.Op, &c.No, &c.Old) }
+		changes, err = store.Select(q, "read changes", scan, `SELECT seq, op, doc_no, old_no FROM changes
 			WHERE corpus_no = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4`, corpusNo, after, upto, limit)
 		if err != nil {
 			return err

@@ -22,7 +22,9 @@ type record struct {
 	dimensions     []string // per part
 	characters     int64    // code points of texts and metadata
 	metadata       int64    // the share of metadata
-	now            int64    // microseconds
+	now            int64    // microseconds, as the next two
+	created        int64
+	updated        int64
 }
 
 // imageHead is an image without its bytes, as documents.images keeps it.
@@ -34,8 +36,9 @@ type imageHead struct {
 	MimeType    string `json:"mime_type,omitempty"`
 }
 
-func encode(d *document.Document) (r record, err error) {
-	r = record{d: d, dimensions: make([]string, len(d.Parts)), now: clock.Now().UnixMicro()}
+func encode(d *document.Document) (r *record, err error) {
+	r = &record{d: d, dimensions: make([]string, len(d.Parts)), now: clock.Now().UnixMicro()}
+	r.created, r.updated = r.now, r.now
 	heads := make([]imageHead, len(d.Images))
 	for i, m := range d.Images {
 		heads[i] = imageHead{m.ID, m.Title, m.Caption, m.Description, m.MimeType}
@@ -75,16 +78,16 @@ func list[T any](all []T) (string, error) {
 
 // insertHead writes the row of the document, or returns *document.Exists. A second try is for an id that was freed
 // between the two statements, which only PostgreSQL can show.
-func (r record) insertHead(tx *store.Tx, generation int64) (no int64, err error) {
+func (r *record) insertHead(tx *store.Tx, generation int64) (no int64, err error) {
 	d := r.d
 	taken := &document.Exists{ID: d.ID}
 	for range 2 {
 		err = tx.QueryRow(`
 			INSERT INTO documents (shelf, id, title, metadata, tables, images, digest, bytes, metadata_bytes, parts, characters,
 				metadata_characters, created, updated)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13) ON CONFLICT (shelf, id) DO NOTHING RETURNING no`,
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (shelf, id) DO NOTHING RETURNING no`,
 			generation, d.ID, d.Title, object(d.Metadata), r.tables, r.images, d.Digest, d.Usage.Bytes, d.Usage.MetadataBytes,
-			int64(len(d.Parts)), r.characters, r.metadata, r.now).Scan(&no)
+			int64(len(d.Parts)), r.characters, r.metadata, r.created, r.updated).Scan(&no)
 		if !errors.Is(err, sql.ErrNoRows) {
 			break
 		}
@@ -115,7 +118,7 @@ const partColumns = `doc_no, ord, text, heading, context, metadata, lang, is_tit
 // rowsPerStatement keeps well below the 32,766 parameters of SQLite; more rows gain nothing measurable.
 const rowsPerStatement = 32
 
-func (r record) insertBody(tx *store.Tx, no int64) error {
+func (r *record) insertBody(tx *store.Tx, no int64) error {
 	for from := 0; from < len(r.d.Parts); from += rowsPerStatement {
 		some := r.d.Parts[from:min(from+rowsPerStatement, len(r.d.Parts))]
 		args := make([]any, 0, 13*len(some))
@@ -142,10 +145,10 @@ func (r record) insertBody(tx *store.Tx, no int64) error {
 // insertParts[n] inserts n parts.
 var insertParts = inserts(`INSERT INTO parts (`+partColumns+`, vector) VALUES `, 13)
 
-// count takes the next number of the corpus's sequence for the document.
-func (r record) count(tx *store.Tx, corpusNo, epoch, no int64) (seq int64, err error) {
+// tally returns what the document, under its number, adds to its corpus.
+func (r *record) tally(no int64) tally {
 	return tally{op: document.OpPut, nos: []int64{no}, documents: 1, parts: int64(len(r.d.Parts)),
-		characters: r.characters, metadata: r.metadata}.write(tx, corpusNo, epoch)
+		characters: r.characters, metadata: r.metadata}
 }
 
 // windows returns the rows "(k, doc_no, lo, hi)" of n windows as parameters from $1 on. The casts tell PostgreSQL the types.

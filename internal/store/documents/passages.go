@@ -33,8 +33,8 @@ func (s *Store) Passages(ctx context.Context, corpusNo int64, refs []document.Re
 	return out, nil
 }
 
-// passages needs no snapshot over its two statements: rows of a document never change their number, so a document
-// that goes between them only loses its parts, and the ref is left out.
+// passages needs no snapshot over its statements: rows of a document never change their number, so a document that goes
+// between them only loses its parts, and the ref is left out. The parts of one that is replaced stay for longer.
 func (s *Store) passages(ctx context.Context, corpusNo int64, refs []document.Ref, w document.Window) ([]document.Passage, error) {
 	heads, err := s.heads(ctx, corpusNo, refs)
 	if err != nil {
@@ -119,5 +119,19 @@ func (s *Store) heads(ctx context.Context, corpusNo int64, refs []document.Ref) 
 	for i := range found {
 		out[found[i].No] = &found[i]
 	}
-	return out, nil
+	if len(found) == len(out) {
+		return out, nil
+	}
+	return out, s.retired(ctx, out, args)
+}
+
+// retired adds the heads of documents that were replaced and not removed afterwards.
+func (s *Store) retired(ctx context.Context, heads map[int64]*document.Document, args []any) error {
+	return store.Each(s.db.Reader(ctx), "read replaced documents", func(r store.Row) error {
+		d, err := scanHead(r)
+		heads[d.No] = &d
+		return err
+	}, `SELECT `+headColumns+` FROM documents d JOIN replaced r ON r.doc_no = d.no JOIN corpora c ON c.shelf = r.shelf
+		JOIN documents next ON next.shelf = r.shelf AND next.id = d.id
+		WHERE c.no = $1 AND d.no IN (`+store.List(2, len(args)-1)+`)`, args...)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -104,24 +103,21 @@ func head(q store.Querier, corpusNo int64, docID string) (*document.Document, er
 
 // Image reads an image of a document with its bytes; the fault "image_not_found" when there is none.
 func (s *Store) Image(ctx context.Context, corpusNo int64, docID, imageID string) (document.Image, error) {
-	d, err := s.Get(ctx, corpusNo, docID, false)
-	if err != nil {
-		return document.Image{}, err
-	}
-	for i, m := range d.Images {
-		if m.ID != imageID {
-			continue
-		}
-		err := s.db.Reader(ctx).QueryRow(`SELECT data FROM images WHERE doc_no = $1 AND ord = $2`, d.No, i).Scan(&m.Data)
-		if errors.Is(err, sql.ErrNoRows) { // deleted since
-			return document.Image{}, missing(docID)
-		}
+	var out document.Image
+	err := s.db.Read(ctx, func(q store.Querier) error {
+		d, err := head(q, corpusNo, docID)
 		if err != nil {
-			return document.Image{}, fmt.Errorf("read image: %w", store.Translate(err))
+			return err
 		}
-		return m, nil
-	}
-	return document.Image{}, fault.NotFound("image_not_found", imageID, "document %s has no image %s", docID, imageID)
+		i := slices.IndexFunc(d.Images, func(m document.Image) bool { return m.ID == imageID })
+		if i < 0 {
+			return fault.NotFound("image_not_found", imageID, "document %s has no image %s", docID, imageID)
+		}
+		out = d.Images[i]
+		err = q.QueryRow(`SELECT data FROM images WHERE doc_no = $1 AND ord = $2`, d.No, i).Scan(&out.Data)
+		return store.Wrap(err, "read image")
+	})
+	return out, err
 }
 
 // List reads documents without parts, ascending by the bytes of their ids, from the id after l.After on.

@@ -9,7 +9,7 @@ import (
 )
 
 // Sweeper is the store.Sweeper of documents: it removes the generations that a reset or a delete left behind, with
-// their documents, and changes that are too old to keep.
+// their documents, documents that were replaced, and changes that are too old to keep.
 type Sweeper struct{}
 
 // sweepStep is how many parts or documents one step removes at most. Changes are small: a step takes ten times as many.
@@ -35,8 +35,10 @@ func (s *Store) committed(seq, added int64) {
 
 // Sweep takes one step of the first kind that finds something to remove.
 func (Sweeper) Sweep(tx *store.Tx) (more bool, err error) {
-	if more, err = sweepGeneration(tx); more || err != nil {
-		return more, err
+	for _, step := range []func(*store.Tx) (bool, error){sweepGeneration, sweepReplaced} {
+		if more, err = step(tx); more || err != nil {
+			return more, err
+		}
 	}
 	return trimChanges(tx)
 }
@@ -70,13 +72,15 @@ func sweepParts(tx *store.Tx, generation, _ int64) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("find document: %w", err)
 	}
+	return true, removeLastParts(tx, no, parts)
+}
+
+// removeLastParts removes a step's parts from the end of a document that has this many.
+func removeLastParts(tx *store.Tx, no, parts int64) error {
 	if err := tx.Exec(`DELETE FROM parts WHERE doc_no = $1 AND ord >= $2`, no, parts-sweepStep); err != nil {
-		return false, fmt.Errorf("remove parts: %w", err)
+		return fmt.Errorf("remove parts: %w", err)
 	}
-	if err := tx.Exec(`UPDATE documents SET parts = $2 WHERE no = $1`, no, parts-sweepStep); err != nil {
-		return false, fmt.Errorf("count parts: %w", err)
-	}
-	return true, nil
+	return store.Wrap(tx.Exec(`UPDATE documents SET parts = $2 WHERE no = $1`, no, parts-sweepStep), "count parts")
 }
 
 // sweepDocuments removes the first documents, as many as have a step's parts together and at least one.

@@ -12,6 +12,7 @@ import (
 type tally struct {
 	op                                     document.Op
 	nos                                    []int64
+	old                                    int64 // of OpReplace, which is one change
 	documents, parts, characters, metadata int64
 }
 
@@ -29,9 +30,9 @@ func (t tally) write(tx *store.Tx, corpusNo, epoch int64) (seq int64, err error)
 	first := seq - int64(len(t.nos)) + 1
 	for from := 0; from < len(t.nos); from += rowsPerStatement {
 		some := t.nos[from:min(from+rowsPerStatement, len(t.nos))]
-		args := make([]any, 0, 4*len(some))
+		args := make([]any, 0, 5*len(some))
 		for i, no := range some {
-			args = append(args, corpusNo, first+int64(from+i), int64(t.op), no)
+			args = append(args, corpusNo, first+int64(from+i), int64(t.op), no, t.old)
 		}
 		if err := tx.Exec(insertChanges[len(some)], args...); err != nil {
 			return 0, fmt.Errorf("write changes: %w", err)
@@ -41,7 +42,7 @@ func (t tally) write(tx *store.Tx, corpusNo, epoch int64) (seq int64, err error)
 }
 
 // insertChanges[n] inserts n changes.
-var insertChanges = inserts(`INSERT INTO changes (corpus_no, seq, op, doc_no) VALUES `, 4)
+var insertChanges = inserts(`INSERT INTO changes (corpus_no, seq, op, doc_no, old_no) VALUES `, 5)
 
 // inserts returns, for each n up to rowsPerStatement, the statement that inserts n rows of this many columns.
 func inserts(head string, columns int) (texts [rowsPerStatement + 1]string) {

@@ -7,11 +7,12 @@ import (
 	"quarry/internal/embed"
 )
 
-// Encoder is an encoder and its registry: it encodes every text as the same vector and records the calls. Err may
-// be set before use. Safe for concurrent use.
+// Encoder is an encoder and its registry: it encodes every text as the same vector and records the calls. Err and
+// Then may be set before use. Safe for concurrent use.
 type Encoder struct {
 	embed.Encoder // nil: the rest is not asked for
 	Err           error
+	Then          func() // called after every call of Encode, when not nil
 
 	mu      sync.Mutex
 	texts   []string
@@ -28,6 +29,9 @@ func (e *Encoder) Dim() int { return 4 }
 // MaxTokens implements embed.Encoder.
 func (e *Encoder) MaxTokens() int { return 256 }
 
+// Fingerprint implements embed.Encoder.
+func (e *Encoder) Fingerprint() string { return "" }
+
 // Encode implements embed.Encoder.
 func (e *Encoder) Encode(ctx context.Context, kind embed.Kind, texts []string, out [][]float32) error {
 	e.mu.Lock()
@@ -35,6 +39,9 @@ func (e *Encoder) Encode(ctx context.Context, kind embed.Kind, texts []string, o
 	e.texts = append(e.texts, texts...)
 	e.kinds = append(e.kinds, kind)
 	e.largest = max(e.largest, len(texts))
+	if e.Then != nil {
+		defer e.Then()
+	}
 	for i := range texts {
 		copy(out[i], []float32{1, 0, 0, 0})
 	}

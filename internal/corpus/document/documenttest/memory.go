@@ -78,14 +78,63 @@ func (m *Memory) Insert(_ context.Context, corpusNo, epoch int64, d *document.Do
 	if old, ok := m.docs[d.ID]; ok {
 		return 0, &document.Exists{ID: d.ID, Digest: old.Digest}
 	}
+	return m.keep(d), nil
+}
+
+// Replace implements document.Store.
+func (m *Memory) Replace(_ context.Context, corpusNo, epoch int64, d *document.Document) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if corpusNo != m.Corpus.No || epoch != m.Corpus.Epoch {
+		return 0, fault.Conflict("corpus_changed", "the corpus was reset")
+	}
+	return m.keep(d), nil
+}
+
+// keep stores d under its id as one change; the caller holds mu.
+func (m *Memory) keep(d *document.Document) int64 {
 	m.Corpus.Seq++
+	d.No, d.Updated = m.Corpus.Seq, m.now()
+	d.Created = d.Updated
+	if old, ok := m.docs[d.ID]; ok {
+		d.Created = old.Created
+	}
 	kept := *d
-	kept.No, kept.Parts = m.Corpus.Seq, slices.Clone(d.Parts)
-	kept.Created = m.now()
-	kept.Updated = kept.Created
-	d.No, d.Created, d.Updated = kept.No, kept.Created, kept.Updated
+	kept.Parts = slices.Clone(d.Parts)
 	m.docs[d.ID] = kept
-	return m.Corpus.Seq, nil
+	return m.Corpus.Seq
+}
+
+// Kin implements document.Store.
+func (m *Memory) Kin(
+	_ context.Context, _ int64, docID, digest string, visit func(no int64, p *document.Part) error,
+) (*document.Document, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var former, same *document.Document
+	for id, d := range m.docs {
+		if id == docID {
+			former = &d
+		} else if digest != "" && d.Digest == digest && (same == nil || d.No > same.No) {
+			same = &d
+		}
+	}
+	if former != nil && former.Digest == digest && (same == nil || former.No > same.No) {
+		same = nil
+	}
+	for _, d := range []*document.Document{former, same} {
+		if d == nil {
+			continue
+		}
+		for i := range d.Parts {
+			p := d.Parts[i]
+			if err := visit(d.No, &p); err != nil {
+				return nil, err
+			}
+		}
+		d.Parts = nil
+	}
+	return former, nil
 }
 
 // Get implements document.Store.
@@ -259,4 +308,14 @@ func (m *Memory) Document(id string) (document.Document, bool) {
 	defer m.mu.Unlock()
 	d, ok := m.docs[id]
 	return d, ok
+}
+
+// Edit changes a stored document, as another request or an earlier program would.
+func (m *Memory) Edit(id string, change func(*document.Document)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := m.docs[id]
+	d.Parts = slices.Clone(d.Parts)
+	change(&d)
+	m.docs[id] = d
 }
