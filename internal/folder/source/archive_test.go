@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"quarry/internal/folder/source"
+	"quarry/internal/testkit"
 )
 
 // entry is a member of an archive made in a test.
@@ -288,4 +290,25 @@ func fuzzed(t *testing.T, path string) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// TestTapeOutOfOrder proves that members of a tar.gz can be read by several goroutines at once and in any order.
+func TestTapeOutOfOrder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var entries []entry
+	for i := range 60 {
+		entries = append(entries, entry{name: fmt.Sprintf("%02d.md", i), text: fmt.Sprintf("text %d", i)}, entry{name: fmt.Sprintf("%02d.png", i), text: "p"})
+	}
+	writeTar(t, filepath.Join(dir, "x.tgz"), entries...)
+	r := search(t, dir, source.Options{}, "x.tgz")
+	order := rand.Perm(len(r.items))
+	testkit.AtOnce(t.Context(), len(order), func(ctx context.Context, i int) bool {
+		item := r.items[order[i]]
+		c, err := item.Read(ctx)
+		if err != nil || string(c.Data) != r.texts[item.ID] {
+			t.Errorf("%s: %q, %v", item.ID, c.Data, err)
+		}
+		return true
+	})
 }

@@ -11,13 +11,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 )
 
 // tar reads the archive once, to find its members and the digests of those that are chosen: the times in a tar are often all
 // the same.
 func (m *members) tar(ctx context.Context, f *os.File, size int64) error {
-	t, again := &tape{f: f, size: size}, &tape{size: size}
+	t, again := &tape{f: f, size: size}, &tape{size: size, items: map[int]bool{}}
 	var err error
 	if again.f, err = os.Open(f.Name()); err != nil {
 		m.broken(reasonOf(err, "the archive is gone"), adviceOf(err))
@@ -78,6 +79,7 @@ func (m *members) taped(t, again *tape, h *tar.Header) error {
 		}
 		f.id = id
 	}
+	again.expect(t.at)
 	if err := m.item(Item{ID: f.id, Place: f.place, Form: f.form, Stamp: f.stamp, read: f.read}); err != nil {
 		return &stopped{err}
 	}
@@ -109,7 +111,20 @@ type tape struct {
 	mu   sync.Mutex // guards what follows where members are read
 	r    *tar.Reader
 	at   int // index of the member that comes next
+
+	// Several readers ask for members nearly in order. items are the indexes that they ask for; passed holds the last few of those
+	// that were passed over, so that one who comes a little late needs no new pass.
+	items  map[int]bool
+	passed []passage
 }
+
+// passage is the content of a member that was passed over.
+type passage struct {
+	index int
+	data  []byte
+}
+
+const maxPassed = 8
 
 // rewind begins from the start.
 func (t *tape) rewind() error {
@@ -130,10 +145,22 @@ func (t *tape) rewind() error {
 	return nil
 }
 
+// expect notes that a member will be asked for.
+func (t *tape) expect(index int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.items[index] = true
+}
+
 // content returns that of a member.
 func (t *tape) content(ctx context.Context, index int) ([]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if i := slices.IndexFunc(t.passed, func(p passage) bool { return p.index == index }); i >= 0 {
+		data := t.passed[i].data
+		t.passed = slices.Delete(t.passed, i, i+1)
+		return data, nil
+	}
 	if t.at > index || t.r == nil {
 		if err := t.rewind(); err != nil {
 			return nil, err
@@ -144,12 +171,19 @@ func (t *tape) content(ctx context.Context, index int) ([]byte, error) {
 			return nil, err
 		}
 		_, err := t.r.Next()
-		if t.at++; err != nil {
+		var data []byte
+		if err == nil && (t.at == index || t.items[t.at]) {
+			data, err = io.ReadAll(t.r)
+		}
+		if err != nil {
 			t.r = nil
 			return nil, err
 		}
-		if t.at > index {
-			return io.ReadAll(t.r)
+		if t.at++; t.at > index {
+			return data, nil
+		}
+		if data != nil {
+			t.passed = append(t.passed[max(0, len(t.passed)-maxPassed+1):], passage{t.at - 1, data})
 		}
 	}
 }
