@@ -52,9 +52,15 @@ func Needs(t *testing.T, tools ...string) {
 	}
 }
 
+// needed are the programs that a page calls, besides those that every page needs.
+var needed = map[string]string{"backup.md": "sqlite3"}
+
 // Load returns the examples of a page.
 func Load(t *testing.T, page string) []Example {
 	t.Helper()
+	if tool := needed[filepath.Base(page)]; tool != "" {
+		Needs(t, tool)
+	}
 	raw, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
