@@ -54,7 +54,7 @@ var groups = map[string]group{
 
 	"config": {layer: assembly, uses: "llm"},
 	"app":    {layer: assembly, uses: "config httpapi store outbound provider identity usage job llm embed corpus query answer index"},
-	"cli":    {layer: assembly, uses: "app config identity corpus query answer embed encode extract text"},
+	"cli":    {layer: assembly, uses: "app config identity corpus query answer embed encode extract folder text"},
 
 	"testkit": {layer: tests}, "archtest": {layer: tests},
 }

@@ -15,6 +15,7 @@ import (
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/corpus"
 	"quarry/internal/cli/document"
+	"quarry/internal/cli/index"
 	"quarry/internal/cli/llm"
 	"quarry/internal/cli/query"
 	"quarry/internal/secret/redact"
@@ -26,7 +27,7 @@ type Streams = command.Streams
 // root is the grammar of the command line.
 type root struct {
 	Serve serveCmd     `cmd:"" group:"start" help:"Start the service."`
-	Index indexCmd     `cmd:"" group:"start" help:"Index a folder of files into a corpus."`
+	Index index.Cmd    `cmd:"" group:"start" help:"Index folders and files into a corpus and keep it in step with them."`
 	Query query.Cmd    `cmd:"" group:"start" help:"Search a corpus; prints ranked passages."`
 	Ask   query.AskCmd `cmd:"" group:"start" help:"Answer a question from a corpus, with sources."`
 

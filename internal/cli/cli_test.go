@@ -32,15 +32,3 @@ func TestReferenceIsCurrent(t *testing.T) {
 		}
 	}
 }
-
-// TestCorpusKeyOf proves that any folder name leads to a key that the contract allows.
-func TestCorpusKeyOf(t *testing.T) {
-	t.Parallel()
-	for folder, want := range map[string]string{
-		"docs": "docs", "/tmp/My Notes (2024)": "My-Notes--2024-", "über": "-ber", "a/" + strings.Repeat("x", 80): strings.Repeat("x", 50),
-	} {
-		if got := corpusKeyOf(folder); got != want {
-			t.Errorf("%s: got %q, want %q", folder, got, want)
-		}
-	}
-}

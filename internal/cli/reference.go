@@ -14,7 +14,7 @@ import (
 // Reference is the page docs/reference/cli.md: what --help prints for every command.
 func Reference() (string, error) {
 	var b strings.Builder
-	b.WriteString("# Command line\n\nGenerated from the program's own help; do not edit. Exit codes: 0 done, 1 some items failed, 2 wrong usage,\n3 another server holds the data folder, 4 the port is taken, 5 the data folder can't be used, 6 server not reached.\n")
+	b.WriteString("# Command line\n\nGenerated from the program's own help; do not edit. Exit codes: 0 done, 1 some items failed, 2 wrong usage,\n3 another process holds the data folder, or indexes the folder, 4 the port is taken, 5 the data folder can't be used, 6 server not reached, 130 stopped by Ctrl-C.\n")
 	parser, err := kong.New(&root{}, kong.Name("quarry"))
 	if err != nil {
 		return "", err

@@ -36,7 +36,8 @@ type refusal struct {
 	Fields   map[string]string `json:"field_errors"`
 	Request  string            `json:"request_id"`
 
-	raw []byte
+	raw    []byte
+	header http.Header
 }
 
 func (r *refusal) Error() string {
@@ -127,7 +128,7 @@ func (c *Client) Send(req *http.Request, out any) ([]byte, error) {
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
 	if err != nil {
-		return nil, Failed(ExitUnreachable, "the answer of %s broke off: %v", c.Base, err)
+		return nil, &Failure{ExitUnreachable, fmt.Sprintf("the answer of %s broke off: %v", c.Base, err), err}
 	}
 	if out != nil && len(raw) > 0 {
 		if err := json.Unmarshal(raw, out); err != nil {
@@ -157,15 +158,15 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 		if text := certificateTrouble(c.Base, err); text != "" {
 			return nil, Failed(ExitUnreachable, "%s", text)
 		}
-		return nil, Failed(ExitUnreachable, "the service at %s is not reached: %v", c.Base, err)
+		return nil, &Failure{ExitUnreachable, fmt.Sprintf("the service at %s is not reached: %v", c.Base, err), err}
 	}
 	if res.StatusCode/100 == 2 {
 		return res, nil
 	}
 	defer res.Body.Close()
-	r := &refusal{Status: res.StatusCode}
+	r := &refusal{Status: res.StatusCode, header: res.Header}
 	if r.raw, err = io.ReadAll(res.Body); err != nil {
-		return nil, Failed(ExitUnreachable, "the answer of %s broke off: %v", c.Base, err)
+		return nil, &Failure{ExitUnreachable, fmt.Sprintf("the answer of %s broke off: %v", c.Base, err), err}
 	}
 	_ = json.Unmarshal(r.raw, r) // a body that is not ours leaves the status alone to speak
 	return nil, r

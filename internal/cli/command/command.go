@@ -22,23 +22,26 @@ const (
 	ExitDone        = 0
 	ExitSomeFailed  = 1 // some items failed; a table lists them with the reasons
 	ExitUsage       = 2
-	ExitHeld        = 3 // another server holds the data folder
+	ExitHeld        = 3 // another server holds the data folder, or another quarry index the folder
 	ExitPort        = 4 // the port is taken
 	ExitFolder      = 5 // the data folder can't be written, its database is damaged, or the secret keys are not its own
 	ExitUnreachable = 6
+	ExitStopped     = 130 // by Ctrl-C, as shells have it
 )
 
 // Failure is an error with the exit code it means. An empty text was already shown.
 type Failure struct {
-	Code int
-	Text string
+	Code  int
+	Text  string
+	Cause error // nil where the text is all there is
 }
 
 func (f *Failure) Error() string { return f.Text }
+func (f *Failure) Unwrap() error { return f.Cause }
 
 // Failed returns an error that ends the command with an exit code.
 func Failed(code int, format string, args ...any) error {
-	return &Failure{code, fmt.Sprintf(format, args...)}
+	return &Failure{Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
 // Connection is embedded by commands that call a service and have no flag --json.
