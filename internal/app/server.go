@@ -7,6 +7,7 @@ import (
 	"quarry/internal/config"
 	"quarry/internal/httpapi"
 	httpcorpora "quarry/internal/httpapi/corpora"
+	"quarry/internal/httpapi/pages"
 )
 
 // newServer builds the HTTP interface over the areas. ready reports whether the service takes requests.
@@ -21,9 +22,9 @@ func newServer(cfg config.Config, identity *identityServices, corpus *corpusServ
 	}
 	return httpapi.New(httpapi.Config{
 		Audit: identity.audit, AuditContent: cfg.AuditContent, TrustedProxies: trusted, Origins: origins,
-		Authenticate: identity.principal, Areas: areas,
+		Authenticate: identity.principal, Areas: append(areas, pages.New(contract.YAML, cfg.PublicURL)),
 		Resolvers: map[string]httpapi.Resolver{"corpus_key": httpcorpora.Resolver(corpus.containers)},
-		Log:       log, MaxJSON: cfg.MaxJSON, MaxUpload: cfg.MaxUpload, Ready: ready, OpenAPI: contract.YAML,
+		Log:       log, MaxJSON: cfg.MaxJSON, MaxUpload: cfg.MaxUpload, Ready: ready,
 		Limits: limits(cfg),
 	})
 }

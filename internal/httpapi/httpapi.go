@@ -86,7 +86,6 @@ type Config struct {
 	MaxJSON      int64       // bytes of a JSON body; setting max_json
 	MaxUpload    int64       // bytes of an uploaded file; the upload handler enforces it
 	Ready        func() bool // whether queries are served
-	OpenAPI      []byte      // the contract, as served
 	// Audit records changes; nil records nothing. AuditContent: also those of documents and conversations.
 	Audit        Auditor
 	AuditContent bool
@@ -160,7 +159,7 @@ func (s *Server) Built() []string {
 type ownArea struct{ s *Server }
 
 func (a ownArea) Handlers() map[string]Handler {
-	return map[string]Handler{"healthz": a.health, "readyz": a.health, "getContract": a.contract}
+	return map[string]Handler{"health": a.health, "healthz": a.health, "readyz": a.health}
 }
 
 func (a ownArea) health(w http.ResponseWriter, _ *http.Request, _ *Call) error {
@@ -168,12 +167,6 @@ func (a ownArea) health(w http.ResponseWriter, _ *http.Request, _ *Call) error {
 		return fault.Unavailable("not_ready", "queries are not served yet; try again in a moment")
 	}
 	return WriteJSON(w, http.StatusOK, map[string]string{"status": "ok"})
-}
-
-func (a ownArea) contract(w http.ResponseWriter, _ *http.Request, _ *Call) error {
-	w.Header().Set("Content-Type", "application/yaml; charset=utf-8")
-	_, _ = w.Write(a.s.cfg.OpenAPI) // an error means that the client is gone
-	return nil
 }
 
 // WriteJSON answers with v as JSON. On an error v can't be encoded and nothing was written.

@@ -110,7 +110,7 @@ func sizedServer(t *testing.T, handlers area, l httpapi.Limits, log io.Writer, m
 		Authenticate: authenticate, Areas: []httpapi.Area{handlers}, Limits: l,
 		Resolvers: map[string]httpapi.Resolver{"corpus_key": missing},
 		Log:       slog.New(slog.NewTextHandler(log, nil)), MaxJSON: maxJSON, MaxUpload: 1 << 20,
-		Ready: func() bool { return true }, OpenAPI: []byte("openapi: 3.0.3\n"), SlowestReader: 200 * time.Millisecond,
+		Ready: func() bool { return true }, SlowestReader: 200 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +207,7 @@ func TestBuilt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Join(s.Built(), " "), "healthz readyz getContract createCorpus getCorpus"; got != want {
+	if got, want := strings.Join(s.Built(), " "), "health healthz readyz createCorpus getCorpus"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -232,17 +232,14 @@ func TestEveryOperationAnswersByItsOwnRoute(t *testing.T) {
 	}
 }
 
-// TestServiceOperations proves that health and contract need no key and that health follows readiness.
+// TestServiceOperations proves that health needs no key and that health follows readiness.
 func TestServiceOperations(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
-	for _, path := range []string{"/healthz", "/readyz", "/healthz/"} {
+	for _, path := range []string{"/healthz", "/readyz", "/healthz/", "/health"} {
 		if got := s.ask(t, "GET", path, "", "X-Api-Key:"); got.StatusCode != 200 || got.raw != `{"status":"ok"}`+"\n" {
 			t.Errorf("%s: %d %s", path, got.StatusCode, got.raw)
 		}
-	}
-	if got := s.ask(t, "GET", "/openapi.yaml", "", "X-Api-Key:"); got.StatusCode != 200 || got.raw != "openapi: 3.0.3\n" {
-		t.Errorf("contract: %d %s", got.StatusCode, got.raw)
 	}
 	if got := s.ask(t, "HEAD", "/healthz", "", "X-Api-Key:"); got.StatusCode != 200 || got.raw != "" {
 		t.Errorf("HEAD: %d %q", got.StatusCode, got.raw)

@@ -14,7 +14,14 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 		status       int
 		allow        string
 	}{
-		{"GET", "/", 404, ""},
+		{"GET", "//", 404, ""},
+		{"GET", "/index.html", 404, ""},
+		{"GET", "/docs/nothing", 404, ""},
+		{"GET", "/favicon.ico", 404, ""},
+		{"POST", "/", 405, "GET, HEAD"},
+		{"PUT", "/docs", 405, "GET, HEAD"},
+		{"DELETE", "/openapi.json", 405, "GET, HEAD"},
+		{"POST", "/health", 405, "GET, HEAD"},
 		{"GET", "/v2", 404, ""},
 		{"GET", "/v3/corpora", 404, ""},
 		{"GET", "/v2//corpora", 404, ""},

@@ -89,7 +89,9 @@ func (p *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 		p.sent[s] = true
 	}
 	p.written.Write(written)
-	collect(raw, p.made)
+	if r.URL.Path != "/openapi.json" { // the contract has members of these names, and no secrets
+		collect(raw, p.made)
+	}
 	var text strings.Builder
 	_ = res.Header.Write(&text) // into memory
 	text.Write(raw)

@@ -2,9 +2,7 @@ package identity
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"html/template"
@@ -33,14 +31,8 @@ var (
 
 	// pagePolicy allows the page its own style, identified by digest, and submitting its form to this service. It forbids
 	// scripts, frames and everything from elsewhere.
-	pagePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-		base64.StdEncoding.EncodeToString(sum(pageStyle)))
+	pagePolicy = httpapi.PagePolicy("style-src "+httpapi.StyleSource(pageStyle), "form-action 'self'")
 )
-
-func sum(text string) []byte {
-	s := sha256.Sum256([]byte(text))
-	return s[:]
-}
 
 // view is the content of the page. It never contains a password.
 type view struct {
@@ -151,12 +143,7 @@ func show(w http.ResponseWriter, status int, v view) error {
 	if err := pageTemplate.Execute(&b, v); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", pagePolicy)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Frame-Options", "DENY")
-	h.Set("Referrer-Policy", "no-referrer")
+	httpapi.SealPage(w.Header(), pagePolicy)
 	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes()) // an error means that the client is gone
 	return nil

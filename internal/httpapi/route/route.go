@@ -32,7 +32,7 @@ const restParam = "document_id"
 // Add adds an operation. A parameter that has another name in a path with the same segments before it is an error.
 func (t *Table) Add(op *api.Operation) error {
 	n := &t.root
-	for _, segment := range strings.Split(op.Path, "/")[1:] {
+	for _, segment := range split(op.Path) {
 		if name, ok := strings.CutPrefix(segment, "{"); ok {
 			name = strings.TrimSuffix(name, "}")
 			if n.param == nil {
@@ -76,14 +76,24 @@ type match struct {
 	params map[string]string
 }
 
+// split returns the segments of a path, none for "/".
+func split(path string) []string {
+	if path == "/" {
+		return nil
+	}
+	return strings.Split(path, "/")[1:]
+}
+
 // Find returns the operation of a method and an escaped path, and its path parameters. Without one, allow lists the
 // methods that the path takes: none for an unknown path.
 func (t *Table) Find(method, escaped string) (op *api.Operation, params map[string]string, allow []string) {
-	trimmed := strings.TrimSuffix(escaped, "/")
-	if !strings.HasPrefix(trimmed, "/") {
+	segments := split(escaped)
+	if n := len(segments); n > 1 && segments[n-1] == "" { // one slash at the end changes nothing
+		segments = segments[:n-1]
+	}
+	if !strings.HasPrefix(escaped, "/") {
 		return nil, nil, nil
 	}
-	segments := strings.Split(trimmed, "/")[1:]
 	for i, s := range segments {
 		decoded, err := url.PathUnescape(s)
 		if err != nil {

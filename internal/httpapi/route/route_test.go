@@ -31,6 +31,8 @@ func TestFind(t *testing.T) {
 		{"GET", "/v2/corpora/k", "getCorpus", map[string]string{"corpus_key": "k"}},
 		{"GET", "/v2/corpora/k/", "getCorpus", map[string]string{"corpus_key": "k"}},
 		{"GET", "/v2/corpora/", "listCorpora", map[string]string{}},
+		{"GET", "/", "getStartPage", map[string]string{}},
+		{"HEAD", "/", "getStartPage", map[string]string{}},
 		{"GET", "/v2/%63orpora", "listCorpora", map[string]string{}},
 		{"GET", base, "listCorpusDocuments", map[string]string{"corpus_key": "k"}},
 		{"GET", base + "a", "getCorpusDocument", doc("a")},
