@@ -8,6 +8,8 @@ echo "== machine"
 lscpu | grep -E 'Model name|^CPU\(s\)|Flags' | cut -c1-160
 go version
 go build -o quarry ./cmd/quarry
+echo "== the first hour: clone, build with empty caches, first answer"
+go run ./bench/first
 echo "== encoder"
 go run ./bench/encoder ${BENCH_PYTHON:+-python "$BENCH_PYTHON"}
 echo "== index, store"
