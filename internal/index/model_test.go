@@ -294,6 +294,7 @@ func (m *machine) apply(t *rapid.T, changes ...index.Change) {
 		switch c.Op {
 		case index.Put:
 			delete(m.o.docs, c.No)
+			delete(m.o.docs, c.Old)
 			if c.Doc != nil {
 				m.o.docs[c.No] = c.Doc
 			}
@@ -342,6 +343,9 @@ func (m *machine) change(t *rapid.T, i int) index.Change {
 	}
 	m.nextNo++
 	c.No = m.nextNo
+	if rapid.IntRange(0, 2).Draw(t, "in place") == 0 {
+		c.Old = rapid.Int64Range(1, m.nextNo).Draw(t, "of") // there, gone, of this batch, or itself
+	}
 	if rapid.IntRange(0, 9).Draw(t, "gone") > 0 {
 		c.Doc = drawDocument(t, c.No)
 	}
@@ -417,7 +421,7 @@ func copyDir(t *rapid.T, from, to string) {
 	}
 }
 
-// Under random writes, deletes, replacements, resets, flushes, restarts and crashes every search gives what the
+// Under random writes, deletes, replacements by number and of one number by another, resets, flushes, restarts and crashes every search gives what the
 // documents themselves give, and bit for bit what an index built at once of the same documents gives.
 func TestModel(t *testing.T) {
 	t.Parallel()

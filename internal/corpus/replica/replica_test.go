@@ -45,8 +45,14 @@ type fixture struct {
 
 func newWorld(t *testing.T) *fixture {
 	t.Helper()
+	return newWorldOn(t, store.Config{Dir: t.TempDir()})
+}
+
+// newWorldOn returns a world over a database of the given kind.
+func newWorldOn(t *testing.T, config store.Config) *fixture {
+	t.Helper()
 	dir := t.TempDir()
-	db, err := store.Open(t.Context(), store.Config{Dir: dir})
+	db, err := store.Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +113,14 @@ func (w *fixture) corpus() corpus.Corpus {
 // put commits a document of the given number of parts; its own word is "word<name>".
 func (w *fixture) put(name string, parts int) {
 	w.t.Helper()
+	c := w.corpus()
+	if _, err := w.documents.Insert(context.Background(), c.No, c.Epoch, w.document(name, "word"+name, parts)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// document returns a document of the given number of parts with a word of its own.
+func (w *fixture) document(name, word string, parts int) *document.Document {
 	d := &document.Document{ID: name, Metadata: []byte(fmt.Sprintf(`{"n":%d}`, parts))}
 	for i := range parts {
 		v := make([]float32, 384)
@@ -118,13 +132,10 @@ func (w *fixture) put(name string, parts int) {
 			w.t.Fatal(err)
 		}
 		d.Parts = append(d.Parts, document.Part{
-			Ord: i, Text: "word" + name + " stands here", Lang: "eng", Metadata: []byte(`{"lang":"eng"}`), Gap: " ", Vector: packed,
+			Ord: i, Text: word + " stands here", Lang: "eng", Metadata: []byte(`{"lang":"eng"}`), Gap: " ", Vector: packed,
 		})
 	}
-	c := w.corpus()
-	if _, err := w.documents.Insert(context.Background(), c.No, c.Epoch, d); err != nil {
-		w.t.Fatal(err)
-	}
+	return d
 }
 
 func unit(v []float32) []float32 {

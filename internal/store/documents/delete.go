@@ -59,6 +59,23 @@ func notAsSeen(tx *store.Tx, generation int64, docID string) error {
 // deleteStep is how many ids one statement of DeleteMany names.
 const deleteStep = 256
 
+// deleteSome removes documents of a generation by their ids. On PostgreSQL a statement that waits for a replacement of one of
+// them finds the old row gone and does not see the new one, so it is run once more where documents are missing.
+func deleteSome(tx *store.Tx, generation, newest int64, ids []string) (all []gone, err error) {
+	args := padded(store.Args([]any{generation, newest}, ids), 2)
+	for again := false; ; again = true {
+		found, err := store.Select(tx, "delete documents", func(r store.Row) (g gone, err error) { return g, g.scan(r) },
+			`DELETE FROM documents WHERE shelf = $1 AND updated <= $2 AND id IN (`+store.List(3, len(args)-2)+`)
+			RETURNING no, parts, characters, metadata_characters`, args...)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, found...); again && len(found) == 0 || len(all) >= len(ids) {
+			return all, nil
+		}
+	}
+}
+
 // DeleteMany removes documents by their ids in one transaction. See document.Store.
 func (s *Store) DeleteMany(ctx context.Context, corpusNo, epoch int64, ids []string, cutoff time.Time) (seq int64, deleted int, err error) {
 	newest := int64(math.MaxInt64)
@@ -72,10 +89,7 @@ func (s *Store) DeleteMany(ctx context.Context, corpusNo, epoch int64, ids []str
 		}
 		var all []gone
 		for some := range slices.Chunk(ids, deleteStep) {
-			args := padded(store.Args([]any{generation, newest}, some), 2)
-			found, err := store.Select(tx, "delete documents", func(r store.Row) (g gone, err error) { return g, g.scan(r) },
-				`DELETE FROM documents WHERE shelf = $1 AND updated <= $2 AND id IN (`+store.List(3, len(args)-2)+`)
-				RETURNING no, parts, characters, metadata_characters`, args...)
+			found, err := deleteSome(tx, generation, newest, some)
 			if err != nil {
 				return err
 			}

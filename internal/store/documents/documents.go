@@ -22,7 +22,10 @@ type Store struct{ db *store.DB }
 var _ document.Store = (*Store)(nil)
 
 // New returns a store over db.
-func New(db *store.DB) *Store { return &Store{db} }
+func New(db *store.DB) *Store {
+	db.WakeSweeperIn(document.ReplacedFor) // for what was replaced shortly before the last end of the program
+	return &Store{db}
+}
 
 // Insert commits d with its parts as one change. See document.Store.
 func (s *Store) Insert(ctx context.Context, corpusNo, epoch int64, d *document.Document) (seq int64, err error) {

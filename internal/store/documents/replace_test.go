@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ func TestReplacing(t *testing.T) {
 	}
 	storetest.Each(t, open, map[string]func(*testing.T, storetest.Stores){
 		"replace": testReplace, "passages": testReplacedPassages, "refused": testReplaceRefused, "kin": testKin,
-		"at once": testReplaceAtOnce, "and remove": testReplaceAndRemove,
+		"at once": testReplaceAtOnce, "and remove": testReplaceAndRemove, "delete many": testDeleteManyReplaced,
 	})
 }
 
@@ -378,6 +379,33 @@ func replayed(t *testing.T, s storetest.Stores, c corpus.Corpus) {
 	}
 }
 
+// testDeleteManyReplaced proves that a removal by ids finds each document also while it is being replaced.
+func testDeleteManyReplaced(t *testing.T, s storetest.Stores) {
+	c := create(t, s, "c")
+	for round := range 40 {
+		insert(t, s, c, version("d", round))
+		begin := make(chan struct{})
+		var group sync.WaitGroup
+		group.Go(func() {
+			<-begin
+			if _, err := s.Documents.Replace(t.Context(), c.No, c.Epoch, version("d", round+1)); err != nil {
+				t.Error(err)
+			}
+		})
+		close(begin)
+		if _, n, err := s.Documents.DeleteMany(t.Context(), c.No, c.Epoch, []string{"d"}, time.Time{}); err != nil || n != 1 {
+			t.Fatalf("round %d: %d documents removed, %v; want 1", round, n, err)
+		}
+		group.Wait()
+		if _, _, err := s.Documents.DeleteMany(t.Context(), c.No, c.Epoch, []string{"d"}, time.Time{}); err != nil { // where it came first
+			t.Fatal(err)
+		}
+	}
+	if now := get(t, s, "c"); now.Usage != (corpus.Usage{}) {
+		t.Errorf("usage %+v, want nothing", now.Usage)
+	}
+}
+
 // testReplaceAndRemove proves that replacements, creations, removals of one and of many, all of the same ids at once, end in a
 // state that some order of them explains: usage and changes agree with the rows, and each id has one document or none.
 func testReplaceAndRemove(t *testing.T, s storetest.Stores) {
@@ -408,4 +436,65 @@ func testReplaceAndRemove(t *testing.T, s storetest.Stores) {
 		t.Errorf("usage %+v, the rows say %+v", now.Usage, storetest.Recount(t, s.Documents, now))
 	}
 	replayed(t, s, c)
+}
+
+// TestSweepReplaced proves that the rows of replaced documents are removed when their time is over and not before, large
+// ones in steps, and that nothing else goes with them.
+func TestSweepReplaced(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, func(t *testing.T, config func(testing.TB) store.Config) {
+		db := sweeping(t, config, documents.Sweeper{})
+		s := storetest.Stores{Corpora: corpora.New(db), Documents: documents.New(db)}
+		c := create(t, s, "c")
+		sizes := []int{1, 2*documents.SweepStep + 500, 0, 3, documents.SweepStep}
+		for v := range 3 {
+			for i, parts := range sizes {
+				d := &document.Document{ID: fmt.Sprint(i), Images: []document.Image{{ID: "i", Data: []byte("pixels")}}}
+				for ord := range parts {
+					d.Parts = append(d.Parts, document.Part{Ord: ord, Text: fmt.Sprint("version ", v)})
+				}
+				if _, err := s.Documents.Replace(t.Context(), c.No, c.Epoch, d); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		count := func(want int, query string) {
+			t.Helper()
+			var n int
+			if err := db.Reader(t.Context()).QueryRow(query).Scan(&n); err != nil || n != want {
+				t.Errorf("%s gives %d, %v; want %d", query, n, err, want)
+			}
+		}
+		sweep := func() {
+			t.Helper()
+			if err := db.Sweep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sweep()
+		count(3*len(sizes), `SELECT COUNT(*) FROM documents`)
+		age := func(docID string) {
+			t.Helper()
+			err := db.Write(t.Context(), func(tx *store.Tx) error {
+				return tx.Exec(`UPDATE replaced SET at = at - $1 WHERE doc_no IN (SELECT no FROM documents WHERE id = $2)`,
+					2*document.ReplacedFor.Microseconds(), docID)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		age("1")
+		sweep()
+		count(3*len(sizes)-2, `SELECT COUNT(*) FROM documents`)
+		count(2*(len(sizes)-1), `SELECT COUNT(*) FROM replaced`)
+		for i := range sizes {
+			age(fmt.Sprint(i))
+		}
+		sweep()
+		count(0, `SELECT COUNT(*) FROM replaced`)
+		count(len(sizes), `SELECT COUNT(*) FROM documents`)
+		count(len(sizes), `SELECT COUNT(*) FROM images`)
+		count(3*documents.SweepStep+504, `SELECT COUNT(*) FROM parts`)
+		count(3*documents.SweepStep+504, `SELECT COUNT(*) FROM parts WHERE text = 'version 2'`)
+	})
 }
