@@ -17,7 +17,7 @@ serve: build ## build and start the service
 # The longest packages come first, so that none is left running alone at the end.
 .PHONY: test
 test: ## pass every test (starts what it needs by itself)
-	go run ./test/summary -timeout 20m ./test/crash ./test/binary ./...
+	go run ./test/summary -timeout 20m ./test/crash ./test/binary ./test/folder ./...
 
 .PHONY: race
 race: ## the packages where goroutines meet, under the race detector (needs a C compiler)
@@ -66,6 +66,7 @@ bench: ## every benchmark; results belong in docs/benchmarks.md
 .PHONY: soak
 soak: ## long kill loops
 	go test -count=1 -timeout 4h ./test/crash -rounds 200
+	go test -count=1 -timeout 4h ./test/folder -rounds 200
 
 .PHONY: release
 release: ## what people download, in dist/: archives of all platforms, checksums, list of parts (VERSION=1.2.3 names it)
