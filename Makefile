@@ -8,6 +8,7 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build ./quarry, one file
+	@echo "compiling: one to two minutes the first time, seconds after that"
 	go build -o quarry ./cmd/quarry
 
 .PHONY: serve
