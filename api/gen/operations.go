@@ -35,6 +35,7 @@ type Operation struct {
 	OAuthErrors Fact // refusals follow RFC 6749 as well, so that OAuth libraries can read them
 	StreamFlag bool  // the body decides whether the answer is a stream
 	Expensive  bool  // counts against the calls that one caller may have in flight
+	Frees bool // removes what was written, which a full disk allows
 	Success    int   // documented success status (first 2xx)
 	Statuses   []int // every documented status, ascending
 	// NotSent are documented statuses that this server never sends, with the reason.
@@ -172,6 +173,9 @@ func writeFacts(b *bytes.Buffer, op operation) {
 	}
 	if op.spec["x-expensive"] == true {
 		b.WriteString("\nExpensive: true,")
+	}
+	if op.method == "DELETE" || op.spec["x-frees"] == true {
+		b.WriteString("\nFrees: true,")
 	}
 }
 

@@ -82,7 +82,12 @@ func (a *App) publish() error {
 	} else {
 		a.publishCertificate(a.shown.Leaf())
 	}
-	if err := writeSynced(a.folder.path(addressFile), a.URL()+"\n"); err != nil {
+	err := writeSynced(a.folder.path(addressFile), a.URL()+"\n")
+	switch {
+	case isFull(err):
+		a.log.Warn("the disk is too full for the address in the data folder; commands on this machine need --url", "url", a.URL())
+		return removeIfThere(a.folder.path(addressFile)) // rather than half of it
+	case err != nil:
 		return folderError(a.cfg.Data, err)
 	}
 	return nil

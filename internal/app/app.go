@@ -81,7 +81,9 @@ func (a *App) open(ctx context.Context) (err error) {
 	if err := a.listen(ctx); err != nil {
 		return err
 	}
-	a.db, err = store.Open(ctx, store.Config{Dir: a.cfg.Data, URL: a.cfg.Database, Sweepers: []store.Sweeper{documents.Sweeper{}}})
+	a.db, err = store.Open(ctx, store.Config{
+		Dir: a.cfg.Data, URL: a.cfg.Database, Sweepers: []store.Sweeper{documents.Sweeper{}}, Full: a.tellFull,
+	})
 	if err != nil {
 		return databaseError(a.cfg.Data, err)
 	}

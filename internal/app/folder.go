@@ -51,7 +51,7 @@ func (e *FolderError) Unwrap() error { return e.err }
 func folderError(dir string, err error) error {
 	text := fmt.Sprintf("the data folder %s can't be used: %v", dir, err)
 	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case isFull(err):
 		text = fmt.Sprintf("the data folder %s is full: free some space and start again", dir)
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
 		text = fmt.Sprintf("the data folder %s can't be written: mount it writable, give this user write access, or choose another with --data", dir)
@@ -90,24 +90,19 @@ func openFolder(dir string) (*folder, error) {
 	return f, nil
 }
 
-// stamp writes the process id into the lock file. It first writes and removes 4 KiB to see that there is space at all.
+// stamp writes the process id into the lock file. A full disk leaves it out: it only improves a message.
 func (f *folder) stamp() error {
-	probe := filepath.Join(f.dir, ".space")
-	err := os.WriteFile(probe, make([]byte, 4096), 0o600)
-	if err == nil {
-		err = os.Remove(probe)
-	} else {
-		_ = os.Remove(probe)
-	}
-	if err != nil {
-		return err
-	}
 	if err := f.lock.Truncate(0); err != nil {
 		return err
 	}
-	_, err = f.lock.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-	return err
+	if _, err := f.lock.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); !isFull(err) {
+		return err
+	}
+	return nil
 }
+
+// isFull reports whether err means that a disk is full.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
 

@@ -64,6 +64,15 @@ func (a *App) Serve(ctx context.Context) error {
 	return nil
 }
 
+// tellFull logs that writes end, or go on.
+func (a *App) tellFull(full bool) {
+	if full {
+		a.log.Warn("the disk of the data folder is full: reads go on, writes are refused with 503 until there is space; free some")
+		return
+	}
+	a.log.Warn("the disk of the data folder has space again: writes go on")
+}
+
 // startBackground runs every task beside the requests until Close ends them.
 func (a *App) startBackground(ctx context.Context, tasks []func(context.Context)) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))

@@ -9,6 +9,7 @@ import (
 	"quarry/internal/api"
 	"quarry/internal/id"
 	"quarry/internal/identity/audit"
+	"quarry/internal/room"
 )
 
 // Auditor records changes: before they are made, so that a change which can't be recorded is refused, and afterwards.
@@ -58,7 +59,11 @@ func (s *Server) recordOutcome(x *exchange, r *http.Request) {
 	switch {
 	case status == 0, status == http.StatusNotImplemented, how == api.RecordNever:
 	case x.event != "":
-		s.cfg.Audit.SetOutcome(r.Context(), x.event, status, masked(x.call.Named))
+		ctx := r.Context()
+		if x.call.Op.Frees {
+			ctx = room.Freeing(ctx)
+		}
+		s.cfg.Audit.SetOutcome(ctx, x.event, status, masked(x.call.Named))
 	case how == api.RecordAlways && (status == http.StatusUnauthorized || status == http.StatusForbidden),
 		how == api.RecordAttempts,
 		how == api.RecordFailures && status >= 400:

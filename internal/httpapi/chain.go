@@ -16,6 +16,7 @@ import (
 	"quarry/internal/httpapi/refusal"
 	"quarry/internal/id"
 	"quarry/internal/identity/authz"
+	"quarry/internal/room"
 )
 
 // ServeHTTP passes a request through the chain. The order of refusal is the contract's: 401, 403, 501 where not
@@ -84,6 +85,9 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 		return fault.NotFound("path_not_found", r.URL.Path, "there is no resource at %s; GET /openapi.yaml lists the paths", r.URL.Path)
 	}
 	c.Op, c.Path = op, params
+	if op.Frees {
+		r = r.WithContext(room.Freeing(r.Context()))
+	}
 	if err := s.admit(x.Header(), r, c); err != nil {
 		return err
 	}

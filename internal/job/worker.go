@@ -13,6 +13,7 @@ import (
 
 	"quarry/internal/clock"
 	"quarry/internal/id"
+	"quarry/internal/room"
 )
 
 const (
@@ -30,7 +31,7 @@ const (
 // or by another process, and returns when no handler is running any more. It logs its own failures.
 func (q *Queue) Run(ctx context.Context) {
 	if q.cfg.Alone {
-		if err := q.cfg.Store.Free(ctx, clock.Now()); err != nil && ctx.Err() == nil {
+		if err := q.cfg.Store.Free(room.Freeing(ctx), clock.Now()); err != nil && ctx.Err() == nil {
 			q.cfg.Log.Warn("jobs under way at the last stop wait for their leases to run out", "error", err)
 		}
 	}
@@ -46,7 +47,7 @@ func (q *Queue) sweep(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		if err := q.cfg.Store.Sweep(ctx, clock.Now().Add(-retention)); err != nil && ctx.Err() == nil {
+		if err := q.cfg.Store.Sweep(room.Freeing(ctx), clock.Now().Add(-retention)); err != nil && ctx.Err() == nil {
 			q.cfg.Log.Warn("old jobs were not removed", "error", err)
 		}
 		select {

@@ -43,8 +43,10 @@ func Translate(err error) error {
 		return err
 	case errors.Is(reason, ErrDamaged):
 		return fmt.Errorf("%w: stop the server and restore the newest backup: %w", ErrDamaged, err)
-	case errors.Is(reason, ErrFull):
+	case errors.Is(reason, ErrFull) && errors.As(err, new(*pgconn.PgError)):
 		return unavailable("the disk of the database is full; free some space, writes then go on by themselves").Because(err)
+	case errors.Is(reason, ErrFull):
+		return fullFolder().Because(err)
 	case errors.Is(reason, ErrReadOnly):
 		return unavailable("the database cannot be written; check the permissions and the disk of the data folder").Because(err)
 	default:

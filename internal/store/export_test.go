@@ -13,6 +13,11 @@ func OpenVFS(ctx context.Context, dir, vfs string, sweepers ...Sweeper) (*DB, er
 	return Open(ctx, Config{Dir: dir, Sweepers: sweepers, vfs: vfs})
 }
 
+// OpenTold is OpenVFS for a test that wants to know when the disk is full.
+func OpenTold(ctx context.Context, dir, vfs string, full func(bool)) (*DB, error) {
+	return Open(ctx, Config{Dir: dir, Full: full, vfs: vfs})
+}
+
 // Pragma sets something on the writing connection of SQLite, between writes.
 func (db *DB) Pragma(ctx context.Context, text string) error {
 	_, err := db.writer.conn.ExecContext(ctx, "PRAGMA "+text)

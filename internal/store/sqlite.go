@@ -29,7 +29,7 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("locate database: %w", err)
 	}
-	if err := prepareFolder(filepath.Dir(path)); err != nil {
+	if err := prepareFolder(filepath.Dir(path)); err != nil && !(isFull(err) && begun(path)) {
 		return nil, startError(path, err)
 	}
 	if err := inspect(path); err != nil {
@@ -40,11 +40,55 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 			return nil, startError(path, err)
 		}
 	}
-	db, err := connectSQLite(ctx, path, c.vfs)
+	db, err := connectReserved(ctx, path, c)
 	if err != nil {
 		return nil, startError(path, err)
 	}
 	return db, nil
+}
+
+// connectReserved connects with a reserve, and with the room of the reserve where that is all there is.
+func connectReserved(ctx context.Context, path string, c Config) (*DB, error) {
+	kept := &reserve{path: filepath.Join(filepath.Dir(path), reserveName), tell: c.Full}
+	if c.Full == nil {
+		kept.tell = func(bool) {}
+	}
+	db, err := connectSQLite(ctx, path, c.vfs)
+	if kept.there() && kept.met(err) {
+		db, err = connectSQLite(ctx, path, c.vfs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	setUp, err := db.setUp(ctx)
+	if err != nil {
+		return nil, errors.Join(err, db.close())
+	}
+	kept.open(setUp)
+	db.reserve = kept
+	disconnect := db.close
+	db.close = func() error {
+		err := disconnect()
+		kept.close()
+		return err
+	}
+	return db, nil
+}
+
+// setUp reports whether a start has come as far as to draw the secret of the database.
+func (db *DB) setUp(ctx context.Context) (yes bool, err error) {
+	err = db.Reader(ctx).QueryRow(`SELECT COUNT(*) > 0 FROM meta WHERE name = 'secret'`).Scan(&yes)
+	return yes, err
+}
+
+// begun reports whether there is a database at path, be it all in its log.
+func begun(path string) bool {
+	for _, name := range []string{path, path + "-wal"} {
+		if info, err := os.Stat(name); err == nil && info.Size() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func connectSQLite(ctx context.Context, path, vfs string) (_ *DB, err error) {

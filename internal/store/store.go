@@ -22,16 +22,20 @@ type Config struct {
 
 	Sweepers []Sweeper // run in this order, at the start and after WakeSweeper
 
+	// Full is called when the disk of the data folder has become full, and when there is space again; nil for nobody.
+	Full func(full bool)
+
 	vfs string // SQLite VFS by name, "" for the default; tests inject faults here
 }
 
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
-	read   *sql.DB
-	texts  *texts       // of read on SQLite, nil on PostgreSQL
-	writer *writer      // group commit on SQLite, nil on PostgreSQL
-	close  func() error // runs once
-	reads  atomic.Int64 // statements run outside writes; see Reads
+	read    *sql.DB
+	texts   *texts       // of read on SQLite, nil on PostgreSQL
+	writer  *writer      // group commit on SQLite, nil on PostgreSQL
+	reserve *reserve     // of writer
+	close   func() error // runs once
+	reads   atomic.Int64 // statements run outside writes; see Reads
 
 	sweepers []Sweeper
 	wake     chan struct{} // holds one element while a sweep is scheduled
@@ -78,6 +82,12 @@ func (db *DB) Secret(ctx context.Context) ([]byte, error) {
 	fresh := make([]byte, 32)
 	_, _ = rand.Read(fresh) // never fails since Go 1.24
 	var out []byte
+	switch err := db.Reader(ctx).QueryRow(`SELECT value FROM meta WHERE name = 'secret'`).Scan(&out); {
+	case err == nil:
+		return out, nil
+	case !errors.Is(err, sql.ErrNoRows):
+		return nil, Wrap(err, "read secret")
+	}
 	err := db.Write(ctx, func(tx *Tx) error {
 		if err := tx.Exec(`INSERT INTO meta (name, value) VALUES ('secret', $1) ON CONFLICT (name) DO NOTHING`, fresh); err != nil {
 			return err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"quarry/internal/room"
 )
 
 // Sweeper removes rows of one aggregate that nobody can reach any more, such as the documents of a deleted corpus.
@@ -78,6 +80,7 @@ func (db *DB) sweepLoop(ctx context.Context) {
 // after a start and after WakeSweeper. When Sweep returns nil, all that was left before the call is removed, whoever
 // else was sweeping meanwhile.
 func (db *DB) Sweep(ctx context.Context) error {
+	ctx = room.Freeing(ctx)
 	var failed []error // a sweeper that fails does not keep the next ones from their work
 	for _, s := range db.sweepers {
 		for more := true; more; {

@@ -7,17 +7,27 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"time"
+
+	"quarry/internal/room"
 )
 
 // Write runs fn in a transaction and returns when what it wrote is durable. An error of fn rolls back what fn did and is
 // returned. On SQLite ctx counts only until fn begins; on PostgreSQL its end also interrupts fn. fn may run more than once
 // (after a conflict on PostgreSQL, after the failure of a neighbour on SQLite), so it must have no effect outside tx except
-// for results that a later run overwrites.
+// for results that a later run overwrites. While the disk of the data folder is full, only what frees space is written
+// (package room).
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
-	if db.writer != nil {
-		return Translate(db.writer.write(ctx, fn))
+	if db.writer == nil {
+		return Translate(db.retry(ctx, fn))
 	}
-	return Translate(db.retry(ctx, fn))
+	if err := db.reserve.refuse(ctx); err != nil {
+		return err
+	}
+	err := db.writer.write(ctx, fn)
+	if db.reserve.met(err) && room.Frees(ctx) {
+		err = db.writer.write(ctx, fn)
+	}
+	return Translate(err)
 }
 
 // maxGroup is how many writes share one commit at most (design: retrieval.md 4.6): it bounds how long the first of a group

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"quarry/internal/room"
 )
 
 // Sum is the number of tokens that a scope has used in one window.
@@ -258,7 +260,7 @@ func (c *Counters) forget(ctx context.Context, now time.Time) {
 	c.tidy(now)
 	c.mu.Unlock()
 	for _, s := range Spans {
-		if err := c.store.Forget(ctx, s, now.Add(-keepFor[s])); err != nil && ctx.Err() == nil {
+		if err := c.store.Forget(room.Freeing(ctx), s, now.Add(-keepFor[s])); err != nil && ctx.Err() == nil {
 			c.log.Warn("old counts of tokens stay for now", "error", err)
 		}
 	}

@@ -37,15 +37,25 @@ func TestFullDisk(t *testing.T) {
 	known := writeUntilFull(t, c, nil)
 	rest := filepath.Join(disk, "rest")
 	exhaust(t, c, rest)
-	t.Run("writes are refused", func(t *testing.T) { refusedForSpace(t, c) })
+	t.Run("writes are refused", func(t *testing.T) {
+		refusedToAdd(t, c)
+		known[0] = !deletes(t, c, 0) // as far as there is room
+	})
 	t.Run("reads and queries go on", func(t *testing.T) {
 		sees(t, c, known)
 		c.Must(t, http.StatusOK, "GET", "/v2/corpora/full", nil)
 		c.Must(t, http.StatusOK, "GET", "/healthz", nil)
 	})
-	t.Run("a start says that the disk is full", func(t *testing.T) {
+	t.Run("a start serves what there is", func(t *testing.T) {
 		mustStop(t, p)
-		refused(t, serve(t, nil, on(dir)...), 5, dir, "full", "free some space")
+		fill(t, filepath.Join(disk, "more"), 1<<40)
+		p = testkit.StartBinary(t, dir)
+		c = p.Client()
+		refusedToAdd(t, c)
+		known[1] = !deletes(t, c, 1)
+		sees(t, c, known)
+		mustStop(t, p)
+		remove(t, filepath.Join(disk, "more"))
 	})
 	remove(t, rest)
 	remove(t, spare)
@@ -54,7 +64,7 @@ func TestFullDisk(t *testing.T) {
 	sees(t, c, known)
 	known = writeUntilFull(t, c, known)
 	exhaust(t, c, rest)
-	refusedForSpace(t, c)
+	refusedToAdd(t, c)
 	remove(t, rest)
 	remove(t, filler)
 	t.Run("writes go on when there is space", func(t *testing.T) {
@@ -62,14 +72,59 @@ func TestFullDisk(t *testing.T) {
 			c.Must(t, http.StatusCreated, "POST", "/v2/corpora/full/documents", heavy(len(known)))
 			known = append(known, true)
 		}
-		c.Must(t, http.StatusNoContent, "DELETE", "/v2/corpora/full/documents/"+heavyID(0), nil)
-		known[0] = false
+		c.Must(t, http.StatusNoContent, "DELETE", "/v2/corpora/full/documents/"+heavyID(2), nil)
+		known[2] = false
 		sees(t, c, known)
 	})
 	t.Run("everything acknowledged is there after a crash", func(t *testing.T) {
 		p.Kill()
 		sees(t, testkit.StartBinary(t, dir).Client(), known)
 	})
+}
+
+// TestStartOnFullDisk proves that a service whose disk has filled up since its last stop starts: it serves reads and
+// queries, removes documents and corpora, refuses everything new, and goes on by itself when there is space. So it does
+// after a kill and a further start.
+func TestStartOnFullDisk(t *testing.T) {
+	t.Parallel()
+	disk := smallDisk(t, 16<<20)
+	dir, filler := filepath.Join(disk, "data"), filepath.Join(disk, "filler")
+	p := testkit.StartBinary(t, dir)
+	c := p.Client()
+	createFull(t, c)
+	createCorpus(t, c, "spare")
+	known := make([]bool, 4)
+	for i := range known {
+		c.Must(t, http.StatusCreated, "POST", "/v2/corpora/full/documents", heavy(i))
+		known[i] = true
+	}
+	mustStop(t, p)
+	fill(t, filler, 1<<40)
+	for _, crash := range []bool{true, false} {
+		p = testkit.StartBinary(t, dir)
+		c = p.Client()
+		awaitLog(t, p, "the disk of the data folder is full")
+		sees(t, c, known)
+		c.Must(t, http.StatusOK, "GET", "/readyz", nil) // queries are served
+		refusedToAdd(t, c)
+		if crash {
+			p.Kill()
+		}
+	}
+	for i := range 3 {
+		c.Must(t, http.StatusNoContent, "DELETE", "/v2/corpora/full/documents/"+heavyID(i), nil)
+		known[i] = false
+	}
+	c.Must(t, http.StatusNoContent, "DELETE", "/v2/corpora/spare", nil)
+	refusedToAdd(t, c)
+	sees(t, c, known)
+	remove(t, filler)
+	c.Must(t, http.StatusCreated, "POST", "/v2/corpora/full/documents", heavy(len(known)))
+	known = append(known, true)
+	awaitLog(t, p, "has space again")
+	sees(t, c, known)
+	mustStop(t, p)
+	sees(t, testkit.StartBinary(t, dir).Client(), known)
 }
 
 // writeUntilFull writes heavy documents after the known ones, from several clients at once so that writes share
@@ -138,8 +193,18 @@ func exhaust(t *testing.T, c *testkit.Client, filler string) {
 	t.Fatal("the disk does not get full")
 }
 
-// refusedForSpace tries every kind of write.
-func refusedForSpace(t *testing.T, c *testkit.Client) {
+// deletes tries to delete a document on a full disk and reports whether there was room for it.
+func deletes(t *testing.T, c *testkit.Client, i int) bool {
+	t.Helper()
+	status, answer, err := c.Do("DELETE", "/v2/corpora/full/documents/"+heavyID(i), nil)
+	if err != nil || status != http.StatusNoContent && status != http.StatusServiceUnavailable {
+		t.Fatalf("a deletion on a full disk is answered %d (%v), want 204 or 503: %v", status, err, answer)
+	}
+	return status == http.StatusNoContent
+}
+
+// refusedToAdd tries every kind of write that takes space.
+func refusedToAdd(t *testing.T, c *testkit.Client) {
 	t.Helper()
 	for _, w := range []struct {
 		method, path string
@@ -148,14 +213,11 @@ func refusedForSpace(t *testing.T, c *testkit.Client) {
 		{"POST", "/v2/corpora/full/documents", core("late", 5000, "Too late.")},
 		{"POST", "/v2/corpora", map[string]any{"key": "late"}},
 		{"PATCH", "/v2/corpora/full", map[string]any{"description": "late"}},
-		{"DELETE", "/v2/corpora/full/documents/" + heavyID(0), nil},
-		{"PATCH", "/v2/corpora/full/documents/" + heavyID(0), map[string]any{"metadata": map[string]any{"late": true}}},
-		{"PUT", "/v2/corpora/full/documents/" + heavyID(0) + "/metadata", map[string]any{"metadata": map[string]any{}}},
-		{"POST", "/v2/corpora/full/reset", nil},
-		{"DELETE", "/v2/corpora/full", nil},
+		{"PATCH", "/v2/corpora/full/documents/pebble", map[string]any{"metadata": map[string]any{"late": true}}},
+		{"PUT", "/v2/corpora/full/documents/pebble/metadata", map[string]any{"metadata": map[string]any{}}},
 	} {
 		answer := c.Must(t, http.StatusServiceUnavailable, w.method, w.path, w.body)
-		if text := fmt.Sprint(answer["messages"]); !strings.Contains(text, "full") || !strings.Contains(text, "space") {
+		if text := fmt.Sprint(answer["messages"]); !strings.Contains(text, "disk of the data folder is full") || !strings.Contains(text, "free some") {
 			t.Errorf("%s %s says %q, want what is wrong and what to do", w.method, w.path, text)
 		}
 	}

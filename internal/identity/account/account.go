@@ -58,6 +58,9 @@ const personalPrefix = "zut_"
 // runs before the key becomes valid, so that a crash can't leave an owner whose key nobody has. made is false, and the
 // secret void, when users exist already.
 func (s *Service) Bootstrap(ctx context.Context, keep func(secret string) error) (made bool, err error) {
+	if some, _, err := s.store.ListUsers(ctx, UserList{Limit: 1}); err != nil || len(some) > 0 {
+		return false, err // nothing needs to be written, on a disk that may be full
+	}
 	secret := personalPrefix + id.Text(secretLength)
 	if err := keep(secret); err != nil {
 		return false, err

@@ -6,6 +6,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,6 +25,9 @@ const maxPublished = 16
 
 // Prepare adds the first signing key if there is none. Nodes that start at the same time agree on one.
 func (s *Service) Prepare(ctx context.Context) error {
+	if _, err := s.cfg.Store.Signing(ctx); !errors.Is(err, ErrNoKey) {
+		return err
+	}
 	if _, _, err := s.add(ctx, true); err != nil {
 		return fmt.Errorf("prepare signing key: %w", err)
 	}

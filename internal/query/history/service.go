@@ -9,6 +9,7 @@ import (
 
 	"quarry/internal/clock"
 	"quarry/internal/query/retrieve"
+	"quarry/internal/room"
 )
 
 // Service keeps the history. Safe for concurrent use.
@@ -63,7 +64,7 @@ func (s *Service) Run(ctx context.Context) {
 // Expire removes the records that have expired by now, in small steps, and returns their number.
 func (s *Service) Expire(ctx context.Context, now time.Time) (removed int, err error) {
 	for {
-		n, err := s.store.Expire(ctx, now.Add(-s.retention), expireStep)
+		n, err := s.store.Expire(room.Freeing(ctx), now.Add(-s.retention), expireStep)
 		removed += n
 		if err != nil || n < expireStep {
 			return removed, err
