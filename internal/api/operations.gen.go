@@ -113,7 +113,7 @@ var Operations = []Operation{
 		Public:  true,
 		Success: 200, Statuses: []int{200, 503}},
 	{ID: "getContract", Method: "GET", Path: "/openapi.yaml",
-		Summary: "Fetch the contract that this deployment serves", Tag: "Service",
+		Summary: "Fetch this contract", Tag: "Service",
 		Public:  true,
 		Success: 200, Statuses: []int{200, 304}},
 	{ID: "getContractJSON", Method: "GET", Path: "/openapi.json",

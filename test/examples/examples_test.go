@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
@@ -82,17 +83,11 @@ func TestMarks(t *testing.T) {
 }
 
 func TestTexts(t *testing.T) {
-	// Proves that each tag and each operation says what it is about, and that what is not built says 501.
+	// Proves that each tag and each operation says what it is about, that what is not built says 501, and that each
+	// parameter and member of what is built says what it means.
 	t.Parallel()
-	var doc struct {
-		Tags []struct{ Name, Description string }
-		// Paths have operations by path and method.
-		Paths map[string]map[string]struct {
-			OperationID string `yaml:"operationId"`
-			Description string
-		}
-	}
-	if err := yaml.Unmarshal(contract.YAML, &doc); err != nil {
+	doc, err := openapi3.NewLoader().LoadFromData(contract.YAML)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tag := range doc.Tags {
@@ -100,15 +95,61 @@ func TestTexts(t *testing.T) {
 			t.Errorf("the tag %s has no description", tag.Name)
 		}
 	}
-	for _, methods := range doc.Paths {
-		for _, op := range methods {
-			planned := api.OperationByID(op.OperationID).Planned
-			if strings.Contains(op.Description, "answers 501 until") != planned {
-				t.Errorf("%s is planned: %t, and its description says %q", op.OperationID, planned, op.Description)
+	seen := described{}
+	for _, op := range api.Operations {
+		spec := doc.Paths.Value(op.Path).GetOperation(op.Method)
+		if strings.Contains(spec.Description, "answers 501 until") != op.Planned {
+			t.Errorf("%s is planned: %t, and its description says %q", op.ID, op.Planned, spec.Description)
+		}
+		if op.Planned {
+			continue
+		}
+		if !strings.Contains(spec.Description, ". ") {
+			t.Errorf("%s has a description of less than two sentences: %q", op.ID, spec.Description)
+		}
+		for _, p := range spec.Parameters {
+			if p.Value.Description == "" {
+				t.Errorf("%s: the parameter %s has no description", op.ID, p.Value.Name)
 			}
-			if !planned && strings.Count(op.Description, ". ") < 1 {
-				t.Errorf("%s has a description of less than two sentences: %q", op.OperationID, op.Description)
-			}
+		}
+		if spec.RequestBody != nil {
+			seen.content(t, op.ID+": body", spec.RequestBody.Value.Content)
+		}
+		for status, response := range spec.Responses.Map() {
+			seen.content(t, op.ID+": "+status, response.Value.Content)
+		}
+	}
+}
+
+// described has the schemas that were looked at.
+type described map[*openapi3.Schema]bool
+
+func (d described) content(t *testing.T, place string, content openapi3.Content) {
+	t.Helper()
+	for _, c := range content {
+		d.members(t, place, c.Schema)
+	}
+}
+
+// members demands a description of every member that a schema leads to.
+func (d described) members(t *testing.T, place string, ref *openapi3.SchemaRef) {
+	t.Helper()
+	if ref == nil || d[ref.Value] {
+		return
+	}
+	s := ref.Value
+	d[s] = true
+	for name, member := range s.Properties {
+		if member.Value.Description == "" {
+			t.Errorf("%s.%s has no description", place, name)
+		}
+		d.members(t, place+"."+name, member)
+	}
+	d.members(t, place+"[]", s.Items)
+	d.members(t, place+".*", s.AdditionalProperties.Schema)
+	for _, branches := range []openapi3.SchemaRefs{s.AllOf, s.OneOf, s.AnyOf} {
+		for _, branch := range branches {
+			d.members(t, place, branch)
 		}
 	}
 }
