@@ -236,7 +236,7 @@ func (f *flattener) schema(place string, v any) {
 		f.facts[place] = fmt.Sprint(v)
 		return
 	}
-	if len(s) == 0 {
+	if _, described := s["description"]; len(s) == 0 || len(s) == 1 && described {
 		f.facts[place+"/any"] = "true"
 	}
 	s = unwrap(s)
