@@ -74,7 +74,7 @@ func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, log *slog.
 func (c *corpusServices) areas(cfg config.Config, cursors *page.Cursors) []httpapi.Area {
 	return []httpapi.Area{
 		httpcorpora.New(c.containers, c.attributes, cursors),
-		httpdocuments.New(c.ingest, c.documents, cursors, cfg.MaxUpload),
+		httpdocuments.New(c.ingest, c.documents, cursors, httpdocuments.Limits{Upload: cfg.MaxUpload, JSON: cfg.MaxJSON}),
 		httpjobs.New(c.jobs, c.bulk, cursors),
 		httpqueries.NewMetadata(metaquery.New(c.rows, c.texts)),
 	}

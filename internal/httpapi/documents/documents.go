@@ -20,12 +20,18 @@ type Area struct {
 	ingest    *ingest.Service
 	documents *document.Service
 	cursors   *page.Cursors
-	maxUpload int64 // bytes of a file
+	limits    Limits
 }
 
-// New returns the area. The file of an upload may have at most maxUpload bytes.
-func New(i *ingest.Service, d *document.Service, c *page.Cursors, maxUpload int64) *Area {
-	return &Area{i, d, c, maxUpload}
+// Limits are how many bytes a request may have. Bodies are held to JSON by package httpapi.
+type Limits struct {
+	Upload int64 `json:"max_upload_bytes"` // the file of an upload
+	JSON   int64 `json:"max_json_bytes"`
+}
+
+// New returns the area.
+func New(i *ingest.Service, d *document.Service, c *page.Cursors, l Limits) *Area {
+	return &Area{i, d, c, l}
 }
 
 // Handlers returns the handler of each operation.
@@ -38,6 +44,7 @@ func (a *Area) Handlers() map[string]httpapi.Handler {
 		"uploadFile":           a.upload,
 		"getImage":             a.image,
 		"listTableExtractors":  a.extractors,
+		"getLimits":            a.getLimits,
 
 		"updateCorpusDocument":          a.amend(true),
 		"replaceCorpusDocumentMetadata": a.amend(false),
@@ -150,4 +157,8 @@ func (a *Area) amend(merge bool) httpapi.Handler {
 
 func (a *Area) delete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	return httpapi.NoContent(w, a.documents.Delete(r.Context(), c.Path["corpus_key"], c.Path["document_id"]))
+}
+
+func (a *Area) getLimits(w http.ResponseWriter, _ *http.Request, _ *httpapi.Call) error {
+	return httpapi.WriteJSON(w, http.StatusOK, a.limits)
 }

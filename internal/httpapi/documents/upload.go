@@ -18,7 +18,7 @@ const noTables = "Tabular data extraction is not available on this deployment"
 
 // upload takes a file. The order of refusals is the contract's: media type, size, then the parts.
 func (a *Area) upload(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	form, err := readForm(r, a.maxUpload)
+	form, err := readForm(r, a.limits.Upload)
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (a *Area) upload(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 		}
 	}
 	if form.tooLarge {
-		return fault.TooLarge("the file exceeds the limit of %d bytes", a.maxUpload)
+		return fault.TooLarge("the file exceeds the limit of %d bytes", a.limits.Upload)
 	}
 	if err := c.NameParts(form.members); err != nil {
 		return err
