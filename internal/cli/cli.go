@@ -126,6 +126,8 @@ func run(e *command.Env, out *command.Output, args []string) (code int, err erro
 		return misuse(e, err), nil
 	}
 	err = c.Run(e)
+	command.NameFields(err, func(field string) string { return flagOf(c.Selected(), field) })
+	command.Suggest(e.Ctx, err)
 	return exitCode(err), err
 }
 

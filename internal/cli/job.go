@@ -30,9 +30,9 @@ type jobView struct {
 
 type jobListCmd struct {
 	command.Remote
-	Corpus []string `help:"Only jobs of this corpus; repeatable." placeholder:"KEY" sep:"none"`
-	State  []string `help:"Only jobs in this state (queued, started, completed, failed, failed_will_retry, aborted); repeatable." placeholder:"STATE" sep:"none"`
-	After  string   `help:"Only jobs created after this instant." placeholder:"RFC3339"`
+	Corpus []string `help:"Only jobs of this corpus; repeatable." placeholder:"KEY" sep:"none" wire:"corpus_key"`
+	State  []string `help:"Only jobs in this state (queued, started, completed, failed, failed_will_retry, aborted); repeatable." placeholder:"STATE" sep:"none" wire:"state"`
+	After  string   `help:"Only jobs created after this instant." placeholder:"RFC3339" wire:"after"`
 	command.Paging
 }
 
@@ -51,7 +51,7 @@ func (c *jobListCmd) Run(e *command.Env) error {
 
 type jobGetCmd struct {
 	command.Remote
-	ID string `arg:"" name:"id" help:"Id of the job."`
+	ID string `arg:"" name:"id" help:"Id of the job." wire:"job_id"`
 }
 
 func (jobGetCmd) Help() string { return "Example: quarry job get job_7Qm2" }
@@ -71,7 +71,7 @@ func (v *jobView) print(e *command.Env) {
 
 type jobWaitCmd struct {
 	command.Remote
-	ID string `arg:"" name:"id" help:"Id of the job."`
+	ID string `arg:"" name:"id" help:"Id of the job." wire:"job_id"`
 }
 
 func (jobWaitCmd) Help() string {

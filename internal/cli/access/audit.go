@@ -21,10 +21,10 @@ type AuditCmd struct {
 
 // auditFilter is the flags that choose events.
 type auditFilter struct {
-	Actor  string `help:"Only events of this user, key or client: its name, its id, or the id of the credential used." placeholder:"WHO"`
-	Action string `help:"Only events of this operation." placeholder:"OPERATION"`
-	After  string `help:"Only events at or after this instant." placeholder:"RFC3339"`
-	Before string `help:"Only events before this instant." placeholder:"RFC3339"`
+	Actor  string `help:"Only events of this user, key or client: its name, its id, or the id of the credential used." placeholder:"WHO" wire:"actor"`
+	Action string `help:"Only events of this operation." placeholder:"OPERATION" wire:"action"`
+	After  string `help:"Only events at or after this instant." placeholder:"RFC3339" wire:"after"`
+	Before string `help:"Only events before this instant." placeholder:"RFC3339" wire:"before"`
 }
 
 func (f auditFilter) query() url.Values {

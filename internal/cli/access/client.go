@@ -32,10 +32,10 @@ type clientView struct {
 
 type clientCreateCmd struct {
 	command.Remote
-	Name        string   `arg:"" help:"Name of the client."`
-	Description string   `help:"What it is for."`
-	APIRole     []string `help:"Role on everything, for example corpus_viewer; repeatable." name:"api-role" placeholder:"ROLE"`
-	CorpusRole  []string `help:"Role on one corpus, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE"`
+	Name        string   `arg:"" help:"Name of the client." wire:"name"`
+	Description string   `help:"What it is for." wire:"description"`
+	APIRole     []string `help:"Role on everything, for example corpus_viewer; repeatable." name:"api-role" placeholder:"ROLE" wire:"api_roles[]"`
+	CorpusRole  []string `help:"Role on one corpus, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE" wire:"corpus_roles[]"`
 }
 
 func (clientCreateCmd) Help() string {
@@ -64,7 +64,7 @@ func (c *clientCreateCmd) Run(e *command.Env) error {
 type clientListCmd struct {
 	command.Remote
 	command.Paging
-	Filter string `help:"Regular expression on the name."`
+	Filter string `help:"Regular expression on the name." wire:"filter"`
 }
 
 func (clientListCmd) Help() string { return "Example: quarry client list --filter '^report'" }
@@ -83,7 +83,7 @@ func (c *clientListCmd) Run(e *command.Env) error {
 // oneClient is embedded by the commands on one client.
 type oneClient struct {
 	command.Remote
-	ID string `arg:"" name:"id" help:"Id of the client, app_… (not its client id)."`
+	ID string `arg:"" name:"id" help:"Id of the client, app_… (not its client id)." wire:"app_client_id"`
 }
 
 func (c *oneClient) path() string { return "/v2/app_clients/" + command.Segment(c.ID) }

@@ -64,12 +64,12 @@ func setEnabled(r command.Remote, e *command.Env, path, what string, enabled boo
 
 type keyCreateCmd struct {
 	command.Remote
-	Name       string   `help:"Name of the key; default: derived from its roles."`
-	Role       string   `help:"serving (may query the corpora named), serving_and_indexing (may also write their documents) or personal (has your own roles)." enum:",serving,serving_and_indexing,personal" default:"" placeholder:"ROLE"`
+	Name       string   `help:"Name of the key; default: derived from its roles." wire:"name"`
+	Role       string   `help:"serving (may query the corpora named), serving_and_indexing (may also write their documents) or personal (has your own roles)." enum:",serving,serving_and_indexing,personal" default:"" placeholder:"ROLE" wire:"api_key_role"`
 	As         string   `help:"Sign in as this user with a password, and create a key of theirs; asks on the terminal or reads standard input." placeholder:"NAME"`
-	Corpus     []string `help:"Corpus that --role serving or serving_and_indexing reaches; repeatable." placeholder:"KEY"`
-	APIRole    []string `help:"Role of the key on everything, instead of --role; repeatable." name:"api-role" placeholder:"ROLE"`
-	CorpusRole []string `help:"Role of the key on one corpus, instead of --role, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE"`
+	Corpus     []string `help:"Corpus that --role serving or serving_and_indexing reaches; repeatable." placeholder:"KEY" wire:"corpus_keys[]"`
+	APIRole    []string `help:"Role of the key on everything, instead of --role; repeatable." name:"api-role" placeholder:"ROLE" wire:"api_roles[]"`
+	CorpusRole []string `help:"Role of the key on one corpus, instead of --role, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE" wire:"corpus_roles[]"`
 }
 
 func (keyCreateCmd) Help() string {
@@ -129,8 +129,8 @@ func (c *keyCreateCmd) Run(e *command.Env) error {
 type keyListCmd struct {
 	command.Remote
 	command.Paging
-	Role   string `help:"Only keys made as serving, serving_and_indexing or personal." enum:",serving,serving_and_indexing,personal" default:"" placeholder:"ROLE"`
-	Corpus string `help:"Only keys with a role on this corpus." placeholder:"KEY"`
+	Role   string `help:"Only keys made as serving, serving_and_indexing or personal." enum:",serving,serving_and_indexing,personal" default:"" placeholder:"ROLE" wire:"api_key_role"`
+	Corpus string `help:"Only keys with a role on this corpus." placeholder:"KEY" wire:"corpus_key"`
 }
 
 func (keyListCmd) Help() string { return "Example: quarry key list --corpus docs" }
@@ -150,7 +150,7 @@ func (c *keyListCmd) Run(e *command.Env) error {
 // oneKey is embedded by the commands on one key.
 type oneKey struct {
 	command.Remote
-	ID string `arg:"" name:"id" help:"Id of the key, aky_… (not its secret)."`
+	ID string `arg:"" name:"id" help:"Id of the key, aky_… (not its secret)." wire:"api_key_id"`
 }
 
 func (c *oneKey) path() string { return "/v2/api_keys/" + command.Segment(c.ID) }

@@ -9,9 +9,9 @@ import (
 
 // roleFlags replace the roles of a user or client. A list not given stays; an empty one takes every role of its kind.
 type roleFlags struct {
-	APIRole     []string `help:"New roles on everything, in place of the present ones; repeatable; --api-role= removes all." name:"api-role" placeholder:"ROLE"`
-	CorpusRole  []string `help:"New roles on single corpora, as key:role, in place of the present ones; repeatable; --corpus-role= removes all." name:"corpus-role" placeholder:"KEY:ROLE"`
-	Description *string  `help:"New description."`
+	APIRole     []string `help:"New roles on everything, in place of the present ones; repeatable; --api-role= removes all." name:"api-role" placeholder:"ROLE" wire:"api_roles[]"`
+	CorpusRole  []string `help:"New roles on single corpora, as key:role, in place of the present ones; repeatable; --corpus-role= removes all." name:"corpus-role" placeholder:"KEY:ROLE" wire:"corpus_roles[]"`
+	Description *string  `help:"New description." wire:"description"`
 }
 
 // body returns the changes asked for.
@@ -49,7 +49,7 @@ func nothing(flags string) error {
 type userUpdateCmd struct {
 	oneUser
 	roleFlags
-	Group []string `help:"New groups of the user, in place of the present ones; repeatable; --group= removes all." placeholder:"NAME" sep:"none"`
+	Group []string `help:"New groups of the user, in place of the present ones; repeatable; --group= removes all." placeholder:"NAME" sep:"none" wire:"groups[]"`
 }
 
 func (userUpdateCmd) Help() string {

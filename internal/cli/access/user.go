@@ -40,12 +40,12 @@ type userView struct {
 
 type userCreateCmd struct {
 	command.Remote
-	Email       string   `arg:"" help:"E-mail address."`
-	Username    string   `help:"Name to sign in with; default: the e-mail address."`
-	Description string   `help:"Description of the user."`
-	APIRole     []string `help:"Role on everything, for example corpus_viewer; repeatable." name:"api-role" placeholder:"ROLE"`
-	CorpusRole  []string `help:"Role on one corpus, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE"`
-	Group       []string `help:"Group that the user is in; repeatable." placeholder:"NAME" sep:"none"`
+	Email       string   `arg:"" help:"E-mail address." wire:"email"`
+	Username    string   `help:"Name to sign in with; default: the e-mail address." wire:"username"`
+	Description string   `help:"Description of the user." wire:"description"`
+	APIRole     []string `help:"Role on everything, for example corpus_viewer; repeatable." name:"api-role" placeholder:"ROLE" wire:"api_roles[]"`
+	CorpusRole  []string `help:"Role on one corpus, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE" wire:"corpus_roles[]"`
+	Group       []string `help:"Group that the user is in; repeatable." placeholder:"NAME" sep:"none" wire:"groups[]"`
 }
 
 func (userCreateCmd) Help() string {
@@ -76,7 +76,7 @@ func (c *userCreateCmd) Run(e *command.Env) error {
 type userListCmd struct {
 	command.Remote
 	command.Paging
-	Corpus string `help:"Only users with access to this corpus." placeholder:"KEY"`
+	Corpus string `help:"Only users with access to this corpus." placeholder:"KEY" wire:"corpus_key"`
 }
 
 func (userListCmd) Help() string { return "Example: quarry user list --corpus docs" }
@@ -95,7 +95,7 @@ func (c *userListCmd) Run(e *command.Env) error {
 // oneUser is embedded by the commands on one user.
 type oneUser struct {
 	command.Remote
-	Username string `arg:"" help:"Name of the user."`
+	Username string `arg:"" help:"Name of the user." wire:"username"`
 }
 
 func (c *oneUser) path() string { return "/v2/users/" + command.Segment(c.Username) }

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"quarry/internal/secret/redact"
 )
 
 // KeyFile is where the first start leaves the key of the owner, in the data folder.
@@ -27,30 +29,7 @@ type Client struct {
 	Base       string
 	key, token string // at most one of them
 	http       *http.Client
-}
-
-// refusal is an answer outside 2xx.
-type refusal struct {
-	Status   int
-	Messages []string          `json:"messages"`
-	Fields   map[string]string `json:"field_errors"`
-	Request  string            `json:"request_id"`
-
-	raw    []byte
-	header http.Header
-}
-
-func (r *refusal) Error() string {
-	text := strings.Join(r.Messages, "; ")
-	if text == "" {
-		text = http.StatusText(r.Status)
-	}
-	for k, v := range r.Fields {
-		if !strings.Contains(text, v) {
-			text += fmt.Sprintf(" (%s: %s)", k, v)
-		}
-	}
-	return fmt.Sprintf("%s [%d]", text, r.Status)
+	log        io.Writer // nil unless calls are to be printed
 }
 
 // Connect resolves address and key: flags and environment first, then the local data folder.
@@ -92,7 +71,7 @@ func (r Connection) Reach() (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{Base: strings.TrimRight(base, "/"), token: r.Token, http: &http.Client{Timeout: 10 * time.Minute, Transport: carry}}, nil
+	return &Client{Base: strings.TrimRight(base, "/"), token: r.Token, http: &http.Client{Timeout: 10 * time.Minute, Transport: carry}, log: r.log}, nil
 }
 
 // Call sends one JSON request and decodes a 2xx answer into out (nil: ignored). It returns the raw answer too.
@@ -146,7 +125,9 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
+	start := time.Now()
 	res, err := c.http.Do(req)
+	c.note(req, res, time.Since(start))
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
 			return nil, context.Canceled
@@ -164,12 +145,29 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 		return res, nil
 	}
 	defer res.Body.Close()
-	r := &refusal{Status: res.StatusCode, header: res.Header}
+	r := &refusal{Status: res.StatusCode, header: res.Header, from: c}
 	if r.raw, err = io.ReadAll(res.Body); err != nil {
 		return nil, &Failure{ExitUnreachable, fmt.Sprintf("the answer of %s broke off: %v", c.Base, err), err}
 	}
 	_ = json.Unmarshal(r.raw, r) // a body that is not ours leaves the status alone to speak
 	return nil, r
+}
+
+// note prints a call and what the service did not know in it, if that is wanted. Headers and bodies may hold secrets and are
+// not printed.
+func (c *Client) note(req *http.Request, res *http.Response, took time.Duration) {
+	if c.log == nil {
+		return
+	}
+	line, ms := req.Method+" "+req.URL.RequestURI(), float64(took.Microseconds())/1000
+	if res == nil {
+		fmt.Fprintf(c.log, "%s: no answer after %.1f ms\n", redact.Text(line), ms)
+		return
+	}
+	fmt.Fprintf(c.log, "%s: %d after %.1f ms, request %s\n", redact.Text(line), res.StatusCode, ms, harmless(res.Header.Get("x-request-id")))
+	if unknown := res.Header.Get("x-quarry-unknown"); unknown != "" {
+		fmt.Fprintf(c.log, "the service does not know: %s\n", harmless(strings.ReplaceAll(unknown, ";near=", ", perhaps meant as ")))
+	}
 }
 
 // pageSize is how many items a page of a list has at most.
@@ -234,12 +232,3 @@ func DocumentPath(corpus, id string) string { return CorpusPath(corpus) + "/docu
 
 // Segment encodes an identifier for one path segment.
 func Segment(s string) string { return url.PathEscape(s) }
-
-// Status returns the HTTP status of a refusal, 0 for any other error.
-func Status(err error) int {
-	var r *refusal
-	if errors.As(err, &r) {
-		return r.Status
-	}
-	return 0
-}

@@ -53,6 +53,18 @@ type Connection struct {
 
 	// Token is also set for a person who signs in.
 	Token string `help:"Access token, used instead of an API key." env:"QUARRY_TOKEN" placeholder:"TOKEN"`
+
+	Verbose bool `help:"Print each call of the service on standard error, and what the service did not know in it."`
+
+	log io.Writer // where Verbose prints
+}
+
+// AfterApply is called by the parser.
+func (r *Connection) AfterApply(e *Env) error {
+	if r.Verbose {
+		r.log = e.Err
+	}
+	return nil
 }
 
 // Remote is embedded by the other commands that call a service.

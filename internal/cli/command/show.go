@@ -12,7 +12,7 @@ import (
 
 // Paging is embedded by the commands that list.
 type Paging struct {
-	Limit int  `help:"At most this many; 0 lists all." default:"100" placeholder:"N"`
+	Limit int  `help:"At most this many; 0 lists all." default:"100" placeholder:"N" wire:"limit"`
 	All   bool `help:"Every one, however many."`
 }
 

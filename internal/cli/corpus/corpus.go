@@ -42,10 +42,10 @@ type view struct {
 
 type createCmd struct {
 	command.Remote
-	CorpusKey   string   `arg:"" name:"corpus" help:"Key: letters, digits, _ and -, at most 50."`
-	Name        string   `help:"Readable name; default: the key."`
-	Description string   `help:"What it is for."`
-	Attribute   []string `help:"Filter attribute as level.name:type, for example doc.year:integer or part.kind:text; repeatable." placeholder:"LEVEL.NAME:TYPE" sep:"none"`
+	CorpusKey   string   `arg:"" name:"corpus" help:"Key: letters, digits, _ and -, at most 50." wire:"key"`
+	Name        string   `help:"Readable name; default: the key." wire:"name"`
+	Description string   `help:"What it is for." wire:"description"`
+	Attribute   []string `help:"Filter attribute as level.name:type, for example doc.year:integer or part.kind:text; repeatable." placeholder:"LEVEL.NAME:TYPE" sep:"none" wire:"filter_attributes[]"`
 }
 
 func (createCmd) Help() string {
@@ -84,7 +84,7 @@ func parseAttributes(all []string) ([]map[string]any, error) {
 type listCmd struct {
 	command.Remote
 	command.Paging
-	Filter string `help:"Regular expression on name and description."`
+	Filter string `help:"Regular expression on name and description." wire:"filter"`
 }
 
 func (listCmd) Help() string {
@@ -108,7 +108,7 @@ func (c *listCmd) Run(e *command.Env) error {
 // one is embedded by the commands on one corpus.
 type one struct {
 	command.Remote
-	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
+	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus." wire:"corpus_key"`
 }
 
 func (c *one) path() string { return command.CorpusPath(c.CorpusKey) }

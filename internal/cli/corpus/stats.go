@@ -13,9 +13,9 @@ import (
 
 type statsCmd struct {
 	one
-	Fields string `help:"Only these attributes, separated by commas, such as doc.year,part.kind." placeholder:"NAMES"`
-	Filter string `help:"Count values only where this metadata filter holds." placeholder:"FILTER"`
-	Values int    `help:"Values per attribute, 1 to 1000." default:"10"`
+	Fields string `help:"Only these attributes, separated by commas, such as doc.year,part.kind." placeholder:"NAMES" wire:"fields"`
+	Filter string `help:"Count values only where this metadata filter holds." placeholder:"FILTER" wire:"metadata_filter"`
+	Values int    `help:"Values per attribute, 1 to 1000." default:"10" wire:"max_values"`
 }
 
 func (statsCmd) Help() string {

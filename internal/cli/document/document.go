@@ -28,8 +28,8 @@ type view struct {
 
 type getCmd struct {
 	command.Remote
-	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
-	ID        string `arg:"" name:"id" help:"Id of the document."`
+	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus." wire:"corpus_key"`
+	ID        string `arg:"" name:"id" help:"Id of the document." wire:"document_id"`
 }
 
 func (getCmd) Help() string { return "Example: quarry document get docs architecture.md" }
@@ -47,8 +47,8 @@ func (c *getCmd) Run(e *command.Env) error {
 
 type listCmd struct {
 	command.Remote
-	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus."`
-	Filter    string `help:"Metadata filter over doc.*" placeholder:"FILTER"`
+	CorpusKey string `arg:"" name:"corpus" help:"Key of the corpus." wire:"corpus_key"`
+	Filter    string `help:"Metadata filter over doc.*" placeholder:"FILTER" wire:"metadata_filter"`
 	command.Paging
 }
 
@@ -69,8 +69,8 @@ func (c *listCmd) Run(e *command.Env) error {
 
 type deleteCmd struct {
 	command.Remote
-	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus."`
-	IDs       []string `arg:"" name:"id" help:"Ids of the documents."`
+	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus." wire:"corpus_key"`
+	IDs       []string `arg:"" name:"id" help:"Ids of the documents." wire:"document_id"`
 }
 
 func (deleteCmd) Help() string { return "Example: quarry document delete docs old.md older.md" }

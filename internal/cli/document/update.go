@@ -11,8 +11,8 @@ import (
 
 type updateCmd struct {
 	command.Remote
-	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus."`
-	ID        string   `arg:"" name:"id" help:"Id of the document."`
+	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus." wire:"corpus_key"`
+	ID        string   `arg:"" name:"id" help:"Id of the document." wire:"document_id"`
 	Set       []string `help:"Metadata NAME=VALUE; VALUE is JSON, otherwise a text; repeatable." placeholder:"NAME=VALUE" sep:"none"`
 	Remove    []string `help:"Metadata name to remove; repeatable." placeholder:"NAME" sep:"none"`
 	Metadata  string   `help:"Metadata as a JSON object, or @FILE." placeholder:"JSON"`

@@ -16,19 +16,19 @@ import (
 
 type addCmd struct {
 	command.Remote
-	Name        string            `arg:"" optional:"" help:"Name for presets and queries; default with --local: the name of the model."`
+	Name        string            `arg:"" optional:"" help:"Name for presets and queries; default with --local: the name of the model." wire:"name"`
 	Local       bool              `help:"Look for models that run on the service's machine: Ollama, llama.cpp, vLLM, LM Studio."`
 	At          []string          `help:"With --local: look here instead of at the usual ports; repeatable." placeholder:"URL"`
-	Type        string            `help:"Wire format: ${enum}." enum:"openai-compatible,openai-responses,anthropic,vertex-ai" default:"openai-compatible"`
-	URI         string            `help:"Full address of its endpoint." name:"uri" placeholder:"URL"`
-	Model       string            `help:"Name of the model at the provider."`
-	Description string            `help:"What it is for."`
+	Type        string            `help:"Wire format: ${enum}." enum:"openai-compatible,openai-responses,anthropic,vertex-ai" default:"openai-compatible" wire:"type"`
+	URI         string            `help:"Full address of its endpoint." name:"uri" placeholder:"URL" wire:"uri"`
+	Model       string            `help:"Name of the model at the provider." wire:"model"`
+	Description string            `help:"What it is for." wire:"description"`
 	KeyEnv      string            `help:"Environment variable that holds its key." placeholder:"VAR"`
 	KeyStdin    bool              `help:"Read its key from the first line of standard input."`
 	KeyHeader   string            `help:"Header for the key; default: that of the type." placeholder:"NAME"`
-	AuthFile    string            `help:"File with an auth object, for credentials other than a single key (OAuth clients, service accounts, AWS); - for standard input." placeholder:"FILE"`
-	Header      map[string]string `help:"Header added to every call, as NAME=VALUE; not for secrets; repeatable." placeholder:"NAME=VALUE"`
-	Context     int               `help:"Context size in tokens; default: derived from its name." name:"context-limit" placeholder:"N"`
+	AuthFile    string            `help:"File with an auth object, for credentials other than a single key (OAuth clients, service accounts, AWS); - for standard input." placeholder:"FILE" wire:"auth"`
+	Header      map[string]string `help:"Header added to every call, as NAME=VALUE; not for secrets; repeatable." placeholder:"NAME=VALUE" wire:"headers"`
+	Context     int               `help:"Context size in tokens; default: derived from its name." name:"context-limit" placeholder:"N" wire:"capabilities.context_limit"`
 	Default     bool              `help:"Use it where no model is named."`
 }
 

@@ -79,7 +79,7 @@ func (v *view) print(e *command.Env) {
 type listCmd struct {
 	command.Remote
 	command.Paging
-	Filter string `help:"Regular expression on name and description."`
+	Filter string `help:"Regular expression on name and description." wire:"filter"`
 }
 
 func (listCmd) Help() string { return "Example: quarry llm list --filter '^local'" }
@@ -104,7 +104,7 @@ func (c *listCmd) Run(e *command.Env) error {
 // one is embedded by the commands on one language model.
 type one struct {
 	command.Remote
-	Name string `arg:"" help:"Name or id of the language model."`
+	Name string `arg:"" help:"Name or id of the language model." wire:"llm_id"`
 }
 
 func (c *one) path() string { return models + "/" + command.Segment(c.Name) }

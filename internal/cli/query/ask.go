@@ -15,14 +15,14 @@ import (
 // AskCmd answers a question.
 type AskCmd struct {
 	command.Remote
-	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus, or several separated by commas."`
-	Question  []string `arg:"" name:"question" help:"The question."`
-	Limit     int      `help:"Passages to answer from." default:"10"`
+	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus, or several separated by commas." wire:"search.corpora[].corpus_key"`
+	Question  []string `arg:"" name:"question" help:"The question." wire:"query"`
+	Limit     int      `help:"Passages to answer from." default:"10" wire:"search.limit"`
 	scope
-	Preset     string `help:"Generation preset; default: that of the service." placeholder:"NAME"`
-	LLM        string `help:"Language model in place of the preset's." name:"llm" placeholder:"NAME"`
-	Language   string `help:"Language of the answer, such as deu or de; default: that of the question." placeholder:"CODE"`
-	Characters int    `help:"Approximate length of the answer in characters, which the language model is asked for; the built-in generator quotes whole sentences." placeholder:"N"`
+	Preset     string `help:"Generation preset; default: that of the service." placeholder:"NAME" wire:"generation.generation_preset_name"`
+	LLM        string `help:"Language model in place of the preset's." name:"llm" placeholder:"NAME" wire:"generation.model_parameters.llm_name"`
+	Language   string `help:"Language of the answer, such as deu or de; default: that of the question." placeholder:"CODE" wire:"generation.response_language"`
+	Characters int    `help:"Approximate length of the answer in characters, which the language model is asked for; the built-in generator quotes whole sentences." placeholder:"N" wire:"generation.max_response_characters"`
 	All        bool   `help:"List every passage found, not only those that the answer cites."`
 	Save       bool   `help:"Keep the question and its answer in the query history."`
 }

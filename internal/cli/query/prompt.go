@@ -20,12 +20,12 @@ type PromptCmd struct {
 
 type previewCmd struct {
 	command.Remote
-	Question []string `arg:"" name:"question" optional:"" help:"The question; default: the one in the file of --results."`
-	Corpus   string   `help:"Find the results in this corpus, or in several separated by commas." placeholder:"KEY" xor:"results"`
+	Question []string `arg:"" name:"question" optional:"" help:"The question; default: the one in the file of --results." wire:"query"`
+	Corpus   string   `help:"Find the results in this corpus, or in several separated by commas." placeholder:"KEY" xor:"results" wire:"search.corpora[].corpus_key"`
 	Results  string   `help:"Take the results from this file, the answer of a query as JSON." placeholder:"FILE" xor:"results"`
 	Template string   `help:"File with the template; - reads standard input." placeholder:"FILE" xor:"template"`
 	Preset   string   `help:"Take the template of this preset; default: the preset of the service." placeholder:"NAME" xor:"template"`
-	Limit    int      `help:"Maximum number of results in the prompt." default:"25"`
+	Limit    int      `help:"Maximum number of results in the prompt." default:"25" wire:"search.limit"`
 	scope
 	Language   string `help:"Language of the answer, such as deu or de; default: that of the question." placeholder:"CODE"`
 	Characters int    `help:"Approximate length of the answer in characters." placeholder:"N"`

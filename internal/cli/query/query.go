@@ -14,17 +14,17 @@ import (
 // Cmd searches.
 type Cmd struct {
 	command.Remote
-	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus, or several separated by commas."`
-	Question  []string `arg:"" name:"question" help:"The query."`
-	Limit     int      `help:"Passages to show." default:"5"`
-	Offset    int      `help:"Passages to skip."`
+	CorpusKey string   `arg:"" name:"corpus" help:"Key of the corpus, or several separated by commas." wire:"search.corpora[].corpus_key"`
+	Question  []string `arg:"" name:"question" help:"The query." wire:"query"`
+	Limit     int      `help:"Passages to show." default:"5" wire:"search.limit"`
+	Offset    int      `help:"Passages to skip." wire:"search.offset"`
 	scope
-	Lambda   *float64 `help:"Share of the lexical score, 0 to 1 (lexical_interpolation)." placeholder:"N"`
-	Before   int      `help:"Sentences of context before."`
-	After    int      `help:"Sentences of context after."`
-	Reranker string   `help:"Reranker: none, customer_reranker, mmr, or one as JSON; default: that of the service." placeholder:"TYPE"`
+	Lambda   *float64 `help:"Share of the lexical score, 0 to 1 (lexical_interpolation)." placeholder:"N" wire:"search.corpora[].lexical_interpolation"`
+	Before   int      `help:"Sentences of context before." wire:"search.context_configuration.sentences_before"`
+	After    int      `help:"Sentences of context after." wire:"search.context_configuration.sentences_after"`
+	Reranker string   `help:"Reranker: none, customer_reranker, mmr, or one as JSON; default: that of the service." placeholder:"TYPE" wire:"search.reranker"`
 	Explain  bool     `help:"Show what each score is made of."`
-	Missing  string   `help:"Show which step removed this document from the results." placeholder:"DOCUMENT"`
+	Missing  string   `help:"Show which step removed this document from the results." placeholder:"DOCUMENT" wire:"explain.document_id"`
 }
 
 func (Cmd) Help() string {
@@ -172,7 +172,7 @@ func (c *Cmd) body() (map[string]any, error) {
 	case c.Reranker != "":
 		search["reranker"] = map[string]any{"type": c.Reranker}
 	}
-	if c.Before > 0 || c.After > 0 {
+	if c.Before != 0 || c.After != 0 {
 		search["context_configuration"] = map[string]any{"sentences_before": c.Before, "sentences_after": c.After}
 	}
 	body := map[string]any{"query": strings.Join(c.Question, " "), "search": search}

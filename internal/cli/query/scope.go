@@ -9,7 +9,7 @@ import (
 
 // scope is embedded by the commands that ask: which passages they ask.
 type scope struct {
-	Filter string `help:"Metadata filter, for example: doc.year >= 2024" placeholder:"FILTER"`
+	Filter string `help:"Metadata filter, for example: doc.year >= 2024" placeholder:"FILTER" wire:"search.corpora[].metadata_filter"`
 	Titles bool   `help:"Let titles be results of their own; by default they are found with the passages below them."`
 }
 
