@@ -66,6 +66,9 @@ func TestInStep(t *testing.T) {
 			for range r.IntN(3) {
 				w.disturbed(t, 1+r.IntN(changes))
 				w.whole(t)
+				if r.IntN(2) == 0 {
+					w.tree.change(t, 1+r.IntN(changes))
+				}
 			}
 			w.undisturbed(t)
 			w.equal(t)

@@ -23,6 +23,7 @@ type tree struct {
 	ever  map[string]map[string]bool // every text that a file of this id has had
 	fresh int                        // makes names and texts unique
 	least int                        // files that stay
+	new   []string                   // ids that were written or moved to since the last change, some of them gone again
 }
 
 func newTree(t *testing.T, r *rand.Rand, size int) *tree {
@@ -54,14 +55,22 @@ func (m *tree) name() string {
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
-// any returns one of the files.
-func (m *tree) any() string { return pick(m.r, slices.Sorted(maps.Keys(m.texts))...) }
+// any returns one of the files, half of the times one that was changed last, which a killed run may have had in hand.
+func (m *tree) any() string {
+	if len(m.new) > 0 && m.r.IntN(2) == 0 {
+		if id := pick(m.r, m.new...); m.texts[id] != "" {
+			return id
+		}
+	}
+	return pick(m.r, slices.Sorted(maps.Keys(m.texts))...)
+}
 
 func (m *tree) path(id string) string { return filepath.Join(m.dir, filepath.FromSlash(id)) }
 
 // holds notes that a file has a text.
 func (m *tree) holds(id, text string) {
 	m.texts[id] = text
+	m.new = append(m.new, id)
 	if m.ever[id] == nil {
 		m.ever[id] = map[string]bool{}
 	}
@@ -111,9 +120,11 @@ func (m *tree) remove(t *testing.T, at string) {
 // change makes n random changes.
 func (m *tree) change(t *testing.T, n int) {
 	t.Helper()
+	before := len(m.new)
 	for range n {
 		m.one(t)
 	}
+	m.new = m.new[before:]
 	for len(m.texts) < m.least {
 		m.add(t)
 	}
