@@ -117,7 +117,7 @@ var Operations = []Operation{
 		Public:  true,
 		Success: 200, Statuses: []int{200, 304}},
 	{ID: "getContractJSON", Method: "GET", Path: "/openapi.json",
-		Summary: "Fetch the contract that this deployment serves, as JSON", Tag: "Service",
+		Summary: "Fetch this contract as JSON", Tag: "Service",
 		Public:  true,
 		Success: 200, Statuses: []int{200, 304}},
 	{ID: "createCorpus", Method: "POST", Path: "/v2/corpora",
