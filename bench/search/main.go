@@ -1,5 +1,5 @@
 // Command search measures the running program over HTTP on 100,000 passages of the Win32 documentation: the indexing rate
-// compared with that of the encoder alone, query latency on a kept connection, resident memory, and the time from a restart
+// compared with that of the encoder alone, query latency on a kept connection, memory and disk, and the time from a restart
 // to the first answer. It needs a built binary. The results are for docs/benchmarks.md.
 package main
 
@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -85,7 +86,11 @@ func run(s settings) error {
 		if err := p.index(s); err != nil {
 			return err
 		}
+		highest := p.HighestResident()
 		p.Stop() // flushes the index from memory
+		if err := weigh(s, highest); err != nil {
+			return err
+		}
 		if p, err = start(s); err != nil {
 			return err
 		}
@@ -104,6 +109,27 @@ func run(s settings) error {
 	time.Sleep(max(0, s.settle-time.Since(p.Began)))
 	fmt.Printf("memory: %d MB after %v\n", p.Resident()>>20, time.Since(p.Began).Round(time.Second))
 	return nil
+}
+
+// weigh prints what indexing took of memory and disk. The service is stopped.
+func weigh(s settings, memory int64) error {
+	database, err := os.Stat(filepath.Join(s.dir, "quarry.db"))
+	if err != nil {
+		return err
+	}
+	var index int64
+	err = filepath.WalkDir(filepath.Join(s.dir, "index"), func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			index += info.Size()
+		}
+		return err
+	})
+	fmt.Printf("memory: %d MB at the most while indexing; disk: database %d MB, index %d MB\n", memory>>20, database.Size()>>20, index>>20)
+	return err
 }
 
 // readQuestions returns the collection's queries, truncated to exactly 12 tokens including [CLS] and [SEP].

@@ -125,14 +125,19 @@ func (p *Process) Must(want int, method, path string, body any) ([]byte, error) 
 }
 
 // Resident returns the resident memory (VmRSS) in bytes, or 0 on systems without /proc.
-func (p *Process) Resident() int64 {
+func (p *Process) Resident() int64 { return p.memory("VmRSS") }
+
+// HighestResident returns the most that Resident would have returned so far.
+func (p *Process) HighestResident() int64 { return p.memory("VmHWM") }
+
+func (p *Process) memory(name string) int64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		return 0
 	}
 	for line := range strings.SplitSeq(string(raw), "\n") {
 		var kilobytes int64
-		if _, err := fmt.Sscanf(line, "VmRSS: %d kB", &kilobytes); err == nil {
+		if _, err := fmt.Sscanf(line, name+": %d kB", &kilobytes); err == nil {
 			return kilobytes << 10
 		}
 	}

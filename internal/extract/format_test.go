@@ -21,3 +21,17 @@ func TestFormatsInDocs(t *testing.T) {
 		}
 	}
 }
+
+// TestFormatTable proves that the guide has a row for each format, with all of its endings.
+func TestFormatTable(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../docs/guide/formats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range extract.Formats() {
+		if row := "| " + name + " | `" + strings.Join(extract.AllEndings(i), " ") + "`"; !strings.Contains(string(raw), "\n"+row) {
+			t.Errorf("docs/guide/formats.md does not have the row\n%s", row)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func TestTextual(t *testing.T) {
 // TestTextualInDocs proves that the guide lists the textual kinds with their endings, all and in order.
 func TestTextualInDocs(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/guide/documents.md")
+	page, err := os.ReadFile("../../docs/guide/formats.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestTextualInDocs(t *testing.T) {
 	for _, kind := range extract.Textuals() {
 		row := "| " + kind.Name + " | `" + strings.Join(append(slices.Clone(kind.Endings), kind.Names...), " ") + "` |"
 		if !strings.Contains(flat, row) {
-			t.Errorf("docs/guide/documents.md does not have the row\n%s", row)
+			t.Errorf("docs/guide/formats.md does not have the row\n%s", row)
 		}
 	}
 }

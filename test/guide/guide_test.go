@@ -19,6 +19,9 @@ const (
 	readme = root + "/README.md"
 )
 
+// needed are the programs that a page calls, besides those that every page needs.
+var needed = map[string][]string{"backup.md": {"sqlite3"}, "deploy.md": {"openssl"}}
+
 // TestPagesAlone proves that every example of the guide runs and prints what the page shows where nothing has happened but
 // the start.
 func TestPagesAlone(t *testing.T) {
@@ -26,6 +29,7 @@ func TestPagesAlone(t *testing.T) {
 	for _, name := range pages(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
+			Needs(t, needed[filepath.Base(name)]...)
 			if all := Load(t, name); slices.ContainsFunc(all, func(e Example) bool { return !e.Unrun }) {
 				NewReader(t).Follow(t, all)
 			}
@@ -49,7 +53,10 @@ func TestPagesAfterEachOther(t *testing.T) {
 		return
 	}
 	for _, name := range slices.Backward(pages(t)) {
-		t.Run(filepath.Base(name), func(t *testing.T) { r.Follow(t, Load(t, name)) })
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			Needs(t, needed[filepath.Base(name)]...)
+			r.Follow(t, Load(t, name))
+		})
 	}
 }
 

@@ -38,7 +38,7 @@ func NewReader(t *testing.T) *Reader {
 			r.Env = append(r.Env, v)
 		}
 	}
-	r.Env = append(r.Env, "PATH="+filepath.Dir(testkit.Binary(t))+string(os.PathListSeparator)+os.Getenv("PATH"))
+	r.Env = append(r.Env, "XDG_CACHE_HOME="+filepath.Join(r.Dir, "cache"), "PATH="+filepath.Dir(testkit.Binary(t))+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return r
 }
 
@@ -52,15 +52,9 @@ func Needs(t *testing.T, tools ...string) {
 	}
 }
 
-// needed are the programs that a page calls, besides those that every page needs.
-var needed = map[string]string{"backup.md": "sqlite3"}
-
 // Load returns the examples of a page.
 func Load(t *testing.T, page string) []Example {
 	t.Helper()
-	if tool := needed[filepath.Base(page)]; tool != "" {
-		Needs(t, tool)
-	}
 	raw, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
