@@ -33,6 +33,7 @@ type Operation struct {
 	NamesCorpora string // where a request names its corpora when its path names none: "body.search.corpora.corpus_key"
 	NamesJob   Fact  // a 504 names the job that goes on, so the job begins however short the time is
 	OAuthErrors Fact // refusals follow RFC 6749 as well, so that OAuth libraries can read them
+	OpenAIErrors Fact // refusals have the member that clients of OpenAI's interface read as well
 	StreamFlag bool  // the body decides whether the answer is a stream
 	Expensive  bool  // counts against the calls that one caller may have in flight
 	Frees bool // removes what was written, which a full disk allows
@@ -160,6 +161,7 @@ func (c *contract) writeOperation(b *bytes.Buffer, op operation) error {
 func writeFacts(b *bytes.Buffer, op operation) {
 	for _, fact := range []struct{ field, member string }{
 		{"Audit", "x-audit"}, {"NamesCorpora", "x-names-corpora"}, {"NamesJob", "x-names-job"}, {"OAuthErrors", "x-oauth-errors"},
+		{"OpenAIErrors", "x-openai-errors"},
 	} {
 		switch v := op.spec[fact.member].(type) {
 		case string:

@@ -20,6 +20,7 @@ type Operation struct {
 	NamesCorpora                      string // where a request names its corpora when its path names none: "body.search.corpora.corpus_key"
 	NamesJob                          Fact   // a 504 names the job that goes on, so the job begins however short the time is
 	OAuthErrors                       Fact   // refusals follow RFC 6749 as well, so that OAuth libraries can read them
+	OpenAIErrors                      Fact   // refusals have the member that clients of OpenAI's interface read as well
 	StreamFlag                        bool   // the body decides whether the answer is a stream
 	Expensive                         bool   // counts against the calls that one caller may have in flight
 	Frees                             bool   // removes what was written, which a full disk allows
@@ -655,11 +656,12 @@ var Operations = []Operation{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
 			{Name: "Request-Timeout-Millis", In: "header", Schema: "param:RequestTimeoutMillis", Type: "integer"},
 		},
-		Body:       Body{Required: true, JSON: "CreateChatCompletionRequest"},
-		Audit:      "never",
-		StreamFlag: true,
-		Expensive:  true,
-		Success:    200, Statuses: []int{200, 400, 401, 403}},
+		Body:         Body{Required: true, JSON: "CreateChatCompletionRequest"},
+		Audit:        "never",
+		OpenAIErrors: Yes,
+		StreamFlag:   true,
+		Expensive:    true,
+		Success:      200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "listGenerationPresets", Method: "GET", Path: "/v2/generation_presets",
 		Summary: "List the named bundles of prompt and model settings", Tag: "Generation Presets",
 		APIRoles: []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},

@@ -52,6 +52,9 @@ func (s *Server) refuse(x *exchange, r *http.Request, err error) {
 	if x.call.Op != nil && x.call.Op.OAuthErrors == api.Yes {
 		b.AddOAuth(x.Header(), f)
 	}
+	if x.call.Op != nil && x.call.Op.OpenAIErrors == api.Yes {
+		b.AddOpenAI(f)
+	}
 	var found *withResults
 	if errors.As(err, &found) {
 		b.Results = found.results

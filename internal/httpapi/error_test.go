@@ -59,3 +59,33 @@ func TestErrorWriter(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenAIErrors proves that what refuses a chat completion has the member that clients of OpenAI's interface read,
+// without any secret, and that other operations don't have it.
+func TestOpenAIErrors(t *testing.T) {
+	t.Parallel()
+	key := "zut_" + strings.Repeat("k", 30)
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{nil, `{"message":"UNIMPLEMENTED: createChatCompletion (POST /v2/llms/chat/completions) is part of the contract and not built yet","type":"server_error","code":"not_built","param":null}`},
+		{fault.InvalidField("body.model", "is no model: %s", key), `{"message":"INVALID_ARGUMENT: body.model is no model: zut_****","type":"invalid_request_error","code":"invalid_request","param":"model"}`},
+		{fault.Limited("rate_limit_exceeded", "slow down"), `{"message":"RESOURCE_EXHAUSTED: slow down","type":"rate_limit_error","code":"rate_limit_exceeded","param":null}`},
+		{errors.New("broken"), `{"message":"INTERNAL: the request failed inside the service; the log has the cause under the request id","type":"server_error","code":"internal","param":null}`},
+	} {
+		handlers := area{}
+		if c.err != nil {
+			fail := func(http.ResponseWriter, *http.Request, *httpapi.Call) error { return c.err }
+			handlers = area{"createChatCompletion": fail, "getCorpus": fail}
+		}
+		s := start(t, handlers)
+		got := s.ask(t, "POST", "/v2/llms/chat/completions", `{"model":"m","messages":[{"role":"user","content":"hello"}]}`)
+		if !strings.Contains(got.raw, `"error":`+c.want) || !strings.Contains(got.raw, `"messages":`) {
+			t.Errorf("%v: %s, want the error %s", c.err, got.raw, c.want)
+		}
+		if other := s.ask(t, "GET", "/v2/corpora/k", ""); strings.Contains(other.raw, `"error"`) {
+			t.Errorf("getCorpus: %s", other.raw)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package refusal
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -15,18 +16,18 @@ var oauthCodes = map[string]bool{
 
 // AddOAuth adds what RFC 6749 asks for.
 func (b *Body) AddOAuth(h http.Header, f *fault.Fault) {
+	code := "server_error"
 	switch {
 	case oauthCodes[f.Code]:
-		b.Error = f.Code
+		code = f.Code
 	case f.Kind == fault.KindUnauthenticated:
-		b.Error = "invalid_client"
+		code = "invalid_client"
 	case f.Kind == fault.KindInvalid || f.Kind == fault.KindTooLarge || f.Kind == fault.KindMediaType:
-		b.Error = "invalid_request"
+		code = "invalid_request"
 	case f.Kind == fault.KindUnavailable || f.Kind == fault.KindLimited:
-		b.Error = "temporarily_unavailable"
-	default:
-		b.Error = "server_error"
+		code = "temporarily_unavailable"
 	}
+	b.Error, _ = json.Marshal(code)                             // strings always encode
 	_, b.ErrorDescription, _ = strings.Cut(b.Messages[0], ": ") // the word before it repeats the code
 	h.Set("Pragma", "no-cache")
 	if f.Kind == fault.KindUnauthenticated {

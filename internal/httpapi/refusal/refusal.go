@@ -3,6 +3,7 @@
 package refusal
 
 import (
+	"encoding/json"
 	"math"
 	"net/http"
 	"regexp"
@@ -51,8 +52,8 @@ type Body struct {
 	Code        string            `json:"code,omitempty"`
 	RequestID   string            `json:"request_id"`
 
-	Error            string `json:"error,omitempty"` // RFC 6749
-	ErrorDescription string `json:"error_description,omitempty"`
+	Error            json.RawMessage `json:"error,omitempty"`             // RFC 6749: a code; OpenAI: an object
+	ErrorDescription string          `json:"error_description,omitempty"` // RFC 6749
 
 	Results any `json:"search_results,omitempty"` // ours: what a query had found before its answer failed
 }
