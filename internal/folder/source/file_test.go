@@ -60,6 +60,10 @@ func TestNames(t *testing.T) {
 			t.Errorf("the problem is %+v", p)
 		}
 	}
+	r = search(t, dir, source.Options{Exclude: []string{"*[^a-z'.]*", "x*"}, Include: []string{"*.md"}}, ".")
+	if r.ids() != "a.md" || r.problems() != "" {
+		t.Errorf("found %q, problems %q", r.ids(), r.problems())
+	}
 }
 
 // TestLinksAndSpecialFiles proves that links and files that are none are left out with what they are, and that a link which

@@ -121,19 +121,27 @@ func resolveGlob(arg string) ([]Root, error) {
 	if root.Kind != Folder {
 		return nil, fmt.Errorf("%s: %s is not a folder", arg, base)
 	}
-	if kindOf(pattern) == File {
+	single := kindOf(pattern) == File
+	roots = nil
+	err = doublestar.GlobWalk(os.DirFS(root.Path), pattern, func(at string, e fs.DirEntry) error {
+		if single {
+			return errMatch
+		}
+		if e.Type().IsRegular() {
+			at = filepath.FromSlash(at)
+			roots = append(roots, Root{Kind: kindOf(at), Path: filepath.Join(root.Path, at), Name: filepath.Join(root.Name, at)})
+		}
+		return nil
+	}, doublestar.WithNoFollow())
+	switch {
+	case errors.Is(err, errMatch):
 		root.Kind, root.Pattern = Glob, pattern
 		return []Root{root}, nil
-	}
-	matches, err := doublestar.Glob(os.DirFS(root.Path), pattern, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
-	if err != nil || len(matches) == 0 {
-		return nil, fmt.Errorf("%s: there is no such file", arg)
-	}
-	roots = nil
-	for _, m := range matches {
-		roots = append(roots, Root{
-			Kind: kindOf(m), Path: filepath.Join(root.Path, filepath.FromSlash(m)), Name: filepath.Join(root.Name, filepath.FromSlash(m)),
-		})
+	case err != nil || len(roots) == 0:
+		return nil, fmt.Errorf("%s: there is no such file, and as a pattern it matches nothing", arg)
 	}
 	return roots, nil
 }
+
+// errMatch ends the search for the first match of a pattern.
+var errMatch = errors.New("a match")

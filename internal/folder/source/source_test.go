@@ -151,7 +151,8 @@ func TestFolder(t *testing.T) {
 		t.Errorf("problems: %s", r.problems())
 	}
 	for _, line := range []string{
-		"2 .pptx, 1 .xlsx, 1 without ending: not read", "3 .json: not a document's body", "1 .md: empty",
+		"2 .pptx, 1 .xlsx, 1 without ending: not read", "3 .json: not a document's body", "1 empty file: not read",
+		"2 files, 1 folder: hidden", "1 file, 1 folder: left out by .quarryignore",
 		"1 .jsonl, 1 .tar.gz, 1 .zip: with documents of their own: name them on the command line",
 	} {
 		if !slices.Contains(r.Summary(), line) {
@@ -259,6 +260,7 @@ func TestArgumentsThatNameNothing(t *testing.T) {
 		filepath.Join(dir, "nosuch/*.md"):  "there is no such file or folder",
 		filepath.Join(dir, "a.md/*.md"):    "not a directory",
 		filepath.Join(dir, "x[.md"):        "open bracket",
+		filepath.Join(dir, "nosuch*"):      "matches nothing",
 		filepath.Join(dir, "*.jsonl"):      "there is no such file",
 		filepath.Join(dir, "a.md", "b.md"): "not a directory",
 	} {

@@ -106,10 +106,6 @@ func (s *search) entry(ctx context.Context, dir *os.Root, rel string, e fs.DirEn
 	if e.Name() == ignoreFile || s.only != nil && !s.only.Covers(rel) && !(e.IsDir() && s.only.Inside(rel)) {
 		return nil
 	}
-	if reason := wrongName(rel); reason != "" {
-		s.problem(Problem{Place: s.place(rel), Stage: StageFind, Reason: reason, Advice: "rename it"})
-		return nil
-	}
 	if e.IsDir() {
 		return s.folder(ctx, dir, rel, rules)
 	}
@@ -127,10 +123,20 @@ func (s *search) entry(ctx context.Context, dir *os.Root, rel string, e fs.DirEn
 		s.leave(rel, CauseSpecial, special(e.Type()))
 	case !chosen:
 		s.leave(rel, cause, reason)
+	case s.misnamed(rel):
 	default:
 		return s.regular(dir, rel)
 	}
 	return nil
+}
+
+// misnamed reports whether a path cannot be the id of a document, and records it.
+func (s *search) misnamed(rel string) bool {
+	reason := wrongName(rel)
+	if reason != "" {
+		s.problem(Problem{Place: s.place(rel), Stage: StageFind, Reason: reason, Advice: "rename it, or leave it out with --exclude"})
+	}
+	return reason != ""
 }
 
 func (s *search) folder(ctx context.Context, dir *os.Root, rel string, rules *ignore.Rules) error {
@@ -147,6 +153,7 @@ func (s *search) folder(ctx context.Context, dir *os.Root, rel string, rules *ig
 		leave(CauseIgnored, ignoreFile)
 	case slices.ContainsFunc(s.exclude, names):
 		leave(CauseExcluded, "--exclude")
+	case s.misnamed(rel):
 	default:
 		return s.walk(ctx, dir, rel, rules)
 	}
