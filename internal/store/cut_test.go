@@ -168,7 +168,8 @@ func (c *client) create() {
 // writesEach is how many documents a client of the workload writes.
 const writesEach = 45
 
-// run writes documents with ids of the client's own and deletes some; with resets it also resets the corpus now and then.
+// run writes documents with ids of the client's own, deletes some and replaces some, which are there before and
+// afterwards; with resets it also resets the corpus now and then.
 func (c *client) run(random *rand.Rand, who string, resets bool) {
 	ctx := c.t.Context()
 	var mine []string
@@ -186,6 +187,12 @@ func (c *client) run(random *rand.Rand, who string, resets bool) {
 			mine = slices.Delete(mine, at, at+1)
 			c.noted(note{what: "delete", corpus: c.key, doc: docID}, func() error {
 				_, err := storetest.Remove(ctx, c.documents, c.corpus, docID)
+				return err
+			})
+		case roll > 15 && len(mine) > 0:
+			docID := mine[random.IntN(len(mine))]
+			c.noted(note{what: "replace", corpus: c.key, doc: docID}, func() error {
+				_, err := c.documents.Replace(ctx, c.corpus.No, c.corpus.Epoch, cutDocument(docID, random.IntN(6)))
 				return err
 			})
 		case roll == 5 && resets:
@@ -364,6 +371,9 @@ func checkSequence(ctx context.Context, s *documents.Store, corpusNo, seq int64,
 		switch c.Op {
 		case document.OpPut:
 			replayed[c.No] = true
+		case document.OpReplace:
+			replayed[c.No] = true
+			delete(replayed, c.Old)
 		case document.OpDelete:
 			delete(replayed, c.No)
 		case document.OpReset:
