@@ -14,6 +14,8 @@ echo "== encoder"
 go run ./bench/encoder ${BENCH_PYTHON:+-python "$BENCH_PYTHON"}
 echo "== index, store"
 go test -run xxx -bench . ./internal/index ./internal/store/documents ./internal/text/analysis
+echo "== replacing documents"
+go test -run xxx -bench Replace -benchtime 20x ./internal/corpus/ingest
 echo "== ranking"
 go run ./bench/ranking
 echo "== answers of the embedded generator"
