@@ -68,8 +68,9 @@ type Rows interface {
 	// Metadata hands every document of the corpus to visit, or every part, one after another by document number and
 	// part order, as of one snapshot. An error of visit ends the pass and is returned.
 	Metadata(ctx context.Context, corpusNo int64, parts bool, visit func(Row) error) error
-	// Heads returns documents without parts by number; deleted ones are left out.
-	Heads(ctx context.Context, corpusNo int64, nos []int64) ([]document.Document, error)
+	// Found returns documents without parts by number, also those that were replaced since Metadata (document.ReplacedFor);
+	// deleted ones are left out.
+	Found(ctx context.Context, corpusNo int64, nos []int64) ([]document.Document, error)
 }
 
 // Service answers queries over metadata. Safe for concurrent use.
@@ -259,7 +260,7 @@ func (s *Service) page(ctx context.Context, corpusNo int64, q Query, best *top) 
 			nos = append(nos, e.no)
 		}
 	}
-	heads, err := s.rows.Heads(ctx, corpusNo, nos)
+	heads, err := s.rows.Found(ctx, corpusNo, nos)
 	if err != nil {
 		return out, err
 	}

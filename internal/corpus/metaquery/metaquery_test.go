@@ -59,7 +59,7 @@ func (m *memory) Metadata(ctx context.Context, _ int64, parts bool, visit func(m
 	return m.fail
 }
 
-func (m *memory) Heads(_ context.Context, _ int64, nos []int64) ([]document.Document, error) {
+func (m *memory) Found(_ context.Context, _ int64, nos []int64) ([]document.Document, error) {
 	var out []document.Document
 	for _, d := range m.docs {
 		if slices.Contains(nos, d.No) && !m.gone[d.No] {

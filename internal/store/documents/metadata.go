@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
+	"quarry/internal/corpus/document"
 	"quarry/internal/corpus/metaquery"
 	"quarry/internal/store"
 )
@@ -41,4 +43,20 @@ func (s *Store) Metadata(ctx context.Context, corpusNo int64, parts bool, visit 
 		return fmt.Errorf("read metadata: %w", store.Translate(err))
 	}
 	return nil
+}
+
+// Found returns documents without parts by number, also those that were replaced a short while ago. See metaquery.Rows.
+func (s *Store) Found(ctx context.Context, corpusNo int64, nos []int64) (out []document.Document, err error) {
+	for some := range slices.Chunk(nos, loadStep) {
+		heads, err := s.heads(ctx, corpusNo, some)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range heads {
+			if d != nil {
+				out = append(out, *d)
+			}
+		}
+	}
+	return out, nil
 }

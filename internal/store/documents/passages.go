@@ -36,7 +36,11 @@ func (s *Store) Passages(ctx context.Context, corpusNo int64, refs []document.Re
 // passages needs no snapshot over its statements: rows of a document never change their number, so a document that goes
 // between them only loses its parts, and the ref is left out. The parts of one that is replaced stay for longer.
 func (s *Store) passages(ctx context.Context, corpusNo int64, refs []document.Ref, w document.Window) ([]document.Passage, error) {
-	heads, err := s.heads(ctx, corpusNo, refs)
+	nos := make([]int64, len(refs))
+	for i, r := range refs {
+		nos[i] = r.No
+	}
+	heads, err := s.heads(ctx, corpusNo, nos)
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +104,14 @@ func spanOf(r document.Ref, w document.Window) span {
 	return span{r.No, int64(r.Ord) - int64(max(w.Before, 0)), int64(r.Ord) + int64(max(w.After, 0))}
 }
 
-// heads reads the documents of refs by number.
-func (s *Store) heads(ctx context.Context, corpusNo int64, refs []document.Ref) (map[int64]*document.Document, error) {
+// heads reads documents by number, also those that were replaced a short while ago.
+func (s *Store) heads(ctx context.Context, corpusNo int64, nos []int64) (map[int64]*document.Document, error) {
 	out := map[int64]*document.Document{}
 	args := []any{corpusNo}
-	for _, r := range refs {
-		if _, known := out[r.No]; !known {
-			out[r.No] = nil
-			args = append(args, r.No)
+	for _, no := range nos {
+		if _, known := out[no]; !known {
+			out[no] = nil
+			args = append(args, no)
 		}
 	}
 	args = padded(args, 1)

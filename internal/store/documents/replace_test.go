@@ -151,7 +151,7 @@ func unencoded(parts []document.Part) []document.Part {
 	return parts
 }
 
-// testReplacedPassages proves that the text of a replaced document can still be read by a query that has found it, until
+// testReplacedPassages proves that head and text of a replaced document can still be read by a query that has found it, until
 // its successor is removed or the corpus reset.
 func testReplacedPassages(t *testing.T, s storetest.Stores) {
 	c := create(t, s, "c")
@@ -164,6 +164,10 @@ func testReplacedPassages(t *testing.T, s storetest.Stores) {
 	}
 	read := func(in corpus.Corpus, want int) {
 		t.Helper()
+		rows := s.Documents.(*documents.Store)
+		if heads, err := rows.Found(t.Context(), in.No, []int64{first.No, first.No}); err != nil || len(heads) != want {
+			t.Errorf("%d documents found, %v; want %d", len(heads), err, want)
+		}
 		found, err := s.Documents.Passages(t.Context(), in.No, []document.Ref{{No: first.No, Ord: 1}}, document.Window{Whole: true})
 		if err != nil || len(found) != want {
 			t.Fatalf("%d passages, %v; want %d", len(found), err, want)
