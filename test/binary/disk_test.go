@@ -211,6 +211,7 @@ func refusedToAdd(t *testing.T, c *testkit.Client) {
 		body         any
 	}{
 		{"POST", "/v2/corpora/full/documents", core("late", 5000, "Too late.")},
+		{"POST", "/v2/corpora/full/documents?on_conflict=replace", core(heavyID(0), 5000, "Too late.")},
 		{"POST", "/v2/corpora", map[string]any{"key": "late"}},
 		{"PATCH", "/v2/corpora/full", map[string]any{"description": "late"}},
 		{"PATCH", "/v2/corpora/full/documents/pebble", map[string]any{"metadata": map[string]any{"late": true}}},
