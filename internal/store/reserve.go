@@ -16,18 +16,18 @@ const (
 	reserveName = "quarry.reserve"
 	// reserveSize is what the log of the database takes for some ten deletions, and for its index at a start.
 	reserveSize = 1 << 20
-	// leastReserve is the size of the log's index, without which the database can't be opened.
-	leastReserve = 32 << 10
+	// startReserve is the part of it that only a start may use: twice the log's index, without which no database opens.
+	startReserve = 64 << 10
 )
 
-// reserve is a file that keeps room on the disk of the data folder. When the disk is full, it is removed, and what it
-// held is left to opening the database and to deletions, until the file can be written again.
+// reserve is a file that keeps room on the disk of the data folder. When the disk is full, it is cut short, and what it
+// held is left to opening the database and to deletions, until it can be written whole again.
 type reserve struct {
 	path string
 	tell func(full bool) // of a disk that becomes full, and of one that is so no more
-	full atomic.Bool     // the file was given up
+	full atomic.Bool     // the file was cut short for it
 
-	mu sync.Mutex // held while the file is written or removed
+	mu sync.Mutex // held while the file is written or cut short
 }
 
 // open writes the file where it is missing or was cut short. A disk without room for it counts as full, but for a
@@ -35,29 +35,28 @@ type reserve struct {
 func (r *reserve) open(setUp bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.full.Load() && !r.whole() && !r.write(reserveSize) && setUp {
+	if !r.full.Load() && !r.grow(reserveSize) && setUp {
 		r.full.Store(true)
 		r.tell(true)
 	}
 }
 
-// close writes as much of the file as fits: the next start may find the disk full.
+// close writes as much of the file as there is room for: the next start may find the disk full.
 func (r *reserve) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for size := reserveSize; size >= leastReserve && !r.whole() && !r.write(size); size /= 2 {
+	for size := int64(reserveSize); size >= startReserve/2 && !r.grow(size); size /= 2 {
 	}
 }
 
-// give removes the file, as the disk is full, and reports whether that made room.
-func (r *reserve) give() bool {
+// give cuts the file short, as the disk is full, and reports whether that made room.
+func (r *reserve) give(to int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	removed := os.Remove(r.path) == nil
 	if !r.full.Swap(true) {
 		r.tell(true)
 	}
-	return removed
+	return r.size() > to && os.Truncate(r.path, to) == nil
 }
 
 // fullFolder returns the fault of a write while the disk is full.
@@ -74,7 +73,7 @@ func (r *reserve) refuse(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.full.Load() {
-		if !r.write(reserveSize) {
+		if !r.grow(reserveSize) {
 			return fullFolder()
 		}
 		r.full.Store(false)
@@ -83,28 +82,35 @@ func (r *reserve) refuse(ctx context.Context) error {
 	return nil
 }
 
-// met reports whether err means that the disk is full and giving the file up has made room.
-func (r *reserve) met(err error) bool { return isFull(err) && r.give() }
+// met reports whether err means that the disk is full and cutting the file short has made room.
+func (r *reserve) met(err error, to int64) bool { return isFull(err) && r.give(to) }
 
-func (r *reserve) there() bool {
-	_, err := os.Stat(r.path)
-	return err == nil
-}
-
-func (r *reserve) whole() bool {
+func (r *reserve) size() int64 {
 	info, err := os.Stat(r.path)
-	return err == nil && info.Size() == reserveSize
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
-// write writes the file and reports whether there was room for it. What it holds can't be compressed.
-func (r *reserve) write(size int) bool {
-	content := make([]byte, size)
-	_, _ = rand.Read(content) // never fails since Go 1.24
-	if err := os.WriteFile(r.path, content, 0o600); err != nil {
-		_ = os.Remove(r.path)
+// grow writes the file until it is that long and reports whether there was room; if not, it stays as long as it was. What it
+// holds can't be compressed.
+func (r *reserve) grow(to int64) bool {
+	had := r.size()
+	if had >= to {
+		return true
+	}
+	f, err := os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
 		return false
 	}
-	return true
+	content := make([]byte, to-had)
+	_, _ = rand.Read(content) // never fails since Go 1.24
+	_, err = f.WriteAt(content, had)
+	if err != nil {
+		_ = f.Truncate(had) // takes no room
+	}
+	return errors.Join(err, f.Close()) == nil
 }
 
 // isFull reports whether err means that a disk is full.

@@ -34,7 +34,7 @@ func TestReserve(t *testing.T) {
 	}
 	var writes atomic.Int32
 	layer.Fail(func(k cutvfs.Kind, _ string) int32 {
-		if _, err := os.Stat(file); k == cutvfs.Write && err == nil { // full until the reserve is given up
+		if info, err := os.Stat(file); k == cutvfs.Write && err == nil && info.Size() == 1<<20 { // full until the reserve is cut short
 			writes.Add(1)
 			return cutvfs.Full
 		}
@@ -46,15 +46,17 @@ func TestReserve(t *testing.T) {
 	if writes.Load() == 0 || !slices.Equal(told, []bool{true}) {
 		t.Errorf("%d writes failed and %v was told, want some and that the disk is full", writes.Load(), told)
 	}
-	// Nothing can take the place of the reserve but a folder: the disk has no room for it.
+	if info, err := os.Stat(file); err != nil || info.Size() != 64<<10 {
+		t.Errorf("the next start has a reserve of %v, %v, want 64 KiB", info, err)
+	}
+	// A folder in its place stands for a disk without room to write it.
+	if err := os.Rename(file, file+".aside"); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Mkdir(file, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	layer.Fail(nil)
-	block := filepath.Join(file, "block")
-	if err := os.WriteFile(block, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	for i := range 3 {
 		wantUnavailable(t, db.Write(t.Context(), put(fmt.Sprint("new", i))), "disk of the data folder is full")
 	}

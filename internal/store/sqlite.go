@@ -54,8 +54,10 @@ func connectReserved(ctx context.Context, path string, c Config) (*DB, error) {
 		kept.tell = func(bool) {}
 	}
 	db, err := connectSQLite(ctx, path, c.vfs)
-	if kept.there() && kept.met(err) {
-		db, err = connectSQLite(ctx, path, c.vfs)
+	for _, to := range []int64{startReserve, 0} {
+		if kept.size() > to && kept.met(err, to) {
+			db, err = connectSQLite(ctx, path, c.vfs)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -253,6 +255,9 @@ func startError(path string, err error) error {
 		{ErrReadOnly, "check the owner and the permissions of the folder, and that its disk is not mounted read-only"},
 	}
 	found := reasonOf(err)
+	if isFull(err) {
+		err = ErrFull // the rest is about writes of a running service
+	}
 	for _, a := range advice {
 		switch {
 		case errors.Is(err, a.reason):

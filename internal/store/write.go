@@ -24,7 +24,7 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 		return err
 	}
 	err := db.writer.write(ctx, fn)
-	if db.reserve.met(err) && room.Frees(ctx) {
+	if db.reserve.met(err, startReserve) && room.Frees(ctx) {
 		err = db.writer.write(ctx, fn)
 	}
 	return Translate(err)
