@@ -2,9 +2,11 @@ package guide
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +22,7 @@ const (
 )
 
 // needed are the programs that a page calls, besides those that every page needs.
-var needed = map[string][]string{"backup.md": {"sqlite3"}, "deploy.md": {"openssl"}}
+var needed = map[string][]string{"backup.md": {"sqlite3"}, "deploy.md": {"openssl"}, "upgrade.md": {"sqlite3"}}
 
 // TestPagesAlone proves that every example of the guide runs and prints what the page shows where nothing has happened but
 // the start.
@@ -57,6 +59,38 @@ func TestPagesAfterEachOther(t *testing.T) {
 			Needs(t, needed[filepath.Base(name)]...)
 			r.Follow(t, Load(t, name))
 		})
+	}
+}
+
+// TestTroubles proves that the program still says what the headings of the page on troubles quote.
+func TestTroubles(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(root + "/docs/guide/troubleshooting.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources strings.Builder
+	err = filepath.WalkDir(root+"/internal", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		raw, err := os.ReadFile(name)
+		sources.Write(raw)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted := regexp.MustCompile(`(?m)^## "([^"]+)"`).FindAllStringSubmatch(string(page), -1)
+	if len(quoted) < 5 {
+		t.Fatalf("the page quotes %d messages", len(quoted))
+	}
+	for _, q := range quoted {
+		for part := range strings.SplitSeq(q[1], "…") {
+			if !strings.Contains(sources.String(), strings.TrimSpace(part)) {
+				t.Errorf("no message has %q", part)
+			}
+		}
 	}
 }
 
