@@ -49,6 +49,7 @@ type root struct {
 	Secret     access.SecretCmd `cmd:"" group:"operate" help:"Rotate the keys that stored secrets are sealed under, and those that sign tokens."`
 	Version    versionCmd       `cmd:"" group:"operate" help:"Print the version."`
 	Completion completionCmd    `cmd:"" group:"operate" help:"Print a shell completion script."`
+	Complete   completeCmd      `cmd:"" name:"__complete" hidden:""`
 
 	ShowVersion versionFlag `name:"version" hidden:"" help:"Print the version."`
 }

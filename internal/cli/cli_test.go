@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 )
 
 // TestReferenceIsCurrent proves that docs/reference/cli.md is what the commands print, and that the help of each has an example;
@@ -30,5 +32,51 @@ func TestReferenceIsCurrent(t *testing.T) {
 		if strings.HasPrefix(command, "quarry ") && !strings.Contains(command, "Example:") {
 			t.Errorf("no example in the help of %s", strings.SplitN(command, "\n", 2)[0])
 		}
+	}
+}
+
+// TestHoist proves that flags before a command become its own, and that nothing else moves.
+func TestHoist(t *testing.T) {
+	t.Parallel()
+	parser, err := kong.New(&root{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"":                                  "",
+		"corpus list":                       "corpus list",
+		"--url u corpus list":               "corpus list --url u",
+		"--url=u --json corpus list":        "corpus list --url=u --json",
+		"--json query docs --limit 3":       "query --json docs --limit 3",
+		"--json --url u":                    "--json --url u",
+		"--url":                             "--url",
+		"--nonsense corpus list":            "--nonsense corpus list",
+		"--help":                            "--help",
+		"--json -- corpus list":             "--json -- corpus list",
+		"corpus --json list":                "corpus --json list",
+		"--corpus corpus corpus corpus get": "corpus --corpus corpus corpus get",
+	} {
+		if got := strings.Join(hoist(parser.Model.Node, strings.Fields(args)), " "); got != want {
+			t.Errorf("%q: got %q, want %q", args, got, want)
+		}
+	}
+}
+
+// TestFlagsAgree proves that flags of one name have a value in every command or in none, which hoist and completion rely on.
+func TestFlagsAgree(t *testing.T) {
+	t.Parallel()
+	parser, err := kong.New(&root{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := flagsBelow(parser.Model.Node)
+	err = kong.Visit(parser.Model.Node, func(v kong.Visitable, next kong.Next) error {
+		if f, ok := v.(*kong.Flag); ok && f.IsBool() != known[f.Name].IsBool() {
+			t.Errorf("--%s has a value in some commands", f.Name)
+		}
+		return next(nil)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -13,13 +13,7 @@ import (
 // hoist moves flags that stand before the command behind its name, where the parser takes them for the command's own. Without a
 // command, or before a flag that no command has, it leaves args as they are, and the parser reports it.
 func hoist(app *kong.Node, args []string) []string {
-	known := map[string]*kong.Flag{}
-	_ = kong.Visit(app, func(v kong.Visitable, next kong.Next) error { // the function fails nowhere
-		if f, ok := v.(*kong.Flag); ok {
-			known[f.Name] = f
-		}
-		return next(nil)
-	})
+	known := flagsBelow(app)
 	i := 0
 	for i < len(args) && strings.HasPrefix(args[i], "--") && args[i] != "--" {
 		name, _, given := strings.Cut(strings.TrimPrefix(args[i], "--"), "=")
@@ -42,6 +36,18 @@ func hoist(app *kong.Node, args []string) []string {
 	}
 	out := append([]string{}, args[i:at]...)
 	return append(append(out, args[:i]...), args[at:]...)
+}
+
+// flagsBelow returns the flags of every command by name. Those of one name all have a value, or none has.
+func flagsBelow(app *kong.Node) map[string]*kong.Flag {
+	known := map[string]*kong.Flag{}
+	_ = kong.Visit(app, func(v kong.Visitable, next kong.Next) error { // the function fails nowhere
+		if f, ok := v.(*kong.Flag); ok {
+			known[f.Name] = f
+		}
+		return next(nil)
+	})
+	return known
 }
 
 func child(n *kong.Node, name string) *kong.Node {

@@ -34,7 +34,7 @@ func Reference() (string, error) {
 func leaves(n *kong.Node, path []string) [][]string {
 	var out [][]string
 	for _, child := range n.Children {
-		if child.Type == kong.CommandNode {
+		if child.Type == kong.CommandNode && !child.Hidden {
 			out = append(out, leaves(child, append(append([]string{}, path...), child.Name))...)
 		}
 	}

@@ -48,6 +48,9 @@ func (c *userPasswordCmd) Run(e *command.Env) error {
 		return err
 	}
 	fmt.Fprintf(e.Err, "the password of %s is set\n", c.Name)
+	if c.JSON {
+		command.PrintJSON(e.Out, []byte("{}"))
+	}
 	return nil
 }
 
