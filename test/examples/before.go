@@ -1,5 +1,11 @@
 package examples
 
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
 // Before is testdata/before.yaml: what examples need that they don't show.
 type Before struct {
 	// Provider is the address that examples show as that of a provider of language models.
@@ -8,4 +14,40 @@ type Before struct {
 	Free []string `yaml:"free"`
 	// Examples has, by example, the examples that are sent before it.
 	Examples map[string][]string `yaml:"examples"`
+	// Refusals has, by shared response of the contract, a request that gets it.
+	Refusals map[string]Refusal `yaml:"refusals"`
+}
+
+// Refusal is an example that is sent with something wrong about it.
+type Refusal struct {
+	Of     string            `yaml:"of"`
+	Status int               `yaml:"status"`
+	After  []string          `yaml:"after"` // sent after the examples that Of builds on
+	Key    string            `yaml:"key"`   // instead of the owner's, as an example shows it
+	Params map[string]string `yaml:"params"`
+	Body   any               `yaml:"body"`
+}
+
+// refuse sends what r describes and compares the refusal with the one that the contract shows.
+func (s *service) refuse(all map[string]*Example, r Refusal, shown any) error {
+	of := all[r.Of]
+	if of == nil {
+		return fmt.Errorf("there is no example %s", r.Of)
+	}
+	for _, earlier := range slices.Concat(s.before.Examples[r.Of], r.After) {
+		if err := s.run(all, earlier); err != nil {
+			return err
+		}
+	}
+	wrong := *of
+	wrong.Status, wrong.Answer, wrong.Events = r.Status, shown, nil
+	wrong.Params = maps.Clone(of.Params)
+	maps.Copy(wrong.Params, r.Params)
+	if r.Body != nil {
+		wrong.Body = r.Body
+	}
+	if r.Key != "" {
+		s.key = s.standIns.text(r.Key)
+	}
+	return s.send(&wrong)
 }

@@ -55,15 +55,47 @@ func TestExamplesAnswerAsShown(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a, key := apptest.Start(t, nil)
-			s := &service{handler: a.Handler(), key: key, before: before, sent: map[string]bool{}, standIns: standIns{}}
-			if before.Provider != "" {
-				s.standIns[before.Provider] = scripted.Start(t).URL
-			}
-			if err := s.run(all, name); err != nil {
+			if err := start(t, before).run(all, name); err != nil {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+func TestRefusalsAnswerAsShown(t *testing.T) {
+	// Proves that the refusals which the contract shows come as they are shown.
+	t.Parallel()
+	all, before := read(t)
+	doc, err := openapi3.NewLoader().LoadFromData(contract.YAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]any{}
+	for name, response := range doc.Components.Responses {
+		if example := response.Value.Content["application/json"].Example; example != nil {
+			shown[name] = example
+		}
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(shown)), slices.Sorted(maps.Keys(before.Refusals))); diff != "" {
+		t.Errorf("responses with an example (-) and refusals of testdata/before.yaml (+) differ:\n%s", diff)
+	}
+	for name, refusal := range before.Refusals {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if err := start(t, before).refuse(all, refusal, shown[name]); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// start starts a service of its own for one example.
+func start(t *testing.T, before Before) *service {
+	t.Helper()
+	a, key := apptest.Start(t, nil)
+	return &service{
+		handler: a.Handler(), key: key, before: before, sent: map[string]bool{},
+		standIns: standIns{before.Provider: scripted.Start(t).URL},
 	}
 }
 
