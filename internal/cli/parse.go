@@ -10,8 +10,8 @@ import (
 	"quarry/internal/cli/command"
 )
 
-// hoist moves flags that stand before the command behind its name, where the parser takes them for the command's own. Without a
-// command, or before a flag that no command has, it leaves args as they are, and the parser reports it.
+// hoist moves flags that stand before the command behind its name, where the parser takes them for the command's own. It drops
+// them if no command follows, and leaves args as they are if no command has one of the flags: the parser reports both.
 func hoist(app *kong.Node, args []string) []string {
 	known := flagsBelow(app)
 	i := 0
@@ -31,8 +31,8 @@ func hoist(app *kong.Node, args []string) []string {
 			break
 		}
 	}
-	if i == 0 || i > len(args) || at == i {
-		return args
+	if at == i { // the parser reports what stands where a command should
+		return args[min(i, len(args)):]
 	}
 	out := append([]string{}, args[i:at]...)
 	return append(append(out, args[:i]...), args[at:]...)

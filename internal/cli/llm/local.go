@@ -50,9 +50,9 @@ func (c *addCmd) find(e *command.Env, cl *command.Client, auth map[string]any) (
 	for i, f := range all {
 		state := "answers"
 		if !f.Verified {
-			state = "does not answer: " + command.Clip(f.Error, 60)
+			state = "does not answer: " + f.Error
 		}
-		rows[i] = []string{strconv.Itoa(i + 1), f.program, command.Clip(f.Model, 50), f.URI, f.Capabilities.tokens(), state}
+		rows[i] = []string{strconv.Itoa(i + 1), f.program, f.Model, f.URI, f.Capabilities.tokens(), state}
 	}
 	command.Table(e.Err, []string{"", "FROM", "MODEL", "AT", "CONTEXT", "STATE"}, rows)
 	if len(all) == 1 {
