@@ -185,8 +185,9 @@ type Store interface {
 	// Get reads a document, with its parts (without vectors) when parts is set.
 	Get(ctx context.Context, corpusNo int64, docID string, parts bool) (*Document, error)
 	// Kin reads the documents that a new one with this id and digest may share vectors with: the one that has the id,
-	// whose head it returns, nil when there is none, and the newest one with the digest. It hands their parts, vectors
-	// included, to visit, each with the number of its document. All is of one snapshot.
+	// whose head it returns, nil when there is none, and the newest one with the digest, which may be one that was
+	// replaced within ReplacedFor. It hands their parts, vectors included, to visit, each with the number of its document.
+	// All is of one snapshot.
 	Kin(ctx context.Context, corpusNo int64, docID, digest string, visit func(no int64, p *Part) error) (*Document, error)
 	// List reads documents without parts, from the id after l.After on, at most l.Limit.
 	List(ctx context.Context, corpusNo int64, l List) ([]Document, error)

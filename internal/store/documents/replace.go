@@ -83,16 +83,18 @@ func (r *record) takePlace(tx *store.Tx, generation int64) (no int64, old predec
 // retire moves a document from its generation to the replaced ones. On PostgreSQL its row is locked from here on, so a
 // deletion or an update that comes later finds the new document.
 func retire(tx *store.Tx, generation int64, docID string) (old predecessor, err error) {
+	var digest string
 	err = tx.QueryRow(`UPDATE documents SET shelf = -no WHERE shelf = $1 AND id = $2
-		RETURNING no, parts, characters, metadata_characters, created, updated`, generation, docID).
-		Scan(&old.no, &old.parts, &old.characters, &old.metadata, &old.created, &old.updated)
+		RETURNING no, parts, characters, metadata_characters, created, updated, digest`, generation, docID).
+		Scan(&old.no, &old.parts, &old.characters, &old.metadata, &old.created, &old.updated, &digest)
 	if errors.Is(err, sql.ErrNoRows) {
 		return predecessor{}, nil
 	}
 	if err != nil {
 		return old, fmt.Errorf("retire document: %w", err)
 	}
-	err = tx.Exec(`INSERT INTO replaced (doc_no, shelf, at) VALUES ($1, $2, $3)`, old.no, generation, clock.Now().UnixMicro())
+	err = tx.Exec(`INSERT INTO replaced (doc_no, shelf, at, digest) VALUES ($1, $2, $3, $4)`,
+		old.no, generation, clock.Now().UnixMicro(), digest)
 	return old, store.Wrap(err, "note replaced document")
 }
 
@@ -158,14 +160,16 @@ func (s *Store) Kin(
 	return former, err
 }
 
-// newestOf returns the newest document with a digest, 0 when there is none.
+// newestOf returns the newest document with a digest, be it one that was replaced a short while ago; 0 when there is none.
 func newestOf(q store.Querier, corpusNo int64, digest string) (no int64, err error) {
 	if digest == "" {
 		return 0, nil
 	}
-	err = q.QueryRow(`SELECT no FROM documents WHERE shelf = (SELECT shelf FROM corpora WHERE no = $1) AND digest = $2
-		ORDER BY no DESC LIMIT 1`, corpusNo, digest).Scan(&no)
-	return no, store.OrNone(err, nil, "look for a document with the digest")
+	const shelf = `(SELECT shelf FROM corpora WHERE no = $1)`
+	err = q.QueryRow(`SELECT COALESCE(MAX(no), 0) FROM (
+			SELECT MAX(no) AS no FROM documents WHERE shelf = `+shelf+` AND digest = $2
+			UNION ALL SELECT MAX(doc_no) FROM replaced WHERE shelf = `+shelf+` AND digest = $2) AS newest`, corpusNo, digest).Scan(&no)
+	return no, store.Wrap(err, "look for a document with the digest")
 }
 
 // stamp sets what the store gives a document.

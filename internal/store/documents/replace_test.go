@@ -224,7 +224,7 @@ func testReplaceRefused(t *testing.T, s storetest.Stores) {
 }
 
 // testKin proves that Kin reads the document of the id and the newest of the digest, once if they are the same, and
-// nothing of another corpus or of one that was replaced.
+// nothing of another corpus or from before a reset.
 func testKin(t *testing.T, s storetest.Stores) {
 	c := create(t, s, "c")
 	other := create(t, s, "other")
@@ -236,7 +236,7 @@ func testKin(t *testing.T, s storetest.Stores) {
 		}
 		return d.No
 	}
-	put(c, "a", "gone", 4)
+	replaced := put(c, "a", "gone", 4)
 	a := put(c, "a", "one", 2)
 	put(c, "b", "two", 1)
 	newest := put(c, "c", "two", 3)
@@ -250,7 +250,7 @@ func testKin(t *testing.T, s storetest.Stores) {
 		{"a", "one", a, map[int64]int{a: 2}},
 		{"a", "two", a, map[int64]int{a: 2, newest: 3}},
 		{"new", "two", 0, map[int64]int{newest: 3}},
-		{"new", "gone", 0, map[int64]int{}},
+		{"new", "gone", 0, map[int64]int{replaced: 4}},
 		{"z", "three", 0, map[int64]int{}},
 		{"new", "", 0, map[int64]int{}},
 	} {
@@ -269,6 +269,19 @@ func testKin(t *testing.T, s storetest.Stores) {
 			t.Errorf("%s, %s: former is %+v, want %d", x.id, x.digest, former, x.former)
 		}
 	}
+	if _, err := s.Corpora.Reset(t.Context(), "c"); err != nil {
+		t.Fatal(err)
+	}
+	for _, digest := range []string{"one", "gone"} {
+		former, err := s.Documents.Kin(t.Context(), c.No, "a", digest, func(no int64, _ *document.Part) error {
+			return fmt.Errorf("a part of %d from before a reset", no)
+		})
+		if former != nil || err != nil {
+			t.Errorf("after a reset: %+v, %v", former, err)
+		}
+	}
+	c = get(t, s, "c")
+	put(c, "a", "one", 1)
 	stop := errors.New("enough")
 	if _, err := s.Documents.Kin(t.Context(), c.No, "a", "", func(int64, *document.Part) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("error of visit: %v", err)
