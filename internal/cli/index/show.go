@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -85,6 +87,9 @@ func (o *output) stop(r *folder.Result, show bool) error {
 	for _, l := range r.LeftOut {
 		o.write(leftOut{l, "left out"})
 	}
+	// Outcomes come in the order in which files were done; what is shown has always the same.
+	slices.SortStableFunc(o.items, byID)
+	slices.SortStableFunc(r.Failures, byID)
 	switch {
 	case o.err != nil:
 		return command.Failed(command.ExitSomeFailed, "--report: %v", o.err)
@@ -96,6 +101,8 @@ func (o *output) stop(r *folder.Result, show bool) error {
 	}
 	return nil
 }
+
+func byID(a, b folder.Item) int { return strings.Compare(a.ID, b.ID) }
 
 func (o *output) json(r *folder.Result) error {
 	out := struct {
