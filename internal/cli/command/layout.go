@@ -83,6 +83,7 @@ type Wrapper struct {
 	word   strings.Builder // not yet written
 	at     int             // columns taken of the line
 	spaces int             // before the word
+	loose  bool            // the line may break before the word even without a space
 }
 
 // NewWrapper returns a Wrapper whose lines begin with indent; Close writes the last word.
@@ -106,6 +107,13 @@ func (w *Wrapper) Write(p []byte) (int, error) {
 		case r == ' ':
 			err = w.Flush()
 			w.spaces++
+		case runeColumns(r) == 2 && !unicode.Is(unicode.Hangul, r): // scripts without spaces break between any two characters
+			if err = w.Flush(); err == nil {
+				w.loose = true
+				w.word.WriteRune(r)
+				err = w.Flush()
+			}
+			w.loose = true
 		default:
 			w.word.WriteRune(r)
 		}
@@ -133,11 +141,11 @@ func (w *Wrapper) Flush() error {
 	word, need := w.word.String(), columns(w.word.String())
 	w.word.Reset()
 	before := strings.Repeat(" ", w.spaces)
-	if w.spaces > 0 && w.width > 0 && w.at > columns(w.indent) && w.at+w.spaces+need > w.width {
+	if (w.spaces > 0 || w.loose) && w.width > 0 && w.at > columns(w.indent) && w.at+w.spaces+need > w.width {
 		before, w.at, w.spaces = "\n", 0, 0
 	}
 	w.at += w.spaces
-	w.spaces = 0
+	w.spaces, w.loose = 0, false
 	if w.at == 0 {
 		before += w.start()
 	}
@@ -150,4 +158,12 @@ func (w *Wrapper) Flush() error {
 func Wrap(w io.Writer, indent, text string) {
 	wrapper := NewWrapper(w, indent)
 	_, _ = io.WriteString(wrapper, text+"\n") // w keeps its own failures
+}
+
+// WrapAfter prints a text behind a label; lines that follow begin where the text does.
+func WrapAfter(w io.Writer, label, text string) {
+	wrapper := NewWrapper(w, strings.Repeat(" ", columns(label)))
+	_, _ = io.WriteString(w, label) // w keeps its own failures
+	wrapper.at = columns(label)
+	_, _ = io.WriteString(wrapper, text+"\n")
 }

@@ -63,8 +63,10 @@ func TestWrapper(t *testing.T) {
 		{"no limit", "one two\n  three  four\n\nfive", "  one two\n    three  four\n\n  five", 0},
 		{"between words", "one two three", "  one two\n  three", 10},
 		{"long word", "a incomprehensibilities b", "  a\n  incomprehensibilities\n  b", 10},
-		{"wide", "日本 日本 日本", "  日本\n  日本\n  日本", 10},
+		{"wide", "한국 한국 한국", "  한국\n  한국\n  한국", 10},
 		{"bold takes no room", "one \x1b[1mtwo\x1b[22m three", "  one \x1b[1mtwo\x1b[22m\n  three", 10},
+		{"no spaces", "日本語の文章", "  日本語の\n  文章", 10},
+		{"bold without spaces", "日本\x1b[1m語の\x1b[22m文章", "  日本\x1b[1m語の\x1b[22m\n  文章", 10},
 		{"own lines", "one two\nthree", "  one two\n  three", 10},
 	} {
 		for _, piece := range []int{1, 3, 1000} {

@@ -3,7 +3,6 @@ package command
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/url"
 	"slices"
@@ -141,17 +140,13 @@ func Fields(e *Env, rows [][]string) {
 	}
 	rows = append([][]string{{"FIELD", "VALUE"}}, rows...)
 	widest = max(widest, columns("FIELD"))
-	indent := strings.Repeat(" ", widest+len(gap))
 	for _, row := range rows {
 		value := harmless(strings.Join(strings.Fields(row[1]), " "))
 		if value == "" {
 			fmt.Fprintln(e.Out, row[0])
 			continue
 		}
-		w := NewWrapper(e.Out, indent)
-		fmt.Fprintf(e.Out, "%-*s", len(indent), row[0])
-		w.at = len(indent)
-		_, _ = io.WriteString(w, value+"\n") // e.Out keeps its own failures
+		WrapAfter(e.Out, fmt.Sprintf("%-*s%s", widest, row[0], gap), value)
 	}
 }
 

@@ -66,7 +66,7 @@ func (c *AskCmd) Run(e *command.Env) error {
 		return err
 	}
 	c.sources(e.Out, &v, text)
-	c.credit(e, cl, &v)
+	c.credit(e, cl, &v, text)
 	for _, w := range v.Warnings {
 		fmt.Fprintln(e.Err, "quarry: warning:", command.Prose(w))
 	}
@@ -152,17 +152,18 @@ func (c *AskCmd) sources(w io.Writer, v *askEvent, text string) {
 		if title := documentTitle(r.Document, r.Part); title != "" {
 			name += "  " + command.Prose(title)
 		}
-		command.Wrap(w, "", fmt.Sprintf("%4s %s  (%.3f)", fmt.Sprintf("[%d]", i+1), name, r.Score))
+		command.WrapAfter(w, fmt.Sprintf("%4s ", fmt.Sprintf("[%d]", i+1)), fmt.Sprintf("%s  (%.3f)", name, r.Score))
 	}
 }
 
 // credit prints how far the answer can be trusted: how well a model kept to the sources, or that it is made of them.
-func (c *AskCmd) credit(e *command.Env, cl *command.Client, v *askEvent) {
+func (c *AskCmd) credit(e *command.Env, cl *command.Client, v *askEvent, text string) {
 	if len(v.Results) == 0 {
 		return
 	}
 	model, inside := c.answerer(e, cl)
 	switch {
+	case inside && !citation.MatchString(text): // it found no answer
 	case inside:
 		command.Wrap(e.Out, "", "\nQuoted word for word from the sources; no language model was used.")
 	case v.Score != nil:

@@ -99,7 +99,7 @@ func (c *Cmd) show(w io.Writer, v *answerView) {
 		if title := documentTitle(r.Document, r.Part); title != "" {
 			head += "  " + command.Prose(title)
 		}
-		command.Wrap(w, "", fmt.Sprintf("%2d. %s  (%.3f)", i+1+c.Offset, head, r.Score))
+		command.WrapAfter(w, fmt.Sprintf("%2d. ", i+1+c.Offset), fmt.Sprintf("%s  (%.3f)", head, r.Score))
 		lang, _ := r.Part["lang"].(string)
 		printExcerpt(w, strings.Join(c.Question, " "), r.Text, lang)
 		if c.Explain {
