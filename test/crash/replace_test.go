@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -53,12 +54,14 @@ func replaceAndKill(t *testing.T, kills int, args ...string) {
 		p := testkit.StartBinary(t, dir, args...)
 		s.client = p.Client()
 		if round == 0 {
-			s.client.Must(t, http.StatusCreated, "POST", "/v2/corpora", map[string]any{"key": "swap"})
+			s.client.Must(t, http.StatusCreated, "POST", "/v2/corpora", map[string]any{
+				"key": "swap", "filter_attributes": []any{map[string]any{"name": "version", "level": "document", "type": "integer"}},
+			})
 			for i := range swapped {
 				s.client.Must(t, http.StatusCreated, "POST", swap+"/documents", swapVersion(i, 0))
 			}
 		}
-		s.settle(t)
+		s.settle(t, round)
 		if round == kills {
 			if err := p.Stop(); err != nil {
 				t.Errorf("the last stop: %v\n%s", err, p.Log())
@@ -115,7 +118,7 @@ func (s *swaps) look(n int) (gone bool, err error) {
 	var shown map[int][]string
 	switch n % 3 {
 	case 0:
-		shown, err = s.ask()
+		shown, err = s.ask(n % 2)
 	case 1:
 		i := n % swapped
 		shown, err = s.read(i)
@@ -143,6 +146,7 @@ func (s *swaps) look(n int) (gone bool, err error) {
 
 // whole reports whether texts are all parts of one version of a document, at least and at most of these numbers.
 func whole(i int, texts []string, least, most int64) error {
+	texts = slices.Sorted(slices.Values(texts)) // by the numbers of the parts
 	for v := least; v <= most; v++ {
 		var want []string
 		for _, p := range swapVersion(i, v)["document_parts"].([]any) {
@@ -171,10 +175,11 @@ func (s *swaps) call(method, path string, body any) (map[string]any, error) {
 	return answer, err
 }
 
-// ask returns the parts of all documents by a query for the word that every part has.
-func (s *swaps) ask() (map[int][]string, error) {
+// ask returns the parts of all documents by a query for the word that every part has, or by meaning with a filter that every
+// document passes.
+func (s *swaps) ask(lambda int) (map[int][]string, error) {
 	answer, err := s.call("POST", swap+"/query", map[string]any{"query": "granite", "search": map[string]any{
-		"lexical_interpolation": 1, "limit": 1000, "reranker": map[string]any{"type": "none"}, "context_configuration": map[string]any{},
+		"lexical_interpolation": lambda, "metadata_filter": "doc.version >= 0", "limit": 1000, "reranker": map[string]any{"type": "none"}, "context_configuration": map[string]any{},
 	}})
 	if err != nil {
 		return nil, err
@@ -217,9 +222,9 @@ func (s *swaps) list() (gone bool, err error) {
 }
 
 // settle compares what is there after a start with what was acknowledged and sent, and takes it for acknowledged.
-func (s *swaps) settle(t *testing.T) {
+func (s *swaps) settle(t *testing.T, round int) {
 	t.Helper()
-	shown, err := s.ask()
+	shown, err := s.ask(round % 2)
 	if err != nil {
 		t.Fatal(err)
 	}

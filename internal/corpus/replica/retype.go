@@ -58,6 +58,7 @@ func (s *Set) Retype(ctx context.Context, next corpus.Corpus, commit func() (cor
 	if now, err = commit(); err != nil {
 		return err
 	}
+	r.hide(t.last)
 	if err := t.to.Swap(now.SchemaVersion); err != nil {
 		// The attributes are written. The next search finds that the index has others and builds the columns.
 		s.cfg.Log.Warn("columns of new attributes are not in use yet", "corpus", now.Key, "error", err)
@@ -90,7 +91,7 @@ func (s *Set) catchUpSchema(ctx context.Context, r *replica, c corpus.Corpus) (c
 	if err != nil {
 		return now, err
 	}
-	r.hide(t.last) // a document that was removed or replaced by then has no values
+	r.hide(t.last)
 	if err := t.to.Swap(now.SchemaVersion); err != nil {
 		return now, fmt.Errorf("retype index of %s: %w", now.Key, err)
 	}
@@ -103,7 +104,7 @@ type typing struct {
 	c    corpus.Corpus // with the new attributes
 	to   *index.Retyping
 	upto int64 // the values are at least of this change
-	last int64 // the last of them were read as of this one
+	last int64 // a document without values was removed or replaced by this one
 }
 
 // begin passes on every document.
@@ -152,6 +153,9 @@ func (t *typing) follow(ctx context.Context, seq int64) error {
 			docs, err := t.s.cfg.Documents.Load(ctx, t.c.No, nos)
 			if err != nil {
 				return err
+			}
+			if len(docs) < len(nos) {
+				t.last = t.s.latest(ctx, t.c).Seq // the others have no values; by then they are gone
 			}
 			if err := t.add(docs); err != nil {
 				return err
