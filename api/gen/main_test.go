@@ -159,6 +159,7 @@ func TestContractMistakesAreNamed(t *testing.T) {
 	}
 	for change, want := range map[[2]string]string{
 		{"summary: Make a thing", "summary: ''"}:                            "summary",
+		{"summary: Make", "x-status: done\n      summary: Make"}:            "x-status",
 		{"type: ApiRole", "type: Role"}:                                     "role type",
 		{"{type: string}}]", "{}}]"}:                                        "has no type",
 		{"application/json", "text/csv"}:                                    "media type",
