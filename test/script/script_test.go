@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -35,6 +36,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"server": server(t), "exits": exits, "api": api, "provider": provider(t), "replace": replace, "terminal": terminal,
+			"eventually": eventually, "damage": damage,
 		},
 	})
 }
@@ -130,6 +132,43 @@ func at(v any, path string) any {
 		}
 	}
 	return v
+}
+
+// eventually runs a command until it exits with a code: eventually CODE command args…
+func eventually(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: eventually CODE command args…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+		got := 0
+		if err := ts.Exec(args[1], args[2:]...); err != nil {
+			e, ok := err.(interface{ ExitCode() int })
+			if !ok {
+				ts.Fatalf("%v", err)
+			}
+			got = e.ExitCode()
+		}
+		if got == want {
+			return
+		}
+	}
+	ts.Fatalf("%v never exits with %d", args[1:], want)
+}
+
+// damage cuts the last line of every journal in a folder short: damage FOLDER.
+func damage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: damage FOLDER")
+	}
+	names, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "*.journal"))
+	ts.Check(err)
+	for _, name := range names {
+		info, err := os.Stat(name)
+		ts.Check(err)
+		ts.Check(os.Truncate(name, info.Size()-7))
+	}
 }
 
 // exits runs a command and compares its exit code: exits CODE command args…

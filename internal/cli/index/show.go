@@ -199,7 +199,7 @@ func (o *output) failures(all []folder.Item) {
 
 func round(d time.Duration) time.Duration {
 	if d < 10*time.Second {
-		return d.Round(100 * time.Millisecond)
+		return max(d.Round(100*time.Millisecond), 100*time.Millisecond)
 	}
 	return d.Round(time.Second)
 }
