@@ -4,6 +4,7 @@ import (
 	"log/slog"
 
 	contract "quarry/api"
+	"quarry/docs"
 	"quarry/internal/config"
 	"quarry/internal/httpapi"
 	httpcorpora "quarry/internal/httpapi/corpora"
@@ -22,7 +23,7 @@ func newServer(cfg config.Config, identity *identityServices, corpus *corpusServ
 	}
 	return httpapi.New(httpapi.Config{
 		Audit: identity.audit, AuditContent: cfg.AuditContent, TrustedProxies: trusted, Origins: origins,
-		Authenticate: identity.principal, Areas: append(areas, pages.New(contract.YAML, cfg.PublicURL)),
+		Authenticate: identity.principal, Areas: append(areas, pages.New(contract.YAML, docs.Pages, cfg.PublicURL)),
 		Resolvers: map[string]httpapi.Resolver{"corpus_key": httpcorpora.Resolver(corpus.containers)},
 		Log:       log, MaxJSON: cfg.MaxJSON, MaxUpload: cfg.MaxUpload, Ready: ready,
 		Limits: limits(cfg),

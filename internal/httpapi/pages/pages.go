@@ -1,5 +1,5 @@
-// Package pages is what people find in a browser: the start page, and the reference, which is the contract as a page. It
-// also serves the contract itself, as YAML and as JSON. All of it is public, the same for everyone, and made from what
+// Package pages is what people find in a browser: the start page, the guide, and the reference, which is the contract as a
+// page. It also serves the contract itself, as YAML and as JSON. All of it is public, the same for everyone, and made from what
 // the binary embeds; no page loads anything from elsewhere. The page for passwords belongs to package identity.
 package pages
 
@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -28,16 +29,21 @@ var referenceText string
 //go:embed reference.css
 var referenceStyle string
 
+//go:embed guide.html
+var guideText string
+
 //go:embed search.js
 var searchScript []byte
 
 var (
 	startTemplate     = template.Must(template.New("start").Parse(startText))
 	referenceTemplate = template.Must(template.New("reference").Parse(referenceText))
+	guideTemplate     = template.Must(template.New("guide").Parse(guideText))
 
-	// startPolicy and referencePolicy allow the style that the page holds, by its digest; the reference may also load the
-	// script of this service.
+	// The policies allow the style that the page holds, by its digest; the reference may also load the script of this
+	// service.
 	startPolicy     = httpapi.PagePolicy("style-src " + httpapi.StyleSource(style))
+	guidePolicy     = httpapi.PagePolicy("style-src " + httpapi.StyleSource(style+referenceStyle))
 	referencePolicy = httpapi.PagePolicy("style-src "+httpapi.StyleSource(style+referenceStyle), "script-src 'self'")
 )
 
@@ -46,12 +52,15 @@ type Area struct {
 	publicURL string // where people reach the service; "" for wherever the reader is
 
 	yaml, json, reference, script func() (*document, error)
+	guide                         func() (*guide, error)
 }
 
-// New returns the area. contract is the contract in YAML, publicURL the setting public_url.
-func New(contract []byte, publicURL string) *Area {
+// New returns the area. contract is the contract in YAML, guide the folders of the guide in Markdown, publicURL the setting
+// public_url.
+func New(contract []byte, guide fs.FS, publicURL string) *Area {
 	return &Area{
 		publicURL: publicURL,
+		guide:     newGuide(guide),
 		yaml:      once("application/yaml; charset=utf-8", "", func() ([]byte, error) { return contract, nil }),
 		json:      once("application/json", "", func() ([]byte, error) { return asJSON(contract) }),
 		reference: once("text/html; charset=utf-8", referencePolicy, func() ([]byte, error) { return writeReference(contract) }),
@@ -78,6 +87,8 @@ func (a *Area) Handlers() map[string]httpapi.Handler {
 		"getContractJSON":    serve(a.json),
 		"getReference":       serve(a.reference),
 		"getReferenceScript": serve(a.script),
+		"getGuide":           a.showGuide,
+		"getGuidePage":       a.showGuide,
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/net/html"
 
 	contract "quarry/api"
+	"quarry/docs"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/httpapi/pages"
@@ -33,7 +34,7 @@ func serve(t testing.TB, publicURL string) *httpapi.Server {
 		Authenticate: func(context.Context, httpapi.Credential) (authz.Principal, error) {
 			return authz.Principal{}, fault.Unauthenticated("nobody has a key")
 		},
-		Areas: []httpapi.Area{pages.New(contract.YAML, publicURL)}, Log: slog.New(slog.DiscardHandler),
+		Areas: []httpapi.Area{pages.New(contract.YAML, docs.Pages, publicURL)}, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,9 @@
+// Package docs holds the guide and the tables that it refers to, as the service shows them to people.
+package docs
+
+import "embed"
+
+// Pages are the pages, in Markdown. The other tables of reference are for developers.
+//
+//go:embed guide/*.md reference/cli.md reference/config.md reference/roles.md
+var Pages embed.FS

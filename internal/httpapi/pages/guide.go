@@ -1,0 +1,185 @@
+package pages
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+)
+
+// guidePage is a page of the guide. Its file is read when the guide is first asked for, its content made when it is.
+type guidePage struct {
+	Name, Title string
+	group       string // the folder of its file
+	document    func() (*document, error)
+}
+
+// guideGroup is the pages of one folder.
+type guideGroup struct {
+	Title string
+	Pages []*guidePage
+}
+
+// guideGroups are the folders in the order of the contents.
+var guideGroups = []struct{ folder, title string }{{"guide", "Guide"}, {"reference", "Reference"}}
+
+// guide is all pages and the contents, which stands under "".
+type guide struct {
+	pages map[string]*guidePage
+	all   []guideGroup
+}
+
+// newGuide returns a function that reads the guide when it is first asked for.
+func newGuide(files fs.FS) func() (*guide, error) {
+	return sync.OnceValues(func() (*guide, error) {
+		g := &guide{pages: map[string]*guidePage{}}
+		for _, group := range guideGroups {
+			names, err := fs.Glob(files, group.folder+"/*.md")
+			if err != nil {
+				return nil, fmt.Errorf("list the guide: %w", err)
+			}
+			for _, name := range names {
+				raw, err := fs.ReadFile(files, name)
+				if err != nil {
+					return nil, fmt.Errorf("read the guide: %w", err)
+				}
+				p := &guidePage{Name: strings.TrimSuffix(path.Base(name), ".md"), Title: heading(raw), group: group.folder}
+				p.document = once("text/html; charset=utf-8", guidePolicy, func() ([]byte, error) { return g.write(p, raw) })
+				g.pages[p.Name] = p
+			}
+			g.all = append(g.all, guideGroup{group.title, g.sorted(group.folder)})
+		}
+		contents := &guidePage{Title: "Guide"}
+		contents.document = once("text/html; charset=utf-8", guidePolicy, func() ([]byte, error) { return g.write(contents, nil) })
+		g.pages[""] = contents
+		return g, nil
+	})
+}
+
+// sorted returns the pages of a folder by title; those on beginning come first.
+func (g *guide) sorted(folder string) []*guidePage {
+	var out []*guidePage
+	for _, p := range g.pages {
+		if p.group == folder {
+			out = append(out, p)
+		}
+	}
+	first := func(p *guidePage) int {
+		return (slices.Index([]string{"search", "documents", "install"}, p.Name) + 1) * -1
+	}
+	slices.SortFunc(out, func(a, b *guidePage) int { return cmp.Or(first(a)-first(b), strings.Compare(a.Title, b.Title)) })
+	return out
+}
+
+// heading returns the first heading of a page.
+func heading(raw []byte) string {
+	for line := range strings.Lines(string(raw)) {
+		if title, ok := strings.CutPrefix(line, "# "); ok {
+			return strings.TrimSpace(title)
+		}
+	}
+	return ""
+}
+
+// write writes a page; one without text shows the contents alone.
+func (g *guide) write(p *guidePage, raw []byte) ([]byte, error) {
+	table := extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)) // the policy allows no style
+	markdown := goldmark.New(goldmark.WithExtensions(table), goldmark.WithParserOptions(parser.WithAutoHeadingID(),
+		parser.WithASTTransformers(util.Prioritized(links{g}, 0))))
+	var body, out bytes.Buffer
+	if err := markdown.Convert(raw, &body); err != nil {
+		return nil, fmt.Errorf("write page: %w", err)
+	}
+	err := guideTemplate.Execute(&out, struct {
+		*guidePage
+		Style  template.CSS
+		Groups []guideGroup
+		Body   template.HTML
+	}{p, template.CSS(style + referenceStyle), g.all, template.HTML(body.String())}) // goldmark leaves out HTML in its input
+	if err != nil {
+		return nil, fmt.Errorf("write page: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// links leads the links between files to the pages. Those to files that are no pages become plain text, and so do images.
+type links struct{ g *guide }
+
+// Transform implements parser.ASTTransformer.
+func (l links) Transform(doc *ast.Document, _ text.Reader, _ parser.Context) {
+	var lost []ast.Node
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Link:
+			to, ok := l.target(string(n.Destination))
+			if n.Destination = []byte(to); !ok {
+				lost = append(lost, n)
+			}
+		case *ast.Image:
+			lost = append(lost, n)
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, n := range lost {
+		for child := n.FirstChild(); child != nil; child = n.FirstChild() {
+			n.Parent().InsertBefore(n.Parent(), n, child)
+		}
+		n.Parent().RemoveChild(n.Parent(), n)
+	}
+}
+
+// target returns where a link between files leads here; ok is false for nowhere.
+func (l links) target(to string) (address string, ok bool) {
+	file, fragment, cut := strings.Cut(to, "#")
+	if cut {
+		fragment = "#" + fragment
+	}
+	switch name, page := strings.CutSuffix(path.Base(file), ".md"); {
+	case file == "", strings.HasPrefix(to, "https://"), strings.HasPrefix(to, "http://"):
+		return to, true
+	case page && l.g.pages[name] != nil:
+		return "/guide/" + name + fragment, true
+	case path.Base(file) == "operations.md":
+		return "/docs", true
+	case path.Base(file) == "openapi.yaml":
+		return "/openapi.yaml", true
+	}
+	return "", false
+}
+
+// showGuide serves a page of the guide, or its contents.
+func (a *Area) showGuide(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	g, err := a.guide()
+	if err != nil {
+		return err
+	}
+	name := c.Path["page"]
+	p := g.pages[name]
+	if p == nil {
+		return fault.NotFound("page_not_found", name, "the guide has no page %q; /guide lists them", name)
+	}
+	d, err := p.document()
+	if err != nil {
+		return err
+	}
+	return d.serve(w, r)
+}
