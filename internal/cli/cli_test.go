@@ -12,7 +12,7 @@ import (
 // rewrite it with make generate.
 func TestReferenceIsCurrent(t *testing.T) {
 	const page = "../../docs/reference/cli.md" // not parallel: help reads the environment
-	for _, name := range []string{"QUARRY_DATA", "QUARRY_URL", "QUARRY_API_KEY", "QUARRY_CA", "QUARRY_CONFIG"} {
+	for _, name := range []string{"QUARRY_DATA", "QUARRY_URL", "QUARRY_API_KEY", "QUARRY_CA", "QUARRY_CONFIG", "COLUMNS"} {
 		t.Setenv(name, "")
 		_ = os.Unsetenv(name)
 	}

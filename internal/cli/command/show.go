@@ -11,7 +11,7 @@ import (
 
 // Paging is embedded by the commands that list.
 type Paging struct {
-	Limit int  `help:"At most this many; 0 lists all." default:"100" placeholder:"N" wire:"limit"`
+	Limit int  `help:"At most this many; 0 lists all." default:"100" wire:"limit"`
 	All   bool `help:"Every one, however many."`
 }
 
