@@ -117,11 +117,13 @@ type world struct {
 	tree    *tree
 	service *service
 	cache   string
+	places  []string // that are indexed
 	gone    []string // texts that were seen and must not be found any more
 }
 
 func newWorld(t *testing.T, r *rand.Rand, files int, args ...string) *world {
 	w := &world{r: r, tree: newTree(t, r, files), service: newService(t, args...), cache: t.TempDir()}
+	w.places = []string{w.tree.dir}
 	cl := w.service.client()
 	cl.Must(t, http.StatusCreated, "POST", "/v2/corpora", map[string]any{"key": corpusKey})
 	for i := range strangers {
@@ -137,7 +139,7 @@ func stranger(i int) string     { return fmt.Sprintf("f%d/stranger.md", i) }
 func strangerText(i int) string { return fmt.Sprintf("Stranger omega%06dq stays.\n", i) }
 
 func (w *world) index(more ...string) *run {
-	return w.service.command(w.cache, w.tree.dir, append(more, "--parallel", fmt.Sprint(1+w.r.IntN(6)))...)
+	return w.service.command(w.cache, slices.Concat(w.places, more, []string{"--parallel", fmt.Sprint(1 + w.r.IntN(6))})...)
 }
 
 // undisturbed runs the command to its end.

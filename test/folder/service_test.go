@@ -115,9 +115,9 @@ func (s *service) process() *testkit.Process {
 // client returns one that goes to the service without passing the trap.
 func (s *service) client() *testkit.Client { return s.process().Client() }
 
-// command returns quarry index of a tree, with a state of its own.
-func (s *service) command(cache, dir string, more ...string) *run {
-	c := exec.Command(testkit.Binary(s.t), append([]string{"index", dir, "--corpus", corpusKey, "--create", "--sync", "--url", s.front.URL, "--key", s.process().Key}, more...)...)
+// command returns quarry index with arguments and with a folder for what it remembers.
+func (s *service) command(cache string, args ...string) *run {
+	c := exec.Command(testkit.Binary(s.t), append([]string{"index", "--corpus", corpusKey, "--create", "--sync", "--url", s.front.URL, "--key", s.process().Key}, args...)...)
 	c.Env = append(os.Environ(), "XDG_CACHE_HOME="+cache, "HOME="+cache)
 	r := &run{cmd: c, done: make(chan struct{})}
 	c.Stdout, c.Stderr = &r.out, &r.out
