@@ -23,12 +23,15 @@ import (
 	"quarry/internal/httpapi"
 )
 
-// guidePage is a page of the guide. Its file is read when the guide is first asked for, its content made when it is.
+// guidePage is a page of the guide. Its content is made when it is first asked for.
 type guidePage struct {
 	Name, Title string
-	group       string // the folder of its file
+	file        string
 	document    func() (*document, error)
 }
+
+// Address returns the path of the page.
+func (p *guidePage) Address() string { return strings.TrimSuffix("/guide/"+p.Name, "/") }
 
 // guideGroup is the pages of one folder.
 type guideGroup struct {
@@ -37,54 +40,59 @@ type guideGroup struct {
 }
 
 // guideGroups are the folders in the order of the contents.
-var guideGroups = []struct{ folder, title string }{{"guide", "Guide"}, {"reference", "Reference"}}
+var guideGroups = []struct{ folder, title string }{{"guide", "Guides"}, {"reference", "Tables"}}
 
-// guide is all pages and the contents, which stands under "".
+// guideStart is the file that lists the pages: the page without a name.
+const guideStart = "guide/README.md"
+
+// guide is all pages.
 type guide struct {
-	pages map[string]*guidePage
+	files map[string]*guidePage // by file
+	pages map[string]*guidePage // by name
 	all   []guideGroup
 }
 
 // newGuide returns a function that reads the guide when it is first asked for.
 func newGuide(files fs.FS) func() (*guide, error) {
 	return sync.OnceValues(func() (*guide, error) {
-		g := &guide{pages: map[string]*guidePage{}}
+		g := &guide{files: map[string]*guidePage{}, pages: map[string]*guidePage{}}
+		start, err := fs.ReadFile(files, guideStart)
+		if err != nil {
+			return nil, fmt.Errorf("read the guide: %w", err)
+		}
 		for _, group := range guideGroups {
 			names, err := fs.Glob(files, group.folder+"/*.md")
 			if err != nil {
 				return nil, fmt.Errorf("list the guide: %w", err)
 			}
+			listed := guideGroup{Title: group.title}
 			for _, name := range names {
 				raw, err := fs.ReadFile(files, name)
 				if err != nil {
 					return nil, fmt.Errorf("read the guide: %w", err)
 				}
-				p := &guidePage{Name: strings.TrimSuffix(path.Base(name), ".md"), Title: heading(raw), group: group.folder}
+				p := &guidePage{Name: strings.TrimSuffix(path.Base(name), ".md"), Title: heading(raw), file: name}
+				if name == guideStart {
+					p.Name = ""
+				} else {
+					listed.Pages = append(listed.Pages, p)
+				}
 				p.document = once("text/html; charset=utf-8", guidePolicy, func() ([]byte, error) { return g.write(p, raw) })
-				g.pages[p.Name] = p
+				g.files[name], g.pages[p.Name] = p, p
 			}
-			g.all = append(g.all, guideGroup{group.title, g.sorted(group.folder)})
+			slices.SortStableFunc(listed.Pages, func(a, b *guidePage) int { return cmp.Compare(mention(start, a), mention(start, b)) })
+			g.all = append(g.all, listed)
 		}
-		contents := &guidePage{Title: "Guide"}
-		contents.document = once("text/html; charset=utf-8", guidePolicy, func() ([]byte, error) { return g.write(contents, nil) })
-		g.pages[""] = contents
 		return g, nil
 	})
 }
 
-// sorted returns the pages of a folder by title; those on beginning come first.
-func (g *guide) sorted(folder string) []*guidePage {
-	var out []*guidePage
-	for _, p := range g.pages {
-		if p.group == folder {
-			out = append(out, p)
-		}
+// mention returns where a list of the pages first leads to p, the end of the list if it never does.
+func mention(list []byte, p *guidePage) int {
+	if at := bytes.Index(list, []byte(path.Base(p.file)+")")); at >= 0 {
+		return at
 	}
-	first := func(p *guidePage) int {
-		return (slices.Index([]string{"search", "documents", "install"}, p.Name) + 1) * -1
-	}
-	slices.SortFunc(out, func(a, b *guidePage) int { return cmp.Or(first(a)-first(b), strings.Compare(a.Title, b.Title)) })
-	return out
+	return len(list)
 }
 
 // heading returns the first heading of a page.
@@ -97,11 +105,11 @@ func heading(raw []byte) string {
 	return ""
 }
 
-// write writes a page; one without text shows the contents alone.
+// write writes a page.
 func (g *guide) write(p *guidePage, raw []byte) ([]byte, error) {
 	table := extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)) // the policy allows no style
 	markdown := goldmark.New(goldmark.WithExtensions(table), goldmark.WithParserOptions(parser.WithAutoHeadingID(),
-		parser.WithASTTransformers(util.Prioritized(links{g}, 0))))
+		parser.WithASTTransformers(util.Prioritized(links{g, path.Dir(p.file)}, 0))))
 	var body, out bytes.Buffer
 	if err := markdown.Convert(raw, &body); err != nil {
 		return nil, fmt.Errorf("write page: %w", err)
@@ -119,7 +127,10 @@ func (g *guide) write(p *guidePage, raw []byte) ([]byte, error) {
 }
 
 // links leads the links between files to the pages. Those to files that are no pages become plain text, and so do images.
-type links struct{ g *guide }
+type links struct {
+	g      *guide
+	folder string // of the page
+}
 
 // Transform implements parser.ASTTransformer.
 func (l links) Transform(doc *ast.Document, _ text.Reader, _ parser.Context) {
@@ -153,11 +164,11 @@ func (l links) target(to string) (address string, ok bool) {
 	if cut {
 		fragment = "#" + fragment
 	}
-	switch name, page := strings.CutSuffix(path.Base(file), ".md"); {
+	switch p := l.g.files[path.Join(l.folder, file)]; {
 	case file == "", strings.HasPrefix(to, "https://"), strings.HasPrefix(to, "http://"):
 		return to, true
-	case page && l.g.pages[name] != nil:
-		return "/guide/" + name + fragment, true
+	case p != nil:
+		return p.Address() + fragment, true
 	case path.Base(file) == "operations.md":
 		return "/docs", true
 	case path.Base(file) == "openapi.yaml":

@@ -41,9 +41,9 @@ func TestGuide(t *testing.T) {
 		}
 		return all
 	}
-	addresses := []string{"/guide"}
+	var addresses []string
 	for _, name := range names {
-		addresses = append(addresses, "/guide/"+strings.TrimSuffix(path.Base(name), ".md"))
+		addresses = append(addresses, strings.TrimSuffix("/guide/"+strings.TrimSuffix(path.Base(name), ".md"), "/README"))
 	}
 	for _, address := range addresses {
 		w := get(s, "GET", address, "Accept-Encoding", "gzip")
@@ -52,7 +52,7 @@ func TestGuide(t *testing.T) {
 		}
 		current := false
 		for _, e := range read(address) {
-			current = current || "/guide/"+path.Base(e.attrs["href"]) == address && e.attrs["aria-current"] == "page"
+			current = current || e.attrs["href"] == address && e.attrs["aria-current"] == "page"
 			if e.name == "script" || e.name == "img" || e.attrs["style"] != "" || e.attrs["src"] != "" {
 				t.Errorf("%s: %v", address, e)
 			}
@@ -74,7 +74,7 @@ func TestGuide(t *testing.T) {
 				t.Errorf("%s: nothing stands at %s", address, to)
 			}
 		}
-		if !current && address != "/guide" {
+		if !current {
 			t.Errorf("%s is not marked in the contents", address)
 		}
 	}
@@ -88,7 +88,8 @@ func TestGuideLinks(t *testing.T) {
 	t.Parallel()
 	s, err := httpapi.New(httpapi.Config{Areas: []httpapi.Area{pages.New(nil, fstest.MapFS{
 		"guide/one.md": {Data: []byte("# One\n\n[two](two.md#part) [tab](../reference/tab.md) [code `x`](../../deploy/x.service) [ops](../reference/operations.md)\n" +
-			"[here](#one) [away](https://example.com/a) [odd](javascript:alert(1)) ![pic](pic.png) <script>alert(1)</script>\n")},
+			"[here](#one) [top](README.md) [readme](../../README.md#start) [away](https://example.com/a) [odd](javascript:alert(1)) ![pic](pic.png) <script>alert(1)</script>\n")},
+		"guide/README.md":  {Data: []byte("# All\n\n[two](two.md), [one](one.md)")},
 		"guide/two.md":     {Data: []byte("# Two\n\n## Part\n")},
 		"reference/tab.md": {Data: []byte("# Tab & <b>\n\n| a |\n|---|\n| b |\n")},
 	}, "")}, Log: slog.New(slog.DiscardHandler)})
@@ -98,11 +99,14 @@ func TestGuideLinks(t *testing.T) {
 	page := get(s, "GET", "/guide/one").Body.String()
 	for _, want := range []string{
 		`<h1 id="one">One</h1>`, `<a href="/guide/two#part">two</a>`, `<a href="/guide/tab">tab</a>`, ` code <code>x</code> `,
-		`<a href="/docs">ops</a>`, `<a href="#one">here</a>`, `<a href="https://example.com/a">away</a>`, "\n", " odd pic ", "Tab &amp; &lt;b&gt;",
+		`<a href="/docs">ops</a>`, `<a href="#one">here</a>`, `<a href="/guide">top</a> readme `, `<a href="https://example.com/a">away</a>`, "\n", " odd pic ", "Tab &amp; &lt;b&gt;",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in %s", want, page)
 		}
+	}
+	if one, two := strings.Index(page, ">One</a>"), strings.Index(page, ">Two</a>"); one < two {
+		t.Errorf("the contents have another order than the list: %s", page)
 	}
 	for _, bad := range []string{"<script", "<img", "javascript:", "deploy/"} {
 		if strings.Contains(page, bad) {
