@@ -27,14 +27,19 @@ func read(t *testing.T, name string) string {
 }
 
 func TestUnit(t *testing.T) {
-	// Proves that systemd takes the unit without a warning, with the real program in its place, and judges it well confined.
+	// Proves that systemd takes the unit without a warning, with the real program in its place and with the certificate that
+	// the guide adds, and judges it well confined.
 	t.Parallel()
 	tool, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		testkit.Skip(t, "systemd-analyze is not installed")
 	}
 	unit := filepath.Join(t.TempDir(), "quarry.service")
-	text := strings.Replace(read(t, "quarry.service"), "/usr/local/bin/quarry", testkit.Binary(t), 1)
+	added := regexp.MustCompile("(?s)```ini\n(.*?)```").FindStringSubmatch(read(t, "../docs/guide/deploy.md"))
+	if added == nil {
+		t.Fatal("the guide adds nothing to the unit")
+	}
+	text := strings.Replace(read(t, "quarry.service"), "/usr/local/bin/quarry", testkit.Binary(t), 1) + "\n" + added[1]
 	if err := os.WriteFile(unit, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
