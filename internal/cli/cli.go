@@ -142,6 +142,8 @@ func exitCode(err error) int {
 		return command.ExitDone
 	case errors.As(err, &f):
 		return f.Code
+	case errors.Is(err, context.Canceled):
+		return command.ExitStopped
 	}
 	return command.ExitSomeFailed
 }

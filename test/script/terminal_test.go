@@ -17,7 +17,8 @@ import (
 var seen = []string{"PATH", "HOME", "QUARRY_DATA", "NO_COLOR", "TERM", "COLUMNS"}
 
 // terminal runs a command on a pseudo-terminal: terminal CODE COLUMNS INPUT command args… compares the exit code; stdout then
-// is what the terminal showed, with \e for escape. INPUT is typed as it is, but for \n and \d, the end of the input.
+// is what the terminal showed, with \e for escape. INPUT is typed when the command begins to print: as it is, but for \n, for \d,
+// the end of the input, and for \c, Ctrl-C.
 func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: terminal CODE COLUMNS INPUT command args…")
@@ -43,9 +44,14 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: uint16(width)})
 	ts.Check(err)
 	defer func() { _ = tty.Close() }()
-	_, err = io.WriteString(tty, strings.NewReplacer(`\n`, "\n", `\d`, "\x04").Replace(args[2]))
-	ts.Check(err)
-	shown, err := io.ReadAll(tty)
+	shown := make([]byte, 1) // a key is pressed when there is something to see
+	if _, err = io.ReadFull(tty, shown); err == nil {
+		_, err = io.WriteString(tty, strings.NewReplacer(`\n`, "\n", `\d`, "\x04", `\c`, "\x03").Replace(args[2]))
+		ts.Check(err)
+		var rest []byte
+		rest, err = io.ReadAll(tty)
+		shown = append(shown, rest...)
+	}
 	if err != nil && !errors.Is(err, syscall.EIO) { // how Linux reports that nobody writes any more
 		ts.Fatalf("read the terminal: %v", err)
 	}
