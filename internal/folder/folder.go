@@ -31,8 +31,6 @@ type Document struct {
 	ID   string
 	Form source.Form
 	Data []byte
-	// Progress, unless nil, is called while the service encodes the document, where it says how far it is.
-	Progress func(done, total int)
 }
 
 // Stored is what became of a document.

@@ -238,7 +238,7 @@ func (p *pass) one(ctx context.Context, t *task) error {
 // put sends a document. Whether one that is there has other content is asked first, unless it is known: asking costs
 // nothing, replacing may.
 func (p *pass) put(ctx context.Context, t *task, c source.Content) (stored Stored, err error) {
-	d := Document{ID: t.ID, Form: t.Form, Data: c.Data, Progress: func(done, total int) { p.encoded(t, done, total) }}
+	d := Document{ID: t.ID, Form: t.Form, Data: c.Data}
 	replace := t.replace
 	err = p.gate.do(ctx, p.waits, func() (err error) {
 		stored, err = p.cfg.Corpus.Put(ctx, d, replace)

@@ -1,9 +1,10 @@
 package folder
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Progress is how far a pass is.
@@ -18,9 +19,10 @@ type Progress struct {
 
 // Hand is a file that is being sent.
 type Hand struct {
-	Place       string
-	Done, Total int // passages, 0 where the service does not say
-	bytes       int64
+	Place    string
+	Passages int // about how many it has
+	Since    time.Time
+	bytes    int64
 }
 
 // bytesPerPassage is the estimate before the first file is done: nine hundred characters, and headings between them.
@@ -61,15 +63,7 @@ func (m *meter) planned(tasks []*task) {
 }
 
 func (m *meter) takes(t *task) {
-	m.change(func(*Progress) { m.hand[t.ID] = &Hand{Place: t.Place, bytes: t.Size} })
-}
-
-func (m *meter) encoded(t *task, done, total int) {
-	m.change(func(*Progress) {
-		if h := m.hand[t.ID]; h != nil {
-			h.Done, h.Total = done, total
-		}
-	})
+	m.change(func(*Progress) { m.hand[t.ID] = &Hand{Place: t.Place, bytes: t.Size, Since: time.Now()} })
 }
 
 func (m *meter) settled(t *task, passages int) {
@@ -85,24 +79,19 @@ func (m *meter) waits(why string) {
 	m.change(func(p *Progress) { p.Waiting = why })
 }
 
-// snapshot returns the numbers with those of the files in hand. Where the service does not say how many passages these
-// have, bytes stand for them.
+// snapshot returns the numbers with the files in hand, the one that has taken longest first. How many passages files have
+// that are not settled is estimated from their bytes.
 func (m *meter) snapshot() Progress {
 	p := m.now
 	rate := 1.0 / bytesPerPassage
 	if m.bytes > 0 && p.Passages > 0 {
 		rate = float64(p.Passages) / float64(m.bytes)
 	}
-	known, rest := p.Passages, p.Bytes-m.bytes
-	for _, id := range slices.Sorted(maps.Keys(m.hand)) {
-		h := m.hand[id]
+	for _, h := range m.hand {
+		h.Passages = max(1, int(float64(h.bytes)*rate))
 		p.Hand = append(p.Hand, *h)
-		p.Passages += h.Done
-		if h.Total > 0 {
-			known += h.Total
-			rest -= h.bytes
-		}
 	}
-	p.Total = max(p.Passages, known+int(float64(rest)*rate))
+	slices.SortFunc(p.Hand, func(a, b Hand) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Place, b.Place)) })
+	p.Total = max(p.Passages, p.Passages+int(float64(p.Bytes-m.bytes)*rate))
 	return p
 }

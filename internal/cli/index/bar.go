@@ -16,6 +16,7 @@ type bar struct {
 	mu    sync.Mutex
 	now   folder.Progress
 	began time.Time // of sending; zero while files are looked for
+	last  time.Time // when a file was settled last
 	line  command.StatusLine
 	done  chan struct{}
 	ended sync.WaitGroup
@@ -45,10 +46,14 @@ func (b *bar) start(w io.Writer) {
 func (b *bar) set(p folder.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.now = p
 	if p.Files > 0 && b.began.IsZero() {
 		b.began = time.Now()
+		b.last = b.began
 	}
+	if p.Sent != b.now.Sent {
+		b.last = time.Now()
+	}
+	b.now = p
 }
 
 // stop takes the line off the terminal.
@@ -69,30 +74,48 @@ func (b *bar) draw() {
 	case b.now.Files == 0 && b.now.Looked > 0:
 		b.line.Set(fmt.Sprintf("looking: %s", command.Count(int64(b.now.Looked), "file")))
 	case b.now.Files > 0:
-		b.line.Set(text(&b.now, time.Since(b.began)))
+		b.line.Set(text(&b.now, b.last.Sub(b.began), time.Since(b.last)))
 	}
 }
 
-const width = 12
+const width = 10
 
-// text returns the line for a progress after a time of sending.
-func text(p *folder.Progress, took time.Duration) string {
-	rate := float64(p.Passages) / max(took.Seconds(), 0.001)
-	filled, left := 0, ""
+// nearly is the share of the files in hand that may be taken as encoded before the service says so.
+const nearly = 0.9
+
+// text returns the line for a progress: settled is the time in which what is settled was done, since what has passed after
+// it. Within the files in hand progress is what their size and the rate so far suggest, so that a large one moves, too.
+func text(p *folder.Progress, settled, since time.Duration) string {
+	done, left := float64(p.Passages), ""
+	if rate := done / max(settled.Seconds(), 0.001); rate > 0 {
+		hand := 0
+		for _, h := range p.Hand {
+			hand += h.Passages
+		}
+		done += min(rate*since.Seconds(), nearly*float64(hand))
+		left = fmt.Sprintf(", %.0f/s, %s left", rate, time.Duration((float64(p.Total)-done)/rate*float64(time.Second)).Round(time.Second))
+	}
+	filled := 0
 	if p.Total > 0 {
-		filled = min(width, width*p.Passages/p.Total)
+		filled = min(width, int(width*done/float64(p.Total)))
 	}
-	if rate > 0 {
-		left = fmt.Sprintf(", %.0f/s, %s left", rate, (time.Duration(float64(p.Total-p.Passages) / rate * float64(time.Second))).Round(time.Second))
-	}
-	line := fmt.Sprintf("%s%s %d of %d files, %d of about %d passages%s", strings.Repeat("█", filled), strings.Repeat("░", width-filled),
-		p.Sent, p.Files, p.Passages, p.Total, left)
+	line := fmt.Sprintf("%s%s %d/%d files, %.0f/~%d passages%s", strings.Repeat("█", filled), strings.Repeat("░", width-filled),
+		p.Sent, p.Files, done, p.Total, left)
 	if len(p.Hand) > 0 {
 		h := p.Hand[0]
-		line += ": " + h.Place
-		if h.Total > 0 {
-			line += fmt.Sprintf(" (%d of %d)", h.Done, h.Total)
+		line += ": " + tail(h.Place)
+		if took := time.Since(h.Since); took > 3*time.Second {
+			line += fmt.Sprintf(" (%s)", took.Round(time.Second))
 		}
 	}
 	return line
+}
+
+// tail returns the end of a long path, which is what tells files apart.
+func tail(place string) string {
+	const most = 24
+	if r := []rune(place); len(r) > most {
+		return "…" + string(r[len(r)-most+1:])
+	}
+	return place
 }
