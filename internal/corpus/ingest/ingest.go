@@ -68,7 +68,7 @@ type Options struct {
 type Added struct {
 	*document.Document     // without vectors, and without parts where it was there
 	Passages           int // its parts
-	Encoded            int // those of them that had to be encoded
+	Encoded            int // those of them that had to be encoded; the others have the vectors of equal passages
 }
 
 // Create adds the document that d describes. A taken id is fault.KindConflict with one of two texts that clients
