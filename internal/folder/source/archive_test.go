@@ -106,14 +106,30 @@ func save(t *testing.T, path string, data []byte) {
 func TestArchives(t *testing.T) {
 	t.Parallel()
 	entries := []entry{
-		{name: "./a.md", text: "a"}, {name: "sub/b.txt", text: "b"}, {name: "sub/", kind: tar.TypeDir, mode: fs.ModeDir},
-		{name: "c.pptx", text: "c"}, {name: ".hidden.md", text: "h"}, {name: "__MACOSX/._a.md", text: "m"}, {name: "empty.md"},
-		{name: "one.json", text: body}, {name: "two.json", text: `{"x":1}`}, {name: "in.zip", text: "PK"},
-		{name: "../up.md", text: "u"}, {name: "x/../../up.md", text: "u"}, {name: "/etc/abs.md", text: "u"}, {name: `C:\abs.md`, text: "u"},
-		{name: `..\up.md`, text: "u"}, {name: `win\d.md`, text: "d"}, {name: "a.md", text: "again"}, {name: "sub//b.txt", text: "again"},
-		{name: "new\nline.md", text: "n"}, {name: "link.md", text: "/etc/passwd", kind: tar.TypeSymlink, mode: fs.ModeSymlink},
-		{name: "dev.md", kind: tar.TypeChar, mode: fs.ModeDevice | fs.ModeCharDevice}, {name: "pipe.md", kind: tar.TypeFifo, mode: fs.ModeNamedPipe},
-		{name: "big.md", text: strings.Repeat("x", 2000)}, {name: "z.md", text: "last"},
+		{name: "./a.md", text: "a"},
+		{name: "sub/b.txt", text: "b"},
+		{name: "sub/", kind: tar.TypeDir, mode: fs.ModeDir},
+		{name: "c.pptx", text: "c"},
+		{name: ".hidden.md", text: "h"},
+		{name: "__MACOSX/._a.md", text: "m"},
+		{name: "empty.md"},
+		{name: "one.json", text: body},
+		{name: "two.json", text: `{"x":1}`},
+		{name: "in.zip", text: "PK"},
+		{name: "../up.md", text: "u"},
+		{name: "x/../../up.md", text: "u"},
+		{name: "/etc/abs.md", text: "u"},
+		{name: `C:\abs.md`, text: "u"},
+		{name: `..\up.md`, text: "u"},
+		{name: `win\d.md`, text: "d"},
+		{name: "a.md", text: "again"},
+		{name: "sub//b.txt", text: "again"},
+		{name: "new\nline.md", text: "n"},
+		{name: "link.md", text: "/etc/passwd", kind: tar.TypeSymlink, mode: fs.ModeSymlink},
+		{name: "dev.md", kind: tar.TypeChar, mode: fs.ModeDevice | fs.ModeCharDevice},
+		{name: "pipe.md", kind: tar.TypeFifo, mode: fs.ModeNamedPipe},
+		{name: "big.md", text: strings.Repeat("x", 2000)},
+		{name: "z.md", text: "last"},
 	}
 	dir := t.TempDir()
 	writeZip(t, filepath.Join(dir, "x.zip"), entries...)
