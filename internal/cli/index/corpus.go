@@ -94,8 +94,12 @@ func (c *Cmd) anything(e *command.Env, roots []source.Root) bool {
 
 // empty returns the error of a run that finds nothing.
 func (c *Cmd) empty() error {
-	return command.Failed(command.ExitUsage, "there is no file to index in %s: read by default are %s and other text; --include reads more",
-		strings.Join(c.Places, ", "), strings.Join(extract.Endings(), " "))
+	var kinds []string
+	for _, k := range extract.Textuals() {
+		kinds = append(kinds, k.Name)
+	}
+	return command.Failed(command.ExitUsage, "there is no file to index in %s: read by default are %s and as plain text %s; --include reads more",
+		strings.Join(c.Places, ", "), strings.Join(extract.Endings(), " "), strings.Join(kinds, ", "))
 }
 
 // named returns a refusal of the key with the name of the flag.
