@@ -53,6 +53,8 @@ func TestHoist(t *testing.T) {
 		"--url u corpsu list":               "corpsu list",
 		"--nonsense corpus list":            "--nonsense corpus list",
 		"--help":                            "--help",
+		"--version":                         "--version",
+		"--json --version":                  "--json --version",
 		"--json -- corpus list":             "-- corpus list",
 		"corpus --json list":                "corpus --json list",
 		"--corpus corpus corpus corpus get": "corpus --corpus corpus corpus get",
