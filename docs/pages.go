@@ -3,7 +3,7 @@ package docs
 
 import "embed"
 
-// Pages are the pages, in Markdown. The other tables of reference are for developers.
+// Pages are the files, in Markdown. What else stands in reference is for developers.
 //
 //go:embed guide/*.md reference/cli.md reference/config.md reference/roles.md
 var Pages embed.FS
