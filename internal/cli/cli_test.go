@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -81,5 +82,44 @@ func TestFlagsAgree(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestWireTags proves that each field which a flag names is one of the contract's, and that the deepest flag is blamed.
+func TestWireTags(t *testing.T) {
+	t.Parallel()
+	contract, err := os.ReadFile("../../api/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parser, err := kong.New(&root{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tagged := 0
+	for _, leaf := range parser.Model.Leaves(false) {
+		for _, v := range settable(leaf) {
+			wire := v.Tag.Get(wireTag)
+			if wire == "" {
+				continue
+			}
+			tagged++
+			last := strings.TrimSuffix(wire[strings.LastIndexByte(wire, '.')+1:], "[]")
+			if !regexp.MustCompile(`\b` + last + `(:|,|\n)`).Match(contract) {
+				t.Errorf("%s of %s sets %s, which the contract does not know", v.Name, leaf.Path(), wire)
+			}
+		}
+	}
+	if tagged < 80 {
+		t.Errorf("%d flags and arguments name their fields", tagged)
+	}
+	query := child(parser.Model.Node, "query")
+	for field, want := range map[string]string{
+		"body.search.limit": "--limit", "body.search.corpora[12].metadata_filter": "--filter", "body.query": "<question>",
+		"body.search.reranker.rerankers[0].type": "--reranker (rerankers[].type)", "body.search": "", "body.search.limits": "", "header.x-api-key": "",
+	} {
+		if got := flagOf(query, field); got != want {
+			t.Errorf("%s: got %q, want %q", field, got, want)
+		}
 	}
 }
