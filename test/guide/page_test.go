@@ -31,14 +31,19 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestExamples proves that output belongs to the shell block before it, and that a block out of place is an error.
+// TestExamples proves that output belongs to the shell block before it, which blocks are not run and which are files, and that
+// a block out of place is an error.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	all, err := Examples("Text.\n\n```sh\na\n```\n\n```\nout\n```\n\n```sh\nb\n```\n\nText.\n\n```sh\nc\n```\n```json\n{}\n```\n")
 	if err != nil || len(all) != 3 || all[0].Shown != "out\n" || all[1].Shown != "" || !all[2].JSON || all[2].Line != 17 {
 		t.Errorf("%+v %v", all, err)
 	}
-	for _, bad := range []string{"```\nout\n```\n", "```sh\nopen\n", "```sh\na\n```\nText.\n```\nout\n```\n"} {
+	all, err = Examples("```sh syntax-only\nsudo a\n```\n```\nout\n```\n\n```python ask.py\nb\n```\n\n```nginx\nc\n```\n")
+	if err != nil || len(all) != 2 || !all[0].Unrun || all[0].Shown != "out\n" || all[1].File != "ask.py" || all[1].Text != "b\n" {
+		t.Errorf("%+v %v", all, err)
+	}
+	for _, bad := range []string{"```rust\na\n```\n", "```python\na\n```\n```\nout\n```\n", "```\nout\n```\n", "```sh\nopen\n", "```sh\na\n```\nText.\n```\nout\n```\n"} {
 		if all, err := Examples(bad); err == nil {
 			t.Errorf("%q gives %+v, want an error", bad, all)
 		}
