@@ -43,7 +43,7 @@ var (
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	names := []string{readme, root + "/SECURITY.md"}
-	for _, pattern := range []string{"/docs/*.md", "/docs/guide/*.md", "/docs/reference/*.md"} {
+	for _, pattern := range []string{"/docs/*.md", "/docs/*/*.md"} {
 		found, err := filepath.Glob(root + pattern)
 		if err != nil {
 			t.Fatal(err)
