@@ -44,12 +44,12 @@ func TestPagesAlone(t *testing.T) {
 func TestPagesAfterEachOther(t *testing.T) {
 	t.Parallel()
 	r := NewReader(t)
-	if err := errors.Join(os.Symlink(testkit.Binary(t), filepath.Join(r.Dir, "quarry")), copyDocs(filepath.Join(r.Dir, "docs"))); err != nil {
+	if err := errors.Join(os.Symlink(testkit.Binary(t), filepath.Join(r.Dir, "quarry")), os.CopyFS(filepath.Join(r.Dir, "docs"), os.DirFS(root+"/docs"))); err != nil {
 		t.Fatal(err)
 	}
 	opening := Load(t, readme)
 	for i := range opening {
-		opening[i].Shown = "" // what it finds in docs changes with every page of docs
+		opening[i].Shown = counts.ReplaceAllString(opening[i].Shown, "… $1…")
 	}
 	if !t.Run("README.md", func(t *testing.T) { r.Follow(t, opening) }) {
 		return
@@ -121,23 +121,5 @@ func pages(t *testing.T) []string {
 	return names
 }
 
-// copyDocs makes a folder of three pages of docs for the README to index, since all of them would take long to encode.
-func copyDocs(to string) error {
-	from, err := filepath.Glob(root + "/docs/decisions/000[2-4]-*.md")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(to, 0o700); err != nil {
-		return err
-	}
-	for _, name := range from {
-		raw, err := os.ReadFile(name)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(to, filepath.Base(name)), raw, 0o600)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// counts are what changes with every page of docs, and with the machine.
+var counts = regexp.MustCompile(`\d+ (new|passages in ).*`)

@@ -15,6 +15,7 @@ func TestCompare(t *testing.T) {
 		{"another document", "1. a  (0.778)\n", "1. b  (0.778)\n", false, false},
 		{"a line more", "1. a\n", "1. a\n2. b\n", false, false},
 		{"anything", "job job_… done\n", "job job_77 done\n", false, true},
+		{"anything at the beginning", "… done\n", "77 done\n", false, true},
 		{"an excerpt", `{"a":[{"b":1},"…"]}`, `{"a":[{"b":1,"c":2},{"b":3}],"d":4}`, true, true},
 		{"a list with one item more", `{"a":[1]}`, `{"a":[1,2]}`, true, false},
 		{"another integer", `{"a":1}`, `{"a":2}`, true, false},

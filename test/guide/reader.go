@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,9 @@ func Load(t *testing.T, page string) []Example {
 	return all
 }
 
+// progress is what a command prints besides where it takes long, as on a busy machine.
+var progress = regexp.MustCompile(`(?m)^[█░]+ .*\n`)
+
 // Follow runs the examples of a page in one shell and compares what they print.
 func (r *Reader) Follow(t *testing.T, all []Example) {
 	t.Helper()
@@ -94,7 +98,7 @@ func (r *Reader) Follow(t *testing.T, all []Example) {
 		if failed != nil && next != nil {
 			t.Fatalf("line %d: the example fails: %v\n%s", e.Line, failed, got)
 		}
-		if err := e.Compare(r.models.shows(string(got))); err != nil {
+		if err := e.Compare(r.models.shows(progress.ReplaceAllString(string(got), ""))); err != nil {
 			t.Errorf("line %d: %v", e.Line, err)
 		}
 		if os.Getenv("QUARRY_GUIDE_OUTPUT") != "" {

@@ -24,8 +24,8 @@ import (
 
 // The size of the terminal, in characters.
 const (
-	columns = 100
-	rows    = 26
+	columns = 106
+	rows    = 24
 )
 
 func main() {
@@ -56,8 +56,12 @@ func record(ctx context.Context, program, data, to string, commands []string) er
 		}
 		defer os.RemoveAll(data)
 	}
+	cache, err := filepath.Abs(filepath.Join(data, "cache"))
+	if err != nil {
+		return err
+	}
 	s := session{film: newFilm(columns, rows), env: append(os.Environ(), "TERM=xterm-256color", "QUARRY_DATA="+data,
-		"XDG_CACHE_HOME="+data, "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"))}
+		"XDG_CACHE_HOME="+cache, "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"))}
 	defer s.end()
 	for _, c := range commands {
 		if err := s.run(ctx, c); err != nil {
