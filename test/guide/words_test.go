@@ -32,6 +32,19 @@ func TestTerms(t *testing.T) {
 	}
 }
 
+// TestBeginnings proves that each page that shows how to do something begins with an example that runs.
+func TestBeginnings(t *testing.T) {
+	t.Parallel()
+	for _, name := range pages(t) {
+		if base := filepath.Base(name); base == "README.md" || base == "glossary.md" {
+			continue
+		}
+		if opening, _, found := strings.Cut(read(t, name), "```sh\n"); !found || strings.Contains(opening, "\n## ") {
+			t.Errorf("%s has no example above its first heading", filepath.Base(name))
+		}
+	}
+}
+
 var (
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
