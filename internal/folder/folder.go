@@ -145,7 +145,7 @@ type refusal struct {
 // NewSync returns a Sync.
 func NewSync(c Config) *Sync {
 	c.Parallel = max(1, c.Parallel)
-	return &Sync{cfg: c, gate: newGate(), refusals: map[string]refusal{}}
+	return &Sync{cfg: c, gate: newGate(c.Parallel), refusals: map[string]refusal{}}
 }
 
 // shielded reports whether a document that was not found may have a file all the same: behind a folder that can't be

@@ -29,29 +29,42 @@ func (b *Busy) Error() string {
 }
 func (b *Busy) Unwrap() error { return b.Err }
 
-// gate holds all requests back while the service is busy or away, so that this costs time and no files.
+// gate holds requests back while the service is busy or away, so that this costs time and no files. A service that is busy
+// also gets fewer of them at once, and more again as it takes them.
 type gate struct {
-	mu    sync.Mutex
-	until time.Time
-	since time.Time     // of the first trouble after the last success; zero while all is well
-	step  time.Duration // the next wait where the service names none
+	mu      sync.Mutex
+	changed chan struct{} // closed when one that waits may look again
+	until   time.Time
+	since   time.Time     // of the first trouble after the last success; zero while all is well
+	step    time.Duration // the next wait where the service names none
+	under   int           // requests under way
+	most    int           // of them at once, for now
+	limit   int           // of them at once, at best
+	run     int           // successes since most was changed
 }
 
-func newGate() *gate { return &gate{step: shortest} }
+// enough is how many successes in a row let one more request go at once.
+const enough = 10
+
+func newGate(limit int) *gate {
+	return &gate{step: shortest, most: limit, limit: limit, changed: make(chan struct{})}
+}
 
 // do calls fn until it succeeds or fails for a reason that waiting does not mend. waits is called with the reason while
 // it waits, and with "" when it goes on.
 func (g *gate) do(ctx context.Context, waits func(string), fn func() error) error {
 	for {
-		if err := g.pass(ctx); err != nil {
+		if err := g.enter(ctx); err != nil {
 			return err
 		}
 		err := fn()
+		again := ctx.Err() == nil && temporary(err)
+		trouble := g.leave(!again)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case !temporary(err):
-			if g.opens() {
+		case !again:
+			if trouble {
 				waits("")
 			}
 			return err
@@ -68,31 +81,49 @@ func temporary(err error) bool {
 	return errors.Is(err, ErrUnreachable) || fault.Is(err, fault.KindLimited) || fault.Is(err, fault.KindUnavailable)
 }
 
-// pass waits until requests may be sent.
-func (g *gate) pass(ctx context.Context) error {
+// enter waits until a request may be sent.
+func (g *gate) enter(ctx context.Context) error {
 	for {
 		g.mu.Lock()
-		wait := time.Until(g.until)
+		wait, changed := time.Until(g.until), g.changed
+		if wait <= 0 && g.under < g.most {
+			g.under++
+			g.mu.Unlock()
+			return ctx.Err()
+		}
 		g.mu.Unlock()
 		if wait <= 0 {
-			return ctx.Err()
+			wait = longest
 		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
+		case <-changed:
 		case <-ctx.Done():
 			timer.Stop()
 			return ctx.Err()
 		}
+		timer.Stop()
 	}
 }
 
-// opens records a success and reports whether there was trouble before it.
-func (g *gate) opens() bool {
+// leave records the end of a request. A success opens the gate: the service takes what it is sent. It reports whether there
+// was trouble before it.
+func (g *gate) leave(success bool) (trouble bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	trouble := !g.since.IsZero()
-	g.since, g.step = time.Time{}, shortest
+	g.under--
+	if success {
+		trouble = !g.since.IsZero()
+		g.since, g.until, g.step = time.Time{}, time.Time{}, shortest
+		if g.run++; g.run >= enough && g.most < g.limit {
+			g.most, g.run = g.most+1, 0
+		}
+	} else {
+		g.most, g.run = max(1, g.most-1), 0
+	}
+	close(g.changed)
+	g.changed = make(chan struct{})
 	return trouble
 }
 

@@ -42,7 +42,7 @@ type orphan struct {
 // Pass compares files and corpus once, sends what differs and removes what is to be removed. With an error the result
 // is what was done until then.
 func (s *Sync) Pass(ctx context.Context) (Result, error) {
-	s.gate = newGate()
+	s.gate = newGate(s.cfg.Parallel)
 	p := &pass{Sync: s, ids: map[string]bool{}, seen: map[string]*state.Journal{}}
 	s.start(s.cfg.Progress)
 	finder, err := source.New(s.cfg.Find)

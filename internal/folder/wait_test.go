@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,6 +48,43 @@ func TestBusy(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFewerAtOnce proves that a service that takes one request at a time gets what it can take, without a pause after each.
+func TestFewerAtOnce(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	for i := range 40 {
+		files[fmt.Sprintf("%02d.md", i)] = fmt.Sprint("text ", i)
+	}
+	b := newBench(t, files)
+	synctest.Test(t, func(t *testing.T) {
+		b.t = t
+		b.change = func(c *folder.Config) {
+			c.Parallel = 8
+			c.Corpus = &narrow{memory: b.corpus}
+		}
+		began := time.Now()
+		b.want("40 new, 0 changed, 0 unchanged, 0 gone, 0 removed, 0 failed", b.ids()...)
+		if took := time.Since(began); took > 90*time.Second {
+			t.Errorf("40 files of one second each took %s", took)
+		}
+	})
+}
+
+// narrow is a corpus that takes a second for a document and no other meanwhile.
+type narrow struct {
+	*memory
+	under atomic.Int32
+}
+
+func (n *narrow) Put(ctx context.Context, d folder.Document, replace bool) (folder.Stored, error) {
+	defer n.under.Add(-1)
+	if n.under.Add(1) > 1 {
+		return folder.Stored{}, fault.Limited("too_many", "too many at once").After(10 * time.Second)
+	}
+	time.Sleep(time.Second)
+	return n.memory.Put(ctx, d, replace)
 }
 
 // TestPatience proves that a pass ends when the service stays away or takes nothing, with the reason, and that what was
