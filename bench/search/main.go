@@ -1,6 +1,7 @@
 // Command search measures the running program over HTTP on 100,000 passages of the Win32 documentation: the indexing rate
 // compared with that of the encoder alone, query latency on a kept connection, memory and disk, and the time from a restart
-// to the first answer. It needs a built binary. The results are for docs/benchmarks.md.
+// to the first answer. It needs a built binary. The results are for docs/benchmarks.md and, with
+// -passages 20000 -chars 900, for docs/guide/sizes.md.
 package main
 
 import (
