@@ -219,7 +219,7 @@ func reason(r *command.Refused) string {
 		at = strings.TrimPrefix(at, "body.")
 		noun, known := nouns[at]
 		if !known {
-			noun = strings.TrimPrefix(at, "file.")
+			noun = strings.TrimPrefix(at, "file.") + ":"
 		}
 		if whole := noun + " " + why; !strings.Contains(strings.Join(said, " "), why) {
 			said = append(said, whole)
