@@ -13,7 +13,7 @@ import (
 )
 
 type completionCmd struct {
-	Shell string `arg:"" optional:"" enum:",bash,zsh,fish" help:"bash, zsh or fish." default:""`
+	Shell string `arg:"" optional:"" help:"bash, zsh or fish."`
 }
 
 func (completionCmd) Help() string {
@@ -50,7 +50,11 @@ complete -o default -F _quarry quarry
 func (c *completionCmd) Run(e *command.Env) error {
 	script, ok := scripts[c.Shell]
 	if !ok {
-		return command.Failed(command.ExitUsage, "name your shell:\n  quarry completion bash    for ~/.bashrc: source <(quarry completion bash)\n"+
+		reason := "name your shell"
+		if c.Shell != "" {
+			reason = fmt.Sprintf("there is no completion for %s; name one of these shells", c.Shell)
+		}
+		return command.Failed(command.ExitUsage, "%s", reason+":\n  quarry completion bash    for ~/.bashrc: source <(quarry completion bash)\n"+
 			"  quarry completion zsh     for ~/.zshrc: source <(quarry completion zsh)\n"+
 			"  quarry completion fish    quarry completion fish > ~/.config/fish/completions/quarry.fish")
 	}

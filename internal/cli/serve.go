@@ -32,6 +32,9 @@ func (c *serveCmd) Run(e *command.Env) error {
 	if err != nil {
 		return err
 	}
+	if cfg.Listen == "" { // which a program without a listener may be opened with
+		return command.Failed(command.ExitUsage, "setting listen is empty: write host:port, such as 127.0.0.1:9000, or a port alone")
+	}
 	a, err := app.Open(e.Ctx, cfg, command.NewLog(e.Err, cfg))
 	if err != nil {
 		return command.StartFailure(err)

@@ -36,7 +36,7 @@ type Config struct {
 	MaxDeletes int64 `yaml:"max_deletes"`
 	// HistoryDays is how long records of queries are kept.
 	HistoryDays int64 `yaml:"history_days"`
-	// SecretKey is the secret keys, newest first, parted by commas; empty means the key file. It is never shown.
+	// SecretKey is the secret keys, newest first, separated by commas; empty means the key file. It is never shown.
 	SecretKey string `yaml:"secret_key"`
 	// PublicURL is where people reach the service, for links; empty means the address it listens on.
 	PublicURL string `yaml:"public_url"`
@@ -55,7 +55,7 @@ type Config struct {
 	ExpensiveWait       int64 `yaml:"expensive_wait"`
 	// LLMPrivate allows language models at private and loopback addresses.
 	LLMPrivate bool `yaml:"llm_private"`
-	// ModelAliases is parted by commas; see Aliases.
+	// ModelAliases is separated by commas; see Aliases.
 	ModelAliases string `yaml:"model_aliases"`
 	// ConsistencyJudge names the language model that scores factual consistency; empty means the embedded means.
 	ConsistencyJudge string `yaml:"consistency_judge"`
@@ -99,7 +99,7 @@ var Settings = []Setting{
 	{"tls_key", "QUARRY_TLS_KEY", "file with the private key of `tls_cert`, PEM, without a passphrase; read anew when it changes", func(c *Config) any { return &c.TLSKey }},
 	{"public_url", "QUARRY_PUBLIC_URL", "where people reach the service, such as https://search.example.com, for the links of one-time codes and as the issuer of access tokens; empty means the address it listens on, and an issuer made from the database", func(c *Config) any { return &c.PublicURL }},
 	{"database", "QUARRY_DATABASE", "postgres:// URL; empty means SQLite in the data folder", func(c *Config) any { return &c.Database }},
-	{"secret_key", "QUARRY_SECRET_KEY", "secret keys that seal credentials in the database, newest first, parted by commas; empty means secret.key in the data folder", func(c *Config) any { return &c.SecretKey }},
+	{"secret_key", "QUARRY_SECRET_KEY", "secret keys that seal credentials in the database, newest first, separated by commas; empty means secret.key in the data folder", func(c *Config) any { return &c.SecretKey }},
 	{"kernel", "QUARRY_KERNEL", "CPU instructions of the encoder and of the vector scan: auto, avx512, avx2 or portable; results do not depend on it", func(c *Config) any { return &c.Kernel }},
 	{"log", "QUARRY_LOG", "what the log shows: `warnings` (errors, too), `requests` (each request as well) or `debug`; empty means what `log_level` says, else warnings on a terminal and requests anywhere else", func(c *Config) any { return &c.Log }},
 	{"log_level", "QUARRY_LOG_LEVEL", "debug, info, warn or error; empty means what `log` says, which beats it", func(c *Config) any { return &c.LogLevel }},
@@ -107,12 +107,12 @@ var Settings = []Setting{
 	{"max_deletes", "QUARRY_MAX_DELETES", "deletions of single documents at once in one corpus; more are refused with 429", func(c *Config) any { return &c.MaxDeletes }},
 	{"max_json", "QUARRY_MAX_JSON", "largest JSON body, bytes", func(c *Config) any { return &c.MaxJSON }},
 	{"max_upload", "QUARRY_MAX_UPLOAD", "largest uploaded file, bytes", func(c *Config) any { return &c.MaxUpload }},
-	{"allowed_origins", "QUARRY_ALLOWED_ORIGINS", "origins whose pages may call from a browser, parted by commas: https://app.example.com, https://*.example.com for every subdomain, * for all; empty allows none", func(c *Config) any { return &c.AllowedOrigins }},
-	{"trusted_proxies", "QUARRY_TRUSTED_PROXIES", "addresses and networks (10.0.0.0/8), parted by commas, whose X-Forwarded-For is believed; empty believes nobody", func(c *Config) any { return &c.TrustedProxies }},
+	{"allowed_origins", "QUARRY_ALLOWED_ORIGINS", "origins whose pages may call from a browser, separated by commas: https://app.example.com, https://*.example.com for every subdomain, * for all; empty allows none", func(c *Config) any { return &c.AllowedOrigins }},
+	{"trusted_proxies", "QUARRY_TRUSTED_PROXIES", "addresses and networks (10.0.0.0/8), separated by commas, whose X-Forwarded-For is believed; empty believes nobody", func(c *Config) any { return &c.TrustedProxies }},
 	{"audit_content", "QUARRY_AUDIT_CONTENT", "true: changes of documents and conversations are recorded in the audit too", func(c *Config) any { return &c.AuditContent }},
 	{"history_days", "QUARRY_HISTORY_DAYS", "how long queries stay in the query history, days", func(c *Config) any { return &c.HistoryDays }},
 	{"llm_private", "QUARRY_LLM_PRIVATE", "true: language models (and their token endpoints) may be at private and loopback addresses, as local ones are; link-local addresses and metadata services of clouds are never called", func(c *Config) any { return &c.LLMPrivate }},
-	{"model_aliases", "QUARRY_MODEL_ALIASES", "names, parted by commas, that stand for the default language model while nobody registers a model of that name; off is none", func(c *Config) any { return &c.ModelAliases }},
+	{"model_aliases", "QUARRY_MODEL_ALIASES", "names, separated by commas, that stand for the default language model while nobody registers a model of that name; off is none", func(c *Config) any { return &c.ModelAliases }},
 	{"consistency_judge", "QUARRY_CONSISTENCY_JUDGE", "name of a registered language model that scores factual consistency and corrects; empty means the embedded score, which also answers when the model fails", func(c *Config) any { return &c.ConsistencyJudge }},
 	{"rate_limit", "QUARRY_RATE_LIMIT", "requests a second of one key, client or signed-in person on one node; more are refused with 429; 0 is no limit", func(c *Config) any { return &c.RateLimit }},
 	{"rate_burst", "QUARRY_RATE_BURST", "requests that `rate_limit` lets through at once after a rest; 0 is twice the rate", func(c *Config) any { return &c.RateBurst }},

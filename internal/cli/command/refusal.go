@@ -43,7 +43,10 @@ func (r *refusal) Error() string {
 }
 
 // commands replaces what the service advises to call by the command that calls it.
-var commands = strings.NewReplacer("GET /v2/llms lists", "quarry llm list shows")
+var commands = strings.NewReplacer(
+	"GET /v2/llms lists", "quarry llm list shows",
+	"send a valid key in the header x-api-key", "give a valid one with --key or QUARRY_API_KEY",
+)
 
 // Status returns the HTTP status of a refusal, 0 for any other error.
 func Status(err error) int {

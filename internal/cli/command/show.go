@@ -61,7 +61,7 @@ func (l Listing[T]) Print(e *Env, r Remote) error {
 	if err := l.print(e, r, items); err != nil || !more {
 		return err
 	}
-	fmt.Fprintf(e.Err, "%d of more; --all shows every one\n", len(items))
+	fmt.Fprintf(e.Err, "there are more than %d; --all shows every one\n", len(items))
 	return nil
 }
 
