@@ -110,6 +110,7 @@ func run(e *command.Env, out *command.Output, args []string) (code int, err erro
 	if err != nil {
 		return command.ExitUsage, err
 	}
+	parser.Model.HelpFlag.Help = "Show this help."
 	e.Parser = parser
 	defer func() { // help and version end the parse through kong.Exit
 		p := recover()

@@ -28,7 +28,7 @@ var textual = []Textual{
 		".r", ".rb", ".rs", ".s", ".sass", ".scala", ".scm", ".scss", ".sh", ".sol", ".sql", ".svelte", ".swift", ".tcl", ".tf",
 		".ts", ".tsx", ".vb", ".vim", ".vue", ".zig", ".zsh",
 	}},
-	{Name: "files without ending", Names: []string{
+	{Name: "files such as README and Makefile", Names: []string{
 		"authors", "changelog", "changes", "codeowners", "contributing", "contributors", "copying", "dockerfile", "gemfile", "history",
 		"install", "jenkinsfile", "justfile", "license", "licence", "maintainers", "makefile", "news", "notice", "procfile", "rakefile",
 		"readme", "todo", "vagrantfile", "version",

@@ -19,7 +19,7 @@ type statsCmd struct {
 }
 
 func (statsCmd) Help() string {
-	return "Counts what the corpus holds now and which values its filter attributes have.\n\nExample: quarry corpus stats manuals --fields doc.year --filter \"part.lang = 'eng'\""
+	return "Example: quarry corpus stats manuals --fields doc.year --filter \"part.lang = 'eng'\""
 }
 
 // sizeView is the answer of compute_size.

@@ -20,7 +20,7 @@ type updateCmd struct {
 }
 
 func (updateCmd) Help() string {
-	return "Changes metadata; texts and parts stay.\n\nExample: quarry document update manuals pump-42 --set year=2024 --set 'tags=[\"a\",\"b\"]' --remove draft"
+	return "Texts and parts stay.\n\nExample: quarry document update manuals pump-42 --set year=2024 --set 'tags=[\"a\",\"b\"]' --remove draft"
 }
 
 func (c *updateCmd) Run(e *command.Env) error {
