@@ -17,7 +17,6 @@ import (
 	"quarry/internal/folder"
 	"quarry/internal/folder/source"
 	"quarry/internal/folder/state"
-	"quarry/internal/testkit"
 )
 
 // memory is a corpus in memory.
@@ -320,22 +319,6 @@ func TestRefused(t *testing.T) {
 	b.want("0 new, 1 changed, 1 unchanged, 0 gone, 0 removed, 0 failed", "a.md!")
 	b.remove("a.md")
 	b.want("0 new, 0 changed, 1 unchanged, 1 gone, 0 removed, 0 failed")
-}
-
-// TestUnreadableFolder proves that documents behind a folder that can't be read are not taken for gone.
-func TestUnreadableFolder(t *testing.T) {
-	t.Parallel()
-	if os.Geteuid() == 0 {
-		testkit.Skip(t, "root may read every folder")
-	}
-	b := newBench(t, map[string]string{"a.md": "A", "d/b.md": "B"})
-	b.want("2 new, 0 changed, 0 unchanged, 0 gone, 0 removed, 0 failed", "a.md", "d/b.md")
-	if err := os.Chmod(filepath.Join(b.dir, "d"), 0); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.Chmod(filepath.Join(b.dir, "d"), 0o700) })
-	b.change = func(c *folder.Config) { c.Remove = true }
-	b.want("0 new, 0 changed, 1 unchanged, 0 gone, 0 removed, 1 failed")
 }
 
 // TestRecent proves that a file that was changed in the moment of being read is read again, though nothing about it

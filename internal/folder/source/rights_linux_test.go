@@ -3,35 +3,15 @@ package source_test
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 
 	"quarry/internal/folder/source"
+	"quarry/internal/testkit"
 )
 
 func pipe(path string) error { return syscall.Mkfifo(path, 0o600) }
-
-// asNobody calls fn without the rights of root over files.
-func asNobody(t *testing.T, fn func()) {
-	t.Helper()
-	done := make(chan error)
-	go func() {
-		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine, and no other has lost its rights
-		var err error
-		if os.Geteuid() == 0 {
-			err = syscall.Setfsuid(65534)
-		}
-		if err == nil {
-			fn()
-		}
-		done <- err
-	}()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-}
 
 // TestRights proves that folders and files without rights are problems that say what to do, while the others go on.
 func TestRights(t *testing.T) {
@@ -50,7 +30,7 @@ func TestRights(t *testing.T) {
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "shut"), 0o700) })
 	read := map[string]error{}
 	problems := map[string]source.Problem{}
-	asNobody(t, func() {
+	testkit.AsNobody(t, func() {
 		roots, err := source.Resolve([]string{dir, filepath.Join(dir, "no.zip"), filepath.Join(dir, "no.jsonl")})
 		if err != nil {
 			t.Error(err)
