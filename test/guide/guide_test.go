@@ -25,7 +25,7 @@ const (
 var needed = map[string][]string{"backup.md": {"sqlite3"}, "deploy.md": {"openssl"}, "upgrade.md": {"sqlite3"}}
 
 // TestPagesAlone proves that every example of the guide runs and prints what the page shows where nothing has happened but
-// the start.
+// the start, and a second time: it cleans up.
 func TestPagesAlone(t *testing.T) {
 	t.Parallel()
 	for _, name := range pages(t) {
@@ -33,7 +33,9 @@ func TestPagesAlone(t *testing.T) {
 			t.Parallel()
 			Needs(t, needed[filepath.Base(name)]...)
 			if all := Load(t, name); slices.ContainsFunc(all, func(e Example) bool { return !e.Unrun }) {
-				NewReader(t).Follow(t, all)
+				r := NewReader(t)
+				r.Follow(t, all)
+				r.Follow(t, all)
 			}
 		})
 	}
