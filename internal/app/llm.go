@@ -6,7 +6,9 @@ import (
 	"quarry/internal/config"
 	"quarry/internal/embed"
 	"quarry/internal/httpapi"
+	httpcompletions "quarry/internal/httpapi/completions"
 	httpllms "quarry/internal/httpapi/llms"
+	"quarry/internal/llm/complete"
 	"quarry/internal/llm/registry"
 	"quarry/internal/outbound"
 	"quarry/internal/page"
@@ -35,5 +37,5 @@ func newLLM(cfg config.Config, db *store.DB, sealed *secrets.Store, encoders *em
 
 // areas returns the handlers of these services.
 func (l llmServices) areas(cursors *page.Cursors) []httpapi.Area {
-	return []httpapi.Area{httpllms.New(l.registry, cursors)}
+	return []httpapi.Area{httpllms.New(l.registry, cursors), httpcompletions.New(complete.New(l.registry), l.registry)}
 }

@@ -37,7 +37,7 @@ var groups = map[string]group{
 	"usage":    {layer: domain},
 	"job":      {layer: domain},
 	"embed":    {layer: domain, uses: "encode"},
-	"llm":      {layer: domain, uses: "usage", order: ". registry"},
+	"llm":      {layer: domain, uses: "usage", order: ". complete registry"},
 	"identity": {layer: domain, order: "authz account audit token signin"},
 	"corpus":   {layer: domain, uses: "job embed text expr extract index search", order: ". table metadata document draft replica ingest bulk metaquery attribute"},
 	"answer":   {layer: domain, uses: "corpus llm embed encode text expr", order: "verify/fact verify/markup verify verify/correct generate"},

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"sync"
@@ -37,7 +38,7 @@ type Stream struct {
 	stop    func()      // ends the comments of KeepAlive and sends what is collected
 	lost    atomic.Bool // a write has failed
 	since   time.Time   // when the write deadline was set last; guarded by the lock of events
-	soon    bool        // whether Soon has sent its first event
+	soon    bool        // whether Soon or Chunk has sent its first event
 }
 
 // Stream returns the stream that answers a call. w is the ResponseWriter of its handler.
@@ -67,6 +68,22 @@ func (s *Stream) Soon(name string, v any) error {
 	}
 	s.begin()
 	return s.events.Soon(name, v, gather)
+}
+
+// Chunk sends v as clients of OpenAI's interface read it, see sse.Writer. Those that come in a burst are sent together.
+func (s *Stream) Chunk(v any) error {
+	wait := gather
+	if !s.soon {
+		s.soon, wait = true, 0
+	}
+	s.begin()
+	return s.events.Chunk(v, wait)
+}
+
+// Done ends a stream of chunks.
+func (s *Stream) Done() error {
+	s.begin()
+	return s.events.Done()
 }
 
 func (s *Stream) begin() {
@@ -125,6 +142,18 @@ func (s *Stream) Fail(err error) error {
 		return err // the client is gone
 	}
 	return s.Send("error", failed{"error", []string{redact.Text(refusal.Message(f))}})
+}
+
+// OpenAIError returns the member error of a chunk that says how a stream failed, nil when the client is gone.
+func (s *Stream) OpenAIError(err error) json.RawMessage {
+	if s.lost.Load() {
+		return nil
+	}
+	f := s.explain(err)
+	if f == nil {
+		return nil
+	}
+	return refusal.OpenAI(f)
 }
 
 // Close ends the comments that keep the connection alive. The server flushes the last events.

@@ -47,6 +47,9 @@ func NewJob() Job { return Job("job_" + Text(20)) }
 // NewQuery returns a fresh id of a record of the query history.
 func NewQuery() Query { return Query("qry_" + Text(20)) }
 
+// NewCompletion returns a fresh id of a chat completion, in the form of OpenAI's interface.
+func NewCompletion() string { return "chatcmpl-" + Text(24) }
+
 // NewRequest returns a fresh request id: 128 random bits as 32 lower-case hex digits.
 func NewRequest() string {
 	var b [16]byte

@@ -41,6 +41,7 @@ type Image struct {
 	MimeType string
 	Data     []byte // nil when URL is set
 	URL      string
+	Detail   string // how closely the model is to look, as OpenAI's interface names it; "" leaves it to the model
 }
 
 // Text returns a message of one text.
@@ -65,6 +66,7 @@ func (m Message) Plain() string {
 type Tool struct {
 	Name, Description string
 	Parameters        json.RawMessage // a JSON Schema of an object; nil for none
+	Strict            bool            // calls hold to the schema, where the provider can enforce it
 }
 
 // ToolCall is a request of the model.
@@ -86,6 +88,10 @@ type Format struct {
 	Name, Description string
 	Schema            json.RawMessage
 	Strict            bool
+	// Partial is for callers that pass answers on as they are: one that the token limit cut off is the part with the
+	// reason Length, and a refusal an answer with the reason Refused. Otherwise they are the failures Truncated and
+	// Declined, since the text is no document.
+	Partial bool
 }
 
 // Parameters steer the model. Absent ones are left to the provider.

@@ -123,14 +123,15 @@ func (b *Builder) estimate(u *llm.Usage) {
 }
 
 // Done ends an answer that the provider called complete. The error is an *llm.Error if the answer is empty, or structured
-// output that was cut off by the token limit, refused, or is not JSON.
+// output that was cut off by the token limit, refused (see llm.Format, Partial), or is not JSON.
 func (b *Builder) Done() (llm.Answer, error) {
 	b.finish()
 	a := &b.Answer
+	whole := b.request.Format != nil && !b.request.Format.Partial
 	switch {
-	case a.Reason == llm.Refused && b.request.Format != nil:
+	case a.Reason == llm.Refused && whole:
 		return b.Fail(b.client.Failed(llm.Declined, a.Refusal))
-	case a.Reason == llm.Length && b.request.Format != nil && len(a.Calls) == 0:
+	case a.Reason == llm.Length && whole && len(a.Calls) == 0:
 		return b.Fail(b.client.Failed(llm.Truncated, "it stopped for the reason length"))
 	case a.Reason == llm.Refused:
 		return *a, nil
@@ -138,7 +139,7 @@ func (b *Builder) Done() (llm.Answer, error) {
 		return b.Fail(b.client.Failed(llm.Empty, "the token limit was used up before its answer began"))
 	case a.Text == "" && len(a.Calls) == 0:
 		return b.Fail(b.client.Failed(llm.Empty, ""))
-	case b.Structured() && len(a.Calls) == 0 && !json.Valid(b.text.Bytes()):
+	case b.Structured() && len(a.Calls) == 0 && a.Reason != llm.Length && !json.Valid(b.text.Bytes()):
 		return b.Fail(b.client.Failed(llm.Broken, "structured output was asked for and its answer is not JSON"))
 	}
 	return *a, nil

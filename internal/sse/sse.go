@@ -42,6 +42,22 @@ func (w *Writer) Send(name string, v any) error { return w.Soon(name, v, 0) }
 // flush, and takes with it all events written meanwhile. A burst then costs two flushes instead of one per event, and
 // an event that comes alone is not delayed. Close must be called before the handler returns.
 func (w *Writer) Soon(name string, v any, gather time.Duration) error {
+	return w.send(name, "data:", v, gather)
+}
+
+// Chunk is Soon for an event as OpenAI's interface frames it: without a name, and with a blank after the colon, which
+// clients that read no other streams look for.
+func (w *Writer) Chunk(v any, gather time.Duration) error { return w.send("", "data: ", v, gather) }
+
+// Done ends a stream of chunks as OpenAI's interface does.
+func (w *Writer) Done() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.write([]byte("data: [DONE]\n\n"), 0)
+}
+
+// send writes an event whose data is v as JSON behind the field name.
+func (w *Writer) send(name, field string, v any, gather time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
@@ -49,7 +65,7 @@ func (w *Writer) Soon(name string, v any, gather time.Duration) error {
 	}
 	defer w.reset()
 	begin(&w.event, name)
-	w.event.WriteString("data:")
+	w.event.WriteString(field)
 	if err := encode(&w.event, v); err != nil {
 		return fmt.Errorf("encode event %s: %w", name, err)
 	}

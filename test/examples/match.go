@@ -50,7 +50,7 @@ func (s standIns) text(text string) string {
 
 // identifier is how examples show a name that the service made up: a prefix, then characters with a digit among them.
 // The service's own may have none.
-var identifier = regexp.MustCompile(`^([a-z]{2,5}_)[0-9A-Za-z_-]*[0-9][0-9A-Za-z_-]*$`)
+var identifier = regexp.MustCompile(`^([a-z]{2,5}_|chatcmpl-)[0-9A-Za-z_-]*[0-9][0-9A-Za-z_-]*$`)
 
 // comparison compares an answer with the one that an example shows. It learns stand-ins on the way.
 type comparison struct {

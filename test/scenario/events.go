@@ -28,6 +28,9 @@ func (e *Expect) checkEvents(res *http.Response, raw []byte, saved map[string]an
 // that names the event, one line of JSON whose type is that name, an empty line; comments between events. Chunks of
 // text in a row become one, as clients join them.
 func readEvents(stream string) ([]any, error) {
+	if strings.HasSuffix(stream, doneLine) {
+		return readChunks(strings.TrimSuffix(stream, doneLine))
+	}
 	out := []any{}
 	for block := range strings.SplitSeq(stream, "\n\n") {
 		for strings.HasPrefix(block, ":") {
@@ -55,6 +58,58 @@ func readEvents(stream string) ([]any, error) {
 		return nil, fmt.Errorf("the last event does not end")
 	}
 	return out, nil
+}
+
+// doneLine ends a stream that clients of OpenAI's interface read.
+const doneLine = "data: [DONE]\n\n"
+
+// readChunks reads such a stream: one line of JSON for each chunk, without a name. Pieces of the content of one answer in a
+// row become one.
+func readChunks(stream string) ([]any, error) {
+	out := []any{}
+	for block := range strings.SplitSeq(stream, "\n\n") {
+		for strings.HasPrefix(block, ":") {
+			_, block, _ = strings.Cut(block, "\n")
+		}
+		if block == "" {
+			continue
+		}
+		data, dated := strings.CutPrefix(block, "data: ")
+		if !dated || strings.Contains(data, "\n") {
+			return nil, fmt.Errorf("%q is not one line of data", block)
+		}
+		var next map[string]any
+		if err := json.Unmarshal([]byte(data), &next); err != nil {
+			return nil, fmt.Errorf("read chunk %q: %w", data, err)
+		}
+		if n := len(out); n > 0 && piece(out[n-1]) != nil && piece(next) != nil && index(out[n-1]) == index(next) {
+			piece(out[n-1])["content"] = fmt.Sprint(piece(out[n-1])["content"], piece(next)["content"])
+			continue
+		}
+		out = append(out, next)
+	}
+	return out, nil
+}
+
+// first is the first choice of a chunk, nil without one.
+func first(chunk any) map[string]any {
+	choices, _ := chunk.(map[string]any)["choices"].([]any)
+	if len(choices) == 0 {
+		return nil
+	}
+	choice, _ := choices[0].(map[string]any)
+	return choice
+}
+
+func index(chunk any) any { return first(chunk)["index"] }
+
+// piece is the delta of a chunk that has content and no role, else nil.
+func piece(chunk any) map[string]any {
+	delta, _ := first(chunk)["delta"].(map[string]any)
+	if _, begins := delta["role"]; begins || delta["content"] == nil {
+		return nil
+	}
+	return delta
 }
 
 // streamConforms checks each event of a stream against the contract.

@@ -18,8 +18,11 @@ type openAIError struct {
 }
 
 // AddOpenAI adds what clients of OpenAI's interface show to people: without it they print the status alone.
-func (b *Body) AddOpenAI(f *fault.Fault) {
-	e := openAIError{Message: redact.Text(b.Messages[0]), Type: "invalid_request_error", Code: f.Code}
+func (b *Body) AddOpenAI(f *fault.Fault) { b.Error = OpenAI(f) }
+
+// OpenAI returns f as clients of OpenAI's interface read it, without secrets.
+func OpenAI(f *fault.Fault) json.RawMessage {
+	e := openAIError{Message: redact.Text(Message(f)), Type: "invalid_request_error", Code: f.Code}
 	switch status, _ := Status(f); {
 	case status == http.StatusTooManyRequests:
 		e.Type = "rate_limit_error"
@@ -30,5 +33,6 @@ func (b *Body) AddOpenAI(f *fault.Fault) {
 		param := redact.Text(strings.TrimPrefix(paths[0], "body."))
 		e.Param = &param
 	}
-	b.Error, _ = json.Marshal(e) // strings always encode
+	out, _ := json.Marshal(e) // strings always encode
+	return out
 }

@@ -180,6 +180,26 @@ func (s *Service) List(ctx context.Context, q List) (page []LLM, next *page.Posi
 	return page, next, nil
 }
 
+// Usable returns all models that calls may name, in the order of List.
+func (s *Service) Usable(ctx context.Context) ([]LLM, error) {
+	const some = 100
+	var out []LLM
+	for q := (List{Limit: some}); ; {
+		page, next, err := s.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range page {
+			if l.Enabled {
+				out = append(out, l)
+			}
+		}
+		if q.After = next; next == nil {
+			return out, nil
+		}
+	}
+}
+
 // updates is how often a change is tried while others change the same model.
 const updates = 4
 

@@ -97,7 +97,11 @@ func messageContent(m llm.Message, textType string, image func(*llm.Image) objec
 }
 
 func picture(i *llm.Image) object {
-	return object{"type": "image_url", "image_url": object{"url": imageURL(i)}}
+	at := object{"url": imageURL(i)}
+	if i.Detail != "" {
+		at["detail"] = i.Detail
+	}
+	return object{"type": "image_url", "image_url": at}
 }
 
 // state is kept with a call for its server: the member in which the reasoning is sent back, and what gateways to other providers

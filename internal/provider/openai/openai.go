@@ -219,8 +219,8 @@ func setTools(body object, r llm.Request, nested bool) {
 		if t.Description != "" {
 			f["description"] = t.Description
 		}
-		if !nested {
-			f["strict"] = false // is what chat completions take where nothing is stated
+		if t.Strict || !nested {
+			f["strict"] = t.Strict // responses take true where nothing is stated
 		}
 		tools = append(tools, function(f))
 	}
