@@ -32,8 +32,6 @@ func contents(binary string, parts []part) []entry {
 		{name: "README.md", mode: 0o644, from: "README.md"},
 		{name: "CHANGELOG.md", mode: 0o644, from: "CHANGELOG.md"},
 		{name: "deploy/quarry.service", mode: 0o644, from: "deploy/quarry.service"},
-		{name: "deploy/compose.yaml", mode: 0o644, from: "deploy/compose.yaml"},
-		{name: "deploy/Dockerfile", mode: 0o644, from: "deploy/Dockerfile"},
 	}
 	for _, p := range parts {
 		folder := "licences/" + strings.NewReplacer("/", "_", " ", "-").Replace(p.name) + "/"
