@@ -132,9 +132,7 @@ func (c *Cmd) unknown(e *command.Env, cl *command.Client) error {
 		return err
 	}
 	if near := command.Nearest(c.Corpus, keys); near != "" {
-		text += fmt.Sprintf("; did you mean %s?", near)
-	} else {
-		text += ";"
+		return command.Failed(command.ExitUsage, "%s; did you mean %s? Add --create to make it", text, near)
 	}
-	return command.Failed(command.ExitUsage, "%s Add --create to make it", text)
+	return command.Failed(command.ExitUsage, "%s; add --create to make it", text)
 }

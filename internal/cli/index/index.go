@@ -53,6 +53,9 @@ func (c *Cmd) Run(e *command.Env) error {
 	if c.Chars < 0 {
 		return command.Failed(command.ExitUsage, "--chars must not be negative")
 	}
+	if c.Parallel < 1 {
+		return command.Failed(command.ExitUsage, "--parallel must be at least 1")
+	}
 	corpus, err := c.choose(e, cl, roots)
 	if err != nil {
 		return err

@@ -333,7 +333,7 @@ func TestUploadRefusals(t *testing.T) {
 		{"PDF without text", "a.pdf", "", "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]>>endobj 3 0 obj<</Type/Page>>endobj", nil, 400, "body.file", "OCR"},
 		{"Word file that is none", "a.docx", "", "PK", nil, 400, "body.file", "could not be parsed"},
 		{"declared type before size", "a.txt", "application/vnd.ms-powerpoint", big, map[string]string{"metadata": "no"}, 415, "", "powerpoint"},
-		{"size before parts", "a.txt", "", big, map[string]string{"metadata": "no"}, 413, "", ""},
+		{"size before parts", "a.txt", "", big, map[string]string{"metadata": "no"}, 413, "", "the setting max_upload"},
 		{"empty", "a.txt", "", "", nil, 400, "body.file", ""},
 		{"binary", "a.txt", "text/plain", "a\x00b", nil, 400, "body.file", "could not be parsed"},
 		{"no name", "", "", "Text.", nil, 400, "body.filename", ""},

@@ -28,7 +28,7 @@ func (a *Area) upload(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 		}
 	}
 	if form.tooLarge {
-		return fault.TooLarge("the file exceeds the limit of %d bytes", a.limits.Upload)
+		return fault.TooLarge("the file has more than %d bytes, the setting max_upload of this service", a.limits.Upload)
 	}
 	if err := c.NameParts(form.members); err != nil {
 		return err
