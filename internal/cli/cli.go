@@ -50,8 +50,6 @@ type root struct {
 	Version    versionCmd       `cmd:"" group:"operate" help:"Print the version."`
 	Completion completionCmd    `cmd:"" group:"operate" help:"Print a shell completion script."`
 	Complete   completeCmd      `cmd:"" name:"__complete" hidden:""`
-
-	ShowVersion versionFlag `name:"version" hidden:"" help:"Print the version."`
 }
 
 // Help is printed above the list of commands.
@@ -123,7 +121,7 @@ func run(e *command.Env, out *command.Output, args []string) (code int, err erro
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	c, err := parser.Parse(hoist(parser.Model.Node, args))
+	c, err := parser.Parse(hoist(parser.Model.Node, asCommand(args)))
 	if err != nil {
 		return misuse(e, err), nil
 	}

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
-
-	"github.com/alecthomas/kong"
 
 	"quarry/internal/cli/command"
 	"quarry/internal/cpu"
@@ -109,14 +108,13 @@ func (c *versionCmd) Run(e *command.Env) error {
 	return err
 }
 
-// versionFlag prints what the command version prints, as people expect of --version.
-type versionFlag bool
-
-// BeforeReset prints and ends before the rest of the command line is judged.
-func (versionFlag) BeforeReset(app *kong.Kong, e *command.Env) error {
-	if err := (&versionCmd{}).Run(e); err != nil {
-		return err
+// asCommand returns the arguments with the flag --version as the command that it stands for, --json kept.
+func asCommand(args []string) []string {
+	if !slices.Contains(args, "--version") || slices.ContainsFunc(args, func(a string) bool { return a != "--version" && a != "--json" }) {
+		return args
 	}
-	app.Exit(command.ExitDone)
-	return nil
+	if slices.Contains(args, "--json") {
+		return []string{"version", "--json"}
+	}
+	return []string{"version"}
 }
