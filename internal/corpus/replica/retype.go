@@ -52,7 +52,8 @@ func (s *Set) Retype(ctx context.Context, next corpus.Corpus, commit func() (cor
 	if now, err = s.advanceLocked(ctx, r, now); err != nil {
 		return err
 	}
-	if err := t.follow(ctx, now.Seq); err != nil {
+	// The index may be further than that, at the next state that searches may see. Its documents need values, too.
+	if err := t.follow(ctx, x.Applied()); err != nil {
 		return err
 	}
 	if now, err = commit(); err != nil {
