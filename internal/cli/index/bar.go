@@ -83,16 +83,22 @@ const width = 10
 // nearly is the share of the files in hand that may be taken as encoded before the service says so.
 const nearly = 0.9
 
+// assumed is how many passages a second are encoded, before the first file tells: a little less than two cores do.
+const assumed = 50
+
 // text returns the line for a progress: settled is the time in which what is settled was done, since what has passed after
 // it. Within the files in hand progress is what their size and the rate so far suggest, so that a large one moves, too.
 func text(p *folder.Progress, settled, since time.Duration) string {
-	done, left := float64(p.Passages), ""
-	if rate := done / max(settled.Seconds(), 0.001); rate > 0 {
-		hand := 0
-		for _, h := range p.Hand {
-			hand += h.Passages
-		}
-		done += min(rate*since.Seconds(), nearly*float64(hand))
+	done, left, hand := float64(p.Passages), "", 0
+	for _, h := range p.Hand {
+		hand += h.Passages
+	}
+	rate := done / max(settled.Seconds(), 0.001)
+	within := func(rate float64) float64 { return min(rate*since.Seconds(), nearly*float64(hand)) }
+	if rate == 0 {
+		done += within(assumed)
+	} else {
+		done += within(rate)
 		left = fmt.Sprintf(", %.0f/s, %s left", rate, time.Duration((float64(p.Total)-done)/rate*float64(time.Second)).Round(time.Second))
 	}
 	filled := 0

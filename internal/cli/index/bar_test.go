@@ -34,4 +34,8 @@ func TestText(t *testing.T) {
 	if got := text(&folder.Progress{Files: 2, Total: 50}, 0, time.Second); !strings.Contains(got, "0/2 files, 0/~50 passages") {
 		t.Error(got)
 	}
+	first := folder.Progress{Files: 1, Total: 1000, Hand: []folder.Hand{{Place: "big.md", Passages: 1000, Since: time.Now()}}}
+	if got := text(&first, 0, 4*time.Second); !strings.Contains(got, "██░░░░░░░░ 0/1 files, 200/~1000 passages: big.md") {
+		t.Errorf("a first file does not move: %q", got)
+	}
 }
