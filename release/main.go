@@ -160,7 +160,7 @@ func (r *release) compare(ctx context.Context) error {
 			if _, err := git(ctx, "clone", "--quiet", ".", filepath.Join(dir, "quarry")); err != nil {
 				return err
 			}
-			binary := filepath.Join(dir, t.program())
+			binary := filepath.Join(dir, "built", t.program())
 			if err := t.build(ctx, filepath.Join(dir, "quarry"), binary, r.stamp(), "GOCACHE="+filepath.Join(dir, "cache")); err != nil {
 				return err
 			}
