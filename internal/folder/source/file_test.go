@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"quarry/internal/folder/source"
+	"quarry/internal/testkit"
 )
 
 // one returns the only item of a search.
@@ -34,7 +35,7 @@ func gone(t *testing.T, i source.Item) {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("other systems do not allow these names")
+		testkit.Skip(t, "other systems do not allow these names")
 	}
 	dir := t.TempDir()
 	thai := strings.Repeat("ก", 84) + ".md" // 255 bytes
@@ -265,7 +266,7 @@ func TestIgnoreFileThatIsWrong(t *testing.T) {
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
-		t.Skip("this system does not say which file it is")
+		testkit.Skip(t, "this system does not say which file it is")
 	}
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"a.md": "aaa", "b.md": "bbb"})
