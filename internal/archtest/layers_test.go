@@ -52,7 +52,7 @@ var groups = map[string]group{
 	"api":     {layer: transport},
 	"httpapi": {layer: transport, uses: "api identity usage job llm embed corpus query answer text expr"},
 
-	"config": {layer: assembly, uses: "llm"},
+	"config": {layer: assembly, uses: "llm text"},
 	"app":    {layer: assembly, uses: "config httpapi store outbound provider identity usage job llm embed corpus query answer index"},
 	"cli":    {layer: assembly, uses: "app config identity corpus query answer embed encode extract folder text"},
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"quarry/internal/text/fuzzy"
 )
 
 // ReadFile overlays the settings of a YAML file. It refuses a setting that does not exist or stands there twice, and a
@@ -79,37 +81,14 @@ func (s Setting) decode(c *Config, value *yaml.Node) error {
 	return errors.New("must be a text")
 }
 
-// suggest returns a question for the setting that a mistyped name is close to, "" if none is.
+// suggest returns a question for the setting that a mistyped name is close to, or where all of them stand.
 func suggest(name string) string {
-	best, nearest := "", max(2, len(name)/4)+1
-	for _, s := range Settings {
-		if d := edits(strings.ToLower(strings.ReplaceAll(name, "-", "_")), s.Key); d < nearest {
-			best, nearest = s.Key, d
-		}
+	keys := make([]string, len(Settings))
+	for i, s := range Settings {
+		keys[i] = s.Key
 	}
-	if best == "" {
-		return "; docs/reference/config.md lists them"
+	if near := fuzzy.Nearest(name, keys); near != "" {
+		return "; did you mean " + near + "?"
 	}
-	return "; did you mean " + best + "?"
-}
-
-// edits returns how many bytes have to be put in, taken out or replaced to make b of a.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return "; docs/reference/config.md lists them"
 }

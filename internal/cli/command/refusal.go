@@ -101,7 +101,7 @@ func (c *Client) NearestCorpus(ctx context.Context, key string) string {
 	if err != nil {
 		return ""
 	}
-	return Nearest(key, keys)
+	return fuzzy.Nearest(key, keys)
 }
 
 // manyCorpora bounds the keys that are looked through.
@@ -121,16 +121,4 @@ func (c *Client) CorpusKeys(ctx context.Context) ([]string, error) {
 		keys = append(keys, one.Key)
 	}
 	return keys, err
-}
-
-// Nearest returns which of the names was probably meant by a mistyped one: at most a third of its characters differ, and three.
-// It returns "" if there is none.
-func Nearest(mistyped string, names []string) string {
-	best, most := "", min(3, len([]rune(mistyped))/3)
-	for _, name := range names {
-		if d := fuzzy.Distance(strings.ToLower(mistyped), strings.ToLower(name), most); d <= most && name != mistyped {
-			best, most = name, d-1
-		}
-	}
-	return best
 }

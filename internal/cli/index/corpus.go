@@ -12,6 +12,7 @@ import (
 	"quarry/internal/cli/command"
 	"quarry/internal/extract"
 	"quarry/internal/folder/source"
+	"quarry/internal/text/fuzzy"
 )
 
 // target is the corpus that is indexed into.
@@ -131,7 +132,7 @@ func (c *Cmd) unknown(e *command.Env, cl *command.Client) error {
 	if errors.Is(err, e.Ctx.Err()) && err != nil {
 		return err
 	}
-	if near := command.Nearest(c.Corpus, keys); near != "" {
+	if near := fuzzy.Nearest(c.Corpus, keys); near != "" {
 		return command.Failed(command.ExitUsage, "%s; did you mean %s? Add --create to make it", text, near)
 	}
 	return command.Failed(command.ExitUsage, "%s; add --create to make it", text)

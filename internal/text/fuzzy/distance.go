@@ -1,10 +1,24 @@
 package fuzzy
 
+import "strings"
+
 // Distance returns the least number of insertions, deletions, substitutions and transpositions of adjacent characters that
 // turn a into b, or some number above most.
 func Distance(a, b string, most int) int {
 	var t distances
 	return t.within([]rune(a), []rune(b), most)
+}
+
+// Nearest returns which of the names was probably meant by a mistyped one: at most a third of its characters differ, and three.
+// It returns "" if there is none.
+func Nearest(mistyped string, names []string) string {
+	best, most := "", min(3, len([]rune(mistyped))/3)
+	for _, name := range names {
+		if d := Distance(strings.ToLower(mistyped), strings.ToLower(name), most); d <= most && name != mistyped {
+			best, most = name, d-1
+		}
+	}
+	return best
 }
 
 // distances computes unrestricted Damerau-Levenshtein distances with the dynamic programme of Lowrance and Wagner, "An

@@ -76,3 +76,16 @@ func TestDistanceIsTheShortestWay(t *testing.T) {
 		}
 	})
 }
+
+// TestNearest proves that a mistyped name is recognised, and that one which is something else is not.
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	names := []string{"docs", "notes", "Handbook", "a"}
+	for mistyped, want := range map[string]string{
+		"dcos": "docs", "doc": "docs", "DOCS": "docs", "handbok": "Handbook", "hnadbokc": "", "": "", "b": "", "zebra": "", "notes": "",
+	} {
+		if got := fuzzy.Nearest(mistyped, names); got != want {
+			t.Errorf("%q: got %q, want %q", mistyped, got, want)
+		}
+	}
+}
