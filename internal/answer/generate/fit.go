@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"quarry/internal/answer/prompt"
 	"quarry/internal/expr/vtl"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
@@ -13,7 +14,7 @@ import (
 type Draft struct {
 	plan     *Plan
 	used     []Passage // those that the prompt shows
-	rendered Rendered
+	rendered prompt.Rendered
 	language string
 	asked    string // the likely language of the question
 	warnings []string
@@ -34,7 +35,7 @@ func (p *Plan) Draft(results []Passage) (*Draft, error) {
 	if d.nothing {
 		return d, nil
 	}
-	room := p.room()
+	room := prompt.Room(p.model.Can.Context, p.request.Parameters.MaxTokens)
 	wanted := min(p.results, len(results))
 	need, err := d.render(results[:wanted])
 	switch {
@@ -105,17 +106,4 @@ func (d *Draft) render(results []Passage) (tokens int, err error) {
 		return 0, llm.Named(err, templateField)
 	}
 	return (&llm.Request{Messages: d.rendered.Messages}).Tokens(), nil
-}
-
-// usualAnswer is how many tokens are reserved for an answer of unbounded length, at most a quarter of the context.
-const usualAnswer = 1024
-
-// room returns how many tokens a prompt may have. A max_tokens above half the context is treated as half of it: it is a
-// ceiling, not a wish for such a length.
-func (p *Plan) room() int {
-	context := p.model.Can.Context
-	if n := p.request.Parameters.MaxTokens; n != nil {
-		return context - min(*n, context/2)
-	}
-	return context - min(usualAnswer, context/4)
 }

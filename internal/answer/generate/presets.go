@@ -75,13 +75,20 @@ func (s *Presets) Find(ctx context.Context, name string) (Preset, error) {
 	found, ok := byName(rows, wanted)
 	if !ok {
 		if found, ok = s.platformPreset(canonicalName(wanted)); !ok || found.Name != canonicalName(wanted) {
-			return Preset{}, unfit(fmt.Sprintf("there is no generation preset %q; GET /v2/generation_presets lists those there are", name))
+			return Preset{}, unusable("there is no generation preset %q; GET /v2/generation_presets lists those there are", name)
 		}
 	}
 	if !found.Enabled {
-		return Preset{}, unfit(fmt.Sprintf("the generation preset %q is disabled", found.Name))
+		return Preset{}, unusable("the generation preset %q is disabled", found.Name)
 	}
 	return found, nil
+}
+
+// unusable returns the fault of a name, without a field.
+func unusable(format string, args ...any) error {
+	f := fault.Invalid()
+	f.Text = fmt.Sprintf(format, args...)
+	return f
 }
 
 func byName(rows []Preset, name string) (Preset, bool) {

@@ -1,15 +1,11 @@
 package generate
 
 import (
-	"bytes"
 	"encoding/json"
-	"strconv"
-	"strings"
 
+	"quarry/internal/answer/prompt"
 	"quarry/internal/corpus/document"
 	"quarry/internal/expr/vtl"
-	"quarry/internal/fault"
-	"quarry/internal/llm"
 )
 
 // Passage is one search result as prompts and citations see it.
@@ -25,7 +21,7 @@ type Passage struct {
 }
 
 // Prompt is a compiled prompt template, safe for concurrent use.
-type Prompt struct{ template *vtl.Template }
+type Prompt struct{ template *prompt.Template }
 
 // PromptInput is what a template can refer to.
 type PromptInput struct {
@@ -35,137 +31,16 @@ type PromptInput struct {
 	Language   string    // of the answer, three letters; "" leaves it open
 }
 
-// Rendered is a prompt ready for the model.
-type Rendered struct {
-	Text     string // the output of the template
-	Messages []llm.Message
-}
-
-// CompilePrompt compiles a template. A template that does not compile is fault.KindInvalid without a field, since
-// only the caller knows where it stood.
+// CompilePrompt compiles a template; see prompt.Compile.
 func CompilePrompt(text string) (*Prompt, error) {
-	if strings.TrimSpace(text) == "" {
-		return nil, unfit("the template is empty")
-	}
-	t, err := vtl.Parse(text)
+	t, err := prompt.Compile(text)
 	if err != nil {
-		return nil, unfit(err.Error())
+		return nil, err
 	}
 	return &Prompt{t}, nil
 }
 
-// unfit returns a fault without a field.
-func unfit(text string) error {
-	f := fault.Invalid()
-	f.Text = text
-	return f
-}
-
-// Render returns the messages. A template that exceeds a limit or gives no prompt is fault.KindInvalid without a field.
-func (p *Prompt) Render(in PromptInput) (Rendered, error) {
-	text, err := p.template.Render(variables(in), vtl.Limits{})
-	if err != nil {
-		f := fault.Invalid().Because(err)
-		f.Text = err.Error()
-		return Rendered{}, f
-	}
-	out := Rendered{Text: text}
-	out.Messages, err = p.messages(strings.TrimSpace(text))
-	return out, err
-}
-
-// messages returns the messages that a template rendered as JSON, else its text as one message of the user. Only a template that
-// itself writes JSON can render messages: values alone must not make a text look like them.
-func (p *Prompt) messages(text string) ([]llm.Message, error) {
-	if text == "" {
-		return nil, unfit("the template gave an empty prompt")
-	}
-	if !p.template.JSON() {
-		return []llm.Message{llm.Text(llm.User, text)}, nil
-	}
-	raw := []byte(repairJSON(text))
-	var items []json.RawMessage
-	switch {
-	case !json.Valid(raw):
-		return []llm.Message{llm.Text(llm.User, text)}, nil
-	case raw[0] == '{' && !addressed(raw):
-		return []llm.Message{llm.Text(llm.User, text)}, nil
-	case raw[0] == '{':
-		items = []json.RawMessage{raw}
-	case json.Unmarshal(raw, &items) != nil:
-		return []llm.Message{llm.Text(llm.User, text)}, nil
-	case len(items) == 0:
-		return nil, unfit("the template gave an empty list of messages")
-	}
-	out := make([]llm.Message, len(items))
-	for i, item := range items {
-		m, problem := message(item)
-		if problem != "" {
-			return nil, unfit("message " + strconv.Itoa(i+1) + " that the template gave " + problem)
-		}
-		out[i] = m
-	}
-	return out, nil
-}
-
-// addressed reports whether an object is meant as a message; other objects that a template writes are text.
-func addressed(raw []byte) bool {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(raw, &members) != nil {
-		return false
-	}
-	_, role := members["role"]
-	_, content := members["content"]
-	return role || content
-}
-
-// message reads one message, or returns what is wrong with it.
-func message(raw json.RawMessage) (m llm.Message, problem string) {
-	var item struct {
-		Role    json.RawMessage `json:"role"`
-		Content json.RawMessage `json:"content"`
-	}
-	if raw = bytes.TrimSpace(raw); raw[0] != '{' || json.Unmarshal(raw, &item) != nil {
-		return m, "is not an object with role and content"
-	}
-	var role, content string
-	if len(item.Role) == 0 || json.Unmarshal(item.Role, &role) != nil {
-		return m, "has no role; the roles are system, user and assistant"
-	}
-	switch llm.Role(role) {
-	case llm.System, llm.User, llm.Assistant:
-	default:
-		return m, "has an unknown role; the roles are system, user and assistant"
-	}
-	if len(item.Content) == 0 || item.Content[0] != '"' || json.Unmarshal(item.Content, &content) != nil {
-		return m, "has a content that is not a string"
-	}
-	return llm.Text(llm.Role(role), content), ""
-}
-
-// repairJSON corrects common mistakes in JSON: it removes commas before a closing bracket and escapes line breaks in strings.
-func repairJSON(text string) string {
-	var b strings.Builder
-	inside := false
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case inside && c == '\\' && i+1 < len(text):
-			b.WriteByte(c)
-			i++
-			c = text[i]
-		case c == '"':
-			inside = !inside
-		case inside && c < ' ':
-			raw, _ := json.Marshal(string(c)) // never fails for a string
-			b.Write(raw[1 : len(raw)-1])
-			continue
-		case !inside && c == ',':
-			if rest := strings.TrimLeft(text[i+1:], " \t\r\n"); rest != "" && (rest[0] == ']' || rest[0] == '}') {
-				continue
-			}
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
+// Render returns the messages; see prompt.Template.
+func (p *Prompt) Render(in PromptInput) (prompt.Rendered, error) {
+	return p.template.Render(variables(in), vtl.Limits{})
 }

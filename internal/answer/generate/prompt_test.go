@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/answer/generate"
+	"quarry/internal/answer/prompt"
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
@@ -31,11 +32,11 @@ func input() generate.PromptInput {
 	}
 }
 
-func render(t *testing.T, template string) (generate.Rendered, error) {
+func render(t *testing.T, template string) (prompt.Rendered, error) {
 	t.Helper()
 	p, err := generate.CompilePrompt(template)
 	if err != nil {
-		return generate.Rendered{}, err
+		return prompt.Rendered{}, err
 	}
 	return p.Render(input())
 }
@@ -199,7 +200,7 @@ func FuzzPrompt(f *testing.F) {
 	f.Fuzz(func(t *testing.T, template string) {
 		p, err := generate.CompilePrompt(template)
 		if err == nil {
-			var got generate.Rendered
+			var got prompt.Rendered
 			if got, err = p.Render(input()); err == nil && len(got.Messages) == 0 {
 				t.Fatalf("%q gave no messages", template)
 			}

@@ -1,12 +1,10 @@
 package generate
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
-	"strings"
 
-	"quarry/internal/corpus/document"
+	"quarry/internal/answer/prompt"
 	"quarry/internal/expr/vtl"
 )
 
@@ -27,19 +25,14 @@ func variables(in PromptInput) map[string]vtl.Value {
 			all["LangName"] = name
 		}
 	}
-	out := make(map[string]vtl.Value, 2*len(all))
-	for name, v := range all {
-		out["vectara"+name] = v
-		out[strings.ToLower(name[:1])+name[1:]] = v
-	}
-	return out
+	return prompt.Names(all)
 }
 
 // result is a search result in a template.
 type result struct {
 	passage        *Passage
-	document, part *metadata // once asked for
-	table          *table
+	document, part *prompt.Metadata // once asked for
+	table          *prompt.Table
 }
 
 // Call returns what a template can ask of a result.
@@ -67,11 +60,19 @@ func (r *result) Call(name string, arguments []vtl.Value) (vtl.Value, bool) {
 			return nil, true
 		}
 		if r.table == nil {
-			r.table = &table{of: r.passage.Table}
+			r.table = prompt.NewTable(r.passage.Table)
 		}
 		return r.table, true
 	}
 	return nil, false
+}
+
+// once returns metadata, which it reads at its first use.
+func once(at **prompt.Metadata, raw json.RawMessage) *prompt.Metadata {
+	if *at == nil {
+		*at = prompt.NewMetadata(raw)
+	}
+	return *at
 }
 
 // JSON is the result as a whole.
@@ -87,105 +88,6 @@ func (r *result) JSON() []byte {
 		return []byte("null")
 	}
 	return raw
-}
-
-// metadata is the metadata of a document or part in a template.
-type metadata struct {
-	raw    []byte
-	values *vtl.Map
-}
-
-// once returns metadata, which it reads at its first use.
-func once(at **metadata, raw json.RawMessage) *metadata {
-	if *at == nil {
-		*at = newMetadata(raw)
-	}
-	return *at
-}
-
-func newMetadata(raw json.RawMessage) *metadata {
-	m := &metadata{raw: []byte("{}"), values: &vtl.Map{}}
-	v, err := vtl.FromJSON(raw)
-	if read, ok := v.(*vtl.Map); ok && err == nil {
-		m.values = read
-		var b bytes.Buffer
-		if json.Compact(&b, raw) == nil {
-			m.raw = b.Bytes()
-		}
-	}
-	return m
-}
-
-// Call returns what a template can ask of metadata. A missing key is an empty text with get, and undefined as a property.
-func (m *metadata) Call(name string, arguments []vtl.Value) (vtl.Value, bool) {
-	if len(arguments) == 1 {
-		key, _ := arguments[0].(string)
-		v, ok := m.values.Get(key)
-		switch name {
-		case "get":
-			if v == nil {
-				return "", true
-			}
-			return v, true
-		case "containsKey":
-			return ok, true
-		}
-		return nil, false
-	}
-	if len(arguments) > 0 {
-		return nil, false
-	}
-	switch name {
-	case "present":
-		return m.values.Len() > 0, true
-	case "isEmpty":
-		return m.values.Len() == 0, true
-	}
-	return vtl.Members(m.values, name)
-}
-
-// JSON is the metadata as stored, on one line.
-func (m *metadata) JSON() []byte { return m.raw }
-
-// table is a table in a template.
-type table struct {
-	of       *document.Table
-	markdown string
-	raw      []byte // as JSON, once asked for
-}
-
-// Call returns what a template can ask of a table.
-func (t *table) Call(name string, arguments []vtl.Value) (vtl.Value, bool) {
-	if len(arguments) > 0 {
-		return nil, false
-	}
-	switch name {
-	case "json":
-		return string(t.JSON()), true
-	case "markdown":
-		if t.markdown == "" {
-			t.markdown = t.of.Markdown()
-		}
-		return t.markdown, true
-	case "title", "getTitle":
-		return t.of.Title, true
-	case "description", "getDescription":
-		return t.of.Description, true
-	case "id", "getId":
-		return t.of.ID, true
-	}
-	return nil, false
-}
-
-// JSON is the table with its cells.
-func (t *table) JSON() []byte {
-	if t.raw == nil {
-		var err error
-		if t.raw, err = json.Marshal(t.of); err != nil { // cells that are no JSON, which no document has
-			t.raw = []byte("null")
-		}
-	}
-	return t.raw
 }
 
 // ordinals are the words for places, from 0: first, second, third.

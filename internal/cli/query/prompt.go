@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"quarry/internal/answer/generate"
+	"quarry/internal/answer/prompt"
 	"quarry/internal/cli/command"
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
@@ -63,10 +64,10 @@ func (c *previewCmd) Run(e *command.Env) error {
 	if err != nil {
 		return err
 	}
-	prompt, err := generate.CompilePrompt(text)
-	var out generate.Rendered
+	template, err := generate.CompilePrompt(text)
+	var out prompt.Rendered
 	if err == nil {
-		out, err = prompt.Render(in)
+		out, err = template.Render(in)
 	}
 	if f, ok := fault.As(err); ok {
 		return command.Failed(command.ExitSomeFailed, "%s: %s", source, command.Prose(f.Text))
@@ -77,7 +78,7 @@ func (c *previewCmd) Run(e *command.Env) error {
 	return c.print(e.Out, out)
 }
 
-func (c *previewCmd) print(w io.Writer, out generate.Rendered) error {
+func (c *previewCmd) print(w io.Writer, out prompt.Rendered) error {
 	switch {
 	case c.JSON:
 		type message struct {

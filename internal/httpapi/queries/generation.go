@@ -2,67 +2,34 @@ package queries
 
 import (
 	"cmp"
-	"encoding/json"
 
 	"quarry/internal/answer/generate"
 	"quarry/internal/answer/generate/cite"
 	"quarry/internal/fault"
-	"quarry/internal/llm"
+	"quarry/internal/httpapi"
 	"quarry/internal/opt"
 )
 
 // generation is GenerationParameters. The schema has checked types and bounds; null means absent.
 type generation struct {
-	Enabled    *bool       `json:"enabled"`
-	Preset     *string     `json:"generation_preset_name"`
-	PromptName string      `json:"prompt_name"` // older name of the one above
-	PromptText string      `json:"prompt_text"` // older name of the one below
-	Template   string      `json:"prompt_template"`
-	MaxResults *int        `json:"max_used_search_results"`
-	Characters int         `json:"max_response_characters"`
-	Language   string      `json:"response_language"`
-	Parameters *parameters `json:"model_parameters"`
-	Citations  *citations  `json:"citations"`
-	Options    *citations  `json:"citations_options"` // another name of the one above
-	Score      *bool       `json:"enable_factual_consistency_score"`
+	Enabled    *bool                    `json:"enabled"`
+	Preset     *string                  `json:"generation_preset_name"`
+	PromptName string                   `json:"prompt_name"` // older name of the one above
+	PromptText string                   `json:"prompt_text"` // older name of the one below
+	Template   string                   `json:"prompt_template"`
+	MaxResults *int                     `json:"max_used_search_results"`
+	Characters int                      `json:"max_response_characters"`
+	Language   string                   `json:"response_language"`
+	Parameters *httpapi.ModelParameters `json:"model_parameters"`
+	Citations  *citations               `json:"citations"`
+	Options    *citations               `json:"citations_options"` // another name of the one above
+	Score      *bool                    `json:"enable_factual_consistency_score"`
 }
 
 type citations struct {
 	Style string `json:"style"`
 	URL   string `json:"url_pattern"`
 	Text  string `json:"text_pattern"`
-}
-
-// parameters are those of the model: the known ones parsed, the others as they came, for the provider.
-type parameters struct {
-	llm *string
-	llm.Parameters
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (p *parameters) UnmarshalJSON(raw []byte) error {
-	var known struct {
-		LLM              *string  `json:"llm_name"`
-		MaxTokens        *int     `json:"max_tokens"`
-		Temperature      *float64 `json:"temperature"`
-		FrequencyPenalty *float64 `json:"frequency_penalty"`
-		PresencePenalty  *float64 `json:"presence_penalty"`
-	}
-	if err := json.Unmarshal(raw, &known); err != nil {
-		return err
-	}
-	p.llm = known.LLM
-	p.Parameters = llm.Parameters{
-		MaxTokens: known.MaxTokens, Temperature: known.Temperature,
-		FrequencyPenalty: known.FrequencyPenalty, PresencePenalty: known.PresencePenalty,
-	}
-	if err := json.Unmarshal(raw, &p.Extra); err != nil {
-		return err
-	}
-	for _, name := range []string{"llm_name", "max_tokens", "temperature", "frequency_penalty", "presence_penalty"} {
-		delete(p.Extra, name)
-	}
-	return nil
 }
 
 // request returns the generation to run, nil for none, and adds to names the older names that the body uses.
@@ -83,7 +50,7 @@ func (g *generation) request(question string, names fault.Names) *generate.Reque
 		out.Template, names["generation.prompt_template"] = g.PromptText, "generation.prompt_text"
 	}
 	if p := g.Parameters; p != nil {
-		out.LLM, out.Parameters = p.llm, p.Parameters
+		out.LLM, out.Parameters = p.LLM, p.Parameters
 	}
 	if c := cmp.Or(g.Citations, g.Options); c != nil {
 		out.Citations = cite.Options{Style: cite.Style(c.Style), URL: c.URL, Text: c.Text}
