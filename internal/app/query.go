@@ -8,6 +8,7 @@ import (
 	"quarry/internal/config"
 	"quarry/internal/httpapi"
 	httpqueries "quarry/internal/httpapi/queries"
+	"quarry/internal/llm"
 	"quarry/internal/page"
 	"quarry/internal/query"
 	"quarry/internal/query/history"
@@ -23,10 +24,10 @@ type queryServices struct {
 	query    *query.Service
 }
 
-func newQuery(cfg config.Config, db *store.DB, c *corpusServices, answers *generate.Service, log *slog.Logger) queryServices {
+func newQuery(cfg config.Config, db *store.DB, c *corpusServices, answers *generate.Service, models llm.Models, log *slog.Logger) queryServices {
 	finder := retrieve.New(c.rows, c.replicas, c.texts, c.encoders)
 	kept := history.New(queries.New(db), time.Duration(cfg.HistoryDays)*24*time.Hour, log)
-	return queryServices{finder, kept, query.New(finder, answers, kept)}
+	return queryServices{finder, kept, query.New(query.Config{Searcher: finder, Planner: answers, History: kept, Models: models})}
 }
 
 // areas returns the handlers of these services.

@@ -39,9 +39,10 @@ type Call struct {
 	answer  http.Header     // of the answer
 	unknown []check.Unknown // members of the body that the answer names, see unknown.go
 
-	leave []func()                    // releases what the request holds, see limit.go
-	place func(context.Context) error // what Enter does, nil for nothing
-	await func(context.Context) error // what Await does, nil for nothing
+	leave []func()                                       // releases what the request holds, see limit.go
+	place func(context.Context) error                    // what Enter does, nil for nothing
+	await func(context.Context) (back func(), err error) // exchanges the place for another, which back releases; nil without one
+	again func(context.Context) error                    // takes the place again
 
 	explain func(error) *fault.Fault // what clients see of an error, for streams
 	slowest time.Duration            // how long a stream waits for its reader
@@ -62,7 +63,31 @@ func (c *Call) Await(ctx context.Context) error {
 	if c.await == nil {
 		return nil
 	}
-	return c.await(ctx)
+	_, err := c.await(ctx)
+	if err == nil {
+		c.await = nil
+	}
+	return err
+}
+
+// Outside runs f, which waits for another service, in a place as Await takes it, and returns once the call has the place of
+// an expensive one again, before new calls of its credential. An error of f is returned at once; it has to end the request,
+// which then holds no place. On its way back the call holds nothing while it waits, so calls can't wait for each other in a
+// circle, however full both kinds of places are.
+func (c *Call) Outside(ctx context.Context, f func(context.Context) error) error {
+	if c.await == nil {
+		return f(ctx)
+	}
+	back, err := c.await(ctx)
+	if err != nil {
+		return err
+	}
+	err = f(ctx)
+	back()
+	if err != nil {
+		return err
+	}
+	return c.again(ctx)
 }
 
 // Handler answers one call. An error goes to the error writer, so a handler that has begun to write returns nil.

@@ -56,39 +56,52 @@ func limited(r *usage.Refused) error {
 	return fault.Limited("rate_limit_exceeded", "%s", r.Text).After(max(r.After, time.Second))
 }
 
-// enter takes places of a gate until the request ends; c.leave releases them.
-func enter(ctx context.Context, g *usage.Gate, c *Call, places int64) error {
+// enter takes places of a gate until the request ends or leave is called; c.release calls it, too.
+func enter(ctx context.Context, g *usage.Gate, c *Call, places int64) (leave func(), err error) {
 	if g == nil {
-		return nil
+		return func() {}, nil
 	}
-	leave, err := g.Enter(ctx, c.caller(), places)
+	leave, err = g.Enter(ctx, c.caller(), places)
 	var r *usage.Refused
 	if errors.As(err, &r) {
-		return limited(r)
+		return nil, limited(r)
 	}
+	if err != nil {
+		return nil, err
+	}
+	return c.holds(leave), nil
+}
+
+// holds notes that the request holds something until it ends or the returned function is called.
+func (c *Call) holds(leave func()) func() {
+	leave = sync.OnceFunc(leave)
+	c.leave = append(c.leave, leave)
+	return leave
+}
+
+// expensive takes the place of an expensive call. Call.Await and Call.Outside release it.
+func (s *Server) expensive(ctx context.Context, c *Call) error {
+	calls, remote := s.cfg.Limits.Calls, s.cfg.Limits.Remote
+	if calls == nil {
+		return nil
+	}
+	leave, err := enter(ctx, calls, c, 1)
 	if err != nil {
 		return err
 	}
-	c.leave = append(c.leave, sync.OnceFunc(leave))
-	return nil
-}
-
-// expensive takes the place of an expensive call. Await releases it.
-func (s *Server) expensive(ctx context.Context, c *Call) error {
-	if s.cfg.Limits.Calls == nil {
-		return nil
-	}
-	if err := enter(ctx, s.cfg.Limits.Calls, c, 1); err != nil {
-		return err
-	}
-	leave := c.leave[len(c.leave)-1]
-	c.await = func(ctx context.Context) error {
-		c.await = nil
-		if err := enter(ctx, s.cfg.Limits.Remote, c, 1); err != nil {
-			return err
+	c.await = func(ctx context.Context) (back func(), err error) {
+		back, err = enter(ctx, remote, c, 1)
+		if err == nil {
+			leave()
 		}
-		leave()
-		return nil
+		return back, err
+	}
+	c.again = func(ctx context.Context) error {
+		back, err := calls.Again(ctx, c.caller(), 1)
+		if err == nil {
+			leave = c.holds(back)
+		}
+		return err
 	}
 	return nil
 }
@@ -136,7 +149,8 @@ func (s *Server) room(ctx context.Context, c *Call, size, times int64) error {
 	if size <= freeBody {
 		return nil
 	}
-	return enter(ctx, s.cfg.Limits.Bodies, c, size*times)
+	_, err := enter(ctx, s.cfg.Limits.Bodies, c, size*times)
+	return err
 }
 
 // checkForm refuses an upload whose Content-Length is too large, before a client that waits for "100 Continue" sends it.

@@ -8,7 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -233,5 +236,83 @@ func TestAwait(t *testing.T) {
 				t.Errorf("status %d", status)
 			}
 		}
+	}
+}
+
+// TestOutside proves that calls outside leave their places to others and have one again when they come back; that with every
+// place of both kinds taken nobody waits for ever; and that nothing stays taken, whether a call fails outside, loses its
+// client, or ends.
+func TestOutside(t *testing.T) {
+	t.Parallel()
+	calls := usage.NewGate(usage.Bounds{PerCaller: 2, Total: 2, Waiting: 100, Wait: time.Minute, Noun: "calls"})
+	remote := usage.NewGate(usage.Bounds{PerCaller: 2, Total: 2, Waiting: 100, Wait: time.Minute, Noun: "calls"})
+	failed := errors.New("failed")
+	var inside atomic.Int64
+	outside := make(chan struct{})
+	handle := func(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+		work := func() {
+			if inside.Add(1) > 2 {
+				t.Error("more calls at work than there are places")
+			}
+			runtime.Gosched()
+			inside.Add(-1)
+		}
+		for range 3 { // out and back more than once
+			work()
+			err := c.Outside(r.Context(), func(ctx context.Context) error {
+				switch r.Header.Get("X-Name") {
+				case "fails":
+					return failed
+				case "leaves":
+					outside <- struct{}{}
+					<-ctx.Done()
+					return ctx.Err()
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		work()
+		if err := c.Await(r.Context()); err != nil {
+			return err
+		}
+		if err := c.Outside(r.Context(), func(context.Context) error { return nil }); err != nil { // it is outside already
+			return err
+		}
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	s := startLimited(t, area{"query": handle}, httpapi.Limits{Calls: calls, Remote: remote})
+	headers := []string{"X-Api-Key: " + ownerKey, "Content-Type: application/json"}
+	var wait sync.WaitGroup
+	for i := range 60 {
+		wait.Go(func() {
+			name, want := "", 200
+			if i%5 == 0 {
+				name, want = "fails", 500
+			}
+			if got := s.ask(t, "POST", "/v2/query", queryBody, append(headers[:2:2], "X-Name: "+name)...); got.StatusCode != want {
+				t.Errorf("%q: status %d, want %d: %s", name, got.StatusCode, want, got.raw)
+			}
+		})
+	}
+	wait.Wait()
+	ctx, leave := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, "POST", s.URL+"/v2/query", strings.NewReader(queryBody))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{"X-Api-Key": {ownerKey}, "Content-Type": {"application/json"}, "X-Name": {"leaves"}}
+	go func() {
+		<-outside
+		leave()
+	}()
+	if _, err := http.DefaultClient.Do(r); !errors.Is(err, context.Canceled) {
+		t.Errorf("the client that leaves gets %v", err)
+	}
+	for calls.Load() != (usage.Load{}) || remote.Load() != (usage.Load{}) { // the handler ends after its client
+		runtime.Gosched()
 	}
 }

@@ -1,6 +1,6 @@
 // Package query answers questions from corpora: search, prompt, language model, citations, score and history in one call.
 // The query operations use it, and so does everything else that queries corpora. The steps themselves are in packages
-// retrieve, answer/generate and history.
+// retrieve, answer/generate and history; run.go has their order.
 package query
 
 import (
@@ -10,6 +10,7 @@ import (
 
 	"quarry/internal/answer/generate"
 	"quarry/internal/fault"
+	"quarry/internal/llm"
 	"quarry/internal/query/history"
 	"quarry/internal/query/retrieve"
 )
@@ -24,9 +25,16 @@ type Ask struct {
 	Generation *generate.Request // nil = results alone
 	Rewriting  bool              // rewrite the query first; not built yet, so the query runs unchanged, with a warning
 	Request    json.RawMessage   // a QueryRequest of the contract, for the history; nil = one with query and corpora alone
-	// Await, if not nil, is called before the query waits for a model outside this process. From then on it uses no
-	// processor, so a server can admit another query. An error ends the query.
-	Await func(ctx context.Context) error
+	Places     Places            // nil where nothing bounds how many queries run at once
+}
+
+// Places is what a query that waits for a model outside this process gives up, since it uses no processor meanwhile, so
+// that a server can admit another query. httpapi.Call implements it. An error ends the query.
+type Places interface {
+	// Await is called when nothing but waiting is left to do.
+	Await(ctx context.Context) error
+	// Outside runs f, which waits, and returns when the query may use the processor again. An error of f is returned.
+	Outside(ctx context.Context, f func(context.Context) error) error
 }
 
 // Check adds to f what can be found wrong with a without running it. Run does so too; a caller that checks permissions
@@ -74,12 +82,16 @@ type History interface {
 	Save(ctx context.Context, r history.Record)
 }
 
-// Service answers queries. Safe for concurrent use.
-type Service struct {
-	searcher Searcher
-	planner  Planner
-	history  History
+// Config is what a Service needs.
+type Config struct {
+	Searcher Searcher
+	Planner  Planner
+	History  History
+	Models   llm.Models
 }
 
+// Service answers queries. Safe for concurrent use.
+type Service struct{ cfg Config }
+
 // New returns a service.
-func New(s Searcher, p Planner, h History) *Service { return &Service{s, p, h} }
+func New(cfg Config) *Service { return &Service{cfg} }

@@ -22,14 +22,14 @@ func (r *run) save(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	r.history.Save(ctx, r.record())
+	r.cfg.History.Save(ctx, r.record())
 }
 
 // record returns the record of the query.
 func (r *run) record() history.Record {
 	started := r.started.UTC()
 	out := history.Record{
-		Summary: history.Summary{ID: id.NewQuery(), Text: r.ask.Search.Text, Started: started, Latency: r.found.Latency},
+		Summary: history.Summary{ID: id.NewQuery(), Text: r.ask.Search.Text, Started: started, Latency: r.ahead + r.found.Latency},
 		Request: r.request(),
 	}
 	for _, c := range r.found.Corpora {

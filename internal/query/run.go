@@ -22,9 +22,11 @@ func (s *Service) Run(ctx context.Context, ask Ask, emit func(Event) error) (Ans
 	if emit == nil {
 		emit = func(Event) error { return nil }
 	}
-	r := &run{Service: s, ask: ask}
-	if err := r.search(ctx); err != nil {
-		return Answer{}, err
+	r := &run{Service: s, ask: ask, search: ask.Search}
+	for _, step := range []func(context.Context) error{r.admit, r.reword, r.find, r.compose} {
+		if err := step(ctx); err != nil {
+			return Answer{}, err
+		}
 	}
 	err := emit(Event{Found: new(r.answer)})
 	if err == nil && r.draft != nil {
@@ -38,41 +40,83 @@ func (s *Service) Run(ctx context.Context, ask Ask, emit func(Event) error) (Ans
 type run struct {
 	*Service
 	ask     Ask
+	plan    *generate.Plan // nil without generation
+	search  retrieve.Query // ask.Search until its words are changed
 	started time.Time
 	found   retrieve.Answer
+	ahead   time.Duration   // from started to the search
 	draft   *generate.Draft // nil without generation
 	answer  Answer
 }
 
-// search finds the results and renders the prompt. What is wrong with the generation is found before the search.
-func (r *run) search(ctx context.Context) error {
-	var plan *generate.Plan
-	var err error
-	if r.ask.Generation != nil {
-		if plan, err = r.planner.Plan(ctx, *r.ask.Generation); err != nil {
-			return fault.Under(err, "generation")
-		}
-		r.ask.Search.Vectors = plan.Vectors()
-	}
-	r.started = time.Now()
-	if r.found, err = r.searcher.Run(ctx, r.ask.Search); err != nil {
-		return fault.Under(err, "search")
-	}
-	r.answer = Answer{Results: r.found.Results, Absent: r.found.Absent}
-	if r.ask.Rewriting {
-		r.answer.Warnings = []string{"intelligent_query_rewriting_failed"}
-		for _, s := range r.ask.Search.Sources {
-			r.answer.Rewritten = append(r.answer.Rewritten, s.Corpus)
-		}
-	}
-	if plan == nil {
+// admit checks the generation and takes its place at the model, before anything is searched for and before the calls of a
+// model that reword makes.
+func (r *run) admit(ctx context.Context) (err error) {
+	if r.ask.Generation == nil {
 		return nil
 	}
-	if r.draft, err = plan.Draft(passages(r.found.Results)); err != nil {
+	if r.plan, err = r.cfg.Planner.Plan(ctx, *r.ask.Generation); err != nil {
 		return fault.Under(err, "generation")
 	}
-	if plan.Remote() && r.ask.Await != nil {
-		return r.ask.Await(ctx)
+	r.search.Vectors = r.plan.Vectors()
+	return nil
+}
+
+// reword changes the words that are searched for: those that were asked stay in the prompt and in the history. Its steps
+// ask a model, mostly one outside this process, so they run together outside.
+func (r *run) reword(ctx context.Context) error {
+	r.started = time.Now()
+	if !r.ask.Rewriting {
+		return nil
+	}
+	return r.outside(ctx, func(ctx context.Context) error {
+		return r.rewrite(ctx)
+	})
+}
+
+// outside runs f, which waits for the model that answers, or the default one if there is no answer.
+func (r *run) outside(ctx context.Context, f func(context.Context) error) error {
+	remote := false
+	if r.plan != nil {
+		remote = r.plan.Remote()
+	} else if m, err := r.cfg.Models.Model(ctx, ""); err == nil {
+		remote = !m.Embedded
+	}
+	if !remote || r.ask.Places == nil {
+		return f(ctx)
+	}
+	return r.ask.Places.Outside(ctx, f)
+}
+
+// rewrite moves words of the query into filters.
+func (r *run) rewrite(context.Context) error {
+	r.answer.Warnings = []string{"intelligent_query_rewriting_failed"}
+	for _, s := range r.search.Sources {
+		r.answer.Rewritten = append(r.answer.Rewritten, s.Corpus)
+	}
+	return nil
+}
+
+// find searches.
+func (r *run) find(ctx context.Context) (err error) {
+	r.ahead = time.Since(r.started)
+	if r.found, err = r.cfg.Searcher.Run(ctx, r.search); err != nil {
+		return fault.Under(err, "search")
+	}
+	r.answer.Results, r.answer.Absent = r.found.Results, r.found.Absent
+	return nil
+}
+
+// compose renders the prompt.
+func (r *run) compose(ctx context.Context) (err error) {
+	if r.plan == nil {
+		return nil
+	}
+	if r.draft, err = r.plan.Draft(passages(r.found.Results)); err != nil {
+		return fault.Under(err, "generation")
+	}
+	if r.plan.Remote() && r.ask.Places != nil {
+		return r.ask.Places.Await(ctx)
 	}
 	return nil
 }

@@ -40,6 +40,7 @@ type line struct {
 // ticket is one request in line.
 type ticket struct {
 	places  int64
+	again   bool // the request was in before
 	granted chan struct{}
 }
 
@@ -52,6 +53,18 @@ func NewGate(b Bounds) *Gate {
 // exactly once. A request for more places than a limit gets as many as the limit. The error is *Refused, or that of ctx if
 // ctx ends first.
 func (g *Gate) Enter(ctx context.Context, caller string, places int64) (leave func(), err error) {
+	return g.enter(ctx, caller, ticket{places: places})
+}
+
+// Again is Enter for a request that was in before, left its places while it needed none, and has work to finish: it stands
+// before the new requests of its caller, is never refused, and waits as long as ctx lasts. Such requests must hold nothing
+// that those inside may wait for.
+func (g *Gate) Again(ctx context.Context, caller string, places int64) (leave func(), err error) {
+	return g.enter(ctx, caller, ticket{places: places, again: true})
+}
+
+func (g *Gate) enter(ctx context.Context, caller string, t ticket) (leave func(), err error) {
+	places := t.places
 	places = min(places, g.bounds.PerCaller)
 	if g.bounds.Total > 0 {
 		places = min(places, g.bounds.Total)
@@ -68,17 +81,17 @@ func (g *Gate) Enter(ctx context.Context, caller string, places int64) (leave fu
 		g.mu.Unlock()
 		return leave, nil
 	}
-	if l.waiting.Len() >= g.bounds.Waiting {
+	if !t.again && l.waiting.Len() >= g.bounds.Waiting {
 		g.update(l) // removes the line if it was created for this request
 		g.mu.Unlock()
 		return nil, refused(time.Second, "too many %s of this credential are under way and in line; send fewer at once, or try again in a moment", g.bounds.Noun)
 	}
-	t := &ticket{places, make(chan struct{})}
-	at := l.waiting.PushBack(t)
+	t.places, t.granted = places, make(chan struct{})
+	at := l.push(&t)
 	g.queue(l)
 	g.grant()
 	g.mu.Unlock()
-	if err := g.await(ctx, t); err != nil {
+	if err := g.await(ctx, &t); err != nil {
 		if g.withdraw(l, at) {
 			return nil, err
 		}
@@ -90,16 +103,35 @@ func (g *Gate) Enter(ctx context.Context, caller string, places int64) (leave fu
 	return leave, nil
 }
 
-// await waits until the ticket is granted, for at most Wait.
+// push puts a ticket in line, before the new requests if it is of one that was in before.
+func (l *line) push(t *ticket) *list.Element {
+	if !t.again {
+		return l.waiting.PushBack(t)
+	}
+	at := l.waiting.Front()
+	for at != nil && at.Value.(*ticket).again {
+		at = at.Next()
+	}
+	if at == nil {
+		return l.waiting.PushBack(t)
+	}
+	return l.waiting.InsertBefore(t, at)
+}
+
+// await waits until the ticket is granted: a new request for at most Wait.
 func (g *Gate) await(ctx context.Context, t *ticket) error {
-	timer := time.NewTimer(g.bounds.Wait)
-	defer timer.Stop()
+	var late <-chan time.Time
+	if !t.again {
+		timer := time.NewTimer(g.bounds.Wait)
+		defer timer.Stop()
+		late = timer.C
+	}
 	select {
 	case <-t.granted:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-timer.C:
+	case <-late:
 		return refused(time.Second, "no place came free for one of the %s within %s; send fewer at once, or try again in a moment", g.bounds.Noun, g.bounds.Wait)
 	}
 }

@@ -31,8 +31,17 @@ func watch(b usage.Bounds) *arrivals {
 
 // arrive sends a request of caller and returns when it is in, refused or in line.
 func (a *arrivals) arrive(ctx context.Context, caller, name string, places int64) {
+	a.come(ctx, a.gate.Enter, caller, name, places)
+}
+
+// comeBack is arrive for a request that was in before.
+func (a *arrivals) comeBack(ctx context.Context, caller, name string, places int64) {
+	a.come(ctx, a.gate.Again, caller, name, places)
+}
+
+func (a *arrivals) come(ctx context.Context, enter func(context.Context, string, int64) (func(), error), caller, name string, places int64) {
 	go func() {
-		leave, err := a.gate.Enter(ctx, caller, places)
+		leave, err := enter(ctx, caller, places)
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		if err != nil {
@@ -177,6 +186,52 @@ func TestGateLeavers(t *testing.T) {
 		}
 		a.goes("ann2")
 		a.goes("small")
+		a.empty(t)
+	})
+}
+
+// TestGateAgain proves that requests that come back stand before the new ones of their caller, in their own order, and in
+// turn with other callers; that neither a full line nor a long wait refuses them; and that they leave it with their context.
+func TestGateAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := watch(usage.Bounds{PerCaller: 5, Total: 1, Waiting: 2, Wait: time.Second, Noun: "queries"})
+		a.comeBack(t.Context(), "ann", "ann1", 1)
+		a.arrive(t.Context(), "ann", "new1", 1)
+		a.arrive(t.Context(), "ann", "new2", 1)
+		a.comeBack(t.Context(), "ann", "ann2", 1)
+		ctx, gone := context.WithCancel(t.Context())
+		a.comeBack(ctx, "ann", "leaver", 1)
+		a.comeBack(t.Context(), "ann", "ann3", 1)
+		a.comeBack(t.Context(), "bob", "bob1", 1)
+		a.arrive(t.Context(), "ann", "new3", 1)
+		a.refused(t, "new3")
+		gone()
+		synctest.Wait()
+		if err := a.left["leaver"]; !errors.Is(err, context.Canceled) {
+			t.Errorf("the leaver gets %v", err)
+		}
+		want := []string{"ann1", "ann2", "bob1", "ann3"}
+		for i, name := range want {
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			a.want(t, want[:i+1]...)
+			a.goes(name)
+		}
+		a.refused(t, "new1")
+		a.refused(t, "new2")
+		a.empty(t)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		a := watch(usage.Bounds{PerCaller: 1, Waiting: 9, Wait: time.Hour, Noun: "queries"})
+		for _, name := range []string{"in", "new1", "new2"} {
+			a.arrive(t.Context(), "ann", name, 1)
+		}
+		a.comeBack(t.Context(), "ann", "back", 1)
+		for _, name := range []string{"in", "back", "new1", "new2"} {
+			a.goes(name)
+		}
+		a.want(t, "in", "back", "new1", "new2")
 		a.empty(t)
 	})
 }

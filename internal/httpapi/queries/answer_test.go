@@ -90,7 +90,7 @@ func newRig(t *testing.T, embedded bool, l httpapi.Limits) *fixture {
 		Authenticate: func(context.Context, httpapi.Credential) (authz.Principal, error) {
 			return authz.Principal{Kind: authz.User, ID: "u1", APIRoles: []string{"owner"}}, nil
 		},
-		Areas: []httpapi.Area{queries.New(query.New(d.finder, answers, d.kept))}, Limits: l,
+		Areas: []httpapi.Area{queries.New(query.New(query.Config{Searcher: d.finder, Planner: answers, History: d.kept, Models: d.model}))}, Limits: l,
 		Log: slog.New(slog.DiscardHandler), MaxJSON: 1 << 20,
 	})
 	if err != nil {

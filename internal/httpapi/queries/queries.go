@@ -73,7 +73,7 @@ func allowed(c *httpapi.Call, sources []retrieve.Source) error {
 
 // whole writes the answer in one piece. When only the model has failed, the error keeps the results.
 func (a *Area) whole(w http.ResponseWriter, r *http.Request, c *httpapi.Call, req *request) error {
-	req.ask.Await = c.Await
+	req.ask.Places = c
 	found, err := a.queries.Run(r.Context(), req.ask, nil)
 	switch err = fault.Under(err, req.place, req.names); {
 	case err != nil && found.Results != nil:
@@ -88,7 +88,7 @@ func (a *Area) whole(w http.ResponseWriter, r *http.Request, c *httpapi.Call, re
 func (a *Area) stream(w http.ResponseWriter, r *http.Request, c *httpapi.Call, req *request) error {
 	s := c.Stream(w)
 	defer s.Close()
-	req.ask.Await = c.Await
+	req.ask.Places = c
 	found, err := a.queries.Run(r.Context(), req.ask, func(e query.Event) error { return send(s, e) })
 	err = fault.Under(err, req.place, req.names)
 	if !s.Begun() {
