@@ -109,10 +109,29 @@ func (c *Counters) Check(ctx context.Context, scope string, q Quota) (*Exhausted
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return q.check(now, func(s Span, begin time.Time) Tokens {
-		w := window{scope, s, begin.Unix()}
-		return c.known[w].plus(c.writing[w]).plus(c.pending[w])
-	}), nil
+	return q.check(now, func(s Span, begin time.Time) Tokens { return c.sum(scope, s, begin) }), nil
+}
+
+// Used returns what a scope has used in the windows that contain a moment, in the order of Spans, whether it has a quota or
+// not. It is what Check compares.
+func (c *Counters) Used(ctx context.Context, scope string, now time.Time) ([]Sum, error) {
+	if err := c.refresh(ctx, scope, now); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([]Sum, len(Spans))
+	for i, s := range Spans {
+		begin, _ := s.Window(now)
+		out[i] = Sum{scope, s, begin, c.sum(scope, s, begin)}
+	}
+	return out, nil
+}
+
+// sum returns what a scope has used in a window. The caller holds c.mu and has called refresh.
+func (c *Counters) sum(scope string, s Span, begin time.Time) Tokens {
+	w := window{scope, s, begin.Unix()}
+	return c.known[w].plus(c.writing[w]).plus(c.pending[w])
 }
 
 // refresh reads the rows of a scope unless they were read within freshFor.

@@ -225,3 +225,41 @@ func TestCountersForget(t *testing.T) {
 		}
 	})
 }
+
+// TestCountersUsed proves that what is used is what was counted here, written or not, and what others have written, without a
+// quota, too; and that each window counts for itself.
+func TestCountersUsed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := new(usagetest.Memory)
+		a, stopA := run(t, r)
+		b, stopB := run(t, r)
+		defer stopA()
+		defer stopB()
+		want := func(what string, c *usage.Counters, minute, day, month int64) {
+			t.Helper()
+			sums, err := c.Used(t.Context(), "llm", time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []int64
+			for _, s := range sums {
+				got = append(got, s.Input)
+			}
+			if d := cmp.Diff([]int64{minute, day, month}, got); d != "" {
+				t.Errorf("%s (-want +got):\n%s", what, d)
+			}
+		}
+		want("nothing", a, 0, 0, 0)
+		a.Add("llm", usage.Tokens{Input: 3, Output: 1})
+		want("not written", a, 3, 3, 3)
+		b.Add("llm", usage.Tokens{Input: 4, Output: 1})
+		time.Sleep(2 * time.Second)
+		want("of both", a, 7, 7, 7)
+		time.Sleep(time.Minute)
+		a.Add("llm", usage.Tokens{Input: 1})
+		want("a minute later", a, 1, 8, 8)
+		time.Sleep(24 * time.Hour)
+		want("a day later", b, 0, 0, 8)
+	})
+}

@@ -63,16 +63,30 @@ func (r *Rate) Take(caller string, at time.Time) Allowance {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	full := max(s.bucket(h), now)
-	a := Allowance{Limit: r.burst}
-	if full+r.step <= now+r.depth {
-		a.OK = true
+	ok := full+r.step <= now+r.depth
+	if ok {
 		full += r.step
 	}
 	s.keep(h, full) // also when nothing was taken, so that a caller who is refused is not forgotten
-	a.Full = full - now
-	a.Remaining = int64((r.depth - a.Full) / r.step)
-	a.Wait = max(a.Full+r.step-r.depth, 0)
+	a := r.allowance(full - now)
+	a.OK = ok
 	return a
+}
+
+// State returns the state of a caller's bucket at a moment and takes nothing; OK reports whether a request would be admitted.
+func (r *Rate) State(caller string, at time.Time) Allowance {
+	now := at.Sub(r.began)
+	h := maphash.String(r.seed, caller)
+	s := &r.shards[h%shards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return r.allowance(max(s.bucket(h), now) - now)
+}
+
+// allowance describes a bucket that will be full after a time.
+func (r *Rate) allowance(full time.Duration) Allowance {
+	wait := max(full+r.step-r.depth, 0)
+	return Allowance{OK: wait == 0, Limit: r.burst, Remaining: int64((r.depth - full) / r.step), Wait: wait, Full: full}
 }
 
 // bucket returns the instant at which the caller's bucket is full; long ago if none is stored.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -90,17 +91,25 @@ func replace(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(name, []byte(strings.ReplaceAll(ts.ReadFile(args[2]), args[0], args[1])), 0o600))
 }
 
-// api sends a request as the owner: api METHOD PATH [NAME=MEMBER]… sets NAME to the value at the path MEMBER of the
-// answer.
+// api sends a request as the owner: api METHOD PATH [BODY] [NAME=MEMBER]… sends the JSON object BODY and sets NAME to the value
+// at the path MEMBER of the answer.
 func api(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: api METHOD PATH [NAME=MEMBER]…")
+		ts.Fatalf("usage: api METHOD PATH [BODY] [NAME=MEMBER]…")
 	}
-	req, err := http.NewRequest(args[0], ts.Getenv("SERVER_URL")+args[1], nil)
+	body := ""
+	if len(args) > 2 && strings.HasPrefix(args[2], "{") {
+		body = args[2]
+		args = slices.Delete(args, 2, 3)
+	}
+	req, err := http.NewRequest(args[0], ts.Getenv("SERVER_URL")+args[1], strings.NewReader(body))
 	ts.Check(err)
 	key, err := os.ReadFile(filepath.Join(ts.Getenv("QUARRY_DATA"), "owner.key"))
 	ts.Check(err)
 	req.Header.Set("x-api-key", strings.TrimSpace(string(key)))
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
 	res, err := http.DefaultClient.Do(req)
 	ts.Check(err)
 	defer func() { _ = res.Body.Close() }()

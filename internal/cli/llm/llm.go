@@ -1,5 +1,5 @@
 // Package llm holds the commands about language models: registering one behind an address or on this machine, listing,
-// testing and removing them.
+// testing and removing them, and what is used of their quotas.
 package llm
 
 import (
@@ -18,6 +18,7 @@ type Cmd struct {
 	Add    addCmd    `cmd:"" help:"Register a language model behind an address, or with --local one that runs on the service's machine."`
 	List   listCmd   `cmd:"" help:"List the language models."`
 	Test   testCmd   `cmd:"" help:"Call a registered language model once."`
+	Usage  usageCmd  `cmd:"" help:"Show what is used of a language model's quotas."`
 	Remove removeCmd `cmd:"" help:"Remove the registration of a language model."`
 }
 

@@ -28,7 +28,7 @@ func New(models *registry.Service, cursors *page.Cursors) *Area { return &Area{m
 func (a *Area) Handlers() map[string]httpapi.Handler {
 	return map[string]httpapi.Handler{
 		"createLLM": a.create, "listLLMs": a.list, "getLLM": a.get, "updateLLM": a.update, "deleteLLM": a.delete,
-		"discoverLLMs": a.discover,
+		"discoverLLMs": a.discover, "getLLMUsage": a.usage,
 	}
 }
 
@@ -60,6 +60,14 @@ func (a *Area) get(w http.ResponseWriter, r *http.Request, c *httpapi.Call) erro
 		return err
 	}
 	return answer(w, http.StatusOK, found)
+}
+
+func (a *Area) usage(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	used, err := a.models.Used(r.Context(), c.Path["llm_id"])
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, wireUsage(used))
 }
 
 func (a *Area) update(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {

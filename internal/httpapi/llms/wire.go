@@ -204,3 +204,23 @@ func wireCandidate(f registry.Candidate) api.LLMCandidate {
 		Verified: f.Why == "", VerificationError: opt.NonZero(f.Why),
 	}
 }
+
+// wireUsage maps what a model has used.
+func wireUsage(u registry.Used) api.LLMUsage {
+	out := api.LLMUsage{Id: string(u.Model.ID), Name: u.Model.Name, At: u.At}
+	at := map[string]*api.LLMQuota{
+		"requests_per_second":     &out.Quotas.RequestsPerSecond,
+		"input_tokens_per_minute": &out.Quotas.InputTokensPerMinute, "input_tokens_per_day": &out.Quotas.InputTokensPerDay, "input_tokens_per_month": &out.Quotas.InputTokensPerMonth,
+		"output_tokens_per_minute": &out.Quotas.OutputTokensPerMinute, "output_tokens_per_day": &out.Quotas.OutputTokensPerDay, "output_tokens_per_month": &out.Quotas.OutputTokensPerMonth,
+	}
+	for _, q := range u.Quotas {
+		*at[q.Quota] = api.LLMQuota{Limit: opt.Null[int64](), Used: opt.Null[int64](), WindowEnd: q.End}
+		if q.Limit > 0 {
+			at[q.Quota].Limit = opt.Some(q.Limit)
+		}
+		if q.Counted {
+			at[q.Quota].Used = opt.Some(q.Used)
+		}
+	}
+	return out
+}

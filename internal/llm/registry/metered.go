@@ -34,7 +34,7 @@ func (m *metered) Admit(ctx context.Context) error {
 		return nil
 	}
 	if m.counters != nil {
-		used, err := m.counters.Check(ctx, m.scope(), m.llm.Quota)
+		used, err := m.counters.Check(ctx, m.llm.scope(), m.llm.Quota)
 		if err != nil {
 			return fmt.Errorf("check quotas of language model %s: %w", m.llm.ID, err)
 		}
@@ -47,15 +47,12 @@ func (m *metered) Admit(ctx context.Context) error {
 		if a := m.rate.Take("", time.Now()); !a.OK {
 			seconds := max(int64((a.Wait+time.Second-1)/time.Second), 1)
 			return fault.Limited("llm_rate_limited", "language model %q: its limit requests_per_second of %d is reached; try again in %d seconds",
-				m.llm.Name, m.llm.RPS, seconds).Because(&llm.Refusal{Model: m.llm.Name, Quota: "requests_per_second", After: a.Wait})
+				m.llm.Name, m.llm.RPS, seconds).Because(&llm.Refusal{Model: m.llm.Name, Quota: callsPerSecond, After: a.Wait})
 		}
 	}
 	m.admitted.Store(true)
 	return nil
 }
-
-// scope names the model where tokens are counted.
-func (m *metered) scope() string { return "llm/" + string(m.llm.ID) }
 
 // Stream implements Provider. What a call used counts once it has ended, also where it broke off after the model had
 // begun to answer; where the provider does not say, it is estimated.
@@ -83,7 +80,7 @@ func (m *metered) Stream(ctx context.Context, r llm.Request, emit func(llm.Event
 		answer.Usage = llm.Usage{Input: int64(r.Tokens()), Output: int64(written.Tokens()), Estimated: true}
 	}
 	if m.counters != nil {
-		m.counters.Add(m.scope(), usage.Tokens{Input: answer.Usage.Input, Output: answer.Usage.Output})
+		m.counters.Add(m.llm.scope(), usage.Tokens{Input: answer.Usage.Input, Output: answer.Usage.Output})
 	}
 	return answer, m.named(err)
 }

@@ -64,7 +64,7 @@ func (s *Service) Model(ctx context.Context, name string) (*llm.Model, error) {
 		return nil, err
 	}
 	if found.Platform {
-		return (&metered{llm: found, provider: s.builtin}).model(), nil
+		return (&metered{llm: found, provider: s.builtin, counters: s.counters}).model(), nil
 	}
 	if found.Broken != "" {
 		return nil, fmt.Errorf("use language model %s: %s", found.ID, found.Broken)
