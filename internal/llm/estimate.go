@@ -78,32 +78,40 @@ const (
 
 // Tokens estimates how many tokens the model reads for a call.
 func (r *Request) Tokens() int {
-	n := promptTokens
-	add := func(texts ...string) {
-		for _, t := range texts {
-			var e Estimate
-			e.Add(t)
-			n += e.Tokens()
-		}
+	n := promptTokens + MessageTokens(r.Messages...)
+	for _, t := range r.Tools {
+		n += textTokens(t.Name, t.Description, string(t.Parameters))
 	}
-	for _, m := range r.Messages {
-		n += messageTokens
-		add(m.Reasoning)
+	if r.Format != nil {
+		n += textTokens(string(r.Format.Schema))
+	}
+	return n
+}
+
+// MessageTokens estimates how many tokens messages add to a prompt.
+func MessageTokens(all ...Message) int {
+	n := 0
+	for _, m := range all {
+		n += messageTokens + textTokens(m.Reasoning)
 		for _, p := range m.Parts {
-			add(p.Text)
+			n += textTokens(p.Text)
 			if p.Image != nil {
 				n += imageTokens
 			}
 		}
 		for _, c := range m.Calls {
-			add(c.Name, string(c.Arguments))
+			n += textTokens(c.Name, string(c.Arguments))
 		}
 	}
-	for _, t := range r.Tools {
-		add(t.Name, t.Description, string(t.Parameters))
-	}
-	if r.Format != nil {
-		add(string(r.Format.Schema))
+	return n
+}
+
+func textTokens(texts ...string) int {
+	n := 0
+	for _, t := range texts {
+		var e Estimate
+		e.Add(t)
+		n += e.Tokens()
 	}
 	return n
 }

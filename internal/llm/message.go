@@ -106,7 +106,7 @@ type Parameters struct {
 // Evidence is a passage that the answer may stand on. Models over the wire find the passages in the prompt and do not
 // look at it; the embedded generator quotes from it and cites [N].
 type Evidence struct {
-	N      int       // 1-based place in the results of the query
+	N      int       // 1-based place in the results of the query; 0 for what the user has said before
 	Text   string    // with the context around it
 	Score  float64   // of the result
 	Title  string    // of its document; "" when it has none

@@ -8,6 +8,7 @@ import (
 	"quarry/internal/expr/vtl"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/text/lang"
 )
 
 // Draft is a prompt that is ready for the model.
@@ -24,39 +25,60 @@ type Draft struct {
 // WarningFitted begins the warning that a prompt shows fewer results than requested.
 const WarningFitted = "prompt_fitted_to_context"
 
-// Draft renders the prompt over the results, best first, and leaves results out from the end until it fits the model. A
-// template that gives no prompt, and a prompt that does not fit with the first result alone, are fault.KindInvalid.
+// Draft renders the prompt over the results, best first, and leaves results out from the end until it fits the model. Earlier
+// exchanges have the room that is left. A template that gives no prompt, and a prompt that does not fit with the first result
+// alone, are fault.KindInvalid.
 func (p *Plan) Draft(results []Passage) (*Draft, error) {
-	r := &p.request
+	asking := p.asking()
 	d := &Draft{
-		plan: p, language: ResponseLanguage(r.Language, r.Question, results), asked: ResponseLanguage("", r.Question, results),
+		plan: p, language: ResponseLanguage(p.request.Language, asking, results), asked: ResponseLanguage("", asking, results),
 		nothing: len(results) == 0,
 	}
 	if d.nothing {
 		return d, nil
 	}
 	room := prompt.Room(p.model.Can.Context, p.request.Parameters.MaxTokens)
+	need, err := d.fit(results, room)
+	if err != nil {
+		return nil, err
+	}
+	d.remember(room - need)
+	return d, nil
+}
+
+// asking returns the text that shows the language of the question: its original wording, and for one that does not show it,
+// such as "And in Oslo?", the question as it stands by itself.
+func (p *Plan) asking() string {
+	if _, confidence := lang.Detect(p.request.Question); lang.Sure(confidence) {
+		return p.request.Question
+	}
+	return p.alone
+}
+
+// fit renders the prompt over as many results as the room in tokens admits, and returns about how many tokens it has.
+func (d *Draft) fit(results []Passage, room int) (need int, err error) {
+	p := d.plan
 	wanted := min(p.results, len(results))
-	need, err := d.render(results[:wanted])
+	need, err = d.render(results[:wanted])
 	switch {
 	case err != nil && wanted <= 1:
-		return nil, p.renderFault(d, err)
+		return 0, p.renderFault(d, err)
 	case err == nil && need <= room:
-		return d, nil
+		return need, nil
 	}
 	most := d.largest(results[:wanted-1], room)
 	if most == 0 {
 		if need, err = d.render(results[:1]); err != nil {
-			return nil, p.renderFault(d, err)
+			return 0, p.renderFault(d, err)
 		}
-		return nil, p.tooLong(d, need, room)
+		return 0, p.tooLong(d, need, room)
 	}
-	if _, err := d.render(results[:most]); err != nil {
-		return nil, err
+	if need, err = d.render(results[:most]); err != nil {
+		return 0, err
 	}
 	d.warnings = append(d.warnings, fmt.Sprintf("%s: the prompt holds the first %d of %d results, as many as the language model %q can take",
 		WarningFitted, most, wanted, p.model.Name))
-	return d, nil
+	return need, nil
 }
 
 // largest returns how many results fit, by bisection: more of them make a longer prompt, whatever the template. A template

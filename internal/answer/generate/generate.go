@@ -21,9 +21,10 @@ const DefaultResults = 25
 // Request is the request for an answer. Absent members are those of the preset, and left to the model if the preset has none.
 type Request struct {
 	Question   string
-	Preset     string  // "" is the default one
-	Template   string  // in place of the preset's; "" for none
-	LLM        *string // in place of the preset's
+	Earlier    []Exchange // of the conversation that the question belongs to, oldest first
+	Preset     string     // "" is the default one
+	Template   string     // in place of the preset's; "" for none
+	LLM        *string    // in place of the preset's
 	MaxResults *int
 	Characters int    // how long the answer should be; 0 leaves it open
 	Language   string // of the answer, two or three letters; "" and "auto" take that of the question
@@ -65,6 +66,7 @@ func New(p Finder, m llm.Models, s Scorer, log *slog.Logger) *Service { return &
 type Plan struct {
 	service *Service
 	request Request
+	alone   string // the question as it stands by itself
 	model   *llm.Model
 	prompt  *Prompt
 	results int // that the prompt shows at most
@@ -77,7 +79,7 @@ func (s *Service) Plan(ctx context.Context, r Request) (*Plan, error) {
 	if err != nil {
 		return nil, llm.Named(err, presetField)
 	}
-	p := &Plan{service: s, request: r, results: DefaultResults}
+	p := &Plan{service: s, request: r, alone: r.Question, results: DefaultResults}
 	if err := p.open(ctx, preset); err != nil {
 		return nil, err
 	}
@@ -127,6 +129,13 @@ func mergeParameters(r llm.Parameters, p Preset) llm.Parameters {
 
 // Remote reports whether the model is not inside the program: while a remote model answers, the caller needs no processor.
 func (p *Plan) Remote() bool { return !p.model.Embedded }
+
+// Model returns the registered name of the model that will answer.
+func (p *Plan) Model() string { return p.model.Name }
+
+// Restate sets the question as it stands by itself, without the conversation. The embedded generator answers it, and the
+// score reads it; the prompt has the original wording.
+func (p *Plan) Restate(question string) { p.alone = question }
 
 // Vectors reports whether the model uses the vectors of passages.
 func (p *Plan) Vectors() bool { return p.model.Embedded && p.results > 0 }

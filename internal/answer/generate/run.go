@@ -86,12 +86,15 @@ func (d *Draft) generate(ctx context.Context, out *Answer, emit func(Event) erro
 func (d *Draft) call() llm.Request {
 	r := &d.plan.request
 	out := llm.Request{
-		Messages: d.rendered.Messages, Parameters: r.Parameters, Question: r.Question, Language: d.language,
+		Messages: d.rendered.Messages, Parameters: r.Parameters, Question: d.plan.alone, Language: d.language,
 		Evidence: make([]llm.Evidence, len(d.used)),
 	}
 	for i := range d.used {
 		p := &d.used[i]
 		out.Evidence[i] = llm.Evidence{N: i + 1, Text: p.Text, Score: p.Score, Title: documentTitle(p), Label: isLabel(p), Vector: p.Vector}
+	}
+	if d.plan.model.Embedded {
+		out.Evidence = append(out.Evidence, d.statements()...)
 	}
 	return out
 }
@@ -137,7 +140,7 @@ func (d *Draft) score(ctx context.Context, out *Answer, raw string) bool {
 	if !d.plan.request.Score || s.scorer == nil || len(d.used) == 0 || llm.IsNoAnswer(raw) {
 		return false
 	}
-	claim := verify.Claim{Text: cite.All(raw, cite.Options{Style: cite.None}, d.sources()), Question: d.plan.request.Question, Language: d.asked}
+	claim := verify.Claim{Text: cite.All(raw, cite.Options{Style: cite.None}, d.sources()), Question: d.plan.alone, Language: d.asked}
 	for _, p := range d.used {
 		claim.Sources = append(claim.Sources, p.Text)
 	}

@@ -30,11 +30,12 @@ const (
 	earlier      = 0.6
 )
 
-// parse returns the question and the passages of a request. Without Request.Evidence the passages are, in this order: the results
+// parse returns the question and the passages of a request. Of evidence without a number, which is what the user said
+// before, the statements are passages. Without Request.Evidence the passages are, in this order: the results
 // of tools that were called for the question, the text around the question in its message, and earlier results and
 // statements, the last first. Messages of the system and of the model are not evidence.
 func parse(r llm.Request) conversation {
-	t := conversation{question: strings.TrimSpace(r.Question), passages: r.Evidence, given: len(r.Evidence) > 0}
+	t := conversation{question: strings.TrimSpace(r.Question), passages: said(r.Evidence), given: len(r.Evidence) > 0}
 	last := -1
 	for i, m := range r.Messages {
 		if m.Role == llm.User && strings.TrimSpace(m.Plain()) != "" {

@@ -118,3 +118,25 @@ func TestBehaves(t *testing.T) {
 		llm.Request{Messages: said("user", "Who is there?")},
 		llm.Request{Question: "When did it open?", Evidence: passages(), Format: &llm.Format{Type: "json_object"}})
 }
+
+// Proves that statements of the user, given as evidence without a number, are quoted without one, and that what the user has
+// asked is not, however it was put.
+func TestQuotesWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	passage := llm.Evidence{N: 1, Score: 0.5, Text: "The filter of every pump is replaced each 500 hours. The hall is open on Monday."}
+	for _, c := range []struct {
+		said, question, quotes string
+	}{
+		{"My pump is the red model X200. How often is its filter replaced?", "Which model is my pump?", "My pump is the red model X200."},
+		{"Meine Pumpe ist das rote Modell X200.", "Welches Modell ist meine Pumpe?", "Meine Pumpe ist das rote Modell X200."},
+		{"How long does the filter of the pump in the hall last", "How often is the filter of the pump replaced?", ""},
+		{"Tell me more about the filter of the pump in the hall.", "How often is the filter of the pump replaced?", ""},
+		{"and the filter of the other pump in the same hall", "How often is the filter of the pump replaced?", ""},
+		{"Erkläre mir bitte den Filter der Pumpe in der Halle.", "Wie oft wird der Filter der Pumpe in der Halle gewechselt?", ""},
+	} {
+		got := complete(t, llm.Request{Question: c.question, Evidence: []llm.Evidence{passage, {Text: c.said, Score: 0.3}}}).Text
+		if c.quotes != "" && (!strings.Contains(got, c.quotes) || strings.Contains(got, c.quotes+" [")) || c.quotes == "" && strings.Contains(got, c.said) {
+			t.Errorf("%q after %q: %q", c.question, c.said, got)
+		}
+	}
+}
