@@ -88,10 +88,6 @@ type Format struct {
 	Name, Description string
 	Schema            json.RawMessage
 	Strict            bool
-	// Partial is for callers that pass answers on as they are: one that the token limit cut off is the part with the
-	// reason Length, and a refusal an answer with the reason Refused. Otherwise they are the failures Truncated and
-	// Declined, since the text is no document.
-	Partial bool
 }
 
 // Parameters steer the model. Absent ones are left to the provider.
@@ -124,6 +120,10 @@ type Request struct {
 	Question   string     // what Evidence is to answer; "" takes the last user message
 	Language   string     // ISO 639-3 of the answer; "" leaves it to the model
 	Evidence   []Evidence // best first
+	// Partial is for callers that pass answers on as they are. Structured output that the token limit cut off is the part
+	// with the reason Length, and an answer that it cut off before its first word is an empty one; a refusal to give
+	// structured output has the reason Refused. Otherwise they are the failures Truncated, Empty and Declined.
+	Partial bool
 }
 
 // Event is a piece of an answer as it arrives: exactly one member is set.

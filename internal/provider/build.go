@@ -78,6 +78,9 @@ func (b *Builder) pass(e llm.Event) error {
 // Streamed reports whether text or reasoning has been emitted.
 func (b *Builder) Streamed() bool { return b.text.Len()+b.reasoning.Len() > 0 }
 
+// Partial reports whether an answer that was cut off is to be passed on as it is.
+func (b *Builder) Partial() bool { return b.request.Partial }
+
 // Structured reports whether structured output was asked for.
 func (b *Builder) Structured() bool { return b.request.Format != nil }
 
@@ -123,23 +126,23 @@ func (b *Builder) estimate(u *llm.Usage) {
 }
 
 // Done ends an answer that the provider called complete. The error is an *llm.Error if the answer is empty, or structured
-// output that was cut off by the token limit, refused (see llm.Format, Partial), or is not JSON.
+// output that was cut off by the token limit, refused, or is not JSON; see llm.Request, Partial.
 func (b *Builder) Done() (llm.Answer, error) {
 	b.finish()
 	a := &b.Answer
-	whole := b.request.Format != nil && !b.request.Format.Partial
+	whole := b.request.Format != nil && !b.request.Partial
 	switch {
 	case a.Reason == llm.Refused && whole:
 		return b.Fail(b.client.Failed(llm.Declined, a.Refusal))
 	case a.Reason == llm.Length && whole && len(a.Calls) == 0:
 		return b.Fail(b.client.Failed(llm.Truncated, "it stopped for the reason length"))
-	case a.Reason == llm.Refused:
+	case a.Reason == llm.Refused, a.Reason == llm.Length && b.request.Partial:
 		return *a, nil
 	case a.Text == "" && len(a.Calls) == 0 && a.Reason == llm.Length:
 		return b.Fail(b.client.Failed(llm.Empty, "the token limit was used up before its answer began"))
 	case a.Text == "" && len(a.Calls) == 0:
 		return b.Fail(b.client.Failed(llm.Empty, ""))
-	case b.Structured() && len(a.Calls) == 0 && a.Reason != llm.Length && !json.Valid(b.text.Bytes()):
+	case b.Structured() && len(a.Calls) == 0 && !json.Valid(b.text.Bytes()):
 		return b.Fail(b.client.Failed(llm.Broken, "structured output was asked for and its answer is not JSON"))
 	}
 	return *a, nil

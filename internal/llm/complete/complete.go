@@ -51,11 +51,7 @@ func (s *Service) Run(ctx context.Context, r Request, emit func(Event) error) ([
 	if err != nil {
 		return nil, err
 	}
-	if r.Format != nil {
-		format := *r.Format
-		format.Partial = true
-		r.Format = &format
-	}
+	r.Partial = true
 	answers := make([]llm.Answer, len(models))
 	var mu sync.Mutex
 	one := func(ctx context.Context, n int) error {

@@ -42,6 +42,8 @@ func Run(t *testing.T, a Adapter) {
 	t.Run("failures", a.failures)
 	t.Run("ends", a.ends)
 	t.Run("many", a.many)
+	t.Run("partial", a.partial)
+	t.Run("again", a.again)
 }
 
 // open returns the provider of a model.

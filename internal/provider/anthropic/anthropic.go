@@ -170,6 +170,7 @@ func (m *model) once(ctx context.Context, r llm.Request, way way, emit func(llm.
 	if err := in.read(); err != nil {
 		return b.Fail(err)
 	}
+	resp.Finish()
 	return b.Done()
 }
 

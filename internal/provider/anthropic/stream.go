@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 
 	"quarry/internal/llm"
@@ -223,20 +224,14 @@ func (r *reader) end(index int) error {
 }
 
 func (r *reader) call(p *piece) error {
-	if len(bytes.TrimSpace(p.Input)) == 0 {
-		p.Input = json.RawMessage(`{}`)
-	}
 	if p.Name == r.request.output && r.request.output != "" {
-		given := r.given
-		r.given = true
-		switch {
-		case given:
-		case r.streamed(p):
-			return r.text("{}")
-		default:
-			r.outcome = string(p.Input)
+		if !r.given {
+			r.given, r.outcome = true, string(bytes.TrimSpace(p.Input))
 		}
 		return nil
+	}
+	if len(bytes.TrimSpace(p.Input)) == 0 {
+		p.Input = json.RawMessage(`{}`)
 	}
 	call := llm.ToolCall{ID: p.ID, Name: p.Name, Arguments: p.Input, State: callState(r.model, r.signed)}
 	r.signed = nil
@@ -280,6 +275,7 @@ func (r *reader) finish() error {
 	switch r.stop {
 	case "max_tokens", "model_context_window_exceeded":
 		a.Reason = llm.Length
+		return r.part()
 	case "refusal":
 		a.Reason, a.Refusal = llm.Refused, cmp.Or(r.details.Explanation, r.details.Category)
 	default: // end_turn, stop_sequence, tool_use; pause_turn: a tool of the provider took too long, the text so far counts
@@ -297,7 +293,7 @@ func (r *reader) settle() error {
 	if r.form.Len() > 0 || r.request.shape == text { // streamed
 		return r.valid(r.form.String())
 	}
-	out := r.outcome
+	out := cmp.Or(r.outcome, "{}")
 	if !r.given {
 		out = r.aside.String()
 	} else if r.request.wrapped {
@@ -311,6 +307,24 @@ func (r *reader) settle() error {
 	out, _ = provider.BareJSON(out)
 	if err := r.valid(out); err != nil {
 		return err
+	}
+	return r.text(out)
+}
+
+// wrapper matches the beginning of a wrapped answer.
+var wrapper = regexp.MustCompile(`^\{\s*"value"\s*:\s*`)
+
+// part passes on what there is of structured output that the token limit cut off and that was to be read as a whole.
+func (r *reader) part() error {
+	if !r.request.structured || !r.b.Partial() || r.form.Len() > 0 || len(r.b.Answer.Calls) > 0 {
+		return nil
+	}
+	out := r.aside.String()
+	if r.given {
+		out = r.outcome
+	}
+	if r.request.wrapped {
+		out = wrapper.ReplaceAllString(out, "")
 	}
 	return r.text(out)
 }

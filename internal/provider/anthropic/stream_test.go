@@ -53,6 +53,11 @@ const (
 
 var used = llm.Usage{Input: 60, Cached: 30, Output: 7, Reasoning: 4}
 
+func partial(r llm.Request) llm.Request {
+	r.Partial = true
+	return r
+}
+
 // The answer is what the events say, in each way in which an answer can be given.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
@@ -75,6 +80,10 @@ func TestAnswers(t *testing.T) {
 				{ID: "toolu_1", Name: "find", Arguments: raw(`{}`)},
 			}}},
 		{"length", "", llm.Request{}, stream(start, begin(texts), text("So"), over, ended("max_tokens"), stop), llm.Answer{Text: "So", Reason: llm.Length, Model: "claude-x", Usage: used}},
+		{"a form cut off, of a model that thinks", claude55, partial(anyObject), stream(start, begin(own), delta(`{"type":"input_json_delta","partial_json":"{\"n\":"}`), over, ended("max_tokens"), stop), llm.Answer{Text: `{"n":`, Reason: llm.Length, Model: "claude-x", Usage: used}},
+		{"a form cut off, in words", claude55, partial(anyObject), stream(start, begin(texts), text("So"), over, ended("max_tokens"), stop), llm.Answer{Text: "So", Reason: llm.Length, Model: "claude-x", Usage: used}},
+		{"a list cut off", "", partial(list), stream(start, begin(own), delta(`{"type":"input_json_delta","partial_json":"{\"value\": [1,"}`), over, ended("max_tokens"), stop), llm.Answer{Text: `[1,`, Reason: llm.Length, Model: "claude-x", Usage: used}},
+		{"a form cut off before it began", "", partial(anyObject), stream(start, begin(own), over, ended("max_tokens"), stop), llm.Answer{Reason: llm.Length, Model: "claude-x", Usage: used}},
 		{"context used up", "", llm.Request{}, stream(start, begin(texts), text("So"), over, ended("model_context_window_exceeded"), stop), llm.Answer{Text: "So", Reason: llm.Length, Model: "claude-x", Usage: used}},
 		{"refusal", "", llm.Request{}, stream(start, `{"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"type":"refusal","category":"cyber","explanation":null}},"usage":{"output_tokens":7,"output_tokens_details":{"thinking_tokens":4}}}`, stop), llm.Answer{Reason: llm.Refused, Refusal: "cyber", Model: "claude-x", Usage: used}},
 		{"a pause of the provider's own tools", "", llm.Request{}, stream(start, begin(`{"type":"server_tool_use","id":"s","name":"web_search","input":{}}`), delta(`{"type":"input_json_delta","partial_json":"{}"}`), over, begin(texts), text("So far."), over, ended("pause_turn"), stop), llm.Answer{Text: "So far.", Reason: llm.Stop, Model: "claude-x", Usage: used}},

@@ -116,7 +116,8 @@ func TestBehaves(t *testing.T) {
 	llmtest.Behaves(t, generator(t),
 		llm.Request{Question: "When did the bridge open?", Evidence: passages()},
 		llm.Request{Messages: said("user", "Who is there?")},
-		llm.Request{Question: "When did it open?", Evidence: passages(), Format: &llm.Format{Type: "json_object"}})
+		llm.Request{Question: "When did it open?", Evidence: passages(), Format: &llm.Format{Type: "json_object"}},
+		llm.Request{Question: "When did it open?", Evidence: passages(), Format: &llm.Format{Type: "json_object"}, Partial: true})
 }
 
 // Proves that statements of the user, given as evidence without a number, are quoted without one, and that what the user has

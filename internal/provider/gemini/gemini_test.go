@@ -292,6 +292,7 @@ func TestAnswers(t *testing.T) {
 		}}},
 		{"a list in one piece", `[` + says(`{"text":"It "}`) + `,` + says(`{"text":"is."}`) + `,` + end + `]`, llm.Request{}, llm.Answer{Text: "It is.", Reason: llm.Stop, Model: "gemini-x", Usage: used}},
 		{"length", stream(done("MAX_TOKENS", "")), llm.Request{}, llm.Answer{Text: "So", Reason: llm.Length, Model: "gemini-x", Usage: used}},
+		{"a form cut off, beside tools", stream(says("{\"text\":\"{\\\"n\\\":\"}"), done("MAX_TOKENS", "")), llm.Request{Format: verdict, Tools: []llm.Tool{find}, Partial: true}, llm.Answer{Text: `{"n":So`, Reason: llm.Length, Model: "gemini-x", Usage: used}},
 		{"safety", stream(done("SAFETY", "Not that.")), llm.Request{}, llm.Answer{Text: "So", Reason: llm.Refused, Refusal: "Not that.", Model: "gemini-x", Usage: used}},
 		{"recitation", stream(done("RECITATION", "")), llm.Request{}, llm.Answer{Text: "So", Reason: llm.Refused, Refusal: "RECITATION", Model: "gemini-x", Usage: used}},
 		{"the question is blocked", stream(`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},` + metered + `}`), llm.Request{}, llm.Answer{Reason: llm.Refused, Refusal: "PROHIBITED_CONTENT", Model: "gemini-x", Usage: used}},

@@ -149,6 +149,9 @@ func (r *reader) finish() error {
 		return r.settle()
 	case "MAX_TOKENS":
 		a.Reason = llm.Length
+		if r.asked && r.b.Partial() && len(a.Calls) == 0 {
+			return r.b.Text(r.text.String())
+		}
 		return nil
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MISSING_THOUGHT_SIGNATURE", "OTHER", "CONTINUATION":
 		// The model made a mistake and may do better when asked again.

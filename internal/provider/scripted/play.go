@@ -180,7 +180,7 @@ func (p *player) stream() error {
 			return err
 		}
 	}
-	return nil
+	return p.sleep(p.reply.Trail)
 }
 
 // middle returns the index of the frame in the middle of those with content, before which there is at least one of them if

@@ -27,6 +27,7 @@ type Reply struct {
 	Dribble bool          // send every byte separately
 	Delay   time.Duration // before anything is sent; for callers in another process, tests use gates
 	Pace    time.Duration // interval between events with content, on a fixed schedule; for callers in another process
+	Trail   time.Duration // between the last event of a stream and the end of the response
 	Stamped bool          // replace Stamp in a piece by the time of sending
 }
 

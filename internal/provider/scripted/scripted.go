@@ -33,6 +33,7 @@ type Server struct {
 
 // Request is a call that has arrived.
 type Request struct {
+	From   string // the address of the caller's end of the connection
 	Method string
 	Path   string
 	Query  url.Values
@@ -112,7 +113,7 @@ func (s *Server) Arrived() <-chan *Request { return s.met }
 
 func newRequest(r *http.Request, body []byte) *Request {
 	return &Request{
-		Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Header: r.Header.Clone(), Body: body,
+		From: r.RemoteAddr, Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Header: r.Header.Clone(), Body: body,
 		Gone: make(chan struct{}), Done: make(chan struct{}),
 	}
 }
