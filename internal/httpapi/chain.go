@@ -13,7 +13,6 @@ import (
 
 	"quarry/internal/api"
 	"quarry/internal/fault"
-	"quarry/internal/httpapi/refusal"
 	"quarry/internal/id"
 	"quarry/internal/identity/authz"
 	"quarry/internal/room"
@@ -62,7 +61,7 @@ func (s *Server) finish(x *exchange, r *http.Request) {
 			x.status = http.StatusInternalServerError
 			panic(http.ErrAbortHandler)
 		}
-		writeBody(x, http.StatusInternalServerError, refusal.Of(x.Header(), x.call.RequestID, internalFault))
+		writeBody(x, http.StatusInternalServerError, x.refusal(r, internalFault))
 	}
 	x.log(s.cfg.Log, r)
 }

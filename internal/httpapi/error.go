@@ -35,8 +35,9 @@ func (s *Server) refuse(x *exchange, r *http.Request, err error) {
 	if errors.As(err, &wrong) {
 		x.Header().Set("Allow", strings.Join(wrong.allow, ", "))
 		x.drain(r)
-		writeBody(x, http.StatusMethodNotAllowed, refusal.Body{Messages: []string{"METHOD_NOT_ALLOWED: " + err.Error()},
-			Code: "method_not_allowed", RequestID: x.call.RequestID})
+		f := fault.Invalid()
+		f.Code, f.Text = "method_not_allowed", "METHOD_NOT_ALLOWED: "+err.Error()
+		writeBody(x, http.StatusMethodNotAllowed, x.refusal(r, f))
 		return
 	}
 	f := s.outcome(x, r, err)
@@ -48,18 +49,36 @@ func (s *Server) refuse(x *exchange, r *http.Request, err error) {
 	}
 	x.drain(r)
 	status, _ := refusal.Status(f)
-	b := refusal.Of(x.Header(), x.call.RequestID, f)
-	if x.call.Op != nil && x.call.Op.OAuthErrors == api.Yes {
-		b.AddOAuth(x.Header(), f)
-	}
-	if x.call.Op != nil && x.call.Op.OpenAIErrors == api.Yes {
-		b.AddOpenAI(f)
-	}
+	b := x.refusal(r, f)
 	var found *withResults
 	if errors.As(err, &found) {
 		b.Results = found.results
 	}
 	writeBody(x, status, b)
+}
+
+// refusal returns the body for f and sets the headers that go with it.
+func (x *exchange) refusal(r *http.Request, f *fault.Fault) refusal.Body {
+	b := refusal.Of(x.Header(), x.call.RequestID, f)
+	op := x.call.Op
+	if op != nil && op.OAuthErrors == api.Yes {
+		b.AddOAuth(x.Header(), f)
+	}
+	if op != nil && op.OpenAIErrors == api.Yes || op == nil && openAIPath(r.URL.Path) {
+		b.AddOpenAI(f)
+	}
+	return b
+}
+
+// openAIPath reports whether a path that is none of the contract, or doesn't take the method, is one that clients of
+// OpenAI's interface may have asked for: it lies below one of the base addresses that they are given.
+func openAIPath(path string) bool {
+	for _, base := range []string{"/v1", "/v2/llms"} {
+		if below, ok := strings.CutPrefix(path, base); ok && (below == "" || below[0] == '/') {
+			return true
+		}
+	}
+	return false
 }
 
 // outcome returns the fault that a client sees of err, nil when the client is gone, and logs what the client does not

@@ -60,6 +60,33 @@ func TestErrorWriter(t *testing.T) {
 	}
 }
 
+// TestOpenAIPaths proves that a client of OpenAI's interface reads why a path or a method is none of ours, below both base
+// addresses and nowhere else.
+func TestOpenAIPaths(t *testing.T) {
+	t.Parallel()
+	s := start(t, area{"createChatCompletion": func(http.ResponseWriter, *http.Request, *httpapi.Call) error { panic("broken") }})
+	body := `{"model":"m","messages":[{"role":"user","content":"hello"}]}`
+	for _, c := range []struct {
+		method, path string
+		status       int
+		want         string
+	}{
+		{"POST", "/v1/embeddings", 404, `"type":"invalid_request_error","code":"path_not_found","param":null}`},
+		{"GET", "/v2/llms/models/gpt-4o", 404, `"type":"invalid_request_error","code":"path_not_found","param":null}`},
+		{"GET", "/v1/chat/completions", 405, `"error":{"message":"METHOD_NOT_ALLOWED: the path takes POST, not GET","type":"invalid_request_error","code":"method_not_allowed","param":null}`},
+		{"POST", "/v2/llms/models", 405, `"code":"method_not_allowed","param":null}`},
+		{"POST", "/v2/llms/chat/completions", 500, `"type":"server_error","code":"internal","param":null}`},
+		{"GET", "/v1beta/models", 404, ""},
+		{"GET", "/v2/nothing", 404, ""},
+		{"PUT", "/v2/corpora/k", 405, ""},
+	} {
+		got := s.ask(t, c.method, c.path, body)
+		if got.StatusCode != c.status || !strings.Contains(got.raw, c.want) || strings.Contains(got.raw, `"error":`) != (c.want != "") || len(got.body.Messages) != 1 {
+			t.Errorf("%s %s: %d %s, want %d with %q", c.method, c.path, got.StatusCode, got.raw, c.status, c.want)
+		}
+	}
+}
+
 // TestOpenAIErrors proves that what refuses a chat completion has the member that clients of OpenAI's interface read,
 // without any secret, and that other operations don't have it.
 func TestOpenAIErrors(t *testing.T) {

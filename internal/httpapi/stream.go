@@ -70,7 +70,14 @@ func (s *Stream) Soon(name string, v any) error {
 	return s.events.Soon(name, v, gather)
 }
 
-// Chunk sends v as clients of OpenAI's interface read it, see sse.Writer. Those that come in a burst are sent together.
+// Opening is Chunk for what says nothing by itself, such as who speaks: it leaves with the chunk after it, or a moment later.
+func (s *Stream) Opening(v any) error {
+	s.begin()
+	return s.events.Opening(v, gather)
+}
+
+// Chunk sends v as clients of OpenAI's interface read it, see sse.Writer. The first is sent at once, later ones that come in
+// a burst together.
 func (s *Stream) Chunk(v any) error {
 	wait := gather
 	if !s.soon {

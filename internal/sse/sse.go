@@ -49,6 +49,14 @@ func (w *Writer) Soon(name string, v any, gather time.Duration) error {
 // clients that read no other streams look for.
 func (w *Writer) Chunk(v any, gather time.Duration) error { return w.send("", "data: ", v, gather) }
 
+// Opening is Chunk for one that says nothing by itself: it is left to the flush of the next event, for this long at most.
+func (w *Writer) Opening(v any, wait time.Duration) error {
+	w.mu.Lock()
+	w.flushed = time.Now() // so that the delay counts from here
+	w.mu.Unlock()
+	return w.Chunk(v, wait)
+}
+
 // Done ends a stream of chunks as OpenAI's interface does.
 func (w *Writer) Done() error {
 	w.mu.Lock()

@@ -182,6 +182,35 @@ func TestSoon(t *testing.T) {
 	})
 }
 
+// TestOpening proves that what opens a stream leaves with the event after it, and by itself when none comes in time.
+func TestOpening(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[time.Duration][]string{
+		0:                     {"data: \"a\"\n\ndata: \"b\"\n\n"},
+		50 * time.Millisecond: {"data: \"a\"\n\n", "data: \"b\"\n\n"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var b bytes.Buffer
+			var flushed []string
+			w := sse.NewWriter(&b, func() error {
+				flushed = append(flushed, b.String())
+				b.Reset()
+				return nil
+			})
+			if err := w.Opening("a", 10*time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(after)
+			if err := w.Chunk("b", 0); err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(want, flushed); d != "" {
+				t.Errorf("after %v (-want +got):\n%s", after, d)
+			}
+		})
+	}
+}
+
 // TestWriterKeepsItsFailure proves that nothing is written after the client has disconnected, and that every call then
 // returns the same error.
 func TestWriterKeepsItsFailure(t *testing.T) {

@@ -108,7 +108,7 @@ func (w *writer) role(n int) error {
 	}
 	w.begun[n] = true
 	empty := ""
-	return w.send(n, message{Role: "assistant", Content: &empty}, nil)
+	return w.to.Opening(w.chunk([]delta{{Index: n, Delta: message{Role: "assistant", Content: &empty}}}, nil, nil))
 }
 
 func (w *writer) send(n int, m message, reason *llm.Reason) error {
