@@ -42,10 +42,11 @@ var groups = map[string]group{
 	"corpus":   {layer: domain, uses: "job embed text expr extract index search", order: ". table metadata document draft replica ingest bulk metaquery attribute"},
 	"answer":   {layer: domain, uses: "corpus llm embed encode text expr", order: "verify/fact verify/markup verify verify/correct prompt generate"},
 	"query":    {layer: domain, uses: "corpus embed text expr search answer llm", order: "measure rerank retrieve evaluate history ."},
+	"chat":     {layer: domain},
 
 	"folder": {layer: domain, uses: "extract", order: "ignore source state ."},
 
-	"store":    {layer: adapter, uses: "identity usage job llm corpus query answer"},
+	"store":    {layer: adapter, uses: "identity usage job llm corpus query answer chat"},
 	"outbound": {layer: adapter},
 	"provider": {layer: adapter, uses: "llm embed text"},
 

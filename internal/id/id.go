@@ -6,6 +6,7 @@ package id
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"math/big"
 	"strings"
 )
@@ -21,6 +22,8 @@ type (
 	AppClient string // app_…
 	LLM       string // llm_…
 	Preset    string // gnp_…
+	Chat      string // cht_…
+	Turn      string // trn_…
 )
 
 // NewCorpus returns a fresh corpus id. The contract's pattern allows digits only.
@@ -46,6 +49,24 @@ func NewJob() Job { return Job("job_" + Text(20)) }
 
 // NewQuery returns a fresh id of a record of the query history.
 func NewQuery() Query { return Query("qry_" + Text(20)) }
+
+// NewChat returns fresh ids of a chat and of its first turn, which have the same UUID.
+func NewChat() (Chat, Turn) {
+	same := uuid()
+	return Chat("cht_" + same), Turn("trn_" + same)
+}
+
+// NewTurn returns a fresh id of a later turn of a chat.
+func NewTurn() Turn { return Turn("trn_" + uuid()) }
+
+// uuid returns a random UUID (RFC 9562, version 4).
+func uuid() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:])  // never fails since Go 1.24
+	b[6] = b[6]&0x0f | 0x40 // the version
+	b[8] = b[8]&0x3f | 0x80 // the variant
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
 
 // NewCompletion returns a fresh id of a chat completion, in the form of OpenAI's interface.
 func NewCompletion() string { return "chatcmpl-" + Text(24) }
