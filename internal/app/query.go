@@ -12,6 +12,7 @@ import (
 	"quarry/internal/page"
 	"quarry/internal/query"
 	"quarry/internal/query/history"
+	"quarry/internal/query/rephrase"
 	"quarry/internal/query/retrieve"
 	"quarry/internal/store"
 	"quarry/internal/store/queries"
@@ -27,7 +28,9 @@ type queryServices struct {
 func newQuery(cfg config.Config, db *store.DB, c *corpusServices, answers *generate.Service, models llm.Models, log *slog.Logger) queryServices {
 	finder := retrieve.New(c.rows, c.replicas, c.texts, c.encoders)
 	kept := history.New(queries.New(db), time.Duration(cfg.HistoryDays)*24*time.Hour, log)
-	return queryServices{finder, kept, query.New(query.Config{Searcher: finder, Planner: answers, History: kept, Models: models})}
+	return queryServices{finder, kept, query.New(query.Config{
+		Searcher: finder, Rephraser: rephrase.New(models, log), Planner: answers, History: kept, Models: models,
+	})}
 }
 
 // areas returns the handlers of these services.

@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"quarry/internal/answer/generate"
+	"quarry/internal/corpus"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 	"quarry/internal/query/history"
+	"quarry/internal/query/rephrase"
 	"quarry/internal/query/retrieve"
 )
 
@@ -25,7 +27,10 @@ type Ask struct {
 	Generation *generate.Request // nil = results alone
 	Rewriting  bool              // rewrite the query first; not built yet, so the query runs unchanged, with a warning
 	Request    json.RawMessage   // a QueryRequest of the contract, for the history; nil = one with query and corpora alone
-	Places     Places            // nil where nothing bounds how many queries run at once
+	// Label, if not nil, gets the record of the query before the history does, also where the query has failed, and may say
+	// what it belongs to; false keeps it out of the history.
+	Label  func(*history.Record) bool
+	Places Places // nil where nothing bounds how many queries run at once
 }
 
 // Places is what a query that waits for a model outside this process gives up, since it uses no processor meanwhile, so
@@ -54,6 +59,8 @@ func (a *Ask) Check(f *fault.Fault) {
 // Answer is the result of a query.
 type Answer struct {
 	Results   []retrieve.Result
+	Corpora   []corpus.Corpus  // that were searched, by position in Search.Sources
+	Rephrased string           // the text that was searched, where the question has earlier exchanges
 	Absent    *retrieve.Absent // nil unless asked for, and when the document is among the results
 	Rewritten []string         // keys of the corpora whose query was to be rewritten
 	Generated *generate.Answer // nil unless asked for
@@ -72,6 +79,11 @@ type Searcher interface {
 	Run(ctx context.Context, q retrieve.Query) (retrieve.Answer, error)
 }
 
+// Rephraser rephrases questions of conversations so that they stand by themselves; rephrase.Service is one.
+type Rephraser interface {
+	Question(ctx context.Context, r rephrase.Request) (string, error)
+}
+
 // Planner plans generated answers; generate.Service is one.
 type Planner interface {
 	Plan(ctx context.Context, r generate.Request) (*generate.Plan, error)
@@ -84,10 +96,11 @@ type History interface {
 
 // Config is what a Service needs.
 type Config struct {
-	Searcher Searcher
-	Planner  Planner
-	History  History
-	Models   llm.Models
+	Searcher  Searcher
+	Rephraser Rephraser
+	Planner   Planner
+	History   History
+	Models    llm.Models
 }
 
 // Service answers queries. Safe for concurrent use.

@@ -22,7 +22,10 @@ func (r *run) save(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	r.cfg.History.Save(ctx, r.record())
+	record := r.record()
+	if r.ask.Label == nil || r.ask.Label(&record) {
+		r.cfg.History.Save(ctx, record)
+	}
 }
 
 // record returns the record of the query.
@@ -37,6 +40,9 @@ func (r *run) record() history.Record {
 		if !slices.Contains(out.Corpora, one) {
 			out.Corpora = append(out.Corpora, one)
 		}
+	}
+	if r.rephrased.Type != "" {
+		out.Spans = append(out.Spans, r.rephrased)
 	}
 	for _, key := range r.answer.Rewritten {
 		out.Spans = append(out.Spans, history.Span{Type: history.Rewriting, Started: started, CorpusKey: key, Warnings: []string{"failure"}})

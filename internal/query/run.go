@@ -8,6 +8,8 @@ import (
 	"quarry/internal/answer/generate"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/query/history"
+	"quarry/internal/query/rephrase"
 	"quarry/internal/query/retrieve"
 )
 
@@ -47,6 +49,8 @@ type run struct {
 	ahead   time.Duration   // from started to the search
 	draft   *generate.Draft // nil without generation
 	answer  Answer
+
+	rephrased history.Span // without a type if nothing was to be rephrased
 }
 
 // admit checks the generation and takes its place at the model, before anything is searched for and before the calls of a
@@ -66,12 +70,38 @@ func (r *run) admit(ctx context.Context) (err error) {
 // ask a model, mostly one outside this process, so they run together outside.
 func (r *run) reword(ctx context.Context) error {
 	r.started = time.Now()
-	if !r.ask.Rewriting {
+	follows := r.plan != nil && len(r.ask.Generation.Earlier) > 0
+	if !follows && !r.ask.Rewriting {
 		return nil
 	}
 	return r.outside(ctx, func(ctx context.Context) error {
-		return r.rewrite(ctx)
+		if follows {
+			if err := r.rephrase(ctx); err != nil {
+				return err
+			}
+		}
+		if r.ask.Rewriting {
+			return r.rewrite(ctx)
+		}
+		return nil
 	})
+}
+
+// rephrase replaces the question by one that stands by itself.
+func (r *run) rephrase(ctx context.Context) (err error) {
+	r.rephrased.Started = time.Now().UTC()
+	text, err := r.cfg.Rephraser.Question(ctx, rephrase.Request{
+		Question: r.search.Text, Earlier: r.ask.Generation.Earlier, Model: r.plan.Model(),
+	})
+	if err != nil {
+		return err
+	}
+	r.rephrased = history.Span{
+		Type: history.Rephrase, Started: r.rephrased.Started, Latency: time.Since(r.rephrased.Started), Rephrased: text,
+	}
+	r.search.Text, r.answer.Rephrased = text, text
+	r.plan.Restate(text)
+	return nil
 }
 
 // outside runs f, which waits for the model that answers, or the default one if there is no answer.
@@ -103,7 +133,7 @@ func (r *run) find(ctx context.Context) (err error) {
 	if r.found, err = r.cfg.Searcher.Run(ctx, r.search); err != nil {
 		return fault.Under(err, "search")
 	}
-	r.answer.Results, r.answer.Absent = r.found.Results, r.found.Absent
+	r.answer.Results, r.answer.Absent, r.answer.Corpora = r.found.Results, r.found.Absent, r.found.Corpora
 	return nil
 }
 
