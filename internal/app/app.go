@@ -120,7 +120,8 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	models := newLLM(a.cfg, a.db, a.identity.secrets, a.corpus.encoders, a.log)
 	answers := newAnswer(a.cfg, a.db, a.corpus.encoders, models.registry, a.log)
 	queries := newQuery(a.cfg, a.db, a.corpus, answers.generate, models.registry, a.log)
-	a.server, err = newServer(a.cfg, a.identity, a.corpus, a.ready.Load, a.log, slices.Concat(
+	chats := newChat(a.db)
+	a.server, err = newServer(a.cfg, a.identity, resolvers(a.corpus, chats), a.ready.Load, a.log, slices.Concat(
 		a.identity.areas(cursors), a.corpus.areas(a.cfg, cursors), models.areas(cursors), answers.areas(cursors), queries.areas(cursors),
 		[]httpapi.Area{catalog.New(a.corpus.encoders, answers.correct, cursors)},
 	))

@@ -7,12 +7,12 @@ import (
 	"quarry/docs"
 	"quarry/internal/config"
 	"quarry/internal/httpapi"
-	httpcorpora "quarry/internal/httpapi/corpora"
 	"quarry/internal/httpapi/pages"
 )
 
-// newServer builds the HTTP interface over the areas. ready reports whether the service takes requests.
-func newServer(cfg config.Config, identity *identityServices, corpus *corpusServices, ready func() bool, log *slog.Logger, areas []httpapi.Area) (*httpapi.Server, error) {
+// newServer builds the HTTP interface over the areas. resolvers find what paths name, by parameter; ready reports whether the
+// service takes requests.
+func newServer(cfg config.Config, identity *identityServices, resolvers map[string]httpapi.Resolver, ready func() bool, log *slog.Logger, areas []httpapi.Area) (*httpapi.Server, error) {
 	origins, err := cfg.Origins()
 	if err != nil {
 		return nil, err
@@ -24,8 +24,7 @@ func newServer(cfg config.Config, identity *identityServices, corpus *corpusServ
 	return httpapi.New(httpapi.Config{
 		Audit: identity.audit, AuditContent: cfg.AuditContent, TrustedProxies: trusted, Origins: origins,
 		Authenticate: identity.principal, Areas: append(areas, pages.New(contract.YAML, docs.Pages, cfg.PublicURL)),
-		Resolvers: map[string]httpapi.Resolver{"corpus_key": httpcorpora.Resolver(corpus.containers)},
-		Log:       log, MaxJSON: cfg.MaxJSON, MaxUpload: cfg.MaxUpload, Ready: ready,
+		Resolvers: resolvers, Log: log, MaxJSON: cfg.MaxJSON, MaxUpload: cfg.MaxUpload, Ready: ready,
 		Limits: limits(cfg),
 	})
 }

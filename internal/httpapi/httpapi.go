@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"quarry/internal/api"
@@ -217,6 +219,19 @@ func NoContent(w http.ResponseWriter, err error) error {
 // roles returns the rule of an operation as package authz reads it.
 func roles(op *api.Operation) authz.Rule {
 	return authz.Rule{APIRoles: op.APIRoles, CorpusRoles: op.CorpusRoles, AgentRoles: op.AgentRoles, PersonalKeys: op.PersonalKeys}
+}
+
+// Corpora returns on which corpora the caller holds a role that the operation lists: on all with a role over the account,
+// otherwise on those with certain keys.
+func (c *Call) Corpora() (all bool, keys []string) {
+	if authz.Allow(c.Principal, authz.Rule{APIRoles: c.Op.APIRoles}, authz.Target{}) {
+		return true, nil
+	}
+	rule := authz.Rule{CorpusRoles: c.Op.CorpusRoles}
+	keys = slices.Sorted(maps.Keys(c.Principal.CorpusRoles))
+	return false, slices.DeleteFunc(keys, func(k string) bool {
+		return !authz.Allow(c.Principal, rule, authz.Target{Corpora: []string{k}})
+	})
 }
 
 // mayTry reports whether the caller may use the operation on what the path names. Where the body names the corpora

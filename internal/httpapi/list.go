@@ -34,16 +34,18 @@ func (c *Call) Position(cursors *page.Cursors, scope *page.Scope) ([]string, err
 	return position, fault.Under(err, "query")
 }
 
-// DefaultLimit is the size of a page, where a request asks for none, in every list of the contract.
+// DefaultLimit is the size of a page, where a request asks for none, in most lists of the contract.
 const DefaultLimit = 10
 
 // Limit returns the page size of the request, which the chain has checked.
-func (c *Call) Limit() int {
+func (c *Call) Limit() int { return c.LimitOr(DefaultLimit) }
+
+// LimitOr is Limit for lists with a default of their own.
+func (c *Call) LimitOr(most int) int {
 	if v := c.Query.Get("limit"); v != "" {
-		n, _ := strconv.Atoi(v)
-		return n
+		most, _ = strconv.Atoi(v)
 	}
-	return DefaultLimit
+	return most
 }
 
 // Pattern compiles the filter of a list, a regular expression. An empty one is nil, which matches all.

@@ -1,12 +1,9 @@
 package queries
 
 import (
-	"maps"
 	"net/http"
-	"slices"
 
 	"quarry/internal/httpapi"
-	"quarry/internal/identity/authz"
 	"quarry/internal/page"
 	"quarry/internal/query/history"
 )
@@ -67,12 +64,6 @@ func (a *HistoryArea) list(w http.ResponseWriter, r *http.Request, c *httpapi.Ca
 // reader returns which records the caller may see: all of them with a role over the account, otherwise those of the
 // corpora that it has a role on.
 func reader(c *httpapi.Call) history.Reader {
-	if authz.Allow(c.Principal, authz.Rule{APIRoles: c.Op.APIRoles}, authz.Target{}) {
-		return history.Reader{All: true}
-	}
-	rule := authz.Rule{CorpusRoles: c.Op.CorpusRoles}
-	keys := slices.Sorted(maps.Keys(c.Principal.CorpusRoles))
-	return history.Reader{Keys: slices.DeleteFunc(keys, func(k string) bool {
-		return !authz.Allow(c.Principal, rule, authz.Target{Corpora: []string{k}})
-	})}
+	all, keys := c.Corpora()
+	return history.Reader{All: all, Keys: keys}
 }

@@ -1,0 +1,22 @@
+package app
+
+import (
+	"maps"
+
+	"quarry/internal/chat"
+	"quarry/internal/httpapi"
+	httpchats "quarry/internal/httpapi/chats"
+	httpcorpora "quarry/internal/httpapi/corpora"
+	"quarry/internal/store"
+	"quarry/internal/store/chats"
+)
+
+// newChat keeps conversations.
+func newChat(db *store.DB) *chat.Service { return chat.New(chat.Config{Store: chats.New(db)}) }
+
+// resolvers find what paths name.
+func resolvers(c *corpusServices, s *chat.Service) map[string]httpapi.Resolver {
+	out := httpchats.Resolvers(s)
+	maps.Copy(out, map[string]httpapi.Resolver{"corpus_key": httpcorpora.Resolver(c.containers)})
+	return out
+}
