@@ -73,7 +73,9 @@ type Tool struct {
 type ToolCall struct {
 	ID, Name  string
 	Arguments json.RawMessage // a JSON object; what the model sent if that is not one
-	State     string          // opaque: what the model wants back with the call, such as its signed reasoning; "" for none. Keep it with the message, show it to nobody.
+	// State is opaque: what the model wants back with the call, such as its signed reasoning; "" for none. Keep it with the
+	// message. It may have been with a client, so adapters take from it only what belongs there.
+	State string
 }
 
 // Choice is whether the model may, must or must not call tools.

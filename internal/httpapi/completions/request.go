@@ -172,7 +172,7 @@ func messages(in []turn, bad *fault.Fault) []llm.Message {
 		}
 		for _, c := range t.Calls {
 			names[c.ID] = c.Function.Name
-			m.Calls = append(m.Calls, llm.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: json.RawMessage(c.Function.Arguments)})
+			m.Calls = append(m.Calls, llm.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: json.RawMessage(c.Function.Arguments), State: string(c.State)})
 		}
 		if m.Role == llm.Result {
 			m.Name = names[t.CallID]

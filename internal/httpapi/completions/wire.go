@@ -69,6 +69,33 @@ type toolCall struct {
 	ID       string       `json:"id"`
 	Type     string       `json:"type"`
 	Function calledByName `json:"function"`
+	State    state        `json:"extra_content,omitempty"`
+}
+
+// state is llm.ToolCall.State on its way through the client. It stands where other servers put what their models want back
+// with a call, so clients that keep theirs keep ours: {"quarry":{"state":"…"}}.
+type state string
+
+type extraContent struct {
+	Ours struct {
+		State string `json:"state"`
+	} `json:"quarry"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (s state) MarshalJSON() ([]byte, error) {
+	var out extraContent
+	out.Ours.State = string(s)
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON implements json.Unmarshaler. What others put there is no fault, and nothing to us.
+func (s *state) UnmarshalJSON(raw []byte) error {
+	var in extraContent
+	if json.Unmarshal(raw, &in) == nil {
+		*s = state(in.Ours.State)
+	}
+	return nil
 }
 
 type calledByName struct {
@@ -131,7 +158,7 @@ func wireReason(a *llm.Answer) llm.Reason {
 }
 
 func wireCall(c llm.ToolCall) toolCall {
-	return toolCall{ID: c.ID, Type: "function", Function: calledByName{c.Name, string(c.Arguments)}}
+	return toolCall{ID: c.ID, Type: "function", Function: calledByName{c.Name, string(c.Arguments)}, State: state(c.State)}
 }
 
 func (h head) chunk(choices []delta, u *usage, failed json.RawMessage) chunk {

@@ -254,9 +254,12 @@ func thinkingBlocks(state, model string) []block {
 	if !ok || json.Unmarshal([]byte(list), &raws) != nil {
 		return nil
 	}
-	out := make([]block, len(raws))
-	for i, raw := range raws {
-		out[i] = block{Type: "thinking", raw: raw}
+	var out []block
+	for _, raw := range raws {
+		var b block
+		if json.Unmarshal(raw, &b) == nil && (b.Type == "thinking" || b.Type == "redacted_thinking") {
+			out = append(out, block{Type: b.Type, raw: raw})
+		}
 	}
 	return out
 }

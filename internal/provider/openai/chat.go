@@ -124,7 +124,7 @@ func assistant(m llm.Message) object {
 		call := object{"id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": arguments(c)}}
 		var s state
 		if c.State != "" && json.Unmarshal([]byte(c.State), &s) == nil {
-			if s.Reasoning != "" && m.Reasoning != "" {
+			if (s.Reasoning == "reasoning" || s.Reasoning == "reasoning_content") && m.Reasoning != "" {
 				message[s.Reasoning] = m.Reasoning
 			}
 			if len(s.Extra) > 0 {

@@ -58,8 +58,11 @@ func inputItems(in []llm.Message) []any {
 			for _, c := range m.Calls {
 				var s items
 				if c.State != "" && json.Unmarshal([]byte(c.State), &s) == nil {
-					for _, item := range s.Reasoning {
-						out = append(out, item)
+					for _, raw := range s.Reasoning {
+						var i item
+						if json.Unmarshal(raw, &i) == nil && i.Type == "reasoning" {
+							out = append(out, raw)
+						}
 					}
 				}
 				out = append(out, object{"type": "function_call", "call_id": c.ID, "name": c.Name, "arguments": arguments(c)})

@@ -23,7 +23,8 @@ const Answer = "The answer stands in the first passage [1]."
 //	say:TEXT         that text
 //	echo             the last message of the user
 //	body             the request
-//	tokens:IN:OUT    a usage of so many tokens
+//	spent            the token limit is used up before the answer begins
+//	tokens:IN:OUT    a usage of so many tokens; tokens:IN:OUT:CACHED:REASONING states how many of them these are
 //	call:TOOL:JSON   a call of a tool with these arguments; if the request contains a tool's result, the default answer
 //	on:WORD:NAME     that of the model NAME if the request contains WORD, else the default answer, so that a model can
 //	                 pass the test of its connection and fail later
@@ -54,9 +55,11 @@ func Named(model string, body []byte) Reply {
 		reply.Text, reply.Stop = "The answer stands in the", Length
 	case "filtered":
 		reply.Text, reply.Stop = "", Filtered
+	case "spent":
+		reply.Text, reply.Stop = "", Length
 	case "tokens":
-		in, out, _ := strings.Cut(rest, ":")
-		reply.Usage = Usage{Input: number(in), Output: number(out)}
+		n := append(strings.Split(rest, ":"), "", "", "", "")
+		reply.Usage = Usage{Input: number(n[0]), Output: number(n[1]), Cached: number(n[2]), Reasoning: number(n[3])}
 	case "call":
 		return calling(rest, body)
 	case "on":
