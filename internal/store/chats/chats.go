@@ -4,6 +4,7 @@ package chats
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -143,9 +144,9 @@ func (s *Store) List(ctx context.Context, after *page.Position, limit int) (foun
 // turn is what scanTurn reads of turns.
 const turn = `id, question, answer, enabled, created`
 
-func scanTurn(r store.Row, of id.Chat) (t chat.Turn, err error) {
+func scanTurn(r store.Row, of id.Chat, more ...any) (t chat.Turn, err error) {
 	t.ChatID = of
-	return t, r.Scan(&t.ID, &t.Question, &t.Answer, &t.Enabled, store.Micros(&t.Created))
+	return t, r.Scan(append([]any{&t.ID, &t.Question, &t.Answer, &t.Enabled, store.Micros(&t.Created)}, more...)...)
 }
 
 // Recent returns the newest enabled turns, the oldest of them first. See chat.Store.
@@ -164,26 +165,32 @@ func (s *Store) Recent(ctx context.Context, c id.Chat, r chat.Reader, b chat.Bou
 	return found, err
 }
 
-// recent reads no row beyond the bound, so that an early turn of a long chat costs a late one nothing.
+// firstBatch is how many turns recent reads at first; it is what most chats have.
+const firstBatch = 32
+
+// recent reads in batches, since PostgreSQL sends the whole result of a statement: turns beyond the bound would cost.
 func recent(q store.Querier, no int64, of id.Chat, b chat.Bound) (found []chat.Turn, err error) {
-	const doing = "read recent turns"
-	rows, err := q.Query(`SELECT `+turn+` FROM turns WHERE chat_no = $1 AND enabled ORDER BY ord DESC LIMIT $2`, no, b.Turns)
-	if err != nil {
-		return nil, store.Wrap(err, doing)
-	}
-	defer func() { _ = rows.Close() }() // rows.Err below reports what matters
-	for left := b.Bytes; rows.Next(); {
-		t, err := scanTurn(rows, of)
+	left, before := b.Bytes, int64(math.MaxInt64)
+	for batch := firstBatch; ; batch *= 2 {
+		batch = min(batch, b.Turns-len(found))
+		more, err := store.Select(q, "read recent turns", func(r store.Row) (chat.Turn, error) {
+			return scanTurn(r, of, &before)
+		}, `SELECT `+turn+`, ord FROM turns WHERE chat_no = $1 AND ord < $2 AND enabled ORDER BY ord DESC LIMIT $3`, no, before, batch)
 		if err != nil {
-			return nil, store.Wrap(err, doing)
+			return nil, err
 		}
-		if left -= len(t.Question) + len(t.Answer); left < 0 && len(found) > 0 {
-			break
+		for _, t := range more {
+			if left -= len(t.Question) + len(t.Answer); left < 0 && len(found) > 0 {
+				slices.Reverse(found)
+				return found, nil
+			}
+			found = append(found, t)
 		}
-		found = append(found, t)
+		if len(more) < batch || len(found) == b.Turns {
+			slices.Reverse(found)
+			return found, nil
+		}
 	}
-	slices.Reverse(found)
-	return found, store.Wrap(rows.Err(), doing)
 }
 
 // Turns returns every turn of a chat. See chat.Store.

@@ -252,6 +252,7 @@ func testRecentTurns(t *testing.T, s stores) {
 			}
 		}
 	}
+	testManyRecent(t, s)
 	if _, err := s.chats.DisableFrom(t.Context(), c, first.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -263,6 +264,32 @@ func testRecentTurns(t *testing.T, s stores) {
 	}
 	if got, err := s.chats.Get(t.Context(), c, anyone); err != nil || got.Enabled {
 		t.Errorf("the chat is %+v, %v", got, err)
+	}
+}
+
+// testManyRecent proves the same of a chat with more turns than are read at a time.
+func testManyRecent(t *testing.T, s stores) {
+	t.Helper()
+	c := openChat(t, s, "000").ChatID // 3 + 13 bytes, like the others
+	for i := 1; i < 110; i++ {
+		addTurn(t, s, c, fmt.Sprintf("%03d", i))
+	}
+	for _, x := range []struct {
+		bound chat.Bound
+		want  int
+	}{
+		{much, 110}, {chat.Bound{Turns: 31, Bytes: 1 << 20}, 31}, {chat.Bound{Turns: 32, Bytes: 1 << 20}, 32}, {chat.Bound{Turns: 33, Bytes: 1 << 20}, 33},
+		{chat.Bound{Turns: 110, Bytes: 16 * 96}, 96}, {chat.Bound{Turns: 110, Bytes: 16*97 - 1}, 96}, {chat.Bound{Turns: 96, Bytes: 16 * 96}, 96},
+	} {
+		got, err := s.chats.Recent(t.Context(), c, anyone, x.bound)
+		if err != nil || len(got) != x.want {
+			t.Fatalf("%+v: %d turns, %v; want %d", x.bound, len(got), err, x.want)
+		}
+		for i, turn := range got {
+			if want := fmt.Sprintf("%03d", 110-x.want+i); turn.Question != want {
+				t.Fatalf("%+v: turn %d is %s, want %s", x.bound, i, turn.Question, want)
+			}
+		}
 	}
 }
 
