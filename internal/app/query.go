@@ -14,6 +14,7 @@ import (
 	"quarry/internal/query/history"
 	"quarry/internal/query/rephrase"
 	"quarry/internal/query/retrieve"
+	"quarry/internal/query/rewrite"
 	"quarry/internal/store"
 	"quarry/internal/store/queries"
 )
@@ -29,7 +30,7 @@ func newQuery(cfg config.Config, db *store.DB, c *corpusServices, answers *gener
 	finder := retrieve.New(c.rows, c.replicas, c.texts, c.encoders)
 	kept := history.New(queries.New(db), time.Duration(cfg.HistoryDays)*24*time.Hour, log)
 	return queryServices{finder, kept, query.New(query.Config{
-		Searcher: finder, Rephraser: rephrase.New(models, log), Planner: answers, History: kept, Models: models,
+		Searcher: finder, Rephraser: rephrase.New(models, log), Rewriter: rewrite.New(models, log), Planner: answers, History: kept, Models: models,
 	})}
 }
 

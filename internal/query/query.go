@@ -15,6 +15,7 @@ import (
 	"quarry/internal/query/history"
 	"quarry/internal/query/rephrase"
 	"quarry/internal/query/retrieve"
+	"quarry/internal/query/rewrite"
 )
 
 // MaxOffset bounds how deep paging goes: everything before a page is ranked for every page.
@@ -25,7 +26,7 @@ const MaxOffset = 100_000
 type Ask struct {
 	Search     retrieve.Query
 	Generation *generate.Request // nil = results alone
-	Rewriting  bool              // rewrite the query first; not built yet, so the query runs unchanged, with a warning
+	Rewriting  bool              // look for filters in the words of the query, see package rewrite
 	Request    json.RawMessage   // a QueryRequest of the contract, for the history; nil = one with query and corpora alone
 	// Label, if not nil, gets the record of the query before the history does, also where the query has failed, and may say
 	// what it belongs to; false keeps it out of the history.
@@ -62,9 +63,18 @@ type Answer struct {
 	Corpora   []corpus.Corpus  // that were searched, by position in Search.Sources
 	Rephrased string           // the text that was searched, where the question has earlier exchanges
 	Absent    *retrieve.Absent // nil unless asked for, and when the document is among the results
-	Rewritten []string         // keys of the corpora whose query was to be rewritten
+	Rewritten []Rewritten      // by position in Search.Sources; nil unless asked for
 	Generated *generate.Answer // nil unless asked for
 	Warnings  []string         // what could not be done as asked
+}
+
+// WarningRewriting is the warning of the contract that the query of a corpus could not be rewritten.
+const WarningRewriting = "intelligent_query_rewriting_failed"
+
+// Rewritten is what rewriting made of the query for one corpus.
+type Rewritten struct {
+	CorpusKey string
+	rewrite.Outcome
 }
 
 // Event reports progress. The first event has Found: the answer without anything generated. The later ones are those of
@@ -77,6 +87,13 @@ type Event struct {
 // Searcher finds passages; retrieve.Service is one.
 type Searcher interface {
 	Run(ctx context.Context, q retrieve.Query) (retrieve.Answer, error)
+	// Check returns the corpora of a query that Run would not refuse, by position in its sources.
+	Check(ctx context.Context, q retrieve.Query) ([]corpus.Corpus, error)
+}
+
+// Rewriter moves words of queries into filters; rewrite.Service is one.
+type Rewriter interface {
+	Run(ctx context.Context, model string, all []rewrite.Query) ([]rewrite.Outcome, error)
 }
 
 // Rephraser rephrases questions of conversations so that they stand by themselves; rephrase.Service is one.
@@ -98,6 +115,7 @@ type History interface {
 type Config struct {
 	Searcher  Searcher
 	Rephraser Rephraser
+	Rewriter  Rewriter
 	Planner   Planner
 	History   History
 	Models    llm.Models

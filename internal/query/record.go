@@ -44,8 +44,14 @@ func (r *run) record() history.Record {
 	if r.rephrased.Type != "" {
 		out.Spans = append(out.Spans, r.rephrased)
 	}
-	for _, key := range r.answer.Rewritten {
-		out.Spans = append(out.Spans, history.Span{Type: history.Rewriting, Started: started, CorpusKey: key, Warnings: []string{"failure"}})
+	for _, x := range r.answer.Rewritten {
+		span := history.Span{Type: history.Rewriting, Started: x.Started.UTC(), Latency: x.Latency, CorpusKey: x.CorpusKey}
+		if x.Warning != "" {
+			span.Warnings = []string{string(x.Warning)}
+		} else {
+			span.Extracted = &history.Extraction{Query: x.Text, Filter: x.Filter}
+		}
+		out.Spans = append(out.Spans, span)
 	}
 	for _, s := range r.found.Trace {
 		out.Spans = append(out.Spans, history.Span{

@@ -1,16 +1,20 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"quarry/internal/answer/generate"
+	"quarry/internal/corpus"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 	"quarry/internal/query/history"
 	"quarry/internal/query/rephrase"
 	"quarry/internal/query/retrieve"
+	"quarry/internal/query/rewrite"
 )
 
 // Run answers a query. It calls emit, if not nil, with each event; an error from emit ends the query. On an error before
@@ -67,12 +71,16 @@ func (r *run) admit(ctx context.Context) (err error) {
 }
 
 // reword changes the words that are searched for: those that were asked stay in the prompt and in the history. Its steps
-// ask a model, mostly one outside this process, so they run together outside.
+// ask a model, mostly one outside this process, so they run together outside. What is wrong with the search is found before.
 func (r *run) reword(ctx context.Context) error {
 	r.started = time.Now()
 	follows := r.plan != nil && len(r.ask.Generation.Earlier) > 0
 	if !follows && !r.ask.Rewriting {
 		return nil
+	}
+	corpora, err := r.cfg.Searcher.Check(ctx, r.search)
+	if err != nil {
+		return fault.Under(err, "search")
 	}
 	return r.outside(ctx, func(ctx context.Context) error {
 		if follows {
@@ -81,7 +89,7 @@ func (r *run) reword(ctx context.Context) error {
 			}
 		}
 		if r.ask.Rewriting {
-			return r.rewrite(ctx)
+			return r.rewrite(ctx, corpora)
 		}
 		return nil
 	})
@@ -104,37 +112,71 @@ func (r *run) rephrase(ctx context.Context) (err error) {
 	return nil
 }
 
-// outside runs f, which waits for the model that answers, or the default one if there is no answer.
-func (r *run) outside(ctx context.Context, f func(context.Context) error) error {
-	remote := false
-	if r.plan != nil {
-		remote = r.plan.Remote()
-	} else if m, err := r.cfg.Models.Model(ctx, ""); err == nil {
-		remote = !m.Embedded
+// model returns the name of the model that answers, "" for the default one if there is no answer.
+func (r *run) model() string {
+	if r.plan == nil {
+		return ""
 	}
-	if !remote || r.ask.Places == nil {
+	return r.plan.Model()
+}
+
+// outside runs f, which waits for that model.
+func (r *run) outside(ctx context.Context, f func(context.Context) error) error {
+	m, err := r.cfg.Models.Model(ctx, r.model())
+	if err != nil || m.Embedded || r.ask.Places == nil {
 		return f(ctx)
 	}
 	return r.ask.Places.Outside(ctx, f)
 }
 
 // rewrite moves words of the query into filters.
-func (r *run) rewrite(context.Context) error {
-	r.answer.Warnings = []string{"intelligent_query_rewriting_failed"}
-	for _, s := range r.search.Sources {
-		r.answer.Rewritten = append(r.answer.Rewritten, s.Corpus)
+func (r *run) rewrite(ctx context.Context, corpora []corpus.Corpus) error {
+	queries := make([]rewrite.Query, len(corpora))
+	for i, src := range r.search.Sources {
+		queries[i] = rewrite.Query{Corpus: corpora[i], Text: cmp.Or(src.Text, r.search.Text), Filter: src.Filter}
+	}
+	outcomes, err := r.cfg.Rewriter.Run(ctx, r.model(), queries)
+	if err != nil {
+		return err
+	}
+	r.search.Sources = slices.Clone(r.search.Sources) // the caller's
+	for i, out := range outcomes {
+		if out.Warning == "" {
+			r.search.Sources[i].Text, r.search.Sources[i].Filter = out.Text, out.Filter
+		}
+		r.answer.Rewritten = append(r.answer.Rewritten, Rewritten{corpora[i].Key, out})
 	}
 	return nil
 }
 
-// find searches.
+// find searches. Where rewriting has changed the search and it is refused now, the attributes have been replaced since they
+// were looked at: then it is the caller's own that is refused or not.
 func (r *run) find(ctx context.Context) (err error) {
 	r.ahead = time.Since(r.started)
-	if r.found, err = r.cfg.Searcher.Run(ctx, r.search); err != nil {
+	r.found, err = r.cfg.Searcher.Run(ctx, r.search)
+	if f, ok := fault.As(err); ok && f.Kind == fault.KindInvalid && r.unrewrite() {
+		r.found, err = r.cfg.Searcher.Run(ctx, r.search)
+	}
+	if err != nil {
 		return fault.Under(err, "search")
 	}
 	r.answer.Results, r.answer.Absent, r.answer.Corpora = r.found.Results, r.found.Absent, r.found.Corpora
+	failed := func(x Rewritten) bool { return x.Warning.Failed() }
+	if slices.ContainsFunc(r.answer.Rewritten, failed) {
+		r.answer.Warnings = append(r.answer.Warnings, WarningRewriting)
+	}
 	return nil
+}
+
+// unrewrite takes back what rewriting has changed, and reports whether there was anything.
+func (r *run) unrewrite() (changed bool) {
+	r.search.Sources = r.ask.Search.Sources
+	for i := range r.answer.Rewritten {
+		if x := &r.answer.Rewritten[i]; x.Warning == "" {
+			x.Warning, changed = rewrite.Unreadable, true
+		}
+	}
+	return changed
 }
 
 // compose renders the prompt.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"quarry/internal/answer/generate"
+	"quarry/internal/corpus"
 	"quarry/internal/httpapi"
 	"quarry/internal/httpapi/queries"
 	"quarry/internal/identity/authz"
@@ -30,6 +32,10 @@ func (f finder) Run(_ context.Context, q retrieve.Query) (retrieve.Answer, error
 	return retrieve.Answer{Save: true, Results: []retrieve.Result{{
 		Text: "Every 500 hours.", DocumentID: "d1", DocumentMetadata: json.RawMessage(`{}`), PartMetadata: json.RawMessage(`{}`),
 	}}}, nil
+}
+
+func (finder) Check(context.Context, retrieve.Query) ([]corpus.Corpus, error) {
+	return nil, errors.New("there is nothing to check without rewriting")
 }
 
 // keeper keeps what is saved.

@@ -50,13 +50,17 @@ type part struct {
 }
 
 type rewritten struct {
-	CorpusKey  string   `json:"corpus_key"`
-	Extraction struct{} `json:"filter_extraction"`
+	CorpusKey  string     `json:"corpus_key"`
+	Extraction extraction `json:"filter_extraction"`
 }
 
-func wireRewritten(corpora []string) (out []rewritten) {
-	for _, key := range corpora {
-		out = append(out, rewritten{CorpusKey: key})
+func wireRewritten(all []query.Rewritten) (out []rewritten) {
+	for _, x := range all {
+		one := rewritten{CorpusKey: x.CorpusKey}
+		if x.Warning == "" {
+			one.Extraction = extraction{x.Text, x.Filter}
+		}
+		out = append(out, one)
 	}
 	return out
 }

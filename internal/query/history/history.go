@@ -60,7 +60,7 @@ type Span struct {
 
 	Rephrased  string              // Rephrase
 	CorpusKey  string              // Rewriting
-	Warnings   []string            // Rewriting
+	Warnings   []string            // Rewriting, see package rewrite
 	Extracted  *Extraction         // Rewriting; nil when nothing was extracted
 	Results    []retrieve.Result   // Search: the candidates before reranking
 	Reranked   []retrieve.Reranked // Rerank: the output of the stage, best first

@@ -10,6 +10,7 @@ import (
 	"quarry/internal/embed"
 	"quarry/internal/expr/filter"
 	"quarry/internal/fault"
+	"quarry/internal/query/rerank"
 	"quarry/internal/search"
 	"quarry/internal/text/analysis"
 	"quarry/internal/text/lang"
@@ -25,8 +26,24 @@ type source struct {
 	empty  bool         // nothing can match: no search is run
 }
 
-// plan reads the corpora of q in one statement, compiles filters, analyses and encodes the texts.
-func (s *Service) plan(ctx context.Context, q Query) ([]source, error) {
+// Check returns the corpora of q, by position in its sources, and finds what Run would refuse without searching.
+func (s *Service) Check(ctx context.Context, q Query) ([]corpus.Corpus, error) {
+	if _, err := rerank.Check(q.Reranker); err != nil {
+		return nil, fault.Under(err, "reranker")
+	}
+	sources, err := s.open(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]corpus.Corpus, len(sources))
+	for i := range sources {
+		out[i] = sources[i].corpus
+	}
+	return out, nil
+}
+
+// open reads the corpora of q in one statement and checks what its sources say about them.
+func (s *Service) open(ctx context.Context, q Query) ([]source, error) {
 	keys := make([]string, len(q.Sources))
 	for i, src := range q.Sources {
 		keys[i] = src.Corpus
@@ -36,20 +53,15 @@ func (s *Service) plan(ctx context.Context, q Query) ([]source, error) {
 		return nil, err
 	}
 	out := make([]source, len(corpora))
-	vectors := map[string][]float32{}
 	for i, c := range corpora {
-		text := q.Sources[i].Text
-		if text == "" {
-			text = q.Text
-		}
-		if out[i], err = s.planOne(ctx, c, q.Sources[i], text, vectors); err != nil {
+		if out[i], err = openOne(c, q.Sources[i]); err != nil {
 			return nil, fault.Under(err, fmt.Sprintf("corpora[%d]", i))
 		}
 	}
 	return out, nil
 }
 
-func (s *Service) planOne(ctx context.Context, c corpus.Corpus, src Source, text string, vectors map[string][]float32) (source, error) {
+func openOne(c corpus.Corpus, src Source) (source, error) {
 	out := source{corpus: c, lambda: src.Lambda}
 	var err error
 	if out.schema, err = c.Schema(); err != nil {
@@ -58,29 +70,52 @@ func (s *Service) planOne(ctx context.Context, c corpus.Corpus, src Source, text
 	if out.search.Filter, err = filter.Parse(src.Filter, out.schema, filter.Both); err != nil {
 		return out, err
 	}
-	if out.search.Dimensions, err = weights(c, src); err != nil {
-		return out, err
+	out.search.Dimensions, err = weights(c, src)
+	return out, err
+}
+
+// plan opens the sources of q and analyses and encodes their texts.
+func (s *Service) plan(ctx context.Context, q Query) ([]source, error) {
+	out, err := s.open(ctx, q)
+	if err != nil {
+		return nil, err
 	}
+	vectors := map[string][]float32{}
+	for i := range out {
+		text := q.Sources[i].Text
+		if text == "" {
+			text = q.Text
+		}
+		if err := s.words(ctx, &out[i], q.Sources[i], text, vectors); err != nil {
+			return nil, fault.Under(err, fmt.Sprintf("corpora[%d]", i))
+		}
+	}
+	return out, nil
+}
+
+// words sets the lexical and the dense side of a planned source.
+func (s *Service) words(ctx context.Context, out *source, src Source, text string, vectors map[string][]float32) error {
 	plain := text // λ = 0 takes operators literally
 	if src.Lambda > 0 {
 		k := parseKeywords(text)
 		plain = k.plain
-		languages, err := s.languages(ctx, c, k.plain)
+		languages, err := s.languages(ctx, out.corpus, k.plain)
 		if err != nil {
-			return out, err
+			return err
 		}
 		addTerms(&out.search, k, languages)
 		out.search.PhrasesRequired = src.Lambda == 1 && len(k.phrases) > 0
 	}
 	if src.Lambda == 1 {
 		out.empty = len(out.search.Terms)+len(out.search.Phrases)+len(out.search.Prefixes) == 0
-		return out, nil
+		return nil
 	}
 	if strings.TrimSpace(plain) == "" {
 		plain = text
 	}
-	out.search.Vector, err = s.encode(ctx, c, src, plain, vectors)
-	return out, err
+	var err error
+	out.search.Vector, err = s.encode(ctx, out.corpus, src, plain, vectors)
+	return err
 }
 
 // addTerms sets the lexical side of q. Words are analysed like those of documents in each of the languages.

@@ -34,7 +34,8 @@ func TestRoles(t *testing.T) {
 		encoders.Decorate(func(embed.Encoder) embed.Encoder { return asked })
 		s := &Service{encoders: encoders, engine: fixed{}}
 		c := corpus.Corpus{EncoderName: embed.DefaultName, QueriesAreAnswers: tc.answers, DocumentsAreQuestions: tc.questions}
-		if _, err := s.planOne(t.Context(), c, Source{Lambda: DefaultLambda, Response: tc.response, Question: tc.query}, "why", map[string][]float32{}); err != nil {
+		src := Source{Lambda: DefaultLambda, Response: tc.response, Question: tc.query}
+		if err := s.words(t.Context(), &source{corpus: c}, src, "why", map[string][]float32{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, kind, _ := asked.Asked(); kind != tc.want {
