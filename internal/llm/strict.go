@@ -56,7 +56,7 @@ func (c *strict) check(at string, s map[string]any, depth int) {
 		return
 	}
 	for _, word := range bounding {
-		if _, ok := s[word]; ok {
+		if bound, ok := s[word]; ok && !boundless(word, bound) {
 			c.bad.Field(fault.Join(at, word), "must not stand in a strict schema; say it in the description")
 		}
 	}
@@ -82,6 +82,13 @@ func (c *strict) check(at string, s map[string]any, depth int) {
 			c.below(at, word+"."+name, named[name], 1)
 		}
 	}
+}
+
+// boundless reports whether a keyword of range says no more than that a number is an integer which JSON holds exactly, as
+// zod, with which OpenAI's library for JavaScript makes its schemas, writes it at each of them.
+func boundless(word string, bound any) bool {
+	const safe = 1<<53 - 1
+	return word == "minimum" && bound == float64(-safe) || word == "maximum" && bound == float64(safe)
 }
 
 // object checks what strict schemas ask of objects alone.

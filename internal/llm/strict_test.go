@@ -44,6 +44,8 @@ func TestCheckStrict(t *testing.T) {
 		`{"type":"object","properties":{"a":{"type":"string"}}}`:                                {"additionalProperties", "required"},
 		object(`{"type":"object","additionalProperties":{"type":"string"}}`):                    {"properties.a.additionalProperties"},
 		object(`{"anyOf":[{"type":"integer","minimum":1}]}`):                                    {"properties.a.anyOf[0].minimum"},
+		object(`{"type":"integer","minimum":-9007199254740991,"maximum":9007199254740991}`):     nil,
+		object(`{"type":"integer","minimum":-9007199254740990,"maximum":9007199254740990}`):     {"properties.a.maximum", "properties.a.minimum"},
 		object(`{"type":["object","null"],"additionalProperties":false,"properties":{"b":{}}}`): {"properties.a.required"},
 		`{"type":"object","additionalProperties":false,"$defs":{"d":{"type":"object"}}}`:        {"$defs.d.additionalProperties"},
 	} {
