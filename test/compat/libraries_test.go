@@ -16,17 +16,21 @@ import (
 )
 
 // libraries are those that speak OpenAI's interface, by what installs them together. Each program in testdata/libraries
-// prints what a library does, and next to it is what it has to print.
+// prints what a library does, and next to it is what it has to print. It runs at the addresses that its entry names; those
+// that take seconds to load run once.
 var libraries = []struct {
 	name     string
 	needs    []string
 	install  func(t *testing.T, dir string) (interpreter string)
-	programs []string
+	programs map[string][]string
 }{
-	{"python", []string{"python3"}, packages("python.txt"), []string{"openai-python.py", "langchain-python.py"}},
-	{"llamaindex", []string{"python3"}, packages("llamaindex.txt"), []string{"llamaindex-python.py"}},
-	{"javascript", []string{"npm", "node"}, modules, []string{"openai-javascript.mjs"}},
+	{"python", []string{"python3"}, packages("python.txt"), map[string][]string{"openai-python.py": {ours, theirs}, "langchain-python.py": {ours}}},
+	{"llamaindex", []string{"python3"}, packages("llamaindex.txt"), map[string][]string{"llamaindex-python.py": {theirs}}},
+	{"javascript", []string{"npm", "node"}, modules, map[string][]string{"openai-javascript.mjs": {ours, theirs}}},
 }
+
+// The base addresses that clients of OpenAI are given.
+const ours, theirs = "/v2/llms", "/v1"
 
 // TestLibraries proves what the libraries of others do with the service when they are given its address and a key, and
 // nothing else: answers whole and in chunks, a call of a tool and back, structured output, several answers and their own
@@ -39,9 +43,9 @@ func TestLibraries(t *testing.T) {
 			guide.Needs(t, l.needs...)
 			dir := t.TempDir()
 			interpreter := l.install(t, dir)
-			for _, program := range l.programs {
+			for program, bases := range l.programs {
 				copied(t, dir, program) // a module of JavaScript finds others beside itself
-				for _, base := range []string{"/v2/llms", "/v1"} {
+				for _, base := range bases {
 					t.Run(program+base, func(t *testing.T) {
 						t.Parallel()
 						service := models(t)
