@@ -28,6 +28,16 @@ race: ## the packages where goroutines meet, under the race detector (needs a C 
 compat: ## our adapters of language models against the providers' own libraries, and published clients against the service (minutes)
 	cd test/compat && go vet ./... && go run quarry/test/summary -timeout 10m ./...
 
+.PHONY: console
+console: ## build the console from web/ into internal/console/dist (needs Node 20.19)
+	cd web && npm ci --ignore-scripts && npm run types && npm run build
+	QUARRY_GENERATE=1 go test -count=1 -run TestNotice ./release
+
+.PHONY: browser
+browser: ## the console: its own checks, and what people do with it in a browser (needs Node 20.19 and Chromium)
+	cd web && npm ci --ignore-scripts --loglevel=error && npm run --silent types && npm run --silent lint && npm test
+	cd test/browser && go vet ./... && go run quarry/test/summary -timeout 10m -skip TestBuilt ./...
+
 .PHONY: generate
 generate: ## write everything that is generated
 	go run ./api/gen
@@ -40,10 +50,11 @@ ledger: ## write docs/reference/operations.md from the contract and a run of the
 	QUARRY_GENERATE=1 go test -count=1 ./test/scenario
 
 .PHONY: verify
-verify: ## generated files are current, modules tidy, sources formatted
+verify: ## generated files and the console are current, modules tidy, sources formatted
 	go run ./api/gen -check
 	go mod tidy -diff
 	cd test/compat && go mod tidy -diff
+	cd test/browser && go mod tidy -diff && go run quarry/test/summary -timeout 10m -run TestBuilt ./...
 	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$unformatted" || { echo "not formatted: $$unformatted"; exit 1; }
 
 # What deadcode starts from, and how it writes a function: package.name. Package testkit is left out: only tests call it, and
@@ -80,3 +91,4 @@ tidy: ## tidy the modules
 	go mod tidy
 	cd tools && go mod tidy
 	cd test/compat && go mod tidy
+	cd test/browser && go mod tidy

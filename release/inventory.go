@@ -57,9 +57,48 @@ func inventory(ctx context.Context, targets []target) ([]part, error) {
 	if err := model.read(filepath.Dir(encoder)); err != nil {
 		return nil, err
 	}
-	parts := append(slices.Collect(maps.Values(found)), std, model)
+	pages, err := bundled(consoleParts)
+	if err != nil {
+		return nil, err
+	}
+	parts := append(append(slices.Collect(maps.Values(found)), std, model), pages...)
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(strings.ToLower(a.name), strings.ToLower(b.name)) })
 	return parts, nil
+}
+
+// consoleParts is written by the build of the console.
+const consoleParts = "internal/console/dist/parts.json"
+
+// bundled returns the packages that the console contains. One without a file about its licence is in the public domain: the
+// build refuses others.
+func bundled(list string) ([]part, error) {
+	raw, err := os.ReadFile(list)
+	if err != nil {
+		return nil, fmt.Errorf("parts of the console: %w", err)
+	}
+	var all []struct {
+		Name, Version, License string
+		Texts                  []struct{ Name, Content string }
+	}
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return nil, fmt.Errorf("parts of the console: %w", err)
+	}
+	out := make([]part, len(all))
+	for i, p := range all {
+		out[i] = part{name: p.Name, version: p.Version, kind: "library", purl: "pkg:npm/" + strings.Replace(p.Name, "@", "%40", 1) + "@" + p.Version}
+		var named []string
+		for _, t := range p.Texts {
+			out[i].texts = append(out[i].texts, text{t.Name, []byte(t.Content)})
+			named = append(named, licences(t.Content)...)
+		}
+		if len(p.Texts) == 0 {
+			named = []string{p.License}
+		}
+		if err := out[i].fall(named); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // linked adds the modules whose packages the program of the target contains.
@@ -118,10 +157,15 @@ func (p *part) read(dir string) error {
 		p.texts = append(p.texts, text{e.Name(), raw})
 		named = append(named, licences(string(raw))...)
 	}
+	return p.fall(named)
+}
+
+// fall sets the licence, from those that the part's files name.
+func (p *part) fall(named []string) error {
 	slices.Sort(named)
 	p.licence = cmp.Or(read[p.name], strings.Join(slices.Compact(named), " AND "))
 	if p.licence == "" {
-		return fmt.Errorf("licence of %s: no file in its folder has a licence that is known here; read it and extend release/licence.go", p.name)
+		return fmt.Errorf("licence of %s: none of its files has a licence that is known here; read it and extend release/licence.go", p.name)
 	}
 	return nil
 }

@@ -6,8 +6,9 @@ import (
 	contract "quarry/api"
 	"quarry/docs"
 	"quarry/internal/config"
+	"quarry/internal/console"
 	"quarry/internal/httpapi"
-	"quarry/internal/httpapi/pages"
+	httppages "quarry/internal/httpapi/pages"
 )
 
 // newServer builds the HTTP interface over the areas. resolvers find what paths name, by parameter; ready reports whether the
@@ -21,9 +22,14 @@ func newServer(cfg config.Config, identity *identityServices, resolvers map[stri
 	if err != nil {
 		return nil, err
 	}
+	pages, err := console.New()
+	if err != nil {
+		return nil, err
+	}
 	return httpapi.New(httpapi.Config{
-		Audit: identity.audit, AuditContent: cfg.AuditContent, TrustedProxies: trusted, Origins: origins,
-		Authenticate: identity.principal, Areas: append(areas, pages.New(contract.YAML, docs.Pages, cfg.PublicURL)),
+		Console: httpapi.Pages{Root: console.Root, Serve: pages.Serve},
+		Audit:   identity.audit, AuditContent: cfg.AuditContent, TrustedProxies: trusted, Origins: origins,
+		Authenticate: identity.principal, Areas: append(areas, httppages.New(contract.YAML, docs.Pages, cfg.PublicURL)),
 		Resolvers: resolvers, Log: log, MaxJSON: cfg.MaxJSON, MaxUpload: cfg.MaxUpload, Ready: ready,
 		Limits: limits(cfg),
 	})

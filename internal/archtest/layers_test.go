@@ -51,10 +51,11 @@ var groups = map[string]group{
 	"provider": {layer: adapter, uses: "llm embed text"},
 
 	"api":     {layer: transport},
+	"console": {layer: transport, uses: "httpapi"},
 	"httpapi": {layer: transport, uses: "api identity usage job llm embed corpus query answer chat text expr"},
 
 	"config": {layer: assembly, uses: "llm text"},
-	"app":    {layer: assembly, uses: "config httpapi store outbound provider identity usage job llm embed corpus query answer chat index"},
+	"app":    {layer: assembly, uses: "config console httpapi store outbound provider identity usage job llm embed corpus query answer chat index"},
 	"cli":    {layer: assembly, uses: "app config identity corpus query answer embed encode extract folder text"},
 
 	"testkit": {layer: tests}, "archtest": {layer: tests},

@@ -75,13 +75,19 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 	if done, err := s.cfg.Origins.Preflight(x, r, methods); done {
 		return err
 	}
+	if under(s.cfg.Console.Root, r.URL.Path) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			return &methodError{method: r.Method, allow: []string{http.MethodGet, http.MethodHead}}
+		}
+		return s.cfg.Console.Serve(x, r)
+	}
 	c := &x.call
 	op, params, allow := s.routes.Find(r.Method, r.URL.EscapedPath())
 	if op == nil {
 		if len(allow) > 0 {
 			return &methodError{method: r.Method, allow: allow}
 		}
-		return fault.NotFound("path_not_found", r.URL.Path, "there is no resource at %s; GET /openapi.yaml lists the paths", r.URL.Path)
+		return NoResource(r.URL.Path)
 	}
 	c.Op, c.Path = op, params
 	if op.Frees {
@@ -119,6 +125,17 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 		}
 	}
 	return err
+}
+
+// under reports whether a path is root or below it; nothing is under "".
+func under(root, path string) bool {
+	rest, ok := strings.CutPrefix(path, root)
+	return ok && root != "" && (rest == "" || rest[0] == '/')
+}
+
+// NoResource returns the fault of a path that leads nowhere.
+func NoResource(path string) error {
+	return fault.NotFound("path_not_found", path, "there is no resource at %s; GET /openapi.yaml lists the paths", path)
 }
 
 // perform runs the handler of a valid request, once it has its place under the limits and its intent is recorded.

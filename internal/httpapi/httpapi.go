@@ -104,6 +104,12 @@ type Area interface {
 // Resolver checks that what a path parameter names exists; it returns fault.KindNotFound if not.
 type Resolver func(ctx context.Context, c *Call) error
 
+// Pages are files for browsers, beside the operations of the contract: GET and HEAD of every path at Root and below it.
+type Pages struct {
+	Root  string
+	Serve func(w http.ResponseWriter, r *http.Request) error
+}
+
 // Config is what a Server needs.
 type Config struct {
 	Authenticate func(ctx context.Context, c Credential) (authz.Principal, error)
@@ -122,6 +128,8 @@ type Config struct {
 	Origins origin.Set
 	// Limits bound what one caller takes.
 	Limits Limits
+	// Console serves the pages of the console; the zero value has none.
+	Console Pages
 	// SlowestReader is how long a client may take to read one event of a stream before it is cut off; 0 is half a minute.
 	SlowestReader time.Duration
 }

@@ -21,13 +21,14 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
+	"quarry/internal/httpapi/static"
 )
 
 // guidePage is a page of the guide. Its content is made when it is first asked for.
 type guidePage struct {
 	Name, Title string
 	file        string
-	document    func() (*document, error)
+	document    func() (*static.File, error)
 }
 
 // Address returns the path of the page.
@@ -192,5 +193,5 @@ func (a *Area) showGuide(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 	if err != nil {
 		return err
 	}
-	return d.serve(w, r)
+	return d.Serve(w, r)
 }

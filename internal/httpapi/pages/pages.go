@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"quarry/internal/httpapi"
+	"quarry/internal/httpapi/static"
 )
 
 //go:embed style.css
@@ -51,7 +52,7 @@ var (
 type Area struct {
 	publicURL string // where people reach the service; "" for wherever the reader is
 
-	yaml, json, reference, script func() (*document, error)
+	yaml, json, reference, script func() (*static.File, error)
 	guide                         func() (*guide, error)
 }
 
@@ -69,13 +70,13 @@ func New(contract []byte, guide fs.FS, publicURL string) *Area {
 }
 
 // once returns a function that makes a document when it is first asked for: most services are never asked.
-func once(kind, policy string, content func() ([]byte, error)) func() (*document, error) {
-	return sync.OnceValues(func() (*document, error) {
+func once(kind, policy string, content func() ([]byte, error)) func() (*static.File, error) {
+	return sync.OnceValues(func() (*static.File, error) {
 		raw, err := content()
 		if err != nil {
 			return nil, fmt.Errorf("make the %s document: %w", kind, err)
 		}
-		return newDocument(kind, policy, raw)
+		return static.New(kind, policy, raw)
 	})
 }
 
@@ -92,13 +93,13 @@ func (a *Area) Handlers() map[string]httpapi.Handler {
 	}
 }
 
-func serve(get func() (*document, error)) httpapi.Handler {
+func serve(get func() (*static.File, error)) httpapi.Handler {
 	return func(w http.ResponseWriter, r *http.Request, _ *httpapi.Call) error {
 		d, err := get()
 		if err != nil {
 			return err
 		}
-		return d.serve(w, r)
+		return d.Serve(w, r)
 	}
 }
 
@@ -112,11 +113,11 @@ func (a *Area) start(w http.ResponseWriter, r *http.Request, _ *httpapi.Call) er
 	if err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
-	d, err := newDocument("text/html; charset=utf-8", startPolicy, b.Bytes())
+	d, err := static.New("text/html; charset=utf-8", startPolicy, b.Bytes())
 	if err != nil {
 		return err
 	}
-	return d.serve(w, r)
+	return d.Serve(w, r)
 }
 
 // plainHost matches hosts that mean nothing else to a shell, into which people paste the address.

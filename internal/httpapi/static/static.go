@@ -1,4 +1,6 @@
-package pages
+// Package static serves files that are the same for everyone: compressed once, and not sent again to clients that have them.
+// Packages pages and console use it.
+package static
 
 import (
 	"bytes"
@@ -14,15 +16,16 @@ import (
 	"quarry/internal/httpapi"
 )
 
-// document is something that is served to everyone, kept compressed.
-type document struct {
+// File is a file that is served to everyone, kept compressed.
+type File struct {
 	kind, policy string // the media type; the policy of a page, "" for what is no page
 	gzip         []byte
 	size         int    // bytes of the content
 	digest       string // of the content
 }
 
-func newDocument(kind, policy string, raw []byte) (*document, error) {
+// New returns a file of a media type. policy is the Content-Security-Policy of a page, "" for what is no page.
+func New(kind, policy string, raw []byte) (*File, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
@@ -35,15 +38,15 @@ func newDocument(kind, policy string, raw []byte) (*document, error) {
 		return nil, fmt.Errorf("compress: %w", err)
 	}
 	sum := sha256.Sum256(raw)
-	return &document{kind: kind, policy: policy, gzip: b.Bytes(), size: len(raw), digest: hex.EncodeToString(sum[:12])}, nil
+	return &File{kind: kind, policy: policy, gzip: b.Bytes(), size: len(raw), digest: hex.EncodeToString(sum[:12])}, nil
 }
 
-// serve answers with the document, or with 304 to a client that says it has it. Like every answer it is marked no-store.
-func (d *document) serve(w http.ResponseWriter, r *http.Request) error {
+// Serve answers with the file, or with 304 to a client that says it has it. It leaves Cache-Control as it is.
+func (f *File) Serve(w http.ResponseWriter, r *http.Request) error {
 	packed := takesGzip(r.Header.Values("Accept-Encoding"))
-	tag, size := `"`+d.digest+`"`, d.size
+	tag, size := `"`+f.digest+`"`, f.size
 	if packed {
-		tag, size = `"`+d.digest+`-gzip"`, len(d.gzip)
+		tag, size = `"`+f.digest+`-gzip"`, len(f.gzip)
 	}
 	h := w.Header()
 	h.Add("Vary", "Accept-Encoding")
@@ -52,21 +55,21 @@ func (d *document) serve(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	if d.policy != "" {
-		httpapi.SealPage(h, d.policy)
+	if f.policy != "" {
+		httpapi.SealPage(h, f.policy)
 	}
-	h.Set("Content-Type", d.kind)
+	h.Set("Content-Type", f.kind)
 	h.Set("Content-Length", strconv.Itoa(size))
 	if packed {
 		h.Set("Content-Encoding", "gzip")
-		_, _ = w.Write(d.gzip) // an error means that the client is gone
+		_, _ = w.Write(f.gzip) // an error means that the client is gone
 		return nil
 	}
 	if r.Method == http.MethodHead {
 		w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	z, err := gzip.NewReader(bytes.NewReader(d.gzip))
+	z, err := gzip.NewReader(bytes.NewReader(f.gzip))
 	if err != nil {
 		return fmt.Errorf("unpack: %w", err)
 	}

@@ -1,0 +1,252 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"quarry/internal/testkit"
+)
+
+// look is how a page is seen.
+type look struct {
+	name   string
+	width  int64
+	scheme string // of colours
+}
+
+var looks = []look{{"wide light", 1280, "light"}, {"wide dark", 1280, "dark"}, {"narrow light", 360, "light"}, {"narrow dark", 360, "dark"}}
+
+// most bounds one journey; nothing waits that long but a test that fails.
+const most = 2 * time.Minute
+
+// tab is a tab of the browser over a service.
+type tab struct {
+	t       *testing.T
+	ctx     context.Context
+	service *testkit.Process
+	axe     string
+
+	mu       sync.Mutex
+	noise    []string // what the browser complained about
+	expected []string // what it may complain about: answers that the journey asks for
+}
+
+// open opens an empty tab over a service of its own.
+func open(t *testing.T, l look) *tab {
+	t.Helper()
+	chrome, err := exec.LookPath("chromium")
+	if err != nil {
+		testkit.Skip(t, "there is no chromium")
+	}
+	axe, err := os.ReadFile(filepath.Join("..", "..", "web", "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		testkit.Skip(t, "web/node_modules is not there: npm ci in web installs it")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chrome), chromedp.NoSandbox, chromedp.WindowSize(int(l.width), 800),
+		chromedp.UserDataDir(t.TempDir()))
+	allocated, release := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(release)
+	ctx, end := chromedp.NewContext(allocated)
+	t.Cleanup(end)
+	b := &tab{t: t, ctx: ctx, service: testkit.StartBinary(t, t.TempDir()), axe: string(axe)}
+	b.do("open a tab", chromedp.Navigate("about:blank"))
+	ctx, cancel := context.WithTimeout(ctx, most)
+	t.Cleanup(cancel)
+	b.ctx = ctx
+	if err := chromedp.Listen(ctx, b.hear); err != nil {
+		t.Fatal(err)
+	}
+	command(b, network.Enable, network.EnableParams{})
+	command(b, log.Enable, cdp.Empty{})
+	command(b, runtime.Enable, cdp.Empty{})
+	command(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: l.width, Height: 800, DeviceScaleFactor: 1})
+	command(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: l.scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
+	return b
+}
+
+// command runs a command of the browser.
+func command[P, R any](b *tab, c cdp.Command[P, R], params P) {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.ctx, c, params); err != nil {
+		b.t.Fatalf("%s: %v", c.Method, err)
+	}
+}
+
+// hear notes what the browser reports.
+func (b *tab) hear(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *log.EventEntryAdded:
+		b.noise = append(b.noise, e.Entry.Text+" "+e.Entry.URL)
+	case *runtime.EventExceptionThrown:
+		b.noise = append(b.noise, fmt.Sprintf("exception: %s %+v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception))
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+			b.noise = append(b.noise, fmt.Sprintf("console: %s", e.Args[0].Value))
+		}
+	case *network.EventRequestWillBeSent:
+		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "blob" && "http://"+u.Host != b.service.URL {
+			b.noise = append(b.noise, "request elsewhere: "+e.Request.URL)
+		}
+	}
+}
+
+// expect allows the browser to complain about an answer, by a part of what it says.
+func (b *tab) expect(part string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.expected = append(b.expected, part)
+}
+
+// do runs actions; what they were for is named where they fail.
+func (b *tab) do(what string, actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
+		b.fail(what, err)
+	}
+}
+
+// fail ends the test with what the page shows.
+func (b *tab) fail(what string, err error) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.ctx), 5*time.Second)
+	defer cancel()
+	shown, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body.innerText`))
+	b.t.Fatalf("%s: %v; the page shows:\n%s", what, err, shown)
+}
+
+// eval returns what an expression is, awaited.
+func eval[T any](b *tab, what, expression string) T {
+	b.t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.fail(what, err)
+	}
+	return v
+}
+
+// visit goes to an address of the console.
+func (b *tab) visit(path string) {
+	b.t.Helper()
+	b.do("visit "+path, chromedp.Navigate(b.service.URL+"/console"+path))
+}
+
+// reads waits until the page shows a text, which axe and people see alike.
+func (b *tab) reads(text string) {
+	b.t.Helper()
+	raw, _ := json.Marshal(text) // strings always encode
+	if !eval[bool](b, "read "+text, `new Promise(seen => {
+		const last = performance.now() + 20000
+		const look = () => document.body.innerText.includes(`+string(raw)+`) ? seen(true) : performance.now() > last ? seen(false) : setTimeout(look, 20)
+		look() })`) {
+		b.fail("read "+text, errNever)
+	}
+}
+
+// errNever is a text that does not come.
+var errNever = errors.New("it does not come")
+
+// types types into what has the focus.
+func (b *tab) types(text string) {
+	b.t.Helper()
+	b.do("type "+text, chromedp.KeyEvent(text))
+}
+
+// focused returns the name by which a screen reader knows what has the focus.
+func (b *tab) focused() string {
+	b.t.Helper()
+	return strings.TrimSpace(eval[string](b, "see the focus", `(() => { const e = document.activeElement; if (!e || e === document.body) return '';
+		return e.getAttribute('aria-label') || e.labels?.[0]?.innerText || e.innerText || e.placeholder || e.tagName })()`))
+}
+
+// tabTo presses Tab until something has the focus, as people do who use no mouse.
+func (b *tab) tabTo(name string) {
+	b.t.Helper()
+	seen := []string{}
+	for range 40 {
+		at := b.focused()
+		if at == name {
+			return
+		}
+		seen = append(seen, at)
+		b.do("press Tab", chromedp.KeyEvent("\t"))
+	}
+	b.t.Fatalf("Tab does not reach %q: %q", name, seen)
+}
+
+// press goes to something by Tab and presses Enter.
+func (b *tab) press(name string) {
+	b.t.Helper()
+	b.tabTo(name)
+	b.do("press Enter", chromedp.KeyEvent("\r"))
+}
+
+// fill goes to a field by Tab and types into it.
+func (b *tab) fill(name, text string) {
+	b.t.Helper()
+	b.tabTo(name)
+	b.types(text)
+}
+
+// accessible asks axe about what is shown now.
+func (b *tab) accessible(view string) {
+	b.t.Helper()
+	type violation struct {
+		ID, Help string
+		Nodes    []struct{ HTML, FailureSummary string }
+	}
+	eval[int](b, "load axe", b.axe+"; 0")
+	for _, v := range eval[[]violation](b, "run axe", `axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(r => r.violations)`) {
+		b.t.Errorf("%s: %s: %s %+v", view, v.ID, v.Help, v.Nodes)
+	}
+	if eval[bool](b, "measure", `document.documentElement.scrollWidth > document.documentElement.clientWidth`) {
+		b.t.Errorf("%s: the page is wider than the window", view)
+	}
+}
+
+// quiet fails the test where the browser complained, or where the secret is anywhere but in the storage of the tab.
+func (b *tab) quiet(secret string) {
+	b.t.Helper()
+	kept := eval[[]string](b, "look for the secret", `[document.cookie, JSON.stringify(localStorage), location.href, document.title, document.documentElement.outerHTML]`)
+	for i, text := range kept {
+		if strings.Contains(text, secret) {
+			b.t.Errorf("the secret stands in place %d of cookie, local storage, address, title and page", i)
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, n := range b.noise {
+		if !contains(b.expected, n) {
+			b.t.Errorf("the browser says: %s", n)
+		}
+	}
+}
+
+func contains(parts []string, text string) bool {
+	for _, p := range parts {
+		if strings.Contains(text, p) {
+			return true
+		}
+	}
+	return false
+}

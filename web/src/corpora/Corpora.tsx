@@ -1,0 +1,86 @@
+import { useDeferredValue, useState } from 'react'
+import { Link, useSearchParams } from 'wouter'
+import { Button } from '../parts/Button'
+import { Failed } from '../parts/Failed'
+import { Loading } from '../parts/Loading'
+import { day, number } from '../parts/locale'
+import { text } from '../text/en'
+import { type Corpus, sizeOf, useCorpora } from './corpora'
+import { NewCorpus } from './NewCorpus'
+import './corpora.css'
+
+function Row({ corpus }: { corpus: Corpus }) {
+  const { documents, parts } = sizeOf(corpus)
+  return (
+    <li className="card corpus">
+      <div>
+        <Link href={`/corpora/${encodeURIComponent(corpus.key ?? '')}`} className="name">
+          {corpus.name || corpus.key}
+        </Link>{' '}
+        <code>{corpus.key}</code>
+        {corpus.enabled === false && <span className="tag">{text.corpora.disabled}</span>}
+        {corpus.description && <p className="about">{corpus.description}</p>}
+      </div>
+      <p className="size">
+        {number(documents)} {text.corpora.documents(documents)}, {number(parts)} {text.corpora.parts(parts)}
+        <br />
+        {corpus.created_at && (
+          <time dateTime={corpus.created_at}>
+            {text.corpora.created} {day(corpus.created_at)}
+          </time>
+        )}
+      </p>
+    </li>
+  )
+}
+
+/** The corpora of the account, filtered by a text that the address holds. */
+export default function Corpora() {
+  const [search, setSearch] = useSearchParams()
+  const filter = search.get('filter') ?? ''
+  const found = useCorpora(useDeferredValue(filter))
+  const [making, setMaking] = useState(false)
+  const all = found.data?.pages.flatMap((p) => p.corpora) ?? []
+  if (found.isSuccess && all.length === 0 && !filter)
+    return (
+      <div className="stack first-run">
+        <h1>{text.first.title}</h1>
+        <p>{text.first.why}</p>
+        <NewCorpus />
+      </div>
+    )
+  return (
+    <div className="stack">
+      <div className="row">
+        <h1>{text.corpora.title}</h1>
+        <input
+          className="input filter"
+          type="search"
+          aria-label={text.corpora.filter}
+          placeholder={text.corpora.filter}
+          value={filter}
+          onChange={(e) => setSearch(e.target.value ? { filter: e.target.value } : {}, { replace: true })}
+        />
+        {!making && (
+          <Button kind="first" onClick={() => setMaking(true)}>
+            {text.corpora.create}
+          </Button>
+        )}
+      </div>
+      {making && <NewCorpus cancel={() => setMaking(false)} />}
+      {found.isPending && <Loading />}
+      {found.error && <Failed error={found.error} again={() => void found.refetch()} />}
+      {found.isSuccess && all.length === 0 && <p className="empty">{text.corpora.noMatch}</p>}
+      <ul className="corpora">
+        {all.map((c) => (
+          <Row key={c.id ?? c.key} corpus={c} />
+        ))}
+      </ul>
+      {found.hasNextPage && (
+        <Button onClick={() => void found.fetchNextPage()} disabled={found.isFetchingNextPage}>
+          {text.corpora.more}
+        </Button>
+      )}
+    </div>
+  )
+}

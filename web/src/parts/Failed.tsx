@@ -1,0 +1,42 @@
+import { useState } from 'react'
+import { asCurl, Failure } from '../api/failure'
+import { text } from '../text/en'
+import { Button } from './Button'
+
+/** What went wrong, in the words of the service, with what helps to look further. */
+export function Failed({ error, again }: { error: unknown; again?: () => void }) {
+  const [copied, setCopied] = useState(false)
+  const failure = error instanceof Failure ? error : undefined
+  const copy = async () => {
+    if (!failure) return
+    await navigator.clipboard?.writeText(asCurl(failure.asked, location.origin))
+    setCopied(true)
+  }
+  return (
+    <div className="failed settles" role="alert">
+      <p>{error instanceof Error ? error.message : String(error)}</p>
+      {failure && Object.keys(failure.fields).length > 0 && (
+        <ul>
+          {Object.entries(failure.fields).map(([field, reason]) => (
+            <li key={field}>
+              <code>{field}</code>: {reason}
+            </li>
+          ))}
+        </ul>
+      )}
+      {failure?.requestId && (
+        <p className="request">
+          {text.failure.request} <code>{failure.requestId}</code>
+        </p>
+      )}
+      <div className="actions">
+        {again && <Button onClick={again}>{text.failure.again}</Button>}
+        {failure && (
+          <Button kind="quiet" onClick={() => void copy()}>
+            {copied ? text.failure.copied : text.failure.copyCurl}
+          </Button>
+        )}
+      </div>
+    </div>
+  )
+}
