@@ -1,6 +1,6 @@
-// Command stream measures streamed answers of the running program with the scripted provider: the program's share of the
-// time to the first token, the time from a client's disconnect to the cancellation of the provider's call, and a thousand
-// concurrent streams. It needs a built binary. The results are for docs/benchmarks.md.
+// Command stream measures streamed queries and completions of the running program with the scripted provider: the program's
+// share of the time to the first token, the time from a client's disconnect to the cancellation of the provider's call, and a
+// thousand concurrent streams. It needs a built binary. The results are for docs/benchmarks.md.
 package main
 
 import (
@@ -21,8 +21,9 @@ import (
 func main() {
 	o := options{}
 	flag.StringVar(&o.binary, "binary", "./quarry", "the program")
-	flag.StringVar(&o.parts, "parts", "first,leave,many", "what to measure")
-	flag.IntVar(&o.rounds, "rounds", 400, "queries for the time to the first token")
+	flag.StringVar(&o.of, "of", "query,completion", "the operations to measure")
+	flag.StringVar(&o.parts, "parts", "first,leave,many", "what to measure of each")
+	flag.IntVar(&o.rounds, "rounds", 400, "calls for the time to the first token")
 	flag.IntVar(&o.streams, "streams", 1000, "concurrent streams")
 	flag.IntVar(&o.rate, "rate", 20, "tokens per second of each stream, a divisor of 1,000")
 	flag.DurationVar(&o.ramp, "ramp", 30*time.Second, "time over which the streams are started")
@@ -35,7 +36,8 @@ func main() {
 }
 
 type options struct {
-	binary, parts  string
+	binary         string
+	of, parts      string
 	rounds         int
 	streams, rate  int
 	ramp, together time.Duration
@@ -44,6 +46,7 @@ type options struct {
 // bench is the program under measurement and the provider that it calls.
 type bench struct {
 	options
+	operation
 	*service.Process
 	provider *scripted.Server
 	at       string // of the provider
@@ -75,18 +78,46 @@ func run(o options) error {
 	if err := b.fill(); err != nil {
 		return err
 	}
-	for _, part := range []struct {
-		name string
-		run  func() error
-	}{{"first", b.first}, {"leave", b.leave}, {"many", b.many}} {
-		if !slices.Contains(strings.Split(o.parts, ","), part.name) {
+	for _, b.operation = range operations {
+		if !slices.Contains(strings.Split(o.of, ","), b.noun) {
 			continue
 		}
-		if err := part.run(); err != nil {
-			return fmt.Errorf("%s: %w", part.name, err)
+		for _, part := range []struct {
+			name string
+			run  func() error
+		}{{"first", b.first}, {"leave", b.leave}, {"many", b.many}} {
+			if !slices.Contains(strings.Split(o.parts, ","), part.name) {
+				continue
+			}
+			if err := part.run(); err != nil {
+				return fmt.Errorf("%s of a %s: %w", part.name, b.noun, err)
+			}
 		}
 	}
 	return nil
+}
+
+// operation is a way to be answered in a stream.
+type operation struct {
+	noun, path  string
+	body        func(model string) string
+	found       string // begins the line before which the program itself works; "" is the start of the call
+	token       string // is in the line of each token, before its text
+	end         string // begins the line that ends the stream
+	bar, memory string // for the report
+}
+
+var operations = []operation{
+	{"query", "/v2/corpora/" + corpus + "/query", query, "event:search_results", `"generation_chunk":"`, "event:end", "3 ms", "500 MB"},
+	{"completion", "/v1/chat/completions", completion, "", `"content":"`, "data: [DONE]", "2 ms", "400 MB"},
+}
+
+// prompt is the user's message of a completion and of a call of the provider itself.
+var prompt = strings.Repeat("a passage of the prompt ", 60)
+
+// completion returns the body of a streamed completion.
+func completion(model string) string {
+	return fmt.Sprintf(`{"model":%q,"stream":true,"messages":[{"role":"user","content":%q}]}`, model, prompt)
 }
 
 const corpus = "b"
@@ -104,15 +135,16 @@ func (b *bench) fill() error {
 	return err
 }
 
-// model registers a model of the provider, whose behaviour is determined by script.
-func (b *bench) model(name, script string) error { return b.modelAt(b.at, name, script) }
+// model registers a model of the provider, whose behaviour is determined by script, and returns its name.
+func (b *bench) model(name, script string) (string, error) { return b.modelAt(b.at, name, script) }
 
-func (b *bench) modelAt(address, name, script string) error {
+func (b *bench) modelAt(address, name, script string) (string, error) {
+	name += " for a " + b.noun
 	_, err := b.Must(http.StatusCreated, http.MethodPost, "/v2/llms", map[string]any{
 		"type": "openai-compatible", "name": name, "model": script, "uri": address + "/v1/chat/completions",
 		"auth": map[string]any{"type": "bearer", "token": "sk-bench-0123456789"},
 	})
-	return err
+	return name, err
 }
 
 // query returns the body of a streamed query. The consistency score is disabled, since the answers are not real text.
@@ -121,9 +153,9 @@ func query(model string) string {
 		"generation":{"model_parameters":{"llm_name":%q},"enable_factual_consistency_score":false}}`, model)
 }
 
-// ask sends a query and returns the response, whose body is a stream.
+// ask calls the operation and returns the response, whose body is a stream.
 func (b *bench) ask(model string) (*http.Response, error) {
-	req, err := http.NewRequest(http.MethodPost, "http://"+b.Address()+"/v2/corpora/"+corpus+"/query", strings.NewReader(query(model)))
+	req, err := http.NewRequest(http.MethodPost, "http://"+b.Address()+b.path, strings.NewReader(b.body(model)))
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +167,7 @@ func (b *bench) ask(model string) (*http.Response, error) {
 	}
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" {
 		defer res.Body.Close()
-		return nil, fmt.Errorf("a query answers %s as %s", res.Status, res.Header.Get("Content-Type"))
+		return nil, fmt.Errorf("a %s answers %s as %s", b.noun, res.Status, res.Header.Get("Content-Type"))
 	}
 	return res, nil
 }

@@ -31,7 +31,8 @@ func (b *bench) many() error {
 	defer listener.Close()
 	provider := newPacer(pace, tokens)
 	go provider.serve(listener)
-	if err := b.modelAt("http://"+listener.Addr().String(), "steady", "steady"); err != nil {
+	model, err := b.modelAt("http://"+listener.Addr().String(), "steady", "steady")
+	if err != nil {
 		return err
 	}
 	s := &sum{before: b.Resident()}
@@ -44,7 +45,7 @@ func (b *bench) many() error {
 			now := open.Add(1)
 			for was := s.most.Load(); now > was && !s.most.CompareAndSwap(was, now); was = s.most.Load() {
 			}
-			l := b.one(tokens, pace, &s.came)
+			l := b.one(model, tokens, pace, &s.came)
 			open.Add(-1)
 			done <- l
 		}()
@@ -56,8 +57,8 @@ func (b *bench) many() error {
 }
 
 // one reads a stream to its end.
-func (b *bench) one(tokens int, pace time.Duration, came *atomic.Int64) (l lag) {
-	in, err := open(b.Address(), b.Key(), "/v2/corpora/"+corpus+"/query", query("steady"))
+func (b *bench) one(model string, tokens int, pace time.Duration, came *atomic.Int64) (l lag) {
+	in, err := open(b.Address(), b.Key(), b.operation, model)
 	if err != nil {
 		l.err = err
 		return l
@@ -151,7 +152,7 @@ func (s *sum) report(b *bench, tokens int, late []time.Duration) error {
 	}
 	n, wall := float64(max(s.to.tokens-s.from.tokens, 1)), s.to.at.Sub(s.from.at).Seconds()
 	product, harness := (s.to.product - s.from.product).Seconds(), (s.to.harness - s.from.harness).Seconds()
-	fmt.Printf("%d streams, %d at once, %d tokens each at %d a second:\n\n", b.streams, s.most.Load(), tokens, b.rate)
+	fmt.Printf("%d streams of a %s, %d at once, %d tokens each at %d a second (bar for the memory: %s):\n\n", b.streams, b.noun, s.most.Load(), tokens, b.rate, b.memory)
 	fmt.Printf("| | |\n|---|---|\n| resident memory before, at the most | %d MB, %d MB |\n", s.before>>20, s.resident>>20)
 	fmt.Printf("| tokens a second while all run | %.0f |\n", n/wall)
 	fmt.Printf("| processors used by the program, by what measures | %.2f, %.2f |\n", product/wall, harness/wall)

@@ -14,21 +14,23 @@ import (
 // use as much processor time as the program that is measured.
 type reader struct {
 	net.Conn
+	mark   []byte // before each token
+	done   []byte // before the end of the stream
 	buffer [4 << 10]byte
 	text   []byte // unprocessed text, without the transfer encoding
 	left   int    // bytes left of the current chunk
 	line   []byte // incomplete line between chunks
 }
 
-// open sends a query and reads the header of the response.
-func open(address, key, path, body string) (*reader, error) {
+// open calls an operation and reads the header of the response.
+func open(address, key string, o operation, model string) (*reader, error) {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{Conn: c}
+	r, body := &reader{Conn: c, mark: []byte(o.token), done: []byte(o.end + "\n")}, o.body(model)
 	if err := r.begin(fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nX-Api-Key: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		path, address, key, len(body), body)); err != nil {
+		o.path, address, key, len(body), body)); err != nil {
 		c.Close()
 		return nil, err
 	}
@@ -48,24 +50,19 @@ func (r *reader) begin(request string) error {
 		head = append(head, r.buffer[:n]...)
 		if head, rest, ok := bytes.Cut(head, []byte("\r\n\r\n")); ok {
 			if !bytes.HasPrefix(head, []byte("HTTP/1.1 200 ")) || !bytes.Contains(head, []byte("text/event-stream")) {
-				return fmt.Errorf("a query answers %q", head)
+				return fmt.Errorf("a call answers %q", head)
 			}
 			return r.unchunk(rest)
 		}
 	}
 }
 
-var (
-	mark = []byte(`"generation_chunk":"`)
-	done = []byte("event:end\n")
-)
-
 // tokens calls each with the time stamp and the time of arrival of each token, until the stream ends.
 func (r *reader) tokens(each func(sent, now time.Time)) error {
 	now := time.Now()
 	for {
 		for {
-			_, rest, ok := bytes.Cut(r.text, mark)
+			_, rest, ok := bytes.Cut(r.text, r.mark)
 			if !ok || bytes.IndexByte(rest, '"') < 0 {
 				break
 			}
@@ -79,7 +76,7 @@ func (r *reader) tokens(each func(sent, now time.Time)) error {
 			}
 			r.text = rest
 		}
-		if bytes.Contains(r.text, done) {
+		if bytes.Contains(r.text, r.done) {
 			return nil
 		}
 		if whole := bytes.LastIndex(r.text, []byte("\n\n")); whole > 0 {
