@@ -34,7 +34,8 @@ func New(encoders *embed.Registry) *Provider {
 }
 
 // Stream answers sentence by sentence. With Request.Evidence it answers Request.Question from the evidence. Without, the question
-// is in the last user message, and the evidence is earlier messages, text around the question and the results of tools.
+// is in the last user message, and the evidence is earlier messages, those of the system, text around the question and the
+// results of tools.
 func (p *Provider) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
 	a := answering{provider: p, request: r, conversation: parse(r), emit: emit}
 	a.out.Model, a.out.Reason = Model, llm.Stop
@@ -99,11 +100,21 @@ func (p *Provider) Quote(ctx context.Context, r llm.Request) ([]Quotation, error
 
 // choose returns the sentences of the answer, best first.
 func (a *answering) choose(ctx context.Context) (*findings, []*candidate, error) {
-	found, err := a.provider.search(ctx, ask(a.conversation.question, a.conversation.passages), a.conversation.passages)
+	found, err := a.search(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	return found, found.choose(a.room), nil
+}
+
+// search scores the sentences of the conversation.
+func (a *answering) search(ctx context.Context) (*findings, error) {
+	t := &a.conversation
+	found, err := a.provider.search(ctx, ask(t.question, t.passages), t.passages)
+	if err == nil {
+		t.weed(found)
+	}
+	return found, err
 }
 
 // quote answers in sentences.

@@ -22,6 +22,8 @@ type conversation struct {
 	passages []llm.Evidence // best first
 	given    bool           // the passages came as Request.Evidence
 	called   bool           // a tool was called since the question was asked
+
+	told struct{ from, to int } // the passages that messages of the system hold, see weed
 }
 
 // How many earlier messages are read, and the score of what they hold beside what was found for the question.
@@ -32,8 +34,8 @@ const (
 
 // parse returns the question and the passages of a request. Of evidence without a number, which is what the user said
 // before, the statements are passages. Without Request.Evidence the passages are, in this order: the results
-// of tools that were called for the question, the text around the question in its message, and earlier results and
-// statements, the last first. Messages of the system and of the model are not evidence.
+// of tools that were called for the question, the text around the question in its message, that of the system, and earlier
+// results and statements, the last first. Messages of the model are not evidence.
 func parse(r llm.Request) conversation {
 	t := conversation{question: strings.TrimSpace(r.Question), passages: said(r.Evidence), given: len(r.Evidence) > 0}
 	last := -1
@@ -72,6 +74,7 @@ func parse(r llm.Request) conversation {
 	for _, text := range around {
 		t.passages = append(t.passages, llm.Evidence{Text: text, Score: 1})
 	}
+	t.tell(r.Messages)
 	t.before(r.Messages[max(0, last-mostMessages):last])
 	return t
 }
@@ -102,8 +105,13 @@ func (t *conversation) before(messages []llm.Message) {
 	}
 }
 
-// labels matches the label of a question or a context in a prompt.
-var labels = regexp.MustCompile(`(?i)^\s*(?:question|query|q|frage|pregunta|context|kontext|contexto|contexte|passages?|documents?|sources?|text)\s*[:：]\s*`)
+const label = `\s*(?:question|query|q|frage|pregunta|context|kontext|contexto|contexte|passages?|documents?|sources?|text)\s*[:：]\s*`
+
+// labels matches the label of a question or a context at the beginning of a text, lineLabels that of each line.
+var (
+	labels     = regexp.MustCompile(`(?i)^` + label)
+	lineLabels = regexp.MustCompile(`(?im)^` + label)
+)
 
 // The longest message that is a question as a whole, and the longest last paragraph that is one, in bytes.
 const (

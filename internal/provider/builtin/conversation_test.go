@@ -48,6 +48,44 @@ func TestConversation(t *testing.T) {
 	}
 }
 
+// Proves that texts in messages of the system are evidence, that rules for the model are none, and that what has merely some
+// words in common with the question is no answer.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	const none = "The search results do not contain enough information to answer this question."
+	const shop = "You are a helpful assistant of Miller's shop. Answer the question from the context. If you don't know the answer, say that you don't know.\n\n" +
+		"Context:\nThe shop opens at nine and closes at six. You can return shoes within 30 days. Miller's shop was founded in Bern in 1921 by Anna Miller."
+	const mower = "# Rules\n- Always answer in German.\n- Never mention the price.\n- Use only the following passages.\n\n# Passages\n[1] The mower needs SAE 30 oil.\n[2] The blade is sharpened every 25 hours."
+	const role = "You are a helpful assistant. You answer questions about the weather in Oslo. Be concise."
+	for _, c := range []struct {
+		name, system, asked, want string
+	}{
+		{"a context", shop, "When does the shop close?", "The shop opens at nine and closes at six."},
+		{"addressed to customers", shop, "Within how many days can shoes be returned?", "You can return shoes within 30 days."},
+		{"a name", shop, "Who founded the shop?", "Miller's shop was founded in Bern in 1921 by Anna Miller."},
+		{"a list", mower, "Which oil does the mower need?", "The mower needs SAE 30 oil."},
+		{"another of it", mower, "How often is the blade sharpened?", "The blade is sharpened every 25 hours."},
+		{"in German", "Du bist ein hilfreicher Assistent. Beantworte die Frage aus dem Kontext.\n\nKontext: Das Museum öffnet um zehn Uhr. Der Eintritt kostet acht Euro.", "Was kostet der Eintritt?", "Der Eintritt kostet acht Euro."},
+		{"not in it", shop, "Who wrote the Odyssey?", none},
+		{"a role alone", role, "Who are you?", none},
+		{"what the role is about", role, "How is the weather in Oslo?", none},
+		{"a rule alone", "Answer every question about pumps with one sentence and cite the passages.", "How are pumps serviced?", none},
+		{"a greeting", role, "hi", none},
+		{"nearer in the message of the user", role, "The weather in Oslo is fine today.\n\nHow is the weather in Oslo?", "The weather in Oslo is fine today."},
+		{"both", shop, "On Sundays the shop opens at eleven. When does the shop open on Sundays?", "On Sundays the shop opens at eleven."},
+	} {
+		got := complete(t, llm.Request{Messages: said("system", c.system, "user", c.asked)}).Text
+		if c.want == none && got != none || !strings.Contains(got, c.want) || strings.Contains(got, "elpful assistant") || strings.Contains(got, "ontext") {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	form := &llm.Format{Type: "json_schema", Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"],"additionalProperties":false}`)}
+	got := complete(t, llm.Request{Messages: said("system", "Extract the name of the person. Return JSON.", "user", "The bridge was built by Ada Lovelace."), Format: form}).Text
+	if !strings.Contains(got, "Lovelace") || strings.Contains(got, "Extract") {
+		t.Errorf("a form to be filled from the message: %s", got)
+	}
+}
+
 var tools = []llm.Tool{
 	{Name: "delete_document", Description: "Deletes a document found by search", Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)},
 	{Name: "get_weather", Description: "Weather of a place", Parameters: json.RawMessage(`{"type":"object","properties":{"place":{"type":"string"}},"required":["place"]}`)},

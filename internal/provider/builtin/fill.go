@@ -18,12 +18,9 @@ const mostEncoded = 12
 
 // fill answers with a JSON value of the form asked for.
 func (a *answering) fill(ctx context.Context) error {
-	asked := ask(a.conversation.question, a.conversation.passages)
+	a.conversation.alone()
 	passages := a.conversation.passages
-	if len(passages) == 0 { // the text to be read may be the message itself
-		passages = []llm.Evidence{{Text: a.conversation.question, Score: 1}}
-	}
-	found, err := a.provider.search(ctx, asked, passages)
+	found, err := a.search(ctx)
 	if err != nil {
 		return err
 	}
@@ -36,7 +33,7 @@ func (a *answering) fill(ctx context.Context) error {
 			return err
 		}
 	} else {
-		text := llm.NoAnswer(a.request.Language, asked.lang)
+		text := llm.NoAnswer(a.request.Language, found.question.lang)
 		if len(answer) > 0 {
 			text = form.Join(answer)
 		}
