@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -18,11 +19,13 @@ import (
 	"quarry/internal/corpus/draft"
 	"quarry/internal/corpus/ingest"
 	"quarry/internal/fault"
+	"quarry/internal/llm"
 	"quarry/internal/opt"
 	"quarry/internal/query"
 	"quarry/internal/query/history"
 	"quarry/internal/query/rerank"
 	"quarry/internal/query/retrieve"
+	"quarry/internal/query/rewrite"
 )
 
 const question = "How often is the oil of the pump changed?"
@@ -187,5 +190,71 @@ func TestFaults(t *testing.T) {
 	}
 	if kept := records(t, a); len(kept) > 0 {
 		t.Errorf("kept: %+v", kept)
+	}
+}
+
+// finds is a model that finds a filter in every query.
+type finds string
+
+func (m finds) Model(context.Context, string) (*llm.Model, error) {
+	return &llm.Model{Provider: m}, nil
+}
+
+func (m finds) Stream(context.Context, llm.Request, func(llm.Event) error) (llm.Answer, error) {
+	return llm.Answer{Text: string(m)}, nil
+}
+
+// replaced is a searcher of a corpus whose attributes are replaced behind Check, so that what was found does not hold.
+type replaced struct {
+	*retrieve.Service
+	ran []retrieve.Query
+}
+
+func (s *replaced) Run(ctx context.Context, q retrieve.Query) (retrieve.Answer, error) {
+	s.ran = append(s.ran, q)
+	if strings.Contains(q.Sources[0].Filter, "doc.year") {
+		return retrieve.Answer{}, fault.InvalidField("corpora[0].metadata_filter", "Unrecognized references: doc.year")
+	}
+	return s.Service.Run(ctx, q)
+}
+
+// TestAttributesReplaced proves that a filter that was found and does not hold any more costs the rewriting alone, that what
+// the caller asked for is left as it was, and that a search which is wrong by itself is refused before a model is called.
+func TestAttributesReplaced(t *testing.T) {
+	t.Parallel()
+	a := open(t)
+	if _, err := a.Corpora.Create(t.Context(), corpus.Create{Key: "y", Attributes: []corpus.Attribute{{Name: "year", Level: "document", Type: "integer"}}}); err != nil {
+		t.Fatal(err)
+	}
+	s, models := &replaced{Service: a.Retrieve}, finds(`{"query":"oil","metadata_filter":"doc.year = 1"}`)
+	service := query.New(query.Config{
+		Searcher: s, Rewriter: rewrite.New(models, slog.New(slog.DiscardHandler)), Planner: nil, History: a.History, Models: models,
+	})
+	q := ask()
+	q.Generation, q.Rewriting = nil, true
+	q.Search.Sources = append(q.Search.Sources, q.Search.Sources[0])
+	q.Search.Sources[0].Corpus, q.Search.Sources[0].Filter = "y", "doc.id <> 'x'"
+	got, err := service.Run(t.Context(), q, nil)
+	if err != nil || len(s.ran) != 2 || len(got.Results) != 2 || !slices.Equal(got.Warnings, []string{query.WarningRewriting}) {
+		t.Fatalf("%v: %d searches, %d results, warnings %v", err, len(s.ran), len(got.Results), got.Warnings)
+	}
+	if first := s.ran[0].Sources[0]; first.Text != "oil" || first.Filter != "(doc.id <> 'x') AND (doc.year = 1)" {
+		t.Errorf("searched first: %+v", first)
+	}
+	if diff := cmp.Diff(q.Search.Sources, s.ran[1].Sources); diff != "" || q.Search.Sources[0].Filter != "doc.id <> 'x'" {
+		t.Errorf("searched then (-asked +searched): %s", diff)
+	}
+	if w := got.Rewritten; len(w) != 2 || w[0].Warning != rewrite.Unreadable || w[1].Warning != rewrite.NoAttributes {
+		t.Errorf("rewritten: %+v", w)
+	}
+	spans := records(t, a)[0].Spans
+	if len(spans) != 4 || !slices.Equal(spans[0].Warnings, []string{"failed_to_parse_extracted_filter"}) || spans[0].Extracted != nil || spans[2].Type != history.Search {
+		t.Errorf("spans: %+v", spans)
+	}
+	q.Search.Sources[0].Filter = "doc.nothing = 1"
+	if _, err := service.Run(t.Context(), q, nil); len(s.ran) != 2 {
+		t.Errorf("it searched for what is wrong: %v", err)
+	} else if f, ok := fault.As(err); !ok || f.Fields["search.corpora[0].metadata_filter"] == "" {
+		t.Error(err)
 	}
 }

@@ -93,9 +93,11 @@ func TestRefusalsAnswerAsShown(t *testing.T) {
 func start(t *testing.T, before Before) *service {
 	t.Helper()
 	a, key := apptest.Start(t, nil)
+	models := scripted.Start(t)
+	models.On("metadata_filter", scripted.Reply{Text: `{"query":"What may a hotel cost?","metadata_filter":"doc.year = 2026"}`})
 	return &service{
 		handler: a.Handler(), key: key, before: before, sent: map[string]bool{},
-		standIns: standIns{before.Provider: scripted.Start(t).URL},
+		standIns: standIns{before.Provider: models.URL},
 	}
 }
 

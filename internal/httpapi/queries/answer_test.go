@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -21,6 +21,7 @@ import (
 	"quarry/internal/query"
 	"quarry/internal/query/history"
 	"quarry/internal/query/retrieve"
+	"quarry/internal/query/rewrite"
 	"quarry/internal/usage"
 )
 
@@ -35,7 +36,7 @@ func (f finder) Run(_ context.Context, q retrieve.Query) (retrieve.Answer, error
 }
 
 func (finder) Check(context.Context, retrieve.Query) ([]corpus.Corpus, error) {
-	return nil, errors.New("there is nothing to check without rewriting")
+	return []corpus.Corpus{{Key: "a", Attributes: []corpus.Attribute{{Name: "n", Level: "document", Type: "integer"}}}}, nil
 }
 
 // keeper keeps what is saved.
@@ -96,8 +97,11 @@ func newRig(t *testing.T, embedded bool, l httpapi.Limits) *fixture {
 		Authenticate: func(context.Context, httpapi.Credential) (authz.Principal, error) {
 			return authz.Principal{Kind: authz.User, ID: "u1", APIRoles: []string{"owner"}}, nil
 		},
-		Areas: []httpapi.Area{queries.New(query.New(query.Config{Searcher: d.finder, Planner: answers, History: d.kept, Models: d.model}))}, Limits: l,
-		Log: slog.New(slog.DiscardHandler), MaxJSON: 1 << 20,
+		Areas: []httpapi.Area{queries.New(query.New(query.Config{
+			Searcher: d.finder, Rewriter: rewrite.New(d.model, slog.New(slog.DiscardHandler)), Planner: answers, History: d.kept, Models: d.model,
+		}))},
+		Limits: l,
+		Log:    slog.New(slog.DiscardHandler), MaxJSON: 1 << 20,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -207,5 +211,57 @@ func TestPlaces(t *testing.T) {
 		if _, err := io.ReadAll(waits.Body); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestRewritingPlaces proves that a query keeps no other query out while a model elsewhere rewrites it, that it takes a place
+// among those that wait meanwhile, that it searches behind that, and that it ends with its client without a search.
+func TestRewritingPlaces(t *testing.T) {
+	t.Parallel()
+	calls := usage.NewGate(usage.Bounds{PerCaller: 1, Total: 1, Noun: "calls"})
+	remote := usage.NewGate(usage.Bounds{PerCaller: 1, Total: 1, Noun: "calls"})
+	d := newRig(t, false, httpapi.Limits{Calls: calls, Remote: remote})
+	const plain = `{"query":"x","search":{"corpora":[{"corpus_key":"a"}]},"save_history":true`
+	rewritten := plain + `,"intelligent_query_rewriting":true}`
+	status := make(chan int)
+	begin := func(ctx context.Context) {
+		r, _ := http.NewRequestWithContext(ctx, http.MethodPost, d.URL+"/v2/query", strings.NewReader(rewritten))
+		r.Header.Set("X-Api-Key", "x")
+		r.Header.Set("Content-Type", "application/json")
+		res, err := d.Client().Do(r)
+		if err != nil {
+			status <- 0
+			return
+		}
+		_ = res.Body.Close()
+		status <- res.StatusCode
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	go begin(ctx)
+	<-d.model.said
+	leave()
+	if got := <-status; got != 0 || <-d.model.ended == nil {
+		t.Errorf("the client that leaves gets %d", got)
+	}
+	for calls.Load() != (usage.Load{}) || remote.Load() != (usage.Load{}) { // the handler ends after its client
+		runtime.Gosched()
+	}
+	go begin(t.Context())
+	<-d.model.said
+	if len(d.finder.asked) > 0 || calls.Load().Held != 0 || remote.Load().Held != 1 {
+		t.Errorf("while it is rewritten: %d searches, %+v at work, %+v wait", len(d.finder.asked), calls.Load(), remote.Load())
+	}
+	if got := d.ask(t.Context(), t, plain+"}").StatusCode; got != http.StatusOK {
+		t.Errorf("the other query gets %d", got)
+	}
+	if got := d.ask(t.Context(), t, rewritten).StatusCode; got != http.StatusTooManyRequests {
+		t.Errorf("another one that waits gets %d", got)
+	}
+	close(d.model.goOn)
+	if got := <-status; got != http.StatusOK || len(d.finder.asked) != 2 {
+		t.Errorf("%d after %d searches", got, len(d.finder.asked))
+	}
+	if first, second := <-d.kept, <-d.kept; len(first.Spans) != 0 || len(second.Spans) != 1 || second.Spans[0].Warnings[0] != "failure" { // what it says is no JSON
+		t.Errorf("kept: %+v, %+v", first.Spans, second.Spans)
 	}
 }

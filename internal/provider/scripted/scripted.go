@@ -6,6 +6,7 @@
 package scripted
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -29,6 +30,7 @@ type Server struct {
 	requests []*Request
 	models   []Listed
 	named    map[string]Reply
+	on       map[string]Reply
 }
 
 // Request is a call that has arrived.
@@ -91,6 +93,17 @@ func (s *Server) Model(name string, r Reply) {
 	s.named[name] = r
 }
 
+// On sets the reply to every call of a model whose request contains word, if the script has none. It goes before that of
+// Model.
+func (s *Server) On(word string, r Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.on == nil {
+		s.on = map[string]Reply{}
+	}
+	s.on[word] = r
+}
+
 // Requests returns all calls so far, oldest first: of models, of the list of models and of the token endpoint.
 func (s *Server) Requests() []*Request {
 	s.mu.Lock()
@@ -134,6 +147,11 @@ func (s *Server) next(c *call) Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.script) == 0 {
+		for word, reply := range s.on {
+			if bytes.Contains(c.body, []byte(word)) {
+				return reply
+			}
+		}
 		if reply, ok := s.named[c.model]; ok {
 			return reply
 		}
