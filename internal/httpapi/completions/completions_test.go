@@ -326,3 +326,56 @@ func TestState(t *testing.T) {
 		})
 	}
 }
+
+// TestBadMembers proves which members of a body are refused that the schema lets pass, each with its place, before a model is
+// called, and that the absent ones of clients that send all members as null are not.
+func TestBadMembers(t *testing.T) {
+	t.Parallel()
+	of := func(message string) string { return `,"messages":[` + message + `]` }
+	user := func(content string) string { return of(`{"role":"user","content":` + content + `}`) }
+	for members, want := range map[string]string{
+		user(`5`):                          "messages[0].content",
+		user(`[null]`):                     "messages[0].content[0]",
+		user(`["x"]`):                      "messages[0].content[0]",
+		user(`[{"type":"text","text":5}]`): "messages[0].content[0]",
+		user(`[{"type":"text"}]`):          "messages[0].content[0].text",
+		user(`[{"text":"x"}]`):             "messages[0].content[0].type",
+		user(`[{"type":"text","text":"x"},{"type":"image_url","image_url":"https://x.test/a.png"}]`): "messages[0].content[1]",
+		user(`[{"type":"image_url","image_url":{}}]`):                                                "messages[0].content[0].image_url.url",
+		user(`[{"type":"image_url","image_url":{"url":"data:text/html;base64,aGk="}}]`):              "messages[0].content[0].image_url.url",
+		user(`[{"type":"image_url","image_url":{"url":"data:image/png;base64,@"}}]`):                 "messages[0].content[0].image_url.url",
+		user(`[{"type":"input_audio","input_audio":{"data":"eA==","format":"wav"}}]`):                "messages[0].content[0].type",
+		user(`[{"type":"file","file":{"file_id":"f"}}]`):                                             "messages[0].content[0].type",
+		user(`null`): "messages[0].content",
+		of(`{"role":"assistant","content":"a","function_call":{"name":"f","arguments":"{}"}}`): "messages[0].function_call",
+		of(`{"role":"assistant","content":"a","audio":{"id":"x"}}`):                            "messages[0].audio",
+		`,"modalities":"audio"`: "modalities", `,"modalities":["text","audio"]`: "modalities", `,"audio":{}`: "audio",
+		`,"logprobs":true`: "logprobs", `,"top_logprobs":3`: "top_logprobs", `,"functions":[]`: "functions", `,"function_call":"auto"`: "function_call",
+		`,"tool_choice":"always"`: "tool_choice", `,"tool_choice":{"type":"allowed_tools"}`: "tool_choice", `,"tool_choice":"required"`: "tool_choice",
+		`,"response_format":{"type":"json_schema"}`: "response_format.json_schema",
+		`,"modalities":null,"audio":null,"logprobs":null,"functions":null,"tool_choice":null,"response_format":null,"n":null,"stream":null,"tools":null` +
+			of(`{"role":"assistant","content":"a","function_call":null,"audio":null,"tool_calls":null,"refusal":null,"name":null}`): "",
+		`,"logprobs":false,"modalities":["text"]`: "",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			called := false
+			res, _ := ask(t, func(context.Context, llm.Request, func(llm.Event) error) (llm.Answer, error) {
+				called = true
+				return llm.Answer{Text: "So.", Reason: llm.Stop}, nil
+			}, members)
+			var got struct {
+				Fields map[string]string `json:"field_errors"`
+				Error  struct {
+					Param string `json:"param"`
+				} `json:"error"`
+			}
+			raw, _ := io.ReadAll(res.Body)
+			if err := json.Unmarshal(raw, &got); err != nil {
+				t.Fatalf("%s: %s", members, raw)
+			}
+			if refused := res.StatusCode == 400; refused != (want != "") || called == refused || got.Error.Param != want || refused && (len(got.Fields) != 1 || got.Fields["body."+want] == "") {
+				t.Errorf("%s: %d %s, want the field %q", members, res.StatusCode, raw, want)
+			}
+		})
+	}
+}

@@ -74,6 +74,9 @@ type turn struct {
 	Reasoning string          `json:"reasoning_content"`
 	Calls     []toolCall      `json:"tool_calls"`
 	CallID    string          `json:"tool_call_id"`
+
+	Called json.RawMessage `json:"function_call"` // refused, as is Audio
+	Audio  json.RawMessage `json:"audio"`
 }
 
 type tool struct {
@@ -148,8 +151,8 @@ func passed(all map[string]json.RawMessage, bad *fault.Fault) {
 	}
 	delete(all, "logprobs")
 	var kinds []string
-	if json.Unmarshal(all["modalities"], &kinds) == nil && slices.ContainsFunc(kinds, func(k string) bool { return k != "text" }) {
-		bad.Field("modalities", "may hold text alone: answers are texts")
+	if raw, ok := all["modalities"]; ok && (json.Unmarshal(raw, &kinds) != nil || slices.ContainsFunc(kinds, func(k string) bool { return k != "text" })) {
+		bad.Field("modalities", "may be a list of text alone: answers are texts")
 	}
 }
 
@@ -166,7 +169,14 @@ func messages(in []turn, bad *fault.Fault) []llm.Message {
 		if r, ok := roles[t.Role]; ok {
 			m.Role = r
 		}
-		m.Parts = parts(t.Content, fmt.Sprintf("messages[%d].content", i), bad)
+		place := fmt.Sprintf("messages[%d]", i)
+		m.Parts = parts(t.Content, place+".content", bad)
+		if !absent(t.Called) {
+			bad.Field(place+".function_call", "is the older form of tool_calls; send tool_calls")
+		}
+		if !absent(t.Audio) {
+			bad.Field(place+".audio", "is not supported: messages are texts and images")
+		}
 		if t.Refusal != "" {
 			m.Parts = append(m.Parts, llm.Part{Text: t.Refusal})
 		}
@@ -182,18 +192,21 @@ func messages(in []turn, bad *fault.Fault) []llm.Message {
 	return out
 }
 
+// part is a piece of the content of a message.
+type part struct {
+	Type    string  `json:"type"`
+	Text    *string `json:"text"`
+	Refusal string  `json:"refusal"`
+	Image   *struct {
+		URL    string `json:"url"`
+		Detail string `json:"detail"`
+	} `json:"image_url"`
+}
+
 // parts reads the content of a message: a text, or parts.
 func parts(raw json.RawMessage, place string, bad *fault.Fault) []llm.Part {
 	var text string
-	var list []struct {
-		Type    string `json:"type"`
-		Text    string `json:"text"`
-		Refusal string `json:"refusal"`
-		Image   *struct {
-			URL    string `json:"url"`
-			Detail string `json:"detail"`
-		} `json:"image_url"`
-	}
+	var list []json.RawMessage
 	switch {
 	case absent(raw):
 		return nil
@@ -204,21 +217,33 @@ func parts(raw json.RawMessage, place string, bad *fault.Fault) []llm.Part {
 		return []llm.Part{{}}
 	}
 	out := make([]llm.Part, len(list))
-	for i, p := range list {
+	for i, one := range list {
 		at := fmt.Sprintf("%s[%d]", place, i)
-		switch {
-		case p.Type == "text":
-			out[i].Text = p.Text
-		case p.Type == "refusal":
-			out[i].Text = p.Refusal
-		case p.Type == "image_url" && p.Image != nil && p.Image.URL != "":
-			out[i].Image = image(p.Image.URL, at, bad)
-			out[i].Image.Detail = p.Image.Detail
-		case p.Type == "image_url":
-			bad.Field(at+".image_url.url", "is required")
-		default:
-			bad.Field(at+".type", "must be text or image_url, not %q", p.Type)
+		var p part
+		if absent(one) || json.Unmarshal(one, &p) != nil {
+			bad.Field(at, `must be {"type":"text","text":…} or {"type":"image_url","image_url":{"url":…}}`)
+			continue
 		}
+		out[i] = p.part(at, bad)
+	}
+	return out
+}
+
+func (p *part) part(at string, bad *fault.Fault) (out llm.Part) {
+	switch {
+	case p.Type == "text" && p.Text != nil:
+		out.Text = *p.Text
+	case p.Type == "text":
+		bad.Field(at+".text", "is required")
+	case p.Type == "refusal":
+		out.Text = p.Refusal
+	case p.Type == "image_url" && p.Image != nil && p.Image.URL != "":
+		out.Image = image(p.Image.URL, at, bad)
+		out.Image.Detail = p.Image.Detail
+	case p.Type == "image_url":
+		bad.Field(at+".image_url.url", "is required")
+	default:
+		bad.Field(at+".type", "must be text or image_url, not %q", p.Type)
 	}
 	return out
 }
