@@ -65,7 +65,7 @@ func TestSchemasCompile(t *testing.T) {
 
 func TestOperationsNameTheirSchemas(t *testing.T) {
 	// Proves that the operation table is complete: unique ids and routes, a summary, roles
-	// unless public, and schemas that exist.
+	// unless it is public or open to callers, and schemas that exist.
 	t.Parallel()
 	_, names := compiler(t)
 	seen := map[string]string{}
@@ -75,8 +75,8 @@ func TestOperationsNameTheirSchemas(t *testing.T) {
 			t.Errorf("%s %s is there twice", op.ID, route)
 		}
 		seen[op.ID], seen[route] = route, op.ID
-		if op.Public != (len(op.APIRoles) == 0) {
-			t.Errorf("%s: public is %t and there are %d API roles", op.ID, op.Public, len(op.APIRoles))
+		if (op.Public || op.OpenTo != "") != (len(op.APIRoles) == 0) {
+			t.Errorf("%s: public is %t, it is open to %q, and there are %d API roles", op.ID, op.Public, op.OpenTo, len(op.APIRoles))
 		}
 		if len(op.Summary) < 10 || strings.HasSuffix(op.Summary, ".") || strings.Contains(op.Summary, op.ID) {
 			t.Errorf("%s: summary %q is not one", op.ID, op.Summary)

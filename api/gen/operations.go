@@ -26,6 +26,7 @@ type Operation struct {
 	Planned bool // answers 501 until it is built
 	// APIRoles, CorpusRoles and AgentRoles are x-required-roles, evaluated literally: any one of them suffices.
 	APIRoles, CorpusRoles, AgentRoles []string
+	OpenTo Openness // who needs no role
 	PersonalKeys bool // of API keys only personal ones are taken
 	Params     []Param // path, query and header parameters in contract order
 	Body       Body
@@ -51,6 +52,14 @@ const (
 	Unstated Fact = iota
 	No
 	Yes
+)
+
+// Openness is to whom an operation is open whatever roles they hold (x-open-to); "" for one that names roles or is public.
+type Openness string
+
+const (
+	OpenToCallers Openness = "callers" // everyone who is authenticated
+	OpenToPeople  Openness = "people"  // users, by a personal key or a sign-in
 )
 
 // Recording is whether and how the audit records an operation (x-audit); "" for one that only reads.
@@ -160,7 +169,7 @@ func (c *contract) writeOperation(b *bytes.Buffer, op operation) error {
 // writeFacts writes what the x- members of an operation state.
 func writeFacts(b *bytes.Buffer, op operation) {
 	for _, fact := range []struct{ field, member string }{
-		{"Audit", "x-audit"}, {"NamesCorpora", "x-names-corpora"}, {"NamesJob", "x-names-job"}, {"OAuthErrors", "x-oauth-errors"},
+		{"OpenTo", "x-open-to"}, {"Audit", "x-audit"}, {"NamesCorpora", "x-names-corpora"}, {"NamesJob", "x-names-job"}, {"OAuthErrors", "x-oauth-errors"},
 		{"OpenAIErrors", "x-openai-errors"},
 	} {
 		switch v := op.spec[fact.member].(type) {

@@ -18,6 +18,7 @@ corpus role on every corpus that the request names, or an agent role on the agen
 names none). The rows list a role together with all that include it, so nothing needs to be added in one's head. What
 no row allows is refused with 403. Operations that are not built yet are decided the same way before they answer 501.
 Operations with a † take no API key that has roles of its own: a personal key, a person who signed in, or a client.
+Operations that name no role are open to everybody, to every caller that is authenticated, or to every person.
 How roles are given is in [docs/guide/access.md](../guide/access.md).
 
 API roles count everywhere. In the tables they are columns:
@@ -105,7 +106,18 @@ func rolesRow(op operation, cols []column) (string, error) {
 		return "", fmt.Errorf("one of the API roles %q is not known to the contract", roles["ApiRole"])
 	}
 	if len(roles) == 0 {
-		return row + " open to everybody | |\n", nil
+		return row + " open to " + openTo(op) + " | |\n", nil
 	}
 	return row + " " + strings.Join(roles["CorpusRole"], ", ") + " | " + strings.Join(roles["AgentRole"], ", ") + " |\n", nil
+}
+
+// openTo returns to whom an operation without roles is open.
+func openTo(op operation) string {
+	switch str(op.spec["x-open-to"]) {
+	case "callers":
+		return "every caller"
+	case "people":
+		return "every person, by a personal key or a sign-in"
+	}
+	return "everybody"
 }

@@ -13,8 +13,9 @@ type Operation struct {
 	Planned bool // answers 501 until it is built
 	// APIRoles, CorpusRoles and AgentRoles are x-required-roles, evaluated literally: any one of them suffices.
 	APIRoles, CorpusRoles, AgentRoles []string
-	PersonalKeys                      bool    // of API keys only personal ones are taken
-	Params                            []Param // path, query and header parameters in contract order
+	OpenTo                            Openness // who needs no role
+	PersonalKeys                      bool     // of API keys only personal ones are taken
+	Params                            []Param  // path, query and header parameters in contract order
 	Body                              Body
 	Audit                             Recording
 	NamesCorpora                      string // where a request names its corpora when its path names none: "body.search.corpora.corpus_key"
@@ -38,6 +39,14 @@ const (
 	Unstated Fact = iota
 	No
 	Yes
+)
+
+// Openness is to whom an operation is open whatever roles they hold (x-open-to); "" for one that names roles or is public.
+type Openness string
+
+const (
+	OpenToCallers Openness = "callers" // everyone who is authenticated
+	OpenToPeople  Openness = "people"  // users, by a personal key or a sign-in
 )
 
 // Recording is whether and how the audit records an operation (x-audit); "" for one that only reads.
@@ -1058,7 +1067,7 @@ var Operations = []Operation{
 		Audit:   "always",
 		Success: 200, Statuses: []int{200, 400, 401, 403, 409}},
 	{ID: "signIn", Method: "POST", Path: "/v2/sign_in",
-		Summary: "Exchange a user's password for an access token", Tag: "Authentication",
+		Summary: "Exchange a user's password, or a code, for an access token", Tag: "Authentication",
 		Public: true,
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1067,6 +1076,41 @@ var Operations = []Operation{
 		Body:    Body{Required: true, JSON: "SignInRequest"},
 		Audit:   "attempts",
 		Success: 200, Statuses: []int{200, 400, 401, 429}},
+	{ID: "createSignInCode", Method: "POST", Path: "/v2/sign_in/codes",
+		Summary: "Make a code with which the caller signs in elsewhere", Tag: "Authentication",
+		Params: []Param{
+			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
+			{Name: "Request-Timeout-Millis", In: "header", Schema: "param:RequestTimeoutMillis", Type: "integer"},
+		},
+		OpenTo:  "people",
+		Audit:   "always",
+		Success: 201, Statuses: []int{201, 400, 401, 403, 429}},
+	{ID: "renewSignIn", Method: "POST", Path: "/v2/sign_in/renew",
+		Summary: "Exchange an access token of a user for a fresh one", Tag: "Authentication",
+		Params: []Param{
+			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
+			{Name: "Request-Timeout-Millis", In: "header", Schema: "param:RequestTimeoutMillis", Type: "integer"},
+		},
+		OpenTo:  "people",
+		Audit:   "never",
+		Success: 200, Statuses: []int{200, 400, 401, 403}},
+	{ID: "signOut", Method: "POST", Path: "/v2/sign_out",
+		Summary: "End every sign-in of the caller", Tag: "Authentication",
+		Params: []Param{
+			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
+			{Name: "Request-Timeout-Millis", In: "header", Schema: "param:RequestTimeoutMillis", Type: "integer"},
+		},
+		OpenTo:  "people",
+		Audit:   "always",
+		Success: 204, Statuses: []int{204, 400, 401, 403}},
+	{ID: "getCaller", Method: "GET", Path: "/v2/caller",
+		Summary: "Read who the caller is and what they may do", Tag: "Authentication",
+		Params: []Param{
+			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
+			{Name: "Request-Timeout-Millis", In: "header", Schema: "param:RequestTimeoutMillis", Type: "integer"},
+		},
+		OpenTo:  "callers",
+		Success: 200, Statuses: []int{200, 400, 401}},
 	{ID: "setPassword", Method: "POST", Path: "/v2/set_password",
 		Summary: "Set a user's password with a one-time code", Tag: "Authentication",
 		Public: true,

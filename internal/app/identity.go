@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"strings"
+	"time"
 
 	"quarry/internal/config"
 	"quarry/internal/fault"
@@ -49,7 +50,7 @@ func openIdentity(ctx context.Context, cfg config.Config, f *folder, db *store.D
 		return nil, err
 	}
 	sealed := secrets.New(db, keys.Keyring())
-	tokens := token.New(token.Config{Store: signing.New(db, sealed), Installation: installation, Issuer: cfg.PublicURL})
+	tokens := token.New(token.Config{Store: signing.New(db, sealed), Installation: installation, Issuer: cfg.PublicURL, SignIn: time.Duration(cfg.SignInHours) * time.Hour})
 	if err := tokens.Prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func (i *identityServices) areas(cursors *page.Cursors) []httpapi.Area {
 
 // principal returns the caller with its present rights, read in one statement. A bearer credential without a dot is an
 // API key, which tutorials send that way, and not a token.
-func (i *identityServices) principal(ctx context.Context, c httpapi.Credential) (authz.Principal, error) {
+func (i *identityServices) principal(ctx context.Context, c httpapi.Credential) (p authz.Principal, err error) {
 	if !c.Bearer || !strings.Contains(c.Secret, ".") {
 		return i.accounts.Authenticate(ctx, c.Secret)
 	}
@@ -84,11 +85,17 @@ func (i *identityServices) principal(ctx context.Context, c httpapi.Credential) 
 	case err != nil:
 		return authz.Principal{}, err
 	case claims.Kind == authz.AppClient:
-		return i.accounts.ClientPrincipal(ctx, claims.ID)
+		p, err = i.accounts.ClientPrincipal(ctx, claims.ID)
 	case claims.Kind == authz.User:
-		return i.accounts.UserPrincipal(ctx, id.User(claims.ID), claims.Epoch)
+		p, err = i.accounts.UserPrincipal(ctx, id.User(claims.ID), claims.Epoch)
+	default:
+		err = fault.Unauthenticated("the access token is for %s, which this service does not know", claims.Kind)
 	}
-	return authz.Principal{}, fault.Unauthenticated("the access token is for %s, which this service does not know", claims.Kind)
+	if err != nil {
+		return authz.Principal{}, err
+	}
+	p.SignedIn, p.Expires = claims.SignedIn, claims.Expires
+	return p, nil
 }
 
 // installation returns the name of the installation over one database, unique among all. Every token holds it, so it

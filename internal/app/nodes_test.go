@@ -49,7 +49,12 @@ func node(t *testing.T, database, folder string) *app.App {
 // nodes starts two services over one new PostgreSQL database, with one secret key.
 func nodes(t *testing.T) (first, second *app.App) {
 	t.Helper()
-	url := storetest.Postgres(t)
+	return nodesOver(t, storetest.Postgres(t))
+}
+
+// nodesOver starts two services over one PostgreSQL database, with one secret key.
+func nodesOver(t *testing.T, url string) (first, second *app.App) {
+	t.Helper()
 	first, folder := node(t, url, t.TempDir()), t.TempDir()
 	raw, err := os.ReadFile(filepath.Join(filepath.Dir(first.KeyFile()), "secret.key"))
 	if err != nil {
@@ -62,9 +67,18 @@ func nodes(t *testing.T) (first, second *app.App) {
 }
 
 func ask(a *app.App, key, method, path, body string) (status int, answer map[string]any) {
+	return askWith(a, "x-api-key", key, method, path, body)
+}
+
+func askBearer(a *app.App, token, method, path, body string) (status int, answer map[string]any) {
+	return askWith(a, "Authorization", "Bearer "+token, method, path, body)
+}
+
+// askWith sends a request with a header that holds the credential.
+func askWith(a *app.App, header, credential, method, path, body string) (status int, answer map[string]any) {
 	req := httptest.NewRequest(method, path, bytes.NewReader([]byte(body)))
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("x-api-key", key)
+	req.Header.Set(header, credential)
 	w := httptest.NewRecorder()
 	a.Handler().ServeHTTP(w, req)
 	_ = json.Unmarshal(w.Body.Bytes(), &answer) // an answer without a body has no members

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"quarry/internal/config"
 	"quarry/internal/identity/authz"
@@ -69,7 +70,7 @@ func TestAuthenticationReadsOnce(t *testing.T) {
 	made := must(http.StatusCreated, "POST", "/v2/app_clients", object{"name": "c", "type": "client_credentials", "api_roles": []string{"viewer"}, "corpus_roles": grants})
 	client := text(must(http.StatusOK, "POST", "/oauth/token", object{"grant_type": "client_credentials", "client_id": made["client_id"], "client_secret": made["client_secret"]}), "access_token")
 	ann := must(http.StatusCreated, "POST", "/v2/users", object{"email": "ann@x.test", "api_roles": []string{"viewer"}})
-	signedIn, _, err := a.identity.tokens.Issue(t.Context(), token.Holder{Kind: authz.User, ID: text(ann, "id")})
+	signedIn, _, err := a.identity.tokens.Issue(t.Context(), token.Holder{Kind: authz.User, ID: text(ann, "id"), SignedIn: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

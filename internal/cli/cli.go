@@ -42,6 +42,7 @@ type root struct {
 	User   access.UserCmd   `cmd:"" group:"access" help:"Create, list, read, disable and delete users."`
 	Key    access.KeyCmd    `cmd:"" group:"access" help:"Create and manage API keys; show the local owner key."`
 	Client access.ClientCmd `cmd:"" group:"access" help:"Create, list, read and delete application clients."`
+	WhoAmI access.WhoAmICmd `cmd:"" group:"access" name:"whoami" help:"Show who you are to the service, and your roles."`
 
 	URL        urlCmd           `cmd:"" group:"operate" name:"url" help:"Print the address of the service."`
 	Job        jobCmd           `cmd:"" group:"operate" help:"List background jobs, read one, wait for one."`

@@ -40,6 +40,8 @@ type Config struct {
 	SecretKey string `yaml:"secret_key"`
 	// PublicURL is where people reach the service, for links; empty means the address it listens on.
 	PublicURL string `yaml:"public_url"`
+	// SignInHours is how long after password or code a person's access tokens can be renewed.
+	SignInHours int64 `yaml:"sign_in_hours"`
 	// AllowedOrigins and TrustedProxies are separated by commas; see Origins and Proxies.
 	AllowedOrigins string `yaml:"allowed_origins"`
 	TrustedProxies string `yaml:"trusted_proxies"`
@@ -108,6 +110,7 @@ var Settings = []Setting{
 	{"max_json", "QUARRY_MAX_JSON", "largest JSON body, bytes", func(c *Config) any { return &c.MaxJSON }},
 	{"max_upload", "QUARRY_MAX_UPLOAD", "largest uploaded file, bytes", func(c *Config) any { return &c.MaxUpload }},
 	{"allowed_origins", "QUARRY_ALLOWED_ORIGINS", "origins whose pages may call from a browser, separated by commas: https://app.example.com, https://*.example.com for every subdomain, * for all; empty allows none", func(c *Config) any { return &c.AllowedOrigins }},
+	{"sign_in_hours", "QUARRY_SIGN_IN_HOURS", "how long a person who works on stays signed in after password or code, hours", func(c *Config) any { return &c.SignInHours }},
 	{"trusted_proxies", "QUARRY_TRUSTED_PROXIES", "addresses and networks (10.0.0.0/8), separated by commas, whose X-Forwarded-For is believed; empty believes nobody", func(c *Config) any { return &c.TrustedProxies }},
 	{"audit_content", "QUARRY_AUDIT_CONTENT", "true: changes of documents and conversations are recorded in the audit too", func(c *Config) any { return &c.AuditContent }},
 	{"history_days", "QUARRY_HISTORY_DAYS", "how long queries stay in the query history, days", func(c *Config) any { return &c.HistoryDays }},
@@ -129,7 +132,7 @@ var Settings = []Setting{
 func Default() Config {
 	return Config{
 		Data: "./quarry-data", Listen: "127.0.0.1:8080", Kernel: "auto", LogFormat: "text",
-		MaxJSON: 16 << 20, MaxUpload: 10 << 20, MaxDeletes: 64, HistoryDays: 90,
+		MaxJSON: 16 << 20, MaxUpload: 10 << 20, MaxDeletes: 64, HistoryDays: 90, SignInHours: 12,
 		LLMPrivate:   true,
 		ModelAliases: strings.Join(registry.DefaultAliases, ","),
 		MaxExpensive: 64, MaxExpensiveTotal: 256, MaxExpensiveWaiting: 1024, ExpensiveWait: 10, MaxBodies: 512 << 20,
@@ -150,6 +153,9 @@ func (c *Config) ReadEnv(lookup func(string) (string, bool)) error {
 	}
 	return nil
 }
+
+// maxSignIn is a year, in hours.
+const maxSignIn = 8_760
 
 // maxDays is a hundred years, which a time.Duration holds.
 const maxDays = 36_500
@@ -192,6 +198,9 @@ func (c *Config) Check() error {
 	}
 	if c.HistoryDays < 1 || c.HistoryDays > maxDays {
 		return fmt.Errorf("setting history_days must be between 1 and %d", maxDays)
+	}
+	if c.SignInHours < 1 || c.SignInHours > maxSignIn {
+		return fmt.Errorf("setting sign_in_hours must be between 1 and %d", maxSignIn)
 	}
 	if _, err := c.Origins(); err != nil {
 		return err

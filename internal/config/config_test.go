@@ -52,6 +52,8 @@ func TestRefusals(t *testing.T) {
 		{"QUARRY_MAX_EXPENSIVE_TOTAL", "-1", "max_expensive_total"},
 		{"QUARRY_EXPENSIVE_WAIT", "3601", "expensive_wait"},
 		{"QUARRY_MAX_BODIES", "0", "max_bodies"},
+		{"QUARRY_SIGN_IN_HOURS", "0", "sign_in_hours must be between 1 and 8760"},
+		{"QUARRY_SIGN_IN_HOURS", "8761", "sign_in_hours"},
 		{"QUARRY_DATABASE", "mysql://x", "postgres://"},
 		{"QUARRY_PUBLIC_URL", "search.example.com", "public_url"},
 		{"QUARRY_PUBLIC_URL", "javascript:alert(1)", "public_url"},

@@ -174,7 +174,7 @@ func TestWhatIsRecorded(t *testing.T) {
 		{"wrong key", "DELETE", "/v2/corpora/a", "", "wrong", false, "note deleteCorpus 401"},
 		{"wrong key, reading", "GET", "/v2/corpora", "", "wrong", false, ""},
 		{"sign-in", "POST", "/v2/sign_in", signIn, "", false, "note signIn 200"},
-		{"sign-in, malformed", "POST", "/v2/sign_in", `{}`, "", false, "note signIn 400"},
+		{"sign-in, malformed", "POST", "/v2/sign_in", `{"username":7}`, "", false, "note signIn 400"},
 		{"password, wrong code", "POST", "/v2/set_password", `{"username":"ann","one_time_code":"c","password":"correct horse battery"}`, "", false, "note setPassword 401"},
 		{"token", "POST", "/oauth/token", `{"grant_type":"client_credentials"}`, "", false, ""},
 	} {

@@ -175,6 +175,9 @@ func (s *Server) admit(answer http.Header, r *http.Request, c *Call) (err error)
 
 // missingRoles returns the text of a refusal for want of roles.
 func missingRoles(c *Call) string {
+	if c.Op.OpenTo == api.OpenToPeople {
+		return c.Op.ID + " is for people: use a personal key, or sign in"
+	}
 	text := c.Op.ID + " needs"
 	or := " "
 	for _, l := range []struct {

@@ -26,11 +26,20 @@ func checkFacts(all []api.Operation) error {
 	return errors.Join(errs...)
 }
 
-// checkRoles refuses an operation on which nothing decides, neither public nor with a role, or both, or with a role that
-// does not exist and so would open it to nobody.
+// checkRoles refuses an operation on which nothing decides, neither public nor open to callers nor with a role, or more
+// than one of them, or with a role that does not exist and so would open it to nobody.
 func checkRoles(op *api.Operation) error {
-	if op.Public != (len(op.APIRoles)+len(op.CorpusRoles)+len(op.AgentRoles) == 0) {
-		return errors.New("must either be public or name the roles that may use it")
+	deciding := 0
+	for _, by := range []bool{op.Public, op.OpenTo != "", len(op.APIRoles)+len(op.CorpusRoles)+len(op.AgentRoles) > 0} {
+		if by {
+			deciding++
+		}
+	}
+	if deciding != 1 {
+		return errors.New("must be public, or state in x-open-to who needs no role, or name the roles that may use it")
+	}
+	if !slices.Contains([]api.Openness{"", api.OpenToCallers, api.OpenToPeople}, op.OpenTo) {
+		return fmt.Errorf("has x-open-to %q, want callers or people", op.OpenTo)
 	}
 	for _, l := range []struct{ have, known []string }{
 		{op.APIRoles, authz.APIRoles()}, {op.CorpusRoles, authz.CorpusRoles()}, {op.AgentRoles, authz.AgentRoles()},

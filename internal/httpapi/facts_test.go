@@ -19,6 +19,9 @@ func TestNothingWithoutItsFacts(t *testing.T) {
 	for name, op := range map[string]api.Operation{
 		"no rule":                       {Method: "GET"},
 		"public with a rule":            {Method: "GET", Public: true, APIRoles: owner},
+		"open with a rule":              {Method: "GET", OpenTo: api.OpenToCallers, APIRoles: owner},
+		"open and public":               {Method: "GET", OpenTo: api.OpenToPeople, Public: true},
+		"open to whom is unknown":       {Method: "GET", OpenTo: "machines"},
 		"unknown API role":              {Method: "GET", APIRoles: []string{"owner", "corpus_admin"}},
 		"unknown corpus role":           {Method: "GET", Path: "/{corpus_key}", CorpusRoles: []string{"corpus_viewer"}},
 		"unknown agent role":            {Method: "GET", AgentRoles: viewer},

@@ -226,7 +226,10 @@ func NoContent(w http.ResponseWriter, err error) error {
 
 // roles returns the rule of an operation as package authz reads it.
 func roles(op *api.Operation) authz.Rule {
-	return authz.Rule{APIRoles: op.APIRoles, CorpusRoles: op.CorpusRoles, AgentRoles: op.AgentRoles, PersonalKeys: op.PersonalKeys}
+	return authz.Rule{
+		APIRoles: op.APIRoles, CorpusRoles: op.CorpusRoles, AgentRoles: op.AgentRoles, PersonalKeys: op.PersonalKeys,
+		Open: op.OpenTo != "", People: op.OpenTo == api.OpenToPeople,
+	}
 }
 
 // Corpora returns on which corpora the caller holds a role that the operation lists: on all with a role over the account,

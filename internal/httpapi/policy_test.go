@@ -14,7 +14,7 @@ import (
 // on a corpus opens the operations that list it, on that corpus alone, under the place where a request names it.
 func TestPolicy(t *testing.T) {
 	t.Parallel()
-	owner := httpapi.Policy(authz.Principal{Name: "ann", APIRoles: []string{"owner"}})
+	owner := httpapi.Policy(authz.Principal{Kind: authz.User, Name: "ann", APIRoles: []string{"owner"}})
 	private := 0
 	for _, op := range api.Operations {
 		if op.Public {

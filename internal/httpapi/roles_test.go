@@ -96,5 +96,11 @@ func callers(op *api.Operation) map[string]bool {
 		out["agent mine "+role] = listed
 		out["agent other "+role] = listed && !named
 	}
+	out["person"], out["client"] = false, false
+	for key := range out {
+		if op.OpenTo != "" { // whatever the roles are
+			out[key] = op.OpenTo == api.OpenToCallers || strings.HasPrefix(key, "person")
+		}
+	}
 	return out
 }

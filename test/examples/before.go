@@ -14,6 +14,8 @@ type Before struct {
 	Free []string `yaml:"free"`
 	// Examples has, by example, the examples that are sent before it.
 	Examples map[string][]string `yaml:"examples"`
+	// Tokens has, by example, the access token that it is sent with instead of the owner's key, as an example shows it.
+	Tokens map[string]string `yaml:"tokens"`
 	// Refusals has, by shared response of the contract, a request that gets it.
 	Refusals map[string]Refusal `yaml:"refusals"`
 }

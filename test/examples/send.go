@@ -48,7 +48,10 @@ func (s *service) send(e *Example) error {
 	if err != nil {
 		return err
 	}
-	if !e.Operation.Public {
+	switch token := s.before.Tokens[e.String()]; {
+	case token != "":
+		req.Header.Set("Authorization", "Bearer "+s.standIns.text(token))
+	case !e.Operation.Public:
 		req.Header.Set("x-api-key", s.key)
 	}
 	w := httptest.NewRecorder()

@@ -207,21 +207,22 @@ type caller struct {
 func (s *service) known(t *testing.T) map[string]caller {
 	t.Helper()
 	out := map[string]caller{
-		"the owner":       {s.owner, roles.Holder{API: "owner"}},
-		"a user, no role": {s.person(t, "none"), roles.Holder{}},
+		"the owner":       {s.owner, roles.Holder{API: "owner", Person: true}},
+		"a user, no role": {s.person(t, "none"), roles.Holder{Person: true}},
 	}
 	_, secret := s.key(t, object{"name": "nothing"})
 	out["a key, no role"] = caller{secret, roles.Holder{}}
 	for _, role := range authz.APIRoles() {
-		out["user "+role] = caller{s.person(t, "role-"+role, role), roles.Holder{API: role}}
+		out["user "+role] = caller{s.person(t, "role-"+role, role), roles.Holder{API: role, Person: true}}
 		_, secret := s.key(t, object{"name": role, "api_roles": []string{role}})
 		out["key "+role] = caller{secret, roles.Holder{API: role, RawKey: true}}
 		_, token := s.client(t, object{"name": role, "api_roles": []string{role}})
 		out["client "+role] = caller{token, roles.Holder{API: role}}
 	}
 	for _, role := range []string{"owner", "viewer", "agent_developer"} {
-		out["signed in as "+role] = caller{s.signedIn(t, "signed-in-"+role, role), roles.Holder{API: role}}
+		out["signed in as "+role] = caller{s.signedIn(t, "signed-in-"+role, role), roles.Holder{API: role, Person: true}}
 	}
+	out["signed in, no role"] = caller{s.signedIn(t, "signed-in-none"), roles.Holder{Person: true}}
 	for _, role := range authz.CorpusRoles() {
 		for _, on := range []string{right, wrong} {
 			holder := roles.Holder{Corpus: role, Key: on}
@@ -232,6 +233,7 @@ func (s *service) known(t *testing.T) map[string]caller {
 			name := role + "-" + on
 			secret = s.person(t, name)
 			s.must(t, http.StatusOK, "PATCH", "/v2/users/"+name, object{"corpus_roles": onCorpus(on, role)})
+			holder.Person = true
 			out["user "+role+" of "+on] = caller{secret, holder}
 		}
 	}

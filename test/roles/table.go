@@ -17,7 +17,8 @@ type Row struct {
 	Public           bool
 	API, Corpus      []string // roles that may use it
 	Agent            []string
-	Personal         bool // of API keys only personal ones are taken
+	Personal         bool   // of API keys only personal ones are taken
+	OpenTo           string // callers or people, who need no role
 }
 
 // Table reads x-required-roles of every operation.
@@ -30,7 +31,8 @@ func Table(contract []byte) ([]Row, error) {
 				Type  string   `yaml:"type"`
 				Roles []string `yaml:"roles"`
 			} `yaml:"x-required-roles"`
-			Keys []string `yaml:"x-supported-api-key-type"`
+			OpenTo string   `yaml:"x-open-to"`
+			Keys   []string `yaml:"x-supported-api-key-type"`
 		} `yaml:"paths"`
 	}
 	if err := yaml.Unmarshal(contract, &doc); err != nil {
@@ -39,7 +41,7 @@ func Table(contract []byte) ([]Row, error) {
 	var out []Row
 	for path, item := range doc.Paths {
 		for method, op := range item {
-			r := Row{ID: op.ID, Method: strings.ToUpper(method), Path: path, Public: op.Security != nil && len(*op.Security) == 0, Personal: len(op.Keys) > 0}
+			r := Row{ID: op.ID, Method: strings.ToUpper(method), Path: path, Public: op.Security != nil && len(*op.Security) == 0, Personal: len(op.Keys) > 0, OpenTo: op.OpenTo}
 			for _, l := range op.Roles {
 				switch l.Type {
 				case "ApiRole":
@@ -63,13 +65,14 @@ type Holder struct {
 	Corpus string // a role on the corpus Key
 	Key    string
 	RawKey bool // by an API key with roles of its own
+	Person bool // by a personal key or a sign-in
 }
 
 // Open reports whether the chain must let the holder in on the corpus named. Where a request names its corpora
 // elsewhere than in the path, a listed role on any corpus lets it in, and the handler decides.
 func (r Row) Open(h Holder, corpus string) bool {
 	switch {
-	case r.Public:
+	case r.Public, r.OpenTo == "callers", r.OpenTo == "people" && h.Person:
 		return true
 	case r.Personal && h.RawKey:
 		return false

@@ -135,7 +135,7 @@ func walk(v any, all map[string]bool) {
 	case map[string]any:
 		for name, x := range v {
 			secret := secretMembers[name] || name == "value" && v["type"] == "header"
-			if text, ok := x.(string); ok && secret {
+			if text, ok := x.(string); ok && (secret || strings.HasPrefix(text, "zsi_")) { // "code" is also that of a refusal
 				keep(all, text)
 			}
 			walk(x, all)

@@ -1,4 +1,4 @@
-// Package identity holds the handlers of users, API keys, application clients and signing in, one file for each. wire.go
+// Package identity holds the handlers of users, API keys, application clients, callers and signing in, one file for each. wire.go
 // maps the wire types that they share to those of package account, which has the rules. Package app plugs the area in.
 package identity
 
@@ -27,6 +27,7 @@ func (a *Area) Handlers() map[string]httpapi.Handler {
 		"createApiKey": a.createKey, "listApiKeys": a.listKeys, "getApiKey": a.getKey, "updateApiKey": a.updateKey, "deleteApiKey": a.deleteKey,
 		"createAppClient": a.createClient, "listAppClient": a.listClients, "getAppClient": a.getClient,
 		"updateAppClient": a.updateClient, "deleteAppClient": a.deleteClient,
+		"getCaller": a.getCaller, "createSignInCode": a.createSignInCode, "renewSignIn": a.renewSignIn, "signOut": a.signOut,
 		"signIn": a.signIn, "setPassword": a.setPassword, "resetUserPassword": a.resetPassword,
 		"getSetPasswordPage": a.passwordPage, "submitSetPasswordPage": a.submitPassword,
 		"getOAuthToken": a.clientToken, "getOAuth2Token": a.clientToken, "getJwks": a.keySet,

@@ -30,6 +30,7 @@ type operation struct {
 	ID, Method, Path, Summary string
 	Text                      template.HTML
 	Planned, Public           bool
+	OpenTo                    string // who needs no role, in words
 	Roles                     []roles
 	Params                    []member
 	Bodies                    []content
@@ -123,6 +124,12 @@ type reader struct {
 // roleKinds are the kinds of roles in words.
 var roleKinds = map[string]string{"ApiRole": "API roles", "CorpusRole": "corpus roles", "AgentRole": "agent roles"}
 
+// openTo is who needs no role, in words.
+var openTo = map[string]string{
+	"callers": "every caller may ask",
+	"people":  "every user may ask, by a personal key or an access token",
+}
+
 // methods are what a path may have beside its parameters.
 var methods = map[string]bool{"get": true, "put": true, "post": true, "patch": true, "delete": true}
 
@@ -163,6 +170,7 @@ func (r *reader) operation(method, path string, n node) operation {
 		Text: r.markdown(n.at("description")), Planned: n.at("x-status").text() == "planned",
 	}
 	op.Public = n.at("security").there() && len(n.at("security").Content) == 0
+	op.OpenTo = openTo[n.at("x-open-to").text()]
 	for _, of := range n.at("x-required-roles").items {
 		op.Roles = append(op.Roles, roles{roleKinds[of.at("type").text()], strings.Join(of.at("roles").texts(), ", ")})
 	}

@@ -64,7 +64,7 @@ func (s *Service) UserPrincipal(ctx context.Context, user id.User, epoch int64) 
 		return authz.Principal{}, fault.Unauthenticated("the user of the token does not exist any more or is disabled")
 	}
 	if err == nil && u.Epoch != epoch {
-		return authz.Principal{}, fault.Unauthenticated("the token is void since the user's password changed or the user was disabled; sign in again")
+		return authz.Principal{}, fault.Unauthenticated("the token is void since the user signed out, got another password or was disabled; sign in again")
 	}
 	if err != nil {
 		return authz.Principal{}, fmt.Errorf("look up user: %w", err)
@@ -73,6 +73,18 @@ func (s *Service) UserPrincipal(ctx context.Context, user id.User, epoch int64) 
 }
 
 func ofUser(u User, credential string) authz.Principal {
-	p := authz.Principal{Kind: authz.User, ID: string(u.ID), Name: u.Username, Email: u.Email, Credential: credential}
+	p := authz.Principal{Kind: authz.User, ID: string(u.ID), Name: u.Username, Email: u.Email, Credential: credential, Epoch: u.Epoch}
 	return p.With(u.Rights)
+}
+
+// Groups returns the groups of a caller, none of one that is no user.
+func (s *Service) Groups(ctx context.Context, by authz.Principal) ([]string, error) {
+	if by.Machine() {
+		return nil, nil
+	}
+	u, err := s.UserByName(ctx, by.Name)
+	if fault.Is(err, fault.KindNotFound) || err == nil && string(u.ID) != by.ID { // deleted since the call was let in
+		return nil, fault.Unauthenticated("the user of this call does not exist any more")
+	}
+	return u.Groups, err
 }

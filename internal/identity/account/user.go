@@ -22,7 +22,7 @@ type User struct {
 	Metadata    json.RawMessage // a compact JSON object; empty means {}
 	Groups      []string
 	Rights      authz.Rights
-	Epoch       int64     // of the tokens issued at sign-in; tokens of an earlier epoch are invalid
+	Epoch       int64     // of tokens and sign-in codes; those of an earlier epoch are invalid
 	Created     time.Time // to the microsecond, as Updated
 	Updated     time.Time
 }

@@ -3,7 +3,10 @@
 // about every request, the identity services before they grant roles.
 package authz
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // PrincipalKind is the kind of credential that a principal used.
 type PrincipalKind string
@@ -26,6 +29,10 @@ type Principal struct {
 	APIRoles    []string
 	CorpusRoles map[string][]string // corpus key → roles
 	AgentRoles  map[string][]string // agent key → roles
+
+	Epoch    int64     // of a user's tokens when the credential was checked
+	SignedIn time.Time // when the user of an access token gave password or code; zero for anyone else
+	Expires  time.Time // when the access token expires; zero for API keys
 }
 
 // Holds reports whether the principal has the API role or one that includes it.
@@ -38,10 +45,14 @@ func (p Principal) Machine() bool { return p.Kind != User }
 type Rule struct {
 	APIRoles, CorpusRoles, AgentRoles []string
 	PersonalKeys                      bool // other API keys are refused, whatever roles they hold
+	Open                              bool // no role is needed
+	People                            bool // keys with roles of their own and clients are refused, whatever roles they hold
 }
 
 // refuses reports whether the rule refuses the kind of credential that p used.
-func (r Rule) refuses(p Principal) bool { return r.PersonalKeys && p.Kind == APIKey }
+func (r Rule) refuses(p Principal) bool {
+	return r.PersonalKeys && p.Kind == APIKey || r.People && p.Machine()
+}
 
 // Target is the corpora and the agent that a request names.
 type Target struct {
@@ -57,7 +68,7 @@ func Allow(p Principal, r Rule, t Target) bool {
 	if r.refuses(p) {
 		return false
 	}
-	if holdsAny(apiIncludes, p.APIRoles, r.APIRoles) {
+	if r.Open || holdsAny(apiIncludes, p.APIRoles, r.APIRoles) {
 		return true
 	}
 	lacks := func(key string) bool { return !holdsAny(corpusIncludes, p.CorpusRoles[key], r.CorpusRoles) }

@@ -6,7 +6,8 @@ import (
 	"quarry/internal/identity/authz"
 )
 
-// TestAllow proves the union rule: an API role anywhere, or a corpus role on every corpus named, or an agent role.
+// TestAllow proves the union rule: an API role anywhere, or a corpus role on every corpus named, or an agent role; and
+// that an open operation needs none, and may be for people alone.
 func TestAllow(t *testing.T) {
 	t.Parallel()
 	rule := authz.Rule{APIRoles: []string{"owner", "viewer"}, CorpusRoles: []string{"editor", "owner"}, AgentRoles: []string{"agent_user"}}
@@ -35,6 +36,10 @@ func TestAllow(t *testing.T) {
 		{"corpus role, operation has none", authz.Principal{CorpusRoles: on("owner", "a")}, authz.Rule{APIRoles: []string{"owner"}}, authz.Target{Corpora: []string{"a"}}, false},
 		{"agent role", authz.Principal{AgentRoles: on("agent_user", "g")}, rule, authz.Target{Agent: "g"}, true},
 		{"role on another agent", authz.Principal{AgentRoles: on("agent_user", "h")}, rule, authz.Target{Agent: "g"}, false},
+		{"open, no role", authz.Principal{Kind: authz.APIKey}, authz.Rule{Open: true}, authz.Target{}, true},
+		{"open to people, a person", authz.Principal{Kind: authz.User}, authz.Rule{Open: true, People: true}, authz.Target{}, true},
+		{"open to people, a key", authz.Principal{Kind: authz.APIKey, APIRoles: []string{"owner"}}, authz.Rule{Open: true, People: true}, authz.Target{}, false},
+		{"open to people, a client", authz.Principal{Kind: authz.AppClient, APIRoles: []string{"owner"}}, authz.Rule{Open: true, People: true}, authz.Target{}, false},
 		{"any agent", authz.Principal{AgentRoles: on("agent_user", "h")}, rule, authz.Target{}, true},
 	} {
 		if got := authz.Allow(tc.p, tc.r, tc.t); got != tc.want {

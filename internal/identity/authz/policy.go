@@ -27,7 +27,7 @@ func Policy(p Principal, ops []Operation) map[string]Scope {
 		if op.Rule.refuses(p) {
 			continue
 		}
-		if holdsAny(apiIncludes, p.APIRoles, op.Rule.APIRoles) {
+		if op.Rule.Open || holdsAny(apiIncludes, p.APIRoles, op.Rule.APIRoles) {
 			out[op.ID] = Scope{Any: true}
 			continue
 		}

@@ -29,6 +29,20 @@ func (p Principal) With(r Rights) Principal {
 	return p
 }
 
+// Rights returns the roles of p, those on corpora and agents by key.
+func (p Principal) Rights() Rights {
+	return Rights{API: slices.Clone(p.APIRoles), Corpora: sorted(p.CorpusRoles), Agents: sorted(p.AgentRoles)}
+}
+
+func sorted(roles map[string][]string) (out []Grant) {
+	for _, key := range slices.Sorted(maps.Keys(roles)) {
+		for _, role := range roles[key] {
+			out = append(out, Grant{key, role})
+		}
+	}
+	return out
+}
+
 func byKey(grants []Grant) map[string][]string {
 	if len(grants) == 0 {
 		return nil

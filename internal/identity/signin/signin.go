@@ -1,6 +1,6 @@
-// Package signin lets people sign in: it checks passwords, issues user tokens for them, and handles the one-time codes
-// with which people set a password. Guessing is slowed down without cost to other users. API keys are in package
-// account, tokens are made and checked by package token. httpapi/identity calls it.
+// Package signin lets people sign in: it checks passwords and sign-in codes, issues and renews user tokens for them, and
+// handles the one-time codes with which people set a password. Guessing is slowed down without cost to other users. API
+// keys are in package account, tokens are made and checked by package token. httpapi/identity calls it.
 package signin
 
 import (
@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/identity/account"
@@ -35,6 +36,7 @@ var ErrNoUser = errors.New("no such user")
 
 // Store keeps passwords and codes.
 type Store interface {
+	SignInCodes
 	// Login reads the data of a user by name, in any spelling; ErrNoUser when there is no such user.
 	Login(ctx context.Context, username string) (Login, error)
 	// SetCode replaces the code of a user unless allow returns an error, in one transaction. With Void it also clears the
@@ -64,6 +66,7 @@ type Token struct {
 	Secret  string
 	Seconds int // until it expires
 	User    id.User
+	Name    string // of the user
 }
 
 // Config is what a Service needs.
@@ -124,11 +127,20 @@ func (s *Service) SignIn(ctx context.Context, a Attempt) (Token, error) {
 	if outdated {
 		s.rehash(ctx, who, password)
 	}
-	secret, seconds, err := s.Issuer.Issue(ctx, token.Holder{Kind: authz.User, ID: string(who.User), Epoch: who.Epoch})
+	return s.issue(ctx, who.User, a.Username, who.Epoch, clock.Now())
+}
+
+// issue returns a token of a user who signed in then.
+func (s *Service) issue(ctx context.Context, user id.User, name string, epoch int64, then time.Time) (Token, error) {
+	secret, seconds, err := s.Issuer.Issue(ctx, token.Holder{Kind: authz.User, ID: string(user), Epoch: epoch, SignedIn: then})
+	var over *token.InvalidError
+	if errors.As(err, &over) {
+		return Token{}, fault.Unauthenticated("%s", over.Error())
+	}
 	if err != nil {
 		return Token{}, fmt.Errorf("issue token: %w", err)
 	}
-	return Token{secret, seconds, who.User}, nil
+	return Token{secret, seconds, user, name}, nil
 }
 
 // rehash replaces a hash by one of today's cost. A failure is logged and does not prevent signing in.
@@ -147,13 +159,16 @@ const codeLife = 72 * time.Hour
 
 // A code is a prefix, by which logs and audit recognise it as a secret, and 142 random bits.
 const (
-	codePrefix = "zoc_"
-	codeLength = 24
+	passwordPrefix = "zoc_"
+	signInPrefix   = "zsi_"
+	codeLength     = 24
 )
+
+func newCode(prefix string) string { return prefix + id.Text(codeLength) }
 
 // First returns the first code of a user who is about to be created. It implements account.Codes.
 func (s *Service) First(username string) (account.Code, account.CodeRow) {
-	code := account.Code{Secret: codePrefix + id.Text(codeLength)}
+	code := account.Code{Secret: newCode(passwordPrefix)}
 	code.Link = s.link(username, code.Secret)
 	return code, account.CodeRow{Digest: account.Digest(code.Secret), Expires: time.Now().Add(codeLife)}
 }

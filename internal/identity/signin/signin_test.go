@@ -28,6 +28,9 @@ import (
 type issuer struct{}
 
 func (issuer) Issue(_ context.Context, h token.Holder) (string, int, error) {
+	if h.SignedIn.IsZero() {
+		return "", 0, errors.New("it does not say when the user signed in")
+	}
 	return fmt.Sprintf("%s %s %d", h.Kind, h.ID, h.Epoch), 1800, nil
 }
 
@@ -121,7 +124,7 @@ func TestSignIn(t *testing.T) {
 	}
 	for _, spelled := range []string{"Ann", "ANN", "ａnn"} {
 		got, err := f.try(t, spelled, "pass wo\u0308rd "+password)
-		if want := (signin.Token{Secret: "user " + string(ann.ID) + " 1", Seconds: 1800, User: ann.ID}); err != nil || got != want {
+		if want := (signin.Token{Secret: "user " + string(ann.ID) + " 1", Seconds: 1800, User: ann.ID, Name: spelled}); err != nil || got != want {
 			t.Errorf("%s: %+v, %v, want %+v", spelled, got, err, want)
 		}
 	}

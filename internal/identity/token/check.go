@@ -107,11 +107,19 @@ func (s *Service) key(ctx context.Context, kid string) (*ecdsa.PublicKey, error)
 // claims checks the payload of a token with a valid signature.
 func (s *Service) claims(w wire, now time.Time) (Claims, error) {
 	early := now.Add(skew).Unix()
+	person := w.Kind == authz.User
+	if person && w.SignedIn == 0 { // from before tokens said when
+		w.SignedIn = w.IssuedAt
+	}
 	switch {
 	case w.Issuer != s.cfg.Issuer:
 		return Claims{}, invalid("comes from another issuer")
 	case w.Audience != s.cfg.Installation:
 		return Claims{}, invalid("is meant for another service")
+	case person && now.Unix() >= s.signInEnds(w):
+		return Claims{}, signInOver()
+	case person && now.Unix() >= w.Expiry:
+		return Claims{}, invalid("has expired; sign in again")
 	case now.Unix() >= w.Expiry:
 		return Claims{}, invalid("has expired; get a new one")
 	case early < w.NotBefore || early < w.IssuedAt:
@@ -121,8 +129,14 @@ func (s *Service) claims(w wire, now time.Time) (Claims, error) {
 	case w.Subject == "" || w.Kind != authz.AppClient && w.Kind != authz.User && w.Kind != authz.ServiceAccount:
 		return Claims{}, invalid("names nobody")
 	}
-	return Claims{Holder{w.Kind, w.Subject, w.Epoch}, time.Unix(w.IssuedAt, 0).UTC()}, nil
+	h := Holder{Kind: w.Kind, ID: w.Subject, Epoch: w.Epoch}
+	if person {
+		h.SignedIn = at(w.SignedIn)
+	}
+	return Claims{h, at(w.IssuedAt), at(w.Expiry)}, nil
 }
+
+func at(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 
 // readHeader returns the header of a token in compact form.
 func readHeader(token string) (header, error) {

@@ -70,6 +70,8 @@ type Config struct {
 	// Installation identifies this installation. It is the audience of its tokens, and their issuer if Issuer is empty.
 	Installation string
 	Issuer       string
+	// SignIn is how long after password or code a user's tokens end at the latest; less than Lifetime counts as that.
+	SignIn time.Duration
 }
 
 // Service issues and checks tokens. It is safe for concurrent use.
@@ -93,6 +95,7 @@ func New(cfg Config) *Service {
 	if cfg.Issuer == "" {
 		cfg.Issuer = cfg.Installation
 	}
+	cfg.SignIn = max(cfg.SignIn, Lifetime)
 	return &Service{cfg: cfg, ring: newRing(cfg.Store), verified: newVerified(generation)}
 }
 
@@ -100,14 +103,16 @@ func New(cfg Config) *Service {
 type Holder struct {
 	Kind authz.PrincipalKind
 	ID   string // client id or user id
-	// Epoch is the generation of the holder's password: tokens of an earlier one are invalid. 0 for clients.
+	// Epoch is the generation of the holder's sign-ins: tokens of an earlier one are invalid. 0 for clients.
 	Epoch int64
+	// SignedIn is when the user gave password or code, in whole seconds. Zero for clients.
+	SignedIn time.Time
 }
 
 // Claims is the content of a valid token.
 type Claims struct {
 	Holder
-	Issued time.Time // whole seconds
+	Issued, Expires time.Time // whole seconds
 }
 
 // wire is the payload of a token (contract: identity-and-access.md 1.1).
@@ -122,19 +127,29 @@ type wire struct {
 	Customer  string              `json:"customer_id"`
 	Kind      authz.PrincipalKind `json:"principal_type"`
 	Epoch     int64               `json:"epoch,omitempty"`
+	SignedIn  int64               `json:"auth_time,omitempty"` // named as in OpenID Connect
 }
 
-// Issue returns a token for h and how many seconds it is valid.
+// Issue returns a token for h and how many seconds it is valid: Lifetime, or until the sign-in of a user ends. It returns
+// *InvalidError when that has ended.
 func (s *Service) Issue(ctx context.Context, h Holder) (token string, seconds int, err error) {
+	now := time.Now().Unix()
+	w := wire{
+		Issuer: s.cfg.Issuer, Audience: s.cfg.Installation, Subject: h.ID, IssuedAt: now, NotBefore: now,
+		Expiry: now + int64(Lifetime/time.Second), ID: id.Text(22), Customer: s.cfg.Installation, Kind: h.Kind, Epoch: h.Epoch,
+	}
+	if h.Kind == authz.User {
+		w.SignedIn = h.SignedIn.Unix()
+		w.Expiry = min(w.Expiry, s.signInEnds(w))
+	}
+	if w.Expiry <= now {
+		return "", 0, signInOver()
+	}
 	with, err := s.signing(ctx)
 	if err != nil {
 		return "", 0, err
 	}
-	now := time.Now().Unix()
-	payload, err := json.Marshal(wire{
-		Issuer: s.cfg.Issuer, Audience: s.cfg.Installation, Subject: h.ID, IssuedAt: now, NotBefore: now,
-		Expiry: now + int64(Lifetime/time.Second), ID: id.Text(22), Customer: s.cfg.Installation, Kind: h.Kind, Epoch: h.Epoch,
-	})
+	payload, err := json.Marshal(w)
 	if err != nil {
 		return "", 0, fmt.Errorf("encode claims: %w", err)
 	}
@@ -145,7 +160,14 @@ func (s *Service) Issue(ctx context.Context, h Holder) (token string, seconds in
 	if token, err = signed.CompactSerialize(); err != nil {
 		return "", 0, fmt.Errorf("write token: %w", err)
 	}
-	return token, int(Lifetime / time.Second), nil
+	return token, int(w.Expiry - now), nil
+}
+
+// signInEnds returns when the sign-in of a user's token ends.
+func (s *Service) signInEnds(w wire) int64 { return w.SignedIn + int64(s.cfg.SignIn/time.Second) }
+
+func signInOver() error {
+	return invalid("belongs to a sign-in that has reached its end (setting sign_in_hours); sign in again")
 }
 
 // signing returns the current signing key. It reads the key's id each time, so that no node continues with a key that

@@ -93,7 +93,7 @@ func TestIssueAndCheck(t *testing.T) {
 	if again["jti"] == claims["jti"] {
 		t.Error("two tokens have one jti")
 	}
-	person := token.Holder{Kind: authz.User, ID: "usr_1", Epoch: 1700000000000001}
+	person := token.Holder{Kind: authz.User, ID: "usr_1", Epoch: 1700000000000001, SignedIn: time.Now().UTC().Truncate(time.Second)}
 	if got, err := s.Check(t.Context(), issue(t, s, person)); err != nil || got.Holder != person {
 		t.Errorf("a person's token: %+v, %v", got, err)
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 var (
-	// secret matches keys and client secrets (zut_…, zqt_…, zwt_…, zcs_…), one-time codes (zoc_…), secret keys (qsk_…) and
+	// secret matches keys and client secrets (zut_…, zqt_…, zwt_…, zcs_…), one-time codes (zoc_…, zsi_…), secret keys (qsk_…) and
 	// tokens (three parts of base64url, of which the first is the JSON of a header).
-	secret = regexp.MustCompile(`(zut|zqt|zwt|zcs|zoc|qsk)_[A-Za-z0-9_-]{24,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`)
+	secret = regexp.MustCompile(`(zut|zqt|zwt|zcs|zoc|zsi|qsk)_[A-Za-z0-9_-]{24,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`)
 	// password matches the password in a URL; a host must follow it.
 	password = regexp.MustCompile(`(://[^/\s:@"'<>?#]*:)[^/\s@"'<>]+@`)
 	// setting matches a password that is a parameter of a URL or connection string.

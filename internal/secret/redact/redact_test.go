@@ -22,6 +22,7 @@ func TestText(t *testing.T) {
 		"": "", "nothing here": "nothing here",
 		"key zut_" + body + " is unknown":                "key zut_**** is unknown",
 		"zqt_" + body:                                    "zqt_****",
+		"#code=zsi_" + body:                              "#code=zsi_****",
 		"/v2/corpora/zwt_" + body + "/documents":         "/v2/corpora/zwt_****/documents",
 		"%2Fzcs_" + body + "%2F":                         "%2Fzcs_****%2F",
 		"qsk_" + body + "ABCDE,qsk_" + body:              "qsk_****,qsk_****",

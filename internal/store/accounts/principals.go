@@ -38,7 +38,7 @@ func (g *grants) Scan(src any) error {
 // The reads of principals, one statement each.
 var (
 	keyRead = `SELECT k.id, k.name, k.digest, k.prefix, k.tail, k.style, k.creator, k.enabled, k.api_roles, k.created,
-			u.id, u.username, u.email, u.enabled, u.api_roles, ` + grantsSQL("COALESCE(k.owner, k.id)") + `
+			u.id, u.username, u.email, u.enabled, u.epoch, u.api_roles, ` + grantsSQL("COALESCE(k.owner, k.id)") + `
 		FROM api_keys k LEFT JOIN users u ON u.id = k.owner WHERE k.digest = $1`
 	clientRead = `SELECT a.id, a.client_id, a.name, a.enabled, a.digest, a.tail, a.api_roles, a.created, a.updated, ` + grantsSQL("a.id") + `
 		FROM app_clients a WHERE a.client_id = $1`
@@ -49,9 +49,10 @@ var (
 func (s *Store) KeyByDigest(ctx context.Context, digest string) (k account.Key, u account.User, err error) {
 	var owner, username, email sql.NullString
 	var enabled sql.NullBool
+	var epoch sql.NullInt64
 	var held grants
 	err = s.holder(ctx, keyRead, digest, &k.ID, &k.Name, &k.Digest, &k.Prefix, &k.Tail, &k.Style, &k.Creator, &k.Enabled,
-		(*texts)(&k.Rights.API), store.Micros(&k.Created), &owner, &username, &email, &enabled, (*texts)(&u.Rights.API), &held)
+		(*texts)(&k.Rights.API), store.Micros(&k.Created), &owner, &username, &email, &enabled, &epoch, (*texts)(&u.Rights.API), &held)
 	if err != nil {
 		return account.Key{}, account.User{}, err
 	}
@@ -60,7 +61,7 @@ func (s *Store) KeyByDigest(ctx context.Context, digest string) (k account.Key, 
 		return k, account.User{}, nil
 	}
 	k.Owner, u.Rights.Corpora = id.User(owner.String), held
-	u.ID, u.Username, u.Email, u.Enabled = k.Owner, username.String, email.String, enabled.Bool
+	u.ID, u.Username, u.Email, u.Enabled, u.Epoch = k.Owner, username.String, email.String, enabled.Bool, epoch.Int64
 	return k, u, nil
 }
 

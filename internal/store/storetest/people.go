@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"testing"
+	"time"
 
 	"quarry/internal/clock"
 	"quarry/internal/id"
@@ -27,6 +28,21 @@ func PersonalKey(u account.User) (k account.Key, secret string) {
 		ID: id.NewAPIKey(), Name: "key of " + u.Username, Digest: account.Digest(secret), Prefix: "zut_", Tail: account.Tail(secret),
 		Style: account.StylePersonal, Owner: u.ID, Creator: string(u.ID), Enabled: true, Created: u.Created,
 	}, secret
+}
+
+// AgeSignInCodes changes the sign-in codes of an installation into ones that are older by that much.
+func AgeSignInCodes(t testing.TB, c store.Config, by time.Duration) {
+	t.Helper()
+	db, err := store.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Write(t.Context(), func(tx *store.Tx) error {
+		return tx.Exec(`UPDATE sign_in_codes SET expires = expires - $1`, by.Microseconds())
+	}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // AddKey writes a user with these API roles and a personal key of its own, and returns the key's secret.

@@ -28,6 +28,8 @@ func Run(t *testing.T, open func(testing.TB) Stores) {
 		test func(*testing.T, Stores)
 	}{
 		{"one-time codes", testCodes}, {"one code at once", testCodeAtOnce}, {"rehash", testRehash}, {"epochs", testEpochs},
+		{"sign-in codes", testSignInCodes}, {"one sign-in code at once", testSignInCodeAtOnce}, {"codes made at once", testCodesMadeAtOnce},
+		{"the end of sign-ins", testEndSignIns},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
