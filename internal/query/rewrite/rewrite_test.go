@@ -351,13 +351,19 @@ func TestOnlyNarrows(t *testing.T) {
 	whole := rapid.SampledFrom([]string{"doc.year = 1", "doc.colour = 'red'", "NOT part.page > 1", "'x' IN doc.grapes", "doc.year IS NULL", "doc.colour = 'red' OR 'white'", "part.is_title = false"})
 	text := rapid.Custom(func(t *rapid.T) string {
 		if rapid.Bool().Draw(t, "whole") {
-			return strings.Join(rapid.SliceOfN(whole, 1, 3).Draw(t, "conditions"), rapid.SampledFrom([]string{" AND ", " OR ", ") OR ("}).Draw(t, "join"))
+			return joined(t, whole, ") OR (")
 		}
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 8).Draw(t, "pieces"), " ")
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		onlyNarrows(t, text.Draw(t, "own"), text.Draw(t, "extracted"), rows)
+		onlyNarrows(t, joined(t, whole), text.Draw(t, "extracted"), rows)
 	})
+}
+
+// joined returns up to three conditions, joined by AND, OR or another text.
+func joined(t *rapid.T, condition *rapid.Generator[string], others ...string) string {
+	by := rapid.SampledFrom(append(others, " AND ", " OR ")).Draw(t, "by")
+	return strings.Join(rapid.SliceOfN(condition, 1, 3).Draw(t, "conditions"), by)
 }
 
 // FuzzOnlyNarrows proves the same for any text.
