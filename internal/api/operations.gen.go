@@ -496,7 +496,6 @@ var Operations = []Operation{
 		Success:      200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "createChat", Method: "POST", Path: "/v2/chats",
 		Summary: "Open a chat with a first question and answer it", Tag: "Chats",
-		Planned:     true,
 		APIRoles:    []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
 		CorpusRoles: []string{"viewer", "editor", "administrator", "owner"},
 		Params: []Param{
@@ -544,7 +543,6 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "createChatTurn", Method: "POST", Path: "/v2/chats/{chat_id}/turns",
 		Summary: "Ask the next question in a chat", Tag: "Chats",
-		Planned:     true,
 		APIRoles:    []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
 		CorpusRoles: []string{"viewer", "editor", "administrator", "owner"},
 		Params: []Param{

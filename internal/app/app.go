@@ -20,6 +20,7 @@ import (
 	"quarry/internal/httpapi"
 	"quarry/internal/httpapi/catalog"
 	"quarry/internal/httpapi/certificate"
+	httpchats "quarry/internal/httpapi/chats"
 	"quarry/internal/index/vector"
 	"quarry/internal/llm/registry"
 	"quarry/internal/page"
@@ -120,10 +121,10 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	models := newLLM(a.cfg, a.db, a.identity.secrets, a.corpus.encoders, a.log)
 	answers := newAnswer(a.cfg, a.db, a.corpus.encoders, models.registry, a.log)
 	queries := newQuery(a.cfg, a.db, a.corpus, answers.generate, models.registry, a.log)
-	chats := newChat(a.db)
+	chats := newChat(a.db, queries.query)
 	a.server, err = newServer(a.cfg, a.identity, resolvers(a.corpus, chats), a.ready.Load, a.log, slices.Concat(
 		a.identity.areas(cursors), a.corpus.areas(a.cfg, cursors), models.areas(cursors), answers.areas(cursors), queries.areas(cursors),
-		[]httpapi.Area{catalog.New(a.corpus.encoders, answers.correct, cursors)},
+		[]httpapi.Area{catalog.New(a.corpus.encoders, answers.correct, cursors), httpchats.NewAsking(chats)},
 	))
 	a.Corpora, a.Ingest, a.Models = a.corpus.containers, a.corpus.ingest, models.registry
 	a.Retrieve, a.Query, a.History = queries.retrieve, queries.query, queries.history

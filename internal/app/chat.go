@@ -7,12 +7,15 @@ import (
 	"quarry/internal/httpapi"
 	httpchats "quarry/internal/httpapi/chats"
 	httpcorpora "quarry/internal/httpapi/corpora"
+	"quarry/internal/query"
 	"quarry/internal/store"
 	"quarry/internal/store/chats"
 )
 
-// newChat keeps conversations.
-func newChat(db *store.DB) *chat.Service { return chat.New(chat.Config{Store: chats.New(db)}) }
+// newChat keeps conversations and answers their questions.
+func newChat(db *store.DB, queries *query.Service) *chat.Service {
+	return chat.New(chat.Config{Store: chats.New(db), Queries: queries})
+}
 
 // resolvers find what paths name.
 func resolvers(c *corpusServices, s *chat.Service) map[string]httpapi.Resolver {

@@ -42,7 +42,7 @@ var groups = map[string]group{
 	"corpus":   {layer: domain, uses: "job embed text expr extract index search", order: ". table metadata document draft replica ingest bulk metaquery attribute"},
 	"answer":   {layer: domain, uses: "corpus llm embed encode text expr", order: "verify/fact verify/markup verify verify/correct prompt generate"},
 	"query":    {layer: domain, uses: "corpus embed text expr search answer llm", order: "measure rerank retrieve evaluate rephrase rewrite history ."},
-	"chat":     {layer: domain},
+	"chat":     {layer: domain, uses: "query answer"},
 
 	"folder": {layer: domain, uses: "extract", order: "ignore source state ."},
 

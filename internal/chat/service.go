@@ -11,14 +11,18 @@ import (
 
 // Config is what a Service needs.
 type Config struct {
-	Store Store
+	Store   Store
+	Queries Querier // for Ask
 }
 
-// Service keeps chats. Safe for concurrent use.
-type Service struct{ store Store }
+// Service keeps chats and answers their questions. Safe for concurrent use.
+type Service struct {
+	store   Store
+	queries Querier
+}
 
 // New returns a service.
-func New(c Config) *Service { return &Service{c.Store} }
+func New(c Config) *Service { return &Service{c.Store, c.Queries} }
 
 // Get returns a chat that the reader may see.
 func (s *Service) Get(ctx context.Context, chat id.Chat, r Reader) (Chat, error) {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -25,6 +26,7 @@ type service struct {
 	key     string
 	models  string       // address of a provider of language models
 	last    atomic.Int64 // number of the last thing made
+	chats   sync.Map     // from keys of corpora to ids of chats over them
 }
 
 func start(t *testing.T) *service {
@@ -56,6 +58,7 @@ func (s *service) ask(t *testing.T, req *http.Request) (int, answer, string) {
 
 type answer struct {
 	FieldErrors map[string]string `json:"field_errors"`
+	ChatID      string            `json:"chat_id"`
 }
 
 // corpus creates a corpus with one document and returns its key.
@@ -67,19 +70,36 @@ func (s *service) corpus(t *testing.T) string {
 	return key
 }
 
-func (s *service) must(t *testing.T, path, body string) {
+// chat returns the id of a chat over a corpus.
+func (s *service) chat(t *testing.T, key string) string {
+	t.Helper()
+	found, ok := s.chats.Load(key)
+	if !ok {
+		made := s.must(t, "/v2/chats", `{"query":"words","search":{"corpora":[{"corpus_key":"`+key+`"}]}}`)
+		found, _ = s.chats.LoadOrStore(key, made.ChatID)
+	}
+	return found.(string)
+}
+
+func (s *service) must(t *testing.T, path, body string) answer {
 	t.Helper()
 	req := httptest.NewRequest(http.MethodPost, path, bytes.NewReader([]byte(body)))
 	req.Header.Set("Content-Type", "application/json")
-	if status, _, raw := s.ask(t, req); status != http.StatusCreated {
+	status, out, raw := s.ask(t, req)
+	if status >= 300 {
 		t.Fatalf("POST %s answers %d: %s", path, status, raw)
 	}
+	return out
 }
 
 // verify sends a request and fails the test if the answer is wrong.
 func (s *service) verify(t *testing.T, c check) {
 	t.Helper()
-	req, err := c.request.HTTP(c.operation, strings.NewReplacer("${corpus}", c.corpus, "${n}", fmt.Sprint(s.last.Add(1)), "${provider}", s.models))
+	values := []string{"${corpus}", c.corpus, "${n}", fmt.Sprint(s.last.Add(1)), "${provider}", s.models}
+	if c.request.Path["chat_id"] != "" {
+		values = append(values, "${chat}", s.chat(t, c.corpus))
+	}
+	req, err := c.request.HTTP(c.operation, strings.NewReplacer(values...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,8 @@ var samples = map[string]struct{ inside, outside []string }{
 	`crp_[0-9]+$`:      {[]string{"crp_1", "crp_99"}, []string{"crp_", "crp_1a", "cpr_1"}},
 	`^rnk_[0-9]+$`:     {[]string{"rnk_272725719"}, []string{"rnk_", "rnk_1a", "xrnk_1"}},
 	`gnp_.*`:           {[]string{"gnp_1", "gnp_"}, []string{"gn_1", "gnp1"}},
+	`cht_.+$`:          {[]string{"cht_1"}, []string{"cht_", "ct_1"}},
+	`trn_.+$`:          {[]string{"trn_1"}, []string{"trn_", "tn_1"}},
 	`job_.+$`:          {[]string{"job_1"}, []string{"job_", "jb_1"}},
 }
 

@@ -36,8 +36,7 @@ func (a *Area) Handlers() map[string]httpapi.Handler {
 func Resolvers(s *chat.Service) map[string]httpapi.Resolver {
 	return map[string]httpapi.Resolver{
 		"chat_id": func(ctx context.Context, c *httpapi.Call) error {
-			all, keys := c.Corpora()
-			found, err := s.Get(ctx, chatID(c), chat.Reader{All: all, Keys: keys})
+			found, err := s.Get(ctx, chatID(c), reader(c))
 			c.Found = found
 			return err
 		},
@@ -47,6 +46,12 @@ func Resolvers(s *chat.Service) map[string]httpapi.Resolver {
 			return err
 		},
 	}
+}
+
+// reader returns which chats the caller may see.
+func reader(c *httpapi.Call) chat.Reader {
+	all, keys := c.Corpora()
+	return chat.Reader{All: all, Keys: keys}
 }
 
 func chatID(c *httpapi.Call) id.Chat { return id.Chat(c.Path["chat_id"]) }

@@ -49,17 +49,17 @@ func (a *Area) post(w http.ResponseWriter, r *http.Request, c *httpapi.Call, key
 	if err != nil {
 		return err
 	}
-	if err := allowed(c, req.ask.Search.Sources); err != nil {
+	if err := Allowed(c, req.Ask.Search.Sources); err != nil {
 		return err
 	}
-	if req.stream {
+	if req.Stream {
 		return a.stream(w, r, c, req)
 	}
 	return a.whole(w, r, c, req)
 }
 
-// allowed checks the role on every corpus of the body; that of the path has been checked already.
-func allowed(c *httpapi.Call, sources []retrieve.Source) error {
+// Allowed checks the role on every corpus of the body; that of the path has been checked already.
+func Allowed(c *httpapi.Call, sources []retrieve.Source) error {
 	t := authz.Target{}
 	for _, s := range sources {
 		t.Corpora = append(t.Corpora, s.Corpus)
@@ -71,32 +71,29 @@ func allowed(c *httpapi.Call, sources []retrieve.Source) error {
 	return nil
 }
 
-// whole writes the answer in one piece. When only the model has failed, the error keeps the results.
-func (a *Area) whole(w http.ResponseWriter, r *http.Request, c *httpapi.Call, req *request) error {
-	req.ask.Places = c
-	found, err := a.queries.Run(r.Context(), req.ask, nil)
-	switch err = fault.Under(err, req.place, req.names); {
-	case err != nil && found.Results != nil:
-		return httpapi.WithResults(err, wireResults(found.Results))
-	case err != nil:
-		return err
+// whole writes the answer in one piece.
+func (a *Area) whole(w http.ResponseWriter, r *http.Request, c *httpapi.Call, req *Request) error {
+	req.Ask.Places = c
+	found, err := a.queries.Run(r.Context(), req.Ask, nil)
+	if err != nil {
+		return req.Failed(err, &found)
 	}
-	return httpapi.WriteJSON(w, http.StatusOK, wireAnswer(&found))
+	return httpapi.WriteJSON(w, http.StatusOK, WireAnswer(&found))
 }
 
 // stream writes the answer in events. An error before the first event is returned as usual.
-func (a *Area) stream(w http.ResponseWriter, r *http.Request, c *httpapi.Call, req *request) error {
-	s := c.Stream(w)
+func (a *Area) stream(w http.ResponseWriter, r *http.Request, c *httpapi.Call, req *Request) error {
+	s := NewStream(w, c)
 	defer s.Close()
-	req.ask.Places = c
-	found, err := a.queries.Run(r.Context(), req.ask, func(e query.Event) error { return send(s, e) })
-	err = fault.Under(err, req.place, req.names)
-	if !s.Begun() {
+	req.Ask.Places = c
+	found, err := a.queries.Run(r.Context(), req.Ask, s.Event)
+	return s.End(req.Fault(err), found.Warnings)
+}
+
+// Failed returns the error of an answer in one piece. When only the model has failed, it keeps the results.
+func (r *Request) Failed(err error, found *query.Answer) error {
+	if err = r.Fault(err); found.Results == nil {
 		return err
 	}
-	if err != nil {
-		_ = s.Fail(err) // the client may be gone
-	}
-	_ = s.Send("end", doneEvent{"end", found.Warnings})
-	return nil
+	return httpapi.WithResults(err, wireResults(found.Results))
 }

@@ -141,20 +141,42 @@ func (r reranker) spec() rerank.Spec {
 	return out
 }
 
-// request is a parsed request, with the place and names of its fields for faults.
-type request struct {
-	ask    query.Ask
-	stream bool
-	place  string
-	names  fault.Names
+// Request is a parsed request, also of a question of a chat.
+type Request struct {
+	Ask    query.Ask
+	Stream bool        // the answer is wanted in events
+	place  string      // of its fields, for faults
+	names  fault.Names // that its fields have there
 }
 
+// Fault returns err with the fields of the request as the client knows them.
+func (r *Request) Fault(err error) error { return fault.Under(err, r.place, r.names) }
+
 // parseBody parses a body. key is the corpus of the path, "" for the operation over several corpora.
-func parseBody(raw json.RawMessage, key string) (*request, error) {
+func parseBody(raw json.RawMessage, key string) (*Request, error) {
 	var b body
 	if err := httpapi.Decode(raw, &b); err != nil {
 		return nil, err
 	}
+	return b.parse(key)
+}
+
+// ParseChat parses the body of a question of a chat: that of a query over several corpora whose answer is always generated.
+func ParseChat(raw json.RawMessage) (*Request, error) {
+	var b body
+	if err := httpapi.Decode(raw, &b); err != nil {
+		return nil, err
+	}
+	r, err := b.parse("")
+	if err == nil && r.Ask.Generation == nil {
+		g := b.Generation.or(generation{})
+		g.Enabled = nil
+		r.Ask.Generation = g.request(r.Ask.Search.Text, r.names)
+	}
+	return r, err
+}
+
+func (b *body) parse(key string) (*Request, error) {
 	f, names := fault.Invalid(), fault.Names{}
 	if b.Search == nil {
 		b.Search = &search{}
@@ -166,7 +188,7 @@ func parseBody(raw json.RawMessage, key string) (*request, error) {
 }
 
 // parseParameters parses the parameters of a GET, which the chain has checked.
-func parseParameters(q url.Values, key string) (*request, error) {
+func parseParameters(q url.Values, key string) (*Request, error) {
 	b := body{Query: written(q.Get("query")), Search: &search{Corpora: []settings{{CorpusKey: written(key)}}}}
 	for name, to := range map[string]*member[int]{"limit": &b.Search.Limit, "offset": &b.Search.Offset} {
 		if v, err := strconv.Atoi(q.Get(name)); err == nil || errors.Is(err, strconv.ErrRange) { // then v is the bound of int
@@ -221,7 +243,7 @@ func (m *member[T]) inherit(under json.RawMessage, f *fault.Fault, field string)
 }
 
 // request returns the command for a merged body. An error is f with everything that is wrong.
-func (b *body) request(place string, f *fault.Fault, names fault.Names) (*request, error) {
+func (b *body) request(place string, f *fault.Fault, names fault.Names) (*Request, error) {
 	s := b.Search
 	ask := query.Ask{
 		Search: retrieve.Query{
@@ -241,7 +263,7 @@ func (b *body) request(place string, f *fault.Fault, names fault.Names) (*reques
 	if ask.Request, err = json.Marshal(b); err != nil {
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
-	return &request{ask, b.Stream.or(false), place, names}, nil
+	return &Request{ask, b.Stream.or(false), place, names}, nil
 }
 
 func (c *settings) source() retrieve.Source {

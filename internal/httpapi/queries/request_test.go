@@ -40,11 +40,11 @@ func TestParseBody(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", tc.same, err)
 		}
-		if diff := cmp.Diff(same.ask, got.ask, cmp.AllowUnexported(opt.Field[bool]{})); diff != "" {
+		if diff := cmp.Diff(same.Ask, got.Ask, cmp.AllowUnexported(opt.Field[bool]{})); diff != "" {
 			t.Errorf("%s (-want +got): %s", tc.body, diff)
 		}
-		if string(got.ask.Request) != tc.shown {
-			t.Errorf("%s is shown as %s, want %s", tc.body, got.ask.Request, tc.shown)
+		if string(got.Ask.Request) != tc.shown {
+			t.Errorf("%s is shown as %s, want %s", tc.body, got.Ask.Request, tc.shown)
 		}
 	}
 }

@@ -4,26 +4,28 @@ import (
 	"encoding/json"
 
 	"quarry/internal/corpus/document"
-	"quarry/internal/httpapi"
 	"quarry/internal/query"
 	"quarry/internal/query/retrieve"
 )
 
-// answer is QueryFullResponse. Members that do not apply are left out.
-type answer struct {
+// Answer is QueryFullResponse. Members that do not apply are left out.
+type Answer struct {
 	Summary   *string     `json:"summary,omitempty"`
 	Language  string      `json:"response_language,omitempty"`
 	Results   []result    `json:"search_results"`
 	Score     *float64    `json:"factual_consistency_score,omitempty"`
 	Prompt    string      `json:"rendered_prompt,omitempty"`
 	Absent    *absent     `json:"absent_document,omitempty"`
+	Rephrased string      `json:"rephrased_query,omitempty"` // of a chat alone
 	Rewritten []rewritten `json:"rewritten_queries,omitempty"`
 	Warnings  []string    `json:"warnings,omitempty"`
 }
 
-func wireAnswer(a *query.Answer) answer {
-	out := answer{
+// WireAnswer returns an answer in the form of the contract.
+func WireAnswer(a *query.Answer) Answer {
+	out := Answer{
 		Results: wireResults(a.Results), Absent: wireAbsent(a.Absent), Rewritten: wireRewritten(a.Rewritten), Warnings: a.Warnings,
+		Rephrased: a.Rephrased,
 	}
 	if g := a.Generated; g != nil {
 		out.Summary, out.Language, out.Score, out.Prompt = &g.Summary, g.Language, g.Score, g.Prompt
@@ -114,47 +116,4 @@ func wireResults(all []retrieve.Result) []result {
 		}
 	}
 	return out
-}
-
-// The events of a stream (QueryStreamedResponse).
-type (
-	foundEvent struct {
-		Type      string      `json:"type"`
-		Results   []result    `json:"search_results"`
-		Absent    *absent     `json:"absent_document,omitempty"`
-		Rewritten []rewritten `json:"rewritten_queries,omitempty"`
-	}
-	promptEvent struct {
-		Type   string `json:"type"`
-		Prompt string `json:"rendered_prompt"`
-	}
-	chunkEvent struct {
-		Type  string `json:"type"`
-		Chunk string `json:"generation_chunk"`
-	}
-	scoreEvent struct {
-		Type  string  `json:"type"`
-		Score float64 `json:"factual_consistency_score"`
-	}
-	doneEvent struct {
-		Type     string   `json:"type"`
-		Warnings []string `json:"warnings,omitempty"` // ours, on the last event
-	}
-)
-
-// send writes an event of a query as one of the contract.
-func send(s *httpapi.Stream, e query.Event) error {
-	switch {
-	case e.Found != nil:
-		return s.Send("search_results", foundEvent{
-			"search_results", wireResults(e.Found.Results), wireAbsent(e.Found.Absent), wireRewritten(e.Found.Rewritten),
-		})
-	case e.Prompt != nil:
-		return s.Send("generation_info", promptEvent{"generation_info", *e.Prompt})
-	case e.Score != nil:
-		return s.Send("factual_consistency_score", scoreEvent{"factual_consistency_score", *e.Score})
-	case e.Done:
-		return s.Send("generation_end", doneEvent{Type: "generation_end"})
-	}
-	return s.Soon("generation_chunk", chunkEvent{"generation_chunk", e.Chunk})
 }
