@@ -150,7 +150,7 @@ func (t *asking) put(ctx context.Context) error {
 	return err
 }
 
-// label says which chat the record of the query belongs to.
+// label writes into a record which chat the query belongs to, once its turn is stored, and reports whether to keep the record.
 func (t *asking) label(r *history.Record) bool {
 	r.ChatID = string(t.stored.Chat)
 	return !t.gone

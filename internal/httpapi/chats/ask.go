@@ -62,7 +62,7 @@ func (a *Asking) stream(w http.ResponseWriter, r *http.Request, c *httpapi.Call,
 	return s.End(req.Fault(err), found.Warnings)
 }
 
-// name tells the audit what was stored.
+// name sets what the audit records as stored.
 func name(c *httpapi.Call, stored chat.Ref) {
 	if stored != (chat.Ref{}) {
 		c.Named = map[string]string{"chat_id": string(stored.Chat), "turn_id": string(stored.Turn)}
