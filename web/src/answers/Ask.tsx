@@ -1,5 +1,6 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
+import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
 import { Failed } from '../parts/Failed'
 import { text } from '../text/en'
@@ -77,6 +78,10 @@ export function Ask({ corpus }: { corpus: string }) {
   useEffect(() => {
     if (asked) void ask(asked)
   }, [asked, ask])
+  useEffect(() => {
+    if (answer.state === 'searching') announce(text.ask.searching)
+    if (answer.state === 'done') announce(text.ask.answered)
+  }, [answer.state])
   const submit = (e: FormEvent) => {
     e.preventDefault()
     setShown(0)
@@ -104,9 +109,6 @@ export function Ask({ corpus }: { corpus: string }) {
           </Button>
         )}
       </form>
-      <p className="hidden-text" role="status">
-        {answer.state === 'searching' ? text.ask.searching : answer.state === 'done' ? text.ask.answered : ''}
-      </p>
       {answer.error !== undefined && <Failed error={answer.error} again={() => void ask(answer.question)} />}
       {answer.text && <Text answer={answer} open={setShown} />}
       {answer.score !== undefined && <p className="support">{text.ask.score(answer.score.toFixed(2))}</p>}

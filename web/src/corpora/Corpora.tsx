@@ -14,7 +14,7 @@ function Row({ corpus }: { corpus: Corpus }) {
   return (
     <li className="card corpus">
       <div>
-        <Link href={`/corpora/${encodeURIComponent(corpus.key ?? '')}`} className="name">
+        <Link href={`/${encodeURIComponent(corpus.key ?? '')}`} className="name">
           {corpus.name || corpus.key}
         </Link>{' '}
         <code>{corpus.key}</code>

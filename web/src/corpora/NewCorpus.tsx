@@ -29,7 +29,7 @@ export function NewCorpus({ cancel }: { cancel?: () => void }) {
     e.preventDefault()
     create.mutate(
       { key: keyOf(name) || name, name, description },
-      { onSuccess: (made) => go(`/corpora/${encodeURIComponent(made.key ?? '')}`) },
+      { onSuccess: (made) => go(`/${encodeURIComponent(made.key ?? '')}`) },
     )
   }
   return (
@@ -56,7 +56,7 @@ export function NewCorpus({ cancel }: { cancel?: () => void }) {
         </Button>
         {cancel && (
           <Button kind="quiet" onClick={cancel}>
-            {text.corpora.cancel}
+            {text.cancel}
           </Button>
         )}
       </div>

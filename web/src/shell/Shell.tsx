@@ -1,14 +1,15 @@
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
+import { useAnnounced } from '../parts/announce'
 import { Button } from '../parts/Button'
+import { useCaller, useMay } from '../session/caller'
 import { AsksAgain, SignIn } from '../session/SignIn'
 import { signOut, useSession } from '../session/session'
 import { text } from '../text/en'
+import { areas } from './areas'
+import { Nowhere } from './Nowhere'
 import { type Theme, useTheme } from './theme'
 import './shell.css'
-
-const Corpora = lazy(() => import('../corpora/Corpora'))
-const Corpus = lazy(() => import('../corpora/Corpus'))
 
 function Colours() {
   const [theme, setTheme] = useTheme()
@@ -28,7 +29,8 @@ function Colours() {
 
 function Bar() {
   const [at] = useLocation()
-  const { credential } = useSession()
+  const { data: caller } = useCaller()
+  const may = useMay()
   return (
     <header className="bar">
       <a className="button skip" href="#content">
@@ -37,13 +39,17 @@ function Bar() {
       <Link href="/" className="product">
         {text.product}
       </Link>
-      <nav>
+      <nav aria-label={text.areas.label}>
         <ul>
-          <li>
-            <Link href="/corpora" aria-current={at.startsWith('/corpora') ? 'page' : undefined}>
-              {text.areas.corpora}
-            </Link>
-          </li>
+          {areas
+            .filter((a) => !a.needs || may(a.needs))
+            .map((a) => (
+              <li key={a.path}>
+                <Link href={a.path} aria-current={at === a.path || at.startsWith(`${a.path}/`) ? 'page' : undefined}>
+                  {a.name}
+                </Link>
+              </li>
+            ))}
           <li>
             <a href="/guide">{text.areas.guide}</a>
           </li>
@@ -53,8 +59,9 @@ function Bar() {
         </ul>
       </nav>
       <div className="end">
+        {caller && <bdi className="who">{caller.name}</bdi>}
         <Colours />
-        <Button kind="quiet" onClick={signOut} title={credential?.name || undefined}>
+        <Button kind="quiet" onClick={signOut}>
           {text.session.leave}
         </Button>
       </div>
@@ -62,7 +69,16 @@ function Bar() {
   )
 }
 
-/** The frame of every page, and which page an address is. Somebody else who signs in starts with nothing of the last. */
+/** What the live region says; the rest of the page does not speak by itself. */
+function Voice() {
+  return (
+    <p className="hidden-text" aria-live="polite">
+      {useAnnounced()}
+    </p>
+  )
+}
+
+/** The frame of every page, and which area an address belongs to. */
 export function Shell() {
   const { credential } = useSession()
   if (!credential) return <SignIn />
@@ -72,16 +88,21 @@ export function Shell() {
       <main className="page" id="content" tabIndex={-1}>
         <Suspense fallback={null}>
           <Switch>
-            <Route path="/corpora">
-              <Corpora />
+            {areas.map((a) => (
+              <Route key={a.path} path={a.path} nest>
+                <a.page />
+              </Route>
+            ))}
+            <Route path="/">
+              <Redirect to={areas[0]?.path ?? '/'} replace />
             </Route>
-            <Route path="/corpora/:key">{({ key }) => <Corpus key={key} name={decodeURIComponent(key)} />}</Route>
             <Route>
-              <Redirect to="/corpora" replace />
+              <Nowhere />
             </Route>
           </Switch>
         </Suspense>
       </main>
+      <Voice />
       <AsksAgain />
     </div>
   )

@@ -1,0 +1,29 @@
+import { Dialog as Base } from '@base-ui/react/dialog'
+import type { ReactNode } from 'react'
+import { text } from '../text/en'
+import { Button } from './Button'
+
+interface Props {
+  title: string
+  open: boolean
+  close: () => void
+  children: ReactNode
+}
+
+/** A window over the page. The focus stays in it, Escape closes it, and the focus returns to where it was. */
+export function Dialog({ title, open, close, children }: Props) {
+  return (
+    <Base.Root open={open} onOpenChange={(next) => !next && close()}>
+      <Base.Portal>
+        <Base.Backdrop className="backdrop" />
+        <Base.Popup className="dialog">
+          <div className="row dialog-head">
+            <Base.Title>{title}</Base.Title>
+            <Base.Close render={<Button kind="quiet" aria-label={text.close} />}>×</Base.Close>
+          </div>
+          {children}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  )
+}
