@@ -1,25 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { call } from '../api/call'
-
-/** What an operation is allowed on: everything, or the resources by their place in the request. */
-interface Allowed {
-  allow_any_resource?: boolean
-  allowed_resources?: Record<string, string[]>
-}
+import type { components } from '../api/schema'
 
 /** Whom the credential of this tab belongs to, and what they may do now. */
-export interface Caller {
-  type: 'user' | 'api_key' | 'app_client'
-  id: string
-  name: string
-  email?: string
-  api_roles: string[]
-  corpus_roles: { role: string; corpus_key: string }[]
-  agent_roles: { role: string; agent_key: string }[]
-  groups: string[]
-  api_policy: { name: string; allowed_operations: Record<string, Allowed> }
-  expires_at?: string
-}
+export type Caller = components['schemas']['Caller']
 
 export function useCaller() {
   return useQuery({ queryKey: ['caller'], queryFn: ({ signal }) => call<Caller>('/v2/caller', { signal }) })
