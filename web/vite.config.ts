@@ -1,6 +1,6 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
-import { parts } from './parts'
+import { parts } from './parts.ts'
 
 // The files are committed in internal/console/dist, and make verify compares every byte of a new build with them.
 export default defineConfig({
