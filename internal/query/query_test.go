@@ -197,7 +197,7 @@ func TestFaults(t *testing.T) {
 type finds string
 
 func (m finds) Model(context.Context, string) (*llm.Model, error) {
-	return &llm.Model{Provider: m}, nil
+	return &llm.Model{Provider: m, Can: llm.Abilities{Context: llm.MinContext}}, nil
 }
 
 func (m finds) Stream(context.Context, llm.Request, func(llm.Event) error) (llm.Answer, error) {

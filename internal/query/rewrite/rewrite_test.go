@@ -30,7 +30,7 @@ type speaker struct {
 }
 
 func (s speaker) Model(context.Context, string) (*llm.Model, error) {
-	return &llm.Model{Provider: s, Name: "m", Embedded: s.embedded, Can: llm.Abilities{Structured: s.structured}}, nil
+	return &llm.Model{Provider: s, Name: "m", Embedded: s.embedded, Can: llm.Abilities{Structured: s.structured, Context: llm.MinContext}}, nil
 }
 
 func (s speaker) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
@@ -48,7 +48,7 @@ func says(text string) speaker {
 func service(m llm.Models) *rewrite.Service { return rewrite.New(m, slog.New(slog.DiscardHandler)) }
 
 var wines = corpus.Corpus{Key: "wines", Attributes: []corpus.Attribute{
-	{Name: "colour", Level: "document", Type: "text", Description: "One of red, white, rosé."},
+	{Name: "colour", Level: "document", Type: "text", Description: "One of red, white & rosé."},
 	{Name: "year", Level: "document", Type: "integer"},
 	{Name: "grapes", Level: "document", Type: "list[text]"},
 	{Name: "page", Level: "part", Type: "integer"},
@@ -127,6 +127,7 @@ func TestWithoutCall(t *testing.T) {
 		t.Error("the model is called")
 		return "", nil
 	}
+	wordy := corpus.Corpus{Attributes: []corpus.Attribute{{Name: "a", Type: "text", Description: strings.Repeat("word ", 3000)}}}
 	for name, c := range map[string]struct {
 		models llm.Models
 		corpus corpus.Corpus
@@ -135,6 +136,7 @@ func TestWithoutCall(t *testing.T) {
 		"no attributes": {speaker{answer: never}, corpus.Corpus{}, rewrite.NoAttributes},
 		"embedded":      {speaker{embedded: true, answer: never}, wines, rewrite.Failure},
 		"gone":          {gone{}, wines, rewrite.Failure},
+		"no room":       {speaker{answer: never}, wordy, rewrite.Failure},
 	} {
 		got, err := service(c.models).Run(t.Context(), "m", []rewrite.Query{{Corpus: c.corpus, Text: "q", Filter: "f"}})
 		if err != nil || got[0].Warning != c.want || got[0].Text != "q" || got[0].Filter != "f" {
@@ -181,11 +183,14 @@ func TestPrompt(t *testing.T) {
 		if err := d.Decode(&in); err != nil || in.Query != text || len(in.Attributes) != 5 {
 			t.Fatalf("%v: %+v", err, in)
 		}
+		if !strings.Contains(got.Messages[1].Plain(), "white & rosé") {
+			t.Errorf("escaped: %s", got.Messages[1].Plain())
+		}
 		if _, err := time.Parse(time.DateOnly, in.Today); err != nil {
 			t.Error(err)
 		}
 		a := in.Attributes
-		if want := "{doc.colour document text One of red, white, rosé.} {part.page part integer } {doc.`list price` document real_number }"; fmt.Sprint(a[0], a[3], a[4]) != want {
+		if want := "{doc.colour document text One of red, white & rosé.} {part.page part integer } {doc.`list price` document real_number }"; fmt.Sprint(a[0], a[3], a[4]) != want {
 			t.Errorf("attributes %v, want %s", a, want)
 		}
 	}
