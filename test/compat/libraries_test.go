@@ -15,9 +15,9 @@ import (
 	"quarry/test/guide"
 )
 
-// libraries are those that speak OpenAI's interface, by what installs them together. Each program in testdata/libraries
-// prints what a library does, and next to it is what it has to print. It runs at the addresses that its entry names; those
-// that take seconds to load run once.
+// libraries are those of OpenAI's interface and of Vectara's, by what installs them together. Each program in
+// testdata/libraries prints what a library does, and next to it is what it has to print. It runs at the addresses that its
+// entry names; those that take seconds to load run once.
 var libraries = []struct {
 	name     string
 	needs    []string
@@ -26,15 +26,16 @@ var libraries = []struct {
 }{
 	{"python", []string{"python3"}, packages("python.txt"), map[string][]string{"openai-python.py": {ours, theirs}, "langchain-python.py": {ours}}},
 	{"llamaindex", []string{"python3"}, packages("llamaindex.txt"), map[string][]string{"llamaindex-python.py": {theirs}}},
-	{"javascript", []string{"npm", "node"}, modules, map[string][]string{"openai-javascript.mjs": {ours, theirs}}},
+	{"javascript", []string{"npm", "node"}, modules, map[string][]string{"openai-javascript.mjs": {ours, theirs}, "vectara-javascript.mjs": {""}}},
 }
 
 // The base addresses that clients of OpenAI are given.
 const ours, theirs = "/v2/llms", "/v1"
 
 // TestLibraries proves what the libraries of others do with the service when they are given its address and a key, and
-// nothing else: answers whole and in chunks, a call of a tool and back, structured output, several answers and their own
-// exception for each kind of failure, by the scripted provider and the embedded generator, at both addresses.
+// nothing else. OpenAI's and those that build on it: answers whole and in chunks, a call of a tool and back, structured
+// output, several answers and their own exception for each kind of failure, by the scripted provider and the embedded
+// generator, at both addresses. Vectara's: chats, summaries and completions.
 func TestLibraries(t *testing.T) {
 	t.Parallel()
 	for _, l := range libraries {
@@ -68,6 +69,9 @@ func TestLibraries(t *testing.T) {
 func packages(file string) func(t *testing.T, dir string) string {
 	return func(t *testing.T, dir string) string {
 		t.Helper()
+		if exec.CommandContext(t.Context(), "python3", "-c", "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))").Run() != nil {
+			testkit.Skip(t, "python3 is older than 3.11, or lacks venv")
+		}
 		run(t, dir, nil, "python3", "-m", "venv", "venv")
 		python := filepath.Join(dir, "venv", "bin", "python")
 		run(t, dir, nil, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", "--no-deps", "--only-binary", ":all:",
