@@ -383,7 +383,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404, 429}},
 	{ID: "summarizeCorpusDocument", Method: "POST", Path: "/v2/corpora/{corpus_key}/documents/{document_id}/summarize",
 		Summary: "Have a language model summarise one document", Tag: "Documents",
-		Planned:     true,
 		APIRoles:    []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
 		CorpusRoles: []string{"viewer", "editor", "administrator", "owner"},
 		Params: []Param{

@@ -119,7 +119,7 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 		return nil, err
 	}
 	models := newLLM(a.cfg, a.db, a.identity.secrets, a.corpus.encoders, a.log)
-	answers := newAnswer(a.cfg, a.db, a.corpus.encoders, models.registry, a.log)
+	answers := newAnswer(a.cfg, a.db, a.corpus, models.registry, a.log)
 	queries := newQuery(a.cfg, a.db, a.corpus, answers.generate, models.registry, a.log)
 	chats := newChat(a.db, queries.query)
 	a.server, err = newServer(a.cfg, a.identity, resolvers(a.corpus, chats), a.ready.Load, a.log, slices.Concat(

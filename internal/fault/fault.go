@@ -40,6 +40,7 @@ type Fault struct {
 	ID         string            // what was not found (KindNotFound)
 	Fields     map[string]string // path within what was given ("corpora[0].key") → reason (KindInvalid); see Under
 	RetryAfter time.Duration     // KindLimited and KindUnavailable; 0 means unknown
+	Status     int               // KindUpstream: that of the other service, where the contract passes it on; 0 where not
 	cause      error
 }
 
@@ -166,6 +167,13 @@ func NotBuilt(format string, args ...any) *Fault {
 // Upstream returns the fault of another service that failed or answered wrongly.
 func Upstream(format string, args ...any) *Fault {
 	return newFault(KindUpstream, "upstream_error", format, args...)
+}
+
+// UpstreamStatus is Upstream where the contract passes the status of the other service on, 400 to 599.
+func UpstreamStatus(status int, format string, args ...any) *Fault {
+	f := Upstream(format, args...)
+	f.Status = status
+	return f
 }
 
 // Unavailable returns the fault of a service that cannot do this now, for example because its disk is full.

@@ -108,8 +108,10 @@ type Evidence struct {
 	Text   string    // with the context around it
 	Score  float64   // of the result
 	Title  string    // of its document; "" when it has none
-	Label  bool      // it names what is elsewhere, as a title or the summary of a table does
+	Label  bool      // it names what is elsewhere, as a title or the summary of a table does; in summaries also a row of a table
 	Vector []float32 // of the passage, of unit length; nil when it is not known
+
+	Section int // of summaries: where the passage stands; neighbours with the same number belong together
 }
 
 // Request is one call of a model.
@@ -121,11 +123,15 @@ type Request struct {
 	Parameters Parameters
 	Question   string     // what Evidence is to answer; "" takes the last user message
 	Language   string     // ISO 639-3 of the answer; "" leaves it to the model
-	Evidence   []Evidence // best first
+	Evidence   []Evidence // best first; of a summary, in reading order
 	// Partial is for callers that pass answers on as they are. Structured output that the token limit cut off is the part
 	// with the reason Length, and an answer that it cut off before its first word is an empty one; a refusal to give
 	// structured output has the reason Refused. Otherwise they are the failures Truncated, Empty and Declined.
 	Partial bool
+	// Summarize asks for a summary of Evidence in place of an answer to Question. Models over the wire are asked in Messages
+	// alone and do not look at it. The embedded generator chooses sentences of Evidence, however long that is, and without
+	// Evidence of Messages.
+	Summarize bool
 }
 
 // Event is a piece of an answer as it arrives: exactly one member is set.

@@ -5,12 +5,14 @@ package document
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/metadata"
 	"quarry/internal/corpus/table"
+	"quarry/internal/index/vector"
 )
 
 // Document is a stored document. No is the store's row number: an id that is used again gets a new one. It is never shown.
@@ -41,7 +43,28 @@ type Part struct {
 	TableID    string
 	ImageID    string
 	Gap        string // what stands between the previous part and this one when both are shown: source white space, else " "
-	Vector     []byte // vector.Row of the encoder's output, see index/vector; nil before encoding
+	Vector     []byte // vector.Pack of the encoder's output; nil before encoding
+}
+
+// Values returns the vector of the part up to the rounding of its stored form; nil for one that is not encoded.
+func (p *Part) Values() ([]float32, error) {
+	if len(p.Vector) == 0 {
+		return nil, nil
+	}
+	v, err := vector.Unpack(p.Vector)
+	if err != nil {
+		return nil, fmt.Errorf("part %d: %w", p.Ord, err)
+	}
+	return v, nil
+}
+
+// Between returns the white space between two neighbouring parts of a document that are shown together. A title is a paragraph of
+// its own, so that it does not read as the beginning of the next sentence.
+func Between(before, after *Part) string {
+	if before.IsTitle || after.IsTitle {
+		return "\n\n"
+	}
+	return after.Gap
 }
 
 // StorageUsage is what a document adds to its corpus, in bytes of UTF-8.
@@ -184,6 +207,8 @@ type Store interface {
 	Image(ctx context.Context, corpusNo int64, docID, imageID string) (Image, error)
 	// Get reads a document, with its parts (without vectors) when parts is set.
 	Get(ctx context.Context, corpusNo int64, docID string, parts bool) (*Document, error)
+	// Whole reads a document with its parts and their vectors, all of one version of it.
+	Whole(ctx context.Context, corpusNo int64, docID string) (*Document, error)
 	// Kin reads the documents that a new one with this id and digest may share vectors with: the one that has the id,
 	// whose head it returns, nil when there is none, and the newest one with the digest, which may be one that was
 	// replaced within ReplacedFor. It hands their parts, vectors included, to visit, each with the number of its document.

@@ -42,6 +42,16 @@ func (s *Service) Get(ctx context.Context, corpusKey, id string) (corpus.Corpus,
 	return c, d, err
 }
 
+// Whole reads a document with its parts and their vectors, all of one version of it.
+func (s *Service) Whole(ctx context.Context, corpusKey, id string) (corpus.Corpus, *Document, error) {
+	c, err := s.corpusOf(ctx, corpusKey, id)
+	if err != nil {
+		return c, nil, err
+	}
+	d, err := s.store.Whole(ctx, c.No, id)
+	return c, d, err
+}
+
 // Image reads an image of a document with its bytes.
 func (s *Service) Image(ctx context.Context, corpusKey, id, imageID string) (Image, error) {
 	c, err := s.corpusOf(ctx, corpusKey, id)

@@ -38,6 +38,14 @@ var statuses = map[fault.Kind]struct {
 // Status returns the HTTP status of f and the word that begins its message.
 func Status(f *fault.Fault) (int, string) {
 	s := statuses[f.Kind]
+	if f.Kind == fault.KindUpstream && f.Status >= 400 && f.Status <= 599 {
+		s.code = f.Status
+		for _, known := range statuses {
+			if known.code == s.code {
+				s = known
+			}
+		}
+	}
 	if f.Kind == fault.KindConflict && strings.HasSuffix(f.Code, "_exists") {
 		s.word = "ALREADY_EXISTS"
 	}

@@ -41,6 +41,12 @@ func Pack(v []float32) ([]byte, error) {
 	return out, nil
 }
 
+// Unpack returns the vector that Pack stored, up to its rounding.
+func Unpack(b []byte) ([]float32, error) {
+	out := make([]float32, max(0, len(b)-packHead)/2)
+	return out, unpackTo(out, b)
+}
+
 // unpackTo writes the vector that Pack stored to out, up to its rounding.
 func unpackTo(out []float32, b []byte) error {
 	if len(b) != packHead+2*len(out) {

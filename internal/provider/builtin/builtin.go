@@ -1,8 +1,8 @@
 // Package builtin is the language model inside the program, which quotes and does not write. It answers a question with the
 // sentences of the passages that answer it best, each with the number of its passage, calls a search tool once for each
-// question, and fills a JSON schema from the passages. The only sentence of its own is the one that there is no answer. It does
-// not reason and follows no instruction of a prompt. Package llm/registry has it as the default model of the platform; package
-// app builds it.
+// question, fills a JSON schema from the passages, and summarises a document in sentences of it. The only sentence of its own is
+// the one that there is no answer. It does not reason and follows no instruction of a prompt. Package llm/registry has it as the
+// default model of the platform; package app builds it.
 package builtin
 
 import (
@@ -15,6 +15,7 @@ import (
 
 	"quarry/internal/embed"
 	"quarry/internal/llm"
+	"quarry/internal/text/sentence"
 )
 
 // Model is the name of the model in answers.
@@ -33,9 +34,9 @@ func New(encoders *embed.Registry) *Provider {
 	return &Provider{encoders: encoders, kept: newVectors()}
 }
 
-// Stream answers sentence by sentence. With Request.Evidence it answers Request.Question from the evidence. Without, the question
-// is in the last user message, and the evidence is earlier messages, those of the system, text around the question and the
-// results of tools.
+// Stream answers sentence by sentence, and so it summarises. With Request.Evidence it answers Request.Question from the evidence.
+// Without, the question is in the last user message, and the evidence is earlier messages, those of the system, text around the
+// question and the results of tools.
 func (p *Provider) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
 	a := answering{provider: p, request: r, conversation: parse(r), emit: emit}
 	a.out.Model, a.out.Reason = Model, llm.Stop
@@ -70,6 +71,9 @@ type answering struct {
 }
 
 func (a *answering) run(ctx context.Context) error {
+	if a.request.Summarize && a.request.Format == nil {
+		return a.summarize(ctx)
+	}
 	if call := a.conversation.call(a.request); call != nil {
 		a.out.Calls, a.out.Reason = []llm.ToolCall{*call}, llm.Calls
 		return a.send(llm.Event{Call: call})
@@ -141,18 +145,11 @@ func (a *answering) quote(ctx context.Context) error {
 		if err := a.say(between + text); err != nil {
 			return err
 		}
-		if between = " "; !ended(s.text) {
+		if between = " "; !sentence.Ended(s.text) { // such as a row of a table, which would run into the next one
 			between = "\n\n"
 		}
 	}
 	return nil
-}
-
-// ended reports whether a quotation ends as sentences do. One that doesn't, such as a row of a table, would run into the next one
-// for readers and for the consistency score.
-func ended(text string) bool {
-	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, `"'”’»)]`))
-	return strings.ContainsRune(".!?…。！？।۔؟", last)
 }
 
 // room reports whether a text of these sentences fits the token limit of the request.

@@ -26,6 +26,7 @@ const Answer = "The answer stands in the first passage [1]."
 //	spent            the token limit is used up before the answer begins
 //	tokens:IN:OUT    a usage of so many tokens; tokens:IN:OUT:CACHED:REASONING states how many of them these are
 //	call:TOOL:JSON   a call of a tool with these arguments; if the request contains a tool's result, the default answer
+//	bare:STATUS      an error of that status with an empty body
 //	on:WORD:NAME     that of the model NAME if the request contains WORD, else the default answer, so that a model can
 //	                 pass the test of its connection and fail later
 //
@@ -67,6 +68,8 @@ func Named(model string, body []byte) Reply {
 		if word != "" && strings.Contains(withoutModel(body), word) {
 			return Named(then, body)
 		}
+	case string(Bare):
+		reply.Fault, reply.Status = Bare, int(number(rest))
 	case string(Moved):
 		reply.Fault, reply.Message = Moved, cmp.Or(rest, "http://169.254.169.254/latest/meta-data/")
 	default:

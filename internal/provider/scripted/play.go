@@ -104,6 +104,8 @@ func (p *player) refuse() (bool, error) {
 	case Moved:
 		p.w.Header().Set("Location", p.reply.Message)
 		p.w.WriteHeader(http.StatusTemporaryRedirect)
+	case Bare:
+		p.w.WriteHeader(p.reply.Status)
 	case HTML, Prose:
 		p.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		status := http.StatusOK

@@ -77,6 +77,7 @@ const (
 	Nothing   Fault = "empty"       // a success without content
 	Event     Fault = "event"       // an error as an event in the middle of the stream
 	Moved     Fault = "redirect"    // 307 to Message
+	Bare      Fault = "bare"        // Status with an empty body
 )
 
 func (r *Reply) pieces() []string {

@@ -55,25 +55,16 @@ func (c Context) text(parts []document.Part, at int) string {
 	var before, after stretch
 	for i := range at {
 		before.add(parts[i].Text)
-		before.text.WriteString(gap(parts[i], parts[i+1]))
+		before.text.WriteString(document.Between(&parts[i], &parts[i+1]))
 	}
 	for i, p := range parts[at+1:] {
-		after.text.WriteString(gap(parts[at+i], p))
+		after.text.WriteString(document.Between(&parts[at+i], &p))
 		after.add(p.Text)
 	}
 	if c.Whole {
 		return before.text.String() + c.StartTag + part.Text + c.EndTag + after.text.String()
 	}
 	return before.end(c.before()) + c.StartTag + part.Text + c.EndTag + after.start(c.after())
-}
-
-// gap returns the white space between two neighbouring parts. A title is a paragraph of its own, so that it does not read
-// as the beginning of the next sentence.
-func gap(before, after document.Part) string {
-	if before.IsTitle || after.IsTitle {
-		return "\n\n"
-	}
-	return after.Gap
 }
 
 // ownContext returns the text of a part with surroundings from the context that the client sent with it, or all of that

@@ -93,6 +93,22 @@ func (s *Store) Get(ctx context.Context, corpusNo int64, docID string, parts boo
 	return d, nil
 }
 
+// Whole reads a document with its parts and their vectors. See document.Store.
+func (s *Store) Whole(ctx context.Context, corpusNo int64, docID string) (d *document.Document, err error) {
+	err = s.db.Read(ctx, func(q store.Querier) error {
+		docs, err := whole(q, ` AND d.id = $2`, []any{corpusNo, docID})
+		if err != nil {
+			return err
+		}
+		if len(docs) == 0 {
+			return missing(docID)
+		}
+		d = &docs[0]
+		return nil
+	})
+	return d, err
+}
+
 func head(q store.Querier, corpusNo int64, docID string) (*document.Document, error) {
 	d, err := scanHead(q.QueryRow(`SELECT `+headColumns+ofCurrent+` AND d.id = $2`, corpusNo, docID))
 	if err != nil {

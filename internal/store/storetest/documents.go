@@ -51,10 +51,17 @@ func testInsertAndGet(t *testing.T, s Stores) {
 				t.Errorf("%d parts, Get with parts %v (-want +got): %s", n, parts, diff)
 			}
 		}
+		one, err := s.Documents.Whole(t.Context(), c.No, want.ID)
+		if diff := gocmp.Diff(want, one); diff != "" || err != nil {
+			t.Errorf("%d parts, Whole: %v (-want +got): %s", n, err, diff)
+		}
 		whole, err := s.Documents.Load(t.Context(), c.No, []int64{want.No})
 		if diff := gocmp.Diff([]document.Document{*want}, whole); diff != "" || err != nil {
 			t.Errorf("%d parts, Load: %v (-want +got): %s", n, err, diff)
 		}
+	}
+	if _, err := s.Documents.Whole(t.Context(), c.No, "none"); !fault.Is(err, fault.KindNotFound) {
+		t.Errorf("Whole of an unknown document: %v", err)
 	}
 	small := &document.Document{ID: "small", Metadata: []byte(`{}`), Parts: []document.Part{{Text: "x", Metadata: []byte(`{}`)}}}
 	if _, err := s.Documents.Insert(t.Context(), c.No, c.Epoch, small); err != nil {

@@ -29,6 +29,13 @@ func Split(text string) []Span {
 	return out
 }
 
+// Ended reports whether a text ends as sentences do, whatever quotes and brackets follow. Headings, items of lists and rows of
+// tables mostly don't.
+func Ended(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(text, closing))
+	return strings.ContainsRune(".!?…。！？।۔؟", last)
+}
+
 // splitBlock appends the sentences of text[start:end], a single paragraph or list item.
 func splitBlock(out []Span, text string, start, end int) []Span {
 	first := len(out)

@@ -151,6 +151,11 @@ func (m *Memory) Get(_ context.Context, _ int64, id string, parts bool) (*docume
 	return &d, nil
 }
 
+// Whole implements document.Store.
+func (m *Memory) Whole(ctx context.Context, corpusNo int64, id string) (*document.Document, error) {
+	return m.Get(ctx, corpusNo, id, true)
+}
+
 // Image implements document.Store.
 func (m *Memory) Image(ctx context.Context, corpusNo int64, docID, imageID string) (document.Image, error) {
 	d, err := m.Get(ctx, corpusNo, docID, false)
