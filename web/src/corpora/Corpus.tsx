@@ -1,20 +1,56 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
+import { Route, Switch } from 'wouter'
 import { Ask } from '../answers/Ask'
 import { Failure } from '../api/failure'
 import { Drop } from '../documents/Drop'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { number } from '../parts/locale'
+import { Places } from '../parts/Places'
+import { useMay } from '../session/caller'
+import { Nowhere } from '../shell/Nowhere'
 import { text } from '../text/en'
-import { sizeOf, useCorpus } from './corpora'
+import { Attributes } from './Attributes'
+import { type Corpus as Found, sizeOf, useCorpus } from './corpora'
+import { Settings } from './Settings'
 import './corpora.css'
 
-/** One corpus: what it holds, a question to it, and a place to add documents. An empty one begins with the documents. */
-export default function Corpus({ name }: { name: string }) {
-  const found = useCorpus(name)
+/** A question to a corpus and a place to add documents; an empty one begins with the documents. */
+function Start({ corpus }: { corpus: Found }) {
+  const key = corpus.key ?? ''
   const queries = useQueryClient()
   const added = useCallback(() => void queries.invalidateQueries({ queryKey: ['corpora'] }), [queries])
+  const may = useMay()
+  const empty = sizeOf(corpus).documents === 0
+  return (
+    <div className={empty ? 'stack reversed' : 'stack'}>
+      {empty ? <p className="empty">{text.ask.empty}</p> : <Ask corpus={key} />}
+      {may('uploadFile', key) && corpus.enabled !== false && <Drop corpus={key} added={added} />}
+    </div>
+  )
+}
+
+function Head({ corpus }: { corpus: Found }) {
+  const { documents, parts } = sizeOf(corpus)
+  return (
+    <header>
+      <h1>
+        <bdi>{corpus.name || corpus.key}</bdi>
+      </h1>
+      <p className="about">
+        <code>{corpus.key}</code> · {number(documents)} {text.corpora.documents(documents)}, {number(parts)}{' '}
+        {text.corpora.parts(parts)}
+        {corpus.enabled === false && <span className="tag">{text.corpora.disabled}</span>}
+      </p>
+      {corpus.description && <p dir="auto">{corpus.description}</p>}
+    </header>
+  )
+}
+
+/** The pages of one corpus, whose address the router has as its base. */
+export default function Corpus({ name }: { name: string }) {
+  const found = useCorpus(name)
   if (found.isPending) return <Loading />
   if (found.error) {
     const missing = found.error instanceof Failure && found.error.status === 404
@@ -25,21 +61,31 @@ export default function Corpus({ name }: { name: string }) {
     )
   }
   const corpus = found.data
-  const { documents, parts } = sizeOf(corpus)
-  const drop = <Drop corpus={name} added={added} />
   return (
     <div className="stack">
-      <header>
-        <h1>{corpus.name || corpus.key}</h1>
-        <p className="about">
-          <code>{corpus.key}</code> · {number(documents)} {text.corpora.documents(documents)}, {number(parts)}{' '}
-          {text.corpora.parts(parts)}
-        </p>
-        {corpus.description && <p>{corpus.description}</p>}
-      </header>
-      {documents === 0 && drop}
-      {documents === 0 ? <p className="empty">{text.ask.empty}</p> : <Ask corpus={name} />}
-      {documents > 0 && drop}
+      <Head corpus={corpus} />
+      <Places
+        label={text.corpus.places}
+        all={[
+          ['/', text.corpus.ask],
+          ['/attributes', text.corpus.attributes],
+          ['/settings', text.corpus.settings],
+        ]}
+      />
+      <Switch>
+        <Route path="/">
+          <Start corpus={corpus} />
+        </Route>
+        <Route path="/attributes">
+          <Attributes corpus={corpus} />
+        </Route>
+        <Route path="/settings">
+          <Settings corpus={corpus} />
+        </Route>
+        <Route>
+          <Nowhere />
+        </Route>
+      </Switch>
     </div>
   )
 }

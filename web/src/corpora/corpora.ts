@@ -3,6 +3,10 @@ import { call, path } from '../api/call'
 import type { components } from '../api/schema'
 
 export type Corpus = components['schemas']['Corpus']
+export type Attribute = components['schemas']['FilterAttribute']
+export type Dimension = components['schemas']['CorpusCustomDimension']
+export type NewCorpus = Partial<components['schemas']['CreateCorpusRequest']> & { key: string }
+export type Statistics = components['schemas']['FilterAttributeStat']
 
 interface Page {
   corpora: Corpus[]
@@ -33,14 +37,53 @@ export function useCorpus(key: string) {
   })
 }
 
-export function useCreateCorpus() {
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: (body: { key: string; name: string; description: string }) =>
-      call<Corpus>('/v2/corpora', { method: 'POST', body }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['corpora'] }),
+/** How often which values of the attributes occur, where a filter selects. */
+export function useStatistics(key: string, filter: string) {
+  return useQuery({
+    queryKey: ['corpora', 'statistics', key, filter],
+    queryFn: ({ signal }) =>
+      call<{ filter_attribute_stats: Statistics[] }>(path`/v2/corpora/${key}/filter_attribute_stats`, {
+        query: { max_values: 20, metadata_filter: filter || undefined },
+        signal,
+      }),
+    retry: false,
   })
 }
+
+/** Runs a change of corpora; what is shown of them is then read anew. */
+function useChange<In, Out>(run: (input: In) => Promise<Out>) {
+  const queries = useQueryClient()
+  return useMutation({ mutationFn: run, onSuccess: () => queries.invalidateQueries({ queryKey: ['corpora'] }) })
+}
+
+export const useCreateCorpus = () =>
+  useChange((body: NewCorpus) => call<Corpus>('/v2/corpora', { method: 'POST', body }))
+
+export const useUpdateCorpus = (key: string) =>
+  useChange((body: components['schemas']['UpdateCorpusRequest']) =>
+    call<Corpus>(path`/v2/corpora/${key}`, { method: 'PATCH', body }),
+  )
+
+/** Deletes a corpus. Only lists are read anew: the page that still shows the corpus would find that it is missing. */
+export function useDeleteCorpus(key: string) {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: () => call(path`/v2/corpora/${key}`, { method: 'DELETE' }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['corpora', 'list'] }),
+  })
+}
+
+export const useResetCorpus = (key: string) =>
+  useChange((_: undefined) => call(path`/v2/corpora/${key}/reset`, { method: 'POST' }))
+
+/** Replaces the attributes by a job, whose id it returns. */
+export const useReplaceAttributes = (key: string) =>
+  useChange((filter_attributes: Attribute[]) =>
+    call<{ job_id: string }>(path`/v2/corpora/${key}/replace_filter_attributes`, {
+      method: 'POST',
+      body: { filter_attributes },
+    }),
+  )
 
 /** How many documents and passages a corpus holds. */
 export function sizeOf(c: Corpus): { documents: number; parts: number } {

@@ -10,7 +10,9 @@ export default function Pages() {
       <Route path="/">
         <Corpora />
       </Route>
-      <Route path="/:key">{({ key }) => <Corpus key={key} name={decodeURIComponent(key)} />}</Route>
+      <Route path="/:key" nest>
+        {({ key }) => <Corpus key={key} name={decodeURIComponent(key)} />}
+      </Route>
       <Route>
         <Nowhere />
       </Route>

@@ -1,4 +1,5 @@
-const numbers = new Intl.NumberFormat()
+// Four digits stand without a separator, since they are years as often as amounts.
+const numbers = new Intl.NumberFormat(undefined, { useGrouping: 'min2' })
 const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 
 /** Writes a number as the reader does. */

@@ -1,0 +1,122 @@
+import { useState } from 'react'
+import { useSearchParams } from 'wouter'
+import { Button } from '../parts/Button'
+import { Failed } from '../parts/Failed'
+import { JobLine } from '../parts/JobLine'
+import { jobStarted } from '../parts/jobs'
+import { Loading } from '../parts/Loading'
+import { number } from '../parts/locale'
+import { useMay } from '../session/caller'
+import { text } from '../text/en'
+import { AttributeRows } from './AttributeRows'
+import { conditionOf, joined } from './condition'
+import { type Attribute, type Corpus, type Statistics, useReplaceAttributes, useStatistics } from './corpora'
+
+function Bars({ of, choose }: { of: Statistics; choose: (condition: string) => void }) {
+  const most = Math.max(1, ...of.values.map((v) => v.count))
+  return (
+    <section className="card bars">
+      <h2>
+        <code>{of.name}</code> <span className="about">{text.attributes.types[of.type]}</span>
+      </h2>
+      {of.description && <p className="about">{of.description}</p>}
+      {of.values.length === 0 && <p className="empty">{text.attributes.noValues}</p>}
+      <ul>
+        {of.values.map((v) => (
+          <li key={String(v.value)}>
+            <button
+              type="button"
+              onClick={() => choose(conditionOf(of.name, of.type, v.value))}
+              title={text.attributes.narrow}
+            >
+              <bdi>{String(v.value)}</bdi>
+              <meter min={0} max={most} value={v.count} aria-hidden="true" />
+              <span>{number(v.count)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {of.stats && (
+        <p className="about">
+          {text.attributes.range(number(of.stats.min ?? 0), number(of.stats.max ?? 0), number(of.stats.avg ?? 0))}
+        </p>
+      )}
+    </section>
+  )
+}
+
+/** The form that replaces the attributes, and the job that does it. */
+function Replace({ corpus }: { corpus: Corpus }) {
+  const [rows, setRows] = useState<Attribute[]>()
+  const [job, setJob] = useState('')
+  const replace = useReplaceAttributes(corpus.key ?? '')
+  const start = () =>
+    replace.mutate(rows ?? [], {
+      onSuccess: ({ job_id }) => {
+        jobStarted(job_id)
+        setJob(job_id)
+        setRows(undefined)
+      },
+    })
+  return (
+    <section className="stack">
+      {job && <JobLine id={job} />}
+      {!rows ? (
+        <div className="row">
+          <Button onClick={() => setRows(corpus.filter_attributes ?? [])}>{text.attributes.change}</Button>
+        </div>
+      ) : (
+        <form
+          className="card stack"
+          onSubmit={(e) => {
+            e.preventDefault()
+            start()
+          }}
+        >
+          <h2>{text.attributes.change}</h2>
+          <p className="about">{text.attributes.changeHint}</p>
+          <AttributeRows rows={rows} change={setRows} error={replace.error} />
+          {replace.error && <Failed error={replace.error} />}
+          <div className="row">
+            <Button kind="first" type="submit" disabled={replace.isPending}>
+              {text.attributes.replace}
+            </Button>
+            <Button kind="quiet" onClick={() => setRows(undefined)}>
+              {text.cancel}
+            </Button>
+          </div>
+        </form>
+      )}
+    </section>
+  )
+}
+
+/** The attributes of a corpus with their values, narrowed by a filter that the address holds. */
+export function Attributes({ corpus }: { corpus: Corpus }) {
+  const [search, setSearch] = useSearchParams()
+  const filter = search.get('filter') ?? ''
+  const found = useStatistics(corpus.key ?? '', filter)
+  const may = useMay()
+  const narrow = (next: string) => setSearch(next ? { filter: next } : {})
+  return (
+    <div className="stack">
+      {may('replaceFilterAttributes', corpus.key) && <Replace corpus={corpus} />}
+      {filter && (
+        <div className="row filter-shown">
+          <code>{filter}</code>
+          <Button kind="quiet" onClick={() => narrow('')}>
+            {text.attributes.all}
+          </Button>
+        </div>
+      )}
+      {found.isPending && <Loading />}
+      {found.error && <Failed error={found.error} again={() => void found.refetch()} />}
+      {found.data?.filter_attribute_stats.length === 0 && <p className="empty">{text.attributes.none}</p>}
+      <div className="all-bars">
+        {found.data?.filter_attribute_stats.map((s) => (
+          <Bars key={s.name} of={s} choose={(condition) => narrow(joined(filter, condition))} />
+        ))}
+      </div>
+    </div>
+  )
+}
