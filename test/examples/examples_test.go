@@ -94,7 +94,7 @@ func start(t *testing.T, before Before) *service {
 	t.Helper()
 	a, key := apptest.Start(t, nil)
 	models := scripted.Start(t)
-	models.On("metadata_filter", scripted.Reply{Text: `{"query":"What may a hotel cost?","metadata_filter":"doc.year = 2026"}`})
+	models.On("You find filters in the words of a search query", scripted.Reply{Text: `{"query":"What may a hotel cost?","metadata_filter":"doc.year = 2026"}`})
 	return &service{
 		handler: a.Handler(), key: key, before: before, sent: map[string]bool{},
 		standIns: standIns{before.Provider: models.URL},

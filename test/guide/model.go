@@ -30,7 +30,7 @@ func provider(t testing.TB) providers {
 	s := scripted.Start(t)
 	s.List(scripted.Listed{ID: "llama3.2", Owner: "library", Context: 131072})
 	s.Model("llama3.2", scripted.Reply{Text: "The filter is to be changed every 500 hours [1]."})
-	s.On("metadata_filter", scripted.Reply{Text: `{"query": "How often is the oil filter replaced?", "metadata_filter": "doc.line = 'hydraulics' AND doc.year >= 2020"}`})
+	s.On("You find filters in the words of a search query", scripted.Reply{Text: `{"query": "How often is the oil filter replaced?", "metadata_filter": "doc.line = 'hydraulics' AND doc.year >= 2020"}`})
 	return providers{s}
 }
 
