@@ -24,7 +24,7 @@ var libraries = []struct {
 	install  func(t *testing.T, dir string) (interpreter string)
 	programs map[string][]string
 }{
-	{"python", []string{"python3"}, packages("python.txt"), map[string][]string{"openai-python.py": {ours, theirs}, "langchain-python.py": {ours}}},
+	{"python", []string{"python3"}, packages("python.txt"), map[string][]string{"openai-python.py": {ours, theirs}, "langchain-python.py": {ours}, "vectara-python.py": {""}}},
 	{"llamaindex", []string{"python3"}, packages("llamaindex.txt"), map[string][]string{"llamaindex-python.py": {theirs}}},
 	{"javascript", []string{"npm", "node"}, modules, map[string][]string{"openai-javascript.mjs": {ours, theirs}, "vectara-javascript.mjs": {""}}},
 }
