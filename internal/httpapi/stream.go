@@ -39,6 +39,7 @@ type Stream struct {
 	lost    atomic.Bool // a write has failed
 	since   time.Time   // when the write deadline was set last; guarded by the lock of events
 	soon    bool        // whether Soon or Chunk has sent its first event
+	keeps   bool        // whether the connection serves the next request: clients know the end of a stream of chunks
 }
 
 // Stream returns the stream that answers a call. w is the ResponseWriter of its handler.
@@ -72,7 +73,7 @@ func (s *Stream) Soon(name string, v any) error {
 
 // Opening is Chunk for what says nothing by itself, such as who speaks: it leaves with the chunk after it, or a moment later.
 func (s *Stream) Opening(v any) error {
-	s.begin()
+	s.keep()
 	return s.events.Opening(v, gather)
 }
 
@@ -83,14 +84,20 @@ func (s *Stream) Chunk(v any) error {
 	if !s.soon {
 		s.soon, wait = true, 0
 	}
-	s.begin()
+	s.keep()
 	return s.events.Chunk(v, wait)
 }
 
 // Done ends a stream of chunks.
 func (s *Stream) Done() error {
-	s.begin()
+	s.keep()
 	return s.events.Done()
+}
+
+// keep is begin for a stream of chunks.
+func (s *Stream) keep() {
+	s.keeps = true
+	s.begin()
 }
 
 func (s *Stream) begin() {
@@ -98,7 +105,9 @@ func (s *Stream) begin() {
 		h := s.x.Header()
 		h.Set("Content-Type", "text/event-stream")
 		h.Set("X-Accel-Buffering", "no") // keeps proxies from collecting the events
-		h.Set("Connection", "close")     // the contract ends the connection after the last event
+		if !s.keeps {
+			h.Set("Connection", "close") // the contract ends the connection after the last event
+		}
 		s.x.WriteHeader(http.StatusOK)
 		s.events = sse.NewWriter(deadlineWriter{s}, deadlineWriter{s}.Flush)
 		stopPings := s.events.KeepAlive(pingEvery)

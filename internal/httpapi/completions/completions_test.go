@@ -180,6 +180,38 @@ func TestFirstPiece(t *testing.T) {
 	})
 }
 
+// TestConnection proves that the connection of a stream serves the next request, however long after it that comes.
+func TestConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		web, l := &http.Server{Handler: server(t, answering)}, make(pipes)
+		go func() { _ = web.Serve(l) }()
+		t.Cleanup(func() { _ = web.Close() })
+		client, end := net.Pipe()
+		l <- end
+		in := bufio.NewReader(client)
+		for i, streamed := range []bool{true, false, true} {
+			body := fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":"hello"}],"stream":%v}`, streamed)
+			go func() {
+				_, _ = fmt.Fprintf(client, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nX-Api-Key: k\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+			}()
+			res, err := http.ReadResponse(in, nil)
+			if err != nil {
+				t.Fatalf("request %d: %v", i, err)
+			}
+			if res.StatusCode != 200 || res.Close {
+				t.Fatalf("request %d: status %d, to be closed: %v", i, res.StatusCode, res.Close)
+			}
+			if streamed {
+				chunks(t, res)
+			} else if _, err := io.ReadAll(res.Body); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Hour)
+		}
+	})
+}
+
 // TestLate proves what a stream ends with that is refused or fails when it has begun: a chunk with the error, then [DONE].
 func TestLate(t *testing.T) {
 	t.Parallel()
