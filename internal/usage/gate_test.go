@@ -71,13 +71,18 @@ func (a *arrivals) want(t *testing.T, names ...string) {
 	}
 }
 
-func (a *arrivals) refused(t *testing.T, name string) {
-	t.Helper()
+// why returns what kept a request out.
+func (a *arrivals) why(name string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	return a.left[name]
+}
+
+func (a *arrivals) refused(t *testing.T, name string) {
+	t.Helper()
 	var r *usage.Refused
-	if !errors.As(a.left[name], &r) || r.After < time.Second {
-		t.Fatalf("%s: %v, want a refusal with a time to wait", name, a.left[name])
+	if err := a.why(name); !errors.As(err, &r) || r.After < time.Second {
+		t.Fatalf("%s: %v, want a refusal with a time to wait", name, err)
 	}
 }
 
@@ -172,7 +177,7 @@ func TestGateLeavers(t *testing.T) {
 		a.want(t, "ann2")
 		gone()
 		synctest.Wait()
-		if err := a.left["big"]; !errors.Is(err, context.Canceled) {
+		if err := a.why("big"); !errors.Is(err, context.Canceled) {
 			t.Fatalf("the leaver gets %v", err)
 		}
 		a.want(t, "ann2", "small")
@@ -208,7 +213,7 @@ func TestGateAgain(t *testing.T) {
 		a.refused(t, "new3")
 		gone()
 		synctest.Wait()
-		if err := a.left["leaver"]; !errors.Is(err, context.Canceled) {
+		if err := a.why("leaver"); !errors.Is(err, context.Canceled) {
 			t.Errorf("the leaver gets %v", err)
 		}
 		want := []string{"ann1", "ann2", "bob1", "ann3"}
