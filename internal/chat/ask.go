@@ -46,9 +46,6 @@ type Querier interface {
 	Run(ctx context.Context, ask query.Ask, emit func(query.Event) error) (query.Answer, error)
 }
 
-// remembered is how much of a chat a turn builds on: what the largest models can read of it.
-var remembered = Bound{Turns: 1000, Bytes: 256 << 10}
-
 // storeTimeout bounds the write of a turn, which does not end with its caller's context.
 const storeTimeout = 10 * time.Second
 
@@ -57,10 +54,7 @@ const storeTimeout = 10 * time.Second
 // fails until then is not stored; its record in the history names no chat. A chat that is deleted before the turn is stored
 // is fault.KindNotFound and leaves no record. Faults name fields as those of query.Ask do.
 func (s *Service) Ask(ctx context.Context, a Ask, emit func(Event) error) (Answer, error) {
-	t, err := s.begin(ctx, &a)
-	if err != nil {
-		return Answer{}, err
-	}
+	t := s.begin(&a)
 	if emit == nil {
 		emit = func(Event) error { return nil }
 	}
@@ -81,8 +75,8 @@ type asking struct {
 	gone    bool // the chat was deleted meanwhile
 }
 
-// begin reads the chat and completes the query.
-func (s *Service) begin(ctx context.Context, a *Ask) (*asking, error) {
+// begin completes the query.
+func (s *Service) begin(a *Ask) *asking {
 	t := &asking{store: s.store, ask: a.Ask, opens: a.Chat == "", turn: Turn{ChatID: a.Chat, Question: a.Search.Text, Enabled: true}}
 	if save, given := a.Search.Save.Get(); !given {
 		t.ask.Search.Save = opt.Some(true)
@@ -99,17 +93,22 @@ func (s *Service) begin(ctx context.Context, a *Ask) (*asking, error) {
 		t.turn.ChatID, t.turn.ID = id.NewChat()
 	} else {
 		t.turn.ID = id.NewTurn()
-		turns, err := s.store.Recent(ctx, a.Chat, a.Reader, remembered)
-		if err != nil {
-			return nil, err
-		}
-		g.Earlier = make([]generate.Exchange, len(turns))
-		for i, one := range turns {
-			g.Earlier[i] = generate.Exchange{Question: one.Question, Answer: one.Answer}
+		g.Earlier = func(ctx context.Context, m generate.Memory) ([]generate.Exchange, error) {
+			return s.earlier(ctx, a.Chat, a.Reader, Bound{Turns: m.Exchanges, Bytes: m.Bytes})
 		}
 	}
 	t.ask.Generation, t.ask.Label = &g, t.label
-	return t, nil
+	return t
+}
+
+// earlier reads what a turn builds on.
+func (s *Service) earlier(ctx context.Context, chat id.Chat, r Reader, b Bound) ([]generate.Exchange, error) {
+	turns, err := s.store.Recent(ctx, chat, r, b)
+	out := make([]generate.Exchange, len(turns))
+	for i, t := range turns {
+		out[i] = generate.Exchange{Question: t.Question, Answer: t.Answer}
+	}
+	return out, err
 }
 
 // pass passes an event on, stores the turn before the event that says that the answer is whole, and tells what it will be

@@ -28,12 +28,20 @@ type queries struct {
 	says    []string
 	fails   error // in place of the end
 	asked   []query.Ask
+	earlier [][]generate.Exchange // of each
 	records []history.Record
 	between func() // before the end
 }
 
 func (q *queries) Run(ctx context.Context, ask query.Ask, emit func(query.Event) error) (query.Answer, error) {
-	q.asked = append(q.asked, ask)
+	var earlier []generate.Exchange
+	if ask.Generation.Earlier != nil {
+		var err error
+		if earlier, err = ask.Generation.Earlier(ctx, generate.Memory{Exchanges: 2, Bytes: 1 << 20}); err != nil {
+			return query.Answer{}, err
+		}
+	}
+	q.asked, q.earlier = append(q.asked, ask), append(q.earlier, earlier)
 	found := query.Answer{Results: []retrieve.Result{}, Corpora: []corpus.Corpus{{No: 7, Key: "a"}, {No: 9, Key: "b"}}}
 	err := func() error {
 		if err := emit(query.Event{Found: &found}); err != nil {
@@ -104,8 +112,8 @@ func (s *talk) told(t *testing.T, c id.Chat) (out []string) {
 	return out
 }
 
-// TestAsk proves what the query of a turn is, which exchanges it has, and that turns of the chat that are disabled are not
-// among them.
+// TestAsk proves what the query of a turn is, which exchanges it has, that they are the newest that the model can read, and
+// that turns of the chat that are disabled are not among them.
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	s := openTalk(t)
@@ -121,10 +129,11 @@ func TestAsk(t *testing.T) {
 	}
 	s.must(t, asks("Three?", first.Stored.Chat))
 	s.must(t, asks("Four?", first.Stored.Chat))
+	s.must(t, asks("Five?", first.Stored.Chat))
 	var got [][]string
-	for _, a := range s.queries.asked {
+	for i, a := range s.queries.asked {
 		one := []string{a.Generation.Question}
-		for _, e := range a.Generation.Earlier {
+		for _, e := range s.queries.earlier[i] {
 			one = append(one, e.Question, e.Answer)
 		}
 		got = append(got, one)
@@ -133,7 +142,7 @@ func TestAsk(t *testing.T) {
 		}
 	}
 	const said = "Every 500 hours."
-	if diff := cmp.Diff([][]string{{"One?"}, {"Two?", "One?", said}, {"Three?", "One?", said}, {"Four?", "One?", said, "Three?", said}}, got); diff != "" {
+	if diff := cmp.Diff([][]string{{"One?"}, {"Two?", "One?", said}, {"Three?", "One?", said}, {"Four?", "One?", said, "Three?", said}, {"Five?", "Three?", said, "Four?", said}}, got); diff != "" {
 		t.Errorf("asked (-want +got): %s", diff)
 	}
 	if g := s.queries.asked[0].Generation; !g.Score || g.Preset != "" {
@@ -142,7 +151,7 @@ func TestAsk(t *testing.T) {
 	if g := s.queries.asked[1].Generation; g.Score || g.Preset != "mine" {
 		t.Errorf("with generation: %+v", g)
 	}
-	if got := s.told(t, first.Stored.Chat); !slices.Equal(got, []string{"One?", "Two?", "Three?", "Four?"}) {
+	if got := s.told(t, first.Stored.Chat); !slices.Equal(got, []string{"One?", "Two?", "Three?", "Four?", "Five?"}) {
 		t.Errorf("stored: %q", got)
 	}
 	for _, r := range s.queries.records {

@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -18,7 +19,9 @@ func TestFollowUp(t *testing.T) {
 	follow := ask()
 	follow.Search.Text = "And how often?"
 	follow.Generation = &generate.Request{
-		Question: follow.Search.Text, Template: "$vectaraQuery", Earlier: []generate.Exchange{{Question: "Is the oil of the pump changed?", Answer: "Yes."}},
+		Question: follow.Search.Text, Template: "$vectaraQuery", Earlier: func(context.Context, generate.Memory) ([]generate.Exchange, error) {
+			return []generate.Exchange{{Question: "Is the oil of the pump changed?", Answer: "Yes."}}, nil
+		},
 	}
 	keep := true
 	follow.Label = func(r *history.Record) bool {

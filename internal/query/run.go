@@ -74,7 +74,7 @@ func (r *run) admit(ctx context.Context) (err error) {
 // ask a model, mostly one outside this process, so they run together outside. What is wrong with the search is found before.
 func (r *run) reword(ctx context.Context) error {
 	r.started = time.Now()
-	follows := r.plan != nil && len(r.ask.Generation.Earlier) > 0
+	follows := r.plan != nil && len(r.plan.Earlier()) > 0
 	if !follows && !r.ask.Rewriting {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (r *run) reword(ctx context.Context) error {
 func (r *run) rephrase(ctx context.Context) (err error) {
 	r.rephrased.Started = time.Now().UTC()
 	text, err := r.cfg.Rephraser.Question(ctx, rephrase.Request{
-		Question: r.search.Text, Earlier: r.ask.Generation.Earlier, Model: r.plan.Model(),
+		Question: r.search.Text, Earlier: r.plan.Earlier(), Model: r.plan.Model(),
 	})
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package generate
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"slices"
 
@@ -16,24 +17,43 @@ func (e Exchange) messages() []llm.Message {
 	return []llm.Message{llm.Text(llm.User, e.Question), llm.Text(llm.Assistant, e.Answer)}
 }
 
-// mostQuoted is how many exchanges, the last ones, the embedded generator gets: it reads all of them for each answer, and
-// a long conversation must not make it slower and slower.
-const mostQuoted = 30
-
-// earlier returns the exchanges that the model may be given.
-func (p *Plan) earlier() []Exchange {
-	all := p.request.Earlier
-	if p.model.Embedded {
-		return all[max(0, len(all)-mostQuoted):]
-	}
-	return all
+// Memory is how much of a conversation a model can read. What is beyond it need not be read from anywhere.
+type Memory struct {
+	Exchanges int
+	Bytes     int // of questions and answers together
 }
+
+// Earlier returns the exchanges of the conversation that a question belongs to, oldest first: the newest ones, as many as m
+// admits.
+type Earlier func(ctx context.Context, m Memory) ([]Exchange, error)
+
+const (
+	// mostQuoted is how many exchanges, the last ones, the embedded generator gets: it reads all of them for each answer, and
+	// a long conversation must not make it slower and slower.
+	mostQuoted = 30
+	// bytesPerToken is the most that any text has, as package llm estimates it, and exchangeTokens the least that an exchange
+	// takes.
+	bytesPerToken  = 8
+	exchangeTokens = 16
+)
+
+// memory returns how much of a conversation the model can read: nothing that would fit its context is left out.
+func (p *Plan) memory() Memory {
+	m := Memory{p.model.Can.Context / exchangeTokens, p.model.Can.Context * bytesPerToken}
+	if p.model.Embedded {
+		m.Exchanges = min(m.Exchanges, mostQuoted)
+	}
+	return m
+}
+
+// Earlier returns the exchanges that the plan was made with, oldest first.
+func (p *Plan) Earlier() []Exchange { return p.earlier }
 
 // remember puts earlier exchanges before the last message of the prompt: as many as fit in the room, in tokens, each as a
 // whole, the last ones first. With any of them the text of the prompt is its messages as JSON, since the template does not
 // show them.
 func (d *Draft) remember(room int) {
-	all := d.plan.earlier()
+	all := d.plan.earlier
 	first := len(all)
 	for ; first > 0; first-- {
 		if room -= llm.MessageTokens(all[first-1].messages()...); room < 0 {
@@ -75,7 +95,7 @@ const earlierShare = 0.6
 // statements returns what the user has said before, the last first, as evidence without a number behind the passages: the
 // embedded generator takes the statements from it and leaves the questions.
 func (d *Draft) statements() []llm.Evidence {
-	all := d.plan.earlier()
+	all := d.plan.earlier
 	if len(all) == 0 || len(d.used) == 0 {
 		return nil
 	}

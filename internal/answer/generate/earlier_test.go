@@ -1,7 +1,9 @@
 package generate_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/answer/generate"
+	"quarry/internal/fault"
 	"quarry/internal/llm"
 )
 
@@ -24,6 +27,13 @@ func exchanges(n, words int) []generate.Exchange {
 		out[i] = generate.Exchange{Question: fmt.Sprintf("Question %d?", i+1), Answer: fmt.Sprintf("Answer %d. %s", i+1, strings.Repeat("word ", words))}
 	}
 	return out
+}
+
+// recalled returns the newest of the exchanges, as many as the model can read.
+func recalled(all []generate.Exchange) generate.Earlier {
+	return func(_ context.Context, m generate.Memory) ([]generate.Exchange, error) {
+		return all[max(0, len(all)-m.Exchanges):], nil
+	}
 }
 
 // drafted runs a request and returns what the model was asked and the answer.
@@ -61,7 +71,7 @@ func TestEarlierExchanges(t *testing.T) {
 		{"Asked: $vectaraQuery", nil, `Asked: And "<in>" winter?`},
 	} {
 		q := request()
-		q.Question, q.Template, q.Earlier = `And "<in>" winter?`, c.template, c.earlier
+		q.Question, q.Template, q.Earlier = `And "<in>" winter?`, c.template, recalled(c.earlier)
 		asked, got := drafted(t, &model{}, q, "How often is the filter changed in winter?", some(1))
 		if diff := cmp.Diff(c.shown, got.Prompt); diff != "" {
 			t.Errorf("the prompt (-want +got): %s", diff)
@@ -99,13 +109,14 @@ func TestEarlierExchangesGoFirst(t *testing.T) {
 			results[i].Text = fmt.Sprintf("Passage %d. %s", i+1, strings.Repeat("word ", c.each))
 		}
 		q := request()
-		q.Earlier = exchanges(c.earlier, c.words)
+		earlier := exchanges(c.earlier, c.words)
+		q.Earlier = recalled(earlier)
 		asked, got := drafted(t, &model{}, q, "", results)
 		if len(asked.Evidence) != c.used || len(asked.Messages) != 1+2*c.kept || (len(got.Warnings) > 0) != (c.used < c.passages) {
 			t.Errorf("%s: %d passages and %d messages, want %d and %d; warnings %q", c.name, len(asked.Evidence), len(asked.Messages), c.used, 1+2*c.kept, got.Warnings)
 			continue
 		}
-		for i, e := range q.Earlier[c.earlier-c.kept:] {
+		for i, e := range earlier[c.earlier-c.kept:] {
 			if asked.Messages[2*i].Plain() != e.Question || asked.Messages[2*i+1].Plain() != e.Answer {
 				t.Errorf("%s: exchange %d is not the one asked %q", c.name, i, e.Question)
 			}
@@ -123,7 +134,7 @@ func TestEarlierStatements(t *testing.T) {
 	for _, embedded := range []bool{true, false} {
 		m := &model{local: embedded, context: 200_000}
 		q := request()
-		q.Earlier = exchanges(40, 0)
+		q.Earlier = recalled(exchanges(40, 0))
 		asked, _ := drafted(t, m, q, "What does it cost in Oslo?", some(2))
 		said := slices.DeleteFunc(slices.Clone(asked.Evidence), func(e llm.Evidence) bool { return e.N > 0 })
 		if asked.Question != "What does it cost in Oslo?" || len(asked.Evidence)-len(said) != 2 {
@@ -148,9 +159,40 @@ func TestLanguageOfFollowUps(t *testing.T) {
 	t.Parallel()
 	for question, want := range map[string]string{"Oslo?": "deu", "What does it cost in the other towns?": "eng"} {
 		q := request()
-		q.Question, q.Earlier = question, exchanges(1, 0)
+		q.Question, q.Earlier = question, recalled(exchanges(1, 0))
 		if asked, got := drafted(t, &model{}, q, "Was kostet das Zimmer im Hotel in Oslo?", some(1)); got.Language != want || asked.Language != want {
 			t.Errorf("%q is answered in %s", question, got.Language)
 		}
+	}
+}
+
+func TestMemory(t *testing.T) {
+	// Proves that what a plan asks of a conversation leaves nothing out that the model can read: neither many short exchanges
+	// nor the texts that take the fewest tokens for their length; that the embedded generator asks for the last ones alone; and
+	// that a conversation which can't be read is the error of the plan, before the model has admitted it.
+	t.Parallel()
+	for _, window := range []int{llm.MinContext, 1_000_000} {
+		var asked generate.Memory
+		q := request()
+		q.Earlier = func(_ context.Context, m generate.Memory) ([]generate.Exchange, error) {
+			asked = m
+			return nil, nil
+		}
+		drafted(t, &model{context: window}, q, "", some(1))
+		short := llm.MessageTokens(llm.Text(llm.User, ""), llm.Text(llm.Assistant, ""))
+		long := strings.Repeat("word   ", asked.Bytes/7)
+		if (asked.Exchanges+1)*short <= window || llm.MessageTokens(llm.Text(llm.User, long)) <= window {
+			t.Errorf("a context of %d tokens: %+v", window, asked)
+		}
+		drafted(t, &model{context: window, local: true}, q, "", some(1))
+		if asked.Exchanges != 30 {
+			t.Errorf("embedded: %+v", asked)
+		}
+	}
+	gone := errors.New("gone")
+	q := request()
+	q.Earlier = func(context.Context, generate.Memory) ([]generate.Exchange, error) { return nil, gone }
+	if _, err := newRig(&model{full: fault.Limited("x", "over")}).Plan(t.Context(), q); !errors.Is(err, gone) {
+		t.Error(err)
 	}
 }

@@ -21,10 +21,10 @@ const DefaultResults = 25
 // Request is the request for an answer. Absent members are those of the preset, and left to the model if the preset has none.
 type Request struct {
 	Question   string
-	Earlier    []Exchange // of the conversation that the question belongs to, oldest first
-	Preset     string     // "" is the default one
-	Template   string     // in place of the preset's; "" for none
-	LLM        *string    // in place of the preset's
+	Earlier    Earlier // nil for a question without a conversation
+	Preset     string  // "" is the default one
+	Template   string  // in place of the preset's; "" for none
+	LLM        *string // in place of the preset's
 	MaxResults *int
 	Characters int    // how long the answer should be; 0 leaves it open
 	Language   string // of the answer, two or three letters; "" and "auto" take that of the question
@@ -67,13 +67,14 @@ type Plan struct {
 	service *Service
 	request Request
 	alone   string // the question as it stands by itself
+	earlier []Exchange
 	model   *llm.Model
 	prompt  *Prompt
 	results int // that the prompt shows at most
 }
 
 // Plan checks a request before anything is searched for. A name that does not exist is fault.KindInvalid of its field, and a
-// model over one of its bounds is fault.KindLimited.
+// model over one of its bounds is fault.KindLimited. An error of r.Earlier is returned as it is.
 func (s *Service) Plan(ctx context.Context, r Request) (*Plan, error) {
 	preset, err := s.presets.Find(ctx, r.Preset)
 	if err != nil {
@@ -97,6 +98,11 @@ func (s *Service) Plan(ctx context.Context, r Request) (*Plan, error) {
 		p.results = *r.MaxResults
 	}
 	p.request.Parameters = mergeParameters(r.Parameters, preset)
+	if r.Earlier != nil {
+		if p.earlier, err = r.Earlier(ctx, p.memory()); err != nil {
+			return nil, err
+		}
+	}
 	return p, p.model.Admit(ctx)
 }
 
