@@ -20,6 +20,8 @@ echo "== ranking"
 go run ./bench/ranking
 echo "== answers of the embedded generator"
 go run ./bench/answer
+echo "== summaries of the embedded generator"
+go run ./bench/summary -binary ./quarry
 echo "== consistency"
 go run ./bench/consistency -fit
 echo "== search over HTTP"

@@ -24,3 +24,17 @@ func TestErrorsHoldNoSecret(t *testing.T) {
 		}
 	}
 }
+
+// TestStatusOfOthers proves that the status of another service is passed on where a fault has it, with the word that such a status has
+// here.
+func TestStatusOfOthers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		have, want int
+		word       string
+	}{{418, 418, "UNAVAILABLE"}, {429, 429, "RESOURCE_EXHAUSTED"}, {500, 500, "INTERNAL"}, {0, 502, "UNAVAILABLE"}, {302, 502, "UNAVAILABLE"}} {
+		if status, word := refusal.Status(fault.UpstreamStatus(c.have, "it failed")); status != c.want || word != c.word {
+			t.Errorf("status %d: %d %s, want %d %s", c.have, status, word, c.want, c.word)
+		}
+	}
+}

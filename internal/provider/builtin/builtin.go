@@ -38,7 +38,7 @@ func New(encoders *embed.Registry) *Provider {
 // Without, the question is in the last user message, and the evidence is earlier messages, those of the system, text around the
 // question and the results of tools.
 func (p *Provider) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
-	a := answering{provider: p, request: r, conversation: parse(r), emit: emit}
+	a := answering{provider: p, request: r, emit: emit}
 	a.out.Model, a.out.Reason = Model, llm.Stop
 	err := context.Cause(ctx)
 	if err == nil {
@@ -74,6 +74,7 @@ func (a *answering) run(ctx context.Context) error {
 	if a.request.Summarize && a.request.Format == nil {
 		return a.summarize(ctx)
 	}
+	a.conversation = parse(a.request)
 	if call := a.conversation.call(a.request); call != nil {
 		a.out.Calls, a.out.Reason = []llm.ToolCall{*call}, llm.Calls
 		return a.send(llm.Event{Call: call})

@@ -101,3 +101,16 @@ func BenchmarkSplit(b *testing.B) {
 		sentence.Split(text)
 	}
 }
+
+// TestEnded proves which texts end as sentences do.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"It is.": true, `He said "no."`: true, "Why?": true, "她来了。": true, "(Really!)": true, "Well…": true,
+		"Torque": false, "M6: 10": false, "": false, "»": false,
+	} {
+		if got := sentence.Ended(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}

@@ -117,8 +117,8 @@ type piece struct {
 	whole bool
 }
 
-// bullet matches what stands before the text of a list item, a quotation or a heading of Markdown.
-var bullet = regexp.MustCompile(`^(?:(?:[-*+•◦▪·–—>]|#{1,6}|\(?\d{1,3}[.)])\s+)+`)
+// bullet matches what stands before the text of a list item, a note, a quotation or a heading of Markdown.
+var bullet = regexp.MustCompile(`^(?:(?:[-*+•◦▪·–—>]|#{1,6}|\(?\d{1,3}[.)]|\[\d{1,3}\])\s+)+`)
 
 // pieces returns the sentences of a text in order.
 func pieces(text string) []piece {

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"math"
+	"regexp"
 	"strings"
 
 	"quarry/internal/llm"
@@ -14,11 +15,12 @@ const (
 )
 
 // What else counts: that a sentence opens a section or the document, since authors say there what it is about; that it takes up
-// something which a summary leaves out; and that it is very short or very long.
+// something which a summary leaves out, or begins with a label such as "Note:"; and that it is very short or very long.
 const (
 	openingBonus  = 0.15
 	firstBonus    = 0.3
 	danglingCost  = 0.25
+	labelCost     = 0.2
 	lengthCost    = 0.2
 	shortSentence = 8  // words
 	longSentence  = 45 // words
@@ -47,6 +49,9 @@ func (d *reading) weigh(document []llm.Evidence, language string) {
 		}
 		if dangles(c.Text) {
 			c.value -= danglingCost
+		}
+		if labelled.MatchString(c.Text) {
+			c.value -= labelCost
 		}
 		if n := words(c.Text); n < shortSentence || n > longSentence {
 			c.value -= lengthCost
@@ -161,21 +166,33 @@ func (d *reading) similarity(document []llm.Evidence, a, b *candidate) float64 {
 	return max(shared, float64(sum))
 }
 
-// dangles reports whether a sentence begins with a word that takes up what was said before it.
+// labelled matches a sentence that begins with a label of up to three words.
+var labelled = regexp.MustCompile(`^\S+(?: \S+){0,2}:\s`)
+
+// dangles reports whether a sentence begins with a word that takes up what was said before it. One that says what the document is
+// about, as "This page covers ...", does not.
 func dangles(text string) bool {
-	first, _, _ := strings.Cut(text, " ")
-	return takesUp[strings.ToLower(strings.Trim(first, ",;:"))]
+	first, rest, _ := strings.Cut(text, " ")
+	second, _, _ := strings.Cut(rest, " ")
+	return takesUp[plain(first)] && !works[plain(second)]
 }
 
+func plain(word string) string { return strings.ToLower(strings.Trim(word, ",;:")) }
+
+// works are what documents call themselves.
+var works = set("page document guide paper article report chapter study book manual note seite dokument anleitung bericht artikel")
+
 // takesUp are such words of English, German, French and Spanish.
-var takesUp = func() map[string]bool {
+var takesUp = set("this these that those it its they their them he she his her such then thus hence so but and or also " +
+	"however therefore moreover furthermore nevertheless otherwise instead similarly consequently meanwhile finally here there " +
+	"dies diese dieser dieses diesem diesen er sie es ihr ihre daher deshalb dann also auch aber und jedoch dadurch damit hierbei dabei " +
+	"ce cette ces cet il elle ils elles cela donc mais et aussi ainsi cependant " +
+	"este esta estos estas esto ese esa él ella ellos ellas pero y también además así")
+
+func set(words string) map[string]bool {
 	out := map[string]bool{}
-	for _, w := range strings.Fields("this these that those it its they their them he she his her such then thus hence so but and or also " +
-		"however therefore moreover furthermore nevertheless otherwise instead similarly consequently meanwhile finally here there " +
-		"dies diese dieser dieses diesem diesen er sie es ihr ihre daher deshalb dann also auch aber und jedoch dadurch damit hierbei dabei " +
-		"ce cette ces cet il elle ils elles cela donc mais et aussi ainsi cependant " +
-		"este esta estos estas esto ese esa él ella ellos ellas pero y también además así") {
+	for _, w := range strings.Fields(words) {
 		out[w] = true
 	}
 	return out
-}()
+}
