@@ -509,7 +509,6 @@ var Operations = []Operation{
 		Success:      200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "listChats", Method: "GET", Path: "/v2/chats",
 		Summary: "List chats, newest first", Tag: "Chats",
-		Planned:  true,
 		APIRoles: []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -520,7 +519,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getChat", Method: "GET", Path: "/v2/chats/{chat_id}",
 		Summary: "Read one chat", Tag: "Chats",
-		Planned:  true,
 		APIRoles: []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -530,7 +528,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteChat", Method: "DELETE", Path: "/v2/chats/{chat_id}",
 		Summary: "Delete a chat and its turns", Tag: "Chats",
-		Planned:  true,
 		APIRoles: []string{"corpus_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -557,7 +554,6 @@ var Operations = []Operation{
 		Success:      200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "listChatTurns", Method: "GET", Path: "/v2/chats/{chat_id}/turns",
 		Summary: "List the questions and answers of a chat in order", Tag: "Chats",
-		Planned:  true,
 		APIRoles: []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -567,7 +563,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getChatTurn", Method: "GET", Path: "/v2/chats/{chat_id}/turns/{turn_id}",
 		Summary: "Read one question and answer of a chat", Tag: "Chats",
-		Planned:  true,
 		APIRoles: []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -578,7 +573,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteChatTurn", Method: "DELETE", Path: "/v2/chats/{chat_id}/turns/{turn_id}",
 		Summary: "Delete a turn and all turns after it", Tag: "Chats",
-		Planned:  true,
 		APIRoles: []string{"corpus_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -591,7 +585,6 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "updateChatTurn", Method: "PATCH", Path: "/v2/chats/{chat_id}/turns/{turn_id}",
 		Summary: "Enable or disable a turn and the turns after it", Tag: "Chats",
-		Planned:  true,
 		APIRoles: []string{"corpus_developer", "corpus_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},

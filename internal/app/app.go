@@ -124,7 +124,7 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	chats := newChat(a.db, queries.query)
 	a.server, err = newServer(a.cfg, a.identity, resolvers(a.corpus, chats), a.ready.Load, a.log, slices.Concat(
 		a.identity.areas(cursors), a.corpus.areas(a.cfg, cursors), models.areas(cursors), answers.areas(cursors), queries.areas(cursors),
-		[]httpapi.Area{catalog.New(a.corpus.encoders, answers.correct, cursors), httpchats.NewAsking(chats)},
+		[]httpapi.Area{catalog.New(a.corpus.encoders, answers.correct, cursors), httpchats.New(chats, cursors), httpchats.NewAsking(chats)},
 	))
 	a.Corpora, a.Ingest, a.Models = a.corpus.containers, a.corpus.ingest, models.registry
 	a.Retrieve, a.Query, a.History = queries.retrieve, queries.query, queries.history

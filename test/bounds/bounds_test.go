@@ -97,7 +97,8 @@ func (s *service) verify(t *testing.T, c check) {
 	t.Helper()
 	values := []string{"${corpus}", c.corpus, "${n}", fmt.Sprint(s.last.Add(1)), "${provider}", s.models}
 	if c.request.Path["chat_id"] != "" {
-		values = append(values, "${chat}", s.chat(t, c.corpus))
+		chat := s.chat(t, c.corpus)
+		values = append(values, "${chat}", chat, "${turn}", "trn_"+strings.TrimPrefix(chat, "cht_"))
 	}
 	req, err := c.request.HTTP(c.operation, strings.NewReplacer(values...))
 	if err != nil {

@@ -470,6 +470,10 @@ func against(t *testing.T, s stores, c id.Chat, end func() error, refused fault.
 	for range cap(begun) {
 		group.Go(func() {
 			for n := 0; ; n++ {
+				if n == 5000 {
+					t.Error("turns are taken without an end")
+					return
+				}
 				turn := next(c, fmt.Sprint(n))
 				if err := s.chats.Add(t.Context(), turn, []int64{int64(n)}); err != nil {
 					if !fault.Is(err, refused) {
