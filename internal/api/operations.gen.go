@@ -516,7 +516,10 @@ var Operations = []Operation{
 			{Name: "limit", In: "query", Schema: "param:listChats:limit", Type: "integer"},
 			{Name: "page_key", In: "query", Schema: "param:query_page_key", Type: "string"},
 		},
-		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
+		Success: 200, Statuses: []int{200, 400, 401, 403, 404},
+		NotSent: map[int]string{
+			404: "A list of the whole account names nothing that could be missing.",
+		}},
 	{ID: "getChat", Method: "GET", Path: "/v2/chats/{chat_id}",
 		Summary: "Read one chat", Tag: "Chats",
 		APIRoles: []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},
