@@ -43,6 +43,17 @@ second = client.chats.create_turns(chat, query="And when does it close?", search
 shown("turn", second)
 text, last = streamed(client.chats.create_turns_stream(chat, query="And on Saturdays?", search=search))
 print("streamed", text, "|", last["generation_info"].rephrased_query, last["chat_info"].chat_id == chat)
+third = last["chat_info"].turn_id
+
+print("chats", [(c.id == chat, c.first_query, c.first_answer, c.enabled) for c in client.chats.list()])
+got = client.chats.get(chat)
+print("chat", got.id == chat, got.first_query, got.first_answer, got.enabled, got.created_at is not None)
+print("turns", [t.id for t in client.chats.list_turns(chat).turns] == [first.turn_id, second.turn_id, third])
+got = client.chats.get_turn(chat, third)
+print("turn", got.query, "|", got.answer == text, got.enabled, got.chat_id == chat)
+print("disabled", client.chats.update_turn(chat, second.turn_id, enabled=False).enabled, [t.enabled for t in client.chats.list_turns(chat).turns])
+client.chats.delete_turn(chat, second.turn_id)
+print("left", [t.query for t in client.chats.list_turns(chat).turns])
 
 text, last = streamed(client.chats.create_stream(
     query="When does the shop open?", search=search, generation=GenerationParameters(response_language="eng", enable_factual_consistency_score=False),
@@ -50,6 +61,9 @@ text, last = streamed(client.chats.create_stream(
 print("streamed", text, last["generation_info"].rephrased_query)
 kept = client.chats.create(query="When does the shop open?", search=search, chat=ChatParameters(store=False))
 print("not stored", kept.answer, kept.chat_id, kept.turn_id)
+client.chats.delete(chat)
+client.chats.delete(last["chat_info"].chat_id)
+print("chats", list(client.chats.list()))
 
 print("summary", client.documents.summarize("shop", "hours", llm_name="extractive-1.0").summary)
 print("summary", client.documents.summarize("shop", "hours", llm_name="answers").summary)
@@ -64,7 +78,8 @@ def raised(what, run):
         print(what, type(e).__name__, e.status_code)
 
 
-raised("unknown chat", lambda: client.chats.create_turns("cht_nothing", query="Why?", search=search))
+raised("chat that is gone", lambda: client.chats.get(chat))
+raised("turn of a chat that is gone", lambda: client.chats.create_turns(chat, query="Why?", search=search))
 raised("blank", lambda: client.chats.create(query=" ", search=search))
 raised("unknown model", lambda: client.documents.summarize("shop", "hours", llm_name="nobody"))
 raised("unknown document", lambda: client.documents.summarize("shop", "nothing", llm_name="answers"))
