@@ -11,10 +11,11 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	signal.Ignore(syscall.SIGPIPE)                                // a write to a closed pipe is an error like any other
-	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) }) // Ctrl-C again ends the program at once
-	code := cli.Run(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	signal.Ignore(syscall.SIGPIPE) // a write to a closed pipe is an error like any other
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	code := cli.Run(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Interrupts: interrupts})
 	stop()
 	os.Exit(code)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"quarry/internal/cli/access"
+	"quarry/internal/cli/answer"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/corpus"
 	"quarry/internal/cli/document"
@@ -26,13 +27,15 @@ type Streams = command.Streams
 
 // root is the grammar of the command line.
 type root struct {
-	Serve serveCmd     `cmd:"" group:"start" help:"Start the service."`
-	Index index.Cmd    `cmd:"" group:"start" help:"Index folders and files into a corpus and keep it in step with them."`
-	Query query.Cmd    `cmd:"" group:"start" help:"Search a corpus; prints ranked passages."`
-	Ask   query.AskCmd `cmd:"" group:"start" help:"Answer a question from a corpus, with sources."`
+	Serve serveCmd       `cmd:"" group:"start" help:"Start the service."`
+	Index index.Cmd      `cmd:"" group:"start" help:"Index folders and files into a corpus and keep it in step with them."`
+	Query query.Cmd      `cmd:"" group:"start" help:"Search a corpus; prints ranked passages."`
+	Ask   answer.AskCmd  `cmd:"" group:"start" help:"Answer a question from a corpus, with sources."`
+	Chat  answer.ChatCmd `cmd:"" group:"start" help:"Ask corpora question after question; list, show and delete chats."`
 
-	Corpus   corpus.Cmd   `cmd:"" group:"documents" help:"Create, list, read, empty and delete corpora."`
-	Document document.Cmd `cmd:"" group:"documents" help:"Read, list, change and delete documents."`
+	Corpus    corpus.Cmd          `cmd:"" group:"documents" help:"Create, list, read, empty and delete corpora."`
+	Document  document.Cmd        `cmd:"" group:"documents" help:"Read, list, change and delete documents."`
+	Summarize answer.SummarizeCmd `cmd:"" group:"documents" help:"Summarise a document."`
 
 	LLM    llm.Cmd         `cmd:"" group:"models" name:"llm" help:"Register, list, test and remove language models."`
 	Prompt query.PromptCmd `cmd:"" group:"models" help:"Preview prompt templates."`
@@ -70,8 +73,13 @@ const widest = 120
 
 // Run parses args, runs the command and returns its exit code.
 func Run(ctx context.Context, args []string, s Streams) int {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	out := command.NewOutput(s.Out)
 	e := &command.Env{Streams: Streams{In: s.In, Out: out, Err: s.Err}, Ctx: ctx}
+	if s.Interrupts != nil {
+		go e.Interrupt.Watch(s.Interrupts, ctx.Done(), stop)
+	}
 	code, err := run(e, out, args)
 	if failed := out.Err(); failed != nil {
 		if !errors.Is(failed, syscall.EPIPE) { // a reader that has seen enough, such as head, is no news
@@ -126,8 +134,9 @@ func run(e *command.Env, out *command.Output, args []string) (code int, err erro
 	if err != nil {
 		return misuse(e, err), nil
 	}
+	e.FlagOf = func(field string) string { return flagOf(c.Selected(), field) }
 	err = c.Run(e)
-	command.NameFields(err, func(field string) string { return flagOf(c.Selected(), field) })
+	e.NameFields(err)
 	command.Suggest(e.Ctx, err)
 	return exitCode(err), err
 }

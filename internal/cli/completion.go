@@ -85,7 +85,7 @@ func (c *completeCmd) Run(e *command.Env) error {
 	if l.wantsCorpus() {
 		ctx, cancel := context.WithTimeout(e.Ctx, patience)
 		defer cancel()
-		all = c.corpora(ctx, l.given)
+		all = append(all, c.corpora(ctx, l.given)...)
 	}
 	last, before := words[len(words)-1], ""
 	if name, value, ok := strings.Cut(last, "="); ok && strings.HasPrefix(last, "--") {
@@ -145,9 +145,12 @@ func place(app *kong.Node, words []string) location {
 		default:
 			if next := child(l.node, word); next != nil {
 				l.node = next
-			} else {
-				arguments++
+				break
 			}
+			if l.node.DefaultCmd != nil {
+				l.node = l.node.DefaultCmd
+			}
+			arguments++
 		}
 	}
 	last := words[len(words)-1]
@@ -161,6 +164,8 @@ func place(app *kong.Node, words []string) location {
 		}
 	case !l.flag && len(l.node.Positional) > 0:
 		l.value = l.node.Positional[min(arguments, len(l.node.Positional)-1)]
+	case !l.flag && l.node.DefaultCmd != nil:
+		l.value = l.node.DefaultCmd.Positional[0]
 	}
 	return l
 }
@@ -185,14 +190,19 @@ func (l *location) wantsCorpus() bool {
 
 // static returns the words that the grammar knows for the place.
 func (l *location) static() (out []string) {
+	short := l.node.DefaultCmd != nil // a command whose name may be left out: what it takes stands here, too
 	switch {
-	case l.value != nil:
+	case l.value != nil && !short:
 		return slices.DeleteFunc(l.value.EnumSlice(), func(s string) bool { return s == "" })
 	case l.flag && l.node.Type == kong.ApplicationNode:
 		return []string{"--help", "--version", "--url", "--key", "--data", "--token", "--json", "--verbose"}
 	case l.flag:
 		out = append(out, "--help")
-		for _, f := range l.node.Flags {
+		flags := l.node.Flags
+		if short {
+			flags = l.node.DefaultCmd.Flags
+		}
+		for _, f := range flags {
 			if !f.Hidden {
 				out = append(out, "--"+f.Name)
 			}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -72,6 +73,22 @@ func misuse(e *command.Env, err error) int {
 			}
 		}
 	}
-	fmt.Fprintf(e.Err, "quarry: %v\nTry: %s --help\n", err, path)
+	fmt.Fprintf(e.Err, "quarry: %s\nTry: %s --help\n", plain(err.Error()), path)
 	return command.ExitUsage
+}
+
+// noNumber is how the parser says that a value is no number.
+var noNumber = regexp.MustCompile(`: expected a (valid \d+ bit u?int|float) but got ("(?:[^"\\]|\\.)*")( \(\w+\))?`)
+
+// plain returns what the parser says in the words of users.
+func plain(text string) string {
+	m := noNumber.FindStringSubmatchIndex(text)
+	if m == nil {
+		return text
+	}
+	kind := "a whole number"
+	if text[m[2]:m[3]] == "float" {
+		kind = "a number"
+	}
+	return text[:m[0]] + " must be " + kind + ", not " + text[m[4]:m[5]] + text[m[1]:]
 }

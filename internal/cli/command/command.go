@@ -7,14 +7,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/alecthomas/kong"
 )
 
 // Streams are where a command reads and writes.
 type Streams struct {
-	In       io.Reader
-	Out, Err io.Writer
+	In         io.Reader
+	Out, Err   io.Writer
+	Interrupts <-chan os.Signal // Ctrl-C; nil: it is not looked at
 }
 
 // Exit codes, the same for every command.
@@ -76,8 +78,10 @@ type Remote struct {
 // Env is what every command's Run gets.
 type Env struct {
 	Streams
-	Ctx    context.Context
-	Parser *kong.Kong
+	Ctx       context.Context
+	Parser    *kong.Kong
+	Interrupt Interrupt
+	FlagOf    func(field string) string // the flag or argument that sets a field of the request, "" for none
 }
 
 // Do sends a request, with a body unless it is nil, and prints done, or the answer with --json.

@@ -48,6 +48,12 @@ var commands = strings.NewReplacer(
 	"send a valid key in the header x-api-key", "give a valid one with --key or QUARRY_API_KEY",
 )
 
+// Unreachable reports whether an error means that the service is not reached.
+func Unreachable(err error) bool {
+	var f *Failure
+	return errors.As(err, &f) && f.Code == ExitUnreachable
+}
+
 // Status returns the HTTP status of a refusal, 0 for any other error.
 func Status(err error) int {
 	var r *refusal
@@ -57,16 +63,15 @@ func Status(err error) int {
 	return 0
 }
 
-// NameFields puts the names that a person knows in the place of the fields that a refusal blames; name returns "" for one that it
-// does not know.
-func NameFields(err error, name func(field string) string) {
+// NameFields puts the flags and arguments of the command in the place of the fields that a refusal blames.
+func (e *Env) NameFields(err error) {
 	var r *refusal
 	if !errors.As(err, &r) {
 		return
 	}
 	longest := slices.SortedFunc(maps.Keys(r.Fields), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	for _, field := range longest {
-		known := name(field)
+		known := e.FlagOf(field)
 		if known == "" {
 			continue
 		}

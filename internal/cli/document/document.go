@@ -80,7 +80,7 @@ func (c *deleteCmd) Run(e *command.Env) error {
 	if err != nil {
 		return err
 	}
-	var bad [][]string
+	bad := [][]string{} // not null in JSON
 	for _, id := range c.IDs {
 		if _, err := cl.Call(e.Ctx, "DELETE", command.DocumentPath(c.CorpusKey, id), nil, nil); command.Status(err) != 0 {
 			bad = append(bad, []string{id, err.Error()})

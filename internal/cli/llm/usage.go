@@ -1,10 +1,8 @@
 package llm
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -49,9 +47,14 @@ func (c *usageCmd) Run(e *command.Env) error {
 	}
 	ref := c.Name
 	if ref == "" {
-		if ref, err = defaultModel(e, cl); err != nil {
+		m, err := command.Find(e.Ctx, cl, "llms", func(v *view) bool { return v.Default })
+		if err != nil {
 			return err
 		}
+		if m == nil {
+			return command.Failed(command.ExitSomeFailed, "the service lists no default language model; name one")
+		}
+		ref = m.ID
 	}
 	_, err = command.Send(e, c.Remote, http.MethodGet, models+"/"+command.Segment(ref)+"/usage", nil, func(v *usageView) {
 		switch {
@@ -65,29 +68,9 @@ func (c *usageCmd) Run(e *command.Env) error {
 			q := v.Quotas[name]
 			rows[i] = []string{name, q.used(), q.limit(), q.share(), q.left(v.At)}
 		}
-		command.Table(e.Out, []string{"QUOTA", "USED", "LIMIT", "SHARE", "ANEW IN"}, rows)
+		command.Table(e.Out, []string{"QUOTA", "USED", "LIMIT", "SHARE", "RESETS IN"}, rows)
 	})
 	return err
-}
-
-// defaultModel returns the id of the model that answers where none is named.
-func defaultModel(e *command.Env, cl *command.Client) (found string, err error) {
-	err = cl.Pages(e.Ctx, models, "llms", url.Values{}, func(items []json.RawMessage) error {
-		for _, item := range items {
-			var v view
-			if err := json.Unmarshal(item, &v); err != nil {
-				return err
-			}
-			if v.Default {
-				found = v.ID
-			}
-		}
-		return nil
-	})
-	if err == nil && found == "" {
-		err = command.Failed(command.ExitSomeFailed, "the service lists no default language model; name one")
-	}
-	return found, err
 }
 
 func (q quotaView) used() string {

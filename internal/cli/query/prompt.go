@@ -27,7 +27,7 @@ type previewCmd struct {
 	Template string   `help:"File with the template; - reads standard input." placeholder:"FILE" xor:"template"`
 	Preset   string   `help:"Take the template of this preset; default: the preset of the service." placeholder:"NAME" xor:"template"`
 	Limit    int      `help:"Maximum number of results in the prompt." default:"25" wire:"search.limit"`
-	scope
+	Scope
 	Language   string `help:"Language of the answer, such as deu or de; default: that of the question." placeholder:"CODE"`
 	Characters int    `help:"Approximate length of the answer in characters." placeholder:"N"`
 	Rendered   bool   `help:"Print the raw output of the template instead of the messages."`
@@ -128,7 +128,7 @@ func (c *previewCmd) input(e *command.Env) (in generate.PromptInput, err error) 
 		if err != nil {
 			return in, err
 		}
-		err = c.ask(c.Corpus, func(corpora []map[string]any) (int, error) {
+		err = c.Ask(c.Corpus, func(corpora []map[string]any) (int, error) {
 			body := map[string]any{"query": in.Question, "search": map[string]any{"corpora": corpora, "limit": c.Limit}}
 			found = promptAnswer{}
 			_, err := cl.Call(e.Ctx, "POST", "/v2/query", body, &found)
@@ -181,7 +181,7 @@ func (c *previewCmd) template(e *command.Env) (text, source string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	preset, err := findPreset(e, cl, c.Preset)
+	preset, err := FindPreset(e, cl, c.Preset)
 	switch {
 	case err != nil:
 		return "", "", err

@@ -1,4 +1,5 @@
-// Package query holds the commands that ask a corpus: for passages, for an answer, for the prompt that a model would get.
+// Package query holds the commands that search corpora: for passages, for the prompt that a model would get. What they share
+// with those that answer, which are in package answer, is exported.
 package query
 
 import (
@@ -18,7 +19,7 @@ type Cmd struct {
 	Question  []string `arg:"" name:"question" help:"The query." wire:"query"`
 	Limit     int      `help:"Passages to show." default:"5" wire:"search.limit"`
 	Offset    int      `help:"Passages to skip." wire:"search.offset"`
-	scope
+	Scope
 	Lambda   *float64 `help:"Share of the lexical score, 0 to 1 (lexical_interpolation)." placeholder:"N" wire:"search.corpora[].lexical_interpolation"`
 	Before   int      `help:"Sentences of context before." wire:"search.context_configuration.sentences_before"`
 	After    int      `help:"Sentences of context after." wire:"search.context_configuration.sentences_after"`
@@ -68,7 +69,7 @@ func (c *Cmd) Run(e *command.Env) error {
 	}
 	var v answerView
 	var raw []byte
-	err = c.ask(c.CorpusKey, func(corpora []map[string]any) (int, error) {
+	err = c.Ask(c.CorpusKey, func(corpora []map[string]any) (int, error) {
 		body["search"].(map[string]any)["corpora"] = c.weighted(corpora)
 		v = answerView{}
 		var err error
@@ -96,7 +97,7 @@ func (c *Cmd) show(w io.Writer, v *answerView) {
 			name = r.CorpusKey + ": " + name
 		}
 		head := command.Bold(w, command.Prose(name))
-		if title := documentTitle(r.Document, r.Part); title != "" {
+		if title := Title(r.Document, r.Part); title != "" {
 			head += "  " + command.Prose(title)
 		}
 		command.WrapAfter(w, fmt.Sprintf("%2d. ", i+1+c.Offset), fmt.Sprintf("%s  (%.3f)", head, r.Score))
@@ -126,8 +127,8 @@ func breakdown(w io.Writer, parts []scorePart, score float64) {
 	_ = t.Flush() // w is the terminal or a buffer; its own errors have nowhere to go
 }
 
-// documentTitle joins the document's title with the headings above the passage.
-func documentTitle(document, part map[string]any) string {
+// Title joins the document's title with the headings above the passage.
+func Title(document, part map[string]any) string {
 	var path []string
 	if t, ok := document["title"].(string); ok && t != "" {
 		path = append(path, t)

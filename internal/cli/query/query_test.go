@@ -18,7 +18,7 @@ func TestDocumentTitle(t *testing.T) {
 		{map[string]any{"title": "Manual"}, map[string]any{"title": "Cold", "breadcrumb": []any{"Manual", "Start"}}, "Manual › Start › Cold"},
 		{map[string]any{"title": 7}, map[string]any{"title": "Start"}, "Start"},
 	} {
-		if got := documentTitle(tc.document, tc.part); got != tc.want {
+		if got := Title(tc.document, tc.part); got != tc.want {
 			t.Errorf("got %q, want %q", got, tc.want)
 		}
 	}
@@ -72,19 +72,19 @@ func TestScope(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name  string
-		scope scope
+		scope Scope
 		found int
 		want  []any // the filters that are asked
 	}{
-		{"found", scope{}, 1, []any{noTitles}},
-		{"nothing found", scope{}, 0, []any{noTitles, nil}},
-		{"own filter", scope{Filter: "doc.a = 1 OR doc.b = 2"}, 1, []any{"(doc.a = 1 OR doc.b = 2) AND " + noTitles}},
-		{"own filter finds nothing", scope{Filter: "doc.a = 1"}, 0, []any{"(doc.a = 1) AND " + noTitles, "doc.a = 1"}},
-		{"asked for", scope{Titles: true}, 0, []any{nil}},
-		{"filtered by the user", scope{Filter: "part.is_title = true"}, 0, []any{"part.is_title = true"}},
+		{"found", Scope{}, 1, []any{noTitles}},
+		{"nothing found", Scope{}, 0, []any{noTitles, nil}},
+		{"own filter", Scope{Filter: "doc.a = 1 OR doc.b = 2"}, 1, []any{"(doc.a = 1 OR doc.b = 2) AND " + noTitles}},
+		{"own filter finds nothing", Scope{Filter: "doc.a = 1"}, 0, []any{"(doc.a = 1) AND " + noTitles, "doc.a = 1"}},
+		{"asked for", Scope{Titles: true}, 0, []any{nil}},
+		{"filtered by the user", Scope{Filter: "part.is_title = true"}, 0, []any{"part.is_title = true"}},
 	} {
 		var got []any
-		err := tc.scope.ask("a, b", func(corpora []map[string]any) (int, error) {
+		err := tc.scope.Ask("a, b", func(corpora []map[string]any) (int, error) {
 			if len(corpora) != 2 || corpora[1]["corpus_key"] != "b" || corpora[0]["metadata_filter"] != corpora[1]["metadata_filter"] {
 				t.Errorf("%s: asked %v", tc.name, corpora)
 			}

@@ -7,8 +7,8 @@ import (
 	"quarry/internal/cli/command"
 )
 
-// scope is embedded by the commands that ask: which passages they ask.
-type scope struct {
+// Scope is embedded by the commands that ask: which passages they ask.
+type Scope struct {
 	Filter string `help:"Metadata filter, for example: doc.year >= 2024" placeholder:"FILTER" wire:"search.corpora[].metadata_filter"`
 	Titles bool   `help:"Let titles be results of their own; by default they are found with the passages below them."`
 }
@@ -16,10 +16,10 @@ type scope struct {
 // noTitles is the filter that leaves out the parts that are nothing but a title.
 const noTitles = "part.is_title <> true"
 
-// ask calls fn with the corpora of a query from their keys, which commas separate: first without titles, and once more as the user
+// Ask calls fn with the corpora of a query from their keys, which commas separate: first without titles, and once more as the user
 // asked when nothing else is found, or when the service refuses the filter, so that it judges what the user wrote. fn returns
 // how many results came.
-func (s *scope) ask(keys string, fn func(corpora []map[string]any) (int, error)) error {
+func (s *Scope) Ask(keys string, fn func(corpora []map[string]any) (int, error)) error {
 	if s.Titles || strings.Contains(s.Filter, "is_title") {
 		_, err := fn(corporaOf(keys, s.Filter))
 		return err

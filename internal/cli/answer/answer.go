@@ -1,0 +1,155 @@
+// Package answer holds the commands that have a language model write: an answer to a question, a chat, the summary of a
+// document.
+package answer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/query"
+)
+
+// asking is embedded by the commands that ask corpora: where they search, who answers and how.
+type asking struct {
+	Limit int `help:"Passages to answer from." default:"10" wire:"search.limit"`
+	query.Scope
+	Preset     string `help:"Generation preset; default: that of the service." placeholder:"NAME" wire:"generation.generation_preset_name"`
+	LLM        string `help:"Language model in place of the preset's." name:"llm" placeholder:"NAME" wire:"generation.model_parameters.llm_name"`
+	Language   string `help:"Language of the answer, such as deu or de; default: that of the question." placeholder:"CODE" wire:"generation.response_language"`
+	Characters int    `help:"Approximate length of the answer in characters, which the language model is asked for; the built-in generator quotes whole sentences." placeholder:"N" wire:"generation.max_response_characters"`
+	All        bool   `help:"List every passage found, not only those that the answer cites."`
+}
+
+// event is the part of an event of a stream, or of a whole answer, that is shown. What one event lacks stays as it was.
+type event struct {
+	Results   []result `json:"search_results"`
+	Chunk     string   `json:"generation_chunk"`
+	Score     *float64 `json:"factual_consistency_score"`
+	ChatID    string   `json:"chat_id"`
+	TurnID    string   `json:"turn_id"`
+	Rephrased string   `json:"rephrased_query"`
+	Messages  []string `json:"messages"`
+	Warnings  []string `json:"warnings"`
+
+	text string // of the answer so far
+	done bool   // the answer is whole
+}
+
+// result is a passage that was found.
+type result struct {
+	Text       string         `json:"text"`
+	DocumentID string         `json:"document_id"`
+	CorpusKey  string         `json:"corpus_key"`
+	Score      float64        `json:"score"`
+	Document   map[string]any `json:"document_metadata"`
+	Part       map[string]any `json:"part_metadata"`
+}
+
+// body returns a request for an answer.
+func (a *asking) body(question string, corpora []map[string]any) map[string]any {
+	generation := command.Given(map[string]any{ // the service refuses a negative number of characters
+		"generation_preset_name": a.Preset, "response_language": a.Language, "max_response_characters": a.Characters,
+	})
+	if a.LLM != "" {
+		generation["model_parameters"] = map[string]any{"llm_name": a.LLM}
+	}
+	return map[string]any{
+		"query": question, "generation": generation, "search": map[string]any{"corpora": corpora, "limit": a.Limit},
+	}
+}
+
+// stream sends a request whose answer is a stream, prints the text of the model as it comes and returns what was seen of all
+// events. look is called with each event, before its text is printed; its error ends the stream and is returned.
+func stream(ctx context.Context, w io.Writer, cl *command.Client, path string, body map[string]any, look func(name string, seen *event) error) (*event, error) {
+	body["stream_response"] = true
+	seen := new(event)
+	var all strings.Builder
+	out := command.NewWrapper(w, "")
+	err := cl.Stream(ctx, path, body, func(name string, data []byte) error {
+		seen.Chunk = ""
+		if err := json.Unmarshal(data, seen); err != nil {
+			return fmt.Errorf("read event %s: %w", name, err)
+		}
+		seen.done = seen.done || name == "generation_end"
+		if err := look(name, seen); err != nil {
+			return err
+		}
+		if name == "error" {
+			return command.Failed(command.ExitSomeFailed, "%s", command.Prose(strings.Join(seen.Messages, "; ")))
+		}
+		all.WriteString(seen.Chunk)
+		_, err := io.WriteString(out, command.Prose(seen.Chunk)) // chunks are whole characters
+		return err
+	})
+	if seen.text = all.String(); seen.text != "" && !strings.HasSuffix(seen.text, "\n") {
+		_, _ = io.WriteString(out, "\n") // w keeps its own failures
+	}
+	return seen, err
+}
+
+var errEmpty = errors.New("nothing found")
+
+// warn prints what the service warns of.
+func warn(e *command.Env, seen *event) {
+	for _, w := range seen.Warnings {
+		fmt.Fprintln(e.Err, "quarry: warning:", command.Prose(w))
+	}
+}
+
+var citation = regexp.MustCompile(`\[(\d+)\]`)
+
+// cited returns the numbers of the passages that a text cites.
+func cited(text string) map[int]bool {
+	all := map[int]bool{}
+	for _, m := range citation.FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.Atoi(m[1]) // digits; too many of them name no result
+		all[n] = true
+	}
+	return all
+}
+
+// sources lists the passages that the answer cites, or all; texts adds what they say. It reports whether there are any.
+func (a *asking) sources(w io.Writer, corpora string, seen *event, all, texts bool) bool {
+	cites := cited(seen.text)
+	shown := 0
+	for i, r := range seen.Results {
+		if !all && !cites[i+1] {
+			continue
+		}
+		if shown++; shown == 1 {
+			fmt.Fprintln(w, "\nSources")
+		}
+		name := r.DocumentID
+		if strings.Contains(corpora, ",") {
+			name = r.CorpusKey + ": " + name
+		}
+		name = command.Bold(w, command.Prose(name))
+		if title := query.Title(r.Document, r.Part); title != "" {
+			name += "  " + command.Prose(title)
+		}
+		command.WrapAfter(w, fmt.Sprintf("%4s ", fmt.Sprintf("[%d]", i+1)), fmt.Sprintf("%s  (%.3f)", name, r.Score))
+		if texts {
+			command.Wrap(w, "     ", command.Prose(r.Text))
+		}
+	}
+	return shown > 0
+}
+
+// credit prints how far the answer can be trusted: how well a model kept to the sources, or that it is made of them.
+func credit(w io.Writer, by answerer, seen *event) {
+	switch {
+	case len(seen.Results) == 0:
+	case by.inside && !citation.MatchString(seen.text): // it found no answer
+	case by.inside:
+		command.Wrap(w, "", "\nQuoted word for word from the sources; no language model was used.")
+	case seen.Score != nil:
+		command.Wrap(w, "", fmt.Sprintf("\nConsistency %.2f (how far the passages support the answer, 0 to 1)", *seen.Score))
+	}
+}
