@@ -47,7 +47,9 @@ func (f *findings) choose(room func([]*candidate) bool) []*candidate {
 		if len(out) >= max(mostSentences, len(f.question.parts)) || f.best(c) < f.best(ranked[0])-margin {
 			break
 		}
-		add(c)
+		if !c.aside {
+			add(c)
+		}
 	}
 	return out
 }

@@ -11,32 +11,49 @@ import (
 	"quarry/internal/text/analysis"
 	"quarry/internal/text/lang"
 	"quarry/internal/text/rarity"
+	"quarry/internal/text/sentence"
 )
 
 const (
-	// few is how many words of its own a question has that can't stand by itself, and fewPointing the same for one that
-	// points back, such as "How much does it cost in Oslo?".
+	// few is how many words of its own a question has that can't stand by itself, if it has fewShort words in all or points
+	// back; fewPointing is the same for one that points back, such as "How much does it cost in Oslo?".
 	few         = 1
+	fewShort    = 4
 	fewPointing = 3
-	// mostTerms is how many words a question takes from the one before.
+	// mostTerms is how many words a question takes from those before.
 	mostTerms = 12
-	// mostBack is how many questions in a row may take words, each from the one before it.
+	// mostBack is how many questions are looked at for one that stands by itself.
 	mostBack = 8
 )
 
 // Lean returns the question with the words of the one before it, if it has few of its own: "And in winter?" after "How often
-// is the filter replaced?" is "And in winter? often filter replaced". Others are returned as they are. What the question
-// before took from its own predecessor counts as its words.
+// is the filter replaced?" is "And in winter? often filter replaced". Where that one leans, too, those of the last one before
+// that stood by itself follow. Other questions are returned as they are.
 func Lean(question string, earlier []generate.Exchange) string {
-	all := make([]string, 0, mostBack+1)
-	for _, e := range earlier[max(0, len(earlier)-mostBack):] {
-		all = append(all, e.Question)
-	}
+	earlier = earlier[max(0, len(earlier)-mostBack):]
+	languages := make([]string, len(earlier)+1) // that of a short question is the one around it
 	around := "eng"
-	full := ""
-	for _, q := range append(all, question) {
-		around = lang.Of(q, around)
-		full = lean(q, full, around)
+	for i, e := range earlier {
+		around = lang.Of(e.Question, around)
+		languages[i] = around
+	}
+	language := lang.Of(question, around)
+	if len(earlier) == 0 || !leans(question, language) {
+		return question
+	}
+	last := len(earlier) - 1
+	before := contents(asked(earlier[last].Question), languages[last])
+	if leans(earlier[last].Question, languages[last]) {
+		for i := last - 1; i >= 0; i-- {
+			if !leans(earlier[i].Question, languages[i]) {
+				before = append(before, contents(asked(earlier[i].Question), languages[i])...)
+				break
+			}
+		}
+	}
+	full := question
+	for _, w := range rarest(further(before, contents(question, language))) {
+		full += " " + w.text
 	}
 	if utf8.RuneCountInString(full) > MaxQuestion {
 		return question
@@ -44,33 +61,49 @@ func Lean(question string, earlier []generate.Exchange) string {
 	return full
 }
 
-// lean returns a question in a language, with the words of the one before if it leans on it.
-func lean(question, before, language string) string {
-	own := contents(question, language)
-	n := size(own)
-	if before == "" || n > fewPointing || n > few && !points(question, language) {
-		return question
+// leans reports whether a question can't stand by itself.
+func leans(question, language string) bool {
+	n := size(contents(question, language))
+	if points(question, language) {
+		return n <= fewPointing
 	}
+	return n <= few && len(strings.Fields(question)) <= fewShort
+}
+
+// asked returns the sentences of a message that end in a question mark, and all of it if these hold too few words: people
+// tell about themselves before they ask.
+func asked(text string) string {
+	var out []string
+	for _, s := range sentence.Split(text) {
+		if one := text[s.Start:s.End]; strings.ContainsAny(one[max(0, len(one)-len("？")):], "?？؟") {
+			out = append(out, one)
+		}
+	}
+	if all := strings.Join(out, " "); len(strings.Fields(all)) > 2 {
+		return all
+	}
+	return text
+}
+
+// further returns the words whose stems are not all there yet, each once.
+func further(all, have []word) []word {
 	has := map[string]bool{}
-	for _, w := range own {
+	for _, w := range have {
 		for _, stem := range w.stems {
 			has[stem] = true
 		}
 	}
-	var added []word
-	for _, w := range contents(before, lang.Of(before, language)) {
+	var out []word
+	for _, w := range all {
 		if !slices.ContainsFunc(w.stems, func(s string) bool { return !has[s] }) {
 			continue
 		}
 		for _, stem := range w.stems {
 			has[stem] = true
 		}
-		added = append(added, w)
+		out = append(out, w)
 	}
-	for _, w := range rarest(added) {
-		question += " " + w.text
-	}
-	return question
+	return out
 }
 
 // word is a word that says what a question is about.
@@ -84,7 +117,7 @@ type word struct {
 func contents(text, language string) []word {
 	var out []word
 	common := lang.FunctionWords(language)
-	for field := range strings.FieldsSeq(text) {
+	for field := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`<>()[]{}"|/\;`, r) }) {
 		field = strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 		plain := strings.ToLower(field)
 		if slices.Contains(common, plain) || talk[plain] || pointers[plain] {
@@ -184,7 +217,7 @@ var pointers = set(`it its it's they them their theirs he him his she her hers t
 	он она оно они его её ее их ему ей им этот эта это эти тот та те там`)
 
 // talk are words about the conversation itself, which say nothing about its subject.
-var talk = set(`tell show explain describe more detail details please again example examples mean means elaborate continue why how what thanks ok okay yes no
+var talk = set(`tell say get got show explain describe more detail details please again example examples mean means elaborate continue why how what thanks ok okay yes no
 	sag sage erkläre erklären beschreibe zeig zeige mehr bitte nochmal genauer beispiel beispiele weiter danke warum wieso wie was
 	dis explique expliquez décris montre plus merci encore exemple exemples pourquoi comment
 	dime explica describe muestra más gracias ejemplo ejemplos

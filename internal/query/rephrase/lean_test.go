@@ -32,11 +32,18 @@ func TestLean(t *testing.T) {
 		{[]string{filter}, "How often is it replaced in winter?", "How often is it replaced in winter? filter pump"},
 		{[]string{filter}, "What about the red pump?", "What about the red pump? often filter replaced"},
 		{[]string{filter}, "Can you explain that in more detail, please?", "Can you explain that in more detail, please? often filter pump replaced"},
-		{[]string{filter}, "thanks", "thanks often filter pump replaced"},
+		{[]string{filter}, "What is the price?", "What is the price? often filter pump replaced"},
 		// in a row
 		{[]string{filter, "And in winter?"}, "Why?", "Why? winter often filter pump replaced"},
 		{[]string{"Who wrote Hamlet?", filter, "And in winter?"}, "Why is it so?", "Why is it so? winter often filter pump replaced"},
+		{[]string{filter, "And in winter?", "How much does it cost?"}, "Where can I get one?", "Where can I get one? cost often filter pump replaced"},
+		{[]string{filter, "thanks", "?"}, "Why?", "Why? often filter pump replaced"},
+		// of what was told, the question
+		{[]string{"My pump stands in the cellar. How often is its filter replaced?"}, "And in winter?", "And in winter? often filter replaced"},
+		{[]string{"My pump stands in the cellar. Why?"}, "Since when?", "Since when? pump stands cellar"},
+		{[]string{`What is <b>"noise"</b> in (pumps)?`}, "Why?", "Why? b noise pumps"},
 		// enough words of their own
+		{[]string{filter}, "Which canteen do I have?", "Which canteen do I have?"},
 		{[]string{filter}, "Who wrote Hamlet?", "Who wrote Hamlet?"},
 		{[]string{filter}, "What is the capital of France?", "What is the capital of France?"},
 		{[]string{filter}, "How do I reset my password?", "How do I reset my password?"},
