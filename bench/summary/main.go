@@ -42,7 +42,7 @@ func collections(ctx context.Context, folder string, most, show int) error {
 		return err
 	}
 	m := measurer{encoders: encoders, model: builtin.New(encoders)}
-	fmt.Println("| collection | documents | sentences | ROUGE-1 / ROUGE-2 recall: with vectors | without | as many first sentences | ROUGE-1 / ROUGE-2 F1: with vectors | without | first | nearness of the rest: with vectors | without | first |")
+	fmt.Println("| collection | documents | sentences | ROUGE-1 / ROUGE-2 recall: with vectors | without | first | ROUGE-1 / ROUGE-2 F1: with vectors | without | first | nearness: with vectors | without | first |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, c := range []struct {
 		name string

@@ -124,7 +124,7 @@ var bullet = regexp.MustCompile(`^(?:(?:[-*+•◦▪·–—>]|#{1,6}|\(?\d{1,3
 func pieces(text string) []piece {
 	var out []piece
 	add := func(s string, whole bool) {
-		s = bullet.ReplaceAllString(strings.TrimSpace(s), "")
+		s = bullet.ReplaceAllString(strings.TrimLeft(strings.TrimSpace(s), "\ufeff"), "") // a mark of byte order is no text
 		if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 			out = append(out, piece{s, whole && stands(s)})
 		}

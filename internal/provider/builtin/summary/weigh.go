@@ -10,7 +10,7 @@ import (
 
 // The share of vectors in the centrality of a sentence, beside that of terms. The embedded encoder was trained on English.
 const (
-	vectorShare  = 0.6
+	vectorShare  = 0.5
 	foreignShare = 0.3
 )
 
