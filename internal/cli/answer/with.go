@@ -98,13 +98,13 @@ const longestLine = 1 << 20
 func (s *session) read(in io.Reader) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, longestLine)
-	failed, over := false, false
+	failed, over, echo := false, false, !s.cmd.JSON && !command.IsTerminal(in)
 	for !over && lines.Scan() {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" {
 			continue
 		}
-		if !s.cmd.JSON {
+		if echo {
 			fmt.Fprintf(s.env.Out, "> %s\n", command.Prose(line))
 		}
 		switch err := s.line(line); {

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"sync/atomic"
 
@@ -19,9 +20,10 @@ type Editor struct {
 	keys     *keys
 }
 
-// NewEditor returns an editor on standard input that shows lines on standard error, nil if one of them is no terminal.
+// NewEditor returns an editor on standard input that shows lines on standard error, nil if one of them is no terminal, or one that
+// knows no control sequences.
 func NewEditor(e *Env, prompt string) *Editor {
-	if !IsTerminal(e.In) || !IsTerminal(e.Err) {
+	if !IsTerminal(e.In) || !IsTerminal(e.Err) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
 	k := &keys{from: e.In}
