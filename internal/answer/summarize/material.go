@@ -90,19 +90,21 @@ func (m *material) limits() vtl.Limits {
 	for i := range m.Tables {
 		size += len(m.Tables[i].Data)
 	}
+	more := min(rounds*size, max(mostMore, 2*len(m.content())))
 	d := vtl.Defaults
 	return vtl.Limits{
 		Loops: d.Loops + rounds*len(m.Parts), Steps: d.Steps + rounds*(stepsPerPart*len(m.Parts)+size/bytesPerStep),
-		Output: d.Output + rounds*size, Memory: d.Memory + rounds*size,
+		Output: d.Output + more, Memory: d.Memory + more,
 	}
 }
 
-// What limits adds: how often a template may go through a document, the steps that it may take for each part, and the bytes of a
-// value that count as a step.
+// What limits adds: how often a template may go through a document, the steps that it may take for each part, the bytes of a value
+// that count as a step, and the most bytes that are added, if the plain text fits.
 const (
 	rounds       = 4
 	stepsPerPart = 50
 	bytesPerStep = 64
+	mostMore     = 64 << 20
 )
 
 // evidence returns the parts for a model that chooses sentences of them.
