@@ -99,7 +99,7 @@ func (r *run) reword(ctx context.Context) error {
 func (r *run) rephrase(ctx context.Context) (err error) {
 	r.rephrased.Started = time.Now().UTC()
 	text, err := r.cfg.Rephraser.Question(ctx, rephrase.Request{
-		Question: r.search.Text, Earlier: r.plan.Earlier(), Model: r.plan.Model(),
+		Question: r.search.Text, Earlier: r.plan.Earlier(), Model: r.plan.Model(), Plain: r.plan.Parameters().Temperature == nil,
 	})
 	if err != nil {
 		return err

@@ -139,6 +139,9 @@ func (p *Plan) Remote() bool { return !p.model.Embedded }
 // Model returns the registered name of the model that will answer.
 func (p *Plan) Model() string { return p.model.Name }
 
+// Parameters returns those of the answer's call.
+func (p *Plan) Parameters() llm.Parameters { return p.request.Parameters }
+
 // Restate sets the question as it stands by itself, without the conversation. The embedded generator answers it, and the
 // score reads it; the prompt has the original wording.
 func (p *Plan) Restate(question string) { p.alone = question }

@@ -27,6 +27,7 @@ type Request struct {
 	Question string
 	Earlier  []generate.Exchange // oldest first
 	Model    string              // registered name of the model that will answer
+	Plain    bool                // the model is called without a temperature: some refuse that there is one
 }
 
 // Service rephrases. Safe for concurrent use.
@@ -85,8 +86,12 @@ func ask(ctx context.Context, m *llm.Model, r Request) (string, error) {
 	if !ok {
 		return "", errors.New("the question is too long for the context of the model")
 	}
-	zero, size := 0.0, 0
-	answer, err := m.Stream(ctx, llm.Request{Messages: call, Parameters: llm.Parameters{Temperature: &zero}}, func(e llm.Event) error {
+	size := 0
+	request := llm.Request{Messages: call}
+	if !r.Plain {
+		request.Parameters.Temperature = new(float64)
+	}
+	answer, err := m.Stream(ctx, request, func(e llm.Event) error {
 		if size += len(e.Text); size > 4*utf8.UTFMax*MaxQuestion { // far more than a question and what clean removes
 			return errLong
 		}

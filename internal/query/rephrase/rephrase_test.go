@@ -145,6 +145,11 @@ func TestConversation(t *testing.T) {
 		}
 	}
 	m := &model{says: []string{"x"}}
+	if _, err := rephrase.New(m, slog.New(slog.DiscardHandler)).Question(t.Context(), rephrase.Request{Question: "Why?", Earlier: earlier, Plain: true}); err != nil ||
+		m.asked[0].Parameters.Temperature != nil {
+		t.Errorf("plain: %v, %+v", err, m.asked)
+	}
+	m.asked = nil
 	long := strings.Repeat("7", 5000)
 	if got, err := rephrase.New(m, slog.New(slog.DiscardHandler)).Question(t.Context(), rephrase.Request{Question: long, Earlier: earlier}); got != long || err != nil || len(m.asked) > 0 {
 		t.Errorf("a question beyond the context: %d characters, %v, %d calls", len(got), err, len(m.asked))
