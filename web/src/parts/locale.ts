@@ -7,3 +7,8 @@ export const number = (n: number) => numbers.format(n)
 
 /** Writes the day of a moment, which the service gives as RFC 3339. */
 export const day = (at: string) => days.format(new Date(at))
+
+const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+
+/** Writes a moment to the minute, in the time zone of the reader. */
+export const moment = (at: string) => moments.format(new Date(at))

@@ -13,4 +13,5 @@ export interface Area {
 /** The areas in the order of the bar. */
 export const areas: Area[] = [
   { path: '/corpora', name: text.areas.corpora, page: lazy(() => import('../corpora/pages')), needs: 'listCorpora' },
+  { path: '/chats', name: text.areas.chats, page: lazy(() => import('../chats/pages')), needs: 'listChats' },
 ]

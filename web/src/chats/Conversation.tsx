@@ -1,0 +1,157 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { useLocation, useSearchParams } from 'wouter'
+import { Failure } from '../api/failure'
+import { announce } from '../parts/announce'
+import { AnswerView } from '../parts/answer/AnswerView'
+import { type Answer, useAnswer } from '../parts/answer/answer'
+import { QuestionLine } from '../parts/answer/QuestionLine'
+import { Button } from '../parts/Button'
+import { Confirm } from '../parts/Confirm'
+import { CorpusChoice } from '../parts/CorpusChoice'
+import { Failed } from '../parts/Failed'
+import { Loading } from '../parts/Loading'
+import { useMay } from '../session/caller'
+import { text } from '../text/en'
+import { questionOf, type Turn, useDeleteChat, useDeleteTurn, useDisableTurn, useSearched, useTurns } from './chats'
+import './chats.css'
+
+/** A turn that was stored. Answers of this visit show their passages, too. */
+function Exchange({ turn, answer, chat }: { turn: Turn; answer?: Answer; chat: string }) {
+  const may = useMay()
+  const disable = useDisableTurn(chat)
+  const remove = useDeleteTurn(chat)
+  const error = disable.error ?? remove.error
+  return (
+    <li className="exchange" data-enabled={turn.enabled}>
+      <h2 className="asked" dir="auto">
+        {turn.query}
+      </h2>
+      {turn.enabled === false && <p className="tag">{text.chats.turnDisabled}</p>}
+      {answer ? (
+        <AnswerView answer={answer} again={() => undefined} />
+      ) : (
+        <p className="answer" dir="auto">
+          {turn.answer}
+        </p>
+      )}
+      {error && <Failed error={error} />}
+      <div className="row turn-actions">
+        {turn.enabled !== false && may('updateChatTurn') && (
+          <Button kind="quiet" onClick={() => disable.mutate(turn.id)}>
+            {text.chats.disable}
+          </Button>
+        )}
+        {may('deleteChatTurn') && (
+          <Button kind="quiet" onClick={() => remove.mutate(turn.id)}>
+            {text.chats.undo}
+          </Button>
+        )}
+      </div>
+    </li>
+  )
+}
+
+/** The answers of this visit by turn, so that going on does not lose the passages of the turn before. */
+function useKept(answer: Answer) {
+  const kept = useRef(new Map<string, Answer>())
+  if (answer.turn && answer.state === 'done') kept.current.set(answer.turn.turn, answer)
+  return kept.current
+}
+
+/** Which corpora are asked: those of the address, else those that the chat searched last. */
+function useCorpora(chat: string): [string[], (next: string[]) => void] {
+  const [search, setSearch] = useSearchParams()
+  const searched = useSearched(chat)
+  const here = search.getAll('corpus')
+  const change = (next: string[]) =>
+    setSearch(
+      next.map((key) => ['corpus', key]),
+      { replace: true },
+    )
+  return [here.length > 0 || !chat ? here : (searched.data ?? []), change]
+}
+
+/** A conversation: its turns, the answer that is under way, and the next question. */
+export function Conversation({ chat }: { chat: string }) {
+  const [, go] = useLocation()
+  const queries = useQueryClient()
+  const turns = useTurns(chat)
+  const [corpora, setCorpora] = useCorpora(chat)
+  const [question, setQuestion] = useState('')
+  const [asks, setAsks] = useState(false)
+  const { answer, ask, stop, clear } = useAnswer()
+  const kept = useKept(answer)
+  const remove = useDeleteChat()
+  const may = useMay()
+  const busy = answer.state === 'searching' || answer.state === 'writing'
+  const stored = turns.data?.turns ?? []
+
+  useEffect(() => {
+    if (answer.state !== 'done' || !answer.turn) return
+    setQuestion('')
+    const found = answer.turn.chat
+    void queries.invalidateQueries({ queryKey: ['chats', 'list'] })
+    if (!chat) {
+      const keys = corpora.map((key) => `corpus=${encodeURIComponent(key)}`).join('&')
+      go(`/${encodeURIComponent(found)}?${keys}`, { replace: true })
+    } else void queries.invalidateQueries({ queryKey: ['chats', 'turns', chat] }).then(clear)
+  }, [answer.state, answer.turn, chat, clear, corpora, go, queries])
+
+  if (turns.error) {
+    const missing = turns.error instanceof Failure && turns.error.status === 404
+    return missing ? <p className="empty">{text.chats.missing}</p> : <Failed error={turns.error} />
+  }
+  const submit = () => void ask(questionOf(chat, corpora, question))
+  return (
+    <div className="stack conversation">
+      <div className="row spread">
+        <h1>{chat ? text.chats.one : text.chats.create}</h1>
+        {chat && may('deleteChat') && (
+          <Button kind="danger" onClick={() => setAsks(true)}>
+            {text.chats.remove}
+          </Button>
+        )}
+      </div>
+      {chat && turns.isPending && <Loading />}
+      <ol className="exchanges">
+        {stored.map((t) => (
+          <Exchange key={t.id} turn={t} answer={kept.get(t.id)} chat={chat} />
+        ))}
+        {answer.state !== 'none' && !stored.some((t) => t.id === answer.turn?.turn) && (
+          <li className="exchange">
+            <h2 className="asked" dir="auto">
+              {answer.question}
+            </h2>
+            <AnswerView answer={answer} again={() => void ask(questionOf(chat, corpora, answer.question))} />
+          </li>
+        )}
+      </ol>
+      <section className="card stack next" aria-label={text.chats.next}>
+        <QuestionLine
+          value={question}
+          change={setQuestion}
+          busy={busy}
+          submit={submit}
+          stop={stop}
+          label={chat ? text.chats.next : text.ask.question}
+        />
+        <CorpusChoice label={text.chats.search} chosen={corpora} change={setCorpora} />
+      </section>
+      {asks && (
+        <Confirm
+          title={text.chats.remove}
+          what={text.chats.removeWhat}
+          act={text.chats.remove}
+          run={() =>
+            remove.mutateAsync(chat).then(() => {
+              announce(text.chats.removed)
+              go('/')
+            })
+          }
+          close={() => setAsks(false)}
+        />
+      )}
+    </div>
+  )
+}

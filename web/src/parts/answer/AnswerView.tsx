@@ -1,0 +1,58 @@
+import { useEffect, useState } from 'react'
+import { text } from '../../text/en'
+import { announce } from '../announce'
+import { Failed } from '../Failed'
+import { AnswerText } from './AnswerText'
+import type { Answer } from './answer'
+import { Passages } from './Passages'
+import './answer.css'
+
+/** Says what a warning of the service means; its first word is its name. */
+function sentence(warning: string): string {
+  const name = warning.split(':')[0] ?? ''
+  return name in text.warnings ? text.warnings[name as keyof typeof text.warnings] : warning
+}
+
+/** An answer with what supports it: score, warnings, the prompt, and its passages. */
+export function AnswerView({ answer, again }: { answer: Answer; again: () => void }) {
+  const [shown, setShown] = useState(0)
+  useEffect(() => {
+    if (answer.state === 'searching') {
+      setShown(0)
+      announce(text.ask.searching)
+    }
+    if (answer.state === 'done') announce(text.ask.answered)
+  }, [answer.state])
+  if (answer.state === 'none') return null
+  return (
+    <div className="stack">
+      {answer.rephrased && answer.rephrased !== answer.question && (
+        <p className="support">
+          {text.ask.rephrased} <q>{answer.rephrased}</q>
+        </p>
+      )}
+      {answer.error !== undefined && <Failed error={answer.error} again={again} />}
+      {answer.text && <AnswerText of={answer.text} passages={answer.passages} open={setShown} />}
+      {answer.state === 'stopped' && <p className="support">{text.ask.stopped}</p>}
+      {answer.score !== undefined && <p className="support">{text.ask.score(answer.score.toFixed(2))}</p>}
+      {answer.warnings.map((w) => (
+        <p className="support" key={w}>
+          {sentence(w)}
+        </p>
+      ))}
+      {answer.prompt && answer.state === 'done' && (
+        <details className="prompt">
+          <summary>{text.ask.prompt}</summary>
+          <pre>{answer.prompt}</pre>
+        </details>
+      )}
+      {answer.state === 'done' && answer.passages.length === 0 && <p className="empty">{text.ask.none}</p>}
+      {answer.passages.length > 0 && (
+        <>
+          <h2>{text.ask.passages}</h2>
+          <Passages all={answer.passages} shown={shown} />
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,40 @@
+import { useEffect, useRef } from 'react'
+import type { Passage } from './answer'
+import './answer.css'
+
+/** Returns what a passage is called: the title of its document, else its id. */
+export function titleOf(p: Passage | undefined): string {
+  const title = p?.document_metadata?.title
+  return (typeof title === 'string' && title) || p?.document_id || ''
+}
+
+/** Passages by number. The one that is shown has the focus, so that its text is read from there. */
+export function Passages({ all, shown }: { all: Passage[]; shown: number }) {
+  const list = useRef<HTMLOListElement>(null)
+  useEffect(() => {
+    const one = list.current?.children[shown - 1] as HTMLElement | undefined
+    one?.scrollIntoView({ block: 'nearest' })
+    one?.focus({ preventScroll: true })
+  }, [shown])
+  return (
+    <ol className="passages" ref={list}>
+      {all.map((p, i) => (
+        <li
+          // biome-ignore lint/suspicious/noArrayIndexKey: a passage is known by its number
+          key={i}
+          className="card"
+          tabIndex={-1}
+          data-shown={shown === i + 1}
+        >
+          <p className="source">
+            <span>
+              {i + 1} · <bdi>{titleOf(p)}</bdi>
+            </span>
+            <span>{p.score?.toFixed(3)}</span>
+          </p>
+          <p>{p.text}</p>
+        </li>
+      ))}
+    </ol>
+  )
+}
