@@ -99,6 +99,10 @@ func under(areas ...string) func(string) bool {
 	}
 }
 
+func either(a, b func(string) bool) func(string) bool {
+	return func(s string) bool { return a(s) || b(s) }
+}
+
 func not(f func(string) bool) func(string) bool { return func(s string) bool { return !f(s) } }
 
 // TestImportRules proves that every package stands in a group, that it imports only the groups which its own may

@@ -92,6 +92,6 @@ var forbidden = []struct {
 	{under("httpapi"), "database/sql", "SQL lives under store/"},
 	{not(under("httpapi", "api", "testkit", "archtest")), "quarry/internal/api", "wire types are for httpapi and tests"},
 	{not(under("store")), "database/sql", "SQL lives under store/"},
-	{not(inLayer(tests)), "os/exec", "processes are started by sandbox, ocr, poppler and extract/worker only"},
+	{not(either(inLayer(tests), under("cli/console"))), "os/exec", "processes are started by sandbox, ocr, poppler, extract/worker and cli/console (the browser) only"},
 	{not(inLayer(tests)), "quarry/internal/testkit", "test fixtures stay out of the product"},
 }

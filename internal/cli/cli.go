@@ -14,6 +14,7 @@ import (
 	"quarry/internal/cli/access"
 	"quarry/internal/cli/answer"
 	"quarry/internal/cli/command"
+	"quarry/internal/cli/console"
 	"quarry/internal/cli/corpus"
 	"quarry/internal/cli/document"
 	"quarry/internal/cli/index"
@@ -27,11 +28,12 @@ type Streams = command.Streams
 
 // root is the grammar of the command line.
 type root struct {
-	Serve serveCmd       `cmd:"" group:"start" help:"Start the service."`
-	Index index.Cmd      `cmd:"" group:"start" help:"Index folders and files into a corpus and keep it in step with them."`
-	Query query.Cmd      `cmd:"" group:"start" help:"Search a corpus; prints ranked passages."`
-	Ask   answer.AskCmd  `cmd:"" group:"start" help:"Answer a question from a corpus, with sources."`
-	Chat  answer.ChatCmd `cmd:"" group:"start" help:"Ask corpora question after question; list, show and delete chats."`
+	Serve   serveCmd       `cmd:"" group:"start" help:"Start the service."`
+	Index   index.Cmd      `cmd:"" group:"start" help:"Index folders and files into a corpus and keep it in step with them."`
+	Query   query.Cmd      `cmd:"" group:"start" help:"Search a corpus; prints ranked passages."`
+	Ask     answer.AskCmd  `cmd:"" group:"start" help:"Answer a question from a corpus, with sources."`
+	Chat    answer.ChatCmd `cmd:"" group:"start" help:"Ask corpora question after question; list, show and delete chats."`
+	Console console.Cmd    `cmd:"" group:"start" help:"Print the address of the console in the browser, with a code that signs you in."`
 
 	Corpus    corpus.Cmd          `cmd:"" group:"documents" help:"Create, list, read, empty and delete corpora."`
 	Document  document.Cmd        `cmd:"" group:"documents" help:"Read, list, change and delete documents."`

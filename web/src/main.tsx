@@ -4,6 +4,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Router } from 'wouter'
 import { Failure } from './api/failure'
+import { keepSignedIn } from './session/tokens'
 import { Shell } from './shell/Shell'
 import { restoreTheme } from './shell/theme'
 import './style/tokens.css'
@@ -23,6 +24,7 @@ const queries = new QueryClient({
 })
 
 restoreTheme()
+keepSignedIn()
 const root = document.getElementById('root')
 if (root)
   createRoot(root).render(

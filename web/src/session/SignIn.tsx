@@ -1,30 +1,13 @@
 import { Dialog } from '@base-ui/react/dialog'
-import { type FormEvent, useState } from 'react'
-import { call } from '../api/call'
+import { type FormEvent, useEffect, useState } from 'react'
 import { Failure } from '../api/failure'
 import { Button } from '../parts/Button'
 import { Failed } from '../parts/Failed'
 import { Field } from '../parts/Field'
 import { text } from '../text/en'
 import { type Credential, signIn, signOut, useSession } from './session'
+import { byCode, byKey, byPassword, takeCode } from './tokens'
 import './session.css'
-
-/** Returns a credential that the service accepts. */
-async function proven(way: Credential['kind'], name: string, secret: string): Promise<Credential> {
-  if (way === 'token') {
-    const body = { username: name, password: secret }
-    const token = await call<{ access_token: string }>('/v2/sign_in', { method: 'POST', body })
-    return { kind: 'token', secret: token.access_token, name }
-  }
-  const c: Credential = { kind: 'key', secret: secret.trim(), name: '' }
-  try {
-    await call('/v2/corpora', { query: { limit: 1 } }, c)
-  } catch (e) {
-    // A key that may not list corpora is a key all the same.
-    if (!(e instanceof Failure && e.status === 403)) throw e
-  }
-  return c
-}
 
 /** The form that asks for a key, or for name and password. */
 function Form({ title, why }: { title: string; why?: string }) {
@@ -38,7 +21,7 @@ function Form({ title, why }: { title: string; why?: string }) {
     setBusy(true)
     setError(undefined)
     try {
-      signIn(await proven(way, name, secret))
+      signIn(await (way === 'key' ? byKey(secret) : byPassword(name, secret)))
     } catch (failed) {
       const wrongKey = way === 'key' && failed instanceof Failure && failed.status === 401
       setError(wrongKey ? new Error(text.session.wrongKey) : failed)
@@ -90,11 +73,31 @@ function Form({ title, why }: { title: string; why?: string }) {
   )
 }
 
-/** The page of somebody who has not signed in. */
+// Taken when the page loads: it works once, and must not stay in the address.
+let code = takeCode()
+
+/** The page of somebody who has not signed in. An address with a code signs in by itself. */
 export function SignIn() {
+  const [busy, setBusy] = useState(code !== '')
+  const [error, setError] = useState<unknown>()
+  useEffect(() => {
+    if (!code) return
+    const once = code
+    code = ''
+    byCode(once)
+      .then(signIn, setError)
+      .finally(() => setBusy(false))
+  }, [])
   return (
     <main className="sign-in">
-      <Form title={text.session.title} />
+      {busy ? (
+        <p role="status">{text.session.byCode}</p>
+      ) : (
+        <div className="stack">
+          {error !== undefined && <Failed error={error} />}
+          <Form title={text.session.title} />
+        </div>
+      )}
     </main>
   )
 }

@@ -4,8 +4,10 @@ import { useSyncExternalStore } from 'react'
 export interface Credential {
   kind: 'key' | 'token'
   secret: string
-  /** The name that was typed, to be shown; empty for a key. */
+  /** The name that was typed, to be shown; empty for a key and for a code. */
   name: string
+  /** When a token expires, in milliseconds since 1970. */
+  expires?: number
 }
 
 interface State {
@@ -56,7 +58,7 @@ export function credential(): Credential | undefined {
 
 /** Reports whether two credentials are of the same person, as far as a page can tell. */
 function samePerson(a: Credential, b: Credential): boolean {
-  return a.kind === b.kind && (a.kind === 'key' ? a.secret === b.secret : a.name === b.name)
+  return a.kind === b.kind && (a.kind === 'key' ? a.secret === b.secret : a.name !== '' && a.name === b.name)
 }
 
 /** Signs in; requests that were refused are sent again. Somebody else starts empty. */
@@ -66,6 +68,11 @@ export function signIn(c: Credential) {
   if (before && !samePerson(before, c)) return startAnew()
   for (const one of waiting) one.resume()
   waiting = []
+}
+
+/** Takes a fresh token of the same person in place of the present one. */
+export function renewed(before: Credential, fresh: Credential) {
+  if (state.credential === before) change({ ...state, credential: fresh })
 }
 
 /** Leaves, and forgets all that the page holds. */

@@ -1,10 +1,13 @@
-import { Suspense } from 'react'
+import { Menu } from '@base-ui/react/menu'
+import { Suspense, useState } from 'react'
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
 import { useAnnounced } from '../parts/announce'
 import { Button } from '../parts/Button'
+import { Failed } from '../parts/Failed'
 import { useCaller, useMay } from '../session/caller'
 import { AsksAgain, SignIn } from '../session/SignIn'
 import { signOut, useSession } from '../session/session'
+import { signOutEverywhere } from '../session/tokens'
 import { text } from '../text/en'
 import { areas } from './areas'
 import { Nowhere } from './Nowhere'
@@ -24,6 +27,38 @@ function Colours() {
         ))}
       </select>
     </label>
+  )
+}
+
+/** Signs out of this tab or, for somebody who has signed in and not given a key, everywhere. */
+function Leave() {
+  const { credential } = useSession()
+  const [error, setError] = useState<unknown>()
+  if (credential?.kind !== 'token')
+    return (
+      <Button kind="quiet" onClick={signOut}>
+        {text.session.leave}
+      </Button>
+    )
+  return (
+    <>
+      <Menu.Root>
+        <Menu.Trigger render={<Button kind="quiet" />}>{text.session.leave} ▾</Menu.Trigger>
+        <Menu.Portal>
+          <Menu.Positioner sideOffset={4}>
+            <Menu.Popup className="menu">
+              <Menu.Item className="menu-item" onClick={signOut}>
+                {text.session.leave}
+              </Menu.Item>
+              <Menu.Item className="menu-item" onClick={() => void signOutEverywhere().then(signOut, setError)}>
+                {text.session.leaveEverywhere}
+              </Menu.Item>
+            </Menu.Popup>
+          </Menu.Positioner>
+        </Menu.Portal>
+      </Menu.Root>
+      {error !== undefined && <Failed error={error} />}
+    </>
   )
 }
 
@@ -61,9 +96,7 @@ function Bar() {
       <div className="end">
         {caller && <bdi className="who">{caller.name}</bdi>}
         <Colours />
-        <Button kind="quiet" onClick={signOut}>
-          {text.session.leave}
-        </Button>
+        <Leave />
       </div>
     </header>
   )
