@@ -21,6 +21,7 @@ import (
 
 	contract "quarry/api"
 	"quarry/docs"
+	"quarry/internal/console"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/httpapi/pages"
@@ -30,7 +31,12 @@ import (
 // serve starts the HTTP interface with the pages alone, where nobody has a key.
 func serve(t testing.TB, publicURL string) *httpapi.Server {
 	t.Helper()
+	console, err := console.New()
+	if err != nil {
+		t.Fatal(err)
+	}
 	s, err := httpapi.New(httpapi.Config{
+		Console: httpapi.Pages{Root: "/console", Serve: console.Serve},
 		Authenticate: func(context.Context, httpapi.Credential) (authz.Principal, error) {
 			return authz.Principal{}, fault.Unauthenticated("nobody has a key")
 		},

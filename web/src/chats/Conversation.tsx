@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { Failure } from '../api/failure'
 import { announce } from '../parts/announce'
@@ -52,12 +52,8 @@ function Exchange({ turn, answer, chat }: { turn: Turn; answer?: Answer; chat: s
   )
 }
 
-/** The answers of this visit by turn, so that going on does not lose the passages of the turn before. */
-function useKept(answer: Answer) {
-  const kept = useRef(new Map<string, Answer>())
-  if (answer.turn && answer.state === 'done') kept.current.set(answer.turn.turn, answer)
-  return kept.current
-}
+// The answers of this visit by turn: the service keeps the text of a turn, and not the passages that it stood on.
+const kept = new Map<string, Answer>()
 
 /** Which corpora are asked: those of the address, else those that the chat searched last. */
 function useCorpora(chat: string): [string[], (next: string[]) => void] {
@@ -81,7 +77,6 @@ export function Conversation({ chat }: { chat: string }) {
   const [question, setQuestion] = useState('')
   const [asks, setAsks] = useState(false)
   const { answer, ask, stop, clear } = useAnswer()
-  const kept = useKept(answer)
   const remove = useDeleteChat()
   const may = useMay()
   const busy = answer.state === 'searching' || answer.state === 'writing'
@@ -89,6 +84,7 @@ export function Conversation({ chat }: { chat: string }) {
 
   useEffect(() => {
     if (answer.state !== 'done' || !answer.turn) return
+    kept.set(answer.turn.turn, answer)
     setQuestion('')
     const found = answer.turn.chat
     void queries.invalidateQueries({ queryKey: ['chats', 'list'] })
@@ -96,7 +92,7 @@ export function Conversation({ chat }: { chat: string }) {
       const keys = corpora.map((key) => `corpus=${encodeURIComponent(key)}`).join('&')
       go(`/${encodeURIComponent(found)}?${keys}`, { replace: true })
     } else void queries.invalidateQueries({ queryKey: ['chats', 'turns', chat] }).then(clear)
-  }, [answer.state, answer.turn, chat, clear, corpora, go, queries])
+  }, [answer, chat, clear, corpora, go, queries])
 
   if (turns.error) {
     const missing = turns.error instanceof Failure && turns.error.status === 404
