@@ -10,10 +10,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"quarry/internal/app/apptest"
+	"quarry/internal/config"
 	"quarry/internal/provider/scripted"
 )
 
@@ -400,5 +402,31 @@ func TestChatsAreApart(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestQuestionsAreAudited proves that the audit, where it records content, names the chat and the turn that were stored.
+func TestQuestionsAreAudited(t *testing.T) {
+	t.Parallel()
+	a, key := apptest.Start(t, func(c *config.Config) { c.AuditContent = true })
+	h := &house{httptest.NewServer(a.Handler()), nil, key}
+	t.Cleanup(h.Close)
+	h.must(t, 201, "POST", "/v2/corpora", `{"key":"pump"}`)
+	turns, first := h.begin(t, "How often is the filter replaced?")
+	next := h.must(t, 200, "POST", turns, question("And in winter?", ""))
+	h.must(t, 200, "POST", turns, question("And in summer?", `,"chat":{"store":false}`))
+	h.must(t, 400, "POST", turns, question(" ", ""))
+	var got []string
+	for _, e := range h.must(t, 200, "GET", "/v2/audit_events?limit=4", "")["audit_events"].([]any) {
+		event := e.(map[string]any)
+		target, _ := event["target"].(map[string]any)
+		got = append(got, fmt.Sprintln(event["action"], event["status"], target["chat_id"], target["turn_id"]))
+	}
+	want := []string{
+		fmt.Sprintln("createChatTurn", 400, first["chat_id"], nil), fmt.Sprintln("createChatTurn", 200, first["chat_id"], nil),
+		fmt.Sprintln("createChatTurn", 200, first["chat_id"], next["turn_id"]), fmt.Sprintln("createChat", 200, first["chat_id"], first["turn_id"]),
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("recorded %q, want %q", got, want)
 	}
 }
