@@ -94,3 +94,18 @@ func TestRefusedKey(t *testing.T) {
 	b.accessible("a wrong key")
 	b.quiet("zqt_wrong")
 }
+
+func TestSample(t *testing.T) {
+	// Proves that somebody without documents gets an answer from the guide with one press.
+	t.Parallel()
+	b := open(t, looks[0])
+	b.visit("/")
+	b.signIn()
+	b.reads("Your first corpus")
+	b.press("Try it with the guide of Quarry")
+	b.do("wait for the first documents", chromedp.WaitVisible(`.question input`))
+	b.reads("Clear this list")
+	b.fill("Your question", "Which key opens the credentials in a copy of the database?\r")
+	b.reads("secret.key")
+	b.quiet(b.service.Key)
+}

@@ -1,12 +1,14 @@
 import { useDeferredValue, useState } from 'react'
-import { Link, useSearchParams } from 'wouter'
+import { Link, useLocation, useSearchParams } from 'wouter'
+import { upload } from '../documents/uploads'
 import { Button } from '../parts/Button'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { day, number } from '../parts/locale'
 import { text } from '../text/en'
-import { type Corpus, sizeOf, useCorpora } from './corpora'
+import { type Corpus, sizeOf, useCorpora, useCreateCorpus } from './corpora'
 import { NewCorpus } from './NewCorpus'
+import { guideFiles } from './sample'
 import './corpora.css'
 
 function Row({ corpus }: { corpus: Corpus }) {
@@ -34,6 +36,37 @@ function Row({ corpus }: { corpus: Corpus }) {
   )
 }
 
+/** Fills a corpus with the guide, for whoever has no documents at hand. */
+function Sample() {
+  const [, go] = useLocation()
+  const create = useCreateCorpus()
+  const [error, setError] = useState<unknown>()
+  const [busy, setBusy] = useState(false)
+  const start = async () => {
+    setBusy(true)
+    try {
+      const files = await guideFiles()
+      const made = await create.mutateAsync({ key: text.first.sampleKey, name: text.first.sampleName })
+      upload(made.key ?? '', files)
+      go(`/${made.key}`)
+    } catch (failed) {
+      setError(failed)
+      setBusy(false)
+    }
+  }
+  return (
+    <div className="stack">
+      <p className="row">
+        {text.first.or}
+        <Button onClick={() => void start()} disabled={busy}>
+          {text.first.sample}
+        </Button>
+      </p>
+      {error !== undefined && <Failed error={error} />}
+    </div>
+  )
+}
+
 /** The corpora of the account, filtered by a text that the address holds. */
 export default function Corpora() {
   const [search, setSearch] = useSearchParams()
@@ -47,6 +80,7 @@ export default function Corpora() {
         <h1>{text.first.title}</h1>
         <p>{text.first.why}</p>
         <NewCorpus />
+        <Sample />
       </div>
     )
   return (

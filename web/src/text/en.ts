@@ -62,6 +62,10 @@ export const text = {
   first: {
     title: 'Your first corpus',
     why: 'Give it a name, add a few files, and ask a question.',
+    or: 'No files at hand?',
+    sample: 'Try it with the guide of Quarry',
+    sampleKey: 'quarry-guide',
+    sampleName: 'Guide of Quarry',
   },
   uploads: {
     title: 'Add documents',
