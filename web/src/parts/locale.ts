@@ -12,3 +12,7 @@ const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeSt
 
 /** Writes a moment to the minute, in the time zone of the reader. */
 export const moment = (at: string) => moments.format(new Date(at))
+
+/** Writes a number with a fixed count of decimals. */
+export const decimal = (n: number, digits: number) =>
+  n.toLocaleString(undefined, { minimumFractionDigits: digits, maximumFractionDigits: digits })

@@ -1,3 +1,5 @@
+import { lab } from './en.lab'
+
 /** Every text of the console, so that another language is one more file. */
 export const text = {
   product: 'Quarry',
@@ -7,7 +9,14 @@ export const text = {
   cancel: 'Cancel',
   nowhere: 'There is nothing at this address.',
   confirm: { type: (name: string) => `To go on, type ${name}` },
-  areas: { label: 'Areas', corpora: 'Corpora', chats: 'Chats', reference: 'Reference', guide: 'Guide' },
+  areas: {
+    label: 'Areas',
+    corpora: 'Corpora',
+    chats: 'Chats',
+    lab: 'Search lab',
+    reference: 'Reference',
+    guide: 'Guide',
+  },
   theme: { label: 'Colours', system: 'As the system', light: 'Light', dark: 'Dark' },
   failure: {
     unreachable: 'The service could not be reached. It may be restarting; this page asks again.',
@@ -201,4 +210,5 @@ export const text = {
     removeWhat: 'The chat will be gone with all its questions and answers. The history of its queries stays.',
     removed: 'The chat is deleted.',
   },
+  ...lab,
 } as const
