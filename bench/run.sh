@@ -32,6 +32,8 @@ echo "== queries over metadata"
 go test -run xxx -bench . ./internal/corpus/metaquery
 echo "== what the history costs a query"
 go run ./bench/history -binary ./quarry
+echo "== turns of chats"
+go run ./bench/chat -binary ./quarry
 echo "== queries during a bulk update"
 go run ./bench/update -binary ./quarry
 echo "== a folder in step: ten thousand files again"

@@ -75,33 +75,25 @@ func run(binary string, documents, rounds, long int) error {
 
 // kind is one kind of question.
 type kind struct {
-	name  string
-	over  int // the kind that it is compared with; itself for none
-	ask   func(question string) (path string, body map[string]any, after func(reply) error, err error)
-	times []time.Duration
-	used  time.Duration
+	name    string
+	over    int // the kind that it is compared with; itself for none
+	save    bool
+	prepare func() (path string, err error)
+	after   func(path string, r reply) error // nil for nothing
+	times   []time.Duration
+	used    time.Duration
 }
 
 // kinds returns what is measured.
 func (b *bench) kinds(long int) []kind {
+	at := func(path string) func() (string, error) { return func() (string, error) { return path, nil } }
 	return []kind{
-		{name: "a query with an answer, in the history", over: 0, ask: func(q string) (string, map[string]any, func(reply) error, error) {
-			body := question(q)
-			body["generation"], body["save_history"] = map[string]any{}, true
-			return "/v2/query", body, nil, nil
-		}},
-		{name: "the same as turn 1 of a chat", over: 0, ask: func(q string) (string, map[string]any, func(reply) error, error) {
-			return "/v2/chats", question(q), nil, nil
-		}},
-		{name: "as turn 2", over: 0, ask: func(q string) (string, map[string]any, func(reply) error, error) {
-			path, err := b.open()
-			return path, question(q), nil, err
-		}},
-		{name: fmt.Sprintf("as turn %d", long), over: 2, ask: func(q string) (string, map[string]any, func(reply) error, error) {
-			return b.grown, question(q), func(r reply) error {
-				_, err := b.Must(http.StatusNoContent, http.MethodDelete, b.grown+"/"+r.Turn, nil)
-				return err
-			}, nil
+		{name: "a query with an answer, in the history", over: 0, save: true, prepare: at("/v2/query")},
+		{name: "the same as turn 1 of a chat", over: 0, prepare: at("/v2/chats")},
+		{name: "as turn 2", over: 0, prepare: b.open},
+		{name: fmt.Sprintf("as turn %d", long), over: 2, prepare: at(b.grown), after: func(path string, r reply) error {
+			_, err := b.Must(http.StatusNoContent, http.MethodDelete, path+"/"+r.Turn, nil)
+			return err
 		}},
 	}
 }
@@ -110,11 +102,17 @@ func (b *bench) kinds(long int) []kind {
 const perRound = 10
 
 // measure asks the questions of a round. What prepares a question and what cleans up after it is not measured.
-func (b *bench) measure(k *kind, round int) error {
-	for i := range perRound {
-		path, body, after, err := k.ask(text(round*perRound + i))
-		if err != nil {
+func (b *bench) measure(k *kind, round int) (err error) {
+	paths := make([]string, perRound)
+	for i := range paths {
+		if paths[i], err = k.prepare(); err != nil {
 			return err
+		}
+	}
+	for i, path := range paths {
+		body := question(text(round*perRound + i))
+		if k.save {
+			body["generation"], body["save_history"] = map[string]any{}, true
 		}
 		before, err := b.ProcessorTime()
 		if err != nil {
@@ -131,8 +129,8 @@ func (b *bench) measure(k *kind, round int) error {
 			return err
 		}
 		k.used += now - before // ticks of 10 ms, which are right on average
-		if after != nil {
-			if err := after(r); err != nil {
+		if k.after != nil {
+			if err := k.after(path, r); err != nil {
 				return err
 			}
 		}
