@@ -9,9 +9,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"quarry/internal/app/apptest"
@@ -380,28 +382,62 @@ func TestChatIsDeletedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestChatsAreApart proves that what is told in one chat stands in no prompt of another one, and in those of its own.
+// TestChatsAreApart proves that what is told in one chat stands in every prompt of its own later turns, and nowhere in what
+// another chat sends to a model or answers, with many chats at once: whole and streamed, of a model outside, which rephrases
+// as well, and of the embedded generator.
 func TestChatsAreApart(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, "")
 	h.provider.Model("scripted", scripted.Reply{Text: "Noted [1]."})
-	const chats, rounds = 6, 4
-	paths := make([]string, chats)
-	for i := range paths {
-		paths[i], _ = h.begin(t, fmt.Sprintf("My sentinel is zebra-%d. How often is the filter replaced?", i))
-	}
-	for round := range rounds {
-		for i, path := range paths {
-			n := len(h.provider.Requests())
-			h.must(t, 200, "POST", path, question(fmt.Sprintf("And in round %d?", round), ""))
-			for _, prompt := range h.prompts(n) {
-				for other := range paths {
-					if strings.Contains(prompt, fmt.Sprintf("zebra-%d", other)) != (other == i) {
-						t.Errorf("round %d of chat %d holds zebra-%d: %v: %s", round, i, other, other != i, prompt)
-					}
+	const chats, rounds = 24, 4
+	sentinel := regexp.MustCompile(`zebra-\d+`)
+	var group sync.WaitGroup
+	for i := range chats {
+		own := fmt.Sprintf("zebra-%d", i)
+		more := fmt.Sprintf(`,"stream_response":%v`, i%2 == 0)
+		if i%3 == 0 {
+			more += `,"generation":{"model_parameters":{"llm_name":"extractive-1.0"}}`
+		}
+		group.Go(func() {
+			status, raw, first := h.send(t, "POST", "/v2/chats", question("My sentinel is "+own+". How often is the filter replaced?", ""))
+			if status != 200 {
+				t.Errorf("%d %s", status, raw)
+				return
+			}
+			for round := range rounds {
+				status, raw, _ := h.send(t, "POST", fmt.Sprintf("/v2/chats/%s/turns", first["chat_id"]), question(fmt.Sprintf("And in round %d of lion-%d?", round, i), more))
+				all := sentinel.FindAllString(raw, -1)
+				if slices.Sort(all); status != 200 || !slices.Equal(slices.Compact(all), []string{own}) {
+					t.Errorf("round %d of chat %d is answered with %v: %d %s", round, i, all, status, raw)
 				}
 			}
+		})
+	}
+	group.Wait()
+	follows := regexp.MustCompile(`And in round \d of lion-(\d+)\?`)
+	asked := 0
+	for _, prompt := range h.prompts(0) {
+		f := follows.FindStringSubmatch(prompt)
+		if f == nil {
+			continue
 		}
+		asked++
+		for _, found := range sentinel.FindAllString(prompt, -1) {
+			if found != "zebra-"+f[1] {
+				t.Errorf("a prompt of chat %s holds %s: %s", f[1], found, prompt)
+			}
+		}
+		if !strings.Contains(prompt, "zebra-"+f[1]) {
+			t.Errorf("a prompt of chat %s holds nothing of it: %s", f[1], prompt)
+		}
+		for _, other := range follows.FindAllStringSubmatch(prompt, -1) {
+			if other[1] != f[1] {
+				t.Errorf("a prompt of chat %s holds a question of %s: %s", f[1], other[1], prompt)
+			}
+		}
+	}
+	if want := chats * 2 / 3 * rounds * 2; asked != want { // a rephrasing and an answer each
+		t.Errorf("%d prompts of follow-ups, want %d", asked, want)
 	}
 }
 
