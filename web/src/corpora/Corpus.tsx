@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useCallback } from 'react'
+import { lazy, Suspense, useCallback } from 'react'
 import { Route, Switch } from 'wouter'
 import { Failure } from '../api/failure'
 import { Drop } from '../documents/Drop'
@@ -15,6 +15,8 @@ import { Attributes } from './Attributes'
 import { type Corpus as Found, sizeOf, useCorpus } from './corpora'
 import { Settings } from './Settings'
 import './corpora.css'
+
+const Documents = lazy(() => import('../documents/Documents'))
 
 /** A question to a corpus and a place to add documents; an empty one begins with the documents. */
 function Start({ corpus }: { corpus: Found }) {
@@ -68,6 +70,7 @@ export default function Corpus({ name }: { name: string }) {
         label={text.corpus.places}
         all={[
           ['/', text.corpus.ask],
+          ['/documents', text.corpus.documents],
           ['/attributes', text.corpus.attributes],
           ['/settings', text.corpus.settings],
         ]}
@@ -75,6 +78,11 @@ export default function Corpus({ name }: { name: string }) {
       <Switch>
         <Route path="/">
           <Start corpus={corpus} />
+        </Route>
+        <Route path="/documents">
+          <Suspense fallback={<Loading />}>
+            <Documents corpus={corpus} />
+          </Suspense>
         </Route>
         <Route path="/attributes">
           <Attributes corpus={corpus} />

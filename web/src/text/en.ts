@@ -1,3 +1,4 @@
+import { documents } from './en.documents'
 import { lab } from './en.lab'
 
 /** Every text of the console, so that another language is one more file. */
@@ -211,4 +212,5 @@ export const text = {
     removed: 'The chat is deleted.',
   },
   ...lab,
+  ...documents,
 } as const
