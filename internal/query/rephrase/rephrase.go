@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"regexp"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -39,9 +40,12 @@ type Service struct {
 // New returns a service.
 func New(m llm.Models, log *slog.Logger) *Service { return &Service{m, log} }
 
-// Question returns the question as it stands by itself. A model that fails, is over one of its bounds, or answers with
-// nothing or with more than MaxQuestion characters leaves the question as it was asked; the only error is that of a ctx that
-// has ended.
+// patience is how long the model may take; rewriting waits as long. The answer itself is still to come.
+const patience = 30 * time.Second
+
+// Question returns the question as it stands by itself. A model that fails, takes too long, is over one of its bounds, or
+// answers with nothing or with more than MaxQuestion characters leaves the question as it was asked; the only error is that
+// of a ctx that has ended.
 func (s *Service) Question(ctx context.Context, r Request) (string, error) {
 	if len(r.Earlier) == 0 {
 		return r.Question, nil
@@ -52,7 +56,9 @@ func (s *Service) Question(ctx context.Context, r Request) (string, error) {
 	}
 	var text string
 	if err == nil {
-		text, err = ask(ctx, m, r)
+		within, cancel := context.WithTimeout(ctx, patience)
+		text, err = ask(within, m, r)
+		cancel()
 	}
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)

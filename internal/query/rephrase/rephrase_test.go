@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"quarry/internal/answer/generate"
 	"quarry/internal/fault"
@@ -109,6 +111,30 @@ func TestEnds(t *testing.T) {
 	if got, err := rephrase.New(m, slog.New(slog.DiscardHandler)).Question(ctx, rephrase.Request{Question: "Why?", Earlier: asked("Who?")}); !errors.Is(err, late) {
 		t.Errorf("%q, %v", got, err)
 	}
+}
+
+// stuck is a model that never answers.
+type stuck struct{}
+
+func (stuck) Model(context.Context, string) (*llm.Model, error) {
+	return &llm.Model{Provider: stuck{}, Can: llm.Abilities{Context: llm.MinContext}}, nil
+}
+
+func (stuck) Stream(ctx context.Context, _ llm.Request, _ func(llm.Event) error) (llm.Answer, error) {
+	<-ctx.Done()
+	return llm.Answer{}, context.Cause(ctx)
+}
+
+func TestPatience(t *testing.T) {
+	// Proves that a model which does not answer costs half a minute and not the answer.
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		got, err := rephrase.New(stuck{}, slog.New(slog.DiscardHandler)).Question(t.Context(), rephrase.Request{Question: "Why?", Earlier: asked("Who?")})
+		if took := time.Since(began); got != "Why?" || err != nil || took != 30*time.Second {
+			t.Errorf("%q, %v after %v", got, err, took)
+		}
+	})
 }
 
 func TestConversation(t *testing.T) {
