@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
 import { call, path } from '../api/call'
 import type { components } from '../api/schema'
@@ -30,14 +30,23 @@ export function jobEnded(job: Job): boolean {
   return job.state === 'completed' || job.state === 'failed' || job.state === 'aborted'
 }
 
-/** A job, read again each second until it has ended; what it changed is then read anew. */
-export function useJob(id: string) {
-  const queries = useQueryClient()
-  const found = useQuery({
+/** Reads a job again each second until it has ended. */
+const watching = (id: string) =>
+  queryOptions({
     queryKey: ['jobs', id],
     queryFn: ({ signal }) => call<Job>(path`/v2/jobs/${id}`, { signal }),
     refetchInterval: ({ state }) => (state.data && jobEnded(state.data) ? false : 1000),
   })
+
+/** Jobs as far as they are known, watched until they have ended. */
+export function useJobs(ids: string[]): (Job | undefined)[] {
+  return useQueries({ queries: ids.map(watching) }).map((q) => q.data)
+}
+
+/** A job, watched until it has ended; what it changed is then read anew. */
+export function useJob(id: string) {
+  const queries = useQueryClient()
+  const found = useQuery(watching(id))
   const ended = found.data && jobEnded(found.data)
   useEffect(() => {
     if (ended) void queries.invalidateQueries({ queryKey: ['corpora'] })

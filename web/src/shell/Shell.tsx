@@ -11,6 +11,8 @@ import { signOutEverywhere } from '../session/tokens'
 import { text } from '../text/en'
 import { areas } from './areas'
 import { Nowhere } from './Nowhere'
+import { Palette } from './Palette'
+import { Runs } from './Runs'
 import { type Theme, useTheme } from './theme'
 import './shell.css'
 
@@ -95,6 +97,7 @@ function Bar() {
       </nav>
       <div className="end">
         {caller && <bdi className="who">{caller.name}</bdi>}
+        <Runs />
         <Colours />
         <Leave />
       </div>
@@ -136,6 +139,7 @@ export function Shell() {
         </Suspense>
       </main>
       <Voice />
+      <Palette />
       <AsksAgain />
     </div>
   )

@@ -213,4 +213,17 @@ export const text = {
   },
   ...lab,
   ...documents,
+  runs: {
+    title: 'What runs',
+    running: (n: number) => `${n} running`,
+    done: 'All done',
+  },
+  palette: {
+    title: 'Go to, or do',
+    hint: 'A page, a corpus, an action',
+    none: 'Nothing has a name like this.',
+    area: 'page',
+    act: 'action',
+    corpus: 'corpus',
+  },
 } as const
