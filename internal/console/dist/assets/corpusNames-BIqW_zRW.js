@@ -1,1 +1,0 @@
-import{Wt as e,pn as t}from"./Field-B1ACsBj3.js";function n(){return t({queryKey:[`corpora`,`names`],queryFn:async({signal:t})=>(await e(`/v2/corpora`,{query:{limit:100},signal:t})).corpora.map(({key:e,name:t})=>({key:e,name:t||e}))})}export{n as t};
