@@ -16,7 +16,7 @@ import { type Corpus as Found, sizeOf, useCorpus } from './corpora'
 import { Settings } from './Settings'
 import './corpora.css'
 
-const Documents = lazy(() => import('../documents/Documents'))
+const Documents = lazy(() => import('../documents/pages'))
 
 /** A question to a corpus and a place to add documents; an empty one begins with the documents. */
 function Start({ corpus }: { corpus: Found }) {
@@ -79,7 +79,7 @@ export default function Corpus({ name }: { name: string }) {
         <Route path="/">
           <Start corpus={corpus} />
         </Route>
-        <Route path="/documents">
+        <Route path="/documents/*?">
           <Suspense fallback={<Loading />}>
             <Documents corpus={corpus} />
           </Suspense>

@@ -10,7 +10,7 @@ import { text } from '../text/en'
 import { cut, keysOf } from './cells'
 import { Drop } from './Drop'
 import { useDocuments, useReread } from './documents'
-import { complaint, FilterField } from './FilterField'
+import { complaint, Filter } from './Filter'
 import { Many } from './Many'
 import { Rows } from './Rows'
 import './documents.css'
@@ -42,7 +42,7 @@ function count(n: number, more: boolean): string {
 }
 
 /** The documents of a corpus. The address holds filter and columns. */
-export default function Documents({ corpus }: { corpus: Corpus }) {
+export function Documents({ corpus }: { corpus: Corpus }) {
   const key = corpus.key ?? ''
   const [search, setSearch] = useSearchParams()
   const filter = search.get('filter') ?? ''
@@ -90,9 +90,9 @@ export default function Documents({ corpus }: { corpus: Corpus }) {
         <p className="empty">{text.documents.none}</p>
       ) : (
         <>
-          <FilterField
+          <Filter
+            corpus={key}
             value={filter}
-            attributes={['doc.id', ...declared.map((name) => `doc.${name}`)]}
             error={found.error}
             change={(next) => {
               setChosen(new Set())

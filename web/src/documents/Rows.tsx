@@ -85,7 +85,7 @@ export function Rows({ name, documents, total, columns, more, readMore, chosen, 
   const rows = useVirtualizer({
     count: documents.length,
     getScrollElement: () => list.current,
-    estimateSize: () => 45,
+    estimateSize: () => 42,
     overscan: 10,
     initialOffset: scrolled.get(name) ?? 0,
     getItemKey: (i) => documents[i]?.id ?? i,

@@ -1,0 +1,146 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { Link, useLocation, useSearchParams } from 'wouter'
+import { Failure } from '../api/failure'
+import { announce } from '../parts/announce'
+import { Button } from '../parts/Button'
+import { Confirm } from '../parts/Confirm'
+import { Failed } from '../parts/Failed'
+import { Loading } from '../parts/Loading'
+import { number } from '../parts/locale'
+import { useMay } from '../session/caller'
+import { text } from '../text/en'
+import { idIn } from './address'
+import { Body } from './Body'
+import { cellOf, cut, titleOf } from './cells'
+import { type Document, deleteDocument, documentKey, type Metadata, useDocument, useReread } from './documents'
+import { MetadataForm } from './MetadataForm'
+import { Summary } from './Summary'
+import './document.css'
+
+function Pairs({ metadata }: { metadata: Metadata }) {
+  const all = Object.entries(metadata)
+  if (all.length === 0) return <p className="empty">{text.document.noMetadata}</p>
+  return (
+    <dl className="pairs">
+      {all.map(([key, value]) => (
+        <div key={key}>
+          <dt>
+            <bdi>{cut(key)}</bdi>
+          </dt>
+          <dd>
+            <bdi>{cellOf(value)}</bdi>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+type Open = 'metadata' | 'summary' | 'delete'
+
+function Found({ corpus, document: d }: { corpus: string; document: Document }) {
+  const queries = useQueryClient()
+  const [search, setSearch] = useSearchParams()
+  const [open, setOpen] = useState<Open>()
+  const [, go] = useLocation()
+  const may = useMay()
+  const reread = useReread(corpus)
+  const edits = useRef<HTMLButtonElement>(null)
+  const chunks = search.has('parts')
+  const title = titleOf(d.metadata)
+  const saved = (metadata: Metadata) => {
+    queries.setQueryData(documentKey(corpus, d.id), (old: Document | undefined) => old && { ...old, metadata })
+    reread()
+  }
+  const remove = async () => {
+    await deleteDocument(corpus, d.id)
+    announce(text.document.removed)
+    reread()
+    go('/documents')
+    queries.removeQueries({ queryKey: documentKey(corpus, d.id) })
+  }
+  const closeForm = () => {
+    setOpen(undefined)
+    edits.current?.focus()
+  }
+  return (
+    <article className="document">
+      <header>
+        <h2 dir="auto">{cut(title || d.id, 500)}</h2>
+        <p className="about">
+          <code>
+            <bdi>{d.id}</bdi>
+          </code>{' '}
+          · {number(d.parts?.length ?? 0)} {text.corpora.parts(d.parts?.length ?? 0)}
+          {d.storage_usage?.bytes_used !== undefined && ` · ${text.document.bytes(number(d.storage_usage.bytes_used))}`}
+        </p>
+      </header>
+      <div className="row">
+        {may('updateCorpusDocument', corpus) && (
+          <Button ref={edits} onClick={() => setOpen('metadata')} aria-expanded={open === 'metadata'}>
+            {text.metadata.edit}
+          </Button>
+        )}
+        {may('summarizeCorpusDocument', corpus) && (
+          <Button onClick={() => setOpen('summary')} aria-expanded={open === 'summary'}>
+            {text.summary.title}
+          </Button>
+        )}
+        {may('deleteCorpusDocument', corpus) && (
+          <Button kind="danger" onClick={() => setOpen('delete')}>
+            {text.document.remove}
+          </Button>
+        )}
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={chunks}
+            onChange={(e) => setSearch(e.target.checked ? { parts: '' } : {}, { replace: true })}
+          />
+          {text.document.chunks}
+        </label>
+      </div>
+      {open === 'metadata' && (
+        <MetadataForm corpus={corpus} id={d.id} metadata={d.metadata ?? {}} saved={saved} close={closeForm} />
+      )}
+      {open === 'summary' && <Summary corpus={corpus} id={d.id} />}
+      {open === 'delete' && (
+        <Confirm
+          title={text.document.remove}
+          what={text.document.removeWhat(cut(title || d.id, 100))}
+          act={text.document.remove}
+          run={remove}
+          close={() => setOpen(undefined)}
+        />
+      )}
+      <div className="document-columns">
+        <aside aria-label={text.metadata.title} className="card">
+          <h3>{text.metadata.title}</h3>
+          <Pairs metadata={d.metadata ?? {}} />
+        </aside>
+        <Body key={d.id} corpus={corpus} document={d} chunks={chunks} />
+      </div>
+    </article>
+  )
+}
+
+/** One document of a corpus, which the path of the page names. */
+export function OneDocument({ corpus }: { corpus: string }) {
+  useLocation() // read anew where the address changes
+  const id = idIn(location.pathname)
+  const found = useDocument(corpus, id)
+  const missing = found.error instanceof Failure && found.error.status === 404
+  useEffect(() => scrollTo(0, 0), [])
+  return (
+    <div className="stack">
+      <p>
+        <Link href="/documents">{text.document.back}</Link>
+      </p>
+      {found.isPending && <Loading />}
+      {missing && <p className="empty">{text.document.missing}</p>}
+      {found.error && !missing && <Failed error={found.error} again={() => void found.refetch()} />}
+      {found.data && !missing && <Found key={id} corpus={corpus} document={found.data} />}
+    </div>
+  )
+}
