@@ -16,3 +16,8 @@ export const moment = (at: string) => moments.format(new Date(at))
 /** Writes a number with a fixed count of decimals. */
 export const decimal = (n: number, digits: number) =>
   n.toLocaleString(undefined, { minimumFractionDigits: digits, maximumFractionDigits: digits })
+
+const seconds = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+
+/** Writes a moment to the second, in the time zone of the reader. */
+export const second = (at: string) => seconds.format(new Date(at))

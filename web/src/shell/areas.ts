@@ -15,4 +15,5 @@ export const areas: Area[] = [
   { path: '/corpora', name: text.areas.corpora, page: lazy(() => import('../corpora/pages')), needs: 'listCorpora' },
   { path: '/chats', name: text.areas.chats, page: lazy(() => import('../chats/pages')), needs: 'listChats' },
   { path: '/lab', name: text.areas.lab, page: lazy(() => import('../lab/pages')), needs: 'query' },
+  { path: '/access', name: text.areas.access, page: lazy(() => import('../access/pages')), needs: 'listApiKeys' },
 ]

@@ -1,3 +1,4 @@
+import { access } from './en.access'
 import { documents } from './en.documents'
 import { lab } from './en.lab'
 
@@ -15,6 +16,7 @@ export const text = {
     corpora: 'Corpora',
     chats: 'Chats',
     lab: 'Search lab',
+    access: 'Access',
     reference: 'Reference',
     guide: 'Guide',
   },
@@ -211,6 +213,7 @@ export const text = {
     removeWhat: 'The chat will be gone with all its questions and answers. The history of its queries stays.',
     removed: 'The chat is deleted.',
   },
+  ...access,
   ...lab,
   ...documents,
   runs: {

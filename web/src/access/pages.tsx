@@ -1,0 +1,63 @@
+import { Redirect, Route, Switch } from 'wouter'
+import { Places } from '../parts/Places'
+import { useCaller, useMay } from '../session/caller'
+import { Nowhere } from '../shell/Nowhere'
+import { text } from '../text/en'
+import { Audit } from './Audit'
+import { Client } from './Client'
+import { Clients } from './Clients'
+import { Key } from './Key'
+import { Keys } from './Keys'
+import { People } from './People'
+import { Person } from './Person'
+import './access.css'
+
+/** Each page with the operation without which it has nothing to show. */
+const places = [
+  ['/keys', text.access.keys.title, 'listApiKeys'],
+  ['/people', text.access.people.title, 'listUsers'],
+  ['/clients', text.access.clients.title, 'listAppClient'],
+  ['/audit', text.access.audit.title, 'listAuditEvents'],
+] as const
+
+/** Returns the name that a part of an address stands for. The router has decoded it in part, so a % may be one. */
+function named(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** The pages below /access. An address that the caller may not see is still asked for: the service says who may. */
+export default function Pages() {
+  const may = useMay()
+  const { data: caller } = useCaller()
+  const open = places.filter(([, , operation]) => may(operation))
+  return (
+    <div className="stack access">
+      <Places label={text.access.places} all={open.map(([href, name]) => [href, name] as const)} />
+      <Switch>
+        <Route path="/">{caller && (open[0] ? <Redirect to={open[0][0]} replace /> : <Nowhere />)}</Route>
+        <Route path="/keys">
+          <Keys />
+        </Route>
+        <Route path="/keys/:id">{({ id }) => <Key key={id} id={named(id)} />}</Route>
+        <Route path="/people">
+          <People />
+        </Route>
+        <Route path="/people/:name">{({ name }) => <Person key={name} name={named(name)} />}</Route>
+        <Route path="/clients">
+          <Clients />
+        </Route>
+        <Route path="/clients/:id">{({ id }) => <Client key={id} id={named(id)} />}</Route>
+        <Route path="/audit">
+          <Audit />
+        </Route>
+        <Route>
+          <Nowhere />
+        </Route>
+      </Switch>
+    </div>
+  )
+}
