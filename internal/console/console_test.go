@@ -100,3 +100,92 @@ func TestConsole(t *testing.T) {
 		t.Errorf("/consoles: status %d", answer.StatusCode)
 	}
 }
+
+// The most bytes that browsers load, compressed, and that the program carries.
+const (
+	mostFirst = 190 << 10 // before anything is shown
+	mostArea  = 60 << 10  // more, for the pages of an area
+	mostBuilt = 1500 << 10
+)
+
+// TestSize proves that the console stays small: what the first page loads, what each area adds, and what is in the program.
+func TestSize(t *testing.T) {
+	t.Parallel()
+	packed, imports, lazy, total := map[string]int{}, map[string][]string{}, []string{}, 0
+	static := regexp.MustCompile(`(?:from|import)"\./([^"]+)"`)
+	dynamic := regexp.MustCompile("import\\([`\"]\\./([^`\"]+\\.js)[`\"]\\)")
+	dir := "dist/assets/"
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		raw, err := os.ReadFile(dir + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += len(raw)
+		var z strings.Builder
+		w := gzip.NewWriter(&z)
+		if _, err := w.Write(raw); err != nil || w.Close() != nil {
+			t.Fatal(err)
+		}
+		packed[f.Name()] = z.Len()
+		if !strings.HasSuffix(f.Name(), ".js") {
+			continue
+		}
+		for _, m := range static.FindAllStringSubmatch(string(raw), -1) {
+			imports[f.Name()] = append(imports[f.Name()], m[1])
+		}
+		for _, m := range dynamic.FindAllStringSubmatch(string(raw), -1) {
+			lazy = append(lazy, m[1])
+		}
+	}
+	var load func(name string, into map[string]bool)
+	load = func(name string, into map[string]bool) {
+		if into[name] {
+			return
+		}
+		if packed[name] == 0 {
+			t.Fatalf("%s is loaded and not there", name)
+		}
+		into[name] = true
+		for _, next := range imports[name] {
+			load(next, into)
+		}
+	}
+	sum := func(names map[string]bool) (n int) {
+		for name := range names {
+			n += packed[name]
+		}
+		return n
+	}
+	page, err := os.ReadFile("dist/index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := map[string]bool{}
+	for _, m := range regexp.MustCompile(`/console/assets/([^"]+)"`).FindAllStringSubmatch(string(page), -1) {
+		load(m[1], first)
+	}
+	began := sum(first)
+	t.Logf("first load: %d bytes compressed in %d files; all: %d bytes", began, len(first), total)
+	if len(first) < 3 || began > mostFirst || total > mostBuilt {
+		t.Errorf("the first load has %d bytes of at most %d, everything %d of %d", began, mostFirst, total, mostBuilt)
+	}
+	if len(lazy) < 2 {
+		t.Fatalf("areas: %q", lazy)
+	}
+	for _, name := range lazy {
+		area := map[string]bool{}
+		for loaded := range first {
+			area[loaded] = true
+		}
+		load(name, area)
+		if more := sum(area) - began; more > mostArea {
+			t.Errorf("%s loads %d bytes more, at most %d are allowed", name, more, mostArea)
+		} else {
+			t.Logf("%s: %d bytes more", name, more)
+		}
+	}
+}
