@@ -17,7 +17,7 @@ export function Area({ label, hint, bad, ...area }: Props) {
       <textarea
         {...area}
         id={id}
-        className="input"
+        className={`input ${area.className ?? ''}`}
         aria-invalid={bad ? true : undefined}
         aria-describedby={described}
       />

@@ -14,6 +14,12 @@ export interface Area {
 export const areas: Area[] = [
   { path: '/corpora', name: text.areas.corpora, page: lazy(() => import('../corpora/pages')), needs: 'listCorpora' },
   { path: '/chats', name: text.areas.chats, page: lazy(() => import('../chats/pages')), needs: 'listChats' },
+  {
+    path: '/presets',
+    name: text.areas.presets,
+    page: lazy(() => import('../presets/pages')),
+    needs: 'createGenerationPreset',
+  },
   { path: '/lab', name: text.areas.lab, page: lazy(() => import('../lab/pages')), needs: 'query' },
   { path: '/access', name: text.areas.access, page: lazy(() => import('../access/pages')), needs: 'listApiKeys' },
 ]
