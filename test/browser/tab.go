@@ -104,8 +104,8 @@ func (b *tab) hear(event any) {
 		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
 			b.noise = append(b.noise, fmt.Sprintf("console: %s", e.Args[0].Value))
 		}
-	case *network.EventRequestWillBeSent:
-		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "blob" && "http://"+u.Host != b.service.URL {
+	case *network.EventRequestWillBeSent: // pictures in an address, such as the icon of a field for times, are fetched from nowhere
+		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "blob" && u.Scheme != "data" && "http://"+u.Host != b.service.URL {
 			b.noise = append(b.noise, "request elsewhere: "+e.Request.URL)
 		}
 	}

@@ -50,7 +50,7 @@ export function Calls({ asked }: { asked: Experiment }) {
       <p className="about">{t.needs}</p>
       {both.map(([name, e]) => (
         <Tabs.Root key={name} defaultValue="curl">
-          {name && <h3>{name}</h3>}
+          {name && <h2>{name}</h2>}
           <Tabs.List className="ways" aria-label={name || t.title}>
             {kinds.map((kind) => (
               <Tabs.Tab key={kind} value={kind}>

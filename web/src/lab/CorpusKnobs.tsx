@@ -1,3 +1,4 @@
+import { useRef } from 'react'
 import { Button } from '../parts/Button'
 import { useAllCorpora } from '../parts/corpusNames'
 import { Field } from '../parts/Field'
@@ -110,7 +111,12 @@ interface All {
 /** The corpora that are searched together, each with what holds for it alone. The same one may stand there twice. */
 export function CorporaKnobs({ corpora, change, fields }: All) {
   const names = useAllCorpora().data ?? []
+  const add = useRef<HTMLButtonElement>(null)
   const next = names.find((c) => corpora.every((one) => one.key !== c.key)) ?? names[0]
+  const remove = (i: number) => {
+    change(corpora.filter((_, j) => i !== j))
+    add.current?.focus()
+  }
   return (
     <div className="stack">
       {corpora.map((corpus, i) => (
@@ -120,11 +126,15 @@ export function CorporaKnobs({ corpora, change, fields }: All) {
           n={i + 1}
           corpus={corpus}
           change={(part) => change(corpora.map((c, j) => (i === j ? { ...c, ...part } : c)))}
-          remove={corpora.length > 1 ? () => change(corpora.filter((_, j) => i !== j)) : undefined}
+          remove={corpora.length > 1 ? () => remove(i) : undefined}
           fields={fields}
         />
       ))}
-      {next && <Button onClick={() => change([...corpora, searched(next.key)])}>{t.add}</Button>}
+      {next && (
+        <Button ref={add} onClick={() => change([...corpora, searched(next.key)])}>
+          {t.add}
+        </Button>
+      )}
     </div>
   )
 }

@@ -94,7 +94,7 @@ function Found({ asked, first, second, run }: Shown) {
         <Changes query={query} first={ranked(settings)} second={ranked(other, second.data?.search_results)} />
       ) : (
         <>
-          <p className="about">{t.found(first.data.search_results?.length ?? 0)}</p>
+          <h2 className="count">{t.found(first.data.search_results?.length ?? 0)}</h2>
           <Results query={query} found={ranked(settings)} offset={settings.offset ?? 0} />
         </>
       )}
@@ -111,6 +111,11 @@ export function Lab() {
     if (submit(next)) return
     void first.refetch()
     if (next.other) void second.refetch()
+  }
+  const alone = () => {
+    const next = { ...draft, other: undefined }
+    if (asked.other) run(next)
+    else setDraft(next)
   }
   const busy = first.isFetching || second.isFetching
   const count = first.data?.search_results?.length
@@ -145,7 +150,7 @@ export function Lab() {
         </Button>
         <Button
           aria-pressed={compares}
-          onClick={() => setDraft({ ...draft, other: compares ? undefined : structuredClone(draft.settings) })}
+          onClick={compares ? alone : () => setDraft({ ...draft, other: structuredClone(draft.settings) })}
         >
           {compares ? t.compareEnd : t.compare}
         </Button>

@@ -57,7 +57,7 @@ export function Missing({ id, answer, settings, run, under }: Props) {
   const other = absent && lettingThrough(absent.stage, settings)
   return (
     <section className="missing card" role="status" data-stage={absent?.stage}>
-      {under && <h3>{under}</h3>}
+      {under && <h2>{under}</h2>}
       {!absent ? (
         <p>
           <strong>{t.there(id, ranks.join(', '))}</strong>

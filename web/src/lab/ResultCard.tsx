@@ -29,7 +29,7 @@ const signed = (n: number) => (n < 0 ? '−' : '+') + decimal(Math.abs(n), 4)
 /** The score as a bar of its parts, one behind the other, which ends at the score. What takes away is striped. */
 function Bar({ parts, score }: { parts: Part[]; score: number }) {
   const id = useId()
-  const { steps: all, zero } = steps(parts)
+  const { steps: all, zero, end } = steps(parts)
   const label = t.result.bar(all.map((s) => `${nameOf(s.name)} ${signed(s.value)}`).join(', '), decimal(score, 3))
   const height = all.length * 6
   return (
@@ -58,6 +58,7 @@ function Bar({ parts, score }: { parts: Part[]; score: number }) {
           height="5"
         />
       ))}
+      <line x1={end} x2={end} y1="0" y2={height} className="end" />
     </svg>
   )
 }

@@ -124,6 +124,7 @@ interface All {
 /** The stages of the reranker in the order in which they run; moved by buttons, or dragged. */
 export function Stages({ stages, change, fields }: All) {
   const list = useRef<HTMLOListElement>(null)
+  const add = useRef<HTMLButtonElement>(null)
   // The button that had the focus is where its stage has gone.
   const [focus, setFocus] = useState<{ at: number; way: 'up' | 'down' }>()
   const [dragged, setDragged] = useState<number>()
@@ -164,7 +165,7 @@ export function Stages({ stages, change, fields }: All) {
           >
             <fieldset className="knobs-of-one">
               <legend className="hidden-text">{t.nth(i + 1)}</legend>
-              <div className="named">
+              <div className="stage-head">
                 <span
                   className="grip"
                   title={t.drag}
@@ -178,14 +179,7 @@ export function Stages({ stages, change, fields }: All) {
                 >
                   ⠿
                 </span>
-                <Select
-                  label={t.type}
-                  value={stage.type}
-                  options={stageTypes.map((type) => [type, t.types[type]] as const)}
-                  onChange={(e) =>
-                    change(stages.map((s, j) => (i === j ? { ...s, type: e.target.value as Stage['type'] } : s)))
-                  }
-                />
+                <strong>{t.nth(i + 1)}</strong>
                 <Button
                   kind="quiet"
                   data-way="up"
@@ -206,12 +200,23 @@ export function Stages({ stages, change, fields }: All) {
                 </Button>
                 <Button
                   kind="quiet"
-                  onClick={() => change(stages.filter((_, j) => i !== j))}
+                  onClick={() => {
+                    change(stages.filter((_, j) => i !== j))
+                    add.current?.focus()
+                  }}
                   aria-label={t.remove(i + 1)}
                 >
                   ×
                 </Button>
               </div>
+              <Select
+                label={t.type}
+                value={stage.type}
+                options={stageTypes.map((type) => [type, t.types[type]] as const)}
+                onChange={(e) =>
+                  change(stages.map((s, j) => (i === j ? { ...s, type: e.target.value as Stage['type'] } : s)))
+                }
+              />
               <Members
                 stage={stage}
                 change={(part) => change(stages.map((s, j) => (i === j ? { ...s, ...part } : s)))}
@@ -221,7 +226,9 @@ export function Stages({ stages, change, fields }: All) {
           </li>
         ))}
       </ol>
-      <Button onClick={() => change([...stages, { type: 'customer_reranker' }])}>{t.add}</Button>
+      <Button ref={add} onClick={() => change([...stages, { type: 'customer_reranker' }])}>
+        {t.add}
+      </Button>
     </div>
   )
 }

@@ -127,6 +127,10 @@ export function pythonCall(e: Experiment, origin: string): Call {
   return { code, lost: [], install: 'pip install vectara==0.4.3' }
 }
 
+/** Returns what all corpora have in common; a setting of some alone would be wrong for the others. */
+const shared = <T>(all: Searched[], of: (c: Searched) => T): T | undefined =>
+  all[0] && !differ(all, of) ? of(all[0]) : undefined
+
 /** What clients lose that have one setting for all corpora. */
 function lostOfCorpora(s: Settings): Lost[] {
   const out: Lost[] = []
@@ -170,7 +174,6 @@ const typescript = (v: unknown): string => {
 export function typescriptCall(e: Experiment, origin: string): Call {
   const s = e.settings
   const c = s.context
-  const one = s.corpora[0]
   const lost = lostOfCorpora(s)
   if (differ(s.corpora, (x) => x.semantics)) lost.push('semanticses')
   if (differ(s.corpora, (x) => x.dimensions)) lost.push('dimensionses')
@@ -190,11 +193,11 @@ export function typescriptCall(e: Experiment, origin: string): Call {
   })
   const has = (o: object | undefined) => (o && Object.keys(o).length ? o : undefined)
   const search = {
-    metadataFilter: one?.filter ?? '',
+    metadataFilter: shared(s.corpora, (x) => x.filter) ?? '',
     ...defined({
-      lexicalInterpolation: one?.lambda,
-      semantics: one?.semantics,
-      customDimensions: has(one?.dimensions),
+      lexicalInterpolation: shared(s.corpora, (x) => x.lambda),
+      semantics: shared(s.corpora, (x) => x.semantics),
+      customDimensions: has(shared(s.corpora, (x) => x.dimensions)),
     }),
     offset: s.offset ?? 0,
     limit: s.limit ?? 10,
@@ -227,7 +230,6 @@ export function typescriptCall(e: Experiment, origin: string): Call {
 export function quarry(e: Experiment, origin: string): Call {
   const s = e.settings
   const c = s.context
-  const one = s.corpora[0]
   const lost = lostOfCorpora(s)
   if (s.corpora.some((x) => x.semantics)) lost.push('semantics')
   if (s.corpora.some((x) => Object.keys(x.dimensions).length)) lost.push('dimensions')
@@ -237,6 +239,8 @@ export function quarry(e: Experiment, origin: string): Call {
   if (c.start || c.end) lost.push('tags')
   if (s.rewrite) lost.push('rewrite')
   if (s.save !== undefined) lost.push('save')
+  const filter = shared(s.corpora, (x) => x.filter)
+  const lambda = shared(s.corpora, (x) => x.lambda)
   const { reranker } = bodyOf(e.query, s).search
   const kept = Object.keys(reranker ?? {}).length === 1 ? (reranker as unknown as Stage).type : JSON.stringify(reranker)
   const flags = [
@@ -244,8 +248,8 @@ export function quarry(e: Experiment, origin: string): Call {
     '--titles', // without it the command leaves titles out, which a query does not
     `--limit=${s.limit ?? 10}`,
     s.offset && `--offset=${s.offset}`,
-    one?.filter && `--filter=${shell(one.filter)}`,
-    one?.lambda !== undefined && `--lambda=${one.lambda}`,
+    filter && `--filter=${shell(filter)}`,
+    lambda !== undefined && `--lambda=${lambda}`,
     c.before && `--before=${c.before}`,
     c.after && `--after=${c.after}`,
     reranker && `--reranker=${shell(kept)}`,

@@ -56,12 +56,16 @@ test('a passage that two entries find stands twice', () => {
 })
 
 test('the steps of a score end at the score', () => {
-  const { steps: all, zero } = steps([
+  const {
+    steps: all,
+    zero,
+    end,
+  } = steps([
     { name: 'lexical', value: 1.5 },
     { name: 'dense', value: -2 },
     { name: 'userfn', value: 1 },
   ])
-  expect(zero).toBe(25)
+  expect([zero, end]).toEqual([25, 50])
   expect(all.map((s) => [s.total, s.from, s.to])).toEqual([
     [1.5, 25, 100],
     [-0.5, 0, 100],

@@ -12,8 +12,8 @@ export interface Step {
   to: number
 }
 
-/** Returns the parts of a score one behind the other; the end of the last is the score. */
-export function steps(parts: Part[]): { steps: Step[]; zero: number } {
+/** Returns the parts of a score one behind the other, and where on the scale nothing and the score are. */
+export function steps(parts: Part[]): { steps: Step[]; zero: number; end: number } {
   let total = 0
   const bare = parts.map((p) => {
     const before = total
@@ -25,6 +25,7 @@ export function steps(parts: Part[]): { steps: Step[]; zero: number } {
   const scale = (v: number) => (high === low ? 0 : ((v - low) / (high - low)) * 100)
   return {
     zero: scale(0),
+    end: scale(total),
     steps: bare.map((b) => ({
       name: b.name,
       value: b.value,

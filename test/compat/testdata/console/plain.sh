@@ -1,0 +1,1 @@
+curl -X POST 'http://127.0.0.1:8080/v2/query' -H "x-api-key: $QUARRY_API_KEY" -H 'content-type: application/json' -d '{"query":"how long does \"the pump\" run?","search":{"corpora":[{"corpus_key":"docs"}]}}'

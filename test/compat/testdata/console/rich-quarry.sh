@@ -1,0 +1,1 @@
+quarry query --url=http://127.0.0.1:8080 --titles --limit=3 --before=1 --reranker='{"type":"chain","rerankers":[{"type":"customer_reranker","cutoff":0.2,"include_context":false},{"type":"mmr","diversity_bias":0.5},{"type":"userfn","limit":5,"user_function":"get('\''$.score'\'') * 2"}]}' --explain --missing=lost -- docs,more 'how long does "the pump" run?'
