@@ -56,6 +56,11 @@ func (m *micros) Scan(src any) error {
 	return nil
 }
 
+// Text returns s with U+FFFD in place of what a text of PostgreSQL can't hold, such as a NUL that a model wrote.
+func Text(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
 // One scans a row of one column.
 func One[T any](r Row) (v T, err error) { return v, r.Scan(&v) }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"quarry/internal/chat"
 	"quarry/internal/fault"
@@ -58,7 +57,7 @@ func (s *Store) Add(ctx context.Context, t chat.Turn, corpora []int64) error {
 // insert writes a turn and the corpora that no turn before it searched.
 func insert(tx *store.Tx, no, ord int64, t *chat.Turn, corpora []int64) error {
 	err := tx.Exec(`INSERT INTO turns (chat_no, ord, id, enabled, created, question, answer) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		no, ord, string(t.ID), t.Enabled, t.Created.UnixMicro(), clean(t.Question), clean(t.Answer))
+		no, ord, string(t.ID), t.Enabled, t.Created.UnixMicro(), store.Text(t.Question), store.Text(t.Answer))
 	if err != nil {
 		return store.Wrap(err, "write turn")
 	}
@@ -69,11 +68,6 @@ func insert(tx *store.Tx, no, ord int64, t *chat.Turn, corpora []int64) error {
 		}
 	}
 	return nil
-}
-
-// clean returns s without what a text of PostgreSQL can't hold, such as a NUL that a model wrote.
-func clean(s string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
 func missing(c id.Chat) *fault.Fault {

@@ -27,11 +27,15 @@ func (s *Store) Save(ctx context.Context, r history.Record) error {
 	if err != nil {
 		return err
 	}
+	generation := r.Generation
+	if generation != nil {
+		generation = new(store.Text(*generation))
+	}
 	return s.db.Write(ctx, func(tx *store.Tx) error {
 		var no int64
 		err := tx.QueryRow(`INSERT INTO queries (id, started, latency, query, chat_id, agent_key, session_key, generation, consistency, body)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING no`, string(r.ID), r.Started.UnixMicro(),
-			r.Latency.Microseconds(), r.Text, r.ChatID, r.AgentKey, r.SessionKey, r.Generation, r.Consistency, body).Scan(&no)
+			r.Latency.Microseconds(), r.Text, r.ChatID, r.AgentKey, r.SessionKey, generation, r.Consistency, body).Scan(&no)
 		if err != nil {
 			return fmt.Errorf("write query: %w", err)
 		}

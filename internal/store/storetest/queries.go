@@ -66,8 +66,8 @@ func save(t *testing.T, s Stores, r history.Record) history.Record {
 	return r
 }
 
-// testSaveQuery proves that a record is read as it was saved, with every member set or none; an unknown id is not
-// found.
+// testSaveQuery proves that a record is read as it was saved, with every member set or none, also if a model has written
+// what can't be kept as it is; an unknown id is not found.
 func testSaveQuery(t *testing.T, s Stores) {
 	now := clock.Now()
 	bare := history.Record{Summary: history.Summary{ID: id.NewQuery(), Text: "q", Started: now}, Request: json.RawMessage(`{}`)}
@@ -81,6 +81,11 @@ func testSaveQuery(t *testing.T, s Stores) {
 		if diff := cmp.Diff(want, got, toMicros, cmpopts.EquateEmpty()); diff != "" {
 			t.Error("record (-saved +read):", diff)
 		}
+	}
+	written := "a\x00b\xff"
+	odd := save(t, s, history.Record{Summary: history.Summary{ID: id.NewQuery(), Text: "q", Started: now, Generation: &written}, Request: json.RawMessage(`{}`)})
+	if got, err := s.Queries.Get(t.Context(), string(odd.ID), everyone); err != nil || *got.Generation != "a\uFFFDb\uFFFD" {
+		t.Errorf("an answer with characters that no text of a database holds: %+v, %v", got.Summary, err)
 	}
 	_, err := s.Queries.Get(t.Context(), "qry_none", everyone)
 	if f, ok := fault.As(err); !ok || f.Kind != fault.KindNotFound || f.Code != "query_not_found" || f.ID != "qry_none" {
