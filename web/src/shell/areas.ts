@@ -13,6 +13,7 @@ export interface Area {
 /** The areas in the order of the bar. */
 export const areas: Area[] = [
   { path: '/corpora', name: text.areas.corpora, page: lazy(() => import('../corpora/pages')), needs: 'listCorpora' },
+  { path: '/lab', name: text.areas.lab, page: lazy(() => import('../lab/pages')), needs: 'query' },
   { path: '/chats', name: text.areas.chats, page: lazy(() => import('../chats/pages')), needs: 'listChats' },
   {
     path: '/presets',
@@ -20,6 +21,5 @@ export const areas: Area[] = [
     page: lazy(() => import('../presets/pages')),
     needs: 'createGenerationPreset',
   },
-  { path: '/lab', name: text.areas.lab, page: lazy(() => import('../lab/pages')), needs: 'query' },
   { path: '/access', name: text.areas.access, page: lazy(() => import('../access/pages')), needs: 'listApiKeys' },
 ]

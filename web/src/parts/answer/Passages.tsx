@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import { Link } from 'wouter'
 import type { Passage } from './answer'
 import './answer.css'
 
@@ -6,6 +7,11 @@ import './answer.css'
 export function titleOf(p: Passage | undefined): string {
   const title = p?.document_metadata?.title
   return (typeof title === 'string' && title) || p?.document_id || ''
+}
+
+/** Returns the address of the page of a passage's document. */
+function documentOf(p: Passage): string {
+  return `~/console/corpora/${encodeURIComponent(p.corpus_key ?? '')}/documents/${encodeURIComponent(p.document_id ?? '')}`
 }
 
 /** Passages by number. The one that is shown has the focus, so that its text is read from there. */
@@ -28,7 +34,10 @@ export function Passages({ all, shown }: { all: Passage[]; shown: number }) {
         >
           <p className="source">
             <span>
-              {i + 1} · <bdi>{titleOf(p)}</bdi>
+              {i + 1} ·{' '}
+              <Link href={documentOf(p)}>
+                <bdi>{titleOf(p)}</bdi>
+              </Link>
             </span>
             <span>{p.score?.toFixed(3)}</span>
           </p>
