@@ -117,6 +117,14 @@ func InvalidField(path, format string, args ...any) *Fault {
 	return Invalid().Field(path, format, args...)
 }
 
+// InvalidSentence returns a fault for bad input in one field whose reason is a sentence of its own, so that the text for
+// the user is that sentence, without the name of the field before it.
+func InvalidSentence(path, format string, args ...any) *Fault {
+	f := InvalidField(path, format, args...)
+	f.Text = f.Fields[path]
+	return f
+}
+
 // Unauthenticated returns the fault of a request without a valid credential.
 func Unauthenticated(format string, args ...any) *Fault {
 	return newFault(KindUnauthenticated, "unauthorized", format, args...)

@@ -49,9 +49,12 @@ type strict struct {
 	properties int
 }
 
-// check checks the schema at a place. depth counts the objects and lists around it, with itself.
+// check checks the schema at a place. depth is its level if it is an object or a list: the number of those around it, and
+// one. What is neither has no level of its own.
 func (c *strict) check(at string, s map[string]any, depth int) {
-	if depth > maxStrictDepth {
+	properties, _ := s["properties"].(map[string]any)
+	object := isObject(s["type"]) || properties != nil
+	if depth > maxStrictDepth && (object || s["items"] != nil) {
 		c.bad.Field(at, "is nested deeper than the %d levels of a strict schema", maxStrictDepth)
 		return
 	}
@@ -60,8 +63,7 @@ func (c *strict) check(at string, s map[string]any, depth int) {
 			c.bad.Field(fault.Join(at, word), "must not stand in a strict schema; say it in the description")
 		}
 	}
-	properties, _ := s["properties"].(map[string]any)
-	if isObject(s["type"]) || properties != nil {
+	if object {
 		c.object(at, s, properties)
 	}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {

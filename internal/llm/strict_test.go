@@ -31,11 +31,14 @@ func TestCheckStrict(t *testing.T) {
 	object := func(member string) string {
 		return `{"type":"object","additionalProperties":false,"required":["a"],"properties":{"a":` + member + `}}`
 	}
+	listed := func(item string) string { return `{"type":"array","items":` + item + `}` }
 	for schema, want := range map[string][]string{
 		object(`{"type":["string","null"],"enum":["x",null]}`):  nil,
 		object(`{"anyOf":[{"type":"string"},{"type":"null"}]}`): nil,
-		nested(4): nil,
-		nested(5): {"properties.a.properties.a.properties.a.properties.a.properties.a"},
+		nested(5): nil,
+		nested(6): {"properties.a.properties.a.properties.a.properties.a.properties.a"},
+		object(listed(object(listed(object(`{"type":"string"}`))))): nil,
+		object(listed(object(listed(object(listed(`{}`)))))):        {"properties.a.items.properties.a.items.properties.a"},
 		wide(100): nil,
 		wide(101): {""},
 		`[]`:      {""},

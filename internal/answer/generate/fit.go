@@ -101,7 +101,7 @@ func (p *Plan) tooLong(d *Draft, need, room int) error {
 	if bare, err := d.render(nil); err == nil && bare > room {
 		field, what, need = templateField, "without any result", bare
 	}
-	return fault.InvalidField(field, "the prompt needs about %d tokens %s, and the language model %q takes %d beside its answer; "+
+	return fault.InvalidSentence(field, "the prompt needs about %d tokens %s, and the language model %q takes %d beside its answer; "+
 		"ask for less text around each result, or for another model", need, what, p.model.Name, room)
 }
 
@@ -114,7 +114,7 @@ func (p *Plan) renderFault(d *Draft, err error) error {
 	if _, bare := d.render(nil); bare != nil {
 		return err
 	}
-	return fault.InvalidField(maxResultsField, "the first result alone is longer than a prompt may be (%d bytes); ask for less text around each result", vtl.Defaults.Output)
+	return fault.InvalidSentence(maxResultsField, "the first result alone is longer than a prompt may be (%d bytes); ask for less text around each result", vtl.Defaults.Output)
 }
 
 // render renders the prompt over some results and returns about how many tokens it has.

@@ -293,7 +293,7 @@ func TestFit(t *testing.T) {
 		}
 		got, err := p.Answer(t.Context(), c.results, told(new([]string)))
 		if c.field != "" {
-			if f, ok := fault.As(err); !ok || f.Kind != fault.KindInvalid || f.Fields[c.field] == "" {
+			if f, ok := fault.As(err); !ok || f.Kind != fault.KindInvalid || f.Text == "" || f.Fields[c.field] != f.Text {
 				t.Errorf("%s: %v", c.name, err)
 			}
 			continue

@@ -51,6 +51,8 @@ type Event struct {
 type Summary struct {
 	Text   string
 	Prompt string // as the template rendered it
+	// Warnings are what the caller should know: that the model was cut off.
+	Warnings []string
 }
 
 // Documents reads documents; document.Service does.
@@ -111,7 +113,7 @@ func (s *Service) Run(ctx context.Context, r Request, emit func(Event) error) (S
 		return Summary{}, err
 	}
 	out := Summary{Prompt: rendered.Text}
-	out.Text, err = run(ctx, model, call, emit)
+	err = out.run(ctx, model, call, emit)
 	return out, err
 }
 
@@ -155,7 +157,7 @@ func fits(call *llm.Request, model *llm.Model, id string) error {
 	if need <= room {
 		return nil
 	}
-	return fault.InvalidField(modelField, "the document %s and its prompt need about %d tokens, and the language model %q takes %d beside its answer; "+
+	return fault.InvalidSentence(modelField, "the document %s and its prompt need about %d tokens, and the language model %q takes %d beside its answer; "+
 		"take a model with a larger context, the built-in extractive-1.0, which takes documents of any length, or a prompt_template that shows less of the document",
 		id, need, model.Name, room)
 }
@@ -163,8 +165,8 @@ func fits(call *llm.Request, model *llm.Model, id string) error {
 // maxSummary bounds a summary, in bytes: a longer one comes from a model that does not end.
 const maxSummary = 1 << 20
 
-// run asks the model and returns the summary.
-func run(ctx context.Context, model *llm.Model, call llm.Request, emit func(Event) error) (string, error) {
+// run asks the model for the text. The embedded generator is not cut off: it chooses fewer sentences.
+func (s *Summary) run(ctx context.Context, model *llm.Model, call llm.Request, emit func(Event) error) error {
 	var text strings.Builder
 	answer, err := model.Stream(ctx, call, func(e llm.Event) error {
 		if e.Text == "" {
@@ -179,10 +181,14 @@ func run(ctx context.Context, model *llm.Model, call llm.Request, emit func(Even
 	if err == nil && strings.TrimSpace(text.String()) == "" {
 		err = &llm.Error{Failure: llm.Empty, Model: model.Name, Text: answer.Refusal}
 	}
+	if err == nil && answer.Reason == llm.Length && !model.Embedded {
+		s.Warnings = append(s.Warnings, "answer_cut_off: the model stopped at its token limit; raise max_tokens for the whole summary")
+	}
 	if err == nil {
 		err = emit(Event{Done: true})
 	}
-	return text.String(), failed(err)
+	s.Text = text.String()
+	return failed(err)
 }
 
 // failed returns the fault of a model's failure. A provider's error without a body keeps its status (contract: Further operations),

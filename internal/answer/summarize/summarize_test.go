@@ -105,6 +105,28 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// short is a model whose answers its token limit ends.
+type short struct{ llmtest.Fixed }
+
+func (s short) Stream(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
+	a, err := s.Fixed.Stream(ctx, r, emit)
+	a.Reason = llm.Length
+	return a, err
+}
+
+// TestCutOff proves that a summary which the token limit ended is told as such, and one of the embedded generator, which then
+// chooses fewer sentences, is not.
+func TestCutOff(t *testing.T) {
+	t.Parallel()
+	for embedded, want := range map[bool]int{false: 1, true: 0} {
+		m := &llm.Model{Provider: short{llmtest.Fixed{Text: "A pump is"}}, Name: "m", Embedded: embedded, Can: llm.Abilities{Context: 9000}}
+		out, err := service(t, stored(t, 3), m).Run(t.Context(), summarize.Request{LLM: "m"}, nothing)
+		if err != nil || out.Text != "A pump is" || len(out.Warnings) != want || want > 0 && !strings.HasPrefix(out.Warnings[0], "answer_cut_off: ") {
+			t.Errorf("embedded %v: %+v, %v; want %d warnings", embedded, out, err, want)
+		}
+	}
+}
+
 // TestEvidence proves what the embedded generator gets: all parts in order with their sections, labels and the vectors of its own
 // encoder, whatever the length, and that other models get no vectors read.
 func TestEvidence(t *testing.T) {
@@ -141,6 +163,10 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	never := func(summarize.Event) error { t.Error("an event came"); return nil }
 	small := &llm.Model{Provider: llmtest.Fixed{Text: "x"}, Name: "m", Can: llm.Abilities{Context: llm.MinContext}}
+	_, err := service(t, stored(t, 2000), small).Run(t.Context(), summarize.Request{LLM: "m"}, never)
+	if f, ok := fault.As(err); !ok || !strings.HasPrefix(f.Text, "the document ") || f.Fields["llm_name"] != f.Text {
+		t.Errorf("a document that is too long: %v is not a sentence by itself", err)
+	}
 	for _, c := range []struct {
 		name    string
 		parts   int

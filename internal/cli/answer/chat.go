@@ -57,7 +57,7 @@ func (c *listChatsCmd) Run(e *command.Env) error {
 		Path: chats, Member: "chats", Paging: c.Paging, Empty: "no chats",
 		Header: []string{"ID", "CREATED", "STATE", "FIRST QUESTION"},
 		Row: func(v *chatView) []string {
-			return []string{v.ID, command.Second(v.Created), command.State(v.Enabled), v.Query}
+			return []string{v.ID, command.Second(v.Created), command.State(v.Enabled), command.Clip(v.Query, 60)}
 		},
 	}.Print(e, c.Remote)
 }

@@ -191,6 +191,8 @@ func (s *session) sources(all bool) error {
 	switch {
 	case s.cmd.JSON:
 		return command.Failed(command.ExitSomeFailed, "with --json each answer has its passages")
+	case s.last == nil && len(s.turns) > 0:
+		return command.Failed(command.ExitSomeFailed, "the passages of earlier answers are not kept; ask again to see them")
 	case s.last == nil:
 		return command.Failed(command.ExitSomeFailed, "nothing was answered here yet")
 	case s.cmd.sources(s.env.Out, s.cmd.CorpusKey, s.last, all || s.cmd.All, true):

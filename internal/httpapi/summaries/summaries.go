@@ -48,14 +48,14 @@ func (a *Area) summarize(w http.ResponseWriter, r *http.Request, c *httpapi.Call
 	if err != nil {
 		return fault.Under(err, "body")
 	}
-	return httpapi.WriteJSON(w, http.StatusOK, summary{out.Text, out.Prompt})
+	return httpapi.WriteJSON(w, http.StatusOK, summary{out.Text, out.Prompt, out.Warnings})
 }
 
 // stream writes the summary in events. An error before the first event is returned as usual.
 func (a *Area) stream(w http.ResponseWriter, r *http.Request, c *httpapi.Call, asked summarize.Request) error {
 	s := c.Stream(w)
 	defer s.Close()
-	_, err := a.summaries.Run(r.Context(), asked, func(e summarize.Event) error { return send(s, e) })
+	out, err := a.summaries.Run(r.Context(), asked, func(e summarize.Event) error { return send(s, e) })
 	err = fault.Under(err, "body")
 	if !s.Begun() {
 		return err
@@ -63,7 +63,7 @@ func (a *Area) stream(w http.ResponseWriter, r *http.Request, c *httpapi.Call, a
 	if err != nil {
 		_ = s.Fail(err) // the client may be gone
 	}
-	_ = s.Send("end", event{Type: "end"})
+	_ = s.Send("end", event{Type: "end", Warnings: out.Warnings})
 	return nil
 }
 
@@ -71,6 +71,8 @@ func (a *Area) stream(w http.ResponseWriter, r *http.Request, c *httpapi.Call, a
 type summary struct {
 	Summary string `json:"summary"`
 	Prompt  string `json:"rendered_prompt"`
+
+	Warnings []string `json:"warnings,omitempty"` // ours
 }
 
 // event is an event of a stream (SummarizeDocumentStreamedResponse).
@@ -78,6 +80,8 @@ type event struct {
 	Type   string  `json:"type"`
 	Prompt *string `json:"rendered_prompt,omitempty"`
 	Chunk  string  `json:"generation_chunk,omitempty"`
+
+	Warnings []string `json:"warnings,omitempty"` // ours, on the last event
 }
 
 func send(s *httpapi.Stream, e summarize.Event) error {

@@ -42,6 +42,8 @@ func (r *Request) turns(bad *fault.Fault) {
 			called[c.ID] = true
 		}
 		switch {
+		case m.Role == llm.Result && m.CallID == "":
+			bad.Field(at("messages[%d].tool_call_id", i), "is required in a message of the role tool: the id of the call that it answers")
 		case m.Role == llm.Result && !called[m.CallID]:
 			bad.Field(at("messages[%d].tool_call_id", i), "names no call: an assistant message before it must have %q among its tool_calls", m.CallID)
 		case len(m.Parts) == 0 && len(m.Calls) == 0:
