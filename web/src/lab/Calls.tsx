@@ -22,9 +22,9 @@ function Program({ call }: { call: Call }) {
       <pre tabIndex={0}>
         <code dir="ltr">{call.code}</code>
       </pre>
-      {call.install && (
+      {call.run && (
         <p className="about">
-          {t.install} <code>{call.install}</code>
+          {t.run} <code>{call.run}</code>
         </p>
       )}
       {call.lost.length > 0 && (

@@ -24,8 +24,8 @@ export type Lost =
 export interface Call {
   code: string
   lost: Lost[]
-  /** The command that installs what it needs. */
-  install?: string
+  /** The commands that install what it needs, and run it. */
+  run?: string
 }
 
 /** Returns the request of a query as it is sent, but for what the page adds to show more. */
@@ -124,7 +124,7 @@ export function pythonCall(e: Experiment, origin: string): Call {
     '    print(f"{result.score:.3f}  {result.document_id}  {result.text}")',
     ...(e.missing ? ['print(answer.absent_document)'] : []),
   ].join('\n')
-  return { code, lost: [], install: 'pip install vectara==0.4.3' }
+  return { code, lost: [], run: 'pip install vectara==0.4.3 && python query.py' }
 }
 
 /** Returns what all corpora have in common; a setting of some alone would be wrong for the others. */
@@ -170,6 +170,9 @@ const typescript = (v: unknown): string => {
       .join(', ')} }`
   return JSON.stringify(v)
 }
+
+const typescriptRun =
+  'npm install @vectara/stream-query-client@5.1.1 typescript@5.9.3 @types/node@20.19.0 && npx tsc --strict --module commonjs --target es2022 query.ts && node query.js'
 
 export function typescriptCall(e: Experiment, origin: string): Call {
   const s = e.settings
@@ -224,7 +227,7 @@ export function typescriptCall(e: Experiment, origin: string): Call {
     '  },',
     '});',
   ].join('\n')
-  return { code, lost, install: 'npm install @vectara/stream-query-client@5.1.1' }
+  return { code, lost, run: typescriptRun }
 }
 
 export function quarry(e: Experiment, origin: string): Call {

@@ -194,7 +194,7 @@ export const lab = {
       copy: 'Copy',
       copied: 'Copied.',
       kinds: { curl: 'curl', python: 'Python', typescript: 'TypeScript', quarry: 'quarry' },
-      install: 'It needs',
+      run: 'To run it:',
       lost: 'Left out, because it has no setting for them:',
       unsayable: 'It can’t say this query:',
       what: {
