@@ -2,6 +2,7 @@ package browser
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,8 +34,19 @@ func (b *tab) rows() int {
 // waits waits until an expression is true in the page.
 func (b *tab) waits(what, expression string) {
 	b.t.Helper()
+	b.waitsFor(20000, what, expression)
+}
+
+// waitsLong is waits for what takes a while.
+func (b *tab) waitsLong(what, expression string) {
+	b.t.Helper()
+	b.waitsFor(100_000, what, expression)
+}
+
+func (b *tab) waitsFor(milliseconds int, what, expression string) {
+	b.t.Helper()
 	if !eval[bool](b, "wait for "+what, `new Promise(seen => {
-		const last = performance.now() + 20000
+		const last = performance.now() + `+strconv.Itoa(milliseconds)+`
 		const look = () => `+expression+` ? seen(true) : performance.now() > last ? seen(false) : setTimeout(look, 20)
 		look() })`) {
 		b.fail("wait for "+what, errNever)
@@ -71,7 +83,7 @@ func TestDocuments(t *testing.T) {
 			b.do("go to the filter", chromedp.Focus(`.filter-field input`))
 			b.types("doc.year >= and\r")
 			b.reads(`expected a value`)
-			if at := eval[string](b, "see the place", `document.querySelector('.filter-field mark').innerText`); at != "and" {
+			if at := eval[string](b, "see the place", `document.querySelector('.filter-editor mark').innerText`); at != "and" {
 				t.Errorf("%q is marked in the filter", at)
 			}
 			b.accessible("a wrong filter")

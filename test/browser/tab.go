@@ -41,6 +41,7 @@ type tab struct {
 	t       *testing.T
 	ctx     context.Context
 	service *testkit.Process
+	data    string // the folder of the service
 	axe     string
 
 	mu       sync.Mutex
@@ -65,7 +66,8 @@ func open(t *testing.T, l look) *tab {
 	t.Cleanup(release)
 	ctx, end := chromedp.NewContext(allocated)
 	t.Cleanup(end)
-	b := &tab{t: t, ctx: ctx, service: testkit.StartBinary(t, t.TempDir()), axe: string(axe)}
+	data := t.TempDir()
+	b := &tab{t: t, ctx: ctx, service: testkit.StartBinary(t, data), data: data, axe: string(axe)}
 	b.do("open a tab", chromedp.Navigate("about:blank"))
 	ctx, cancel := context.WithTimeout(ctx, most)
 	t.Cleanup(cancel)

@@ -1,22 +1,36 @@
-import { type DragEvent, useEffect, useRef, useState } from 'react'
+import { type DragEvent, memo, useEffect, useRef, useState } from 'react'
+import { Failure } from '../api/failure'
+import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
+import { number } from '../parts/locale'
+import { Select } from '../parts/Select'
 import { text } from '../text/en'
 import { chosen, dropped, type Found } from './dropped'
-import { ended, forgetUploads, type Upload, upload, uploadAgain, useUploads } from './uploads'
+import { ended, forgetUploads, type Taken, type Upload, upload, uploadAgain, useUploads } from './uploads'
 import './documents.css'
 
-function Line({ of }: { of: Upload }) {
+/** How many files are listed at once. */
+const listed = 200
+
+/** Returns why a file was refused, with what to do about it. */
+function reasonOf(error: unknown): string {
+  const said = error instanceof Error ? error.message : String(error)
+  const advice = error instanceof Failure ? text.dropping.advice[error.status] : undefined
+  return advice ? `${said} ${advice}` : said
+}
+
+const Line = memo(({ of }: { of: Upload }) => {
   const s = of.state
   return (
     <li>
-      <span>{of.path}</span>
-      {s.at === 'waiting' && <span>{text.uploads.waiting}</span>}
+      <bdi>{of.path}</bdi>
+      {s.at === 'waiting' && <span>{s.why ?? text.uploads.waiting}</span>}
       {s.at === 'sending' && <span>{text.uploads.sending(s.percent)}</span>}
       {s.at === 'reading' && <span>{text.uploads.reading}</span>}
-      {s.at === 'done' && <span className="good">{text.uploads.done(s.passages)}</span>}
+      {s.at === 'done' && <span className="good">{s.kept ? text.dropping.kept : text.uploads.done(s.passages)}</span>}
       {s.at === 'failed' && (
         <span className="bad">
-          {s.error instanceof Error ? s.error.message : String(s.error)}{' '}
+          {reasonOf(s.error)}{' '}
           <Button kind="quiet" onClick={() => uploadAgain(of.id)}>
             {text.uploads.retry}
           </Button>
@@ -24,26 +38,66 @@ function Line({ of }: { of: Upload }) {
       )}
     </li>
   )
+})
+
+/** What needs somebody stands first, then what happens now. */
+const order = { failed: 0, sending: 1, reading: 1, waiting: 2, done: 3 }
+
+function Lines({ all }: { all: Upload[] }) {
+  const sorted = [...all].sort((a, b) => order[a.state.at] - order[b.state.at] || a.id - b.id)
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a long list is scrolled by keys
+    <ul className="uploads" tabIndex={0} aria-label={text.dropping.list}>
+      {sorted.slice(0, listed).map((u) => (
+        <Line key={u.id} of={u} />
+      ))}
+      {sorted.length > listed && <li>{text.dropping.more(number(sorted.length - listed))}</li>}
+    </ul>
+  )
+}
+
+/** The two ways to choose files without dropping them. */
+function Choose({ add }: { add: (files: Found[]) => void }) {
+  const files = useRef<HTMLInputElement>(null)
+  const folder = useRef<HTMLInputElement>(null)
+  useEffect(() => folder.current?.setAttribute('webkitdirectory', ''), [])
+  const props = { type: 'file', multiple: true, hidden: true } as const
+  const take = (e: { target: HTMLInputElement }) => {
+    if (e.target.files) add(chosen(e.target.files))
+    e.target.value = ''
+  }
+  return (
+    <>
+      <Button onClick={() => files.current?.click()}>{text.uploads.choose}</Button>
+      <Button onClick={() => folder.current?.click()}>{text.dropping.folder}</Button>
+      <input {...props} ref={files} aria-label={text.uploads.choose} onChange={take} />
+      <input {...props} ref={folder} aria-label={text.dropping.folder} onChange={take} />
+    </>
+  )
 }
 
 /** A place to drop files and folders, which become documents of a corpus, with what has become of each. */
 export function Drop({ corpus, added }: { corpus: string; added: () => void }) {
   const all = useUploads().filter((u) => u.corpus === corpus)
   const [over, setOver] = useState(false)
-  const input = useRef<HTMLInputElement>(null)
+  const [taken, setTaken] = useState<Taken>('replace')
   const done = all.filter((u) => u.state.at === 'done').length
-  const bad = all.filter((u) => u.state.at === 'failed').length
+  const bad = all.filter((u) => u.state.at === 'failed')
   const busy = !all.every(ended)
-  const add = (files: Found[]) => upload(corpus, files)
+  const add = (files: Found[]) => upload(corpus, files, taken)
+  const counted = useRef(0)
   useEffect(() => {
+    if (done === counted.current) return
+    // What shows the corpus is read anew after the first file and at the end, not after each of thousands.
+    if (busy && counted.current > 0) return
+    counted.current = done
     if (done > 0) added()
-  }, [done, added])
+  }, [done, busy, added])
+  const was = useRef(busy)
   useEffect(() => {
-    if (!busy) return
-    const ask = (e: BeforeUnloadEvent) => e.preventDefault()
-    addEventListener('beforeunload', ask)
-    return () => removeEventListener('beforeunload', ask)
-  }, [busy])
+    if (was.current && !busy) announce(text.uploads.summary(done, all.length, bad.length))
+    was.current = busy
+  }, [busy, done, all.length, bad.length])
   const take = (e: DragEvent) => {
     e.preventDefault()
     setOver(false)
@@ -64,35 +118,32 @@ export function Drop({ corpus, added }: { corpus: string; added: () => void }) {
       <h2>{text.uploads.title}</h2>
       <div className="row">
         <span>{text.uploads.drop}</span>
-        <Button onClick={() => input.current?.click()}>{text.uploads.choose}</Button>
-        <input
-          ref={input}
-          type="file"
-          multiple
-          hidden
-          aria-label={text.uploads.choose}
-          onChange={(e) => {
-            if (e.target.files) add(chosen(e.target.files))
-            e.target.value = ''
-          }}
-        />
+        <Choose add={add} />
       </div>
+      <Select
+        label={text.dropping.taken}
+        value={taken}
+        onChange={(e) => setTaken(e.target.value as Taken)}
+        options={[
+          ['replace', text.dropping.replace],
+          ['keep', text.dropping.keep],
+        ]}
+      />
       <p className="kinds">{text.uploads.kinds}</p>
       {all.length > 0 && (
         <>
           <div className="row">
-            <p role="status">{text.uploads.summary(done, all.length, bad)}</p>
+            <p>{text.uploads.summary(done, all.length, bad.length)}</p>
+            {bad.length > 1 && (
+              <Button onClick={() => uploadAgain(...bad.map((u) => u.id))}>{text.dropping.retryAll}</Button>
+            )}
             {!busy && (
               <Button kind="quiet" onClick={() => forgetUploads(corpus)}>
                 {text.uploads.forget}
               </Button>
             )}
           </div>
-          <ul className="uploads">
-            {all.map((u) => (
-              <Line key={u.id} of={u} />
-            ))}
-          </ul>
+          <Lines all={all} />
         </>
       )}
     </section>

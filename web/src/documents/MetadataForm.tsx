@@ -79,6 +79,7 @@ export function MetadataForm({ corpus, id, metadata, saved, close }: Props) {
   const [other, setOther] = useState<Metadata>()
   const [error, setError] = useState<unknown>()
   const [busy, setBusy] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
   const edit = editOf(base, rows)
   const dirty = Object.keys(edit.changes).length > 0
   useEffect(() => {
@@ -88,8 +89,13 @@ export function MetadataForm({ corpus, id, metadata, saved, close }: Props) {
     return () => removeEventListener('beforeunload', ask)
   }, [dirty])
 
+  useEffect(() => {
+    if (Object.keys(bad).length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [bad])
+
   /** Saves, provided that the document still is what somebody has seen of it. */
   const save = async (seen: Metadata) => {
+    if (busy) return
     setBad(edit.bad)
     setError(undefined)
     if (Object.keys(edit.bad).length > 0) return
@@ -122,7 +128,7 @@ export function MetadataForm({ corpus, id, metadata, saved, close }: Props) {
     void save(other ?? base)
   }
   return (
-    <form className="card stack" onSubmit={submit} aria-label={text.metadata.edit}>
+    <form ref={form} className="card stack" onSubmit={submit} aria-label={text.metadata.edit}>
       <h3>{text.metadata.edit}</h3>
       <MetadataRows rows={rows} bad={bad} change={setRows} />
       {other && (
@@ -131,7 +137,7 @@ export function MetadataForm({ corpus, id, metadata, saved, close }: Props) {
       {error !== undefined && <Failed error={error} />}
       <div className="row">
         {!other && (
-          <Button kind="first" type="submit" disabled={busy}>
+          <Button kind="first" type="submit">
             {text.metadata.save}
           </Button>
         )}

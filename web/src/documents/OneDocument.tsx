@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
+import { navigate } from 'wouter/use-browser-location'
 import { Failure } from '../api/failure'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
@@ -41,7 +42,7 @@ type Open = 'metadata' | 'summary' | 'delete'
 
 function Found({ corpus, document: d }: { corpus: string; document: Document }) {
   const queries = useQueryClient()
-  const [search, setSearch] = useSearchParams()
+  const [search] = useSearchParams()
   const [open, setOpen] = useState<Open>()
   const [, go] = useLocation()
   const may = useMay()
@@ -93,10 +94,11 @@ function Found({ corpus, document: d }: { corpus: string; document: Document }) 
           </Button>
         )}
         <label className="check">
+          {/* The router would write the path as it has decoded it, which for some ids is another document. */}
           <input
             type="checkbox"
             checked={chunks}
-            onChange={(e) => setSearch(e.target.checked ? { parts: '' } : {}, { replace: true })}
+            onChange={(e) => navigate(`${location.pathname}${e.target.checked ? '?parts' : ''}`, { replace: true })}
           />
           {text.document.chunks}
         </label>
@@ -131,7 +133,7 @@ export function OneDocument({ corpus }: { corpus: string }) {
   const id = idIn(location.pathname)
   const found = useDocument(corpus, id)
   const missing = found.error instanceof Failure && found.error.status === 404
-  useEffect(() => scrollTo(0, 0), [])
+  useEffect(() => void scrollTo(0, 0), [])
   return (
     <div className="stack">
       <p>

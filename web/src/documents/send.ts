@@ -13,11 +13,19 @@ interface Outcome {
 }
 
 /**
- * Sends a file as a document with its path as id, in place of one that has it, and returns how many passages it has. A
- * person whose sign-in ends meanwhile is asked to sign in again, and the file is sent once more.
+ * Sends a file as a document with its path as id, and returns how many passages it has. A document that has the id gives way,
+ * or the file is refused with a conflict. A person whose sign-in ends meanwhile is asked to sign in again, and the file is
+ * sent once more.
  */
-export async function sendFile(corpus: string, id: string, file: File, report: (p: Progress) => void): Promise<number> {
-  const asked: Asked = { method: 'POST', path: `${path`/v2/corpora/${corpus}/upload_file`}?on_conflict=replace` }
+export async function sendFile(
+  corpus: string,
+  id: string,
+  file: File,
+  taken: 'replace' | 'keep',
+  report: (p: Progress) => void,
+): Promise<number> {
+  const conflict = taken === 'replace' ? 'replace' : 'fail'
+  const asked: Asked = { method: 'POST', path: `${path`/v2/corpora/${corpus}/upload_file`}?on_conflict=${conflict}` }
   for (;;) {
     const used = credential()
     const form = new FormData()

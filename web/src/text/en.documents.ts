@@ -106,4 +106,26 @@ export const documents = {
     stop: 'Stop',
     done: 'The summary is complete.',
   },
+  dropping: {
+    folder: 'choose a folder',
+    taken: 'Where a document has the path of a file as its id',
+    replace: 'the file takes its place',
+    keep: 'the document is kept',
+    kept: 'kept what is there',
+    list: 'Files',
+    more: (n: string) => `and ${n} more`,
+    retryAll: 'Try all refused again',
+    busy: 'waiting, the service has much to do',
+    away: 'waiting, the service can’t be reached',
+    tooLarge: (mb: string, most: string) =>
+      `The file has ${mb} MB and was not sent: the service takes ${most} MB. Its setting max_upload allows more.`,
+    unreadable: 'The file can’t be read any more. It may have been changed or moved. Choose it again.',
+    advice: {
+      403: 'Somebody who manages the corpus can give you the role.',
+      404: 'The corpus may have been deleted meanwhile.',
+      409: 'Try again in a moment.',
+      413: 'The setting max_upload of the service allows more.',
+      415: 'Save it as PDF, Word, HTML, Markdown or text, and add that.',
+    } as Record<number, string>,
+  },
 } as const
