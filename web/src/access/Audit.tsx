@@ -1,20 +1,25 @@
-import { useDeferredValue } from 'react'
 import { Button } from '../parts/Button'
-import { Field } from '../parts/Field'
 import { second } from '../parts/locale'
 import { text } from '../text/en'
 import { type AuditEvent, useAudit } from './access'
 import { changesOf } from './changed'
 import { useFilters } from './filters'
 import { List } from './List'
+import { localOf, momentOf } from './moments'
+import { Sought } from './Sought'
 
 const t = text.access.audit
 
-/** Returns a moment of this reader's clock, as a field has it, in the form of the service. */
-function moment(local: string): string | undefined {
-  const at = local ? new Date(local) : undefined
-  return at && !Number.isNaN(at.getTime()) ? at.toISOString() : undefined
-}
+// What is done to access most often; any other operation can be typed.
+const frequent = [
+  'createUser',
+  'updateUser',
+  'deleteUser',
+  'createApiKey',
+  'updateApiKey',
+  'deleteApiKey',
+  'createAppClient',
+]
 
 function Changes({ event, earlier }: { event: AuditEvent; earlier: AuditEvent[] }) {
   const all = changesOf(event, earlier)
@@ -85,10 +90,10 @@ export function Audit() {
   const [filters, change] = useFilters(['actor', 'action', 'after', 'before'])
   const { actor, action, after, before } = filters
   const found = useAudit({
-    actor: useDeferredValue(actor) || undefined,
-    action: useDeferredValue(action) || undefined,
-    after: moment(after),
-    before: moment(before),
+    actor: actor || undefined,
+    action: action || undefined,
+    after: momentOf(after) || undefined,
+    before: momentOf(before) || undefined,
   })
   const all = found.data?.pages.flatMap((p) => p.audit_events) ?? []
   // A list of one actor or action has gaps, so that the last event it holds need not be the last that set something.
@@ -98,34 +103,19 @@ export function Audit() {
     <div className="stack">
       <h1>{t.title}</h1>
       <div className="row filters">
-        <Field
-          label={t.actor}
-          value={actor}
-          onChange={(e) => change({ actor: e.target.value })}
-          autoComplete="off"
-          spellCheck={false}
-        />
-        <Field
-          label={t.action}
-          value={action}
-          onChange={(e) => change({ action: e.target.value })}
-          autoComplete="off"
-          placeholder="createUser"
-          spellCheck={false}
-        />
-        <Field
+        <Sought label={t.actor} value={actor} seek={(one) => change({ actor: one })} />
+        <Sought label={t.action} value={action} seek={(one) => change({ action: one })} suggested={frequent} />
+        <Sought
           label={t.since}
           type="datetime-local"
-          step={1}
-          value={after}
-          onChange={(e) => change({ after: e.target.value })}
+          value={localOf(after)}
+          seek={(at) => change({ after: momentOf(at) })}
         />
-        <Field
+        <Sought
           label={t.until}
           type="datetime-local"
-          step={1}
-          value={before}
-          onChange={(e) => change({ before: e.target.value })}
+          value={localOf(before)}
+          seek={(at) => change({ before: momentOf(at) })}
         />
         {filtered && (
           <Button kind="quiet" onClick={() => change({ actor: '', action: '', after: '', before: '' })}>

@@ -3,7 +3,7 @@ import { announce } from '../parts/announce'
 import { Field } from '../parts/Field'
 import { useMay } from '../session/caller'
 import { text } from '../text/en'
-import { type AppClient, at, rightsOf, useOne, useUpdate } from './access'
+import { type AppClient, at, differing, rightsOf, useOne, useUpdate } from './access'
 import { Form, fieldsOf } from './Form'
 import { One, Shut } from './One'
 import { Opens } from './Opens'
@@ -21,7 +21,12 @@ function Change({ client }: { client: AppClient }) {
       busy={update.isPending}
       error={update.error}
       places={['body.description']}
-      submit={() => update.mutate({ description, ...rights }, { onSuccess: () => announce(text.settings.saved) })}
+      submit={() =>
+        update.mutate(
+          differing({ description: client.description ?? '', ...rightsOf(client) }, { description, ...rights }),
+          { onSuccess: () => announce(text.settings.saved) },
+        )
+      }
       note={update.isSuccess && <span className="good">{text.settings.saved}</span>}
     >
       <Field

@@ -27,6 +27,11 @@ export function Form({ act, busy, error, places, submit, cancel, note, children 
     e.preventDefault()
     submit()
   }
+  // The button that has the focus goes away with the form.
+  const leave = () => {
+    cancel?.()
+    document.getElementById('content')?.focus()
+  }
   return (
     <form className="card stack" onSubmit={submitted}>
       {children}
@@ -36,7 +41,7 @@ export function Form({ act, busy, error, places, submit, cancel, note, children 
           {act}
         </Button>
         {cancel && (
-          <Button kind="quiet" onClick={cancel}>
+          <Button kind="quiet" onClick={leave}>
             {text.cancel}
           </Button>
         )}

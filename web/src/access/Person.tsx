@@ -6,12 +6,12 @@ import { Confirm } from '../parts/Confirm'
 import { moment } from '../parts/locale'
 import { useMay } from '../session/caller'
 import { text } from '../text/en'
-import { at, type PasswordLink, type User, useOne, useUpdate } from './access'
+import { at, differing, type PasswordLink, type User, useOne, useUpdate } from './access'
 import { Form } from './Form'
 import { metadataOf } from './metadata'
 import { One, Shut } from './One'
 import { Opens } from './Opens'
-import { bodyOf, PersonFields, personPlaces, type Typed, typedOf } from './PersonFields'
+import { bodyOf, PersonFields, personPlaces, typedOf } from './PersonFields'
 import { shownLink } from './passwordLink'
 import { Held } from './Rights'
 import { Secret, type Shown } from './Secret'
@@ -23,7 +23,7 @@ function Change({ user, name }: { user: User; name: string }) {
   const update = useUpdate<User>(at.person(name))
   const save = () => {
     if (metadataOf(typed.metadata).bad) return
-    update.mutate(changesOf(user, typed), { onSuccess: () => announce(text.settings.saved) })
+    update.mutate(differing(bodyOf(typedOf(user)), bodyOf(typed)), { onSuccess: () => announce(text.settings.saved) })
   }
   return (
     <Form
@@ -36,16 +36,6 @@ function Change({ user, name }: { user: User; name: string }) {
     >
       <PersonFields typed={typed} change={setTyped} error={update.error} />
     </Form>
-  )
-}
-
-/** Returns the members that differ from what the person has: what somebody else changed meanwhile stays. */
-function changesOf(user: User, typed: Typed): object {
-  const before = bodyOf(typedOf(user))
-  return Object.fromEntries(
-    Object.entries(bodyOf(typed)).filter(
-      ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof typeof before]),
-    ),
   )
 }
 

@@ -1,4 +1,4 @@
-import { useId } from 'react'
+import { useId, useRef, useState } from 'react'
 import { Failure } from '../api/failure'
 import { Button } from '../parts/Button'
 import { useAllCorpora } from '../parts/corpusNames'
@@ -96,6 +96,8 @@ interface Rows {
 /** Roles on single corpora, one below the other. A key can be typed that is not among those suggested. */
 function CorpusRows({ rows, change, fields, can }: Rows) {
   const list = useId()
+  const add = useRef<HTMLDivElement>(null)
+  const [added, setAdded] = useState(-1)
   const corpora = useAllCorpora()
   const set = (i: number, part: Partial<CorpusRole>) => change(rows.map((r, j) => (i === j ? { ...r, ...part } : r)))
   return (
@@ -118,6 +120,7 @@ function CorpusRows({ rows, change, fields, can }: Rows) {
               bad={fields[`body.corpus_roles[${i}].corpus_key`] ?? fields[`body.corpus_roles[${i}]`]}
               list={list}
               autoComplete="off"
+              autoFocus={i === added}
               spellCheck={false}
               required
             />
@@ -130,20 +133,30 @@ function CorpusRows({ rows, change, fields, can }: Rows) {
               )}
               bad={fields[`body.corpus_roles[${i}].role`]}
             />
-            <Button kind="quiet" onClick={() => change(rows.filter((_, j) => i !== j))}>
+            <Button
+              kind="quiet"
+              onClick={() => {
+                setAdded(-1)
+                change(rows.filter((_, j) => i !== j))
+                add.current?.querySelector('button')?.focus()
+              }}
+            >
               {t.remove}
               <span className="hidden-text"> {row.corpus_key}</span>
             </Button>
           </div>
         )
       })}
-      <Button
-        onClick={() =>
-          change([...rows, { corpus_key: rows.length ? '' : (corpora.data?.[0]?.key ?? ''), role: 'viewer' }])
-        }
-      >
-        {t.add}
-      </Button>
+      <div ref={add}>
+        <Button
+          onClick={() => {
+            setAdded(rows.length)
+            change([...rows, { corpus_key: '', role: 'viewer' }])
+          }}
+        >
+          {t.add}
+        </Button>
+      </div>
     </fieldset>
   )
 }

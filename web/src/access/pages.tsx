@@ -20,8 +20,12 @@ const places = [
   ['/audit', text.access.audit.title, 'listAuditEvents'],
 ] as const
 
-/** Returns the name that a part of an address stands for. The router has decoded it in part, so a % may be one. */
-function named(part: string): string {
+/**
+ * Returns the name that ends the address. It is read from the address itself, since the router decodes a part of it, and
+ * names may hold a % of their own.
+ */
+function named(): string {
+  const part = /([^/]*)\/*$/.exec(location.pathname)?.[1] ?? ''
   try {
     return decodeURIComponent(part)
   } catch {
@@ -42,15 +46,15 @@ export default function Pages() {
         <Route path="/keys">
           <Keys />
         </Route>
-        <Route path="/keys/:id">{({ id }) => <Key key={id} id={named(id)} />}</Route>
+        <Route path="/keys/:id">{() => <Key key={named()} id={named()} />}</Route>
         <Route path="/people">
           <People />
         </Route>
-        <Route path="/people/:name">{({ name }) => <Person key={name} name={named(name)} />}</Route>
+        <Route path="/people/:name">{() => <Person key={named()} name={named()} />}</Route>
         <Route path="/clients">
           <Clients />
         </Route>
-        <Route path="/clients/:id">{({ id }) => <Client key={id} id={named(id)} />}</Route>
+        <Route path="/clients/:id">{() => <Client key={named()} id={named()} />}</Route>
         <Route path="/audit">
           <Audit />
         </Route>
