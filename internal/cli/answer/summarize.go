@@ -34,7 +34,7 @@ func (c *SummarizeCmd) Run(e *command.Env) error {
 	body := map[string]any{"llm_name": c.LLM}
 	if c.LLM == "" {
 		if by.name == "" {
-			return command.Failed(command.ExitUsage, "which language model is the default can't be told; name one with --llm")
+			return command.Failed(command.ExitUsage, "the service does not tell this caller which language model is the default; name one, for example --llm extractive-1.0")
 		}
 		body["llm_name"] = by.name
 	}

@@ -107,6 +107,9 @@ func (s *session) read(in io.Reader) error {
 		if echo {
 			fmt.Fprintf(s.env.Out, "> %s\n", command.Prose(line))
 		}
+		if !s.heard() {
+			return nil
+		}
 		switch err := s.line(line); {
 		case errors.Is(err, errEnd):
 			over = true
@@ -114,6 +117,8 @@ func (s *session) read(in io.Reader) error {
 			return s.env.Ctx.Err()
 		case command.Unreachable(err):
 			return err
+		case !s.heard():
+			return nil
 		case err != nil:
 			s.complain(err)
 			failed = true
@@ -131,6 +136,12 @@ func (s *session) read(in io.Reader) error {
 		return command.Failed(command.ExitSomeFailed, "")
 	}
 	return nil
+}
+
+// heard reports whether the output still takes what is written; its failure is told at the end.
+func (s *session) heard() bool {
+	_, err := s.env.Out.Write(nil)
+	return err == nil
 }
 
 // errEnd ends a chat.
