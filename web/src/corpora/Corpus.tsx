@@ -1,5 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useCallback } from 'react'
+import { lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
 import { Failure } from '../api/failure'
 import { Drop } from '../documents/Drop'
@@ -21,14 +20,12 @@ const Documents = lazy(() => import('../documents/pages'))
 /** A question to a corpus and a place to add documents; an empty one begins with the documents. */
 function Start({ corpus }: { corpus: Found }) {
   const key = corpus.key ?? ''
-  const queries = useQueryClient()
-  const added = useCallback(() => void queries.invalidateQueries({ queryKey: ['corpora'] }), [queries])
   const may = useMay()
   const empty = sizeOf(corpus).documents === 0
   return (
     <div className={empty ? 'stack reversed' : 'stack'}>
       {empty ? <p className="empty">{text.ask.empty}</p> : <Ask corpus={key} />}
-      {may('uploadFile', key) && corpus.enabled !== false && <Drop corpus={key} added={added} />}
+      {may('uploadFile', key) && corpus.enabled !== false && <Drop corpus={key} />}
     </div>
   )
 }

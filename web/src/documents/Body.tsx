@@ -3,9 +3,9 @@ import { Button } from '../parts/Button'
 import { number } from '../parts/locale'
 import { text } from '../text/en'
 import { type Block, blocksOf, type Numbered } from './blocks'
-import { cellOf, cut } from './cells'
 import type { Document } from './documents'
 import { Long } from './Long'
+import { Pairs } from './Pairs'
 import { Picture } from './Picture'
 import { TableView } from './TableView'
 
@@ -14,7 +14,6 @@ const some = 200
 
 /** One part as it was indexed, with its metadata. */
 function Chunk({ of: { n, part } }: { of: Numbered }) {
-  const metadata = Object.entries(part.metadata ?? {})
   return (
     <div className="chunk">
       <p className="about">
@@ -31,21 +30,10 @@ function Chunk({ of: { n, part } }: { of: Numbered }) {
           </p>
         </details>
       )}
-      {metadata.length > 0 && (
+      {part.metadata && Object.keys(part.metadata).length > 0 && (
         <details>
           <summary>{text.document.partMetadata}</summary>
-          <dl className="pairs">
-            {metadata.map(([key, value]) => (
-              <div key={key}>
-                <dt>
-                  <bdi>{cut(key)}</bdi>
-                </dt>
-                <dd>
-                  <bdi>{cellOf(value)}</bdi>
-                </dd>
-              </div>
-            ))}
-          </dl>
+          <Pairs metadata={part.metadata} />
         </details>
       )}
     </div>

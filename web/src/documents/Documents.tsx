@@ -80,12 +80,11 @@ export function Documents({ corpus }: { corpus: Corpus }) {
       return next
     })
   }, [])
-  const added = useCallback(() => reread(), [reread])
   const adds = may('uploadFile', key) && corpus.enabled !== false
 
   return (
     <div className="stack documents">
-      {adds && (empty || adding) && <Drop corpus={key} added={added} />}
+      {adds && (empty || adding) && <Drop corpus={key} />}
       {empty && !filter && found.isSuccess ? (
         <p className="empty">{text.documents.none}</p>
       ) : (

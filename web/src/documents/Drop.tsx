@@ -5,6 +5,7 @@ import { Button } from '../parts/Button'
 import { number } from '../parts/locale'
 import { Select } from '../parts/Select'
 import { text } from '../text/en'
+import { useReread } from './documents'
 import { chosen, dropped, type Found } from './dropped'
 import { ended, forgetUploads, type Taken, type Upload, upload, uploadAgain, useUploads } from './uploads'
 import './documents.css'
@@ -77,7 +78,8 @@ function Choose({ add }: { add: (files: Found[]) => void }) {
 }
 
 /** A place to drop files and folders, which become documents of a corpus, with what has become of each. */
-export function Drop({ corpus, added }: { corpus: string; added: () => void }) {
+export function Drop({ corpus }: { corpus: string }) {
+  const reread = useReread(corpus)
   const all = useUploads().filter((u) => u.corpus === corpus)
   const [over, setOver] = useState(false)
   const [taken, setTaken] = useState<Taken>('replace')
@@ -91,8 +93,8 @@ export function Drop({ corpus, added }: { corpus: string; added: () => void }) {
     // What shows the corpus is read anew after the first file and at the end, not after each of thousands.
     if (busy && counted.current > 0) return
     counted.current = done
-    if (done > 0) added()
-  }, [done, busy, added])
+    if (done > 0) reread()
+  }, [done, busy, reread])
   const was = useRef(busy)
   useEffect(() => {
     if (was.current && !busy) announce(text.uploads.summary(done, all.length, bad.length))

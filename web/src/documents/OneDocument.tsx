@@ -13,30 +13,12 @@ import { useMay } from '../session/caller'
 import { text } from '../text/en'
 import { idIn } from './address'
 import { Body } from './Body'
-import { cellOf, cut, titleOf } from './cells'
+import { cut, titleOf } from './cells'
 import { type Document, deleteDocument, documentKey, type Metadata, useDocument, useReread } from './documents'
 import { MetadataForm } from './MetadataForm'
+import { Pairs } from './Pairs'
 import { Summary } from './Summary'
 import './document.css'
-
-function Pairs({ metadata }: { metadata: Metadata }) {
-  const all = Object.entries(metadata)
-  if (all.length === 0) return <p className="empty">{text.document.noMetadata}</p>
-  return (
-    <dl className="pairs">
-      {all.map(([key, value]) => (
-        <div key={key}>
-          <dt>
-            <bdi>{cut(key)}</bdi>
-          </dt>
-          <dd>
-            <bdi>{cellOf(value)}</bdi>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  )
-}
 
 type Open = 'metadata' | 'summary' | 'delete'
 

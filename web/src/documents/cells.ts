@@ -8,10 +8,13 @@ export function cut(s: string, n = most): string {
 }
 
 /** Writes a value of metadata in one short line. */
-export function cellOf(value: unknown): string {
+export const cellOf = (value: unknown): string => cut(writtenOf(value))
+
+/** Writes all of a value of metadata. */
+export function writtenOf(value: unknown): string {
   if (value === undefined || value === null) return ''
-  if (Array.isArray(value)) return cut(value.slice(0, most).map(cellOf).join(', '))
-  return cut(typeof value === 'object' ? JSON.stringify(value) : String(value))
+  if (Array.isArray(value)) return value.map(writtenOf).join(', ')
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 /** Returns the title of a document; empty where it has none. */
