@@ -7,6 +7,8 @@ import { Button } from './Button'
 export function Failed({ error, again }: { error: unknown; again?: () => void }) {
   const [copied, setCopied] = useState(false)
   const failure = error instanceof Failure ? error : undefined
+  // Most messages tell the reasons of the fields already.
+  const more = Object.entries(failure?.fields ?? {}).filter(([, reason]) => !failure?.message.includes(reason))
   const copy = async () => {
     if (!failure) return
     await navigator.clipboard?.writeText(asCurl(failure.asked, location.origin))
@@ -15,9 +17,9 @@ export function Failed({ error, again }: { error: unknown; again?: () => void })
   return (
     <div className="failed settles" role="alert">
       <p>{error instanceof Error ? error.message : String(error)}</p>
-      {failure && Object.keys(failure.fields).length > 0 && (
+      {more.length > 0 && (
         <ul>
-          {Object.entries(failure.fields).map(([field, reason]) => (
+          {more.map(([field, reason]) => (
             <li key={field}>
               <code>{field}</code>: {reason}
             </li>
