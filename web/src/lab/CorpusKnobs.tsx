@@ -23,11 +23,15 @@ interface One {
 
 /** What holds for one corpus alone. */
 function CorpusKnobs({ n, corpus, change, remove, fields }: One) {
-  const names = useAllCorpora().data ?? []
+  const corpora = useAllCorpora().data ?? []
   const { data } = useSearchable(corpus.key)
   const bad = (member: string) => fields[`body.search.corpora[${n - 1}].${member}`]
-  const known = names.map((c) => [c.key, c.name === c.key ? c.key : `${c.name} (${c.key})`] as const)
+  // A name may hold marks that turn the direction of what follows; it stands isolated.
+  const known = corpora.map((c) => [c.key, c.name === c.key ? c.key : `${c.key} · \u2068${c.name}\u2069`] as const)
   const options = known.some(([key]) => key === corpus.key) ? known : [[corpus.key, corpus.key] as const, ...known]
+  // A weight of a dimension that the corpus lacks is shown, too, so that it can be taken back.
+  const declared = Object.fromEntries((data?.custom_dimensions ?? []).map((d) => [d.name, d.querying_default ?? 0]))
+  const names = [...new Set([...Object.keys(declared), ...Object.keys(corpus.dimensions)])]
   const weigh = (name: string, weight: number | undefined) => {
     const { [name]: _, ...others } = corpus.dimensions
     change({ dimensions: weight === undefined ? others : { ...others, [name]: weight } })
@@ -44,7 +48,7 @@ function CorpusKnobs({ n, corpus, change, remove, fields }: One) {
           label={t.corpus}
           value={corpus.key}
           options={options}
-          onChange={(e) => change({ key: e.target.value })}
+          onChange={(e) => change({ key: e.target.value, dimensions: {} })}
           bad={bad('corpus_key')}
         />
         {remove && (
@@ -85,15 +89,15 @@ function CorpusKnobs({ n, corpus, change, remove, fields }: One) {
             bad={bad('query')}
             dir="auto"
           />
-          {(data?.custom_dimensions ?? []).map((d) => (
+          {names.map((name) => (
             <NumberField
-              key={d.name}
-              label={t.dimension(d.name)}
-              hint={t.dimensionHint(number(d.querying_default ?? 0))}
-              value={corpus.dimensions[d.name]}
-              change={(weight) => weigh(d.name, weight)}
+              key={name}
+              label={t.dimension(name)}
+              hint={declared[name] === undefined ? undefined : t.dimensionHint(number(declared[name]))}
+              value={corpus.dimensions[name]}
+              change={(weight) => weigh(name, weight)}
               step="any"
-              bad={bad(`custom_dimensions.${d.name}`)}
+              bad={bad('custom_dimensions')}
             />
           ))}
         </div>

@@ -130,6 +130,7 @@ interface Props {
 export function ResultCard({ result, query, tags, rank }: Props) {
   const asked = useMemo(() => askedFor(query), [query])
   const c = inContext(result.text ?? '', tags.start, tags.end)
+  const long = (result.text?.length ?? 0) > 2000
   const title = result.document_metadata?.title
   const above = result.part_metadata?.breadcrumb
   const parts = result.explanation ?? []
@@ -161,7 +162,7 @@ export function ResultCard({ result, query, tags, rank }: Props) {
         )}
       </p>
       {parts.length > 0 && <Bar parts={parts} score={score} />}
-      <p className="in-context" dir="auto">
+      <p className="in-context" dir="auto" data-long={long} tabIndex={long ? 0 : undefined}>
         {c.before && <span className="around">{shown(c.before)}</span>}
         <span className="match">{shown(c.match)}</span>
         {c.after && <span className="around">{shown(c.after)}</span>}

@@ -9,6 +9,7 @@ import { Field } from '../parts/Field'
 import { Marked } from '../parts/filter/Marked'
 import { place } from '../parts/filter/mark'
 import { Select } from '../parts/Select'
+import { useMay } from '../session/caller'
 import { text } from '../text/en'
 import { NumberField } from './NumberField'
 import { type Stage, stagePlace, stageTypes } from './settings'
@@ -17,7 +18,9 @@ const t = text.lab.stages
 
 /** The models that rank by relevance. */
 function useModels() {
+  const lists = useMay()('listRerankers')
   return useQuery({
+    enabled: lists,
     queryKey: ['rerankers'],
     queryFn: ({ signal }) =>
       call<components['schemas']['ListRerankersResponse']>('/v2/rerankers', { query: { limit: 100 }, signal }),

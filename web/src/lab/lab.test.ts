@@ -36,6 +36,11 @@ test.each([
   expect(all.filter((p) => p.marked).map((p) => p.text)).toEqual(want)
 })
 
+test('all of a long text is there', () => {
+  const text = 'pump '.repeat(10_000)
+  expect(pieces(text, askedFor('pump')).reduce((n, p) => n + p.text.length, 0)).toBe(text.length)
+})
+
 test('two searches become one list', () => {
   const first = { results: [result('a', 'x'), result('b', 'x'), result('c', 'x'), result('d', 'x')] }
   const second = { results: [result('c', 'y \u0002x\u0003 z'), result('a', 'x'), result('e', 'x'), result('d', 'x')] }

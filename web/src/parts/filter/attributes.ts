@@ -38,7 +38,7 @@ export function useValues(corpus: string, attribute: string | undefined): Value[
     queryKey: ['corpora', 'values', corpus, attribute],
     queryFn: ({ signal }) =>
       call<{ filter_attribute_stats: Statistics[] }>(path`/v2/corpora/${corpus}/filter_attribute_stats`, {
-        query: { fields: attribute, max_values: 50 },
+        query: { fields: attribute?.replaceAll('"', ''), max_values: 50 },
         signal,
       }),
     enabled: corpus !== '' && attribute !== undefined && attribute !== 'part.is_title',
