@@ -1,36 +1,14 @@
-import { type ComponentProps, useId } from 'react'
-
-interface Props extends Omit<ComponentProps<'textarea'>, 'id'> {
-  label: string
-  hint?: string
-  /** What the service said about the value. */
-  bad?: string
-}
+import type { ComponentProps } from 'react'
+import { Labelled, type Told } from './Labelled'
 
 /** A labelled text of several lines. */
-export function Area({ label, hint, bad, ...area }: Props) {
-  const id = useId()
-  const described = [hint && `${id}-hint`, bad && `${id}-bad`].filter(Boolean).join(' ') || undefined
+export function Area({ label, hint, bad, ...area }: Told & Omit<ComponentProps<'textarea'>, 'id'>) {
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <textarea
-        {...area}
-        id={id}
-        className={`input ${area.className ?? ''}`}
-        aria-invalid={bad ? true : undefined}
-        aria-describedby={described}
-      />
-      {hint && (
-        <p className="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
-      {bad && (
-        <p className="bad" id={`${id}-bad`} role="alert">
-          {bad}
-        </p>
-      )}
-    </div>
+    <Labelled
+      label={label}
+      hint={hint}
+      bad={bad}
+      control={(tied) => <textarea {...area} {...tied} className={`input ${area.className ?? ''}`} />}
+    />
   )
 }
