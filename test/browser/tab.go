@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -153,16 +154,25 @@ func (b *tab) visit(path string) {
 	b.do("visit "+path, chromedp.Navigate(b.service.URL+"/console"+path))
 }
 
-// reads waits until the page shows a text, which axe and people see alike.
+// patience is how long a text may take to come; other tests have the machine, too.
+const patience = time.Minute
+
+// reads waits until the page shows a text, which axe and people see alike. The page may be loaded anew meanwhile.
 func (b *tab) reads(text string) {
 	b.t.Helper()
 	raw, _ := json.Marshal(text) // strings always encode
-	if !eval[bool](b, "read "+text, `new Promise(seen => {
-		const last = performance.now() + 20000
+	look := chromedp.Evaluate[bool](`new Promise(seen => {
+		const last = performance.now() + 1000
 		const look = () => document.body.innerText.includes(`+string(raw)+`) ? seen(true) : performance.now() > last ? seen(false) : setTimeout(look, 20)
-		look() })`) {
-		b.fail("read "+text, errNever)
+		look() })`, chromedp.EvalAwaitPromise)
+	var err error
+	for end := time.Now().Add(patience); time.Now().Before(end) && b.ctx.Err() == nil; {
+		var seen bool
+		if seen, err = chromedp.Run(b.ctx, look); seen {
+			return
+		}
 	}
+	b.fail("read "+text, cmp.Or(err, errNever))
 }
 
 // errNever is a text that does not come.

@@ -5,7 +5,7 @@ import { Button } from '../parts/Button'
 import { Failed } from '../parts/Failed'
 import { Field } from '../parts/Field'
 import { text } from '../text/en'
-import { type Credential, signIn, signOut, useSession } from './session'
+import { type Credential, forget, signIn, signOut, useSession } from './session'
 import { byCode, byKey, byPassword, takeCode } from './tokens'
 import './session.css'
 
@@ -13,11 +13,11 @@ import './session.css'
 function Form({ title, why }: { title: string; why?: string }) {
   const [way, setWay] = useState<Credential['kind']>('key')
   const [name, setName] = useState('')
-  const [secret, setSecret] = useState('')
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
-  const submit = async (e: FormEvent) => {
+  const submit = async (e: FormEvent<HTMLFormElement>) => {
     e.preventDefault()
+    const secret = String(new FormData(e.currentTarget).get('secret') ?? '')
     setBusy(true)
     setError(undefined)
     try {
@@ -30,7 +30,6 @@ function Form({ title, why }: { title: string; why?: string }) {
   }
   const choose = (next: Credential['kind']) => () => {
     setWay(next)
-    setSecret('')
     setError(undefined)
   }
   return (
@@ -59,8 +58,7 @@ function Form({ title, why }: { title: string; why?: string }) {
         label={way === 'key' ? text.session.key : text.session.password}
         hint={way === 'key' ? text.session.keyHint : undefined}
         type="password"
-        value={secret}
-        onChange={(e) => setSecret(e.target.value)}
+        name="secret" // not a state of the page, which would write it into an attribute
         autoComplete={way === 'key' ? 'off' : 'current-password'}
         required
       />
@@ -74,7 +72,10 @@ function Form({ title, why }: { title: string; why?: string }) {
 }
 
 // Taken when the page loads: it works once, and must not stay in the address.
+// Whoever opens such an address means to be the person of the code, also where somebody is signed in.
 let code = takeCode()
+if (code) forget()
+addEventListener('hashchange', () => location.hash.startsWith('#code=') && location.reload())
 
 /** The page of somebody who has not signed in. An address with a code signs in by itself. */
 export function SignIn() {

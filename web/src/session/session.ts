@@ -75,9 +75,14 @@ export function renewed(before: Credential, fresh: Credential) {
   if (state.credential === before) change({ ...state, credential: fresh })
 }
 
+/** Forgets who is signed in. */
+export function forget() {
+  change({ refused: false })
+}
+
 /** Leaves, and forgets all that the page holds. */
 export function signOut() {
-  change({ refused: false })
+  forget()
   startAnew()
 }
 

@@ -36,6 +36,7 @@ function Colours() {
 function Leave() {
   const { credential } = useSession()
   const [error, setError] = useState<unknown>()
+  const [place, setPlace] = useState<HTMLElement | null>(null) // the menu belongs to the bar, where people look for it
   if (credential?.kind !== 'token')
     return (
       <Button kind="quiet" onClick={signOut}>
@@ -43,10 +44,10 @@ function Leave() {
       </Button>
     )
   return (
-    <>
+    <div ref={setPlace}>
       <Menu.Root>
         <Menu.Trigger render={<Button kind="quiet" />}>{text.session.leave} ▾</Menu.Trigger>
-        <Menu.Portal>
+        <Menu.Portal container={place}>
           <Menu.Positioner sideOffset={4}>
             <Menu.Popup className="menu">
               <Menu.Item className="menu-item" onClick={signOut}>
@@ -60,7 +61,7 @@ function Leave() {
         </Menu.Portal>
       </Menu.Root>
       {error !== undefined && <Failed error={error} />}
-    </>
+    </div>
   )
 }
 
