@@ -4,6 +4,7 @@ import { call } from '../api/call'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
 import { Field } from '../parts/Field'
+import { holding } from '../parts/pattern'
 import { useMay } from '../session/caller'
 import { text } from '../text/en'
 import { type AppClient, type Rights, useClients, useRefresh } from './access'
@@ -15,9 +16,6 @@ import { Held, RightsFields } from './Rights'
 import { Secret } from './Secret'
 
 const t = text.access.clients
-
-/** Escapes a text for a regular expression, which is what the filter of the list is. */
-const literally = (s: string) => s.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 function NewClient({ made, cancel }: { made: (client: AppClient) => void; cancel: () => void }) {
   const [name, setName] = useState('')
@@ -63,7 +61,7 @@ function NewClient({ made, cancel }: { made: (client: AppClient) => void; cancel
 export function Clients() {
   const [{ filter }, change] = useFilters(['filter'])
   const later = useDeferredValue(filter)
-  const found = useClients({ filter: later ? `(?i)${literally(later)}` : undefined })
+  const found = useClients({ filter: holding(later) })
   const [making, setMaking] = useState(false)
   const [made, setMade] = useState<AppClient>()
   const [, go] = useLocation()

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import { call, path } from '../api/call'
 import type { components } from '../api/schema'
 import type { Question } from '../parts/answer/answer'
+import { useChange } from '../parts/change'
 
 export type Chat = components['schemas']['Chat']
 export type Turn = components['schemas']['Turn']
@@ -67,20 +68,15 @@ export function questionOf(chat: string, corpora: string[], query: string): Ques
   }
 }
 
-function useChange<In>(run: (input: In) => Promise<unknown>) {
-  const queries = useQueryClient()
-  return useMutation({ mutationFn: run, onSuccess: () => queries.invalidateQueries({ queryKey: ['chats'] }) })
-}
-
 /** Disables a turn and every later one. */
 export const useDisableTurn = (chat: string) =>
-  useChange((turn: string) =>
+  useChange('chats', (turn: string) =>
     call(path`/v2/chats/${chat}/turns/${turn}`, { method: 'PATCH', body: { enabled: false } }),
   )
 
 /** Deletes a turn and every later one. */
 export const useDeleteTurn = (chat: string) =>
-  useChange((turn: string) => call(path`/v2/chats/${chat}/turns/${turn}`, { method: 'DELETE' }))
+  useChange('chats', (turn: string) => call(path`/v2/chats/${chat}/turns/${turn}`, { method: 'DELETE' }))
 
 /** Deletes a chat. Only the list is read anew, not the turns of what is gone. */
 export function useDeleteChat() {

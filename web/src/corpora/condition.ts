@@ -1,9 +1,5 @@
+import { literal } from '../parts/filter/complete'
 import type { Statistics } from './corpora'
-
-/** Writes a value as the filter language does. A quote in a text is doubled. */
-export function literal(value: unknown): string {
-  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
-}
 
 /** Returns the condition that an attribute has a value, or a list holds it. */
 export function conditionOf(name: string, type: Statistics['type'], value: unknown): string {

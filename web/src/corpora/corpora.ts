@@ -1,6 +1,8 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { call, path } from '../api/call'
 import type { components } from '../api/schema'
+import { useChange } from '../parts/change'
+import { holding } from '../parts/pattern'
 
 export type Corpus = components['schemas']['Corpus']
 export type Attribute = components['schemas']['FilterAttribute']
@@ -13,16 +15,13 @@ interface Page {
   metadata: { page_key?: string }
 }
 
-/** Escapes a text for a regular expression, which is what the filter of a list is. */
-const literally = (s: string) => s.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-
 /** Corpora whose name or description holds a text, a page at a time. */
 export function useCorpora(filter: string) {
   return useInfiniteQuery({
     queryKey: ['corpora', 'list', filter],
     queryFn: ({ pageParam, signal }) =>
       call<Page>('/v2/corpora', {
-        query: { limit: 50, page_key: pageParam || undefined, filter: filter ? `(?i)${literally(filter)}` : undefined },
+        query: { limit: 50, page_key: pageParam || undefined, filter: holding(filter) },
         signal,
       }),
     initialPageParam: '',
@@ -50,17 +49,11 @@ export function useStatistics(key: string, filter: string) {
   })
 }
 
-/** Runs a change of corpora; what is shown of them is then read anew. */
-function useChange<In, Out>(run: (input: In) => Promise<Out>) {
-  const queries = useQueryClient()
-  return useMutation({ mutationFn: run, onSuccess: () => queries.invalidateQueries({ queryKey: ['corpora'] }) })
-}
-
 export const useCreateCorpus = () =>
-  useChange((body: NewCorpus) => call<Corpus>('/v2/corpora', { method: 'POST', body }))
+  useChange('corpora', (body: NewCorpus) => call<Corpus>('/v2/corpora', { method: 'POST', body }))
 
 export const useUpdateCorpus = (key: string) =>
-  useChange((body: components['schemas']['UpdateCorpusRequest']) =>
+  useChange('corpora', (body: components['schemas']['UpdateCorpusRequest']) =>
     call<Corpus>(path`/v2/corpora/${key}`, { method: 'PATCH', body }),
   )
 
@@ -74,11 +67,11 @@ export function useDeleteCorpus(key: string) {
 }
 
 export const useResetCorpus = (key: string) =>
-  useChange((_: undefined) => call(path`/v2/corpora/${key}/reset`, { method: 'POST' }))
+  useChange('corpora', (_: undefined) => call(path`/v2/corpora/${key}/reset`, { method: 'POST' }))
 
 /** Replaces the attributes by a job, whose id it returns. */
 export const useReplaceAttributes = (key: string) =>
-  useChange((filter_attributes: Attribute[]) =>
+  useChange('corpora', (filter_attributes: Attribute[]) =>
     call<{ job_id: string }>(path`/v2/corpora/${key}/replace_filter_attributes`, {
       method: 'POST',
       body: { filter_attributes },

@@ -1,26 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { call, path, send } from '../api/call'
+import { path, send } from '../api/call'
 import { Failure } from '../api/failure'
-import type { components } from '../api/schema'
 import { CutOff, events } from '../api/stream'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
 import { Failed } from '../parts/Failed'
+import { useModels } from '../parts/models'
 import { Select } from '../parts/Select'
 import { text } from '../text/en'
-
-type Model = components['schemas']['LLM']
-
-function useModels() {
-  return useQuery({
-    queryKey: ['llms', 'all'],
-    queryFn: async ({ signal }) => {
-      const found = await call<{ llms?: Model[] }>('/v2/llms', { query: { limit: 100 }, signal })
-      return (found.llms ?? []).filter((m) => m.enabled !== false)
-    },
-  })
-}
 
 /** Has a model summarise a document, and shows the summary as it comes. */
 export function Summary({ corpus, id }: { corpus: string; id: string }) {
@@ -32,7 +19,7 @@ export function Summary({ corpus, id }: { corpus: string; id: string }) {
   const running = useRef<AbortController>(undefined)
   useEffect(() => () => running.current?.abort(), [])
   const all = models.data ?? []
-  const used = model || (all.find((m) => m.default) ?? all[0])?.name || ''
+  const used = model || all[0]?.name || ''
 
   const run = async () => {
     const mine = new AbortController()

@@ -6,9 +6,10 @@ import { Button } from '../parts/Button'
 import { useAllCorpora } from '../parts/corpusNames'
 import { Failed } from '../parts/Failed'
 import { Field } from '../parts/Field'
+import { useModels } from '../parts/models'
 import { Select } from '../parts/Select'
 import { text } from '../text/en'
-import { type Preset, preview, useModels, useWritePreset } from './presets'
+import { type Preset, preview, useWritePreset } from './presets'
 
 /** Shows what the model would be told, for a question to a corpus. */
 function Preview({ template }: { template: string }) {
@@ -49,7 +50,7 @@ const numberOf = (typed: string) => (typed === '' ? undefined : Number(typed))
 /** The form of a preset. Those of the platform can be read here, and taken as the beginning of one's own. */
 export function PresetForm({ of, close }: { of: Preset; close: () => void }) {
   const [preset, setPreset] = useState(of)
-  const models = useModels().data ?? []
+  const models = (useModels().data ?? []).map((m) => m.name ?? '')
   const write = useWritePreset()
   const fields = write.error instanceof Failure ? write.error.fields : {}
   const change = (part: Partial<Preset>) => setPreset({ ...preset, ...part })

@@ -1,6 +1,7 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { call, path } from '../api/call'
 import type { components } from '../api/schema'
+import { useChange } from '../parts/change'
 
 export type Preset = components['schemas']['GenerationPreset']
 
@@ -20,38 +21,16 @@ export function usePresets() {
   })
 }
 
-/** The names of the language models, the default one first. */
-export function useModels() {
-  return useQuery({
-    queryKey: ['models'],
-    queryFn: async ({ signal }) => {
-      const found = await call<{ llms: { name: string; default?: boolean; enabled?: boolean }[] }>('/v2/llms', {
-        query: { limit: 100 },
-        signal,
-      })
-      return found.llms
-        .filter((m) => m.enabled !== false)
-        .sort((a, b) => Number(b.default ?? false) - Number(a.default ?? false))
-        .map((m) => m.name)
-    },
-  })
-}
-
-function useChange<In>(run: (input: In) => Promise<unknown>) {
-  const queries = useQueryClient()
-  return useMutation({ mutationFn: run, onSuccess: () => queries.invalidateQueries({ queryKey: ['presets'] }) })
-}
-
 /** Writes a preset: a new one, or one in place of another. */
 export const useWritePreset = () =>
-  useChange((p: Preset) =>
+  useChange('presets', (p: Preset) =>
     p.id
       ? call(path`/v2/generation_presets/${p.id}`, { method: 'PUT', body: p })
       : call('/v2/generation_presets', { method: 'POST', body: p }),
   )
 
 export const useDeletePreset = () =>
-  useChange((id: string) => call(path`/v2/generation_presets/${id}`, { method: 'DELETE' }))
+  useChange('presets', (id: string) => call(path`/v2/generation_presets/${id}`, { method: 'DELETE' }))
 
 /** Returns what the model would be told by a template, for a question to a corpus. The embedded model answers, at no cost. */
 export async function preview(template: string, corpus: string, question: string): Promise<string> {
