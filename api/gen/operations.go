@@ -38,7 +38,7 @@ type Operation struct {
 	StreamFlag bool  // the body decides whether the answer is a stream
 	Expensive  bool  // counts against the calls that one caller may have in flight
 	Frees bool // removes what was written, which a full disk allows
-	Success    int   // documented success status (first 2xx)
+	Success    int   // documented success status (the first 2xx, or 302 of a redirect)
 	Statuses   []int // every documented status, ascending
 	// NotSent are documented statuses that this server never sends, with the reason.
 	NotSent map[int]string
@@ -301,7 +301,7 @@ func writeStatuses(b *bytes.Buffer, op operation) error {
 	}
 	sort.Ints(statuses)
 	for _, n := range statuses {
-		if n >= 200 && n < 300 {
+		if n >= 200 && n < 300 || n == 302 {
 			success = n
 			break
 		}

@@ -25,7 +25,7 @@ type Operation struct {
 	StreamFlag                        bool   // the body decides whether the answer is a stream
 	Expensive                         bool   // counts against the calls that one caller may have in flight
 	Frees                             bool   // removes what was written, which a full disk allows
-	Success                           int    // documented success status (first 2xx)
+	Success                           int    // documented success status (the first 2xx, or 302 of a redirect)
 	Statuses                          []int  // every documented status, ascending
 	// NotSent are documented statuses that this server never sends, with the reason.
 	NotSent map[int]string
@@ -99,9 +99,9 @@ var operationIndex = func() map[string]int {
 // Operations are all operations in contract order. Callers must not modify them.
 var Operations = []Operation{
 	{ID: "getStartPage", Method: "GET", Path: "/",
-		Summary: "Show what stands at this address", Tag: "Service",
+		Summary: "Lead to the console", Tag: "Service",
 		Public:  true,
-		Success: 200, Statuses: []int{200, 304}},
+		Success: 302, Statuses: []int{302}},
 	{ID: "getGuide", Method: "GET", Path: "/guide",
 		Summary: "Show the contents of the guide", Tag: "Service",
 		Public:  true,

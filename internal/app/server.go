@@ -29,7 +29,7 @@ func newServer(cfg config.Config, identity *identityServices, resolvers map[stri
 	return httpapi.New(httpapi.Config{
 		Console: httpapi.Pages{Root: console.Root, Serve: pages.Serve},
 		Audit:   identity.audit, AuditContent: cfg.AuditContent, TrustedProxies: trusted, Origins: origins,
-		Authenticate: identity.principal, Areas: append(areas, httppages.New(contract.YAML, docs.Pages, cfg.PublicURL)),
+		Authenticate: identity.principal, Areas: append(areas, httppages.New(contract.YAML, docs.Pages, console.Root)),
 		Resolvers: resolvers, Log: log, MaxJSON: cfg.MaxJSON, MaxUpload: cfg.MaxUpload, Ready: ready,
 		Limits: limits(cfg),
 	})

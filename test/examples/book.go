@@ -120,7 +120,7 @@ func (e *Example) readAnswer(responses *openapi3.Responses) error {
 	body, _ := e.Body.(map[string]any)
 	streams := e.Operation.StreamFlag && body["stream_response"] == true
 	for _, status := range e.Operation.Statuses {
-		if status >= http.StatusMultipleChoices {
+		if status >= http.StatusMultipleChoices && status != e.Operation.Success {
 			continue
 		}
 		content := responses.Value(strconv.Itoa(status)).Value.Content

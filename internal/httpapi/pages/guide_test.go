@@ -19,7 +19,7 @@ import (
 // that what it links to inside the service is there, sections included.
 func TestGuide(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "")
+	s := serve(t)
 	names, err := fs.Glob(docs.Pages, "*/*.md")
 	if err != nil || len(names) < 10 {
 		t.Fatalf("%d pages, %v", len(names), err)

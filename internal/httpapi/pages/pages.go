@@ -1,17 +1,16 @@
-// Package pages is what people find in a browser: the start page, the guide, and the reference, which is the contract as a
-// page. It also serves the contract itself, as YAML and as JSON. All of it is public, the same for everyone, and made from what
-// the binary embeds; no page loads anything from elsewhere. The page for passwords belongs to package identity.
+// Package pages is what people find in a browser beside the console, to which / leads: the guide, and the reference, which is
+// the contract as a page. It also serves the contract itself, as YAML and as JSON. All of it is public, the same for everyone,
+// and made from what the binary embeds; no page loads anything from elsewhere. The page for passwords belongs to package identity.
 package pages
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"net/http"
-	"net/url"
-	"regexp"
+	"strings"
 	"sync"
 
 	"quarry/internal/httpapi"
@@ -20,9 +19,6 @@ import (
 
 //go:embed style.css
 var style string
-
-//go:embed start.html
-var startText string
 
 //go:embed reference.html
 var referenceText string
@@ -37,30 +33,28 @@ var guideText string
 var searchScript []byte
 
 var (
-	startTemplate     = template.Must(template.New("start").Parse(startText))
 	referenceTemplate = template.Must(template.New("reference").Parse(referenceText))
 	guideTemplate     = template.Must(template.New("guide").Parse(guideText))
 
 	// The policies allow the style that the page holds, by its digest; the reference may also load the script of this
 	// service.
-	startPolicy     = httpapi.PagePolicy("style-src " + httpapi.StyleSource(style))
 	guidePolicy     = httpapi.PagePolicy("style-src " + httpapi.StyleSource(style+referenceStyle))
 	referencePolicy = httpapi.PagePolicy("style-src "+httpapi.StyleSource(style+referenceStyle), "script-src 'self'")
 )
 
 // Area serves the pages.
 type Area struct {
-	publicURL string // where people reach the service; "" for wherever the reader is
+	console string // where / leads, as a path
 
 	yaml, json, reference, script func() (*static.File, error)
 	guide                         func() (*guide, error)
 }
 
-// New returns the area. contract is the contract in YAML, guide the folders of the guide in Markdown, publicURL the setting
-// public_url.
-func New(contract []byte, guide fs.FS, publicURL string) *Area {
+// New returns the area. contract is the contract in YAML, guide the folders of the guide in Markdown, console the path of the
+// console.
+func New(contract []byte, guide fs.FS, console string) *Area {
 	return &Area{
-		publicURL: publicURL,
+		console:   console,
 		guide:     newGuide(guide),
 		yaml:      once("application/yaml; charset=utf-8", "", func() ([]byte, error) { return contract, nil }),
 		json:      once("application/json", "", func() ([]byte, error) { return asJSON(contract) }),
@@ -103,37 +97,20 @@ func serve(get func() (*static.File, error)) httpapi.Handler {
 	}
 }
 
-// start serves the start page. It shows nothing of the machine: whoever reaches the port may read it.
-func (a *Area) start(w http.ResponseWriter, r *http.Request, _ *httpapi.Call) error {
-	var b bytes.Buffer
-	err := startTemplate.Execute(&b, struct {
-		Style   template.CSS
-		Address string
-	}{template.CSS(style), a.address(r)})
-	if err != nil {
-		return fmt.Errorf("write page: %w", err)
-	}
-	d, err := static.New("text/html; charset=utf-8", startPolicy, b.Bytes())
-	if err != nil {
-		return err
-	}
-	return d.Serve(w, r)
-}
+// found is the body of the redirect at /, for people whose client doesn't follow it.
+const found = `This is a Quarry service.
+/console/      the console, for browsers
+/guide         how to use it
+/docs          every operation, with examples; /openapi.yaml is the same for programs
+/health        whether it is up
+`
 
-// plainHost matches hosts that mean nothing else to a shell, into which people paste the address.
-var plainHost = regexp.MustCompile(`^([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$`)
-
-// address returns the URL of the service as the reader sees it, "" if that is not known.
-func (a *Area) address(r *http.Request) string {
-	if a.publicURL != "" {
-		return a.publicURL
-	}
-	if !plainHost.MatchString(r.Host) {
-		return ""
-	}
-	u := url.URL{Scheme: "http", Host: r.Host}
-	if r.TLS != nil {
-		u.Scheme = "https"
-	}
-	return u.String()
+// start leads to the console.
+func (a *Area) start(w http.ResponseWriter, _ *http.Request, _ *httpapi.Call) error {
+	h := w.Header()
+	h.Set("Location", strings.TrimPrefix(a.console, "/")+"/") // relative: a proxy may serve this below a path of its own
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(http.StatusFound)
+	_, err := io.WriteString(w, found)
+	return err
 }

@@ -5,13 +5,14 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
-	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -29,18 +30,18 @@ import (
 )
 
 // serve starts the HTTP interface with the pages alone, where nobody has a key.
-func serve(t testing.TB, publicURL string) *httpapi.Server {
+func serve(t testing.TB) *httpapi.Server {
 	t.Helper()
-	console, err := console.New()
+	files, err := console.New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, err := httpapi.New(httpapi.Config{
-		Console: httpapi.Pages{Root: "/console", Serve: console.Serve},
+		Console: httpapi.Pages{Root: console.Root, Serve: files.Serve},
 		Authenticate: func(context.Context, httpapi.Credential) (authz.Principal, error) {
 			return authz.Principal{}, fault.Unauthenticated("nobody has a key")
 		},
-		Areas: []httpapi.Area{pages.New(contract.YAML, docs.Pages, publicURL)}, Log: slog.New(slog.DiscardHandler),
+		Areas: []httpapi.Area{pages.New(contract.YAML, docs.Pages, console.Root)}, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -113,9 +114,9 @@ func elements(t testing.TB, page string) []element {
 // nothing from elsewhere, and that its policy allows its own style and nothing beyond what it needs.
 func TestPagesAreSealed(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "")
+	s := serve(t)
 	for _, c := range []struct{ path, policy string }{
-		{"/", "default-src 'none'; style-src STYLE; frame-ancestors 'none'; base-uri 'none'"},
+		{"/guide", "default-src 'none'; style-src STYLE; frame-ancestors 'none'; base-uri 'none'"},
 		{"/docs", "default-src 'none'; style-src STYLE; script-src 'self'; frame-ancestors 'none'; base-uri 'none'"},
 	} {
 		w := get(s, "GET", c.path)
@@ -169,61 +170,48 @@ func TestPagesAreSealed(t *testing.T) {
 	}
 }
 
-// TestLinksOfTheStartPage proves that what the start page leads to answers without a key.
-func TestLinksOfTheStartPage(t *testing.T) {
+// TestStart proves that / leads to the console, whatever the request says about itself and below whatever path a proxy serves
+// it, that the answer names the other pages, and that each of them is open to everybody.
+func TestStart(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "")
-	links := 0
-	for _, e := range elements(t, get(s, "GET", "/").Body.String()) {
-		if to := e.attrs["href"]; to != "" {
-			links++
-			if w := get(s, "GET", to); w.Code != http.StatusOK {
-				t.Errorf("%s answers %d", to, w.Code)
+	s := serve(t)
+	for _, header := range [][]string{nil, {"Accept", "text/html"}, {"Accept", "application/json"}, {"Host", "evil.example"}, {"X-Forwarded-Host", "evil.example"}} {
+		w := get(s, "GET", "/?next=//evil.example", header...)
+		if w.Code != http.StatusFound || w.Header().Get("Cache-Control") != "no-store" || strings.Contains(w.Header().Get("Location"), "evil") {
+			t.Fatalf("%q: %d, headers %v", header, w.Code, w.Header())
+		}
+		for from, want := range map[string]string{"http://h:8080/": "http://h:8080/console/", "https://h/search/": "https://h/search/console/"} {
+			u, err := url.Parse(from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if to, err := u.Parse(w.Header().Get("Location")); err != nil || to.String() != want {
+				t.Errorf("%s leads to %s, want %s (%v)", from, to, want, err)
+			}
+		}
+		paths := regexp.MustCompile(`/[a-z.]+/?`).FindAllString(w.Body.String(), -1)
+		if len(paths) < 4 {
+			t.Errorf("it names %q", paths)
+		}
+		for _, path := range paths {
+			if w := get(s, "GET", path); w.Code != http.StatusOK {
+				t.Errorf("%s answers %d", path, w.Code)
 			}
 		}
 	}
-	if links < 4 {
-		t.Errorf("%d links", links)
-	}
-}
-
-// TestAddress proves that the start page shows the address at which its reader is, the one of the setting before that, and
-// never what could mean something else to a shell or a browser.
-func TestAddress(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ public, host, want string }{
-		{"", "127.0.0.1:8080", "http://127.0.0.1:8080"},
-		{"", "search.example.com", "http://search.example.com"},
-		{"", "[::1]:8080", "http://[::1]:8080"},
-		{"https://search.example.com", "127.0.0.1:8080", "https://search.example.com"},
-		{"", "a;rm -rf ~", ""}, {"", "$(id)", ""}, {"", "`id`", ""}, {"", "a'b", ""}, {"", `a"b`, ""}, {"", "<script>", ""},
-		{"", "a b", ""}, {"", "u@h", ""}, {"", "h:x", ""}, {"", "h/p", ""}, {"", strings.Repeat("a", 300), ""}, {"", "", ""},
-	} {
-		page := get(serve(t, c.public), "GET", "/", "Host", c.host).Body.String()
-		switch {
-		case c.want == "" && (strings.Contains(page, "QUARRY_URL") || c.host != "" && strings.Contains(page, c.host)):
-			t.Errorf("host %q: it is shown", c.host)
-		case c.want != "" && (!strings.Contains(page, "export QUARRY_URL="+c.want+"\n") || !strings.Contains(page, "curl "+c.want+"/v2/corpora")):
-			t.Errorf("host %q: want %s in %s", c.host, c.want, page)
-		}
-	}
-	r := httptest.NewRequest("GET", "/", nil)
-	r.Host, r.TLS = "search.example.com", &tls.ConnectionState{}
-	w := httptest.NewRecorder()
-	serve(t, "").ServeHTTP(w, r)
-	if !strings.Contains(w.Body.String(), "QUARRY_URL=https://search.example.com\n") {
-		t.Error("over TLS the address is not https")
+	if w := get(s, "POST", "/"); w.Code != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %d", w.Code)
 	}
 }
 
 // most are how many bytes each document may have, compressed.
-var most = map[string]int{"/": 10_000, "/docs": 150_000, "/docs/search.js": 5_000, "/openapi.yaml": 150_000, "/openapi.json": 150_000}
+var most = map[string]int{"/guide": 10_000, "/docs": 150_000, "/docs/search.js": 5_000, "/openapi.yaml": 150_000, "/openapi.json": 150_000}
 
 // TestTransfer proves that every document is small when compressed, the same uncompressed, not sent again to a client that
 // has it, and answered to HEAD without a body.
 func TestTransfer(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "")
+	s := serve(t)
 	for path, limit := range most {
 		plain := get(s, "GET", path)
 		packed := get(s, "GET", path, "Accept-Encoding", "br, gzip;q=0.8")
@@ -268,7 +256,7 @@ func TestTransfer(t *testing.T) {
 			}
 			_ = res.Body.Close()
 			head.Close()
-			if path != "/" && (res.StatusCode != http.StatusOK || res.ContentLength != int64(w.Body.Len()) || res.Header.Get("ETag") != tag) {
+			if res.StatusCode != http.StatusOK || res.ContentLength != int64(w.Body.Len()) || res.Header.Get("ETag") != tag {
 				t.Errorf("HEAD %s: %d, %d bytes", path, res.StatusCode, res.ContentLength)
 			}
 			if w.Header().Get("Vary") != "Accept-Encoding" || w.Header().Get("CDN-Cache-Control") != "no-store" {
@@ -284,7 +272,7 @@ func TestTransfer(t *testing.T) {
 // TestContractAsJSON proves that the JSON is the same contract as the YAML, which is served as it was written.
 func TestContractAsJSON(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "")
+	s := serve(t)
 	if got := get(s, "GET", "/openapi.yaml").Body.Bytes(); !bytes.Equal(got, contract.YAML) {
 		t.Error("the YAML is not the contract")
 	}

@@ -29,7 +29,7 @@ type entry struct {
 // entries reads the places of the reference as the script does.
 func entries(t testing.TB) []entry {
 	t.Helper()
-	root, err := html.Parse(strings.NewReader(get(serve(t, ""), "GET", "/docs").Body.String()))
+	root, err := html.Parse(strings.NewReader(get(serve(t), "GET", "/docs").Body.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestSearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := get(serve(t, ""), "GET", "/docs/search.js").Body.String()
+	script := get(serve(t), "GET", "/docs/search.js").Body.String()
 	tests := []struct {
 		query string
 		first []string // the first hits

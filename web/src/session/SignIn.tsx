@@ -97,6 +97,11 @@ export function SignIn() {
         <div className="stack">
           {error !== undefined && <Failed error={error} />}
           <Form title={text.session.title} />
+          <nav className="elsewhere" aria-label={text.session.elsewhere}>
+            <a href="/guide">{text.areas.guide}</a>
+            <a href="/docs">{text.areas.reference}</a>
+            <a href="/openapi.yaml">{text.session.contract}</a>
+          </nav>
         </div>
       )}
     </main>

@@ -39,7 +39,8 @@ export const text = {
     byKey: 'With an API key',
     byPassword: 'With a password',
     key: 'API key',
-    keyHint: 'On the machine of the service, this command prints the owner’s key: quarry key show',
+    keyHint:
+      'On the machine of the service, quarry key show prints the owner’s key, and quarry console an address that signs you in.',
     name: 'Name',
     password: 'Password',
     enter: 'Sign in',
@@ -49,6 +50,8 @@ export const text = {
     leaveEverywhere: 'Sign out on every device',
     wrongKey: 'The service does not know this key. Check that all of it was copied.',
     kept: 'Your key stays in this tab and is forgotten when you close it.',
+    elsewhere: 'Without signing in',
+    contract: 'Contract (OpenAPI)',
   },
   corpora: {
     title: 'Corpora',
