@@ -52,23 +52,32 @@ var functions = map[string]*function{
 	"sind": math1(sind), "cosd": math1(cosd), "tand": math1(func(x float64) float64 { return sind(x) / cosd(x) }),
 }
 
-// numbers returns the arguments as numbers; ok is false if one of them is neither a number nor a boolean.
-func numbers(args []value) (out []float64, ok bool) {
+// numbers returns the arguments as numbers. If one of them is null, or neither a number nor a boolean, it returns nil and
+// the value of the function instead.
+func numbers(args []value) (out []float64, instead value) {
 	out = make([]float64, len(args))
 	for i, a := range args {
 		if a = asNumber(a); a.kind != number {
-			return nil, false
+			return nil, unlike(a)
 		}
 		out[i] = a.num
 	}
-	return out, true
+	return out, nothing
+}
+
+// unlike returns the value of a function for an argument that is not of the kind that it takes.
+func unlike(a value) value {
+	if a.kind == null {
+		return nothing
+	}
+	return mismatch
 }
 
 func math1(f func(float64) float64) *function {
 	return &function{least: 1, most: 1, apply: func(_ *run, args []value) value {
-		x, ok := numbers(args)
-		if !ok {
-			return nothing
+		x, instead := numbers(args)
+		if x == nil {
+			return instead
 		}
 		return double(f(x[0]))
 	}}
@@ -81,9 +90,9 @@ func math2(f func(a, b float64) float64) *function {
 // fold returns a function that combines its arguments with f, from the left.
 func fold(f func(a, b float64) float64) func(*run, []value) value {
 	return func(_ *run, args []value) value {
-		x, ok := numbers(args)
-		if !ok {
-			return nothing
+		x, instead := numbers(args)
+		if x == nil {
+			return instead
 		}
 		out := x[0]
 		for _, y := range x[1:] {
@@ -95,10 +104,10 @@ func fold(f func(a, b float64) float64) func(*run, []value) value {
 
 // logarithm implements log(base, x) and log(x), the natural logarithm.
 func logarithm(_ *run, args []value) value {
-	x, ok := numbers(args)
+	x, instead := numbers(args)
 	switch {
-	case !ok:
-		return nothing
+	case x == nil:
+		return instead
 	case len(x) == 1:
 		return double(math.Log(x[0]))
 	}
@@ -150,7 +159,7 @@ func units(unit float64) func(*run, []value) value {
 		case duration:
 			return double(a.num / unit)
 		}
-		return nothing
+		return unlike(args[0])
 	}
 }
 
@@ -158,7 +167,7 @@ func units(unit float64) func(*run, []value) value {
 func convert(from, to kind, unit float64) func(*run, []value) value {
 	return func(_ *run, args []value) value {
 		if args[0].kind != from {
-			return nothing
+			return unlike(args[0])
 		}
 		return quantity(to, args[0].num/unit)
 	}
@@ -166,14 +175,16 @@ func convert(from, to kind, unit float64) func(*run, []value) value {
 
 func isoDatetime(_ *run, args []value) value {
 	if args[0].kind != text {
-		return nothing
+		return unlike(args[0])
 	}
 	return datetimeValue(parseISO(args[0].str))
 }
 
 func patternDatetime(_ *run, args []value) value {
-	if args[0].kind != text || args[1].kind != text {
-		return nothing
+	for _, a := range args {
+		if a.kind != text {
+			return unlike(a)
+		}
 	}
 	pattern, err := parsePattern(args[1].str)
 	if err != nil {

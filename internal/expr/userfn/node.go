@@ -1,5 +1,7 @@
 package userfn
 
+import "slices"
+
 // node is a node of a program's syntax tree.
 type node interface{ eval(r *run) value }
 
@@ -23,8 +25,10 @@ func (n unary) eval(r *run) value {
 			v.num = -v.num
 		}
 		return v
+	case null:
+		return nothing
 	}
-	return nothing
+	return r.mismatched(n.op, v)
 }
 
 type binary struct {
@@ -40,19 +44,54 @@ func (n binary) eval(r *run) value {
 	case "||":
 		return truth(a.holds() || n.right.eval(r).holds())
 	}
-	b := n.right.eval(r)
+	return n.of(r, a, n.right.eval(r))
+}
+
+// of applies the operator, unless it is && or ||, to the values of both sides.
+func (n binary) of(r *run, a, b value) value {
+	v := n.apply(a, b)
+	if v == mismatch {
+		return r.mismatched(n.op, a, b)
+	}
+	return v
+}
+
+func (n binary) apply(a, b value) value {
 	switch n.op {
 	case "==", "===":
 		return equal(a, b)
 	case "!=", "!==":
-		if same := equal(a, b); same.kind != null {
+		same := equal(a, b)
+		if same.kind != null {
 			return truth(!same.holds())
 		}
-		return nothing
+		return same
 	case "<", "<=", ">", ">=":
 		return less(n.op, a, b)
 	}
 	return arithmetic(n.op, a, b)
+}
+
+// comparison reports whether op compares values.
+func comparison(op string) bool {
+	return slices.Contains(levels[2], op) || slices.Contains(levels[3], op)
+}
+
+// present is a comparison that is false if one of its sides is null.
+type present struct{ binary }
+
+func (n present) eval(r *run) value {
+	a, b := n.left.eval(r), n.right.eval(r)
+	if a.kind == null || b.kind == null {
+		return truth(false)
+	}
+	return n.binary.of(r, a, b)
+}
+
+// isNull reports whether n is the literal null.
+func isNull(n node) bool {
+	c, ok := n.(constant)
+	return ok && c.value.kind == null
 }
 
 type conditional struct{ when, then, otherwise node }
@@ -65,6 +104,7 @@ func (n conditional) eval(r *run) value {
 }
 
 type call struct {
+	name     string
 	function *function
 	args     []node
 }
@@ -74,7 +114,11 @@ func (n call) eval(r *run) value {
 	for i, a := range n.args {
 		args[i] = a.eval(r)
 	}
-	return n.function.apply(r, args)
+	v := n.function.apply(r, args)
+	if v == mismatch {
+		return r.mismatched(n.name, args...)
+	}
+	return v
 }
 
 type get struct {

@@ -17,8 +17,17 @@ type parser struct {
 	at      int          // index of the current token
 	depth   int
 	nodes   int
+	judging bool     // the text is a condition
 	passage bool     // the program reads more than scores
 	bad     *failure // the first error
+}
+
+// noun returns what the text is, for messages.
+func (p *parser) noun() string {
+	if p.judging {
+		return "condition"
+	}
+	return "function"
 }
 
 // pair is a pair of parentheses.
@@ -83,6 +92,20 @@ func (p *parser) symbol(i int, any ...string) bool {
 	return p.tokens[i].Kind == expr.Symbol && slices.Contains(any, p.tokens[i].Value)
 }
 
+// words are the operators that are written as words.
+var words = map[string]string{"and": "&&", "or": "||", "not": "!"}
+
+// operator returns the operator that the current token stands for; ok is false if it is none of these.
+func (p *parser) operator(any ...string) (op string, ok bool) {
+	switch t := p.token(); t.Kind {
+	case expr.Symbol:
+		op = t.Value
+	case expr.Name:
+		op = words[t.Value]
+	}
+	return op, op != "" && slices.Contains(any, op)
+}
+
 func (p *parser) word(i int, name string) bool {
 	return p.tokens[i].Kind == expr.Name && p.tokens[i].Value == name
 }
@@ -120,7 +143,7 @@ func describe(t expr.Token) string {
 // add counts a node against maxNodes and returns it.
 func (p *parser) add(n node) node {
 	if p.nodes++; p.nodes > maxNodes {
-		return p.fail(p.token(), "the function has more than %d parts", maxNodes)
+		return p.fail(p.token(), "the %s has more than %d parts", p.noun(), maxNodes)
 	}
 	return n
 }
@@ -139,7 +162,7 @@ func (p *parser) leave() { p.depth-- }
 
 func (p *parser) program() node {
 	if p.token().Kind == expr.End {
-		return p.fail(p.token(), "the function is empty")
+		return p.fail(p.token(), "the %s is empty", p.noun())
 	}
 	n := p.expression()
 	if t := p.token(); t.Kind != expr.End {
@@ -171,22 +194,34 @@ func (p *parser) level(i int) node {
 		return p.unary()
 	}
 	left := p.level(i + 1)
-	for p.symbol(p.at, levels[i]...) {
-		op := p.next().Value
-		left = p.add(binary{op, left, p.level(i + 1)})
+	for {
+		op, ok := p.operator(levels[i]...)
+		if !ok {
+			return left
+		}
+		p.next()
+		left = p.add(p.combined(op, left, p.level(i+1)))
 	}
-	return left
+}
+
+// combined returns the node of a binary operator.
+func (p *parser) combined(op string, left, right node) node {
+	if p.judging && comparison(op) && !isNull(left) && !isNull(right) {
+		return present{binary{op, left, right}}
+	}
+	return binary{op, left, right}
 }
 
 func (p *parser) unary() node {
-	if !p.symbol(p.at, "!", "-", "+") {
+	op, ok := p.operator("!", "-", "+")
+	if !ok {
 		return p.primary()
 	}
 	defer p.leave()
 	if !p.enter() {
 		return constant{}
 	}
-	op := p.next().Value
+	p.next()
 	return p.add(unary{op, p.unary()})
 }
 
@@ -236,7 +271,7 @@ func (p *parser) name(t expr.Token) node {
 		return p.add(constant{})
 	case "if":
 		return p.conditional()
-	case "then", "else":
+	case "then", "else", "and", "or":
 		return p.fail(t, "a value is missing before '%s'", t.Value)
 	}
 	if !p.symbol(p.at, "(") {
@@ -245,6 +280,9 @@ func (p *parser) name(t expr.Token) node {
 	p.next()
 	switch t.Value {
 	case "knee":
+		if p.judging {
+			return p.fail(t, "knee belongs to rerankers: a condition has no scores")
+		}
 		return p.knee()
 	case "get":
 		return p.get(t)
@@ -338,7 +376,7 @@ func (p *parser) call(t expr.Token, f *function) node {
 			return p.fail(p.tokens[first], "%v", err)
 		}
 	}
-	return p.add(call{f, args})
+	return p.add(call{t.Value, f, args})
 }
 
 // get parses the arguments of get. The path must be a literal, so that it is checked before anything runs.

@@ -88,8 +88,11 @@ func (p path) readsPassage() bool {
 	return false
 }
 
-// eval returns the value that the path selects in the result.
+// eval returns the value that the path selects in the result, or in the document of a condition.
 func (p path) eval(r *run) value {
+	if r.judging {
+		return p.walk(r.subject)
+	}
 	if len(p) == 0 {
 		return value{kind: compound}
 	}

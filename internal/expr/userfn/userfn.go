@@ -1,7 +1,7 @@
-// Package userfn implements the language of user functions: an expression, evaluated once per result, whose value is the
-// result's new score. There are no statements, variables or loops, so evaluation takes at most as many steps as the
-// program has nodes, and the limits on its text bound its time. The package reads only its arguments. Package rerank
-// calls it.
+// Package userfn implements the language of user functions, which has two uses. A Program is evaluated once per result of
+// a search, and its value is the result's new score; package rerank calls it. A Condition holds or not for one JSON
+// document. There are no statements, variables or loops, so evaluation takes at most as many steps as the text has nodes,
+// and the limits on the text bound its time. The package reads only its arguments.
 //
 // The parts of the language are in parse.go (syntax), value.go (values and operators) and function.go (functions).
 package userfn
@@ -40,17 +40,26 @@ type Program struct {
 
 // Parse parses and checks a program. Any error is an *Error.
 func Parse(text string) (*Program, error) {
-	if len(text) > maxText {
-		return nil, &Error{1, 0, fmt.Sprintf("the function is longer than %d bytes", maxText)}
-	}
 	p := &parser{text: text}
+	root, err := p.parse()
+	if err != nil {
+		return nil, err
+	}
+	return &Program{root: root, passage: p.passage}, nil
+}
+
+// parse parses the whole text. Any error is an *Error.
+func (p *parser) parse() (node, error) {
+	if len(p.text) > maxText {
+		return nil, &Error{1, 0, fmt.Sprintf("the %s is longer than %d bytes", p.noun(), maxText)}
+	}
 	p.scan()
 	root := p.program()
 	if p.bad != nil {
-		line, column := expr.Position(text, p.bad.offset)
+		line, column := expr.Position(p.text, p.bad.offset)
 		return nil, &Error{line, column, p.bad.reason}
 	}
-	return &Program{root: root, passage: p.passage}, nil
+	return root, nil
 }
 
 // ReadsPassage reports whether the program reads text, document id or metadata. If not, a Result needs only its Index.
@@ -88,12 +97,16 @@ func (p *Program) Score(b *Batch, r Result) (score float64, ok bool) {
 	return 0, false
 }
 
-// run is the evaluation of a program for one result.
+// run is the evaluation of a program for one result, or of a condition.
 type run struct {
 	*Batch
 	result   Result
 	document decoded
 	part     decoded
+
+	judging bool  // a condition is evaluated
+	subject any   // its document
+	wrong   error // the first mismatch in it
 }
 
 // decoded is metadata that is decoded when first used.

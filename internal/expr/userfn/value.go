@@ -11,6 +11,11 @@ import (
 
 type kind uint8
 
+// String returns the kind as messages name it.
+func (k kind) String() string {
+	return [...]string{"null", "a number", "a string", "a boolean", "a datetime", "a duration", "an array or object"}[k]
+}
+
 const (
 	null kind = iota
 	number
@@ -29,6 +34,9 @@ type value struct {
 }
 
 var nothing = value{}
+
+// mismatch is the null that operands of the wrong kinds make. It is null in every respect, but conditions report it.
+var mismatch = value{num: 1}
 
 // double returns the number x, or null if it is not finite.
 func double(x float64) value { return quantity(number, x) }
@@ -81,13 +89,15 @@ func fromJSON(v any) value {
 	return value{kind: compound}
 }
 
-// arithmetic applies + - * / % to two values. A boolean counts as 1 or 0. Kinds that cannot be combined make null.
+// arithmetic applies + - * / % to two values. A boolean counts as 1 or 0. Kinds that cannot be combined are a mismatch.
 func arithmetic(op string, a, b value) value {
 	a, b = asNumber(a), asNumber(b)
 	switch {
+	case a.kind == null || b.kind == null:
+		return nothing
 	case a.kind == number && b.kind == number:
 		return double(expr.Reals(op[0], a.num, b.num))
-	case op == "+" || op == "-":
+	case (op == "+" || op == "-") && sumKind(op, a.kind, b.kind) != null:
 		return quantity(sumKind(op, a.kind, b.kind), expr.Reals(op[0], a.num, b.num))
 	case op == "*" && a.kind == duration && b.kind == number, op == "*" && a.kind == number && b.kind == duration,
 		op == "/" && a.kind == duration && b.kind == number:
@@ -95,7 +105,7 @@ func arithmetic(op string, a, b value) value {
 	case op == "/" && a.kind == duration && b.kind == duration:
 		return double(a.num / b.num)
 	}
-	return nothing
+	return mismatch
 }
 
 func asNumber(v value) value {
@@ -118,26 +128,26 @@ func sumKind(op string, a, b kind) kind {
 	return null
 }
 
-// equal implements ==. Null equals only null, and values of different kinds differ. The result is null for an array or
-// object, unless it is compared with null.
+// equal implements ==. Null equals only null, and values of different kinds differ. An array or object is a
+// mismatch, unless it is compared with null.
 func equal(a, b value) value {
 	switch {
 	case a.kind == null || b.kind == null:
 		return truth(a.kind == b.kind)
 	case a.kind == compound || b.kind == compound:
-		return nothing
+		return mismatch
 	}
 	return truth(a == b)
 }
 
-// less implements the order comparisons <, <=, > and >=. They are false if one side is null, and null for values of
-// different kinds.
+// less implements the order comparisons <, <=, > and >=. They are false if one side is null, and a mismatch for
+// values of different kinds.
 func less(op string, a, b value) value {
 	switch {
 	case a.kind == null || b.kind == null:
 		return truth(false)
 	case a.kind != b.kind || a.kind == compound:
-		return nothing
+		return mismatch
 	}
 	if a.kind == text {
 		return truth(expr.Ordered(op, strings.Compare(a.str, b.str)))
