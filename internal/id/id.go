@@ -24,6 +24,7 @@ type (
 	Preset    string // gnp_…
 	Chat      string // cht_…
 	Turn      string // trn_…
+	Event     string // aev_…
 )
 
 // NewCorpus returns a fresh corpus id. The contract's pattern allows digits only.
@@ -58,6 +59,9 @@ func NewChat() (Chat, Turn) {
 
 // NewTurn returns a fresh id of a later turn of a chat.
 func NewTurn() Turn { return Turn("trn_" + uuid()) }
+
+// NewEvent returns a fresh id of an event of a session.
+func NewEvent() Event { return Event("aev_" + uuid()) }
 
 // uuid returns a random UUID (RFC 9562, version 4).
 func uuid() string {

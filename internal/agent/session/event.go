@@ -1,0 +1,70 @@
+package session
+
+import (
+	"encoding/json"
+	"time"
+
+	"quarry/internal/id"
+)
+
+// Type is what an event records, in the contract's words.
+type Type string
+
+// The events that are stored.
+const (
+	InputMessage     Type = "input_message"
+	Thinking         Type = "thinking"
+	ToolInput        Type = "tool_input"
+	ToolOutput       Type = "tool_output"
+	AgentOutput      Type = "agent_output"
+	StructuredOutput Type = "structured_output"
+	StepTransition   Type = "step_transition"
+)
+
+// Event is one entry of a session's log. Which of the members of Body an event has follows from its type.
+type Event struct {
+	Ord     int64 // place in the log, counted upwards from 1, with gaps where events were deleted; set by the store
+	ID      id.Event
+	Turn    int64 // which turn of the session it belongs to, counted from 1; set by the store
+	Type    Type
+	Created time.Time // milliseconds, UTC; never before the event that precedes it; set by the store
+	Hidden  string    // why lists and the model leave it out, "manual"; "" if they don't
+	Body
+	State string // of tool_input: llm.ToolCall.State, which clients never see
+}
+
+// Body is what the event holds. The JSON names are those of the store.
+type Body struct {
+	Parts []Part `json:"parts,omitempty"` // input_message
+	Text  string `json:"text,omitempty"`  // thinking, agent_output, step_transition
+
+	Schema  string          `json:"schema,omitempty"`  // structured_output: its name
+	Content json.RawMessage `json:"content,omitempty"` // structured_output: any JSON
+
+	From string `json:"from,omitempty"` // step_transition
+	To   string `json:"to,omitempty"`
+
+	CallID    string          `json:"call_id,omitempty"` // tool_input and tool_output, like the next three
+	Tool      string          `json:"tool,omitempty"`    // the name that the model sees: the key of the configuration
+	ToolName  string          `json:"tool_name,omitempty"`
+	Arguments json.RawMessage `json:"arguments,omitempty"` // tool_input: an object, what the model sent
+	Pinned    []string        `json:"pinned,omitempty"`    // tool_input: argument_override_paths
+	Output    json.RawMessage `json:"output,omitempty"`    // tool_output: an object
+	Failed    bool            `json:"failed,omitempty"`    // tool_output: the output is an error
+	Overrides json.RawMessage `json:"overrides,omitempty"` // tool_output: resolved_argument_overrides; nil if the tool never started
+}
+
+// Part is a piece of an input.
+type Part struct {
+	Text       string `json:"text"`
+	ExternalID string `json:"external_id,omitempty"` // by which the client makes sure that the part is taken once
+}
+
+// Usage is what the last call of the model took, in tokens.
+type Usage struct {
+	Input     int64 `json:"input"`
+	Cached    int64 `json:"cached,omitempty"` // of Input
+	Output    int64 `json:"output"`
+	Reasoning int64 `json:"reasoning,omitempty"` // of Output
+	Window    int64 `json:"window"`              // of the model: prompt and answer together
+}

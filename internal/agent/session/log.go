@@ -1,0 +1,146 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"quarry/internal/id"
+)
+
+// MaxQueued is how many inputs wait behind a turn at most.
+const MaxQueued = 100
+
+// Caller is who sent an input, as far as a turn needs to know: which corpora it may search by a reference.
+type Caller struct {
+	All     bool     `json:"all,omitempty"`     // every corpus
+	Corpora []string `json:"corpora,omitempty"` // keys, if not All
+}
+
+// Input is a message on its way into a session.
+type Input struct {
+	Session int64
+	Event   id.Event // that its event will have
+	Parts   []Part
+	Queue   bool // wait behind a running turn; otherwise a running turn is fault.KindConflict "session_busy"
+	Steer   bool // in the queue: go on in the turn that is running
+	Caller  Caller
+}
+
+// Outcome is what became of an input.
+type Outcome string
+
+// The outcomes. Began: a run has begun and the caller of Accept holds its lease. Again: the same for an input that was there
+// and whose turn had failed without an event behind it. Waiting: the input is queued. Known: every part was there.
+const (
+	Began   Outcome = "began"
+	Again   Outcome = "again"
+	Waiting Outcome = "waiting"
+	Known   Outcome = "known"
+)
+
+// Accepted is an input that is durable.
+type Accepted struct {
+	Outcome Outcome
+	Event   id.Event // of the input; of Known the event that holds the first of its parts
+	Begun   Event    // Began and Again: the event
+	Run     Run      // Began and Again
+}
+
+// Lease is the right to work on a session. Holder is fresh for every claim, so a process whose lease ran out and was claimed
+// by another can no longer write.
+type Lease struct {
+	Session int64
+	Holder  string
+	Node    string // the process, by which leases are renewed together
+	Until   time.Time
+}
+
+// Run is the work on a session with the turn that is in progress.
+type Run struct {
+	Lease
+	AgentNo     int64
+	Turn        int64     // number of the turn
+	First       int64     // ord of the input that it began with
+	Revision    int64     // of the agent's configuration that it began with
+	Step        string    // that it is on; "" = the agent's first
+	Transitions int       // taken so far
+	Calls       int       // of the model so far
+	Began       time.Time // the turn
+	Caller      Caller    // who sent the input that it began with
+	Resolved    string    // references resolved at its start, as agent/tool wrote them; "" for none
+	Interrupted bool
+	Recovered   int // how often it was taken over since its last event
+}
+
+// Commit is what a turn writes at once.
+type Commit struct {
+	Events   []Event // in order; the store sets Ord, Turn and Created
+	Progress *Progress
+	Usage    *Usage
+	Resolved *string // see Run.Resolved
+	Steer    bool    // take inputs that were sent to go on in this turn from the queue, behind Events
+	End      *End
+}
+
+// Progress is where the turn stands from now on.
+type Progress struct {
+	Step        string
+	Transitions int
+	Calls       int
+}
+
+// End ends the turn. Where an input waits, the run goes on with it, in a turn of its own; one that was sent to steer goes on
+// in this turn in place of its end, unless Stop is set.
+type End struct {
+	Step     string // that the next turn begins at
+	Stop     bool   // the turn is over even if an input was sent to steer it
+	Failed   bool   // the turn has failed: if nothing stands behind its input, the same input may be sent again
+	TakeBack bool   // remove the input, which has no event behind it, as if it had never been sent
+}
+
+// Committed is what a commit has written.
+type Committed struct {
+	Events      []Event // those of the commit, as stored
+	Inputs      []Event // inputs that were taken from the queue, to steer or to begin the next turn
+	Next        *Run    // the turn that follows; nil when the turn goes on or the run is over
+	Ended       bool    // the turn is over
+	Steers      bool    // inputs wait to steer this turn
+	Edits       int64   // of the session: if it has changed, events were hidden, shown or deleted
+	Interrupted bool
+}
+
+// ErrLost is the error of a commit whose lease another process holds, or whose session is gone.
+var ErrLost = errors.New("the session is no longer this process's to work on")
+
+// Log is the part of the store that turns are made with. The caller passes all instants but those of events.
+type Log interface {
+	// Accept writes an input: it is durable when Accept returns. l is the lease of the run that begins if the session is idle. Faults: "session_not_found",
+	// "agent_not_found", fault.KindConflict where session or agent are disabled, where the session is busy and the input must
+	// not wait, and where MaxQueued inputs wait.
+	Accept(ctx context.Context, in Input, l Lease, now time.Time) (Accepted, error)
+	// Commit writes c if the lease holds, else ErrLost. The events are durable when it returns.
+	Commit(ctx context.Context, l Lease, c Commit, now time.Time) (Committed, error)
+	// Interrupt asks the turn in progress to end, and reports whether there is one and in which process.
+	Interrupt(ctx context.Context, session int64) (node string, running bool, err error)
+	// Interrupted returns the sessions among the runs of a process whose turn was asked to end.
+	Interrupted(ctx context.Context, node string) ([]int64, error)
+	// Renew extends the leases of a process.
+	Renew(ctx context.Context, node string, until time.Time) error
+	// Release ends the leases of a process, so that others claim its runs at their next look.
+	Release(ctx context.Context, node string) error
+	// Claim takes over up to limit runs whose lease has ended, all of them if all is set (the process is alone with the
+	// database), and counts them as recovered. lease returns a fresh lease of a session.
+	Claim(ctx context.Context, now time.Time, all bool, limit int, lease func(session int64) Lease) ([]Run, error)
+	// Standing returns where a session stands: the ord of its last event, its edits, and the run in progress, nil for none.
+	Standing(ctx context.Context, session int64) (Standing, error)
+	// Awaited reports whether it is queued or its turn is in progress.
+	Awaited(ctx context.Context, session int64, input id.Event) (bool, error)
+}
+
+// Standing is where a session stands.
+type Standing struct {
+	Last  int64 // ord of its last event; 0 for none
+	Edits int64
+	Run   *Run
+}

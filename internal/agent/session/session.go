@@ -1,0 +1,101 @@
+// Package session keeps the sessions of agents: each a log of events, a queue of inputs, and a lease by which one process at a
+// time works on it. Events are committed before anybody sees them. The loop that works on a session is in agent/turn, those
+// who read along are served by agent/session/feed; docs/design/agent-turn.md has the whole.
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"quarry/internal/agent"
+	"quarry/internal/id"
+	"quarry/internal/opt"
+	"quarry/internal/page"
+)
+
+// Session is a conversation with an agent.
+type Session struct {
+	No          int64 // the store's row number; never shown
+	Key         string
+	AgentNo     int64
+	AgentKey    string
+	Name        string
+	Description string // "" when there is none
+	Metadata    json.RawMessage
+	Enabled     bool
+	IdleMinutes int64    // deleted after so long without an event; 0 = never
+	Secrets     []string // names of its secrets, sorted; Store.Secrets reads them
+	Step        string   // that the next message begins at; "" = the agent's first
+	Usage       *Usage   // nil before the first call of the model
+	Compaction  agent.Compaction
+	Created     time.Time // microseconds, UTC, like Updated
+	Updated     time.Time // the last change or event
+	Started     bool      // it has had an input
+	Running     bool      // a process works on it
+}
+
+// Position returns the place of s in a list by age.
+func (s *Session) Position() *page.Position { return page.At(s.Created, s.Key) }
+
+// List selects the sessions of an agent.
+type List struct {
+	AgentNo int64
+	ByEvent bool           // by Updated, not by Created
+	Oldest  bool           // first
+	After   *page.Position // the last one shown, nil for the first page
+	Limit   int
+	Match   func(*Session) bool // nil: every one
+}
+
+// Change is a change of a session; what is absent stays.
+type Change struct {
+	Name        opt.Field[string]
+	Description opt.Field[string]
+	Metadata    opt.Field[json.RawMessage]
+	Enabled     opt.Field[bool]
+	IdleMinutes opt.Field[int64]
+	Secrets     map[string]opt.Field[string] // null removes
+}
+
+// Page selects events, oldest first.
+type Page struct {
+	Session int64
+	After   int64 // ord of the last one shown; 0 from the beginning
+	Limit   int
+	Hidden  bool // those that are hidden, too
+}
+
+// Store keeps sessions and their events for those who manage and read them. What does not exist is fault.KindNotFound
+// "session_not_found" or "event_not_found".
+type Store interface {
+	// Create writes a session of s.AgentNo with the values of its secrets and returns it with No set. A taken key is
+	// fault.KindConflict, an agent that was deleted meanwhile "agent_not_found".
+	Create(ctx context.Context, s Session, secrets map[string]string) (Session, error)
+	// Get returns a session of an agent.
+	Get(ctx context.Context, agentNo int64, key string) (Session, error)
+	// List returns up to l.Limit sessions and whether more follow.
+	List(ctx context.Context, l List) (found []Session, more bool, err error)
+	// Update changes a session and returns it.
+	Update(ctx context.Context, no int64, c Change, at time.Time) (Session, error)
+	// Delete removes a session with all it has in one small transaction; rows that nobody reaches any more are swept later. A
+	// run of it finds its lease lost.
+	Delete(ctx context.Context, no int64) error
+	// Secrets returns the values of the secrets of a session.
+	Secrets(ctx context.Context, no int64) (map[string]string, error)
+	// Idle removes up to limit sessions whose time to idle has passed and that nobody works on, and returns their number.
+	Idle(ctx context.Context, now time.Time, limit int) (removed int, err error)
+
+	// Events returns up to p.Limit events and whether more follow.
+	Events(ctx context.Context, p Page) (found []Event, more bool, err error)
+	// Count returns the number of events, those that are hidden left out unless hidden is set.
+	Count(ctx context.Context, no int64, hidden bool) (int, error)
+	// Event returns an event.
+	Event(ctx context.Context, no int64, e id.Event) (Event, error)
+	// DeleteEvent removes an event, with its external ids.
+	DeleteEvent(ctx context.Context, no int64, e id.Event) error
+	// Hide sets why an event is hidden, "" to show it, and returns it.
+	Hide(ctx context.Context, no int64, e id.Event, why string) (Event, error)
+	// Latest returns for each tool that has had an output the latest one that was no error, by the name that the model sees.
+	Latest(ctx context.Context, no int64) (map[string]json.RawMessage, error)
+}
