@@ -1,10 +1,10 @@
 // Package vtl implements the template language of prompts, a subset of Apache Velocity 1.7. It has no macros, no inclusion,
 // no evaluation of text and no reflection: a template can only call the methods that this package defines for a value's
 // type or that an Object provides. Values are never parsed as templates. If a template produces JSON, values are written as
-// JSON (output.go).
+// JSON (output.go), unless it is parsed by ParseText.
 //
-// Rendering is deterministic and bounded in loops, steps, memory and output. Package generate compiles prompts with it. It
-// does not escape HTML. docs/guide/prompts.md describes the language to users.
+// Rendering is deterministic and bounded in loops, steps, memory and output. Package generate compiles prompts with it, and
+// agents their instructions. It does not escape HTML. docs/guide/prompts.md describes the language to users.
 package vtl
 
 import (
@@ -33,6 +33,16 @@ func Parse(text string) (*Template, error) {
 		return nil, err
 	}
 	return &Template{root: root, json: syntax.WritesJSON(root)}, nil
+}
+
+// ParseText is Parse for a template that produces text for people or models, such as an instruction. Even if it looks like
+// JSON, values are written as they are.
+func ParseText(text string) (*Template, error) {
+	root, err := syntax.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return &Template{root: root}, nil
 }
 
 // JSON reports whether the template produces JSON, so that values are written as JSON.

@@ -85,6 +85,36 @@ func TestGolden(t *testing.T) {
 	})
 }
 
+// TestText proves what the templates of instructions render: text, also where they look like JSON, with the variables that
+// an agent has.
+func TestText(t *testing.T) {
+	t.Parallel()
+	values := map[string]vtl.Value{}
+	for name, raw := range map[string]string{
+		"agent":   `{"key":"shop","name":"Shop \"24\"","metadata":{"lang":"de","tiers":["gold","silver"],"limits":{"max":3}}}`,
+		"session": `{"key":"ase_1","metadata":{"plan":"gold","quote":"She said \"no\".\nTwo lines\\","evil":"$agent.name #if(true)x#end"}}`,
+		"tools":   `[{"name":"search","description":"Searches the \"handbook\"."},{"name":"stock","description":"Counts."}]`,
+	} {
+		v, err := vtl.FromJSON([]byte(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		values[name] = v
+	}
+	values["currentDate"] = "2026-05-01T08:00:00Z"
+	datadriven.RunTest(t, "testdata/text", func(t *testing.T, d *datadriven.TestData) string {
+		tree, err := vtl.ParseText(d.Input)
+		if err != nil {
+			return err.Error() + "\n"
+		}
+		out, err := tree.Render(values, vtl.Limits{})
+		if err != nil || tree.JSON() {
+			return fmt.Sprintf("%v, taken for JSON: %v\n", err, tree.JSON())
+		}
+		return out + "\n"
+	})
+}
+
 // TestSize proves that a template of the maximum length is accepted, one byte more is not, and nothing that is not UTF-8.
 func TestSize(t *testing.T) {
 	t.Parallel()
