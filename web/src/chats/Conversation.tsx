@@ -3,8 +3,11 @@ import { useEffect, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { Failure } from '../api/failure'
 import { announce } from '../parts/announce'
+import { AnswerKnobs } from '../parts/answer/AnswerKnobs'
+import { AnswerText } from '../parts/answer/AnswerText'
 import { AnswerView } from '../parts/answer/AnswerView'
 import { type Answer, useAnswer } from '../parts/answer/answer'
+import { generationOf, useKnobs } from '../parts/answer/knobs'
 import { QuestionLine } from '../parts/answer/QuestionLine'
 import { Button } from '../parts/Button'
 import { Confirm } from '../parts/Confirm'
@@ -28,13 +31,7 @@ function Exchange({ turn, answer, chat }: { turn: Turn; answer?: Answer; chat: s
         {turn.query}
       </h2>
       {turn.enabled === false && <p className="tag">{text.chats.turnDisabled}</p>}
-      {answer ? (
-        <AnswerView answer={answer} again={() => undefined} />
-      ) : (
-        <p className="answer" dir="auto">
-          {turn.answer}
-        </p>
-      )}
+      {answer ? <AnswerView answer={answer} again={() => undefined} /> : <AnswerText of={turn.answer ?? ''} />}
       {error && <Failed error={error} />}
       <div className="row turn-actions">
         {turn.enabled !== false && may('updateChatTurn') && (
@@ -62,7 +59,12 @@ function useCorpora(chat: string): [string[], (next: string[]) => void] {
   const here = search.getAll('corpus')
   const change = (next: string[]) =>
     setSearch(
-      next.map((key) => ['corpus', key]),
+      (before) => {
+        const all = new URLSearchParams(before)
+        all.delete('corpus')
+        for (const key of next) all.append('corpus', key)
+        return all
+      },
       { replace: true },
     )
   return [here.length > 0 || !chat ? here : (searched.data ?? []), change]
@@ -74,6 +76,7 @@ export function Conversation({ chat }: { chat: string }) {
   const queries = useQueryClient()
   const turns = useTurns(chat)
   const [corpora, setCorpora] = useCorpora(chat)
+  const [knobs, change] = useKnobs()
   const [question, setQuestion] = useState('')
   const [asks, setAsks] = useState(false)
   const { answer, ask, stop, clear } = useAnswer()
@@ -89,16 +92,15 @@ export function Conversation({ chat }: { chat: string }) {
     const found = answer.turn.chat
     void queries.invalidateQueries({ queryKey: ['chats', 'list'] })
     if (!chat) {
-      const keys = corpora.map((key) => `corpus=${encodeURIComponent(key)}`).join('&')
-      go(`/${encodeURIComponent(found)}?${keys}`, { replace: true })
+      go(`/${encodeURIComponent(found)}${location.search}`, { replace: true })
     } else void queries.invalidateQueries({ queryKey: ['chats', 'turns', chat] }).then(clear)
-  }, [answer, chat, clear, corpora, go, queries])
+  }, [answer, chat, clear, go, queries])
 
   if (turns.error) {
     const missing = turns.error instanceof Failure && turns.error.status === 404
     return missing ? <p className="empty">{text.chats.missing}</p> : <Failed error={turns.error} />
   }
-  const submit = () => void ask(questionOf(chat, corpora, question))
+  const submit = () => void ask(questionOf(chat, corpora, question, generationOf(knobs)))
   return (
     <div className="stack conversation">
       <div className="row spread">
@@ -119,7 +121,10 @@ export function Conversation({ chat }: { chat: string }) {
             <h2 className="asked" dir="auto">
               {answer.question}
             </h2>
-            <AnswerView answer={answer} again={() => void ask(questionOf(chat, corpora, answer.question))} />
+            <AnswerView
+              answer={answer}
+              again={() => void ask(questionOf(chat, corpora, answer.question, answer.generation))}
+            />
           </li>
         )}
       </ol>
@@ -133,6 +138,7 @@ export function Conversation({ chat }: { chat: string }) {
           label={chat ? text.chats.next : text.ask.question}
         />
         <CorpusChoice label={text.chats.search} chosen={corpora} change={setCorpora} />
+        <AnswerKnobs knobs={knobs} change={change} />
       </section>
       {asks && (
         <Confirm

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import { call, path } from '../api/call'
 import type { components } from '../api/schema'
 import type { Question } from '../parts/answer/answer'
+import type { Generation } from '../parts/answer/knobs'
 import { useChange } from '../parts/change'
 
 export type Chat = components['schemas']['Chat']
@@ -54,11 +55,12 @@ export function useSearched(chat: string) {
 }
 
 /** Returns a question that opens a chat, or goes on with one. */
-export function questionOf(chat: string, corpora: string[], query: string): Question {
+export function questionOf(chat: string, corpora: string[], query: string, generation: Generation): Question {
   return {
     path: chat ? path`/v2/chats/${chat}/turns` : '/v2/chats',
     body: {
       query,
+      generation,
       search: {
         corpora: corpora.map((corpus_key) => ({ corpus_key })),
         limit: 10,

@@ -1,18 +1,20 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useEffectEvent, useState } from 'react'
 import { useSearchParams } from 'wouter'
+import { AnswerKnobs } from '../parts/answer/AnswerKnobs'
 import { AnswerView } from '../parts/answer/AnswerView'
 import { type Question, useAnswer } from '../parts/answer/answer'
+import { type Generation, generationOf, useKnobs } from '../parts/answer/knobs'
 import { QuestionLine } from '../parts/answer/QuestionLine'
 import { text } from '../text/en'
 
 /** Returns a question to one corpus, with a sentence around each passage. */
-function questionTo(corpus: string, query: string): Question {
+function questionTo(corpus: string, query: string, generation: Generation): Question {
   const search = {
     corpora: [{ corpus_key: corpus }],
     limit: 10,
     context_configuration: { sentences_before: 1, sentences_after: 1 },
   }
-  return { path: '/v2/query', body: { query, search, generation: {} } }
+  return { path: '/v2/query', body: { query, search, generation } }
 }
 
 /** A question to a corpus, its answer as it comes, and the passages that the answer cites. The address holds the question. */
@@ -20,13 +22,21 @@ export function Ask({ corpus }: { corpus: string }) {
   const [search, setSearch] = useSearchParams()
   const asked = search.get('q')
   const [question, setQuestion] = useState(asked ?? '')
+  const [knobs, change] = useKnobs()
   const { answer, ask, stop } = useAnswer()
+  const run = useEffectEvent((query: string) => void ask(questionTo(corpus, query, generationOf(knobs))))
   useEffect(() => {
-    if (asked) void ask(questionTo(corpus, asked))
-  }, [asked, ask, corpus])
+    if (asked) run(asked)
+  }, [asked])
   const submit = () => {
-    if (question === asked) void ask(questionTo(corpus, question))
-    else setSearch({ q: question })
+    if (question === asked) void ask(questionTo(corpus, question, generationOf(knobs)))
+    else
+      setSearch(
+        (before) =>
+          new URLSearchParams(
+            [...new URLSearchParams(before).entries()].filter(([name]) => name !== 'q').concat([['q', question]]),
+          ),
+      )
   }
   return (
     <section className="stack" aria-label={text.ask.title}>
@@ -38,7 +48,9 @@ export function Ask({ corpus }: { corpus: string }) {
         stop={stop}
         label={text.ask.question}
       />
-      <AnswerView answer={answer} again={() => void ask(questionTo(corpus, answer.question))} />
+      <AnswerKnobs knobs={knobs} change={change} />
+      {answer.text && <h2 className="hidden-text">{text.answer.heading}</h2>}
+      <AnswerView answer={answer} again={() => void ask(questionTo(corpus, answer.question, answer.generation))} />
     </section>
   )
 }

@@ -3,6 +3,7 @@ import { path, send } from '../api/call'
 import { Failure } from '../api/failure'
 import { CutOff, events } from '../api/stream'
 import { announce } from '../parts/announce'
+import { AnswerText } from '../parts/answer/AnswerText'
 import { Button } from '../parts/Button'
 import { Failed } from '../parts/Failed'
 import { useModels } from '../parts/models'
@@ -60,11 +61,7 @@ export function Summary({ corpus, id }: { corpus: string; id: string }) {
           </Button>
         )}
       </div>
-      {summary && (
-        <p dir="auto" className="prose">
-          {summary}
-        </p>
-      )}
+      {summary && <AnswerText of={summary} />}
       {error !== undefined && <Failed error={error} />}
     </section>
   )

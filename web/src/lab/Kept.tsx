@@ -1,5 +1,6 @@
 import { Link } from 'wouter'
 import { Failure } from '../api/failure'
+import { AnswerText } from '../parts/answer/AnswerText'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { decimal, moment, number } from '../parts/locale'
@@ -55,9 +56,7 @@ function Made({ span }: { span: Span }) {
     case 'generation':
       return (
         <>
-          <p dir="auto" className="answered">
-            {span.generation}
-          </p>
+          <AnswerText of={span.generation ?? ''} />
           {span.prompt && (
             <Folded title={t.prompt}>
               {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long prompt is scrolled by keys */}

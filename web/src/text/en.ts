@@ -1,4 +1,5 @@
 import { access } from './en.access'
+import { answers } from './en.answers'
 import { documents } from './en.documents'
 import { lab } from './en.lab'
 
@@ -233,6 +234,7 @@ export const text = {
     removed: 'The chat is deleted.',
   },
   ...access,
+  ...answers,
   ...lab,
   ...documents,
   runs: {

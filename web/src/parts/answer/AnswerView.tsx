@@ -4,6 +4,7 @@ import { announce } from '../announce'
 import { Failed } from '../Failed'
 import { AnswerText } from './AnswerText'
 import type { Answer } from './answer'
+import { useAnswerer } from './answerer'
 import { Passages } from './Passages'
 import './answer.css'
 
@@ -11,6 +12,20 @@ import './answer.css'
 function sentence(warning: string): string {
   const name = warning.split(':')[0] ?? ''
   return name in text.warnings ? text.warnings[name as keyof typeof text.warnings] : warning
+}
+
+/** Says who answered, and where it quotes that it does. An answer of the generator inside that cites nothing has found nothing. */
+function Credit({ answer }: { answer: Answer }) {
+  const by = useAnswerer(answer.generation)
+  if (!by || answer.passages.length === 0) return null
+  const style = answer.generation.citations?.style ?? 'numeric'
+  const quotes = by.inside && (style !== 'numeric' || /\[\d+\]/.test(answer.text))
+  return (
+    <p className="support">
+      <bdi>{by.alias ? text.answer.alias(by.alias, by.name) : text.answer.by(by.name)}</bdi>{' '}
+      {quotes && text.answer.quoted}
+    </p>
+  )
 }
 
 /** An answer with what supports it: score, warnings, the prompt, and its passages. */
@@ -34,6 +49,7 @@ export function AnswerView({ answer, again }: { answer: Answer; again: () => voi
       {answer.error !== undefined && <Failed error={answer.error} again={again} />}
       {answer.text && <AnswerText of={answer.text} passages={answer.passages} open={setShown} />}
       {answer.state === 'stopped' && <p className="support">{text.ask.stopped}</p>}
+      {answer.state === 'done' && answer.text && <Credit answer={answer} />}
       {answer.score !== undefined && <p className="support">{text.ask.score(answer.score.toFixed(2))}</p>}
       {answer.warnings.map((w) => (
         <p className="support" key={w}>

@@ -4,6 +4,7 @@ import { Failure } from '../../api/failure'
 import type { components } from '../../api/schema'
 import { CutOff, events, type StreamEvent } from '../../api/stream'
 import { text } from '../../text/en'
+import type { Generation } from './knobs'
 
 export type Passage = components['schemas']['IndividualSearchResult']
 
@@ -11,6 +12,8 @@ export type Passage = components['schemas']['IndividualSearchResult']
 export interface Answer {
   state: 'none' | 'searching' | 'writing' | 'done' | 'stopped' | 'failed'
   question: string
+  /** How it was asked to be made. */
+  generation: Generation
   passages: Passage[]
   text: string
   /** What was searched for in place of a follow-up; empty where the question stood by itself. */
@@ -23,7 +26,16 @@ export interface Answer {
   error?: unknown
 }
 
-const nothing: Answer = { state: 'none', question: '', passages: [], text: '', rephrased: '', prompt: '', warnings: [] }
+const nothing: Answer = {
+  state: 'none',
+  question: '',
+  generation: {},
+  passages: [],
+  text: '',
+  rephrased: '',
+  prompt: '',
+  warnings: [],
+}
 
 type Change = Partial<Answer> | { append: string }
 
@@ -53,7 +65,7 @@ function changeOf(e: StreamEvent): Change | undefined {
 /** A question to an operation that streams its answer. */
 export interface Question {
   path: string
-  body: { query: string } & Record<string, unknown>
+  body: { query: string; generation: Generation } & Record<string, unknown>
 }
 
 /** Asks questions, one at a time, and shows the answer as it comes. */
@@ -78,6 +90,7 @@ export function useAnswer() {
       ...nothing,
       state: 'searching',
       question: q.body.query,
+      generation: q.body.generation,
       turn: undefined,
       score: undefined,
       error: undefined,
