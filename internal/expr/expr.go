@@ -1,4 +1,4 @@
-// Package expr is what the contract's small languages have in common: arithmetic, and the lexer of metadata filters and
+// Package expr is what the contract's small languages have in common: arithmetic, and the lexer of filters, conditions and
 // user functions. Package vtl has a lexer of its own.
 package expr
 
