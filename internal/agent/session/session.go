@@ -74,6 +74,8 @@ type Store interface {
 	Create(ctx context.Context, s Session, secrets map[string]string) (Session, error)
 	// Get returns a session of an agent.
 	Get(ctx context.Context, agentNo int64, key string) (Session, error)
+	// Load returns a session by its number, as a turn knows it.
+	Load(ctx context.Context, no int64) (Session, error)
 	// List returns up to l.Limit sessions and whether more follow.
 	List(ctx context.Context, l List) (found []Session, more bool, err error)
 	// Update changes a session and returns it.
