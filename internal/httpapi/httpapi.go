@@ -18,6 +18,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/httpapi/check"
 	"quarry/internal/httpapi/route"
+	"quarry/internal/httpapi/stream"
 	"quarry/internal/identity/authz"
 	"quarry/internal/origin"
 )
@@ -49,6 +50,12 @@ type Call struct {
 	explain func(error) *fault.Fault // what clients see of an error, for streams
 	slowest time.Duration            // how long a stream waits for its reader
 }
+
+// Stream is an answer of server-sent events.
+type Stream = stream.Stream
+
+// Stream returns the stream that answers a call. w is the ResponseWriter of its handler.
+func (c *Call) Stream(w http.ResponseWriter) *Stream { return stream.New(w, c.explain, c.slowest) }
 
 // Enter waits for the place of an expensive call whose body is a form. The handler calls it after it has read the form,
 // so that a slow upload holds no place that queries need. For all other calls the chain has done so.

@@ -94,6 +94,91 @@ func TestStream(t *testing.T) {
 	})
 }
 
+// TestFrames proves head, framing and end of a stream of frames: its status, no line but data, and comments while it is silent.
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status int
+		fill   func(s *httpapi.Stream) error
+		want   string
+	}{
+		{201, func(s *httpapi.Stream) error {
+			_ = s.Frame(piece{"input_message", "a\nb"})
+			for _, text := range []string{"1", "2", "3"} {
+				_ = s.FrameSoon(piece{"chunk", text})
+			}
+			time.Sleep(40 * time.Second)
+			_ = s.FailFrame(fault.Unavailable("llm_unreachable", "the model is gone; its key is zut_%s", strings.Repeat("a", 40)))
+			s.Status(500) // too late
+			return s.Frame(piece{Type: "end"})
+		}, "data: {\"type\":\"input_message\",\"text\":\"a\\nb\"}\n\n" +
+			"data: {\"type\":\"chunk\",\"text\":\"1\"}\n\ndata: {\"type\":\"chunk\",\"text\":\"2\"}\n\ndata: {\"type\":\"chunk\",\"text\":\"3\"}\n\n: ping\n\n: ping\n\n" +
+			"data: {\"type\":\"error\",\"messages\":[\"UNAVAILABLE: the model is gone; its key is zut_****\"]}\n\ndata: {\"type\":\"end\"}\n\n"},
+		{200, func(s *httpapi.Stream) error {
+			s.Status(200)
+			_ = s.FailFrame(fault.Timeout("too slow"))
+			return s.Frame(piece{Type: "end"})
+		}, "data: {\"type\":\"error\",\"messages\":[\"DEADLINE_EXCEEDED: too slow\"]}\n\ndata: {\"type\":\"end\"}\n\n"},
+		{201, func(s *httpapi.Stream) error {
+			if err := s.Begin(); err != nil || !s.Begun() {
+				t.Errorf("the stream has not begun: %v", err)
+			}
+			time.Sleep(20 * time.Second)
+			return s.Frame(piece{Type: "end"})
+		}, ": ping\n\ndata: {\"type\":\"end\"}\n\n"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := sizedServer(t, area{"query": events(func(_ context.Context, s *httpapi.Stream) error {
+				s.Status(201)
+				return c.fill(s)
+			})}, httpapi.Limits{}, io.Discard, 1<<16)
+			res, _ := over(t, s)
+			raw, err := io.ReadAll(res.Body)
+			if diff := cmp.Diff(c.want, string(raw)); diff != "" || err != nil {
+				t.Errorf("%v, stream (-want +got): %s", err, diff)
+			}
+			for name, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store", "CDN-Cache-Control": "no-store"} {
+				if got := res.Header.Get(name); got != want {
+					t.Errorf("%s is %q, want %q", name, got, want)
+				}
+			}
+			if !res.Close || res.StatusCode != c.status {
+				t.Errorf("status %d, the connection is to be closed: %v", res.StatusCode, res.Close)
+			}
+		})
+	}
+}
+
+// TestFramesBegin proves that the head of a stream is there before its first event, and that an error until then is answered
+// without a stream, whatever status it would have had.
+func TestFramesBegin(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		more := make(chan bool)
+		s := sizedServer(t, area{"query": events(func(_ context.Context, s *httpapi.Stream) error {
+			s.Status(201)
+			_ = s.Begin()
+			<-more
+			return s.Frame(piece{Type: "end"})
+		})}, httpapi.Limits{}, io.Discard, 1<<16)
+		res, _ := over(t, s) // returns with the head
+		if res.StatusCode != 201 {
+			t.Errorf("status %d", res.StatusCode)
+		}
+		close(more)
+		if raw, err := io.ReadAll(res.Body); err != nil || string(raw) != "data: {\"type\":\"end\"}\n\n" {
+			t.Errorf("%v: %s", err, raw)
+		}
+	})
+	s := startLimited(t, area{"query": events(func(_ context.Context, s *httpapi.Stream) error {
+		s.Status(201)
+		return fault.Unavailable("llm_unreachable", "the model is gone")
+	})}, httpapi.Limits{})
+	if got := s.ask(t, "POST", "/v2/query", queryBody, "X-Api-Key: "+ownerKey, "Content-Type: application/json"); got.StatusCode != 503 {
+		t.Errorf("%d %s", got.StatusCode, got.raw)
+	}
+}
+
 // TestStreamNotBegun proves that what fails before the first event is an ordinary answer, and one that has search
 // results brings them.
 func TestStreamNotBegun(t *testing.T) {

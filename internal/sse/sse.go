@@ -45,8 +45,8 @@ func (w *Writer) Soon(name string, v any, gather time.Duration) error {
 	return w.send(name, "data:", v, gather)
 }
 
-// Chunk is Soon for an event as OpenAI's interface frames it: without a name, and with a blank after the colon, which
-// clients that read no other streams look for.
+// Chunk is Soon for an event without a name and with a blank after the colon, as OpenAI's interface and the streams of
+// sessions frame it; clients that read no other streams look for that.
 func (w *Writer) Chunk(v any, gather time.Duration) error { return w.send("", "data: ", v, gather) }
 
 // Opening is Chunk for one that says nothing by itself: it is left to the flush of the next event, for this long at most.

@@ -1,4 +1,6 @@
-package httpapi
+// Package stream implements answers of server-sent events: head and status, the manners of their events, the deadline of
+// each write, and comments while a stream is silent.
+package stream
 
 import (
 	"cmp"
@@ -18,7 +20,7 @@ import (
 const (
 	// pingEvery is the longest silence of a stream: proxies close connections that are silent for longer.
 	pingEvery = 15 * time.Second
-	// slowestReader is the default of Config.SlowestReader. A slower client is cut off; until then it holds one goroutine
+	// slowestReader is the default of New. A slower client is cut off; until then it holds one goroutine
 	// and a few buffers.
 	slowestReader = 30 * time.Second
 	// gather is how long pieces of a text that come in a burst are collected before they are sent together. People do not
@@ -26,14 +28,16 @@ const (
 	gather = 10 * time.Millisecond
 )
 
-// Stream is an answer of server-sent events (contract: generation-and-citations, section 8). Nothing is written before
-// the first event, so an error until then is answered without a stream. Its methods are for one goroutine; the handler
-// calls Close before it returns, even if nothing was sent.
+// Stream is an answer of server-sent events, in one of three manners: events with names (contract:
+// generation-and-citations, section 8), frames without (sessions-and-events, section 11), and chunks of OpenAI's interface.
+// Nothing is written before the first event, so an error until then is answered without a stream. Its methods are for one
+// goroutine; the handler calls Close before it returns, even if nothing was sent.
 type Stream struct {
-	x       *exchange
+	to      http.ResponseWriter
 	conn    *http.ResponseController
 	explain func(error) *fault.Fault
 	slowest time.Duration
+	status  int
 	events  *sse.Writer // nil before the first event
 	stop    func()      // ends the comments of KeepAlive and sends what is collected
 	lost    atomic.Bool // a write has failed
@@ -42,16 +46,29 @@ type Stream struct {
 	keeps   bool        // whether the connection serves the next request: clients know the end of a stream of chunks
 }
 
-// Stream returns the stream that answers a call. w is the ResponseWriter of its handler.
-func (c *Call) Stream(w http.ResponseWriter) *Stream {
-	x, ok := w.(*exchange)
-	if !ok {
-		x = &exchange{ResponseWriter: w} // a test that calls a handler by itself
+// New returns the stream that answers to w. explain returns what a client is told of an error, nil if the client is gone. A
+// client that takes longer than slowest for a write is cut off; 0 means a default.
+func New(w http.ResponseWriter, explain func(error) *fault.Fault, slowest time.Duration) *Stream {
+	return &Stream{
+		to: w, conn: http.NewResponseController(w), explain: explain, slowest: cmp.Or(slowest, slowestReader),
+		status: http.StatusOK, stop: func() {},
 	}
-	return &Stream{x: x, conn: http.NewResponseController(x), explain: c.explain, slowest: cmp.Or(c.slowest, slowestReader), stop: func() {}}
 }
 
-// Begun reports whether anything was sent: from then on the status is 200.
+// Status sets the status of the answer, which is 200 otherwise. Once the stream has begun it has no effect.
+func (s *Stream) Status(code int) { s.status = code }
+
+// Begin sends the head, for a stream whose first event may be long in coming.
+func (s *Stream) Begin() error {
+	s.begin()
+	to := deadlineWriter{s}
+	if _, err := to.Write(nil); err != nil {
+		return err
+	}
+	return to.Flush()
+}
+
+// Begun reports whether anything was sent: from then on the status stands.
 func (s *Stream) Begun() bool { return s.events != nil }
 
 // Send sends an event of the type name. v is a JSON object that has the type as a member, too. An error means that the
@@ -69,6 +86,23 @@ func (s *Stream) Soon(name string, v any) error {
 	}
 	s.begin()
 	return s.events.Soon(name, v, gather)
+}
+
+// Frame sends v as an event without a name: clients tell frames apart by the member type of v, and some, such as the
+// EventSource of browsers, would not show an event with a name. An error is that of Send.
+func (s *Stream) Frame(v any) error {
+	s.begin()
+	return s.events.Chunk(v, 0)
+}
+
+// FrameSoon is Frame for the pieces of a text, see Soon.
+func (s *Stream) FrameSoon(v any) error {
+	if !s.soon {
+		s.soon = true
+		return s.Frame(v)
+	}
+	s.begin()
+	return s.events.Chunk(v, gather)
 }
 
 // Opening is Chunk for what says nothing by itself, such as who speaks: it leaves with the chunk after it, or a moment later.
@@ -102,13 +136,13 @@ func (s *Stream) keep() {
 
 func (s *Stream) begin() {
 	if s.events == nil {
-		h := s.x.Header()
+		h := s.to.Header()
 		h.Set("Content-Type", "text/event-stream")
 		h.Set("X-Accel-Buffering", "no") // keeps proxies from collecting the events
 		if !s.keeps {
 			h.Set("Connection", "close") // the contract ends the connection after the last event
 		}
-		s.x.WriteHeader(http.StatusOK)
+		s.to.WriteHeader(s.status)
 		s.events = sse.NewWriter(deadlineWriter{s}, deadlineWriter{s}.Flush)
 		stopPings := s.events.KeepAlive(pingEvery)
 		s.stop = sync.OnceFunc(func() { stopPings(); s.events.Close() })
@@ -126,7 +160,7 @@ func (p deadlineWriter) Write(b []byte) (int, error) {
 		}
 		p.s.since = now
 	}
-	n, err := p.s.x.Write(b)
+	n, err := p.s.to.Write(b)
 	if err != nil {
 		p.s.lost.Store(true)
 	}
@@ -150,14 +184,32 @@ type failed struct {
 // Fail sends err as an error event, with the message that an answer without a stream would have. The caller must still
 // send the end event.
 func (s *Stream) Fail(err error) error {
-	if s.lost.Load() {
+	f := s.failure(err)
+	if f == nil {
 		return err
+	}
+	return s.Send("error", f)
+}
+
+// FailFrame is Fail for a stream of frames.
+func (s *Stream) FailFrame(err error) error {
+	f := s.failure(err)
+	if f == nil {
+		return err
+	}
+	return s.Frame(f)
+}
+
+// failure returns the error event for err, nil when the client is gone.
+func (s *Stream) failure(err error) *failed {
+	if s.lost.Load() {
+		return nil
 	}
 	f := s.explain(err)
 	if f == nil {
-		return err // the client is gone
+		return nil
 	}
-	return s.Send("error", failed{"error", []string{redact.Text(refusal.Message(f))}})
+	return &failed{"error", []string{redact.Text(refusal.Message(f))}}
 }
 
 // OpenAIError returns the member error of a chunk that says how a stream failed, nil when the client is gone.
