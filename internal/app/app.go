@@ -29,6 +29,7 @@ import (
 	"quarry/internal/query/retrieve"
 	"quarry/internal/store"
 	"quarry/internal/store/documents"
+	"quarry/internal/store/sessions"
 )
 
 // App is the running product over one data folder.
@@ -83,7 +84,7 @@ func (a *App) open(ctx context.Context) (err error) {
 		return err
 	}
 	a.db, err = store.Open(ctx, store.Config{
-		Dir: a.cfg.Data, URL: a.cfg.Database, Sweepers: []store.Sweeper{documents.Sweeper{}}, Full: a.tellFull,
+		Dir: a.cfg.Data, URL: a.cfg.Database, Sweepers: []store.Sweeper{documents.Sweeper{}, sessions.Sweeper{}}, Full: a.tellFull,
 	})
 	if err != nil {
 		return databaseError(a.cfg.Data, err)

@@ -47,7 +47,7 @@ var groups = map[string]group{
 
 	"folder": {layer: domain, uses: "extract", order: "ignore source state ."},
 
-	"store":    {layer: adapter, uses: "identity usage job llm corpus query answer chat"},
+	"store":    {layer: adapter, uses: "identity usage job llm corpus query answer chat agent"},
 	"outbound": {layer: adapter},
 	"provider": {layer: adapter, uses: "llm embed text"},
 

@@ -95,8 +95,8 @@ type Progress struct {
 type End struct {
 	Step     string // that the next turn begins at
 	Stop     bool   // the turn is over even if an input was sent to steer it
-	Failed   bool   // the turn has failed: if nothing stands behind its input, the same input may be sent again
-	TakeBack bool   // remove the input, which has no event behind it, as if it had never been sent
+	Failed   bool   // the turn has failed: if nothing was ever written behind its input, the same input may be sent again
+	TakeBack bool   // remove the input as if it had never been sent, if nothing was ever written behind it
 }
 
 // Committed is what a commit has written.
@@ -115,9 +115,10 @@ var ErrLost = errors.New("the session is no longer this process's to work on")
 
 // Log is the part of the store that turns are made with. The caller passes all instants but those of events.
 type Log interface {
-	// Accept writes an input: it is durable when Accept returns. l is the lease of the run that begins if the session is idle. Faults: "session_not_found",
-	// "agent_not_found", fault.KindConflict where session or agent are disabled, where the session is busy and the input must
-	// not wait, and where MaxQueued inputs wait.
+	// Accept writes an input: it is durable when Accept returns. Parts whose external ids the session has are left out, those
+	// of inputs that wait included; an input without other parts adds nothing, also where it would be refused. l is the lease of
+	// the run that begins if the session is idle. Faults: "session_not_found", "agent_not_found", fault.KindConflict where
+	// session or agent are disabled, where the session is busy and the input must not wait, and where MaxQueued inputs wait.
 	Accept(ctx context.Context, in Input, l Lease, now time.Time) (Accepted, error)
 	// Commit writes c if the lease holds, else ErrLost. The events are durable when it returns.
 	Commit(ctx context.Context, l Lease, c Commit, now time.Time) (Committed, error)
@@ -129,8 +130,8 @@ type Log interface {
 	Renew(ctx context.Context, node string, until time.Time) error
 	// Release ends the leases of a process, so that others claim its runs at their next look.
 	Release(ctx context.Context, node string) error
-	// Claim takes over up to limit runs whose lease has ended, all of them if all is set (the process is alone with the
-	// database), and counts them as recovered. lease returns a fresh lease of a session.
+	// Claim takes over up to limit runs whose lease has ended, or every run if all is set (the process is alone with the
+	// database), and counts them as recovered unless their lease was released. lease returns a fresh lease of a session.
 	Claim(ctx context.Context, now time.Time, all bool, limit int, lease func(session int64) Lease) ([]Run, error)
 	// Standing returns where a session stands: the ord of its last event, its edits, and the run in progress, nil for none.
 	Standing(ctx context.Context, session int64) (Standing, error)

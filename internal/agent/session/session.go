@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quarry/internal/agent"
+	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/opt"
 	"quarry/internal/page"
@@ -35,8 +36,13 @@ type Session struct {
 	Running     bool      // a process works on it
 }
 
-// Position returns the place of s in a list by age.
-func (s *Session) Position() *page.Position { return page.At(s.Created, s.Key) }
+// Place returns the place of s in a list by age, or by its last event or change.
+func (s *Session) Place(byEvent bool) *page.Position {
+	if byEvent {
+		return page.At(s.Updated, s.Key)
+	}
+	return page.At(s.Created, s.Key)
+}
 
 // List selects the sessions of an agent.
 type List struct {
@@ -46,6 +52,14 @@ type List struct {
 	After   *page.Position // the last one shown, nil for the first page
 	Limit   int
 	Match   func(*Session) bool // nil: every one
+}
+
+// MaxSecrets is how many secrets a session has at most.
+const MaxSecrets = 100
+
+// TooManySecrets returns the fault of a session with more than MaxSecrets.
+func TooManySecrets() error {
+	return fault.InvalidField("secrets", "a session has at most %d secrets", MaxSecrets)
 }
 
 // Change is a change of a session; what is absent stays.

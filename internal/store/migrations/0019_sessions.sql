@@ -1,7 +1,8 @@
 -- Sessions with agents. One that is deleted keeps its row, with deleted set and without a key, until its events are swept.
 -- Whoever writes anything of a session writes its row first, so that what is done at once follows one another.
 -- last_created is the instant of the newest event in milliseconds, active that of the last event or change in microseconds.
--- failed_ord is the input whose turn has failed with nothing behind it, 0 for none.
+-- failed_ord is the input whose turn has failed with nothing behind it, 0 for none. events and hidden count the rows of the log,
+-- so that lists need not.
 CREATE TABLE sessions (
     no           {{row_number}},
     agent_no     BIGINT NOT NULL REFERENCES agents (no),
@@ -21,6 +22,8 @@ CREATE TABLE sessions (
     turn         BIGINT NOT NULL,
     last_ord     BIGINT NOT NULL,
     last_created BIGINT NOT NULL,
+    events       BIGINT NOT NULL,
+    hidden       BIGINT NOT NULL,
     edits        BIGINT NOT NULL,
     failed_ord   BIGINT NOT NULL,
     UNIQUE (agent_no, key)
@@ -30,7 +33,8 @@ CREATE INDEX sessions_by_event ON sessions (agent_no, active, key) WHERE deleted
 CREATE INDEX sessions_idle ON sessions (active) WHERE idle_minutes > 0 AND deleted = 0;
 CREATE INDEX sessions_deleted ON sessions (no) WHERE deleted > 0;
 
--- The log of a session, from 1 on, with gaps where events were deleted. hidden is why an event is left out, '' if it is not.
+-- The log of a session, from 1 on, with gaps where events were deleted. hidden is why an event is left out, '' if it is not;
+-- tool is of outputs that are no error, '' of everything else.
 CREATE TABLE events (
     session_no BIGINT NOT NULL REFERENCES sessions (no) ON DELETE CASCADE,
     ord        BIGINT NOT NULL,
@@ -45,7 +49,7 @@ CREATE TABLE events (
     PRIMARY KEY (session_no, ord),
     UNIQUE (session_no, id)
 );
-CREATE INDEX events_outputs ON events (session_no, tool, ord) WHERE type = 'tool_output';
+CREATE INDEX events_outputs ON events (session_no, tool, ord) WHERE tool <> '' AND hidden = '';
 
 -- By which a client makes sure that a part of an input is taken once: of stored inputs and of those that wait.
 CREATE TABLE external_ids (

@@ -1,0 +1,491 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"database/sql"
+
+	"quarry/internal/agent/session"
+	"quarry/internal/fault"
+	"quarry/internal/id"
+	"quarry/internal/store"
+)
+
+// head is what every write of a session reads and holds first: the members of its row that the log moves.
+type head struct {
+	no, agentNo           int64
+	key                   string
+	enabled               bool
+	step, usage           string
+	turn                  int64
+	last, created, active int64 // ord and milliseconds of the newest event; microseconds of the last event or change
+	events, hidden        int64
+	edits, failed         int64
+}
+
+// lock keeps others from writing to a session until tx ends, and returns where it stands. Without the session, the error is gone.
+func lock(tx *store.Tx, no int64, gone error) (h head, err error) {
+	h.no = no
+	err = tx.QueryRow(`UPDATE sessions SET edits = edits WHERE no = $1 AND deleted = 0
+		RETURNING agent_no, key, enabled, step, usage, turn, last_ord, last_created, active, events, hidden, edits, failed_ord`, no).
+		Scan(&h.agentNo, &h.key, &h.enabled, &h.step, &h.usage, &h.turn, &h.last, &h.created, &h.active, &h.events, &h.hidden, &h.edits, &h.failed)
+	return h, store.OrNone(err, gone, "lock session")
+}
+
+// save writes what has changed since lock.
+func (h head) save(tx *store.Tx, was head) error {
+	if h == was {
+		return nil
+	}
+	err := tx.Exec(`UPDATE sessions SET step = $2, usage = $3, turn = $4, last_ord = $5, last_created = $6, active = $7,
+		events = $8, hidden = $9, edits = $10, failed_ord = $11 WHERE no = $1`,
+		h.no, h.step, h.usage, h.turn, h.last, h.created, h.active, h.events, h.hidden, h.edits, h.failed)
+	return store.Wrap(err, "write session")
+}
+
+// append writes events at the end of the log, as part of a turn, and returns them as stored.
+func (h *head) append(tx *store.Tx, turn int64, now time.Time, events ...session.Event) ([]session.Event, error) {
+	if len(events) == 0 {
+		return nil, nil
+	}
+	h.created, h.active = max(h.created, now.UnixMilli()), max(h.active, now.UnixMicro())
+	h.failed = 0
+	out := make([]session.Event, len(events))
+	for i, e := range events {
+		h.last++
+		h.events++
+		if e.Hidden != "" {
+			h.hidden++
+		}
+		e.Ord, e.Turn, e.Created = h.last, turn, time.UnixMilli(h.created).UTC()
+		if err := insertEvent(tx, h.no, &e); err != nil {
+			return nil, err
+		}
+		out[i] = e
+	}
+	return out, nil
+}
+
+func insertEvent(tx *store.Tx, no int64, e *session.Event) error {
+	body, err := encode(&e.Body)
+	if err != nil {
+		return err
+	}
+	tool := ""
+	if e.Type == session.ToolOutput && !e.Failed {
+		tool = store.Text(e.Tool)
+	}
+	err = tx.Exec(`INSERT INTO events (session_no, ord, id, turn, type, created, hidden, tool, body, state)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		no, e.Ord, string(e.ID), e.Turn, string(e.Type), e.Created.UnixMilli(), e.Hidden, tool, body, store.Text(e.State))
+	return store.Wrap(err, "write event")
+}
+
+// Accept writes an input. See session.Log.
+func (s *Store) Accept(ctx context.Context, in session.Input, l session.Lease, now time.Time) (out session.Accepted, err error) {
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		h, err := lock(tx, in.Session, gone())
+		if err != nil {
+			return err
+		}
+		out, err = accept(tx, h, in, l, now)
+		return err
+	})
+	return out, err
+}
+
+// place is where an input meets its session.
+type place struct {
+	agent    string // its key
+	enabled  bool   // the agent
+	revision int64
+	running  bool
+}
+
+func accept(tx *store.Tx, h head, in session.Input, l session.Lease, now time.Time) (session.Accepted, error) {
+	var p place
+	err := tx.QueryRow(`SELECT key, enabled, revision, EXISTS (SELECT 1 FROM runs WHERE session_no = $2) FROM agents WHERE no = $1 AND deleted = 0`,
+		h.agentNo, h.no).Scan(&p.agent, &p.enabled, &p.revision, &p.running)
+	if err != nil {
+		return session.Accepted{}, store.OrNone(err, agentGone(), "read agent")
+	}
+	parts, known, err := fresh(tx, h.no, in.Parts)
+	if err != nil {
+		return session.Accepted{}, err
+	}
+	if len(parts) == 0 {
+		return again(tx, h, p, known, in, l, now)
+	}
+	in.Parts = parts
+	if err := h.open(p); err != nil {
+		return session.Accepted{}, err
+	}
+	for _, x := range parts {
+		if x.ExternalID == "" {
+			continue
+		}
+		err := tx.Exec(`INSERT INTO external_ids (session_no, external_id, event_id) VALUES ($1, $2, $3)`, h.no, x.ExternalID, string(in.Event))
+		if err != nil {
+			return session.Accepted{}, store.Wrap(err, "write external id")
+		}
+	}
+	if p.running {
+		return session.Accepted{Outcome: session.Waiting, Event: in.Event}, h.enqueue(tx, in)
+	}
+	was := h
+	h.turn++
+	stored, err := h.append(tx, h.turn, now, inputEvent(in.Event, in.Parts))
+	if err != nil {
+		return session.Accepted{}, err
+	}
+	if err := h.save(tx, was); err != nil {
+		return session.Accepted{}, err
+	}
+	run, err := h.begin(tx, p, stored[0], in.Caller, l, now)
+	return session.Accepted{Outcome: session.Began, Event: in.Event, Begun: stored[0], Run: run}, err
+}
+
+func inputEvent(e id.Event, parts []session.Part) session.Event {
+	return session.Event{ID: e, Type: session.InputMessage, Body: session.Body{Parts: parts}}
+}
+
+// fresh returns those parts of an input that the session does not have yet, and the event that has the first of the others.
+// The row of the session is locked, so nobody writes an external id meanwhile.
+func fresh(tx *store.Tx, no int64, parts []session.Part) (out []session.Part, known id.Event, err error) {
+	taken := map[string]id.Event{}
+	var ask []string
+	for i, x := range parts {
+		parts[i].ExternalID = store.Text(x.ExternalID)
+		if x.ExternalID != "" {
+			ask = append(ask, parts[i].ExternalID)
+		}
+	}
+	if len(ask) > 0 {
+		err = store.Each(tx, "read external ids", func(r store.Row) error {
+			var ext string
+			var e id.Event
+			err := r.Scan(&ext, &e)
+			taken[ext] = e
+			return err
+		}, `SELECT external_id, event_id FROM external_ids WHERE session_no = $1 AND external_id IN (`+store.List(2, len(ask))+`)`,
+			store.Args([]any{no}, ask)...)
+		if err != nil {
+			return nil, "", err
+		}
+	}
+	for _, x := range parts {
+		e, there := taken[x.ExternalID]
+		switch {
+		case there && known == "":
+			known = e
+		case !there:
+			out = append(out, x)
+		}
+		if x.ExternalID != "" && !there {
+			taken[x.ExternalID] = "" // the same id twice in one input: the first one counts
+		}
+	}
+	return out, known, nil
+}
+
+// again answers an input that the session has already. Where its turn has failed with nothing behind it, the turn runs again.
+func again(tx *store.Tx, h head, p place, known id.Event, in session.Input, l session.Lease, now time.Time) (session.Accepted, error) {
+	out := session.Accepted{Outcome: session.Known, Event: known}
+	if h.failed == 0 || p.running {
+		return out, nil
+	}
+	e, err := readEvent(tx, h.no, known)
+	if fault.Is(err, fault.KindNotFound) || err == nil && (e.Ord != h.failed || e.Hidden != "") {
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	if err := h.open(p); err != nil {
+		return session.Accepted{}, err
+	}
+	was := h
+	h.failed = 0
+	if err := h.save(tx, was); err != nil {
+		return session.Accepted{}, err
+	}
+	out.Outcome, out.Begun = session.Again, e
+	out.Run, err = h.begin(tx, p, e, in.Caller, l, now)
+	return out, err
+}
+
+// open returns the fault of an input that session or agent do not take.
+func (h *head) open(p place) error {
+	switch {
+	case !h.enabled:
+		return fault.Conflict("session_disabled", "session %s is disabled and takes no input; enable it or open another session", h.key)
+	case !p.enabled:
+		return fault.Conflict("agent_disabled", "agent %s is disabled, so its sessions take no input; enable it first", p.agent)
+	}
+	return nil
+}
+
+// enqueue writes an input that waits behind the turn in progress.
+func (h *head) enqueue(tx *store.Tx, in session.Input) error {
+	if !in.Queue {
+		return fault.Conflict("session_busy", "a turn of session %s is running; send the input with since, such as \"since\": \"start\", to queue it behind "+
+			"that turn, or wait until the turn has ended", h.key)
+	}
+	var waiting int
+	if err := tx.QueryRow(`SELECT COUNT(*) FROM inputs WHERE session_no = $1`, h.no).Scan(&waiting); err != nil {
+		return store.Wrap(err, "count inputs")
+	}
+	if waiting >= session.MaxQueued {
+		return fault.Conflict("session_queue_full", "%d inputs wait behind the turn of session %s, which is the most; wait until one has been taken, "+
+			"then send the input again", waiting, h.key)
+	}
+	caller, err := encode(in.Caller)
+	if err != nil {
+		return err
+	}
+	parts, err := encode(in.Parts)
+	if err != nil {
+		return err
+	}
+	err = tx.Exec(`INSERT INTO inputs (session_no, event_id, steer, caller, parts) VALUES ($1, $2, $3, $4, $5)`,
+		h.no, string(in.Event), in.Steer, caller, parts)
+	return store.Wrap(err, "write input")
+}
+
+// begin writes the run whose first turn answers an input.
+func (h *head) begin(tx *store.Tx, p place, input session.Event, caller session.Caller, l session.Lease, now time.Time) (session.Run, error) {
+	l.Session = h.no
+	r := session.Run{
+		Lease: l, AgentNo: h.agentNo, Turn: input.Turn, First: input.Ord, Revision: p.revision, Step: h.step, Began: stored(now), Caller: caller,
+	}
+	values, err := runValues(&r)
+	if err != nil {
+		return r, err
+	}
+	err = tx.Exec(`INSERT INTO runs (`+runColumns+`) VALUES (`+store.List(1, len(values))+`)`, values...)
+	return r, store.Wrap(err, "write run")
+}
+
+// Commit writes what a turn has come to. See session.Log.
+func (s *Store) Commit(ctx context.Context, l session.Lease, c session.Commit, now time.Time) (out session.Committed, err error) {
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		h, err := lock(tx, l.Session, session.ErrLost)
+		if err != nil {
+			return err
+		}
+		w := work{tx: tx, head: h, was: h, now: now}
+		if err := w.fence(l, &c); err != nil {
+			return err
+		}
+		if err := w.commit(&c); err != nil {
+			return err
+		}
+		w.out.Edits, w.out.Interrupted = w.edits, w.interrupted
+		out = w.out
+		return w.save(tx, w.was)
+	})
+	if err != nil {
+		return session.Committed{}, err
+	}
+	return out, nil
+}
+
+// work is one commit while it is made.
+type work struct {
+	head
+	tx          *store.Tx
+	was         head
+	now         time.Time
+	run         session.Run
+	steers      int64 // inputs that wait to steer the turn
+	interrupted bool
+	out         session.Committed
+}
+
+// fence takes the run for this commit, or fails with session.ErrLost.
+func (w *work) fence(l session.Lease, c *session.Commit) error {
+	var step, transitions, calls, resolved any
+	if p := c.Progress; p != nil {
+		step, transitions, calls = p.Step, p.Transitions, p.Calls
+	}
+	if c.Resolved != nil {
+		resolved = store.Text(*c.Resolved)
+	}
+	run, err := scanRun(w.tx.QueryRow(`UPDATE runs SET step = COALESCE($3, step), transitions = COALESCE($4, transitions), calls = COALESCE($5, calls),
+		resolved = COALESCE($6, resolved), recovered = CASE WHEN $7 > 0 THEN 0 ELSE recovered END
+		WHERE session_no = $1 AND holder = $2 AND EXISTS (SELECT 1 FROM agents a WHERE a.no = runs.agent_no AND a.deleted = 0)
+		RETURNING `+runColumns+`, (SELECT COUNT(*) FROM inputs i WHERE i.session_no = runs.session_no AND i.steer)`,
+		l.Session, l.Holder, step, transitions, calls, resolved, int64(len(c.Events))), &w.steers)
+	if errors.Is(err, sql.ErrNoRows) {
+		return session.ErrLost
+	}
+	w.run, w.interrupted = run, run.Interrupted
+	return store.Wrap(err, "write run")
+}
+
+func (w *work) commit(c *session.Commit) (err error) {
+	if c.Usage != nil {
+		if w.usage, err = encode(c.Usage); err != nil {
+			return err
+		}
+	}
+	if w.out.Events, err = w.append(w.tx, w.run.Turn, w.now, c.Events...); err != nil {
+		return err
+	}
+	stop := c.End != nil && c.End.Stop
+	if w.steers > 0 && !stop && (c.Steer || c.End != nil) {
+		return w.steer()
+	}
+	if c.End != nil {
+		return w.end(c.End)
+	}
+	w.out.Steers = w.steers > 0
+	return nil
+}
+
+// queued is an input that waits.
+type queued struct {
+	no     int64
+	event  id.Event
+	caller session.Caller
+	parts  []session.Part
+}
+
+func scanQueued(r store.Row) (q queued, err error) {
+	var caller, parts string
+	if err := r.Scan(&q.no, &q.event, &caller, &parts); err != nil {
+		return q, err
+	}
+	if err := json.Unmarshal([]byte(caller), &q.caller); err != nil {
+		return q, err
+	}
+	return q, json.Unmarshal([]byte(parts), &q.parts)
+}
+
+// take moves an input that has waited into the log.
+func (w *work) take(q *queued) (session.Event, error) {
+	if err := w.tx.Exec(`DELETE FROM inputs WHERE no = $1`, q.no); err != nil {
+		return session.Event{}, store.Wrap(err, "take input")
+	}
+	stored, err := w.append(w.tx, w.turn, w.now, inputEvent(q.event, q.parts))
+	if err != nil {
+		return session.Event{}, err
+	}
+	w.out.Inputs = append(w.out.Inputs, stored[0])
+	return stored[0], nil
+}
+
+// steer goes on in this turn with the inputs that were sent to steer it.
+func (w *work) steer() error {
+	waiting, err := store.Select(w.tx, "read inputs", scanQueued,
+		`SELECT no, event_id, caller, parts FROM inputs WHERE session_no = $1 AND steer ORDER BY no`, w.no)
+	if err != nil {
+		return err
+	}
+	for i := range waiting {
+		if _, err := w.take(&waiting[i]); err != nil {
+			return err
+		}
+	}
+	if w.run.Recovered == 0 {
+		return nil
+	}
+	return store.Wrap(w.tx.Exec(`UPDATE runs SET recovered = 0 WHERE session_no = $1`, w.no), "write run")
+}
+
+// end ends the turn, and the run unless an input waits.
+func (w *work) end(e *session.End) error {
+	w.out.Ended = true
+	w.step = e.Step
+	if w.last == w.run.First {
+		switch {
+		case e.TakeBack:
+			if err := w.takeBack(); err != nil {
+				return err
+			}
+		case e.Failed:
+			w.failed = w.run.First
+		}
+	}
+	next, err := store.Select(w.tx, "read inputs", scanQueued,
+		`SELECT no, event_id, caller, parts FROM inputs WHERE session_no = $1 ORDER BY no LIMIT 1`, w.no)
+	if err != nil {
+		return err
+	}
+	if len(next) == 0 {
+		return store.Wrap(w.tx.Exec(`DELETE FROM runs WHERE session_no = $1`, w.no), "end run")
+	}
+	return w.next(&next[0])
+}
+
+// takeBack removes the input of the turn as if it had not been sent. Its place in the log stays empty, since readers may have
+// seen what stood there.
+func (w *work) takeBack() error {
+	var e id.Event
+	var hidden string
+	err := w.tx.QueryRow(`DELETE FROM events WHERE session_no = $1 AND ord = $2 RETURNING id, hidden`, w.no, w.run.First).Scan(&e, &hidden)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil // a client was faster
+	}
+	if err != nil {
+		return store.Wrap(err, "take input back")
+	}
+	w.turn--
+	return w.forget(w.tx, e, hidden)
+}
+
+// forget removes what else there is of an event whose row is gone.
+func (h *head) forget(tx *store.Tx, e id.Event, hidden string) error {
+	h.edits++
+	h.events--
+	if hidden != "" {
+		h.hidden--
+	}
+	return store.Wrap(tx.Exec(`DELETE FROM external_ids WHERE session_no = $1 AND event_id = $2`, h.no, string(e)), "delete external ids")
+}
+
+// next goes on with an input that has waited, in a turn of its own and with the agent's current configuration.
+func (w *work) next(q *queued) error {
+	w.turn++
+	input, err := w.take(q)
+	if err != nil {
+		return err
+	}
+	r := session.Run{Lease: w.run.Lease, AgentNo: w.agentNo, Turn: w.turn, First: input.Ord, Step: w.step, Began: stored(w.now), Caller: q.caller}
+	if err := w.tx.QueryRow(`SELECT revision FROM agents WHERE no = $1`, w.agentNo).Scan(&r.Revision); err != nil {
+		return store.Wrap(err, "read agent")
+	}
+	values, err := runValues(&r)
+	if err != nil {
+		return err
+	}
+	w.out.Next = &r
+	err = w.tx.Exec(`UPDATE runs SET (`+runColumns+`) = (`+store.List(1, len(values))+`) WHERE session_no = $1`, values...)
+	return store.Wrap(err, "write run")
+}
+
+// encode returns v as JSON that both databases can hold, with the characters < > & as they are.
+func encode(v any) (string, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "", fmt.Errorf("encode part of a session: %w", err)
+	}
+	return store.Text(strings.TrimSuffix(b.String(), "\n")), nil
+}
+
+func stored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+func gone() error {
+	return fault.NotFound("session_not_found", "", "the session does not exist any more")
+}
+
+func agentGone() error {
+	return fault.NotFound("agent_not_found", "", "the agent does not exist any more")
+}

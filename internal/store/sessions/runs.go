@@ -1,0 +1,142 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"database/sql"
+
+	"quarry/internal/agent/session"
+	"quarry/internal/id"
+	"quarry/internal/store"
+)
+
+// runColumns are the columns of runs, the session first.
+const runColumns = `session_no, agent_no, holder, node, until, turn, first_ord, revision, step, transitions, calls, began, caller, resolved, interrupted, recovered`
+
+// runValues returns the values of runColumns.
+func runValues(r *session.Run) ([]any, error) {
+	caller, err := encode(r.Caller)
+	if err != nil {
+		return nil, err
+	}
+	return []any{
+		r.Session, r.AgentNo, r.Holder, r.Node, r.Until.UnixMicro(), r.Turn, r.First, r.Revision, r.Step, int64(r.Transitions), int64(r.Calls),
+		r.Began.UnixMicro(), caller, store.Text(r.Resolved), r.Interrupted, int64(r.Recovered),
+	}, nil
+}
+
+// scanRun reads runColumns, and what else was selected behind them.
+func scanRun(row store.Row, more ...any) (r session.Run, err error) {
+	var caller string
+	err = row.Scan(append([]any{
+		&r.Session, &r.AgentNo, &r.Holder, &r.Node, store.Micros(&r.Until), &r.Turn, &r.First, &r.Revision, &r.Step, &r.Transitions, &r.Calls,
+		store.Micros(&r.Began), &caller, &r.Resolved, &r.Interrupted, &r.Recovered,
+	}, more...)...)
+	if err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal([]byte(caller), &r.Caller)
+}
+
+// Interrupt asks the turn in progress to end. See session.Log.
+func (s *Store) Interrupt(ctx context.Context, no int64) (node string, running bool, err error) {
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		err := tx.QueryRow(`UPDATE runs SET interrupted = TRUE WHERE session_no = $1 RETURNING node`, no).Scan(&node)
+		running = err == nil
+		return store.OrNone(err, nil, "interrupt run")
+	})
+	return node, running, err
+}
+
+// Interrupted returns the sessions whose turn was asked to end. See session.Log.
+func (s *Store) Interrupted(ctx context.Context, node string) ([]int64, error) {
+	return store.Select(s.db.Reader(ctx), "read interrupts", store.One[int64],
+		`SELECT session_no FROM runs WHERE node = $1 AND interrupted ORDER BY session_no`, node)
+}
+
+// Renew extends the leases of a process. See session.Log.
+func (s *Store) Renew(ctx context.Context, node string, until time.Time) error {
+	return s.db.Write(ctx, func(tx *store.Tx) error {
+		return store.Wrap(tx.Exec(`UPDATE runs SET until = $2 WHERE node = $1`, node, until.UnixMicro()), "renew leases")
+	})
+}
+
+// Release ends the leases of a process. See session.Log.
+func (s *Store) Release(ctx context.Context, node string) error {
+	return s.db.Write(ctx, func(tx *store.Tx) error {
+		return store.Wrap(tx.Exec(`UPDATE runs SET until = 0 WHERE node = $1`, node), "release leases")
+	})
+}
+
+// Claim takes over runs. See session.Log.
+func (s *Store) Claim(ctx context.Context, now time.Time, all bool, limit int, lease func(session int64) session.Lease) (out []session.Run, err error) {
+	query, args := `SELECT r.session_no, r.holder FROM runs r JOIN agents a ON a.no = r.agent_no WHERE a.deleted = 0`, []any(nil)
+	if !all {
+		query, args = query+` AND r.until <= $1 ORDER BY r.until, r.session_no LIMIT $2`, []any{now.UnixMicro(), limit}
+	}
+	candidates, err := store.Select(s.db.Reader(ctx), "find runs", func(r store.Row) (l session.Lease, err error) {
+		return l, r.Scan(&l.Session, &l.Holder)
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range candidates {
+		var run session.Run
+		err := s.db.Write(ctx, func(tx *store.Tx) (err error) {
+			run, err = claim(tx, c, lease(c.Session), now, all)
+			return err
+		})
+		switch {
+		case errors.Is(err, session.ErrLost):
+		case err != nil:
+			return out, err
+		default:
+			out = append(out, run)
+		}
+	}
+	return out, nil
+}
+
+// claim takes over one run, unless it has ended or has found another holder, or its process has renewed its lease meanwhile.
+func claim(tx *store.Tx, was, l session.Lease, now time.Time, all bool) (session.Run, error) {
+	if _, err := lock(tx, was.Session, session.ErrLost); err != nil {
+		return session.Run{}, err
+	}
+	run, err := scanRun(tx.QueryRow(`UPDATE runs SET recovered = recovered + CASE WHEN until > 0 THEN 1 ELSE 0 END, holder = $3, node = $4, until = $5
+		WHERE session_no = $1 AND holder = $2 AND ($6 OR until <= $7) RETURNING `+runColumns,
+		was.Session, was.Holder, l.Holder, l.Node, l.Until.UnixMicro(), all, now.UnixMicro()))
+	return run, store.OrNone(err, session.ErrLost, "claim run")
+}
+
+// Standing returns where a session stands. See session.Log.
+func (s *Store) Standing(ctx context.Context, no int64) (out session.Standing, err error) {
+	err = s.db.Read(ctx, func(q store.Querier) error {
+		out = session.Standing{}
+		err := q.QueryRow(`SELECT last_ord, edits FROM sessions WHERE no = $1 AND deleted = 0`, no).Scan(&out.Last, &out.Edits)
+		if err != nil {
+			return store.OrNone(err, gone(), "read session")
+		}
+		run, err := scanRun(q.QueryRow(`SELECT `+runColumns+` FROM runs WHERE session_no = $1`, no))
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		out.Run = &run
+		return store.Wrap(err, "read run")
+	})
+	if err != nil {
+		return session.Standing{}, err
+	}
+	return out, nil
+}
+
+// Awaited reports whether an input is queued or its turn is in progress. See session.Log.
+func (s *Store) Awaited(ctx context.Context, no int64, input id.Event) (bool, error) {
+	var waits bool
+	err := s.db.Reader(ctx).QueryRow(`SELECT EXISTS (SELECT 1 FROM inputs WHERE session_no = $1 AND event_id = $2)
+		OR EXISTS (SELECT 1 FROM runs r JOIN events e ON e.session_no = r.session_no AND e.turn = r.turn WHERE r.session_no = $1 AND e.id = $2)`,
+		no, string(input)).Scan(&waits)
+	return waits, store.Wrap(err, "read input")
+}
