@@ -1,0 +1,160 @@
+package tool
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"quarry/internal/expr/vtl"
+	"quarry/internal/fault"
+	"quarry/internal/opt"
+)
+
+// Names is what names of configurations look like, which providers accept as names of functions.
+var Names = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// Field is the member of an agent that holds configurations; faults name fields in it.
+const Field = "tool_configurations"
+
+// Set is the tools of an agent. It is safe for concurrent use.
+type Set struct {
+	kit   Kit
+	tools map[string]*configured
+	names []string // in order
+}
+
+// configured is a tool as an agent has it.
+type configured struct {
+	*Tool
+	name      string        // of the configuration
+	describe  *vtl.Template // nil: the description of the tool
+	overrides []override
+	input     *transform // nil: arguments stay as they are
+	output    *transform
+	needs     []string        // tools whose outputs the overrides read
+	shown     json.RawMessage // the schema without pinned arguments
+	pinned    []string        // paths of the pinned values; never nil
+}
+
+// base are the members that configurations of all types have.
+type base struct {
+	Type        string          `json:"type"`
+	Override    json.RawMessage `json:"argument_override"`
+	Description *string         `json:"description_template"`
+	Input       *string         `json:"input_transform"`
+	Output      *string         `json:"output_transform"`
+}
+
+// Compile checks the configurations of an agent, by their names, and returns its tools. The error is fault.KindInvalid with
+// everything that is wrong, under Field.
+func Compile(all map[string]json.RawMessage, kit Kit) (*Set, error) {
+	s := &Set{kit: kit, tools: map[string]*configured{}, names: slices.Sorted(maps.Keys(all))}
+	bad := fault.Invalid()
+	for _, name := range s.names {
+		f := fault.Invalid()
+		if !Names.MatchString(name) {
+			f.Field("", "is no name of a tool: it has 1 to 64 letters, digits, _ and -")
+		} else {
+			s.tools[name] = kit.compile(name, all, f)
+		}
+		if err, ok := fault.As(fault.Under(f.Err(), fault.Join(Field, name))); ok {
+			for _, path := range err.Paths() {
+				bad.Field(path, "%s", err.Fields[path])
+			}
+		}
+	}
+	if err := bad.Err(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// compile returns the tool of a configuration and adds to f what is wrong with it.
+func (k *Kit) compile(name string, all map[string]json.RawMessage, f *fault.Fault) *configured {
+	raw := all[name]
+	var b base
+	if err := json.Unmarshal(raw, &b); err != nil {
+		f.Field("", "can't be read: %s", err)
+		return nil
+	}
+	make, ok := k.Types[b.Type]
+	if !ok {
+		f.Field("type", "tools of the type %q are not built yet; built are: %s", b.Type, strings.Join(slices.Sorted(maps.Keys(k.Types)), ", "))
+		return nil
+	}
+	c := &configured{name: name, pinned: []string{}}
+	var err error
+	if c.input, err = parse(b.Input, parseTransform); err != nil {
+		f.Field("input_transform", "%s", err)
+	}
+	if c.output, err = parse(b.Output, parseTransform); err != nil {
+		f.Field("output_transform", "%s", err)
+	}
+	if c.describe, err = parse(b.Description, vtl.ParseText); err != nil {
+		f.Field("description_template", "%s", err)
+	}
+	if c.Tool, err = make(raw); err != nil {
+		gather(f, err)
+		return nil
+	}
+	var refs []Reference
+	c.overrides, refs = parseOverrides(b.Override, c.Schema, f)
+	for _, r := range refs {
+		c.needs = r.tools(c.needs)
+	}
+	known(c, all, f)
+	hidden := [][]step{}
+	for _, o := range c.overrides {
+		hidden = append(hidden, o.path)
+		c.pinned = append(c.pinned, o.leafPaths()...)
+	}
+	c.shown = c.Schema.without(hidden)
+	return c
+}
+
+// parse compiles a text if it is given.
+func parse[T any](text *string, compile func(string) (*T, error)) (*T, error) {
+	if opt.Deref(text, "") == "" {
+		return nil, nil
+	}
+	return compile(*text)
+}
+
+// gather adds the fields of err to f.
+func gather(f *fault.Fault, err error) {
+	bad, ok := fault.As(err)
+	if !ok || len(bad.Fields) == 0 {
+		f.Field("", "%s", err)
+		return
+	}
+	for _, path := range bad.Paths() {
+		f.Field(path, "%s", bad.Fields[path])
+	}
+}
+
+// known adds to f where c reads the output of a tool that the agent doesn't have.
+func known(c *configured, all map[string]json.RawMessage, f *fault.Fault) {
+	for _, needed := range c.needs {
+		if _, ok := all[needed]; !ok {
+			f.Field("argument_override", "refers to the output of %q, which is no tool of this agent", needed)
+		}
+	}
+	for place, r := range c.Eager {
+		for _, needed := range r.tools(nil) {
+			if _, ok := all[needed]; !ok {
+				f.Field(place, "refers to the output of %q, which is no tool of this agent", needed)
+			}
+		}
+	}
+}
+
+// Corpora returns the keys of the corpora that configurations name, each once and in order.
+func (s *Set) Corpora() (out []string) {
+	for _, name := range s.names {
+		out = append(out, s.tools[name].Corpora...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

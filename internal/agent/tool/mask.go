@@ -1,0 +1,135 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Masked stands for a secret in what is stored.
+const Masked = "****"
+
+// shortest is how many characters a secret needs to be masked inside longer texts, and the beginning of one inside messages.
+// A shorter one would be found in half of all words.
+const shortest = 4
+
+// Mask replaces secrets. The zero Mask, like nil, replaces nothing. It is safe for concurrent use.
+type Mask struct {
+	whole   map[string]bool
+	long    []string // the longest first
+	replace *strings.Replacer
+}
+
+// newMask returns a mask of these values, nil if there are none.
+func newMask(values []string) *Mask {
+	m := &Mask{whole: map[string]bool{}}
+	for _, v := range values {
+		if v == "" {
+			continue
+		}
+		m.whole[v] = true
+		if utf8.RuneCountInString(v) < shortest {
+			continue
+		}
+		m.long = append(m.long, v, escaped(v))
+	}
+	if len(m.whole) == 0 {
+		return nil
+	}
+	slices.SortFunc(m.long, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	m.long = slices.Compact(m.long)
+	var pairs []string
+	for _, v := range m.long {
+		pairs = append(pairs, v, Masked)
+	}
+	m.replace = strings.NewReplacer(pairs...)
+	return m
+}
+
+// escaped returns s as it stands inside JSON.
+func escaped(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // texts always encode
+	return strings.Trim(strings.TrimSuffix(b.String(), "\n"), `"`)
+}
+
+// Text returns s with secrets replaced.
+func (m *Mask) Text(s string) string {
+	switch {
+	case m == nil:
+		return s
+	case m.whole[s]:
+		return Masked
+	case m.replace == nil:
+		return s
+	}
+	return m.replace.Replace(s)
+}
+
+// message is Text for the message of a library, which may show the beginning of a value.
+func (m *Mask) message(s string) string {
+	s = m.Text(s)
+	if m == nil {
+		return s
+	}
+	for _, v := range m.long {
+		runes := []rune(v)
+		for n := min(len(runes), len(s)); n >= shortest; n-- {
+			s = strings.ReplaceAll(s, string(runes[:n]), Masked)
+		}
+	}
+	return s
+}
+
+// value returns a JSON value with secrets replaced, in the names of members, too.
+func (m *Mask) value(v any) any {
+	switch v := v.(type) {
+	case string:
+		return m.Text(v)
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, member := range v {
+			out[m.Text(name)] = m.value(member)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = m.value(v[i])
+		}
+		return out
+	}
+	return v
+}
+
+// JSON returns a JSON text with secrets replaced.
+func (m *Mask) JSON(raw json.RawMessage) json.RawMessage {
+	if m == nil {
+		return raw
+	}
+	v := decode(raw)
+	if v == nil {
+		return raw
+	}
+	return encode(m.value(v))
+}
+
+// encode returns a value that decode has returned as JSON, with its signs unescaped.
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return json.RawMessage("null") // not of a value that was decoded
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,317 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"quarry/internal/fault"
+	"quarry/internal/llm"
+)
+
+// Bounds of an output in bytes: as it is stored, and as a transform takes it.
+const (
+	MaxOutput = 1 << 20
+	maxRaw    = 16 << 20
+)
+
+// Planned is a call of the model that is ready to be stored and run.
+type Planned struct {
+	CallID   string
+	Tool     string          // the name that the model called, a key of the configurations if there is such a one
+	ToolName string          // of the tool itself
+	Input    json.RawMessage // an object: what the model sent, with secrets masked
+	Pinned   []string        // paths of arguments that the configuration pins; never nil
+	Repeat   Repeat
+	After    []int // positions of the calls of the same reply that have to end before
+
+	arguments map[string]any
+	refused   *Failure
+}
+
+// maxName bounds the name of a tool that isn't there, in characters.
+const maxName = 128
+
+// Plan returns the calls of a reply, in order. Calls that can't be made are planned, too: Run returns why. scene is for its
+// secrets. After a kill, the same calls as they were stored are planned again.
+func (b *Bound) Plan(calls []llm.ToolCall, allowed *[]string, scene Scene) []Planned {
+	m := b.mask(&scene, nil)
+	out := make([]Planned, len(calls))
+	for i, call := range calls {
+		out[i] = b.plan(call, allowed, m)
+	}
+	b.order(out)
+	return out
+}
+
+func (b *Bound) plan(call llm.ToolCall, allowed *[]string, m *Mask) Planned {
+	name := call.Name
+	if r := []rune(name); len(r) > maxName {
+		name = string(r[:maxName])
+	}
+	p := Planned{CallID: call.ID, Tool: name, ToolName: name, Input: json.RawMessage("{}"), Pinned: []string{}}
+	c, ok := b.set.tools[call.Name]
+	if ok {
+		p.ToolName, p.Pinned, p.Repeat = c.Name, c.pinned, c.Repeat
+	}
+	switch {
+	case !ok:
+		p.refused = &Failure{NotFound, fmt.Sprintf("there is no tool %q; %s", name, b.choice(allowed))}
+	case c.Disabled:
+		p.refused = &Failure{InvalidConfiguration, fmt.Sprintf("the tool %q is disabled; %s", name, b.choice(allowed))}
+	case !b.offered(name, allowed):
+		p.refused = &Failure{InvalidConfiguration, fmt.Sprintf("the tool %q is not allowed in this step; %s", name, b.choice(allowed))}
+	}
+	if p.arguments, ok = arguments(call.Arguments); ok {
+		p.Input = encode(m.value(p.arguments))
+	} else if p.refused == nil {
+		p.refused = &Failure{InvalidInput, m.Text(fmt.Sprintf("the arguments are no JSON object: %s", excerpt(string(call.Arguments))))}
+	}
+	return p
+}
+
+// choice returns a sentence with the tools that the model has.
+func (b *Bound) choice(allowed *[]string) string {
+	offered := b.Offer(allowed)
+	if len(offered) == 0 {
+		return "no tools can be called here"
+	}
+	names := make([]string, len(offered))
+	for i, t := range offered {
+		names[i] = t.Name
+	}
+	return "there are: " + strings.Join(names, ", ")
+}
+
+// arguments reads what the model has sent; nothing means no arguments.
+func arguments(raw json.RawMessage) (map[string]any, bool) {
+	if strings.TrimSpace(string(raw)) == "" {
+		return map[string]any{}, true
+	}
+	if !json.Valid(raw) {
+		return nil, false
+	}
+	v, ok := decode(raw).(map[string]any)
+	return v, ok
+}
+
+// excerpt returns the beginning of what a model has sent.
+func excerpt(s string) string {
+	const most = 200
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most]) + "…"
+}
+
+// order sets After: a call waits for those of the same reply whose outputs it reads. Where calls wait for one another, one
+// waits for those before it alone.
+func (b *Bound) order(calls []Planned) {
+	needs := func(i int) []string {
+		if c := b.set.tools[calls[i].Tool]; c != nil && calls[i].refused == nil {
+			return c.needs
+		}
+		return nil
+	}
+	var reaches func(from, to int, seen []bool) bool // whether from waits for to, through others, too
+	reaches = func(from, to int, seen []bool) bool {
+		seen[from] = true
+		for j := range calls {
+			if slices.Contains(needs(from), calls[j].Tool) && (j == to || !seen[j] && reaches(j, to, seen)) {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range calls {
+		for j := range calls {
+			if i == j || !slices.Contains(needs(i), calls[j].Tool) {
+				continue
+			}
+			if j < i || !reaches(j, i, make([]bool, len(calls))) {
+				calls[i].After = append(calls[i].After, j)
+			}
+		}
+	}
+}
+
+// Run runs a call and returns its output. scene is what references read now, so it has the outputs of the calls that this
+// one has waited for. Run returns when ctx ends; a tool that reads nothing of ctx is left behind.
+func (b *Bound) Run(ctx context.Context, p Planned, scene Scene) Output {
+	r := &run{bound: b, planned: p, scene: &scene, mask: b.mask(&scene, nil)}
+	out, err := r.call(ctx)
+	if err == nil {
+		return Output{Output: out, Overrides: r.overrides}
+	}
+	f := r.failure(err)
+	text := encode(map[string]any{"error": r.mask.Text(f.Text)})
+	return Output{Output: text, Failed: true, Overrides: r.overrides, Class: f.Class}
+}
+
+// run is one call in progress.
+type run struct {
+	bound     *Bound
+	planned   Planned
+	scene     *Scene
+	mask      *Mask
+	overrides json.RawMessage // once the tool has started
+}
+
+// call takes the call its whole way.
+func (r *run) call(ctx context.Context) (json.RawMessage, error) {
+	if r.planned.refused != nil {
+		return nil, r.planned.refused
+	}
+	c := r.bound.set.tools[r.planned.Tool]
+	merged, overrides, err := r.merge(c)
+	if err != nil {
+		return nil, err
+	}
+	args := encode(merged)
+	if c.input != nil {
+		if args, err = r.transform(ctx, "input_transform", c.input, r.document(merged)); err != nil {
+			return nil, err
+		}
+	}
+	value, ok := decode(args).(map[string]any)
+	if !ok {
+		return nil, &Failure{InvalidConfiguration, "input_transform has a result that is no object"}
+	}
+	if err := c.Schema.check(value); err != nil {
+		return nil, &Failure{InvalidInput, fmt.Sprintf("the arguments don't fit: %s", err)}
+	}
+	r.overrides = encode(r.mask.value(overrides))
+	out, err := guard(ctx, cmp.Or(c.Timeout, DefaultTimeout), func(ctx context.Context) (json.RawMessage, error) {
+		return c.Run(ctx, Call{
+			Arguments: args, Eager: r.eager(), Agent: r.scene.Agent.Key, Session: r.scene.Session.Key, Allowed: r.scene.allowed, Mask: r.mask,
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.finish(ctx, c, out)
+}
+
+// merge returns the arguments with those that are pinned, and the latter alone by their keys.
+func (r *run) merge(c *configured) (merged any, overrides map[string]any, err error) {
+	merged, overrides = r.planned.arguments, map[string]any{}
+	res := resolution{scene: r.scene}
+	for _, o := range c.overrides {
+		v := res.value(o.value)
+		overrides[o.key] = v
+		merged = pin(merged, o.path, v)
+	}
+	r.mask = r.bound.mask(r.scene, res.secrets)
+	if f := res.failure(); f != nil {
+		return nil, nil, f
+	}
+	return merged, overrides, nil
+}
+
+// document returns what input_transform reads.
+func (r *run) document(args any) map[string]any {
+	session := r.scene.Session.members()
+	session["secrets"] = secrets(r.scene.Secrets)
+	tools := map[string]any{}
+	for name, latest := range r.scene.Outputs {
+		tools[name] = map[string]any{"outputs": map[string]any{"latest": decode(latest.Output)}}
+	}
+	return map[string]any{
+		"args": args, "agent": r.scene.Agent.members(), "session": session, "tools": tools, "currentDate": r.scene.date(),
+	}
+}
+
+// transform runs a transform of the configuration.
+func (r *run) transform(ctx context.Context, name string, t *transform, v any) (json.RawMessage, error) {
+	out, err := t.run(ctx, v, maxRaw)
+	var p *panicked
+	switch {
+	case err == nil:
+		return out, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.As(err, &p):
+		return nil, err
+	case errors.Is(err, errLate):
+		return nil, &Failure{InvalidConfiguration, fmt.Sprintf("%s took longer than %s", name, transformTime)}
+	}
+	return nil, &Failure{InvalidConfiguration, r.mask.message(fmt.Sprintf("%s failed: %s", name, err))}
+}
+
+// finish returns the output to store of what the tool has returned.
+func (r *run) finish(ctx context.Context, c *configured, raw json.RawMessage) (json.RawMessage, error) {
+	most := MaxOutput
+	if c.output != nil {
+		most = maxRaw
+	}
+	if len(raw) > most {
+		return nil, tooLarge(len(raw), most)
+	}
+	v := decode(raw)
+	if c.output != nil {
+		out, err := r.transform(ctx, "output_transform", c.output, v)
+		if err != nil {
+			return nil, err
+		}
+		if v = decode(out); len(out) > MaxOutput {
+			return nil, tooLarge(len(out), MaxOutput)
+		}
+	}
+	if _, ok := v.(map[string]any); !ok {
+		v = map[string]any{"content": v} // the output of an event is an object
+	}
+	return encode(r.mask.value(v)), nil
+}
+
+func tooLarge(n, most int) error {
+	return &Failure{ExecutionError, fmt.Sprintf("the output has %d bytes, more than the %s that are kept; ask for less", n, bytesText(most))}
+}
+
+// eager returns the references of the configuration.
+func (r *run) eager() map[string]string {
+	out := map[string]string{}
+	for place, v := range r.bound.eager[r.planned.Tool] {
+		out[place] = v.Value
+	}
+	return out
+}
+
+func (s *Scene) allowed(corpus string) bool { return s.Allowed != nil && s.Allowed(corpus) }
+
+// failure returns what the model reads of an error.
+func (r *run) failure(err error) *Failure {
+	var known *Failure
+	var p *panicked
+	f, isFault := fault.As(err)
+	switch {
+	case errors.As(err, &p):
+		r.log(err)
+		return &Failure{ExecutionError, "the tool has failed by an error in this program"}
+	case errors.Is(err, errLate), errors.Is(err, context.DeadlineExceeded):
+		return &Failure{Timeout, "the tool took too long and was stopped"}
+	case errors.Is(err, context.Canceled):
+		return &Failure{ExecutionError, "the call was interrupted"}
+	case errors.As(err, &known):
+		return known
+	case isFault && f.Kind != fault.KindInternal:
+		return &Failure{cmp.Or(classes[f.Kind], ExecutionError), f.Error()}
+	}
+	r.log(err)
+	return &Failure{ExecutionError, "the tool has failed; the log of the service has the reason"}
+}
+
+// classes are the classes of faults.
+var classes = map[fault.Kind]Class{
+	fault.KindInvalid: InvalidInput, fault.KindNotFound: NotFound, fault.KindTimeout: Timeout, fault.KindForbidden: InvalidConfiguration,
+}
+
+func (r *run) log(err error) {
+	r.bound.set.kit.Log.Error("a tool has failed", slog.String("agent", r.scene.Agent.Key), slog.String("session", r.scene.Session.Key),
+		slog.String("tool", r.planned.Tool), slog.String("error", r.mask.message(err.Error())))
+}

@@ -1,0 +1,133 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// Schema is the JSON Schema of a tool's arguments, which are an object.
+type Schema struct {
+	raw      json.RawMessage
+	compiled *jsonschema.Schema
+}
+
+// NewSchema compiles a schema.
+func NewSchema(raw json.RawMessage) (*Schema, error) {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, fmt.Errorf("read schema of arguments: %w", err)
+	}
+	const here = "arguments.json"
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // nothing is loaded from files or the network
+	if err := c.AddResource(here, v); err != nil {
+		return nil, fmt.Errorf("add schema of arguments: %w", err)
+	}
+	compiled, err := c.Compile(here)
+	if err != nil {
+		return nil, fmt.Errorf("compile schema of arguments: %w", err)
+	}
+	return &Schema{raw, compiled}, nil
+}
+
+// maxReasons bounds how many reasons an error of arguments has.
+const maxReasons = 10
+
+// check returns why arguments don't fit, nil if they do.
+func (s *Schema) check(arguments any) error {
+	var bad *jsonschema.ValidationError
+	if err := s.compiled.Validate(arguments); !errors.As(err, &bad) {
+		return err
+	}
+	var reasons []string
+	reasons = leaves(bad, reasons)
+	return errors.New(strings.Join(reasons, "; "))
+}
+
+// english writes the messages of the library.
+var english = message.NewPrinter(language.English)
+
+// leaves adds the reasons of an error that have no causes of their own.
+func leaves(e *jsonschema.ValidationError, reasons []string) []string {
+	for _, cause := range e.Causes {
+		reasons = leaves(cause, reasons)
+	}
+	if len(e.Causes) > 0 || len(reasons) >= maxReasons {
+		return reasons
+	}
+	text := e.ErrorKind.LocalizedString(english)
+	if len(e.InstanceLocation) > 0 {
+		text = strings.Join(e.InstanceLocation, ".") + ": " + text
+	}
+	return append(reasons, text)
+}
+
+// without returns the schema without these arguments.
+func (s *Schema) without(paths [][]step) json.RawMessage {
+	if len(paths) == 0 {
+		return s.raw
+	}
+	v, _ := decode(s.raw).(map[string]any)
+	for _, p := range paths {
+		hide(v, p)
+	}
+	return encode(v)
+}
+
+// hide removes an argument from the schema of the object that it is in. A position of a list can't be removed alone, since one
+// schema holds for all of them: the list stays as it is.
+func hide(schema map[string]any, path []step) {
+	name := path[0].name
+	properties, _ := schema["properties"].(map[string]any)
+	if len(path) > 1 {
+		if inner, ok := properties[name].(map[string]any); ok && path[1].index < 0 {
+			hide(inner, path[1:])
+		}
+		return
+	}
+	delete(properties, name)
+	if required, ok := schema["required"].([]any); ok {
+		required = slices.DeleteFunc(required, func(v any) bool { return v == name })
+		if schema["required"] = required; len(required) == 0 {
+			delete(schema, "required")
+		}
+	}
+}
+
+// find returns what is wrong with the path of an override, nil if there can be such an argument.
+func (s *Schema) find(path []step) error {
+	at, _ := decode(s.raw).(map[string]any)
+	for _, step := range path {
+		types, typed := at["type"].(string)
+		if step.index >= 0 {
+			if typed && types != "array" {
+				return fmt.Errorf("is no argument of the tool: what stands before [%d] is no list", step.index)
+			}
+			at, _ = at["items"].(map[string]any)
+			continue
+		}
+		properties, _ := at["properties"].(map[string]any)
+		next, known := properties[step.name]
+		if closed := at["additionalProperties"] == false; !known && (closed || typed && types != "object") {
+			return fmt.Errorf("is no argument of the tool; it takes %s", either(properties))
+		}
+		at, _ = next.(map[string]any)
+	}
+	return nil
+}
+
+func either(properties map[string]any) string {
+	if len(properties) == 0 {
+		return "nothing here"
+	}
+	return strings.Join(slices.Sorted(maps.Keys(properties)), ", ")
+}

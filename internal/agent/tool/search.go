@@ -1,0 +1,153 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"quarry/internal/fault"
+)
+
+// CorporaSearch is the name of the tool that searches corpora, and of the type of its configurations.
+const CorporaSearch = "corpora_search"
+
+const searchDescription = "Searches the documents of this agent's knowledge base and returns the passages that answer a query best, each with the document that it is from. " +
+	"Use it for everything that the documents may know. The query is a question or a phrase in natural language."
+
+// searchSchema is of the arguments of corpora_search.
+const searchSchema = `{
+	"type": "object",
+	"properties": {"query": {"type": "string", "minLength": 1, "maxLength": 5000, "description": "What to search for, in natural language."}},
+	"required": ["query"],
+	"additionalProperties": false
+}`
+
+// NewCorporaSearch returns the type corpora_search: queries through a searcher, configured but for their words.
+func NewCorporaSearch(searcher Searcher) (Type, error) {
+	schema, err := NewSchema(json.RawMessage(searchSchema))
+	if err != nil {
+		return nil, err
+	}
+	return func(configuration json.RawMessage) (*Tool, error) {
+		s := &search{searcher: searcher}
+		t := &Tool{
+			Name: CorporaSearch, Description: searchDescription, Schema: schema, Repeat: Always, Run: s.run, Eager: map[string]Reference{},
+		}
+		if err := s.read(configuration, t); err != nil {
+			return nil, err
+		}
+		return t, nil
+	}, nil
+}
+
+// search is one configuration of corpora_search.
+type search struct {
+	searcher Searcher
+	request  map[string]any // a QueryRequest without a query; its corpora are a list of objects, references left out
+}
+
+const configurationField = "query_configuration"
+
+// read reads query_configuration and finds its references and corpora.
+func (s *search) read(configuration json.RawMessage, t *Tool) error {
+	f := fault.Invalid()
+	members, _ := decode(configuration).(map[string]any)
+	query, ok := members[configurationField].(map[string]any)
+	if !ok {
+		return fault.InvalidField(configurationField, "is required and an object")
+	}
+	settings, _ := query["search"].(map[string]any)
+	corpora, _ := settings["corpora"].([]any)
+	if len(corpora) == 0 {
+		return fault.InvalidField(configurationField+".search.corpora", "must name at least one corpus")
+	}
+	for i := range corpora {
+		place := corpusField(i)
+		one, ok := corpora[i].(map[string]any)
+		if !ok {
+			f.Field(place, "must be an object")
+			continue
+		}
+		key := textOf(one, "corpus_key", place, t, f)
+		if _, referred := t.Eager[fault.Join(place, "corpus_key")]; key == "" && !referred {
+			f.Field(fault.Join(place, "corpus_key"), "is required")
+		}
+		if key != "" {
+			t.Corpora = append(t.Corpora, key)
+		}
+		textOf(one, "metadata_filter", place, t, f)
+	}
+	if err := f.Err(); err != nil {
+		return err
+	}
+	// history is kept where it is asked for, whatever the corpora say (contract: tools.md section 3)
+	s.request = map[string]any{"search": settings, "save_history": query["save_history"] == true}
+	if g, ok := query["generation"]; ok && g != nil {
+		s.request["generation"] = g
+	}
+	s.request["query"] = "?"
+	defer delete(s.request, "query")
+	return fault.Under(s.searcher.Check(encode(s.request)), configurationField)
+}
+
+func corpusField(i int) string { return fmt.Sprintf("%s.search.corpora[%d]", configurationField, i) }
+
+// textOf returns a member of a corpus that is a text, "" if it is absent or a reference, which moves to t.Eager.
+func textOf(corpus map[string]any, name, place string, t *Tool, f *fault.Fault) string {
+	v, given := corpus[name]
+	if !given || v == nil {
+		return ""
+	}
+	place = fault.Join(place, name)
+	r, is, err := reference(v)
+	text, isText := v.(string)
+	switch {
+	case err != nil:
+		f.Field(place, "%s", err)
+	case is:
+		t.Eager[place] = r
+		delete(corpus, name)
+	case !isText:
+		f.Field(place, `must be a text or a reference, as in {"$ref": "session.metadata.team"}`)
+	}
+	return text
+}
+
+// run is Tool.Run.
+func (s *search) run(ctx context.Context, c Call) (json.RawMessage, error) {
+	var args struct {
+		Query string `json:"query"`
+	}
+	if err := json.Unmarshal(c.Arguments, &args); err != nil {
+		return nil, &Failure{InvalidInput, fmt.Sprintf("the arguments can't be read: %s", err)}
+	}
+	request, err := s.resolve(c)
+	if err != nil {
+		return nil, err
+	}
+	request["query"] = args.Query
+	return s.searcher.Search(ctx, Search{Request: encode(request), Agent: c.Agent, Session: c.Session, Mask: c.Mask})
+}
+
+// resolve returns the request with the values of its references. A corpus that one of them named must be allowed to whoever
+// sent the input; those that the configuration names were checked when it was written.
+func (s *search) resolve(c Call) (map[string]any, error) {
+	// the request of the configuration is shared by all calls
+	out, _ := decode(encode(s.request)).(map[string]any)
+	settings, _ := out["search"].(map[string]any)
+	corpora, _ := settings["corpora"].([]any)
+	for i := range corpora {
+		one, _ := corpora[i].(map[string]any)
+		place := corpusField(i)
+		if key, ok := c.Eager[fault.Join(place, "corpus_key")]; ok {
+			if !c.Allowed(key) {
+				return nil, &Failure{NotFound, fmt.Sprintf("there is no corpus %q that whoever sent the message may search", key)}
+			}
+			one["corpus_key"] = key
+		}
+		if text, ok := c.Eager[fault.Join(place, "metadata_filter")]; ok {
+			one["metadata_filter"] = text
+		}
+	}
+	return out, nil
+}
