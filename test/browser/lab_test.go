@@ -118,7 +118,7 @@ func TestLabCompared(t *testing.T) {
 			b.reads("3 passages")
 			b.press("Compare two settings")
 			second := `fieldset.settings ~ fieldset.settings `
-			b.over(second+`[role=combobox]`, "doc.year > 2021")
+			b.over(second+`.filter-editor input`, "doc.year > 2021")
 			b.over(second+`textarea`, "get('$.document_metadata.year') + nothing(1)")
 			b.do("search", chromedp.Click(`[type=submit]`))
 			b.reads("no function is named 'nothing'")

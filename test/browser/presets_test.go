@@ -31,7 +31,7 @@ func TestPresets(t *testing.T) {
 			b.expect("status of 400")
 			b.reads("line 1")
 			b.do("mend it", chromedp.SendKeys(`textarea`, "#end"))
-			b.do("ask", chromedp.SendKeys(`fieldset input`, "What does it take?"))
+			b.fill("Your question", "What does it take?")
 			b.press("Show")
 			b.reads("Answer What does it take? from The <b>red</b> pump takes oil.")
 			b.accessible("a preview")

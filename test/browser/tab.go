@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -48,6 +49,7 @@ type tab struct {
 	mu       sync.Mutex
 	noise    []string // what the browser complained about
 	expected []string // what it may complain about: answers that the journey asks for
+	shifts   []shift
 }
 
 // open opens an empty tab over a service of its own.
@@ -79,6 +81,8 @@ func open(t *testing.T, l look) *tab {
 	command(b, network.Enable, network.EnableParams{})
 	command(b, log.Enable, cdp.Empty{})
 	command(b, runtime.Enable, cdp.Empty{})
+	command(b, runtime.AddBinding, runtime.AddBindingParams{Name: "quarryShift"})
+	command(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watchShifts})
 	command(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: l.width, Height: 800, DeviceScaleFactor: 1})
 	command(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: l.scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
@@ -107,8 +111,10 @@ func (b *tab) hear(event any) {
 		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
 			b.noise = append(b.noise, fmt.Sprintf("console: %s", e.Args[0].Value))
 		}
-	case *network.EventRequestWillBeSent: // pictures in an address, such as the icon of a field for times, are fetched from nowhere
-		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "blob" && u.Scheme != "data" && "http://"+u.Host != b.service.URL {
+	case *runtime.EventBindingCalled:
+		b.hearShift(e.Payload)
+	case *network.EventRequestWillBeSent: // the browser's own icon of a field for times is a picture in an address
+		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "blob" && !strings.HasPrefix(e.Request.URL, "data:image/svg+xml") && "http://"+u.Host != b.service.URL {
 			b.noise = append(b.noise, "request elsewhere: "+e.Request.URL)
 		}
 	}
@@ -236,7 +242,8 @@ func (b *tab) accessible(view string) {
 	}
 }
 
-// quiet fails the test where the browser complained, or where the secret is anywhere but in the storage of the tab.
+// quiet fails the test where the browser complained, where a page jumped under its reader, or where the secret is anywhere but in
+// the storage of the tab.
 func (b *tab) quiet(secret string) {
 	b.t.Helper()
 	kept := eval[[]string](b, "look for the secret", `[document.cookie, JSON.stringify(localStorage), location.href, document.title, document.documentElement.outerHTML]`)
@@ -244,6 +251,12 @@ func (b *tab) quiet(secret string) {
 		if strings.Contains(text, secret) {
 			b.t.Errorf("the secret stands in place %d of cookie, local storage, address, title and page", i)
 		}
+	}
+	worst, what := b.still()
+	if worst > mostShift {
+		b.t.Errorf("what is shown jumps by %.3f, at most %.2f is allowed:\n\t%s", worst, mostShift, what)
+	} else {
+		b.t.Logf("layout shift: %.4f", worst)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

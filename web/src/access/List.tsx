@@ -1,9 +1,8 @@
 import type { ReactNode } from 'react'
 import { Button } from '../parts/Button'
-import { useAllCorpora } from '../parts/corpusNames'
+import { CorpusField } from '../parts/CorpusField'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
-import { Select } from '../parts/Select'
 import { text } from '../text/en'
 
 interface Paged {
@@ -45,16 +44,7 @@ export function List({
   )
 }
 
-/** A choice of the corpus that a list is about; a key of the address that is not among the first corpora stays. */
+/** A choice of the corpus that a list is about. */
 export function OfCorpus({ value, change }: { value: string; change: (key: string) => void }) {
-  const all = useAllCorpora().data ?? []
-  const known = all.some((c) => c.key === value) || value === '' ? all : [...all, { key: value, name: value }]
-  return (
-    <Select
-      label={text.access.ofCorpus}
-      value={value}
-      onChange={(e) => change(e.target.value)}
-      options={[['', text.access.anyCorpus] as const, ...known.map((c) => [c.key, c.name] as const)]}
-    />
-  )
+  return <CorpusField label={text.access.ofCorpus} value={value} change={change} any={text.access.anyCorpus} />
 }

@@ -1,8 +1,7 @@
-import { useId, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { Failure } from '../api/failure'
 import { Button } from '../parts/Button'
-import { useAllCorpora } from '../parts/corpusNames'
-import { Field } from '../parts/Field'
+import { CorpusField } from '../parts/CorpusField'
 import { Select } from '../parts/Select'
 import { useCaller } from '../session/caller'
 import { text } from '../text/en'
@@ -95,33 +94,23 @@ interface Rows {
 
 /** Roles on single corpora, one below the other. A key can be typed that is not among those suggested. */
 function CorpusRows({ rows, change, fields, can }: Rows) {
-  const list = useId()
   const add = useRef<HTMLDivElement>(null)
   const [added, setAdded] = useState(-1)
-  const corpora = useAllCorpora()
   const set = (i: number, part: Partial<CorpusRole>) => change(rows.map((r, j) => (i === j ? { ...r, ...part } : r)))
   return (
     <fieldset className="roles">
       <legend>{t.corpora}</legend>
-      <datalist id={list}>
-        {(corpora.data ?? []).map((c) => (
-          <option key={c.key} value={c.key} label={c.name} />
-        ))}
-      </datalist>
       {rows.map((row, i) => {
         const roles = can(row.corpus_key)
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: a row is known by its place
           <div className="role-row" key={i}>
-            <Field
+            <CorpusField
               label={t.corpus}
               value={row.corpus_key}
-              onChange={(e) => set(i, { corpus_key: e.target.value })}
+              change={(corpus_key) => set(i, { corpus_key })}
               bad={fields[`body.corpus_roles[${i}].corpus_key`] ?? fields[`body.corpus_roles[${i}]`]}
-              list={list}
-              autoComplete="off"
               autoFocus={i === added}
-              spellCheck={false}
               required
             />
             <Select

@@ -1,4 +1,4 @@
-import { useSearchParams } from 'wouter'
+import { useSearchParams } from '../parts/searchParams'
 
 /** The filters of a list, by name, which the address holds. */
 export function useFilters<N extends string>(

@@ -1,10 +1,10 @@
-import { useEffect, useEffectEvent, useState } from 'react'
-import { useSearchParams } from 'wouter'
+import { type ReactNode, useEffect, useEffectEvent, useState } from 'react'
 import { AnswerKnobs } from '../parts/answer/AnswerKnobs'
 import { AnswerView } from '../parts/answer/AnswerView'
 import { type Question, useAnswer } from '../parts/answer/answer'
 import { type Generation, generationOf, useKnobs } from '../parts/answer/knobs'
 import { QuestionLine } from '../parts/answer/QuestionLine'
+import { useSearchParams } from '../parts/searchParams'
 import { text } from '../text/en'
 
 /** Returns a question to one corpus, with a sentence around each passage. */
@@ -17,8 +17,11 @@ function questionTo(corpus: string, query: string, generation: Generation): Ques
   return { path: '/v2/query', body: { query, search, generation } }
 }
 
-/** A question to a corpus, its answer as it comes, and the passages that the answer cites. The address holds the question. */
-export function Ask({ corpus }: { corpus: string }) {
+/**
+ * A question to a corpus, its answer as it comes, and the passages that the answer cites. The address holds the question.
+ * What stands below is shown where no answer is on its way, which would push it down.
+ */
+export function Ask({ corpus, below }: { corpus: string; below: ReactNode }) {
   const [search, setSearch] = useSearchParams()
   const asked = search.get('q')
   const [question, setQuestion] = useState(asked ?? '')
@@ -38,19 +41,24 @@ export function Ask({ corpus }: { corpus: string }) {
           ),
       )
   }
+  const busy = answer.state === 'searching' || answer.state === 'writing'
+  const begins = answer.state === 'none' && !!asked
   return (
-    <section className="stack" aria-label={text.ask.title}>
-      <QuestionLine
-        value={question}
-        change={setQuestion}
-        busy={answer.state === 'searching' || answer.state === 'writing'}
-        submit={submit}
-        stop={stop}
-        label={text.ask.question}
-      />
-      <AnswerKnobs knobs={knobs} change={change} />
-      {answer.text && <h2 className="hidden-text">{text.answer.heading}</h2>}
-      <AnswerView answer={answer} again={() => void ask(questionTo(corpus, answer.question, answer.generation))} />
-    </section>
+    <>
+      <section className="stack" aria-label={text.ask.title}>
+        <QuestionLine
+          value={question}
+          change={setQuestion}
+          busy={busy}
+          submit={submit}
+          stop={stop}
+          label={text.ask.question}
+        />
+        <AnswerKnobs knobs={knobs} change={change} />
+        {answer.text && <h2 className="hidden-text">{text.answer.heading}</h2>}
+        <AnswerView answer={answer} again={() => void ask(questionTo(corpus, answer.question, answer.generation))} />
+      </section>
+      {!busy && !begins && below}
+    </>
   )
 }

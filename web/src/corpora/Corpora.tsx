@@ -1,10 +1,11 @@
-import { useDeferredValue, useState } from 'react'
-import { Link, useLocation, useSearchParams } from 'wouter'
+import { useDeferredValue, useRef, useState } from 'react'
+import { Link, useLocation } from 'wouter'
 import { upload } from '../documents/uploads'
 import { Button } from '../parts/Button'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { day, number } from '../parts/locale'
+import { useSearchParams } from '../parts/searchParams'
 import { text } from '../text/en'
 import { type Corpus, sizeOf, useCorpora, useCreateCorpus } from './corpora'
 import { NewCorpus } from './NewCorpus'
@@ -74,6 +75,9 @@ export default function Corpora() {
   const found = useCorpora(useDeferredValue(filter))
   const [making, setMaking] = useState(false)
   const all = found.data?.pages.flatMap((p) => p.corpora) ?? []
+  const told = useRef(false) // whether there are corpora, which decides about the page
+  told.current ||= !found.isPending
+  if (!told.current) return <Loading />
   if (found.isSuccess && all.length === 0 && !filter)
     return (
       <div className="stack first-run">

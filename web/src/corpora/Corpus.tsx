@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { Route, Switch } from 'wouter'
 import { Failure } from '../api/failure'
 import { Drop } from '../documents/Drop'
@@ -17,15 +17,17 @@ import './corpora.css'
 
 const Documents = lazy(() => import('../documents/pages'))
 
-/** A question to a corpus and a place to add documents; an empty one begins with the documents. */
+/** A question to a corpus and a place to add documents. A corpus that was empty when it was opened keeps the documents first. */
 function Start({ corpus }: { corpus: Found }) {
   const key = corpus.key ?? ''
   const may = useMay()
   const empty = sizeOf(corpus).documents === 0
+  const [began] = useState(empty)
+  const drop = may('uploadFile', key) && corpus.enabled !== false && <Drop corpus={key} />
   return (
-    <div className={empty ? 'stack reversed' : 'stack'}>
-      {empty ? <p className="empty">{text.ask.empty}</p> : <Ask corpus={key} />}
-      {may('uploadFile', key) && corpus.enabled !== false && <Drop corpus={key} />}
+    <div className="stack">
+      {began && drop}
+      {empty ? <p className="empty">{text.ask.empty}</p> : <Ask corpus={key} below={!began && drop} />}
     </div>
   )
 }
@@ -74,7 +76,7 @@ export default function Corpus({ name }: { name: string }) {
       />
       <Switch>
         <Route path="/">
-          <Start corpus={corpus} />
+          <Start key={corpus.key} corpus={corpus} />
         </Route>
         <Route path="/documents/*?">
           <Suspense fallback={<Loading />}>

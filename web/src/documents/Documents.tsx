@@ -1,10 +1,10 @@
 import { useCallback, useMemo, useState } from 'react'
-import { useSearchParams } from 'wouter'
 import { type Corpus, sizeOf } from '../corpora/corpora'
 import { Button } from '../parts/Button'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { number } from '../parts/locale'
+import { useSearchParams } from '../parts/searchParams'
 import { useMay } from '../session/caller'
 import { text } from '../text/en'
 import { cut, keysOf } from './cells'
@@ -108,7 +108,7 @@ export function Documents({ corpus }: { corpus: Corpus }) {
           </div>
           {changes && (
             <Many
-              ready={found.isSuccess}
+              ready={!found.error}
               corpus={key}
               filter={filter}
               chosen={chosen}

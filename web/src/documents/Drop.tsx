@@ -41,19 +41,35 @@ const Line = memo(({ of }: { of: Upload }) => {
   )
 })
 
-/** What needs somebody stands first, then what happens now. */
-const order = { failed: 0, sending: 1, reading: 1, waiting: 2, done: 3 }
+/** What happens now stands first. */
+const order = { sending: 0, reading: 0, waiting: 1, done: 2, failed: 3 }
 
+/** The files that are on their way or there, in lines that stay where they are, and below them those that were refused. */
 function Lines({ all }: { all: Upload[] }) {
-  const sorted = [...all].sort((a, b) => order[a.state.at] - order[b.state.at] || a.id - b.id)
+  const going = all
+    .filter((u) => u.state.at !== 'failed')
+    .sort((a, b) => order[a.state.at] - order[b.state.at] || a.id - b.id)
+  const refused = all.filter((u) => u.state.at === 'failed')
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a long list is scrolled by keys
-    <ul className="uploads" tabIndex={0} aria-label={text.dropping.list}>
-      {sorted.slice(0, listed).map((u) => (
-        <Line key={u.id} of={u} />
-      ))}
-      {sorted.length > listed && <li>{text.dropping.more(number(sorted.length - listed))}</li>}
-    </ul>
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list is scrolled by keys */}
+      <ul className="uploads" tabIndex={0} aria-label={text.dropping.list}>
+        {going.slice(0, listed).map((u, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a line keeps its place, whichever file it is about
+          <Line key={i} of={u} />
+        ))}
+        {going.length > listed && <li>{text.dropping.more(number(going.length - listed))}</li>}
+      </ul>
+      {refused.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: as above
+        <ul className="uploads refused" tabIndex={0} aria-label={text.dropping.refused}>
+          {refused.slice(0, listed).map((u) => (
+            <Line key={u.id} of={u} />
+          ))}
+          {refused.length > listed && <li>{text.dropping.more(number(refused.length - listed))}</li>}
+        </ul>
+      )}
+    </>
   )
 }
 

@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { Link, useLocation, useSearchParams } from 'wouter'
-import { navigate } from 'wouter/use-browser-location'
+import { Link, useLocation } from 'wouter'
 import { Failure } from '../api/failure'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
@@ -9,6 +8,7 @@ import { Confirm } from '../parts/Confirm'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { number } from '../parts/locale'
+import { useSearchParams } from '../parts/searchParams'
 import { useMay } from '../session/caller'
 import { text } from '../text/en'
 import { idIn } from './address'
@@ -24,7 +24,7 @@ type Open = 'metadata' | 'summary' | 'delete'
 
 function Found({ corpus, document: d }: { corpus: string; document: Document }) {
   const queries = useQueryClient()
-  const [search] = useSearchParams()
+  const [search, setSearch] = useSearchParams()
   const [open, setOpen] = useState<Open>()
   const [, go] = useLocation()
   const may = useMay()
@@ -76,11 +76,10 @@ function Found({ corpus, document: d }: { corpus: string; document: Document }) 
           </Button>
         )}
         <label className="check">
-          {/* The router would write the path as it has decoded it, which for some ids is another document. */}
           <input
             type="checkbox"
             checked={chunks}
-            onChange={(e) => navigate(`${location.pathname}${e.target.checked ? '?parts' : ''}`, { replace: true })}
+            onChange={(e) => setSearch(e.target.checked ? 'parts' : '', { replace: true })}
           />
           {text.document.chunks}
         </label>

@@ -1,6 +1,7 @@
 import { useRef } from 'react'
 import { Button } from '../parts/Button'
-import { useAllCorpora } from '../parts/corpusNames'
+import { CorpusField } from '../parts/CorpusField'
+import { useCorpora } from '../parts/corpusNames'
 import { Field } from '../parts/Field'
 import { useSearchable } from '../parts/filter/attributes'
 import { FilterEditor } from '../parts/filter/FilterEditor'
@@ -23,12 +24,8 @@ interface One {
 
 /** What holds for one corpus alone. */
 function CorpusKnobs({ n, corpus, change, remove, fields }: One) {
-  const corpora = useAllCorpora().data ?? []
   const { data } = useSearchable(corpus.key)
   const bad = (member: string) => fields[`body.search.corpora[${n - 1}].${member}`]
-  // A name may hold marks that turn the direction of what follows; it stands isolated.
-  const known = corpora.map((c) => [c.key, c.name === c.key ? c.key : `${c.key} · \u2068${c.name}\u2069`] as const)
-  const options = known.some(([key]) => key === corpus.key) ? known : [[corpus.key, corpus.key] as const, ...known]
   // A weight of a dimension that the corpus lacks is shown, too, so that it can be taken back.
   const declared = Object.fromEntries((data?.custom_dimensions ?? []).map((d) => [d.name, d.querying_default ?? 0]))
   const names = [...new Set([...Object.keys(declared), ...Object.keys(corpus.dimensions)])]
@@ -44,12 +41,12 @@ function CorpusKnobs({ n, corpus, change, remove, fields }: One) {
     <fieldset className="knobs-of-one">
       <legend className="hidden-text">{t.nth(n)}</legend>
       <div className="named">
-        <Select
+        <CorpusField
           label={t.corpus}
           value={corpus.key}
-          options={options}
-          onChange={(e) => change({ key: e.target.value, dimensions: {} })}
+          change={(key) => change({ key, dimensions: {} })}
           bad={bad('corpus_key')}
+          required
         />
         {remove && (
           <Button kind="quiet" onClick={remove} aria-label={t.remove(corpus.key)}>
@@ -114,7 +111,7 @@ interface All {
 
 /** The corpora that are searched together, each with what holds for it alone. The same one may stand there twice. */
 export function CorporaKnobs({ corpora, change, fields }: All) {
-  const names = useAllCorpora().data ?? []
+  const names = useCorpora().data ?? []
   const add = useRef<HTMLButtonElement>(null)
   const next = names.find((c) => corpora.every((one) => one.key !== c.key)) ?? names[0]
   const remove = (i: number) => {
@@ -134,11 +131,9 @@ export function CorporaKnobs({ corpora, change, fields }: All) {
           fields={fields}
         />
       ))}
-      {next && (
-        <Button ref={add} onClick={() => change([...corpora, searched(next.key)])}>
-          {t.add}
-        </Button>
-      )}
+      <Button ref={add} disabled={!next} onClick={() => next && change([...corpora, searched(next.key)])}>
+        {t.add}
+      </Button>
     </div>
   )
 }

@@ -1,12 +1,12 @@
 import { type FormEvent, useState } from 'react'
-import { Link, useSearchParams } from 'wouter'
+import { Link } from 'wouter'
 import { Button } from '../parts/Button'
-import { useAllCorpora } from '../parts/corpusNames'
+import { CorpusField } from '../parts/CorpusField'
 import { Failed } from '../parts/Failed'
 import { Field } from '../parts/Field'
 import { Loading } from '../parts/Loading'
 import { decimal, moment, number } from '../parts/locale'
-import { Select } from '../parts/Select'
+import { useSearchParams } from '../parts/searchParams'
 import { text } from '../text/en'
 import { type Filters, filters, useHistories } from './history'
 
@@ -14,7 +14,6 @@ const t = text.history
 
 function Narrow({ at, change }: { at: Filters; change: (next: Filters) => void }) {
   const [draft, setDraft] = useState(at)
-  const names = useAllCorpora().data ?? []
   const set = (part: Filters) => setDraft({ ...draft, ...part })
   const submit = (e: FormEvent) => {
     e.preventDefault()
@@ -22,11 +21,11 @@ function Narrow({ at, change }: { at: Filters; change: (next: Filters) => void }
   }
   return (
     <form className="narrow" onSubmit={submit}>
-      <Select
+      <CorpusField
         label={t.corpus}
         value={draft.corpus_key ?? ''}
-        options={[['', t.anyCorpus] as const, ...names.map((c) => [c.key, c.name] as const)]}
-        onChange={(e) => set({ corpus_key: e.target.value })}
+        change={(corpus_key) => set({ corpus_key })}
+        any={t.anyCorpus}
       />
       <Field
         label={t.after}

@@ -1,12 +1,12 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { useSearchParams } from 'wouter'
+import { type FormEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Failure } from '../api/failure'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
-import { useAllCorpora } from '../parts/corpusNames'
+import { useCorpora } from '../parts/corpusNames'
 import { Failed } from '../parts/Failed'
 import { Field } from '../parts/Field'
 import { Loading } from '../parts/Loading'
+import { useSearchParams } from '../parts/searchParams'
 import { text } from '../text/en'
 import { type Experiment, read, write } from './address'
 import { Calls } from './Calls'
@@ -32,7 +32,7 @@ function useDraft(): [Experiment, (next: Experiment) => void, Experiment, (next:
   const address = search.toString()
   const asked = read(search)
   const [draft, setDraft] = useState(asked)
-  const names = useAllCorpora().data
+  const names = useCorpora().data
   const last = useRef(address)
   useEffect(() => {
     // Back and forward, and links such as "open in the lab", bring other settings.
@@ -40,7 +40,7 @@ function useDraft(): [Experiment, (next: Experiment) => void, Experiment, (next:
     last.current = address
   }, [address])
   const newest = names?.[0]?.key
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (newest)
       setDraft((d) =>
         d.settings.corpora.length ? d : { ...d, settings: { ...d.settings, corpora: [searched(newest)] } },
@@ -125,6 +125,8 @@ export function Lab() {
   }, [busy, count])
   const errors = [first.error, ...(asked.other ? [second.error] : [])].filter(Boolean)
   const compares = draft.other !== undefined
+  const { isPending } = useCorpora()
+  if (isPending && draft.settings.corpora.length === 0) return <Loading />
   return (
     <form
       className="lab stack"

@@ -1,5 +1,6 @@
+import { useState } from 'react'
 import { text } from '../text/en'
-import { useAllCorpora } from './corpusNames'
+import { named, useCorpora } from './corpusNames'
 import { Failed } from './Failed'
 
 interface Props {
@@ -8,22 +9,43 @@ interface Props {
   change: (next: string[]) => void
 }
 
-/** A choice of corpora to be searched together. */
+/** A choice of corpora to be searched together: those that are chosen, and the newest, or those that a filter finds. */
 export function CorpusChoice({ label, chosen, change }: Props) {
-  const found = useAllCorpora()
+  const [typed, setTyped] = useState('')
+  const found = useCorpora(typed)
+  const [names, setNames] = useState<Record<string, string>>({}) // of those that were chosen here
   if (found.error) return <Failed error={found.error} again={() => void found.refetch()} />
   const all = found.data ?? []
-  const gone = chosen.filter((key) => found.isSuccess && !all.some((c) => c.key === key))
+  const nameOf = (key: string) => all.find((c) => c.key === key)?.name ?? names[key] ?? key
+  const rest = all.filter((c) => !chosen.includes(c.key))
+  const many = typed !== '' || all.length >= named
+  // What is chosen stays where it is found, unless the filter hides it.
+  const hidden = chosen.filter((key) => found.isSuccess && !all.some((c) => c.key === key))
   return (
     <fieldset className="choice">
       <legend>{label}</legend>
-      {found.isSuccess && all.length === 0 && <p className="empty">{text.corpora.none}</p>}
-      {[...all, ...gone.map((key) => ({ key, name: key }))].map((c) => (
+      {many && (
+        <input
+          className="input"
+          type="search"
+          aria-label={text.corpora.filter}
+          placeholder={text.corpora.filter}
+          value={typed}
+          onChange={(e) => setTyped(e.target.value)}
+        />
+      )}
+      {found.isSuccess && rest.length === 0 && chosen.length === 0 && (
+        <p className="empty">{typed ? text.corpora.noMatch : text.corpora.none}</p>
+      )}
+      {[...hidden.map((key) => ({ key, name: nameOf(key) })), ...all].map((c) => (
         <label key={c.key} className="check">
           <input
             type="checkbox"
             checked={chosen.includes(c.key)}
-            onChange={(e) => change(e.target.checked ? [...chosen, c.key] : chosen.filter((key) => key !== c.key))}
+            onChange={(e) => {
+              setNames((before) => ({ ...before, [c.key]: c.name }))
+              change(e.target.checked ? [...chosen, c.key] : chosen.filter((key) => key !== c.key))
+            }}
           />
           <bdi>{c.name}</bdi>
         </label>

@@ -3,7 +3,8 @@ import { Failure } from '../api/failure'
 import { Area } from '../parts/Area'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
-import { useAllCorpora } from '../parts/corpusNames'
+import { CorpusField } from '../parts/CorpusField'
+import { useCorpora } from '../parts/corpusNames'
 import { Failed } from '../parts/Failed'
 import { Field } from '../parts/Field'
 import { useModels } from '../parts/models'
@@ -13,12 +14,12 @@ import { type Preset, preview, useWritePreset } from './presets'
 
 /** Shows what the model would be told, for a question to a corpus. */
 function Preview({ template }: { template: string }) {
-  const corpora = useAllCorpora().data ?? []
+  const newest = useCorpora().data?.[0]?.key ?? ''
   const [corpus, setCorpus] = useState('')
   const [question, setQuestion] = useState('')
   const [shown, setShown] = useState('')
   const [error, setError] = useState<unknown>()
-  const chosen = corpus || (corpora[0]?.key ?? '')
+  const chosen = corpus || newest
   const show = () => {
     setError(undefined)
     preview(template, chosen, question).then(setShown, setError)
@@ -27,12 +28,7 @@ function Preview({ template }: { template: string }) {
     <fieldset className="rows">
       <legend>{text.presets.preview}</legend>
       <div className="grid-row">
-        <Select
-          label={text.presets.corpus}
-          value={chosen}
-          onChange={(e) => setCorpus(e.target.value)}
-          options={corpora.map((c) => [c.key, c.name] as const)}
-        />
+        <CorpusField label={text.presets.corpus} value={chosen} change={setCorpus} />
         <Field label={text.ask.question} value={question} onChange={(e) => setQuestion(e.target.value)} />
         <Button onClick={show} disabled={!chosen || !question || !template}>
           {text.presets.show}

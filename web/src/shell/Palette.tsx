@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useEffect, useId, useMemo, useState } from 'react'
 import { useLocation } from 'wouter'
-import { useAllCorpora } from '../parts/corpusNames'
+import { useCorpora } from '../parts/corpusNames'
 import { Dialog } from '../parts/Dialog'
 import { useMay } from '../session/caller'
 import { signOut } from '../session/session'
@@ -9,10 +9,10 @@ import { areas } from './areas'
 import { type Command, matching } from './commands'
 
 /** All that can be gone to or done from anywhere. */
-function useCommands(): Command[] {
+function useCommands(typed: string): Command[] {
   const [, go] = useLocation()
   const may = useMay()
-  const corpora = useAllCorpora()
+  const corpora = useCorpora(typed)
   return useMemo(
     () => [
       ...areas
@@ -35,7 +35,7 @@ function List({ close }: { close: () => void }) {
   const id = useId()
   const [typed, setTyped] = useState('')
   const [at, setAt] = useState(0)
-  const found = matching(useCommands(), typed).slice(0, 12)
+  const found = matching(useCommands(typed), typed).slice(0, 12)
   const chosen = Math.min(at, found.length - 1)
   const run = (c: Command | undefined) => {
     close()

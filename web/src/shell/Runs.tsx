@@ -14,18 +14,23 @@ function byCorpus(all: Upload[]): Map<string, Upload[]> {
   return out
 }
 
-/** What runs, wherever it was started: files on their way and jobs. Nothing is shown where nothing has run. */
+/** What runs, wherever it was started: files on their way and jobs. Its place is kept where nothing has run, so that nothing jumps. */
 export function Runs() {
   const [open, setOpen] = useState(false)
   const uploads = useUploads()
   const jobs = useStartedJobs()
   const states = useJobs(jobs)
   const running = uploads.filter((u) => !ended(u)).length + states.filter((j) => j && !jobEnded(j)).length
-  if (uploads.length === 0 && jobs.length === 0) return null
   return (
     <>
-      <Button kind="quiet" onClick={() => setOpen(true)}>
-        {running > 0 ? text.runs.running(running) : text.runs.done}
+      <Button
+        kind="quiet"
+        className="running"
+        data-any={uploads.length + jobs.length > 0}
+        aria-label={running > 0 ? text.runs.running(running) : text.runs.done}
+        onClick={() => setOpen(true)}
+      >
+        {running > 0 ? `⟳ ${running}` : '✓'}
       </Button>
       <Dialog title={text.runs.title} open={open} close={() => setOpen(false)}>
         <ul className="stack runs">

@@ -4,6 +4,7 @@ import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
 import { useAnnounced } from '../parts/announce'
 import { Button } from '../parts/Button'
 import { Failed } from '../parts/Failed'
+import { Loading } from '../parts/Loading'
 import { useCaller, useMay } from '../session/caller'
 import { AsksAgain, SignIn } from '../session/SignIn'
 import { signOut, useSession } from '../session/session'
@@ -115,33 +116,41 @@ function Voice() {
   )
 }
 
-/** The frame of every page, and which area an address belongs to. */
-export function Shell() {
-  const { credential } = useSession()
-  if (!credential) return <SignIn />
+/** The frame of every page, and which area an address belongs to. It is shown once the service has said what to offer. */
+function Frame() {
+  const { isPending } = useCaller()
   return (
-    <div className="shell">
-      <Bar />
-      <main className="page" id="content" tabIndex={-1}>
-        <Suspense fallback={null}>
-          <Switch>
-            {areas.map((a) => (
-              <Route key={a.path} path={a.path} nest>
-                <a.page />
+    <>
+      {isPending && <Loading />}
+      <div className="shell" hidden={isPending}>
+        <Bar />
+        <main className="page" id="content" tabIndex={-1}>
+          <Suspense fallback={null}>
+            <Switch>
+              {areas.map((a) => (
+                <Route key={a.path} path={a.path} nest>
+                  <a.page />
+                </Route>
+              ))}
+              <Route path="/">
+                <Redirect to={areas[0]?.path ?? '/'} replace />
               </Route>
-            ))}
-            <Route path="/">
-              <Redirect to={areas[0]?.path ?? '/'} replace />
-            </Route>
-            <Route>
-              <Nowhere />
-            </Route>
-          </Switch>
-        </Suspense>
-      </main>
+              <Route>
+                <Nowhere />
+              </Route>
+            </Switch>
+          </Suspense>
+        </main>
+      </div>
       <Voice />
       <Palette />
       <AsksAgain />
-    </div>
+    </>
   )
+}
+
+/** The console of whoever has signed in, else the form for it. */
+export function Shell() {
+  const { credential } = useSession()
+  return credential ? <Frame /> : <SignIn />
 }

@@ -113,6 +113,7 @@ export const documents = {
     keep: 'the document is kept',
     kept: 'kept what is there',
     list: 'Files',
+    refused: 'Files that were refused',
     more: (n: string) => `and ${n} more`,
     retryAll: 'Try all refused again',
     busy: 'waiting, the service has much to do',

@@ -103,6 +103,8 @@ export const text = {
     submit: 'Ask',
     stop: 'Stop',
     searching: 'Searching …',
+    found: (n: number) => (n === 1 ? 'From 1 passage' : `From ${n} passages`),
+    showPassages: 'Show the passages',
     passages: 'Passages',
     none: 'No passage of this corpus matches.',
     score: (score: string) => `How far the passages support this answer: ${score} of 1`,

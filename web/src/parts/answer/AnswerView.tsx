@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react'
 import { text } from '../../text/en'
 import { announce } from '../announce'
+import { Button } from '../Button'
 import { Failed } from '../Failed'
 import { AnswerText } from './AnswerText'
 import type { Answer } from './answer'
@@ -28,7 +29,10 @@ function Credit({ answer }: { answer: Answer }) {
   )
 }
 
-/** An answer with what supports it: score, warnings, the prompt, and its passages. */
+/**
+ * An answer with what supports it: score, warnings, the prompt, and its passages. While it is written, the passages are shown
+ * only to whoever wants one, since the text that grows would push them away.
+ */
 export function AnswerView({ answer, again }: { answer: Answer; again: () => void }) {
   const [shown, setShown] = useState(0)
   useEffect(() => {
@@ -39,8 +43,18 @@ export function AnswerView({ answer, again }: { answer: Answer; again: () => voi
     if (answer.state === 'done') announce(text.ask.answered)
   }, [answer.state])
   if (answer.state === 'none') return null
+  const busy = answer.state === 'searching' || answer.state === 'writing'
+  const n = answer.passages.length
   return (
     <div className="stack">
+      <p className="row support progress">
+        {answer.state === 'searching' && n === 0 ? text.ask.searching : text.ask.found(n)}
+        {busy && n > 0 && shown === 0 && (
+          <Button kind="quiet" onClick={() => setShown(1)}>
+            {text.ask.showPassages}
+          </Button>
+        )}
+      </p>
       {answer.rephrased && answer.rephrased !== answer.question && (
         <p className="support">
           {text.ask.rephrased} <q>{answer.rephrased}</q>
@@ -62,8 +76,8 @@ export function AnswerView({ answer, again }: { answer: Answer; again: () => voi
           <pre>{answer.prompt}</pre>
         </details>
       )}
-      {answer.state === 'done' && answer.passages.length === 0 && <p className="empty">{text.ask.none}</p>}
-      {answer.passages.length > 0 && (
+      {answer.state === 'done' && n === 0 && <p className="empty">{text.ask.none}</p>}
+      {n > 0 && (!busy || shown > 0) && (
         <>
           <h2>{text.ask.passages}</h2>
           <Passages all={answer.passages} shown={shown} />

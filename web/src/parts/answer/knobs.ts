@@ -1,5 +1,5 @@
-import { useSearchParams } from 'wouter'
 import type { components } from '../../api/schema'
+import { useSearchParams } from '../searchParams'
 
 /** How an answer is generated, as a request has it. */
 export type Generation = Partial<components['schemas']['GenerationParameters']>
