@@ -66,7 +66,7 @@ var groups = map[string]group{
 // each other may import them.
 var support = []string{
 	"app/apptest", "corpus/document/documenttest", "identity/signin/signintest", "identity/token/tokentest",
-	"job/jobtest", "llm/llmtest", "provider/google/googletest", "provider/scripted", "store/cutvfs", "store/storetest", "usage/usagetest",
+	"job/jobtest", "llm/llmtest", "provider/google/googletest", "provider/scripted", "provider/scripted/transcript", "store/cutvfs", "store/storetest", "usage/usagetest",
 }
 
 // tools lists programs inside groups that write what the group then contains.

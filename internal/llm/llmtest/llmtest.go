@@ -45,6 +45,7 @@ func Run(t *testing.T, a Adapter) {
 	t.Run("many", a.many)
 	t.Run("partial", a.partial)
 	t.Run("again", a.again)
+	t.Run("rounds", a.rounds)
 }
 
 // open returns the provider of a model.

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"quarry/internal/provider/scripted/transcript"
 )
 
 // Answer is the default answer of a model.
@@ -26,6 +30,9 @@ const Answer = "The answer stands in the first passage [1]."
 //	spent            the token limit is used up before the answer begins
 //	tokens:IN:OUT    a usage of so many tokens; tokens:IN:OUT:CACHED:REASONING states how many of them these are
 //	call:TOOL:JSON   a call of a tool with these arguments; if the request contains a tool's result, the default answer
+//	rounds:JSON      the replies of this list, see Rounds: objects with the members text, reasoning, calls (each with name and
+//	                 arguments, and id), refusal, stop, pace (pieces per second), delay_ms and fault. The list may also be
+//	                 an object of lists by a word of the user's last message, where "" stands for any other
 //	bare:STATUS      an error of that status with an empty body
 //	on:WORD:NAME     that of the model NAME if the request contains WORD, else the default answer, so that a model can
 //	                 pass the test of its connection and fail later
@@ -39,7 +46,7 @@ func Named(model string, body []byte) Reply {
 	case "say":
 		reply.Text = rest
 	case "echo":
-		reply.Text = lastText(body)
+		reply.Text = transcript.Read(body).Question()
 	case "body":
 		reply.Text = string(body)
 	case "slow":
@@ -63,6 +70,8 @@ func Named(model string, body []byte) Reply {
 		reply.Usage = Usage{Input: number(n[0]), Output: number(n[1]), Cached: number(n[2]), Reasoning: number(n[3])}
 	case "call":
 		return calling(rest, body)
+	case "rounds":
+		return rounds(rest, body)
 	case "on":
 		word, then, _ := strings.Cut(rest, ":")
 		if word != "" && strings.Contains(withoutModel(body), word) {
@@ -125,43 +134,53 @@ func calling(rest string, body []byte) Reply {
 	return Reply{Calls: []Call{{ID: "call_1", Name: tool, Pieces: []string{arguments}}}}
 }
 
-// lastText returns the text of the user's last message in a request of any format.
-func lastText(body []byte) string {
-	var in map[string]json.RawMessage
-	if json.Unmarshal(body, &in) != nil {
-		return ""
-	}
-	for _, member := range []string{"messages", "input", "contents"} {
-		var list []map[string]any
-		if json.Unmarshal(in[member], &list) == nil && len(list) > 0 {
-			for i := len(list) - 1; i >= 0; i-- {
-				if role := list[i]["role"]; role == "user" {
-					return strings.Join(texts(list[i]), "\n")
-				}
-			}
-		}
-	}
-	var plain string
-	json.Unmarshal(in["input"], &plain) //nolint:errcheck // OpenAI's responses take a string, too
-	return plain
+// round is a reply in the name of a model.
+type round struct {
+	Text      string `json:"text"`
+	Reasoning string `json:"reasoning"`
+	Calls     []struct {
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	} `json:"calls"`
+	Refusal string `json:"refusal"`
+	Stop    Stop   `json:"stop"`
+	Pace    int64  `json:"pace"`
+	Delay   int64  `json:"delay_ms"`
+	Fault   Fault  `json:"fault"`
 }
 
-// texts returns the strings in the members content, parts and text of v, recursively.
-func texts(v any) []string {
-	var out []string
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			out = append(out, texts(e)...)
-		}
-	case map[string]any:
-		for _, name := range []string{"content", "parts", "text"} {
-			if s, ok := v[name].(string); ok {
-				out = append(out, s)
-				continue
-			}
-			out = append(out, texts(v[name])...)
-		}
+func (r round) reply() Reply {
+	out := Reply{Text: r.Text, Reasoning: r.Reasoning, Refusal: r.Refusal, Stop: r.Stop, Fault: r.Fault, Delay: time.Duration(r.Delay) * time.Millisecond}
+	if r.Pace > 0 {
+		out.Pace = time.Second / time.Duration(r.Pace)
+	}
+	for _, c := range r.Calls {
+		out.Calls = append(out.Calls, Call{ID: c.ID, Name: c.Name, Pieces: []string{cmp.Or(string(c.Arguments), "{}")}})
 	}
 	return out
+}
+
+// rounds replies to a conversation from a list of replies, or from one of several that are chosen by the question.
+func rounds(text string, body []byte) Reply {
+	t := transcript.Read(body)
+	var list []round
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		var by map[string][]round
+		if err := json.Unmarshal([]byte(text), &by); err != nil {
+			return Reply{Fault: Rejected, Message: "The name of the model is no list of replies: " + err.Error()}
+		}
+		list = by[""]
+		for _, word := range slices.Sorted(maps.Keys(by)) {
+			if word != "" && strings.Contains(t.Question(), word) {
+				list = by[word]
+				break
+			}
+		}
+	}
+	var replies []Reply
+	for _, r := range list {
+		replies = append(replies, r.reply())
+	}
+	return Rounds(replies...)(t)
 }

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"quarry/internal/provider/scripted/transcript"
 )
 
 // Server is a provider. Its methods are safe for concurrent use.
@@ -31,6 +33,7 @@ type Server struct {
 	models   []Listed
 	named    map[string]Reply
 	on       map[string]Reply
+	replies  map[string]func(*transcript.Transcript) Reply
 }
 
 // Request is a call that has arrived.
@@ -47,6 +50,9 @@ type Request struct {
 	Gone   chan struct{} // closed if the caller disconnects before the response is complete
 	Done   chan struct{} // closed when the call has ended
 }
+
+// Transcript returns the conversation in the call of a model.
+func (r *Request) Transcript() *transcript.Transcript { return transcript.Read(r.Body) }
 
 // Start starts a provider that runs until the test ends. The first calls get the replies of the script, in order; later
 // ones are answered according to Model and Named.
@@ -104,6 +110,17 @@ func (s *Server) On(word string, r Reply) {
 	s.on[word] = r
 }
 
+// Respond sets what replies to every call of a model for which the script has nothing, by the conversation in the request:
+// Rounds, or a function of the test, which must be safe for concurrent use. It goes before Model.
+func (s *Server) Respond(name string, reply func(*transcript.Transcript) Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.replies == nil {
+		s.replies = map[string]func(*transcript.Transcript) Reply{}
+	}
+	s.replies[name] = reply
+}
+
 // Requests returns all calls so far, oldest first: of models, of the list of models and of the token endpoint.
 func (s *Server) Requests() []*Request {
 	s.mu.Lock()
@@ -144,22 +161,37 @@ func (s *Server) keep(r *Request) {
 
 // next returns the reply to a call, from the script if it has one left.
 func (s *Server) next(c *call) Reply {
+	if reply, ok := s.fixed(c); ok {
+		return reply
+	}
+	s.mu.Lock()
+	respond := s.replies[c.model]
+	reply, ok := s.named[c.model]
+	s.mu.Unlock()
+	switch {
+	case respond != nil:
+		return respond(transcript.Read(c.body))
+	case ok:
+		return reply
+	}
+	return Named(c.model, c.body)
+}
+
+// fixed returns the reply to a call from the script or from On.
+func (s *Server) fixed(c *call) (Reply, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.script) == 0 {
-		for word, reply := range s.on {
-			if bytes.Contains(c.body, []byte(word)) {
-				return reply
-			}
-		}
-		if reply, ok := s.named[c.model]; ok {
-			return reply
-		}
-		return Named(c.model, c.body)
+	if len(s.script) > 0 {
+		first := s.script[0]
+		s.script = s.script[1:]
+		return first, true
 	}
-	first := s.script[0]
-	s.script = s.script[1:]
-	return first
+	for word, reply := range s.on {
+		if bytes.Contains(c.body, []byte(word)) {
+			return reply, true
+		}
+	}
+	return Reply{}, false
 }
 
 // maxBody is the size in bytes to which the body of a call is read.
