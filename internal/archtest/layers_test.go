@@ -53,7 +53,7 @@ var groups = map[string]group{
 
 	"api":     {layer: transport},
 	"console": {layer: transport, uses: "httpapi"},
-	"httpapi": {layer: transport, uses: "api identity usage job llm embed corpus query answer chat text expr"},
+	"httpapi": {layer: transport, uses: "api identity usage job llm embed corpus query answer chat agent text expr"},
 
 	"config": {layer: assembly, uses: "llm text"},
 	"app":    {layer: assembly, uses: "config console httpapi store outbound provider identity usage job llm embed corpus query answer chat index"},

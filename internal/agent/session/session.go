@@ -108,10 +108,13 @@ type Store interface {
 	Count(ctx context.Context, no int64, hidden bool) (int, error)
 	// Event returns an event.
 	Event(ctx context.Context, no int64, e id.Event) (Event, error)
+	// Call returns the call that an output answers.
+	Call(ctx context.Context, no int64, output *Event) (Event, error)
 	// DeleteEvent removes an event, with its external ids.
 	DeleteEvent(ctx context.Context, no int64, e id.Event) error
 	// Hide sets why an event is hidden, "" to show it, and returns it.
 	Hide(ctx context.Context, no int64, e id.Event, why string) (Event, error)
-	// Latest returns for each tool that has had an output the latest one that was no error, by the name that the model sees.
+	// Latest returns for each tool that has had an output the latest one that was no error and is not hidden, by the name that
+	// the model sees.
 	Latest(ctx context.Context, no int64) (map[string]json.RawMessage, error)
 }

@@ -69,6 +69,24 @@ func (s *Store) Event(ctx context.Context, no int64, e id.Event) (session.Event,
 	return readEvent(s.db.Reader(ctx), no, e)
 }
 
+// callsBack is how many calls before an output Call looks at: more than a model makes at once.
+const callsBack = 200
+
+// Call returns the call that an output answers. See session.Store.
+func (s *Store) Call(ctx context.Context, no int64, output *session.Event) (session.Event, error) {
+	calls, err := store.Select(s.db.Reader(ctx), "find call", scanEvent, `SELECT `+eventColumns+` FROM events
+		WHERE session_no = $1 AND ord < $2 AND type = 'tool_input' ORDER BY ord DESC LIMIT $3`, no, output.Ord, callsBack)
+	if err != nil {
+		return session.Event{}, err
+	}
+	for i := range calls {
+		if calls[i].CallID == output.CallID && calls[i].Turn == output.Turn {
+			return calls[i], nil
+		}
+	}
+	return session.Event{}, noEvent("")
+}
+
 // DeleteEvent removes an event. See session.Store.
 func (s *Store) DeleteEvent(ctx context.Context, no int64, e id.Event) error {
 	return s.db.Write(ctx, func(tx *store.Tx) error {
