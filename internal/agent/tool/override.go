@@ -66,7 +66,7 @@ func checkLiteral(o override, s *Schema, place string, f *fault.Fault) {
 	if err != nil {
 		return // the whole schema compiles, and so do its parts
 	}
-	if err := alone.check(map[string]any{o.key: o.value}); err != nil {
+	if err := alone.Check(map[string]any{o.key: o.value}); err != nil {
 		f.Field(place, "doesn't fit the tool: %s", err)
 	}
 }

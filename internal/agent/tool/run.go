@@ -183,7 +183,7 @@ func (r *run) call(ctx context.Context) (json.RawMessage, error) {
 	if !ok {
 		return nil, &Failure{InvalidConfiguration, "input_transform has a result that is no object"}
 	}
-	if err := c.Schema.check(value); err != nil {
+	if err := c.Schema.Check(value); err != nil {
 		return nil, &Failure{InvalidInput, fmt.Sprintf("the arguments don't fit: %s", err)}
 	}
 	r.overrides = encode(r.mask.value(overrides))

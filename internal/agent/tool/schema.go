@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/message"
 )
 
-// Schema is the JSON Schema of a tool's arguments, which are an object.
+// Schema is the JSON Schema of the arguments of a tool, which are an object, or of a structured answer.
 type Schema struct {
 	raw      json.RawMessage
 	compiled *jsonschema.Schema
@@ -42,10 +42,10 @@ func NewSchema(raw json.RawMessage) (*Schema, error) {
 // maxReasons bounds how many reasons an error of arguments has.
 const maxReasons = 10
 
-// check returns why arguments don't fit, nil if they do.
-func (s *Schema) check(arguments any) error {
+// Check returns why a value, decoded JSON, does not fit, nil if it does.
+func (s *Schema) Check(value any) error {
 	var bad *jsonschema.ValidationError
-	if err := s.compiled.Validate(arguments); !errors.As(err, &bad) {
+	if err := s.compiled.Validate(value); !errors.As(err, &bad) {
 		return err
 	}
 	var reasons []string

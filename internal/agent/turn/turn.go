@@ -1,3 +1,250 @@
 // Package turn is the loop that answers an input: it calls the model with what the session holds, runs the tools that the
 // model asks for, and goes from step to step until one ends the turn. What it does is in docs/design/agent-turn.md.
 package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"quarry/internal/agent"
+	"quarry/internal/agent/session"
+	"quarry/internal/agent/session/feed"
+	"quarry/internal/agent/tool"
+	"quarry/internal/clock"
+	"quarry/internal/fault"
+	"quarry/internal/id"
+	"quarry/internal/llm"
+)
+
+// turn is the turn in progress.
+type turn struct {
+	*work
+	agent   agent.Agent
+	session session.Session
+	step    agent.Step
+	name    string        // of the step
+	asking  []llm.Message // the instructions of the step, none or one
+	ready   string        // the step that the instructions are of
+
+	tools    *tool.Bound
+	scene    tool.Scene
+	resolved *string // references of the turn that are not yet written
+}
+
+// maxRecovered is how often a turn is taken over without a new event before it ends.
+const maxRecovered = 3
+
+// play answers the input, from where the log stands. Its error ends the work of this process; nil goes on with the next turn.
+func (t *turn) play(ctx context.Context) error {
+	err := t.attempt(ctx)
+	for errors.Is(err, errAhead) && t.number == t.run.Turn {
+		err = t.attempt(ctx)
+	}
+	if errors.Is(err, errAhead) {
+		return nil // the write had ended the turn
+	}
+	return err
+}
+
+// attempt is play until a write was made that seemed to fail.
+func (t *turn) attempt(ctx context.Context) error {
+	err := t.answer(ctx)
+	switch cause := context.Cause(ctx); {
+	case err == nil, errors.Is(err, errOver), errors.Is(err, session.ErrLost), errors.Is(err, errAhead):
+		return err
+	case errors.Is(err, errNext):
+		return nil
+	case errors.Is(cause, errInterrupted):
+		return t.interrupted()
+	case cause != nil:
+		return errOver
+	}
+	return t.fail(err)
+}
+
+// errNext ends a turn behind which another begins.
+var errNext = errors.New("the next turn begins")
+
+// answer calls model and tools until the turn is over.
+func (t *turn) answer(ctx context.Context) error {
+	if err := t.load(ctx); err != nil {
+		return err
+	}
+	if t.taken {
+		if err := t.resume(ctx); err != nil {
+			return err
+		}
+	}
+	for {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if t.run.Calls >= t.engine.MaxCalls {
+			return fault.UpstreamStatus(500, "the turn has called the language model %d times, the setting max_model_calls of this service, without an answer", t.run.Calls)
+		}
+		if err := t.iterate(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// load reads what the turn works with.
+func (t *turn) load(ctx context.Context) (err error) {
+	if t.agent, err = t.engine.Agents.Revision(ctx, t.run.AgentNo, t.run.Revision); err != nil {
+		return err
+	}
+	if t.session, err = t.engine.Sessions.Load(ctx, t.run.Session); err != nil {
+		return err
+	}
+	if t.events == nil {
+		if err := t.read(ctx); err != nil {
+			return err
+		}
+	}
+	return t.bind(ctx)
+}
+
+// enter goes to the step that the run is on. One that the agent has no more is its first.
+func (t *turn) enter() error {
+	name := t.run.Step
+	if _, ok := t.agent.Steps[name]; !ok {
+		name = t.agent.Entry
+	}
+	t.name, t.step = name, t.agent.Steps[name]
+	if t.ready == name && t.asking != nil {
+		return nil
+	}
+	system, err := t.instructions()
+	if err != nil {
+		return err
+	}
+	t.ready, t.asking = name, []llm.Message{}
+	if system != "" {
+		t.asking = append(t.asking, llm.Text(llm.System, system))
+	}
+	return nil
+}
+
+// iterate calls the model once and does what follows from its reply.
+func (t *turn) iterate(ctx context.Context) error {
+	if err := t.enter(); err != nil {
+		return err
+	}
+	if t.events == nil {
+		if err := t.read(ctx); err != nil {
+			return err
+		}
+	}
+	model, err := t.engine.Models.Model(ctx, t.agent.Model.Name)
+	if err != nil {
+		return unusable(err)
+	}
+	request := t.request(model)
+	if over := t.overflows(model, &request); over != nil {
+		return t.end(session.Commit{}, session.End{Step: t.after()}, *over)
+	}
+	if err := model.Admit(ctx); err != nil {
+		return err
+	}
+	said, err := t.ask(ctx, model, request)
+	if err != nil {
+		return t.partly(said, err)
+	}
+	if len(said.answer.Calls) > 0 {
+		return t.act(ctx, said)
+	}
+	return t.conclude(said)
+}
+
+// after is where the next turn begins if this one ends with the step.
+func (t *turn) after() string {
+	if t.step.Reentry != "" {
+		return t.step.Reentry
+	}
+	return t.name
+}
+
+// end ends the turn with what c writes, unless an input that was sent to steer goes on in it, and tells the readers.
+func (t *turn) end(c session.Commit, end session.End, notes ...feed.Note) error {
+	c.End = &end
+	done, err := t.commit(c)
+	if err != nil {
+		return err
+	}
+	if !done.Ended {
+		t.tell(notes...)
+		return nil
+	}
+	t.tell(append(notes, feed.Note{Kind: feed.Over})...)
+	if err := t.next(&done); err != nil {
+		return err
+	}
+	return errNext
+}
+
+// tell shows notes to the readers.
+func (t *turn) tell(notes ...feed.Note) {
+	for i := range notes {
+		notes[i].At, notes[i].ID, notes[i].Turn = clock.Now(), id.NewEvent(), t.number
+	}
+	t.live.Note(notes...)
+}
+
+// fail ends the turn with a failure. If nothing was shown to whoever sent its input and still waits, the input is taken back
+// and the failure is the answer; else the input stays and may be sent again if nothing stands behind it.
+func (t *turn) fail(err error) error {
+	shown := explain(err)
+	if _, expected := fault.As(shown); !expected {
+		t.engine.Logger.Error("a turn has failed", "session", t.run.Session, "turn", t.run.Turn, "error", err)
+	}
+	end := session.End{Step: t.run.Step, Failed: true}
+	var events []session.Event
+	if !t.bare {
+		open, err := t.unanswered()
+		if err != nil {
+			return err
+		}
+		events = cutOff(open, "the turn has failed before the tool was done")
+	} else if t.claim != nil && t.claim.take(refused) {
+		end.TakeBack = !t.again
+		return t.close(session.Commit{Events: events, End: &end}, feed.Note{Kind: feed.Over, Refused: shown})
+	}
+	return t.close(session.Commit{Events: events, End: &end}, feed.Note{Kind: feed.Failed, Err: shown}, feed.Note{Kind: feed.Over})
+}
+
+// interrupted ends the turn because somebody asked for it.
+func (t *turn) interrupted() error {
+	open, err := t.unanswered()
+	if err != nil {
+		return err
+	}
+	step := t.run.Step
+	if t.name != "" {
+		step = t.after()
+	}
+	c := session.Commit{Events: cutOff(open, "interrupted"), End: &session.End{Step: step, Stop: true}}
+	return t.close(c, feed.Note{Kind: feed.Interrupted}, feed.Note{Kind: feed.Over})
+}
+
+// close writes the end of a turn that no steering input continues.
+func (t *turn) close(c session.Commit, notes ...feed.Note) error {
+	c.End.Stop = true
+	done, err := t.commit(c)
+	if err != nil {
+		return err
+	}
+	t.tell(notes...)
+	if err := t.next(&done); err != nil {
+		return err
+	}
+	return nil
+}
+
+// unusable returns the failure of a turn whose model can't be used.
+func unusable(err error) error {
+	if f, ok := fault.As(err); ok && f.Kind == fault.KindInvalid {
+		return fault.Unprocessable("model_unavailable", "%s; change the agent's model.name", f.Text).Because(err)
+	}
+	return fmt.Errorf("find the language model: %w", err)
+}

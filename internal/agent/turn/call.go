@@ -1,0 +1,290 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"quarry/internal/agent"
+	"quarry/internal/agent/session"
+	"quarry/internal/agent/session/feed"
+	"quarry/internal/agent/tool"
+	"quarry/internal/clock"
+	"quarry/internal/fault"
+	"quarry/internal/id"
+	"quarry/internal/llm"
+)
+
+// maxParallel is how many calls of one reply are made at once.
+const maxParallel = 8
+
+// bind prepares the tools of the turn.
+func (t *turn) bind(ctx context.Context) error {
+	set, err := t.engine.tools(&t.agent)
+	if err != nil {
+		return err
+	}
+	t.scene = tool.Scene{
+		Agent:   tool.Subject{Key: t.agent.Key, Name: t.agent.Name, Description: t.agent.Description, Metadata: object(t.agent.Metadata)},
+		Session: tool.Subject{Key: t.session.Key, Name: t.session.Name, Description: t.session.Description, Metadata: object(t.session.Metadata)},
+		Outputs: map[string]tool.Latest{}, Now: t.run.Began, Allowed: allowed(t.run.Caller),
+	}
+	if len(t.agent.Tools) > 0 {
+		if t.scene.Secrets, err = t.engine.Sessions.Secrets(ctx, t.run.Session); err != nil {
+			return err
+		}
+	}
+	if len(t.agent.Tools) > 0 || len(t.agent.Steps) > 1 { // conditions read outputs, too
+		latest, err := t.engine.Sessions.Latest(ctx, t.run.Session)
+		if err != nil {
+			return err
+		}
+		for name, output := range latest {
+			t.scene.Outputs[name] = tool.Latest{Output: output}
+		}
+	}
+	var resolved string
+	if t.tools, resolved, err = set.Bind(t.scene, t.run.Resolved); err != nil {
+		return err
+	}
+	if resolved != t.run.Resolved {
+		t.resolved = &resolved
+	}
+	return nil
+}
+
+// commit writes c, and with it what was resolved for the turn.
+func (t *turn) commit(c session.Commit) (session.Committed, error) {
+	c.Resolved = t.resolved
+	done, err := t.work.commit(c)
+	if err == nil && t.resolved != nil {
+		t.run.Resolved, t.resolved = *t.resolved, nil
+	}
+	return done, err
+}
+
+// allowed returns which corpora the sender of an input may search by a reference.
+func allowed(c session.Caller) func(string) bool {
+	return func(key string) bool { return c.All || slices.Contains(c.Corpora, key) }
+}
+
+// revision names a configuration of an agent.
+type revision struct{ agent, no int64 }
+
+// maxSets bounds the configurations whose tools are kept; beyond it all are made anew at their next use.
+const maxSets = 1_000
+
+// tools returns the tools of an agent.
+func (e *Engine) tools(a *agent.Agent) (*tool.Set, error) {
+	key := revision{a.No, a.Revision}
+	e.mu.Lock()
+	set := e.sets[key]
+	e.mu.Unlock()
+	if set != nil {
+		return set, nil
+	}
+	set, err := tool.Compile(a.Tools, e.Kit)
+	if f, ok := fault.As(err); ok && f.Kind == fault.KindInvalid {
+		return nil, fault.Unprocessable("invalid_tool_configuration", "the agent's tools can't be used: %s", f).Because(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.sets) >= maxSets {
+		clear(e.sets)
+	}
+	e.sets[key] = set
+	return set, nil
+}
+
+// now returns the scene of a call that is made now.
+func (t *turn) now() tool.Scene {
+	scene := t.scene
+	scene.Now, scene.Outputs = clock.Now(), maps.Clone(t.scene.Outputs)
+	return scene
+}
+
+// act writes a reply that holds calls, makes them and takes inputs that were sent to steer.
+func (t *turn) act(ctx context.Context, s *said) error {
+	calls := t.named(s.answer.Calls)
+	planned := t.tools.Plan(calls, t.step.AllowedTools, t.now())
+	c := session.Commit{Events: s.events(true), Progress: t.progress(), Usage: s.usage()}
+	for i, p := range planned {
+		c.Events = append(c.Events, session.Event{ID: id.NewEvent(), Type: session.ToolInput, State: calls[i].State, Body: session.Body{
+			CallID: p.CallID, Tool: p.Tool, ToolName: p.ToolName, Arguments: p.Input, Pinned: p.Pinned,
+		}})
+	}
+	if _, err := t.commit(c); err != nil {
+		return err
+	}
+	t.tell(feed.Note{Kind: feed.Consumed, Usage: c.Usage})
+	return t.call(ctx, planned)
+}
+
+// named returns calls with ids that no other call of the session has.
+func (t *turn) named(calls []llm.ToolCall) []llm.ToolCall {
+	taken := map[string]bool{"": true}
+	for _, e := range t.events {
+		if e.Type == session.ToolInput {
+			taken[e.CallID] = true
+		}
+	}
+	out := slices.Clone(calls)
+	for i := range out {
+		if taken[out[i].ID] {
+			out[i].ID = "call_" + id.Text(24)
+		}
+		taken[out[i].ID] = true
+	}
+	return out
+}
+
+// finished is a call that has its output.
+type finished struct {
+	n   int
+	out tool.Output
+}
+
+// call runs calls, each once those before it are done, and writes every output as it comes.
+func (t *turn) call(ctx context.Context, planned []tool.Planned) error {
+	done := make(chan finished)
+	started, ended, running := make([]bool, len(planned)), make([]bool, len(planned)), 0
+	for left := len(planned); left > 0; {
+		for i := range planned {
+			p := planned[i]
+			if started[i] || running == maxParallel || ctx.Err() != nil || slices.ContainsFunc(p.After, func(j int) bool { return !ended[j] }) {
+				continue
+			}
+			started[i], running = true, running+1
+			scene := t.now()
+			go func() { done <- finished{i, t.tools.Run(ctx, p, scene)} }()
+		}
+		if running == 0 {
+			return context.Cause(ctx)
+		}
+		f := <-done
+		ended[f.n], running, left = true, running-1, left-1
+		if ctx.Err() != nil && f.out.Failed {
+			continue // it was cut off
+		}
+		if err := t.keep(planned[f.n], f.out, left == 0); err != nil {
+			for range running {
+				<-done
+			}
+			return err
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// keep writes the output of a call.
+func (t *turn) keep(p tool.Planned, out tool.Output, last bool) error {
+	e := session.Event{ID: id.NewEvent(), Type: session.ToolOutput, Body: session.Body{
+		CallID: p.CallID, Tool: p.Tool, ToolName: p.ToolName, Output: out.Output, Failed: out.Failed, Overrides: out.Overrides,
+	}}
+	_, err := t.commit(session.Commit{Events: []session.Event{e}, Steer: last})
+	t.scene.Outputs[p.Tool] = tool.Latest{Output: out.Output, Failed: out.Failed}
+	return err
+}
+
+// resume finishes the calls that another process has left without an output: those that may be made again are.
+func (t *turn) resume(ctx context.Context) error {
+	all, err := t.stored()
+	if err != nil {
+		return err
+	}
+	t.bare = !slices.ContainsFunc(all, func(e session.Event) bool { return e.Type != session.InputMessage })
+	if t.run.Recovered >= maxRecovered {
+		return broken("the turn was taken over %d times and came no further", t.run.Recovered)
+	}
+	left, err := t.unanswered()
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	if err := t.enter(); err != nil {
+		return err
+	}
+	calls := make([]llm.ToolCall, len(left))
+	for i, e := range left {
+		calls[i] = llm.ToolCall{ID: e.CallID, Name: e.Tool, Arguments: e.Arguments}
+	}
+	var again []tool.Planned
+	var lost []session.Event
+	for i, p := range t.tools.Plan(calls, t.step.AllowedTools, t.now()) {
+		if p.Repeat == tool.Always {
+			p.After = nil
+			again = append(again, p)
+		} else {
+			lost = append(lost, left[i])
+		}
+	}
+	if len(lost) > 0 {
+		if _, err := t.commit(session.Commit{Events: cutOff(lost, "interrupted by restart")}); err != nil {
+			return err
+		}
+	}
+	return t.call(ctx, again)
+}
+
+// stored returns the events of the turn, hidden ones too.
+func (t *turn) stored() ([]session.Event, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), commitFor)
+	defer cancel()
+	var all []session.Event
+	for after, more := t.run.First-1, true; more; {
+		var page []session.Event
+		var err error
+		page, more, err = t.engine.Sessions.Events(ctx, session.Page{Session: t.run.Session, After: after, Limit: readSize, Hidden: true})
+		if err != nil {
+			return nil, fmt.Errorf("read the events of the turn: %w", err)
+		}
+		if all = append(all, page...); len(page) > 0 {
+			after = page[len(page)-1].Ord
+		}
+	}
+	if n := len(all); n > 0 {
+		t.last = max(t.last, all[n-1].Ord)
+		t.live.Stored(t.last)
+	}
+	return all, nil
+}
+
+// unanswered returns the calls of the turn that have no output.
+func (t *turn) unanswered() ([]session.Event, error) {
+	if t.bare {
+		return nil, nil
+	}
+	all, err := t.stored()
+	if err != nil {
+		return nil, err
+	}
+	done := map[string]bool{}
+	for _, e := range all {
+		if e.Type == session.ToolOutput {
+			done[e.CallID] = true
+		}
+	}
+	var out []session.Event
+	for _, e := range all {
+		if e.Type == session.ToolInput && !done[e.CallID] {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// cutOff returns error outputs of calls that come to nothing.
+func cutOff(calls []session.Event, why string) []session.Event {
+	out := make([]session.Event, len(calls))
+	for i, c := range calls {
+		output, _ := json.Marshal(map[string]string{"error": why}) // strings always encode
+		out[i] = session.Event{ID: id.NewEvent(), Type: session.ToolOutput, Body: session.Body{
+			CallID: c.CallID, Tool: c.Tool, ToolName: c.ToolName, Output: output, Failed: true,
+		}}
+	}
+	return out
+}

@@ -1,0 +1,139 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"quarry/internal/agent/session"
+	"quarry/internal/agent/session/feed"
+	"quarry/internal/llm"
+)
+
+// readSize is how many events are read at once.
+const readSize = 500
+
+// read reads the visible events of the session.
+func (t *turn) read(ctx context.Context) error {
+	standing, err := t.engine.Log.Standing(ctx, t.run.Session)
+	if err != nil {
+		return err
+	}
+	events := []session.Event{}
+	for after, more := int64(0), true; more; {
+		var page []session.Event
+		page, more, err = t.engine.Sessions.Events(ctx, session.Page{Session: t.run.Session, After: after, Limit: readSize})
+		if err != nil {
+			return err
+		}
+		if events = append(events, page...); len(page) > 0 {
+			after = page[len(page)-1].Ord
+		}
+	}
+	t.events, t.edits = events, standing.Edits
+	return nil
+}
+
+// request is the next call of the model.
+func (t *turn) request(m *llm.Model) llm.Request {
+	r := llm.Request{Messages: append(t.asking[:len(t.asking):len(t.asking)], conversation(t.events)...), Format: t.step.Output.Schema, Partial: true}
+	if m.Can.Tools || m.Embedded {
+		r.Tools = t.tools.Offer(t.step.AllowedTools)
+	}
+	if p := t.agent.Model.Parameters; len(p) > 0 {
+		_ = json.Unmarshal(p, &r.Parameters.Extra) // an object, as the agent was written
+	}
+	return r
+}
+
+// overflows returns the note of a request that the model can't read. The estimate of tokens is too high by up to a third, so a
+// quarter is left to it.
+func (t *turn) overflows(m *llm.Model, r *llm.Request) *feed.Note {
+	if m.Embedded {
+		return nil
+	}
+	tokens := r.Tokens() * 3 / 4
+	if tokens <= m.Can.Context {
+		return nil
+	}
+	return &feed.Note{Kind: feed.ContextLimit, Limit: int64(m.Can.Context), Actual: int64(tokens), Text: fmt.Sprintf(
+		"The session has about %d tokens, and the language model %q reads %d: hide or delete events, or begin a new session.", tokens, m.Name, m.Can.Context)}
+}
+
+// conversation returns events as messages. Calls without an output, and outputs without a call, are left out.
+func conversation(events []session.Event) []llm.Message {
+	paired := map[string]int{}
+	for _, e := range events {
+		switch e.Type {
+		case session.ToolInput:
+			paired[e.CallID] |= 1
+		case session.ToolOutput:
+			paired[e.CallID] |= 2
+		}
+	}
+	var b builder
+	for i := range events {
+		e := &events[i]
+		if e.CallID == "" || paired[e.CallID] == 3 {
+			b.add(e)
+		}
+	}
+	return b.out
+}
+
+// builder collects messages.
+type builder struct {
+	out      []llm.Message
+	thinking string // that the next message of the model begins with
+	replying bool   // the last message is of the reply that the next event belongs to
+}
+
+func (b *builder) add(e *session.Event) {
+	switch e.Type {
+	case session.InputMessage:
+		texts := make([]string, len(e.Parts))
+		for i, p := range e.Parts {
+			texts[i] = p.Text
+		}
+		b.say(llm.Text(llm.User, strings.Join(texts, "\n")))
+	case session.StepTransition:
+		b.say(llm.Text(llm.User, e.Text))
+	case session.Thinking:
+		if b.replying && b.thinking == "" && len(b.out[len(b.out)-1].Calls) == 0 {
+			return // thought behind its text, which no model wants back
+		}
+		b.thinking, b.replying = e.Text, false
+	case session.AgentOutput:
+		b.reply(llm.Part{Text: e.Text})
+	case session.StructuredOutput:
+		b.reply(llm.Part{Text: string(e.Content)})
+	case session.ToolInput:
+		b.call(llm.ToolCall{ID: e.CallID, Name: e.Tool, Arguments: e.Arguments, State: e.State})
+	case session.ToolOutput:
+		m := llm.Text(llm.Result, string(e.Output))
+		m.CallID, m.Name = e.CallID, e.Tool
+		b.say(m)
+	}
+}
+
+// say adds a message that is not the model's.
+func (b *builder) say(m llm.Message) {
+	b.out, b.thinking, b.replying = append(b.out, m), "", false
+}
+
+// reply adds a text of the model.
+func (b *builder) reply(p llm.Part) {
+	b.out = append(b.out, llm.Message{Role: llm.Assistant, Parts: []llm.Part{p}, Reasoning: b.thinking})
+	b.thinking, b.replying = "", true
+}
+
+// call adds a call to the reply that it belongs to.
+func (b *builder) call(c llm.ToolCall) {
+	if !b.replying {
+		b.out = append(b.out, llm.Message{Role: llm.Assistant, Reasoning: b.thinking})
+		b.thinking, b.replying = "", true
+	}
+	last := &b.out[len(b.out)-1]
+	last.Calls = append(last.Calls, c)
+}

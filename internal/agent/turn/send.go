@@ -1,0 +1,172 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"quarry/internal/agent/session"
+	"quarry/internal/agent/session/feed"
+	"quarry/internal/clock"
+	"quarry/internal/fault"
+	"quarry/internal/id"
+)
+
+// Input is an input with what its sender wants to read.
+type Input struct {
+	session.Input
+	Since *int64 // the ord behind which the sender reads; nil: the input and what it leads to
+	Whole bool   // the sender reads whole events, see feed.Hub.Attach
+	Leave func() // gives back the place that the turn holds
+}
+
+// Sent is an input that was accepted. Its sender reads what follows, and calls Close.
+type Sent struct {
+	*feed.Reader
+	Own   bool // the turn of the input has begun, and nothing else was waiting
+	claim *claim
+}
+
+// claim decides between a turn that fails before anything was shown to its sender, and the sender that shows something.
+type claim struct{ state atomic.Int32 }
+
+const (
+	open int32 = iota
+	shown
+	refused
+)
+
+// Show notes that something of the answer is shown from now on. It is false if the turn has failed before that: then Next
+// returns why.
+func (s *Sent) Show() bool { return s.claim == nil || s.claim.take(shown) }
+
+// take reports whether the state is to, now.
+func (c *claim) take(to int32) bool { return c.state.CompareAndSwap(open, to) || c.state.Load() == to }
+
+// Close ends the reading. The turn goes on; if it fails, its input stays.
+func (s *Sent) Close() {
+	s.Show()
+	s.Reader.Close()
+}
+
+// commitFor bounds one write, which does not end with the context of whoever asked for it.
+const commitFor = 30 * time.Second
+
+// durable returns a context for a write that has to be made whether its caller waits or not.
+func durable(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), commitFor)
+}
+
+// Send writes an input. It is durable when Send returns, and its turn has begun if the session was idle. It returns nil for an
+// input all of which was known, whose sender reads nothing.
+func (e *Engine) Send(ctx context.Context, in Input) (*Sent, error) {
+	leave := in.Leave
+	defer func() {
+		if leave != nil {
+			leave()
+		}
+	}()
+	if err := e.ctx.Err(); err != nil {
+		return nil, errStopping
+	}
+	reader := e.Hub.Attach(in.Session, in.Whole)
+	sent := &Sent{Reader: reader}
+	lease := e.lease(in.Session)
+	got, err := e.accept(ctx, in.Input, lease)
+	if err != nil {
+		reader.Close()
+		return nil, err
+	}
+	switch got.Outcome {
+	case session.Began, session.Again:
+		sent.claim, sent.Own = new(claim), true
+		from := got.Begun.Ord - 1
+		if in.Since != nil {
+			from = *in.Since
+		}
+		if before := e.work(in.Session); before != nil {
+			<-before.done // it has ended its run, and tells its readers so
+		}
+		reader.From(from, feed.Until{Turn: got.Run.Turn, Own: true})
+		e.start(&work{run: got.Run, last: got.Begun.Ord, leave: leave, claim: sent.claim, again: got.Outcome == session.Again})
+		leave = nil // the run holds the place
+		return sent, nil
+	case session.Waiting:
+		reader.From(opt(in.Since), feed.Until{Input: got.Event})
+		return sent, nil
+	}
+	if in.Since == nil {
+		reader.Close()
+		return nil, nil
+	}
+	until, err := e.known(ctx, in.Session, got.Event)
+	reader.From(*in.Since, until)
+	if err != nil {
+		reader.Close()
+	}
+	return sent, err
+}
+
+func opt(since *int64) int64 {
+	if since == nil {
+		return 0
+	}
+	return *since
+}
+
+// accept writes an input. An error that leaves open whether it was written must not leave a run that nobody works on.
+func (e *Engine) accept(ctx context.Context, in session.Input, l session.Lease) (session.Accepted, error) {
+	write, cancel := durable(ctx)
+	defer cancel()
+	got, err := e.Log.Accept(write, in, l, clock.Now())
+	if _, expected := fault.As(err); err == nil || expected {
+		return got, err
+	}
+	if s, lost := e.Log.Standing(write, in.Session); lost == nil && s.Run != nil && s.Run.Holder == l.Holder {
+		e.start(&work{run: *s.Run, last: s.Last, taken: true})
+	}
+	return got, err
+}
+
+// known returns how long the sender of an input that was there before reads: to the end of its turn if it waits, else to that
+// of the turn in progress.
+func (e *Engine) known(ctx context.Context, no int64, input id.Event) (feed.Until, error) {
+	s, err := e.Log.Standing(ctx, no)
+	if err != nil || s.Run == nil {
+		return feed.Until{Now: true}, err
+	}
+	awaited, err := e.Log.Awaited(ctx, no, input)
+	if err != nil {
+		return feed.Until{}, err
+	}
+	if _, err = e.Sessions.Event(ctx, no, input); awaited && fault.Is(err, fault.KindNotFound) { // it is in the queue
+		return feed.Until{Input: input}, nil
+	}
+	return feed.Until{Turn: s.Run.Turn}, nil
+}
+
+// Follow returns a reader of all that stands behind an event, and of what comes, over all turns.
+func (e *Engine) Follow(no, since int64) *feed.Reader {
+	r := e.Hub.Attach(no, false)
+	r.From(since, feed.Until{})
+	return r
+}
+
+// Interrupt ends the turn in progress, and reports whether there is one.
+func (e *Engine) Interrupt(ctx context.Context, no int64) (bool, error) {
+	write, cancel := durable(ctx)
+	defer cancel()
+	node, running, err := e.Log.Interrupt(write, no)
+	if err != nil || !running || node != e.node {
+		return running, err
+	}
+	s, err := e.Log.Standing(write, no) // the turn in progress may be another by now
+	if w := e.work(no); w != nil && s.Run != nil && s.Run.Interrupted {
+		w.interrupt(s.Run.Turn)
+	}
+	return true, err
+}
+
+// errInterrupted is the cause of a turn that was asked to end.
+var errInterrupted = errors.New("the turn was interrupted")
