@@ -169,15 +169,20 @@ func Decode(body json.RawMessage, v any) error {
 	if len(body) == 0 {
 		return nil
 	}
-	err := json.Unmarshal(body, v)
+	return fault.Under(Unmarshal(body, v), "body")
+}
+
+// Unmarshal is Decode for a JSON text that is no body: faults name fields of v.
+func Unmarshal(raw json.RawMessage, v any) error {
+	err := json.Unmarshal(raw, v)
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &wrong) && wrong.Field != "" && strings.HasPrefix(wrong.Value, "number"):
-		return fault.InvalidField("body."+wrong.Field, "must be an integer written without fraction or exponent, not %s", wrong.Value)
+		return fault.InvalidField(wrong.Field, "must be an integer written without fraction or exponent, not %s", wrong.Value)
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return fault.InvalidField("body."+wrong.Field, "must be written as %s, not as %s", wrong.Type, wrong.Value)
+		return fault.InvalidField(wrong.Field, "must be written as %s, not as %s", wrong.Type, wrong.Value)
 	}
-	return fault.InvalidField("body", "can't be read: %s", err)
+	return fault.InvalidField("", "can't be read: %s", err)
 }

@@ -6,14 +6,17 @@ package query
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"quarry/internal/answer/generate"
 	"quarry/internal/corpus"
+	"quarry/internal/expr/filter"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 	"quarry/internal/query/history"
 	"quarry/internal/query/rephrase"
+	"quarry/internal/query/rerank"
 	"quarry/internal/query/retrieve"
 	"quarry/internal/query/rewrite"
 )
@@ -54,6 +57,28 @@ func (a *Ask) Check(f *fault.Fault) {
 	}
 	if a.Search.Offset < 0 || a.Search.Offset > MaxOffset {
 		f.Field("search.offset", "must be between 0 and %d", MaxOffset)
+	}
+}
+
+// CheckAhead adds to f what can be found wrong with a query that will be run later: what Check finds, and filters, rerankers and
+// templates that don't compile. Corpora, presets and models may be others by then.
+func (a *Ask) CheckAhead(f *fault.Fault) {
+	a.Check(f)
+	add := func(err error, place string) {
+		if bad, ok := fault.As(fault.Under(err, place)); ok {
+			for _, path := range bad.Paths() {
+				f.Field(path, "%s", bad.Fields[path])
+			}
+		}
+	}
+	for i, s := range a.Search.Sources {
+		add(filter.CheckSyntax(s.Filter), fmt.Sprintf("search.corpora[%d]", i))
+	}
+	_, err := rerank.Check(a.Search.Reranker)
+	add(err, "search.reranker")
+	if g := a.Generation; g != nil && g.Template != "" {
+		_, err := generate.CompilePrompt(g.Template)
+		add(llm.Named(err, "prompt_template"), "generation")
 	}
 }
 

@@ -202,5 +202,5 @@ func (b *Bound) Offer(allowed *[]string) (out []llm.Tool) {
 // mask returns the mask of what is stored.
 func (b *Bound) mask(scene *Scene, more []string) *Mask {
 	all := slices.Concat(b.secrets, more)
-	return newMask(slices.AppendSeq(all, maps.Values(scene.Secrets)))
+	return NewMask(slices.AppendSeq(all, maps.Values(scene.Secrets))...)
 }

@@ -22,8 +22,8 @@ type Mask struct {
 	replace *strings.Replacer
 }
 
-// newMask returns a mask of these values, nil if there are none.
-func newMask(values []string) *Mask {
+// NewMask returns a mask of these values, nil if there are none.
+func NewMask(values ...string) *Mask {
 	m := &Mask{whole: map[string]bool{}}
 	for _, v := range values {
 		if v == "" {

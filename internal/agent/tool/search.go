@@ -126,7 +126,11 @@ func (s *search) run(ctx context.Context, c Call) (json.RawMessage, error) {
 		return nil, err
 	}
 	request["query"] = args.Query
-	return s.searcher.Search(ctx, Search{Request: encode(request), Agent: c.Agent, Session: c.Session, Mask: c.Mask})
+	out, err := s.searcher.Search(ctx, Search{Request: encode(request), Agent: c.Agent, Session: c.Session, Mask: c.Mask})
+	if f, ok := fault.As(err); ok && f.Kind == fault.KindInvalid && f.Fields["query"] == "" {
+		return nil, &Failure{InvalidConfiguration, fmt.Sprintf("the search is not configured well: %s", f)}
+	}
+	return out, err
 }
 
 // resolve returns the request with the values of its references. A corpus that one of them named must be allowed to whoever

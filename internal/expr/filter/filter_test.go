@@ -469,3 +469,17 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestCheckSyntax proves that a filter is checked without attributes: what they decide is let through, the rest is not.
+func TestCheckSyntax(t *testing.T) {
+	t.Parallel()
+	for text, good := range map[string]bool{
+		"": true, " ": true, "doc.nothing = 'x'": true, "doc.n = 1 and (part.lang = 'eng' or not doc.b)": true, "doc.id = 5": true,
+		"doc.x = ": false, "doc.x": true, "= 1": false, "doc.x = 'y": false, "(doc.x = 1": false, strings.Repeat("(", 300): false, "doc.x = \xff": false,
+	} {
+		err := filter.CheckSyntax(text)
+		if f, ok := fault.As(err); (err == nil) != good || err != nil && (!ok || f.Fields["metadata_filter"] == "") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -32,7 +32,19 @@ const maxDepth = 200
 
 // Parse compiles text against the attributes of s. For blank text it returns a nil filter. Any error is
 // fault.KindInvalid of the field metadata_filter.
-func Parse(text string, s *Schema, scope Scope) (f *Filter, err error) {
+func Parse(text string, s *Schema, scope Scope) (*Filter, error) { return parse(text, s, scope, false) }
+
+// CheckSyntax returns what is wrong with text whatever attributes there are; the error is that of Parse.
+func CheckSyntax(text string) error {
+	none, err := NewSchema(nil)
+	if err == nil {
+		_, err = parse(text, none, Both, true)
+	}
+	return err
+}
+
+// parse is Parse. With alone set it ends where attributes begin to matter.
+func parse(text string, s *Schema, scope Scope, alone bool) (f *Filter, err error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
@@ -56,6 +68,9 @@ func Parse(text string, s *Schema, scope Scope) (f *Filter, err error) {
 	e := p.or()
 	if p.tok.Kind != expr.End {
 		panic(p.unexpected("an operator or the end"))
+	}
+	if alone {
+		return nil, nil
 	}
 	if len(p.unknown) > 0 {
 		return nil, refuse("Unrecognized references: %s", strings.Join(p.unknown, ", "))

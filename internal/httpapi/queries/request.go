@@ -158,7 +158,7 @@ func parseBody(raw json.RawMessage, key string) (*Request, error) {
 	if err := httpapi.Decode(raw, &b); err != nil {
 		return nil, err
 	}
-	return b.parse(key)
+	return b.parse("body", key)
 }
 
 // ParseChat parses the body of a question of a chat: that of a query over several corpora whose answer is always generated.
@@ -167,7 +167,7 @@ func ParseChat(raw json.RawMessage) (*Request, error) {
 	if err := httpapi.Decode(raw, &b); err != nil {
 		return nil, err
 	}
-	r, err := b.parse("")
+	r, err := b.parse("body", "")
 	if err == nil && r.Ask.Generation == nil {
 		g := b.Generation.or(generation{})
 		g.Enabled = nil
@@ -176,7 +176,8 @@ func ParseChat(raw json.RawMessage) (*Request, error) {
 	return r, err
 }
 
-func (b *body) parse(key string) (*Request, error) {
+// parse returns the command for a body whose members stand at a place.
+func (b *body) parse(place, key string) (*Request, error) {
 	f, names := fault.Invalid(), fault.Names{}
 	if b.Search == nil {
 		b.Search = &search{}
@@ -184,7 +185,7 @@ func (b *body) parse(key string) (*Request, error) {
 	} else {
 		b.Search.merge(key, f, names)
 	}
-	return b.request("body", f, names)
+	return b.request(place, f, names)
 }
 
 // parseParameters parses the parameters of a GET, which the chain has checked.
