@@ -97,8 +97,13 @@ func (p *pathParser) reference(nested int) (Reference, error) {
 	if root := steps[0].name; !slices.Contains(roots, root) {
 		return Reference{}, fmt.Errorf("it begins with %q, not with %s", root, strings.Join(roots, ", "))
 	}
-	if steps[0].name == "tools" && !output(steps) {
+	switch root := steps[0].name; {
+	case root == "tools" && !output(steps):
 		return Reference{}, fmt.Errorf("outputs of tools are at tools.NAME.outputs.latest")
+	case root == "currentDate" && len(steps) > 1:
+		return Reference{}, fmt.Errorf("currentDate has no members")
+	case root != "currentDate" && len(steps) == 1:
+		return Reference{}, fmt.Errorf("%q alone names no value", root)
 	}
 	return Reference{steps: steps}, nil
 }

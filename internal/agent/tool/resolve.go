@@ -24,7 +24,7 @@ func (s *Scene) resolve(r Reference) (value any, secret bool, p problem) {
 	root := r.steps[0].name
 	rest := r.steps[1:]
 	switch {
-	case root == "currentDate" && len(rest) == 0:
+	case root == "currentDate":
 		return s.date(), false, resolved
 	case root == "tools":
 		latest, called := s.Outputs[rest[0].name]
@@ -32,8 +32,6 @@ func (s *Scene) resolve(r Reference) (value any, secret bool, p problem) {
 			return nil, false, dependency
 		}
 		value, rest = decode(latest.Output), rest[3:]
-	case root == "currentDate" || len(rest) == 0: // all of an agent or a session holds secrets
-		return nil, false, unresolved
 	default:
 		subject := s.Agent.members()
 		if root == "session" {
