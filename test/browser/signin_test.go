@@ -32,7 +32,7 @@ func TestSignInByCode(t *testing.T) {
 	b.do("see why", chromedp.WaitVisible(`.failed`))
 	b.accessible("a code that was used")
 	b.quiet(code)
-	made := owner.Must(t, 201, "POST", "/v2/api_keys", map[string]any{"name": "mine", "api_key_role": "personal"})
+	made := owner.Must(t, 201, "POST", "/v2/api_keys", map[string]any{"name": "mine", "api_roles": []any{"administrator"}})
 	b.fill("API key", made["secret_key"].(string))
 	b.press("Sign in")
 	b.reads("Your first corpus")

@@ -4,7 +4,10 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Router } from 'wouter'
 import { Failure } from './api/failure'
+import { watchReach, whenBack } from './api/reach'
+import { aroundNav, guardDrafts } from './parts/draft'
 import { keepSignedIn } from './session/tokens'
+import { watchVersion } from './shell/newer'
 import { Shell } from './shell/Shell'
 import { restoreTheme } from './shell/theme'
 import './style/tokens.css'
@@ -15,23 +18,29 @@ import './parts/parts.css'
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      retry: (failed, error) => error instanceof Failure && error.passing && failed < 5,
+      retry: (failed, error) => error instanceof Failure && error.passing && failed < (error.status === 0 ? 2 : 5),
       retryDelay: (failed, error) =>
         error instanceof Failure && error.after ? error.after * 1000 : Math.min(500 * 2 ** failed, 8000),
       staleTime: 5000,
     },
+    // A change that was asked for offline must not happen later, when nobody expects it.
+    mutations: { networkMode: 'always' },
   },
 })
 
 restoreTheme()
 keepSignedIn()
+guardDrafts()
+watchReach()
+watchVersion()
+whenBack(() => void queries.refetchQueries({ type: 'active', predicate: (q) => q.state.status === 'error' }))
 const root = document.getElementById('root')
 if (root)
   createRoot(root).render(
     <StrictMode>
       <CSPProvider disableStyleElements>
         <QueryClientProvider client={queries}>
-          <Router base="/console">
+          <Router base="/console" aroundNav={aroundNav}>
             <Shell />
           </Router>
         </QueryClientProvider>

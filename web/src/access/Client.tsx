@@ -1,9 +1,11 @@
 import { useState } from 'react'
 import { announce } from '../parts/announce'
+import { differing } from '../parts/change'
+import { useDraft } from '../parts/draft'
 import { Field } from '../parts/Field'
-import { useMay } from '../session/caller'
+import { useMay, useStill } from '../session/caller'
 import { text } from '../text/en'
-import { type AppClient, at, differing, rightsOf, useOne, useUpdate } from './access'
+import { type AppClient, at, rightsOf, useOne, useUpdate } from './access'
 import { Form, fieldsOf } from './Form'
 import { One, Shut } from './One'
 import { Opens } from './Opens'
@@ -12,8 +14,8 @@ import { Held, RightsFields } from './Rights'
 const t = text.access.clients
 
 function Change({ client }: { client: AppClient }) {
-  const [description, setDescription] = useState(client.description ?? '')
-  const [rights, setRights] = useState(rightsOf(client))
+  const [base, setBase] = useState(() => ({ description: client.description ?? '', ...rightsOf(client) }))
+  const [typed, setTyped] = useDraft('client', base)
   const update = useUpdate<AppClient>(at.client(client.id))
   return (
     <Form
@@ -22,20 +24,22 @@ function Change({ client }: { client: AppClient }) {
       error={update.error}
       places={['body.description']}
       submit={() =>
-        update.mutate(
-          differing({ description: client.description ?? '', ...rightsOf(client) }, { description, ...rights }),
-          { onSuccess: () => announce(text.settings.saved) },
-        )
+        update.mutate(differing(base, typed), {
+          onSuccess: () => {
+            setBase(typed)
+            announce(text.settings.saved)
+          },
+        })
       }
       note={update.isSuccess && <span className="good">{text.settings.saved}</span>}
     >
       <Field
         label={t.description}
-        value={description}
-        onChange={(e) => setDescription(e.target.value)}
+        value={typed.description}
+        onChange={(e) => setTyped({ ...typed, description: e.target.value })}
         bad={fieldsOf(update.error)['body.description']}
       />
-      <RightsFields rights={rights} change={(part) => setRights({ ...rights, ...part })} error={update.error} />
+      <RightsFields rights={rightsOf(typed)} change={(part) => setTyped({ ...typed, ...part })} error={update.error} />
     </Form>
   )
 }
@@ -43,6 +47,7 @@ function Change({ client }: { client: AppClient }) {
 /** One application client: what it opens, its roles, and how to shut it. */
 export function Client({ id }: { id: string }) {
   const may = useMay()
+  const changes = useStill(may('updateAppClient'))
   const found = useOne<AppClient>(at.client(id))
   return (
     <One found={found} back={['/clients', t.title]} missing={t.missing}>
@@ -69,7 +74,7 @@ export function Client({ id }: { id: string }) {
             </dd>
           </dl>
           <Opens policy={client.api_policy} closed={client.enabled === false} />
-          {may('updateAppClient') && <Change client={client} />}
+          {changes && <Change client={client} />}
           <Shut
             address={at.client(id)}
             name={client.name}

@@ -3,11 +3,12 @@ import { Link, useLocation } from 'wouter'
 import { call } from '../api/call'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
+import { useDraft, useKept } from '../parts/draft'
 import { Field } from '../parts/Field'
 import { holding } from '../parts/pattern'
 import { useMay } from '../session/caller'
 import { text } from '../text/en'
-import { type AppClient, type Rights, useClients, useRefresh } from './access'
+import { type AppClient, rightsOf, useClients, useRefresh } from './access'
 import { useAct } from './act'
 import { Form, fieldsOf } from './Form'
 import { useFilters } from './filters'
@@ -17,16 +18,19 @@ import { Secret } from './Secret'
 
 const t = text.access.clients
 
+const nothing = { name: '', description: '', rights: rightsOf({}) }
+
 function NewClient({ made, cancel }: { made: (client: AppClient) => void; cancel: () => void }) {
-  const [name, setName] = useState('')
-  const [description, setDescription] = useState('')
-  const [rights, setRights] = useState<Rights>({ api_roles: [], corpus_roles: [] })
+  const [typed, setTyped, saved] = useDraft('client', nothing)
+  const { name, description, rights } = typed
   const { busy, error, act } = useAct()
   const fields = fieldsOf(error)
   const create = async () => {
     const body = { type: 'client_credentials', name, description, ...rights }
     const client = await act(() => call<AppClient>('/v2/app_clients', { method: 'POST', body }))
-    if (client) made(client)
+    if (!client) return
+    saved()
+    made(client)
   }
   return (
     <Form
@@ -40,7 +44,7 @@ function NewClient({ made, cancel }: { made: (client: AppClient) => void; cancel
       <Field
         label={t.name}
         value={name}
-        onChange={(e) => setName(e.target.value)}
+        onChange={(e) => setTyped({ ...typed, name: e.target.value })}
         bad={fields['body.name']}
         autoComplete="off"
         required
@@ -49,10 +53,14 @@ function NewClient({ made, cancel }: { made: (client: AppClient) => void; cancel
       <Field
         label={t.description}
         value={description}
-        onChange={(e) => setDescription(e.target.value)}
+        onChange={(e) => setTyped({ ...typed, description: e.target.value })}
         bad={fields['body.description']}
       />
-      <RightsFields rights={rights} change={(part) => setRights({ ...rights, ...part })} error={error} />
+      <RightsFields
+        rights={rights}
+        change={(part) => setTyped({ ...typed, rights: { ...rights, ...part } })}
+        error={error}
+      />
     </Form>
   )
 }
@@ -62,7 +70,7 @@ export function Clients() {
   const [{ filter }, change] = useFilters(['filter'])
   const later = useDeferredValue(filter)
   const found = useClients({ filter: holding(later) })
-  const [making, setMaking] = useState(false)
+  const [making, setMaking] = useKept('making', false)
   const [made, setMade] = useState<AppClient>()
   const [, go] = useLocation()
   const refresh = useRefresh()

@@ -37,7 +37,7 @@ export function Form({ act, busy, error, places, submit, cancel, note, children 
       {children}
       {error != null && elsewhere && <Failed error={error} />}
       <div className="row">
-        <Button kind="first" type="submit" disabled={busy}>
+        <Button kind="first" type="submit" busy={busy}>
           {act}
         </Button>
         {cancel && (

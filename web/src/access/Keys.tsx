@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
+import { useKept } from '../parts/draft'
 import { Select } from '../parts/Select'
 import { useCaller, useMay } from '../session/caller'
 import { text } from '../text/en'
@@ -52,7 +53,7 @@ function Listed({ all }: { all: boolean }) {
     corpus_key: filters.corpus || undefined,
     api_key_role: all ? filters.kind || undefined : 'personal',
   })
-  const [making, setMaking] = useState(false)
+  const [making, setMaking] = useKept('making', false)
   const [made, setMade] = useState<ApiKey>()
   const [, go] = useLocation()
   const refresh = useRefresh()

@@ -35,7 +35,7 @@ export function List({
       {count > 0 && <ul className="entries">{children}</ul>}
       {found.hasNextPage && (
         <div>
-          <Button onClick={() => void found.fetchNextPage()} disabled={found.isFetchingNextPage}>
+          <Button onClick={() => void found.fetchNextPage()} busy={found.isFetchingNextPage}>
             {text.corpora.more}
           </Button>
         </div>

@@ -37,9 +37,13 @@ export function One<T>({
         <Link href={back[0]}>← {back[1]}</Link>
       </p>
       {found.isPending && <Loading />}
-      {gone && <p className="empty">{missing}</p>}
+      {gone && (
+        <p className={found.data === undefined ? 'empty' : 'failed'} role="alert">
+          {missing}
+        </p>
+      )}
       {found.error != null && !gone && <Failed error={found.error} again={() => void found.refetch()} />}
-      {found.data !== undefined && !gone && children(found.data)}
+      {found.data !== undefined && children(found.data)}
     </div>
   )
 }
@@ -79,7 +83,7 @@ export function Shut({ address, name, enabled, words, may, typed, list, children
           (enabled ? (
             <Button onClick={() => setAsks('disable')}>{words.disable}</Button>
           ) : (
-            <Button disabled={update.isPending} onClick={() => void put(true).catch(() => undefined)}>
+            <Button busy={update.isPending} onClick={() => void put(true).catch(() => undefined)}>
               {words.enable}
             </Button>
           ))}

@@ -3,6 +3,7 @@ import { Link, useLocation } from 'wouter'
 import { call } from '../api/call'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
+import { useDraft, useKept } from '../parts/draft'
 import { Field } from '../parts/Field'
 import { day } from '../parts/locale'
 import { useMay } from '../session/caller'
@@ -20,17 +21,20 @@ import { Secret } from './Secret'
 
 const t = text.access.people
 
+const nothing = { email: '', username: '', ...typedOf() }
+
 function NewPerson({ made, cancel }: { made: (person: Made) => void; cancel: () => void }) {
-  const [email, setEmail] = useState('')
-  const [username, setUsername] = useState('')
-  const [typed, setTyped] = useState(typedOf())
+  const [typed, setTyped, saved] = useDraft('person', nothing)
+  const { email, username } = typed
   const { busy, error, act } = useAct()
   const fields = fieldsOf(error)
   const create = async () => {
     if (metadataOf(typed.metadata).bad) return
     const body = { email, username: username || undefined, ...bodyOf(typed) }
     const person = await act(() => call<Made>('/v2/users', { method: 'POST', body }))
-    if (person) made(person)
+    if (!person) return
+    saved()
+    made(person)
   }
   return (
     <Form
@@ -45,7 +49,7 @@ function NewPerson({ made, cancel }: { made: (person: Made) => void; cancel: () 
         label={t.email}
         type="email"
         value={email}
-        onChange={(e) => setEmail(e.target.value)}
+        onChange={(e) => setTyped({ ...typed, email: e.target.value })}
         bad={fields['body.email']}
         autoComplete="off"
         required
@@ -55,12 +59,12 @@ function NewPerson({ made, cancel }: { made: (person: Made) => void; cancel: () 
         label={t.username}
         hint={t.usernameHint}
         value={username}
-        onChange={(e) => setUsername(e.target.value)}
+        onChange={(e) => setTyped({ ...typed, username: e.target.value })}
         bad={fields['body.username']}
         autoComplete="off"
         spellCheck={false}
       />
-      <PersonFields typed={typed} change={setTyped} error={error} />
+      <PersonFields typed={typed} change={(next) => setTyped({ ...typed, ...next })} error={error} />
     </Form>
   )
 }
@@ -104,7 +108,7 @@ function Row({ user }: { user: User }) {
 export function People() {
   const [{ corpus }, change] = useFilters(['corpus'])
   const found = usePeople({ corpus_key: corpus || undefined })
-  const [making, setMaking] = useState(false)
+  const [making, setMaking] = useKept('making', false)
   const [made, setMade] = useState<Made>()
   const [, go] = useLocation()
   const refresh = useRefresh()

@@ -3,10 +3,12 @@ import { call, path } from '../api/call'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
 import { Confirm } from '../parts/Confirm'
+import { differing } from '../parts/change'
+import { useDraft } from '../parts/draft'
 import { moment } from '../parts/locale'
-import { useMay } from '../session/caller'
+import { useMay, useStill } from '../session/caller'
 import { text } from '../text/en'
-import { at, differing, type PasswordLink, type User, useOne, useUpdate } from './access'
+import { at, type PasswordLink, type User, useOne, useUpdate } from './access'
 import { Form } from './Form'
 import { metadataOf } from './metadata'
 import { One, Shut } from './One'
@@ -19,11 +21,17 @@ import { Secret, type Shown } from './Secret'
 const t = text.access.people
 
 function Change({ user, name }: { user: User; name: string }) {
-  const [typed, setTyped] = useState(typedOf(user))
+  const [base, setBase] = useState(() => typedOf(user))
+  const [typed, setTyped] = useDraft('person', base)
   const update = useUpdate<User>(at.person(name))
   const save = () => {
     if (metadataOf(typed.metadata).bad) return
-    update.mutate(differing(bodyOf(typedOf(user)), bodyOf(typed)), { onSuccess: () => announce(text.settings.saved) })
+    update.mutate(differing(bodyOf(base), bodyOf(typed)), {
+      onSuccess: () => {
+        setBase(typed)
+        announce(text.settings.saved)
+      },
+    })
   }
   return (
     <Form
@@ -60,6 +68,7 @@ function Reset({ name }: { name: string }) {
 /** One person: what they may do, their roles and groups, and how to shut them out. */
 export function Person({ name }: { name: string }) {
   const may = useMay()
+  const changes = useStill(may('updateUser'))
   const found = useOne<User>(at.person(name))
   return (
     <One found={found} back={['/people', t.title]} missing={t.missing}>
@@ -88,7 +97,7 @@ export function Person({ name }: { name: string }) {
             </dd>
           </dl>
           <Opens policy={user.api_policy} closed={user.enabled === false} />
-          {may('updateUser') && <Change user={user} name={name} />}
+          {changes && <Change user={user} name={name} />}
           <Shut
             address={at.person(name)}
             name={user.username ?? user.email}

@@ -83,12 +83,4 @@ export function useUpdate<T>(address: string) {
   })
 }
 
-/** Returns the members that somebody has changed: what others changed meanwhile stays. */
-export function differing<T extends object>(before: T, after: T): Partial<T> {
-  const kept = (name: string) => JSON.stringify(before[name as keyof T])
-  return Object.fromEntries(
-    Object.entries(after).filter(([name, value]) => JSON.stringify(value) !== kept(name)),
-  ) as Partial<T>
-}
-
 export const remove = (address: string) => call(address, { method: 'DELETE' })

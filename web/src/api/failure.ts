@@ -16,6 +16,8 @@ export class Failure extends Error {
   readonly requestId: string
   /** Seconds after which the service wants to be asked again; 0 when it does not say. */
   readonly after: number
+  /** Whether something else than the service has answered, such as a proxy. */
+  readonly foreign: boolean
   readonly asked: Asked
 
   constructor(asked: Asked, status: number, message: string, more: Partial<Failure> = {}) {
@@ -26,11 +28,12 @@ export class Failure extends Error {
     this.fields = more.fields ?? {}
     this.requestId = more.requestId ?? ''
     this.after = more.after ?? 0
+    this.foreign = more.foreign ?? false
   }
 
   /** Reports whether the same request may succeed in a moment. */
   get passing(): boolean {
-    return this.status === 0 || this.status === 429 || this.status === 503 || this.status === 504
+    return [0, 429, 502, 503, 504].includes(this.status)
   }
 }
 
@@ -39,8 +42,21 @@ export async function failureOf(asked: Asked, answer: Response): Promise<Failure
   const requestId = answer.headers.get('x-request-id') ?? ''
   const after = Number(answer.headers.get('retry-after')) || 0
   const body = parse(await answer.text().catch(() => ''))
-  const message = body?.messages?.join(' ') || text.failure.foreign(answer.status)
-  return new Failure(asked, answer.status, message, { fields: body?.field_errors ?? {}, requestId, after })
+  const said = body?.messages?.join(' ')
+  return new Failure(asked, answer.status, said || text.failure.foreign(answer.status), {
+    fields: body?.field_errors ?? {},
+    requestId,
+    after,
+    foreign: !said,
+  })
+}
+
+/** Returns what helps after a failure; nothing where the message is all that there is to say. */
+export function adviceOn(failure: Failure): string | undefined {
+  if (failure.status === 429) return text.failure.wait(failure.after)
+  if (failure.status === 403 && !failure.message.includes('needs one of')) return undefined
+  if (failure.status === 404 && failure.foreign) return undefined
+  return text.failure.advice[failure.status]
 }
 
 interface Refusal {
@@ -51,7 +67,8 @@ interface Refusal {
 /** Returns the body of a refusal, undefined for what is not one of ours. */
 function parse(body: string): Refusal | undefined {
   try {
-    return JSON.parse(body) as Refusal
+    const read = JSON.parse(body) as Refusal | null
+    return Array.isArray(read?.messages) ? read : undefined
   } catch {
     return undefined
   }

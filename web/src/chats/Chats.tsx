@@ -51,7 +51,7 @@ export function Chats() {
         ))}
       </ul>
       {found.hasNextPage && (
-        <Button onClick={() => void found.fetchNextPage()} disabled={found.isFetchingNextPage}>
+        <Button onClick={() => void found.fetchNextPage()} busy={found.isFetchingNextPage}>
           {text.corpora.more}
         </Button>
       )}

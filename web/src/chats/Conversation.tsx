@@ -12,6 +12,7 @@ import { QuestionLine } from '../parts/answer/QuestionLine'
 import { Button } from '../parts/Button'
 import { Confirm } from '../parts/Confirm'
 import { CorpusChoice } from '../parts/CorpusChoice'
+import { useKept } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { useSearchParams } from '../parts/searchParams'
@@ -78,7 +79,7 @@ export function Conversation({ chat }: { chat: string }) {
   const turns = useTurns(chat)
   const [corpora, setCorpora] = useCorpora(chat)
   const [knobs, change] = useKnobs()
-  const [question, setQuestion] = useState('')
+  const [question, setQuestion] = useKept('question', '')
   const [asks, setAsks] = useState(false)
   const { answer, ask, stop, clear } = useAnswer()
   const remove = useDeleteChat()
@@ -95,12 +96,10 @@ export function Conversation({ chat }: { chat: string }) {
     if (!chat) {
       go(`/${encodeURIComponent(found)}${location.search}`, { replace: true })
     } else void queries.invalidateQueries({ queryKey: ['chats', 'turns', chat] }).then(clear)
-  }, [answer, chat, clear, go, queries])
+  }, [answer, chat, clear, go, queries, setQuestion])
 
-  if (turns.error) {
-    const missing = turns.error instanceof Failure && turns.error.status === 404
-    return missing ? <p className="empty">{text.chats.missing}</p> : <Failed error={turns.error} />
-  }
+  const missing = turns.error instanceof Failure && turns.error.status === 404
+  if (missing && !turns.data) return <p className="empty">{text.chats.missing}</p>
   const submit = () => void ask(questionOf(chat, corpora, question, generationOf(knobs)))
   return (
     <div className="stack conversation">
@@ -113,6 +112,7 @@ export function Conversation({ chat }: { chat: string }) {
         )}
       </div>
       {chat && turns.isPending && <Loading />}
+      {turns.error && <Failed error={turns.error} again={missing ? undefined : () => void turns.refetch()} />}
       <ol className="exchanges">
         {stored.map((t) => (
           <Exchange key={t.id} turn={t} answer={kept.get(t.id)} chat={chat} />

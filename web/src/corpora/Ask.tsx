@@ -1,9 +1,10 @@
-import { type ReactNode, useEffect, useEffectEvent, useState } from 'react'
+import { type ReactNode, useEffect, useEffectEvent } from 'react'
 import { AnswerKnobs } from '../parts/answer/AnswerKnobs'
 import { AnswerView } from '../parts/answer/AnswerView'
 import { type Question, useAnswer } from '../parts/answer/answer'
 import { type Generation, generationOf, useKnobs } from '../parts/answer/knobs'
 import { QuestionLine } from '../parts/answer/QuestionLine'
+import { useKept } from '../parts/draft'
 import { useSearchParams } from '../parts/searchParams'
 import { text } from '../text/en'
 
@@ -24,7 +25,7 @@ function questionTo(corpus: string, query: string, generation: Generation): Ques
 export function Ask({ corpus, below }: { corpus: string; below: ReactNode }) {
   const [search, setSearch] = useSearchParams()
   const asked = search.get('q')
-  const [question, setQuestion] = useState(asked ?? '')
+  const [question, setQuestion] = useKept('question', asked ?? '')
   const [knobs, change] = useKnobs()
   const { answer, ask, stop } = useAnswer()
   const run = useEffectEvent((query: string) => void ask(questionTo(corpus, query, generationOf(knobs))))

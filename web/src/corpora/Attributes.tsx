@@ -1,12 +1,13 @@
-import { useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { Button } from '../parts/Button'
+import { useDraft, useKept } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { JobLine } from '../parts/JobLine'
 import { jobStarted } from '../parts/jobs'
 import { Loading } from '../parts/Loading'
 import { number } from '../parts/locale'
 import { useSearchParams } from '../parts/searchParams'
-import { useMay } from '../session/caller'
+import { useMay, useStill } from '../session/caller'
 import { text } from '../text/en'
 import { AttributeRows } from './AttributeRows'
 import { conditionOf, joined } from './condition'
@@ -45,47 +46,56 @@ function Bars({ of, choose }: { of: Statistics; choose: (condition: string) => v
   )
 }
 
+interface FormProps {
+  corpus: Corpus
+  begun: (job: string) => void
+  close: () => void
+}
+
+function ReplaceForm({ corpus, begun, close }: FormProps) {
+  const [base] = useState<Attribute[]>(corpus.filter_attributes ?? [])
+  const [rows, setRows] = useDraft('attributes', base)
+  const replace = useReplaceAttributes(corpus.key ?? '')
+  const start = (e: FormEvent) => {
+    e.preventDefault()
+    replace.mutate(rows, { onSuccess: ({ job_id }) => begun(job_id) })
+  }
+  return (
+    <form className="card stack" onSubmit={start}>
+      <h2>{text.attributes.change}</h2>
+      <p className="about">{text.attributes.changeHint}</p>
+      <AttributeRows rows={rows} change={setRows} error={replace.error} />
+      {replace.error && <Failed error={replace.error} />}
+      <div className="row">
+        <Button kind="first" type="submit" busy={replace.isPending}>
+          {text.attributes.replace}
+        </Button>
+        <Button kind="quiet" onClick={close}>
+          {text.cancel}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
 /** The form that replaces the attributes, and the job that does it. */
 function Replace({ corpus }: { corpus: Corpus }) {
-  const [rows, setRows] = useState<Attribute[]>()
+  const [open, setOpen] = useKept('replacing', false)
   const [job, setJob] = useState('')
-  const replace = useReplaceAttributes(corpus.key ?? '')
-  const start = () =>
-    replace.mutate(rows ?? [], {
-      onSuccess: ({ job_id }) => {
-        jobStarted(job_id)
-        setJob(job_id)
-        setRows(undefined)
-      },
-    })
+  const begun = (id: string) => {
+    jobStarted(id)
+    setJob(id)
+    setOpen(false)
+  }
   return (
     <section className="stack">
       {job && <JobLine id={job} />}
-      {!rows ? (
-        <div className="row">
-          <Button onClick={() => setRows(corpus.filter_attributes ?? [])}>{text.attributes.change}</Button>
-        </div>
+      {open ? (
+        <ReplaceForm corpus={corpus} begun={begun} close={() => setOpen(false)} />
       ) : (
-        <form
-          className="card stack"
-          onSubmit={(e) => {
-            e.preventDefault()
-            start()
-          }}
-        >
-          <h2>{text.attributes.change}</h2>
-          <p className="about">{text.attributes.changeHint}</p>
-          <AttributeRows rows={rows} change={setRows} error={replace.error} />
-          {replace.error && <Failed error={replace.error} />}
-          <div className="row">
-            <Button kind="first" type="submit" disabled={replace.isPending}>
-              {text.attributes.replace}
-            </Button>
-            <Button kind="quiet" onClick={() => setRows(undefined)}>
-              {text.cancel}
-            </Button>
-          </div>
-        </form>
+        <div className="row">
+          <Button onClick={() => setOpen(true)}>{text.attributes.change}</Button>
+        </div>
       )}
     </section>
   )
@@ -100,7 +110,7 @@ export function Attributes({ corpus }: { corpus: Corpus }) {
   const narrow = (next: string) => setSearch(next ? { filter: next } : {})
   return (
     <div className="stack">
-      {may('replaceFilterAttributes', corpus.key) && <Replace corpus={corpus} />}
+      {useStill(may('replaceFilterAttributes', corpus.key)) && <Replace corpus={corpus} />}
       {filter && (
         <div className="row filter-shown">
           <code>{filter}</code>

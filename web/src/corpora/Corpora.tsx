@@ -2,6 +2,7 @@ import { useDeferredValue, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { upload } from '../documents/uploads'
 import { Button } from '../parts/Button'
+import { useKept } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { day, number } from '../parts/locale'
@@ -59,7 +60,7 @@ function Sample() {
     <div className="stack">
       <p className="row">
         {text.first.or}
-        <Button onClick={() => void start()} disabled={busy}>
+        <Button onClick={() => void start()} busy={busy}>
           {text.first.sample}
         </Button>
       </p>
@@ -73,7 +74,7 @@ export default function Corpora() {
   const [search, setSearch] = useSearchParams()
   const filter = search.get('filter') ?? ''
   const found = useCorpora(useDeferredValue(filter))
-  const [making, setMaking] = useState(false)
+  const [making, setMaking] = useKept('making', false)
   const all = found.data?.pages.flatMap((p) => p.corpora) ?? []
   const told = useRef(false) // whether there are corpora, which decides about the page
   told.current ||= !found.isPending
@@ -115,7 +116,7 @@ export default function Corpora() {
         ))}
       </ul>
       {found.hasNextPage && (
-        <Button onClick={() => void found.fetchNextPage()} disabled={found.isFetchingNextPage}>
+        <Button onClick={() => void found.fetchNextPage()} busy={found.isFetchingNextPage}>
           {text.corpora.more}
         </Button>
       )}

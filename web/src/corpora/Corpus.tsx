@@ -6,7 +6,7 @@ import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { number } from '../parts/locale'
 import { Places } from '../parts/Places'
-import { useMay } from '../session/caller'
+import { useMay, useStill } from '../session/caller'
 import { Nowhere } from '../shell/Nowhere'
 import { text } from '../text/en'
 import { Ask } from './Ask'
@@ -23,7 +23,7 @@ function Start({ corpus }: { corpus: Found }) {
   const may = useMay()
   const empty = sizeOf(corpus).documents === 0
   const [began] = useState(empty)
-  const drop = may('uploadFile', key) && corpus.enabled !== false && <Drop corpus={key} />
+  const drop = useStill(may('uploadFile', key) && corpus.enabled !== false) && <Drop corpus={key} />
   return (
     <div className="stack">
       {began && drop}
@@ -53,17 +53,19 @@ function Head({ corpus }: { corpus: Found }) {
 export default function Corpus({ name }: { name: string }) {
   const found = useCorpus(name)
   if (found.isPending) return <Loading />
-  if (found.error) {
-    const missing = found.error instanceof Failure && found.error.status === 404
-    return missing ? (
-      <p className="empty">{text.corpora.missing}</p>
-    ) : (
-      <Failed error={found.error} again={() => void found.refetch()} />
-    )
-  }
+  const missing = found.error instanceof Failure && found.error.status === 404
+  const failed = found.error && !missing && <Failed error={found.error} again={() => void found.refetch()} />
   const corpus = found.data
+  // What was read before stays while it can't be read again: somebody may be typing into it.
+  if (!corpus) return missing ? <p className="empty">{text.corpora.missing}</p> : failed
   return (
     <div className="stack">
+      {failed}
+      {missing && (
+        <p className="failed" role="alert">
+          {text.corpora.gone}
+        </p>
+      )}
       <Head corpus={corpus} />
       <Places
         label={text.corpus.places}

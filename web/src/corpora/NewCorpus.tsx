@@ -1,7 +1,8 @@
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { useLocation } from 'wouter'
 import { Failure } from '../api/failure'
 import { Button } from '../parts/Button'
+import { useDraft } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { Field } from '../parts/Field'
 import { text } from '../text/en'
@@ -9,6 +10,8 @@ import { AttributeRows } from './AttributeRows'
 import { type NewCorpus as Body, useCreateCorpus } from './corpora'
 import { DimensionRows } from './DimensionRows'
 import { keyOf } from './key'
+
+const nothing: Body = { key: '', name: '', description: '' }
 
 const places = ['body.key', 'body.name', 'body.description', 'body.encoder_name']
 
@@ -55,7 +58,7 @@ function More({ body, change, error }: { body: Body; change: (part: Partial<Body
 
 /** The form of a new corpus, which leads to its page. */
 export function NewCorpus({ cancel }: { cancel?: () => void }) {
-  const [body, setBody] = useState<Body>({ key: '', name: '', description: '' })
+  const [body, setBody, saved] = useDraft<Body>('new corpus', nothing)
   const [, go] = useLocation()
   const create = useCreateCorpus()
   const name = body.name ?? ''
@@ -66,7 +69,12 @@ export function NewCorpus({ cancel }: { cancel?: () => void }) {
     e.preventDefault()
     create.mutate(
       { ...body, key: keyOf(name) || name },
-      { onSuccess: (made) => go(`/${encodeURIComponent(made.key ?? '')}`) },
+      {
+        onSuccess: (made) => {
+          saved()
+          go(`/${encodeURIComponent(made.key ?? '')}`)
+        },
+      },
     )
   }
   return (
@@ -89,7 +97,7 @@ export function NewCorpus({ cancel }: { cancel?: () => void }) {
       <More body={body} change={change} error={create.error} />
       {create.error && elsewhere && <Failed error={create.error} />}
       <div className="row">
-        <Button kind="first" type="submit" disabled={create.isPending}>
+        <Button kind="first" type="submit" busy={create.isPending}>
           {text.corpora.make}
         </Button>
         {cancel && (

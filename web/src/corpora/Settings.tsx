@@ -4,55 +4,66 @@ import { Failure } from '../api/failure'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
 import { Confirm } from '../parts/Confirm'
+import { differing } from '../parts/change'
+import { useDraft } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { Field } from '../parts/Field'
 import { number } from '../parts/locale'
-import { useMay } from '../session/caller'
+import { useMay, useStill } from '../session/caller'
 import { text } from '../text/en'
 import { type Corpus, sizeOf, useDeleteCorpus, useResetCorpus, useUpdateCorpus } from './corpora'
 
+const changeable = (c: Corpus) => ({
+  name: c.name ?? '',
+  description: c.description ?? '',
+  save_history: c.save_history ?? false,
+  enabled: c.enabled ?? true,
+})
+
+/** The settings that can be changed. Only what was changed is sent, so that nothing is lost that others change meanwhile. */
 function Change({ corpus }: { corpus: Corpus }) {
-  const [name, setName] = useState(corpus.name ?? '')
-  const [description, setDescription] = useState(corpus.description ?? '')
-  const [history, setHistory] = useState(corpus.save_history ?? false)
-  const [enabled, setEnabled] = useState(corpus.enabled ?? true)
+  const [base, setBase] = useState(() => changeable(corpus))
+  const [typed, setTyped] = useDraft('settings', base)
   const update = useUpdateCorpus(corpus.key ?? '')
+  const set = (part: Partial<typeof typed>) => setTyped({ ...typed, ...part })
   const fields = update.error instanceof Failure ? update.error.fields : {}
   const submit = (e: FormEvent) => {
     e.preventDefault()
-    update.mutate(
-      { name, description, save_history: history, enabled },
-      { onSuccess: () => announce(text.settings.saved) },
-    )
+    update.mutate(differing(base, typed), {
+      onSuccess: () => {
+        setBase(typed)
+        announce(text.settings.saved)
+      },
+    })
   }
   return (
     <form className="card stack" onSubmit={submit}>
       <Field
         label={text.settings.name}
-        value={name}
-        onChange={(e) => setName(e.target.value)}
+        value={typed.name}
+        onChange={(e) => set({ name: e.target.value })}
         bad={fields['body.name']}
       />
       <Field
         label={text.corpora.description}
-        value={description}
-        onChange={(e) => setDescription(e.target.value)}
+        value={typed.description}
+        onChange={(e) => set({ description: e.target.value })}
         bad={fields['body.description']}
       />
       <label className="check">
-        <input type="checkbox" checked={enabled} onChange={(e) => setEnabled(e.target.checked)} />
+        <input type="checkbox" checked={typed.enabled} onChange={(e) => set({ enabled: e.target.checked })} />
         {text.settings.enabled}
       </label>
       <label className="check">
-        <input type="checkbox" checked={history} onChange={(e) => setHistory(e.target.checked)} />
+        <input type="checkbox" checked={typed.save_history} onChange={(e) => set({ save_history: e.target.checked })} />
         {text.settings.history}
       </label>
       {update.error && Object.keys(fields).length === 0 && <Failed error={update.error} />}
       <div className="row">
-        <Button kind="first" type="submit" disabled={update.isPending}>
+        <Button kind="first" type="submit" busy={update.isPending}>
           {text.settings.save}
         </Button>
-        {update.isSuccess && <span className="good">{text.settings.saved}</span>}
+        {update.isSuccess && base === typed && <span className="good">{text.settings.saved}</span>}
       </div>
     </form>
   )
@@ -95,7 +106,7 @@ export function Settings({ corpus }: { corpus: Corpus }) {
   const documents = number(sizeOf(corpus).documents)
   return (
     <div className="stack">
-      {may('updateCorpus', key) && <Change corpus={corpus} />}
+      {useStill(may('updateCorpus', key)) && <Change corpus={corpus} />}
       <Facts corpus={corpus} />
       <div className="row">
         {may('resetCorpus', key) && (

@@ -5,7 +5,7 @@ import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { number } from '../parts/locale'
 import { useSearchParams } from '../parts/searchParams'
-import { useMay } from '../session/caller'
+import { useMay, useStill } from '../session/caller'
 import { text } from '../text/en'
 import { cut, keysOf } from './cells'
 import { Drop } from './Drop'
@@ -80,7 +80,7 @@ export function Documents({ corpus }: { corpus: Corpus }) {
       return next
     })
   }, [])
-  const adds = may('uploadFile', key) && corpus.enabled !== false
+  const adds = useStill(may('uploadFile', key) && corpus.enabled !== false)
 
   return (
     <div className="stack documents">

@@ -4,6 +4,7 @@ import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
 import { Confirm } from '../parts/Confirm'
 import { Dialog } from '../parts/Dialog'
+import { useDraft } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { JobLine } from '../parts/JobLine'
 import { jobEnded, jobStarted, useJob } from '../parts/jobs'
@@ -54,7 +55,8 @@ function Delete({ corpus, which, close, begun, n }: Asked & { n: number }) {
 }
 
 function Change({ corpus, which, close, begun, n }: Asked & { n: number }) {
-  const [rows, setRows] = useState([newRow()])
+  const [first] = useState(() => [newRow()])
+  const [rows, setRows] = useDraft('many', first)
   const [strategy, setStrategy] = useState<'merge' | 'replace'>('merge')
   const [bad, setBad] = useState<Record<number, string>>({})
   const [error, setError] = useState<unknown>()
@@ -92,7 +94,7 @@ function Change({ corpus, which, close, begun, n }: Asked & { n: number }) {
         <MetadataRows rows={rows} bad={bad} change={setRows} />
         {error !== undefined && <Failed error={error} />}
         <div className="row">
-          <Button kind="first" type="submit" disabled={busy || n === 0}>
+          <Button kind="first" type="submit" busy={busy} disabled={n === 0}>
             {text.many.changeAct(number(n), n)}
           </Button>
           <Button kind="quiet" onClick={close}>

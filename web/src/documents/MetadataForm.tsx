@@ -2,6 +2,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { Failure } from '../api/failure'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
+import { useDraft } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { text } from '../text/en'
 import { cellOf, cut } from './cells'
@@ -60,6 +61,14 @@ function Conflict({ changed, mine, keep, take }: ConflictProps) {
   )
 }
 
+/** What is edited: rows that began as some metadata. */
+const begun = (base: Metadata) => ({ base, rows: rowsOf(base) })
+
+function unsaved({ base, rows }: ReturnType<typeof begun>): boolean {
+  const { changes, bad } = editOf(base, rows)
+  return Object.keys(changes).length + Object.keys(bad).length > 0
+}
+
 interface Props {
   corpus: string
   id: string
@@ -73,8 +82,8 @@ interface Props {
  * somebody else has changed meanwhile is shown, and nothing is saved until it was decided what stays.
  */
 export function MetadataForm({ corpus, id, metadata, saved, close }: Props) {
-  const [base, setBase] = useState(metadata)
-  const [rows, setRows] = useState(() => rowsOf(metadata))
+  const [first] = useState(() => begun(metadata))
+  const [{ base, rows }, setEdited] = useDraft('metadata', first, unsaved)
   const [bad, setBad] = useState<Record<number, string>>({})
   const [other, setOther] = useState<Metadata>()
   const [error, setError] = useState<unknown>()
@@ -82,13 +91,6 @@ export function MetadataForm({ corpus, id, metadata, saved, close }: Props) {
   const form = useRef<HTMLFormElement>(null)
   const edit = editOf(base, rows)
   const dirty = Object.keys(edit.changes).length > 0
-  useEffect(() => {
-    if (!dirty) return
-    const ask = (e: BeforeUnloadEvent) => e.preventDefault()
-    addEventListener('beforeunload', ask)
-    return () => removeEventListener('beforeunload', ask)
-  }, [dirty])
-
   useEffect(() => {
     if (Object.keys(bad).length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
   }, [bad])
@@ -117,8 +119,7 @@ export function MetadataForm({ corpus, id, metadata, saved, close }: Props) {
   }
   const take = () => {
     if (!other) return
-    setBase(other)
-    setRows(rowsOf(other))
+    setEdited(begun(other))
     saved(other)
     setOther(undefined)
     setBad({})
@@ -130,7 +131,7 @@ export function MetadataForm({ corpus, id, metadata, saved, close }: Props) {
   return (
     <form ref={form} className="card stack" onSubmit={submit} aria-label={text.metadata.edit}>
       <h3>{text.metadata.edit}</h3>
-      <MetadataRows rows={rows} bad={bad} change={setRows} />
+      <MetadataRows rows={rows} bad={bad} change={(next) => setEdited({ base, rows: next })} />
       {other && (
         <Conflict changed={foreign(base, other)} mine={edit.changes} keep={() => void save(other)} take={take} />
       )}

@@ -1,10 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
 import { Failure } from '../api/failure'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
 import { Confirm } from '../parts/Confirm'
+import { leave, useKept } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { number } from '../parts/locale'
@@ -25,7 +26,7 @@ type Open = 'metadata' | 'summary' | 'delete'
 function Found({ corpus, document: d }: { corpus: string; document: Document }) {
   const queries = useQueryClient()
   const [search, setSearch] = useSearchParams()
-  const [open, setOpen] = useState<Open>()
+  const [open, setOpen] = useKept<Open | undefined>('open', undefined)
   const [, go] = useLocation()
   const may = useMay()
   const reread = useReread(corpus)
@@ -66,12 +67,12 @@ function Found({ corpus, document: d }: { corpus: string; document: Document }) 
           </Button>
         )}
         {may('summarizeCorpusDocument', corpus) && (
-          <Button onClick={() => setOpen('summary')} aria-expanded={open === 'summary'}>
+          <Button onClick={() => leave(() => setOpen('summary'))} aria-expanded={open === 'summary'}>
             {text.summary.title}
           </Button>
         )}
         {may('deleteCorpusDocument', corpus) && (
-          <Button kind="danger" onClick={() => setOpen('delete')}>
+          <Button kind="danger" onClick={() => leave(() => setOpen('delete'))}>
             {text.document.remove}
           </Button>
         )}
@@ -121,9 +122,13 @@ export function OneDocument({ corpus }: { corpus: string }) {
         <Link href="/documents">{text.document.back}</Link>
       </p>
       {found.isPending && <Loading />}
-      {missing && <p className="empty">{text.document.missing}</p>}
+      {missing && (
+        <p className={found.data ? 'failed' : 'empty'} role="alert">
+          {found.data ? text.document.gone : text.document.missing}
+        </p>
+      )}
       {found.error && !missing && <Failed error={found.error} again={() => void found.refetch()} />}
-      {found.data && !missing && <Found key={id} corpus={corpus} document={found.data} />}
+      {found.data && <Found key={id} corpus={corpus} document={found.data} />}
     </div>
   )
 }

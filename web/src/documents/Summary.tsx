@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { path, send } from '../api/call'
 import { Failure } from '../api/failure'
-import { CutOff, events } from '../api/stream'
+import { events } from '../api/stream'
 import { announce } from '../parts/announce'
 import { AnswerText } from '../parts/answer/AnswerText'
 import { Button } from '../parts/Button'
@@ -37,7 +37,7 @@ export function Summary({ corpus, id }: { corpus: string; id: string }) {
       }
       announce(text.summary.done)
     } catch (failed) {
-      if (!mine.signal.aborted) setError(failed instanceof CutOff ? new Error(text.failure.cutOff) : failed)
+      if (!mine.signal.aborted) setError(failed)
     } finally {
       if (running.current === mine) setBusy(false)
     }

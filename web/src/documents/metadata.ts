@@ -14,7 +14,7 @@ export interface Row {
   text: string
 }
 
-let last = 0
+let last = Date.now() // rows that were kept over a reload have lower ones
 
 export const newRow = (): Row => ({ id: ++last, key: '', kind: 'text', text: '' })
 

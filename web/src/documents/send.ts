@@ -1,4 +1,4 @@
-import { headersOf, path } from '../api/call'
+import { headersOf, path, unreachable } from '../api/call'
 import { type Asked, Failure, messageOf } from '../api/failure'
 import { credential, signedOut } from '../session/session'
 import { text } from '../text/en'
@@ -33,8 +33,9 @@ export async function sendFile(
     form.set('file', file, id.split('/').pop())
     const out = await post(asked, form, headersOf(used), report)
     if (out.status < 300) return Number(out.header('x-quarry-passages')) || 0
-    if (out.status !== 401 || !used)
-      throw new Failure(asked, out.status, messageOf(out.body) || text.failure.foreign(out.status), {
+    const said = messageOf(out.body)
+    if (out.status !== 401 || !said || !used)
+      throw new Failure(asked, out.status, said || text.failure.foreign(out.status), {
         requestId: out.header('x-request-id'),
         after: Number(out.header('retry-after')) || 0,
       })
@@ -55,7 +56,7 @@ function post(
     for (const [name, value] of Object.entries(headers)) x.setRequestHeader(name, value)
     x.upload.onprogress = (e) => report({ at: 'sending', percent: Math.floor((100 * e.loaded) / (e.total || 1)) })
     x.upload.onload = () => report({ at: 'reading' })
-    x.onerror = () => failed(new Failure(asked, 0, text.failure.unreachable))
+    x.onerror = () => failed(unreachable(asked))
     x.onload = () => done({ status: x.status, body: x.responseText, header: (name) => x.getResponseHeader(name) ?? '' })
     x.send(form)
   })

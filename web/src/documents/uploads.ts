@@ -42,6 +42,7 @@ let last = 0
 // A service that has too much to do gets one file at a time, after the pause that it asks for, and more as it takes them.
 let width = together
 let paused: ReturnType<typeof setTimeout> | undefined
+let until = 0
 
 function change(next: Upload[]) {
   all = next
@@ -112,7 +113,7 @@ async function attempt(u: Upload): Promise<void> {
   try {
     await check(u.file)
     const passages = await sendFile(u.corpus, u.path, u.file, u.taken, (state) => report(u.id, state))
-    width = Math.min(together, width + 1)
+    if (paused === undefined) width = Math.min(together, width + 1) // not by a file that was on its way before
     report(u.id, { at: 'done', passages })
   } catch (error) {
     if (u.taken === 'keep' && error instanceof Failure && error.status === 409)
@@ -127,8 +128,12 @@ async function attempt(u: Upload): Promise<void> {
   }
 }
 
+/** Sends nothing for a while. Of several pauses that are asked for, the one counts that ends last. */
 function pause(ms: number) {
-  if (paused !== undefined) return
+  const end = Date.now() + ms
+  if (paused !== undefined && end <= until) return
+  clearTimeout(paused)
+  until = end
   paused = setTimeout(() => {
     paused = undefined
     pump()

@@ -104,7 +104,7 @@ export function History() {
         ))}
       </ul>
       {found.hasNextPage && (
-        <Button onClick={() => void found.fetchNextPage()} disabled={found.isFetchingNextPage}>
+        <Button onClick={() => void found.fetchNextPage()} busy={found.isFetchingNextPage}>
           {t.more}
         </Button>
       )}

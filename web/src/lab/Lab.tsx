@@ -1,8 +1,9 @@
-import { type FormEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useLayoutEffect, useRef } from 'react'
 import { Failure } from '../api/failure'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
 import { useCorpora } from '../parts/corpusNames'
+import { useKept } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { Field } from '../parts/Field'
 import { Loading } from '../parts/Loading'
@@ -31,21 +32,21 @@ function useDraft(): [Experiment, (next: Experiment) => void, Experiment, (next:
   const [search, setSearch] = useSearchParams()
   const address = search.toString()
   const asked = read(search)
-  const [draft, setDraft] = useState(asked)
+  const [draft, setDraft] = useKept('experiment', asked)
   const names = useCorpora().data
   const last = useRef(address)
   useEffect(() => {
     // Back and forward, and links such as "open in the lab", bring other settings.
     if (last.current !== address) setDraft(read(new URLSearchParams(address)))
     last.current = address
-  }, [address])
+  }, [address, setDraft])
   const newest = names?.[0]?.key
   useLayoutEffect(() => {
     if (newest)
       setDraft((d) =>
         d.settings.corpora.length ? d : { ...d, settings: { ...d.settings, corpora: [searched(newest)] } },
       )
-  }, [newest])
+  }, [newest, setDraft])
   /** Puts an experiment into the address; false where it is there already. */
   const submit = (next: Experiment) => {
     setDraft(next)

@@ -49,7 +49,7 @@ export function Confirm({ title, what, act, typed, run, close }: Props) {
         )}
         {error !== undefined && <Failed error={error} />}
         <div className="row">
-          <Button kind="danger" type="submit" disabled={busy || (typed !== undefined && value !== typed)}>
+          <Button kind="danger" type="submit" busy={busy} disabled={typed !== undefined && value !== typed}>
             {act}
           </Button>
           <Button kind="quiet" onClick={close}>

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { asCurl, Failure } from '../api/failure'
+import { adviceOn, asCurl, Failure } from '../api/failure'
 import { text } from '../text/en'
 import { Button } from './Button'
 
@@ -9,6 +9,7 @@ export function Failed({ error, again }: { error: unknown; again?: () => void })
   const failure = error instanceof Failure ? error : undefined
   // Most messages tell the reasons of the fields already.
   const more = Object.entries(failure?.fields ?? {}).filter(([, reason]) => !failure?.message.includes(reason))
+  const advice = failure && adviceOn(failure)
   const copy = async () => {
     if (!failure) return
     await navigator.clipboard?.writeText(asCurl(failure.asked, location.origin))
@@ -16,7 +17,8 @@ export function Failed({ error, again }: { error: unknown; again?: () => void })
   }
   return (
     <div className="failed settles" role="alert">
-      <p>{error instanceof Error ? error.message : String(error)}</p>
+      <p dir="auto">{error instanceof Error ? error.message : String(error)}</p>
+      {advice && <p>{advice}</p>}
       {more.length > 0 && (
         <ul>
           {more.map(([field, reason]) => (

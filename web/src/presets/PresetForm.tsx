@@ -5,6 +5,7 @@ import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
 import { CorpusField } from '../parts/CorpusField'
 import { useCorpora } from '../parts/corpusNames'
+import { useDraft } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { Field } from '../parts/Field'
 import { useModels } from '../parts/models'
@@ -45,7 +46,7 @@ const numberOf = (typed: string) => (typed === '' ? undefined : Number(typed))
 
 /** The form of a preset. Those of the platform can be read here, and taken as the beginning of one's own. */
 export function PresetForm({ of, close }: { of: Preset; close: () => void }) {
-  const [preset, setPreset] = useState(of)
+  const [preset, setPreset] = useDraft(`preset ${of.id ?? ''}`, of)
   const models = (useModels().data ?? []).map((m) => m.name ?? '')
   const write = useWritePreset()
   const fields = write.error instanceof Failure ? write.error.fields : {}
@@ -133,7 +134,7 @@ export function PresetForm({ of, close }: { of: Preset; close: () => void }) {
       </label>
       {write.error && <Failed error={write.error} />}
       <div className="row">
-        <Button kind="first" type="submit" disabled={write.isPending}>
+        <Button kind="first" type="submit" busy={write.isPending}>
           {text.settings.save}
         </Button>
         <Button kind="quiet" onClick={close}>

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { Button } from '../parts/Button'
 import { Confirm } from '../parts/Confirm'
+import { leave, useKept } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { useMay } from '../session/caller'
@@ -55,7 +56,7 @@ export default function Pages() {
   const found = usePresets()
   const may = useMay()
   const remove = useDeletePreset()
-  const [edited, setEdited] = useState<Preset>()
+  const [edited, setEdited] = useKept<Preset | undefined>('edited', undefined)
   const [leaves, setLeaves] = useState<Preset>()
   const all = found.data?.pages.flatMap((p) => p.generation_presets) ?? []
   return (
@@ -73,7 +74,12 @@ export default function Pages() {
       {found.error && <Failed error={found.error} again={() => void found.refetch()} />}
       <ul className="presets">
         {all.map((p) => (
-          <Row key={p.id ?? p.name} preset={p} edit={setEdited} remove={() => setLeaves(p)} />
+          <Row
+            key={p.id ?? p.name}
+            preset={p}
+            edit={(next) => leave(() => setEdited(next))}
+            remove={() => setLeaves(p)}
+          />
         ))}
       </ul>
       {found.hasNextPage && <Button onClick={() => void found.fetchNextPage()}>{text.corpora.more}</Button>}

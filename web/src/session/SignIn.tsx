@@ -1,18 +1,18 @@
 import { Dialog } from '@base-ui/react/dialog'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { Failure } from '../api/failure'
 import { Button } from '../parts/Button'
 import { Failed } from '../parts/Failed'
 import { Field } from '../parts/Field'
 import { text } from '../text/en'
-import { type Credential, forget, signIn, signOut, useSession } from './session'
+import { type Credential, forget, keeps, signIn, signOut, useSession } from './session'
 import { byCode, byKey, byPassword, takeCode } from './tokens'
 import './session.css'
 
 /** The form that asks for a key, or for name and password. */
-function Form({ title, why }: { title: string; why?: string }) {
-  const [way, setWay] = useState<Credential['kind']>('key')
-  const [name, setName] = useState('')
+function Form({ title, why, last }: { title: string; why?: string; last?: Credential }) {
+  const [way, setWay] = useState<Credential['kind']>(last?.kind ?? 'key')
+  const [name, setName] = useState(last?.kind === 'token' ? last.name : '')
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
   const submit = async (e: FormEvent<HTMLFormElement>) => {
@@ -63,10 +63,10 @@ function Form({ title, why }: { title: string; why?: string }) {
         required
       />
       {error !== undefined && <Failed error={error} />}
-      <Button kind="first" type="submit" disabled={busy}>
+      <Button kind="first" type="submit" busy={busy}>
         {text.session.enter}
       </Button>
-      <p className="kept">{text.session.kept}</p>
+      <p className="kept">{keeps() ? text.session.kept : text.session.notKept}</p>
     </form>
   )
 }
@@ -108,15 +108,21 @@ export function SignIn() {
   )
 }
 
-/** The dialog over the page of somebody whose sign-in has ended. */
+/** The dialog over the page of somebody whose sign-in has ended. Only its buttons close it: Escape would lose the page. */
 export function AsksAgain() {
-  const { refused } = useSession()
+  const { refused, credential } = useSession()
+  const popup = useRef<HTMLDivElement>(null)
   return (
-    <Dialog.Root open={refused} onOpenChange={(open) => !open && signOut()}>
+    <Dialog.Root open={refused} disablePointerDismissal>
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="asks-again" aria-label={text.session.again}>
-          <Form title={text.session.again} why={text.session.againWhy} />
+        <Dialog.Popup
+          ref={popup}
+          className="asks-again"
+          aria-label={text.session.again}
+          initialFocus={() => popup.current?.querySelector<HTMLElement>('[name=secret]') ?? true}
+        >
+          <Form title={text.session.again} why={text.session.againWhy(credential?.name ?? '')} last={credential} />
           <Button kind="quiet" onClick={signOut}>
             {text.session.leave}
           </Button>

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { call } from '../api/call'
 import type { components } from '../api/schema'
 
@@ -23,4 +24,14 @@ export function useMay(): (operation: string, corpus?: string) => boolean {
     if (corpus === undefined) return true
     return Object.values(allowed.allowed_resources ?? {}).some((keys) => keys.includes(corpus))
   }
+}
+
+/**
+ * Returns whether something is allowed, or was when the view was opened. A form stays where its role is taken away
+ * meanwhile, so that nothing typed is lost; the service refuses it with its reason.
+ */
+export function useStill(allowed: boolean): boolean {
+  const [was, note] = useState(allowed)
+  if (allowed && !was) note(true)
+  return allowed || was
 }

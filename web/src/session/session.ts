@@ -1,11 +1,14 @@
 import { useSyncExternalStore } from 'react'
+import { dropDrafts } from '../parts/draft'
 
 /** What this tab proves itself with: an API key, or the token of a person who has signed in. */
 export interface Credential {
   kind: 'key' | 'token'
   secret: string
-  /** The name that was typed, to be shown; empty for a key and for a code. */
+  /** Whom it belongs to, to be shown; empty where the service did not say. */
   name: string
+  /** The same for every credential of a person, key or client; empty where the service did not say. */
+  who: string
   /** When a token expires, in milliseconds since 1970. */
   expires?: number
 }
@@ -28,6 +31,17 @@ function stored(): Credential | undefined {
     return raw ? (JSON.parse(raw) as Credential) : undefined
   } catch {
     return undefined
+  }
+}
+
+/** Reports whether this browser keeps something for the page over a reload. */
+export function keeps(): boolean {
+  try {
+    sessionStorage.setItem(`${place}.try`, '')
+    sessionStorage.removeItem(`${place}.try`)
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -56,9 +70,9 @@ export function credential(): Credential | undefined {
   return state.credential
 }
 
-/** Reports whether two credentials are of the same person, as far as a page can tell. */
+/** Reports whether two credentials are of the same person, also where one is a key and the other one a sign-in. */
 function samePerson(a: Credential, b: Credential): boolean {
-  return a.kind === b.kind && (a.kind === 'key' ? a.secret === b.secret : a.name !== '' && a.name === b.name)
+  return a.secret === b.secret || (a.who !== '' && a.who === b.who)
 }
 
 /** Signs in; requests that were refused are sent again. Somebody else starts empty. */
@@ -88,6 +102,7 @@ export function signOut() {
 
 /** Loads the page again, so that nothing of the last person is left in its memory. */
 function startAnew() {
+  dropDrafts()
   location.assign('/console/')
 }
 

@@ -7,25 +7,32 @@ interface Token {
   expires_in: number
 }
 
-function credentialOf(name: string, token: Token): Credential {
-  return { kind: 'token', secret: token.access_token, name, expires: Date.now() + 1000 * token.expires_in }
+function credentialOf(token: Token): Credential {
+  return { kind: 'token', secret: token.access_token, name: '', who: '', expires: Date.now() + 1000 * token.expires_in }
 }
+
+/** Returns a credential with whom it belongs to. One that the service refuses is an error. */
+async function known(c: Credential): Promise<Credential> {
+  const caller = await call<{ type: string; id: string; name: string }>('/v2/caller', {}, c)
+  return { ...c, name: caller.name, who: `${caller.type} ${caller.id}` }
+}
+
+/** Returns a fresh token as a credential; what it can't be asked about is left open, since the token is good. */
+const fresh = (token: Token) => known(credentialOf(token)).catch(() => credentialOf(token))
 
 /** Returns the credential that name and password give. */
 export async function byPassword(username: string, password: string): Promise<Credential> {
-  return credentialOf(username, await call<Token>('/v2/sign_in', { method: 'POST', body: { username, password } }))
+  return fresh(await call<Token>('/v2/sign_in', { method: 'POST', body: { username, password } }, 'nobody'))
 }
 
 /** Returns the credential that a code gives, once. */
 export async function byCode(code: string): Promise<Credential> {
-  return credentialOf('', await call<Token>('/v2/sign_in', { method: 'POST', body: { code } }))
+  return fresh(await call<Token>('/v2/sign_in', { method: 'POST', body: { code } }, 'nobody'))
 }
 
 /** Returns an API key as a credential, if the service accepts it. */
 export async function byKey(key: string): Promise<Credential> {
-  const c: Credential = { kind: 'key', secret: key.trim(), name: '' }
-  await call('/v2/caller', {}, c)
-  return c
+  return known({ kind: 'key', secret: key.trim(), name: '', who: '' })
 }
 
 /** Takes the code out of the address at once, so that it is neither shown nor kept in the history. */
@@ -46,7 +53,7 @@ export function keepSignedIn() {
     if (!before?.expires || before.expires - Date.now() > ahead) return
     try {
       const token = await call<Token>('/v2/sign_in/renew', { method: 'POST' }, before)
-      renewed(before, credentialOf(before.name, token))
+      renewed(before, { ...credentialOf(token), name: before.name, who: before.who })
     } catch (e) {
       if (!(e instanceof Failure)) throw e
     }

@@ -2,6 +2,7 @@ import { type KeyboardEvent, useEffect, useId, useMemo, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useCorpora } from '../parts/corpusNames'
 import { Dialog } from '../parts/Dialog'
+import { leave } from '../parts/draft'
 import { useMay } from '../session/caller'
 import { signOut } from '../session/session'
 import { text } from '../text/en'
@@ -19,7 +20,7 @@ function useCommands(typed: string): Command[] {
         .filter((a) => !a.needs || may(a.needs))
         .map((a) => ({ name: a.name, kind: text.palette.area, run: () => go(a.path) })),
       ...(may('createChat') ? [{ name: text.chats.create, kind: text.palette.act, run: () => go('/chats/new') }] : []),
-      { name: text.session.leave, kind: text.palette.act, run: signOut },
+      { name: text.session.leave, kind: text.palette.act, run: () => leave(signOut) },
       ...(corpora.data ?? []).map((c) => ({
         name: c.name,
         also: c.key,

@@ -3,6 +3,7 @@ import { Suspense, useState } from 'react'
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
 import { useAnnounced } from '../parts/announce'
 import { Button } from '../parts/Button'
+import { leave } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { useCaller, useMay } from '../session/caller'
@@ -11,6 +12,9 @@ import { signOut, useSession } from '../session/session'
 import { signOutEverywhere } from '../session/tokens'
 import { text } from '../text/en'
 import { areas } from './areas'
+import { Broken } from './Broken'
+import { Leaving } from './Leaving'
+import { Notice } from './Notice'
 import { Nowhere } from './Nowhere'
 import { Palette } from './Palette'
 import { Runs } from './Runs'
@@ -40,7 +44,7 @@ function Leave() {
   const [place, setPlace] = useState<HTMLElement | null>(null) // the menu belongs to the bar, where people look for it
   if (credential?.kind !== 'token')
     return (
-      <Button kind="quiet" onClick={signOut}>
+      <Button kind="quiet" onClick={() => leave(signOut)}>
         {text.session.leave}
       </Button>
     )
@@ -51,10 +55,13 @@ function Leave() {
         <Menu.Portal container={place}>
           <Menu.Positioner sideOffset={4}>
             <Menu.Popup className="menu">
-              <Menu.Item className="menu-item" onClick={signOut}>
+              <Menu.Item className="menu-item" onClick={() => leave(signOut)}>
                 {text.session.leave}
               </Menu.Item>
-              <Menu.Item className="menu-item" onClick={() => void signOutEverywhere().then(signOut, setError)}>
+              <Menu.Item
+                className="menu-item"
+                onClick={() => leave(() => void signOutEverywhere().then(signOut, setError))}
+              >
                 {text.session.leaveEverywhere}
               </Menu.Item>
             </Menu.Popup>
@@ -119,31 +126,36 @@ function Voice() {
 /** The frame of every page, and which area an address belongs to. It is shown once the service has said what to offer. */
 function Frame() {
   const { isPending } = useCaller()
+  const [at] = useLocation()
   return (
     <>
+      <Notice />
       {isPending && <Loading />}
       <div className="shell" hidden={isPending}>
         <Bar />
         <main className="page" id="content" tabIndex={-1}>
-          <Suspense fallback={null}>
-            <Switch>
-              {areas.map((a) => (
-                <Route key={a.path} path={a.path} nest>
-                  <a.page />
+          <Broken at={at}>
+            <Suspense fallback={null}>
+              <Switch>
+                {areas.map((a) => (
+                  <Route key={a.path} path={a.path} nest>
+                    <a.page />
+                  </Route>
+                ))}
+                <Route path="/">
+                  <Redirect to={areas[0]?.path ?? '/'} replace />
                 </Route>
-              ))}
-              <Route path="/">
-                <Redirect to={areas[0]?.path ?? '/'} replace />
-              </Route>
-              <Route>
-                <Nowhere />
-              </Route>
-            </Switch>
-          </Suspense>
+                <Route>
+                  <Nowhere />
+                </Route>
+              </Switch>
+            </Suspense>
+          </Broken>
         </main>
       </div>
       <Voice />
       <Palette />
+      <Leaving />
       <AsksAgain />
     </>
   )

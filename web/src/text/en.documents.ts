@@ -80,6 +80,7 @@ export const documents = {
   document: {
     back: 'All documents',
     missing: 'There is no such document. It may have been deleted, or its id is another one.',
+    gone: 'This document is not there any more. Somebody may have deleted it. What you have typed is still here: copy what you need before you leave.',
     chunks: 'Show the parts it was cut into',
     part: (n: string) => `Part ${n}`,
     characters: (n: string) => `${n} characters`,

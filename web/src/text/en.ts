@@ -24,10 +24,24 @@ export const text = {
   },
   theme: { label: 'Colours', system: 'As the system', light: 'Light', dark: 'Dark' },
   failure: {
-    unreachable: 'The service could not be reached. It may be restarting; this page asks again.',
+    unreachable: 'The service could not be reached. It may be restarting; try again in a moment.',
+    offline: 'This device is offline. Try again once it has a network.',
     foreign: (status: number) =>
-      `The answer (status ${status}) is not from Quarry. Something between this page and the service answered in its place.`,
-    cutOff: 'The answer was cut off before its end. Ask again.',
+      `The answer (status ${status}) is not from Quarry. Something between this page and the service answered in its place, such as a proxy or the sign-in page of a network. Try again; if it stays like this, ask whoever runs the network.`,
+    cutOff: 'The answer was cut off before its end. Try again.',
+    wait: (seconds: number) =>
+      seconds
+        ? `Wait ${seconds} ${seconds === 1 ? 'second' : 'seconds'}, then try again.`
+        : 'Wait a moment, then try again.',
+    advice: {
+      403: 'Somebody who manages people or keys can give you one of these roles.',
+      404: 'It may have been deleted meanwhile. What you have typed is still here.',
+      413: 'Send less at once. A proxy before the service may have a lower limit than the service itself.',
+      415: 'Reload the page and try again. If it stays like this, a proxy may be changing the request.',
+      502: 'Try again in a moment. Nothing you typed is lost.',
+      503: 'Try again in a moment. Nothing you typed is lost.',
+      504: 'Try again in a moment. Nothing you typed is lost.',
+    } as Record<number, string>,
     request: 'Request',
     copyCurl: 'Copy as curl',
     copied: 'Copied',
@@ -36,7 +50,8 @@ export const text = {
   session: {
     title: 'Sign in',
     again: 'Sign in again',
-    againWhy: 'The service no longer accepts your key or sign-in. Nothing you typed is lost.',
+    againWhy: (name: string) =>
+      `The service no longer accepts your key or sign-in. ${name ? `Sign in as ${name} to` : 'Sign in to'} go on where you are: nothing you typed is lost. Somebody else begins with an empty page.`,
     byKey: 'With an API key',
     byPassword: 'With a password',
     key: 'API key',
@@ -51,6 +66,7 @@ export const text = {
     leaveEverywhere: 'Sign out on every device',
     wrongKey: 'The service does not know this key. Check that all of it was copied.',
     kept: 'Your key stays in this tab and is forgotten when you close it.',
+    notKept: 'This browser keeps nothing for this page, so you sign in again whenever you load it.',
     elsewhere: 'Without signing in',
     contract: 'Contract (OpenAPI)',
   },
@@ -75,6 +91,7 @@ export const text = {
     documentsAreQuestions: 'Documents are questions, as in a list of frequent ones',
     created: 'created',
     missing: 'There is no such corpus. It may have been deleted.',
+    gone: 'This corpus is not there any more. Somebody may have deleted it. What you have typed is still here: copy what you need before you leave.',
   },
   first: {
     title: 'Your first corpus',
@@ -243,6 +260,26 @@ export const text = {
     title: 'What runs',
     running: (n: number) => `${n} running`,
     done: 'All done',
+  },
+  notice: {
+    label: 'State of the service',
+    away: 'The service can’t be reached. It may be restarting. This page asks again by itself; what you have typed stays.',
+    offline: 'This device is offline. This page goes on by itself once there is a network; what you have typed stays.',
+    back: 'The service answers again.',
+    newer: 'The service has become another version. Load this page anew to go on; what you have typed is kept.',
+    notKept:
+      'This browser keeps nothing for this page. Copy what you have typed, then press once more to load the page anew.',
+    reload: 'Load the page anew',
+    unloaded:
+      'A part of this page could not be loaded. The service may have become another version. Load the page anew.',
+    broken: (said: string) =>
+      `The page met something that it does not know (${said.slice(0, 200)}). Load it anew. If it stays like this, the answer of the service was changed on its way.`,
+  },
+  leaving: {
+    title: 'Leave without saving?',
+    what: 'What you have typed on this page is not saved.',
+    stay: 'Stay here',
+    lose: 'Leave, and lose it',
   },
   palette: {
     title: 'Go to, or do',

@@ -2,8 +2,7 @@ import { useCallback, useReducer, useRef } from 'react'
 import { send } from '../../api/call'
 import { Failure } from '../../api/failure'
 import type { components } from '../../api/schema'
-import { CutOff, events, type StreamEvent } from '../../api/stream'
-import { text } from '../../text/en'
+import { events, type StreamEvent } from '../../api/stream'
 import type { Generation } from './knobs'
 
 export type Passage = components['schemas']['IndividualSearchResult']
@@ -111,7 +110,7 @@ export function useAnswer() {
       }
     } catch (error) {
       if (mine.signal.aborted) show({ state: 'stopped' })
-      else show({ state: 'failed', error: error instanceof CutOff ? new Error(text.failure.cutOff) : error })
+      else show({ state: 'failed', error })
     }
   }, [])
   return { answer, ask, stop, clear }
