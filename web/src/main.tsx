@@ -36,7 +36,7 @@ watchVersion()
 whenBack(() => void queries.refetchQueries({ type: 'active', predicate: (q) => q.state.status === 'error' }))
 const root = document.getElementById('root')
 if (root)
-  createRoot(root).render(
+  createRoot(root, { onCaughtError: () => undefined /* Broken shows it */ }).render(
     <StrictMode>
       <CSPProvider disableStyleElements>
         <QueryClientProvider client={queries}>

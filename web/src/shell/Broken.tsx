@@ -17,6 +17,9 @@ interface State {
 /** Matches how browsers say that they could not load a part of the console. */
 const unloaded = /dynamically imported module|module script/i
 
+const saidBy = (error: unknown) => (error instanceof Error ? error.message : String(error))
+const isUnloaded = (error: unknown) => unloaded.test(saidBy(error))
+
 /** Shows a page, or a sentence where it fails: one part of it could not be loaded, or met what it does not know. */
 export class Broken extends Component<Props, State> {
   override state: State = { at: this.props.at }
@@ -29,18 +32,21 @@ export class Broken extends Component<Props, State> {
     return props.at === state.at ? null : { at: props.at, error: undefined }
   }
 
-  override componentDidCatch() {
+  override componentDidCatch(error: unknown) {
+    if (!isUnloaded(error)) console.error(error)
     void checkVersion()
   }
 
   override render() {
     const { error } = this.state
     if (error === undefined) return this.props.children
-    const said = error instanceof Error ? error.message : String(error)
     return (
-      <div className="failed" role="alert">
-        <p>{unloaded.test(said) ? text.notice.unloaded : text.notice.broken(said)}</p>
-        <Reload />
+      <div className="stack">
+        <h1>{text.notice.brokenTitle}</h1>
+        <div className="failed" role="alert">
+          <p>{isUnloaded(error) ? text.notice.unloaded : text.notice.broken(saidBy(error))}</p>
+          <Reload />
+        </div>
       </div>
     )
   }

@@ -270,6 +270,7 @@ export const text = {
     notKept:
       'This browser keeps nothing for this page. Copy what you have typed, then press once more to load the page anew.',
     reload: 'Load the page anew',
+    brokenTitle: 'This page can’t be shown',
     unloaded:
       'A part of this page could not be loaded. The service may have become another version. Load the page anew.',
     broken: (said: string) =>
