@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quarry/internal/llm"
+	"quarry/internal/page"
 )
 
 // Agent is an agent with its current configuration, or with an earlier one that a turn has begun with.
@@ -20,74 +21,87 @@ type Agent struct {
 	Updated time.Time
 }
 
-// Definition is the configuration of an agent. Members of type json.RawMessage are kept as they came.
+// Position returns the place of a in a list by age.
+func (a *Agent) Position() *page.Position { return page.At(a.Created, a.Key) }
+
+// Definition is the configuration of an agent. Members of type json.RawMessage are kept as they came. The JSON names, here and
+// in what it consists of, are those of the store.
 type Definition struct {
-	Name        string
-	Description string
-	Model       Model
-	Tools       map[string]json.RawMessage // configurations in the contract's shape, by the name that the model sees
-	Entry       string                     // the step that a session begins with, a key of Steps
-	Steps       map[string]Step
-	Metadata    json.RawMessage // a JSON object
-	Enabled     bool
-	Compaction  Compaction
-	Offloading  json.RawMessage // tool_output_offloading; nil when it was not given, like the next ones
-	Guardrails  json.RawMessage
-	Memory      json.RawMessage
-	Enrichment  json.RawMessage
+	Name        string                     `json:"name"`
+	Description string                     `json:"description,omitempty"`
+	Model       Model                      `json:"model"`
+	Tools       map[string]json.RawMessage `json:"tools,omitempty"` // configurations in the contract's shape, by the name that the model sees
+	Entry       string                     `json:"entry"`           // the step that a session begins with, a key of Steps
+	Steps       map[string]Step            `json:"steps"`
+	Metadata    json.RawMessage            `json:"metadata"` // a JSON object
+	Enabled     bool                       `json:"enabled"`
+	Compaction  Compaction                 `json:"compaction"`
+	Offloading  json.RawMessage            `json:"offloading,omitempty"` // tool_output_offloading; nil when it was not given, like the next ones
+	Guardrails  json.RawMessage            `json:"guardrails,omitempty"`
+	Memory      json.RawMessage            `json:"memory,omitempty"`
+	Enrichment  json.RawMessage            `json:"enrichment,omitempty"`
 }
 
 // Model is which language model an agent uses and how.
 type Model struct {
-	Name       string
-	Parameters json.RawMessage // passed to the provider; nil for none
-	Retry      *Retry          // nil: calls that fail are not made again
+	Name       string          `json:"name"`
+	Parameters json.RawMessage `json:"parameters,omitempty"` // passed to the provider; nil for none
+	Retry      *Retry          `json:"retry,omitempty"`      // nil: calls that fail are not made again
 }
 
 // Retry is how calls of the model that failed are made again.
 type Retry struct {
-	Enabled bool
+	Enabled bool `json:"enabled"`
 	llm.Retry
 }
 
+// FirstStep is the name of a step that is described without one.
+const FirstStep = "first_step"
+
 // Step is one step of an agent.
 type Step struct {
-	Instructions []Instruction
-	Output       Output
-	Next         []Transition // the first that holds is taken
-	AllowedTools *[]string    // nil: every tool; empty: none
-	Reentry      string       // where the next turn begins if this one ends here; "" stays on the step
+	Instructions []Instruction `json:"instructions,omitempty"`
+	Output       Output        `json:"output"`
+	Next         []Transition  `json:"next,omitempty"`    // the first that holds is taken
+	AllowedTools *[]string     `json:"allowed_tools"`     // nil: every tool; empty: none
+	Reentry      string        `json:"reentry,omitempty"` // where the next turn begins if this one ends here; "" stays on the step
 }
 
 // Instruction is a part of the system prompt, written inline.
 type Instruction struct {
-	Name        string
-	Description string
-	Template    string
-	Plain       bool // the template is a text and has no references
-	Metadata    json.RawMessage
-	Enabled     bool // one that is disabled is left out
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Template    string          `json:"template"`
+	Plain       bool            `json:"plain,omitempty"` // the template is a text and has no references
+	Metadata    json.RawMessage `json:"metadata,omitempty"`
+	Enabled     bool            `json:"enabled"` // one that is disabled is left out
 }
 
 // Output is the form of a step's answer: text, or JSON of a schema.
 type Output struct {
-	Schema *llm.Format // nil: text
+	Schema *llm.Format `json:"schema,omitempty"` // nil: text
 	// Nullable is whether strict was sent as null; reads return it as it was sent.
-	Nullable bool
+	Nullable bool `json:"nullable,omitempty"`
 }
 
 // Transition names the step that follows if its condition holds.
 type Transition struct {
-	Condition string // an expression of package userfn; "" always holds
-	Step      string
+	Condition string `json:"condition,omitempty"` // an expression of package userfn; "" always holds
+	Step      string `json:"step"`
 }
 
 // Compaction is when and how the history of a session is summarised. Sessions keep the one that their agent had when they
 // were made.
 type Compaction struct {
-	Enabled         bool
-	Threshold       int // percent of the model's context
-	KeepInputs      int // turns that stay as they are
-	Message         string
-	ToolEventPolicy string
+	Enabled         bool   `json:"enabled"`
+	Threshold       int    `json:"threshold"`   // percent of the model's context
+	KeepInputs      int    `json:"keep_inputs"` // turns that stay as they are
+	Message         string `json:"message,omitempty"`
+	ToolEventPolicy string `json:"tool_event_policy"`
 }
+
+// The defaults of the contract.
+var (
+	DefaultRetry      = Retry{Enabled: true, Retry: llm.DefaultRetry}
+	DefaultCompaction = Compaction{Enabled: true, Threshold: 80, KeepInputs: 1, ToolEventPolicy: "include_outputs"}
+)

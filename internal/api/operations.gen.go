@@ -1412,7 +1412,6 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404, 409}},
 	{ID: "createAgent", Method: "POST", Path: "/v2/agents",
 		Summary: "Create an agent from a model, tools and steps", Tag: "Agents",
-		Planned:  true,
 		APIRoles: []string{"agent_administrator", "administrator", "owner"},
 		Params: []Param{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
@@ -1420,10 +1419,9 @@ var Operations = []Operation{
 		},
 		Body:    Body{Required: true, JSON: "CreateAgentRequest"},
 		Audit:   "always",
-		Success: 201, Statuses: []int{201, 400, 401, 403}},
+		Success: 201, Statuses: []int{201, 400, 401, 403, 409}},
 	{ID: "listAgents", Method: "GET", Path: "/v2/agents",
 		Summary: "List agents that the caller has a role on", Tag: "Agents",
-		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_user", "agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1437,7 +1435,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "getAgent", Method: "GET", Path: "/v2/agents/{agent_key}",
 		Summary: "Read the configuration of one agent", Tag: "Agents",
-		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1448,7 +1445,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateAgent", Method: "PATCH", Path: "/v2/agents/{agent_key}",
 		Summary: "Change parts of the configuration of an agent", Tag: "Agents",
-		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1461,7 +1457,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "replaceAgent", Method: "PUT", Path: "/v2/agents/{agent_key}",
 		Summary: "Replace the whole configuration of an agent", Tag: "Agents",
-		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1474,7 +1469,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteAgent", Method: "DELETE", Path: "/v2/agents/{agent_key}",
 		Summary: "Delete an agent with its sessions", Tag: "Agents",
-		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{

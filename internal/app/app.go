@@ -28,6 +28,7 @@ import (
 	"quarry/internal/query/history"
 	"quarry/internal/query/retrieve"
 	"quarry/internal/store"
+	sqlagents "quarry/internal/store/agents"
 	"quarry/internal/store/documents"
 	"quarry/internal/store/sessions"
 )
@@ -84,7 +85,7 @@ func (a *App) open(ctx context.Context) (err error) {
 		return err
 	}
 	a.db, err = store.Open(ctx, store.Config{
-		Dir: a.cfg.Data, URL: a.cfg.Database, Sweepers: []store.Sweeper{documents.Sweeper{}, sessions.Sweeper{}}, Full: a.tellFull,
+		Dir: a.cfg.Data, URL: a.cfg.Database, Sweepers: []store.Sweeper{documents.Sweeper{}, sessions.Sweeper{}, sqlagents.Sweeper{}}, Full: a.tellFull,
 	})
 	if err != nil {
 		return databaseError(a.cfg.Data, err)
@@ -123,8 +124,9 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	answers := newAnswer(a.cfg, a.db, a.corpus, models.registry, a.log)
 	queries := newQuery(a.cfg, a.db, a.corpus, answers.generate, models.registry, a.log)
 	chats := newChat(a.db, queries.query)
-	a.server, err = newServer(a.cfg, a.identity, resolvers(a.corpus, chats), a.ready.Load, a.log, slices.Concat(
-		a.identity.areas(cursors), a.corpus.areas(a.cfg, cursors), models.areas(cursors), answers.areas(cursors), queries.areas(cursors),
+	agents := newAgent(a.db, models.registry)
+	a.server, err = newServer(a.cfg, a.identity, resolvers(a.corpus, chats, agents), a.ready.Load, a.log, slices.Concat(
+		a.identity.areas(cursors), a.corpus.areas(a.cfg, cursors), models.areas(cursors), answers.areas(cursors), queries.areas(cursors), agents.areas(cursors),
 		[]httpapi.Area{catalog.New(a.corpus.encoders, answers.correct, cursors), httpchats.New(chats, cursors), httpchats.NewAsking(chats)},
 	))
 	a.Corpora, a.Ingest, a.Models = a.corpus.containers, a.corpus.ingest, models.registry

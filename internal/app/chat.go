@@ -5,6 +5,7 @@ import (
 
 	"quarry/internal/chat"
 	"quarry/internal/httpapi"
+	httpagents "quarry/internal/httpapi/agents"
 	httpchats "quarry/internal/httpapi/chats"
 	httpcorpora "quarry/internal/httpapi/corpora"
 	"quarry/internal/query"
@@ -18,8 +19,8 @@ func newChat(db *store.DB, queries *query.Service) *chat.Service {
 }
 
 // resolvers find what paths name.
-func resolvers(c *corpusServices, s *chat.Service) map[string]httpapi.Resolver {
+func resolvers(c *corpusServices, s *chat.Service, a agentServices) map[string]httpapi.Resolver {
 	out := httpchats.Resolvers(s)
-	maps.Copy(out, map[string]httpapi.Resolver{"corpus_key": httpcorpora.Resolver(c.containers)})
+	maps.Copy(out, map[string]httpapi.Resolver{"corpus_key": httpcorpora.Resolver(c.containers), "agent_key": httpagents.Resolver(a.agents)})
 	return out
 }

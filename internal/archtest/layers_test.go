@@ -56,7 +56,7 @@ var groups = map[string]group{
 	"httpapi": {layer: transport, uses: "api identity usage job llm embed corpus query answer chat agent text expr"},
 
 	"config": {layer: assembly, uses: "llm text"},
-	"app":    {layer: assembly, uses: "config console httpapi store outbound provider identity usage job llm embed corpus query answer chat index"},
+	"app":    {layer: assembly, uses: "config console httpapi store outbound provider identity usage job llm embed corpus query answer chat agent index"},
 	"cli":    {layer: assembly, uses: "app config identity corpus query answer embed encode extract folder text"},
 
 	"testkit": {layer: tests}, "archtest": {layer: tests},
@@ -87,7 +87,7 @@ var forbidden = []struct {
 	{under("secret"), "net/http", "secrets are values and files"},
 	{inLayer(domain), "database/sql", "SQL lives under store/"},
 	{inLayer(domain), "quarry/internal/api", "wire types end at httpapi/*/wire.go"},
-	{under("httpapi/documents", "httpapi/queries"), "quarry/internal/api", "bodies that are trees and unions have wire types of their own (decision 0001)"},
+	{under("httpapi/agents", "httpapi/documents", "httpapi/queries"), "quarry/internal/api", "bodies that are trees and unions have wire types of their own (decision 0001)"},
 	{under("httpapi"), "quarry/internal/store", "handlers reach rows through the domain"},
 	{under("httpapi"), "quarry/internal/index", "handlers reach the index through the domain"},
 	{under("httpapi"), "database/sql", "SQL lives under store/"},

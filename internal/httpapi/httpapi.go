@@ -8,10 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"quarry/internal/api"
@@ -239,18 +237,16 @@ func roles(op *api.Operation) authz.Rule {
 	}
 }
 
-// Corpora returns on which corpora the caller holds a role that the operation lists: on all with a role over the account,
-// otherwise on those with certain keys.
-func (c *Call) Corpora() (all bool, keys []string) {
-	if authz.Allow(c.Principal, authz.Rule{APIRoles: c.Op.APIRoles}, authz.Target{}) {
-		return true, nil
-	}
-	rule := authz.Rule{CorpusRoles: c.Op.CorpusRoles}
-	keys = slices.Sorted(maps.Keys(c.Principal.CorpusRoles))
-	return false, slices.DeleteFunc(keys, func(k string) bool {
-		return !authz.Allow(c.Principal, rule, authz.Target{Corpora: []string{k}})
-	})
+// Corpora returns on which corpora the caller holds a role that the operation lists; see authz.Corpora.
+func (c *Call) Corpora() (all bool, keys []string) { return authz.Corpora(c.Principal, roles(c.Op)) }
+
+// Searchable returns which corpora the caller may query, whatever this operation is.
+func (c *Call) Searchable() (all bool, keys []string) {
+	return authz.Corpora(c.Principal, roles(api.OperationByID("queryCorpus")))
 }
+
+// Agents returns on which agents the caller holds a role that the operation lists; see authz.Agents.
+func (c *Call) Agents() (all bool, keys []string) { return authz.Agents(c.Principal, roles(c.Op)) }
 
 // mayTry reports whether the caller may use the operation on what the path names. Where the body names the corpora
 // instead, a listed role on any corpus lets the request in, and the handler decides on the corpora.

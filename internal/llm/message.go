@@ -84,12 +84,13 @@ type Choice struct {
 	Name string // with "tool"
 }
 
-// Format is the form of the answer.
+// Format is the form of the answer. The JSON names are for stores.
 type Format struct {
-	Type              string // "json_object" or "json_schema"
-	Name, Description string
-	Schema            json.RawMessage
-	Strict            bool
+	Type        string          `json:"type"` // "json_object" or "json_schema"
+	Name        string          `json:"name,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"`
+	Strict      bool            `json:"strict,omitempty"`
 }
 
 // Parameters steer the model. Absent ones are left to the provider.

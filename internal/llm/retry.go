@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// Retry is how calls that failed are made again (contract: agents, retry_configuration). The zero value makes none.
+// Retry is how calls that failed are made again (contract: agents, retry_configuration). The zero value makes none. The JSON
+// names are for stores.
 type Retry struct {
-	Max    int           // calls after the first one
-	First  time.Duration // before the second call
-	Factor float64       // by which the wait grows; below 1 it does not
-	Most   time.Duration // the longest wait; 0 bounds nothing
+	Max    int           `json:"max"`    // calls after the first one
+	First  time.Duration `json:"first"`  // before the second call
+	Factor float64       `json:"factor"` // by which the wait grows; below 1 it does not
+	Most   time.Duration `json:"most"`   // the longest wait; 0 bounds nothing
 }
 
 // DefaultRetry is the contract's where nothing else is configured.

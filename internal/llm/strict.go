@@ -23,13 +23,14 @@ var bounding = []string{
 
 // CheckStrict checks a JSON Schema by the rules of strict structured output (contract: chats-llms-and-evaluation,
 // section 3): the root is an object without anyOf, each object requires all its properties and no others, with at most 100
-// properties in 5 levels and no keyword of length or range. The fault names places in the schema.
-func CheckStrict(schema json.RawMessage) error {
+// properties in 5 levels and no keyword of length or range, and none of those that the caller forbids besides. The fault names places in
+// the schema.
+func CheckStrict(schema json.RawMessage, besides ...string) error {
 	var root map[string]any
 	if err := json.Unmarshal(schema, &root); err != nil {
 		return fault.InvalidField("", "must be a JSON Schema of an object")
 	}
-	c := strict{bad: fault.Invalid()}
+	c := strict{bad: fault.Invalid(), words: slices.Concat(bounding, besides)}
 	if root["type"] != "object" {
 		c.bad.Field("type", "must be object at the root of a strict schema")
 	}
@@ -46,6 +47,7 @@ func CheckStrict(schema json.RawMessage) error {
 // strict is one check.
 type strict struct {
 	bad        *fault.Fault
+	words      []string // that must not stand in the schema
 	properties int
 }
 
@@ -58,7 +60,7 @@ func (c *strict) check(at string, s map[string]any, depth int) {
 		c.bad.Field(at, "is nested deeper than the %d levels of a strict schema", maxStrictDepth)
 		return
 	}
-	for _, word := range bounding {
+	for _, word := range c.words {
 		if bound, ok := s[word]; ok && !boundless(word, bound) {
 			c.bad.Field(fault.Join(at, word), "must not stand in a strict schema; say it in the description")
 		}

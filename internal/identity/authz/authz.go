@@ -4,6 +4,7 @@
 package authz
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -85,6 +86,24 @@ func Allow(p Principal, r Rule, t Target) bool {
 // corpora is let in by this, and its handler then decides about them.
 func AllowSome(p Principal, r Rule) bool {
 	return Allow(p, r, Target{}) || !r.refuses(p) && onSome(corpusIncludes, p.CorpusRoles, r.CorpusRoles)
+}
+
+// Corpora returns on which corpora p holds a role of the rule: on all with a role over the account, otherwise on those with
+// certain keys, sorted.
+func Corpora(p Principal, r Rule) (all bool, keys []string) {
+	return holds(p, r, p.CorpusRoles, corpusIncludes, r.CorpusRoles)
+}
+
+// Agents returns on which agents p holds a role of the rule, as Corpora does.
+func Agents(p Principal, r Rule) (all bool, keys []string) {
+	return holds(p, r, p.AgentRoles, agentIncludes, r.AgentRoles)
+}
+
+func holds(p Principal, r Rule, have, includes map[string][]string, want []string) (all bool, keys []string) {
+	if holdsAny(apiIncludes, p.APIRoles, r.APIRoles) {
+		return true, nil
+	}
+	return false, keysWith(slices.Sorted(maps.Keys(have)), have, includes, want)
 }
 
 // onSome reports whether one of want is held on any corpus or agent.

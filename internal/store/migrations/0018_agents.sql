@@ -12,14 +12,16 @@ CREATE TABLE agents (
 CREATE INDEX agents_by_age ON agents (created, key) WHERE deleted = 0;
 CREATE INDEX agents_deleted ON agents (no) WHERE deleted > 0;
 
--- The configurations of an agent as JSON: the current one, and those that a turn has begun with and may go on with.
+-- The configurations of an agent as JSON: the current one, and those that a turn has begun with and may go on with. replaced is
+-- when the next one took its place, 0 for the current one.
 CREATE TABLE agent_revisions (
     agent_no   BIGINT NOT NULL REFERENCES agents (no) ON DELETE CASCADE,
     revision   BIGINT NOT NULL,
-    name       TEXT NOT NULL,
     definition TEXT NOT NULL,
+    replaced   BIGINT NOT NULL,
     PRIMARY KEY (agent_no, revision)
 );
+CREATE INDEX agent_revisions_replaced ON agent_revisions (replaced) WHERE replaced > 0;
 
 -- Roles on agents, as grants are roles on corpora.
 CREATE TABLE agent_grants (

@@ -1,0 +1,166 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"quarry/internal/expr/userfn"
+	"quarry/internal/expr/vtl"
+	"quarry/internal/fault"
+	"quarry/internal/llm"
+)
+
+// The bounds of names, in characters.
+const (
+	maxName     = 50
+	maxStepName = 255
+)
+
+var (
+	keyPattern  = regexp.MustCompile(`^[0-9a-zA-Z_-]{1,50}$`)
+	toolPattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`) // what providers of models take for the name of a function
+)
+
+// Check returns what is wrong with a definition, apart from what only others know: whether its model exists, and what its
+// tools refer to. Fields are those of the contract.
+func (d *Definition) Check() error {
+	bad := fault.Invalid()
+	(&checker{Definition: d, bad: bad}).check()
+	return bad.Err()
+}
+
+// checker checks the outcome of a change. Where the change itself is the reason, it is named in place of what it broke.
+type checker struct {
+	*Definition
+	bad   *fault.Fault
+	first bool            // the change has the entry step as first_step
+	gone  map[string]bool // what the change removes: steps.NAME, tool_configurations.NAME
+}
+
+// check adds what is wrong to the fault.
+func (c *checker) check() {
+	if strings.TrimSpace(c.Name) == "" {
+		c.bad.Field("name", "must not be empty")
+	}
+	checkLength("name", c.Name, maxName, c.bad)
+	if c.Model.Name == "" {
+		c.bad.Field("model.name", "must not be empty; GET /v2/llms lists the names")
+	}
+	if !isObject(c.Metadata) {
+		c.bad.Field("metadata", "must be an object")
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Tools)) {
+		if !toolPattern.MatchString(name) {
+			c.bad.Field("tool_configurations."+name, "must be named by 1 to 64 letters, digits, _ and -: the model calls the tool by this name")
+		}
+	}
+	switch _, ok := c.Steps[c.Entry]; {
+	case !ok && c.gone["steps."+c.Entry]:
+		c.bad.Field("steps."+c.Entry, "is the step that a session begins with and can't be removed; name another one by first_step_name")
+	case !ok:
+		c.bad.Field("first_step_name", "unknown step '%s'", c.Entry)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Steps)) {
+		c.step(name, c.Steps[name])
+	}
+}
+
+// step checks a step.
+func (c *checker) step(name string, s Step) {
+	at := "steps." + name
+	if c.first && name == c.Entry {
+		at = "first_step"
+	}
+	if strings.TrimSpace(name) == "" {
+		c.bad.Field(at, "must have a name")
+	}
+	checkLength(at, name, maxStepName, c.bad)
+	for i, in := range s.Instructions {
+		in.check(fmt.Sprintf("%s.instructions[%d]", at, i), c.bad)
+	}
+	s.Output.check(at+".output_parser.json_schema", c.bad)
+	for i, t := range s.Next {
+		next := fmt.Sprintf("%s.next_steps[%d]", at, i)
+		c.leadsTo(next+".step_name", name, t.Step)
+		if t.Condition == "" {
+			continue
+		}
+		if _, err := userfn.ParseCondition(t.Condition); err != nil {
+			c.bad.Field(next+".condition", "%s", err)
+		}
+	}
+	if s.Reentry != "" {
+		c.leadsTo(at+".reentry_step", name, s.Reentry)
+	}
+	if s.AllowedTools == nil {
+		return
+	}
+	for i, tool := range *s.AllowedTools {
+		if _, ok := c.Tools[tool]; ok {
+			continue
+		}
+		if at := "tool_configurations." + tool; c.gone[at] {
+			c.bad.Field(at, "can't be removed: the step '%s' allows it; change its allowed_tools, too", name)
+			continue
+		}
+		c.bad.Field(fmt.Sprintf("%s.allowed_tools[%d]", at, i), "unknown tool '%s'", tool)
+	}
+}
+
+// leadsTo checks that there is the step to which another one leads.
+func (c *checker) leadsTo(at, from, to string) {
+	if _, ok := c.Steps[to]; ok {
+		return
+	}
+	if removed := "steps." + to; c.gone[removed] {
+		c.bad.Field(removed, "can't be removed: the step '%s' leads to it; change that step, too", from)
+		return
+	}
+	c.bad.Field(at, "unknown step '%s'", to)
+}
+
+// check checks an instruction.
+func (in *Instruction) check(at string, bad *fault.Fault) {
+	if strings.TrimSpace(in.Name) == "" {
+		bad.Field(at+".name", "must not be empty")
+	}
+	checkLength(at+".name", in.Name, maxName, bad)
+	if in.Metadata != nil && !isObject(in.Metadata) {
+		bad.Field(at+".metadata", "must be an object")
+	}
+	if in.Plain {
+		return
+	}
+	if _, err := vtl.ParseText(in.Template); err != nil {
+		bad.Field(at+".template", "%s", err)
+	}
+}
+
+// check holds a strict schema to its rules. The contract names the schema as the field, whatever place in it is wrong.
+func (o *Output) check(at string, bad *fault.Fault) {
+	if o.Schema == nil || !o.Schema.Strict {
+		return
+	}
+	if f, ok := fault.As(llm.CheckStrict(o.Schema.Schema, "pattern")); ok {
+		reasons := make([]string, 0, len(f.Fields))
+		for _, path := range f.Paths() {
+			reasons = append(reasons, strings.TrimSpace(path+" "+f.Fields[path]))
+		}
+		bad.Field(at+".schema", "%s; or leave strict out", strings.Join(reasons, "; "))
+	}
+}
+
+func checkLength(at, text string, most int, bad *fault.Fault) {
+	if n := utf8.RuneCountInString(text); n > most {
+		bad.Field(at, "must be at most %d characters long, it has %d", most, n)
+	}
+}
+
+// isObject reports whether JSON is an object.
+func isObject(raw json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) }

@@ -1,0 +1,181 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"quarry/internal/clock"
+	"quarry/internal/fault"
+	"quarry/internal/llm"
+	"quarry/internal/page"
+)
+
+// Config is what a Service needs.
+type Config struct {
+	Store  Store
+	Models llm.Models
+}
+
+// Service keeps agents. Safe for concurrent use.
+type Service struct {
+	store  Store
+	models llm.Models
+}
+
+// New returns a service.
+func New(c Config) *Service { return &Service{c.Store, c.Models} }
+
+// Writer is who writes an agent.
+type Writer struct {
+	// Reads reports whether the writer may read a corpus. Nobody reads through an agent what they may not read.
+	Reads func(corpus string) bool
+}
+
+// Create writes a new agent. An empty key is generated from the name; one that is taken is fault.KindConflict.
+func (s *Service) Create(ctx context.Context, by Writer, key string, c Change) (Agent, error) {
+	bad := fault.Invalid()
+	if key != "" && !keyPattern.MatchString(key) {
+		bad.Field("key", "must be 1 to 50 letters, digits, _ and -")
+	}
+	d, err := s.fresh(ctx, by, &c, bad)
+	if err != nil {
+		return Agent{}, err
+	}
+	now := clock.Now()
+	a := Agent{Key: key, Definition: d, Created: now, Updated: now}
+	if key != "" {
+		return s.store.Create(ctx, a)
+	}
+	for tries := 0; ; tries++ {
+		a.Key = generateKey(d.Name)
+		made, err := s.store.Create(ctx, a)
+		if err == nil || tries == 20 || !fault.Is(err, fault.KindConflict) {
+			return made, err
+		}
+	}
+}
+
+// generateKey returns a key made from a name, with four hex digits at its end.
+func generateKey(name string) string {
+	slug := strings.Trim(strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return r >= utf8.RuneSelf || (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}), "_"), "_")
+	slug = cmp.Or(slug, "agent")
+	const around = len("agt_") + len("_0000")
+	var tail [2]byte
+	_, _ = rand.Read(tail[:]) // never fails since Go 1.24
+	return "agt_" + slug[:min(len(slug), maxKey-around)] + "_" + hex.EncodeToString(tail[:])
+}
+
+// maxKey is the most characters that a key has.
+const maxKey = 50
+
+// Get returns an agent.
+func (s *Service) Get(ctx context.Context, key string) (Agent, error) { return s.store.Get(ctx, key) }
+
+// List returns a page of agents, newest first, and where the next page begins, nil on the last one.
+func (s *Service) List(ctx context.Context, l List) (found []Agent, next *page.Position, err error) {
+	found, more, err := s.store.List(ctx, l)
+	if err != nil {
+		return nil, nil, err
+	}
+	if more {
+		next = found[len(found)-1].Position()
+	}
+	return found, next, nil
+}
+
+// Update changes an agent and returns it. Changes at once follow one another, each on what the one before it has left.
+func (s *Service) Update(ctx context.Context, by Writer, a Agent, c Change) (Agent, error) {
+	return s.write(ctx, a, func(was Definition) (Definition, error) {
+		bad := fault.Invalid()
+		d := c.apply(was, bad)
+		return d, s.check(ctx, by, &d, &c, bad)
+	})
+}
+
+// Replace replaces the configuration of an agent and returns it. Key and age stay.
+func (s *Service) Replace(ctx context.Context, by Writer, a Agent, c Change) (Agent, error) {
+	d, err := s.fresh(ctx, by, &c, fault.Invalid())
+	if err != nil {
+		return Agent{}, err
+	}
+	return s.write(ctx, a, func(Definition) (Definition, error) { return d, nil })
+}
+
+// write stores what change returns for the present definition of an agent.
+func (s *Service) write(ctx context.Context, a Agent, change func(Definition) (Definition, error)) (Agent, error) {
+	for no := a.No; ; {
+		d, err := change(a.Definition)
+		if err != nil || reflect.DeepEqual(d, a.Definition) {
+			return a, err
+		}
+		next := a
+		next.Definition, next.Updated = d, clock.Now()
+		next, err = s.store.Replace(ctx, next)
+		if !errors.Is(err, ErrChanged) {
+			return next, err
+		}
+		if a, err = s.store.Get(ctx, a.Key); err != nil {
+			return Agent{}, err
+		}
+		if a.No != no { // deleted, and another one was made under the key
+			return Agent{}, Missing(a.Key)
+		}
+	}
+}
+
+// Delete removes an agent with its sessions. Its key is free when Delete returns.
+func (s *Service) Delete(ctx context.Context, a Agent) error {
+	err := s.store.Delete(ctx, a.No, clock.Now())
+	if fault.Is(err, fault.KindNotFound) {
+		return Missing(a.Key)
+	}
+	return err
+}
+
+// fresh returns the definition that a change describes on its own.
+func (s *Service) fresh(ctx context.Context, by Writer, c *Change, bad *fault.Fault) (Definition, error) {
+	d := c.define(bad)
+	return d, s.check(ctx, by, &d, c, bad)
+}
+
+// check checks what a change has led to. What it leaves as it was, a model or a corpus, is not asked for again: whoever may
+// change an agent can do so after a model was disabled, and need not be able to read all that the agent searches.
+func (s *Service) check(ctx context.Context, by Writer, d *Definition, c *Change, bad *fault.Fault) error {
+	k := checker{Definition: d, bad: bad, first: c.First != nil, gone: map[string]bool{}}
+	for name, step := range c.Steps.Or(nil) {
+		k.gone["steps."+name] = step == nil
+	}
+	for name, t := range c.Tools.Or(nil) {
+		k.gone["tool_configurations."+name] = t == nil
+	}
+	k.check()
+	corpora := checkTools(c.Tools.Or(nil), bad)
+	if model, given := c.Model.Get(); given && model.Name != "" {
+		_, err := s.models.Model(ctx, model.Name)
+		switch f, ok := fault.As(llm.Named(err, "model.name")); {
+		case ok && f.Kind == fault.KindInvalid:
+			bad.Field("model.name", "%s", f.Fields["model.name"])
+		case err != nil:
+			return err
+		}
+	}
+	if err := bad.Err(); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(corpora)) {
+		if !by.Reads(name) {
+			return fault.Forbidden("an agent that searches the corpus %s can be written only by who may read it: that needs the role viewer or better on it", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,25 @@
+package app
+
+import (
+	"quarry/internal/agent"
+	"quarry/internal/httpapi"
+	httpagents "quarry/internal/httpapi/agents"
+	"quarry/internal/llm"
+	"quarry/internal/page"
+	"quarry/internal/store"
+	"quarry/internal/store/agents"
+)
+
+// agentServices keep agents.
+type agentServices struct {
+	agents *agent.Service
+}
+
+func newAgent(db *store.DB, models llm.Models) agentServices {
+	return agentServices{agents: agent.New(agent.Config{Store: agents.New(db), Models: models})}
+}
+
+// areas returns the handlers of these services.
+func (a agentServices) areas(cursors *page.Cursors) []httpapi.Area {
+	return []httpapi.Area{httpagents.New(a.agents, cursors)}
+}

@@ -1,0 +1,133 @@
+// Package agents is the HTTP handlers of agents; wire.go and change.go are the only places where their wire types meet package
+// agent, which has the rules. Package app makes the area.
+package agents
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"quarry/internal/agent"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/page"
+)
+
+// Area answers the operations of agents.
+type Area struct {
+	agents  *agent.Service
+	cursors *page.Cursors
+}
+
+// New returns the area; cursors sign its page keys.
+func New(s *agent.Service, cursors *page.Cursors) *Area { return &Area{s, cursors} }
+
+// Handlers implements httpapi.Area.
+func (a *Area) Handlers() map[string]httpapi.Handler {
+	return map[string]httpapi.Handler{
+		"createAgent": a.create, "listAgents": a.list, "getAgent": a.get,
+		"updateAgent": a.update, "replaceAgent": a.replace, "deleteAgent": a.delete,
+	}
+}
+
+// Resolver returns a resolver that reads the agent in the path.
+func Resolver(s *agent.Service) httpapi.Resolver {
+	return func(ctx context.Context, c *httpapi.Call) error {
+		found, err := s.Get(ctx, c.Path["agent_key"])
+		c.Found = found
+		return err
+	}
+}
+
+// found returns what the resolver has read.
+func found(c *httpapi.Call) agent.Agent {
+	a, _ := c.Found.(agent.Agent)
+	return a
+}
+
+// writer returns what the caller may put into an agent.
+func writer(c *httpapi.Call) agent.Writer {
+	all, keys := c.Searchable()
+	return agent.Writer{Reads: func(corpus string) bool { return all || slices.Contains(keys, corpus) }}
+}
+
+func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	key, change, err := parse(c.Body)
+	if err != nil {
+		return err
+	}
+	made, err := a.agents.Create(r.Context(), writer(c), key, change)
+	if err != nil {
+		return fault.Under(err, "body")
+	}
+	c.Named = map[string]string{"agent_key": made.Key}
+	return httpapi.WriteJSON(w, http.StatusCreated, wireAgent(&made))
+}
+
+func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	scope := c.Scope("filter", "enabled")
+	after, err := c.After(a.cursors, &scope)
+	if err != nil {
+		return err
+	}
+	match, err := httpapi.Pattern(scope.Filters["filter"])
+	if err != nil {
+		return err
+	}
+	l := agent.List{After: after, Limit: c.Limit()}
+	l.All, l.Keys = c.Agents()
+	if match != nil {
+		l.Match = func(a *agent.Agent) bool { return match.MatchString(a.Name) || match.MatchString(a.Description) }
+	}
+	if v, given := scope.Filters["enabled"]; given {
+		enabled := v == "true"
+		l.Enabled = &enabled
+	}
+	found, next, err := a.agents.List(r.Context(), l)
+	if err != nil {
+		return err
+	}
+	out := listBody{Agents: make([]agentBody, len(found))}
+	for i := range found {
+		out.Agents[i] = wireAgent(&found[i])
+	}
+	out.Metadata.PageKey = a.cursors.Next(scope, next)
+	return httpapi.WriteJSON(w, http.StatusOK, out)
+}
+
+func (a *Area) get(w http.ResponseWriter, _ *http.Request, c *httpapi.Call) error {
+	is := found(c)
+	return httpapi.WriteJSON(w, http.StatusOK, wireAgent(&is))
+}
+
+func (a *Area) update(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	_, change, err := parse(c.Body)
+	if err != nil {
+		return err
+	}
+	changed, err := a.agents.Update(r.Context(), writer(c), found(c), change)
+	if err != nil {
+		return fault.Under(err, "body")
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, wireAgent(&changed))
+}
+
+func (a *Area) replace(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	key, change, err := parse(c.Body)
+	if err != nil {
+		return err
+	}
+	is := found(c)
+	if key != "" && key != is.Key {
+		return fault.InvalidField("body.key", "must be %s, the key in the path, or be left out: the key of an agent never changes", is.Key)
+	}
+	changed, err := a.agents.Replace(r.Context(), writer(c), is, change)
+	if err != nil {
+		return fault.Under(err, "body")
+	}
+	return httpapi.WriteJSON(w, http.StatusOK, wireAgent(&changed))
+}
+
+func (a *Area) delete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	return httpapi.NoContent(w, a.agents.Delete(r.Context(), found(c)))
+}

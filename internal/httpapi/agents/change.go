@@ -1,0 +1,158 @@
+package agents
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"unicode/utf8"
+
+	"quarry/internal/agent"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/opt"
+)
+
+// changeBody is CreateAgentRequest and UpdateAgentRequest.
+type changeBody struct {
+	Key         string                                `json:"key"`
+	Name        opt.Field[string]                     `json:"name"`
+	Description opt.Field[string]                     `json:"description"`
+	Tools       opt.Field[map[string]json.RawMessage] `json:"tool_configurations"`
+	Skills      map[string]json.RawMessage            `json:"skills"`
+	Model       opt.Field[modelBody]                  `json:"model"`
+	First       *stepChangeBody                       `json:"first_step"`
+	FirstName   opt.Field[string]                     `json:"first_step_name"`
+	Steps       opt.Field[map[string]*stepChangeBody] `json:"steps"`
+	Metadata    opt.Field[json.RawMessage]            `json:"metadata"`
+	Enabled     opt.Field[bool]                       `json:"enabled"`
+	Compaction  opt.Field[compactionBody]             `json:"compaction"`
+	Offloading  opt.Field[json.RawMessage]            `json:"tool_output_offloading"`
+	Guardrails  opt.Field[json.RawMessage]            `json:"guardrails"`
+	Memory      opt.Field[json.RawMessage]            `json:"memory"`
+	Enrichment  opt.Field[json.RawMessage]            `json:"enrichment"`
+	Quota       json.RawMessage                       `json:"llm_quota"`
+}
+
+// stepChangeBody is the steps of requests.
+type stepChangeBody struct {
+	Name          opt.Field[string]            `json:"name"`
+	Instructions  opt.Field[[]instructionBody] `json:"instructions"`
+	Output        opt.Field[parserBody]        `json:"output_parser"`
+	Reminders     []json.RawMessage            `json:"reminders"`
+	Next          opt.Field[[]transitionBody]  `json:"next_steps"`
+	AllowedTools  opt.Field[[]string]          `json:"allowed_tools"`
+	AllowedSkills []string                     `json:"allowed_skills"`
+	Reentry       opt.Field[string]            `json:"reentry_step"`
+}
+
+// parse decodes a checked body.
+func parse(raw json.RawMessage) (key string, c agent.Change, err error) {
+	var b changeBody
+	if err := httpapi.Decode(raw, &b); err != nil {
+		return "", c, err
+	}
+	bad := fault.Invalid()
+	c = b.change(bad)
+	return b.Key, c, bad.Err()
+}
+
+const notBuilt = "is part of the contract and not built yet; leave it out"
+
+// change maps a body to the command. What is not built is added to bad.
+func (b *changeBody) change(bad *fault.Fault) agent.Change {
+	if len(b.Skills) > 0 {
+		bad.Field("body.skills", notBuilt)
+	}
+	if len(b.Quota) > 0 && string(b.Quota) != "null" {
+		bad.Field("body.llm_quota", notBuilt)
+	}
+	c := agent.Change{
+		Name: b.Name, Description: b.Description, Model: converted(b.Model, (*modelBody).model), FirstName: b.FirstName,
+		Metadata: b.Metadata, Enabled: b.Enabled, Compaction: converted(b.Compaction, (*compactionBody).compaction), Offloading: b.Offloading,
+		Guardrails: b.Guardrails, Memory: b.Memory, Enrichment: b.Enrichment, Tools: b.Tools,
+	}
+	for name, t := range b.Tools.Or(nil) {
+		if string(t) == "null" {
+			b.Tools.Or(nil)[name] = nil
+		}
+	}
+	if b.First != nil {
+		c.First = b.First.change("body.first_step", b.First.Name.Or(b.FirstName.Or(agent.FirstStep)), bad)
+	}
+	if b.Steps.IsNull() {
+		c.Steps = opt.Null[map[string]*agent.StepChange]()
+	}
+	if all, ok := b.Steps.Get(); ok {
+		steps := make(map[string]*agent.StepChange, len(all))
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			steps[name] = all[name].change("body.steps."+name, name, bad)
+		}
+		c.Steps = opt.Some(steps)
+	}
+	return c
+}
+
+// change maps a step to the command, nil to nil.
+func (b *stepChangeBody) change(at, name string, bad *fault.Fault) *agent.StepChange {
+	if b == nil {
+		return nil
+	}
+	if len(b.Reminders) > 0 {
+		bad.Field(at+".reminders", notBuilt)
+	}
+	if len(b.AllowedSkills) > 0 {
+		bad.Field(at+".allowed_skills", notBuilt)
+	}
+	c := &agent.StepChange{
+		Name: b.Name, Output: converted(b.Output, (*parserBody).output), AllowedTools: b.AllowedTools, Reentry: b.Reentry,
+		Next: converted(b.Next, func(all *[]transitionBody) []agent.Transition {
+			out := make([]agent.Transition, len(*all))
+			for i, t := range *all {
+				out[i] = agent.Transition{Condition: t.Condition, Step: t.Step}
+			}
+			return out
+		}),
+		Instructions: converted(b.Instructions, func(all *[]instructionBody) []agent.Instruction {
+			out := make([]agent.Instruction, len(*all))
+			for i, in := range *all {
+				if in.Type != "inline" {
+					bad.Field(fmt.Sprintf("%s.instructions[%d].type", at, i), "%q %s and write the instruction inline", in.Type, notBuilt)
+				}
+				out[i] = in.instruction(name)
+			}
+			return out
+		}),
+	}
+	return c
+}
+
+// maxInstructionName is the most characters that the name of an instruction has.
+const maxInstructionName = 50
+
+// instruction maps an instruction; without a name it has that of its step.
+func (in *instructionBody) instruction(step string) agent.Instruction {
+	for utf8.RuneCountInString(step) > maxInstructionName {
+		_, size := utf8.DecodeLastRuneInString(step)
+		step = step[:len(step)-size]
+	}
+	out := agent.Instruction{
+		Name: in.Name, Description: in.Description, Template: in.Template, Plain: in.TemplateType == plain,
+		Metadata: in.Metadata, Enabled: opt.Deref(in.Enabled, true),
+	}
+	if out.Name == "" {
+		out.Name = step
+	}
+	return out
+}
+
+// converted returns a field with its value converted.
+func converted[A, B any](f opt.Field[A], convert func(*A) B) opt.Field[B] {
+	if f.IsNull() {
+		return opt.Null[B]()
+	}
+	if v, ok := f.Get(); ok {
+		return opt.Some(convert(&v))
+	}
+	return opt.Field[B]{}
+}
