@@ -96,7 +96,10 @@ func (s *Store) Accept(ctx context.Context, in session.Input, l session.Lease, n
 		out, err = accept(tx, h, in, l, now)
 		return err
 	})
-	return out, err
+	if err != nil {
+		return session.Accepted{}, err
+	}
+	return out, nil
 }
 
 // place is where an input meets its session.

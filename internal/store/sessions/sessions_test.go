@@ -33,6 +33,9 @@ func TestStore(t *testing.T) {
 		"a turn": testTurn, "clock that goes back": testClockBack, "external ids": testExternalIDs, "doubles at once": testDoubles,
 		"queue": testQueue, "steer": testSteer, "full queue": testFullQueue, "closed": testClosed, "failed": testFailed, "taken back": testTakenBack,
 		"fence": testFence, "leases": testLeases, "interrupts": testInterrupts, "awaited": testAwaited,
+		"events": testEvents, "hide": testHide, "outputs": testOutputs,
+		"manage": testManage, "list": testList, "secrets": testSecrets, "idle": testIdle, "sweep": testSweep, "writers at once": testWriters,
+		"at random": testRandomLog,
 	})
 }
 

@@ -1,0 +1,424 @@
+package sessions_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"quarry/internal/agent/session"
+	"quarry/internal/clock"
+	"quarry/internal/fault"
+	"quarry/internal/id"
+	"quarry/internal/opt"
+)
+
+// memory is what a session should be.
+type memory struct {
+	no                        int64
+	events                    []session.Event
+	last, turn, edits, failed int64
+	external                  map[string]id.Event
+	queue                     []session.Input
+	run                       *session.Run
+	disabled, deleted         bool
+	leases                    []session.Lease // also those that are lost
+}
+
+// conflict is the code of a refusal.
+type conflict string
+
+func (c conflict) Error() string { return string(c) }
+
+func (m *memory) append(turn int64, events ...session.Event) []session.Event {
+	for i, e := range events {
+		m.last++
+		m.failed = 0
+		e.Ord, e.Turn = m.last, turn
+		events[i] = e
+		m.events = append(m.events, e)
+	}
+	return events
+}
+
+func (m *memory) find(e id.Event) int {
+	return slices.IndexFunc(m.events, func(x session.Event) bool { return x.ID == e })
+}
+
+func (m *memory) message(in session.Input) session.Event {
+	return session.Event{ID: in.Event, Type: session.InputMessage, Body: session.Body{Parts: in.Parts}}
+}
+
+// begin opens a run for an input that is in the log.
+func (m *memory) begin(input session.Event, in session.Input, l session.Lease, step string) *session.Run {
+	m.run = &session.Run{Lease: l, Turn: input.Turn, First: input.Ord, Revision: 7, Step: step, Caller: in.Caller}
+	return m.run
+}
+
+func (m *memory) accept(in session.Input, l session.Lease) (session.Outcome, id.Event, error) {
+	if m.deleted {
+		return "", "", conflict("session_not_found")
+	}
+	var parts []session.Part
+	var known id.Event
+	mine := map[string]bool{}
+	for _, p := range in.Parts {
+		e, there := m.external[p.ExternalID]
+		switch {
+		case there:
+			known = cmp.Or(known, e)
+		case !mine[p.ExternalID]:
+			parts = append(parts, p)
+		}
+		mine[p.ExternalID] = p.ExternalID != ""
+	}
+	if len(parts) == 0 {
+		i := m.find(known)
+		if m.run != nil || m.failed == 0 || i < 0 || m.events[i].Ord != m.failed || m.events[i].Hidden != "" {
+			return session.Known, known, nil
+		}
+		if m.disabled {
+			return "", "", conflict("session_disabled")
+		}
+		m.failed = 0
+		m.begin(m.events[i], in, l, "")
+		return session.Again, known, nil
+	}
+	in.Parts = parts
+	switch {
+	case m.disabled:
+		return "", "", conflict("session_disabled")
+	case m.run != nil && !in.Queue:
+		return "", "", conflict("session_busy")
+	}
+	for _, p := range parts {
+		if p.ExternalID != "" {
+			m.external[p.ExternalID] = in.Event
+		}
+	}
+	if m.run != nil {
+		m.queue = append(m.queue, in)
+		return session.Waiting, in.Event, nil
+	}
+	m.turn++
+	m.begin(m.append(m.turn, m.message(in))[0], in, l, "")
+	return session.Began, in.Event, nil
+}
+
+// forget removes an event with its external ids.
+func (m *memory) forget(i int) {
+	for ext, e := range m.external {
+		if e == m.events[i].ID {
+			delete(m.external, ext)
+		}
+	}
+	m.events = slices.Delete(m.events, i, i+1)
+	m.edits++
+}
+
+// steering returns how many inputs wait to steer.
+func (m *memory) steering() (n int) {
+	for _, in := range m.queue {
+		if in.Steer {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *memory) commit(l session.Lease, c session.Commit) (out session.Committed, err error) {
+	if m.deleted || m.run == nil || m.run.Holder != l.Holder {
+		return out, session.ErrLost
+	}
+	out.Interrupted = m.run.Interrupted
+	out.Events = m.append(m.run.Turn, slices.Clone(c.Events)...)
+	if len(c.Events) > 0 {
+		m.run.Recovered = 0
+	}
+	switch stop := c.End != nil && c.End.Stop; {
+	case m.steering() > 0 && !stop && (c.Steer || c.End != nil):
+		for _, in := range m.queue {
+			if in.Steer {
+				out.Inputs = append(out.Inputs, m.append(m.turn, m.message(in))...)
+			}
+		}
+		m.queue = slices.DeleteFunc(m.queue, func(in session.Input) bool { return in.Steer })
+		m.run.Recovered = 0
+	case c.End != nil:
+		m.end(c.End, &out)
+	default:
+		out.Steers = m.steering() > 0
+	}
+	out.Edits = m.edits
+	return out, nil
+}
+
+func (m *memory) end(e *session.End, out *session.Committed) {
+	out.Ended = true
+	if first := m.run.First; m.last == first {
+		i := slices.IndexFunc(m.events, func(x session.Event) bool { return x.Ord == first })
+		switch {
+		case e.TakeBack && i >= 0:
+			m.forget(i)
+			m.turn--
+		case e.Failed && !e.TakeBack:
+			m.failed = first
+		}
+	}
+	l := m.run.Lease
+	m.run = nil
+	if len(m.queue) == 0 {
+		return
+	}
+	in := m.queue[0]
+	m.queue = m.queue[1:]
+	m.turn++
+	out.Inputs = m.append(m.turn, m.message(in))
+	out.Next = m.begin(out.Inputs[0], in, l, e.Step)
+}
+
+// player plays the same moves on a store and on memory.
+type player struct {
+	t       *testing.T
+	b       bench
+	r       *rand.Rand
+	all     []*memory
+	now     time.Time
+	at      string // for failures
+	agentNo int64
+}
+
+// testRandomLog proves that after any sequence of inputs, commits, interrupts, hides, deletions and claims, of which many are
+// refused, the store answers and holds what the same moves leave in memory.
+func testRandomLog(t *testing.T, b bench) {
+	seed := uint64(time.Now().UnixNano())
+	p := &player{t: t, b: b, r: rand.New(rand.NewPCG(seed, 16)), now: clock.Now(), agentNo: b.agent(t, "a")}
+	moves := []struct {
+		weight int
+		play   func(*memory)
+	}{{30, p.accept}, {45, p.commit}, {4, p.interrupt}, {6, p.hide}, {5, p.deleteEvent}, {4, p.claim}, {2, p.toggle}, {1, p.delete}}
+	for step := range 700 {
+		p.at = fmt.Sprintf("seed %d, step %d", seed, step)
+		if len(p.all) < 3 || p.r.IntN(60) == 0 {
+			s := b.create(t, p.agentNo, fmt.Sprint("s", step))
+			p.all = append(p.all, &memory{no: s.No, external: map[string]id.Event{}})
+		}
+		m := p.all[len(p.all)-1-p.r.IntN(min(len(p.all), 4))]
+		n := p.r.IntN(97)
+		for _, move := range moves {
+			if n -= move.weight; n < 0 {
+				move.play(m)
+				break
+			}
+		}
+	}
+	for _, m := range p.all {
+		p.at = fmt.Sprintf("seed %d, session %d", seed, m.no)
+		p.wantSame(m)
+	}
+}
+
+// same fails unless both sides have refused for the same reason, or not at all.
+func (p *player) same(what string, want, got error) {
+	p.t.Helper()
+	if f, ok := fault.As(got); ok {
+		got = conflict(f.Code)
+	}
+	if !errors.Is(got, want) {
+		p.t.Fatalf("%s, %s: %v, want %v", p.at, what, got, want)
+	}
+}
+
+func (p *player) equal(what string, want, got any) {
+	p.t.Helper()
+	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(session.Event{}, "Created"),
+		cmpopts.IgnoreFields(session.Run{}, "AgentNo", "Began", "Until", "Node")); diff != "" {
+		p.t.Fatalf("%s, %s (-want +got): %s", p.at, what, diff)
+	}
+}
+
+func (p *player) accept(m *memory) {
+	in := session.Input{Session: m.no, Event: id.NewEvent(), Queue: p.r.IntN(4) > 0, Steer: p.r.IntN(3) == 0, Caller: session.Caller{All: p.r.IntN(2) == 0}}
+	for range 1 + p.r.IntN(2) {
+		part := session.Part{Text: fmt.Sprint(p.r.IntN(1000))}
+		if p.r.IntN(2) == 0 {
+			part.ExternalID = fmt.Sprint(p.r.IntN(12))
+		}
+		in.Parts = append(in.Parts, part)
+	}
+	l := lease(m.no, "a")
+	sent := in
+	sent.Parts = slices.Clone(in.Parts)
+	got, err := p.b.Accept(p.t.Context(), sent, l, p.now)
+	outcome, event, refused := m.accept(in, l)
+	p.same("accept", refused, err)
+	p.equal("outcome", []any{outcome, event}, []any{got.Outcome, got.Event})
+	if outcome == session.Began || outcome == session.Again {
+		m.leases = append(m.leases, l)
+		p.equal("run", *m.run, got.Run)
+		p.equal("event", m.events[m.find(event)], got.Begun)
+	}
+}
+
+func (p *player) commit(m *memory) {
+	if len(m.leases) == 0 {
+		return
+	}
+	l := m.leases[len(m.leases)-1]
+	if p.r.IntN(8) == 0 {
+		l = m.leases[p.r.IntN(len(m.leases))]
+	}
+	c := session.Commit{Steer: p.r.IntN(4) == 0}
+	for range p.r.IntN(3) {
+		c.Events = append(c.Events, says(fmt.Sprint(p.r.IntN(1000))))
+	}
+	if p.r.IntN(2) == 0 {
+		c.End = &session.End{Stop: p.r.IntN(3) == 0, Failed: p.r.IntN(3) == 0, TakeBack: p.r.IntN(4) == 0}
+	}
+	got, err := p.b.Commit(p.t.Context(), l, c, p.now)
+	want, refused := m.commit(l, c)
+	p.same("commit", refused, err)
+	p.equal("committed", want, got)
+}
+
+func (p *player) interrupt(m *memory) {
+	_, running, err := p.b.Interrupt(p.t.Context(), m.no)
+	p.same("interrupt", nil, err)
+	p.equal("running", m.run != nil, running)
+	if m.run != nil {
+		m.run.Interrupted = true
+	}
+}
+
+// pick returns an event of a session, or one that does not exist.
+func (p *player) pick(m *memory) id.Event {
+	if n := p.r.IntN(len(m.events) + 1); n < len(m.events) {
+		return m.events[n].ID
+	}
+	return "aev_none"
+}
+
+// missing returns why an event can't be changed.
+func (m *memory) missing(e id.Event) error {
+	switch {
+	case m.deleted:
+		return conflict("session_not_found")
+	case m.find(e) < 0:
+		return conflict("event_not_found")
+	}
+	return nil
+}
+
+func (p *player) hide(m *memory) {
+	e, why := p.pick(m), []string{"", "manual", "compaction"}[p.r.IntN(3)]
+	got, err := p.b.Hide(p.t.Context(), m.no, e, why)
+	refused := m.missing(e)
+	p.same("hide", refused, err)
+	if refused != nil {
+		return
+	}
+	if x := &m.events[m.find(e)]; x.Hidden != why {
+		x.Hidden = why
+		m.edits++
+	}
+	p.equal("hidden", m.events[m.find(e)], got)
+}
+
+func (p *player) deleteEvent(m *memory) {
+	e := p.pick(m)
+	refused := m.missing(e)
+	p.same("delete event", refused, p.b.DeleteEvent(p.t.Context(), m.no, e))
+	if refused != nil {
+		return
+	}
+	i := m.find(e)
+	if m.events[i].Ord == m.failed {
+		m.failed = 0
+	}
+	m.forget(i)
+}
+
+// claim takes over every run, as after a kill.
+func (p *player) claim(*memory) {
+	released := p.r.IntN(2) == 0
+	if released {
+		p.same("release", nil, p.b.Release(p.t.Context(), "a"))
+	}
+	got, err := p.b.Claim(p.t.Context(), p.now, true, 0, func(no int64) session.Lease { return lease(no, "a") })
+	p.same("claim", nil, err)
+	claimed := map[int64]session.Run{}
+	for _, run := range got {
+		claimed[run.Session] = run
+	}
+	for _, m := range p.all {
+		run, ok := claimed[m.no]
+		p.equal("claimed", m.run != nil && !m.deleted, ok)
+		if !ok {
+			continue
+		}
+		m.leases = append(m.leases, run.Lease)
+		m.run.Lease = run.Lease
+		if !released {
+			m.run.Recovered++
+		}
+		p.equal("run", *m.run, run)
+	}
+}
+
+func (p *player) toggle(m *memory) {
+	_, err := p.b.Update(p.t.Context(), m.no, session.Change{Enabled: opt.Some(m.disabled)}, p.now)
+	if m.deleted {
+		p.same("toggle", conflict("session_not_found"), err)
+		return
+	}
+	p.same("toggle", nil, err)
+	m.disabled = !m.disabled
+}
+
+func (p *player) delete(m *memory) {
+	err := p.b.Delete(p.t.Context(), m.no)
+	if m.deleted {
+		p.same("delete", conflict("session_not_found"), err)
+		return
+	}
+	p.same("delete", nil, err)
+	m.deleted, m.run = true, nil
+}
+
+// wantSame fails unless the store holds what memory does.
+func (p *player) wantSame(m *memory) {
+	got, err := p.b.Standing(p.t.Context(), m.no)
+	if m.deleted {
+		p.same("standing", conflict("session_not_found"), err)
+		return
+	}
+	p.same("standing", nil, err)
+	p.equal("standing", session.Standing{Last: m.last, Edits: m.edits, Run: m.run}, got)
+	log := p.b.log(p.t, m.no)
+	p.equal("log", m.events, log)
+	for i := 1; i < len(log); i++ {
+		if log[i].Created.Before(log[i-1].Created) {
+			p.t.Errorf("%s: event %d is older than the one before it", p.at, log[i].Ord)
+		}
+	}
+	shown := slices.DeleteFunc(slices.Clone(m.events), func(e session.Event) bool { return e.Hidden != "" })
+	page, _, err := p.b.Events(p.t.Context(), session.Page{Session: m.no, Limit: 1000})
+	p.same("events", nil, err)
+	p.equal("shown", shown, page)
+	for hidden, want := range map[bool]int{true: len(m.events), false: len(shown)} {
+		n, err := p.b.Count(p.t.Context(), m.no, hidden)
+		p.same("count", nil, err)
+		p.equal("count", want, n)
+	}
+	for _, in := range m.queue {
+		waits, err := p.b.Awaited(p.t.Context(), m.no, in.Event)
+		p.same("awaited", nil, err)
+		p.equal("awaited", true, waits)
+	}
+}
