@@ -100,7 +100,7 @@ func (k *Kit) compile(name string, all map[string]json.RawMessage, f *fault.Faul
 		return nil
 	}
 	var refs []Reference
-	c.overrides, refs = parseOverrides(b.Override, c.Schema, f)
+	c.overrides, refs = parseOverrides(b.Override, c.Schema, opt.Deref(b.Input, "") == "", f)
 	for _, r := range refs {
 		c.needs = r.tools(c.needs)
 	}

@@ -45,6 +45,7 @@ func TestConfigurations(t *testing.T) {
 		{searching(`, "argument_override": {"query[0]": "1"}`), "argument_override.query[0]", "no list"},
 		{searching(`, "argument_override": {"query..x": "1"}`), "argument_override.query..x", "a name is missing"},
 		{searching(`, "argument_override": {"query": 5}`), "argument_override.query", "got number, want string"},
+		{searching(`, "input_transform": ".args | .query |= tostring", "argument_override": {"query": 5}`), "", ""},
 		{searching(`, "argument_override": {"query": "` + strings.Repeat("x", 5001) + `"}`), "argument_override.query", "maxLength"},
 		{searching(`, "argument_override": {"query": {"$ref": "session.metadata."}}`), "argument_override.query", "a name is missing"},
 		{searching(`, "argument_override": {"query": {"$ref": "user.name"}}`), "argument_override.query", `it begins with "user", not with agent, session, tools, currentDate`},

@@ -23,7 +23,9 @@ const (
 )
 
 // parseOverrides reads argument_override and adds to f what is wrong. refs are the references in it.
-func parseOverrides(raw json.RawMessage, s *Schema, f *fault.Fault) (out []override, refs []Reference) {
+//
+// Values are not held to the schema if final is false, since a transform follows.
+func parseOverrides(raw json.RawMessage, s *Schema, final bool, f *fault.Fault) (out []override, refs []Reference) {
 	const field = "argument_override"
 	if absent(raw) {
 		return nil, nil
@@ -50,7 +52,7 @@ func parseOverrides(raw json.RawMessage, s *Schema, f *fault.Fault) (out []overr
 		before := len(refs)
 		refs = references(members[key], place, 0, refs, f)
 		o := override{key, path, members[key]}
-		if len(refs) == before && len(path) == 1 {
+		if final && len(refs) == before && len(path) == 1 {
 			checkLiteral(o, s, place, f)
 		}
 		out = append(out, o)

@@ -253,6 +253,9 @@ func (r *run) finish(ctx context.Context, c *configured, raw json.RawMessage) (j
 	if len(raw) > most {
 		return nil, tooLarge(len(raw), most)
 	}
+	if !json.Valid(raw) {
+		return nil, &Failure{ExecutionError, "the tool has answered with a text that is no JSON"}
+	}
 	v := decode(raw)
 	if c.output != nil {
 		out, err := r.transform(ctx, "output_transform", c.output, v)

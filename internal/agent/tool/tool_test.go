@@ -49,7 +49,7 @@ func kit(t *testing.T, f func(context.Context, tool.Call) (json.RawMessage, erro
 		Types: map[string]tool.Type{
 			tool.CorporaSearch: search,
 			"test": func(json.RawMessage) (*tool.Tool, error) {
-				return &tool.Tool{Name: "tester", Description: "Tests.", Schema: schema, Run: f, Timeout: time.Second}, nil
+				return &tool.Tool{Name: "tester", Description: "Tests.", Schema: schema, Run: f}, nil
 			},
 		},
 		Sealer: sealer{}, Log: slog.New(slog.DiscardHandler),
