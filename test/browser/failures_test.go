@@ -4,7 +4,10 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -312,4 +315,106 @@ func TestAway(t *testing.T) {
 			b.quiet(b.service.Key)
 		})
 	}
+}
+
+func TestPacedUploads(t *testing.T) {
+	// Proves that files wait as long as the service asks for, by 429 and by 503, then go one at a time at first, and all get in; and
+	// that a file that a proxy refuses is told with what to do.
+	t.Parallel()
+	b := open(t, looks[3])
+	b.fills("files", 0)
+	p := b.putsBetween()
+	var mu sync.Mutex
+	var n, active int
+	var refused time.Time
+	p.answer(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/upload_file") {
+			return false
+		}
+		if r.ContentLength > 50_000 {
+			_, _ = io.Copy(io.Discard, r.Body)
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return true
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		if n > 3 && n <= 5 && (active > 0 || time.Since(refused) < time.Second) {
+			t.Errorf("file %d is sent %v after a refusal, beside %d others", n, time.Since(refused), active)
+		}
+		status := map[int]int{1: 429, 2: 429, 3: 429, 4: 503}[n]
+		if status == 0 {
+			active++
+			mu.Unlock()
+			p.pass.ServeHTTP(w, r)
+			mu.Lock()
+			active--
+			return true
+		}
+		refused = time.Now()
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(status)
+		return true
+	})
+	files := map[string]string{}
+	for i := range 12 {
+		files[strconv.Itoa(i)+".md"] = "# Page " + strconv.Itoa(i) + "\n\nText.\n"
+	}
+	b.expect("status of 429")
+	b.expect("status of 503")
+	b.expect("status of 413")
+	b.visit("/corpora/files")
+	b.signIn()
+	b.reads("Add documents")
+	b.drops(files)
+	b.reads("waiting, the service has much to do")
+	b.reads("12 of 12 added")
+	b.drops(map[string]string{"big.md": strings.Repeat("Some text. ", 10_000)})
+	b.reads("(status 413) is not from Quarry")
+	b.reads("12 of 13 added, 1 refused")
+	b.accessible("files after a refusal")
+	b.quiet(b.service.Key)
+}
+
+// beside opens another tab of the same browser, signed in as well.
+func (b *tab) beside(path string) *tab {
+	b.t.Helper()
+	ctx, end := chromedp.NewContext(b.ctx)
+	b.t.Cleanup(end)
+	o := &tab{t: b.t, ctx: ctx, service: b.service, data: b.data, axe: b.axe}
+	o.visit(path)
+	o.signIn()
+	return o
+}
+
+func TestTwoTabs(t *testing.T) {
+	// Proves that of two tabs that edit the metadata of one document the later one is told what the first one changed, and that what
+	// both have changed is there in the end.
+	t.Parallel()
+	b := open(t, looks[0])
+	b.fills("pumps", 1)
+	const path = "/corpora/pumps/documents/doc%2F0000"
+	b.visit(path)
+	b.signIn()
+	b.reads("The same text.")
+	o := b.beside(path)
+	o.reads("The same text.")
+	for _, one := range []*tab{b, o} {
+		one.do("change the metadata", chromedp.Click(`.document > .row .button`))
+		one.reads("Add a value")
+	}
+	b.metadata("year", "2031", "number")
+	b.press("Save")
+	b.waits("the form to go", `!document.querySelector('.metadata-row')`)
+	o.metadata("title", "Another title", "text")
+	o.press("Save")
+	o.reads("Somebody else has changed this document meanwhile")
+	o.reads("2031")
+	o.accessible("the later of two tabs")
+	o.press("Save my changes")
+	o.waits("the form to go", `!document.querySelector('.metadata-row')`)
+	if got, want := asJSON(metadataOf(t, b.service.Client(), "/v2/corpora/pumps/documents/doc%2F0000")), `{"kind":"\u003cb\u003ek\u003c/b\u003e","title":"Another title","year":2031}`; got != want {
+		t.Errorf("metadata is %s, want %s", got, want)
+	}
+	b.quiet(b.service.Key)
 }

@@ -129,7 +129,6 @@ function Frame() {
   const [at] = useLocation()
   return (
     <>
-      <Notice />
       {isPending && <Loading />}
       <div className="shell" hidden={isPending}>
         <Bar />
@@ -153,6 +152,7 @@ function Frame() {
           </Broken>
         </main>
       </div>
+      <Notice />
       <Voice />
       <Palette />
       <Leaving />
