@@ -66,6 +66,19 @@ var askers = map[string]asking{
 	},
 }
 
+// users are the words by which people mean themselves and what is theirs. "Me" is not one: it asks, as in "tell me".
+var users = map[string][]string{
+	"eng": words("i my mine we our ours"), "deu": words("ich mein meine meinen meinem meiner meines wir unser unsere unseren unserem unserer"),
+	"fra": words("je mon ma mes nous notre nos"), "spa": words("yo mi mis nosotros nuestro nuestra nuestros nuestras"),
+	"por": words("eu meu minha meus minhas nosso nossa"), "ita": words("io mio mia miei mie nostro nostra"),
+	"nld": words("ik mijn wij we onze ons"), "rus": words("я мой моя моё мое мои моей моего моём меня мы наш наша наше наши"),
+}
+
+// ofUser reports whether a question is about the user or what is theirs.
+func ofUser(text, language string) bool {
+	return slices.ContainsFunc(strings.Fields(text), func(w string) bool { return slices.Contains(users[language], span.Plain(w)) })
+}
+
 func words(list string) []string { return strings.Fields(list) }
 
 // split returns the questions in a text, in order. It cuts after question marks, and before a word for "and" that is followed by

@@ -1,8 +1,8 @@
 // Package builtin is the language model inside the program, which quotes and does not write. It answers a question with the
 // sentences of the passages that answer it best, each with the number of its passage, calls a search tool once for each
-// question, fills a JSON schema from the passages, and summarises a document in sentences of it. The only sentence of its own is
-// the one that there is no answer. It does not reason and follows no instruction of a prompt. Package llm/registry has it as the
-// default model of the platform; package app builds it.
+// question, fills a JSON schema from the passages, and summarises a document in sentences of it. The only sentences of its own
+// are that there is no answer, and that nothing was asked. It does not reason and follows no instruction of a prompt. Package
+// llm/registry has it as the default model of the platform; package app builds it.
 package builtin
 
 import (
@@ -82,6 +82,11 @@ func (a *answering) run(ctx context.Context) error {
 	if a.request.Format != nil {
 		return a.fill(ctx)
 	}
+	if t := &a.conversation; !t.given && !t.called {
+		if language, ok := greets(t.question); ok {
+			return a.say(nothingAsked(a.request.Language, language))
+		}
+	}
 	return a.quote(ctx)
 }
 
@@ -118,6 +123,7 @@ func (a *answering) search(ctx context.Context) (*findings, error) {
 	found, err := a.provider.search(ctx, ask(t.question, t.passages), t.passages)
 	if err == nil {
 		t.weed(found)
+		t.setAside(found)
 	}
 	return found, err
 }

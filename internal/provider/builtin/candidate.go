@@ -25,7 +25,8 @@ type candidate struct {
 	passage int                 // index of its passage
 	place   int                 // among all candidates, which are in order of passages and texts
 	alone   bool                // it is all of its passage
-	aside   bool                // what the user said before: it is quoted where it answers best, and not beside other answers
+	aside   bool                // from before the question: it is quoted where it answers best, and not beside other answers
+	own     bool                // what the user said before
 	asks    bool                // it is a question or a heading, which answers nothing; what follows it may
 	stems   map[string]struct{} // its terms
 	parts   []match             // by part of the question

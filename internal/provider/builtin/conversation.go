@@ -3,7 +3,6 @@ package builtin
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,6 +23,9 @@ type conversation struct {
 	called   bool           // a tool was called since the question was asked
 
 	told struct{ from, to int } // the passages that messages of the system hold, see weed
+	// Of the passages from before the question those that begin at past are what the user said, and those that begin at found
+	// are results of tools.
+	past, found int
 }
 
 // How many earlier messages are read, and the score of what they hold beside what was found for the question.
@@ -35,7 +37,7 @@ const (
 // parse returns the question and the passages of a request. Of evidence without a number, which is what the user said
 // before, the statements are passages. Without Request.Evidence the passages are, in this order: the results
 // of tools that were called for the question, the text around the question in its message, that of the system, and earlier
-// results and statements, the last first. Messages of the model are not evidence.
+// statements and results, the last first. Messages of the model are not evidence.
 func parse(r llm.Request) conversation {
 	t := conversation{question: strings.TrimSpace(r.Question), passages: said(r.Evidence), given: len(r.Evidence) > 0}
 	last := -1
@@ -56,7 +58,6 @@ func parse(r llm.Request) conversation {
 	for _, m := range r.Messages[last+1:] {
 		if m.Role == llm.Result {
 			for _, p := range readResult(m.Plain()) {
-				p.Score = 1
 				if p.N > 0 {
 					p.N = 1 + t.numbered()
 				}
@@ -64,6 +65,7 @@ func parse(r llm.Request) conversation {
 			}
 		}
 	}
+	t.past, t.found = len(t.passages), len(t.passages)
 	if last < 0 {
 		return t
 	}
@@ -90,14 +92,17 @@ func (t *conversation) numbered() int {
 
 // before adds the statements of the user and the results of tools before the question.
 func (t *conversation) before(messages []llm.Message) {
+	t.past = len(t.passages)
 	for _, m := range slices.Backward(messages) {
-		switch m.Role {
-		case llm.User:
-			_, statements := questionMarks(m.Plain())
-			for _, text := range statements {
+		if m.Role == llm.User {
+			for _, text := range statements(m.Plain()) {
 				t.passages = append(t.passages, llm.Evidence{Text: text, Score: earlier})
 			}
-		case llm.Result:
+		}
+	}
+	t.found = len(t.passages)
+	for _, m := range slices.Backward(messages) {
+		if m.Role == llm.Result {
 			for _, p := range readResult(m.Plain()) {
 				t.passages = append(t.passages, llm.Evidence{Text: p.Text, Score: earlier})
 			}
@@ -168,54 +173,6 @@ func addAround(out []string, text string) []string {
 	return append(out, text)
 }
 
-// readResult returns the passages of a tool's result: the texts of its results or documents, each with a number, or, if it has
-// another form, one passage without a number.
-func readResult(text string) []llm.Evidence {
-	var value any
-	var out []llm.Evidence
-	if json.Unmarshal([]byte(text), &value) == nil {
-		gather(value, &out, 0)
-	}
-	if len(out) == 0 {
-		return []llm.Evidence{{Text: text}}
-	}
-	return out
-}
-
-// JSON members searched for the text of a result and for lists of results, and how deep they may be nested.
-var (
-	textMembers  = []string{"text", "content", "page_content", "snippet", "passage", "summary", "body"}
-	listMembers  = []string{"search_results", "results", "documents", "passages", "hits", "items", "data", "output"}
-	resultsDepth = 6
-)
-
-func gather(value any, out *[]llm.Evidence, depth int) {
-	if depth > resultsDepth {
-		return
-	}
-	switch v := value.(type) {
-	case []any:
-		for _, x := range v {
-			gather(x, out, depth+1)
-		}
-	case string:
-		*out = append(*out, llm.Evidence{N: len(*out) + 1, Text: v})
-	case map[string]any:
-		for _, name := range textMembers {
-			if text, ok := v[name].(string); ok && strings.TrimSpace(text) != "" {
-				title, _ := v["title"].(string)
-				*out = append(*out, llm.Evidence{N: len(*out) + 1, Text: text, Title: title})
-				return
-			}
-		}
-		for _, name := range append(slices.Clone(listMembers), textMembers...) {
-			if inner, ok := v[name]; ok {
-				gather(inner, out, depth+1)
-			}
-		}
-	}
-}
-
 // call returns the call that a request needs, nil for none: of a search tool, once for each question, or of any tool if the
 // request requires one.
 func (t conversation) call(r llm.Request) *llm.ToolCall {
@@ -232,11 +189,9 @@ func (t conversation) call(r llm.Request) *llm.ToolCall {
 
 // worthSearching reports whether a message has words to search for: "thanks" has none.
 func worthSearching(text string) bool {
-	return !slices.Contains(pleasantries, strings.ToLower(strings.Trim(text, " .!,\n"))) &&
-		len(analysis.Query(text, lang.Of(text, "")).Stems) > 0
+	_, polite := greets(text)
+	return !polite && len(analysis.Query(text, lang.Of(text, "")).Stems) > 0
 }
-
-var pleasantries = []string{"hi", "hello", "hey", "thanks", "thank you", "ok", "okay", "yes", "no", "bye", "good morning", "hallo", "danke", "hola", "gracias", "bonjour", "merci"}
 
 // searchText returns the text to search for: the question, after the one before it if it has at most one word of its own.
 func (t conversation) searchText(r llm.Request) string {

@@ -70,7 +70,7 @@ func TestTold(t *testing.T) {
 		{"a role alone", role, "Who are you?", none},
 		{"what the role is about", role, "How is the weather in Oslo?", none},
 		{"a rule alone", "Answer every question about pumps with one sentence and cite the passages.", "How are pumps serviced?", none},
-		{"a greeting", role, "hi", none},
+		{"a greeting", role, "hi", "I have nothing to quote yet"},
 		{"nearer in the message of the user", role, "The weather in Oslo is fine today.\n\nHow is the weather in Oslo?", "The weather in Oslo is fine today."},
 		{"both", shop, "On Sundays the shop opens at eleven. When does the shop open on Sundays?", "On Sundays the shop opens at eleven."},
 	} {

@@ -21,6 +21,7 @@ type part struct {
 	text  string
 	lower string
 	kind  kind
+	own   bool // it asks about the user: "my pump"
 	terms map[string]float64
 }
 
@@ -38,7 +39,7 @@ func ask(text string, passages []llm.Evidence) question {
 	}
 	q := question{text: text, lang: lang.Of(text, around)}
 	for i, s := range split(text, q.lang) {
-		p := part{text: s, lower: strings.ToLower(s), kind: findKind(s, q.lang), terms: map[string]float64{}}
+		p := part{text: s, lower: strings.ToLower(s), kind: findKind(s, q.lang), own: ofUser(s, q.lang), terms: map[string]float64{}}
 		for _, stem := range analysis.Query(s, q.lang).Stems {
 			p.terms[stem] = 1
 		}

@@ -30,6 +30,19 @@ func said(all []llm.Evidence) []llm.Evidence {
 	return out
 }
 
+// setAside marks the candidates that come from before the question, and among them those that the user said.
+func (t *conversation) setAside(f *findings) {
+	for _, c := range f.candidates {
+		if t.given {
+			c.aside = t.passages[c.passage].N == 0
+			c.own = c.aside
+		} else {
+			c.aside = c.passage >= t.past
+			c.own = c.aside && c.passage < t.found
+		}
+	}
+}
+
 // statements returns the sentences of a message of the user that state something. Many people write questions without a
 // question mark, so those that begin with a word of questions, requests or follow-ups are left out, too.
 func statements(text string) []string {

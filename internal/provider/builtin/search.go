@@ -22,6 +22,10 @@ const (
 	kindWeight     = 0.1
 )
 
+// ownWeight is what a statement of the user has more where the question is about the user. It is about what a statement loses
+// to a passage by its standing.
+const ownWeight = 0.2
+
 // foreignCosine is the weight of the cosine in languages that the embedded encoder was not trained on: it still recognizes
 // names and numbers.
 const foreignCosine = 0.3
@@ -219,6 +223,9 @@ func (f *findings) score(c *candidate, part int) float64 {
 	s := f.evidence(c, part) + c.standing
 	if c.parts[part].kind {
 		s += kindWeight
+	}
+	if c.own && f.question.parts[part].own && f.evidence(c, part) >= f.least() {
+		s += ownWeight
 	}
 	return s
 }

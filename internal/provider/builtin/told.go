@@ -24,7 +24,7 @@ func (t *conversation) tell(messages []llm.Message) {
 func (t *conversation) alone() {
 	if len(t.passages) == t.told.to-t.told.from {
 		t.passages = slices.Insert(slices.Clone(t.passages), 0, llm.Evidence{Text: t.question, Score: 1})
-		t.told.from, t.told.to = t.told.from+1, t.told.to+1
+		t.told.from, t.told.to, t.past, t.found = t.told.from+1, t.told.to+1, t.past+1, t.found+1
 	}
 }
 

@@ -81,8 +81,12 @@ func points(tool llm.Tool) int {
 			n++
 		}
 	}
-	if queryParameter(tool) == "" {
+	name := queryParameter(tool)
+	if name == "" {
 		return 0
+	}
+	if all, _ := properties(tool); n >= 0 && len(all) == 1 && name == queryNames[0] { // such as a search that is named after what it searches
+		n += 2
 	}
 	return n + 2
 }
