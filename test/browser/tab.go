@@ -40,7 +40,7 @@ const most = 2 * time.Minute
 
 // tab is a tab of the browser over a service.
 type tab struct {
-	t       *testing.T
+	t       testing.TB
 	ctx     context.Context
 	service *testkit.Process
 	data    string // the folder of the service
@@ -52,8 +52,14 @@ type tab struct {
 	shifts   []shift
 }
 
-// open opens an empty tab over a service of its own.
-func open(t *testing.T, l look) *tab {
+// open opens an empty tab over a service of its own, for one journey.
+func open(t testing.TB, l look) *tab {
+	t.Helper()
+	return openFor(t, l, most)
+}
+
+// openFor is open for as long as a benchmark takes.
+func openFor(t testing.TB, l look, most time.Duration) *tab {
 	t.Helper()
 	chrome, err := exec.LookPath("chromium")
 	if err != nil {

@@ -7,6 +7,7 @@ import { Failure } from './api/failure'
 import { watchReach, whenBack } from './api/reach'
 import { aroundNav, guardDrafts } from './parts/draft'
 import { keepSignedIn } from './session/tokens'
+import { ready } from './shell/areas'
 import { watchVersion } from './shell/newer'
 import { Shell } from './shell/Shell'
 import { restoreTheme } from './shell/theme'
@@ -35,7 +36,8 @@ watchReach()
 watchVersion()
 whenBack(() => void queries.refetchQueries({ type: 'active', predicate: (q) => q.state.status === 'error' }))
 const root = document.getElementById('root')
-if (root)
+if (root) {
+  await ready
   createRoot(root, { onCaughtError: () => undefined /* Broken shows it */ }).render(
     <StrictMode>
       <CSPProvider disableStyleElements>
@@ -47,3 +49,4 @@ if (root)
       </CSPProvider>
     </StrictMode>,
   )
+}

@@ -1,7 +1,8 @@
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Route, Switch } from 'wouter'
 import { Failure } from '../api/failure'
 import { Drop } from '../documents/Drop'
+import Documents from '../documents/pages'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { number } from '../parts/locale'
@@ -14,8 +15,6 @@ import { Attributes } from './Attributes'
 import { type Corpus as Found, sizeOf, useCorpus } from './corpora'
 import { Settings } from './Settings'
 import './corpora.css'
-
-const Documents = lazy(() => import('../documents/pages'))
 
 /** A question to a corpus and a place to add documents. A corpus that was empty when it was opened keeps the documents first. */
 function Start({ corpus }: { corpus: Found }) {
@@ -81,9 +80,7 @@ export default function Corpus({ name }: { name: string }) {
           <Start key={corpus.key} corpus={corpus} />
         </Route>
         <Route path="/documents/*?">
-          <Suspense fallback={<Loading />}>
-            <Documents corpus={corpus} />
-          </Suspense>
+          <Documents corpus={corpus} />
         </Route>
         <Route path="/attributes">
           <Attributes corpus={corpus} />
