@@ -114,6 +114,25 @@ func TestAgentRemembers(t *testing.T) {
 	}
 }
 
+// Proves that a question which is named stays the one to answer behind a message in which one step hands over to the next, and
+// that what was found for it before is quoted, without another search.
+func TestAgentSteps(t *testing.T) {
+	t.Parallel()
+	const asked = "How often is the filter of the pump replaced?"
+	tools := handbook("handbook", "Searches the handbook.")
+	handOver := llm.Text(llm.User, "The step triage handed over to the step answer.")
+	r := llm.Request{Messages: append(said("system", instructions, "user", asked, "assistant", "pumps"), handOver), Tools: tools, Question: asked}
+	out := complete(t, r)
+	if len(out.Calls) != 1 || string(out.Calls[0].Arguments) != `{"query":"`+asked+`"}` {
+		t.Fatalf("got %+v, want a search for the question", out)
+	}
+	r.Messages = append(r.Messages, llm.Message{Role: llm.Assistant, Calls: out.Calls},
+		llm.Message{Role: llm.Result, CallID: out.Calls[0].ID, Name: "handbook", Parts: []llm.Part{{Text: pumpFound}}}, handOver)
+	if out = complete(t, r); len(out.Calls) != 0 || !strings.Contains(out.Text, "Its filter is replaced every 500 hours. [1]") {
+		t.Errorf("got %+v", out)
+	}
+}
+
 // Proves that a message that asks nothing is answered in its language without a search, with and without tools, and that one
 // which asks is not taken for such a message.
 func TestGreetings(t *testing.T) {

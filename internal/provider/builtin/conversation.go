@@ -40,12 +40,7 @@ const (
 // statements and results, the last first. Messages of the model are not evidence.
 func parse(r llm.Request) conversation {
 	t := conversation{question: strings.TrimSpace(r.Question), passages: said(r.Evidence), given: len(r.Evidence) > 0}
-	last := -1
-	for i, m := range r.Messages {
-		if m.Role == llm.User && strings.TrimSpace(m.Plain()) != "" {
-			last = i
-		}
-	}
+	last := askedAt(r)
 	for _, m := range r.Messages[last+1:] {
 		t.called = t.called || m.Role == llm.Result || len(m.Calls) > 0
 	}
@@ -79,6 +74,23 @@ func parse(r llm.Request) conversation {
 	t.tell(r.Messages)
 	t.before(r.Messages[max(0, last-mostMessages):last])
 	return t
+}
+
+// askedAt returns the index of the message that asks: the last of the user or, if the request has a question, the last one of
+// those that holds it, since the steps of an agent hand over to each other in messages of the user. It returns -1 for none.
+func askedAt(r llm.Request) int {
+	last := -1
+	for i, m := range slices.Backward(r.Messages) {
+		text := m.Plain()
+		if m.Role != llm.User || strings.TrimSpace(text) == "" {
+			continue
+		}
+		if strings.Contains(text, r.Question) {
+			return i
+		}
+		last = max(last, i)
+	}
+	return last
 }
 
 // numbered returns how many passages have a number.
