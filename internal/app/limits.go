@@ -27,6 +27,9 @@ func limits(c config.Config) httpapi.Limits {
 			Noun: "large bodies",
 		}),
 	}
+	if c.MaxTurns > 0 {
+		l.Turns = usage.NewGate(usage.Bounds{PerCaller: max(c.MaxTurns/2, 1), Total: c.MaxTurns, Noun: "turns of agents"})
+	}
 	if c.RateLimit > 0 {
 		burst := c.RateBurst
 		if burst == 0 {

@@ -64,6 +64,11 @@ type Config struct {
 	// MaxRemote and MaxRemoteTotal bound calls that wait for a language model over the network.
 	MaxRemote      int64 `yaml:"max_remote"`
 	MaxRemoteTotal int64 `yaml:"max_remote_total"`
+	// MaxTurns bounds the turns of agents that run at once, one of which goes through at most MaxStepTransitions and calls the
+	// model at most MaxModelCalls times.
+	MaxTurns           int64 `yaml:"max_turns"`
+	MaxStepTransitions int64 `yaml:"max_step_transitions"`
+	MaxModelCalls      int64 `yaml:"max_model_calls"`
 	// MaxBodies is how much memory bodies of requests take at once.
 	MaxBodies int64 `yaml:"max_bodies"`
 }
@@ -125,6 +130,9 @@ var Settings = []Setting{
 	{"expensive_wait", "QUARRY_EXPENSIVE_WAIT", "how long an expensive call waits in line before it is refused with 429, seconds", func(c *Config) any { return &c.ExpensiveWait }},
 	{"max_remote", "QUARRY_MAX_REMOTE", "calls of one key in flight on one node that wait for a language model elsewhere, such as streams; they count as expensive calls no more, and more of them wait in line in the same way", func(c *Config) any { return &c.MaxRemote }},
 	{"max_remote_total", "QUARRY_MAX_REMOTE_TOTAL", "calls of all keys in flight on one node that wait for a language model elsewhere; 0 is no limit", func(c *Config) any { return &c.MaxRemoteTotal }},
+	{"max_turns", "QUARRY_MAX_TURNS", "turns of agents in progress on one node, whoever waits for them; one key gets half of them, and more are refused with 429; 0 is no limit", func(c *Config) any { return &c.MaxTurns }},
+	{"max_step_transitions", "QUARRY_MAX_STEP_TRANSITIONS", "transitions between steps that one turn of an agent goes through before it ends", func(c *Config) any { return &c.MaxStepTransitions }},
+	{"max_model_calls", "QUARRY_MAX_MODEL_CALLS", "calls of the language model that one turn of an agent makes before it fails", func(c *Config) any { return &c.MaxModelCalls }},
 	{"max_bodies", "QUARRY_MAX_BODIES", "memory for bodies of requests in flight, bytes: an upload counts once, JSON above 64 KiB four times; more wait as expensive calls do", func(c *Config) any { return &c.MaxBodies }},
 }
 
@@ -136,7 +144,7 @@ func Default() Config {
 		LLMPrivate:   true,
 		ModelAliases: strings.Join(registry.DefaultAliases, ","),
 		MaxExpensive: 64, MaxExpensiveTotal: 256, MaxExpensiveWaiting: 1024, ExpensiveWait: 10, MaxBodies: 512 << 20,
-		MaxRemote: 1024, MaxRemoteTotal: 2048,
+		MaxRemote: 1024, MaxRemoteTotal: 2048, MaxTurns: 2048, MaxStepTransitions: 500, MaxModelCalls: 100,
 	}
 }
 
@@ -295,6 +303,9 @@ func (c *Config) checkLimits() error {
 	}
 	if c.MaxRemote < 1 || c.MaxRemoteTotal < 0 {
 		return errors.New("setting max_remote must be at least 1, max_remote_total at least 0")
+	}
+	if c.MaxTurns < 0 || c.MaxStepTransitions < 0 || c.MaxModelCalls < 1 {
+		return errors.New("settings max_turns and max_step_transitions must be at least 0, max_model_calls at least 1")
 	}
 	if c.ExpensiveWait < 0 || c.ExpensiveWait > maxWait {
 		return fmt.Errorf("setting expensive_wait must be between 0 and %d seconds", maxWait)

@@ -29,6 +29,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(r.Context()) // a copy: net/http reads the Body of its own request to decide on "100 Continue"
 	r.Body = x.body
 	x.call.slowest = s.cfg.SlowestReader
+	x.call.turns = s.cfg.Limits.Turns
 	x.call.explain = func(err error) *fault.Fault { return s.outcome(x, r, err) }
 	h := w.Header()
 	h.Set("X-Request-Id", x.call.RequestID)

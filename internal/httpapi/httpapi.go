@@ -19,6 +19,7 @@ import (
 	"quarry/internal/httpapi/stream"
 	"quarry/internal/identity/authz"
 	"quarry/internal/origin"
+	"quarry/internal/usage"
 )
 
 // Call is one request that the chain has let through.
@@ -40,6 +41,7 @@ type Call struct {
 	answer  http.Header     // of the answer
 	unknown []check.Unknown // members of the body that the answer names, see unknown.go
 
+	turns *usage.Gate                                    // see Turn; nil for no bound
 	leave []func()                                       // releases what the request holds, see limit.go
 	place func(context.Context) error                    // what Enter does, nil for nothing
 	await func(context.Context) (back func(), err error) // exchanges the place for another, which back releases; nil without one

@@ -20,6 +20,7 @@ type Limits struct {
 	Calls  *usage.Gate // expensive calls, one place each
 	Remote *usage.Gate // calls that wait for another service, one place each
 	Bodies *usage.Gate // bytes of bodies held in memory
+	Turns  *usage.Gate // turns of agents, one place each, which outlive their requests
 }
 
 // caller returns the identity that limits apply to: the credential, so that two keys of a person do not share a bound.
@@ -70,6 +71,19 @@ func enter(ctx context.Context, g *usage.Gate, c *Call, places int64) (leave fun
 		return nil, err
 	}
 	return c.holds(leave), nil
+}
+
+// Turn takes the place of a turn, which is held until leave is called, however long the request lasts.
+func (c *Call) Turn(ctx context.Context) (leave func(), err error) {
+	if c.turns == nil {
+		return func() {}, nil
+	}
+	leave, err = c.turns.Enter(ctx, c.caller(), 1)
+	var r *usage.Refused
+	if errors.As(err, &r) {
+		return nil, limited(r)
+	}
+	return leave, err
 }
 
 // holds notes that the request holds something until it ends or the returned function is called.

@@ -42,6 +42,7 @@ func (t *turn) ask(ctx context.Context, m *llm.Model, r llm.Request) (*said, err
 	var err error
 	s.answer, err = provider.Stream(ctx, r, func(e llm.Event) error {
 		s.hear(t.live, e)
+		t.claim.hear()
 		return context.Cause(ctx)
 	})
 	return s, err

@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,18 +25,37 @@ type Input struct {
 // Sent is an input that was accepted. Its sender reads what follows, and calls Close.
 type Sent struct {
 	*feed.Reader
-	Own   bool // the turn of the input has begun, and nothing else was waiting
 	claim *claim
 }
 
 // claim decides between a turn that fails before anything was shown to its sender, and the sender that shows something.
-type claim struct{ state atomic.Int32 }
+type claim struct {
+	state atomic.Int32
+	heard chan struct{} // closed by hear
+	once  sync.Once
+}
 
 const (
 	open int32 = iota
 	shown
 	refused
 )
+
+// hear is called when there is something of the turn to show, or never will be. A nil claim hears nothing.
+func (c *claim) hear() {
+	if c != nil {
+		c.once.Do(func() { close(c.heard) })
+	}
+}
+
+// Heard returns a channel that is closed when the model has begun to answer or the turn has come to something else. It is nil
+// where the sender need not wait for that.
+func (s *Sent) Heard() <-chan struct{} {
+	if s.claim == nil {
+		return nil
+	}
+	return s.claim.heard
+}
 
 // Show notes that something of the answer is shown from now on. It is false if the turn has failed before that: then Next
 // returns why.
@@ -80,7 +100,7 @@ func (e *Engine) Send(ctx context.Context, in Input) (*Sent, error) {
 	}
 	switch got.Outcome {
 	case session.Began, session.Again:
-		sent.claim, sent.Own = new(claim), true
+		sent.claim = &claim{heard: make(chan struct{})}
 		from := got.Begun.Ord - 1
 		if in.Since != nil {
 			from = *in.Since
@@ -153,7 +173,10 @@ func (e *Engine) Follow(no, since int64) *feed.Reader {
 	return r
 }
 
-// Interrupt ends the turn in progress, and reports whether there is one.
+// patience is how long Interrupt waits for the end of a turn of this process.
+const patience = 5 * time.Second
+
+// Interrupt ends the turn in progress, and reports whether there is one. Where it runs in this process, it has ended then.
 func (e *Engine) Interrupt(ctx context.Context, no int64) (bool, error) {
 	write, cancel := durable(ctx)
 	defer cancel()
@@ -163,9 +186,21 @@ func (e *Engine) Interrupt(ctx context.Context, no int64) (bool, error) {
 	}
 	s, err := e.Log.Standing(write, no) // the turn in progress may be another by now
 	if w := e.work(no); w != nil && s.Run != nil && s.Run.Interrupted {
-		w.interrupt(s.Run.Turn)
+		ended := w.interrupt(s.Run.Turn)
+		select {
+		case <-ended:
+		case <-time.After(patience):
+		case <-ctx.Done():
+		}
 	}
 	return true, err
+}
+
+// Drop ends the work on a session that was deleted.
+func (e *Engine) Drop(no int64) {
+	if w := e.work(no); w != nil {
+		w.drop()
+	}
 }
 
 // errInterrupted is the cause of a turn that was asked to end.

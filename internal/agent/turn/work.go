@@ -29,8 +29,9 @@ type work struct {
 	edits  int64           // of the session when they were read
 
 	mu      sync.Mutex
-	cancel  context.CancelCauseFunc // of the turn in progress; guarded by mu, like the next two
+	cancel  context.CancelCauseFunc // of the turn in progress; guarded by mu, like all below
 	number  int64                   // of that turn
+	ended   chan struct{}           // closed when that turn has ended
 	pending int64                   // a turn that was asked to end before it had begun here
 }
 
@@ -40,12 +41,23 @@ func (w *work) free() {
 	}
 }
 
-// interrupt ends a turn.
-func (w *work) interrupt(turn int64) {
+// interrupt ends a turn, and returns a channel that is closed when it has ended.
+func (w *work) interrupt(turn int64) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pending = turn; w.number == turn && w.cancel != nil {
 		w.cancel(errInterrupted)
+		return w.ended
+	}
+	return w.done
+}
+
+// drop ends the turn without a trace.
+func (w *work) drop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cancel != nil {
+		w.cancel(session.ErrLost)
 	}
 }
 
@@ -54,7 +66,7 @@ func (w *work) begin() (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(w.engine.ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.number, w.cancel = w.run.Turn, cancel
+	w.number, w.cancel, w.ended = w.run.Turn, cancel, make(chan struct{})
 	if w.run.Interrupted || w.pending == w.run.Turn {
 		cancel(errInterrupted)
 	}
@@ -73,6 +85,8 @@ func (w *work) loop() {
 		w.bare = !w.taken
 		err := (&turn{work: w}).play(ctx)
 		cancel(nil)
+		w.claim.hear()
+		close(w.ended)
 		if err != nil {
 			if !errors.Is(err, errOver) && !errors.Is(err, session.ErrLost) {
 				w.engine.Logger.Error("a turn has stopped", "session", w.run.Session, "turn", w.run.Turn, "error", err)
@@ -159,6 +173,7 @@ func (w *work) apply(c *session.Commit, done *session.Committed) {
 		w.interrupt(w.run.Turn)
 	}
 	w.live.Stored(w.last)
+	w.claim.hear()
 	if n := len(done.Inputs); n > 0 {
 		w.last = done.Inputs[n-1].Ord
 		if done.Next == nil {

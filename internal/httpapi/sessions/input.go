@@ -1,0 +1,298 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"quarry/internal/agent/session"
+	"quarry/internal/agent/session/feed"
+	"quarry/internal/agent/turn"
+	"quarry/internal/clock"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
+	"quarry/internal/httpapi/stream"
+	"quarry/internal/id"
+)
+
+// patience is how long the head of a stream waits for the first event of the model, so that a failure before it is a status.
+const patience = 15 * time.Second
+
+// maxExternalID bounds an external_id, in characters.
+const maxExternalID = 255
+
+// Turns answers the operations that send input and follow what becomes of it.
+type Turns struct {
+	engine   *turn.Engine
+	sessions *session.Service
+}
+
+// NewTurns returns the area.
+func NewTurns(e *turn.Engine, s *session.Service) *Turns { return &Turns{e, s} }
+
+// Handlers implements httpapi.Area.
+func (a *Turns) Handlers() map[string]httpapi.Handler {
+	return map[string]httpapi.Handler{"createAgentInput": a.input}
+}
+
+// inputBody is CreateInputRequest.
+type inputBody struct {
+	Type     string     `json:"type"`
+	Stream   bool       `json:"stream_response"`
+	Messages []partBody `json:"messages"`
+	Since    string     `json:"since"`
+	Behavior string     `json:"behavior"`
+}
+
+// partBody is AgentInput.
+type partBody struct {
+	Type       string `json:"type"`
+	Content    string `json:"content"`
+	ExternalID string `json:"external_id"`
+}
+
+func (a *Turns) input(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	var body inputBody
+	if err := httpapi.Decode(c.Body, &body); err != nil {
+		return err
+	}
+	switch body.Type {
+	case "", "input_message":
+		return a.message(w, r, c, &body)
+	case "interrupt":
+		return a.interrupt(w, r, c, body.Stream)
+	}
+	return fault.InvalidField("body.type", "is %q, which is part of the contract and not built yet; input_message and interrupt are", body.Type)
+}
+
+// parts returns the parts of an input.
+func (b *inputBody) parts() ([]session.Part, error) {
+	bad := fault.Invalid()
+	if len(b.Messages) == 0 {
+		bad.Field("messages", "must have at least one part")
+	}
+	out := make([]session.Part, len(b.Messages))
+	for i, p := range b.Messages {
+		at := fmt.Sprintf("messages[%d]", i)
+		switch {
+		case p.Type != "" && p.Type != "text":
+			bad.Field(at+".type", "is %q, which is part of the contract and not built yet; text is", p.Type)
+		case strings.TrimSpace(p.Content) == "":
+			bad.Field(at+".content", "must not be empty")
+		case utf8.RuneCountInString(p.ExternalID) > maxExternalID:
+			bad.Field(at+".external_id", "must have at most %d characters", maxExternalID)
+		}
+		out[i] = session.Part{Text: p.Content, ExternalID: p.ExternalID}
+	}
+	return out, bad.Err()
+}
+
+// after returns the ord behind which to read, nil where no place is named.
+func (a *Turns) after(ctx context.Context, no int64, since, field string) (*int64, error) {
+	ord := int64(0)
+	switch since {
+	case "":
+		return nil, nil
+	case "start":
+		return &ord, nil
+	}
+	e, err := a.sessions.Event(ctx, no, id.Event(since))
+	if fault.Is(err, fault.KindNotFound) {
+		return nil, fault.InvalidField(field, "is %s, which this session does not have; name one of its events, or start", since)
+	}
+	return &e.Ord, err
+}
+
+// message sends an input and answers with what becomes of it.
+func (a *Turns) message(w http.ResponseWriter, r *http.Request, c *httpapi.Call, body *inputBody) error {
+	parts, err := body.parts()
+	if err != nil {
+		return fault.Under(err, "body")
+	}
+	p := placed(c)
+	since, err := a.after(r.Context(), p.session.No, body.Since, "body.since")
+	if err != nil {
+		return err
+	}
+	leave, err := c.Turn(r.Context())
+	if err != nil {
+		return err
+	}
+	in := turn.Input{Since: since, Whole: !body.Stream, Leave: leave, Input: session.Input{
+		Session: p.session.No, Event: id.NewEvent(), Parts: parts, Queue: since != nil, Steer: body.Behavior == "steer",
+	}}
+	in.Caller.All, in.Caller.Corpora = c.Searchable()
+	sent, err := a.engine.Send(r.Context(), in)
+	if err != nil {
+		return err
+	}
+	c.Named = map[string]string{"event_id": string(in.Event)}
+	if sent != nil {
+		defer sent.Close()
+	}
+	if body.Stream {
+		return a.stream(w, r, c, sent)
+	}
+	events, err := whole(r.Context(), p.session.Key, sent)
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(w, http.StatusCreated, answerBody{events, p.session.Key})
+}
+
+// answerBody is AgentResponse.
+type answerBody struct {
+	Events []any  `json:"events"`
+	Key    string `json:"session_key"`
+}
+
+// whole reads to the end. A turn that has failed with nothing but its input is the failure, else that is the last entry.
+func whole(ctx context.Context, key string, sent *turn.Sent) ([]any, error) {
+	out := []any{}
+	if sent == nil {
+		return out, nil
+	}
+	var failed error
+	further := false // the turn has more than its input
+	for {
+		f, err := sent.Next(ctx)
+		switch {
+		case errors.Is(err, io.EOF) && failed != nil && !further:
+			return nil, failed
+		case errors.Is(err, io.EOF):
+			return out, nil
+		case err != nil:
+			return nil, err
+		}
+		if f.Shape == feed.Noted && f.Note.Kind == feed.Failed {
+			if failed = f.Note.Err; further {
+				out = append(out, errorOf(failed))
+			}
+			continue
+		}
+		further = f.Shape != feed.Stored || f.Event.Type != session.InputMessage
+		out = append(out, wireFrame(key, &f))
+	}
+}
+
+// stream answers in frames.
+func (a *Turns) stream(w http.ResponseWriter, r *http.Request, c *httpapi.Call, sent *turn.Sent) error {
+	s := c.Stream(w)
+	defer s.Close()
+	s.Status(http.StatusCreated)
+	if sent == nil {
+		_ = s.Frame(end) // an error means that the client is gone, here and below
+		return nil
+	}
+	if heard := sent.Heard(); heard != nil {
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		select {
+		case <-heard:
+		case <-timer.C:
+		case <-r.Context().Done():
+			return context.Cause(r.Context())
+		}
+	}
+	if !sent.Show() {
+		return refused(r.Context(), s, sent)
+	}
+	if s.Begin() != nil {
+		return nil
+	}
+	frames(r.Context(), s, placed(c).session.Key, sent.Reader)
+	return nil
+}
+
+// refused answers a stream whose turn has failed before anything was shown: a quota that is used up is a stream with status
+// 200, all else the status of the failure.
+func refused(ctx context.Context, s *stream.Stream, sent *turn.Sent) error {
+	for {
+		_, err := sent.Next(ctx)
+		switch {
+		case errors.Is(err, io.EOF):
+			return errors.New("a turn was refused without a reason")
+		case fault.Is(err, fault.KindLimited):
+			s.Status(http.StatusOK)
+			_ = s.FailFrame(err)
+			_ = s.Frame(end)
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// frames writes what a reader is shown, to its end.
+func frames(ctx context.Context, s *stream.Stream, key string, from *feed.Reader) {
+	for {
+		f, err := from.Next(ctx)
+		switch {
+		case errors.Is(err, io.EOF):
+			_ = s.Frame(end)
+			return
+		case err != nil:
+			_ = s.FailFrame(err)
+			_ = s.Frame(end)
+			return
+		case f.Shape == feed.Noted && f.Note.Kind == feed.Failed:
+			err = s.FailFrame(f.Note.Err)
+		case f.Shape == feed.Text || f.Shape == feed.Thought:
+			err = s.FrameSoon(wireFrame(key, &f))
+		default:
+			err = s.Frame(wireFrame(key, &f))
+		}
+		if err != nil {
+			return // the client is gone
+		}
+	}
+}
+
+func (a *Turns) interrupt(w http.ResponseWriter, r *http.Request, c *httpapi.Call, streamed bool) error {
+	p := placed(c)
+	running, err := a.engine.Interrupt(r.Context(), p.session.No)
+	if err != nil {
+		return err
+	}
+	out := answerBody{Events: []any{}, Key: p.session.Key}
+	if running {
+		f := feed.Frame{Shape: feed.Noted, Note: feed.Note{Kind: feed.Interrupted, ID: id.NewEvent(), At: clock.Now()}}
+		out.Events = append(out.Events, wireFrame(p.session.Key, &f))
+	}
+	if !streamed {
+		return httpapi.WriteJSON(w, http.StatusCreated, out)
+	}
+	s := c.Stream(w)
+	defer s.Close()
+	s.Status(http.StatusCreated)
+	for _, e := range append(out.Events, end) {
+		_ = s.Frame(e) // an error means that the client is gone
+	}
+	return nil
+}
+
+// follow answers with the events behind a place and with what comes, until the reader leaves or the session ends.
+func (a *Turns) follow(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	p := placed(c)
+	since, err := a.after(r.Context(), p.session.No, c.Query.Get("since"), "query.since")
+	if err != nil {
+		return err
+	}
+	if since == nil {
+		since = new(int64)
+	}
+	from := a.engine.Follow(p.session.No, *since)
+	defer from.Close()
+	s := c.Stream(w)
+	defer s.Close()
+	if s.Begin() != nil {
+		return nil
+	}
+	frames(r.Context(), s, p.session.Key, from)
+	return nil
+}
