@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"quarry/internal/config"
@@ -30,7 +31,7 @@ import (
 	"quarry/internal/store"
 	sqlagents "quarry/internal/store/agents"
 	"quarry/internal/store/documents"
-	"quarry/internal/store/sessions"
+	sqlsessions "quarry/internal/store/sessions"
 )
 
 // App is the running product over one data folder.
@@ -46,6 +47,7 @@ type App struct {
 	shown    *certificate.Keeper // nil without TLS
 	ready    atomic.Bool
 
+	stopReaders    func() // ends the readers of sessions that would read on without an end
 	stopBackground func() // returns when nothing runs any more; nil until something does
 
 	// NewOwner reports whether this start made the owner and wrote its key.
@@ -85,7 +87,7 @@ func (a *App) open(ctx context.Context) (err error) {
 		return err
 	}
 	a.db, err = store.Open(ctx, store.Config{
-		Dir: a.cfg.Data, URL: a.cfg.Database, Sweepers: []store.Sweeper{documents.Sweeper{}, sessions.Sweeper{}, sqlagents.Sweeper{}}, Full: a.tellFull,
+		Dir: a.cfg.Data, URL: a.cfg.Database, Sweepers: []store.Sweeper{documents.Sweeper{}, sqlsessions.Sweeper{}, sqlagents.Sweeper{}}, Full: a.tellFull,
 	})
 	if err != nil {
 		return databaseError(a.cfg.Data, err)
@@ -125,13 +127,20 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	queries := newQuery(a.cfg, a.db, a.corpus, answers.generate, models.registry, a.log)
 	chats := newChat(a.db, queries.query)
 	agents := newAgent(a.db, models.registry)
-	a.server, err = newServer(a.cfg, a.identity, resolvers(a.corpus, chats, agents), a.ready.Load, a.log, slices.Concat(
+	kit, err := newKit(queries.query, a.identity.vault.Keyring(), a.log)
+	if err != nil {
+		return nil, err
+	}
+	sessions := newSession(a.cfg, a.db, a.identity.secrets, kit, models.registry, a.log)
+	a.stopReaders = sync.OnceFunc(sessions.feed.Stop)
+	a.server, err = newServer(a.cfg, a.identity, resolvers(a.corpus, chats, agents, sessions), a.ready.Load, a.log, slices.Concat(
 		a.identity.areas(cursors), a.corpus.areas(a.cfg, cursors), models.areas(cursors), answers.areas(cursors), queries.areas(cursors), agents.areas(cursors),
+		sessions.areas(cursors),
 		[]httpapi.Area{catalog.New(a.corpus.encoders, answers.correct, cursors), httpchats.New(chats, cursors), httpchats.NewAsking(chats)},
 	))
 	a.Corpora, a.Ingest, a.Models = a.corpus.containers, a.corpus.ingest, models.registry
 	a.Retrieve, a.Query, a.History = queries.retrieve, queries.query, queries.history
-	return []func(context.Context){a.corpus.jobs.Run, queries.history.Run, models.usage.Run}, err
+	return append(sessions.background(), a.corpus.jobs.Run, queries.history.Run, models.usage.Run), err
 }
 
 // Handler returns the whole HTTP interface; tests call it without a listener.

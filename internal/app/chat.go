@@ -8,6 +8,7 @@ import (
 	httpagents "quarry/internal/httpapi/agents"
 	httpchats "quarry/internal/httpapi/chats"
 	httpcorpora "quarry/internal/httpapi/corpora"
+	httpsessions "quarry/internal/httpapi/sessions"
 	"quarry/internal/query"
 	"quarry/internal/store"
 	"quarry/internal/store/chats"
@@ -19,8 +20,9 @@ func newChat(db *store.DB, queries *query.Service) *chat.Service {
 }
 
 // resolvers find what paths name.
-func resolvers(c *corpusServices, s *chat.Service, a agentServices) map[string]httpapi.Resolver {
+func resolvers(c *corpusServices, s *chat.Service, a agentServices, x sessionServices) map[string]httpapi.Resolver {
 	out := httpchats.Resolvers(s)
+	maps.Copy(out, httpsessions.Resolvers(x.sessions))
 	maps.Copy(out, map[string]httpapi.Resolver{"corpus_key": httpcorpora.Resolver(c.containers), "agent_key": httpagents.Resolver(a.agents)})
 	return out
 }

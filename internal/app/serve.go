@@ -51,6 +51,7 @@ func (a *App) Serve(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	a.ready.Store(false)
+	a.stopReaders()
 	if a.Stopping != nil {
 		a.Stopping(inFlight.Load())
 	}

@@ -19,11 +19,14 @@ import (
 // Area answers the operations that manage sessions and read their events.
 type Area struct {
 	sessions *session.Service
+	turns    *Turns
 	cursors  *page.Cursors
 }
 
-// New returns the area; cursors sign its page keys.
-func New(s *session.Service, cursors *page.Cursors) *Area { return &Area{s, cursors} }
+// New returns the area. Events are followed by turns; cursors sign the page keys.
+func New(s *session.Service, turns *Turns, cursors *page.Cursors) *Area {
+	return &Area{s, turns, cursors}
+}
 
 // Handlers implements httpapi.Area.
 func (a *Area) Handlers() map[string]httpapi.Handler {
@@ -135,6 +138,12 @@ func (a *Area) delete(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 const defaultEvents = 20
 
 func (a *Area) events(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	if c.Query.Get("follow") == "true" {
+		return a.turns.follow(w, r, c)
+	}
+	if c.Query.Get("since") != "" {
+		return fault.InvalidField("query.since", "is for follow=true; page_key leads to further pages of a list")
+	}
 	scope := c.Scope("include_hidden")
 	position, err := c.Position(a.cursors, &scope)
 	if err != nil {

@@ -58,6 +58,7 @@ type Reader struct {
 	page  []session.Event // read and not shown
 	ready []Frame         // made of an event and not shown
 	seen  *mark
+	at    time.Time
 	here  bool     // a run of this process works on the session
 	open  id.Event // of the piece in progress that was shown in part
 	shown int      // bytes of it
@@ -148,6 +149,10 @@ func (r *Reader) step(ctx context.Context) (Frame, <-chan struct{}, error) {
 		if len(r.ready) > 0 {
 			f := r.ready[0]
 			r.ready = r.ready[1:]
+			if f.At.Before(r.at) {
+				f.At = r.at // a piece may be shown before an event of an earlier instant
+			}
+			r.at = f.At
 			return f, nil, nil
 		}
 		s := r.look()

@@ -1,0 +1,57 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+
+	"quarry/internal/agent/session"
+	"quarry/internal/agent/session/feed"
+	"quarry/internal/agent/tool"
+	"quarry/internal/agent/turn"
+	"quarry/internal/config"
+	"quarry/internal/httpapi"
+	httpqueries "quarry/internal/httpapi/queries"
+	httpsessions "quarry/internal/httpapi/sessions"
+	"quarry/internal/llm"
+	"quarry/internal/page"
+	"quarry/internal/query"
+	"quarry/internal/store"
+	"quarry/internal/store/agents"
+	"quarry/internal/store/secrets"
+	"quarry/internal/store/sessions"
+)
+
+// sessionServices keep sessions and answer their inputs.
+type sessionServices struct {
+	sessions *session.Service
+	turns    *turn.Engine
+	feed     *feed.Hub
+}
+
+func newSession(cfg config.Config, db *store.DB, sealed *secrets.Store, kit tool.Kit, models llm.Models, log *slog.Logger) sessionServices {
+	rows := sessions.New(db, sealed)
+	hub := feed.New(rows)
+	turns := turn.New(turn.Config{
+		Log: rows, Sessions: rows, Agents: agents.New(db), Models: models, Kit: kit, Hub: hub, Logger: log,
+		Alone:          cfg.Database == "", // the folder's lock keeps others out
+		MaxTransitions: int(cfg.MaxStepTransitions), MaxCalls: int(cfg.MaxModelCalls),
+	})
+	return sessionServices{session.New(session.Config{Store: rows, Stop: turns.Drop, Log: log}), turns, hub}
+}
+
+// newKit returns what the tools of agents are made with.
+func newKit(queries *query.Service, sealer tool.Sealer, log *slog.Logger) (tool.Kit, error) {
+	search, err := tool.NewCorporaSearch(httpqueries.NewSearcher(queries))
+	return tool.Kit{Types: map[string]tool.Type{tool.CorporaSearch: search}, Sealer: sealer, Log: log}, err
+}
+
+// areas returns the handlers of these services.
+func (s sessionServices) areas(cursors *page.Cursors) []httpapi.Area {
+	turns := httpsessions.NewTurns(s.turns, s.sessions)
+	return []httpapi.Area{httpsessions.New(s.sessions, turns, cursors), turns}
+}
+
+// background are the tasks that run beside the requests.
+func (s sessionServices) background() []func(context.Context) {
+	return []func(context.Context){s.turns.Run, s.sessions.Run}
+}
