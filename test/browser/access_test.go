@@ -266,6 +266,8 @@ func TestViewer(t *testing.T) {
 	}
 	b.press("Sign out ▾")
 	b.do("see the menu", chromedp.WaitVisible(`.menu`), chromedp.Click(`.menu-item`))
+	b.reads("What you have typed on this page is not saved.")
+	b.press("Leave, and lose it")
 	b.reads("With an API key")
 	b.visit("/access")
 	b.signIn()

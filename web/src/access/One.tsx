@@ -6,6 +6,7 @@ import { Button } from '../parts/Button'
 import { Confirm } from '../parts/Confirm'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
+import { Stale } from '../parts/Stale'
 import { text } from '../text/en'
 import { remove, useRefresh, useUpdate } from './access'
 
@@ -37,12 +38,11 @@ export function One<T>({
         <Link href={back[0]}>← {back[1]}</Link>
       </p>
       {found.isPending && <Loading />}
-      {gone && (
-        <p className={found.data === undefined ? 'empty' : 'failed'} role="alert">
-          {missing}
-        </p>
+      {found.data !== undefined && <Stale error={found.error} gone={missing} />}
+      {gone && found.data === undefined && <p className="empty">{missing}</p>}
+      {found.error != null && !gone && found.data === undefined && (
+        <Failed error={found.error} again={() => void found.refetch()} />
       )}
-      {found.error != null && !gone && <Failed error={found.error} again={() => void found.refetch()} />}
       {found.data !== undefined && children(found.data)}
     </div>
   )

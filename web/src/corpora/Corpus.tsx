@@ -7,6 +7,7 @@ import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { number } from '../parts/locale'
 import { Places } from '../parts/Places'
+import { Stale } from '../parts/Stale'
 import { useMay, useStill } from '../session/caller'
 import { Nowhere } from '../shell/Nowhere'
 import { text } from '../text/en'
@@ -59,12 +60,7 @@ export default function Corpus({ name }: { name: string }) {
   if (!corpus) return missing ? <p className="empty">{text.corpora.missing}</p> : failed
   return (
     <div className="stack">
-      {failed}
-      {missing && (
-        <p className="failed" role="alert">
-          {text.corpora.gone}
-        </p>
-      )}
+      <Stale error={found.error} gone={text.corpora.gone} />
       <Head corpus={corpus} />
       <Places
         label={text.corpus.places}

@@ -9,6 +9,7 @@ import { leave, useKept } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { number } from '../parts/locale'
+import { Stale } from '../parts/Stale'
 import { useSearchParams } from '../parts/searchParams'
 import { useMay } from '../session/caller'
 import { text } from '../text/en'
@@ -122,12 +123,9 @@ export function OneDocument({ corpus }: { corpus: string }) {
         <Link href="/documents">{text.document.back}</Link>
       </p>
       {found.isPending && <Loading />}
-      {missing && (
-        <p className={found.data ? 'failed' : 'empty'} role="alert">
-          {found.data ? text.document.gone : text.document.missing}
-        </p>
-      )}
-      {found.error && !missing && <Failed error={found.error} again={() => void found.refetch()} />}
+      {found.data && <Stale error={found.error} gone={text.document.gone} />}
+      {missing && !found.data && <p className="empty">{text.document.missing}</p>}
+      {found.error && !missing && !found.data && <Failed error={found.error} again={() => void found.refetch()} />}
       {found.data && <Found key={id} corpus={corpus} document={found.data} />}
     </div>
   )

@@ -11,12 +11,12 @@ interface Props {
 }
 
 /**
- * A window over the page. The focus begins in its first field and stays in it; Escape closes it, and the focus returns to
- * where it was.
+ * A window over the page. The focus begins in its first field, or on the window itself, so that a key that is held does not
+ * press what just came, and stays in it; Escape closes it, and the focus returns to where it was.
  */
 export function Dialog({ title, open, close, children }: Props) {
   const popup = useRef<HTMLDivElement>(null)
-  const firstField = () => popup.current?.querySelector<HTMLElement>('input, select, textarea') ?? true
+  const firstField = () => popup.current?.querySelector<HTMLElement>('input, select, textarea') ?? popup.current
   return (
     <Base.Root open={open} onOpenChange={(next) => !next && close()}>
       <Base.Portal>
