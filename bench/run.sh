@@ -42,5 +42,7 @@ echo "== who calls: authentication, lists of keys and users, small reads on one 
 go run ./bench/identity -binary ./quarry
 echo "== streamed answers: first token, leaving, a thousand at once"
 go run ./bench/stream -binary ./quarry
+echo "== the console: what it weighs, and what people see of it in a browser"
+go run ./bench/console
 
 go run ./bench/source
