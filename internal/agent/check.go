@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"quarry/internal/agent/tool"
 	"quarry/internal/expr/userfn"
 	"quarry/internal/expr/vtl"
 	"quarry/internal/fault"
@@ -22,13 +23,10 @@ const (
 	maxStepName = 255
 )
 
-var (
-	keyPattern  = regexp.MustCompile(`^[0-9a-zA-Z_-]{1,50}$`)
-	toolPattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`) // what providers of models take for the name of a function
-)
+var keyPattern = regexp.MustCompile(`^[0-9a-zA-Z_-]{1,50}$`)
 
-// Check returns what is wrong with a definition, apart from what only others know: whether its model exists, and what its
-// tools refer to. Fields are those of the contract.
+// Check returns what is wrong with a definition, apart from its tools, see tool.Compile, and from what only others know, such as
+// whether its model exists. Fields are those of the contract.
 func (d *Definition) Check() error {
 	bad := fault.Invalid()
 	(&checker{Definition: d, bad: bad}).check()
@@ -54,11 +52,6 @@ func (c *checker) check() {
 	}
 	if !isObject(c.Metadata) {
 		c.bad.Field("metadata", "must be an object")
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Tools)) {
-		if !toolPattern.MatchString(name) {
-			c.bad.Field("tool_configurations."+name, "must be named by 1 to 64 letters, digits, _ and -: the model calls the tool by this name")
-		}
 	}
 	switch _, ok := c.Steps[c.Entry]; {
 	case !ok && c.gone["steps."+c.Entry]:
@@ -101,15 +94,15 @@ func (c *checker) step(name string, s Step) {
 	if s.AllowedTools == nil {
 		return
 	}
-	for i, tool := range *s.AllowedTools {
-		if _, ok := c.Tools[tool]; ok {
+	for i, allowed := range *s.AllowedTools {
+		if _, ok := c.Tools[allowed]; ok {
 			continue
 		}
-		if at := "tool_configurations." + tool; c.gone[at] {
+		if at := fault.Join(tool.Field, allowed); c.gone[at] {
 			c.bad.Field(at, "can't be removed: the step '%s' allows it; change its allowed_tools, too", name)
 			continue
 		}
-		c.bad.Field(fmt.Sprintf("%s.allowed_tools[%d]", at, i), "unknown tool '%s'", tool)
+		c.bad.Field(fmt.Sprintf("%s.allowed_tools[%d]", at, i), "unknown tool '%s'", allowed)
 	}
 }
 

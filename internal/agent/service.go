@@ -6,12 +6,11 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"quarry/internal/agent/tool"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
@@ -22,16 +21,18 @@ import (
 type Config struct {
 	Store  Store
 	Models llm.Models
+	Kit    tool.Kit // that configurations of tools are checked with
 }
 
 // Service keeps agents. Safe for concurrent use.
 type Service struct {
 	store  Store
 	models llm.Models
+	kit    tool.Kit
 }
 
 // New returns a service.
-func New(c Config) *Service { return &Service{c.Store, c.Models} }
+func New(c Config) *Service { return &Service{c.Store, c.Models, c.Kit} }
 
 // Writer is who writes an agent.
 type Writer struct {
@@ -148,34 +149,61 @@ func (s *Service) fresh(ctx context.Context, by Writer, c *Change, bad *fault.Fa
 	return d, s.check(ctx, by, &d, c, bad)
 }
 
-// check checks what a change has led to. What it leaves as it was, a model or a corpus, is not asked for again: whoever may
-// change an agent can do so after a model was disabled, and need not be able to read all that the agent searches.
+// check checks what a change has led to. What it leaves as it was, a model or a tool, is not asked for again: whoever may change
+// an agent can do so after its model was disabled, and need not be able to read all that the agent searches.
 func (s *Service) check(ctx context.Context, by Writer, d *Definition, c *Change, bad *fault.Fault) error {
 	k := checker{Definition: d, bad: bad, first: c.First != nil, gone: map[string]bool{}}
 	for name, step := range c.Steps.Or(nil) {
 		k.gone["steps."+name] = step == nil
 	}
+	var named []string
 	for name, t := range c.Tools.Or(nil) {
-		k.gone["tool_configurations."+name] = t == nil
+		if k.gone[fault.Join(tool.Field, name)] = t == nil; t != nil {
+			named = append(named, name)
+		}
 	}
 	k.check()
-	corpora := checkTools(c.Tools.Or(nil), bad)
-	if model, given := c.Model.Get(); given && model.Name != "" {
-		_, err := s.models.Model(ctx, model.Name)
-		switch f, ok := fault.As(llm.Named(err, "model.name")); {
-		case ok && f.Kind == fault.KindInvalid:
-			bad.Field("model.name", "%s", f.Fields["model.name"])
-		case err != nil:
-			return err
+	if err := s.checkModel(ctx, c, bad); err != nil {
+		return err
+	}
+	var corpora []string
+	if !c.Tools.IsAbsent() {
+		set, err := tool.Compile(d.Tools, s.kit)
+		if err != nil {
+			gather(bad, err)
+		} else {
+			corpora = set.Corpora(named)
 		}
 	}
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(corpora)) {
-		if !by.Reads(name) {
-			return fault.Forbidden("an agent that searches the corpus %s can be written only by who may read it: that needs the role viewer or better on it", name)
+	for _, key := range corpora {
+		if !by.Reads(key) {
+			return fault.Forbidden("an agent that searches the corpus %s can be written only by who may read it: that needs the role viewer or better on it", key)
 		}
 	}
 	return nil
+}
+
+// checkModel checks that there is the model that a change names.
+func (s *Service) checkModel(ctx context.Context, c *Change, bad *fault.Fault) error {
+	model, given := c.Model.Get()
+	if !given || model.Name == "" {
+		return nil
+	}
+	_, err := s.models.Model(ctx, model.Name)
+	if err = llm.Named(err, "model.name"); fault.Is(err, fault.KindInvalid) {
+		gather(bad, err)
+		return nil
+	}
+	return err
+}
+
+// gather adds the fields of err to bad.
+func gather(bad *fault.Fault, err error) {
+	f, _ := fault.As(err)
+	for _, path := range f.Paths() {
+		bad.Field(path, "%s", f.Fields[path])
+	}
 }

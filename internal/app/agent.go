@@ -2,6 +2,7 @@ package app
 
 import (
 	"quarry/internal/agent"
+	"quarry/internal/agent/tool"
 	"quarry/internal/httpapi"
 	httpagents "quarry/internal/httpapi/agents"
 	"quarry/internal/llm"
@@ -15,8 +16,8 @@ type agentServices struct {
 	agents *agent.Service
 }
 
-func newAgent(db *store.DB, models llm.Models) agentServices {
-	return agentServices{agents: agent.New(agent.Config{Store: agents.New(db), Models: models})}
+func newAgent(db *store.DB, models llm.Models, kit tool.Kit) agentServices {
+	return agentServices{agents: agent.New(agent.Config{Store: agents.New(db), Models: models, Kit: kit})}
 }
 
 // areas returns the handlers of these services.

@@ -126,11 +126,11 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	answers := newAnswer(a.cfg, a.db, a.corpus, models.registry, a.log)
 	queries := newQuery(a.cfg, a.db, a.corpus, answers.generate, models.registry, a.log)
 	chats := newChat(a.db, queries.query)
-	agents := newAgent(a.db, models.registry)
 	kit, err := newKit(queries.query, a.identity.vault.Keyring(), a.log)
 	if err != nil {
 		return nil, err
 	}
+	agents := newAgent(a.db, models.registry, kit)
 	sessions := newSession(a.cfg, a.db, a.identity.secrets, kit, models.registry, a.log)
 	a.stopReaders = sync.OnceFunc(sessions.feed.Stop)
 	a.server, err = newServer(a.cfg, a.identity, resolvers(a.corpus, chats, agents, sessions), a.ready.Load, a.log, slices.Concat(

@@ -247,8 +247,10 @@ func (c *Call) Searchable() (all bool, keys []string) {
 	return authz.Corpora(c.Principal, roles(api.OperationByID("queryCorpus")))
 }
 
-// Agents returns on which agents the caller holds a role that the operation lists; see authz.Agents.
-func (c *Call) Agents() (all bool, keys []string) { return authz.Agents(c.Principal, roles(c.Op)) }
+// Agents returns on which agents the caller holds a role that an operation lists; see authz.Agents.
+func (c *Call) Agents(operation string) (all bool, keys []string) {
+	return authz.Agents(c.Principal, roles(api.OperationByID(operation)))
+}
 
 // mayTry reports whether the caller may use the operation on what the path names. Where the body names the corpora
 // instead, a listed role on any corpus lets the request in, and the handler decides on the corpora.

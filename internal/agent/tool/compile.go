@@ -150,10 +150,12 @@ func known(c *configured, all map[string]json.RawMessage, f *fault.Fault) {
 	}
 }
 
-// Corpora returns the keys of the corpora that configurations name, each once and in order.
-func (s *Set) Corpora() (out []string) {
-	for _, name := range s.names {
-		out = append(out, s.tools[name].Corpora...)
+// Corpora returns the keys of the corpora that some of the configurations name, each once and in order.
+func (s *Set) Corpora(names []string) (out []string) {
+	for _, name := range names {
+		if t := s.tools[name]; t != nil {
+			out = append(out, t.Corpora...)
+		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -131,7 +131,7 @@ func TestSearchIsChecked(t *testing.T) {
 	}
 }
 
-// TestCorpora proves which corpora configurations name: all literal ones, once, and none by a reference.
+// TestCorpora proves which corpora configurations name: all literal ones of those asked for, once, and none by a reference.
 func TestCorpora(t *testing.T) {
 	t.Parallel()
 	s, err := tool.Compile(map[string]json.RawMessage{
@@ -141,7 +141,10 @@ func TestCorpora(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Corpora(); !cmp.Equal(got, []string{"a", "b"}) {
+	if got := s.Corpora([]string{"one", "two", "three"}); !cmp.Equal(got, []string{"a", "b"}) {
+		t.Error(got)
+	}
+	if got := s.Corpora([]string{"one"}); !cmp.Equal(got, []string{"b"}) {
 		t.Error(got)
 	}
 }

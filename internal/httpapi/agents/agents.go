@@ -4,6 +4,7 @@ package agents
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 
@@ -75,7 +76,7 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 		return err
 	}
 	l := agent.List{After: after, Limit: c.Limit()}
-	l.All, l.Keys = c.Agents()
+	l.All, l.Keys = c.Agents("listAgents")
 	if match != nil {
 		l.Match = func(a *agent.Agent) bool { return match.MatchString(a.Name) || match.MatchString(a.Description) }
 	}
@@ -88,11 +89,23 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 		return err
 	}
 	out := listBody{Agents: make([]agentBody, len(found))}
+	readsAll, reads := c.Agents("getAgent")
 	for i := range found {
+		if !readsAll && !slices.Contains(reads, found[i].Key) {
+			found[i].Definition = hidden(&found[i].Definition)
+		}
 		out.Agents[i] = wireAgent(&found[i])
 	}
 	out.Metadata.PageKey = a.cursors.Next(scope, next)
 	return httpapi.WriteJSON(w, http.StatusOK, out)
+}
+
+// hidden returns what is seen of a definition by those who may use the agent and not read its configuration.
+func hidden(d *agent.Definition) agent.Definition {
+	return agent.Definition{
+		Name: d.Name, Description: d.Description, Enabled: d.Enabled, Model: agent.Model{Name: d.Model.Name},
+		Entry: agent.FirstStep, Steps: map[string]agent.Step{agent.FirstStep: {}}, Metadata: json.RawMessage(`{}`), Compaction: agent.DefaultCompaction,
+	}
 }
 
 func (a *Area) get(w http.ResponseWriter, _ *http.Request, c *httpapi.Call) error {

@@ -45,7 +45,7 @@ const maxClientDescription = 2_000
 // Masked returns the form in which the secret is shown once the client was created.
 func (c *Client) Masked() string { return clientPrefix + "****" + c.Tail }
 
-// Clients changes application clients. Grants on deleted corpora are left out. A client that does not exist is
+// Clients changes application clients. Grants on deleted corpora and agents are left out. A client that does not exist is
 // fault.KindNotFound "app_client_not_found".
 type Clients interface {
 	// CreateClient writes a client and its grants. A grant on a corpus that does not exist is a fault of
@@ -83,7 +83,7 @@ func (s *Service) CreateClient(ctx context.Context, by authz.Principal, cmd Crea
 	bad := fault.Invalid()
 	checkName(cmd.Name, bad)
 	checkLength("description", cmd.Description, maxClientDescription, bad)
-	checkRights(cmd.Rights, bad)
+	cmd.Rights.Check(bad)
 	if len(bad.Fields) > 0 {
 		return Client{}, "", bad
 	}

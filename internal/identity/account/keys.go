@@ -46,7 +46,7 @@ const (
 // secretLength is the number of random characters after the prefix.
 const secretLength = 38
 
-// Keys stores API keys. The rights of a personal key are those of its owner. Grants on deleted corpora are left out.
+// Keys stores API keys. The rights of a personal key are those of its owner. Grants on deleted corpora and agents are left out.
 // A key that does not exist is ErrNoHolder.
 type Keys interface {
 	// CreateKey writes a key and its grants. It returns ErrNoHolder when the owner was deleted, and a fault of
@@ -129,7 +129,7 @@ func (c *CreateKey) check() error {
 	if c.Style != "" && !c.Rights.None() {
 		bad.Field("api_key_role", "can't be given together with api_roles, corpus_roles or agent_roles; a key has either a style or roles of its own")
 	}
-	checkRights(c.Rights, bad)
+	c.Rights.Check(bad)
 	return bad.Err()
 }
 

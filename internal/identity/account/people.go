@@ -66,7 +66,7 @@ func newUser(c CreateUser) (User, error) {
 	checkLength("description", c.Description, maxDescription, bad)
 	u.Metadata = checkMetadata(c.Metadata, bad)
 	u.Groups = checkGroups(c.Groups, bad)
-	checkRights(c.Rights, bad)
+	c.Rights.Check(bad)
 	if len(bad.Fields) > 0 {
 		return User{}, bad
 	}

@@ -71,9 +71,9 @@ func TestBadUsers(t *testing.T) {
 		{"long address, no name", account.CreateUser{Email: strings.Repeat("a", 120) + "@example.test"}, []string{"username"}},
 		{"everything", account.CreateUser{
 			Email: "a b@c", Username: "x\u2066", Description: strings.Repeat("é", 256), Metadata: json.RawMessage(`[]`), Groups: []string{"a", "a", ""},
-			Rights: authz.Rights{API: []string{"boss"}, Corpora: []authz.Grant{{Key: "c", Role: "reader"}}, Agents: []authz.Grant{{Key: "g", Role: "agent_user"}}},
+			Rights: authz.Rights{API: []string{"boss"}, Corpora: []authz.Grant{{Key: "c", Role: "reader"}}, Agents: []authz.Grant{{Key: "g", Role: "user"}}},
 		}, []string{
-			"agent_roles[0].agent_key", "api_roles[0]", "corpus_roles[0].role", "description", "email",
+			"agent_roles[0].role", "api_roles[0]", "corpus_roles[0].role", "description", "email",
 			"groups[1]", "groups[2]", "metadata", "username",
 		}},
 		{"metadata that breaks off", account.CreateUser{Email: "a@b", Metadata: json.RawMessage(`{"a":`)}, []string{"metadata"}},

@@ -14,7 +14,7 @@ import (
 var ErrNoHolder = errors.New("no such credential")
 
 // Principals reads whom a credential belongs to, in its present state. Each method is one statement, as every request
-// runs one. Grants on deleted corpora are left out, and so are description, metadata and groups, which authorisation
+// runs one. Grants on deleted corpora and agents are left out, and so are description, metadata and groups, which authorisation
 // does not need. ErrNoHolder when the credential is unknown.
 type Principals interface {
 	// KeyByDigest returns a key and, for a personal key, its owner. The rights are in the owner of a personal key and in

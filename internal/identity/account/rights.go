@@ -2,7 +2,6 @@ package account
 
 import (
 	"cmp"
-	"fmt"
 	"reflect"
 	"strings"
 	"unicode/utf8"
@@ -23,7 +22,7 @@ type Patch struct {
 
 func (p *Patch) check(maxDescription int, bad *fault.Fault) {
 	checkLength("description", p.Description.Or(""), maxDescription, bad)
-	checkRights(authz.Rights{API: p.APIRoles.Or(nil), Corpora: p.Corpora.Or(nil), Agents: p.Agents.Or(nil)}, bad)
+	authz.Rights{API: p.APIRoles.Or(nil), Corpora: p.Corpora.Or(nil), Agents: p.Agents.Or(nil)}.Check(bad)
 }
 
 // apply changes a user or client. Changing its rights or the enabled flag requires the caller to hold both the old and
@@ -36,15 +35,6 @@ func (p *Patch) apply(by authz.Principal, enabled *bool, description *string, r 
 		return nil
 	}
 	return cmp.Or(authz.Covers(by, had), authz.Covers(by, *r))
-}
-
-// checkRights adds to bad what nobody can be granted: roles that don't exist, and roles on agents, of which there are
-// none yet. The store finds out whether the corpora exist.
-func checkRights(r authz.Rights, bad *fault.Fault) {
-	r.Check(bad)
-	for i, g := range r.Agents {
-		bad.Field(fmt.Sprintf("agent_roles[%d].agent_key", i), "agent %s does not exist", g.Key)
-	}
 }
 
 // maxName is the most that the name of a key or client has, in characters.

@@ -5,6 +5,7 @@ import (
 
 	"quarry/internal/store"
 	"quarry/internal/store/accounts"
+	"quarry/internal/store/agents"
 	"quarry/internal/store/corpora"
 	"quarry/internal/store/storetest"
 )
@@ -20,17 +21,21 @@ func TestAccounts(t *testing.T) {
 		"list keys": testListKeys,
 		"client":    testClient, "update client": testUpdateClient, "update client at once": testUpdateClientAtOnce,
 		"delete client": testDeleteClient, "list clients": testListClients,
+		"agent roles": testAgentRoles,
 	})
 }
 
 type stores struct {
 	Accounts *accounts.Store
 	Corpora  *corpora.Store
+	Agents   *agents.Store
 }
 
 // onBoth runs each test on an empty database of either kind.
 func onBoth(t *testing.T, tests map[string]func(*testing.T, stores)) {
-	storetest.Each(t, func(_ *testing.T, db *store.DB) stores { return stores{accounts.New(db), corpora.New(db)} }, tests)
+	storetest.Each(t, func(_ *testing.T, db *store.DB) stores {
+		return stores{accounts.New(db), corpora.New(db), agents.New(db)}
+	}, tests)
 }
 
 func create(t *testing.T, s stores, key string) {

@@ -3,7 +3,6 @@ package accounts
 import (
 	"context"
 	"fmt"
-	"reflect"
 
 	"quarry/internal/id"
 	"quarry/internal/identity/account"
@@ -27,7 +26,7 @@ func (s *Store) CreateClient(ctx context.Context, c account.Client) error {
 			c.Created.UnixMicro(), c.Updated.UnixMicro()); err != nil {
 			return fmt.Errorf("write client: %w", err)
 		}
-		return putGrants(tx, string(c.ID), c.Rights.Corpora)
+		return putGrants(tx, string(c.ID), &c.Rights)
 	})
 }
 
@@ -87,10 +86,10 @@ func (s *Store) UpdateClient(ctx context.Context, client id.AppClient, change fu
 			string(client), out.Description, out.Enabled, list(out.Rights.API), out.Updated.UnixMicro()); err != nil {
 			return fmt.Errorf("update client: %w", err)
 		}
-		if reflect.DeepEqual(was.Rights.Corpora, out.Rights.Corpora) {
+		if sameGrants(was.Rights, out.Rights) {
 			return nil
 		}
-		return putGrants(tx, string(client), out.Rights.Corpora)
+		return putGrants(tx, string(client), &out.Rights)
 	})
 	if err != nil {
 		return account.Client{}, err

@@ -37,21 +37,19 @@ func insertKey(tx *store.Tx, k account.Key) error {
 		orNull(string(k.Owner)), k.Creator, k.Enabled, list(k.Rights.API), k.Created.UnixMicro()); err != nil {
 		return fmt.Errorf("write key: %w", err)
 	}
-	return putGrants(tx, string(k.ID), k.Rights.Corpora)
+	return putGrants(tx, string(k.ID), &k.Rights)
 }
 
-// The statement that reads keys is put around the text that chooses them. It returns one row per effective grant: those of
-// the owner, where the key has one.
-const (
+// The statement that reads keys is put around the text that chooses them. The grants are those of the owner, where the key has
+// one.
+var (
 	keysFrom = `WITH page AS (
 		SELECT id, name, prefix, tail, style, owner, creator, enabled, api_roles, created, COALESCE(owner, id) AS holder
 		FROM api_keys WHERE `
 	keysRead = `)
 		SELECT k.id, k.name, k.prefix, k.tail, k.style, COALESCE(k.owner, ''), k.creator, k.enabled,
-			COALESCE(u.api_roles, k.api_roles), k.created, COALESCE(c.key, ''), COALESCE(g.role, '')
-		FROM page k LEFT JOIN users u ON u.id = k.owner LEFT JOIN grants g ON g.holder = k.holder
-			LEFT JOIN corpora c ON c.no = g.corpus_no
-		ORDER BY k.created DESC, k.id DESC, g.ord`
+			COALESCE(u.api_roles, k.api_roles), k.created, ` + grantsSQL("k.holder") + `
+		FROM page k LEFT JOIN users u ON u.id = k.owner ORDER BY k.created DESC, k.id DESC`
 )
 
 // holdsOnCorpus chooses keys with a role on corpus $n. The index by age has what it looks at, so that looking through
@@ -89,25 +87,12 @@ func (s *Store) ListKeys(ctx context.Context, l account.KeyList) (page []account
 	return page, more, err
 }
 
-// keys reads the keys that a condition chooses and joins the rows of each.
-func (s *Store) keys(ctx context.Context, doing, where string, args ...any) (out []account.Key, err error) {
-	err = store.Each(s.db.Reader(ctx), doing, func(r store.Row) (err error) {
-		var k account.Key
-		var g authz.Grant
-		if err = r.Scan(&k.ID, &k.Name, &k.Prefix, &k.Tail, &k.Style, &k.Owner, &k.Creator, &k.Enabled, (*texts)(&k.Rights.API),
-			store.Micros(&k.Created), &g.Key, &g.Role); err != nil {
-			return err
-		}
-		if len(out) == 0 || out[len(out)-1].ID != k.ID {
-			out = append(out, k)
-		}
-		if g.Key != "" { // empty where nothing is granted, or the corpus is gone
-			rights := &out[len(out)-1].Rights
-			rights.Corpora = append(rights.Corpora, g)
-		}
-		return nil
+// keys reads the keys that a condition chooses.
+func (s *Store) keys(ctx context.Context, doing, where string, args ...any) ([]account.Key, error) {
+	return store.Select(s.db.Reader(ctx), doing, func(r store.Row) (k account.Key, err error) {
+		return k, r.Scan(&k.ID, &k.Name, &k.Prefix, &k.Tail, &k.Style, &k.Owner, &k.Creator, &k.Enabled, (*texts)(&k.Rights.API),
+			store.Micros(&k.Created), (*grants)(&k.Rights.Corpora), (*grants)(&k.Rights.Agents))
 	}, keysFrom+where+keysRead, args...)
-	return out, err
 }
 
 // EnableKey sets whether a key is accepted.

@@ -11,11 +11,15 @@ import (
 	"quarry/internal/store"
 )
 
-// grantsSQL selects the grants of a holder as one text, key:role,key:role; corpus keys contain neither character. Reading a
-// row per grant costs several times as much.
+// grantsSQL selects the grants of a holder on corpora and on agents, each as one text, key:role,key:role; keys contain neither
+// character. Reading a row per grant costs several times as much.
 func grantsSQL(holder string) string {
-	return `(SELECT string_agg(c.key || ':' || g.role, ',' ORDER BY g.ord) FROM grants g JOIN corpora c ON c.no = g.corpus_no
-		WHERE g.holder = ` + holder + `)`
+	all := make([]string, len(kinds))
+	for i, k := range kinds {
+		all[i] = `(SELECT string_agg(x.key || ':' || g.role, ',' ORDER BY g.ord) FROM ` + k.table + ` g JOIN ` + k.rows + ` x ON x.no = g.` + k.no + `
+			WHERE x.key IS NOT NULL AND g.holder = ` + holder + `)`
+	}
+	return strings.Join(all, ", ")
 }
 
 // grants is a destination for the text that grantsSQL selects.
@@ -50,17 +54,17 @@ func (s *Store) KeyByDigest(ctx context.Context, digest string) (k account.Key, 
 	var owner, username, email sql.NullString
 	var enabled sql.NullBool
 	var epoch sql.NullInt64
-	var held grants
+	var corpora, agents grants
 	err = s.holder(ctx, keyRead, digest, &k.ID, &k.Name, &k.Digest, &k.Prefix, &k.Tail, &k.Style, &k.Creator, &k.Enabled,
-		(*texts)(&k.Rights.API), store.Micros(&k.Created), &owner, &username, &email, &enabled, &epoch, (*texts)(&u.Rights.API), &held)
+		(*texts)(&k.Rights.API), store.Micros(&k.Created), &owner, &username, &email, &enabled, &epoch, (*texts)(&u.Rights.API), &corpora, &agents)
 	if err != nil {
 		return account.Key{}, account.User{}, err
 	}
 	if !owner.Valid {
-		k.Rights.Corpora = held
+		k.Rights.Corpora, k.Rights.Agents = corpora, agents
 		return k, account.User{}, nil
 	}
-	k.Owner, u.Rights.Corpora = id.User(owner.String), held
+	k.Owner, u.Rights.Corpora, u.Rights.Agents = id.User(owner.String), corpora, agents
 	u.ID, u.Username, u.Email, u.Enabled, u.Epoch = k.Owner, username.String, email.String, enabled.Bool, epoch.Int64
 	return k, u, nil
 }
@@ -68,7 +72,7 @@ func (s *Store) KeyByDigest(ctx context.Context, digest string) (k account.Key, 
 // ClientByID returns the client with a client id in one statement. See account.Principals.
 func (s *Store) ClientByID(ctx context.Context, clientID string) (c account.Client, err error) {
 	err = s.holder(ctx, clientRead, clientID, &c.ID, &c.ClientID, &c.Name, &c.Enabled, &c.Digest, &c.Tail, (*texts)(&c.Rights.API),
-		store.Micros(&c.Created), store.Micros(&c.Updated), (*grants)(&c.Rights.Corpora))
+		store.Micros(&c.Created), store.Micros(&c.Updated), (*grants)(&c.Rights.Corpora), (*grants)(&c.Rights.Agents))
 	if err != nil {
 		return account.Client{}, err
 	}
@@ -78,7 +82,7 @@ func (s *Store) ClientByID(ctx context.Context, clientID string) (c account.Clie
 // UserByID returns the user with an id in one statement. See account.Principals.
 func (s *Store) UserByID(ctx context.Context, user id.User) (u account.User, err error) {
 	err = s.holder(ctx, userRead, string(user), &u.ID, &u.Username, &u.Email, &u.Enabled, &u.Epoch, (*texts)(&u.Rights.API),
-		(*grants)(&u.Rights.Corpora))
+		(*grants)(&u.Rights.Corpora), (*grants)(&u.Rights.Agents))
 	if err != nil {
 		return account.User{}, err
 	}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -61,7 +60,7 @@ func insertUser(tx *store.Tx, u account.User) error {
 	if err != nil {
 		return fmt.Errorf("write user: %w", err)
 	}
-	return putGrants(tx, string(u.ID), u.Rights.Corpora)
+	return putGrants(tx, string(u.ID), &u.Rights)
 }
 
 // nameTaken returns the conflict that names what a new user shares with another one: username or e-mail address.
@@ -149,10 +148,10 @@ func (s *Store) UpdateUser(ctx context.Context, username string, change func(acc
 			out.Updated.UnixMicro()); err != nil {
 			return fmt.Errorf("update user: %w", err)
 		}
-		if reflect.DeepEqual(was.Rights.Corpora, out.Rights.Corpora) {
+		if sameGrants(was.Rights, out.Rights) {
 			return nil
 		}
-		return putGrants(tx, string(was.ID), out.Rights.Corpora)
+		return putGrants(tx, string(was.ID), &out.Rights)
 	})
 	return out, err
 }
