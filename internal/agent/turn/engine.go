@@ -52,6 +52,9 @@ type Engine struct {
 	node string
 	ctx  context.Context // of all turns
 	stop context.CancelCauseFunc
+	// taken is closed once the runs that an earlier process has left are taken over: an input before that would be taken for one
+	// of them.
+	taken chan struct{}
 
 	mu      sync.Mutex
 	works   map[int64]*work        // by session; guarded by mu
@@ -63,7 +66,7 @@ type Engine struct {
 // New returns an engine. Run has to run while it is used.
 func New(c Config) *Engine {
 	ctx, stop := context.WithCancelCause(context.Background())
-	return &Engine{Config: c, node: id.Text(20), ctx: ctx, stop: stop, works: map[int64]*work{}, sets: map[revision]*tool.Set{}}
+	return &Engine{Config: c, node: id.Text(20), ctx: ctx, stop: stop, works: map[int64]*work{}, sets: map[revision]*tool.Set{}, taken: make(chan struct{})}
 }
 
 // errStopping is the cause of a turn that ends because another process is to go on with it, and what new inputs get.
@@ -77,14 +80,19 @@ func (e *Engine) lease(no int64) session.Lease {
 // Run takes over what other processes have left, keeps the leases of this one and hears of interrupts, until ctx ends. Then it
 // stops all turns where they stand and gives their leases back.
 func (e *Engine) Run(ctx context.Context) {
-	e.claim(ctx, e.Alone)
+	for e.claim(ctx, e.Alone) != nil && e.Alone && ctx.Err() == nil {
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+	}
+	close(e.taken)
 	renew, claim, listen := time.NewTicker(renewEvery), time.NewTicker(claimEvery), time.NewTicker(listenEvery)
 	defer renew.Stop()
 	defer claim.Stop()
 	defer listen.Stop()
 	if e.Alone {
 		claim.Stop()
-		listen.Stop()
 	}
 	for {
 		select {
@@ -93,7 +101,7 @@ func (e *Engine) Run(ctx context.Context) {
 				e.report(ctx, "renew the leases of sessions", e.Log.Renew(ctx, e.node, clock.Now().Add(leaseFor)))
 			}
 		case <-claim.C:
-			e.claim(ctx, false)
+			_ = e.claim(ctx, false) // the next look finds what this one has not
 		case <-listen.C:
 			e.listen(ctx)
 		case <-ctx.Done():
@@ -129,23 +137,20 @@ func (e *Engine) handOver() {
 }
 
 // claim takes over runs whose lease has ended.
-func (e *Engine) claim(ctx context.Context, all bool) {
+func (e *Engine) claim(ctx context.Context, all bool) error {
 	for {
 		found, err := e.Log.Claim(ctx, clock.Now(), all, claimLimit, e.lease)
-		if err != nil {
-			e.report(ctx, "take over sessions", err)
-			return
-		}
 		for _, r := range found {
 			e.start(&work{run: r, last: r.First, taken: true})
 		}
-		if all || len(found) < claimLimit {
-			return
+		if err != nil || all || len(found) < claimLimit {
+			e.report(ctx, "take over sessions", err)
+			return err
 		}
 	}
 }
 
-// listen ends the turns that another process was asked to interrupt.
+// listen ends the turns whose interrupt was asked for in another process, or before this one had begun with them.
 func (e *Engine) listen(ctx context.Context) {
 	if e.Working() == 0 {
 		return

@@ -87,7 +87,12 @@ func (e *Engine) Send(ctx context.Context, in Input) (*Sent, error) {
 			leave()
 		}
 	}()
-	if err := e.ctx.Err(); err != nil {
+	select {
+	case <-e.taken:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if e.ctx.Err() != nil {
 		return nil, errStopping
 	}
 	reader := e.Hub.Attach(in.Session, in.Whole)
