@@ -379,9 +379,7 @@ func TestPacedUploads(t *testing.T) {
 // beside opens another tab of the same browser, signed in as well.
 func (b *tab) beside(path string) *tab {
 	b.t.Helper()
-	ctx, end := chromedp.NewContext(b.ctx)
-	b.t.Cleanup(end)
-	o := &tab{t: b.t, ctx: ctx, service: b.service, data: b.data, axe: b.axe}
+	o := b.another(looks[0])
 	o.visit(path)
 	o.signIn()
 	return o

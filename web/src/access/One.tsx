@@ -1,12 +1,12 @@
 import { type ReactNode, useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import { Failure } from '../api/failure'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
 import { Confirm } from '../parts/Confirm'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { Stale } from '../parts/Stale'
+import { Unread } from '../parts/Unread'
 import { text } from '../text/en'
 import { remove, useRefresh, useUpdate } from './access'
 
@@ -31,7 +31,6 @@ export function One<T>({
   missing: string
   children: (one: T) => ReactNode
 }) {
-  const gone = found.error instanceof Failure && found.error.status === 404
   return (
     <div className="stack">
       <p>
@@ -39,9 +38,8 @@ export function One<T>({
       </p>
       {found.isPending && <Loading />}
       {found.data !== undefined && <Stale error={found.error} gone={missing} />}
-      {gone && found.data === undefined && <p className="empty">{missing}</p>}
-      {found.error != null && !gone && found.data === undefined && (
-        <Failed error={found.error} again={() => void found.refetch()} />
+      {found.error != null && found.data === undefined && (
+        <Unread error={found.error} missing={missing} again={found.refetch} />
       )}
       {found.data !== undefined && children(found.data)}
     </div>

@@ -42,7 +42,7 @@ export default function Pages() {
     <div className="stack access">
       <Places label={text.access.places} all={open.map(([href, name]) => [href, name] as const)} />
       <Switch>
-        <Route path="/">{caller && (open[0] ? <Redirect to={open[0][0]} replace /> : <Nowhere />)}</Route>
+        <Route path="/">{caller && <Redirect to={(open[0] ?? places[0])[0]} replace />}</Route>
         <Route path="/keys">
           <Keys />
         </Route>

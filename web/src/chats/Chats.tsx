@@ -36,7 +36,7 @@ export function Chats() {
     <div className="stack">
       <div className="row spread">
         <h1>{text.chats.title}</h1>
-        {may('createChat') && (
+        {may('createChat') && may('listChatTurns') && (
           <Link href="/new" className="button" data-kind="first">
             {text.chats.create}
           </Link>

@@ -16,6 +16,7 @@ import { useKept } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { useSearchParams } from '../parts/searchParams'
+import { Unread } from '../parts/Unread'
 import { useMay } from '../session/caller'
 import { text } from '../text/en'
 import { questionOf, type Turn, useDeleteChat, useDeleteTurn, useDisableTurn, useSearched, useTurns } from './chats'
@@ -99,7 +100,8 @@ export function Conversation({ chat }: { chat: string }) {
   }, [answer, chat, clear, go, queries, setQuestion])
 
   const missing = turns.error instanceof Failure && turns.error.status === 404
-  if (missing && !turns.data) return <p className="empty">{text.chats.missing}</p>
+  if (turns.error && !turns.data)
+    return <Unread error={turns.error} missing={text.chats.missing} again={turns.refetch} />
   const submit = () => void ask(questionOf(chat, corpora, question, generationOf(knobs)))
   return (
     <div className="stack conversation">

@@ -7,8 +7,9 @@ import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { day, number } from '../parts/locale'
 import { useSearchParams } from '../parts/searchParams'
+import { useCaller, useMay } from '../session/caller'
 import { text } from '../text/en'
-import { type Corpus, sizeOf, useCorpora, useCreateCorpus } from './corpora'
+import { type Corpus, sizeOf, useCorpora, useCorpus, useCreateCorpus } from './corpora'
 import { NewCorpus } from './NewCorpus'
 import { guideFiles } from './sample'
 import './corpora.css'
@@ -19,11 +20,15 @@ function Row({ corpus }: { corpus: Corpus }) {
     <li className="card corpus">
       <div>
         <Link href={`/${encodeURIComponent(corpus.key ?? '')}`} className="name">
-          {corpus.name || corpus.key}
+          <bdi>{corpus.name || corpus.key}</bdi>
         </Link>{' '}
         <code>{corpus.key}</code>
         {corpus.enabled === false && <span className="tag">{text.corpora.disabled}</span>}
-        {corpus.description && <p className="about">{corpus.description}</p>}
+        {corpus.description && (
+          <p className="about" dir="auto">
+            {corpus.description}
+          </p>
+        )}
       </div>
       <p className="size">
         {number(documents)} {text.corpora.documents(documents)}, {number(parts)} {text.corpora.parts(parts)}
@@ -35,6 +40,28 @@ function Row({ corpus }: { corpus: Corpus }) {
         )}
       </p>
     </li>
+  )
+}
+
+function OwnRow({ name }: { name: string }) {
+  const found = useCorpus(name)
+  if (found.error) return <Failed error={found.error} again={() => void found.refetch()} />
+  return found.data ? <Row corpus={found.data} /> : null
+}
+
+/** The corpora that roles on single ones open, for whoever may not list all. */
+function Own() {
+  const { data: caller } = useCaller()
+  const keys = Object.values(caller?.api_policy.allowed_operations.getCorpus?.allowed_resources ?? {}).flat()
+  return (
+    <div className="stack">
+      <h1>{text.corpora.title}</h1>
+      <ul className="corpora">
+        {keys.slice(0, 100).map((key) => (
+          <OwnRow key={key} name={key} />
+        ))}
+      </ul>
+    </div>
   )
 }
 
@@ -75,11 +102,14 @@ export default function Corpora() {
   const filter = search.get('filter') ?? ''
   const found = useCorpora(useDeferredValue(filter))
   const [making, setMaking] = useKept('making', false)
+  const may = useMay()
+  const { data: caller } = useCaller()
   const all = found.data?.pages.flatMap((p) => p.corpora) ?? []
   const told = useRef(false) // whether there are corpora, which decides about the page
   told.current ||= !found.isPending
+  if (caller && !may('listCorpora') && may('getCorpus')) return <Own />
   if (!told.current) return <Loading />
-  if (found.isSuccess && all.length === 0 && !filter)
+  if (found.isSuccess && all.length === 0 && !filter && may('createCorpus'))
     return (
       <div className="stack first-run">
         <h1>{text.first.title}</h1>
@@ -100,7 +130,7 @@ export default function Corpora() {
           value={filter}
           onChange={(e) => setSearch(e.target.value ? { filter: e.target.value } : {}, { replace: true })}
         />
-        {!making && (
+        {!making && may('createCorpus') && (
           <Button kind="first" onClick={() => setMaking(true)}>
             {text.corpora.create}
           </Button>
@@ -109,7 +139,9 @@ export default function Corpora() {
       {making && <NewCorpus cancel={() => setMaking(false)} />}
       {found.isPending && <Loading />}
       {found.error && <Failed error={found.error} again={() => void found.refetch()} />}
-      {found.isSuccess && all.length === 0 && <p className="empty">{text.corpora.noMatch}</p>}
+      {found.isSuccess && all.length === 0 && (
+        <p className="empty">{filter ? text.corpora.noMatch : text.corpora.none}</p>
+      )}
       <ul className="corpora">
         {all.map((c) => (
           <Row key={c.id ?? c.key} corpus={c} />

@@ -1,13 +1,12 @@
 import { useState } from 'react'
 import { Route, Switch } from 'wouter'
-import { Failure } from '../api/failure'
 import { Drop } from '../documents/Drop'
 import Documents from '../documents/pages'
-import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { number } from '../parts/locale'
 import { Places } from '../parts/Places'
 import { Stale } from '../parts/Stale'
+import { Unread } from '../parts/Unread'
 import { useMay, useStill } from '../session/caller'
 import { Nowhere } from '../shell/Nowhere'
 import { text } from '../text/en'
@@ -23,11 +22,13 @@ function Start({ corpus }: { corpus: Found }) {
   const may = useMay()
   const empty = sizeOf(corpus).documents === 0
   const [began] = useState(empty)
+  const asks = useStill(may('query', key))
   const drop = useStill(may('uploadFile', key) && corpus.enabled !== false) && <Drop corpus={key} />
   return (
     <div className="stack">
       {began && drop}
-      {empty ? <p className="empty">{text.ask.empty}</p> : <Ask corpus={key} below={!began && drop} />}
+      {empty && <p className="empty">{text.ask.empty}</p>}
+      {!empty && asks && <Ask corpus={key} below={!began && drop} />}
     </div>
   )
 }
@@ -53,11 +54,9 @@ function Head({ corpus }: { corpus: Found }) {
 export default function Corpus({ name }: { name: string }) {
   const found = useCorpus(name)
   if (found.isPending) return <Loading />
-  const missing = found.error instanceof Failure && found.error.status === 404
-  const failed = found.error && !missing && <Failed error={found.error} again={() => void found.refetch()} />
   const corpus = found.data
   // What was read before stays while it can't be read again: somebody may be typing into it.
-  if (!corpus) return missing ? <p className="empty">{text.corpora.missing}</p> : failed
+  if (!corpus) return <Unread error={found.error} missing={text.corpora.missing} again={found.refetch} />
   return (
     <div className="stack">
       <Stale error={found.error} gone={text.corpora.gone} />

@@ -3,6 +3,7 @@ import { call, path } from '../api/call'
 import type { components } from '../api/schema'
 import { useChange } from '../parts/change'
 import { holding } from '../parts/pattern'
+import { useCaller, useMay } from '../session/caller'
 
 export type Corpus = components['schemas']['Corpus']
 export type Attribute = components['schemas']['FilterAttribute']
@@ -15,9 +16,12 @@ interface Page {
   metadata: { page_key?: string }
 }
 
-/** Corpora whose name or description holds a text, a page at a time. */
+/** Corpora whose name or description holds a text, a page at a time, for whoever may list them. */
 export function useCorpora(filter: string) {
+  const caller = useCaller()
+  const may = useMay()
   return useInfiniteQuery({
+    enabled: caller.isError || may('listCorpora'),
     queryKey: ['corpora', 'list', filter],
     queryFn: ({ pageParam, signal }) =>
       call<Page>('/v2/corpora', {

@@ -1,7 +1,7 @@
+import { Long } from '../parts/Long'
 import { text } from '../text/en'
 import { cut, writtenOf } from './cells'
 import type { Metadata } from './documents'
-import { Long } from './Long'
 
 /** Metadata to be read. */
 export function Pairs({ metadata }: { metadata: Metadata }) {

@@ -1,10 +1,10 @@
 import { useState } from 'react'
 import type { components } from '../api/schema'
 import { Button } from '../parts/Button'
+import { Long } from '../parts/Long'
 import { number } from '../parts/locale'
 import { text } from '../text/en'
 import type { Table } from './blocks'
-import { Long } from './Long'
 
 type Cell = components['schemas']['Row'][number]
 

@@ -1,9 +1,9 @@
 import { Link } from 'wouter'
-import { Failure } from '../api/failure'
 import { AnswerText } from '../parts/answer/AnswerText'
-import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
+import { Long } from '../parts/Long'
 import { decimal, moment, number } from '../parts/locale'
+import { Unread } from '../parts/Unread'
 import { text } from '../text/en'
 import { write } from './address'
 import { Folded } from './Folded'
@@ -30,7 +30,7 @@ function Lines({ all }: { all: Line[] }) {
           {r.original_score !== undefined && <span className="about">{t.was(decimal(r.original_score, 3))}</span>}
           <span className="line" dir="auto">
             {r.document_id && <bdi className="about">{r.document_id} </bdi>}
-            {r.text}
+            <Long text={r.text ?? ''} most={1000} />
           </span>
         </li>
       ))}
@@ -60,7 +60,9 @@ function Made({ span }: { span: Span }) {
           {span.prompt && (
             <Folded title={t.prompt}>
               {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long prompt is scrolled by keys */}
-              <pre tabIndex={0}>{span.prompt}</pre>
+              <pre tabIndex={0}>
+                <Long text={span.prompt} most={20_000} />
+              </pre>
             </Folded>
           )}
         </>
@@ -115,8 +117,7 @@ function Timeline({ of }: { of: Record }) {
 export function Kept({ id }: { id: string }) {
   const { data, error, isPending, refetch } = useRecord(id)
   if (isPending) return <Loading />
-  if (error instanceof Failure && error.status === 404) return <p className="empty">{t.missing}</p>
-  if (error || !data) return <Failed error={error} again={() => void refetch()} />
+  if (error || !data) return <Unread error={error} missing={t.missing} again={refetch} />
   const asked = data.query
   const of = [
     [t.of.chat, data.chat_id],

@@ -197,7 +197,7 @@ export function Lab() {
           )}
           {!asked.query && <p className="empty">{t.start}</p>}
           {first.isLoading && <Loading />}
-          {errors.length === 0 && <Found asked={asked} first={first} second={second} run={run} />}
+          {asked.query && errors.length === 0 && <Found asked={asked} first={first} second={second} run={run} />}
           {asked.query && asked.settings.corpora.length > 0 && errors.length === 0 && <Calls asked={asked} />}
         </div>
       </div>

@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useMemo } from 'react'
 import { Link } from 'wouter'
+import { Long } from '../parts/Long'
 import { decimal } from '../parts/locale'
 import { text } from '../text/en'
 import type { Result } from './compare'
@@ -109,7 +110,9 @@ function Metadata({ of, title }: { of: Record<string, unknown> | undefined; titl
               <dt>
                 <code>{key}</code>
               </dt>
-              <dd dir="auto">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+              <dd dir="auto">
+                <Long text={typeof value === 'string' ? value : JSON.stringify(value)} most={1000} />
+              </dd>
             </div>
           ))}
         </dl>
@@ -163,9 +166,19 @@ export function ResultCard({ result, query, tags, rank }: Props) {
       </p>
       {parts.length > 0 && <Bar parts={parts} score={score} />}
       <p className="in-context" dir="auto" data-long={long} tabIndex={long ? 0 : undefined}>
-        {c.before && <span className="around">{shown(c.before)}</span>}
-        <span className="match">{shown(c.match)}</span>
-        {c.after && <span className="around">{shown(c.after)}</span>}
+        {c.before && (
+          <span className="around">
+            <Long text={c.before} show={shown} />
+          </span>
+        )}
+        <span className="match">
+          <Long text={c.match} show={shown} />
+        </span>
+        {c.after && (
+          <span className="around">
+            <Long text={c.after} show={shown} />
+          </span>
+        )}
       </p>
       <div className="unfolds">
         {parts.length > 0 && (

@@ -2,5 +2,10 @@ import { text } from '../text/en'
 
 /** What an address shows that leads nowhere. */
 export function Nowhere() {
-  return <p className="empty">{text.nowhere}</p>
+  return (
+    <div className="stack">
+      <h1>{text.failure.missing}</h1>
+      <p className="empty">{text.nowhere}</p>
+    </div>
+  )
 }

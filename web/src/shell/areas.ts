@@ -29,7 +29,7 @@ export const areas: Area[] = [
     path: '/corpora',
     name: text.areas.corpora,
     page: later('/corpora', () => import('../corpora/pages')),
-    needs: 'listCorpora',
+    needs: 'getCorpus',
   },
   { path: '/lab', name: text.areas.lab, page: later('/lab', () => import('../lab/pages')), needs: 'query' },
   { path: '/chats', name: text.areas.chats, page: later('/chats', () => import('../chats/pages')), needs: 'listChats' },

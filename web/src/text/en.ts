@@ -24,6 +24,8 @@ export const text = {
   },
   theme: { label: 'Colours', system: 'As the system', light: 'Light', dark: 'Dark' },
   failure: {
+    missing: 'Not found',
+    unread: 'This can’t be shown now',
     unreachable: 'The service could not be reached. It may be restarting; try again in a moment.',
     offline: 'This device is offline. Try again once it has a network.',
     foreign: (status: number) =>

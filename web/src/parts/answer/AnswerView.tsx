@@ -3,6 +3,7 @@ import { text } from '../../text/en'
 import { announce } from '../announce'
 import { Button } from '../Button'
 import { Failed } from '../Failed'
+import { Long } from '../Long'
 import { AnswerText } from './AnswerText'
 import type { Answer } from './answer'
 import { useAnswerer } from './answerer'
@@ -73,7 +74,9 @@ export function AnswerView({ answer, again }: { answer: Answer; again: () => voi
       {answer.prompt && answer.state === 'done' && (
         <details className="prompt">
           <summary>{text.ask.prompt}</summary>
-          <pre>{answer.prompt}</pre>
+          <pre>
+            <Long text={answer.prompt} most={20_000} />
+          </pre>
         </details>
       )}
       {answer.state === 'done' && n === 0 && <p className="empty">{text.ask.none}</p>}

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react'
 import { Link } from 'wouter'
+import { Long } from '../Long'
 import type { Passage } from './answer'
 import './answer.css'
 
@@ -41,7 +42,9 @@ export function Passages({ all, shown }: { all: Passage[]; shown: number }) {
             </span>
             <span>{p.score?.toFixed(3)}</span>
           </p>
-          <p>{p.text}</p>
+          <p>
+            <Long text={p.text ?? ''} most={2000} />
+          </p>
         </li>
       ))}
     </ol>

@@ -54,7 +54,10 @@ export function FilterEditor({ label, corpus, value, change, bad, documentsAlone
   const [active, setActive] = useState(-1)
   // The caret stands behind what was put in once React has written the new value.
   const next = useRef<number>(undefined)
-  const { data } = useSearchable(corpus)
+  const { data, refetch } = useSearchable(corpus)
+  useEffect(() => {
+    if (bad) void refetch() // somebody may have replaced the attributes meanwhile
+  }, [bad, refetch])
   const attributes = useMemo(
     () => referencesOf(data?.filter_attributes ?? [], documentsAlone),
     [data?.filter_attributes, documentsAlone],
