@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"quarry/internal/agent/session"
@@ -37,7 +38,7 @@ func (t *turn) read(ctx context.Context) error {
 
 // request is the next call of the model.
 func (t *turn) request(m *llm.Model) llm.Request {
-	r := llm.Request{Messages: append(t.asking[:len(t.asking):len(t.asking)], conversation(t.events)...), Format: t.step.Output.Schema, Partial: true}
+	r := llm.Request{Messages: append(t.asking[:len(t.asking):len(t.asking)], conversation(t.events)...), Format: t.step.Output.Schema, Question: question(t.events), Partial: true}
 	if m.Can.Tools || m.Embedded {
 		r.Tools = t.tools.Offer(t.step.AllowedTools)
 	}
@@ -82,6 +83,25 @@ func conversation(events []session.Event) []llm.Message {
 	return b.out
 }
 
+// question returns the text of the last input, also where steps have handed over since: what they say is no question.
+func question(events []session.Event) string {
+	for i := range slices.Backward(events) {
+		if events[i].Type == session.InputMessage {
+			return input(&events[i])
+		}
+	}
+	return ""
+}
+
+// input returns the text of an input.
+func input(e *session.Event) string {
+	texts := make([]string, len(e.Parts))
+	for i, p := range e.Parts {
+		texts[i] = p.Text
+	}
+	return strings.Join(texts, "\n")
+}
+
 // builder collects messages.
 type builder struct {
 	out      []llm.Message
@@ -92,11 +112,7 @@ type builder struct {
 func (b *builder) add(e *session.Event) {
 	switch e.Type {
 	case session.InputMessage:
-		texts := make([]string, len(e.Parts))
-		for i, p := range e.Parts {
-			texts[i] = p.Text
-		}
-		b.say(llm.Text(llm.User, strings.Join(texts, "\n")))
+		b.say(llm.Text(llm.User, input(e)))
 	case session.StepTransition:
 		b.say(llm.Text(llm.User, e.Text))
 	case session.Thinking:

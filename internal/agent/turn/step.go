@@ -99,7 +99,7 @@ func (t *turn) transition(s *said) (string, error) {
 		}
 		holds, err := condition.Holds(document, now)
 		if err != nil {
-			t.engine.Logger.Debug("a condition has no meaning for an answer", "agent", t.agent.Key, "step", t.name, "condition", next.Condition, "error", err)
+			t.engine.Logger.Warn("a condition has no meaning for an answer", "agent", t.agent.Key, "step", t.name, "condition", next.Condition, "error", err)
 		}
 		if holds {
 			return next.Step, nil

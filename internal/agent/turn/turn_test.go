@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -215,5 +216,26 @@ func TestPlain(t *testing.T) {
 	}
 	if log := strings.Join(b.log(t), "|"); log != "input_message: How is it?|agent_output: It is fine.|input_message: And now?|agent_output: It is fine." {
 		t.Errorf("the log is %q", log)
+	}
+}
+
+func TestQuestionBehindTransitions(t *testing.T) {
+	// Proves that the model is told in every step which input the turn answers, also where the last message is that of a transition.
+	t.Parallel()
+	var asked []string
+	m := model(func(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
+		asked = append(asked, r.Question)
+		return says("yes")(ctx, r, emit)
+	})
+	b := begin(t, m, func(_ *turn.Config, a *agent.Agent) {
+		a.Steps = map[string]agent.Step{"first_step": {Next: []agent.Transition{{Step: "second"}}, Reentry: "first_step"}, "second": {Reentry: "first_step"}}
+	})
+	for _, text := range []string{"Why?", "And how?"} {
+		if _, err := b.ask(t, b.input(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"Why?", "Why?", "And how?", "And how?"}; !slices.Equal(asked, want) {
+		t.Errorf("asked %q, want %q", asked, want)
 	}
 }

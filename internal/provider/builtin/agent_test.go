@@ -133,6 +133,18 @@ func TestAgentSteps(t *testing.T) {
 	}
 }
 
+// Proves that a question which is named as all of a message is the question in it, as where none is named.
+func TestAgentAsksTheQuestionAlone(t *testing.T) {
+	t.Parallel()
+	const message = "We bought a pump in Oslo. It stands in the hall.\n\nHow often is its filter replaced?"
+	for _, named := range []string{"", message} {
+		out := complete(t, llm.Request{Messages: said("user", message), Tools: handbook("handbook", "Searches the handbook."), Question: named})
+		if len(out.Calls) != 1 || string(out.Calls[0].Arguments) != `{"query":"How often is its filter replaced?"}` {
+			t.Errorf("named %q: %+v", named, out.Calls)
+		}
+	}
+}
+
 // Proves that a message that asks nothing is answered in its language without a search, with and without tools, and that one
 // which asks is not taken for such a message.
 func TestGreetings(t *testing.T) {

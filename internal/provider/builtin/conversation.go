@@ -65,7 +65,7 @@ func parse(r llm.Request) conversation {
 		return t
 	}
 	asked, around := findQuestion(r.Messages[last].Plain())
-	if t.question == "" {
+	if t.question == "" || t.question == strings.TrimSpace(r.Messages[last].Plain()) { // all of a message is rarely the question alone
 		t.question = asked
 	}
 	for _, text := range around {
