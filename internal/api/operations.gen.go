@@ -1561,7 +1561,7 @@ var Operations = []Operation{
 		Body:       Body{Required: true, JSON: "CreateInputRequest", Multipart: "MultipartInputEvent"},
 		Audit:      "content",
 		StreamFlag: true,
-		Success:    201, Statuses: []int{201, 400, 401, 403, 404, 409, 422, 502}},
+		Success:    200, Statuses: []int{200, 201, 400, 401, 403, 404, 409, 422, 502}},
 	{ID: "listAgentEvents", Method: "GET", Path: "/v2/agents/{agent_key}/sessions/{session_key}/events",
 		Summary: "List the events of a session in order", Tag: "Agent Sessions",
 		Planned:    true,

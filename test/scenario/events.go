@@ -28,8 +28,11 @@ func (e *Expect) checkEvents(res *http.Response, raw []byte, saved map[string]an
 // that names the event, one line of JSON whose type is that name, an empty line; comments between events. Chunks of
 // text in a row become one, as clients join them.
 func readEvents(stream string) ([]any, error) {
-	if strings.HasSuffix(stream, doneLine) {
+	switch {
+	case strings.HasSuffix(stream, doneLine):
 		return readChunks(strings.TrimSuffix(stream, doneLine))
+	case strings.HasSuffix(stream, endFrame):
+		return readFrames(stream)
 	}
 	out := []any{}
 	for block := range strings.SplitSeq(stream, "\n\n") {
@@ -63,7 +66,28 @@ func readEvents(stream string) ([]any, error) {
 // doneLine ends a stream that clients of OpenAI's interface read.
 const doneLine = "data: [DONE]\n\n"
 
-// readChunks reads such a stream: one line of JSON for each chunk, without a name. Pieces of the content of one answer in a
+// endFrame ends the stream of a session, whose frames have no names (contract: sessions-and-events, section 11).
+const endFrame = "data: {\"type\":\"end\"}\n\n"
+
+// readFrames reads such a stream. Pieces of a text in a row become one.
+func readFrames(stream string) ([]any, error) {
+	all, err := readChunks(stream)
+	out := []any{}
+	for _, one := range all {
+		next, _ := one.(map[string]any)
+		kind := next["type"]
+		if n := len(out); n > 0 && (kind == "streaming_agent_output" || kind == "streaming_thinking") {
+			if last, _ := out[n-1].(map[string]any); last["type"] == kind {
+				last["content"] = fmt.Sprint(last["content"], next["content"])
+				continue
+			}
+		}
+		out = append(out, next)
+	}
+	return out, err
+}
+
+// readChunks reads a stream of OpenAI's interface: one line of JSON for each chunk, without a name. Pieces of the content of one answer in a
 // row become one.
 func readChunks(stream string) ([]any, error) {
 	out := []any{}
