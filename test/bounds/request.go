@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -17,7 +18,7 @@ import (
 
 // Request is a minimal request that an operation takes; ${corpus} stands for the key of a corpus with one document,
 // ${n} for a number of its own, ${provider} for the address of a provider of language models, ${chat} for the id of a chat
-// over that corpus and ${turn} for that of its first turn.
+// over that corpus, ${turn} for that of its first turn, and ${agent} for the key of an agent.
 type Request struct {
 	Fresh  bool              `yaml:"fresh"` // it destroys its corpus: each case gets its own
 	Path   map[string]string `yaml:"path"`
@@ -33,6 +34,9 @@ type Requests struct {
 	// Plants are what a request needs where a bound is inside something optional: by the last step of a place
 	// (corpora[], <mmr>), the value that makes this step valid.
 	Plants map[string]any `yaml:"plants"`
+	// Elsewhere are parts of "OPERATION PLACE" whose bounds say nothing alone: what is not built is refused, and a name has to
+	// be that of something else in the request. Scenarios prove them.
+	Elsewhere []string `yaml:"elsewhere"`
 	// Texts are the beginnings of texts that must mean something, by the last member of a place, and what they are
 	// filled up with.
 	Texts map[string]struct {
@@ -87,6 +91,11 @@ func ReadRequests(raw []byte) (*Requests, error) {
 	d := yaml.NewDecoder(bytes.NewReader(raw))
 	d.KnownFields(true)
 	return &r, d.Decode(&r)
+}
+
+// Alone reports whether the bounds of a place can be proved by themselves.
+func (r *Requests) Alone(operation, place string) bool {
+	return !slices.ContainsFunc(r.Elsewhere, func(part string) bool { return strings.Contains(operation+" "+place, part) })
 }
 
 // Put returns the request of an operation with value at place; what is missing on the way there is planted.
@@ -180,6 +189,12 @@ func (r *Requests) put(at *any, way []string, value any) error {
 		var one any
 		copyOf(v, &one)
 		inner = []any{one}
+	}
+	if len(rest) > 0 {
+		if v, ok := r.Plants[step+rest[0]]; ok && rest[0][0] == '<' { // a variant of this member alone
+			copyOf(v, &inner)
+			rest = rest[1:]
+		}
 	}
 	err := r.put(&inner, rest, value)
 	o[step] = inner
