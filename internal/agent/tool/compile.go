@@ -81,7 +81,7 @@ func (k *Kit) compile(name string, all map[string]json.RawMessage, f *fault.Faul
 	}
 	make, ok := k.Types[b.Type]
 	if !ok {
-		f.Field("type", "tools of the type %q are not built yet; built are: %s", b.Type, strings.Join(slices.Sorted(maps.Keys(k.Types)), ", "))
+		f.Field("type", "is %q, which is part of the contract and not built yet; built: %s", b.Type, strings.Join(slices.Sorted(maps.Keys(k.Types)), ", "))
 		return nil
 	}
 	c := &configured{name: name, pinned: []string{}}

@@ -34,7 +34,7 @@ func TestConfigurations(t *testing.T) {
 		{searching(`, "enabled": false, "name": "x", "anything": 1`), "", ""},
 		{`"x"`, "", "can't be read"},
 		{`{}`, "type", "not built yet"},
-		{`{"type": "web_search"}`, "type", `"web_search" are not built yet`},
+		{`{"type": "web_search"}`, "type", `is "web_search", which is part of the contract and not built yet; built: corpora_search, test`},
 		{`{"type": "reference", "tool_configuration_key": "x"}`, "type", "not built yet"},
 		// overrides
 		{searching(`, "argument_override": {"query": "always this"}`), "", ""},

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,23 +35,18 @@ var roots = []string{"agent", "session", "tools", "currentDate"}
 // String returns the path as it was written.
 func (r Reference) String() string { return r.text }
 
-// MarshalJSON returns the reference as it stands in a configuration.
-func (r Reference) MarshalJSON() ([]byte, error) {
-	return json.Marshal(map[string]string{"$ref": r.text})
-}
-
 // ParseReference reads a path: names behind dots, positions of lists and other paths in brackets.
 func ParseReference(text string) (Reference, error) {
 	p := pathParser{rest: text}
 	if utf8.RuneCountInString(text) > maxPath {
-		return Reference{}, fmt.Errorf("has more than %d characters", maxPath)
+		return Reference{}, fmt.Errorf("has a path of more than %d characters", maxPath)
 	}
 	r, err := p.reference(0)
 	if err != nil {
-		return Reference{}, fmt.Errorf("%q is no path of a reference: %w", text, err)
+		return Reference{}, fmt.Errorf("refers to %q, which is no path: %w", text, err)
 	}
 	if p.rest != "" {
-		return Reference{}, fmt.Errorf("%q is no path of a reference: it should end before %q", text, p.rest)
+		return Reference{}, fmt.Errorf("refers to %q, which is no path: it should end before %q", text, p.rest)
 	}
 	r.text = text
 	return r, nil
@@ -200,6 +194,3 @@ func (r Reference) tools(names []string) []string {
 	}
 	return names
 }
-
-// secret reports whether r leads to secrets.
-func (r Reference) secret() bool { return len(r.steps) > 1 && r.steps[1].name == "secrets" }
