@@ -1,7 +1,6 @@
 package turn
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,30 +10,6 @@ import (
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/llm"
 )
-
-// readSize is how many events are read at once.
-const readSize = 500
-
-// read reads the visible events of the session.
-func (t *turn) read(ctx context.Context) error {
-	standing, err := t.engine.Log.Standing(ctx, t.run.Session)
-	if err != nil {
-		return err
-	}
-	events := []session.Event{}
-	for after, more := int64(0), true; more; {
-		var page []session.Event
-		page, more, err = t.engine.Sessions.Events(ctx, session.Page{Session: t.run.Session, After: after, Limit: readSize})
-		if err != nil {
-			return err
-		}
-		if events = append(events, page...); len(page) > 0 {
-			after = page[len(page)-1].Ord
-		}
-	}
-	t.events, t.edits = events, standing.Edits
-	return nil
-}
 
 // request is the next call of the model.
 func (t *turn) request(m *llm.Model) llm.Request {

@@ -80,6 +80,7 @@ var errOver = errors.New("nothing is left to do here")
 func (w *work) loop() {
 	w.live = w.engine.Hub.Begin(w.run.Session, w.last)
 	defer w.live.End()
+	defer w.remember()
 	for {
 		ctx, cancel := w.begin()
 		w.bare = !w.taken
