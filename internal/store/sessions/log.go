@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,6 +80,12 @@ func insertEvent(tx *store.Tx, no int64, e *session.Event) error {
 	tool := ""
 	if e.Type == session.ToolOutput && !e.Failed {
 		tool = store.Text(e.Tool)
+	}
+	if raw := [][]byte{e.Content, e.Arguments, e.Output, e.Overrides}; slices.ContainsFunc(raw, func(j []byte) bool { return j != nil }) {
+		e.Body = session.Body{} // JSON is stored without its blanks, and a prompt must not change when it is read from there
+		if err := json.Unmarshal([]byte(body), &e.Body); err != nil {
+			return fmt.Errorf("read an event as it is stored: %w", err)
+		}
 	}
 	err = tx.Exec(`INSERT INTO events (session_no, ord, id, turn, type, created, hidden, tool, body, state)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,

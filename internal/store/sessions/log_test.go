@@ -60,7 +60,7 @@ func testTurn(t *testing.T, b bench) {
 		CallID: "c1", Tool: "find", ToolName: "corpora_search", Output: json.RawMessage(`{"a":"<"}`), Overrides: json.RawMessage(`{}`),
 	}}
 	b.commit(t, l, session.Commit{Events: []session.Event{output}})
-	structured := session.Event{ID: id.NewEvent(), Type: session.StructuredOutput, Body: session.Body{Schema: "s", Content: json.RawMessage(`null`)}}
+	structured := session.Event{ID: id.NewEvent(), Type: session.StructuredOutput, Body: session.Body{Schema: "s", Content: json.RawMessage(`[1, null]`)}}
 	moved := session.Event{ID: id.NewEvent(), Type: session.StepTransition, Body: session.Body{From: "one", To: "two", Text: "because"}}
 	last := b.commit(t, l, session.Commit{Events: []session.Event{structured, moved}, End: &session.End{Step: "two"}})
 	if !last.Ended || last.Next != nil {
