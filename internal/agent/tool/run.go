@@ -303,10 +303,22 @@ func (r *run) failure(err error) *Failure {
 	case errors.As(err, &known):
 		return known
 	case isFault && f.Kind != fault.KindInternal:
-		return &Failure{cmp.Or(classes[f.Kind], ExecutionError), f.Error()}
+		return &Failure{cmp.Or(classes[f.Kind], ExecutionError), reason(f, "")}
 	}
 	r.log(err)
 	return &Failure{ExecutionError, "the tool has failed; the log of the service has the reason"}
+}
+
+// reason returns what a fault says: its text, or what is wrong with which fields, which stand at a place.
+func reason(f *fault.Fault, place string) string {
+	if len(f.Fields) == 0 {
+		return f.Text
+	}
+	var all []string
+	for _, path := range f.Paths() {
+		all = append(all, fault.Join(place, path)+": "+f.Fields[path])
+	}
+	return strings.Join(all, "; ")
 }
 
 // classes are the classes of faults.

@@ -397,6 +397,41 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// refuses is a searcher that refuses every query.
+type refuses struct {
+	record
+	err error
+}
+
+func (r refuses) Search(context.Context, tool.Search) (json.RawMessage, error) { return nil, r.err }
+
+// TestSearchIsRefused proves what the model reads of a search that is refused: whether its query or the configuration is wrong.
+func TestSearchIsRefused(t *testing.T) {
+	t.Parallel()
+	filter := fault.InvalidSentence("search.corpora[0].metadata_filter", "Unrecognized references: doc.none")
+	for _, c := range []struct {
+		err    error
+		class  tool.Class
+		output string
+	}{
+		{filter, tool.InvalidConfiguration, "the search is not configured well: query_configuration.search.corpora[0].metadata_filter: Unrecognized references: doc.none"},
+		{fault.InvalidField("query", "must not be blank"), tool.InvalidInput, "query: must not be blank"},
+		{fault.NotFound("corpus_not_found", "c", "there is no corpus c"), tool.NotFound, "there is no corpus c"},
+	} {
+		k := kit(t, nil)
+		search, err := tool.NewCorporaSearch(refuses{err: c.err})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Types[tool.CorporaSearch] = search
+		_, out := call(t, k, searching(""), `{"query": "x"}`, scene())
+		same(t, "output", mustJSON(map[string]string{"error": c.output}), out.Output)
+		if out.Class != c.class || out.Overrides == nil {
+			t.Errorf("%+v", out)
+		}
+	}
+}
+
 // TestCorpusByReference proves that a corpus that a reference named is searched only if whoever sent the input may, while one
 // that the configuration names is.
 func TestCorpusByReference(t *testing.T) {

@@ -128,7 +128,7 @@ func (s *search) run(ctx context.Context, c Call) (json.RawMessage, error) {
 	request["query"] = args.Query
 	out, err := s.searcher.Search(ctx, Search{Request: encode(request), Agent: c.Agent, Session: c.Session, Mask: c.Mask})
 	if f, ok := fault.As(err); ok && f.Kind == fault.KindInvalid && f.Fields["query"] == "" {
-		return nil, &Failure{InvalidConfiguration, fmt.Sprintf("the search is not configured well: %s", f)}
+		return nil, &Failure{InvalidConfiguration, "the search is not configured well: " + reason(f, configurationField)}
 	}
 	return out, err
 }
