@@ -1481,7 +1481,6 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "createAgentSession", Method: "POST", Path: "/v2/agents/{agent_key}/sessions",
 		Summary: "Open a session with an agent", Tag: "Agent Sessions",
-		Planned:    true,
 		APIRoles:   []string{"agent_user", "agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_user", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1494,7 +1493,6 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403, 404}},
 	{ID: "listAgentSessions", Method: "GET", Path: "/v2/agents/{agent_key}/sessions",
 		Summary: "List the sessions of an agent", Tag: "Agent Sessions",
-		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1503,13 +1501,14 @@ var Operations = []Operation{
 			{Name: "agent_key", In: "path", Schema: "param:path_agent_key", Required: true, Type: "string"},
 			{Name: "filter", In: "query", Schema: "param:query_filter", Type: "string"},
 			{Name: "metadata_filter", In: "query", Schema: "param:listAgentSessions:metadata_filter", Type: "string"},
+			{Name: "sort_by", In: "query", Schema: "param:listAgentSessions:sort_by", Type: "string"},
+			{Name: "order_by", In: "query", Schema: "param:listAgentSessions:order_by", Type: "string"},
 			{Name: "limit", In: "query", Schema: "param:query_limit_10_of_100", Type: "integer"},
 			{Name: "page_key", In: "query", Schema: "param:query_page_key", Type: "string"},
 		},
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getAgentSession", Method: "GET", Path: "/v2/agents/{agent_key}/sessions/{session_key}",
 		Summary: "Read one session of an agent", Tag: "Agent Sessions",
-		Planned:    true,
 		APIRoles:   []string{"agent_user", "agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_user", "agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1521,7 +1520,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateAgentSession", Method: "PATCH", Path: "/v2/agents/{agent_key}/sessions/{session_key}",
 		Summary: "Change the name, metadata or state of a session", Tag: "Agent Sessions",
-		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1535,7 +1533,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteAgentSession", Method: "DELETE", Path: "/v2/agents/{agent_key}/sessions/{session_key}",
 		Summary: "Delete a session with its events and artifacts", Tag: "Agent Sessions",
-		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1549,7 +1546,6 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "createAgentInput", Method: "POST", Path: "/v2/agents/{agent_key}/sessions/{session_key}/events",
 		Summary: "Send input to a session and receive the events that follow", Tag: "Agent Sessions",
-		Planned:    true,
 		APIRoles:   []string{"agent_user", "agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_user", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1564,7 +1560,6 @@ var Operations = []Operation{
 		Success:    200, Statuses: []int{200, 201, 400, 401, 403, 404, 409, 422, 502}},
 	{ID: "listAgentEvents", Method: "GET", Path: "/v2/agents/{agent_key}/sessions/{session_key}/events",
 		Summary: "List the events of a session in order", Tag: "Agent Sessions",
-		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1593,7 +1588,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getAgentEvent", Method: "GET", Path: "/v2/agents/{agent_key}/sessions/{session_key}/events/{event_id}",
 		Summary: "Read one event of a session", Tag: "Agent Sessions",
-		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1606,7 +1600,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteAgentEvent", Method: "DELETE", Path: "/v2/agents/{agent_key}/sessions/{session_key}/events/{event_id}",
 		Summary: "Delete one event of a session", Tag: "Agent Sessions",
-		Planned:    true,
 		APIRoles:   []string{"agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_administrator"},
 		Params: []Param{
@@ -1621,7 +1614,6 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "hideAgentEvent", Method: "POST", Path: "/v2/agents/{agent_key}/sessions/{session_key}/events/{event_id}/hide",
 		Summary: "Hide an event from the model in later turns", Tag: "Agent Sessions",
-		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1635,7 +1627,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "unhideAgentEvent", Method: "POST", Path: "/v2/agents/{agent_key}/sessions/{session_key}/events/{event_id}/unhide",
 		Summary: "Show a hidden event to the model again", Tag: "Agent Sessions",
-		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{

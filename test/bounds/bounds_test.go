@@ -89,6 +89,14 @@ func (s *service) agent(t *testing.T, key string) {
 	made.(*sync.Once).Do(func() { s.must(t, "/v2/agents", `{"key":"`+key+`","name":"a","model":{"name":"extractive-1.0"}}`) })
 }
 
+// session makes a session with that agent and returns its key.
+func (s *service) session(t *testing.T, agent string) string {
+	t.Helper()
+	key := fmt.Sprintf("session-%d", s.last.Add(1))
+	s.must(t, "/v2/agents/"+agent+"/sessions", `{"key":"`+key+`"}`)
+	return key
+}
+
 func (s *service) must(t *testing.T, path, body string) answer {
 	t.Helper()
 	req := httptest.NewRequest(http.MethodPost, path, bytes.NewReader([]byte(body)))
@@ -111,6 +119,9 @@ func (s *service) verify(t *testing.T, c check) {
 	if c.request.Path["agent_key"] != "" {
 		s.agent(t, c.corpus)
 		values = append(values, "${agent}", c.corpus)
+	}
+	if c.request.Path["session_key"] != "" {
+		values = append(values, "${session}", s.session(t, c.corpus))
 	}
 	req, err := c.request.HTTP(c.operation, strings.NewReplacer(values...))
 	if err != nil {

@@ -88,12 +88,14 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	scope := c.Scope("filter", "metadata_filter", "sort_by", "order_by")
+	of := placed(c).agent.No
+	scope.Filters["agent"] = strconv.FormatInt(of, 10)
 	after, err := c.After(a.cursors, &scope)
 	if err != nil {
 		return err
 	}
 	q := session.Query{
-		AgentNo: placed(c).agent.No, ByEvent: scope.Filters["sort_by"] == "updated_at", Oldest: scope.Filters["order_by"] == "asc",
+		AgentNo: of, ByEvent: scope.Filters["sort_by"] == "updated_at", Oldest: scope.Filters["order_by"] == "asc",
 		After: after, Limit: c.Limit(), Metadata: scope.Filters["metadata_filter"],
 	}
 	if q.Pattern, err = httpapi.Pattern(scope.Filters["filter"]); err != nil {
@@ -144,15 +146,15 @@ func (a *Area) events(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if c.Query.Get("since") != "" {
 		return fault.InvalidField("query.since", "is for follow=true; page_key leads to further pages of a list")
 	}
-	scope := c.Scope("include_hidden")
+	scope, p := c.Scope("include_hidden"), placed(c)
+	scope.Filters["session"] = strconv.FormatInt(p.session.No, 10)
 	position, err := c.Position(a.cursors, &scope)
 	if err != nil {
 		return err
 	}
-	p := placed(c)
 	ask := session.Page{Session: p.session.No, Limit: c.LimitOr(defaultEvents), Hidden: scope.Filters["include_hidden"] == "true"}
 	if position != nil {
-		if ask.After, err = ordOf(position, p.session.No); err != nil {
+		if ask.After, err = ordOf(position); err != nil {
 			return err
 		}
 	}
@@ -166,22 +168,19 @@ func (a *Area) events(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	}
 	out.Metadata.Total = total
 	if next != 0 {
-		out.Metadata.PageKey = opt.NonZero(a.cursors.Encode(scope, strconv.FormatInt(p.session.No, 10), strconv.FormatInt(next, 10)))
+		out.Metadata.PageKey = opt.NonZero(a.cursors.Encode(scope, strconv.FormatInt(next, 10)))
 	}
 	return httpapi.WriteJSON(w, http.StatusOK, out)
 }
 
-// ordOf returns the place in a page key, which must be of this session.
-func ordOf(position []string, no int64) (int64, error) {
-	foreign := fault.Under(page.Foreign(), "query")
-	if len(position) != 2 || position[0] != strconv.FormatInt(no, 10) {
-		return 0, foreign
+// ordOf returns the place in a page key.
+func ordOf(position []string) (int64, error) {
+	if len(position) == 1 {
+		if ord, err := strconv.ParseInt(position[0], 10, 64); err == nil {
+			return ord, nil
+		}
 	}
-	ord, err := strconv.ParseInt(position[1], 10, 64)
-	if err != nil {
-		return 0, foreign
-	}
-	return ord, nil
+	return 0, fault.Under(page.Foreign(), "query")
 }
 
 func (a *Area) event(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
