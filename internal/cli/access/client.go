@@ -36,6 +36,7 @@ type clientCreateCmd struct {
 	Description string   `help:"What it is for." wire:"description"`
 	APIRole     []string `help:"Role on everything, for example corpus_viewer; repeatable." name:"api-role" placeholder:"ROLE" wire:"api_roles[]"`
 	CorpusRole  []string `help:"Role on one corpus, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE" wire:"corpus_roles[]"`
+	AgentRole   []string `help:"Role on one agent, as key:role; repeatable." name:"agent-role" placeholder:"KEY:ROLE" wire:"agent_roles[]"`
 }
 
 func (clientCreateCmd) Help() string {
@@ -44,14 +45,13 @@ func (clientCreateCmd) Help() string {
 }
 
 func (c *clientCreateCmd) Run(e *command.Env) error {
-	roles, err := corpusRoles(c.CorpusRole)
-	if err != nil {
-		return err
-	}
 	body := command.Given(map[string]any{
 		"type": "client_credentials", "name": c.Name, "description": c.Description,
-		"api_roles": append([]string{}, c.APIRole...), "corpus_roles": roles,
+		"api_roles": append([]string{}, c.APIRole...),
 	})
+	if err := addRoles(body, c.CorpusRole, c.AgentRole); err != nil {
+		return err
+	}
 	v, err := command.Send(e, c.Remote, "POST", "/v2/app_clients", body, func(v *clientView) {
 		fmt.Fprintf(e.Out, "%s\n%s\n", v.ClientID, v.Secret)
 	})

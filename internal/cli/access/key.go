@@ -70,6 +70,7 @@ type keyCreateCmd struct {
 	Corpus     []string `help:"Corpus that --role serving or serving_and_indexing reaches; repeatable." placeholder:"KEY" wire:"corpus_keys[]"`
 	APIRole    []string `help:"Role of the key on everything, instead of --role; repeatable." name:"api-role" placeholder:"ROLE" wire:"api_roles[]"`
 	CorpusRole []string `help:"Role of the key on one corpus, instead of --role, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE" wire:"corpus_roles[]"`
+	AgentRole  []string `help:"Role of the key on one agent, instead of --role, as key:role; repeatable." name:"agent-role" placeholder:"KEY:ROLE" wire:"agent_roles[]"`
 }
 
 func (keyCreateCmd) Help() string {
@@ -79,34 +80,39 @@ func (keyCreateCmd) Help() string {
 // body returns the request. A key without a name is named after what it may do.
 func (c *keyCreateCmd) body() (map[string]any, error) {
 	body := command.Given(map[string]any{"api_key_role": c.Role, "corpus_keys": c.Corpus, "api_roles": c.APIRole})
-	roles, err := corpusRoles(c.CorpusRole)
-	if err != nil {
+	if err := addRoles(body, c.CorpusRole, c.AgentRole); err != nil {
 		return nil, err
 	}
-	if len(roles) > 0 {
-		body["corpus_roles"] = roles
-	}
 	if len(body) == 0 {
-		return nil, command.Failed(command.ExitUsage, "say what the key may do: --role with --corpus, or --api-role, or --corpus-role")
+		return nil, command.Failed(command.ExitUsage, "say what the key may do: --role with --corpus, or --api-role, --corpus-role or --agent-role")
 	}
 	if body["name"] = c.Name; c.Name == "" {
-		rights := slices.Concat([]string{c.Role}, c.Corpus, c.APIRole, c.CorpusRole)
+		rights := slices.Concat([]string{c.Role}, c.Corpus, c.APIRole, c.CorpusRole, c.AgentRole)
 		body["name"] = command.Clip(strings.Join(rights, " "), 100)
 	}
 	return body, nil
 }
 
-// corpusRoles reads roles given as key:role.
-func corpusRoles(all []string) ([]map[string]string, error) {
-	out := make([]map[string]string, 0, len(all))
-	for _, text := range all {
-		key, role, ok := strings.Cut(text, ":")
-		if !ok {
-			return nil, command.Failed(command.ExitUsage, "corpus role %q must look like docs:viewer", text)
+// addRoles adds roles on corpora and agents, given as key:role, to a body. A list that is nil is left out.
+func addRoles(body map[string]any, corpora, agents []string) error {
+	for _, on := range []struct {
+		what, example string
+		given         []string
+	}{{"corpus", "docs:viewer", corpora}, {"agent", "helper:agent_user", agents}} {
+		if on.given == nil {
+			continue
 		}
-		out = append(out, map[string]string{"corpus_key": key, "role": role})
+		roles := make([]map[string]string, 0, len(on.given))
+		for _, text := range on.given {
+			key, role, ok := strings.Cut(text, ":")
+			if !ok {
+				return command.Failed(command.ExitUsage, "%s role %q must look like %s", on.what, text, on.example)
+			}
+			roles = append(roles, map[string]string{on.what + "_key": key, "role": role})
+		}
+		body[on.what+"_roles"] = roles
 	}
-	return out, nil
+	return nil
 }
 
 func (c *keyCreateCmd) Run(e *command.Env) error {

@@ -11,6 +11,7 @@ import (
 type roleFlags struct {
 	APIRole     []string `help:"New roles on everything, in place of the present ones; repeatable; --api-role= removes all." name:"api-role" placeholder:"ROLE" wire:"api_roles[]"`
 	CorpusRole  []string `help:"New roles on single corpora, as key:role, in place of the present ones; repeatable; --corpus-role= removes all." name:"corpus-role" placeholder:"KEY:ROLE" wire:"corpus_roles[]"`
+	AgentRole   []string `help:"New roles on single agents, as key:role, in place of the present ones; repeatable; --agent-role= removes all." name:"agent-role" placeholder:"KEY:ROLE" wire:"agent_roles[]"`
 	Description *string  `help:"New description." wire:"description"`
 }
 
@@ -20,12 +21,8 @@ func (f *roleFlags) body() (map[string]any, error) {
 	if given := listed(f.APIRole); given != nil {
 		body["api_roles"] = given
 	}
-	if given := listed(f.CorpusRole); given != nil {
-		roles, err := corpusRoles(given)
-		if err != nil {
-			return nil, err
-		}
-		body["corpus_roles"] = roles
+	if err := addRoles(body, listed(f.CorpusRole), listed(f.AgentRole)); err != nil {
+		return nil, err
 	}
 	if f.Description != nil {
 		body["description"] = *f.Description
@@ -65,7 +62,7 @@ func (c *userUpdateCmd) Run(e *command.Env) error {
 		body["groups"] = given
 	}
 	if len(body) == 0 {
-		return nothing("--api-role, --corpus-role, --group or --description")
+		return nothing("--api-role, --corpus-role, --agent-role, --group or --description")
 	}
 	_, err = command.Send(e, c.Remote, "PATCH", c.path(), body, func(v *userView) {
 		fmt.Fprintf(e.Out, "changed user %s; its roles: %s\n", v.Username, cmp.Or(v.grantsView.String(), "none"))
@@ -88,7 +85,7 @@ func (c *clientUpdateCmd) Run(e *command.Env) error {
 		return err
 	}
 	if len(body) == 0 {
-		return nothing("--api-role, --corpus-role or --description")
+		return nothing("--api-role, --corpus-role, --agent-role or --description")
 	}
 	_, err = command.Send(e, c.Remote, "PATCH", c.path(), body, func(v *clientView) {
 		fmt.Fprintf(e.Out, "changed client %s; its roles: %s\n", v.ID, cmp.Or(v.grantsView.String(), "none"))

@@ -45,6 +45,7 @@ type userCreateCmd struct {
 	Description string   `help:"Description of the user." wire:"description"`
 	APIRole     []string `help:"Role on everything, for example corpus_viewer; repeatable." name:"api-role" placeholder:"ROLE" wire:"api_roles[]"`
 	CorpusRole  []string `help:"Role on one corpus, as key:role; repeatable." name:"corpus-role" placeholder:"KEY:ROLE" wire:"corpus_roles[]"`
+	AgentRole   []string `help:"Role on one agent, as key:role; repeatable." name:"agent-role" placeholder:"KEY:ROLE" wire:"agent_roles[]"`
 	Group       []string `help:"Group that the user is in; repeatable." placeholder:"NAME" sep:"none" wire:"groups[]"`
 }
 
@@ -53,15 +54,14 @@ func (userCreateCmd) Help() string {
 }
 
 func (c *userCreateCmd) Run(e *command.Env) error {
-	roles, err := corpusRoles(c.CorpusRole)
-	if err != nil {
-		return err
-	}
 	body := command.Given(map[string]any{
 		"email": c.Email, "username": c.Username, "description": c.Description, "groups": c.Group,
-		"api_roles": append([]string{}, c.APIRole...), "corpus_roles": roles,
+		"api_roles": append([]string{}, c.APIRole...),
 	})
-	_, err = command.Send(e, c.Remote, "POST", "/v2/users", body, func(v *userView) {
+	if err := addRoles(body, c.CorpusRole, c.AgentRole); err != nil {
+		return err
+	}
+	_, err := command.Send(e, c.Remote, "POST", "/v2/users", body, func(v *userView) {
 		fmt.Fprintf(e.Out, "created user %s\n", v.Username)
 		if v.Code != "" {
 			fmt.Fprintf(e.Out, "one-time code: %s\n", v.Code)
