@@ -60,6 +60,9 @@ func (s *service) ask(t *testing.T, req *http.Request) (int, answer, string) {
 type answer struct {
 	FieldErrors map[string]string `json:"field_errors"`
 	ChatID      string            `json:"chat_id"`
+	Events      []struct {
+		ID string `json:"id"`
+	} `json:"events"`
 }
 
 // corpus creates a corpus with one document and returns its key.
@@ -97,6 +100,13 @@ func (s *service) session(t *testing.T, agent string) string {
 	return key
 }
 
+// event sends an input to a session and returns the id of its event.
+func (s *service) event(t *testing.T, agent, session string) string {
+	t.Helper()
+	made := s.must(t, "/v2/agents/"+agent+"/sessions/"+session+"/events", `{"messages":[{"type":"text","content":"words"}]}`)
+	return made.Events[0].ID
+}
+
 func (s *service) must(t *testing.T, path, body string) answer {
 	t.Helper()
 	req := httptest.NewRequest(http.MethodPost, path, bytes.NewReader([]byte(body)))
@@ -121,7 +131,11 @@ func (s *service) verify(t *testing.T, c check) {
 		values = append(values, "${agent}", c.corpus)
 	}
 	if c.request.Path["session_key"] != "" {
-		values = append(values, "${session}", s.session(t, c.corpus))
+		key := s.session(t, c.corpus)
+		values = append(values, "${session}", key)
+		if c.request.Path["event_id"] != "" {
+			values = append(values, "${event}", s.event(t, c.corpus, key))
+		}
 	}
 	req, err := c.request.HTTP(c.operation, strings.NewReplacer(values...))
 	if err != nil {

@@ -16,16 +16,17 @@ type Case struct {
 // samples are texts that fit a pattern and texts that just don't. Patterns of the contract are searched for, so one
 // that ends with $ alone says nothing about the beginning.
 var samples = map[string]struct{ inside, outside []string }{
-	`^[a-zA-Z0-9_-]+$`: {[]string{"a", "Z-9_"}, []string{"a b", "a=b", "ä", "a/b", "a."}},
-	`^[0-9a-zA-Z_-]+$`: {[]string{"a", "Z-9_"}, []string{"a b", "a=b", "ä", "a/b", "a."}},
-	`[0-9a-zA-Z_-]+$`:  {[]string{"a", "Z-9_"}, []string{"a=", "ä", "a."}},
-	`enc_[0-9]+$`:      {[]string{"enc_1"}, []string{"enc_", "enc_1a", "ncc_1"}},
-	`crp_[0-9]+$`:      {[]string{"crp_1", "crp_99"}, []string{"crp_", "crp_1a", "cpr_1"}},
-	`^rnk_[0-9]+$`:     {[]string{"rnk_272725719"}, []string{"rnk_", "rnk_1a", "xrnk_1"}},
-	`gnp_.*`:           {[]string{"gnp_1", "gnp_"}, []string{"gn_1", "gnp1"}},
-	`cht_.+$`:          {[]string{"cht_1"}, []string{"cht_", "ct_1"}},
-	`trn_.+$`:          {[]string{"trn_1"}, []string{"trn_", "tn_1"}},
-	`job_.+$`:          {[]string{"job_1"}, []string{"job_", "jb_1"}},
+	`^[a-zA-Z0-9_-]+$`:             {[]string{"a", "Z-9_"}, []string{"a b", "a=b", "ä", "a/b", "a."}},
+	`^[0-9a-zA-Z_-]+$`:             {[]string{"a", "Z-9_"}, []string{"a b", "a=b", "ä", "a/b", "a."}},
+	`[0-9a-zA-Z_-]+$`:              {[]string{"a", "Z-9_"}, []string{"a=", "ä", "a."}},
+	`^(start|aev_[0-9a-zA-Z_-]+)$`: {[]string{"start"}, []string{"aev_", "start ", "ev_1", "xstart", "aev_a b"}},
+	`enc_[0-9]+$`:                  {[]string{"enc_1"}, []string{"enc_", "enc_1a", "ncc_1"}},
+	`crp_[0-9]+$`:                  {[]string{"crp_1", "crp_99"}, []string{"crp_", "crp_1a", "cpr_1"}},
+	`^rnk_[0-9]+$`:                 {[]string{"rnk_272725719"}, []string{"rnk_", "rnk_1a", "xrnk_1"}},
+	`gnp_.*`:                       {[]string{"gnp_1", "gnp_"}, []string{"gn_1", "gnp1"}},
+	`cht_.+$`:                      {[]string{"cht_1"}, []string{"cht_", "ct_1"}},
+	`trn_.+$`:                      {[]string{"trn_1"}, []string{"trn_", "tn_1"}},
+	`job_.+$`:                      {[]string{"job_1"}, []string{"job_", "jb_1"}},
 }
 
 // Cases returns values one below, on and one above a bound. filler writes a text of n characters for the place, item the
