@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"quarry/internal/cli/access"
+	"quarry/internal/cli/agent"
 	"quarry/internal/cli/answer"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/console"
@@ -38,6 +39,9 @@ type root struct {
 	Corpus    corpus.Cmd          `cmd:"" group:"documents" help:"Create, list, read, empty and delete corpora."`
 	Document  document.Cmd        `cmd:"" group:"documents" help:"Read, list, change and delete documents."`
 	Summarize answer.SummarizeCmd `cmd:"" group:"documents" help:"Summarise a document."`
+
+	Agent   agent.Cmd        `cmd:"" group:"agents" help:"Create, list, read, change and delete agents; talk to one."`
+	Session agent.SessionCmd `cmd:"" group:"agents" help:"List, read and delete the sessions of agents; read and follow what happens in one."`
 
 	LLM    llm.Cmd         `cmd:"" group:"models" name:"llm" help:"Register, list, test and remove language models."`
 	Prompt query.PromptCmd `cmd:"" group:"models" help:"Preview prompt templates."`
@@ -66,7 +70,7 @@ func (root) Help() string {
 
 // groups are the headings of the list of commands.
 var groups = []kong.Group{
-	{Key: "start", Title: "Start"}, {Key: "documents", Title: "Documents"}, {Key: "models", Title: "Models"},
+	{Key: "start", Title: "Start"}, {Key: "documents", Title: "Documents"}, {Key: "agents", Title: "Agents"}, {Key: "models", Title: "Models"},
 	{Key: "access", Title: "Access"}, {Key: "operate", Title: "Operate"},
 }
 

@@ -86,16 +86,15 @@ const (
 	left   = "\x1b[D"
 )
 
-func TestChatOnATerminal(t *testing.T) {
-	// Proves that a person can edit and recall questions, paste one of several lines, stop an answer without ending the chat, clear a
-	// line, and end the chat.
-	t.Parallel()
+// pump starts a service with a corpus of that name. It returns the environment of commands that call it, and a function that
+// runs one.
+func pump(t *testing.T) (env []string, quarry func(args ...string) string) {
+	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
 	service := testkit.StartBinary(t, data)
 	t.Cleanup(service.Kill)
-	models := scripted.Start(t)
-	env := []string{"QUARRY_DATA=" + data, "TERM=xterm", "NO_COLOR=1", "COLUMNS="}
-	quarry := func(args ...string) string {
+	env = []string{"QUARRY_DATA=" + data, "TERM=xterm", "NO_COLOR=1", "COLUMNS="}
+	quarry = func(args ...string) string {
 		t.Helper()
 		cmd := exec.Command(testkit.Binary(t), args...)
 		cmd.Env = append(os.Environ(), env...)
@@ -113,6 +112,15 @@ func TestChatOnATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	quarry("index", folder)
+	return env, quarry
+}
+
+func TestChatOnATerminal(t *testing.T) {
+	// Proves that a person can edit and recall questions, paste one of several lines, stop an answer without ending the chat, clear a
+	// line, and end the chat.
+	t.Parallel()
+	models := scripted.Start(t)
+	env, quarry := pump(t)
 	quarry("llm", "add", "mine", "--uri", models.URL+"/v1/chat/completions", "--model", "on:forever:pace:100:100000", "--default")
 
 	p, cmd := sit(t, env, testkit.Binary(t), "chat", "pump")

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"quarry/internal/cli/command"
@@ -29,27 +27,17 @@ type asking struct {
 
 // event is the part of an event of a stream, or of a whole answer, that is shown. What one event lacks stays as it was.
 type event struct {
-	Results   []result `json:"search_results"`
-	Chunk     string   `json:"generation_chunk"`
-	Score     *float64 `json:"factual_consistency_score"`
-	ChatID    string   `json:"chat_id"`
-	TurnID    string   `json:"turn_id"`
-	Rephrased string   `json:"rephrased_query"`
-	Messages  []string `json:"messages"`
-	Warnings  []string `json:"warnings"`
+	Results   []query.Passage `json:"search_results"`
+	Chunk     string          `json:"generation_chunk"`
+	Score     *float64        `json:"factual_consistency_score"`
+	ChatID    string          `json:"chat_id"`
+	TurnID    string          `json:"turn_id"`
+	Rephrased string          `json:"rephrased_query"`
+	Messages  []string        `json:"messages"`
+	Warnings  []string        `json:"warnings"`
 
 	text string // of the answer so far
 	done bool   // the answer is whole
-}
-
-// result is a passage that was found.
-type result struct {
-	Text       string         `json:"text"`
-	DocumentID string         `json:"document_id"`
-	CorpusKey  string         `json:"corpus_key"`
-	Score      float64        `json:"score"`
-	Document   map[string]any `json:"document_metadata"`
-	Part       map[string]any `json:"part_metadata"`
 }
 
 // body returns a request for an answer.
@@ -103,50 +91,16 @@ func warn(e *command.Env, seen *event) {
 	}
 }
 
-var citation = regexp.MustCompile(`\[(\d+)\]`)
-
-// cited returns the numbers of the passages that a text cites.
-func cited(text string) map[int]bool {
-	all := map[int]bool{}
-	for _, m := range citation.FindAllStringSubmatch(text, -1) {
-		n, _ := strconv.Atoi(m[1]) // digits; too many of them name no result
-		all[n] = true
-	}
-	return all
-}
-
 // sources lists the passages that the answer cites, or all; texts adds what they say. It reports whether there are any.
 func (a *asking) sources(w io.Writer, corpora string, seen *event, all, texts bool) bool {
-	cites := cited(seen.text)
-	shown := 0
-	for i, r := range seen.Results {
-		if !all && !cites[i+1] {
-			continue
-		}
-		if shown++; shown == 1 {
-			fmt.Fprintln(w, "\nSources")
-		}
-		name := r.DocumentID
-		if strings.Contains(corpora, ",") {
-			name = r.CorpusKey + ": " + name
-		}
-		name = command.Bold(w, command.Prose(name))
-		if title := query.Title(r.Document, r.Part); title != "" {
-			name += "  " + command.Prose(title)
-		}
-		command.WrapAfter(w, fmt.Sprintf("%4s ", fmt.Sprintf("[%d]", i+1)), fmt.Sprintf("%s  (%.3f)", name, r.Score))
-		if texts {
-			command.Wrap(w, "     ", command.Prose(r.Text))
-		}
-	}
-	return shown > 0
+	return query.Sources(w, seen.text, seen.Results, query.Shown{All: all, Texts: texts, Corpora: strings.Contains(corpora, ",")})
 }
 
 // credit prints how far the answer can be trusted: how well a model kept to the sources, or that it is made of them.
 func credit(w io.Writer, by answerer, seen *event) {
 	switch {
 	case len(seen.Results) == 0:
-	case by.inside && !citation.MatchString(seen.text): // it found no answer
+	case by.inside && len(query.Cited(seen.text)) == 0: // it found no answer
 	case by.inside:
 		command.Wrap(w, "", "\nQuoted word for word from the sources; no language model was used.")
 	case seen.Score != nil:

@@ -54,3 +54,20 @@ func (a answerer) noteAlias(e *command.Env) {
 		fmt.Fprintf(e.Err, "%s is an alias here: %s answered; to register the real one: quarry llm add %s …\n", a.asked, a.name, a.asked)
 	}
 }
+
+// introduce prints who answers from now on.
+func (a answerer) introduce(e *command.Env) {
+	alias := ""
+	if a.asked != "" && a.asked != a.name {
+		alias = a.asked + " is an alias here: "
+	}
+	switch {
+	case a.inside:
+		command.Wrap(e.Err, "", alias+a.name+" answers: the built-in generator, which quotes sentences and does not write. quarry llm add registers a language model.")
+	case a.name != "":
+		fmt.Fprintf(e.Err, "%s%s answers\n", alias, command.Prose(a.name))
+	}
+}
+
+// Introduce prints which language model answers to a name, unless the caller may not know.
+func Introduce(e *command.Env, cl *command.Client, name string) { find(e, cl, name).introduce(e) }

@@ -59,16 +59,7 @@ func unlessForbidden(err error) error {
 
 func (s *session) introduce() {
 	e := s.env
-	alias := ""
-	if s.by.asked != "" && s.by.asked != s.by.name {
-		alias = s.by.asked + " is an alias here: "
-	}
-	switch {
-	case s.by.inside:
-		command.Wrap(e.Err, "", alias+s.by.name+" answers: the built-in generator, which quotes sentences and does not write. quarry llm add registers a language model.")
-	case s.by.name != "":
-		fmt.Fprintf(e.Err, "%s%s answers\n", alias, command.Prose(s.by.name))
-	}
+	s.by.introduce(e)
 	if n := len(s.turns); n > 0 {
 		fmt.Fprintf(e.Err, "%s so far; quarry chat show %s prints all. The last one:\n", command.Count(int64(n), "turn"), s.chat)
 		command.WrapAfter(e.Out, "> ", command.Bold(e.Out, command.Prose(s.turns[n-1].Query)))
@@ -108,13 +99,6 @@ func (s *session) stoppable(fn func(ctx context.Context) error) error {
 	set(cancel)
 	defer set(nil)
 	return fn(ctx)
-}
-
-// complain prints an error with the names of flags in the place of fields.
-func (s *session) complain(err error) {
-	s.env.NameFields(err)
-	command.Suggest(s.env.Ctx, err)
-	fmt.Fprintln(s.env.Err, "quarry:", command.Prose(err.Error()))
 }
 
 // path is where the next question is sent: to a new chat, or as its next turn.

@@ -26,11 +26,25 @@ func Width(w io.Writer) int {
 }
 
 // Bold returns s in bold type if w is a terminal that shows it and the user wants it (https://no-color.org).
-func Bold(w io.Writer, s string) string {
+func Bold(w io.Writer, s string) string { return styled(w, "\x1b[1m", s) }
+
+// Dim returns s in faint type where Bold returns bold type.
+func Dim(w io.Writer, s string) string { return styled(w, "\x1b[2m", s) }
+
+func styled(w io.Writer, style, s string) string {
 	if s == "" || !IsTerminal(w) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return s
 	}
-	return "\x1b[1m" + s + "\x1b[22m"
+	return style + s + "\x1b[22m"
+}
+
+// Faint returns what begins faint type, or ends it, where Bold returns bold type; elsewhere nothing.
+func Faint(w io.Writer, on bool) string {
+	begin, end, _ := strings.Cut(Dim(w, " "), " ")
+	if on {
+		return begin
+	}
+	return end
 }
 
 // columns returns how many columns of a terminal s takes. Marks and our own escape sequences take none, wide characters two.

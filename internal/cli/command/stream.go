@@ -4,38 +4,56 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 
 	"quarry/internal/sse"
 )
 
-// Stream sends one JSON request whose answer is a stream of events and calls fn with each event as it comes, until the
-// event "end". An error of fn ends it and is returned.
+// longestEvent bounds an event of a stream, in bytes; outputs of tools are the longest.
+const longestEvent = 64 << 20
+
+// Stream sends one JSON request, or reads where body is nil, whose answer is a stream of events, and calls fn with each event
+// as it comes, until the event "end". Events without a name have that of their member type. An error of fn ends it and is
+// returned.
 func (c *Client) Stream(ctx context.Context, path string, body any, fn func(name string, data []byte) error) error {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return err
+	method, in := http.MethodGet, io.Reader(nil)
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		method, in = http.MethodPost, bytes.NewReader(raw)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Base+path, bytes.NewReader(raw))
+	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, in)
 	if err != nil {
 		return Failed(ExitUsage, "%v", err)
 	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := c.do(req)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	unhurried := *c // a stream may go on for as long as it likes
+	unhurried.http = &http.Client{Transport: c.http.Transport}
+	res, err := unhurried.do(req)
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
-	events := sse.NewReader(res.Body, sse.Limits{})
+	events := sse.NewReader(res.Body, sse.Limits{Line: longestEvent, Event: longestEvent})
 	for {
 		e, err := events.Next()
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, io.EOF), err != nil:
+		case err != nil:
 			return Failed(ExitUnreachable, "the answer of %s broke off: %v", c.Base, err)
+		}
+		if e.Name == "" {
+			var typed struct {
+				Type string `json:"type"`
+			}
+			_ = json.Unmarshal(e.Data, &typed) // what is no object has no name
+			e.Name = typed.Type
 		}
 		if err := fn(e.Name, e.Data); err != nil || e.Name == "end" {
 			return err
