@@ -298,7 +298,7 @@ func (x *talker) talk(t *testing.T, c *testkit.Client, r *rand.Rand) bool {
 }
 
 // send sends a turn and reads what follows: frames to the end with -1, at most so many else, and the whole answer with 0. It
-// reports whether the input was accepted; it is not where no answer comes.
+// reports whether the input is known to be accepted.
 func (x *talker) send(t *testing.T, c *testkit.Client, turn int, since string, frames int) bool {
 	body := map[string]any{"stream_response": frames != 0, "messages": []any{
 		map[string]any{"type": "text", "content": asks(x.no, turn), "external_id": fmt.Sprint("turn ", turn)},
@@ -322,6 +322,8 @@ func (x *talker) send(t *testing.T, c *testkit.Client, turn int, since string, f
 	switch {
 	case res.StatusCode == http.StatusConflict && since == "": // an earlier turn is running
 		return x.send(t, c, turn, "start", frames)
+	case res.StatusCode == http.StatusServiceUnavailable: // the program is about to stop
+		return false
 	case res.StatusCode != http.StatusCreated:
 		t.Errorf("%s, turn %d: %s", x.key, turn, res.Status)
 		return false
