@@ -34,6 +34,8 @@ echo "== what the history costs a query"
 go run ./bench/history -binary ./quarry
 echo "== turns of chats"
 go run ./bench/chat -binary ./quarry
+echo "== turns of agents"
+go run ./bench/agent -binary ./quarry
 echo "== queries during a bulk update"
 go run ./bench/update -binary ./quarry
 echo "== a folder in step: ten thousand files again"

@@ -82,6 +82,14 @@ func (p *Process) Stop() {
 	})
 }
 
+// Kill kills the program, as a crash would, and waits for it to end.
+func (p *Process) Kill() {
+	p.once.Do(func() {
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait() // it was killed
+	})
+}
+
 // Call sends a request, with body as JSON unless it is nil, and returns the status and the body of the response.
 func (p *Process) Call(method, path string, body any) (int, []byte, error) {
 	var in io.Reader
