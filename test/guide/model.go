@@ -23,14 +23,17 @@ var modelKeys = []string{"OPENAI_API_KEY=sk-of-the-guide-0123456789", "ANTHROPIC
 // providers replaces every provider of language models that a page calls.
 type providers struct{ *scripted.Server }
 
-// provider starts one. It lists the model of the pages, which has an answer prepared, and one for the page on searching, where
-// it is asked for a filter.
+// provider starts one. It lists the model of the pages, which has an answer prepared, one for the page on searching, where it is
+// asked for a filter, and those for the page on agents.
 func provider(t testing.TB) providers {
 	t.Helper()
 	s := scripted.Start(t)
 	s.List(scripted.Listed{ID: "llama3.2", Owner: "library", Context: 131072})
 	s.Model("llama3.2", scripted.Reply{Text: "The filter is to be changed every 500 hours [1]."})
 	s.On("You find filters in the words of a search query", scripted.Reply{Text: `{"query": "How often is the oil filter replaced?", "metadata_filter": "doc.line = 'hydraulics' AND doc.year >= 2020"}`})
+	s.On("Count to a million.", scripted.Named("pace:50:1000000", nil))
+	s.On("Choose the queue of the request", scripted.Reply{Text: `{"queue": "service"}`})
+	s.On("You are at the service desk", scripted.Reply{Text: "Dress the stone: a dull one makes the flour warm."})
 	return providers{s}
 }
 
