@@ -73,8 +73,12 @@ func (b *bench) direct(script string) (time.Duration, error) {
 
 // streamed returns the times to the results, 0 where there are none, and to the first token.
 func (b *bench) streamed(model string) (results, token time.Duration, err error) {
+	path, err := b.place(model)
+	if err != nil {
+		return 0, 0, err
+	}
 	started := time.Now()
-	res, err := b.ask(model)
+	res, err := b.askAt(path, model)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -1,9 +1,10 @@
-// Command stream measures streamed queries and completions of the running program with the scripted provider: the program's
+// Command stream measures streamed queries, completions and turns of the running program with the scripted provider: the program's
 // share of the time to the first token, the time from a client's disconnect to the cancellation of the provider's call, and a
 // thousand concurrent streams. It needs a built binary. The results are for docs/benchmarks.md.
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -21,7 +22,7 @@ import (
 func main() {
 	o := options{}
 	flag.StringVar(&o.binary, "binary", "./quarry", "the program")
-	flag.StringVar(&o.of, "of", "query,completion", "the operations to measure")
+	flag.StringVar(&o.of, "of", "query,completion,turn", "the operations to measure")
 	flag.StringVar(&o.parts, "parts", "first,leave,many", "what to measure of each")
 	flag.IntVar(&o.rounds, "rounds", 400, "calls for the time to the first token")
 	flag.IntVar(&o.streams, "streams", 1000, "concurrent streams")
@@ -86,6 +87,9 @@ func run(o options) error {
 			name string
 			run  func() error
 		}{{"first", b.first}, {"leave", b.leave}, {"many", b.many}} {
+			if part.name == "leave" && b.path == "" {
+				continue // a turn goes on without its reader
+			}
 			if !slices.Contains(strings.Split(o.parts, ","), part.name) {
 				continue
 			}
@@ -99,7 +103,8 @@ func run(o options) error {
 
 // operation is a way to be answered in a stream.
 type operation struct {
-	noun, path  string
+	noun, path  string // the path of a turn is that of its session
+	status      int
 	body        func(model string) string
 	found       string // begins the line before which the program itself works; "" is the start of the call
 	token       string // is in the line of each token, before its text
@@ -108,8 +113,9 @@ type operation struct {
 }
 
 var operations = []operation{
-	{"query", "/v2/corpora/" + corpus + "/query", query, "event:search_results", `"generation_chunk":"`, "event:end", "3 ms", "500 MB"},
-	{"completion", "/v1/chat/completions", completion, "", `"content":"`, "data: [DONE]", "2 ms", "400 MB"},
+	{"query", "/v2/corpora/" + corpus + "/query", http.StatusOK, query, "event:search_results", `"generation_chunk":"`, "event:end", "3 ms", "500 MB"},
+	{"completion", "/v1/chat/completions", http.StatusOK, completion, "", `"content":"`, "data: [DONE]", "2 ms", "400 MB"},
+	{"turn", "", http.StatusCreated, turn, "", `"type":"streaming_agent_output","content":"`, `data: {"type":"end"}`, "5 ms", "600 MB"},
 }
 
 // prompt is the user's message of a completion and of a call of the provider itself.
@@ -118,6 +124,11 @@ var prompt = strings.Repeat("a passage of the prompt ", 60)
 // completion returns the body of a streamed completion.
 func completion(model string) string {
 	return fmt.Sprintf(`{"model":%q,"stream":true,"messages":[{"role":"user","content":%q}]}`, model, prompt)
+}
+
+// turn returns the body of a streamed turn, whose model is its agent's.
+func turn(string) string {
+	return fmt.Sprintf(`{"stream_response":true,"messages":[{"type":"text","content":%q}]}`, prompt)
 }
 
 const corpus = "b"
@@ -144,7 +155,28 @@ func (b *bench) modelAt(address, name, script string) (string, error) {
 		"type": "openai-compatible", "name": name, "model": script, "uri": address + "/v1/chat/completions",
 		"auth": map[string]any{"type": "bearer", "token": "sk-bench-0123456789"},
 	})
+	if err == nil && b.path == "" {
+		_, err = b.Must(http.StatusCreated, http.MethodPost, "/v2/agents", map[string]any{"key": key(name), "name": name, "model": map[string]any{"name": name}})
+	}
 	return name, err
+}
+
+// key is that of the agent of a model.
+func key(model string) string { return strings.ReplaceAll(model, " ", "-") }
+
+// place returns the path of the next call: that of a turn is of a session of its own.
+func (b *bench) place(model string) (string, error) {
+	if b.path != "" {
+		return b.path, nil
+	}
+	sessions := "/v2/agents/" + key(model) + "/sessions"
+	raw, err := b.Must(http.StatusCreated, http.MethodPost, sessions, map[string]any{})
+	if err != nil {
+		return "", err
+	}
+	var made struct{ Key string }
+	err = json.Unmarshal(raw, &made)
+	return sessions + "/" + made.Key + "/events", err
 }
 
 // query returns the body of a streamed query. The consistency score is disabled, since the answers are not real text.
@@ -155,7 +187,15 @@ func query(model string) string {
 
 // ask calls the operation and returns the response, whose body is a stream.
 func (b *bench) ask(model string) (*http.Response, error) {
-	req, err := http.NewRequest(http.MethodPost, "http://"+b.Address()+b.path, strings.NewReader(b.body(model)))
+	path, err := b.place(model)
+	if err != nil {
+		return nil, err
+	}
+	return b.askAt(path, model)
+}
+
+func (b *bench) askAt(path, model string) (*http.Response, error) {
+	req, err := http.NewRequest(http.MethodPost, "http://"+b.Address()+path, strings.NewReader(b.body(model)))
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +205,7 @@ func (b *bench) ask(model string) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" {
+	if res.StatusCode != b.status || res.Header.Get("Content-Type") != "text/event-stream" {
 		defer res.Body.Close()
 		return nil, fmt.Errorf("a %s answers %s as %s", b.noun, res.Status, res.Header.Get("Content-Type"))
 	}

@@ -58,7 +58,12 @@ func (b *bench) many() error {
 
 // one reads a stream to its end.
 func (b *bench) one(model string, tokens int, pace time.Duration, came *atomic.Int64) (l lag) {
-	in, err := open(b.Address(), b.Key(), b.operation, model)
+	path, err := b.place(model)
+	if err != nil {
+		l.err = err
+		return l
+	}
+	in, err := open(b.Address(), b.Key(), path, b.operation, model)
 	if err != nil {
 		l.err = err
 		return l

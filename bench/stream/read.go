@@ -23,21 +23,21 @@ type reader struct {
 }
 
 // open calls an operation and reads the header of the response.
-func open(address, key string, o operation, model string) (*reader, error) {
+func open(address, key, path string, o operation, model string) (*reader, error) {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
 		return nil, err
 	}
 	r, body := &reader{Conn: c, mark: []byte(o.token), done: []byte(o.end + "\n")}, o.body(model)
 	if err := r.begin(fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nX-Api-Key: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		o.path, address, key, len(body), body)); err != nil {
+		path, address, key, len(body), body), o.status); err != nil {
 		c.Close()
 		return nil, err
 	}
 	return r, nil
 }
 
-func (r *reader) begin(request string) error {
+func (r *reader) begin(request string, status int) error {
 	if _, err := r.Write([]byte(request)); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (r *reader) begin(request string) error {
 		}
 		head = append(head, r.buffer[:n]...)
 		if head, rest, ok := bytes.Cut(head, []byte("\r\n\r\n")); ok {
-			if !bytes.HasPrefix(head, []byte("HTTP/1.1 200 ")) || !bytes.Contains(head, []byte("text/event-stream")) {
+			if !bytes.HasPrefix(head, fmt.Appendf(nil, "HTTP/1.1 %d ", status)) || !bytes.Contains(head, []byte("text/event-stream")) {
 				return fmt.Errorf("a call answers %q", head)
 			}
 			return r.unchunk(rest)
