@@ -59,6 +59,7 @@ type bench struct {
 	hub   *feed.Hub
 	agent *agent.Agent
 	no    int64
+	stop  func() // ends the engine, which gives back what it works on
 }
 
 func plain() *agent.Agent {
@@ -111,10 +112,15 @@ func (b *bench) open(t *testing.T, m model, change func(*turn.Config, *agent.Age
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); b.Run(ctx) }()
-	t.Cleanup(func() {
+	b.stop = func() {
 		stop()
 		<-done
-		if n := b.hub.Sessions(); n > 0 {
+	}
+	end := b.stop
+	hub := b.hub
+	t.Cleanup(func() {
+		end()
+		if n := hub.Sessions(); n > 0 {
 			t.Errorf("%d sessions are still read or worked on", n)
 		}
 	})

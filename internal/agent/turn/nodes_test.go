@@ -1,0 +1,121 @@
+package turn_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/agent"
+	"quarry/internal/agent/session"
+	"quarry/internal/agent/tool"
+	"quarry/internal/agent/turn"
+)
+
+// flaky is a log each of whose commits fails once, before or after it is made.
+type flaky struct {
+	session.Log
+	after  bool
+	mu     sync.Mutex
+	failed map[string]bool
+}
+
+func (f *flaky) Commit(ctx context.Context, l session.Lease, c session.Commit, now time.Time) (session.Committed, error) {
+	name := "end"
+	if len(c.Events) > 0 {
+		name = content(c.Events[0])
+	}
+	f.mu.Lock()
+	first := !f.failed[name]
+	f.failed[name] = true
+	f.mu.Unlock()
+	if first && !f.after {
+		return session.Committed{}, errors.New("the connection is lost")
+	}
+	done, err := f.Log.Commit(ctx, l, c, now)
+	if first && err == nil {
+		return session.Committed{}, errors.New("the connection is lost")
+	}
+	return done, err
+}
+
+// TestLostWrites proves that writes which fail, and those that only seem to, leave the log of a turn whose writes don't fail.
+func TestLostWrites(t *testing.T) {
+	t.Parallel()
+	m, probe := rounds(4), probes(tool.Always, echo)
+	whole := begin(t, m, probe)
+	if _, err := whole.ask(t, whole.input("go")); err != nil {
+		t.Fatal(err)
+	}
+	for _, after := range []bool{false, true} {
+		b := begin(t, m, func(c *turn.Config, a *agent.Agent) {
+			probe(c, a)
+			c.Log = &flaky{Log: c.Log, after: after, failed: map[string]bool{}}
+		})
+		got, err := b.ask(t, b.input("go"))
+		if err != nil {
+			t.Errorf("after %v: %v", after, err)
+		}
+		want := steady(whole.log(t))
+		if diff := cmp.Diff(want, steady(b.log(t))); diff != "" {
+			t.Errorf("after %v: log (-sound +flaky): %s", after, diff)
+		}
+		if diff := cmp.Diff(want, steady(got)); diff != "" {
+			t.Errorf("after %v: shown (-want +got): %s", after, diff)
+		}
+	}
+}
+
+// shared lets an engine work beside others over one database.
+func shared(c *turn.Config, _ *agent.Agent) { c.Alone = false }
+
+// TestNodes proves what holds where another process works on a session: its events are read, inputs wait behind its turn, an
+// interrupt reaches it, and what it gives back goes on here.
+func TestNodes(t *testing.T) {
+	t.Parallel()
+	gate := make(chan struct{})
+	m, begun := slow("One moment.", gate)
+	b := begin(t, m, shared)
+	first, stop := b.Engine, b.stop
+	sent, err := b.Send(t.Context(), b.input("go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	other := *b
+	other.open(t, m, shared)
+	if other.Working() > 0 {
+		t.Fatal("two processes work on one session")
+	}
+	if _, err := other.Send(t.Context(), other.input("busy")); err == nil {
+		t.Error("a second turn has begun")
+	}
+	since := int64(0)
+	next := other.input("next")
+	next.Since, next.Queue = &since, true
+	waiting, err := other.Send(t.Context(), next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if running, err := other.Interrupt(t.Context(), b.no); !running || err != nil {
+		t.Errorf("%v, %v", running, err)
+	}
+	if got, err := told(t, sent); err != nil || strings.Join(got, "|") != "input_message: go|agent_output: One moment.|interrupted" {
+		t.Errorf("%v, %q", err, got)
+	}
+	<-begun // the turn that has waited
+	stop()
+	if first.Working() > 0 {
+		t.Error("the process that has stopped still works")
+	}
+	<-begun // the same turn, taken over
+	close(gate)
+	got, err := told(t, waiting)
+	if err != nil || strings.Join(got, "|") != "input_message: go|agent_output: One moment.|input_message: next|agent_output: One moment." {
+		t.Errorf("%v, %q", err, got)
+	}
+}
