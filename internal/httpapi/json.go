@@ -31,6 +31,9 @@ func checkMediaType(op *api.Operation, r *http.Request) error {
 		return nil
 	}
 	kind, params, err := mime.ParseMediaType(given)
+	if kind == "multipart/form-data" && op.Body.Multipart != "" {
+		return fault.InvalidField("body", "is a form, which is part of the contract of %s and not built yet; send application/json", op.ID)
+	}
 	isJSON := kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")
 	if err != nil || !isJSON {
 		return fault.MediaType("the content type %q is not supported here; send application/json", given)

@@ -159,6 +159,7 @@ func TestLimited(t *testing.T) {
 	for name, set := range map[string]func(*config.Config){
 		"rate":  func(c *config.Config) { c.RateLimit, c.RateBurst = 1, 10 },
 		"calls": func(c *config.Config) { c.MaxExpensive, c.MaxExpensiveWaiting = 1, 0 },
+		"turns": func(c *config.Config) { c.MaxTurns = 2 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

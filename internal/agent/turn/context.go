@@ -13,7 +13,11 @@ import (
 
 // request is the next call of the model.
 func (t *turn) request(m *llm.Model) llm.Request {
-	r := llm.Request{Messages: append(t.asking[:len(t.asking):len(t.asking)], conversation(t.events)...), Format: t.step.Output.Schema, Question: question(t.events), Partial: true}
+	messages, format := slices.Clone(t.asking), t.step.Output.Schema
+	if format != nil && !m.Can.Structured && !m.Embedded {
+		messages, format = append(messages, llm.Text(llm.System, "Answer with one JSON value that fits this JSON Schema, and with nothing else: "+string(format.Schema))), nil
+	}
+	r := llm.Request{Messages: append(messages, conversation(t.events)...), Format: format, Question: question(t.events), Partial: true}
 	if m.Can.Tools || m.Embedded {
 		r.Tools = t.tools.Offer(t.step.AllowedTools)
 	}

@@ -16,6 +16,7 @@ import (
 	"quarry/internal/agent/turn"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/llm/llmtest"
 )
 
 // replies is a model that gives one reply after the other. A reply is an answer and what the call fails with.
@@ -132,6 +133,9 @@ func TestFailures(t *testing.T) {
 		}, fault.KindUnprocessable, "instruction \"i\"", ""},
 		"behind a tool": {replies(calls("probe"), reply{err: &llm.Error{Failure: llm.TimedOut}}), probes(tool.Never, echo), 0,
 			"error: the language model did not answer in time", `input_message: go|tool_input: probe{"n":1}|tool_output: probe{"n":1}`},
+		"too long": {says("x"), func(c *turn.Config, _ *agent.Agent) {
+			c.Models = llmtest.Only{Use: &llm.Model{Provider: says("x"), Name: "m", Can: llm.Abilities{Context: 10}}}
+		}, 0, "context limit", "input_message: go"},
 		"too many calls": {replies(calls("probe")), func(c *turn.Config, a *agent.Agent) {
 			probes(tool.Never, echo)(c, a)
 			c.MaxCalls = 1

@@ -35,9 +35,11 @@ type work struct {
 	pending int64                   // a turn that was asked to end before it had begun here
 }
 
+// free leaves the place of the run.
 func (w *work) free() {
 	if w.leave != nil {
 		w.leave()
+		w.leave = nil
 	}
 }
 
@@ -172,6 +174,9 @@ func (w *work) apply(c *session.Commit, done *session.Committed) {
 	}
 	if done.Interrupted && !done.Ended {
 		w.interrupt(w.run.Turn)
+	}
+	if done.Ended && done.Next == nil {
+		w.free() // before anybody is told that the turn is over
 	}
 	w.live.Stored(w.last)
 	w.claim.hear()
