@@ -262,3 +262,33 @@ func TestDeleted(t *testing.T) {
 		t.Errorf("the end is %v", err)
 	}
 }
+
+// late is rows whose run begins, fails and ends in this process after a reader has looked for it.
+type late struct {
+	*rows
+	begins func()
+}
+
+func (l late) Standing(ctx context.Context, no int64) (session.Standing, error) {
+	l.begins()
+	return l.rows.Standing(ctx, no)
+}
+
+// TestLate proves that the sender of an input is told why its turn was refused, however soon that was.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("refused")
+	l := late{rows: &rows{}}
+	h := feed.New(&l)
+	l.begins = func() {
+		live := h.Begin(1, 1)
+		live.Note(feed.Note{Kind: feed.Over, Turn: 1, Refused: refused})
+		live.End()
+	}
+	from := h.Attach(1, true)
+	defer from.Close()
+	from.From(0, feed.Until{Turn: 1, Own: true})
+	if _, err := from.Next(t.Context()); !errors.Is(err, refused) {
+		t.Errorf("the end is %v", err)
+	}
+}

@@ -235,7 +235,12 @@ func (r *Reader) read(ctx context.Context, s *state) (bool, error) {
 		return true, nil
 	case r.open != "":
 		return false, errMoved
-	case !awaited || r.until.Now:
+	case r.until.Now:
+		return false, io.EOF
+	case !awaited:
+		if s := r.look(); s.here || s.next != nil {
+			return true, nil // a run of this process has begun, or ended, since r looked
+		}
 		return false, io.EOF
 	}
 	return false, nil
