@@ -25,6 +25,7 @@ type Input struct {
 	Queue   bool // wait behind a running turn; otherwise a running turn is fault.KindConflict "session_busy"
 	Steer   bool // in the queue: go on in the turn that is running
 	Caller  Caller
+	Full    error // why no turn may begin for it now, which then is the error; nil if one may
 }
 
 // Outcome is what became of an input.
@@ -118,7 +119,8 @@ type Log interface {
 	// Accept writes an input: it is durable when Accept returns. Parts whose external ids the session has are left out, those
 	// of inputs that wait included; an input without other parts adds nothing, also where it would be refused. l is the lease of
 	// the run that begins if the session is idle. Faults: "session_not_found", "agent_not_found", fault.KindConflict where
-	// session or agent are disabled, where the session is busy and the input must not wait, and where MaxQueued inputs wait.
+	// session or agent are disabled, where the session is busy and the input must not wait, and where MaxQueued inputs wait; in.Full
+	// where a turn would begin.
 	Accept(ctx context.Context, in Input, l Lease, now time.Time) (Accepted, error)
 	// Commit writes c if the lease holds, else ErrLost. The events are durable when it returns.
 	Commit(ctx context.Context, l Lease, c Commit, now time.Time) (Committed, error)

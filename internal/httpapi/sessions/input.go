@@ -119,12 +119,12 @@ func (a *Turns) message(w http.ResponseWriter, r *http.Request, c *httpapi.Call,
 	if err != nil {
 		return err
 	}
-	leave, err := c.Turn(r.Context())
-	if err != nil {
-		return err
+	leave, full := c.Turn(r.Context())
+	if full != nil && !fault.Is(full, fault.KindLimited) {
+		return full
 	}
 	in := turn.Input{Since: since, Whole: !body.Stream, Leave: leave, Input: session.Input{
-		Session: p.session.No, Event: id.NewEvent(), Parts: parts, Queue: since != nil, Steer: body.Behavior == "steer",
+		Session: p.session.No, Event: id.NewEvent(), Parts: parts, Queue: since != nil, Steer: body.Behavior == "steer", Full: full,
 	}}
 	in.Caller.All, in.Caller.Corpora = c.Searchable()
 	sent, err := a.engine.Send(r.Context(), in)

@@ -135,6 +135,9 @@ func accept(tx *store.Tx, h head, in session.Input, l session.Lease, now time.Ti
 	if err := h.open(p); err != nil {
 		return session.Accepted{}, err
 	}
+	if !p.running && in.Full != nil {
+		return session.Accepted{}, in.Full
+	}
 	for _, x := range parts {
 		if x.ExternalID == "" {
 			continue
@@ -218,6 +221,9 @@ func again(tx *store.Tx, h head, p place, known id.Event, in session.Input, l se
 	}
 	if err := h.open(p); err != nil {
 		return session.Accepted{}, err
+	}
+	if in.Full != nil {
+		return session.Accepted{}, in.Full
 	}
 	was := h
 	h.failed = 0

@@ -148,6 +148,32 @@ func testExternalIDs(t *testing.T, b bench) {
 	b.send(t, input(b.open(t).No, "a#1"), session.Began)
 }
 
+// testFull proves that an input that a turn would begin for is refused where none may, before anything is written, and that what
+// begins no turn is not.
+func testFull(t *testing.T, b bench) {
+	s, full := b.open(t), fault.Limited("full", "no place")
+	try := func(in session.Input) (session.Outcome, error) {
+		in.Full = full
+		got, err := b.Accept(t.Context(), in, lease(s.No, "a"), clock.Now())
+		return got.Outcome, err
+	}
+	if _, err := try(input(s.No, "a#1")); !errors.Is(err, full) || len(b.log(t, s.No)) > 0 {
+		t.Errorf("idle: %v", err)
+	}
+	run := b.send(t, input(s.No, "a#1"), session.Began).Run
+	for _, in := range []session.Input{input(s.No, "a#1"), input(s.No, "b#2"), input(s.No, "b#2")} {
+		if got, err := try(in); err != nil || got == session.Began {
+			t.Errorf("running: %s, %v", got, err)
+		}
+	}
+	b.commit(t, run.Lease, session.Commit{Events: []session.Event{says("A")}, End: &session.End{}})
+	b.commit(t, run.Lease, session.Commit{End: &session.End{Failed: true}})
+	if _, err := try(input(s.No, "b#2")); !errors.Is(err, full) {
+		t.Errorf("failed before: %v", err)
+	}
+	b.send(t, input(s.No, "b#2"), session.Again)
+}
+
 // testDoubles proves that of equal inputs that are sent at once, one is taken.
 func testDoubles(t *testing.T, b bench) {
 	for range 5 {

@@ -30,7 +30,7 @@ func TestStore(t *testing.T) {
 	t.Parallel()
 	open := func(t *testing.T, db *store.DB) bench { return bench{sessions.New(db, storetest.Secrets(t, db)), db} }
 	storetest.Each(t, open, map[string]func(*testing.T, bench){
-		"a turn": testTurn, "clock that goes back": testClockBack, "external ids": testExternalIDs, "doubles at once": testDoubles,
+		"a turn": testTurn, "clock that goes back": testClockBack, "external ids": testExternalIDs, "doubles at once": testDoubles, "no place": testFull,
 		"queue": testQueue, "steer": testSteer, "full queue": testFullQueue, "closed": testClosed, "failed": testFailed, "taken back": testTakenBack,
 		"fence": testFence, "leases": testLeases, "interrupts": testInterrupts, "awaited": testAwaited,
 		"events": testEvents, "hide": testHide, "outputs": testOutputs,
