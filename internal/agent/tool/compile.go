@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/expr/jq"
 	"quarry/internal/expr/vtl"
 	"quarry/internal/fault"
 	"quarry/internal/opt"
@@ -31,8 +32,8 @@ type configured struct {
 	name      string        // of the configuration
 	describe  *vtl.Template // nil: the description of the tool
 	overrides []override
-	input     *transform // nil: arguments stay as they are
-	output    *transform
+	input     *jq.Program // nil: arguments stay as they are
+	output    *jq.Program
 	needs     []string        // tools whose outputs the overrides read
 	shown     json.RawMessage // the schema without pinned arguments
 	pinned    []string        // paths of the pinned values; never nil
@@ -86,10 +87,10 @@ func (k *Kit) compile(name string, all map[string]json.RawMessage, f *fault.Faul
 	}
 	c := &configured{name: name, pinned: []string{}}
 	var err error
-	if c.input, err = parse(b.Input, parseTransform); err != nil {
+	if c.input, err = parse(b.Input, jq.Parse); err != nil {
 		f.Field("input_transform", "%s", err)
 	}
-	if c.output, err = parse(b.Output, parseTransform); err != nil {
+	if c.output, err = parse(b.Output, jq.Parse); err != nil {
 		f.Field("output_transform", "%s", err)
 	}
 	if c.describe, err = parse(b.Description, vtl.ParseText); err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"quarry/internal/expr/jq"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 )
@@ -228,8 +229,9 @@ func (r *run) document(args any) map[string]any {
 }
 
 // transform runs a transform of the configuration.
-func (r *run) transform(ctx context.Context, name string, t *transform, v any) (json.RawMessage, error) {
-	out, err := t.run(ctx, v, maxRaw)
+func (r *run) transform(ctx context.Context, name string, program *jq.Program, v any) (json.RawMessage, error) {
+	// beside the call, since a step of a program that takes long can't be ended
+	out, err := guard(ctx, jq.MaxTime, func(ctx context.Context) (json.RawMessage, error) { return program.Run(ctx, v, maxRaw) })
 	var p *panicked
 	switch {
 	case err == nil:
@@ -238,8 +240,10 @@ func (r *run) transform(ctx context.Context, name string, t *transform, v any) (
 		return nil, context.Cause(ctx)
 	case errors.As(err, &p):
 		return nil, err
-	case errors.Is(err, errLate):
-		return nil, &Failure{InvalidConfiguration, fmt.Sprintf("%s took longer than %s", name, transformTime)}
+	case errors.Is(err, errLate), errors.Is(err, jq.ErrTime):
+		return nil, &Failure{InvalidConfiguration, fmt.Sprintf("%s took longer than %s", name, jq.MaxTime)}
+	case errors.Is(err, jq.ErrMemory):
+		return nil, &Failure{InvalidConfiguration, fmt.Sprintf("%s needs more than %s of memory", name, bytesText(jq.MaxMemory))}
 	}
 	return nil, &Failure{InvalidConfiguration, r.mask.message(fmt.Sprintf("%s failed: %s", name, err))}
 }
@@ -275,6 +279,8 @@ func (r *run) finish(ctx context.Context, c *configured, raw json.RawMessage) (j
 func tooLarge(n, most int) error {
 	return &Failure{ExecutionError, fmt.Sprintf("the output has %d bytes, more than the %s that are kept; ask for less", n, bytesText(most))}
 }
+
+func bytesText(n int) string { return fmt.Sprintf("%d MiB", n>>20) }
 
 // eager returns the references of the configuration.
 func (r *run) eager() map[string]string {

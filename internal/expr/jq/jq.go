@@ -1,0 +1,111 @@
+// Package jq runs programs in the language jq that clients write, within limits.
+package jq
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+	"unicode/utf8"
+
+	"github.com/itchyny/gojq"
+)
+
+// Bounds of a program.
+const (
+	maxLength  = 4096            // characters
+	MaxTime    = 5 * time.Second // of one run
+	MaxMemory  = 256 << 20       // bytes by which the memory in use may grow during a run
+	maxNesting = 1000            // of the result
+)
+
+// The errors of programs that ask for too much.
+var (
+	ErrTime   = errors.New("time limit")
+	ErrMemory = errors.New("memory limit")
+)
+
+// Program is a compiled program. It is safe for concurrent use.
+type Program struct{ code *gojq.Code }
+
+// Parse compiles a program. It has no environment, no files and no further inputs.
+func Parse(text string) (*Program, error) {
+	if n := utf8.RuneCountInString(text); n > maxLength {
+		return nil, fmt.Errorf("has %d characters, more than the %d that are allowed", n, maxLength)
+	}
+	query, err := gojq.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("is no jq program: %w", err)
+	}
+	code, err := gojq.Compile(query)
+	if err != nil {
+		return nil, fmt.Errorf("is no jq program: %w", err)
+	}
+	return &Program{code}, nil
+}
+
+// Run returns the one value that the program makes of v, as JSON of at most most bytes. ErrTime and ErrMemory come when the step
+// in progress is over.
+func (p *Program) Run(ctx context.Context, v any, most int) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, MaxTime, ErrTime)
+	defer cancel()
+	ctx, stop := limitMemory(ctx, MaxMemory)
+	defer stop()
+	out, err := p.run(ctx, v, most)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	return out, err
+}
+
+func (p *Program) run(ctx context.Context, v any, most int) (json.RawMessage, error) {
+	all := p.code.RunWithContext(ctx, v)
+	out, ok := all.Next()
+	if !ok {
+		return nil, errors.New("it has no result")
+	}
+	if err, failed := out.(error); failed {
+		return nil, err
+	}
+	if more, ok := all.Next(); ok {
+		if err, failed := more.(error); failed {
+			return nil, err
+		}
+		return nil, errors.New("it has more than one result; put them into a list")
+	}
+	if measure(out, 0, most) < 0 {
+		return nil, fmt.Errorf("its result has more than %d MiB of JSON or more than %d levels", most>>20, maxNesting)
+	}
+	return gojq.Marshal(out)
+}
+
+// measure returns how many of left bytes remain behind the JSON of v, less than 0 if it has more or is nested too deeply. A
+// value that occurs several times counts each time, as it is written.
+func measure(v any, depth, left int) int {
+	if depth > maxNesting {
+		return -1
+	}
+	switch v := v.(type) {
+	case string:
+		left -= len(v) + 2
+	case *big.Int:
+		left -= v.BitLen()/4 + 1
+	case []any:
+		left -= 2
+		for i := 0; i < len(v) && left >= 0; i++ {
+			left = measure(v[i], depth+1, left-1)
+		}
+	case map[string]any:
+		left -= 2
+		for name, member := range v {
+			if left = measure(member, depth+1, left-len(name)-4); left < 0 {
+				break
+			}
+		}
+	default:
+		left--
+	}
+	return left
+}
