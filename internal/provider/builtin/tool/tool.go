@@ -82,10 +82,14 @@ func points(tool llm.Tool) int {
 		}
 	}
 	name := queryParameter(tool)
+	all, required := properties(tool)
 	if name == "" {
+		if len(all)+len(required) == 0 && n > 0 { // such as a search whose words are pinned
+			return n + 1
+		}
 		return 0
 	}
-	if all, _ := properties(tool); n >= 0 && len(all) == 1 && name == queryNames[0] { // such as a search that is named after what it searches
+	if n >= 0 && len(all) == 1 && name == queryNames[0] { // such as a search that is named after what it searches
 		n += 2
 	}
 	return n + 2

@@ -12,6 +12,7 @@ var (
 	search = llm.Tool{Name: "search_documents", Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"},"limit":{"type":"integer","minimum":3}},"required":["query","limit"]}`)}
 	remove = llm.Tool{Name: "delete_query", Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}}}`)}
 	clock  = llm.Tool{Name: "now", Description: "Tells the time."}
+	pinned = llm.Tool{Name: "handbook", Description: "Searches the documents of the knowledge base.", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}
 )
 
 // TestChoose proves which tool is called for each choice.
@@ -26,6 +27,8 @@ func TestChoose(t *testing.T) {
 	}{
 		{"one that searches", []llm.Tool{clock, remove, search}, llm.Choice{}, true, "search_documents"},
 		{"none that searches", []llm.Tool{clock, remove}, llm.Choice{Mode: "auto"}, true, ""},
+		{"a search without arguments", []llm.Tool{clock, pinned}, llm.Choice{}, true, "handbook"},
+		{"rather the one that takes the question", []llm.Tool{pinned, search}, llm.Choice{}, true, "search_documents"},
 		{"nothing to search for", []llm.Tool{search}, llm.Choice{}, false, ""},
 		{"forbidden", []llm.Tool{search}, llm.Choice{Mode: "none"}, true, ""},
 		{"required", []llm.Tool{clock, remove}, llm.Choice{Mode: "required"}, false, "now"},
@@ -49,6 +52,7 @@ func TestArguments(t *testing.T) {
 		{"a list of queries", `{"properties":{"queries":{"type":"array","items":{"type":"string"}}},"required":["queries"]}`, `{"queries":["Why?"]}`},
 		{"another name", `{"properties":{"about":{"type":"string"}},"required":["about"]}`, `{"about":"Why?"}`},
 		{"no schema", ``, `{}`},
+		{"no arguments", string(pinned.Parameters), `{}`},
 	} {
 		if got := string(tool.Arguments(llm.Tool{Name: "t", Parameters: json.RawMessage(c.schema)}, "Why?")); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
