@@ -108,7 +108,9 @@ func TypeName(v any) string {
 func values(all []any) string {
 	out := make([]string, len(all))
 	for i, v := range all {
-		out[i] = fmt.Sprint(v)
+		if out[i] = fmt.Sprint(v); v == nil {
+			out[i] = "null"
+		}
 	}
 	return strings.Join(out, ", ")
 }
