@@ -31,8 +31,9 @@ type agentEvent struct {
 	Input    struct {
 		Query string `json:"query"`
 	} `json:"tool_input"`
-	Output map[string]any `json:"tool_output"`
-	Error  bool           `json:"error"`
+	Output     map[string]any `json:"tool_output"`
+	Error      bool           `json:"error"`
+	HideReason string         `json:"hide_reason"`
 }
 
 // logOf reads the whole log of a session.
