@@ -191,14 +191,14 @@ func (t *talk) turn(ctx context.Context, question string) error {
 	}
 	external := "cli_" + id.Text(20)
 	body := map[string]any{"type": "input_message", "messages": []map[string]any{{"type": "text", "content": question, "external_id": external}}}
-	send := func() error { return t.stream(ctx, body, external) }
+	send := func() error { return t.stream(ctx, body, newScreen(t.env, external)) }
 	if t.cmd.JSON {
 		send = func() error { return t.whole(ctx, body) }
 	}
 	err := send()
 	if command.Status(err) == http.StatusConflict && t.running(ctx) {
 		fmt.Fprintln(t.env.Err, "a turn is still running in this session; the question comes after it")
-		body["since"] = t.seen
+		body["since"], external = t.seen, "" // its turn comes after another: the question is shown between them
 		err = send()
 	}
 	return err
@@ -212,9 +212,8 @@ func (t *talk) running(ctx context.Context) bool {
 }
 
 // stream sends an input and shows its turn as it goes on.
-func (t *talk) stream(ctx context.Context, body map[string]any, external string) error {
+func (t *talk) stream(ctx context.Context, body map[string]any, s *screen) error {
 	body["stream_response"] = true
-	s := newScreen(t.env, external)
 	err := t.client.Stream(ctx, sessionPath(t.cmd.Agent, t.session)+"/events", body, func(kind string, data []byte) error {
 		f := parse(kind, data)
 		if t.seen = f.last(t.seen); f.Type != "end" {

@@ -33,7 +33,12 @@ func (s *stuck) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"key":"ase_1"}`)
 		return
 	}
-	var body struct{ Type, Since string }
+	var body struct {
+		Type, Since string
+		Messages    []struct {
+			External string `json:"external_id"`
+		}
+	}
 	_ = json.NewDecoder(r.Body).Decode(&body)
 	if body.Type == "interrupt" {
 		fmt.Fprint(w, `{"events":[]}`)
@@ -50,6 +55,9 @@ func (s *stuck) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
+	if s.busy {
+		fmt.Fprintf(w, `data: {"type":"input_message","messages":[{"type":"text","content":"why?","external_id":%q}]}`+"\n\n", body.Messages[0].External)
+	}
 	fmt.Fprint(w, `data: {"type":"streaming_agent_output","content":"so far"}`+"\n\n")
 	if s.busy {
 		return // the answer breaks off
@@ -87,7 +95,7 @@ func TestLeave(t *testing.T) {
 }
 
 func TestBusy(t *testing.T) {
-	// Proves that a question in a session where a turn runs is sent again to come after it, and that an answer which breaks off says
+	// Proves that a question in a session where a turn runs is sent again to come after it and shown where it does, and that an answer which breaks off says
 	// where to read on.
 	t.Parallel()
 	s := &stuck{busy: true}
@@ -95,7 +103,7 @@ func TestBusy(t *testing.T) {
 	if code != 6 || out != "so far\n" || fmt.Sprint(s.since) != "[ start]" {
 		t.Errorf("exits with %d, printed %q; since %q", code, out, s.since)
 	}
-	for _, want := range []string{"the question comes after it", "broke off", "quarry session events a ase_1"} {
+	for _, want := range []string{"the question comes after it", "> why?\n", "broke off", "quarry session events a ase_1"} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("%q lacks %q", errs, want)
 		}
