@@ -198,6 +198,11 @@ func (t *turn) resume(ctx context.Context) error {
 		return err
 	}
 	t.bare = !slices.ContainsFunc(all, func(e session.Event) bool { return e.Type != session.InputMessage })
+	for _, e := range all {
+		if e.Type == session.ToolOutput && e.Hidden == "" { // those that failed, too, which bind leaves out
+			t.scene.Outputs[e.Tool] = tool.Latest{Output: e.Output, Failed: e.Failed}
+		}
+	}
 	if t.run.Recovered >= maxRecovered {
 		return broken("the turn was taken over %d times and came no further", t.run.Recovered)
 	}
@@ -214,13 +219,24 @@ func (t *turn) resume(ctx context.Context) error {
 	}
 	var again []tool.Planned
 	var lost []session.Event
+	places := map[int]int{} // of the calls that are made again, by where they were
 	for i, p := range t.tools.Plan(calls, t.step.AllowedTools, t.now()) {
 		if p.Repeat == tool.Always {
-			p.After = nil
+			places[i] = len(again)
 			again = append(again, p)
-		} else {
-			lost = append(lost, left[i])
+			continue
 		}
+		lost = append(lost, left[i])
+		t.scene.Outputs[p.Tool] = tool.Latest{Failed: true}
+	}
+	for i := range again {
+		var after []int
+		for _, before := range again[i].After {
+			if place, ok := places[before]; ok { // else it was lost
+				after = append(after, place)
+			}
+		}
+		again[i].After = after
 	}
 	if len(lost) > 0 {
 		if _, err := t.commit(session.Commit{Events: cutOff(lost, "interrupted by restart")}); err != nil {

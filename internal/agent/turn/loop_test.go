@@ -366,3 +366,37 @@ func TestRestarted(t *testing.T) {
 		t.Errorf("ran %d times, the log is %s", ran.Load(), got)
 	}
 }
+
+// TestRestartedInOrder proves that calls which are made again after a kill keep their order: one that reads the output of another
+// still waits for it.
+func TestRestartedInOrder(t *testing.T) {
+	t.Parallel()
+	probe := probes(tool.Always, echo)
+	killed := &cut{left: 1, after: true, dead: make(chan struct{})}
+	ordered := func(c *turn.Config, a *agent.Agent) {
+		probe(c, a)
+		a.Tools = map[string]json.RawMessage{
+			"first":  json.RawMessage(`{"type":"probe","argument_override":{"said":"yes"}}`),
+			"second": json.RawMessage(`{"type":"probe","argument_override":{"heard":{"$ref":"tools.first.outputs.latest.said"}}}`),
+		}
+	}
+	m := replies(calls("second", "first"), text("done"))
+	b := begin(t, m, func(c *turn.Config, a *agent.Agent) {
+		ordered(c, a)
+		killed.Log, c.Log = c.Log, killed
+	})
+	sent, err := b.Send(t.Context(), b.input("go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-killed.dead
+	sent.Close()
+	b.open(t, m, ordered)
+	b.idle(t)
+	got := strings.Join(b.log(t), "|")
+	for _, want := range []string{`tool_output: first{"n":1,"said":"yes"}|tool_output: second{"heard":"yes","n":1}`, "agent_output: done"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q in it", got, want)
+		}
+	}
+}

@@ -173,6 +173,8 @@ func (t *turn) output(s *said) (*session.Event, error) {
 			why = ": " + s.answer.Refusal
 		}
 		return nil, broken("the language model refused to answer in step %q%s", t.name, why)
+	case text == "" && s.answer.Reason == llm.Length:
+		return nil, broken("the answer in step %q was cut off before it began: the language model stopped with %q", t.name, s.answer.Reason)
 	case text == "":
 		return nil, broken("the language model gave an empty answer in step %q", t.name)
 	case schema == nil:
