@@ -135,9 +135,17 @@ func (in *Instruction) check(at string, bad *fault.Fault) {
 	}
 }
 
-// check holds a strict schema to its rules. The contract names the schema as the field, whatever place in it is wrong.
+// check checks that there is such a schema, and holds a strict one to its rules. The contract names the schema as the field,
+// whatever place in it is wrong.
 func (o *Output) check(at string, bad *fault.Fault) {
-	if o.Schema == nil || !o.Schema.Strict {
+	if o.Schema == nil {
+		return
+	}
+	if _, err := tool.NewSchema(o.Schema.Schema); err != nil {
+		bad.Field(at+".schema", "%s", err)
+		return
+	}
+	if !o.Schema.Strict {
 		return
 	}
 	if f, ok := fault.As(llm.CheckStrict(o.Schema.Schema, "pattern")); ok {

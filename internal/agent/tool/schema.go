@@ -24,17 +24,22 @@ type Schema struct {
 func NewSchema(raw json.RawMessage) (*Schema, error) {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
-		return nil, fmt.Errorf("read schema of arguments: %w", err)
+		return nil, fmt.Errorf("read schema: %w", err)
 	}
-	const here = "arguments.json"
+	const here = "urn:schema" // a relative name would stand behind the working directory in messages
 	c := jsonschema.NewCompiler()
 	c.UseLoader(jsonschema.SchemeURLLoader{}) // nothing is loaded from files or the network
 	if err := c.AddResource(here, v); err != nil {
-		return nil, fmt.Errorf("add schema of arguments: %w", err)
+		return nil, fmt.Errorf("add schema: %w", err)
 	}
 	compiled, err := c.Compile(here)
-	if err != nil {
-		return nil, fmt.Errorf("compile schema of arguments: %w", err)
+	var invalid *jsonschema.SchemaValidationError
+	var because *jsonschema.ValidationError
+	switch {
+	case errors.As(err, &invalid) && errors.As(invalid.Err, &because):
+		return nil, fmt.Errorf("is no JSON Schema: %s", strings.Join(leaves(because, nil), "; "))
+	case err != nil:
+		return nil, fmt.Errorf("is a JSON Schema that can't be used: %w", err)
 	}
 	return &Schema{raw, compiled}, nil
 }
