@@ -22,6 +22,9 @@ type Config struct {
 	Store  Store
 	Models llm.Models
 	Kit    tool.Kit // that configurations of tools are checked with
+	// Stop ends the turns of an agent that was deleted, where they run in this process, without waiting; nil for nobody. It only
+	// saves work: a turn of a deleted agent can't write.
+	Stop func(agent int64)
 }
 
 // Service keeps agents. Safe for concurrent use.
@@ -29,10 +32,11 @@ type Service struct {
 	store  Store
 	models llm.Models
 	kit    tool.Kit
+	stop   func(int64)
 }
 
 // New returns a service.
-func New(c Config) *Service { return &Service{c.Store, c.Models, c.Kit} }
+func New(c Config) *Service { return &Service{c.Store, c.Models, c.Kit, c.Stop} }
 
 // Writer is who writes an agent.
 type Writer struct {
@@ -139,6 +143,9 @@ func (s *Service) Delete(ctx context.Context, a Agent) error {
 	err := s.store.Delete(ctx, a.No, clock.Now())
 	if fault.Is(err, fault.KindNotFound) {
 		return Missing(a.Key)
+	}
+	if err == nil && s.stop != nil {
+		s.stop(a.No)
 	}
 	return err
 }

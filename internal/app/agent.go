@@ -3,6 +3,7 @@ package app
 import (
 	"quarry/internal/agent"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/turn"
 	"quarry/internal/httpapi"
 	httpagents "quarry/internal/httpapi/agents"
 	"quarry/internal/llm"
@@ -16,8 +17,8 @@ type agentServices struct {
 	agents *agent.Service
 }
 
-func newAgent(db *store.DB, models llm.Models, kit tool.Kit) agentServices {
-	return agentServices{agents: agent.New(agent.Config{Store: agents.New(db), Models: models, Kit: kit})}
+func newAgent(db *store.DB, models llm.Models, kit tool.Kit, turns *turn.Engine) agentServices {
+	return agentServices{agents: agent.New(agent.Config{Store: agents.New(db), Models: models, Kit: kit, Stop: turns.DropAgent})}
 }
 
 // areas returns the handlers of these services.

@@ -175,7 +175,7 @@ func (e *Engine) work(session int64) *work {
 
 // start works on a run whose lease this process holds. A run of the same session that is about to end goes first.
 func (e *Engine) start(w *work) {
-	w.engine, w.done = e, make(chan struct{})
+	w.engine, w.owner, w.done = e, w.run.AgentNo, make(chan struct{})
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.stopped {

@@ -400,3 +400,29 @@ func TestRestartedInOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestDropAgent proves that the turns of a deleted agent end at once, and those of others go on.
+func TestDropAgent(t *testing.T) {
+	t.Parallel()
+	asked, ended := make(chan struct{}), make(chan struct{})
+	b := begin(t, func(ctx context.Context, _ llm.Request, _ func(llm.Event) error) (llm.Answer, error) {
+		close(asked)
+		<-ctx.Done()
+		close(ended)
+		return llm.Answer{}, ctx.Err()
+	}, nil)
+	sent, err := b.Send(t.Context(), b.input("go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sent.Close()
+	<-asked
+	b.DropAgent(b.agent.No + 1)
+	select {
+	case <-ended:
+		t.Fatal("the turn of another agent has ended")
+	default:
+	}
+	b.DropAgent(b.agent.No)
+	<-ended
+}

@@ -208,5 +208,16 @@ func (e *Engine) Drop(no int64) {
 	}
 }
 
+// DropAgent ends the work on the sessions of an agent that was deleted.
+func (e *Engine) DropAgent(no int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, w := range e.works {
+		if w.owner == no {
+			w.drop()
+		}
+	}
+}
+
 // errInterrupted is the cause of a turn that was asked to end.
 var errInterrupted = errors.New("the turn was interrupted")

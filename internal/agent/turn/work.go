@@ -17,6 +17,7 @@ type work struct {
 	engine *Engine
 	run    session.Run // with the turn in progress
 	last   int64       // ord of the last event that is known
+	owner  int64       // the row number of the agent, which stays the same in all runs
 	leave  func()      // gives back the place of the run; nil for none
 	claim  *claim      // of the sender who waits for the first turn; nil for none
 	again  bool        // the first turn has failed before
