@@ -110,7 +110,7 @@ func furnishAgent(t *testing.T, c *testkit.Client, provider *scripted.Server) {
 	c.Must(t, http.StatusCreated, "POST", corpus+"/documents", core(0, 0))
 	c.Must(t, http.StatusCreated, "POST", "/v2/llms", map[string]any{
 		"type": "openai-compatible", "name": "worker", "model": "worker", "uri": provider.URL + "/v1/chat/completions",
-		"capabilities": map[string]any{"tool_calling": true, "structured_outputs": true},
+		"capabilities": map[string]any{"tool_calling": true, "structured_outputs": true, "context_limit": 2_000_000},
 	})
 	search := map[string]any{"limit": 1, "corpora": []any{map[string]any{"corpus_key": "crash"}}}
 	c.Must(t, http.StatusCreated, "POST", "/v2/agents", map[string]any{

@@ -75,7 +75,7 @@ func TestDialogue(t *testing.T) {
 	t.Parallel()
 	moves := 120
 	if *rounds >= 100 {
-		moves = 3000
+		moves = 1500
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
