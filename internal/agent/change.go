@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 
+	"quarry/internal/agent/tool"
 	"quarry/internal/fault"
 	"quarry/internal/opt"
 )
@@ -144,6 +145,21 @@ func (d *Definition) rename(from, to string) {
 		}
 		d.Steps[name] = s
 	}
+}
+
+// removals returns the members of c that remove something of was: steps.NAME and tool_configurations.NAME, or steps and
+// tool_configurations for all.
+func (c *Change) removals(was *Definition) map[string]bool {
+	out := map[string]bool{"steps": c.Steps.IsNull() && len(was.Steps) > 0, tool.Field: c.Tools.IsNull() && len(was.Tools) > 0}
+	for name, s := range c.Steps.Or(nil) {
+		_, there := was.Steps[name]
+		out[fault.Join("steps", name)] = s == nil && there
+	}
+	for name, t := range c.Tools.Or(nil) {
+		_, there := was.Tools[name]
+		out[fault.Join(tool.Field, name)] = t == nil && there
+	}
+	return out
 }
 
 // settings sets what is not about steps.

@@ -25,20 +25,24 @@ const (
 
 var keyPattern = regexp.MustCompile(`^[0-9a-zA-Z_-]{1,50}$`)
 
-// Check returns what is wrong with a definition, apart from its tools, see tool.Compile, and from what only others know, such as
-// whether its model exists. Fields are those of the contract.
-func (d *Definition) Check() error {
-	bad := fault.Invalid()
-	(&checker{Definition: d, bad: bad}).check()
-	return bad.Err()
-}
-
-// checker checks the outcome of a change. Where the change itself is the reason, it is named in place of what it broke.
+// checker checks the outcome of a change, apart from its tools, see tool.Compile, and from what only others know, such as whether
+// its model exists. Where the change itself is the reason, it is named in place of what it broke.
 type checker struct {
 	*Definition
 	bad   *fault.Fault
 	first bool            // the change has the entry step as first_step
-	gone  map[string]bool // what the change removes: steps.NAME, tool_configurations.NAME
+	gone  map[string]bool // see Change.removals
+}
+
+// removed returns the field of the change that removes a step or a tool, "" if none does.
+func (c *checker) removed(list, name string) string {
+	if one := fault.Join(list, name); c.gone[one] {
+		return one
+	}
+	if c.gone[list] {
+		return list
+	}
+	return ""
 }
 
 // check adds what is wrong to the fault.
@@ -54,8 +58,8 @@ func (c *checker) check() {
 		c.bad.Field("metadata", "must be an object")
 	}
 	switch _, ok := c.Steps[c.Entry]; {
-	case !ok && c.gone["steps."+c.Entry]:
-		c.bad.Field("steps."+c.Entry, "is the step that a session begins with and can't be removed; name another one by first_step_name")
+	case !ok && c.gone[fault.Join("steps", c.Entry)]:
+		c.bad.Field(fault.Join("steps", c.Entry), "is the step that a session begins with and can't be removed; name another one by first_step_name")
 	case !ok:
 		c.bad.Field("first_step_name", "unknown step '%s'", c.Entry)
 	}
@@ -98,7 +102,7 @@ func (c *checker) step(name string, s Step) {
 		if _, ok := c.Tools[allowed]; ok {
 			continue
 		}
-		if at := fault.Join(tool.Field, allowed); c.gone[at] {
+		if at := c.removed(tool.Field, allowed); at != "" {
 			c.bad.Field(at, "can't be removed: the step '%s' allows it; change its allowed_tools, too", name)
 			continue
 		}
@@ -111,7 +115,7 @@ func (c *checker) leadsTo(at, from, to string) {
 	if _, ok := c.Steps[to]; ok {
 		return
 	}
-	if removed := "steps." + to; c.gone[removed] {
+	if removed := c.removed("steps", to); removed != "" {
 		c.bad.Field(removed, "can't be removed: the step '%s' leads to it; change that step, too", from)
 		return
 	}

@@ -6,7 +6,9 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -103,7 +105,7 @@ func (s *Service) Update(ctx context.Context, by Writer, a Agent, c Change) (Age
 	return s.write(ctx, a, func(was Definition) (Definition, error) {
 		bad := fault.Invalid()
 		d := c.apply(was, bad)
-		return d, s.check(ctx, by, &d, &c, bad)
+		return d, s.check(ctx, by, was, &d, &c, bad)
 	})
 }
 
@@ -153,22 +155,13 @@ func (s *Service) Delete(ctx context.Context, a Agent) error {
 // fresh returns the definition that a change describes on its own.
 func (s *Service) fresh(ctx context.Context, by Writer, c *Change, bad *fault.Fault) (Definition, error) {
 	d := c.define(bad)
-	return d, s.check(ctx, by, &d, c, bad)
+	return d, s.check(ctx, by, Definition{}, &d, c, bad)
 }
 
-// check checks what a change has led to. What it leaves as it was, a model or a tool, is not asked for again: whoever may change
+// check checks what a change of was has led to. What it leaves as it was, a model or a tool, is not asked for again: whoever may change
 // an agent can do so after its model was disabled, and need not be able to read all that the agent searches.
-func (s *Service) check(ctx context.Context, by Writer, d *Definition, c *Change, bad *fault.Fault) error {
-	k := checker{Definition: d, bad: bad, first: c.First != nil, gone: map[string]bool{}}
-	for name, step := range c.Steps.Or(nil) {
-		k.gone["steps."+name] = step == nil
-	}
-	var named []string
-	for name, t := range c.Tools.Or(nil) {
-		if k.gone[fault.Join(tool.Field, name)] = t == nil; t != nil {
-			named = append(named, name)
-		}
-	}
+func (s *Service) check(ctx context.Context, by Writer, was Definition, d *Definition, c *Change, bad *fault.Fault) error {
+	k := checker{Definition: d, bad: bad, first: c.First != nil, gone: c.removals(&was)}
 	k.check()
 	if err := s.checkModel(ctx, c, bad); err != nil {
 		return err
@@ -179,7 +172,7 @@ func (s *Service) check(ctx context.Context, by Writer, d *Definition, c *Change
 		if err != nil {
 			gather(bad, err)
 		} else {
-			corpora = set.Corpora(named)
+			corpora = set.Corpora(slices.Collect(maps.Keys(c.Tools.Or(nil))))
 		}
 	}
 	if err := bad.Err(); err != nil {

@@ -51,7 +51,7 @@ func (t *turn) play(ctx context.Context) error {
 func (t *turn) attempt(ctx context.Context) error {
 	err := t.answer(ctx)
 	switch cause := context.Cause(ctx); {
-	case err == nil, errors.Is(err, errOver), errors.Is(err, session.ErrLost), errors.Is(err, errAhead):
+	case errors.Is(err, errOver), errors.Is(err, session.ErrLost), errors.Is(err, errAhead):
 		return err
 	case errors.Is(err, errNext):
 		return nil
