@@ -1,10 +1,12 @@
 package browser
 
 import (
-	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,15 +15,21 @@ import (
 	"quarry/internal/testkit"
 )
 
-// status returns what the service answers to a key.
-func (b *tab) status(key, path string) int {
-	b.t.Helper()
-	c := &testkit.Client{URL: b.service.URL, Key: key, HTTP: &http.Client{}}
-	status, _, err := c.Do("GET", path, nil)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return status
+// curls fails the test where curl is answered otherwise with a key, which it is told by its standard input.
+func (b *tab) curls(t *testing.T, when, key, path string, want int) {
+	t.Helper()
+	t.Run(when, func(t *testing.T) {
+		curl, err := exec.LookPath("curl")
+		if err != nil {
+			testkit.Skip(t, "there is no curl")
+		}
+		cmd := exec.CommandContext(t.Context(), curl, "--silent", "--output", os.DevNull, "--write-out", "%{http_code}", "--header", "@-", b.service.URL+path)
+		cmd.Stdin = strings.NewReader("x-api-key: " + key)
+		out, err := cmd.CombinedOutput()
+		if err != nil || string(out) != strconv.Itoa(want) {
+			t.Errorf("curl is answered %s (%v), want %d", out, err, want)
+		}
+	})
 }
 
 // takes reads what the window that is open shows once, sees that it can't be closed unread, and closes it.
@@ -83,6 +91,7 @@ func TestKey(t *testing.T) {
 				t.Errorf("after a corpus is added, the focus is on %q", at)
 			}
 			b.expect("status of 400")
+			b.expect("status of 404") // no corpus has this key
 			b.types("nope")
 			b.press("Create the key")
 			b.reads("corpus nope does not exist")
@@ -99,20 +108,14 @@ func TestKey(t *testing.T) {
 			if eval[bool](b, "look into the storage", `JSON.stringify(sessionStorage).includes('`+secret+`')`) {
 				t.Error("the key is kept in the storage of the tab")
 			}
-			if got := b.status(secret, "/v2/corpora/manuals"); got != 200 {
-				t.Errorf("with the key: %d", got)
-			}
+			b.curls(t, "with the key", secret, "/v2/corpora/manuals", 200)
 			b.confirms("Disable the key", "")
 			b.reads("Nothing while it is disabled")
 			b.accessible("a disabled key")
-			if got := b.status(secret, "/v2/corpora/manuals"); got != 401 {
-				t.Errorf("with the disabled key: %d", got)
-			}
+			b.curls(t, "with the disabled key", secret, "/v2/corpora/manuals", 401)
 			b.press("Enable the key")
 			b.do("see it enabled", chromedp.WaitNotPresent(`.tag`))
-			if got := b.status(secret, "/v2/corpora/manuals"); got != 200 {
-				t.Errorf("with the key that is enabled again: %d", got)
-			}
+			b.curls(t, "with the key that is enabled again", secret, "/v2/corpora/manuals", 200)
 			b.confirms("Delete the key", "")
 			b.reads("The key is deleted.")
 			b.reads("owner key")

@@ -21,6 +21,7 @@ func TestCorpusOfMany(t *testing.T) {
 				owner.Must(t, 201, "POST", "/v2/corpora", map[string]any{"key": fmt.Sprintf("c%03d", i), "name": fmt.Sprintf("Volume %03d", i)})
 			}
 			owner.Must(t, 201, "POST", "/v2/corpora", map[string]any{"key": "nameless"})
+			owner.Must(t, 200, "PATCH", "/v2/corpora/c005", map[string]any{"name": "Old volume"})
 			b.visit("/lab")
 			b.signIn()
 			b.reads("Add a corpus")
@@ -50,6 +51,9 @@ func TestCorpusOfMany(t *testing.T) {
 			b.reads("Go to, or do")
 			b.types("nameless")
 			b.waits("its name", `[...document.querySelectorAll('.command bdi')].some(b => b.innerText === 'nameless')`)
+			b.do("clear it", chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`))
+			b.types("c005")
+			b.waits("the corpus of this key", `[...document.querySelectorAll('.command bdi')].some(b => b.innerText === 'Old volume')`)
 			b.do("go there", chromedp.KeyEvent("\r"))
 			b.reads("This corpus is empty")
 			b.quiet(b.service.Key)

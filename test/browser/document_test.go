@@ -123,25 +123,27 @@ func TestHostileDocument(t *testing.T) {
 	// Proves that a document whose id, title, text, metadata, cells and picture are markup, scripts, links that run, marks that turn
 	// the direction, and a line of a megabyte, is text in the list and on its page, and that both keep their width.
 	t.Parallel()
-	for _, l := range []look{looks[0], looks[3]} {
+	service := serve(t)
+	const markup, script, link = `<img src=x onerror="document.title='run'">`, `<script>document.title='run'</script>`, "javascript:document.title='run'"
+	svg := base64.StdEncoding.EncodeToString([]byte(`<svg xmlns="http://www.w3.org/2000/svg">` + script + `</svg>`))
+	owner := service.service.Client()
+	owner.Must(t, 201, "POST", "/v2/corpora", map[string]any{"key": "evil"})
+	owner.Must(t, 201, "POST", "/v2/corpora/evil/documents", map[string]any{
+		"id": markup + "\u202e%2F../\u2066", "type": "structured", "title": script,
+		"metadata": map[string]any{"title": script + "\u202e", markup: link, "long": strings.Repeat("w", 20_000), "list": []any{markup, map[string]any{script: link}}},
+		"sections": []any{map[string]any{
+			"title": markup, "text": script + " " + link + " \u202e " + strings.Repeat("x", 1_000_000),
+			"tables": []any{map[string]any{"id": markup, "title": script, "data": map[string]any{"rows": []any{[]any{map[string]any{"text_value": markup}, map[string]any{"text_value": strings.Repeat("c", 10_000)}}}}}},
+			"images": []any{
+				map[string]any{"id": "../" + markup, "title": markup, "image_data": map[string]any{"data": svg, "mime_type": "image/svg+xml"}},
+				map[string]any{"id": "fake", "title": "fake", "image_data": map[string]any{"data": svg, "mime_type": "image/png"}},
+			},
+		}},
+	})
+	for _, l := range looks {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
-			b := open(t, l)
-			b.fills("evil", 0)
-			const markup, script, link = `<img src=x onerror="document.title='run'">`, `<script>document.title='run'</script>`, "javascript:document.title='run'"
-			svg := base64.StdEncoding.EncodeToString([]byte(`<svg xmlns="http://www.w3.org/2000/svg">` + script + `</svg>`))
-			b.service.Client().Must(t, 201, "POST", "/v2/corpora/evil/documents", map[string]any{
-				"id": markup + "\u202e%2F../\u2066", "type": "structured", "title": script,
-				"metadata": map[string]any{"title": script + "\u202e", markup: link, "long": strings.Repeat("w", 20_000), "list": []any{markup, map[string]any{script: link}}},
-				"sections": []any{map[string]any{
-					"title": markup, "text": script + " " + link + " \u202e " + strings.Repeat("x", 1_000_000),
-					"tables": []any{map[string]any{"id": markup, "title": script, "data": map[string]any{"rows": []any{[]any{map[string]any{"text_value": markup}, map[string]any{"text_value": strings.Repeat("c", 10_000)}}}}}},
-					"images": []any{
-						map[string]any{"id": "../" + markup, "title": markup, "image_data": map[string]any{"data": svg, "mime_type": "image/svg+xml"}},
-						map[string]any{"id": "fake", "title": "fake", "image_data": map[string]any{"data": svg, "mime_type": "image/png"}},
-					},
-				}},
-			})
+			b := service.open(t, l, most)
 			b.visit("/corpora/evil/documents")
 			b.signIn()
 			b.reads(markup)
@@ -171,34 +173,39 @@ func TestUploads(t *testing.T) {
 	// Proves that of 300 files three are refused with their reasons, one of them unsent since it is too large; that the others get
 	// in although the service is killed and starts again meanwhile; and that a document is kept where that was chosen.
 	t.Parallel()
-	b := open(t, looks[0])
-	b.fills("files", 0)
-	b.expect("status of 415")
-	b.expect("status of 409")
-	b.expect("net::ERR_")
-	files := map[string]string{"bad.bin": "\x00\x01\x02\xff\xfe", "worse.bin": "\x00\x01\x02\xff\xfe", "large.txt": strings.Repeat("large ", 2<<20)}
-	for i := range 297 {
-		files[fmt.Sprintf("%03d.md", i)] = fmt.Sprintf("# Page %d\n\nThis is the text of page %d.\n", i, i)
+	for _, l := range looks {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			b := open(t, l)
+			b.fills("files", 0)
+			b.expect("status of 415")
+			b.expect("status of 409")
+			b.expect("net::ERR_")
+			files := map[string]string{"bad.bin": "\x00\x01\x02\xff\xfe", "worse.bin": "\x00\x01\x02\xff\xfe", "large.txt": strings.Repeat("large ", 2<<20)}
+			for i := range 297 {
+				files[fmt.Sprintf("%03d.md", i)] = fmt.Sprintf("# Page %d\n\nThis is the text of page %d.\n", i, i)
+			}
+			b.visit("/corpora/files")
+			b.signIn()
+			b.reads("Add documents")
+			b.drops(files)
+			b.waits("some files", `/\b[3-9]\d of 300 added/.test(document.body.innerText)`)
+			b.accessible("files on their way")
+			b.service.Kill()
+			b.reads("can’t be reached")
+			address := strings.TrimPrefix(b.service.URL, "http://")
+			b.service = testkit.StartWith(t, b.data, nil, "--data", b.data, "--listen", address)
+			b.waitsLong("all files", `document.body.innerText.includes('297 of 300 added, 3 refused')`)
+			b.reads("was not sent: the service takes 10 MB. Its setting max_upload allows more.")
+			b.accessible("files added")
+			if n := b.service.Client().Must(t, 200, "GET", "/v2/corpora/files", nil)["limits"].(map[string]any)["used_docs"]; n != 297.0 {
+				t.Errorf("%v documents are there", n)
+			}
+			b.press("Clear this list")
+			b.do("keep what is there", chromedp.Focus(`.drop select`), chromedp.KeyEvent(kb.ArrowDown))
+			b.drops(map[string]string{"001.md": "Something else."})
+			b.reads("kept what is there")
+			b.quiet(b.service.Key)
+		})
 	}
-	b.visit("/corpora/files")
-	b.signIn()
-	b.reads("Add documents")
-	b.drops(files)
-	b.waits("some files", `/\b[3-9]\d of 300 added/.test(document.body.innerText)`)
-	b.accessible("files on their way")
-	b.service.Kill()
-	b.reads("can’t be reached")
-	address := strings.TrimPrefix(b.service.URL, "http://")
-	b.service = testkit.StartWith(t, b.data, nil, "--data", b.data, "--listen", address)
-	b.waitsLong("all files", `document.body.innerText.includes('297 of 300 added, 3 refused')`)
-	b.reads("was not sent: the service takes 10 MB. Its setting max_upload allows more.")
-	b.accessible("files added")
-	if n := b.service.Client().Must(t, 200, "GET", "/v2/corpora/files", nil)["limits"].(map[string]any)["used_docs"]; n != 297.0 {
-		t.Errorf("%v documents are there", n)
-	}
-	b.press("Clear this list")
-	b.do("keep what is there", chromedp.Focus(`.drop select`), chromedp.KeyEvent(kb.ArrowDown))
-	b.drops(map[string]string{"001.md": "Something else."})
-	b.reads("kept what is there")
-	b.quiet(b.service.Key)
 }

@@ -34,13 +34,13 @@ func (b *tab) rows() int {
 // waits waits until an expression is true in the page.
 func (b *tab) waits(what, expression string) {
 	b.t.Helper()
-	b.waitsFor(20000, what, expression)
+	b.waitsFor(90_000, what, expression)
 }
 
 // waitsLong is waits for what takes a while.
 func (b *tab) waitsLong(what, expression string) {
 	b.t.Helper()
-	b.waitsFor(100_000, what, expression)
+	b.waitsFor(240_000, what, expression)
 }
 
 func (b *tab) waitsFor(milliseconds int, what, expression string) {

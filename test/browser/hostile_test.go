@@ -37,13 +37,16 @@ var evilAnswer = strings.Join([]string{
 	"```html\n" + evilScript + "\n" + strings.Repeat("code", 500),
 }, "\n\n")
 
-// evil opens a tab over a service in which everything that somebody can name or write is hostile.
-func evil(t *testing.T, l look) *tab {
+// evilID is the id of a document.
+const evilID = evilMarkup + "\u202e%2F../\u2066"
+
+// evil starts a service in which everything that somebody can name or write is hostile.
+func evil(t *testing.T) served {
 	t.Helper()
 	models := scripted.Start(t)
 	models.Model("evil", scripted.Reply{Text: evilAnswer})
-	b := open(t, l)
-	owner := b.service.Client()
+	s := serve(t)
+	owner := s.service.Client()
 	name := evilMarkup + evilTurn
 	owner.Must(t, 201, "POST", "/v2/corpora", map[string]any{
 		"key": "evil", "name": name, "description": evilScript + evilLink + strings.Repeat("d", 3000), "save_history": true,
@@ -54,10 +57,10 @@ func evil(t *testing.T, l look) *tab {
 		"custom_dimensions": []any{map[string]any{"name": evilMarkup, "indexing_default": 0, "querying_default": 1}},
 	})
 	for id, text := range map[string]string{
-		evilMarkup + "\u202e%2F../\u2066": evilScript + " pump " + evilLink + evilTurn,
-		"long":                            "pump " + strings.Repeat("x", 1_000_000),
-		"\u05de\u05e9\u05d0\u05d1\u05d4":  "pump \u05d4\u05de\u05e1\u05e0\u05df \u05e9\u05dc \u05d4\u05de\u05e9\u05d0\u05d1\u05d4.",
-		"marks":                           "pump \u0001a\u0003b\u0002c",
+		evilID:                           evilScript + " pump " + evilLink + evilTurn,
+		"long":                           "pump " + strings.Repeat("x", 1_000_000),
+		"\u05de\u05e9\u05d0\u05d1\u05d4": "pump \u05d4\u05de\u05e1\u05e0\u05df \u05e9\u05dc \u05d4\u05de\u05e9\u05d0\u05d1\u05d4.",
+		"marks":                          "pump \u0001a\u0003b\u0002c",
 	} {
 		owner.Must(t, 201, "POST", "/v2/corpora/evil/documents", map[string]any{
 			"id": id, "type": "core", "metadata": map[string]any{
@@ -78,7 +81,7 @@ func evil(t *testing.T, l look) *tab {
 	})
 	owner.Must(t, 201, "POST", "/v2/app_clients", map[string]any{"type": "client_credentials", "name": name, "description": evilScript, "api_roles": []string{"corpus_viewer"}})
 	owner.Must(t, 201, "POST", "/v2/api_keys", map[string]any{"name": name, "api_roles": []string{"corpus_viewer"}})
-	return b
+	return s
 }
 
 // harmless fails the test where a text of a view has become more than a text.
@@ -94,6 +97,18 @@ func (b *tab) harmless(view string) {
 		].map(e => e.outerHTML.slice(0, 200))`); len(found) > 0 {
 		b.t.Errorf("%s: this is no text: %q", view, found)
 	}
+	if turned := eval[[]string](b, "look for what is turned", `(() => {
+		const out = [], all = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+		while (all.nextNode()) {
+			const n = all.currentNode, text = n.data.trim(), at = n.data.indexOf(text)
+			if (!/^[a-z0-9][ -~]*[a-z0-9]$/i.test(text) || n.parentElement.closest('bdi, [dir=auto], pre, .passages p, textarea, select, script, style')) continue
+			const place = i => { const r = document.createRange(); r.setStart(n, i); r.setEnd(n, i + 1); return r.getClientRects()[0] }
+			const first = place(at), last = place(at + text.length - 1)
+			if (first && last && first.width && Math.abs(first.top - last.top) < 2 && first.left > last.left) out.push(text)
+		}
+		return out })()`); len(turned) > 0 {
+		b.t.Errorf("%s: a text before it turns %q", view, turned)
+	}
 }
 
 func TestHostile(t *testing.T) {
@@ -101,10 +116,11 @@ func TestHostile(t *testing.T) {
 	// direction, or longer than any line, becomes more than a text in any area: nothing runs, nothing is loaded from elsewhere, links
 	// of an answer lead to web pages alone and show their host, and pages keep their width.
 	t.Parallel()
-	for _, l := range []look{looks[0], looks[3]} {
+	service := evil(t)
+	for _, l := range looks {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
-			b := evil(t, l)
+			b := service.open(t, l, most)
 			name := evilMarkup + evilTurn
 			b.visit("/corpora")
 			b.signIn()
@@ -147,6 +163,10 @@ func TestHostile(t *testing.T) {
 			b.harmless("results")
 			b.press("This query as a program")
 			b.harmless("programs")
+			b.visit("/lab?q=pump&missing=" + url.QueryEscape(evilID) + "&corpus=evil&limit=1&filter=" + url.QueryEscape("part.is_title = true") +
+				"&or=1&corpus=evil&limit=3&weigh=" + url.QueryEscape(evilMarkup+":1"))
+			b.waits("both lines about the document", `document.querySelectorAll('.missing[data-old=false]').length === 2 && document.querySelectorAll('.results > li').length > 0`)
+			b.harmless("two settings compared, and a document that one of them lost")
 			b.visit("/lab/history")
 			b.reads("pump <img")
 			b.harmless("the history")
@@ -175,10 +195,11 @@ func TestHostile(t *testing.T) {
 func TestHostileNames(t *testing.T) {
 	// Proves the same of presets, and of keys, people, clients and what they did, and of addresses that somebody else has written.
 	t.Parallel()
-	for _, l := range []look{looks[1], looks[2]} {
+	service := evil(t)
+	for _, l := range looks {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
-			b := evil(t, l)
+			b := service.open(t, l, most)
 			b.visit("/presets")
 			b.signIn()
 			b.reads(evilMarkup)
@@ -206,7 +227,7 @@ func TestHostileNames(t *testing.T) {
 			b.expect("status of 404")
 			for _, place := range []string{"/corpora/", "/chats/", "/lab/history/", "/access/keys/", "/corpora/evil/documents/", "/"} {
 				b.visit(place + url.PathEscape(evilScript+evilTurn))
-				b.waits("an answer", `document.querySelector('main')?.innerText.length > 20`)
+				b.waits("an answer", `document.querySelector('main h1') && document.querySelector('main').innerText.length > 20`)
 				b.harmless(fmt.Sprintf("nothing at %s", place))
 			}
 			b.silent(b.service.Key)

@@ -81,20 +81,6 @@ func TestFirstRun(t *testing.T) {
 	}
 }
 
-func TestRefusedKey(t *testing.T) {
-	// Proves that a wrong key is refused with what to do, by keyboard.
-	t.Parallel()
-	b := open(t, looks[0])
-	b.expect("status of 401")
-	b.visit("/")
-	b.reads("Sign in")
-	b.fill("API key", "zqt_wrong")
-	b.press("Sign in")
-	b.reads("does not know this key")
-	b.accessible("a wrong key")
-	b.quiet("zqt_wrong")
-}
-
 func TestSample(t *testing.T) {
 	// Proves that somebody without documents gets an answer from the guide with one press.
 	t.Parallel()

@@ -9,11 +9,11 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// labbed opens a tab over a service with four pumps in a corpus, one for each year from 2021 on, signed in at an address of the lab.
-func labbed(t *testing.T, l look, address string) *tab {
+// pumps starts a service with four pumps in a corpus, one for each year from 2021 on.
+func pumps(t *testing.T) served {
 	t.Helper()
-	b := open(t, l)
-	owner := b.service.Client()
+	s := serve(t)
+	owner := s.service.Client()
 	attribute := func(name, kind string) map[string]any {
 		return map[string]any{"name": name, "level": "document", "type": kind, "indexed": true}
 	}
@@ -26,6 +26,13 @@ func labbed(t *testing.T, l look, address string) *tab {
 			"document_parts": []any{map[string]any{"text": fmt.Sprintf("Replace the filters of the pump of %d.", year)}},
 		})
 	}
+	return s
+}
+
+// labbed opens a tab over a service with pumps, signed in at an address of the lab.
+func labbed(t *testing.T, s served, l look, address string) *tab {
+	t.Helper()
+	b := s.open(t, l, most)
 	b.visit("/lab?" + address)
 	b.signIn()
 	b.reads("Where is my document?")
@@ -53,10 +60,11 @@ func TestLabFilter(t *testing.T) {
 	// it; that the place of an error is marked; and that what is found then shows why: words marked, and parts of each score
 	// that sum to it.
 	t.Parallel()
+	service := pumps(t)
 	for _, l := range looks {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
-			b := labbed(t, l, "corpus=pumps")
+			b := labbed(t, service, l, "corpus=pumps")
 			b.expect("status of 400")
 			b.accessible("an empty lab")
 			b.fill("Query", "which filter?")
@@ -109,10 +117,11 @@ func TestLabCompared(t *testing.T) {
 	// Proves that two settings give one list with what rose, fell, came and went; that stages are moved by keys, with the focus
 	// where the stage goes; that the place of an error in a function is marked; and that the address holds all of it.
 	t.Parallel()
-	for _, l := range []look{looks[0], looks[3]} {
+	service := pumps(t)
+	for _, l := range looks {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
-			b := labbed(t, l, "q=filter&corpus=pumps&filter="+url.QueryEscape("doc.year < 2024")+
+			b := labbed(t, service, l, "q=filter&corpus=pumps&filter="+url.QueryEscape("doc.year < 2024")+
 				"&rank=userfn&function="+url.QueryEscape("3000 - get('$.document_metadata.year')"))
 			b.expect("status of 400")
 			b.reads("3 passages")
@@ -157,10 +166,10 @@ func TestLabMissing(t *testing.T) {
 	// Proves that the lab names the step that lost a document, the filter and then the limit, and leads to settings that find it;
 	// that the query is shown as programs without the key; and that a query that was kept comes back into the lab from its history.
 	t.Parallel()
-	for _, l := range []look{looks[1], looks[2]} {
+	for _, l := range looks {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
-			b := labbed(t, l, "q=pump&missing="+url.QueryEscape("pump/2021")+"&corpus=pumps&filter="+url.QueryEscape("doc.year > 2021")+
+			b := labbed(t, pumps(t), l, "q=pump&missing="+url.QueryEscape("pump/2021")+"&corpus=pumps&filter="+url.QueryEscape("doc.year > 2021")+
 				"&limit=1&rank=userfn&function="+url.QueryEscape("get('$.document_metadata.year')")+"&save=1")
 			b.reads("No passage of it passes the filter")
 			b.accessible("a lost document")

@@ -23,13 +23,15 @@ type shift struct {
 
 // watchShifts is run in each page before its own scripts. It reports through the binding. Browsers take what moves within half a
 // second of a key or a click for its answer; the same goes for what moves when the service has done what was asked, such as a form
-// that closes, however long that took on a busy machine. Searches and answers are not of these.
+// that closes, or has refused it, such as a reason at its field, however long that took on a busy machine. What searches find and
+// answers say is not of these.
 const watchShifts = `(() => {
 	let done = -Infinity
 	const original = window.fetch
 	window.fetch = async (to, how) => {
-		try { return await original(to, how) } finally {
-			if (how?.method && how.method !== 'GET' && !/query|chats/.test(String(to))) done = performance.now()
+		let refused = true
+		try { const answer = await original(to, how); refused = !answer.ok; return answer } finally {
+			if (how?.method && how.method !== 'GET' && (refused || !/query|chats/.test(String(to)))) done = performance.now()
 		}
 	}
 	const name = n => n ? n.nodeName.toLowerCase() + (n.className && n.className.split ? '.' + n.className.split(' ').join('.') : '') : '?'

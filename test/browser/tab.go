@@ -36,7 +36,7 @@ type look struct {
 var looks = []look{{"wide light", 1280, "light"}, {"wide dark", 1280, "dark"}, {"narrow light", 360, "light"}, {"narrow dark", 360, "dark"}}
 
 // most bounds one journey; nothing waits that long but a test that fails.
-const most = 2 * time.Minute
+const most = 5 * time.Minute
 
 // tab is a tab of the browser over a service.
 type tab struct {
@@ -45,6 +45,7 @@ type tab struct {
 	service *testkit.Process
 	data    string // the folder of the service
 	axe     string
+	most    time.Duration // how long it may take
 
 	mu       sync.Mutex
 	noise    []string // what the browser complained about
@@ -61,6 +62,25 @@ func open(t testing.TB, l look) *tab {
 // openFor is open for as long as a benchmark takes.
 func openFor(t testing.TB, l look, most time.Duration) *tab {
 	t.Helper()
+	return serve(t).open(t, l, most)
+}
+
+// served is a service that the looks of a journey share.
+type served struct {
+	service *testkit.Process
+	data    string // its folder
+}
+
+// serve starts a service of its own, for one journey.
+func serve(t testing.TB) served {
+	t.Helper()
+	data := t.TempDir()
+	return served{testkit.StartBinary(t, data), data}
+}
+
+// open opens an empty tab over the service, in a browser of its own.
+func (s served) open(t testing.TB, l look, most time.Duration) *tab {
+	t.Helper()
 	chrome, err := exec.LookPath("chromium")
 	if err != nil {
 		testkit.Skip(t, "there is no chromium")
@@ -75,8 +95,7 @@ func openFor(t testing.TB, l look, most time.Duration) *tab {
 	t.Cleanup(release)
 	ctx, end := chromedp.NewContext(allocated)
 	t.Cleanup(end)
-	data := t.TempDir()
-	b := &tab{t: t, ctx: ctx, service: testkit.StartBinary(t, data), data: data, axe: string(axe)}
+	b := &tab{t: t, ctx: ctx, service: s.service, data: s.data, axe: string(axe), most: most}
 	b.begin(l)
 	return b
 }
@@ -86,7 +105,7 @@ func (b *tab) another(l look) *tab {
 	b.t.Helper()
 	ctx, end := chromedp.NewContext(b.ctx)
 	b.t.Cleanup(end)
-	second := &tab{t: b.t, ctx: ctx, service: b.service, data: b.data, axe: b.axe}
+	second := &tab{t: b.t, ctx: ctx, service: b.service, data: b.data, axe: b.axe, most: b.most}
 	second.begin(l)
 	return second
 }
@@ -95,7 +114,7 @@ func (b *tab) another(l look) *tab {
 func (b *tab) begin(l look) {
 	b.t.Helper()
 	b.do("open a tab", chromedp.Navigate("about:blank"))
-	ctx, cancel := context.WithTimeout(b.ctx, most)
+	ctx, cancel := context.WithTimeout(b.ctx, b.most)
 	b.t.Cleanup(cancel)
 	b.ctx = ctx
 	if err := chromedp.Listen(ctx, b.hear); err != nil {
@@ -183,7 +202,7 @@ func (b *tab) visit(path string) {
 }
 
 // patience is how long a text may take to come; other tests have the machine, too.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 // reads waits until the page shows a text, which axe and people see alike. The page may be loaded anew meanwhile.
 func (b *tab) reads(text string) {

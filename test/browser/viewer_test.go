@@ -135,7 +135,7 @@ func TestAttributesUnderSearch(t *testing.T) {
 	for _, l := range looks {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
-			b := labbed(t, l, "q=filter&corpus=pumps&filter=doc.year+%3E+2022")
+			b := labbed(t, pumps(t), l, "q=filter&corpus=pumps&filter=doc.year+%3E+2022")
 			b.reads("2 passages")
 			b.fill("Filter", "")
 			owner := b.another(l)

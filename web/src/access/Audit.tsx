@@ -1,5 +1,6 @@
 import { Button } from '../parts/Button'
 import { second } from '../parts/locale'
+import { Name } from '../parts/Name'
 import { text } from '../text/en'
 import { type AuditEvent, useAudit } from './access'
 import { changesOf } from './changed'
@@ -60,13 +61,13 @@ function Event({ event, earlier, only }: { event: AuditEvent; earlier: AuditEven
       <div className="row spread">
         <p>
           <button type="button" className="as-link" onClick={() => only(actor.id || who)} title={t.only}>
-            <bdi>{who}</bdi>
+            <Name>{who}</Name>
           </button>{' '}
           <span className="about">{t.actors[actor.type]}</span> <code>{event.action}</code>{' '}
           {target.map(([name, value]) => (
-            <bdi key={name} className="target" title={name}>
+            <Name key={name} className="target" title={name}>
               {value}
-            </bdi>
+            </Name>
           ))}
         </p>
         <p className="about">

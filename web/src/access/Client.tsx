@@ -3,6 +3,7 @@ import { announce } from '../parts/announce'
 import { differing } from '../parts/change'
 import { useDraft } from '../parts/draft'
 import { Field } from '../parts/Field'
+import { Name } from '../parts/Name'
 import { useMay, useStill } from '../session/caller'
 import { text } from '../text/en'
 import { type AppClient, at, rightsOf, useOne, useUpdate } from './access'
@@ -55,7 +56,7 @@ export function Client({ id }: { id: string }) {
         <>
           <div className="row">
             <h1>
-              <bdi>{client.name}</bdi>
+              <Name>{client.name}</Name>
             </h1>
             {client.enabled === false && <span className="tag">{text.access.disabled}</span>}
           </div>

@@ -5,6 +5,7 @@ import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
 import { useDraft, useKept } from '../parts/draft'
 import { Field } from '../parts/Field'
+import { Name } from '../parts/Name'
 import { holding } from '../parts/pattern'
 import { useMay } from '../session/caller'
 import { text } from '../text/en'
@@ -122,7 +123,7 @@ export function Clients() {
           <li key={c.id} className="card entry">
             <div>
               <Link href={`/clients/${encodeURIComponent(c.id)}`} className="name">
-                <bdi>{c.name}</bdi>
+                <Name>{c.name}</Name>
               </Link>
               {c.enabled === false && <span className="tag">{text.access.disabled}</span>}
               {c.description && (

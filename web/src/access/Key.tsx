@@ -1,3 +1,4 @@
+import { Name } from '../parts/Name'
 import { useMay } from '../session/caller'
 import { text } from '../text/en'
 import { type ApiKey, at, useOne } from './access'
@@ -17,7 +18,7 @@ export function Key({ id }: { id: string }) {
         <>
           <div className="row">
             <h1>
-              <bdi>{key.name}</bdi>
+              <Name>{key.name}</Name>
             </h1>
             {key.enabled === false && <span className="tag">{text.access.disabled}</span>}
           </div>

@@ -3,6 +3,7 @@ import { Link, useLocation } from 'wouter'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
 import { useKept } from '../parts/draft'
+import { Name } from '../parts/Name'
 import { Select } from '../parts/Select'
 import { useCaller, useMay } from '../session/caller'
 import { text } from '../text/en'
@@ -21,7 +22,7 @@ function Row({ apiKey }: { apiKey: ApiKey }) {
     <li className="card entry">
       <div>
         <Link href={`/keys/${encodeURIComponent(apiKey.id)}`} className="name">
-          <bdi>{apiKey.name}</bdi>
+          <Name>{apiKey.name}</Name>
         </Link>
         {apiKey.enabled === false && <span className="tag">{text.access.disabled}</span>}
         <p className="about">

@@ -1,3 +1,4 @@
+import { Name } from '../parts/Name'
 import { text } from '../text/en'
 import type { Policy } from './access'
 import { grouped, opened } from './opens'
@@ -21,7 +22,7 @@ export function Opens({ policy, closed }: { policy?: Policy; closed?: boolean })
               {g.corpora.slice(0, 10).map((key, i) => (
                 <span key={key}>
                   {i > 0 && ', '}
-                  <bdi>{key}</bdi>
+                  <Name>{key}</Name>
                 </span>
               ))}
               {g.corpora.length > 10 && ` ${text.access.roles.andMore(g.corpora.length - 10)}`}

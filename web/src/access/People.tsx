@@ -6,6 +6,7 @@ import { Button } from '../parts/Button'
 import { useDraft, useKept } from '../parts/draft'
 import { Field } from '../parts/Field'
 import { day } from '../parts/locale'
+import { Name } from '../parts/Name'
 import { useMay } from '../session/caller'
 import { text } from '../text/en'
 import { type NewPerson as Made, type User, usePeople, useRefresh } from './access'
@@ -75,7 +76,7 @@ function Row({ user }: { user: User }) {
     <li className="card entry">
       <div>
         <Link href={`/people/${encodeURIComponent(name)}`} className="name">
-          <bdi>{name}</bdi>
+          <Name>{name}</Name>
         </Link>
         {user.enabled === false && <span className="tag">{text.access.disabled}</span>}
         <p className="about">
@@ -83,14 +84,14 @@ function Row({ user }: { user: User }) {
         </p>
         {(user.groups ?? []).length > 0 && (
           <p className="about">
-            {t.groups}: <bdi>{user.groups?.join(', ')}</bdi>
+            {t.groups}: <Name>{user.groups?.join(', ')}</Name>
           </p>
         )}
       </div>
       <p className="about side">
         {user.email !== name && (
           <>
-            <bdi>{user.email}</bdi>
+            <Name>{user.email}</Name>
             <br />
           </>
         )}

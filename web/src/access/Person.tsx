@@ -6,6 +6,7 @@ import { Confirm } from '../parts/Confirm'
 import { differing } from '../parts/change'
 import { useDraft } from '../parts/draft'
 import { moment } from '../parts/locale'
+import { Name } from '../parts/Name'
 import { useMay, useStill } from '../session/caller'
 import { text } from '../text/en'
 import { at, type PasswordLink, type User, useOne, useUpdate } from './access'
@@ -76,14 +77,14 @@ export function Person({ name }: { name: string }) {
         <>
           <div className="row">
             <h1>
-              <bdi>{user.username ?? user.email}</bdi>
+              <Name>{user.username ?? user.email}</Name>
             </h1>
             {user.enabled === false && <span className="tag">{text.access.disabled}</span>}
           </div>
           <dl className="facts card">
             <dt>{t.email}</dt>
             <dd>
-              <bdi>{user.email}</bdi>
+              <Name>{user.email}</Name>
             </dd>
             {user.created_at && (
               <>

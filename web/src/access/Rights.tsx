@@ -2,6 +2,7 @@ import { useRef, useState } from 'react'
 import { Failure } from '../api/failure'
 import { Button } from '../parts/Button'
 import { CorpusField } from '../parts/CorpusField'
+import { Name } from '../parts/Name'
 import { Select } from '../parts/Select'
 import { useCaller } from '../session/caller'
 import { text } from '../text/en'
@@ -25,7 +26,7 @@ export function Held({ of }: { of: Partial<Rights> }) {
       {onCorpora.slice(0, 5).map((r, i) => (
         <span key={`${r.corpus_key} ${r.role}`}>
           {i > 0 && ', '}
-          {t.on[r.role]} {t.of} <bdi>{r.corpus_key}</bdi>
+          {t.on[r.role]} {t.of} <Name>{r.corpus_key}</Name>
         </span>
       ))}
       {onCorpora.length > 5 && ` ${t.andMore(onCorpora.length - 5)}`}

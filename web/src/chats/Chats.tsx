@@ -3,6 +3,7 @@ import { Button } from '../parts/Button'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { moment } from '../parts/locale'
+import { Name } from '../parts/Name'
 import { useMay } from '../session/caller'
 import { text } from '../text/en'
 import { type Chat, useChats } from './chats'
@@ -12,7 +13,7 @@ function Row({ chat }: { chat: Chat }) {
   return (
     <li className="card chat">
       <Link href={`/${encodeURIComponent(chat.id)}`} className="name">
-        <bdi>{chat.first_query}</bdi>
+        <Name>{chat.first_query}</Name>
       </Link>
       {chat.enabled === false && <span className="tag">{text.chats.disabled}</span>}
       <p className="about opening" dir="auto">

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useEffectEvent } from 'react'
 import { AnswerKnobs } from '../parts/answer/AnswerKnobs'
 import { AnswerView } from '../parts/answer/AnswerView'
 import { type Question, useAnswer } from '../parts/answer/answer'
+import { useAnswerer } from '../parts/answer/answerer'
 import { type Generation, generationOf, useKnobs } from '../parts/answer/knobs'
 import { QuestionLine } from '../parts/answer/QuestionLine'
 import { useKept } from '../parts/draft'
@@ -44,6 +45,7 @@ export function Ask({ corpus, below }: { corpus: string; below: ReactNode }) {
   }
   const busy = answer.state === 'searching' || answer.state === 'writing'
   const begins = answer.state === 'none' && !!asked
+  const settled = useAnswerer(answer.generation) !== null // what an answer ends with is known
   return (
     <>
       <section className="stack" aria-label={text.ask.title}>
@@ -59,7 +61,7 @@ export function Ask({ corpus, below }: { corpus: string; below: ReactNode }) {
         {answer.text && <h2 className="hidden-text">{text.answer.heading}</h2>}
         <AnswerView answer={answer} again={() => void ask(questionTo(corpus, answer.question, answer.generation))} />
       </section>
-      {!busy && !begins && below}
+      {!busy && !begins && settled && below}
     </>
   )
 }

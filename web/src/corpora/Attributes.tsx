@@ -6,6 +6,7 @@ import { JobLine } from '../parts/JobLine'
 import { jobStarted } from '../parts/jobs'
 import { Loading } from '../parts/Loading'
 import { number } from '../parts/locale'
+import { Name } from '../parts/Name'
 import { useSearchParams } from '../parts/searchParams'
 import { useMay, useStill } from '../session/caller'
 import { text } from '../text/en'
@@ -30,7 +31,7 @@ function Bars({ of, choose }: { of: Statistics; choose: (condition: string) => v
               onClick={() => choose(conditionOf(of.name, of.type, v.value))}
               title={text.attributes.narrow}
             >
-              <bdi>{String(v.value)}</bdi>
+              <Name>{String(v.value)}</Name>
               <meter min={0} max={most} value={v.count} aria-hidden="true" />
               <span>{number(v.count)}</span>
             </button>
@@ -107,6 +108,7 @@ export function Attributes({ corpus }: { corpus: Corpus }) {
   const filter = search.get('filter') ?? ''
   const found = useStatistics(corpus.key ?? '', filter)
   const may = useMay()
+  const stats = found.data?.filter_attribute_stats ?? []
   const narrow = (next: string) => setSearch(next ? { filter: next } : {})
   return (
     <div className="stack">
@@ -122,8 +124,8 @@ export function Attributes({ corpus }: { corpus: Corpus }) {
       {found.isPending && <Loading />}
       {found.error && <Failed error={found.error} again={() => void found.refetch()} />}
       {found.data?.filter_attribute_stats.length === 0 && <p className="empty">{text.attributes.none}</p>}
-      <div className="all-bars">
-        {found.data?.filter_attribute_stats.map((s) => (
+      <div className="all-bars" key={stats.map((s) => s.name).join()}>
+        {stats.map((s) => (
           <Bars key={s.name} of={s} choose={(condition) => narrow(joined(filter, condition))} />
         ))}
       </div>

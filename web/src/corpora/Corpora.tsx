@@ -6,6 +6,7 @@ import { useKept } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { day, number } from '../parts/locale'
+import { Name } from '../parts/Name'
 import { useSearchParams } from '../parts/searchParams'
 import { useCaller, useMay } from '../session/caller'
 import { text } from '../text/en'
@@ -20,7 +21,7 @@ function Row({ corpus }: { corpus: Corpus }) {
     <li className="card corpus">
       <div>
         <Link href={`/${encodeURIComponent(corpus.key ?? '')}`} className="name">
-          <bdi>{corpus.name || corpus.key}</bdi>
+          <Name>{corpus.name || corpus.key}</Name>
         </Link>{' '}
         <code>{corpus.key}</code>
         {corpus.enabled === false && <span className="tag">{text.corpora.disabled}</span>}

@@ -4,6 +4,7 @@ import { Drop } from '../documents/Drop'
 import Documents from '../documents/pages'
 import { Loading } from '../parts/Loading'
 import { number } from '../parts/locale'
+import { Name } from '../parts/Name'
 import { Places } from '../parts/Places'
 import { Stale } from '../parts/Stale'
 import { Unread } from '../parts/Unread'
@@ -38,7 +39,7 @@ function Head({ corpus }: { corpus: Found }) {
   return (
     <header>
       <h1>
-        <bdi>{corpus.name || corpus.key}</bdi>
+        <Name>{corpus.name || corpus.key}</Name>
       </h1>
       <p className="about">
         <code>{corpus.key}</code> · {number(documents)} {text.corpora.documents(documents)}, {number(parts)}{' '}

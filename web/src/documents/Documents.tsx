@@ -4,6 +4,7 @@ import { Button } from '../parts/Button'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { number } from '../parts/locale'
+import { Name } from '../parts/Name'
 import { useSearchParams } from '../parts/searchParams'
 import { useMay, useStill } from '../session/caller'
 import { text } from '../text/en'
@@ -29,7 +30,7 @@ function Columns({ all, shown, change }: { all: string[]; shown: string[]; chang
         {all.slice(0, 100).map((key) => (
           <label key={key} className="check">
             <input type="checkbox" checked={shown.includes(key)} onChange={() => toggle(key)} />
-            <bdi>{cut(key, 60)}</bdi>
+            <Name>{cut(key, 60)}</Name>
           </label>
         ))}
       </fieldset>

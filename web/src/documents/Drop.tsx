@@ -3,6 +3,7 @@ import { Failure } from '../api/failure'
 import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
 import { number } from '../parts/locale'
+import { Name } from '../parts/Name'
 import { Select } from '../parts/Select'
 import { text } from '../text/en'
 import { useReread } from './documents'
@@ -24,7 +25,7 @@ const Line = memo(({ of }: { of: Upload }) => {
   const s = of.state
   return (
     <li>
-      <bdi>{of.path}</bdi>
+      <Name title={of.path}>{of.path}</Name>
       {s.at === 'waiting' && <span>{s.why ?? text.uploads.waiting}</span>}
       {s.at === 'sending' && <span>{text.uploads.sending(s.percent)}</span>}
       {s.at === 'reading' && <span>{text.uploads.reading}</span>}
@@ -150,7 +151,7 @@ export function Drop({ corpus }: { corpus: string }) {
       <p className="kinds">{text.uploads.kinds}</p>
       {all.length > 0 && (
         <>
-          <div className="row">
+          <div className="row told">
             <p>{text.uploads.summary(done, all.length, bad.length)}</p>
             {bad.length > 1 && (
               <Button onClick={() => uploadAgain(...bad.map((u) => u.id))}>{text.dropping.retryAll}</Button>

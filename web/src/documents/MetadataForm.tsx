@@ -4,6 +4,7 @@ import { announce } from '../parts/announce'
 import { Button } from '../parts/Button'
 import { useDraft } from '../parts/draft'
 import { Failed } from '../parts/Failed'
+import { Name } from '../parts/Name'
 import { text } from '../text/en'
 import { cellOf, cut } from './cells'
 import { changeMetadata, type Metadata, readDocument } from './documents'
@@ -21,7 +22,7 @@ interface ConflictProps {
 function Conflict({ changed, mine, keep, take }: ConflictProps) {
   const box = useRef<HTMLElement>(null)
   useEffect(() => box.current?.focus(), [])
-  const shown = (value: unknown) => (value === undefined ? <em>{text.metadata.gone}</em> : <bdi>{cellOf(value)}</bdi>)
+  const shown = (value: unknown) => (value === undefined ? <em>{text.metadata.gone}</em> : <Name>{cellOf(value)}</Name>)
   return (
     <section className="conflict" ref={box} tabIndex={-1} aria-label={text.metadata.conflict}>
       <h3>{text.metadata.conflict}</h3>
@@ -41,7 +42,7 @@ function Conflict({ changed, mine, keep, take }: ConflictProps) {
             {changed.map((f) => (
               <tr key={f.key}>
                 <th scope="row">
-                  <bdi>{cut(f.key, 60)}</bdi>
+                  <Name>{cut(f.key, 60)}</Name>
                 </th>
                 <td>{shown(f.before)}</td>
                 <td>{shown(f.now)}</td>

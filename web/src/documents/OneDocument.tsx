@@ -9,6 +9,7 @@ import { leave, useKept } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
 import { number } from '../parts/locale'
+import { Name } from '../parts/Name'
 import { Stale } from '../parts/Stale'
 import { useSearchParams } from '../parts/searchParams'
 import { useMay } from '../session/caller'
@@ -55,7 +56,7 @@ function Found({ corpus, document: d }: { corpus: string; document: Document }) 
         <h2 dir="auto">{cut(title || d.id, 500)}</h2>
         <p className="about">
           <code>
-            <bdi>{d.id}</bdi>
+            <Name>{d.id}</Name>
           </code>{' '}
           · {number(d.parts?.length ?? 0)} {text.corpora.parts(d.parts?.length ?? 0)}
           {d.storage_usage?.bytes_used !== undefined && ` · ${text.document.bytes(number(d.storage_usage.bytes_used))}`}

@@ -1,4 +1,5 @@
 import { Long } from '../parts/Long'
+import { Name } from '../parts/Name'
 import { text } from '../text/en'
 import { cut, writtenOf } from './cells'
 import type { Metadata } from './documents'
@@ -12,7 +13,7 @@ export function Pairs({ metadata }: { metadata: Metadata }) {
       {all.map(([key, value]) => (
         <div key={key}>
           <dt>
-            <bdi>{cut(key)}</bdi>
+            <Name>{cut(key)}</Name>
           </dt>
           <dd>
             <bdi>

@@ -1,6 +1,7 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type CSSProperties, type KeyboardEvent, memo, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
+import { Name } from '../parts/Name'
 import { text } from '../text/en'
 import { addressOf } from './address'
 import { cellOf, cut, titleOf } from './cells'
@@ -18,7 +19,7 @@ interface RowProps {
   choose?: (id: string, on: boolean) => void
 }
 
-function Cells({ document: d, columns, index, active, chosen, choose }: RowProps) {
+const Cells = memo(({ document: d, columns, index, active, chosen, choose }: RowProps) => {
   const title = titleOf(d.metadata)
   return (
     <>
@@ -41,13 +42,13 @@ function Cells({ document: d, columns, index, active, chosen, choose }: RowProps
       {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
       <div role="gridcell" className="id">
         <Link href={addressOf(d.id)} tabIndex={active ? 0 : -1} data-row={index}>
-          <bdi>{cut(d.id)}</bdi>
+          <Name>{cut(d.id)}</Name>
         </Link>
       </div>
       {/* biome-ignore lint/a11y/useSemanticElements: as above */}
       {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
       <div role="gridcell" data-name={text.documents.title} data-empty={!title}>
-        <bdi>{cut(title)}</bdi>
+        <Name>{cut(title)}</Name>
       </div>
       {columns.map((key) => {
         const value = cellOf(d.metadata?.[key])
@@ -55,13 +56,13 @@ function Cells({ document: d, columns, index, active, chosen, choose }: RowProps
           // biome-ignore lint/a11y/useSemanticElements: as above
           // biome-ignore lint/a11y/useFocusableInteractive: as above
           <div role="gridcell" key={key} data-name={cut(key, 40)} data-empty={!value}>
-            <bdi>{value}</bdi>
+            <Name>{value}</Name>
           </div>
         )
       })}
     </>
   )
-}
+})
 
 interface Props {
   /** Names the list, so that its place is known when somebody comes back. */
@@ -147,7 +148,7 @@ export function Rows({ name, documents, total, columns, more, readMore, chosen, 
           // biome-ignore lint/a11y/useFocusableInteractive: as above
           // biome-ignore lint/suspicious/noArrayIndexKey: a column of metadata may be called as the first two
           <div role="columnheader" key={i}>
-            <bdi>{cut(key, 40)}</bdi>
+            <Name>{cut(key, 40)}</Name>
           </div>
         ))}
       </div>

@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { Button } from '../parts/Button'
+import { closed } from '../parts/bidi'
 import { CorpusField } from '../parts/CorpusField'
 import { Failed } from '../parts/Failed'
 import { Field } from '../parts/Field'
@@ -80,7 +81,7 @@ export function History() {
         {all.map((q) => (
           <li key={q.id} className="card">
             <Link href={`/history/${encodeURIComponent(q.id)}`} className="name" dir="auto">
-              {q.query}
+              {closed(q.query ?? '')}
             </Link>
             <p className="about">
               {q.started_at && <time dateTime={q.started_at}>{moment(q.started_at)}</time>} ·{' '}

@@ -1,8 +1,10 @@
 import { Link } from 'wouter'
 import { AnswerText } from '../parts/answer/AnswerText'
+import { closed } from '../parts/bidi'
 import { Loading } from '../parts/Loading'
 import { Long } from '../parts/Long'
 import { decimal, moment, number } from '../parts/locale'
+import { Name } from '../parts/Name'
 import { Unread } from '../parts/Unread'
 import { text } from '../text/en'
 import { write } from './address'
@@ -29,7 +31,7 @@ function Lines({ all }: { all: Line[] }) {
           <span className="score">{decimal(r.score ?? 0, 3)}</span>
           {r.original_score !== undefined && <span className="about">{t.was(decimal(r.original_score, 3))}</span>}
           <span className="line" dir="auto">
-            {r.document_id && <bdi className="about">{r.document_id} </bdi>}
+            {r.document_id && <Name className="about">{`${r.document_id} `}</Name>}
             <Long text={r.text ?? ''} most={1000} />
           </span>
         </li>
@@ -72,7 +74,7 @@ function Made({ span }: { span: Span }) {
     case 'rephrase':
       return (
         <p>
-          {t.rephrased}: <q dir="auto">{span.rephrased_query}</q>
+          {t.rephrased}: <q dir="auto">{closed(span.rephrased_query ?? '')}</q>
         </p>
       )
     case 'rewritten_query':
@@ -84,7 +86,7 @@ function Made({ span }: { span: Span }) {
           {span.filter_extraction?.metadata_filter && (
             <p>
               <code>{span.corpus_key}</code> {t.extracted}: <code>{span.filter_extraction.metadata_filter}</code>{' '}
-              {t.rephrased}: <q dir="auto">{span.filter_extraction.query}</q>
+              {t.rephrased}: <q dir="auto">{closed(span.filter_extraction.query ?? '')}</q>
             </p>
           )}
         </>

@@ -66,38 +66,48 @@ interface Shown {
   run: (next: Experiment) => void
 }
 
-/** What was found, and where the document is that was looked for. */
+/**
+ * What was found, and where the document is that was looked for. Since what is said about the document may need more lines than
+ * before, each search has a list of its own below it, which does not move.
+ */
 function Found({ asked, first, second, run }: Shown) {
   const { query, settings, other, missing } = asked
   if (!first.data || (other && !second.data)) return null
   const ranked = (s: Settings, all = first.data?.search_results) => ({ results: all ?? [], ...tagsOf(s) })
   return (
     <section className="stack" aria-busy={first.isFetching || second.isFetching} aria-label={t.results.title}>
-      {missing && !first.isPlaceholderData && (
+      {missing && (
         <Missing
           id={missing}
           answer={first.data}
+          old={first.isPlaceholderData}
           settings={settings}
           run={(next) => run({ ...asked, settings: next })}
           under={other && t.missing.under.first}
         />
       )}
-      {missing && other && second.data && !second.isPlaceholderData && (
+      {missing && other && second.data && (
         <Missing
           id={missing}
           answer={second.data}
+          old={second.isPlaceholderData}
           settings={other}
           run={(next) => run({ ...asked, other: next })}
           under={t.missing.under.second}
         />
       )}
       {other ? (
-        <Changes query={query} first={ranked(settings)} second={ranked(other, second.data?.search_results)} />
+        <Changes
+          key={missing && first.dataUpdatedAt + second.dataUpdatedAt}
+          query={query}
+          first={ranked(settings)}
+          second={ranked(other, second.data?.search_results)}
+        />
       ) : (
-        <>
+        <div className="stack" key={missing && first.dataUpdatedAt}>
           <h2 className="count">{t.found(first.data.search_results?.length ?? 0)}</h2>
           <Results query={query} found={ranked(settings)} offset={settings.offset ?? 0} />
-        </>
+        </div>
       )}
     </section>
   )

@@ -1,6 +1,7 @@
 import type { components } from '../api/schema'
 import { Button } from '../parts/Button'
 import { number } from '../parts/locale'
+import { Name } from '../parts/Name'
 import { text } from '../text/en'
 import type { Answer } from './search'
 import type { Settings } from './settings'
@@ -45,18 +46,20 @@ interface Props {
   settings: Settings
   /** Searches with other settings. */
   run: (next: Settings) => void
+  /** It is about an earlier search, and keeps the place of what comes. */
+  old: boolean
   /** Which of two settings this is about. */
   under?: string
 }
 
 /** Which step left a document out of the results, and what would change that. */
-export function Missing({ id, answer, settings, run, under }: Props) {
+export function Missing({ id, answer, settings, run, old, under }: Props) {
   const offset = settings.offset ?? 0
   const ranks = (answer.search_results ?? []).flatMap((r, i) => (r.document_id === id ? [number(offset + i + 1)] : []))
   const absent = answer.absent_document
   const other = absent && lettingThrough(absent.stage, settings)
   return (
-    <section className="missing card" role="status" data-stage={absent?.stage}>
+    <section className="missing card" role="status" data-stage={absent?.stage} data-old={old}>
       {under && <h2>{under}</h2>}
       {!absent ? (
         <p>
@@ -66,7 +69,7 @@ export function Missing({ id, answer, settings, run, under }: Props) {
         <>
           <p>
             <strong>
-              <bdi>{t.gone(id)}</bdi>
+              <Name>{t.gone(id)}</Name>
             </strong>{' '}
             {t.stages[absent.stage]}
           </p>

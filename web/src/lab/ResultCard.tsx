@@ -2,6 +2,7 @@ import { type ReactNode, useId, useMemo } from 'react'
 import { Link } from 'wouter'
 import { Long } from '../parts/Long'
 import { decimal } from '../parts/locale'
+import { Name } from '../parts/Name'
 import { text } from '../text/en'
 import type { Result } from './compare'
 import { Folded } from './Folded'
@@ -150,17 +151,17 @@ export function ResultCard({ result, query, tags, rank }: Props) {
         {rank}
         <h3>
           <Link href={address}>
-            <bdi>{(typeof title === 'string' && title) || result.document_id}</bdi>
+            <Name>{(typeof title === 'string' && title) || result.document_id}</Name>
           </Link>
         </h3>
         <span className="score">{decimal(score, 3)}</span>
       </div>
       <p className="about">
-        <code>{result.corpus_key}</code> · <bdi>{result.document_id}</bdi>
+        <code>{result.corpus_key}</code> · <Name>{result.document_id}</Name>
         {Array.isArray(above) && above.length > 0 && (
           <>
             {' · '}
-            <bdi>{above.join(' › ')}</bdi>
+            <Name>{above.join(' › ')}</Name>
           </>
         )}
       </p>

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { text } from '../text/en'
 import { named, useCorpora } from './corpusNames'
 import { Failed } from './Failed'
+import { Name } from './Name'
 
 interface Props {
   label: string
@@ -47,7 +48,7 @@ export function CorpusChoice({ label, chosen, change }: Props) {
               change(e.target.checked ? [...chosen, c.key] : chosen.filter((key) => key !== c.key))
             }}
           />
-          <bdi>{c.name}</bdi>
+          <Name>{c.name}</Name>
         </label>
       ))}
     </fieldset>

@@ -2,6 +2,7 @@ import { type KeyboardEvent, useId, useState } from 'react'
 import { text } from '../text/en'
 import { type Named, useCorpora } from './corpusNames'
 import { Labelled, type Told } from './Labelled'
+import { Name } from './Name'
 
 interface Props extends Told {
   /** The key of the corpus; empty for none. */
@@ -109,8 +110,8 @@ export function CorpusField({ value, change, any, required, autoFocus, ...told }
                   onMouseDown={(e) => e.preventDefault()}
                   onClick={() => take(o.key)}
                 >
-                  <bdi>{o.name}</bdi>
-                  {o.key !== o.name && <bdi className="about">{o.key}</bdi>}
+                  <Name>{o.name}</Name>
+                  {o.key !== o.name && <Name className="about">{o.key}</Name>}
                 </div>
               ))}
             </div>

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import { text } from '../text/en'
+import { closed } from './bidi'
 import { number } from './locale'
 
 interface Props {
@@ -9,13 +10,13 @@ interface Props {
   show?: (text: string) => ReactNode
 }
 
-/** A text that may be a megabyte in one line: the rest is shown when it is wanted. */
+/** A text that may be a megabyte in one line: the rest is shown when it is wanted. It turns nothing that stands after it. */
 export function Long({ text: all, most = 5000, show = (s) => s }: Props) {
   const [shown, setShown] = useState(most)
-  if (all.length <= shown) return show(all)
+  if (all.length <= shown) return show(closed(all))
   return (
     <>
-      {show(all.slice(0, shown))}…{' '}
+      {show(closed(all.slice(0, shown)))}…{' '}
       <button type="button" className="link" onClick={() => setShown(shown * 10)}>
         {text.document.rest(number(all.length - shown))}
       </button>

@@ -4,6 +4,7 @@ import { Confirm } from '../parts/Confirm'
 import { leave, useKept } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
+import { Name } from '../parts/Name'
 import { useMay } from '../session/caller'
 import { text } from '../text/en'
 import { PresetForm } from './PresetForm'
@@ -24,7 +25,7 @@ function Row({ preset, edit, remove }: { preset: Preset; edit: (p: Preset) => vo
     <li className="card preset">
       <div>
         <h2>
-          <bdi>{preset.name}</bdi>
+          <Name>{preset.name}</Name>
           {preset.default && <span className="tag">{text.presets.isDefault}</span>}
           {!own && <span className="tag">{text.presets.platform}</span>}
         </h2>

@@ -3,6 +3,7 @@ import { useLocation } from 'wouter'
 import { useCorpora } from '../parts/corpusNames'
 import { Dialog } from '../parts/Dialog'
 import { leave } from '../parts/draft'
+import { Name } from '../parts/Name'
 import { useMay } from '../session/caller'
 import { signOut } from '../session/session'
 import { text } from '../text/en'
@@ -13,14 +14,20 @@ import { type Command, matching } from './commands'
 function useCommands(typed: string): Command[] {
   const [, go] = useLocation()
   const may = useMay()
-  const corpora = useCorpora(typed)
-  return useMemo(
+  const acts = useMemo<Command[]>(
     () => [
       ...areas
         .filter((a) => !a.needs || may(a.needs))
         .map((a) => ({ name: a.name, kind: text.palette.area, run: () => go(a.path) })),
       ...(may('createChat') ? [{ name: text.chats.create, kind: text.palette.act, run: () => go('/chats/new') }] : []),
       { name: text.session.leave, kind: text.palette.act, run: () => leave(signOut) },
+    ],
+    [go, may],
+  )
+  const corpora = useCorpora(typed, matching(acts, typed).length === 0)
+  return useMemo(
+    () => [
+      ...acts,
       ...(corpora.data ?? []).map((c) => ({
         name: c.name,
         also: c.key,
@@ -28,7 +35,7 @@ function useCommands(typed: string): Command[] {
         run: () => go(`/corpora/${encodeURIComponent(c.key)}`),
       })),
     ],
-    [corpora.data, go, may],
+    [acts, corpora.data, go],
   )
 }
 
@@ -79,7 +86,7 @@ function List({ close }: { close: () => void }) {
             className="command"
             onClick={() => run(c)}
           >
-            <bdi>{c.name}</bdi> <span className="about">{c.kind}</span>
+            <Name>{c.name}</Name> <span className="about">{c.kind}</span>
           </div>
         ))}
       </div>

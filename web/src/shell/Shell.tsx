@@ -6,6 +6,7 @@ import { Button } from '../parts/Button'
 import { leave } from '../parts/draft'
 import { Failed } from '../parts/Failed'
 import { Loading } from '../parts/Loading'
+import { Name } from '../parts/Name'
 import { useCaller, useMay } from '../session/caller'
 import { AsksAgain, SignIn } from '../session/SignIn'
 import { signOut, useSession } from '../session/session'
@@ -105,7 +106,7 @@ function Bar() {
         </ul>
       </nav>
       <div className="end">
-        {caller && <bdi className="who">{caller.name}</bdi>}
+        {caller && <Name className="who">{caller.name}</Name>}
         <Runs />
         <Colours />
         <Leave />

@@ -1,3 +1,4 @@
+import { isolated } from '../parts/bidi'
 /** Texts of who may do what. */
 export const access = {
   access: {
@@ -5,8 +6,8 @@ export const access = {
     disabled: 'disabled',
     ofCorpus: 'Of the corpus',
     anyCorpus: 'Any',
-    nowEnabled: (name: string) => `${name} is enabled.`,
-    nowDisabled: (name: string) => `${name} is disabled.`,
+    nowEnabled: (name: string) => `${isolated(name)} is enabled.`,
+    nowDisabled: (name: string) => `${isolated(name)} is disabled.`,
     roles: {
       title: 'Roles',
       account: 'Roles for the whole account',

@@ -1,3 +1,4 @@
+import { isolated } from '../parts/bidi'
 /** Texts of how answers are made, and of who made them. */
 export const answers = {
   answer: {
@@ -18,8 +19,8 @@ export const answers = {
     },
     score: 'Score how far the passages support the answer',
     noScore: 'not scored',
-    by: (name: string) => `${name} answered.`,
-    alias: (asked: string, name: string) => `${asked} is an alias here: ${name} answered.`,
+    by: (name: string) => `${isolated(name)} answered.`,
+    alias: (asked: string, name: string) => `${isolated(asked)} is an alias here: ${isolated(name)} answered.`,
     quoted: 'Quoted word for word from the passages; no language model was used.',
     table: 'Table of the answer',
   },

@@ -1,3 +1,4 @@
+import { isolated } from '../parts/bidi'
 /** Texts of the documents of a corpus. */
 export const documents = {
   documents: {
@@ -97,7 +98,7 @@ export const documents = {
     noPicture: (type: string) => `Pictures of the type ${type} are not shown here.`,
     brokenPicture: 'This picture can’t be shown. It may be damaged.',
     remove: 'Delete the document',
-    removeWhat: (name: string) => `“${name}” will be gone, for everybody.`,
+    removeWhat: (name: string) => `“${isolated(name)}” will be gone, for everybody.`,
     removed: 'The document is deleted.',
   },
   summary: {

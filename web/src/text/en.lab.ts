@@ -1,3 +1,4 @@
+import { isolated } from '../parts/bidi'
 /** The texts of the search lab, its filter editor and the query history. */
 export const lab = {
   filter: {
@@ -52,7 +53,7 @@ export const lab = {
       },
       own: 'Search this corpus for',
       ownHint: 'Empty for the query above.',
-      dimension: (name: string) => `Weight of ${name}`,
+      dimension: (name: string) => `Weight of ${isolated(name)}`,
       dimensionHint: (n: string) => `Empty: ${n}, as the corpus says.`,
       more: 'More for this corpus',
     },
@@ -135,7 +136,7 @@ export const lab = {
       dense: 'Meaning',
       retrieval: 'Retrieval',
       dimensions: 'Dimensions',
-      dimension: (name: string) => `Dimension ${name}`,
+      dimension: (name: string) => `Dimension ${isolated(name)}`,
       stage: (n: number, type: string, part: string) => `Stage ${n}, ${type}${part && `: ${part}`}`,
       types: { customer_reranker: 'relevance', mmr: 'variety', userfn: 'function', none: 'none' } as Record<
         string,
@@ -159,8 +160,8 @@ export const lab = {
     missing: {
       label: 'Where is my document?',
       hint: 'Its id. The service then says which step left it out.',
-      there: (id: string, ranks: string) => `${id} is among the results, at rank ${ranks}.`,
-      gone: (id: string) => `${id} is not among the results.`,
+      there: (id: string, ranks: string) => `${isolated(id)} is among the results, at rank ${ranks}.`,
+      gone: (id: string) => `${isolated(id)} is not among the results.`,
       because: 'The service says:',
       under: { first: 'With the first settings', second: 'With the second settings' },
       stages: {

@@ -1,3 +1,4 @@
+import { isolated } from '../parts/bidi'
 import { access } from './en.access'
 import { answers } from './en.answers'
 import { documents } from './en.documents'
@@ -11,7 +12,7 @@ export const text = {
   close: 'Close',
   cancel: 'Cancel',
   nowhere: 'There is nothing at this address.',
-  confirm: { type: (name: string) => `To go on, type ${name}` },
+  confirm: { type: (name: string) => `To go on, type ${isolated(name)}` },
   areas: {
     label: 'Areas',
     corpora: 'Corpora',
@@ -53,7 +54,7 @@ export const text = {
     title: 'Sign in',
     again: 'Sign in again',
     againWhy: (name: string) =>
-      `The service no longer accepts your key or sign-in. ${name ? `Sign in as ${name} to` : 'Sign in to'} go on where you are: nothing you typed is lost. Somebody else begins with an empty page.`,
+      `The service no longer accepts your key or sign-in. ${name ? `Sign in as ${isolated(name)} to` : 'Sign in to'} go on where you are: nothing you typed is lost. Somebody else begins with an empty page.`,
     byKey: 'With an API key',
     byPassword: 'With a password',
     key: 'API key',
@@ -232,7 +233,7 @@ export const text = {
     copy: 'Copy',
     copyOf: (name: string) => `${name} (copy)`,
     remove: 'Delete',
-    removeWhat: (name: string) => `The preset ${name} will be gone. Queries that name it are refused.`,
+    removeWhat: (name: string) => `The preset ${isolated(name)} will be gone. Queries that name it are refused.`,
     saved: 'The preset is saved.',
     preview: 'What the model would be told',
     corpus: 'Of the corpus',

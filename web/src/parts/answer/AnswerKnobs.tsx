@@ -1,5 +1,6 @@
 import { text } from '../../text/en'
 import { useModels } from '../models'
+import { Name } from '../Name'
 import { Select } from '../Select'
 import { useAllPresets } from './answerer'
 import type { Knobs } from './knobs'
@@ -33,7 +34,7 @@ export function AnswerKnobs({ knobs, change }: { knobs: Knobs; change: (part: Pa
   return (
     <details className="answer-knobs">
       <summary>
-        {t.title} <bdi className="about">{summary(knobs)}</bdi>
+        {t.title} <Name className="about">{summary(knobs)}</Name>
       </summary>
       <div className="grid-row">
         <Select

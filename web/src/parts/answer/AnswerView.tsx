@@ -4,6 +4,7 @@ import { announce } from '../announce'
 import { Button } from '../Button'
 import { Failed } from '../Failed'
 import { Long } from '../Long'
+import { Name } from '../Name'
 import { AnswerText } from './AnswerText'
 import type { Answer } from './answer'
 import { useAnswerer } from './answerer'
@@ -17,14 +18,13 @@ function sentence(warning: string): string {
 }
 
 /** Says who answered, and where it quotes that it does. An answer of the generator inside that cites nothing has found nothing. */
-function Credit({ answer }: { answer: Answer }) {
-  const by = useAnswerer(answer.generation)
+function Credit({ answer, by }: { answer: Answer; by: ReturnType<typeof useAnswerer> }) {
   if (!by || answer.passages.length === 0) return null
   const style = answer.generation.citations?.style ?? 'numeric'
   const quotes = by.inside && (style !== 'numeric' || /\[\d+\]/.test(answer.text))
   return (
     <p className="support">
-      <bdi>{by.alias ? text.answer.alias(by.alias, by.name) : text.answer.by(by.name)}</bdi>{' '}
+      <Name>{by.alias ? text.answer.alias(by.alias, by.name) : text.answer.by(by.name)}</Name>{' '}
       {quotes && text.answer.quoted}
     </p>
   )
@@ -36,6 +36,7 @@ function Credit({ answer }: { answer: Answer }) {
  */
 export function AnswerView({ answer, again }: { answer: Answer; again: () => void }) {
   const [shown, setShown] = useState(0)
+  const by = useAnswerer(answer.generation) // asked for now, so that it is known when the answer ends
   useEffect(() => {
     if (answer.state === 'searching') {
       setShown(0)
@@ -64,14 +65,14 @@ export function AnswerView({ answer, again }: { answer: Answer; again: () => voi
       {answer.error !== undefined && <Failed error={answer.error} again={again} />}
       {answer.text && <AnswerText of={answer.text} passages={answer.passages} open={setShown} />}
       {answer.state === 'stopped' && <p className="support">{text.ask.stopped}</p>}
-      {answer.state === 'done' && answer.text && <Credit answer={answer} />}
       {answer.score !== undefined && <p className="support">{text.ask.score(answer.score.toFixed(2))}</p>}
       {answer.warnings.map((w) => (
         <p className="support" key={w}>
           {sentence(w)}
         </p>
       ))}
-      {answer.prompt && answer.state === 'done' && (
+      {answer.state === 'done' && answer.text && <Credit answer={answer} by={by} />}
+      {answer.prompt && answer.state === 'done' && by !== null && (
         <details className="prompt">
           <summary>{text.ask.prompt}</summary>
           <pre>
@@ -80,7 +81,7 @@ export function AnswerView({ answer, again }: { answer: Answer; again: () => voi
         </details>
       )}
       {answer.state === 'done' && n === 0 && <p className="empty">{text.ask.none}</p>}
-      {n > 0 && (!busy || shown > 0) && (
+      {n > 0 && ((!busy && by !== null) || shown > 0) && (
         <>
           <h2>{text.ask.passages}</h2>
           <Passages all={answer.passages} shown={shown} />

@@ -1,5 +1,6 @@
 import { memo, type ReactNode, useMemo } from 'react'
 import { text } from '../../text/en'
+import { closed } from '../bidi'
 import type { Passage } from './answer'
 import { type Block, blocksOf, cut } from './blocks'
 import { type Inline, inline } from './inline'
@@ -28,9 +29,9 @@ function Piece({ one, of }: { one: Inline; of: Cited }): ReactNode {
   const inside = 'inside' in one && <Line all={one.inside} of={of} />
   switch (one.kind) {
     case 'text':
-      return one.text
+      return closed(one.text)
     case 'code':
-      return <code>{one.text}</code>
+      return <code>{closed(one.text)}</code>
     case 'em':
       return <em>{inside}</em>
     case 'strong':

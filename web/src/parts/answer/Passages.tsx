@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import { Long } from '../Long'
+import { Name } from '../Name'
 import type { Passage } from './answer'
 import './answer.css'
 
@@ -37,7 +38,7 @@ export function Passages({ all, shown }: { all: Passage[]; shown: number }) {
             <span>
               {i + 1} ·{' '}
               <Link href={documentOf(p)}>
-                <bdi>{titleOf(p)}</bdi>
+                <Name>{titleOf(p)}</Name>
               </Link>
             </span>
             <span>{p.score?.toFixed(3)}</span>

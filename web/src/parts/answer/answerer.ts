@@ -30,10 +30,11 @@ interface Answerer {
   alias: string
 }
 
-/** Returns who answers what is asked like this; nothing where the caller may not know. */
-export function useAnswerer(asked: Generation): Answerer | undefined {
-  const models = useModels().data
-  const presets = useAllPresets().data
+/** Returns who answers what is asked like this: undefined where the caller may not know, null while it is being read. */
+export function useAnswerer(asked: Generation): Answerer | undefined | null {
+  const { data: models, isLoading: reads } = useModels()
+  const { data: presets, isLoading: readsPresets } = useAllPresets()
+  if (reads || readsPresets) return null
   const wanted = asked.model_parameters?.llm_name
   const preset = presets?.find((p) =>
     asked.generation_preset_name ? p.name === asked.generation_preset_name : p.default,

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { text } from '../../text/en'
 import { number } from '../locale'
+import { Name } from '../Name'
 import { referencesOf, useSearchable, useValues } from './attributes'
 import { accept, complete, type Option, valuesWanted } from './complete'
 import { Marked } from './Marked'
@@ -35,7 +36,7 @@ function Offered({ option, id, active, choose }: { option: Option; id: string; a
       onMouseDown={(e) => e.preventDefault()}
       onClick={choose}
     >
-      <bdi>{option.insert}</bdi>
+      <Name>{option.insert}</Name>
       <span className="about">
         {option.type && text.filter.types[option.type]}
         {option.count !== undefined && text.filter.count(number(option.count), option.count)}
