@@ -1318,7 +1318,6 @@ var Operations = []Operation{
 		Success:   200, Statuses: []int{200, 400, 401, 403, 404, 500}},
 	{ID: "createInstruction", Method: "POST", Path: "/v2/instructions",
 		Summary: "Create a versioned instruction template for agents", Tag: "Instructions",
-		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1330,7 +1329,6 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403}},
 	{ID: "listInstructions", Method: "GET", Path: "/v2/instructions",
 		Summary: "List instruction templates", Tag: "Instructions",
-		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1345,7 +1343,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "getInstruction", Method: "GET", Path: "/v2/instructions/{instruction_id}",
 		Summary: "Read an instruction template in one of its versions", Tag: "Instructions",
-		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1357,7 +1354,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateInstruction", Method: "PATCH", Path: "/v2/instructions/{instruction_id}",
 		Summary: "Store a new version of an instruction template", Tag: "Instructions",
-		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1370,7 +1366,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteInstruction", Method: "DELETE", Path: "/v2/instructions/{instruction_id}",
 		Summary: "Delete an instruction template with all versions", Tag: "Instructions",
-		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1383,7 +1378,6 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "testInstruction", Method: "POST", Path: "/v2/instructions/{instruction_id}/test",
 		Summary: "Render an instruction template with sample values", Tag: "Instructions",
-		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1398,7 +1392,6 @@ var Operations = []Operation{
 		Success:   200, Statuses: []int{200, 400, 401, 403, 404, 422}},
 	{ID: "deleteInstructionVersion", Method: "DELETE", Path: "/v2/instructions/{instruction_id}/versions/{version}",
 		Summary: "Delete one version of an instruction template", Tag: "Instructions",
-		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{

@@ -2,26 +2,33 @@ package app
 
 import (
 	"quarry/internal/agent"
+	"quarry/internal/agent/instruction"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/turn"
 	"quarry/internal/httpapi"
 	httpagents "quarry/internal/httpapi/agents"
+	httpinstructions "quarry/internal/httpapi/instructions"
 	"quarry/internal/llm"
 	"quarry/internal/page"
 	"quarry/internal/store"
 	"quarry/internal/store/agents"
+	"quarry/internal/store/instructions"
 )
 
 // agentServices keep agents.
 type agentServices struct {
-	agents *agent.Service
+	agents       *agent.Service
+	instructions *instruction.Service
 }
 
 func newAgent(db *store.DB, models llm.Models, kit tool.Kit, turns *turn.Engine) agentServices {
-	return agentServices{agents: agent.New(agent.Config{Store: agents.New(db), Models: models, Kit: kit, Stop: turns.DropAgent})}
+	return agentServices{
+		agents:       agent.New(agent.Config{Store: agents.New(db), Models: models, Kit: kit, Stop: turns.DropAgent}),
+		instructions: instruction.New(instructions.New(db)),
+	}
 }
 
 // areas returns the handlers of these services.
 func (a agentServices) areas(cursors *page.Cursors) []httpapi.Area {
-	return []httpapi.Area{httpagents.New(a.agents, cursors)}
+	return []httpapi.Area{httpagents.New(a.agents, cursors), httpinstructions.New(a.instructions, cursors)}
 }

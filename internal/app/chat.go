@@ -8,6 +8,7 @@ import (
 	httpagents "quarry/internal/httpapi/agents"
 	httpchats "quarry/internal/httpapi/chats"
 	httpcorpora "quarry/internal/httpapi/corpora"
+	httpinstructions "quarry/internal/httpapi/instructions"
 	httpsessions "quarry/internal/httpapi/sessions"
 	"quarry/internal/query"
 	"quarry/internal/store"
@@ -23,6 +24,8 @@ func newChat(db *store.DB, queries *query.Service) *chat.Service {
 func resolvers(c *corpusServices, s *chat.Service, a agentServices, x sessionServices) map[string]httpapi.Resolver {
 	out := httpchats.Resolvers(s)
 	maps.Copy(out, httpsessions.Resolvers(x.sessions))
-	maps.Copy(out, map[string]httpapi.Resolver{"corpus_key": httpcorpora.Resolver(c.containers), "agent_key": httpagents.Resolver(a.agents)})
+	maps.Copy(out, map[string]httpapi.Resolver{
+		"corpus_key": httpcorpora.Resolver(c.containers), "agent_key": httpagents.Resolver(a.agents), "instruction_id": httpinstructions.Resolver(a.instructions),
+	})
 	return out
 }

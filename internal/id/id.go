@@ -25,6 +25,8 @@ type (
 	Chat      string // cht_…
 	Turn      string // trn_…
 	Event     string // aev_…
+
+	Instruction string // ins_…
 )
 
 // NewCorpus returns a fresh corpus id. The contract's pattern allows digits only.
@@ -59,6 +61,9 @@ func NewChat() (Chat, Turn) {
 
 // NewTurn returns a fresh id of a later turn of a chat.
 func NewTurn() Turn { return Turn("trn_" + uuid()) }
+
+// NewInstruction returns a fresh id of an instruction.
+func NewInstruction() Instruction { return Instruction("ins_" + Text(20)) }
 
 // NewEvent returns a fresh id of an event of a session.
 func NewEvent() Event { return Event("aev_" + uuid()) }

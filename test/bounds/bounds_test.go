@@ -58,6 +58,7 @@ func (s *service) ask(t *testing.T, req *http.Request) (int, answer, string) {
 }
 
 type answer struct {
+	ID          string            `json:"id"`
 	FieldErrors map[string]string `json:"field_errors"`
 	ChatID      string            `json:"chat_id"`
 	Events      []struct {
@@ -129,6 +130,9 @@ func (s *service) verify(t *testing.T, c check) {
 	if c.request.Path["agent_key"] != "" {
 		s.agent(t, c.corpus)
 		values = append(values, "${agent}", c.corpus)
+	}
+	if c.request.Path["instruction_id"] != "" {
+		values = append(values, "${instruction}", s.must(t, "/v2/instructions", `{"name":"a","template":"words"}`).ID)
 	}
 	if c.request.Path["session_key"] != "" {
 		key := s.session(t, c.corpus)

@@ -19,7 +19,7 @@ import (
 // Request is a minimal request that an operation takes; ${corpus} stands for the key of a corpus with one document,
 // ${n} for a number of its own, ${provider} for the address of a provider of language models, ${chat} for the id of a chat
 // over that corpus, ${turn} for that of its first turn, ${agent} for the key of an agent and ${session} for that of a new session
-// with it, and ${event} for the id of an event there.
+// with it, ${event} for the id of an event there, and ${instruction} for the id of a new instruction.
 type Request struct {
 	Fresh  bool              `yaml:"fresh"` // it destroys its corpus: each case gets its own
 	Path   map[string]string `yaml:"path"`
