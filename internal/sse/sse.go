@@ -126,38 +126,12 @@ func encode(b *bytes.Buffer, v any) error {
 	return nil
 }
 
-// Raw writes an event with this data, unencoded, on a data line per line.
-func (w *Writer) Raw(name string, data []byte) error {
-	var b bytes.Buffer
-	b.Grow(len(name) + len(data) + 16)
-	begin(&b, name)
-	for line := range bytes.Lines(data) {
-		b.WriteString("data:")
-		b.Write(bytes.TrimRight(line, "\r\n"))
-		b.WriteByte('\n')
-	}
-	if len(data) == 0 {
-		b.WriteString("data:\n")
-	}
-	b.WriteByte('\n')
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.write(b.Bytes(), 0)
-}
-
 func begin(b *bytes.Buffer, name string) {
 	if name != "" {
 		b.WriteString("event:")
 		b.WriteString(oneLine(name))
 		b.WriteByte('\n')
 	}
-}
-
-// Comment writes a comment, which clients ignore.
-func (w *Writer) Comment(text string) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.write([]byte(": "+oneLine(text)+"\n\n"), 0)
 }
 
 var spaces = strings.NewReplacer("\r", " ", "\n", " ")

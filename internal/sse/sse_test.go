@@ -119,10 +119,8 @@ func TestWriter(t *testing.T) {
 	for _, err := range []error{
 		w.Send("search_results", map[string]any{"type": "search_results", "search_results": []int{}}),
 		w.Send("generation_chunk", json.RawMessage("{\n  \"generation_chunk\": \"a<b\\n\u2028\u0085\"\n}")),
-		w.Comment("ping\nx"),
 		w.Send("", "x"),
-		w.Raw("a\nb", []byte("[DONE]")),
-		w.Raw("", []byte("1\r\n2")),
+		w.Send("a\nb", 1),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -130,12 +128,12 @@ func TestWriter(t *testing.T) {
 	}
 	want := "event:search_results\ndata:{\"search_results\":[],\"type\":\"search_results\"}\n\n" +
 		"event:generation_chunk\ndata:{\"generation_chunk\":\"a<b\\n\\u2028\\u0085\"}\n\n" +
-		": ping x\n\n" + "data:\"x\"\n\n" + "event:a b\ndata:[DONE]\n\n" + "data:1\ndata:2\n\n"
+		"data:\"x\"\n\n" + "event:a b\ndata:1\n\n"
 	if d := cmp.Diff(want, b.String()); d != "" {
 		t.Error(d)
 	}
-	if flushed != 6 {
-		t.Errorf("flushed %d times, want once for each of 6", flushed)
+	if flushed != 4 {
+		t.Errorf("flushed %d times, want once for each of 4", flushed)
 	}
 }
 
