@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"quarry/internal/agent/instruction"
 	"quarry/internal/llm"
 	"quarry/internal/page"
 )
@@ -67,14 +68,15 @@ type Step struct {
 	Reentry      string        `json:"reentry,omitempty"` // where the next turn begins if this one ends here; "" stays on the step
 }
 
-// Instruction is a part of the system prompt, written inline.
+// Instruction is a part of the system prompt: written here, or one that is kept for several agents.
 type Instruction struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
-	Template    string          `json:"template"`
-	Plain       bool            `json:"plain,omitempty"` // the template is a text and has no references
-	Metadata    json.RawMessage `json:"metadata,omitempty"`
-	Enabled     bool            `json:"enabled"` // one that is disabled is left out
+	Ref         *instruction.Reference `json:"ref,omitempty"` // with it, the other members are empty
+	Name        string                 `json:"name"`
+	Description string                 `json:"description,omitempty"`
+	Template    string                 `json:"template"`
+	Plain       bool                   `json:"plain,omitempty"` // the template is a text and has no references
+	Metadata    json.RawMessage        `json:"metadata,omitempty"`
+	Enabled     bool                   `json:"enabled"` // one that is disabled is left out
 }
 
 // Output is the form of a step's answer: text, or JSON of a schema.

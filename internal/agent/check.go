@@ -12,7 +12,6 @@ import (
 
 	"quarry/internal/agent/tool"
 	"quarry/internal/expr/userfn"
-	"quarry/internal/expr/vtl"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 )
@@ -124,18 +123,8 @@ func (c *checker) leadsTo(at, from, to string) {
 
 // check checks an instruction.
 func (in *Instruction) check(at string, bad *fault.Fault) {
-	if strings.TrimSpace(in.Name) == "" {
-		bad.Field(at+".name", "must not be empty")
-	}
-	checkLength(at+".name", in.Name, maxName, bad)
-	if in.Metadata != nil && !isObject(in.Metadata) {
-		bad.Field(at+".metadata", "must be an object")
-	}
-	if in.Plain {
-		return
-	}
-	if _, err := vtl.ParseText(in.Template); err != nil {
-		bad.Field(at+".template", "%s", err)
+	if in.Ref == nil { // what references name was checked when it was written
+		in.Text().Check(at, bad)
 	}
 }
 

@@ -26,19 +26,21 @@ type Config struct {
 	Kit    tool.Kit // that configurations of tools are checked with
 	// Stop ends the turns of an agent that was deleted, where they run in this process, without waiting; nil for nobody. It only
 	// saves work: a turn of a deleted agent can't write.
-	Stop func(agent int64)
+	Stop         func(agent int64)
+	Instructions Instructions // that steps refer to
 }
 
 // Service keeps agents. Safe for concurrent use.
 type Service struct {
-	store  Store
-	models llm.Models
-	kit    tool.Kit
-	stop   func(int64)
+	store        Store
+	models       llm.Models
+	kit          tool.Kit
+	stop         func(int64)
+	instructions Instructions
 }
 
 // New returns a service.
-func New(c Config) *Service { return &Service{c.Store, c.Models, c.Kit, c.Stop} }
+func New(c Config) *Service { return &Service{c.Store, c.Models, c.Kit, c.Stop, c.Instructions} }
 
 // Writer is who writes an agent.
 type Writer struct {
@@ -51,6 +53,9 @@ func (s *Service) Create(ctx context.Context, by Writer, key string, c Change) (
 	bad := fault.Invalid()
 	if key != "" && !keyPattern.MatchString(key) {
 		bad.Field("key", "must be 1 to 50 letters, digits, _ and -")
+	}
+	if err := s.refer(ctx, &c, &Definition{}, bad); err != nil {
+		return Agent{}, err
 	}
 	d, err := s.fresh(ctx, by, &c, bad)
 	if err != nil {
@@ -102,8 +107,13 @@ func (s *Service) List(ctx context.Context, l List) (found []Agent, next *page.P
 
 // Update changes an agent and returns it. Changes at once follow one another, each on what the one before it has left.
 func (s *Service) Update(ctx context.Context, by Writer, a Agent, c Change) (Agent, error) {
+	refs := fault.Invalid()
+	if err := s.refer(ctx, &c, &a.Definition, refs); err != nil {
+		return Agent{}, err
+	}
 	return s.write(ctx, a, func(was Definition) (Definition, error) {
 		bad := fault.Invalid()
+		gather(bad, refs)
 		d := c.apply(was, bad)
 		return d, s.check(ctx, by, was, &d, &c, bad)
 	})
@@ -111,7 +121,11 @@ func (s *Service) Update(ctx context.Context, by Writer, a Agent, c Change) (Age
 
 // Replace replaces the configuration of an agent and returns it. Key and age stay.
 func (s *Service) Replace(ctx context.Context, by Writer, a Agent, c Change) (Agent, error) {
-	d, err := s.fresh(ctx, by, &c, fault.Invalid())
+	bad := fault.Invalid()
+	if err := s.refer(ctx, &c, &a.Definition, bad); err != nil {
+		return Agent{}, err
+	}
+	d, err := s.fresh(ctx, by, &c, bad)
 	if err != nil {
 		return Agent{}, err
 	}

@@ -22,9 +22,10 @@ type agentServices struct {
 }
 
 func newAgent(db *store.DB, models llm.Models, kit tool.Kit, turns *turn.Engine) agentServices {
+	kept := instruction.New(instructions.New(db))
 	return agentServices{
-		agents:       agent.New(agent.Config{Store: agents.New(db), Models: models, Kit: kit, Stop: turns.DropAgent}),
-		instructions: instruction.New(instructions.New(db)),
+		agents:       agent.New(agent.Config{Store: agents.New(db), Models: models, Kit: kit, Stop: turns.DropAgent, Instructions: kept}),
+		instructions: kept,
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"quarry/internal/query"
 	"quarry/internal/store"
 	"quarry/internal/store/agents"
+	"quarry/internal/store/instructions"
 	"quarry/internal/store/secrets"
 	"quarry/internal/store/sessions"
 )
@@ -32,7 +33,7 @@ func newSession(cfg config.Config, db *store.DB, sealed *secrets.Store, kit tool
 	rows := sessions.New(db, sealed)
 	hub := feed.New(rows)
 	turns := turn.New(turn.Config{
-		Log: rows, Sessions: rows, Agents: agents.New(db), Models: models, Kit: kit, Hub: hub, Logger: log,
+		Log: rows, Sessions: rows, Agents: agents.New(db), Instructions: instructions.New(db), Models: models, Kit: kit, Hub: hub, Logger: log,
 		Alone:          cfg.Database == "", // the folder's lock keeps others out
 		MaxTransitions: int(cfg.MaxStepTransitions), MaxCalls: int(cfg.MaxModelCalls),
 	})

@@ -24,13 +24,14 @@ type Agents interface {
 
 // Config is what an Engine needs.
 type Config struct {
-	Log      session.Log
-	Sessions session.Store
-	Agents   Agents
-	Models   llm.Models
-	Kit      tool.Kit
-	Hub      *feed.Hub
-	Logger   *slog.Logger
+	Log          session.Log
+	Sessions     session.Store
+	Agents       Agents
+	Models       llm.Models
+	Instructions agent.Instructions // that steps of agents refer to
+	Kit          tool.Kit
+	Hub          *feed.Hub
+	Logger       *slog.Logger
 	// Alone is whether no other process works over the same database: what an earlier one has left is taken over at the start.
 	Alone          bool
 	MaxTransitions int // of one turn

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"quarry/internal/agent"
+	"quarry/internal/agent/instruction"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/expr/userfn"
@@ -18,50 +20,58 @@ import (
 func (t *turn) instructions() (string, error) {
 	var parts []string
 	var values map[string]vtl.Value
-	for _, one := range t.step.Instructions {
-		switch {
-		case !one.Enabled:
-			continue
-		case one.Plain:
-			parts = append(parts, one.Template)
+	for i := range t.step.Instructions {
+		text, err := t.text(&t.step.Instructions[i])
+		if err != nil {
+			return "", err
+		}
+		if text == nil {
 			continue
 		}
-		if values == nil {
-			var err error
+		if values == nil && !text.Plain {
 			if values, err = t.values(); err != nil {
 				return "", err
 			}
 		}
-		compiled, err := vtl.ParseText(one.Template)
-		if err == nil {
-			var text string
-			if text, err = compiled.Render(values, vtl.Limits{}); err == nil {
-				parts = append(parts, text)
-				continue
-			}
+		part, err := text.Render(values)
+		if err != nil {
+			return "", fault.Unprocessable("invalid_instruction", "the instruction %q of step %q can't be rendered: %s", text.Name, t.name, err)
 		}
-		return "", fault.Unprocessable("invalid_instruction", "the instruction %q of step %q can't be rendered: %s", one.Name, t.name, err)
+		parts = append(parts, part)
 	}
 	return strings.Join(parts, "\n\n"), nil
 }
 
+// text returns the text of an instruction, nil for one that is left out. One that the step refers to is there although it was
+// disabled since.
+func (t *turn) text(one *agent.Instruction) (*instruction.Text, error) {
+	if one.Ref == nil {
+		if !one.Enabled {
+			return nil, nil
+		}
+		return one.Text(), nil
+	}
+	found, ok := t.texts.Of(*one.Ref)
+	switch {
+	case ok:
+		return &found.Text, nil
+	case one.Ref.Version > 0:
+		return nil, fault.Unprocessable("invalid_instruction_reference", "step %q refers to version %d of the instruction %s, which was deleted; change the step",
+			t.name, one.Ref.Version, one.Ref.ID)
+	}
+	return nil, fault.Unprocessable("invalid_instruction_reference", "step %q refers to the instruction %s, which was deleted; change the step", t.name, one.Ref.ID)
+}
+
 // values are the variables of instructions.
 func (t *turn) values() (map[string]vtl.Value, error) {
-	out := map[string]vtl.Value{"currentDate": t.run.Began.UTC().Format(time.RFC3339)}
-	for name, v := range map[string]any{
-		"agent":   map[string]any{"key": t.agent.Key, "name": t.agent.Name, "metadata": object(t.agent.Metadata)},
-		"session": map[string]any{"key": t.session.Key, "metadata": object(t.session.Metadata)},
-		"tools":   t.described(),
-	} {
-		raw, err := json.Marshal(v)
-		if err != nil {
-			return nil, fmt.Errorf("encode %s for instructions: %w", name, err)
-		}
-		if out[name], err = vtl.FromJSON(raw); err != nil {
-			return nil, fmt.Errorf("read %s for instructions: %w", name, err)
-		}
+	scene := instruction.Scene{
+		AgentKey: t.agent.Key, AgentName: t.agent.Name, AgentMetadata: t.agent.Metadata,
+		SessionKey: t.session.Key, SessionMetadata: t.session.Metadata, At: t.run.Began,
 	}
-	return out, nil
+	for _, one := range t.tools.Offer(t.step.AllowedTools) {
+		scene.Tools = append(scene.Tools, instruction.Tool{Name: one.Name, Description: one.Description})
+	}
+	return scene.Values()
 }
 
 func object(raw json.RawMessage) json.RawMessage {
@@ -69,15 +79,6 @@ func object(raw json.RawMessage) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	return raw
-}
-
-// described are the tools of the step as instructions see them.
-func (t *turn) described() []map[string]string {
-	out := []map[string]string{}
-	for _, one := range t.tools.Offer(t.step.AllowedTools) {
-		out = append(out, map[string]string{"name": one.Name, "description": one.Description})
-	}
-	return out
 }
 
 // transition returns the step that follows on an answer, "" for none.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"quarry/internal/agent"
+	"quarry/internal/agent/instruction"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
@@ -22,6 +23,7 @@ type turn struct {
 	*work
 	agent   agent.Agent
 	session session.Session
+	texts   instruction.Found // that steps refer to
 	step    agent.Step
 	name    string        // of the step
 	asking  []llm.Message // the instructions of the step, none or one
@@ -99,6 +101,11 @@ func (t *turn) load(ctx context.Context) (err error) {
 	}
 	if t.events == nil {
 		if err := t.read(ctx); err != nil {
+			return err
+		}
+	}
+	if refs := t.agent.References(); len(refs) > 0 { // all at once, so that the turn has one state of them
+		if t.texts, err = t.engine.Instructions.Refer(ctx, refs); err != nil {
 			return err
 		}
 	}

@@ -8,8 +8,10 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/agent"
+	"quarry/internal/agent/instruction"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
+	"quarry/internal/id"
 	"quarry/internal/opt"
 )
 
@@ -116,15 +118,27 @@ func (b *stepChangeBody) change(at, name string, bad *fault.Fault) *agent.StepCh
 		Instructions: converted(b.Instructions, func(all *[]instructionBody) []agent.Instruction {
 			out := make([]agent.Instruction, len(*all))
 			for i, in := range *all {
-				if in.Type != "inline" {
-					bad.Field(fmt.Sprintf("%s.instructions[%d].type", at, i), "%q %s and write the instruction inline", in.Type, notBuilt)
+				if in.Type != referring {
+					out[i] = in.instruction(name)
+					continue
 				}
-				out[i] = in.instruction(name)
+				if in.ID == "" && in.Name == "" {
+					bad.Field(fmt.Sprintf("%s.instructions[%d].id", at, i), "is required: the id of an instruction, or its name as name")
+				}
+				out[i].Ref = in.reference()
 			}
 			return out
 		}),
 	}
 	return c
+}
+
+// reference maps a reference. Its name counts where it has no id.
+func (in *instructionBody) reference() *instruction.Reference {
+	if in.ID != "" {
+		return &instruction.Reference{ID: id.Instruction(in.ID), Version: in.Version}
+	}
+	return &instruction.Reference{Name: in.Name, Version: in.Version}
 }
 
 // maxInstructionName is the most characters that the name of an instruction has.
@@ -137,7 +151,7 @@ func (in *instructionBody) instruction(step string) agent.Instruction {
 		step = step[:len(step)-size]
 	}
 	out := agent.Instruction{
-		Name: in.Name, Description: in.Description, Template: in.Template, Plain: in.TemplateType == plain,
+		Name: in.Name, Description: in.Description, Template: opt.Deref(in.Template, ""), Plain: in.TemplateType == plain,
 		Metadata: in.Metadata, Enabled: opt.Deref(in.Enabled, true),
 	}
 	if out.Name == "" {

@@ -124,15 +124,17 @@ type transitionBody struct {
 	Step      string `json:"step_name"`
 }
 
-// instructionBody is InlineInstruction.
+// instructionBody is InlineInstruction and ReferenceInstruction.
 type instructionBody struct {
 	Type         string          `json:"type"`
 	Name         string          `json:"name,omitempty"`
 	Description  string          `json:"description,omitempty"`
 	TemplateType string          `json:"template_type,omitempty"`
-	Template     string          `json:"template"`
+	Template     *string         `json:"template,omitempty"`
 	Metadata     json.RawMessage `json:"metadata,omitempty"`
 	Enabled      *bool           `json:"enabled,omitempty"`
+	ID           string          `json:"id,omitempty"` // this and the version are of references
+	Version      int64           `json:"version,omitempty"`
 }
 
 // The kinds of templates.
@@ -141,9 +143,15 @@ const (
 	plain    = "text"
 )
 
+// referring is the type of instructions that stand elsewhere.
+const referring = "reference"
+
 func wireInstruction(in agent.Instruction) instructionBody {
+	if in.Ref != nil {
+		return instructionBody{Type: referring, ID: string(in.Ref.ID), Version: in.Ref.Version}
+	}
 	out := instructionBody{
-		Type: "inline", Name: in.Name, Description: in.Description, TemplateType: velocity, Template: in.Template,
+		Type: "inline", Name: in.Name, Description: in.Description, TemplateType: velocity, Template: &in.Template,
 		Metadata: in.Metadata, Enabled: &in.Enabled,
 	}
 	if in.Plain {

@@ -11,6 +11,7 @@ import (
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/store"
+	"quarry/internal/store/instructions"
 )
 
 // Store is the agent.Store over a database.
@@ -61,8 +62,36 @@ func insert(tx *store.Tx, a *agent.Agent) error {
 	if err != nil {
 		return fmt.Errorf("encode the definition of an agent: %w", err)
 	}
-	return store.Wrap(tx.Exec(`INSERT INTO agent_revisions (agent_no, revision, definition, replaced) VALUES ($1, $2, $3, 0)`,
-		a.No, a.Revision, string(definition)), "write definition of agent")
+	err = tx.Exec(`INSERT INTO agent_revisions (agent_no, revision, definition, replaced) VALUES ($1, $2, $3, 0)`, a.No, a.Revision, string(definition))
+	if err != nil {
+		return store.Wrap(err, "write definition of agent")
+	}
+	return pin(tx, a)
+}
+
+// pin writes which versions of instructions an agent has in its steps by their number, so that these are not deleted.
+func pin(tx *store.Tx, a *agent.Agent) error {
+	if a.Revision > 1 {
+		if err := tx.Exec(`DELETE FROM instruction_pins WHERE agent_no = $1`, a.No); err != nil {
+			return store.Wrap(err, "remove pins of agent")
+		}
+	}
+	locked := false
+	for _, r := range a.References() {
+		if r.Version == 0 {
+			continue
+		}
+		if !locked {
+			if err := tx.Lock(instructions.PinLock); err != nil {
+				return err
+			}
+			locked = true
+		}
+		if err := tx.Exec(`INSERT INTO instruction_pins (agent_no, instruction, version) VALUES ($1, $2, $3)`, a.No, string(r.ID), r.Version); err != nil {
+			return store.Wrap(err, "write pin of agent")
+		}
+	}
+	return nil
 }
 
 // Get returns an agent. See agent.Store.
