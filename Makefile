@@ -36,7 +36,7 @@ console: ## build the console from web/ into internal/console/dist (needs Node 2
 .PHONY: browser
 browser: ## the console: its own checks, and what people do with it in a browser (needs Node 20.19 and Chromium)
 	cd web && npm ci --ignore-scripts --loglevel=error && npm run --silent types && npm run --silent lint && npm test
-	cd test/browser && go vet ./... && go run quarry/test/summary -timeout 10m -skip TestBuilt ./...
+	cd test/browser && go vet ./... && go run quarry/test/summary -timeout 30m -skip TestBuilt ./...
 
 .PHONY: generate
 generate: ## write everything that is generated
