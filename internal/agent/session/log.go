@@ -137,7 +137,7 @@ type Log interface {
 	Claim(ctx context.Context, now time.Time, all bool, limit int, lease func(session int64) Lease) ([]Run, error)
 	// Standing returns where a session stands: the ord of its last event, its edits, and the run in progress, nil for none.
 	Standing(ctx context.Context, session int64) (Standing, error)
-	// Awaited reports whether it is queued or its turn is in progress.
+	// Awaited reports whether an input is queued or its turn is in progress; "session_not_found" for a session that was deleted.
 	Awaited(ctx context.Context, session int64, input id.Event) (bool, error)
 }
 

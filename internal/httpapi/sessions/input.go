@@ -158,7 +158,7 @@ func whole(ctx context.Context, key string, sent *turn.Sent) ([]any, error) {
 		return out, nil
 	}
 	var failed error
-	further := false // the turn has more than its input
+	number, further := int64(0), false // the turn that is read, and whether it has more than inputs
 	for {
 		f, err := sent.Next(ctx)
 		switch {
@@ -175,7 +175,12 @@ func whole(ctx context.Context, key string, sent *turn.Sent) ([]any, error) {
 			}
 			continue
 		}
-		further = f.Shape != feed.Stored || f.Event.Type != session.InputMessage
+		switch input := f.Shape == feed.Stored && f.Event.Type == session.InputMessage; {
+		case !input:
+			further = true
+		case f.Event.Turn != number: // one that steers belongs to the turn that it goes on in
+			number, further = f.Event.Turn, false
+		}
 		out = append(out, wireFrame(key, &f))
 	}
 }

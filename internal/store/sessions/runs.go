@@ -136,7 +136,10 @@ func (s *Store) Standing(ctx context.Context, no int64) (out session.Standing, e
 func (s *Store) Awaited(ctx context.Context, no int64, input id.Event) (bool, error) {
 	var waits bool
 	err := s.db.Reader(ctx).QueryRow(`SELECT EXISTS (SELECT 1 FROM inputs WHERE session_no = $1 AND event_id = $2)
-		OR EXISTS (SELECT 1 FROM runs r JOIN events e ON e.session_no = r.session_no AND e.turn = r.turn WHERE r.session_no = $1 AND e.id = $2)`,
-		no, string(input)).Scan(&waits)
-	return waits, store.Wrap(err, "read input")
+		OR EXISTS (SELECT 1 FROM runs r JOIN events e ON e.session_no = r.session_no AND e.turn = r.turn WHERE r.session_no = $1 AND e.id = $2)
+		FROM sessions WHERE no = $1 AND deleted = 0`, no, string(input)).Scan(&waits)
+	if err != nil {
+		return false, store.OrNone(err, gone(), "read input")
+	}
+	return waits, nil
 }

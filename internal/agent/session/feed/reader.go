@@ -199,7 +199,7 @@ func (r *Reader) note(m *mark) error {
 		if n.Kind != Consumed || !r.whole {
 			r.ready = append(r.ready, Frame{Shape: Noted, Note: n, At: n.At})
 		}
-	case n.Refused != nil && r.until.Own:
+	case n.Refused != nil && (r.until.Own || r.until.Turn == n.Turn): // its input is gone, and the next turn may have its number
 		return n.Refused
 	case n.Refused != nil && r.until == (Until{}):
 		r.ready = append(r.ready, Frame{Shape: Noted, Note: Note{Kind: Failed, At: n.At, Err: n.Refused}, At: n.At})
