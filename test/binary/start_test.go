@@ -113,7 +113,7 @@ func TestReadOnlyFolder(t *testing.T) {
 // TestFullFolder proves that a start on a full disk fails with that reason, however little is left, and harms no later start.
 func TestFullFolder(t *testing.T) {
 	t.Parallel()
-	const size = 1 << 20
+	const size = 2 << 20
 	dir := smallDisk(t, size)
 	filler := filepath.Join(dir, "filler")
 	for _, free := range []int64{0, 12 << 10, 56 << 10, 120 << 10} {
