@@ -64,6 +64,13 @@ func (w *Writer) Done() error {
 	return w.write([]byte("data: [DONE]\n\n"), 0)
 }
 
+// Flush sends what is written so far, at least the head of the answer.
+func (w *Writer) Flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.write(nil, 0)
+}
+
 // send writes an event whose data is v as JSON behind the field name.
 func (w *Writer) send(name, field string, v any, gather time.Duration) error {
 	w.mu.Lock()

@@ -61,11 +61,7 @@ func (s *Stream) Status(code int) { s.status = code }
 // Begin sends the head, for a stream whose first event may be long in coming.
 func (s *Stream) Begin() error {
 	s.begin()
-	to := deadlineWriter{s}
-	if _, err := to.Write(nil); err != nil {
-		return err
-	}
-	return to.Flush()
+	return s.events.Flush()
 }
 
 // Begun reports whether anything was sent: from then on the status stands.
