@@ -47,21 +47,33 @@ func Parse(text string) (*Program, error) {
 }
 
 // Run returns the one value that the program makes of v, as JSON of at most most bytes. ErrTime and ErrMemory come when the step
-// in progress is over.
+// in progress is over. They are about the program alone: writing its result is bounded by most.
 func (p *Program) Run(ctx context.Context, v any, most int) (json.RawMessage, error) {
+	out, err := p.watched(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	if measure(out, 0, most) < 0 {
+		return nil, fmt.Errorf("its result has more than %d MiB of JSON or more than %d levels", most>>20, maxNesting)
+	}
+	return gojq.Marshal(out)
+}
+
+// watched runs the program within the limits of time and memory.
+func (p *Program) watched(ctx context.Context, v any) (any, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, MaxTime, ErrTime)
 	defer cancel()
 	ctx, stop := limitMemory(ctx, MaxMemory)
 	defer stop()
-	out, err := p.run(ctx, v, most)
+	out, err := one(p.code.RunWithContext(ctx, v))
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
 	return out, err
 }
 
-func (p *Program) run(ctx context.Context, v any, most int) (json.RawMessage, error) {
-	all := p.code.RunWithContext(ctx, v)
+// one returns the only result of a run.
+func one(all gojq.Iter) (any, error) {
 	out, ok := all.Next()
 	if !ok {
 		return nil, errors.New("it has no result")
@@ -69,16 +81,14 @@ func (p *Program) run(ctx context.Context, v any, most int) (json.RawMessage, er
 	if err, failed := out.(error); failed {
 		return nil, err
 	}
-	if more, ok := all.Next(); ok {
-		if err, failed := more.(error); failed {
-			return nil, err
-		}
+	more, ok := all.Next()
+	if err, failed := more.(error); failed {
+		return nil, err
+	}
+	if ok {
 		return nil, errors.New("it has more than one result; put them into a list")
 	}
-	if measure(out, 0, most) < 0 {
-		return nil, fmt.Errorf("its result has more than %d MiB of JSON or more than %d levels", most>>20, maxNesting)
-	}
-	return gojq.Marshal(out)
+	return out, nil
 }
 
 // measure returns how many of left bytes remain behind the JSON of v, less than 0 if it has more or is nested too deeply. A
