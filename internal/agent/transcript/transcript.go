@@ -1,48 +1,16 @@
-package turn
+// Package transcript is what a language model reads of a session: its events as the messages of a prompt.
+package transcript
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"quarry/internal/agent/session"
-	"quarry/internal/agent/session/feed"
 	"quarry/internal/llm"
 )
 
-// request is the next call of the model.
-func (t *turn) request(m *llm.Model) llm.Request {
-	messages, format := slices.Clone(t.asking), t.step.Output.Schema
-	if format != nil && !m.Can.Structured && !m.Embedded {
-		messages, format = append(messages, llm.Text(llm.System, "Answer with one JSON value that fits this JSON Schema, and with nothing else: "+string(format.Schema))), nil
-	}
-	r := llm.Request{Messages: append(messages, conversation(t.events)...), Format: format, Question: question(t.events), Partial: true}
-	if m.Can.Tools || m.Embedded {
-		r.Tools = t.tools.Offer(t.step.AllowedTools)
-	}
-	if p := t.agent.Model.Parameters; len(p) > 0 {
-		_ = json.Unmarshal(p, &r.Parameters.Extra) // an object, as the agent was written
-	}
-	return r
-}
-
-// overflows returns the note of a request that the model can't read. The estimate of tokens is too high by up to a third, so a
-// quarter is left to it.
-func (t *turn) overflows(m *llm.Model, r *llm.Request) *feed.Note {
-	if m.Embedded {
-		return nil
-	}
-	tokens := r.Tokens() * 3 / 4
-	if tokens <= m.Can.Context {
-		return nil
-	}
-	return &feed.Note{Kind: feed.ContextLimit, Limit: int64(m.Can.Context), Actual: int64(tokens), Text: fmt.Sprintf(
-		"The session has about %d tokens, and the language model %q reads %d: hide or delete events, or begin a new session.", tokens, m.Name, m.Can.Context)}
-}
-
-// conversation returns events as messages. Calls without an output, and outputs without a call, are left out.
-func conversation(events []session.Event) []llm.Message {
+// Messages returns the visible events of a session, oldest first, as messages. Calls without an output, and outputs without a call, are left out.
+func Messages(events []session.Event) []llm.Message {
 	paired := map[string]int{}
 	for _, e := range events {
 		switch e.Type {
@@ -62,8 +30,8 @@ func conversation(events []session.Event) []llm.Message {
 	return b.out
 }
 
-// question returns the text of the last input, also where steps have handed over since: what they say is no question.
-func question(events []session.Event) string {
+// Question returns the text of the last input, also where steps have handed over since: what they say is no question.
+func Question(events []session.Event) string {
 	for i := range slices.Backward(events) {
 		if events[i].Type == session.InputMessage {
 			return input(&events[i])

@@ -8,27 +8,27 @@ import (
 	"quarry/internal/agent/session"
 )
 
-// transcript is the visible events of a session, as far as they were known when a run ended.
-type transcript struct {
+// history is the visible events of a session, as far as they were known when a run ended.
+type history struct {
 	session int64
 	events  []session.Event
 	edits   int64 // of the session when they were read
 	bytes   int   // about how much memory they take
 }
 
-// maxTranscripts bounds the memory of the transcripts that are kept for the next turns of their sessions, in bytes.
-const maxTranscripts = 64 << 20
+// maxHistories bounds the memory of the histories that are kept for the next turns of their sessions, in bytes.
+const maxHistories = 64 << 20
 
-// transcripts keeps those of sessions that this process worked on last. Safe for concurrent use.
-type transcripts struct {
+// histories keeps those of sessions that this process worked on last. Safe for concurrent use.
+type histories struct {
 	mu    sync.Mutex
-	of    map[int64]*list.Element // of *transcript; guarded by mu, like all below
+	of    map[int64]*list.Element // of *history; guarded by mu, like all below
 	order list.List               // the one used last in front
 	bytes int
 }
 
-// put keeps a transcript, and drops others that were not used for longest.
-func (k *transcripts) put(t *transcript) {
+// put keeps a history, and drops others that were not used for longest.
+func (k *histories) put(t *history) {
 	for i := range t.events {
 		t.bytes += size(&t.events[i])
 	}
@@ -37,25 +37,25 @@ func (k *transcripts) put(t *transcript) {
 	k.drop(t.session)
 	k.of[t.session] = k.order.PushFront(t)
 	k.bytes += t.bytes
-	for k.bytes > maxTranscripts {
-		k.drop(k.order.Back().Value.(*transcript).session)
+	for k.bytes > maxHistories {
+		k.drop(k.order.Back().Value.(*history).session)
 	}
 }
 
-// take returns the transcript of a session, which then belongs to the caller; nil for none.
-func (k *transcripts) take(no int64) *transcript {
+// take returns the history of a session, which then belongs to the caller; nil for none.
+func (k *histories) take(no int64) *history {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.drop(no)
 }
 
-// drop removes a transcript and returns it. The caller holds k.mu.
-func (k *transcripts) drop(no int64) *transcript {
+// drop removes a history and returns it. The caller holds k.mu.
+func (k *histories) drop(no int64) *history {
 	e := k.of[no]
 	if e == nil {
 		return nil
 	}
-	t := k.order.Remove(e).(*transcript)
+	t := k.order.Remove(e).(*history)
 	delete(k.of, no)
 	k.bytes -= t.bytes
 	return t
@@ -98,9 +98,9 @@ func (t *turn) read(ctx context.Context) error {
 	return nil
 }
 
-// remember keeps the transcript for the next run.
+// remember keeps the history for the next run.
 func (w *work) remember() {
 	if len(w.events) > 0 {
-		w.engine.kept.put(&transcript{session: w.run.Session, events: w.events, edits: w.edits})
+		w.engine.kept.put(&history{session: w.run.Session, events: w.events, edits: w.edits})
 	}
 }
