@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,8 +20,6 @@ const (
 	maxName     = 50
 	maxStepName = 255
 )
-
-var keyPattern = regexp.MustCompile(`^[0-9a-zA-Z_-]{1,50}$`)
 
 // checker checks the outcome of a change, apart from its tools, see tool.Compile, and from what only others know, such as whether
 // its model exists. Where the change itself is the reason, it is named in place of what it broke.

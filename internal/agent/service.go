@@ -6,8 +6,10 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -52,7 +54,7 @@ type Writer struct {
 func (s *Service) Create(ctx context.Context, by Writer, key string, c Change) (Agent, error) {
 	bad := fault.Invalid()
 	if key != "" && !keyPattern.MatchString(key) {
-		bad.Field("key", "must be 1 to 50 letters, digits, _ and -")
+		bad.Field("key", "must be 1 to %d letters, digits, _ and -", maxKey)
 	}
 	if err := s.refer(ctx, &c, &Definition{}, bad); err != nil {
 		return Agent{}, err
@@ -90,6 +92,8 @@ func generateKey(name string) string {
 // maxKey is the most characters that a key has.
 const maxKey = 50
 
+var keyPattern = regexp.MustCompile(fmt.Sprintf(`^[0-9a-zA-Z_-]{1,%d}$`, maxKey))
+
 // Get returns an agent.
 func (s *Service) Get(ctx context.Context, key string) (Agent, error) { return s.store.Get(ctx, key) }
 
@@ -113,7 +117,7 @@ func (s *Service) Update(ctx context.Context, by Writer, a Agent, c Change) (Age
 	}
 	return s.write(ctx, a, func(was Definition) (Definition, error) {
 		bad := fault.Invalid()
-		gather(bad, refs)
+		bad.Gather(refs.Err())
 		d := c.apply(was, bad)
 		return d, s.check(ctx, by, was, &d, &c, bad)
 	})
@@ -184,7 +188,7 @@ func (s *Service) check(ctx context.Context, by Writer, was Definition, d *Defin
 	if !c.Tools.IsAbsent() {
 		set, err := tool.Compile(d.Tools, s.kit)
 		if err != nil {
-			gather(bad, err)
+			bad.Gather(err)
 		} else {
 			corpora = set.Corpora(slices.Collect(maps.Keys(c.Tools.Or(nil))))
 		}
@@ -208,16 +212,8 @@ func (s *Service) checkModel(ctx context.Context, c *Change, bad *fault.Fault) e
 	}
 	_, err := s.models.Model(ctx, model.Name)
 	if err = llm.Named(err, "model.name"); fault.Is(err, fault.KindInvalid) {
-		gather(bad, err)
+		bad.Gather(err)
 		return nil
 	}
 	return err
-}
-
-// gather adds the fields of err to bad.
-func gather(bad *fault.Fault, err error) {
-	f, _ := fault.As(err)
-	for _, path := range f.Paths() {
-		bad.Field(path, "%s", f.Fields[path])
-	}
 }

@@ -85,6 +85,21 @@ func (f *Fault) Field(path, format string, args ...any) *Fault {
 	return f
 }
 
+// Gather adds the fields at fault that err names, and err itself under the path "" if it names none. Nil adds nothing.
+func (f *Fault) Gather(err error) *Fault {
+	if err == nil {
+		return f
+	}
+	other, ok := As(err)
+	if !ok || len(other.Fields) == 0 {
+		return f.Field("", "%s", err)
+	}
+	for _, path := range other.Paths() {
+		f.Field(path, "%s", other.Fields[path])
+	}
+	return f
+}
+
 // Err returns f as an error, nil if no field is at fault.
 func (f *Fault) Err() error {
 	if len(f.Fields) == 0 {

@@ -30,6 +30,23 @@ func TestFields(t *testing.T) {
 	}
 }
 
+// TestGather proves that the fields of another fault are added behind those that are there, also from within a chain, and that an
+// error without fields is one itself.
+func TestGather(t *testing.T) {
+	t.Parallel()
+	inner := fault.InvalidField("a", "later").Field("b", "100%% wrong")
+	f := fault.Invalid().Field("a", "first").Gather(nil).Gather(fmt.Errorf("read: %w", inner))
+	if got, want := f.Error(), "(a: first; b: 100% wrong)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := fault.Invalid().Gather(errors.New("no")).Fields[""], "no"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := fault.Invalid().Gather(nil).Err(); err != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestChain proves that a fault is found in a chain of errors, and that its cause is reachable but not in its text.
 func TestChain(t *testing.T) {
 	t.Parallel()

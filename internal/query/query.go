@@ -64,13 +64,7 @@ func (a *Ask) Check(f *fault.Fault) {
 // templates that don't compile. Corpora, presets and models may be others by then.
 func (a *Ask) CheckAhead(f *fault.Fault) {
 	a.Check(f)
-	add := func(err error, place string) {
-		if bad, ok := fault.As(fault.Under(err, place)); ok {
-			for _, path := range bad.Paths() {
-				f.Field(path, "%s", bad.Fields[path])
-			}
-		}
-	}
+	add := func(err error, place string) { f.Gather(fault.Under(err, place)) }
 	for i, s := range a.Search.Sources {
 		add(filter.CheckSyntax(s.Filter), fmt.Sprintf("search.corpora[%d]", i))
 	}

@@ -100,7 +100,7 @@ func (s *Service) Create(ctx context.Context, a *agent.Agent, d Draft) (Session,
 // maxKey is how many characters a key has at most.
 const maxKey = 50
 
-var keys = regexp.MustCompile(`^[0-9a-zA-Z_-]{1,50}$`)
+var keys = regexp.MustCompile(fmt.Sprintf(`^[0-9a-zA-Z_-]{1,%d}$`, maxKey))
 
 // newKey returns a key made from a name, with four hex digits at its end, and a random one without a name.
 func newKey(name string) string {

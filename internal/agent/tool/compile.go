@@ -60,11 +60,7 @@ func Compile(all map[string]json.RawMessage, kit Kit) (*Set, error) {
 		} else {
 			s.tools[name] = kit.compile(name, all, f)
 		}
-		if err, ok := fault.As(fault.Under(f.Err(), fault.Join(Field, name))); ok {
-			for _, path := range err.Paths() {
-				bad.Field(path, "%s", err.Fields[path])
-			}
-		}
+		bad.Gather(fault.Under(f.Err(), fault.Join(Field, name)))
 	}
 	if err := bad.Err(); err != nil {
 		return nil, err
@@ -97,7 +93,7 @@ func (k *Kit) compile(name string, all map[string]json.RawMessage, f *fault.Faul
 		f.Field("description_template", "%s", err)
 	}
 	if c.Tool, err = make(raw); err != nil {
-		gather(f, err)
+		f.Gather(err)
 		return nil
 	}
 	var refs []Reference
@@ -121,18 +117,6 @@ func parse[T any](text *string, compile func(string) (*T, error)) (*T, error) {
 		return nil, nil
 	}
 	return compile(*text)
-}
-
-// gather adds the fields of err to f.
-func gather(f *fault.Fault, err error) {
-	bad, ok := fault.As(err)
-	if !ok || len(bad.Fields) == 0 {
-		f.Field("", "%s", err)
-		return
-	}
-	for _, path := range bad.Paths() {
-		f.Field(path, "%s", bad.Fields[path])
-	}
 }
 
 // known adds to f where c reads the output of a tool that the agent doesn't have.

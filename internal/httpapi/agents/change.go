@@ -141,12 +141,9 @@ func (in *instructionBody) reference() *instruction.Reference {
 	return &instruction.Reference{Name: in.Name, Version: in.Version}
 }
 
-// maxInstructionName is the most characters that the name of an instruction has.
-const maxInstructionName = 50
-
 // instruction maps an instruction; without a name it has that of its step.
 func (in *instructionBody) instruction(step string) agent.Instruction {
-	for utf8.RuneCountInString(step) > maxInstructionName {
+	for utf8.RuneCountInString(step) > instruction.MaxName {
 		_, size := utf8.DecodeLastRuneInString(step)
 		step = step[:len(step)-size]
 	}
