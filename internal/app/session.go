@@ -16,8 +16,6 @@ import (
 	"quarry/internal/page"
 	"quarry/internal/query"
 	"quarry/internal/store"
-	"quarry/internal/store/agents"
-	"quarry/internal/store/instructions"
 	"quarry/internal/store/secrets"
 	"quarry/internal/store/sessions"
 )
@@ -29,11 +27,11 @@ type sessionServices struct {
 	feed     *feed.Hub
 }
 
-func newSession(cfg config.Config, db *store.DB, sealed *secrets.Store, kit tool.Kit, models llm.Models, log *slog.Logger) sessionServices {
+func newSession(cfg config.Config, db *store.DB, sealed *secrets.Store, defined agentRows, kit tool.Kit, models llm.Models, log *slog.Logger) sessionServices {
 	rows := sessions.New(db, sealed)
 	hub := feed.New(rows)
 	turns := turn.New(turn.Config{
-		Log: rows, Sessions: rows, Agents: agents.New(db), Instructions: instructions.New(db), Models: models, Kit: kit, Hub: hub, Logger: log,
+		Log: rows, Sessions: rows, Agents: defined.agents, Instructions: defined.instructions, Models: models, Kit: kit, Hub: hub, Logger: log,
 		Alone:          cfg.Database == "", // the folder's lock keeps others out
 		MaxTransitions: int(cfg.MaxStepTransitions), MaxCalls: int(cfg.MaxModelCalls),
 	})
