@@ -3,11 +3,15 @@ package app
 import (
 	"context"
 	"log/slog"
+	"path/filepath"
 
+	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/turn"
+	"quarry/internal/blob"
+	"quarry/internal/blobstore/file"
 	"quarry/internal/config"
 	"quarry/internal/httpapi"
 	httpqueries "quarry/internal/httpapi/queries"
@@ -16,6 +20,9 @@ import (
 	"quarry/internal/page"
 	"quarry/internal/query"
 	"quarry/internal/store"
+	"quarry/internal/store/agents"
+	"quarry/internal/store/blobs"
+	"quarry/internal/store/instructions"
 	"quarry/internal/store/secrets"
 	"quarry/internal/store/sessions"
 )
@@ -24,18 +31,31 @@ import (
 type sessionServices struct {
 	sessions *session.Service
 	turns    *turn.Engine
+	files    *artifact.Service
 	feed     *feed.Hub
 }
 
-func newSession(cfg config.Config, db *store.DB, sealed *secrets.Store, defined agentRows, kit tool.Kit, models llm.Models, log *slog.Logger) sessionServices {
+// blobFolder is the folder, in the data folder, of the files of sessions.
+const blobFolder = "blobs"
+
+// newBlobs returns where the bytes of files are kept: the data folder, or the database where nodes share it.
+func newBlobs(ctx context.Context, cfg config.Config, db *store.DB) (blob.Store, error) {
+	if cfg.Database != "" {
+		return blobs.NewPieces(db), nil
+	}
+	return file.Open(ctx, filepath.Join(cfg.Data, blobFolder), blobs.NewRows(db))
+}
+
+func newSession(cfg config.Config, db *store.DB, sealed *secrets.Store, kept blob.Store, kit tool.Kit, models llm.Models, log *slog.Logger) sessionServices {
 	rows := sessions.New(db, sealed)
 	hub := feed.New(rows)
+	files := artifact.NewService(artifact.Config{Store: rows, Blobs: kept, Most: cfg.MaxArtifact, Log: log})
 	turns := turn.New(turn.Config{
-		Log: rows, Sessions: rows, Agents: defined.agents, Instructions: defined.instructions, Models: models, Kit: kit, Hub: hub, Logger: log,
+		Log: rows, Sessions: rows, Agents: agents.New(db), Instructions: instructions.New(db), Models: models, Kit: kit, Files: files, Hub: hub, Logger: log,
 		Alone:          cfg.Database == "", // the folder's lock keeps others out
 		MaxTransitions: int(cfg.MaxStepTransitions), MaxCalls: int(cfg.MaxModelCalls),
 	})
-	return sessionServices{session.New(session.Config{Store: rows, Stop: turns.Drop, Log: log}), turns, hub}
+	return sessionServices{session.New(session.Config{Store: rows, Stop: turns.Drop, Log: log}), turns, files, hub}
 }
 
 // newKit returns what the tools of agents are made with.
@@ -52,5 +72,5 @@ func (s sessionServices) areas(cursors *page.Cursors) []httpapi.Area {
 
 // background are the tasks that run beside the requests.
 func (s sessionServices) background() []func(context.Context) {
-	return []func(context.Context){s.turns.Run, s.sessions.Run}
+	return []func(context.Context){s.turns.Run, s.sessions.Run, s.files.Run}
 }

@@ -34,6 +34,7 @@ var groups = map[string]group{
 	"search":  {layer: engine, uses: "expr"},
 	"index":   {layer: engine, uses: "text expr search"},
 
+	"blob":     {layer: domain},
 	"usage":    {layer: domain},
 	"job":      {layer: domain},
 	"embed":    {layer: domain, uses: "encode"},
@@ -43,20 +44,21 @@ var groups = map[string]group{
 	"answer":   {layer: domain, uses: "corpus llm embed encode text expr", order: "verify/fact verify/markup verify verify/correct prompt summarize generate"},
 	"query":    {layer: domain, uses: "corpus embed text expr search answer llm", order: "measure rerank retrieve evaluate rephrase rewrite history ."},
 	"chat":     {layer: domain, uses: "query answer"},
-	"agent":    {layer: domain, uses: "llm expr", order: "tool instruction . session transcript session/feed turn"},
+	"agent":    {layer: domain, uses: "llm expr blob", order: "artifact tool instruction . session transcript session/feed turn"},
 
 	"folder": {layer: domain, uses: "extract", order: "ignore source state ."},
 
-	"store":    {layer: adapter, uses: "identity usage job llm corpus query answer chat agent"},
-	"outbound": {layer: adapter},
-	"provider": {layer: adapter, uses: "llm embed text"},
+	"store":     {layer: adapter, uses: "identity usage job llm corpus query answer chat agent blob"},
+	"blobstore": {layer: adapter, uses: "blob"},
+	"outbound":  {layer: adapter},
+	"provider":  {layer: adapter, uses: "llm embed text"},
 
 	"api":     {layer: transport},
 	"console": {layer: transport, uses: "httpapi"},
 	"httpapi": {layer: transport, uses: "api identity usage job llm embed corpus query answer chat agent text expr"},
 
 	"config": {layer: assembly, uses: "llm text"},
-	"app":    {layer: assembly, uses: "config console httpapi store outbound provider identity usage job llm embed corpus query answer chat agent index"},
+	"app":    {layer: assembly, uses: "config console httpapi store blobstore outbound provider identity usage job llm embed corpus query answer chat agent blob index"},
 	"cli":    {layer: assembly, uses: "app config identity corpus query answer embed encode extract folder text"},
 
 	"testkit": {layer: tests}, "archtest": {layer: tests},
@@ -65,7 +67,7 @@ var groups = map[string]group{
 // support lists the packages inside groups that only tests use: they may import everything, and only tests and
 // each other may import them.
 var support = []string{
-	"app/apptest", "corpus/document/documenttest", "identity/signin/signintest", "identity/token/tokentest",
+	"app/apptest", "blob/blobtest", "corpus/document/documenttest", "identity/signin/signintest", "identity/token/tokentest",
 	"job/jobtest", "llm/llmtest", "provider/google/googletest", "provider/scripted", "provider/scripted/transcript", "store/cutvfs", "store/storetest", "usage/usagetest",
 }
 

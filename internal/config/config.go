@@ -32,6 +32,8 @@ type Config struct {
 	TLSKey    string `yaml:"tls_key"`
 	MaxJSON   int64  `yaml:"max_json"`
 	MaxUpload int64  `yaml:"max_upload"`
+	// MaxArtifact is how large a file of a session may be.
+	MaxArtifact int64 `yaml:"max_artifact"`
 	// MaxDeletes is how many documents of one corpus may be in deletion at once.
 	MaxDeletes int64 `yaml:"max_deletes"`
 	// HistoryDays is how long records of queries are kept.
@@ -114,6 +116,7 @@ var Settings = []Setting{
 	{"max_deletes", "QUARRY_MAX_DELETES", "deletions of single documents at once in one corpus; more are refused with 429", func(c *Config) any { return &c.MaxDeletes }},
 	{"max_json", "QUARRY_MAX_JSON", "largest JSON body, bytes", func(c *Config) any { return &c.MaxJSON }},
 	{"max_upload", "QUARRY_MAX_UPLOAD", "largest uploaded file, bytes", func(c *Config) any { return &c.MaxUpload }},
+	{"max_artifact", "QUARRY_MAX_ARTIFACT", "largest file of a session with an agent, bytes", func(c *Config) any { return &c.MaxArtifact }},
 	{"allowed_origins", "QUARRY_ALLOWED_ORIGINS", "origins whose pages may call from a browser, separated by commas: https://app.example.com, https://*.example.com for every subdomain, * for all; empty allows none", func(c *Config) any { return &c.AllowedOrigins }},
 	{"sign_in_hours", "QUARRY_SIGN_IN_HOURS", "how long a person who works on stays signed in after password or code, hours", func(c *Config) any { return &c.SignInHours }},
 	{"trusted_proxies", "QUARRY_TRUSTED_PROXIES", "addresses and networks (10.0.0.0/8), separated by commas, whose X-Forwarded-For is believed; empty believes nobody", func(c *Config) any { return &c.TrustedProxies }},
@@ -140,7 +143,7 @@ var Settings = []Setting{
 func Default() Config {
 	return Config{
 		Data: "./quarry-data", Listen: "127.0.0.1:8080", Kernel: "auto", LogFormat: "text",
-		MaxJSON: 16 << 20, MaxUpload: 10 << 20, MaxDeletes: 64, HistoryDays: 90, SignInHours: 12,
+		MaxJSON: 16 << 20, MaxUpload: 10 << 20, MaxArtifact: 50 << 20, MaxDeletes: 64, HistoryDays: 90, SignInHours: 12,
 		LLMPrivate:   true,
 		ModelAliases: strings.Join(registry.DefaultAliases, ","),
 		MaxExpensive: 64, MaxExpensiveTotal: 256, MaxExpensiveWaiting: 1024, ExpensiveWait: 10, MaxBodies: 512 << 20,
@@ -195,8 +198,8 @@ func (c *Config) Check() error {
 	if c.TLSKey == "" && c.TLSCert != "" {
 		return errors.New("setting tls_cert is given without tls_key: name the file with its private key, too")
 	}
-	if c.MaxJSON < 1 || c.MaxUpload < 1 {
-		return errors.New("settings max_json and max_upload must be at least 1 byte")
+	if c.MaxJSON < 1 || c.MaxUpload < 1 || c.MaxArtifact < 1 {
+		return errors.New("settings max_json, max_upload and max_artifact must be at least 1 byte")
 	}
 	if err := checkPublicURL(c.PublicURL); err != nil {
 		return err

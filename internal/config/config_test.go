@@ -44,6 +44,7 @@ func TestRefusals(t *testing.T) {
 		{"QUARRY_TLS_KEY", "key.pem", "tls_cert"},
 		{"QUARRY_MAX_JSON", "many", "QUARRY_MAX_JSON"},
 		{"QUARRY_MAX_UPLOAD", "0", "max_upload"},
+		{"QUARRY_MAX_ARTIFACT", "0", "max_artifact"},
 		{"QUARRY_RATE_LIMIT", "-1", "rate_limit"},
 		{"QUARRY_RATE_LIMIT", "1000001", "rate_limit"},
 		{"QUARRY_RATE_BURST", "10", "rate_burst"},

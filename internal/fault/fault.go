@@ -40,7 +40,7 @@ type Fault struct {
 	ID         string            // what was not found (KindNotFound)
 	Fields     map[string]string // path within what was given ("corpora[0].key") → reason (KindInvalid); see Under
 	RetryAfter time.Duration     // KindLimited and KindUnavailable; 0 means unknown
-	Status     int               // KindUpstream: that of the other service, where the contract passes it on; 0 where not
+	Status     int               // KindUpstream: that of the other service, where the contract passes it on, and 500 of Damaged; 0 where not
 	cause      error
 }
 
@@ -196,6 +196,14 @@ func Upstream(format string, args ...any) *Fault {
 func UpstreamStatus(status int, format string, args ...any) *Fault {
 	f := Upstream(format, args...)
 	f.Status = status
+	return f
+}
+
+// Damaged returns the fault of something that is stored and can't be read any more: an error of this service, 500, whose text
+// clients see.
+func Damaged(code, format string, args ...any) *Fault {
+	f := newFault(KindUpstream, code, format, args...)
+	f.Status = 500
 	return f
 }
 

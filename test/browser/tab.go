@@ -241,19 +241,6 @@ func (b *tab) focused() string {
 // tabTo presses Tab until something has the focus, as people do who use no mouse.
 func (b *tab) tabTo(name string) {
 	b.t.Helper()
-	b.walkTo(name, "Tab")
-}
-
-// pressBefore goes back to a button that stands before what has the focus, and presses Enter.
-func (b *tab) pressBefore(name string) {
-	b.t.Helper()
-	b.walkTo(name, "Shift-Tab", chromedp.KeyModifiers(chromedp.ModifierShift))
-	b.do("press Enter", chromedp.KeyEvent("\r"))
-}
-
-// walkTo presses a key until something has the focus.
-func (b *tab) walkTo(name, key string, with ...chromedp.KeyOption) {
-	b.t.Helper()
 	seen := []string{}
 	for range 40 {
 		at := b.focused()
@@ -261,9 +248,9 @@ func (b *tab) walkTo(name, key string, with ...chromedp.KeyOption) {
 			return
 		}
 		seen = append(seen, at)
-		b.do("press "+key, chromedp.KeyEvent("\t", with...))
+		b.do("press Tab", chromedp.KeyEvent("\t"))
 	}
-	b.t.Fatalf("%s does not reach %q: %q", key, name, seen)
+	b.t.Fatalf("Tab does not reach %q: %q", name, seen)
 }
 
 // press goes to something by Tab and presses Enter.

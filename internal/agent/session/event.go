@@ -2,8 +2,11 @@ package session
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 
+	"quarry/internal/agent/artifact"
 	"quarry/internal/id"
 )
 
@@ -13,6 +16,7 @@ type Type string
 // The events that are stored.
 const (
 	InputMessage     Type = "input_message"
+	ArtifactUpload   Type = "artifact_upload"
 	Thinking         Type = "thinking"
 	ToolInput        Type = "tool_input"
 	ToolOutput       Type = "tool_output"
@@ -20,6 +24,9 @@ const (
 	StructuredOutput Type = "structured_output"
 	StepTransition   Type = "step_transition"
 )
+
+// Input reports whether t is of what clients send.
+func (t Type) Input() bool { return t == InputMessage || t == ArtifactUpload }
 
 // Event is one entry of a session's log. Which of the members of Body an event has follows from its type.
 type Event struct {
@@ -36,7 +43,8 @@ type Event struct {
 // Body is what the event holds. The JSON names are those of the store.
 type Body struct {
 	Parts []Part `json:"parts,omitempty"` // input_message
-	Text  string `json:"text,omitempty"`  // thinking, agent_output, step_transition
+	Files []File `json:"files,omitempty"` // artifact_upload
+	Text  string `json:"text,omitempty"`  // thinking, agent_output, step_transition; artifact_upload: what the model reads of it
 
 	Schema  string          `json:"schema,omitempty"`  // structured_output: its name
 	Content json.RawMessage `json:"content,omitempty"` // structured_output: any JSON
@@ -58,6 +66,27 @@ type Body struct {
 type Part struct {
 	Text       string `json:"text"`
 	ExternalID string `json:"external_id,omitempty"` // by which the client makes sure that the part is taken once
+}
+
+// File is a file that was uploaded, as its event names it.
+type File struct {
+	ID       string `json:"id"` // of the artifact
+	Filename string `json:"filename"`
+	MIME     string `json:"mime"`
+	Size     int64  `json:"size"`
+}
+
+// Upload returns the event of files that came with an input.
+func Upload(e id.Event, files []artifact.Artifact) Event {
+	out := Event{ID: e, Type: ArtifactUpload, Body: Body{Files: make([]File, len(files))}}
+	var text strings.Builder
+	text.WriteString("The user has uploaded files. Their contents are not part of this message; use tools to read them.")
+	for i, f := range files {
+		out.Files[i] = File{f.ID, f.Filename, f.MIME, f.Size}
+		fmt.Fprintf(&text, "\n- %s (%s, %d bytes), artifact_id %s", f.Filename, f.MIME, f.Size, f.ID)
+	}
+	out.Text = text.String()
+	return out
 }
 
 // Usage is what the last call of the model took, in tokens.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"quarry/internal/agent/artifact"
 	"quarry/internal/id"
 )
 
@@ -22,10 +23,14 @@ type Input struct {
 	Session int64
 	Event   id.Event // that its event will have
 	Parts   []Part
-	Queue   bool // wait behind a running turn; otherwise a running turn is fault.KindConflict "session_busy"
-	Steer   bool // in the queue: go on in the turn that is running
-	Caller  Caller
-	Full    error // why no turn may begin for it now, which then is the error; nil if one may
+	// Files come with the input, before its parts: they are held, and the store gives them their ids. Their event has the id
+	// Upload where there are parts, too, else Event.
+	Files  []artifact.Artifact
+	Upload id.Event
+	Queue  bool // wait behind a running turn; otherwise a running turn is fault.KindConflict "session_busy"
+	Steer  bool // in the queue: go on in the turn that is running
+	Caller Caller
+	Full   error // why no turn may begin for it now, which then is the error; nil if one may
 }
 
 // Outcome is what became of an input.
@@ -44,7 +49,8 @@ const (
 type Accepted struct {
 	Outcome Outcome
 	Event   id.Event // of the input; of Known the event that holds the first of its parts
-	Begun   Event    // Began and Again: the event
+	Begun   Event    // Began and Again: its first event
+	Last    int64    // Began and Again: ord of its last event
 	Run     Run      // Began and Again
 }
 
@@ -62,7 +68,8 @@ type Run struct {
 	Lease
 	AgentNo     int64
 	Turn        int64     // number of the turn
-	First       int64     // ord of the input that it began with
+	First       int64     // ord of the input that it began with, which is the first event of the turn
+	Opening     int       // how many events that input is: two with files and parts
 	Revision    int64     // of the agent's configuration that it began with
 	Step        string    // that it is on; "" = the agent's first
 	Transitions int       // taken so far
@@ -76,12 +83,15 @@ type Run struct {
 
 // Commit is what a turn writes at once.
 type Commit struct {
-	Events   []Event // in order; the store sets Ord, Turn and Created
-	Progress *Progress
-	Usage    *Usage
-	Resolved *string // see Run.Resolved
-	Steer    bool    // take inputs that were sent to go on in this turn from the queue, behind Events
-	End      *End
+	Events []Event // in order; the store sets Ord, Turn and Created
+	// Artifacts are files that the events name; they are held. Where one is not held any more, or its id is taken by now, the
+	// commit fails with ErrLost: whoever takes the turn over makes them again.
+	Artifacts []artifact.Artifact
+	Progress  *Progress
+	Usage     *Usage
+	Resolved  *string // see Run.Resolved
+	Steer     bool    // take inputs that were sent to go on in this turn from the queue, behind Events
+	End       *End
 }
 
 // Progress is where the turn stands from now on.

@@ -148,8 +148,9 @@ func (b *Bound) Run(ctx context.Context, p Planned, scene Scene) Output {
 	r := &run{bound: b, planned: p, scene: &scene, mask: b.mask(&scene, nil)}
 	out, err := r.call(ctx)
 	if err == nil {
-		return Output{Output: out, Overrides: r.overrides}
+		return Output{Output: out, Overrides: r.overrides, Artifacts: scene.Files.Take()}
 	}
+	scene.Files.Take()
 	f := r.failure(err)
 	text := encode(map[string]any{"error": r.mask.Text(f.Text)})
 	return Output{Output: text, Failed: true, Overrides: r.overrides, Class: f.Class}
@@ -191,6 +192,7 @@ func (r *run) call(ctx context.Context) (json.RawMessage, error) {
 	out, err := guard(ctx, cmp.Or(c.Timeout, DefaultTimeout), func(ctx context.Context) (json.RawMessage, error) {
 		return c.Run(ctx, Call{
 			Arguments: args, Eager: r.eager(), Agent: r.scene.Agent.Key, Session: r.scene.Session.Key, Allowed: r.scene.allowed, Mask: r.mask,
+			Files: r.scene.Files,
 		})
 	})
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"encoding/json"
 	"log/slog"
 	"time"
+
+	"quarry/internal/agent/artifact"
 )
 
 // Repeat is what happens to a call that a kill has cut off.
@@ -66,6 +68,7 @@ type Call struct {
 	Session   string
 	Allowed   func(corpus string) bool
 	Mask      *Mask // for what the tool stores; nil where no secret is known
+	Files     *artifact.Workspace
 }
 
 // Scene is what references, templates and transforms of a turn read.
@@ -76,6 +79,7 @@ type Scene struct {
 	Outputs map[string]Latest // the latest output of each tool in the session, by configuration
 	Now     time.Time
 	Allowed func(corpus string) bool // whether a corpus that a reference named may be searched; nil: none
+	Files   *artifact.Workspace      // of the call that is made
 }
 
 // Subject is an agent or a session, as references see it.
@@ -96,6 +100,9 @@ type Output struct {
 	Failed    bool
 	Overrides json.RawMessage // an object: the values of the pinned arguments, with secrets masked; nil if the tool never started
 	Class     Class           // why it failed
+	// Artifacts are the files that the call has made, none if it failed. Their rows are written with the output. Whether they are
+	// or not, whoever called Run releases what is in Scene.Files then.
+	Artifacts []artifact.Artifact
 }
 
 // Class is why a call failed, in the contract's words.

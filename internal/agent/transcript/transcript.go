@@ -60,7 +60,7 @@ func (b *builder) add(e *session.Event) {
 	switch e.Type {
 	case session.InputMessage:
 		b.say(llm.Text(llm.User, input(e)))
-	case session.StepTransition:
+	case session.StepTransition, session.ArtifactUpload:
 		b.say(llm.Text(llm.User, e.Text))
 	case session.Thinking:
 		if b.replying && b.thinking == "" && len(b.out[len(b.out)-1].Calls) == 0 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"quarry/internal/agent"
+	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
@@ -145,8 +146,9 @@ func (t *turn) named(calls []llm.ToolCall) []llm.ToolCall {
 
 // finished is a call that has its output.
 type finished struct {
-	n   int
-	out tool.Output
+	n     int
+	out   tool.Output
+	files *artifact.Workspace // to be released
 }
 
 // call runs calls, each once those before it are done, and writes every output as it comes.
@@ -161,7 +163,10 @@ func (t *turn) call(ctx context.Context, planned []tool.Planned) error {
 			}
 			started[i], running = true, running+1
 			scene := t.now()
-			go func() { done <- finished{i, t.tools.Run(ctx, p, scene)} }()
+			if t.engine.Files != nil {
+				scene.Files = t.engine.Files.Workspace(t.run.Session, p.CallID)
+			}
+			go func() { done <- finished{i, t.tools.Run(ctx, p, scene), scene.Files} }()
 		}
 		if running == 0 {
 			return context.Cause(ctx)
@@ -169,11 +174,14 @@ func (t *turn) call(ctx context.Context, planned []tool.Planned) error {
 		f := <-done
 		ended[f.n], running, left = true, running-1, left-1
 		if ctx.Err() != nil && f.out.Failed {
+			f.files.Release(ctx)
 			continue // it was cut off
 		}
-		if err := t.keep(planned[f.n], f.out, left == 0); err != nil {
+		err := t.keep(planned[f.n], f.out, left == 0)
+		f.files.Release(ctx)
+		if err != nil {
 			for range running {
-				<-done
+				(<-done).files.Release(ctx)
 			}
 			return err
 		}
@@ -186,7 +194,7 @@ func (t *turn) keep(p tool.Planned, out tool.Output, last bool) error {
 	e := session.Event{ID: id.NewEvent(), Type: session.ToolOutput, Body: session.Body{
 		CallID: p.CallID, Tool: p.Tool, ToolName: p.ToolName, Output: out.Output, Failed: out.Failed, Overrides: out.Overrides,
 	}}
-	_, err := t.commit(session.Commit{Events: []session.Event{e}, Steer: last})
+	_, err := t.commit(session.Commit{Events: []session.Event{e}, Artifacts: out.Artifacts, Steer: last})
 	t.scene.Outputs[p.Tool] = tool.Latest{Output: out.Output, Failed: out.Failed}
 	return err
 }
@@ -197,7 +205,7 @@ func (t *turn) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.bare = !slices.ContainsFunc(all, func(e session.Event) bool { return e.Type != session.InputMessage })
+	t.bare = !slices.ContainsFunc(all, func(e session.Event) bool { return !e.Type.Input() })
 	for _, e := range all {
 		if e.Type == session.ToolOutput && e.Hidden == "" { // those that failed, too, which bind leaves out
 			t.scene.Outputs[e.Tool] = tool.Latest{Output: e.Output, Failed: e.Failed}

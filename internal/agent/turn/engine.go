@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quarry/internal/agent"
+	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
@@ -30,6 +31,7 @@ type Config struct {
 	Models       llm.Models
 	Instructions agent.Instructions // that steps of agents refer to
 	Kit          tool.Kit
+	Files        *artifact.Service // nil: calls have no files
 	Hub          *feed.Hub
 	Logger       *slog.Logger
 	// Alone is whether no other process works over the same database: what an earlier one has left is taken over at the start.

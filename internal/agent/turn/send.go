@@ -114,7 +114,7 @@ func (e *Engine) Send(ctx context.Context, in Input) (*Sent, error) {
 			<-before.done // it has ended its run, and tells its readers so
 		}
 		reader.From(from, feed.Until{Turn: got.Run.Turn, Own: true})
-		e.start(&work{run: got.Run, last: got.Begun.Ord, leave: leave, claim: sent.claim, again: got.Outcome == session.Again})
+		e.start(&work{run: got.Run, last: got.Last, leave: leave, claim: sent.claim, again: got.Outcome == session.Again})
 		leave = nil // the run holds the place
 		return sent, nil
 	case session.Waiting:

@@ -175,7 +175,7 @@ func whole(ctx context.Context, key string, sent *turn.Sent) ([]any, error) {
 			}
 			continue
 		}
-		switch input := f.Shape == feed.Stored && f.Event.Type == session.InputMessage; {
+		switch input := f.Shape == feed.Stored && f.Event.Type.Input(); {
 		case !input:
 			further = true
 		case f.Event.Turn != number: // one that steers belongs to the turn that it goes on in

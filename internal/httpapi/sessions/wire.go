@@ -144,7 +144,9 @@ type eventBody struct {
 	Created    instant      `json:"created_at"`
 	HideReason string       `json:"hide_reason,omitempty"`
 
-	Messages []messageBody `json:"messages,omitempty"` // input_message
+	Messages []messageBody `json:"messages,omitempty"`  // input_message
+	Files    []fileBody    `json:"artifacts,omitempty"` // artifact_upload, like the next one
+	Upload   string        `json:"agent_upload_message,omitempty"`
 	Schema   *string       `json:"schema_name,omitempty"`
 	From     *string       `json:"from_step,omitempty"` // step_transition, like To
 	To       *string       `json:"to_step,omitempty"`
@@ -172,6 +174,14 @@ type messageBody struct {
 	ExternalID string `json:"external_id,omitempty"`
 }
 
+// fileBody is ArtifactReference.
+type fileBody struct {
+	ID       string `json:"artifact_id"`
+	Filename string `json:"filename"`
+	MIME     string `json:"mime_type"`
+	Size     int64  `json:"size_bytes"`
+}
+
 // instant is a time as events have it: UTC with milliseconds.
 type instant time.Time
 
@@ -188,6 +198,11 @@ func wireEvent(sessionKey string, e *session.Event) eventBody {
 		out.Messages = make([]messageBody, len(e.Parts))
 		for i, p := range e.Parts {
 			out.Messages[i] = messageBody{"text", p.Text, p.ExternalID}
+		}
+	case session.ArtifactUpload:
+		out.Upload, out.Files = e.Text, make([]fileBody, len(e.Files))
+		for i, f := range e.Files {
+			out.Files[i] = fileBody(f)
 		}
 	case session.StructuredOutput:
 		out.Schema, out.Content = &e.Schema, e.Body.Content

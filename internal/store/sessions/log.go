@@ -128,7 +128,7 @@ func accept(tx *store.Tx, h head, in session.Input, l session.Lease, now time.Ti
 	if err != nil {
 		return session.Accepted{}, err
 	}
-	if len(parts) == 0 {
+	if len(parts) == 0 && (len(in.Parts) > 0 || len(in.Files) == 0) { // files that come with known parts have come before, too
 		return again(tx, h, p, known, in, l, now)
 	}
 	in.Parts = parts
@@ -148,23 +148,42 @@ func accept(tx *store.Tx, h head, in session.Input, l session.Lease, now time.Ti
 		}
 	}
 	if p.running {
+		if err := h.mayWait(tx, in); err != nil {
+			return session.Accepted{}, err
+		}
+	}
+	if in.Files, err = upload(tx, h.no, in.Files); err != nil {
+		return session.Accepted{}, err
+	}
+	if p.running {
 		return session.Accepted{Outcome: session.Waiting, Event: in.Event}, h.enqueue(tx, in)
 	}
 	was := h
 	h.turn++
-	stored, err := h.append(tx, h.turn, now, inputEvent(in.Event, in.Parts))
+	stored, err := h.append(tx, h.turn, now, inputEvents(&in)...)
 	if err != nil {
 		return session.Accepted{}, err
 	}
 	if err := h.save(tx, was); err != nil {
 		return session.Accepted{}, err
 	}
-	run, err := h.begin(tx, p, stored[0], in.Caller, l, now)
-	return session.Accepted{Outcome: session.Began, Event: in.Event, Begun: stored[0], Run: run}, err
+	run, err := h.begin(tx, p, stored, in.Caller, l, now)
+	return session.Accepted{Outcome: session.Began, Event: in.Event, Begun: stored[0], Last: h.last, Run: run}, err
 }
 
-func inputEvent(e id.Event, parts []session.Part) session.Event {
-	return session.Event{ID: e, Type: session.InputMessage, Body: session.Body{Parts: parts}}
+// inputEvents returns the events of an input: its files, then its parts.
+func inputEvents(in *session.Input) (out []session.Event) {
+	if len(in.Files) > 0 {
+		e := in.Upload
+		if len(in.Parts) == 0 {
+			e = in.Event
+		}
+		out = append(out, session.Upload(e, in.Files))
+	}
+	if len(in.Parts) > 0 {
+		out = append(out, session.Event{ID: in.Event, Type: session.InputMessage, Body: session.Body{Parts: in.Parts}})
+	}
+	return out
 }
 
 // fresh returns those parts of an input that the session does not have yet, and the event that has the first of the others.
@@ -230,8 +249,12 @@ func again(tx *store.Tx, h head, p place, known id.Event, in session.Input, l se
 	if err := h.save(tx, was); err != nil {
 		return session.Accepted{}, err
 	}
-	out.Outcome, out.Begun = session.Again, e
-	out.Run, err = h.begin(tx, p, e, in.Caller, l, now)
+	opening, err := openingOf(tx, h.no, &e)
+	if err != nil {
+		return session.Accepted{}, err
+	}
+	out.Outcome, out.Begun, out.Last = session.Again, opening[0], e.Ord
+	out.Run, err = h.begin(tx, p, opening, in.Caller, l, now)
 	return out, err
 }
 
@@ -246,8 +269,18 @@ func (h *head) open(p place) error {
 	return nil
 }
 
-// enqueue writes an input that waits behind the turn in progress.
-func (h *head) enqueue(tx *store.Tx, in session.Input) error {
+// openingOf returns the events of the input that a turn begins with and ends in e: files that came with it stand before it.
+func openingOf(tx *store.Tx, no int64, e *session.Event) ([]session.Event, error) {
+	before, err := scanEvent(tx.QueryRow(`SELECT `+eventColumns+` FROM events WHERE session_no = $1 AND ord = $2 AND turn = $3 AND type = $4`,
+		no, e.Ord-1, e.Turn, string(session.ArtifactUpload)))
+	if errors.Is(err, sql.ErrNoRows) {
+		return []session.Event{*e}, nil
+	}
+	return []session.Event{before, *e}, store.Wrap(err, "read input")
+}
+
+// mayWait returns the fault of an input that can't wait behind the turn in progress.
+func (h *head) mayWait(tx *store.Tx, in session.Input) error {
 	if !in.Queue {
 		return fault.Conflict("session_busy", "a turn of session %s is running; send the input with since, such as \"since\": \"start\", to queue it behind "+
 			"that turn, or wait until the turn has ended", h.key)
@@ -260,6 +293,11 @@ func (h *head) enqueue(tx *store.Tx, in session.Input) error {
 		return fault.Conflict("session_queue_full", "%d inputs wait behind the turn of session %s, which is the most; wait until one has been taken, "+
 			"then send the input again", waiting, h.key)
 	}
+	return nil
+}
+
+// enqueue writes an input that waits behind the turn in progress.
+func (h *head) enqueue(tx *store.Tx, in session.Input) error {
 	caller, err := encode(in.Caller)
 	if err != nil {
 		return err
@@ -268,16 +306,21 @@ func (h *head) enqueue(tx *store.Tx, in session.Input) error {
 	if err != nil {
 		return err
 	}
-	err = tx.Exec(`INSERT INTO inputs (session_no, event_id, steer, caller, parts) VALUES ($1, $2, $3, $4, $5)`,
-		h.no, string(in.Event), in.Steer, caller, parts)
+	files, err := encode(in.Files)
+	if err != nil {
+		return err
+	}
+	err = tx.Exec(`INSERT INTO inputs (session_no, event_id, steer, caller, parts, upload_id, files) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		h.no, string(in.Event), in.Steer, caller, parts, string(in.Upload), files)
 	return store.Wrap(err, "write input")
 }
 
 // begin writes the run whose first turn answers an input.
-func (h *head) begin(tx *store.Tx, p place, input session.Event, caller session.Caller, l session.Lease, now time.Time) (session.Run, error) {
+func (h *head) begin(tx *store.Tx, p place, input []session.Event, caller session.Caller, l session.Lease, now time.Time) (session.Run, error) {
 	l.Session = h.no
 	r := session.Run{
-		Lease: l, AgentNo: h.agentNo, Turn: input.Turn, First: input.Ord, Revision: p.revision, Step: h.step, Began: stored(now), Caller: caller,
+		Lease: l, AgentNo: h.agentNo, Turn: input[0].Turn, First: input[0].Ord, Opening: len(input), Revision: p.revision, Step: h.step,
+		Began: stored(now), Caller: caller,
 	}
 	values, err := runValues(&r)
 	if err != nil {
@@ -350,6 +393,9 @@ func (w *work) commit(c *session.Commit) (err error) {
 			return err
 		}
 	}
+	if err := keepFiles(w.tx, w.no, c.Artifacts); err != nil {
+		return err
+	}
 	if w.out.Events, err = w.append(w.tx, w.run.Turn, w.now, c.Events...); err != nil {
 		return err
 	}
@@ -366,40 +412,35 @@ func (w *work) commit(c *session.Commit) (err error) {
 
 // queued is an input that waits.
 type queued struct {
-	no     int64
-	event  id.Event
-	caller session.Caller
-	parts  []session.Part
+	no int64
+	session.Input
 }
 
+// queuedColumns is what scanQueued reads.
+const queuedColumns = `no, event_id, caller, parts, upload_id, files`
+
 func scanQueued(r store.Row) (q queued, err error) {
-	var caller, parts string
-	if err := r.Scan(&q.no, &q.event, &caller, &parts); err != nil {
+	var caller, parts, files string
+	if err := r.Scan(&q.no, &q.Event, &caller, &parts, &q.Upload, &files); err != nil {
 		return q, err
 	}
-	if err := json.Unmarshal([]byte(caller), &q.caller); err != nil {
-		return q, err
-	}
-	return q, json.Unmarshal([]byte(parts), &q.parts)
+	return q, errors.Join(json.Unmarshal([]byte(caller), &q.Caller), json.Unmarshal([]byte(parts), &q.Parts), json.Unmarshal([]byte(files), &q.Files))
 }
 
 // take moves an input that has waited into the log.
-func (w *work) take(q *queued) (session.Event, error) {
+func (w *work) take(q *queued) ([]session.Event, error) {
 	if err := w.tx.Exec(`DELETE FROM inputs WHERE no = $1`, q.no); err != nil {
-		return session.Event{}, store.Wrap(err, "take input")
+		return nil, store.Wrap(err, "take input")
 	}
-	stored, err := w.append(w.tx, w.turn, w.now, inputEvent(q.event, q.parts))
-	if err != nil {
-		return session.Event{}, err
-	}
-	w.out.Inputs = append(w.out.Inputs, stored[0])
-	return stored[0], nil
+	stored, err := w.append(w.tx, w.turn, w.now, inputEvents(&q.Input)...)
+	w.out.Inputs = append(w.out.Inputs, stored...)
+	return stored, err
 }
 
 // steer goes on in this turn with the inputs that were sent to steer it.
 func (w *work) steer() error {
 	waiting, err := store.Select(w.tx, "read inputs", scanQueued,
-		`SELECT no, event_id, caller, parts FROM inputs WHERE session_no = $1 AND steer ORDER BY no`, w.no)
+		`SELECT `+queuedColumns+` FROM inputs WHERE session_no = $1 AND steer ORDER BY no`, w.no)
 	if err != nil {
 		return err
 	}
@@ -418,18 +459,18 @@ func (w *work) steer() error {
 func (w *work) end(e *session.End) error {
 	w.out.Ended = true
 	w.step = e.Step
-	if w.last == w.run.First {
+	if w.last == w.run.First+int64(w.run.Opening)-1 {
 		switch {
 		case e.TakeBack:
 			if err := w.takeBack(); err != nil {
 				return err
 			}
 		case e.Failed:
-			w.failed = w.run.First
+			w.failed = w.last
 		}
 	}
 	next, err := store.Select(w.tx, "read inputs", scanQueued,
-		`SELECT no, event_id, caller, parts FROM inputs WHERE session_no = $1 ORDER BY no LIMIT 1`, w.no)
+		`SELECT `+queuedColumns+` FROM inputs WHERE session_no = $1 ORDER BY no LIMIT 1`, w.no)
 	if err != nil {
 		return err
 	}
@@ -439,20 +480,27 @@ func (w *work) end(e *session.End) error {
 	return w.next(&next[0])
 }
 
-// takeBack removes the input of the turn as if it had not been sent. Its place in the log stays empty, since readers may have
-// seen what stood there.
+// takeBack removes the input of the turn as if it had not been sent, with its files. Its place in the log stays empty, since
+// readers may have seen what stood there.
 func (w *work) takeBack() error {
-	var e id.Event
-	var hidden string
-	err := w.tx.QueryRow(`DELETE FROM events WHERE session_no = $1 AND ord = $2 RETURNING id, hidden`, w.no, w.run.First).Scan(&e, &hidden)
-	if errors.Is(err, sql.ErrNoRows) {
+	events, err := store.Select(w.tx, "take input back", scanEvent,
+		`DELETE FROM events WHERE session_no = $1 AND ord >= $2 RETURNING `+eventColumns, w.no, w.run.First)
+	if err != nil {
+		return err
+	}
+	if len(events) == 0 {
 		return nil // a client was faster
 	}
-	if err != nil {
-		return store.Wrap(err, "take input back")
-	}
 	w.turn--
-	return w.forget(w.tx, e, hidden)
+	for i := range events {
+		if err := w.forget(w.tx, events[i].ID, events[i].Hidden); err != nil {
+			return err
+		}
+		if err := removeFiles(w.tx, w.no, events[i].Files); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // forget removes what else there is of an event whose row is gone.
@@ -472,7 +520,9 @@ func (w *work) next(q *queued) error {
 	if err != nil {
 		return err
 	}
-	r := session.Run{Lease: w.run.Lease, AgentNo: w.agentNo, Turn: w.turn, First: input.Ord, Step: w.step, Began: stored(w.now), Caller: q.caller}
+	r := session.Run{
+		Lease: w.run.Lease, AgentNo: w.agentNo, Turn: w.turn, First: input[0].Ord, Opening: len(input), Step: w.step, Began: stored(w.now), Caller: q.Caller,
+	}
 	if err := w.tx.QueryRow(`SELECT revision FROM agents WHERE no = $1`, w.agentNo).Scan(&r.Revision); err != nil {
 		return store.Wrap(err, "read agent")
 	}

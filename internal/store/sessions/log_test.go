@@ -34,7 +34,7 @@ func testTurn(t *testing.T, b bench) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	began := session.Run{Lease: l, AgentNo: s.AgentNo, Turn: 1, First: 1, Revision: 7, Began: now, Caller: in.Caller}
+	began := session.Run{Lease: l, AgentNo: s.AgentNo, Turn: 1, First: 1, Opening: 1, Revision: 7, Began: now, Caller: in.Caller}
 	first := session.Event{Ord: 1, ID: in.Event, Turn: 1, Type: session.InputMessage, Created: now.Truncate(time.Millisecond), Body: session.Body{Parts: in.Parts}}
 	want := session.Accepted{Outcome: session.Began, Event: in.Event, Begun: first, Run: began}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -215,7 +215,7 @@ func testQueue(t *testing.T, b bench) {
 	b.commit(t, run.Lease, session.Commit{Progress: &session.Progress{Step: "far", Transitions: 3, Calls: 4}})
 	next := b.commit(t, run.Lease, session.Commit{Events: []session.Event{says("A")}, End: &session.End{Step: "there"}})
 	want := session.Run{
-		Lease: run.Lease, AgentNo: s.AgentNo, Turn: 2, First: 3, Revision: 8, Step: "there", Began: next.Next.Began, Caller: session.Caller{Corpora: []string{"b"}},
+		Lease: run.Lease, AgentNo: s.AgentNo, Turn: 2, First: 3, Opening: 1, Revision: 8, Step: "there", Began: next.Next.Began, Caller: session.Caller{Corpora: []string{"b"}},
 	}
 	if diff := cmp.Diff(&want, next.Next); diff != "" || !next.Ended || next.Steers {
 		t.Errorf("next turn (-want +got): %s of %+v", diff, next)

@@ -57,7 +57,7 @@ func (m *memory) message(in session.Input) session.Event {
 
 // begin opens a run for an input that is in the log.
 func (m *memory) begin(input session.Event, in session.Input, l session.Lease, step string) *session.Run {
-	m.run = &session.Run{Lease: l, Turn: input.Turn, First: input.Ord, Revision: 7, Step: step, Caller: in.Caller}
+	m.run = &session.Run{Lease: l, Turn: input.Turn, First: input.Ord, Opening: 1, Revision: 7, Step: step, Caller: in.Caller}
 	return m.run
 }
 

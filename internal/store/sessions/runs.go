@@ -14,7 +14,7 @@ import (
 )
 
 // runColumns are the columns of runs, the session first.
-const runColumns = `session_no, agent_no, holder, node, until, turn, first_ord, revision, step, transitions, calls, began, caller, resolved, interrupted, recovered`
+const runColumns = `session_no, agent_no, holder, node, until, turn, first_ord, opening, revision, step, transitions, calls, began, caller, resolved, interrupted, recovered`
 
 // runValues returns the values of runColumns.
 func runValues(r *session.Run) ([]any, error) {
@@ -23,7 +23,7 @@ func runValues(r *session.Run) ([]any, error) {
 		return nil, err
 	}
 	return []any{
-		r.Session, r.AgentNo, r.Holder, r.Node, r.Until.UnixMicro(), r.Turn, r.First, r.Revision, r.Step, int64(r.Transitions), int64(r.Calls),
+		r.Session, r.AgentNo, r.Holder, r.Node, r.Until.UnixMicro(), r.Turn, r.First, int64(r.Opening), r.Revision, r.Step, int64(r.Transitions), int64(r.Calls),
 		r.Began.UnixMicro(), caller, store.Text(r.Resolved), r.Interrupted, int64(r.Recovered),
 	}, nil
 }
@@ -32,7 +32,7 @@ func runValues(r *session.Run) ([]any, error) {
 func scanRun(row store.Row, more ...any) (r session.Run, err error) {
 	var caller string
 	err = row.Scan(append([]any{
-		&r.Session, &r.AgentNo, &r.Holder, &r.Node, store.Micros(&r.Until), &r.Turn, &r.First, &r.Revision, &r.Step, &r.Transitions, &r.Calls,
+		&r.Session, &r.AgentNo, &r.Holder, &r.Node, store.Micros(&r.Until), &r.Turn, &r.First, &r.Opening, &r.Revision, &r.Step, &r.Transitions, &r.Calls,
 		store.Micros(&r.Began), &caller, &r.Resolved, &r.Interrupted, &r.Recovered,
 	}, more...)...)
 	if err != nil {

@@ -34,6 +34,9 @@ func (Sweeper) Sweep(tx *store.Tx) (more bool, err error) {
 			return true, err
 		}
 	}
+	if removed, err := sweepFiles(tx, no); err != nil || removed > 0 {
+		return true, err
+	}
 	from, to := secretNames(no)
 	if err := tx.Exec(`DELETE FROM secrets WHERE name >= $1 AND name < $2`, from, to); err != nil {
 		return false, store.Wrap(err, "sweep secrets of session")

@@ -9,10 +9,9 @@ export function useAct() {
   const [error, setError] = useState<unknown>()
   const act = async <T>(run: () => Promise<T>): Promise<T | undefined> => {
     setBusy(true)
+    setError(undefined)
     try {
-      const done = await run()
-      setError(undefined)
-      return done
+      return await run()
     } catch (failed) {
       setError(failed)
       return undefined
