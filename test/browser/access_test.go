@@ -74,54 +74,50 @@ func TestKey(t *testing.T) {
 	// Proves that somebody without a mouse makes a key for one corpus, sees it once, and finds in words what it opens; that it
 	// opens the service until it is disabled, and again once it is enabled; and that it stands nowhere after its window is closed.
 	t.Parallel()
-	for _, l := range looks {
-		t.Run(l.name, func(t *testing.T) {
-			t.Parallel()
-			b := open(t, l)
-			b.service.Client().Must(t, 201, "POST", "/v2/corpora", map[string]any{"key": "manuals", "name": "Manuals"})
-			b.visit("/access")
-			b.signIn()
-			b.reads("owner key")
-			b.accessible("keys")
-			b.press("New key")
-			b.do("see the form", chromedp.WaitVisible(`form.card`))
-			b.types("Search page")
-			b.press("Add a corpus")
-			if at := b.focused(); at != "Key of the corpus" {
-				t.Errorf("after a corpus is added, the focus is on %q", at)
-			}
-			b.expect("status of 400")
-			b.expect("status of 404") // no corpus has this key
-			b.types("nope")
-			b.press("Create the key")
-			b.reads("corpus nope does not exist")
-			b.accessible("a corpus that does not exist")
-			eval[int](b, "go back to the field", `document.querySelector('[aria-invalid]').focus() ?? 0`)
-			b.set("Key of the corpus", "manuals")
-			b.press("Create the key")
-			secret := b.takes("a key that is shown", "Key")
-			b.reads("What this opens")
-			b.reads("In the corpus manuals")
-			b.reads("search and ask")
-			b.accessible("a key")
-			b.quiet(secret)
-			if eval[bool](b, "look into the storage", `JSON.stringify(sessionStorage).includes('`+secret+`')`) {
-				t.Error("the key is kept in the storage of the tab")
-			}
-			b.curls(t, "with the key", secret, "/v2/corpora/manuals", 200)
-			b.confirms("Disable the key", "")
-			b.reads("Nothing while it is disabled")
-			b.accessible("a disabled key")
-			b.curls(t, "with the disabled key", secret, "/v2/corpora/manuals", 401)
-			b.press("Enable the key")
-			b.do("see it enabled", chromedp.WaitNotPresent(`.tag`))
-			b.curls(t, "with the key that is enabled again", secret, "/v2/corpora/manuals", 200)
-			b.confirms("Delete the key", "")
-			b.reads("The key is deleted.")
-			b.reads("owner key")
-			b.quiet(b.service.Key)
-		})
-	}
+	each(t, looks, func(t *testing.T, b *tab) {
+		b.service.Client().Must(t, 201, "POST", "/v2/corpora", map[string]any{"key": "manuals", "name": "Manuals"})
+		b.visit("/access")
+		b.signIn()
+		b.reads("owner key")
+		b.accessible("keys")
+		b.press("New key")
+		b.do("see the form", chromedp.WaitVisible(`form.card`))
+		b.types("Search page")
+		b.press("Add a corpus")
+		if at := b.focused(); at != "Key of the corpus" {
+			t.Errorf("after a corpus is added, the focus is on %q", at)
+		}
+		b.expect("status of 400")
+		b.expect("status of 404") // no corpus has this key
+		b.types("nope")
+		b.press("Create the key")
+		b.reads("corpus nope does not exist")
+		b.accessible("a corpus that does not exist")
+		eval[int](b, "go back to the field", `document.querySelector('[aria-invalid]').focus() ?? 0`)
+		b.set("Key of the corpus", "manuals")
+		b.press("Create the key")
+		secret := b.takes("a key that is shown", "Key")
+		b.reads("What this opens")
+		b.reads("In the corpus manuals")
+		b.reads("search and ask")
+		b.accessible("a key")
+		b.quiet(secret)
+		if eval[bool](b, "look into the storage", `JSON.stringify(sessionStorage).includes('`+secret+`')`) {
+			t.Error("the key is kept in the storage of the tab")
+		}
+		b.curls(t, "with the key", secret, "/v2/corpora/manuals", 200)
+		b.confirms("Disable the key", "")
+		b.reads("Nothing while it is disabled")
+		b.accessible("a disabled key")
+		b.curls(t, "with the disabled key", secret, "/v2/corpora/manuals", 401)
+		b.press("Enable the key")
+		b.do("see it enabled", chromedp.WaitNotPresent(`.tag`))
+		b.curls(t, "with the key that is enabled again", secret, "/v2/corpora/manuals", 200)
+		b.confirms("Delete the key", "")
+		b.reads("The key is deleted.")
+		b.reads("owner key")
+		b.quiet(b.service.Key)
+	})
 }
 
 func TestPerson(t *testing.T) {

@@ -12,53 +12,49 @@ func TestCorpusOfMany(t *testing.T) {
 	// Proves that any of more corpora than a list shows is found by a part of its name or by its key, by keyboard: in the lab, in a
 	// chat and in the palette; and that Escape takes the typing back.
 	t.Parallel()
-	for _, l := range []look{looks[0], looks[3]} {
-		t.Run(l.name, func(t *testing.T) {
-			t.Parallel()
-			b := open(t, l)
-			owner := b.service.Client()
-			for i := range 120 {
-				owner.Must(t, 201, "POST", "/v2/corpora", map[string]any{"key": fmt.Sprintf("c%03d", i), "name": fmt.Sprintf("Volume %03d", i)})
-			}
-			owner.Must(t, 201, "POST", "/v2/corpora", map[string]any{"key": "nameless"})
-			owner.Must(t, 200, "PATCH", "/v2/corpora/c005", map[string]any{"name": "Old volume"})
-			b.visit("/lab")
-			b.signIn()
-			b.reads("Add a corpus")
-			b.tabTo("Corpus")
-			b.types("me 007")
-			b.reads("Volume 007")
-			b.accessible("corpora to choose from")
-			b.do("take it back", chromedp.KeyEvent(kb.Escape))
-			if at := eval[string](b, "read the field", `document.activeElement.value`); at != "nameless" {
-				t.Errorf("after Escape the field holds %q", at)
-			}
-			b.do("type again", chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`))
-			b.types("volume 007")
-			b.waits("one", `document.querySelectorAll('[role=option]').length === 1`)
-			b.do("take it", chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent("\r"))
-			if at := eval[string](b, "read the field", `document.activeElement.value`); at != "c007" {
-				t.Errorf("the field holds %q", at)
-			}
-			b.visit("/chats/new?corpus=c003")
-			b.fill("Filter by name", "volume 01")
-			b.waits("eleven", `document.querySelectorAll('.choice [type=checkbox]').length === 11`)
-			b.tabTo("Volume 012")
-			b.types(" ")
-			b.waits("the address", `location.search === '?corpus=c003&corpus=c012'`)
-			b.accessible("corpora of a chat")
-			b.do("press Ctrl-K", chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
-			b.reads("Go to, or do")
-			b.types("nameless")
-			b.waits("its name", `[...document.querySelectorAll('.command bdi')].some(b => b.innerText === 'nameless')`)
-			b.do("clear it", chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`))
-			b.types("c005")
-			b.waits("the corpus of this key", `[...document.querySelectorAll('.command bdi')].some(b => b.innerText === 'Old volume')`)
-			b.do("go there", chromedp.KeyEvent("\r"))
-			b.reads("This corpus is empty")
-			b.quiet(b.service.Key)
-		})
-	}
+	each(t, []look{looks[0], looks[3]}, func(t *testing.T, b *tab) {
+		owner := b.service.Client()
+		for i := range 120 {
+			owner.Must(t, 201, "POST", "/v2/corpora", map[string]any{"key": fmt.Sprintf("c%03d", i), "name": fmt.Sprintf("Volume %03d", i)})
+		}
+		owner.Must(t, 201, "POST", "/v2/corpora", map[string]any{"key": "nameless"})
+		owner.Must(t, 200, "PATCH", "/v2/corpora/c005", map[string]any{"name": "Old volume"})
+		b.visit("/lab")
+		b.signIn()
+		b.reads("Add a corpus")
+		b.tabTo("Corpus")
+		b.types("me 007")
+		b.reads("Volume 007")
+		b.accessible("corpora to choose from")
+		b.do("take it back", chromedp.KeyEvent(kb.Escape))
+		if at := eval[string](b, "read the field", `document.activeElement.value`); at != "nameless" {
+			t.Errorf("after Escape the field holds %q", at)
+		}
+		b.do("type again", chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`))
+		b.types("volume 007")
+		b.waits("one", `document.querySelectorAll('[role=option]').length === 1`)
+		b.do("take it", chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent("\r"))
+		if at := eval[string](b, "read the field", `document.activeElement.value`); at != "c007" {
+			t.Errorf("the field holds %q", at)
+		}
+		b.visit("/chats/new?corpus=c003")
+		b.fill("Filter by name", "volume 01")
+		b.waits("eleven", `document.querySelectorAll('.choice [type=checkbox]').length === 11`)
+		b.tabTo("Volume 012")
+		b.types(" ")
+		b.waits("the address", `location.search === '?corpus=c003&corpus=c012'`)
+		b.accessible("corpora of a chat")
+		b.do("press Ctrl-K", chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+		b.reads("Go to, or do")
+		b.types("nameless")
+		b.waits("its name", `[...document.querySelectorAll('.command bdi')].some(b => b.innerText === 'nameless')`)
+		b.do("clear it", chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`))
+		b.types("c005")
+		b.waits("the corpus of this key", `[...document.querySelectorAll('.command bdi')].some(b => b.innerText === 'Old volume')`)
+		b.do("go there", chromedp.KeyEvent("\r"))
+		b.reads("This corpus is empty")
+		b.quiet(b.service.Key)
+	})
 }
 
 func TestAddresses(t *testing.T) {

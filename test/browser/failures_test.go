@@ -144,125 +144,117 @@ func TestStreamCut(t *testing.T) {
 	b.quiet(b.service.Key)
 }
 
+// comesAsAnn makes an administrator of this name, and signs her in where a page asks for it.
+func (b *tab) comesAsAnn(page string) {
+	b.t.Helper()
+	owner := b.service.Client()
+	made := owner.Must(b.t, 201, "POST", "/v2/users", map[string]any{"email": "ann@x.test", "username": "ann", "api_roles": []any{"administrator"}})
+	owner.Must(b.t, 204, "POST", "/v2/set_password", map[string]any{"username": "ann", "one_time_code": made["one_time_code"], "password": "a long password"})
+	b.visit(page)
+	b.reads("Sign in")
+	b.press("With a password")
+	b.fill("Name", "ann")
+	b.fill("Password", "a long password\r")
+}
+
 func TestKeyEnds(t *testing.T) {
 	// Proves that somebody whose sign-in or key ends in the middle of a form is asked again by keyboard, over what they were doing;
 	// that Escape does not close the question, that a wrong key is told, that what was asked for is then done; and that somebody
 	// else begins with an empty page.
 	t.Parallel()
-	for _, l := range looks {
-		t.Run(l.name, func(t *testing.T) {
-			t.Parallel()
-			b := open(t, l)
-			b.fills("pumps", 0)
-			owner := b.service.Client()
-			made := owner.Must(t, 201, "POST", "/v2/users", map[string]any{"email": "ann@x.test", "username": "ann", "api_roles": []any{"administrator"}})
-			owner.Must(t, 204, "POST", "/v2/set_password", map[string]any{"username": "ann", "one_time_code": made["one_time_code"], "password": "a long password"})
-			b.visit("/corpora/pumps/settings")
-			b.reads("Sign in")
-			b.press("With a password")
-			b.fill("Name", "ann")
-			b.fill("Password", "a long password")
-			b.press("Sign in")
-			b.reads("Takes new documents")
-			b.set("What is in it", "Half typed")
-			token := eval[string](b, "read the token", `JSON.parse(sessionStorage['quarry.session']).secret`)
-			b.expect("status of 401")
-			owner.Must(t, 200, "PATCH", "/v2/users/ann", map[string]any{"enabled": false})
-			b.press("Save")
-			b.reads("Sign in as ann to go on where you are")
-			b.waits("the focus", `document.activeElement.name === 'secret'`)
-			b.accessible("asked again")
-			b.do("press Escape", chromedp.KeyEvent("\x1b"))
-			b.types("a long password\r")
-			b.waits("that she is shut out", `!!document.querySelector(".asks-again .failed")`)
-			b.accessible("shut out")
-			owner.Must(t, 200, "PATCH", "/v2/users/ann", map[string]any{"enabled": true})
-			b.tabTo("Password")
-			eval[int](b, "select what is there", `document.activeElement.select() ?? 0`)
-			b.types("a long password\r")
-			b.reads("Saved.")
-			b.stillReads("after the sign-in", "Half typed")
-			if at := b.focused(); at != "Save" {
-				t.Errorf("after the sign-in, the focus is on %q", at)
-			}
-			if got := owner.Must(t, 200, "GET", "/v2/corpora/pumps", nil)["description"]; got != "Half typed" {
-				t.Errorf("the description is %q", got)
-			}
+	each(t, looks, func(t *testing.T, b *tab) {
+		b.fills("pumps", 0)
+		owner := b.service.Client()
+		b.comesAsAnn("/corpora/pumps/settings")
+		b.reads("Takes new documents")
+		b.set("What is in it", "Half typed")
+		token := eval[string](b, "read the token", `JSON.parse(sessionStorage['quarry.session']).secret`)
+		b.expect("status of 401")
+		owner.Must(t, 200, "PATCH", "/v2/users/ann", map[string]any{"enabled": false})
+		b.press("Save")
+		b.reads("Sign in as ann to go on where you are")
+		b.waits("the focus", `document.activeElement.name === 'secret'`)
+		b.accessible("asked again")
+		b.do("press Escape", chromedp.KeyEvent("\x1b"))
+		b.types("a long password\r")
+		b.waits("that she is shut out", `!!document.querySelector(".asks-again .failed")`)
+		b.accessible("shut out")
+		owner.Must(t, 200, "PATCH", "/v2/users/ann", map[string]any{"enabled": true})
+		b.tabTo("Password")
+		eval[int](b, "select what is there", `document.activeElement.select() ?? 0`)
+		b.types("a long password\r")
+		b.reads("Saved.")
+		b.stillReads("after the sign-in", "Half typed")
+		if at := b.focused(); at != "Save" {
+			t.Errorf("after the sign-in, the focus is on %q", at)
+		}
+		if got := owner.Must(t, 200, "GET", "/v2/corpora/pumps", nil)["description"]; got != "Half typed" {
+			t.Errorf("the description is %q", got)
+		}
 
-			// Over a question, and somebody else.
-			b.set("What is in it", "Secret plans")
-			owner.Must(t, 200, "PATCH", "/v2/users/ann", map[string]any{"enabled": false})
-			b.press("Remove all documents")
-			b.reads("To go on, type pumps")
-			b.types("pumps\r")
-			b.reads("Sign in as ann to go on where you are")
-			b.waits("the focus", `document.activeElement.name === 'secret'`)
-			b.accessible("asked again over a question")
-			b.press("With an API key")
-			b.fill("API key", "zqt_wrong\r")
-			b.reads("does not know this key")
-			b.tabTo("API key")
-			eval[int](b, "select what is there", `document.activeElement.select() ?? 0`)
-			b.types(b.service.Key + "\r")
-			b.reads("New corpus")
-			if eval[bool](b, "look for what was typed", `document.body.innerText.includes('Secret plans') || JSON.stringify(sessionStorage).includes('Secret plans')`) {
-				t.Error("somebody else finds what was typed")
-			}
-			b.quiet(token)
-			b.quiet(b.service.Key)
-		})
-	}
+		// Over a question, and somebody else.
+		b.set("What is in it", "Secret plans")
+		owner.Must(t, 200, "PATCH", "/v2/users/ann", map[string]any{"enabled": false})
+		b.press("Remove all documents")
+		b.reads("To go on, type pumps")
+		b.types("pumps\r")
+		b.reads("Sign in as ann to go on where you are")
+		b.waits("the focus", `document.activeElement.name === 'secret'`)
+		b.accessible("asked again over a question")
+		b.press("With an API key")
+		b.fill("API key", "zqt_wrong\r")
+		b.reads("does not know this key")
+		b.tabTo("API key")
+		eval[int](b, "select what is there", `document.activeElement.select() ?? 0`)
+		b.types(b.service.Key + "\r")
+		b.reads("New corpus")
+		if eval[bool](b, "look for what was typed", `document.body.innerText.includes('Secret plans') || JSON.stringify(sessionStorage).includes('Secret plans')`) {
+			t.Error("somebody else finds what was typed")
+		}
+		b.quiet(token)
+		b.quiet(b.service.Key)
+	})
 }
 
 func TestTakenAway(t *testing.T) {
 	// Proves that a role that is taken away, and a corpus that is deleted, while the page is open, are told with what would help, and
 	// that what was typed stays, also when the page reads anew.
 	t.Parallel()
-	for _, l := range []look{looks[0], looks[3]} {
-		t.Run(l.name, func(t *testing.T) {
-			t.Parallel()
-			b := open(t, l)
-			b.fills("pumps", 0)
-			owner := b.service.Client()
-			made := owner.Must(t, 201, "POST", "/v2/users", map[string]any{"email": "ann@x.test", "username": "ann", "api_roles": []any{"administrator"}})
-			owner.Must(t, 204, "POST", "/v2/set_password", map[string]any{"username": "ann", "one_time_code": made["one_time_code"], "password": "a long password"})
-			b.visit("/corpora/pumps/settings")
-			b.reads("Sign in")
-			b.press("With a password")
-			b.fill("Name", "ann")
-			b.fill("Password", "a long password\r")
-			b.reads("Takes new documents")
-			b.set("What is in it", "Half typed")
-			owner.Must(t, 200, "PATCH", "/v2/users/ann", map[string]any{"api_roles": []any{"corpus_viewer"}})
-			b.expect("status of 403")
-			b.press("Save")
-			b.reads("needs one of the API roles")
-			b.reads("can give you one of these roles")
-			b.accessible("a role that is gone")
-			b.do("leave", chromedp.Click(`a[href$="/attributes"]`))
-			b.reads("What you have typed on this page is not saved.")
-			b.press("Leave, and lose it")
-			b.waits("the form to go", `!document.querySelector('form')`)
-			b.visit("/corpora/pumps/settings") // what can't be done is no longer offered
-			b.reads("boomerang")
-			if eval[bool](b, "look for the form", `!!document.querySelector('form')`) {
-				t.Error("a viewer is offered to change the settings")
-			}
-			owner.Must(t, 200, "PATCH", "/v2/users/ann", map[string]any{"api_roles": []any{"administrator"}})
-			b.visit("/corpora/pumps/settings")
-			b.reads("Takes new documents")
-			b.set("What is in it", "Half typed")
-			owner.Must(t, 204, "DELETE", "/v2/corpora/pumps", nil)
-			b.expect("status of 404")
-			b.press("Save")
-			b.reads("It may have been deleted meanwhile.")
-			b.waits("the corpus to be read anew, since somebody comes back to the tab",
-				`(document.dispatchEvent(new Event('visibilitychange', {bubbles: true})), document.body.innerText.includes('This corpus is not there any more'))`)
-			b.stillReads("after the corpus is gone", "Half typed")
-			b.accessible("a corpus that is gone")
-			b.quiet(b.service.Key)
-		})
-	}
+	each(t, []look{looks[0], looks[3]}, func(t *testing.T, b *tab) {
+		b.fills("pumps", 0)
+		owner := b.service.Client()
+		b.comesAsAnn("/corpora/pumps/settings")
+		b.reads("Takes new documents")
+		b.set("What is in it", "Half typed")
+		owner.Must(t, 200, "PATCH", "/v2/users/ann", map[string]any{"api_roles": []any{"corpus_viewer"}})
+		b.expect("status of 403")
+		b.press("Save")
+		b.reads("needs one of the API roles")
+		b.reads("can give you one of these roles")
+		b.accessible("a role that is gone")
+		b.do("leave", chromedp.Click(`a[href$="/attributes"]`))
+		b.reads("What you have typed on this page is not saved.")
+		b.press("Leave, and lose it")
+		b.waits("the form to go", `!document.querySelector('form')`)
+		b.visit("/corpora/pumps/settings") // what can't be done is no longer offered
+		b.reads("boomerang")
+		if eval[bool](b, "look for the form", `!!document.querySelector('form')`) {
+			t.Error("a viewer is offered to change the settings")
+		}
+		owner.Must(t, 200, "PATCH", "/v2/users/ann", map[string]any{"api_roles": []any{"administrator"}})
+		b.visit("/corpora/pumps/settings")
+		b.reads("Takes new documents")
+		b.set("What is in it", "Half typed")
+		owner.Must(t, 204, "DELETE", "/v2/corpora/pumps", nil)
+		b.expect("status of 404")
+		b.press("Save")
+		b.reads("It may have been deleted meanwhile.")
+		b.waits("the corpus to be read anew, since somebody comes back to the tab",
+			`(document.dispatchEvent(new Event('visibilitychange', {bubbles: true})), document.body.innerText.includes('This corpus is not there any more'))`)
+		b.stillReads("after the corpus is gone", "Half typed")
+		b.accessible("a corpus that is gone")
+		b.quiet(b.service.Key)
+	})
 }
 
 // offline takes the network away from the page, or gives it back.
@@ -278,43 +270,39 @@ func TestAway(t *testing.T) {
 	// Proves that a service that restarts, and a device that is offline, are told on every page, that the page goes on by itself once
 	// they are back, and that nothing typed is lost.
 	t.Parallel()
-	for _, l := range []look{looks[1], looks[2]} {
-		t.Run(l.name, func(t *testing.T) {
-			t.Parallel()
-			b := open(t, l)
-			b.fills("pumps", 0)
-			b.expect("net::ERR_")
-			p := b.putsBetween()
-			b.settings("pumps", "Half typed")
-			p.answer(func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) })
-			b.press("Save")
-			b.reads("This page asks again by itself")
-			b.reads("could not be reached")
-			b.accessible("a service that is away")
-			b.do("go to the attributes, which can't be read", chromedp.Click(`a[href$="/attributes"]`))
-			b.reads("What you have typed on this page is not saved.")
-			b.press("Leave, and lose it")
-			b.reads("Try again")
-			b.accessible("a page that can't be read")
-			p.answer(nil)
-			b.reads("year") // by itself
-			b.waits("the notice to go", `!document.querySelector('.notice')`)
+	each(t, []look{looks[1], looks[2]}, func(_ *testing.T, b *tab) {
+		b.fills("pumps", 0)
+		b.expect("net::ERR_")
+		p := b.putsBetween()
+		b.settings("pumps", "Half typed")
+		p.answer(func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) })
+		b.press("Save")
+		b.reads("This page asks again by itself")
+		b.reads("could not be reached")
+		b.accessible("a service that is away")
+		b.do("go to the attributes, which can't be read", chromedp.Click(`a[href$="/attributes"]`))
+		b.reads("What you have typed on this page is not saved.")
+		b.press("Leave, and lose it")
+		b.reads("Try again")
+		b.accessible("a page that can't be read")
+		p.answer(nil)
+		b.reads("year") // by itself
+		b.waits("the notice to go", `!document.querySelector('.notice')`)
 
-			b.press("Settings")
-			b.set("What is in it", "Typed again")
-			b.offline(true)
-			b.reads("This device is offline.")
-			b.press("Save")
-			b.reads("Try again once it has a network.")
-			b.accessible("offline")
-			b.stillReads("offline", "Typed again")
-			b.offline(false)
-			b.waits("the notice to go", `!document.querySelector('.notice')`)
-			b.press("Save")
-			b.reads("Saved.")
-			b.quiet(b.service.Key)
-		})
-	}
+		b.press("Settings")
+		b.set("What is in it", "Typed again")
+		b.offline(true)
+		b.reads("This device is offline.")
+		b.press("Save")
+		b.reads("Try again once it has a network.")
+		b.accessible("offline")
+		b.stillReads("offline", "Typed again")
+		b.offline(false)
+		b.waits("the notice to go", `!document.querySelector('.notice')`)
+		b.press("Save")
+		b.reads("Saved.")
+		b.quiet(b.service.Key)
+	})
 }
 
 func TestPacedUploads(t *testing.T) {

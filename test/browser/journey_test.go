@@ -40,45 +40,41 @@ func TestFirstRun(t *testing.T) {
 	// of which one is refused with its reason, asks, and goes from a citation to its passage; and that the address leads
 	// there again.
 	t.Parallel()
-	for _, l := range looks {
-		t.Run(l.name, func(t *testing.T) {
-			t.Parallel()
-			b := open(t, l)
-			b.visit("/")
-			b.reads("Sign in")
-			b.accessible("sign in")
-			b.signIn()
-			b.reads("Your first corpus")
-			b.accessible("first run")
-			b.fill("Name", "Pump manuals")
-			b.press("Create")
-			b.reads("This corpus is empty")
-			b.accessible("an empty corpus")
-			b.expect("status of 415")
-			b.drops(map[string]string{
-				"service.md": "# Service\n\nReplace the filter every 500 hours.\n", "bad.bin": "\x00\x01\x02\xff\xfe",
-				"markup.html": "<title><script>alert(1)</script></title><p>Store the pump dry, says &lt;b&gt;the maker&lt;/b&gt;.</p>",
-			})
-			b.reads("2 of 3 added, 1 refused")
-			b.accessible("files added")
-			b.fill("Your question", "How often is the filter replaced?")
-			b.press("Ask")
-			b.reads("Replace the filter every 500 hours.")
-			b.reads("How far the passages support this answer")
-			b.accessible("an answer")
-			at := eval[string](b, "read the address", `location.href`)
-			b.press("Passage 1, from Service")
-			if !eval[bool](b, "see the passage", `document.activeElement.dataset.shown === 'true' && document.activeElement.innerText.includes('500 hours')`) {
-				t.Error("the citation does not lead to its passage")
-			}
-			b.do("come back", chromedp.Navigate(at))
-			b.reads("How far the passages support this answer")
-			b.do("go to the list", chromedp.Click(`nav a`))
-			b.reads("New corpus")
-			b.accessible("the list")
-			b.quiet(b.service.Key)
+	each(t, looks, func(t *testing.T, b *tab) {
+		b.visit("/")
+		b.reads("Sign in")
+		b.accessible("sign in")
+		b.signIn()
+		b.reads("Your first corpus")
+		b.accessible("first run")
+		b.fill("Name", "Pump manuals")
+		b.press("Create")
+		b.reads("This corpus is empty")
+		b.accessible("an empty corpus")
+		b.expect("status of 415")
+		b.drops(map[string]string{
+			"service.md": "# Service\n\nReplace the filter every 500 hours.\n", "bad.bin": "\x00\x01\x02\xff\xfe",
+			"markup.html": "<title><script>alert(1)</script></title><p>Store the pump dry, says &lt;b&gt;the maker&lt;/b&gt;.</p>",
 		})
-	}
+		b.reads("2 of 3 added, 1 refused")
+		b.accessible("files added")
+		b.fill("Your question", "How often is the filter replaced?")
+		b.press("Ask")
+		b.reads("Replace the filter every 500 hours.")
+		b.reads("How far the passages support this answer")
+		b.accessible("an answer")
+		at := eval[string](b, "read the address", `location.href`)
+		b.press("Passage 1, from Service")
+		if !eval[bool](b, "see the passage", `document.activeElement.dataset.shown === 'true' && document.activeElement.innerText.includes('500 hours')`) {
+			t.Error("the citation does not lead to its passage")
+		}
+		b.do("come back", chromedp.Navigate(at))
+		b.reads("How far the passages support this answer")
+		b.do("go to the list", chromedp.Click(`nav a`))
+		b.reads("New corpus")
+		b.accessible("the list")
+		b.quiet(b.service.Key)
+	})
 }
 
 func TestSample(t *testing.T) {

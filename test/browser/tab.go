@@ -59,6 +59,17 @@ func open(t testing.TB, l look) *tab {
 	return openFor(t, l, most)
 }
 
+// each makes a journey in each of some looks, all at once, with a service and a browser for each.
+func each(t *testing.T, in []look, journey func(*testing.T, *tab)) {
+	t.Helper()
+	for _, l := range in {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			journey(t, open(t, l))
+		})
+	}
+}
+
 // openFor is open for as long as a benchmark takes.
 func openFor(t testing.TB, l look, most time.Duration) *tab {
 	t.Helper()
