@@ -101,7 +101,7 @@ func (s served) open(t testing.TB, l look, most time.Duration) *tab {
 		testkit.Skip(t, "web/node_modules is not there: npm ci in web installs it")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chrome), chromedp.NoSandbox, chromedp.WindowSize(int(l.width), 800),
-		chromedp.UserDataDir(t.TempDir()))
+		chromedp.UserDataDir(t.TempDir()), chromedp.Env("TMPDIR="+socketFolder(t)))
 	allocated, release := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(release)
 	ctx, end := chromedp.NewContext(allocated)
@@ -109,6 +109,22 @@ func (s served) open(t testing.TB, l look, most time.Duration) *tab {
 	b := &tab{t: t, ctx: ctx, service: s.service, data: s.data, axe: string(axe), most: most}
 	b.begin(l)
 	return b
+}
+
+// socketFolder makes a folder for what the browser leaves behind, its sockets among it. Its path is short, as paths of sockets have to
+// be.
+func socketFolder(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "browser")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("remove what the browser left behind: %v", err)
+		}
+	})
+	return dir
 }
 
 // another opens a second tab of the same browser over the same service, for somebody else.
