@@ -337,6 +337,26 @@ func TestSteer(t *testing.T) {
 	}
 }
 
+// restarted returns the bench of a turn whose process was killed when the calls of the first reply were stored, and that another
+// one has ended.
+func restarted(t *testing.T, m model, change func(*turn.Config, *agent.Agent)) *bench {
+	t.Helper()
+	killed := &cut{left: 1, after: true, dead: make(chan struct{})}
+	b := begin(t, m, func(c *turn.Config, a *agent.Agent) {
+		change(c, a)
+		killed.Log, c.Log = c.Log, killed
+	})
+	sent, err := b.Send(t.Context(), b.input("go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-killed.dead
+	sent.Close()
+	b.open(t, m, change)
+	b.idle(t)
+	return b
+}
+
 // TestRestarted proves what becomes of a call that a kill has cut off and that may not be made again, and of a turn that was taken
 // over three times and came no further.
 func TestRestarted(t *testing.T) {
@@ -347,20 +367,7 @@ func TestRestarted(t *testing.T) {
 		return c.Arguments, nil
 	}
 	probe := probes(tool.Never, count)
-	killed := &cut{left: 1, after: true, dead: make(chan struct{})}
-	m := replies(calls("probe"), text("done"))
-	b := begin(t, m, func(c *turn.Config, a *agent.Agent) {
-		probe(c, a)
-		killed.Log, c.Log = c.Log, killed
-	})
-	sent, err := b.Send(t.Context(), b.input("go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-killed.dead
-	sent.Close()
-	b.open(t, m, probe)
-	b.idle(t)
+	b := restarted(t, replies(calls("probe"), text("done")), probe)
 	want := `input_message: go|tool_input: probe{"n":1}|tool_output: probe{"error":"interrupted by restart"}|agent_output: done`
 	if got := strings.Join(b.log(t), "|"); got != want || ran.Load() > 0 {
 		t.Errorf("ran %d times, the log is %s", ran.Load(), got)
@@ -372,7 +379,6 @@ func TestRestarted(t *testing.T) {
 func TestRestartedInOrder(t *testing.T) {
 	t.Parallel()
 	probe := probes(tool.Always, echo)
-	killed := &cut{left: 1, after: true, dead: make(chan struct{})}
 	ordered := func(c *turn.Config, a *agent.Agent) {
 		probe(c, a)
 		a.Tools = map[string]json.RawMessage{
@@ -380,19 +386,7 @@ func TestRestartedInOrder(t *testing.T) {
 			"second": json.RawMessage(`{"type":"probe","argument_override":{"heard":{"$ref":"tools.first.outputs.latest.said"}}}`),
 		}
 	}
-	m := replies(calls("second", "first"), text("done"))
-	b := begin(t, m, func(c *turn.Config, a *agent.Agent) {
-		ordered(c, a)
-		killed.Log, c.Log = c.Log, killed
-	})
-	sent, err := b.Send(t.Context(), b.input("go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-killed.dead
-	sent.Close()
-	b.open(t, m, ordered)
-	b.idle(t)
+	b := restarted(t, replies(calls("second", "first"), text("done")), ordered)
 	got := strings.Join(b.log(t), "|")
 	for _, want := range []string{`tool_output: first{"n":1,"said":"yes"}|tool_output: second{"heard":"yes","n":1}`, "agent_output: done"} {
 		if !strings.Contains(got, want) {
