@@ -15,16 +15,24 @@ import (
 	"quarry/internal/store/instructions"
 )
 
+// agentRows are what agents and the turns of their sessions read alike.
+type agentRows struct {
+	agents       *agents.Store
+	instructions *instructions.Store
+}
+
+func newAgentRows(db *store.DB) agentRows { return agentRows{agents.New(db), instructions.New(db)} }
+
 // agentServices keep agents.
 type agentServices struct {
 	agents       *agent.Service
 	instructions *instruction.Service
 }
 
-func newAgent(db *store.DB, models llm.Models, kit tool.Kit, turns *turn.Engine) agentServices {
-	kept := instruction.New(instructions.New(db))
+func newAgent(rows agentRows, models llm.Models, kit tool.Kit, turns *turn.Engine) agentServices {
+	kept := instruction.New(rows.instructions)
 	return agentServices{
-		agents:       agent.New(agent.Config{Store: agents.New(db), Models: models, Kit: kit, Stop: turns.DropAgent, Instructions: kept}),
+		agents:       agent.New(agent.Config{Store: rows.agents, Models: models, Kit: kit, Stop: turns.DropAgent, Instructions: kept}),
 		instructions: kept,
 	}
 }

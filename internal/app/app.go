@@ -130,12 +130,13 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	if err != nil {
 		return nil, err
 	}
+	rows := newAgentRows(a.db)
 	kept, err := newBlobs(ctx, a.cfg, a.db)
 	if err != nil {
 		return nil, err
 	}
-	sessions := newSession(a.cfg, a.db, a.identity.secrets, kept, kit, models.registry, a.log)
-	agents := newAgent(a.db, models.registry, kit, sessions.turns)
+	sessions := newSession(a.cfg, a.db, a.identity.secrets, kept, rows, kit, models.registry, a.log)
+	agents := newAgent(rows, models.registry, kit, sessions.turns)
 	a.stopReaders = sync.OnceFunc(sessions.feed.Stop)
 	a.server, err = newServer(a.cfg, a.identity, resolvers(a.corpus, chats, agents, sessions), a.ready.Load, a.log, slices.Concat(
 		a.identity.areas(cursors), a.corpus.areas(a.cfg, cursors), models.areas(cursors), answers.areas(cursors), queries.areas(cursors), agents.areas(cursors),

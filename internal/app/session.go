@@ -20,9 +20,7 @@ import (
 	"quarry/internal/page"
 	"quarry/internal/query"
 	"quarry/internal/store"
-	"quarry/internal/store/agents"
 	"quarry/internal/store/blobs"
-	"quarry/internal/store/instructions"
 	"quarry/internal/store/secrets"
 	"quarry/internal/store/sessions"
 )
@@ -46,12 +44,12 @@ func newBlobs(ctx context.Context, cfg config.Config, db *store.DB) (blob.Store,
 	return file.Open(ctx, filepath.Join(cfg.Data, blobFolder), blobs.NewRows(db))
 }
 
-func newSession(cfg config.Config, db *store.DB, sealed *secrets.Store, kept blob.Store, kit tool.Kit, models llm.Models, log *slog.Logger) sessionServices {
+func newSession(cfg config.Config, db *store.DB, sealed *secrets.Store, kept blob.Store, defined agentRows, kit tool.Kit, models llm.Models, log *slog.Logger) sessionServices {
 	rows := sessions.New(db, sealed)
 	hub := feed.New(rows)
 	files := artifact.NewService(artifact.Config{Store: rows, Blobs: kept, Most: cfg.MaxArtifact, Log: log})
 	turns := turn.New(turn.Config{
-		Log: rows, Sessions: rows, Agents: agents.New(db), Instructions: instructions.New(db), Models: models, Kit: kit, Files: files, Hub: hub, Logger: log,
+		Log: rows, Sessions: rows, Agents: defined.agents, Instructions: defined.instructions, Models: models, Kit: kit, Files: files, Hub: hub, Logger: log,
 		Alone:          cfg.Database == "", // the folder's lock keeps others out
 		MaxTransitions: int(cfg.MaxStepTransitions), MaxCalls: int(cfg.MaxModelCalls),
 	})

@@ -177,7 +177,7 @@ func TestLabMissing(t *testing.T) {
 			b.reads("stands behind the last result")
 			b.press("Ask for 100 results, from the first on")
 			b.reads("pump/2021 is among the results, at rank 4.")
-			b.press("This query as a program")
+			b.pressBefore("This query as a program")
 			for name, want := range map[string]string{"Python": "client.query(", "TypeScript": "streamQueryV2({", "quarry": "--missing=pump/2021"} {
 				b.do("see it in "+name, chromedp.Click(`//button[@role="tab"][.="`+name+`"]`))
 				b.reads(want)

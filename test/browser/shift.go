@@ -23,23 +23,40 @@ type shift struct {
 
 // watchShifts is run in each page before its own scripts. It reports through the binding. Browsers take what moves within half a
 // second of a key or a click for its answer; the same goes for what moves when the service has done what was asked, such as a form
-// that closes, or has refused it, such as a reason at its field, however long that took on a busy machine. What searches find and
-// answers say is not of these.
+// that closes, or has refused it, such as a reason at its field: what is drawn in the next frames once the answer was read, and once
+// that was read which the page then asks for, however late they come on a busy machine. What searches find and answers say is not
+// of these.
 const watchShifts = `(() => {
-	let done = -Infinity
+	const answers = [] // from when to when what moves is the answer to a write
+	const draws = frames => { const a = {from: performance.now(), to: Infinity}; answers.push(a)
+		const next = () => { if (--frames > 0) requestAnimationFrame(next); else a.to = performance.now() }
+		requestAnimationFrame(next) }
 	const original = window.fetch
 	window.fetch = async (to, how) => {
-		let refused = true
-		try { const answer = await original(to, how); refused = !answer.ok; return answer } finally {
-			if (how?.method && how.method !== 'GET' && (refused || !/query|chats/.test(String(to)))) done = performance.now()
-		}
+		const write = how?.method && how.method !== 'GET', anew = !write && answers.some(a => a.to === Infinity)
+		try {
+			const answer = await original(to, how)
+			if (anew || write && !(answer.ok && /query|chats/.test(String(to)))) {
+				draws(` + framesOfAnswer + `)
+				for (const read of ['json', 'text', 'blob']) {
+					const body = answer[read].bind(answer)
+					answer[read] = () => body().finally(() => draws(` + framesOfAnswer + `))
+				}
+			}
+			return answer
+		} catch (failed) { if (write || anew) draws(` + framesOfAnswer + `); throw failed }
 	}
 	const name = n => n ? n.nodeName.toLowerCase() + (n.className && n.className.split ? '.' + n.className.split(' ').join('.') : '') : '?'
 	const what = s => name(s.node?.nodeType === 1 ? s.node : s.node?.parentNode) + ' from ' + Math.round(s.previousRect.y) + ' to ' + Math.round(s.currentRect.y)
-	new PerformanceObserver(list => { for (const e of list.getEntries()) quarryShift(JSON.stringify({
-		Page: performance.timeOrigin, Path: location.pathname, At: e.startTime, Value: e.value, Recent: e.hadRecentInput || e.startTime - done < 1000, What: e.sources.map(what),
-	})) }).observe({type: 'layout-shift', buffered: true})
+	const report = e => quarryShift(JSON.stringify({
+		Page: performance.timeOrigin, Path: location.pathname, At: e.startTime, Value: e.value,
+		Recent: e.hadRecentInput || answers.some(a => a.from <= e.startTime && e.startTime <= a.to), What: e.sources.map(what),
+	}))
+	new PerformanceObserver(list => list.getEntries().forEach(report)).observe({type: 'layout-shift', buffered: true})
 })()`
+
+// framesOfAnswer is how many frames show what an answer has changed.
+const framesOfAnswer = "10"
 
 // shifted returns the largest score of a page, as browsers count it: the sum over shifts that are less than a second apart, five
 // seconds at most. It also returns what moved there.

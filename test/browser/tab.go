@@ -268,6 +268,19 @@ func (b *tab) focused() string {
 // tabTo presses Tab until something has the focus, as people do who use no mouse.
 func (b *tab) tabTo(name string) {
 	b.t.Helper()
+	b.walkTo(name, "Tab")
+}
+
+// pressBefore goes back to a button that stands before what has the focus, and presses Enter.
+func (b *tab) pressBefore(name string) {
+	b.t.Helper()
+	b.walkTo(name, "Shift-Tab", chromedp.KeyModifiers(chromedp.ModifierShift))
+	b.do("press Enter", chromedp.KeyEvent("\r"))
+}
+
+// walkTo presses a key until something has the focus.
+func (b *tab) walkTo(name, key string, with ...chromedp.KeyOption) {
+	b.t.Helper()
 	seen := []string{}
 	for range 40 {
 		at := b.focused()
@@ -275,9 +288,9 @@ func (b *tab) tabTo(name string) {
 			return
 		}
 		seen = append(seen, at)
-		b.do("press Tab", chromedp.KeyEvent("\t"))
+		b.do("press "+key, chromedp.KeyEvent("\t", with...))
 	}
-	b.t.Fatalf("Tab does not reach %q: %q", name, seen)
+	b.t.Fatalf("%s does not reach %q: %q", key, name, seen)
 }
 
 // press goes to something by Tab and presses Enter.

@@ -1,6 +1,7 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { call, path } from '../api/call'
 import type { components } from '../api/schema'
+import { useAttempt } from '../parts/change'
 
 type Schemas = components['schemas']
 
@@ -77,7 +78,7 @@ export function useRefresh(): (gone?: string) => Promise<unknown> {
 /** Changes one object, which is then read anew. */
 export function useUpdate<T>(address: string) {
   const refresh = useRefresh()
-  return useMutation({
+  return useAttempt({
     mutationFn: (body: object) => call<T>(address, { method: 'PATCH', body }),
     onSuccess: () => refresh(),
   })

@@ -9,9 +9,10 @@ export function useAct() {
   const [error, setError] = useState<unknown>()
   const act = async <T>(run: () => Promise<T>): Promise<T | undefined> => {
     setBusy(true)
-    setError(undefined)
     try {
-      return await run()
+      const done = await run()
+      setError(undefined)
+      return done
     } catch (failed) {
       setError(failed)
       return undefined

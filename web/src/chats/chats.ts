@@ -1,9 +1,9 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { call, path } from '../api/call'
 import type { components } from '../api/schema'
 import type { Question } from '../parts/answer/answer'
 import type { Generation } from '../parts/answer/knobs'
-import { useChange } from '../parts/change'
+import { useAttempt, useChange } from '../parts/change'
 
 export type Chat = components['schemas']['Chat']
 export type Turn = components['schemas']['Turn']
@@ -83,7 +83,7 @@ export const useDeleteTurn = (chat: string) =>
 /** Deletes a chat. Only the list is read anew, not the turns of what is gone. */
 export function useDeleteChat() {
   const queries = useQueryClient()
-  return useMutation({
+  return useAttempt({
     mutationFn: (chat: string) => call(path`/v2/chats/${chat}`, { method: 'DELETE' }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['chats', 'list'] }),
   })

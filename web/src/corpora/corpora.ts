@@ -1,7 +1,7 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { call, path } from '../api/call'
 import type { components } from '../api/schema'
-import { useChange } from '../parts/change'
+import { useAttempt, useChange } from '../parts/change'
 import { holding } from '../parts/pattern'
 import { useCaller, useMay } from '../session/caller'
 
@@ -64,7 +64,7 @@ export const useUpdateCorpus = (key: string) =>
 /** Deletes a corpus. Only lists are read anew: the page that still shows the corpus would find that it is missing. */
 export function useDeleteCorpus(key: string) {
   const queries = useQueryClient()
-  return useMutation({
+  return useAttempt({
     mutationFn: () => call(path`/v2/corpora/${key}`, { method: 'DELETE' }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['corpora', 'list'] }),
   })

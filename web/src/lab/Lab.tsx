@@ -194,6 +194,7 @@ export function Lab() {
           />
         </div>
         <div className="found stack">
+          {asked.query && asked.settings.corpora.length > 0 && errors.length === 0 && <Calls asked={asked} />}
           {errors.map((error, i) =>
             standsAtFields(error) ? (
               // biome-ignore lint/suspicious/noArrayIndexKey: one for each search
@@ -208,7 +209,6 @@ export function Lab() {
           {!asked.query && <p className="empty">{t.start}</p>}
           {first.isLoading && <Loading />}
           {asked.query && errors.length === 0 && <Found asked={asked} first={first} second={second} run={run} />}
-          {asked.query && asked.settings.corpora.length > 0 && errors.length === 0 && <Calls asked={asked} />}
         </div>
       </div>
     </form>
