@@ -36,7 +36,7 @@ func testTurn(t *testing.T, b bench) {
 	}
 	began := session.Run{Lease: l, AgentNo: s.AgentNo, Turn: 1, First: 1, Opening: 1, Revision: 7, Began: now, Caller: in.Caller}
 	first := session.Event{Ord: 1, ID: in.Event, Turn: 1, Type: session.InputMessage, Created: now.Truncate(time.Millisecond), Body: session.Body{Parts: in.Parts}}
-	want := session.Accepted{Outcome: session.Began, Event: in.Event, Begun: first, Run: began}
+	want := session.Accepted{Outcome: session.Began, Event: in.Event, Begun: first, Last: 1, Run: began}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("accepted (-want +got): %s", diff)
 	}
