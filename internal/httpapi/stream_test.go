@@ -243,45 +243,54 @@ func TestStreamStopped(t *testing.T) {
 	})
 }
 
-// TestSlowReader proves that a client that does not read is cut off, that its handler learns of it, and that another
-// client's stream comes whole meanwhile.
+// TestSlowReader proves that a client that does not read is cut off, that its handler learns of it, and that the stream of
+// another client, who reads slowly, comes whole meanwhile.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
-	const size, count = 1 << 20, 64 // more than the buffers of a connection hold
-	lost := make(chan error, 2)
-	s := startLimited(t, area{"query": events(func(_ context.Context, s *httpapi.Stream) error {
-		var err error
-		for i := 0; i < count && err == nil; i++ {
-			err = s.Send("chunk", piece{"chunk", strings.Repeat("x", size)})
+	synctest.Test(t, func(t *testing.T) {
+		const count = 64
+		lost := make(chan error, 2)
+		s := sizedServer(t, area{"query": events(func(_ context.Context, s *httpapi.Stream) error {
+			var err error
+			for i := 0; i < count && err == nil; i++ {
+				err = s.Send("chunk", piece{"chunk", strings.Repeat("x", 1<<10)})
+			}
+			if err != nil && s.Fail(errors.New("no one reads this")) == nil {
+				t.Error("a lost stream takes another event")
+			}
+			lost <- err
+			return nil
+		})}, httpapi.Limits{}, io.Discard, 1<<16)
+		_, stalled := over(t, s)
+		defer stalled.Close()
+		res, reader := over(t, s)
+		defer reader.Close()
+		var got strings.Builder
+		if _, err := io.Copy(&got, slow{res.Body}); err != nil {
+			t.Error(err)
 		}
-		if err != nil && s.Fail(errors.New("no one reads this")) == nil {
-			t.Error("a lost stream takes another event")
+		if n := strings.Count(got.String(), "event:chunk"); n != count {
+			t.Errorf("%d events came", n)
 		}
-		lost <- err
-		return nil
-	})}, httpapi.Limits{})
-	stalled, err := net.Dial("tcp", s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stalled.Close()
-	request := "POST /v2/query HTTP/1.1\r\nHost: x\r\nX-Api-Key: " + ownerKey + "\r\nContent-Type: application/json\r\nContent-Length: "
-	if _, err := fmt.Fprint(stalled, request, len(queryBody), "\r\n\r\n", queryBody); err != nil {
-		t.Fatal(err)
-	}
-	got := s.ask(t, "POST", "/v2/query", queryBody, "X-Api-Key: "+ownerKey, "Content-Type: application/json")
-	if n := strings.Count(got.raw, "event:chunk"); n != count || len(got.raw) < size*count {
-		t.Errorf("%d events of %d bytes came", n, len(got.raw))
-	}
-	cut := 0
-	for range 2 {
-		if err := <-lost; err != nil {
-			cut++
+		cut := 0
+		for range 2 {
+			if err := <-lost; err != nil {
+				cut++
+			}
 		}
-	}
-	if cut != 1 {
-		t.Errorf("%d streams were cut off, want the one that nobody reads", cut)
-	}
+		if cut != 1 {
+			t.Errorf("%d streams were cut off, want the one that nobody reads", cut)
+		}
+	})
+}
+
+// slow is a reader that takes a quarter of the time for each read that the server of tests allows for a write: what comes together is
+// read in two.
+type slow struct{ io.Reader }
+
+func (s slow) Read(b []byte) (int, error) {
+	time.Sleep(50 * time.Millisecond)
+	return s.Reader.Read(b)
 }
 
 // TestAwait proves that calls that wait for another service leave their places to others, up to a bound of their own,
