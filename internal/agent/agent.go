@@ -5,11 +5,14 @@ package agent
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"quarry/internal/agent/instruction"
 	"quarry/internal/llm"
+	"quarry/internal/opt"
 	"quarry/internal/page"
+	"quarry/internal/usage"
 )
 
 // Agent is an agent with its current configuration, or with an earlier one that a turn has begun with.
@@ -25,6 +28,11 @@ type Agent struct {
 // Position returns the place of a in a list by age.
 func (a *Agent) Position() *page.Position { return page.At(a.Created, a.Key) }
 
+// Account returns whom the calls of language models are charged to that a causes. A later agent of the same key has another one.
+func (a *Agent) Account() usage.Account {
+	return usage.Account{Scope: fmt.Sprintf("agent/%d", a.No), Name: fmt.Sprintf("agent %q", a.Key), Budget: opt.Deref(a.Budget, usage.Budget{})}
+}
+
 // Definition is the configuration of an agent. Members of type json.RawMessage are kept as they came. The JSON names, here and
 // in what it consists of, are those of the store.
 type Definition struct {
@@ -37,6 +45,7 @@ type Definition struct {
 	Metadata    json.RawMessage            `json:"metadata"` // a JSON object
 	Enabled     bool                       `json:"enabled"`
 	Compaction  Compaction                 `json:"compaction"`
+	Budget      *usage.Budget              `json:"budget,omitempty"`     // llm_quota; nil: no limits
 	Offloading  json.RawMessage            `json:"offloading,omitempty"` // tool_output_offloading; nil when it was not given, like the next ones
 	Guardrails  json.RawMessage            `json:"guardrails,omitempty"`
 	Memory      json.RawMessage            `json:"memory,omitempty"`

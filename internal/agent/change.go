@@ -8,6 +8,7 @@ import (
 	"quarry/internal/agent/tool"
 	"quarry/internal/fault"
 	"quarry/internal/opt"
+	"quarry/internal/usage"
 )
 
 // Change is what a client writes to an agent. In a change of an agent that exists, what is absent stays and null clears; for
@@ -23,6 +24,7 @@ type Change struct {
 	Metadata    opt.Field[json.RawMessage]
 	Enabled     opt.Field[bool]
 	Compaction  opt.Field[Compaction]
+	Budget      opt.Field[usage.Budget] // replaced as a whole
 	Offloading  opt.Field[json.RawMessage]
 	Guardrails  opt.Field[json.RawMessage]
 	Memory      opt.Field[json.RawMessage]
@@ -170,6 +172,11 @@ func (c *Change) settings(d *Definition) {
 	d.Metadata = set(c.Metadata, d.Metadata, json.RawMessage(noMetadata))
 	d.Enabled = set(c.Enabled, d.Enabled, true)
 	d.Compaction = set(c.Compaction, d.Compaction, DefaultCompaction)
+	if b, ok := c.Budget.Get(); ok {
+		d.Budget = &b
+	} else if c.Budget.IsNull() {
+		d.Budget = nil
+	}
 	d.Offloading = set(c.Offloading, d.Offloading, nil)
 	d.Guardrails = set(c.Guardrails, d.Guardrails, nil)
 	d.Memory = set(c.Memory, d.Memory, nil)

@@ -53,6 +53,9 @@ func (c *checker) check() {
 	if !isObject(c.Metadata) {
 		c.bad.Field("metadata", "must be an object")
 	}
+	if c.Budget != nil {
+		c.Budget.Check("llm_quota", c.bad)
+	}
 	switch _, ok := c.Steps[c.Entry]; {
 	case !ok && c.gone[fault.Join("steps", c.Entry)]:
 		c.bad.Field(fault.Join("steps", c.Entry), "is the step that a session begins with and can't be removed; name another one by first_step_name")

@@ -31,7 +31,7 @@ func newLLM(cfg config.Config, db *store.DB, sealed *secrets.Store, encoders *em
 	counters := usage.NewCounters(usages.New(db), log)
 	dialer := dial.New(outbound.New(outbound.Config{AllowPrivate: cfg.LLMPrivate}))
 	return llmServices{usage: counters, registry: registry.New(registry.Config{
-		Store: llms.New(db, sealed), Dialer: dialer, Prober: dialer, Builtin: builtin.New(encoders), Counters: counters, Aliases: cfg.Aliases(),
+		Store: llms.New(db, sealed), Dialer: dialer, Prober: dialer, Builtin: builtin.New(encoders), Meter: usage.NewMeter(counters), Aliases: cfg.Aliases(),
 	})}
 }
 

@@ -2,8 +2,6 @@ package llm
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"quarry/internal/fault"
 )
@@ -25,8 +23,8 @@ type Model struct {
 
 // Admitter is implemented by providers that bound their calls.
 type Admitter interface {
-	// Admit takes a place for one call, so that the next Stream does not ask again. A model over one of its bounds is
-	// fault.KindLimited.
+	// Admit takes a place for one call, so that the next Stream does not ask again. A model over one of its bounds, or whoever
+	// the call is charged to by ctx, is fault.KindLimited; see usage.Charged.
 	Admit(ctx context.Context) error
 }
 
@@ -49,19 +47,6 @@ type Abilities struct {
 
 // MinContext is the smallest context that a model is taken to have, in tokens.
 const MinContext = 4096
-
-// Refusal is which bound of a model refused a call. It is the cause of the fault that Admit returns, for callers that
-// say when to come back in another way than by the text.
-type Refusal struct {
-	Model string
-	Quota string        // as the contract names the field, such as requests_per_second
-	After time.Duration // until the window resets
-}
-
-// Error names the bound.
-func (r *Refusal) Error() string {
-	return fmt.Sprintf("language model %q is over its %s for another %v", r.Model, r.Quota, r.After)
-}
 
 // Named returns err with the field of the request that named the model, where err says that the model can't be used.
 // What Service.Model returns has no field, since it does not know where the name stood.

@@ -41,10 +41,14 @@ func (s Span) Window(at time.Time) (begin, end time.Time) {
 	return begin, begin.AddDate(0, 1, 0)
 }
 
-// Quota limits the tokens of a scope in each window; 0 means no limit.
+// Quota limits the tokens of a scope in each window; 0 means no limit. The JSON names are for stores.
 type Quota struct {
-	InputPerMinute, InputPerDay, InputPerMonth    int64
-	OutputPerMinute, OutputPerDay, OutputPerMonth int64
+	InputPerMinute  int64 `json:"input_tokens_per_minute,omitempty"`
+	InputPerDay     int64 `json:"input_tokens_per_day,omitempty"`
+	InputPerMonth   int64 `json:"input_tokens_per_month,omitempty"`
+	OutputPerMinute int64 `json:"output_tokens_per_minute,omitempty"`
+	OutputPerDay    int64 `json:"output_tokens_per_day,omitempty"`
+	OutputPerMonth  int64 `json:"output_tokens_per_month,omitempty"`
 }
 
 // of returns the limits of one span.

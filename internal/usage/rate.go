@@ -14,9 +14,7 @@ import (
 // the generic cell rate algorithm, GCRA). A caller that is not stored has a full bucket. So memory is bounded by forgetting
 // the callers seen longest ago, which is inexact only while more than shards*perShard callers are active.
 type Rate struct {
-	step   time.Duration // time to refill one token
-	depth  time.Duration // time to fill an empty bucket
-	burst  int64
+	pace
 	began  time.Time // instants are stored as the time since then
 	seed   maphash.Seed
 	shards [shards]shard
@@ -50,9 +48,7 @@ const MaxRate = 1_000_000
 
 // NewRate returns a Rate of perSecond requests and bursts of burst, each from 1 to MaxRate.
 func NewRate(perSecond, burst int64) *Rate {
-	step := time.Second / time.Duration(min(max(perSecond, 1), MaxRate))
-	burst = min(max(burst, 1), MaxRate, math.MaxInt64/4/int64(step))
-	return &Rate{step: step, depth: time.Duration(burst) * step, burst: burst, began: time.Now(), seed: maphash.MakeSeed()}
+	return &Rate{pace: newPace(perSecond, burst), began: time.Now(), seed: maphash.MakeSeed()}
 }
 
 // Take takes a token for a request of caller at a moment.
@@ -73,20 +69,24 @@ func (r *Rate) Take(caller string, at time.Time) Allowance {
 	return a
 }
 
-// State returns the state of a caller's bucket at a moment and takes nothing; OK reports whether a request would be admitted.
-func (r *Rate) State(caller string, at time.Time) Allowance {
-	now := at.Sub(r.began)
-	h := maphash.String(r.seed, caller)
-	s := &r.shards[h%shards]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return r.allowance(max(s.bucket(h), now) - now)
+// pace is how fast a bucket is refilled and how much it holds.
+type pace struct {
+	step  time.Duration // time to refill one token
+	depth time.Duration // time to fill an empty bucket
+	burst int64
 }
 
-// allowance describes a bucket that will be full after a time.
-func (r *Rate) allowance(full time.Duration) Allowance {
-	wait := max(full+r.step-r.depth, 0)
-	return Allowance{OK: wait == 0, Limit: r.burst, Remaining: int64((r.depth - full) / r.step), Wait: wait, Full: full}
+func newPace(perSecond, burst int64) pace {
+	step := time.Second / time.Duration(min(max(perSecond, 1), MaxRate))
+	burst = min(max(burst, 1), MaxRate, math.MaxInt64/4/int64(step))
+	return pace{step: step, depth: time.Duration(burst) * step, burst: burst}
+}
+
+// allowance describes a bucket that will be full after a time. It is longer than that of an empty bucket where tokens were
+// taken that are not there yet.
+func (p pace) allowance(full time.Duration) Allowance {
+	wait := max(full+p.step-p.depth, 0)
+	return Allowance{OK: wait == 0, Limit: p.burst, Remaining: max(int64((p.depth-full)/p.step), 0), Wait: wait, Full: full}
 }
 
 // bucket returns the instant at which the caller's bucket is full; long ago if none is stored.

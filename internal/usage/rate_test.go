@@ -73,25 +73,3 @@ func TestRateMemory(t *testing.T) {
 		t.Errorf("the busy caller was let in %d times, its burst is 2", let)
 	}
 }
-
-// TestRateState proves that looking at a bucket says what the next request would find, and takes nothing.
-func TestRateState(t *testing.T) {
-	t.Parallel()
-	r := usage.NewRate(10, 2)
-	now := time.Now()
-	if got := r.State("ann", now); got != (usage.Allowance{OK: true, Limit: 2, Remaining: 2}) {
-		t.Errorf("before the first request: %+v", got)
-	}
-	for range 2 {
-		r.Take("ann", now)
-	}
-	want := usage.Allowance{Limit: 2, Full: 200 * time.Millisecond, Wait: 100 * time.Millisecond}
-	for range 3 {
-		if got := r.State("ann", now); got != want {
-			t.Errorf("after two requests: %+v, want %+v", got, want)
-		}
-	}
-	if got := r.State("ann", now.Add(time.Second)); got != (usage.Allowance{OK: true, Limit: 2, Remaining: 2}) {
-		t.Errorf("a second later: %+v", got)
-	}
-}

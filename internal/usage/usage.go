@@ -1,7 +1,7 @@
 // Package usage limits what callers may use: requests of a credential per second (Rate), places in flight and the queue for
-// them (Gate), and tokens of a model or an agent per minute, day and month (Counters). It counts and decides, and knows
-// neither operations nor HTTP. Package httpapi consults Rate and Gate for each request; whatever calls language models
-// consults Counters.
+// them (Gate), and calls of language models (Meter): each within the Budget of its model and of the agents that it is Charged
+// to, per second and in tokens per minute, day and month (Counters). It counts and decides, and knows neither operations nor
+// HTTP. Package httpapi consults Rate and Gate for each request; what calls language models consults a Meter.
 package usage
 
 import (

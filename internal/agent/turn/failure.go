@@ -6,6 +6,7 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/usage"
 )
 
 // explain returns a failure as whoever sent the input is told of it: with one of the statuses of the contract
@@ -25,10 +26,10 @@ func explain(err error) error {
 	if !ok {
 		return err
 	}
-	var refusal *llm.Refusal
-	if errors.As(err, &refusal) {
+	var over *usage.Refused
+	if errors.As(err, &over) {
 		out := *f
-		return out.After(max(refusal.After, time.Second))
+		return out.After(max(over.After, time.Second))
 	}
 	return f
 }

@@ -17,6 +17,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 	"quarry/internal/llm/llmtest"
+	"quarry/internal/usage"
 )
 
 // replies is a model that gives one reply after the other. A reply is an answer and what the call fails with.
@@ -109,7 +110,7 @@ func TestFailures(t *testing.T) {
 		shaped(&first)
 		a.Steps["first_step"] = first
 	}
-	limited := fault.Limited("llm_quota_exhausted", "used up").Because(&llm.Refusal{After: 7 * time.Second})
+	limited := fault.Limited("llm_quota_exhausted", "used up").Because(&usage.Refused{After: 7 * time.Second})
 	for name, c := range map[string]struct {
 		model  model
 		change func(*turn.Config, *agent.Agent)

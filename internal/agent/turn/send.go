@@ -64,6 +64,9 @@ func (s *Sent) Show() bool { return s.claim == nil || s.claim.take(shown) }
 // take reports whether the state is to, now.
 func (c *claim) take(to int32) bool { return c.state.CompareAndSwap(open, to) || c.state.Load() == to }
 
+// undecided reports whether the turn may still be refused. A nil claim decides nothing.
+func (c *claim) undecided() bool { return c != nil && c.state.Load() == open }
+
 // Close ends the reading. The turn goes on; if it fails, its input stays.
 func (s *Sent) Close() {
 	s.Show()

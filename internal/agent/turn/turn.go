@@ -16,6 +16,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/llm"
+	"quarry/internal/usage"
 )
 
 // turn is the turn in progress.
@@ -73,6 +74,7 @@ func (t *turn) answer(ctx context.Context) error {
 	if err := t.load(ctx); err != nil {
 		return err
 	}
+	ctx = usage.Charged(ctx, t.agent.Account())
 	if t.taken {
 		if err := t.resume(ctx); err != nil {
 			return err
@@ -151,7 +153,7 @@ func (t *turn) iterate(ctx context.Context) error {
 	if over := t.overflows(model, &request); over != nil {
 		return t.end(session.Commit{}, session.End{Step: t.after()}, *over)
 	}
-	if err := model.Admit(ctx); err != nil {
+	if err := t.admit(ctx, model); err != nil {
 		return err
 	}
 	said, err := t.ask(ctx, model, request)
@@ -162,6 +164,15 @@ func (t *turn) iterate(ctx context.Context) error {
 		return t.act(ctx, said)
 	}
 	return t.conclude(said)
+}
+
+// admit takes a place for a call of the model. The first call of a turn is refused if there is none, as long as its input can be
+// sent back with that; else it waits, since an input that was accepted is answered.
+func (t *turn) admit(ctx context.Context, model *llm.Model) error {
+	if t.run.Calls == 0 && t.claim.undecided() {
+		ctx = usage.AtOnce(ctx)
+	}
+	return model.Admit(ctx)
 }
 
 // after is where the next turn begins if this one ends with the step.

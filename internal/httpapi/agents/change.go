@@ -33,7 +33,7 @@ type changeBody struct {
 	Guardrails  opt.Field[json.RawMessage]            `json:"guardrails"`
 	Memory      opt.Field[json.RawMessage]            `json:"memory"`
 	Enrichment  opt.Field[json.RawMessage]            `json:"enrichment"`
-	Quota       json.RawMessage                       `json:"llm_quota"`
+	Quota       opt.Field[quotaBody]                  `json:"llm_quota"`
 }
 
 // stepChangeBody is the steps of requests.
@@ -66,12 +66,10 @@ func (b *changeBody) change(bad *fault.Fault) agent.Change {
 	if len(b.Skills) > 0 {
 		bad.Field("body.skills", notBuilt)
 	}
-	if len(b.Quota) > 0 && string(b.Quota) != "null" {
-		bad.Field("body.llm_quota", notBuilt)
-	}
 	c := agent.Change{
 		Name: b.Name, Description: b.Description, Model: converted(b.Model, (*modelBody).model), FirstName: b.FirstName,
 		Metadata: b.Metadata, Enabled: b.Enabled, Compaction: converted(b.Compaction, (*compactionBody).compaction), Offloading: b.Offloading,
+		Budget:     converted(b.Quota, (*quotaBody).budget),
 		Guardrails: b.Guardrails, Memory: b.Memory, Enrichment: b.Enrichment, Tools: b.Tools,
 	}
 	for name, t := range b.Tools.Or(nil) {

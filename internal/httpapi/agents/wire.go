@@ -7,6 +7,7 @@ import (
 	"quarry/internal/agent"
 	"quarry/internal/llm"
 	"quarry/internal/opt"
+	"quarry/internal/usage"
 )
 
 // agentBody is Agent. Its entry step stands in steps, too, so that what was read can be sent back.
@@ -23,6 +24,7 @@ type agentBody struct {
 	Metadata    json.RawMessage            `json:"metadata"`
 	Enabled     bool                       `json:"enabled"`
 	Compaction  *compactionBody            `json:"compaction,omitempty"`
+	Quota       quotaBody                  `json:"llm_quota,omitzero"`
 	Offloading  json.RawMessage            `json:"tool_output_offloading,omitempty"`
 	Guardrails  json.RawMessage            `json:"guardrails,omitempty"`
 	Memory      json.RawMessage            `json:"memory,omitempty"`
@@ -35,7 +37,7 @@ func wireAgent(a *agent.Agent) agentBody {
 	out := agentBody{
 		Key: a.Key, Name: a.Name, Description: a.Description, Tools: a.Tools, Model: wireModel(&a.Model),
 		First: wireStep(a.Steps[a.Entry]), FirstName: a.Entry, Steps: make(map[string]stepBody, len(a.Steps)),
-		Metadata: a.Metadata, Enabled: a.Enabled, Compaction: wireCompaction(a.Compaction), Offloading: a.Offloading,
+		Metadata: a.Metadata, Enabled: a.Enabled, Compaction: wireCompaction(a.Compaction), Quota: wireQuota(a.Budget), Offloading: a.Offloading,
 		Guardrails: a.Guardrails, Memory: a.Memory, Enrichment: a.Enrichment, Created: a.Created, Updated: a.Updated,
 	}
 	if out.Tools == nil {
@@ -216,6 +218,30 @@ func (c *compactionBody) compaction() agent.Compaction {
 		Enabled: opt.Deref(c.Enabled, d.Enabled), Threshold: opt.Deref(c.Threshold, d.Threshold), KeepInputs: opt.Deref(c.KeepInputs, d.KeepInputs),
 		Message: opt.Deref(c.Message, ""), ToolEventPolicy: opt.Deref(c.ToolEventPolicy, d.ToolEventPolicy),
 	}
+}
+
+// quotaBody is AgentLLMQuota: limits by their names; one that is null or left out is none.
+type quotaBody map[string]*int64
+
+func wireQuota(b *usage.Budget) quotaBody {
+	if b == nil {
+		return nil
+	}
+	out := quotaBody{}
+	for name, limit := range b.Limits() {
+		if *limit > 0 {
+			out[name] = limit
+		}
+	}
+	return out
+}
+
+func (q *quotaBody) budget() usage.Budget {
+	var b usage.Budget
+	for name, limit := range b.Limits() {
+		*limit = opt.Deref((*q)[name], 0)
+	}
+	return b
 }
 
 // listBody is ListAgentsResponse.

@@ -27,6 +27,7 @@ import (
 	"quarry/internal/llm/complete"
 	"quarry/internal/llm/llmtest"
 	"quarry/internal/testkit"
+	"quarry/internal/usage"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
@@ -216,7 +217,7 @@ func TestConnection(t *testing.T) {
 func TestLate(t *testing.T) {
 	t.Parallel()
 	over := fault.Limited("llm_quota_exhausted", `language model "m": its quota output_tokens_per_day of 20 is used up; try again in 7 seconds`).
-		Because(&llm.Refusal{Model: "m", Quota: "output_tokens_per_day", After: 7 * time.Second})
+		Because(&usage.Refused{After: 7 * time.Second})
 	for _, c := range []struct {
 		err  error
 		want string

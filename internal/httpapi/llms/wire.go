@@ -14,6 +14,7 @@ import (
 	"quarry/internal/llm"
 	"quarry/internal/llm/registry"
 	"quarry/internal/opt"
+	"quarry/internal/usage"
 )
 
 // reader reads the members of a checked body as they were sent: connections are a union, and any member may be null.
@@ -91,8 +92,7 @@ func patchOf(r *reader) (registry.Patch, error) {
 		Enabled: given[bool](r, "enabled"), Default: given[bool](r, "default"),
 		Headers:        given[map[string]string](r, "headers"),
 		TestParameters: given[map[string]json.RawMessage](r, "test_model_parameters"),
-		RPS:            number(r, "body.", "requests_per_second"),
-		Quota:          map[string]opt.Field[int64]{},
+		Budget:         map[string]opt.Field[int64]{},
 	}
 	if auth, ok := given[registry.Auth](r, "auth").Get(); ok {
 		p.Auth = &auth
@@ -100,8 +100,8 @@ func patchOf(r *reader) (registry.Patch, error) {
 	p.Idle = convert(number(r, "body.", "idle_timeout_seconds"), func(n int64) time.Duration {
 		return time.Duration(n) * time.Second // the schema bounds it
 	})
-	for name := range registry.QuotaFields(nil) {
-		p.Quota[name] = number(r, "body.", name)
+	for name := range new(usage.Budget).Limits() {
+		p.Budget[name] = number(r, "body.", name)
 	}
 	stated := &reader{all: given[map[string]json.RawMessage](r, "capabilities").Or(nil)}
 	p.Images, p.Tools = field[bool](stated, "image_support"), field[bool](stated, "tool_calling")
@@ -125,14 +125,14 @@ func createCommand(body json.RawMessage) (registry.Create, error) {
 	cmd := registry.Create{
 		Name: given[string](r, "name").Or(""), Description: p.Description.Or(""), Default: p.Default.Or(false),
 		Type: p.Type.Or(""), Model: p.Model.Or(""), URI: p.URI.Or(""), Auth: p.Auth, Headers: p.Headers.Or(nil), Idle: p.Idle.Or(0),
-		TestParameters: p.TestParameters.Or(nil), RPS: p.RPS.Or(0),
+		TestParameters: p.TestParameters.Or(nil),
 		Capabilities: registry.Capabilities{
 			ImageSupport: pointer(p.Images), ContextLimit: pointer(p.Context), ToolCalling: pointer(p.Tools),
 			StructuredOutputs: pointer(p.Structured), RequiresRoleAlternation: pointer(p.Alternation),
 		},
 	}
-	for name, at := range registry.QuotaFields(&cmd.Quota) {
-		*at = p.Quota[name].Or(0)
+	for name, at := range cmd.Budget.Limits() {
+		*at = p.Budget[name].Or(0)
 	}
 	return cmd, r.err
 }
@@ -174,15 +174,15 @@ func wireLLM(l registry.LLM) (api.LLM, error) {
 	if l.Idle > 0 {
 		out.IdleTimeoutSeconds = opt.Some(int32(l.Idle / time.Second))
 	}
-	if l.RPS > 0 {
-		out.RequestsPerSecond = opt.Some(int32(l.RPS))
+	limits := l.Budget.Limits()
+	if n := l.Budget.RequestsPerSecond; n > 0 {
+		out.RequestsPerSecond = opt.Some(int32(n))
 	}
-	quotas := registry.QuotaFields(&l.Quota)
 	for name, at := range map[string]*opt.Field[api.TokenQuota]{
 		"input_tokens_per_minute": &out.InputTokensPerMinute, "input_tokens_per_day": &out.InputTokensPerDay, "input_tokens_per_month": &out.InputTokensPerMonth,
 		"output_tokens_per_minute": &out.OutputTokensPerMinute, "output_tokens_per_day": &out.OutputTokensPerDay, "output_tokens_per_month": &out.OutputTokensPerMonth,
 	} {
-		if n := *quotas[name]; n > 0 {
+		if n := *limits[name]; n > 0 {
 			*at = opt.Some(n)
 		}
 	}
@@ -214,12 +214,12 @@ func wireUsage(u registry.Used) api.LLMUsage {
 		"output_tokens_per_minute": &out.Quotas.OutputTokensPerMinute, "output_tokens_per_day": &out.Quotas.OutputTokensPerDay, "output_tokens_per_month": &out.Quotas.OutputTokensPerMonth,
 	}
 	for _, q := range u.Quotas {
-		*at[q.Quota] = api.LLMQuota{Limit: opt.Null[int64](), Used: opt.Null[int64](), WindowEnd: q.End}
-		if q.Limit > 0 {
-			at[q.Quota].Limit = opt.Some(q.Limit)
+		*at[q.Limit] = api.LLMQuota{Limit: opt.Null[int64](), Used: opt.Null[int64](), WindowEnd: q.End}
+		if q.Most > 0 {
+			at[q.Limit].Limit = opt.Some(q.Most)
 		}
 		if q.Counted {
-			at[q.Quota].Used = opt.Some(q.Used)
+			at[q.Limit].Used = opt.Some(q.Used)
 		}
 	}
 	return out

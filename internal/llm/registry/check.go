@@ -24,7 +24,6 @@ const (
 	maxHeaders     = 50
 	maxHeader      = 8_000 // bytes of a name and its value
 	maxIdle        = time.Hour
-	maxRPS         = 10_000
 )
 
 func checkName(name string, bad *fault.Fault) {
@@ -88,14 +87,7 @@ func (l *LLM) checkNumbers(bad *fault.Fault) {
 	if n := l.Capabilities.ContextLimit; n != nil && *n < llm.MinContext {
 		bad.Field("capabilities.context_limit", "must be at least %d", llm.MinContext)
 	}
-	if l.RPS < 0 || l.RPS > maxRPS {
-		bad.Field("requests_per_second", "must be between 1 and %d", maxRPS)
-	}
-	for name, at := range QuotaFields(&l.Quota) {
-		if *at < 0 {
-			bad.Field(name, "must be at least 1")
-		}
-	}
+	l.Budget.Check("", bad)
 }
 
 // checkURI refuses what is not an address of an HTTP service. Credentials in it would be shown to everyone who may list

@@ -71,7 +71,7 @@ func TestRefusedRegistrations(t *testing.T) {
 		{"headers.x-a", func(c *registry.Create) { c.Headers = map[string]string{"X-A": "1", "x-a": "2"} }},
 		{"idle_timeout_seconds", func(c *registry.Create) { c.Idle = 3_601 * time.Second }},
 		{"capabilities.context_limit", func(c *registry.Create) { n := 4_095; c.Capabilities.ContextLimit = &n }},
-		{"requests_per_second", func(c *registry.Create) { c.RPS = 10_001 }}, {"input_tokens_per_day", func(c *registry.Create) { c.Quota.InputPerDay = -1 }},
+		{"requests_per_second", func(c *registry.Create) { c.Budget.RequestsPerSecond = 10_001 }}, {"input_tokens_per_day", func(c *registry.Create) { c.Budget.InputPerDay = -1 }},
 	} {
 		cmd := registry.Create{Name: "local", Type: registry.OpenAI, Model: "m", URI: "http://a.test/v1"}
 		c.cmd(&cmd)

@@ -29,8 +29,7 @@ type Create struct {
 	Idle              time.Duration // 0 is DefaultIdle
 	TestParameters    map[string]json.RawMessage
 	Capabilities      Capabilities
-	RPS               int64 // 0 is unlimited
-	Quota             usage.Quota
+	Budget            usage.Budget
 }
 
 // Patch changes a model. Absent members stay; null removes a bound, the idle timeout or a stated capability.
@@ -48,8 +47,7 @@ type Patch struct {
 	Images, Tools, Structured, Alternation opt.Field[bool]
 	Context                                opt.Field[int]
 
-	RPS   opt.Field[int64]
-	Quota map[string]opt.Field[int64] // by the contract's names of the six quotas
+	Budget map[string]opt.Field[int64] // by the contract's names of the seven limits
 }
 
 // Create registers a model after a successful test call.
@@ -58,7 +56,7 @@ func (s *Service) Create(ctx context.Context, cmd Create) (LLM, error) {
 	l := LLM{
 		ID: id.NewLLM(), Name: cmd.Name, Description: cmd.Description, Enabled: true, Default: cmd.Default,
 		Type: cmd.Type, Model: cmd.Model, URI: cmd.URI, Headers: cmd.Headers, Idle: cmd.Idle, TestParameters: cmd.TestParameters,
-		Capabilities: cmd.Capabilities, RPS: cmd.RPS, Quota: cmd.Quota, Revision: 1, Created: now, Updated: now,
+		Capabilities: cmd.Capabilities, Budget: cmd.Budget, Revision: 1, Created: now, Updated: now,
 	}
 	auth := cmd.Auth.only()
 	l.address(auth)
@@ -297,9 +295,8 @@ func (l LLM) patch(p Patch, bad *fault.Fault) LLM {
 	l.Model, l.URI = p.Model.Or(l.Model), p.URI.Or(l.URI)
 	l.Headers, l.TestParameters = p.Headers.Or(l.Headers), p.TestParameters.Or(l.TestParameters)
 	set(&l.Idle, p.Idle)
-	set(&l.RPS, p.RPS)
-	for name, at := range QuotaFields(&l.Quota) {
-		set(at, p.Quota[name])
+	for name, at := range l.Budget.Limits() {
+		set(at, p.Budget[name])
 	}
 	point(&l.Capabilities.ImageSupport, p.Images)
 	point(&l.Capabilities.ToolCalling, p.Tools)
@@ -322,17 +319,6 @@ func point[T any](at **T, f opt.Field[T]) {
 		*at = &v
 	} else if f.IsNull() {
 		*at = nil
-	}
-}
-
-// QuotaFields returns the six token quotas by their names in the contract; for nil, those of a quota without bounds.
-func QuotaFields(q *usage.Quota) map[string]*int64 {
-	if q == nil {
-		q = new(usage.Quota)
-	}
-	return map[string]*int64{
-		"input_tokens_per_minute": &q.InputPerMinute, "input_tokens_per_day": &q.InputPerDay, "input_tokens_per_month": &q.InputPerMonth,
-		"output_tokens_per_minute": &q.OutputPerMinute, "output_tokens_per_day": &q.OutputPerDay, "output_tokens_per_month": &q.OutputPerMonth,
 	}
 }
 

@@ -122,7 +122,7 @@ func TestConnectionTest(t *testing.T) {
 		t.Errorf("the model is now %+v, %v", got, err)
 	}
 	wantList(t, n, registry.List{Limit: 10}, "local", registry.Embedded)
-	off := registry.Patch{Enabled: some(false), RPS: some(int64(3)), Description: some("broken")}
+	off := registry.Patch{Enabled: some(false), Budget: map[string]opt.Field[int64]{"requests_per_second": some(int64(3))}, Description: some("broken")}
 	if _, err := n.Update(t.Context(), "local", off); err != nil {
 		t.Errorf("switching off what does not answer: %v", err)
 	}
@@ -161,9 +161,9 @@ func TestPatch(t *testing.T) {
 	n := nodes(t, 1)[0]
 	yes, limit := true, 5_000
 	was := create(t, n, func(c *registry.Create) {
-		c.Description, c.Idle, c.RPS = "d", 9*time.Second, 5
+		c.Description, c.Idle = "d", 9*time.Second
 		c.Auth, c.Headers = &registry.Auth{Type: registry.Bearer, Token: "first", Region: "not of a bearer"}, map[string]string{"X-A": "1"}
-		c.Quota = usage.Quota{InputPerDay: 7, OutputPerMonth: 8}
+		c.Budget = usage.Budget{RequestsPerSecond: 5, Quota: usage.Quota{InputPerDay: 7, OutputPerMonth: 8}}
 		c.Capabilities = registry.Capabilities{ImageSupport: &yes, ContextLimit: &limit}
 	})
 	if want := (registry.Auth{Type: registry.Bearer, Token: registry.Mask}); !cmp.Equal(*was.Shown, want) {
@@ -196,8 +196,10 @@ func TestPatch(t *testing.T) {
 	same("auth", registry.Patch{Auth: &registry.Auth{Type: registry.Header, Header: "k", Value: "second"}}, func(l *registry.LLM) {
 		l.Shown = &registry.Auth{Type: registry.Header, Header: "k", Value: registry.Mask}
 	})
-	same("bounds", registry.Patch{RPS: opt.Null[int64](), Quota: map[string]opt.Field[int64]{"input_tokens_per_day": opt.Null[int64](), "input_tokens_per_minute": some(int64(3))}},
-		func(l *registry.LLM) { l.RPS, l.Quota.InputPerDay, l.Quota.InputPerMinute = 0, 0, 3 })
+	same("bounds", registry.Patch{Budget: map[string]opt.Field[int64]{"requests_per_second": opt.Null[int64](), "input_tokens_per_day": opt.Null[int64](), "input_tokens_per_minute": some(int64(3))}},
+		func(l *registry.LLM) {
+			l.Budget.RequestsPerSecond, l.Budget.InputPerDay, l.Budget.InputPerMinute = 0, 0, 3
+		})
 	same("idle", registry.Patch{Idle: opt.Null[time.Duration]()}, func(l *registry.LLM) { l.Idle = 0 })
 	if got := n.dialer.called[len(n.dialer.called)-1].Idle; got != registry.DefaultIdle {
 		t.Errorf("the idle timeout is %v", got)
@@ -270,7 +272,7 @@ func TestChangesAtOnce(t *testing.T) {
 	all := nodes(t, 2)
 	create(t, all[0], nil)
 	var group sync.WaitGroup
-	for i, p := range []registry.Patch{{Description: some("d")}, {Model: some("x")}, {RPS: some(int64(9))}} {
+	for i, p := range []registry.Patch{{Description: some("d")}, {Model: some("x")}, {Budget: map[string]opt.Field[int64]{"requests_per_second": some(int64(9))}}} {
 		group.Go(func() {
 			if _, err := all[i%2].Update(t.Context(), "local", p); err != nil {
 				t.Errorf("update: %v", err)
@@ -278,7 +280,7 @@ func TestChangesAtOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if got, err := all[0].Get(t.Context(), "local"); err != nil || got.Description != "d" || got.Model != "x" || got.RPS != 9 {
+	if got, err := all[0].Get(t.Context(), "local"); err != nil || got.Description != "d" || got.Model != "x" || got.Budget.RequestsPerSecond != 9 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

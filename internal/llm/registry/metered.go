@@ -3,23 +3,19 @@ package registry
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
-	"time"
 
-	"quarry/internal/fault"
 	"quarry/internal/llm"
 	"quarry/internal/usage"
 )
 
-// metered is the provider of a registered model: it holds calls to the bounds of the registration, counts the tokens
-// that they used and gives messages the form that the model wants. It is for one request.
+// metered is the provider of a registered model: it holds calls to the budgets that they are charged to, counts the tokens that
+// they used and gives messages the form that the model wants. It is for one request.
 type metered struct {
 	llm      LLM
 	provider llm.Provider
-	rate     *usage.Rate     // nil without a bound
-	counters *usage.Counters // nil where nothing is counted
-	admitted atomic.Bool     // the next call has been let in
+	meter    *usage.Meter
+	admitted atomic.Bool // the next call has been let in
 }
 
 // model returns the model whose calls go through m.
@@ -27,28 +23,14 @@ func (m *metered) model() *llm.Model {
 	return &llm.Model{Provider: m, Name: m.llm.Name, Embedded: m.llm.Platform, Can: m.llm.Can()}
 }
 
-// Admit implements Admitter. A call over the requests per second or over a quota is a fault.KindLimited that names
-// model, bound and seconds, without RetryAfter (contract: Errors 6).
+// Admit implements Admitter. A call over one of its limits is a fault.KindLimited that names account, limit and seconds,
+// without RetryAfter (contract: Errors 6).
 func (m *metered) Admit(ctx context.Context) error {
 	if m.admitted.Load() {
 		return nil
 	}
-	if m.counters != nil {
-		used, err := m.counters.Check(ctx, m.llm.scope(), m.llm.Quota)
-		if err != nil {
-			return fmt.Errorf("check quotas of language model %s: %w", m.llm.ID, err)
-		}
-		if used != nil {
-			return fault.Limited("llm_quota_exhausted", "language model %q: %s", m.llm.Name, used.Error()).
-				Because(&llm.Refusal{Model: m.llm.Name, Quota: used.Quota, After: time.Duration(used.Reset) * time.Second})
-		}
-	}
-	if m.rate != nil {
-		if a := m.rate.Take("", time.Now()); !a.OK {
-			seconds := max(int64((a.Wait+time.Second-1)/time.Second), 1)
-			return fault.Limited("llm_rate_limited", "language model %q: its limit requests_per_second of %d is reached; try again in %d seconds",
-				m.llm.Name, m.llm.RPS, seconds).Because(&llm.Refusal{Model: m.llm.Name, Quota: callsPerSecond, After: a.Wait})
-		}
+	if err := m.meter.Admit(ctx, m.llm.account()); err != nil {
+		return err
 	}
 	m.admitted.Store(true)
 	return nil
@@ -79,9 +61,7 @@ func (m *metered) Stream(ctx context.Context, r llm.Request, emit func(llm.Event
 	if answer.Usage.Input == 0 && answer.Usage.Output == 0 && (err == nil || begun) {
 		answer.Usage = llm.Usage{Input: int64(r.Tokens()), Output: int64(written.Tokens()), Estimated: true}
 	}
-	if m.counters != nil {
-		m.counters.Add(m.llm.scope(), usage.Tokens{Input: answer.Usage.Input, Output: answer.Usage.Output})
-	}
+	m.meter.Count(ctx, m.llm.account(), usage.Tokens{Input: answer.Usage.Input, Output: answer.Usage.Output})
 	return answer, m.named(err)
 }
 

@@ -8,6 +8,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 	"quarry/internal/llm/registry"
+	"quarry/internal/opt"
 	"quarry/internal/usage"
 )
 
@@ -38,8 +39,8 @@ func wantRefused(t *testing.T, err error, quota string) {
 			t.Errorf("%q lacks %q", f.Text, want)
 		}
 	}
-	var r *llm.Refusal
-	if !errors.As(err, &r) || r.Model != "local" || r.Quota != quota || r.After <= 0 {
+	var r *usage.Refused
+	if !errors.As(err, &r) || r.Text != f.Text || r.After <= 0 {
 		t.Errorf("the cause is %+v", r)
 	}
 }
@@ -52,7 +53,7 @@ func TestQuotas(t *testing.T) {
 	n.dialer.answer = func(registry.Connection, llm.Request) (llm.Answer, error) {
 		return llm.Answer{Text: "x", Usage: llm.Usage{Input: 6, Cached: 5, Output: 4, Reasoning: 3}}, nil
 	}
-	create(t, n, func(c *registry.Create) { c.Default, c.Quota = true, usage.Quota{InputPerMonth: 12} })
+	create(t, n, func(c *registry.Create) { c.Default, c.Budget.InputPerMonth = true, 12 })
 	for range 2 {
 		if err := call(t, use(t, n, "local"), "hi"); err != nil {
 			t.Fatal(err)
@@ -66,7 +67,7 @@ func TestQuotas(t *testing.T) {
 	if len(n.dialer.called) != sent {
 		t.Error("a refused call was sent")
 	}
-	p := registry.Patch{Quota: nil, RPS: some(int64(5))}
+	p := registry.Patch{Budget: map[string]opt.Field[int64]{"requests_per_second": some(int64(5))}}
 	if _, err := n.Update(t.Context(), "local", p); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestQuotas(t *testing.T) {
 func TestRequestsPerSecond(t *testing.T) {
 	t.Parallel()
 	n := nodes(t, 1)[0]
-	create(t, n, func(c *registry.Create) { c.RPS = 2 })
+	create(t, n, func(c *registry.Create) { c.Budget.RequestsPerSecond = 2 })
 	m := use(t, n, "local")
 	for range 3 {
 		if err := m.Admit(t.Context()); err != nil {
@@ -113,7 +114,7 @@ func TestUsageIsEstimated(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			n := nodes(t, 1)[0]
-			create(t, n, func(c *registry.Create) { c.Quota = usage.Quota{InputPerMonth: 25, OutputPerMonth: 1_000} })
+			create(t, n, func(c *registry.Create) { c.Budget.InputPerMonth, c.Budget.OutputPerMonth = 25, 1_000 })
 			n.dialer.answer = nil
 			n.dialer.fail = c.err
 			m := use(t, n, "local")
@@ -135,7 +136,7 @@ func TestUsageIsEstimated(t *testing.T) {
 func TestBrokenOffCounts(t *testing.T) {
 	t.Parallel()
 	n := nodes(t, 1)[0]
-	create(t, n, func(c *registry.Create) { c.Quota = usage.Quota{OutputPerMonth: 1} })
+	create(t, n, func(c *registry.Create) { c.Budget.OutputPerMonth = 1 })
 	m := use(t, n, "local")
 	left := errors.New("the client left")
 	_, err := m.Stream(t.Context(), llm.Request{Messages: []llm.Message{llm.Text(llm.User, "hi")}}, func(llm.Event) error { return left })

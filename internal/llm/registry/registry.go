@@ -37,8 +37,7 @@ type LLM struct {
 	TestParameters map[string]json.RawMessage // of the call that tests the connection
 
 	Capabilities Capabilities // as stated; see Infer for the rest
-	RPS          int64        // calls let through in a second; 0 is unlimited
-	Quota        usage.Quota
+	Budget       usage.Budget
 
 	Revision int64 // counts the changes
 	Created  time.Time

@@ -91,7 +91,7 @@ func nodes(t *testing.T, n int, aliases ...string) []*node {
 	for i := range out {
 		one := &node{db: db, rows: rows, dialer: &dialer{}, prober: &prober{}, counters: usage.NewCounters(new(usagetest.Memory), slog.New(slog.DiscardHandler))}
 		one.Service = registry.New(registry.Config{
-			Store: rows, Dialer: one.dialer, Prober: one.prober, Counters: one.counters, Aliases: aliases,
+			Store: rows, Dialer: one.dialer, Prober: one.prober, Meter: usage.NewMeter(one.counters), Aliases: aliases,
 			Builtin: echo{c: registry.Connection{Model: "builtin"}, calls: func(registry.Connection, llm.Request) {}},
 		})
 		out[i] = one
@@ -214,7 +214,7 @@ func TestCredentialsStayWithTheirAddress(t *testing.T) {
 		}
 	}}
 	d := &dialer{}
-	other := registry.New(registry.Config{Store: store, Dialer: d, Counters: n.counters})
+	other := registry.New(registry.Config{Store: store, Dialer: d, Meter: usage.NewMeter(n.counters)})
 	if _, err := other.Model(t.Context(), "local"); err != nil {
 		t.Fatal(err)
 	}

@@ -16,12 +16,12 @@ import (
 
 // Config is what a Service needs.
 type Config struct {
-	Store    Store
-	Dialer   Dialer
-	Prober   Prober          // nil: Discover finds nothing
-	Builtin  llm.Provider    // the embedded generator
-	Counters *usage.Counters // tokens used, for the quotas
-	Aliases  []string        // names that stand for the default model
+	Store   Store
+	Dialer  Dialer
+	Prober  Prober       // nil: Discover finds nothing
+	Builtin llm.Provider // the embedded generator
+	Meter   *usage.Meter // holds calls to the budgets of models
+	Aliases []string     // names that stand for the default model
 }
 
 // Service is the registry of language models. Every use of a model begins with Model, which reads the row: what one node
@@ -31,19 +31,17 @@ type Service struct {
 	dialer   Dialer
 	prober   Prober
 	builtin  llm.Provider
-	counters *usage.Counters
+	meter    *usage.Meter
 	platform []LLM // what is there without being registered: the embedded model first, then the aliases
 
 	mu   sync.Mutex
 	open map[id.LLM]*client // guarded by mu
 }
 
-// client calls a model as its row was at one revision, within its bound of requests per second.
+// client calls a model as its row was at one revision.
 type client struct {
 	revision int64
 	provider llm.Provider
-	rps      int64
-	rate     *usage.Rate // nil without a bound
 }
 
 // maxClients bounds the clients that are kept; beyond it all are dropped and made again at their next use.
@@ -52,7 +50,7 @@ const maxClients = 1_000
 // New returns a service.
 func New(c Config) *Service {
 	return &Service{
-		store: c.Store, dialer: c.Dialer, prober: c.Prober, builtin: c.Builtin, counters: c.Counters,
+		store: c.Store, dialer: c.Dialer, prober: c.Prober, builtin: c.Builtin, meter: c.Meter,
 		platform: platform(c.Aliases), open: map[id.LLM]*client{},
 	}
 }
@@ -64,7 +62,7 @@ func (s *Service) Model(ctx context.Context, name string) (*llm.Model, error) {
 		return nil, err
 	}
 	if found.Platform {
-		return (&metered{llm: found, provider: s.builtin, counters: s.counters}).model(), nil
+		return (&metered{llm: found, provider: s.builtin, meter: s.meter}).model(), nil
 	}
 	if found.Broken != "" {
 		return nil, fmt.Errorf("use language model %s: %s", found.ID, found.Broken)
@@ -76,7 +74,7 @@ func (s *Service) Model(ctx context.Context, name string) (*llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return (&metered{llm: found, provider: l.provider, rate: l.rate, counters: s.counters}).model(), nil
+	return (&metered{llm: found, provider: l.provider, meter: s.meter}).model(), nil
 }
 
 func refuse(format string, args ...any) error {
@@ -142,12 +140,7 @@ func (s *Service) client(ctx context.Context, l LLM) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	fresh := &client{revision: l.Revision, provider: p, rps: l.RPS}
-	if kept != nil && kept.rps == l.RPS {
-		fresh.rate = kept.rate // a change of something else does not refill the bucket
-	} else if l.RPS > 0 {
-		fresh.rate = usage.NewRate(l.RPS, l.RPS)
-	}
+	fresh := &client{l.Revision, p}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now := s.open[l.ID]; now != nil && now.revision >= l.Revision { // another call was faster

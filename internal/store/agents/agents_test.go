@@ -22,6 +22,7 @@ import (
 	"quarry/internal/store/agents"
 	"quarry/internal/store/sessions"
 	"quarry/internal/store/storetest"
+	"quarry/internal/usage"
 )
 
 // stores are those of one database.
@@ -46,7 +47,7 @@ func full(key string) agent.Agent {
 		Name: "Ünï", Description: "d", Enabled: true, Entry: "a", Metadata: json.RawMessage(`{"n":9007199254740993}`),
 		Model:      agent.Model{Name: "m", Parameters: json.RawMessage(`{"t":0.10}`), Retry: &agent.DefaultRetry},
 		Tools:      map[string]json.RawMessage{"s": json.RawMessage(`{"type":"x"}`)},
-		Compaction: agent.DefaultCompaction, Offloading: json.RawMessage(`{}`), Guardrails: json.RawMessage(`null`), Memory: json.RawMessage(`[1]`),
+		Compaction: agent.DefaultCompaction, Budget: &usage.Budget{RequestsPerSecond: 1, Quota: usage.Quota{InputPerMinute: 2, OutputPerMonth: 1 << 60}}, Offloading: json.RawMessage(`{}`), Guardrails: json.RawMessage(`null`), Memory: json.RawMessage(`[1]`),
 		Steps: map[string]agent.Step{
 			"a": {
 				Instructions: []agent.Instruction{{Name: "i", Description: "d", Template: "t", Plain: true, Metadata: json.RawMessage(`{}`), Enabled: true}},

@@ -54,8 +54,8 @@ func model(name string, n int) registry.LLM {
 		Shown: &registry.Auth{Type: registry.Bearer, Token: registry.Mask}, Headers: map[string]string{"X-A": "b\"c"}, Idle: 90 * time.Second,
 		TestParameters: map[string]json.RawMessage{"seed": json.RawMessage("12345678901234567890")},
 		Capabilities:   registry.Capabilities{ImageSupport: &yes, ContextLimit: &context, ToolCalling: &no, StructuredOutputs: &yes, RequiresRoleAlternation: &no},
-		RPS:            7, Quota: usage.Quota{InputPerMinute: 1, InputPerDay: 2, InputPerMonth: 3, OutputPerMinute: 4, OutputPerDay: 5, OutputPerMonth: 1 << 60},
-		Revision: 1, Created: at, Updated: at,
+		Budget:         usage.Budget{RequestsPerSecond: 7, Quota: usage.Quota{InputPerMinute: 1, InputPerDay: 2, InputPerMonth: 3, OutputPerMinute: 4, OutputPerDay: 5, OutputPerMonth: 1 << 60}},
+		Revision:       1, Created: at, Updated: at,
 	}
 }
 

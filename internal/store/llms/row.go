@@ -36,10 +36,10 @@ func row(l *registry.LLM) ([]any, error) {
 		}
 		texts[i] = string(raw)
 	}
-	q := l.Quota
+	q := &l.Budget
 	return []any{
 		string(l.ID), l.Name, l.Description, l.Enabled, string(l.Type), l.Model, l.URI, texts[0], texts[1], l.Idle.Microseconds(), texts[2], texts[3],
-		l.RPS, q.InputPerMinute, q.InputPerDay, q.InputPerMonth, q.OutputPerMinute, q.OutputPerDay, q.OutputPerMonth,
+		q.RequestsPerSecond, q.InputPerMinute, q.InputPerDay, q.InputPerMonth, q.OutputPerMinute, q.OutputPerDay, q.OutputPerMonth,
 		l.Revision, l.Created.UnixMicro(), l.Updated.UnixMicro(),
 	}, nil
 }
@@ -48,9 +48,9 @@ func row(l *registry.LLM) ([]any, error) {
 func scan(r store.Row) (l registry.LLM, err error) {
 	var auth, headers, parameters, stated string
 	var idle int64
-	q := &l.Quota
+	q := &l.Budget
 	if err = r.Scan(&l.ID, &l.Name, &l.Description, &l.Enabled, &l.Type, &l.Model, &l.URI, &auth, &headers, &idle, &parameters, &stated,
-		&l.RPS, &q.InputPerMinute, &q.InputPerDay, &q.InputPerMonth, &q.OutputPerMinute, &q.OutputPerDay, &q.OutputPerMonth,
+		&q.RequestsPerSecond, &q.InputPerMinute, &q.InputPerDay, &q.InputPerMonth, &q.OutputPerMinute, &q.OutputPerDay, &q.OutputPerMonth,
 		&l.Revision, store.Micros(&l.Created), store.Micros(&l.Updated), &l.Default); err != nil {
 		return l, err
 	}
