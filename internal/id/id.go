@@ -68,6 +68,12 @@ func NewInstruction() Instruction { return Instruction("ins_" + Text(20)) }
 // NewEvent returns a fresh id of an event of a session.
 func NewEvent() Event { return Event("aev_" + uuid()) }
 
+// NewEvents returns what the fresh ids of many events begin with. Twelve digits, different ones for each, make ids of it.
+func NewEvents() string { return "aev_" + uuid()[:24] }
+
+// NewSummary returns a fresh key of the summary of a compaction.
+func NewSummary() string { return "sum_" + Text(20) }
+
 // uuid returns a random UUID (RFC 9562, version 4).
 func uuid() string {
 	var b [16]byte

@@ -23,6 +23,7 @@ const (
 	AgentOutput      Type = "agent_output"
 	StructuredOutput Type = "structured_output"
 	StepTransition   Type = "step_transition"
+	Compaction       Type = "compaction"
 )
 
 // Input reports whether t is of what clients send.
@@ -35,7 +36,7 @@ type Event struct {
 	Turn    int64 // which turn of the session it belongs to, counted from 1; set by the store
 	Type    Type
 	Created time.Time // milliseconds, UTC; never before the event that precedes it; set by the store
-	Hidden  string    // why lists and the model leave it out, "manual"; "" if they don't
+	Hidden  string    // why lists and the model leave it out, Manual or Compacted; "" if they don't
 	Body
 	State string // of tool_input: llm.ToolCall.State, which clients never see
 }
@@ -44,7 +45,7 @@ type Event struct {
 type Body struct {
 	Parts []Part `json:"parts,omitempty"` // input_message
 	Files []File `json:"files,omitempty"` // artifact_upload
-	Text  string `json:"text,omitempty"`  // thinking, agent_output, step_transition; artifact_upload: what the model reads of it
+	Text  string `json:"text,omitempty"`  // thinking, agent_output, step_transition; artifact_upload: what the model reads of it; compaction: the summary
 
 	Schema  string          `json:"schema,omitempty"`  // structured_output: its name
 	Content json.RawMessage `json:"content,omitempty"` // structured_output: any JSON
@@ -60,7 +61,22 @@ type Body struct {
 	Output    json.RawMessage `json:"output,omitempty"`    // tool_output: an object
 	Failed    bool            `json:"failed,omitempty"`    // tool_output: the output is an error
 	Overrides json.RawMessage `json:"overrides,omitempty"` // tool_output: resolved_argument_overrides; nil if the tool never started
+
+	Summed *Summed `json:"summed,omitempty"` // compaction
 }
+
+// Summed is what the summary of a compaction stands for.
+type Summed struct {
+	Turns  int    `json:"turns"`
+	Events int    `json:"events"`
+	Key    string `json:"key"` // of the summary, sum_…
+}
+
+// Why events are hidden: by a client, or because a compaction has summed them up.
+const (
+	Manual    = "manual"
+	Compacted = "compaction"
+)
 
 // Part is a piece of an input.
 type Part struct {
@@ -96,4 +112,10 @@ type Usage struct {
 	Output    int64 `json:"output"`
 	Reasoning int64 `json:"reasoning,omitempty"` // of Output
 	Window    int64 `json:"window"`              // of the model: prompt and answer together
+}
+
+// Measured is what the log was when the last call of the model was written: the count of its tokens holds for the events up to
+// Ord as long as the session has had no further edits.
+type Measured struct {
+	Ord, Edits int64
 }

@@ -27,10 +27,19 @@ type Input struct {
 	// Upload where there are parts, too, else Event.
 	Files  []artifact.Artifact
 	Upload id.Event
-	Queue  bool // wait behind a running turn; otherwise a running turn is fault.KindConflict "session_busy"
-	Steer  bool // in the queue: go on in the turn that is running
-	Caller Caller
-	Full   error // why no turn may begin for it now, which then is the error; nil if one may
+	// Compaction, if not nil, is asked for in place of a message: Event is the one that it will write, there are no parts and no
+	// files, and it waits behind a running turn.
+	Compaction *Wish
+	Queue      bool // wait behind a running turn; otherwise a running turn is fault.KindConflict "session_busy"
+	Steer      bool // in the queue: go on in the turn that is running
+	Caller     Caller
+	Full       error // why no turn may begin for it now, which then is the error; nil if one may
+}
+
+// Wish is a compaction that was asked for. The JSON names are those of the store.
+type Wish struct {
+	UpTo    id.Event `json:"up_to,omitempty"`   // the last event that is summed up; "": those of all turns but the ones to keep
+	Message string   `json:"message,omitempty"` // what the summary should heed; "": what the session says
 }
 
 // Outcome is what became of an input.
@@ -49,8 +58,8 @@ const (
 type Accepted struct {
 	Outcome Outcome
 	Event   id.Event // of the input; of Known the event that holds the first of its parts
-	Begun   Event    // Began and Again: its first event
-	Last    int64    // Began and Again: ord of its last event
+	Begun   Event    // Began and Again: its first event; empty for a compaction
+	Last    int64    // Began and Again: ord of the last event as the turn begins
 	Run     Run      // Began and Again
 }
 
@@ -68,8 +77,8 @@ type Run struct {
 	Lease
 	AgentNo     int64
 	Turn        int64     // number of the turn
-	First       int64     // ord of the input that it began with, which is the first event of the turn
-	Opening     int       // how many events that input is: two with files and parts
+	First       int64     // ord of the input that it began with, which is the first event of the turn; of a compaction the ord that its event will have
+	Opening     int       // how many events that input is: two with files and parts, none for a compaction
 	Revision    int64     // of the agent's configuration that it began with
 	Step        string    // that it is on; "" = the agent's first
 	Transitions int       // taken so far
@@ -78,12 +87,23 @@ type Run struct {
 	Caller      Caller    // who sent the input that it began with
 	Resolved    string    // references resolved at its start, as agent/tool wrote them; "" for none
 	Interrupted bool
-	Recovered   int // how often it was taken over since its last event
+	Recovered   int         // how often it was taken over since its last event
+	Compaction  *Compacting // in place of a turn; nil for a turn
 }
+
+// Compacting is a compaction in progress, or one that waits.
+type Compacting struct {
+	Event id.Event `json:"event"` // that it will write
+	Wish
+}
+
+// Base returns the ord of the last event as the turn begins.
+func (r *Run) Base() int64 { return r.First + int64(r.Opening) - 1 }
 
 // Commit is what a turn writes at once.
 type Commit struct {
 	Events []Event // in order; the store sets Ord, Turn and Created
+	Hide   []Span  // visible events that Events have summed up, hidden as Compacted
 	// Artifacts are files that the events name; they are held. Where one is not held any more, or its id is taken by now, the
 	// commit fails with ErrLost: whoever takes the turn over makes them again.
 	Artifacts []artifact.Artifact
@@ -93,6 +113,9 @@ type Commit struct {
 	Steer     bool    // take inputs that were sent to go on in this turn from the queue, behind Events
 	End       *End
 }
+
+// Span is a range of ords, both ends included.
+type Span struct{ From, To int64 }
 
 // Progress is where the turn stands from now on.
 type Progress struct {

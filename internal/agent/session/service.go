@@ -265,9 +265,6 @@ func (s *Service) DeleteEvent(ctx context.Context, no int64, e id.Event) error {
 	return s.store.DeleteEvent(ctx, no, e)
 }
 
-// Manual is why an event is hidden that a client has hidden.
-const Manual = "manual"
-
 // Hide leaves an event out of lists and of what the model sees, and returns it. One that is hidden stays as it is.
 func (s *Service) Hide(ctx context.Context, no int64, e *Event) (Event, error) {
 	if e.Hidden != "" {

@@ -29,9 +29,11 @@ type Session struct {
 	Secrets     []string // names of its secrets, sorted; Store.Secrets reads them
 	Step        string   // that the next message begins at; "" = the agent's first
 	Usage       *Usage   // nil before the first call of the model
+	Measured    Measured // where Usage was taken
 	Compaction  agent.Compaction
 	Created     time.Time // microseconds, UTC, like Updated
 	Updated     time.Time // the last change or event
+	MadeBy      string    // who has opened it, as its caller names them; "" where it is not known
 	Started     bool      // it has had an input
 	Running     bool      // a process works on it
 }
@@ -80,12 +82,23 @@ type Page struct {
 	Hidden  bool // those that are hidden, too
 }
 
+// Copy is what a fork takes over of another session.
+type Copy struct {
+	Source   int64
+	From, To int64   // ords of the visible events that are copied; To 0: to the last
+	But      []int64 // ords among them that are left out
+	Opens    *Event  // that the fork begins with, in the place and at the instant of an event before From; nil for none
+	Step     bool    // take over the step that the next message begins at
+}
+
 // Store keeps sessions and their events for those who manage and read them. What does not exist is fault.KindNotFound
 // "session_not_found" or "event_not_found".
 type Store interface {
 	// Create writes a session of s.AgentNo with the values of its secrets and returns it with No set. A taken key is
 	// fault.KindConflict, an agent that was deleted meanwhile "agent_not_found".
 	Create(ctx context.Context, s Session, secrets map[string]string) (Session, error)
+	// Fork is Create, with what c copies into the session. "session_not_found" if its source was deleted.
+	Fork(ctx context.Context, s Session, secrets map[string]string, c Copy) (Session, error)
 	// Get returns a session of an agent.
 	Get(ctx context.Context, agentNo int64, key string) (Session, error)
 	// Load returns a session by its number, as a turn knows it.

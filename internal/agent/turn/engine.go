@@ -146,7 +146,7 @@ func (e *Engine) claim(ctx context.Context, all bool) error {
 	for {
 		found, err := e.Log.Claim(ctx, clock.Now(), all, claimLimit, e.lease)
 		for _, r := range found {
-			e.start(&work{run: r, last: r.First, taken: true})
+			e.start(&work{run: r, last: r.Base(), taken: true})
 		}
 		if err != nil || all || len(found) < claimLimit {
 			e.report(ctx, "take over sessions", err)

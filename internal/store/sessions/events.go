@@ -153,7 +153,7 @@ func (s *Store) Latest(ctx context.Context, no int64) (map[string]json.RawMessag
 		err := json.Unmarshal([]byte(text), &body)
 		out[tool] = body.Output
 		return err
-	}, `SELECT e.tool, e.body FROM (SELECT MAX(ord) AS ord FROM events WHERE session_no = $1 AND tool <> '' AND hidden = '' GROUP BY tool) l
+	}, `SELECT e.tool, e.body FROM (SELECT MAX(ord) AS ord FROM events WHERE session_no = $1 AND tool <> '' AND hidden <> 'manual' GROUP BY tool) l
 		JOIN events e ON e.session_no = $1 AND e.ord = l.ord`, no)
 	if err != nil {
 		return nil, err

@@ -124,6 +124,9 @@ func accept(tx *store.Tx, h head, in session.Input, l session.Lease, now time.Ti
 	if err != nil {
 		return session.Accepted{}, store.OrNone(err, agentGone(), "read agent")
 	}
+	if in.Compaction != nil {
+		return compact(tx, h, p, in, l, now)
+	}
 	parts, known, err := fresh(tx, h.no, in.Parts)
 	if err != nil {
 		return session.Accepted{}, err
@@ -167,7 +170,7 @@ func accept(tx *store.Tx, h head, in session.Input, l session.Lease, now time.Ti
 	if err := h.save(tx, was); err != nil {
 		return session.Accepted{}, err
 	}
-	run, err := h.begin(tx, p, stored, in.Caller, l, now)
+	run, err := h.begin(tx, p, stored[0], len(stored), in, l, now)
 	return session.Accepted{Outcome: session.Began, Event: in.Event, Begun: stored[0], Last: h.last, Run: run}, err
 }
 
@@ -254,7 +257,7 @@ func again(tx *store.Tx, h head, p place, known id.Event, in session.Input, l se
 		return session.Accepted{}, err
 	}
 	out.Outcome, out.Begun, out.Last = session.Again, opening[0], e.Ord
-	out.Run, err = h.begin(tx, p, opening, in.Caller, l, now)
+	out.Run, err = h.begin(tx, p, opening[0], len(opening), in, l, now)
 	return out, err
 }
 
@@ -310,17 +313,22 @@ func (h *head) enqueue(tx *store.Tx, in session.Input) error {
 	if err != nil {
 		return err
 	}
-	err = tx.Exec(`INSERT INTO inputs (session_no, event_id, steer, caller, parts, upload_id, files) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		h.no, string(in.Event), in.Steer, caller, parts, string(in.Upload), files)
+	compaction, err := encodeCompacting(compacting(&in))
+	if err != nil {
+		return err
+	}
+	err = tx.Exec(`INSERT INTO inputs (session_no, event_id, steer, caller, parts, upload_id, files, compaction) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		h.no, string(in.Event), in.Steer, caller, parts, string(in.Upload), files, compaction)
 	return store.Wrap(err, "write input")
 }
 
-// begin writes the run whose first turn answers an input.
-func (h *head) begin(tx *store.Tx, p place, input []session.Event, caller session.Caller, l session.Lease, now time.Time) (session.Run, error) {
+// begin writes the run whose first turn answers an input, or which makes a compaction. first has ord and turn of the first of its
+// opening events.
+func (h *head) begin(tx *store.Tx, p place, first session.Event, opening int, in session.Input, l session.Lease, now time.Time) (session.Run, error) {
 	l.Session = h.no
 	r := session.Run{
-		Lease: l, AgentNo: h.agentNo, Turn: input[0].Turn, First: input[0].Ord, Opening: len(input), Revision: p.revision, Step: h.step,
-		Began: stored(now), Caller: caller,
+		Lease: l, AgentNo: h.agentNo, Turn: first.Turn, First: first.Ord, Opening: opening, Revision: p.revision, Step: h.step,
+		Began: stored(now), Caller: in.Caller, Compaction: compacting(&in),
 	}
 	values, err := runValues(&r)
 	if err != nil {
@@ -388,8 +396,11 @@ func (w *work) fence(l session.Lease, c *session.Commit) error {
 }
 
 func (w *work) commit(c *session.Commit) (err error) {
+	if err := w.hide(c.Hide); err != nil {
+		return err
+	}
 	if c.Usage != nil {
-		if w.usage, err = encode(c.Usage); err != nil {
+		if w.usage, err = encode(measured{*c.Usage, w.last + int64(len(c.Events)), w.edits}); err != nil {
 			return err
 		}
 	}
@@ -417,24 +428,31 @@ type queued struct {
 }
 
 // queuedColumns is what scanQueued reads.
-const queuedColumns = `no, event_id, caller, parts, upload_id, files`
+const queuedColumns = `no, event_id, caller, parts, upload_id, files, compaction`
 
 func scanQueued(r store.Row) (q queued, err error) {
-	var caller, parts, files string
-	if err := r.Scan(&q.no, &q.Event, &caller, &parts, &q.Upload, &files); err != nil {
+	var caller, parts, files, compaction string
+	if err := r.Scan(&q.no, &q.Event, &caller, &parts, &q.Upload, &files, &compaction); err != nil {
+		return q, err
+	}
+	c, err := decodeCompacting(compaction)
+	if c != nil {
+		q.Compaction = &c.Wish
+	}
+	if err != nil {
 		return q, err
 	}
 	return q, errors.Join(json.Unmarshal([]byte(caller), &q.Caller), json.Unmarshal([]byte(parts), &q.Parts), json.Unmarshal([]byte(files), &q.Files))
 }
 
-// take moves an input that has waited into the log.
-func (w *work) take(q *queued) ([]session.Event, error) {
+// take takes what has waited from the queue, and an input into the log.
+func (w *work) take(q *queued) error {
 	if err := w.tx.Exec(`DELETE FROM inputs WHERE no = $1`, q.no); err != nil {
-		return nil, store.Wrap(err, "take input")
+		return store.Wrap(err, "take input")
 	}
 	stored, err := w.append(w.tx, w.turn, w.now, inputEvents(&q.Input)...)
 	w.out.Inputs = append(w.out.Inputs, stored...)
-	return stored, err
+	return err
 }
 
 // steer goes on in this turn with the inputs that were sent to steer it.
@@ -445,7 +463,7 @@ func (w *work) steer() error {
 		return err
 	}
 	for i := range waiting {
-		if _, err := w.take(&waiting[i]); err != nil {
+		if err := w.take(&waiting[i]); err != nil {
 			return err
 		}
 	}
@@ -459,8 +477,10 @@ func (w *work) steer() error {
 func (w *work) end(e *session.End) error {
 	w.out.Ended = true
 	w.step = e.Step
-	if w.last == w.run.First+int64(w.run.Opening)-1 {
+	if w.last == w.run.Base() {
 		switch {
+		case w.run.Compaction != nil: // it has come to nothing
+			w.turn--
 		case e.TakeBack:
 			if err := w.takeBack(); err != nil {
 				return err
@@ -513,16 +533,17 @@ func (h *head) forget(tx *store.Tx, e id.Event, hidden string) error {
 	return store.Wrap(tx.Exec(`DELETE FROM external_ids WHERE session_no = $1 AND event_id = $2`, h.no, string(e)), "delete external ids")
 }
 
-// next goes on with an input that has waited, in a turn of its own and with the agent's current configuration.
+// next goes on with what has waited, in a turn of its own and with the agent's current configuration.
 func (w *work) next(q *queued) error {
 	w.turn++
-	input, err := w.take(q)
-	if err != nil {
+	r := session.Run{
+		Lease: w.run.Lease, AgentNo: w.agentNo, Turn: w.turn, First: w.last + 1, Step: w.step, Began: stored(w.now), Caller: q.Caller,
+		Compaction: compacting(&q.Input),
+	}
+	if err := w.take(q); err != nil {
 		return err
 	}
-	r := session.Run{
-		Lease: w.run.Lease, AgentNo: w.agentNo, Turn: w.turn, First: input[0].Ord, Opening: len(input), Step: w.step, Began: stored(w.now), Caller: q.Caller,
-	}
+	r.Opening = len(w.out.Inputs)
 	if err := w.tx.QueryRow(`SELECT revision FROM agents WHERE no = $1`, w.agentNo).Scan(&r.Revision); err != nil {
 		return store.Wrap(err, "read agent")
 	}

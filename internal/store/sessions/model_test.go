@@ -58,12 +58,19 @@ func (m *memory) message(in session.Input) session.Event {
 // begin opens a run for an input that is in the log.
 func (m *memory) begin(input session.Event, in session.Input, l session.Lease, step string) *session.Run {
 	m.run = &session.Run{Lease: l, Turn: input.Turn, First: input.Ord, Opening: 1, Revision: 7, Step: step, Caller: in.Caller}
+	if in.Compaction != nil {
+		m.run.Turn, m.run.First, m.run.Opening = m.turn, m.last+1, 0
+		m.run.Compaction = &session.Compacting{Event: in.Event, Wish: *in.Compaction}
+	}
 	return m.run
 }
 
 func (m *memory) accept(in session.Input, l session.Lease) (session.Outcome, id.Event, error) {
 	if m.deleted {
 		return "", "", conflict("session_not_found")
+	}
+	if in.Compaction != nil {
+		return m.compact(in, l)
 	}
 	var parts []session.Part
 	var known id.Event
@@ -111,6 +118,46 @@ func (m *memory) accept(in session.Input, l session.Lease) (session.Outcome, id.
 	return session.Began, in.Event, nil
 }
 
+// compact is accept of a compaction.
+func (m *memory) compact(in session.Input, l session.Lease) (session.Outcome, id.Event, error) {
+	switch {
+	case m.disabled:
+		return "", "", conflict("session_disabled")
+	case m.run != nil:
+		m.queue = append(m.queue, in)
+		return session.Waiting, in.Event, nil
+	}
+	m.turn++
+	m.begin(session.Event{}, in, l, "")
+	return session.Began, in.Event, nil
+}
+
+// fork returns what a fork of m should be, but for the ids of its events.
+func (m *memory) fork(c session.Copy) *memory {
+	out := &memory{external: map[string]id.Event{}}
+	if c.Opens != nil {
+		out.events = append(out.events, *c.Opens)
+	}
+	for _, e := range m.events {
+		if e.Hidden != "" || e.Ord < c.From || e.Ord > cmp.Or(c.To, m.last) || slices.Contains(c.But, e.Ord) {
+			continue
+		}
+		out.events = append(out.events, e)
+		for ext, of := range m.external {
+			if of == e.ID {
+				out.external[ext] = e.ID
+			}
+		}
+	}
+	for _, e := range out.events {
+		out.last, out.turn = max(out.last, e.Ord), max(out.turn, e.Turn)
+	}
+	if m.failed == out.last {
+		out.failed = m.failed
+	}
+	return out
+}
+
 // forget removes an event with its external ids.
 func (m *memory) forget(i int) {
 	for ext, e := range m.external {
@@ -137,6 +184,16 @@ func (m *memory) commit(l session.Lease, c session.Commit) (out session.Committe
 		return out, session.ErrLost
 	}
 	out.Interrupted = m.run.Interrupted
+	for _, s := range c.Hide {
+		for i, e := range m.events {
+			if e.Ord >= s.From && e.Ord <= s.To && e.Hidden == "" {
+				m.events[i].Hidden = session.Compacted
+			}
+		}
+	}
+	if len(c.Hide) > 0 {
+		m.edits++
+	}
 	out.Events = m.append(m.run.Turn, slices.Clone(c.Events)...)
 	if len(c.Events) > 0 {
 		m.run.Recovered = 0
@@ -161,7 +218,9 @@ func (m *memory) commit(l session.Lease, c session.Commit) (out session.Committe
 
 func (m *memory) end(e *session.End, out *session.Committed) {
 	out.Ended = true
-	if first := m.run.First; m.last == first {
+	if first := m.run.First; m.run.Compaction != nil && m.last < first {
+		m.turn--
+	} else if m.run.Compaction == nil && m.last == first {
 		i := slices.IndexFunc(m.events, func(x session.Event) bool { return x.Ord == first })
 		switch {
 		case e.TakeBack && i >= 0:
@@ -179,6 +238,10 @@ func (m *memory) end(e *session.End, out *session.Committed) {
 	in := m.queue[0]
 	m.queue = m.queue[1:]
 	m.turn++
+	if in.Compaction != nil {
+		out.Next = m.begin(session.Event{}, in, l, e.Step)
+		return
+	}
 	out.Inputs = m.append(m.turn, m.message(in))
 	out.Next = m.begin(out.Inputs[0], in, l, e.Step)
 }
@@ -194,15 +257,15 @@ type player struct {
 	agentNo int64
 }
 
-// testRandomLog proves that after any sequence of inputs, commits, interrupts, hides, deletions and claims, of which many are
-// refused, the store answers and holds what the same moves leave in memory.
+// testRandomLog proves that after any sequence of inputs, commits, compactions, forks, interrupts, hides, deletions and claims, of
+// which many are refused, the store answers and holds what the same moves leave in memory.
 func testRandomLog(t *testing.T, b bench) {
 	seed := uint64(time.Now().UnixNano())
 	p := &player{t: t, b: b, r: rand.New(rand.NewPCG(seed, 16)), now: clock.Now(), agentNo: b.agent(t, "a")}
 	moves := []struct {
 		weight int
 		play   func(*memory)
-	}{{30, p.accept}, {45, p.commit}, {4, p.interrupt}, {6, p.hide}, {5, p.deleteEvent}, {4, p.claim}, {2, p.toggle}, {1, p.delete}}
+	}{{30, p.accept}, {45, p.commit}, {4, p.interrupt}, {6, p.hide}, {5, p.deleteEvent}, {4, p.claim}, {2, p.toggle}, {1, p.delete}, {6, p.compact}, {3, p.fork}}
 	for step := range 700 {
 		p.at = fmt.Sprintf("seed %d, step %d", seed, step)
 		if len(p.all) < 3 || p.r.IntN(60) == 0 {
@@ -210,7 +273,7 @@ func testRandomLog(t *testing.T, b bench) {
 			p.all = append(p.all, &memory{no: s.No, external: map[string]id.Event{}})
 		}
 		m := p.all[len(p.all)-1-p.r.IntN(min(len(p.all), 4))]
-		n := p.r.IntN(97)
+		n := p.r.IntN(106)
 		for _, move := range moves {
 			if n -= move.weight; n < 0 {
 				move.play(m)
@@ -259,11 +322,77 @@ func (p *player) accept(m *memory) {
 	outcome, event, refused := m.accept(in, l)
 	p.same("accept", refused, err)
 	p.equal("outcome", []any{outcome, event}, []any{got.Outcome, got.Event})
+	p.began(m, outcome, event, l, got)
+}
+
+// began compares the run that an input has begun.
+func (p *player) began(m *memory, outcome session.Outcome, event id.Event, l session.Lease, got session.Accepted) {
 	if outcome == session.Began || outcome == session.Again {
 		m.leases = append(m.leases, l)
 		p.equal("run", *m.run, got.Run)
-		p.equal("event", m.events[m.find(event)], got.Begun)
+		if m.run.Compaction == nil {
+			p.equal("event", m.events[m.find(event)], got.Begun)
+		}
 	}
+}
+
+func (p *player) compact(m *memory) {
+	in := session.Input{Session: m.no, Event: id.NewEvent(), Compaction: &session.Wish{UpTo: p.pick(m), Message: fmt.Sprint(p.r.IntN(9))}}
+	l := lease(m.no, "a")
+	got, err := p.b.Accept(p.t.Context(), in, l, p.now)
+	outcome, event, refused := m.accept(in, l)
+	p.same("compact", refused, err)
+	p.equal("outcome", []any{outcome, event}, []any{got.Outcome, got.Event})
+	p.began(m, outcome, event, l, got)
+}
+
+// spans returns ranges of events, as a compaction hides them.
+func (p *player) spans(m *memory) (out []session.Span) {
+	for from := int64(1); from < m.last && p.r.IntN(3) > 0; {
+		s := session.Span{From: from, To: from + p.r.Int64N(4)}
+		out, from = append(out, s), s.To+1+p.r.Int64N(3)
+	}
+	return out
+}
+
+func (p *player) fork(m *memory) {
+	c := session.Copy{Source: m.no}
+	if m.last > 0 && p.r.IntN(2) == 0 {
+		c.To = 1 + p.r.Int64N(m.last)
+		c.But = append(c.But, p.r.Int64N(m.last))
+		if p.r.IntN(2) == 0 {
+			c.From = 2 + p.r.Int64N(c.To)
+			opens := session.Event{Ord: c.From - 1, ID: id.NewEvent(), Turn: 1, Type: session.Compaction, Created: p.now.Truncate(time.Millisecond), Body: session.Body{Text: "so far"}}
+			c.Opens = &opens
+		}
+	}
+	made, err := p.b.Fork(p.t.Context(), fresh(p.agentNo, fmt.Sprint("f", p.r.Uint64())), nil, c)
+	if m.deleted {
+		p.same("fork", conflict("session_not_found"), err)
+		return
+	}
+	p.same("fork", nil, err)
+	want, got := m.fork(c), p.b.log(p.t, made.No)
+	want.no = made.No
+	if len(got) != len(want.events) {
+		p.t.Fatalf("%s: a fork has %d events, want %d", p.at, len(got), len(want.events))
+	}
+	for i := range want.events { // from here on the copies have the ids that the store has made
+		old := want.events[i].ID
+		if c.Opens == nil || i > 0 {
+			if old == got[i].ID {
+				p.t.Fatalf("%s: the copy of %s has its id", p.at, old)
+			}
+			want.events[i].ID = got[i].ID
+		}
+		for ext, of := range want.external {
+			if of == old {
+				want.external[ext] = got[i].ID
+			}
+		}
+	}
+	p.all = append(p.all, want)
+	p.wantSame(want)
 }
 
 func (p *player) commit(m *memory) {
@@ -277,6 +406,9 @@ func (p *player) commit(m *memory) {
 	c := session.Commit{Steer: p.r.IntN(4) == 0}
 	for range p.r.IntN(3) {
 		c.Events = append(c.Events, says(fmt.Sprint(p.r.IntN(1000))))
+	}
+	if p.r.IntN(5) == 0 {
+		c.Hide = p.spans(m)
 	}
 	if p.r.IntN(2) == 0 {
 		c.End = &session.End{Stop: p.r.IntN(3) == 0, Failed: p.r.IntN(3) == 0, TakeBack: p.r.IntN(4) == 0}

@@ -14,7 +14,7 @@ import (
 )
 
 // runColumns are the columns of runs, the session first.
-const runColumns = `session_no, agent_no, holder, node, until, turn, first_ord, opening, revision, step, transitions, calls, began, caller, resolved, interrupted, recovered`
+const runColumns = `session_no, agent_no, holder, node, until, turn, first_ord, opening, revision, step, transitions, calls, began, caller, resolved, interrupted, recovered, compaction`
 
 // runValues returns the values of runColumns.
 func runValues(r *session.Run) ([]any, error) {
@@ -22,20 +22,27 @@ func runValues(r *session.Run) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	compaction, err := encodeCompacting(r.Compaction)
+	if err != nil {
+		return nil, err
+	}
 	return []any{
 		r.Session, r.AgentNo, r.Holder, r.Node, r.Until.UnixMicro(), r.Turn, r.First, int64(r.Opening), r.Revision, r.Step, int64(r.Transitions), int64(r.Calls),
-		r.Began.UnixMicro(), caller, store.Text(r.Resolved), r.Interrupted, int64(r.Recovered),
+		r.Began.UnixMicro(), caller, store.Text(r.Resolved), r.Interrupted, int64(r.Recovered), compaction,
 	}, nil
 }
 
 // scanRun reads runColumns, and what else was selected behind them.
 func scanRun(row store.Row, more ...any) (r session.Run, err error) {
-	var caller string
+	var caller, compaction string
 	err = row.Scan(append([]any{
 		&r.Session, &r.AgentNo, &r.Holder, &r.Node, store.Micros(&r.Until), &r.Turn, &r.First, &r.Opening, &r.Revision, &r.Step, &r.Transitions, &r.Calls,
-		store.Micros(&r.Began), &caller, &r.Resolved, &r.Interrupted, &r.Recovered,
+		store.Micros(&r.Began), &caller, &r.Resolved, &r.Interrupted, &r.Recovered, &compaction,
 	}, more...)...)
 	if err != nil {
+		return r, err
+	}
+	if r.Compaction, err = decodeCompacting(compaction); err != nil {
 		return r, err
 	}
 	return r, json.Unmarshal([]byte(caller), &r.Caller)
@@ -135,11 +142,13 @@ func (s *Store) Standing(ctx context.Context, no int64) (out session.Standing, e
 // Awaited reports whether an input is queued or its turn is in progress. See session.Log.
 func (s *Store) Awaited(ctx context.Context, no int64, input id.Event) (bool, error) {
 	var waits bool
+	var running string
 	err := s.db.Reader(ctx).QueryRow(`SELECT EXISTS (SELECT 1 FROM inputs WHERE session_no = $1 AND event_id = $2)
-		OR EXISTS (SELECT 1 FROM runs r JOIN events e ON e.session_no = r.session_no AND e.turn = r.turn WHERE r.session_no = $1 AND e.id = $2)
-		FROM sessions WHERE no = $1 AND deleted = 0`, no, string(input)).Scan(&waits)
+		OR EXISTS (SELECT 1 FROM runs r JOIN events e ON e.session_no = r.session_no AND e.turn = r.turn WHERE r.session_no = $1 AND e.id = $2),
+		COALESCE((SELECT r.compaction FROM runs r WHERE r.session_no = $1), '') FROM sessions WHERE no = $1 AND deleted = 0`, no, string(input)).Scan(&waits, &running)
 	if err != nil {
 		return false, store.OrNone(err, gone(), "read input")
 	}
-	return waits, nil
+	c, err := decodeCompacting(running)
+	return waits || c != nil && c.Event == input, err
 }

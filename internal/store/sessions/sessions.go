@@ -45,26 +45,30 @@ func secretNames(no int64) (from, to string) {
 // Create writes a session. See session.Store.
 func (s *Store) Create(ctx context.Context, x session.Session, values map[string]string) (out session.Session, err error) {
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		if err := takes(tx, x.AgentNo); err != nil {
-			return err
-		}
-		no, err := insert(tx, &x, names(nil, values))
+		no, err := s.create(tx, &x, values)
 		if err != nil {
-			return err
-		}
-		for name, value := range values {
-			if err := s.secrets.Put(tx, secretFolder(no)+name, []byte(value)); err != nil {
-				return err
-			}
-		}
-		// The row holds its agent now: one that is still there stays until the session is committed, and then finds it.
-		if err := takes(tx, x.AgentNo); err != nil {
 			return err
 		}
 		out, err = read(tx, no)
 		return err
 	})
 	return out, err
+}
+
+func (s *Store) create(tx *store.Tx, x *session.Session, values map[string]string) (no int64, err error) {
+	if err := takes(tx, x.AgentNo); err != nil {
+		return 0, err
+	}
+	if no, err = insert(tx, x, names(nil, values)); err != nil {
+		return 0, err
+	}
+	for name, value := range values {
+		if err := s.secrets.Put(tx, secretFolder(no)+name, []byte(value)); err != nil {
+			return 0, err
+		}
+	}
+	// The row holds its agent now: one that is still there stays until the session is committed, and then finds it.
+	return no, takes(tx, x.AgentNo)
 }
 
 // takes returns the fault of a session for an agent that is deleted or disabled.
@@ -91,24 +95,24 @@ func insert(tx *store.Tx, x *session.Session, secretNames []string) (no int64, e
 		return 0, err
 	}
 	err = tx.QueryRow(`INSERT INTO sessions (agent_no, key, name, description, metadata, enabled, idle_minutes, secrets, step, usage, compaction,
-		created, active, deleted, turn, last_ord, last_created, events, hidden, edits, failed_ord)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 0, 0, 0, 0, 0, 0, 0, 0)
+		created, active, deleted, turn, last_ord, last_created, events, hidden, edits, failed_ord, made_by)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 0, 0, 0, 0, 0, 0, 0, 0, $13)
 		ON CONFLICT (agent_no, key) DO NOTHING RETURNING no`,
 		x.AgentNo, x.Key, store.Text(x.Name), store.Text(x.Description), store.Text(string(x.Metadata)), x.Enabled, x.IdleMinutes, list,
-		x.Step, compaction, x.Created.UnixMicro(), x.Updated.UnixMicro()).Scan(&no)
+		x.Step, compaction, x.Created.UnixMicro(), x.Updated.UnixMicro(), store.Text(x.MadeBy)).Scan(&no)
 	taken := fault.Conflict("session_exists", "the agent has a session with the key %s; choose another key, or leave it out to have one made", x.Key)
 	return no, store.OrNone(err, taken, "write session")
 }
 
 // columns is what scan reads; an agent that is deleted has no sessions any more.
 const columns = `SELECT s.no, s.key, s.agent_no, a.key, s.name, s.description, s.metadata, s.enabled, s.idle_minutes, s.secrets, s.step, s.usage,
-	s.compaction, s.created, s.active, s.turn > 0, EXISTS (SELECT 1 FROM runs r WHERE r.session_no = s.no)
+	s.compaction, s.created, s.active, s.made_by, s.turn > 0, EXISTS (SELECT 1 FROM runs r WHERE r.session_no = s.no)
 	FROM sessions s JOIN agents a ON a.no = s.agent_no WHERE s.deleted = 0 AND a.deleted = 0 AND `
 
 func scan(r store.Row) (x session.Session, err error) {
 	var metadata, list, usage, compaction string
 	err = r.Scan(&x.No, &x.Key, &x.AgentNo, &x.AgentKey, &x.Name, &x.Description, &metadata, &x.Enabled, &x.IdleMinutes, &list, &x.Step, &usage,
-		&compaction, store.Micros(&x.Created), store.Micros(&x.Updated), &x.Started, &x.Running)
+		&compaction, store.Micros(&x.Created), store.Micros(&x.Updated), &x.MadeBy, &x.Started, &x.Running)
 	if err != nil {
 		return x, err
 	}
@@ -117,10 +121,11 @@ func scan(r store.Row) (x session.Session, err error) {
 		return x, err
 	}
 	if usage != "" {
-		x.Usage = new(session.Usage)
-		if err := json.Unmarshal([]byte(usage), x.Usage); err != nil {
+		var m measured
+		if err := json.Unmarshal([]byte(usage), &m); err != nil {
 			return x, err
 		}
+		x.Usage, x.Measured = &m.Usage, session.Measured{Ord: m.Ord, Edits: m.Edits}
 	}
 	return x, json.Unmarshal([]byte(compaction), &x.Compaction)
 }

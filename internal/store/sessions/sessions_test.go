@@ -35,7 +35,7 @@ func TestStore(t *testing.T) {
 		"fence": testFence, "leases": testLeases, "interrupts": testInterrupts, "awaited": testAwaited,
 		"events": testEvents, "hide": testHide, "outputs": testOutputs,
 		"manage": testManage, "list": testList, "secrets": testSecrets, "idle": testIdle, "sweep": testSweep, "writers at once": testWriters,
-		"at random": testRandomLog,
+		"compaction": testCompaction, "fork": testFork, "at random": testRandomLog,
 	})
 }
 
