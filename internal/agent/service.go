@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/catalog"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
@@ -30,6 +32,12 @@ type Config struct {
 	// saves work: a turn of a deleted agent can't write.
 	Stop         func(agent int64)
 	Instructions Instructions // that steps refer to
+	Tools        Tools        // that configurations of tools refer to
+}
+
+// Tools finds the tools that configurations refer to; catalog.Service is one.
+type Tools interface {
+	Known(ctx context.Context, configurations map[string]json.RawMessage) (catalog.Known, error)
 }
 
 // Service keeps agents. Safe for concurrent use.
@@ -39,10 +47,13 @@ type Service struct {
 	kit          tool.Kit
 	stop         func(int64)
 	instructions Instructions
+	tools        Tools
 }
 
 // New returns a service.
-func New(c Config) *Service { return &Service{c.Store, c.Models, c.Kit, c.Stop, c.Instructions} }
+func New(c Config) *Service {
+	return &Service{c.Store, c.Models, c.Kit, c.Stop, c.Instructions, c.Tools}
+}
 
 // Writer is who writes an agent.
 type Writer struct {
@@ -186,7 +197,11 @@ func (s *Service) check(ctx context.Context, by Writer, was Definition, d *Defin
 	}
 	var corpora []string
 	if !c.Tools.IsAbsent() {
-		set, err := tool.Compile(d.Tools, s.kit)
+		known, err := s.tools.Known(ctx, d.Tools)
+		if err != nil {
+			return err
+		}
+		set, err := tool.Compile(d.Tools, known.Kit(s.kit))
 		if err != nil {
 			bad.Gather(err)
 		} else {

@@ -13,12 +13,14 @@ import (
 
 	"quarry/internal/agent"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/catalog"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 	"quarry/internal/opt"
 	"quarry/internal/store"
 	"quarry/internal/store/agents"
 	"quarry/internal/store/storetest"
+	"quarry/internal/store/tools"
 )
 
 // models has the model "m" alone.
@@ -49,8 +51,13 @@ func open(t *testing.T) (*agent.Service, *agents.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := agents.New(storetest.Open(t, store.Config{Dir: t.TempDir()}))
-	return agent.New(agent.Config{Store: rows, Models: models{}, Kit: tool.Kit{Types: map[string]tool.Type{tool.CorporaSearch: search}}}), rows
+	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
+	rows, kit := agents.New(db), tool.Kit{Types: map[string]tool.Type{tool.CorporaSearch: search}}
+	known, err := catalog.New(tools.New(db), kit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return agent.New(agent.Config{Store: rows, Models: models{}, Kit: kit, Tools: known}), rows
 }
 
 // anyone may read every corpus.

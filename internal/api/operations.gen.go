@@ -1225,7 +1225,6 @@ var Operations = []Operation{
 		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
 	{ID: "createTool", Method: "POST", Path: "/v2/tools",
 		Summary: "Create a tool from code or for the client to run", Tag: "Tools",
-		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1237,7 +1236,6 @@ var Operations = []Operation{
 		Success: 201, Statuses: []int{201, 400, 401, 403, 409}},
 	{ID: "listTools", Method: "GET", Path: "/v2/tools",
 		Summary: "List tools by type, server or state", Tag: "Tools",
-		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1267,7 +1265,6 @@ var Operations = []Operation{
 		Success:   200, Statuses: []int{200, 400, 401, 403}},
 	{ID: "getTool", Method: "GET", Path: "/v2/tools/{tool_id}",
 		Summary: "Read one tool with its input schema", Tag: "Tools",
-		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1278,7 +1275,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "updateTool", Method: "PATCH", Path: "/v2/tools/{tool_id}",
 		Summary: "Change the code, schema or limits of a tool", Tag: "Tools",
-		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1291,7 +1287,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "deleteTool", Method: "DELETE", Path: "/v2/tools/{tool_id}",
 		Summary: "Delete a tool that no longer serves", Tag: "Tools",
-		Planned:    true,
 		APIRoles:   []string{"agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1301,7 +1296,7 @@ var Operations = []Operation{
 		},
 		Audit:   "always",
 		Frees:   true,
-		Success: 204, Statuses: []int{204, 400, 401, 403, 404}},
+		Success: 204, Statuses: []int{204, 400, 401, 403, 404, 409}},
 	{ID: "testTool", Method: "POST", Path: "/v2/tools/{tool_id}/test",
 		Summary: "Run a stored tool once with given input", Tag: "Tools",
 		Planned:    true,

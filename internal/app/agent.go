@@ -4,10 +4,12 @@ import (
 	"quarry/internal/agent"
 	"quarry/internal/agent/instruction"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/catalog"
 	"quarry/internal/agent/turn"
 	"quarry/internal/httpapi"
 	httpagents "quarry/internal/httpapi/agents"
 	httpinstructions "quarry/internal/httpapi/instructions"
+	httptools "quarry/internal/httpapi/tools"
 	"quarry/internal/llm"
 	"quarry/internal/page"
 	"quarry/internal/store"
@@ -27,17 +29,19 @@ func newAgentRows(db *store.DB) agentRows { return agentRows{agents.New(db), ins
 type agentServices struct {
 	agents       *agent.Service
 	instructions *instruction.Service
+	tools        *catalog.Service
 }
 
-func newAgent(rows agentRows, models llm.Models, kit tool.Kit, turns *turn.Engine) agentServices {
+func newAgent(rows agentRows, models llm.Models, kit tool.Kit, known *catalog.Service, turns *turn.Engine) agentServices {
 	kept := instruction.New(rows.instructions)
 	return agentServices{
-		agents:       agent.New(agent.Config{Store: rows.agents, Models: models, Kit: kit, Stop: turns.DropAgent, Instructions: kept}),
+		agents:       agent.New(agent.Config{Store: rows.agents, Models: models, Kit: kit, Stop: turns.DropAgent, Instructions: kept, Tools: known}),
 		instructions: kept,
+		tools:        known,
 	}
 }
 
 // areas returns the handlers of these services.
 func (a agentServices) areas(cursors *page.Cursors) []httpapi.Area {
-	return []httpapi.Area{httpagents.New(a.agents, cursors), httpinstructions.New(a.instructions, cursors)}
+	return []httpapi.Area{httpagents.New(a.agents, cursors), httpinstructions.New(a.instructions, cursors), httptools.New(a.tools, cursors)}
 }

@@ -126,7 +126,7 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	answers := newAnswer(a.cfg, a.db, a.corpus, models.registry, a.log)
 	queries := newQuery(a.cfg, a.db, a.corpus, answers.generate, models.registry, a.log)
 	chats := newChat(a.db, queries.query)
-	kit, err := newKit(queries.query, a.identity.vault.Keyring(), a.log)
+	kit, known, err := newKit(a.db, queries.query, a.identity.vault.Keyring(), a.log)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +135,8 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	if err != nil {
 		return nil, err
 	}
-	sessions := newSession(a.cfg, a.db, a.identity.secrets, kept, rows, kit, models.registry, a.log)
-	agents := newAgent(rows, models.registry, kit, sessions.turns)
+	sessions := newSession(a.cfg, a.db, a.identity.secrets, kept, rows, kit, known, models.registry, a.log)
+	agents := newAgent(rows, models.registry, kit, known, sessions.turns)
 	a.stopReaders = sync.OnceFunc(sessions.feed.Stop)
 	a.server, err = newServer(a.cfg, a.identity, resolvers(a.corpus, chats, agents, sessions), a.ready.Load, a.log, slices.Concat(
 		a.identity.areas(cursors), a.corpus.areas(a.cfg, cursors), models.areas(cursors), answers.areas(cursors), queries.areas(cursors), agents.areas(cursors),

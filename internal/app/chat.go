@@ -10,6 +10,7 @@ import (
 	httpcorpora "quarry/internal/httpapi/corpora"
 	httpinstructions "quarry/internal/httpapi/instructions"
 	httpsessions "quarry/internal/httpapi/sessions"
+	httptools "quarry/internal/httpapi/tools"
 	"quarry/internal/query"
 	"quarry/internal/store"
 	"quarry/internal/store/chats"
@@ -26,6 +27,7 @@ func resolvers(c *corpusServices, s *chat.Service, a agentServices, x sessionSer
 	maps.Copy(out, httpsessions.Resolvers(x.sessions))
 	maps.Copy(out, map[string]httpapi.Resolver{
 		"corpus_key": httpcorpora.Resolver(c.containers), "agent_key": httpagents.Resolver(a.agents), "instruction_id": httpinstructions.Resolver(a.instructions),
+		"tool_id": httptools.Resolver(a.tools),
 	})
 	return out
 }

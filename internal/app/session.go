@@ -9,6 +9,7 @@ import (
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/catalog"
 	"quarry/internal/agent/turn"
 	"quarry/internal/blob"
 	"quarry/internal/blobstore/file"
@@ -23,6 +24,7 @@ import (
 	"quarry/internal/store/blobs"
 	"quarry/internal/store/secrets"
 	"quarry/internal/store/sessions"
+	"quarry/internal/store/tools"
 )
 
 // sessionServices keep sessions and answer their inputs.
@@ -44,22 +46,27 @@ func newBlobs(ctx context.Context, cfg config.Config, db *store.DB) (blob.Store,
 	return file.Open(ctx, filepath.Join(cfg.Data, blobFolder), blobs.NewRows(db))
 }
 
-func newSession(cfg config.Config, db *store.DB, sealed *secrets.Store, kept blob.Store, defined agentRows, kit tool.Kit, models llm.Models, log *slog.Logger) sessionServices {
+func newSession(cfg config.Config, db *store.DB, sealed *secrets.Store, kept blob.Store, defined agentRows, kit tool.Kit, known *catalog.Service, models llm.Models, log *slog.Logger) sessionServices {
 	rows := sessions.New(db, sealed)
 	hub := feed.New(rows)
 	files := artifact.NewService(artifact.Config{Store: rows, Blobs: kept, Most: cfg.MaxArtifact, Log: log})
 	turns := turn.New(turn.Config{
-		Log: rows, Sessions: rows, Agents: defined.agents, Instructions: defined.instructions, Models: models, Kit: kit, Files: files, Hub: hub, Logger: log,
+		Log: rows, Sessions: rows, Agents: defined.agents, Instructions: defined.instructions, Models: models, Kit: kit, Tools: known, Files: files, Hub: hub, Logger: log,
 		Alone:          cfg.Database == "", // the folder's lock keeps others out
 		MaxTransitions: int(cfg.MaxStepTransitions), MaxCalls: int(cfg.MaxModelCalls),
 	})
 	return sessionServices{session.New(session.Config{Store: rows, Stop: turns.Drop, Log: log}), turns, files, hub}
 }
 
-// newKit returns what the tools of agents are made with.
-func newKit(queries *query.Service, sealer tool.Sealer, log *slog.Logger) (tool.Kit, error) {
+// newKit returns what the tools of agents are made with, and the tools that agents can refer to.
+func newKit(db *store.DB, queries *query.Service, sealer tool.Sealer, log *slog.Logger) (tool.Kit, *catalog.Service, error) {
 	search, err := tool.NewCorporaSearch(httpqueries.NewSearcher(queries))
-	return tool.Kit{Types: map[string]tool.Type{tool.CorporaSearch: search}, Sealer: sealer, Log: log}, err
+	if err != nil {
+		return tool.Kit{}, nil, err
+	}
+	kit := tool.Kit{Types: map[string]tool.Type{tool.CorporaSearch: search}, Sealer: sealer, Log: log}
+	known, err := catalog.New(tools.New(db), kit)
+	return kit, known, err
 }
 
 // areas returns the handlers of these services.

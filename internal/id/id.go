@@ -27,6 +27,7 @@ type (
 	Event     string // aev_…
 
 	Instruction string // ins_…
+	Tool        string // tol_…
 )
 
 // NewCorpus returns a fresh corpus id. The contract's pattern allows digits only.
@@ -64,6 +65,9 @@ func NewTurn() Turn { return Turn("trn_" + uuid()) }
 
 // NewInstruction returns a fresh id of an instruction.
 func NewInstruction() Instruction { return Instruction("ins_" + Text(20)) }
+
+// NewTool returns a fresh id of a tool.
+func NewTool() Tool { return Tool("tol_" + Text(20)) }
 
 // NewEvent returns a fresh id of an event of a session.
 func NewEvent() Event { return Event("aev_" + uuid()) }

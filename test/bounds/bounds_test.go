@@ -131,6 +131,9 @@ func (s *service) verify(t *testing.T, c check) {
 		s.agent(t, c.corpus)
 		values = append(values, "${agent}", c.corpus)
 	}
+	if c.request.Path["tool_id"] != "" {
+		values = append(values, "${tool}", s.must(t, "/v2/tools", `{"type":"client","name":"made-`+fmt.Sprint(s.last.Add(1))+`","description":"words"}`).ID)
+	}
 	if c.request.Path["instruction_id"] != "" {
 		values = append(values, "${instruction}", s.must(t, "/v2/instructions", `{"name":"a","template":"words"}`).ID)
 	}

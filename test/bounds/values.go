@@ -25,6 +25,8 @@ var samples = map[string]struct{ inside, outside []string }{
 	`^rnk_[0-9]+$`:                 {[]string{"rnk_272725719"}, []string{"rnk_", "rnk_1a", "xrnk_1"}},
 	`gnp_.*`:                       {[]string{"gnp_1", "gnp_"}, []string{"gn_1", "gnp1"}},
 	`cht_.+$`:                      {[]string{"cht_1"}, []string{"cht_", "ct_1"}},
+	`tol_[0-9a-zA-Z_-]+$`:          {[]string{"tol_1"}, []string{"tol_", "tol_1 ", "to_1"}},
+	`tsr_[0-9a-zA-Z_-]+$`:          {[]string{"tsr_1"}, []string{"tsr_", "tsr_1 ", "ts_1"}},
 	`ins_[0-9a-zA-Z_-]+$`:          {[]string{"ins_1"}, []string{"ins_", "ins_1 ", "in_1"}},
 	`trn_.+$`:                      {[]string{"trn_1"}, []string{"trn_", "tn_1"}},
 	`job_.+$`:                      {[]string{"job_1"}, []string{"job_", "jb_1"}},

@@ -44,6 +44,9 @@ func NewSchema(raw json.RawMessage) (*Schema, error) {
 	return &Schema{raw, compiled}, nil
 }
 
+// JSON returns the schema as it was written.
+func (s *Schema) JSON() json.RawMessage { return s.raw }
+
 // maxReasons bounds how many reasons an error of arguments has.
 const maxReasons = 10
 

@@ -46,8 +46,11 @@ type Tool struct {
 	Description string // that the model reads, unless the configuration has a template
 	Schema      *Schema
 	Repeat      Repeat
-	Timeout     time.Duration // of one call; 0 = DefaultTimeout
-	Disabled    bool          // neither offered nor called
+	Timeout     time.Duration   // of one call; 0 = DefaultTimeout
+	Disabled    bool            // neither offered nor called
+	Client      bool            // the client runs it: Run is nil
+	Output      *Schema         // that outputs of a client must fit; nil: any object
+	Offloading  json.RawMessage // tool_output_offloading of the tool itself; nil for none
 	// Eager are the members of the configuration that are references to texts, by their place in it. They are resolved when a
 	// turn begins.
 	Eager   map[string]Reference

@@ -23,7 +23,7 @@ const maxParallel = 8
 
 // bind prepares the tools of the turn.
 func (t *turn) bind(ctx context.Context) error {
-	set, err := t.engine.tools(&t.agent)
+	set, err := t.engine.tools(ctx, &t.agent)
 	if err != nil {
 		return err
 	}
@@ -71,22 +71,30 @@ func allowed(c session.Caller) func(string) bool {
 	return func(key string) bool { return c.All || slices.Contains(c.Corpora, key) }
 }
 
-// revision names a configuration of an agent.
-type revision struct{ agent, no int64 }
+// revision names a configuration of an agent with the tools that it refers to, as they were.
+type revision struct {
+	agent, no int64
+	known     string
+}
 
 // maxSets bounds the configurations whose tools are kept; beyond it all are made anew at their next use.
 const maxSets = 1_000
 
-// tools returns the tools of an agent.
-func (e *Engine) tools(a *agent.Agent) (*tool.Set, error) {
-	key := revision{a.No, a.Revision}
+// tools returns the tools of an agent, as they are now.
+func (e *Engine) tools(ctx context.Context, a *agent.Agent) (*tool.Set, error) {
+	known, err := e.Tools.Known(ctx, a.Tools)
+	if err != nil {
+		return nil, err
+	}
+	known.Lenient = true
+	key := revision{a.No, a.Revision, known.Stamp()}
 	e.mu.Lock()
 	set := e.sets[key]
 	e.mu.Unlock()
 	if set != nil {
 		return set, nil
 	}
-	set, err := tool.Compile(a.Tools, e.Kit)
+	set, err = tool.Compile(a.Tools, known.Kit(e.Kit))
 	if f, ok := fault.As(err); ok && f.Kind == fault.KindInvalid {
 		return nil, fault.Unprocessable("invalid_tool_configuration", "the agent's tools can't be used: %s", f).Because(err)
 	}

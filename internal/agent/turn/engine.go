@@ -32,6 +32,7 @@ type Config struct {
 	Instructions agent.Instructions // that steps of agents refer to
 	Kit          tool.Kit
 	Files        *artifact.Service // nil: calls have no files
+	Tools        agent.Tools       // that configurations of tools refer to
 	Hub          *feed.Hub
 	Logger       *slog.Logger
 	// Alone is whether no other process works over the same database: what an earlier one has left is taken over at the start.

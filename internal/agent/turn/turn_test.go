@@ -16,6 +16,7 @@ import (
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/catalog"
 	"quarry/internal/agent/turn"
 	"quarry/internal/clock"
 	"quarry/internal/id"
@@ -24,6 +25,7 @@ import (
 	"quarry/internal/store"
 	"quarry/internal/store/sessions"
 	"quarry/internal/store/storetest"
+	"quarry/internal/store/tools"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -56,6 +58,7 @@ func (o one) Revision(context.Context, int64, int64) (agent.Agent, error) { retu
 type bench struct {
 	*turn.Engine
 	rows  *sessions.Store
+	tools *catalog.Service
 	hub   *feed.Hub
 	agent *agent.Agent
 	no    int64
@@ -74,7 +77,11 @@ func begin(t *testing.T, m model, change func(*turn.Config, *agent.Agent)) *benc
 	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
 	rows := sessions.New(db, storetest.Secrets(t, db))
 	b := &bench{rows: rows, agent: plain()}
-	err := db.Write(t.Context(), func(tx *store.Tx) error {
+	var err error
+	if b.tools, err = catalog.New(tools.New(db), tool.Kit{}); err != nil {
+		t.Fatal(err)
+	}
+	err = db.Write(t.Context(), func(tx *store.Tx) error {
 		return tx.QueryRow(`INSERT INTO agents (key, revision, enabled, created, updated, deleted) VALUES ('a', 1, TRUE, 1, 1, 0) RETURNING no`).Scan(&b.agent.No)
 	})
 	if err != nil {
@@ -98,7 +105,7 @@ func (b *bench) open(t *testing.T, m model, change func(*turn.Config, *agent.Age
 	c := turn.Config{
 		Log: b.rows, Sessions: b.rows, Agents: one{b.agent}, Alone: true, Logger: slog.New(slog.DiscardHandler), MaxTransitions: 500, MaxCalls: 100,
 		Models: llmtest.Only{Use: &llm.Model{Provider: m, Name: "m", Can: llm.Abilities{Tools: true, Structured: true, Context: 100_000}}},
-		Kit:    tool.Kit{Log: slog.New(slog.DiscardHandler)},
+		Kit:    tool.Kit{Log: slog.New(slog.DiscardHandler)}, Tools: b.tools,
 	}
 	if change != nil {
 		change(&c, b.agent)

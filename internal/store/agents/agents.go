@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"quarry/internal/agent"
+	"quarry/internal/agent/tool/catalog"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/store"
 	"quarry/internal/store/instructions"
+	"quarry/internal/store/tools"
 )
 
 // Store is the agent.Store over a database.
@@ -65,6 +67,9 @@ func insert(tx *store.Tx, a *agent.Agent) error {
 	err = tx.Exec(`INSERT INTO agent_revisions (agent_no, revision, definition, replaced) VALUES ($1, $2, $3, 0)`, a.No, a.Revision, string(definition))
 	if err != nil {
 		return store.Wrap(err, "write definition of agent")
+	}
+	if err := tools.Use(tx, a.No, catalog.Configured(a.Tools), a.Revision == 1); err != nil {
+		return err
 	}
 	return pin(tx, a)
 }

@@ -1,0 +1,158 @@
+// Package catalog keeps the tools that configurations of agents refer to: those that come with the program, listed from the
+// types that run, and those that clients run, which people create and change.
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"quarry/internal/agent/tool"
+	"quarry/internal/fault"
+	"quarry/internal/id"
+	"quarry/internal/page"
+)
+
+// Client is the type of tools that the client runs.
+const Client = "client"
+
+// Vectara stands for the types of all built-in tools in a list.
+const Vectara = "vectara"
+
+// types are the types that a tool can have in the contract.
+var types = []string{
+	"dynamic_vectara", "mcp", "corpora_search", "web_search", "web_get", "lambda", Client, "sub_agent", "artifact_create", "artifact_read",
+	"artifact_grep", "image_read", "document_conversion", "get_document_text",
+}
+
+// Tool is a tool of the catalogue.
+type Tool struct {
+	No      int64 // the store's row number; 0 of a built-in
+	ID      id.Tool
+	Version int64 // raised by every change, from 1
+	Definition
+	Built   *Built    // nil of a tool that somebody created
+	Created time.Time // microseconds, UTC, like Updated
+	Updated time.Time
+}
+
+// Position returns the place of t in a list by age.
+func (t *Tool) Position() *page.Position { return page.At(t.Created, string(t.ID)) }
+
+// Definition is what a tool is. The JSON names are those of the store.
+type Definition struct {
+	Type        string          `json:"type"`
+	Name        string          `json:"name"`
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description"` // that the model reads
+	Enabled     bool            `json:"enabled"`
+	Input       json.RawMessage `json:"input"`                // a JSON Schema
+	Output      json.RawMessage `json:"output,omitempty"`     // a JSON Schema; nil: any object
+	Offloading  json.RawMessage `json:"offloading,omitempty"` // tool_output_offloading; nil when it was not given
+	Seconds     int64           `json:"seconds,omitempty"`    // max_execution_time_seconds; 0 when it was not given
+}
+
+// Bounds of a definition.
+const (
+	maxName        = 50
+	maxTitle       = 128
+	maxDescription = 5_000
+	maxSchema      = 100_000 // bytes
+	maxSeconds     = 21_600
+)
+
+// check adds what is wrong to bad.
+func (d *Definition) check(bad *fault.Fault) {
+	text := func(field, s string, most int) {
+		if n := utf8.RuneCountInString(s); n > most {
+			bad.Field(field, "must be at most %d characters long, it has %d", most, n)
+		}
+	}
+	if !tool.Names.MatchString(d.Name) || len(d.Name) > maxName {
+		bad.Field("name", "must be 1 to %d letters, digits, _ and -", maxName)
+	}
+	text("title", d.Title, maxTitle)
+	if strings.TrimSpace(d.Description) == "" {
+		bad.Field("description", "must not be empty: the model chooses tools by it")
+	}
+	text("description", d.Description, maxDescription)
+	checkSchema("input_schema", d.Input, bad)
+	if d.Output != nil {
+		checkSchema("output_schema", d.Output, bad)
+	}
+	if d.Seconds < 0 || d.Seconds > maxSeconds {
+		bad.Field("max_execution_time_seconds", "must be 1 to %d, not %d", maxSeconds, d.Seconds)
+	}
+}
+
+// checkSchema adds what is wrong with a schema to bad. Arguments and outputs are objects.
+func checkSchema(field string, raw json.RawMessage, bad *fault.Fault) {
+	var root struct {
+		Type any `json:"type"`
+	}
+	switch err := json.Unmarshal(raw, &root); {
+	case err != nil:
+		bad.Field(field, "must be a JSON Schema, which is an object")
+		return
+	case len(raw) > maxSchema:
+		bad.Field(field, "must have at most %d bytes, it has %d", maxSchema, len(raw))
+		return
+	case root.Type != nil && root.Type != "object":
+		bad.Field(field, `must be of "type": "object", not %v`, root.Type)
+		return
+	}
+	if _, err := tool.NewSchema(object(raw)); err != nil {
+		bad.Field(field, "%s", err)
+	}
+}
+
+// object returns a schema with the type object, which models ask for.
+func object(raw json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil || members["type"] != nil {
+		return raw
+	}
+	rest := bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(raw), []byte("{")))
+	if bytes.HasPrefix(rest, []byte("}")) {
+		return json.RawMessage(`{"type":"object"}`)
+	}
+	return append(json.RawMessage(`{"type":"object",`), rest...)
+}
+
+// Missing returns the fault of a tool that does not exist.
+func Missing(which id.Tool) error {
+	return fault.NotFound("tool_not_found", string(which), "tool %s does not exist", which)
+}
+
+// taken returns the fault of a name that another tool has.
+func taken(name string) error {
+	return fault.Conflict("tool_exists", "there is a tool named %s; choose another name", name)
+}
+
+// Configured returns the ids of the tools that configurations of an agent refer to, each once and in order.
+func Configured(configurations map[string]json.RawMessage) []id.Tool {
+	seen := map[id.Tool]bool{}
+	var out []id.Tool
+	for _, raw := range configurations {
+		var c struct {
+			Type string  `json:"type"`
+			ID   id.Tool `json:"tool_id"`
+		}
+		if json.Unmarshal(raw, &c) == nil && c.Type == Client && c.ID != "" && !seen[c.ID] {
+			seen[c.ID] = true
+			out = append(out, c.ID)
+		}
+	}
+	return sorted(out)
+}
+
+// InUse is the error of the deletion of a tool that agents have.
+type InUse struct {
+	Agents []string // keys of some of them
+}
+
+// Error returns a message for logs; clients are told by Service.Delete.
+func (e *InUse) Error() string { return fmt.Sprintf("agents use the tool: %v", e.Agents) }

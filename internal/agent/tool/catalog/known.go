@@ -1,0 +1,110 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"quarry/internal/agent/tool"
+	"quarry/internal/fault"
+	"quarry/internal/id"
+)
+
+// Known is the tools that the configurations of an agent refer to, as they are at one moment.
+type Known struct {
+	tools map[id.Tool]Tool
+	// Lenient is whether a tool that is not there any more is one that is disabled, as in a turn, rather than a fault, as where
+	// an agent is written.
+	Lenient bool
+}
+
+// Known reads the tools that configurations refer to.
+func (s *Service) Known(ctx context.Context, configurations map[string]json.RawMessage) (Known, error) {
+	k := Known{tools: map[id.Tool]Tool{}}
+	asked := Configured(configurations)
+	if len(asked) == 0 {
+		return k, nil
+	}
+	found, err := s.store.Find(ctx, asked)
+	if err != nil {
+		return k, err
+	}
+	for _, t := range found {
+		k.tools[t.ID] = t
+	}
+	for _, one := range asked {
+		if t := s.built(one); t != nil {
+			k.tools[one] = *t
+		}
+	}
+	return k, nil
+}
+
+// Stamp returns a text that is another one as soon as one of the tools has changed.
+func (k Known) Stamp() string {
+	var b strings.Builder
+	for _, one := range slices.Sorted(maps.Keys(k.tools)) {
+		fmt.Fprintf(&b, "%s@%d ", one, k.tools[one].Version)
+	}
+	return b.String()
+}
+
+// Kit returns base with the types that refer to tools.
+func (k Known) Kit(base tool.Kit) tool.Kit {
+	base.Types = maps.Clone(base.Types)
+	if base.Types == nil {
+		base.Types = map[string]tool.Type{}
+	}
+	base.Types[Client] = k.client
+	return base
+}
+
+// client is the tool.Type of configurations of tools that the client runs.
+func (k Known) client(configuration json.RawMessage) (*tool.Tool, error) {
+	var c struct {
+		ID id.Tool `json:"tool_id"`
+	}
+	if err := json.Unmarshal(configuration, &c); err != nil || c.ID == "" {
+		return nil, fault.InvalidField("tool_id", "is required: the id of a tool, tol_…")
+	}
+	t, ok := k.tools[c.ID]
+	switch {
+	case !ok && k.Lenient:
+		t = Tool{Definition: Definition{Type: Client, Name: string(c.ID), Input: json.RawMessage(`{}`)}}
+	case !ok:
+		return nil, fault.InvalidField("tool_id", "there is no tool %s; GET /v2/tools lists those that there are", c.ID)
+	case t.Type != Client:
+		return nil, fault.InvalidField("tool_id", "is %s, a tool of type %s, but the configuration is of type client", c.ID, t.Type)
+	}
+	input, err := tool.NewSchema(object(t.Input))
+	if err != nil {
+		return nil, fmt.Errorf("read the input schema of tool %s: %w", t.ID, err)
+	}
+	out := &tool.Tool{
+		Name: t.Name, Description: t.Description, Schema: input, Repeat: tool.Always, Disabled: !t.Enabled, Client: true, Offloading: t.Offloading,
+	}
+	if t.Output != nil {
+		if out.Output, err = tool.NewSchema(object(t.Output)); err != nil {
+			return nil, fmt.Errorf("read the output schema of tool %s: %w", t.ID, err)
+		}
+	}
+	return out, nil
+}
+
+// compact returns JSON without its blanks, nil as it is.
+func compact(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if raw == nil || json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+func sorted(all []id.Tool) []id.Tool {
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,174 @@
+// Package tools keeps the tools that people create in SQL: the catalog.Store of the service. Package app creates it.
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"quarry/internal/agent/tool/catalog"
+	"quarry/internal/fault"
+	"quarry/internal/id"
+	"quarry/internal/page"
+	"quarry/internal/store"
+)
+
+// Store is the catalog.Store over a database.
+type Store struct{ db *store.DB }
+
+var _ catalog.Store = (*Store)(nil)
+
+// New returns a store over db.
+func New(db *store.DB) *Store { return &Store{db} }
+
+// columns reads tools.
+const columns = `SELECT no, id, version, definition, created, updated FROM tools `
+
+func scan(r store.Row) (t catalog.Tool, err error) {
+	var definition string
+	if err := r.Scan(&t.No, &t.ID, &t.Version, &definition, store.Micros(&t.Created), store.Micros(&t.Updated)); err != nil {
+		return t, err
+	}
+	if err := json.Unmarshal([]byte(definition), &t.Definition); err != nil {
+		return t, fmt.Errorf("read the definition of tool %s: %w", t.ID, err)
+	}
+	return t, nil
+}
+
+// encode returns a definition as both databases can hold it.
+func encode(d *catalog.Definition) (string, error) {
+	raw, err := json.Marshal(d)
+	if err != nil {
+		return "", fmt.Errorf("encode a tool: %w", err)
+	}
+	return store.Text(string(raw)), nil
+}
+
+// Create writes a tool. See catalog.Store.
+func (s *Store) Create(ctx context.Context, t catalog.Tool) (out catalog.Tool, err error) {
+	definition, err := encode(&t.Definition)
+	if err != nil {
+		return catalog.Tool{}, err
+	}
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		var no int64
+		err := tx.QueryRow(`INSERT INTO tools (id, name, version, definition, created, updated) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (name) DO NOTHING RETURNING no`, string(t.ID), t.Name, t.Version, definition, t.Created.UnixMicro(), t.Updated.UnixMicro()).Scan(&no)
+		if err != nil {
+			return store.OrNone(err, catalog.ErrTaken, "write tool")
+		}
+		out, err = scan(tx.QueryRow(columns+`WHERE no = $1`, no))
+		return store.Wrap(err, "read tool")
+	})
+	return out, err
+}
+
+// Get returns a tool. See catalog.Store.
+func (s *Store) Get(ctx context.Context, which id.Tool) (catalog.Tool, error) {
+	t, err := scan(s.db.Reader(ctx).QueryRow(columns+`WHERE id = $1`, string(which)))
+	if err != nil {
+		return catalog.Tool{}, store.OrNone(err, catalog.Missing(which), "read tool")
+	}
+	return t, nil
+}
+
+// atOnce is how many tools one statement looks up.
+const atOnce = 500
+
+// Find returns those tools that there are. See catalog.Store.
+func (s *Store) Find(ctx context.Context, which []id.Tool) (out []catalog.Tool, err error) {
+	for some := range slices.Chunk(which, atOnce) {
+		args := make([]any, len(some))
+		for i, one := range some {
+			args[i] = string(one)
+		}
+		found, err := store.Select(s.db.Reader(ctx), "read tools", scan, columns+`WHERE id IN (`+store.List(1, len(args))+`)`, args...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// List returns tools behind a place, newest first. See catalog.Store.
+func (s *Store) List(ctx context.Context, after *page.Position, limit int, match func(*catalog.Tool) bool) ([]catalog.Tool, bool, error) {
+	return store.Matching(limit, match, func(last *catalog.Tool, n int) ([]catalog.Tool, error) {
+		created, which := after.Bound()
+		if last != nil {
+			created, which = last.Created.UnixMicro(), string(last.ID)
+		}
+		return store.Select(s.db.Reader(ctx), "list tools", scan,
+			columns+`WHERE (created, id) < ($1, $2) ORDER BY created DESC, id DESC LIMIT $3`, created, which, n)
+	})
+}
+
+// Replace writes the next version of a tool. See catalog.Store.
+func (s *Store) Replace(ctx context.Context, t catalog.Tool) (out catalog.Tool, err error) {
+	definition, err := encode(&t.Definition)
+	if err != nil {
+		return catalog.Tool{}, err
+	}
+	err = s.db.Write(ctx, func(tx *store.Tx) (err error) {
+		out, err = scan(tx.QueryRow(`UPDATE tools SET version = version + 1, definition = $3, updated = $4 WHERE no = $1 AND version = $2
+			RETURNING no, id, version, definition, created, updated`, t.No, t.Version, definition, t.Updated.UnixMicro()))
+		return store.OrNone(err, catalog.ErrChanged, "write tool")
+	})
+	return out, err
+}
+
+// UseLock is the lock under which agents write which tools they use, and tools are deleted that nobody uses.
+const UseLock = "tool_uses"
+
+// maxNamed is how many agents a refusal names at most.
+const maxNamed = 5
+
+// Delete removes a tool. See catalog.Store.
+func (s *Store) Delete(ctx context.Context, t catalog.Tool) error {
+	return s.db.Write(ctx, func(tx *store.Tx) error {
+		if err := tx.Lock(UseLock); err != nil {
+			return err
+		}
+		agents, err := store.Select(tx, "read who uses the tool", store.One[string], `SELECT a.key FROM tool_uses u JOIN agents a ON a.no = u.agent_no
+			WHERE u.tool = $1 AND a.deleted = 0 ORDER BY a.key LIMIT $2`, string(t.ID), maxNamed)
+		if err != nil {
+			return err
+		}
+		if len(agents) > 0 {
+			return &catalog.InUse{Agents: agents}
+		}
+		var was int64
+		err = tx.QueryRow(`DELETE FROM tools WHERE no = $1 RETURNING no`, t.No).Scan(&was)
+		return store.OrNone(err, catalog.Missing(t.ID), "delete tool")
+	})
+}
+
+// Use writes which tools an agent uses, in the transaction that writes its configuration. One that was deleted meanwhile is
+// fault.KindConflict. fresh is whether the agent is new.
+func Use(tx *store.Tx, agentNo int64, which []id.Tool, fresh bool) error {
+	if !fresh {
+		if err := tx.Exec(`DELETE FROM tool_uses WHERE agent_no = $1`, agentNo); err != nil {
+			return store.Wrap(err, "remove uses of tools")
+		}
+	}
+	if len(which) == 0 {
+		return nil
+	}
+	if err := tx.Lock(UseLock); err != nil {
+		return err
+	}
+	for _, one := range which {
+		var there bool
+		if err := tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM tools WHERE id = $1)`, string(one)).Scan(&there); err != nil {
+			return store.Wrap(err, "read tool")
+		}
+		if !there {
+			return fault.Conflict("tool_not_found", "the tool %s was deleted just now; send the agent again without it", one)
+		}
+		if err := tx.Exec(`INSERT INTO tool_uses (agent_no, tool) VALUES ($1, $2)`, agentNo, string(one)); err != nil {
+			return store.Wrap(err, "write use of tool")
+		}
+	}
+	return nil
+}
