@@ -19,6 +19,7 @@ import (
 	"quarry/internal/cli/corpus"
 	"quarry/internal/cli/document"
 	"quarry/internal/cli/index"
+	"quarry/internal/cli/instruction"
 	"quarry/internal/cli/llm"
 	"quarry/internal/cli/query"
 	"quarry/internal/secret/redact"
@@ -42,6 +43,8 @@ type root struct {
 
 	Agent   agent.Cmd        `cmd:"" group:"agents" help:"Create, list, read, change and delete agents; talk to one."`
 	Session agent.SessionCmd `cmd:"" group:"agents" help:"List, read and delete the sessions of agents; read and follow what happens in one."`
+
+	Instruction instruction.Cmd `cmd:"" group:"agents" help:"Create, list, read, change, try and delete texts that several agents are told."`
 
 	LLM    llm.Cmd         `cmd:"" group:"models" name:"llm" help:"Register, list, test and remove language models."`
 	Prompt query.PromptCmd `cmd:"" group:"models" help:"Preview prompt templates."`

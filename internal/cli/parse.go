@@ -14,14 +14,14 @@ import (
 
 // hoist moves flags that stand before the command behind its name, where the parser takes them for the command's own. It drops
 // them if no command follows, and leaves args as they are if no command has one of the flags: the parser reports both. Flags of
-// the program itself, such as --help, stay where they are.
+// the program itself, such as --help, stay where they are, and so does --version, see asCommand.
 func hoist(app *kong.Node, args []string) []string {
 	known := flagsBelow(app)
 	i := 0
 	for i < len(args) && strings.HasPrefix(args[i], "--") && args[i] != "--" {
 		name, _, given := strings.Cut(strings.TrimPrefix(args[i], "--"), "=")
 		f := known[name]
-		if f == nil || slices.Contains(app.Flags, f) {
+		if f == nil || slices.Contains(app.Flags, f) || name == "version" {
 			return args
 		}
 		if i++; !given && !f.IsBool() {

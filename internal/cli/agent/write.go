@@ -86,13 +86,9 @@ func search(keys []string) map[string]any {
 
 // instructions returns the list of instructions that the flag makes; an empty text removes them.
 func (d *definition) instructions() ([]any, error) {
-	text := *d.Instructions
-	if name, ok := strings.CutPrefix(text, "@"); ok {
-		raw, err := os.ReadFile(name)
-		if err != nil {
-			return nil, command.Failed(command.ExitUsage, "can't read the instructions: %v", err)
-		}
-		text = string(raw)
+	text, err := command.Text("the instructions", *d.Instructions)
+	if err != nil {
+		return nil, err
 	}
 	if text == "" {
 		return []any{}, nil

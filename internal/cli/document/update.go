@@ -3,7 +3,6 @@ package document
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 
 	"quarry/internal/cli/command"
@@ -50,18 +49,9 @@ func (c *updateCmd) metadata() (map[string]json.RawMessage, error) {
 	if c.Replace && len(c.Remove) > 0 {
 		return nil, command.Failed(command.ExitUsage, "--remove is for merging; with --replace name what shall stay")
 	}
-	out := map[string]json.RawMessage{}
-	text := []byte(c.Metadata)
-	if name, ok := strings.CutPrefix(c.Metadata, "@"); ok {
-		var err error
-		if text, err = os.ReadFile(name); err != nil {
-			return nil, command.Failed(command.ExitUsage, "%v", err)
-		}
-	}
-	if len(text) > 0 {
-		if err := json.Unmarshal(text, &out); err != nil || out == nil {
-			return nil, command.Failed(command.ExitUsage, "--metadata must be a JSON object such as '{\"year\":2024}'")
-		}
+	out, err := command.Object("--metadata", c.Metadata)
+	if err != nil {
+		return nil, err
 	}
 	for _, s := range c.Set {
 		name, value, ok := strings.Cut(s, "=")
