@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -98,6 +100,18 @@ func (s *Service) refer(ctx context.Context, c *Change, was *Definition, bad *fa
 		}
 	}
 	return nil
+}
+
+// gone returns err or, where it says that a version of an instruction is gone which was there when refer looked, what refer finds now.
+func (s *Service) gone(ctx context.Context, c *Change, was *Definition, err error) error {
+	if !errors.Is(err, instruction.ErrGone) {
+		return err
+	}
+	bad := fault.Invalid()
+	if err := s.refer(ctx, c, was, bad); err != nil {
+		return err
+	}
+	return cmp.Or(bad.Err(), err)
 }
 
 // named sets the id of a reference by name, and reports whether one instruction alone has the name.

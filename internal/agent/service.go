@@ -75,12 +75,17 @@ func (s *Service) Create(ctx context.Context, by Writer, key string, c Change) (
 		return Agent{}, err
 	}
 	now := clock.Now()
-	a := Agent{Key: key, Definition: d, Created: now, Updated: now}
-	if key != "" {
+	made, err := s.insert(ctx, Agent{Key: key, Definition: d, Created: now, Updated: now})
+	return made, s.gone(ctx, &c, &Definition{}, err)
+}
+
+// insert stores a new agent, under a key made from its name if it has none.
+func (s *Service) insert(ctx context.Context, a Agent) (Agent, error) {
+	if a.Key != "" {
 		return s.store.Create(ctx, a)
 	}
 	for tries := 0; ; tries++ {
-		a.Key = generateKey(d.Name)
+		a.Key = generateKey(a.Name)
 		made, err := s.store.Create(ctx, a)
 		if err == nil || tries == 20 || !fault.Is(err, fault.KindConflict) {
 			return made, err
@@ -126,12 +131,13 @@ func (s *Service) Update(ctx context.Context, by Writer, a Agent, c Change) (Age
 	if err := s.refer(ctx, &c, &a.Definition, refs); err != nil {
 		return Agent{}, err
 	}
-	return s.write(ctx, a, func(was Definition) (Definition, error) {
+	changed, err := s.write(ctx, a, func(was Definition) (Definition, error) {
 		bad := fault.Invalid()
 		bad.Gather(refs.Err())
 		d := c.apply(was, bad)
 		return d, s.check(ctx, by, was, &d, &c, bad)
 	})
+	return changed, s.gone(ctx, &c, &a.Definition, err)
 }
 
 // Replace replaces the configuration of an agent and returns it. Key and age stay.
@@ -144,7 +150,8 @@ func (s *Service) Replace(ctx context.Context, by Writer, a Agent, c Change) (Ag
 	if err != nil {
 		return Agent{}, err
 	}
-	return s.write(ctx, a, func(Definition) (Definition, error) { return d, nil })
+	changed, err := s.write(ctx, a, func(Definition) (Definition, error) { return d, nil })
+	return changed, s.gone(ctx, &c, &a.Definition, err)
 }
 
 // write stores what change returns for the present definition of an agent.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/agent"
+	"quarry/internal/agent/instruction"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/catalog"
 	"quarry/internal/fault"
@@ -19,6 +20,7 @@ import (
 	"quarry/internal/opt"
 	"quarry/internal/store"
 	"quarry/internal/store/agents"
+	"quarry/internal/store/instructions"
 	"quarry/internal/store/storetest"
 	"quarry/internal/store/tools"
 )
@@ -47,6 +49,13 @@ func (searcher) Search(context.Context, tool.Search) (json.RawMessage, error) {
 // open returns a service over a database of its own.
 func open(t *testing.T) (*agent.Service, *agents.Store) {
 	t.Helper()
+	s, rows, _ := openWith(t, nil)
+	return s, rows
+}
+
+// openWith returns a service with the instructions that it refers to, through v unless it is nil.
+func openWith(t *testing.T, v *vanishing) (*agent.Service, *agents.Store, *instruction.Service) {
+	t.Helper()
 	search, err := tool.NewCorporaSearch(searcher{})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +66,12 @@ func open(t *testing.T) (*agent.Service, *agents.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return agent.New(agent.Config{Store: rows, Models: models{}, Kit: kit, Tools: known}), rows
+	texts := instruction.New(instructions.New(db))
+	c := agent.Config{Store: rows, Models: models{}, Kit: kit, Tools: known, Instructions: texts}
+	if v != nil {
+		v.Service, c.Instructions = texts, v
+	}
+	return agent.New(c), rows, texts
 }
 
 // anyone may read every corpus.

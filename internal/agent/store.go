@@ -21,14 +21,15 @@ type List struct {
 
 // Store keeps agents. An agent that does not exist, or was deleted, is fault.KindNotFound "agent_not_found".
 type Store interface {
-	// Create writes an agent and returns it with No and Revision set. A taken key is fault.KindConflict "agent_exists".
+	// Create writes an agent and returns it with No and Revision set. A taken key is fault.KindConflict "agent_exists". A version of
+	// an instruction that is not there any more is instruction.ErrGone.
 	Create(ctx context.Context, a Agent) (Agent, error)
 	// Get returns an agent.
 	Get(ctx context.Context, key string) (Agent, error)
 	// List returns up to l.Limit agents and whether more follow.
 	List(ctx context.Context, l List) (found []Agent, more bool, err error)
 	// Replace writes a.Definition and a.Updated as the next configuration of the agent a.No and returns it so. ErrChanged if
-	// a.Revision is not the current one any more.
+	// a.Revision is not the current one any more, instruction.ErrGone as for Create where it was not named before.
 	Replace(ctx context.Context, a Agent) (Agent, error)
 	// Delete removes an agent in one small transaction. Its key is free when Delete returns, and what is granted on it counts no
 	// more; its sessions and configurations, which nobody reaches then, are swept later. A turn finds its lease lost.

@@ -42,6 +42,9 @@ var ErrChanged = errors.New("the instruction was changed meanwhile")
 // ErrOnly is what stores return for the deletion of the only version.
 var ErrOnly = errors.New("the instruction has no other version")
 
+// ErrGone is what the store of agents returns for an agent that begins to name a version which was deleted meanwhile.
+var ErrGone = errors.New("a version of an instruction was deleted meanwhile")
+
 // PinnedError is what stores return for the deletion of a version that agents have in a step.
 type PinnedError struct {
 	Agents []string // keys of some of them

@@ -71,32 +71,7 @@ func insert(tx *store.Tx, a *agent.Agent) error {
 	if err := tools.Use(tx, a.No, catalog.Configured(a.Tools), a.Revision == 1); err != nil {
 		return err
 	}
-	return pin(tx, a)
-}
-
-// pin writes which versions of instructions an agent has in its steps by their number, so that these are not deleted.
-func pin(tx *store.Tx, a *agent.Agent) error {
-	if a.Revision > 1 {
-		if err := tx.Exec(`DELETE FROM instruction_pins WHERE agent_no = $1`, a.No); err != nil {
-			return store.Wrap(err, "remove pins of agent")
-		}
-	}
-	locked := false
-	for _, r := range a.References() {
-		if r.Version == 0 {
-			continue
-		}
-		if !locked {
-			if err := tx.Lock(instructions.PinLock); err != nil {
-				return err
-			}
-			locked = true
-		}
-		if err := tx.Exec(`INSERT INTO instruction_pins (agent_no, instruction, version) VALUES ($1, $2, $3)`, a.No, string(r.ID), r.Version); err != nil {
-			return store.Wrap(err, "write pin of agent")
-		}
-	}
-	return nil
+	return instructions.Pin(tx, a.No, a.References(), a.Revision == 1)
 }
 
 // Get returns an agent. See agent.Store.

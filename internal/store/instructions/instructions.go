@@ -130,7 +130,7 @@ const maxNamed = 5
 // DeleteVersion removes a version. See instruction.Store.
 func (s *Store) DeleteVersion(ctx context.Context, in instruction.Instruction, version int64) error {
 	return s.db.Write(ctx, func(tx *store.Tx) error {
-		if err := tx.Lock(PinLock); err != nil {
+		if err := tx.Lock(pinLock); err != nil {
 			return err
 		}
 		var was int64 // locks the row, so that the deletions of two versions follow one another
@@ -155,8 +155,49 @@ func (s *Store) DeleteVersion(ctx context.Context, in instruction.Instruction, v
 	})
 }
 
-// PinLock is the lock under which pins are written, and versions are deleted that nobody pins.
-const PinLock = "instruction_pins"
+// pinLock is the lock under which pins are written, and versions are deleted that nobody pins.
+const pinLock = "instruction_pins"
+
+// Pin writes which versions of instructions an agent has in its steps by their number, in the transaction that writes its
+// configuration, so that these are not deleted. instruction.ErrGone if one is gone that the agent did not pin before: what was
+// checked is decided here. A pin that it had may be of an instruction that was deleted. fresh is whether the agent is new.
+func Pin(tx *store.Tx, agentNo int64, refs []instruction.Reference, fresh bool) error {
+	var had []instruction.Reference
+	if !fresh {
+		var err error
+		if had, err = store.Select(tx, "remove pins of agent", scanPin,
+			`DELETE FROM instruction_pins WHERE agent_no = $1 RETURNING instruction, version`, agentNo); err != nil {
+			return err
+		}
+	}
+	refs = slices.DeleteFunc(refs, func(r instruction.Reference) bool { return r.Version == 0 })
+	if len(refs) == 0 {
+		return nil
+	}
+	if err := tx.Lock(pinLock); err != nil {
+		return err
+	}
+	for _, r := range refs {
+		if there := slices.Contains(had, r); !there {
+			err := tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM instructions i JOIN instruction_versions v ON v.instruction_no = i.no
+				WHERE i.id = $1 AND v.version = $2)`, string(r.ID), r.Version).Scan(&there)
+			if err != nil {
+				return store.Wrap(err, "read version of instruction")
+			}
+			if !there {
+				return instruction.ErrGone
+			}
+		}
+		if err := tx.Exec(`INSERT INTO instruction_pins (agent_no, instruction, version) VALUES ($1, $2, $3)`, agentNo, string(r.ID), r.Version); err != nil {
+			return store.Wrap(err, "write pin of agent")
+		}
+	}
+	return nil
+}
+
+func scanPin(row store.Row) (r instruction.Reference, err error) {
+	return r, row.Scan(&r.ID, &r.Version)
+}
 
 // atOnce is how many references one statement looks up.
 const atOnce = 500
