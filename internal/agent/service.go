@@ -17,6 +17,7 @@ import (
 
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/catalog"
+	"quarry/internal/agent/tool/offload"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
@@ -201,6 +202,9 @@ func (s *Service) check(ctx context.Context, by Writer, was Definition, d *Defin
 	k.check()
 	if err := s.checkModel(ctx, c, bad); err != nil {
 		return err
+	}
+	if !c.Offloading.IsAbsent() {
+		bad.Gather(fault.Under(offload.Check(d.Offloading), offload.Field))
 	}
 	var corpora []string
 	if !c.Tools.IsAbsent() {

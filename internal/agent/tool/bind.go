@@ -199,6 +199,15 @@ func (b *Bound) Offer(allowed *[]string) (out []llm.Tool) {
 	return out
 }
 
+// All yields the tools by the names of their configurations, in their order.
+func (b *Bound) All(yield func(string, *Tool) bool) {
+	for _, name := range b.set.names {
+		if !yield(name, b.set.tools[name].Tool) {
+			return
+		}
+	}
+}
+
 // mask returns the mask of what is stored.
 func (b *Bound) mask(scene *Scene, more []string) *Mask {
 	all := slices.Concat(b.secrets, more)

@@ -19,7 +19,7 @@ import (
 // Bounds of an output in bytes: as it is stored, and as a transform takes it.
 const (
 	MaxOutput = 1 << 20
-	maxRaw    = 16 << 20
+	MaxRaw    = 16 << 20
 )
 
 // Planned is a call of the model that is ready to be stored and run.
@@ -233,7 +233,7 @@ func (r *run) document(args any) map[string]any {
 // transform runs a transform of the configuration.
 func (r *run) transform(ctx context.Context, name string, program *jq.Program, v any) (json.RawMessage, error) {
 	// beside the call, since a step of a program that takes long can't be ended
-	out, err := guard(ctx, jq.MaxTime, func(ctx context.Context) (json.RawMessage, error) { return program.Run(ctx, v, maxRaw) })
+	out, err := guard(ctx, jq.MaxTime, func(ctx context.Context) (json.RawMessage, error) { return program.Run(ctx, v, MaxRaw) })
 	var p *panicked
 	switch {
 	case err == nil:
@@ -252,9 +252,10 @@ func (r *run) transform(ctx context.Context, name string, program *jq.Program, v
 
 // finish returns the output to store of what the tool has returned.
 func (r *run) finish(ctx context.Context, c *configured, raw json.RawMessage) (json.RawMessage, error) {
-	most := MaxOutput
+	kept := cmp.Or(r.scene.Most, MaxOutput)
+	most := kept
 	if c.output != nil {
-		most = maxRaw
+		most = MaxRaw
 	}
 	if len(raw) > most {
 		return nil, tooLarge(len(raw), most)
@@ -268,8 +269,8 @@ func (r *run) finish(ctx context.Context, c *configured, raw json.RawMessage) (j
 		if err != nil {
 			return nil, err
 		}
-		if v = decode(out); len(out) > MaxOutput {
-			return nil, tooLarge(len(out), MaxOutput)
+		if v = decode(out); len(out) > kept {
+			return nil, tooLarge(len(out), kept)
 		}
 	}
 	if _, ok := v.(map[string]any); !ok {

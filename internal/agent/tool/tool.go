@@ -83,6 +83,7 @@ type Scene struct {
 	Now     time.Time
 	Allowed func(corpus string) bool // whether a corpus that a reference named may be searched; nil: none
 	Files   *artifact.Workspace      // of the call that is made
+	Most    int                      // bytes of its output; 0 = MaxOutput
 }
 
 // Subject is an agent or a session, as references see it.

@@ -12,6 +12,7 @@ import (
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/offload"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
@@ -50,6 +51,7 @@ func (t *turn) bind(ctx context.Context) error {
 	if t.tools, resolved, err = set.Bind(t.scene, t.run.Resolved); err != nil {
 		return err
 	}
+	t.policy, t.used = offload.New(t.agent.Offloading, t.tools.All), t.session.Usage
 	if resolved != t.run.Resolved {
 		t.resolved = &resolved
 	}
@@ -58,13 +60,10 @@ func (t *turn) bind(ctx context.Context) error {
 
 // commit writes c, and with it what was resolved for the turn.
 func (t *turn) commit(c session.Commit) (session.Committed, error) {
-	c.Resolved, c.Rendered = t.resolved, t.rendered
+	c.Resolved = t.resolved
 	done, err := t.work.commit(c)
 	if err == nil && t.resolved != nil {
 		t.run.Resolved, t.resolved = *t.resolved, nil
-	}
-	if err == nil {
-		t.rendered = nil
 	}
 	return done, err
 }
@@ -130,14 +129,10 @@ func (t *turn) act(ctx context.Context, s *said) error {
 			CallID: p.CallID, Tool: p.Tool, ToolName: p.ToolName, Arguments: p.Input, Pinned: p.Pinned,
 		}})
 	}
-	loaded, left := t.loads(calls)
-	if len(loaded) > 0 {
-		c.Events, c.Steer = append(c.Events, loaded...), len(left) == 0
-		planned = t.tools.Plan(left, t.step.AllowedTools, t.now())
-	}
 	if _, err := t.commit(c); err != nil {
 		return err
 	}
+	t.used = c.Usage
 	t.tell(feed.Note{Kind: feed.Consumed, Usage: c.Usage})
 	return t.call(ctx, planned)
 }
@@ -179,6 +174,7 @@ func (t *turn) call(ctx context.Context, planned []tool.Planned) error {
 			}
 			started[i], running = true, running+1
 			scene := t.now()
+			scene.Most = t.policy.Bound(p.Tool)
 			if t.engine.Files != nil {
 				scene.Files = t.engine.Files.Workspace(t.run.Session, p.CallID)
 			}
@@ -193,7 +189,7 @@ func (t *turn) call(ctx context.Context, planned []tool.Planned) error {
 			f.files.Release(ctx)
 			continue // it was cut off
 		}
-		err := t.keep(planned[f.n], f.out, left == 0)
+		err := t.keep(ctx, &planned[f.n], f.out, left == 0)
 		f.files.Release(ctx)
 		if err != nil {
 			for range running {
@@ -206,9 +202,11 @@ func (t *turn) call(ctx context.Context, planned []tool.Planned) error {
 }
 
 // keep writes the output of a call.
-func (t *turn) keep(p tool.Planned, out tool.Output, last bool) error {
+func (t *turn) keep(ctx context.Context, p *tool.Planned, out tool.Output, last bool) error {
+	out, files := t.fit(ctx, p, out)
+	defer files.Release(ctx)
 	e := session.Event{ID: id.NewEvent(), Type: session.ToolOutput, Body: session.Body{
-		CallID: p.CallID, Tool: p.Tool, ToolName: p.ToolName, Output: out.Output, Failed: out.Failed, Overrides: out.Overrides,
+		CallID: p.CallID, Tool: p.Tool, ToolName: p.ToolName, Output: out.Output, Failed: out.Failed, Class: string(out.Class), Overrides: out.Overrides,
 	}}
 	_, err := t.commit(session.Commit{Events: []session.Event{e}, Artifacts: out.Artifacts, Steer: last})
 	t.scene.Outputs[p.Tool] = tool.Latest{Output: out.Output, Failed: out.Failed}
@@ -304,7 +302,7 @@ func (t *turn) unanswered() ([]session.Event, error) {
 	}
 	done := map[string]bool{}
 	for _, e := range all {
-		if e.Type == session.ToolOutput || e.Type == session.SkillLoad {
+		if e.Type == session.ToolOutput {
 			done[e.CallID] = true
 		}
 	}
@@ -323,7 +321,7 @@ func cutOff(calls []session.Event, why string) []session.Event {
 	for i, c := range calls {
 		output, _ := json.Marshal(map[string]string{"error": why}) // strings always encode
 		out[i] = session.Event{ID: id.NewEvent(), Type: session.ToolOutput, Body: session.Body{
-			CallID: c.CallID, Tool: c.Tool, ToolName: c.ToolName, Output: output, Failed: true,
+			CallID: c.CallID, Tool: c.Tool, ToolName: c.ToolName, Output: output, Failed: true, Class: string(tool.ExecutionError),
 		}}
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/offload"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
@@ -24,18 +25,17 @@ type turn struct {
 	*work
 	agent   agent.Agent
 	session session.Session
-	found   instruction.Found // the instructions that steps refer to
+	texts   instruction.Found // that steps refer to
 	step    agent.Step
 	name    string        // of the step
 	asking  []llm.Message // the instructions of the step, none or one
 	ready   string        // the step that the instructions are of
 
 	tools    *tool.Bound
+	policy   *offload.Policy // for what the tools return
+	used     *session.Usage  // by the last call of the model; nil before the first
 	scene    tool.Scene
 	resolved *string // references of the turn that are not yet written
-
-	texts    map[string]string // of reminders, by their keys
-	rendered map[string]string // those, if they are not yet written; else nil
 }
 
 // maxRecovered is how often a turn is taken over without a new event before it ends.
@@ -110,14 +110,11 @@ func (t *turn) load(ctx context.Context) (err error) {
 		}
 	}
 	if refs := t.agent.References(); len(refs) > 0 { // all at once, so that the turn has one state of them
-		if t.found, err = t.engine.Instructions.Refer(ctx, refs); err != nil {
+		if t.texts, err = t.engine.Instructions.Refer(ctx, refs); err != nil {
 			return err
 		}
 	}
-	if err := t.bind(ctx); err != nil {
-		return err
-	}
-	return t.renderReminders(ctx)
+	return t.bind(ctx)
 }
 
 // enter goes to the step that the run is on. One that the agent has no more is its first.

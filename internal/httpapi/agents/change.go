@@ -9,8 +9,6 @@ import (
 
 	"quarry/internal/agent"
 	"quarry/internal/agent/instruction"
-	"quarry/internal/agent/reminder"
-	"quarry/internal/agent/skill"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
@@ -23,7 +21,7 @@ type changeBody struct {
 	Name        opt.Field[string]                     `json:"name"`
 	Description opt.Field[string]                     `json:"description"`
 	Tools       opt.Field[map[string]json.RawMessage] `json:"tool_configurations"`
-	Skills      opt.Field[map[string]*skillBody]      `json:"skills"`
+	Skills      map[string]json.RawMessage            `json:"skills"`
 	Model       opt.Field[modelBody]                  `json:"model"`
 	First       *stepChangeBody                       `json:"first_step"`
 	FirstName   opt.Field[string]                     `json:"first_step_name"`
@@ -43,10 +41,10 @@ type stepChangeBody struct {
 	Name          opt.Field[string]            `json:"name"`
 	Instructions  opt.Field[[]instructionBody] `json:"instructions"`
 	Output        opt.Field[parserBody]        `json:"output_parser"`
-	Reminders     opt.Field[[]reminderBody]    `json:"reminders"`
+	Reminders     []json.RawMessage            `json:"reminders"`
 	Next          opt.Field[[]transitionBody]  `json:"next_steps"`
 	AllowedTools  opt.Field[[]string]          `json:"allowed_tools"`
-	AllowedSkills opt.Field[[]string]          `json:"allowed_skills"`
+	AllowedSkills []string                     `json:"allowed_skills"`
 	Reentry       opt.Field[string]            `json:"reentry_step"`
 }
 
@@ -61,20 +59,18 @@ func parse(raw json.RawMessage) (key string, c agent.Change, err error) {
 	return b.Key, c, bad.Err()
 }
 
-// change maps a body to the command. What the command cannot say is added to bad.
+const notBuilt = "is part of the contract and not built yet; leave it out"
+
+// change maps a body to the command. What is not built is added to bad.
 func (b *changeBody) change(bad *fault.Fault) agent.Change {
+	if len(b.Skills) > 0 {
+		bad.Field("body.skills", notBuilt)
+	}
 	c := agent.Change{
 		Name: b.Name, Description: b.Description, Model: converted(b.Model, (*modelBody).model), FirstName: b.FirstName,
 		Metadata: b.Metadata, Enabled: b.Enabled, Compaction: converted(b.Compaction, (*compactionBody).compaction), Offloading: b.Offloading,
 		Budget:     converted(b.Quota, (*quotaBody).budget),
 		Guardrails: b.Guardrails, Memory: b.Memory, Enrichment: b.Enrichment, Tools: b.Tools,
-		Skills: converted(b.Skills, func(all *map[string]*skillBody) map[string]*skill.Skill {
-			out := make(map[string]*skill.Skill, len(*all))
-			for name, s := range *all {
-				out[name] = (*skill.Skill)(s)
-			}
-			return out
-		}),
 	}
 	for name, t := range b.Tools.Or(nil) {
 		if string(t) == "null" {
@@ -102,15 +98,14 @@ func (b *stepChangeBody) change(at, name string, bad *fault.Fault) *agent.StepCh
 	if b == nil {
 		return nil
 	}
+	if len(b.Reminders) > 0 {
+		bad.Field(at+".reminders", notBuilt)
+	}
+	if len(b.AllowedSkills) > 0 {
+		bad.Field(at+".allowed_skills", notBuilt)
+	}
 	c := &agent.StepChange{
-		Name: b.Name, Output: converted(b.Output, (*parserBody).output), AllowedTools: b.AllowedTools, AllowedSkills: b.AllowedSkills, Reentry: b.Reentry,
-		Reminders: converted(b.Reminders, func(all *[]reminderBody) []reminder.Reminder {
-			out := make([]reminder.Reminder, len(*all))
-			for i := range *all {
-				out[i] = (*all)[i].reminder(fmt.Sprintf("%s.reminders[%d]", at, i), bad)
-			}
-			return out
-		}),
+		Name: b.Name, Output: converted(b.Output, (*parserBody).output), AllowedTools: b.AllowedTools, Reentry: b.Reentry,
 		Next: converted(b.Next, func(all *[]transitionBody) []agent.Transition {
 			out := make([]agent.Transition, len(*all))
 			for i, t := range *all {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/offload"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/page"
@@ -83,6 +84,7 @@ func (d *Definition) check(bad *fault.Fault) {
 	if d.Output != nil {
 		checkSchema("output_schema", d.Output, bad)
 	}
+	bad.Gather(fault.Under(offload.Check(d.Offloading), offload.Field))
 	if d.Seconds < 0 || d.Seconds > maxSeconds {
 		bad.Field("max_execution_time_seconds", "must be 1 to %d, not %d", maxSeconds, d.Seconds)
 	}

@@ -1,0 +1,54 @@
+package turn
+
+import (
+	"context"
+	"slices"
+
+	"quarry/internal/agent/artifact"
+	"quarry/internal/agent/session"
+	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/offload"
+)
+
+// fit returns the output of a call as the conversation has it: one that is too large becomes a file in the workspace, or is
+// cut. The caller writes the files of the output, then releases the workspace.
+func (t *turn) fit(ctx context.Context, p *tool.Planned, out tool.Output) (tool.Output, *artifact.Workspace) {
+	ctx, cancel := durable(ctx)
+	defer cancel()
+	var files *artifact.Workspace
+	var create offload.Create
+	if t.engine.Files != nil {
+		files = t.engine.Files.Workspace(t.run.Session, p.CallID+"/output")
+		create = files.Create
+	}
+	out, err := t.policy.Fit(ctx, p.Tool, out, t.room(), create)
+	if err != nil {
+		t.engine.Logger.Warn("the whole output of a tool is not kept", "session", t.run.Session, "tool", p.Tool, "error", err)
+	}
+	out.Artifacts = append(out.Artifacts, files.Take()...)
+	return out, files
+}
+
+// bytesPerToken is what texts have at least in nearly all languages.
+const bytesPerToken = 4
+
+// room is how much of the conversation the model reads, and how much of it there is: by the count of its last call and an estimate
+// of what came since, else by an estimate of all.
+func (t *turn) room() offload.Room {
+	var r offload.Room
+	counted := t.used != nil && t.used.Input > 0
+	for i := range slices.Backward(t.events) {
+		e := &t.events[i]
+		if counted && e.Type != session.ToolOutput && !e.Type.Input() {
+			break
+		}
+		r.Tokens += int64(size(e) / bytesPerToken)
+	}
+	if t.used != nil {
+		r.Window = t.used.Window
+	}
+	if counted {
+		r.Tokens += t.used.Input + t.used.Output - t.used.Reasoning
+	}
+	return r
+}
