@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math/big"
 	"mime"
 	"net/http"
 	"strings"
@@ -188,4 +189,13 @@ func Unmarshal(raw json.RawMessage, v any) error {
 		return fault.InvalidField(wrong.Field, "must be written as %s, not as %s", wrong.Type, wrong.Value)
 	}
 	return fault.InvalidField("", "can't be read: %s", err)
+}
+
+// Integer returns the integer that a number of a checked body is, however it is written: 60, 60.0 and 6e1 are the same.
+func Integer(text json.Number) (n int64, ok bool) {
+	r, ok := new(big.Rat).SetString(text.String())
+	if !ok || !r.IsInt() || !r.Num().IsInt64() {
+		return 0, false
+	}
+	return r.Num().Int64(), true
 }

@@ -13,6 +13,7 @@ import (
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
 	"quarry/internal/opt"
+	"quarry/internal/usage"
 )
 
 // changeBody is CreateAgentRequest and UpdateAgentRequest.
@@ -69,7 +70,7 @@ func (b *changeBody) change(bad *fault.Fault) agent.Change {
 	c := agent.Change{
 		Name: b.Name, Description: b.Description, Model: converted(b.Model, (*modelBody).model), FirstName: b.FirstName,
 		Metadata: b.Metadata, Enabled: b.Enabled, Compaction: converted(b.Compaction, (*compactionBody).compaction), Offloading: b.Offloading,
-		Budget:     converted(b.Quota, (*quotaBody).budget),
+		Budget:     converted(b.Quota, func(q *quotaBody) usage.Budget { return q.budget("body.llm_quota", bad) }),
 		Guardrails: b.Guardrails, Memory: b.Memory, Enrichment: b.Enrichment, Tools: b.Tools,
 	}
 	for name, t := range b.Tools.Or(nil) {

@@ -2,9 +2,13 @@ package agents
 
 import (
 	"encoding/json"
+	"math"
+	"strconv"
 	"time"
 
 	"quarry/internal/agent"
+	"quarry/internal/fault"
+	"quarry/internal/httpapi"
 	"quarry/internal/llm"
 	"quarry/internal/opt"
 	"quarry/internal/usage"
@@ -221,7 +225,7 @@ func (c *compactionBody) compaction() agent.Compaction {
 }
 
 // quotaBody is AgentLLMQuota: limits by their names; one that is null or left out is none.
-type quotaBody map[string]*int64
+type quotaBody map[string]json.Number
 
 func wireQuota(b *usage.Budget) quotaBody {
 	if b == nil {
@@ -230,16 +234,25 @@ func wireQuota(b *usage.Budget) quotaBody {
 	out := quotaBody{}
 	for name, limit := range b.Limits() {
 		if *limit > 0 {
-			out[name] = limit
+			out[name] = json.Number(strconv.FormatInt(*limit, 10))
 		}
 	}
 	return out
 }
 
-func (q *quotaBody) budget() usage.Budget {
+// budget maps limits to the command. at is where they stand.
+func (q *quotaBody) budget(at string, bad *fault.Fault) usage.Budget {
 	var b usage.Budget
 	for name, limit := range b.Limits() {
-		*limit = opt.Deref((*q)[name], 0)
+		text := (*q)[name]
+		if text == "" {
+			continue
+		}
+		n, ok := httpapi.Integer(text)
+		if !ok {
+			bad.Field(fault.Join(at, name), "must be an integer of at most %d", math.MaxInt64)
+		}
+		*limit = n
 	}
 	return b
 }

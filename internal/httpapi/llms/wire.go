@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/big"
 	"time"
 
 	"quarry/internal/api"
@@ -56,17 +55,14 @@ func given[T any](r *reader, name string) opt.Field[T] {
 	return f
 }
 
-// number reads an integer however it is written: 60, 60.0 and 6e1 are the same.
+// number reads an integer however it is written.
 func number(r *reader, path, name string) opt.Field[int64] {
 	return convert(field[json.Number](r, name), func(text json.Number) int64 {
-		n, ok := new(big.Rat).SetString(text.String())
-		if !ok || !n.IsInt() || !n.Num().IsInt64() {
-			if r.err == nil {
-				r.err = fault.InvalidField(path+name, "must be an integer of at most %d", math.MaxInt64)
-			}
-			return 0
+		n, ok := httpapi.Integer(text)
+		if !ok && r.err == nil {
+			r.err = fault.InvalidField(path+name, "must be an integer of at most %d", math.MaxInt64)
 		}
-		return n.Num().Int64()
+		return n
 	})
 }
 
