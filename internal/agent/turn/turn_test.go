@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"quarry/internal/agent"
+	"quarry/internal/agent/instruction"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
@@ -23,6 +24,7 @@ import (
 	"quarry/internal/llm"
 	"quarry/internal/llm/llmtest"
 	"quarry/internal/store"
+	"quarry/internal/store/instructions"
 	"quarry/internal/store/sessions"
 	"quarry/internal/store/storetest"
 	"quarry/internal/store/tools"
@@ -59,6 +61,7 @@ type bench struct {
 	*turn.Engine
 	rows  *sessions.Store
 	tools *catalog.Service
+	texts *instruction.Service
 	hub   *feed.Hub
 	agent *agent.Agent
 	no    int64
@@ -76,7 +79,7 @@ func begin(t *testing.T, m model, change func(*turn.Config, *agent.Agent)) *benc
 	t.Helper()
 	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
 	rows := sessions.New(db, storetest.Secrets(t, db))
-	b := &bench{rows: rows, agent: plain()}
+	b := &bench{rows: rows, agent: plain(), texts: instruction.New(instructions.New(db))}
 	var err error
 	if b.tools, err = catalog.New(tools.New(db), tool.Kit{}); err != nil {
 		t.Fatal(err)
@@ -105,7 +108,7 @@ func (b *bench) open(t *testing.T, m model, change func(*turn.Config, *agent.Age
 	c := turn.Config{
 		Log: b.rows, Sessions: b.rows, Agents: one{b.agent}, Alone: true, Logger: slog.New(slog.DiscardHandler), MaxTransitions: 500, MaxCalls: 100,
 		Models: llmtest.Only{Use: &llm.Model{Provider: m, Name: "m", Can: llm.Abilities{Tools: true, Structured: true, Context: 100_000}}},
-		Kit:    tool.Kit{Log: slog.New(slog.DiscardHandler)}, Tools: b.tools,
+		Kit:    tool.Kit{Log: slog.New(slog.DiscardHandler)}, Tools: b.tools, Instructions: b.texts,
 	}
 	if change != nil {
 		change(&c, b.agent)
