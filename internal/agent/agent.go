@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"quarry/internal/agent/instruction"
+	"quarry/internal/agent/reminder"
+	"quarry/internal/agent/skill"
 	"quarry/internal/llm"
 	"quarry/internal/opt"
 	"quarry/internal/page"
@@ -40,7 +42,8 @@ type Definition struct {
 	Description string                     `json:"description,omitempty"`
 	Model       Model                      `json:"model"`
 	Tools       map[string]json.RawMessage `json:"tools,omitempty"` // configurations in the contract's shape, by the name that the model sees
-	Entry       string                     `json:"entry"`           // the step that a session begins with, a key of Steps
+	Skills      map[string]skill.Skill     `json:"skills,omitempty"`
+	Entry       string                     `json:"entry"` // the step that a session begins with, a key of Steps
 	Steps       map[string]Step            `json:"steps"`
 	Metadata    json.RawMessage            `json:"metadata"` // a JSON object
 	Enabled     bool                       `json:"enabled"`
@@ -70,11 +73,13 @@ const FirstStep = "first_step"
 
 // Step is one step of an agent.
 type Step struct {
-	Instructions []Instruction `json:"instructions,omitempty"`
-	Output       Output        `json:"output"`
-	Next         []Transition  `json:"next,omitempty"`    // the first that holds is taken
-	AllowedTools *[]string     `json:"allowed_tools"`     // nil: every tool; empty: none
-	Reentry      string        `json:"reentry,omitempty"` // where the next turn begins if this one ends here; "" stays on the step
+	Instructions  []Instruction       `json:"instructions,omitempty"`
+	Output        Output              `json:"output"`
+	Next          []Transition        `json:"next,omitempty"`           // the first that holds is taken
+	AllowedTools  *[]string           `json:"allowed_tools"`            // nil: every tool; empty: none
+	AllowedSkills *[]string           `json:"allowed_skills,omitempty"` // likewise
+	Reminders     []reminder.Reminder `json:"reminders,omitempty"`
+	Reentry       string              `json:"reentry,omitempty"` // where the next turn begins if this one ends here; "" stays on the step
 }
 
 // Instruction is a part of the system prompt: written here, or one that is kept for several agents.

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"reflect"
 
+	"quarry/internal/agent/reminder"
+	"quarry/internal/agent/skill"
 	"quarry/internal/agent/tool"
 	"quarry/internal/fault"
 	"quarry/internal/opt"
@@ -18,6 +20,7 @@ type Change struct {
 	Description opt.Field[string]
 	Model       opt.Field[Model]
 	Tools       opt.Field[map[string]json.RawMessage] // by name; a given one replaces, nil removes
+	Skills      opt.Field[map[string]*skill.Skill]    // likewise
 	Steps       opt.Field[map[string]*StepChange]     // by name; nil removes; null removes all but the entry step
 	First       *StepChange                           // of the entry step, in the contract's older form
 	FirstName   opt.Field[string]                     // of the entry step
@@ -33,12 +36,14 @@ type Change struct {
 
 // StepChange is a change of a step, or a new one.
 type StepChange struct {
-	Name         opt.Field[string] // of Change.First alone
-	Instructions opt.Field[[]Instruction]
-	Output       opt.Field[Output]
-	Next         opt.Field[[]Transition]
-	AllowedTools opt.Field[[]string]
-	Reentry      opt.Field[string]
+	Name          opt.Field[string] // of Change.First alone
+	Instructions  opt.Field[[]Instruction]
+	Output        opt.Field[Output]
+	Next          opt.Field[[]Transition]
+	AllowedTools  opt.Field[[]string]
+	AllowedSkills opt.Field[[]string]
+	Reminders     opt.Field[[]reminder.Reminder]
+	Reentry       opt.Field[string]
 }
 
 // noMetadata is the metadata of what has none.
@@ -86,7 +91,7 @@ func (c *Change) first(d *Definition, named bool, name string, bad *fault.Fault)
 
 // apply returns d with the change.
 func (c *Change) apply(d Definition, bad *fault.Fault) Definition {
-	d.Tools, d.Steps = maps.Clone(d.Tools), maps.Clone(d.Steps)
+	d.Tools, d.Skills, d.Steps = maps.Clone(d.Tools), maps.Clone(d.Skills), maps.Clone(d.Steps)
 	c.settings(&d)
 	if c.Steps.IsNull() {
 		d.Steps = map[string]Step{d.Entry: d.Steps[d.Entry]}
@@ -149,10 +154,13 @@ func (d *Definition) rename(from, to string) {
 	}
 }
 
-// removals returns the members of c that remove something of was: steps.NAME and tool_configurations.NAME, or steps and
-// tool_configurations for all.
+// removals returns the members of c that remove something of was: steps.NAME, tool_configurations.NAME and skills.NAME, or these
+// members themselves for all.
 func (c *Change) removals(was *Definition) map[string]bool {
-	out := map[string]bool{"steps": c.Steps.IsNull() && len(was.Steps) > 0, tool.Field: c.Tools.IsNull() && len(was.Tools) > 0}
+	out := map[string]bool{
+		"steps": c.Steps.IsNull() && len(was.Steps) > 0, tool.Field: c.Tools.IsNull() && len(was.Tools) > 0,
+		skill.Field: c.Skills.IsNull() && len(was.Skills) > 0,
+	}
 	for name, s := range c.Steps.Or(nil) {
 		_, there := was.Steps[name]
 		out[fault.Join("steps", name)] = s == nil && there
@@ -160,6 +168,10 @@ func (c *Change) removals(was *Definition) map[string]bool {
 	for name, t := range c.Tools.Or(nil) {
 		_, there := was.Tools[name]
 		out[fault.Join(tool.Field, name)] = t == nil && there
+	}
+	for name, s := range c.Skills.Or(nil) {
+		_, there := was.Skills[name]
+		out[fault.Join(skill.Field, name)] = s == nil && there
 	}
 	return out
 }
@@ -181,22 +193,32 @@ func (c *Change) settings(d *Definition) {
 	d.Guardrails = set(c.Guardrails, d.Guardrails, nil)
 	d.Memory = set(c.Memory, d.Memory, nil)
 	d.Enrichment = set(c.Enrichment, d.Enrichment, nil)
-	if c.Tools.IsNull() {
-		d.Tools = nil
-	}
+	tools := map[string]*json.RawMessage{}
 	for name, t := range c.Tools.Or(nil) {
-		if t == nil {
-			delete(d.Tools, name)
+		if tools[name] = nil; t != nil {
+			tools[name] = &t
+		}
+	}
+	d.Tools = merged(d.Tools, c.Tools.IsNull(), tools)
+	d.Skills = merged(d.Skills, c.Skills.IsNull(), c.Skills.Or(nil))
+}
+
+// merged returns a map with what is given put into it and what is nil taken out; nil for an empty one.
+func merged[T any](was map[string]T, cleared bool, given map[string]*T) map[string]T {
+	if was == nil || cleared {
+		was = map[string]T{}
+	}
+	for name, v := range given {
+		if v == nil {
+			delete(was, name)
 			continue
 		}
-		if d.Tools == nil {
-			d.Tools = map[string]json.RawMessage{}
-		}
-		d.Tools[name] = t
+		was[name] = *v
 	}
-	if len(d.Tools) == 0 {
-		d.Tools = nil
+	if len(was) == 0 {
+		return nil
 	}
+	return was
 }
 
 // apply returns s with the change.
@@ -205,12 +227,21 @@ func (c *StepChange) apply(s Step) Step {
 	s.Output = set(c.Output, s.Output, Output{})
 	s.Next = list(set(c.Next, s.Next, nil))
 	s.Reentry = set(c.Reentry, s.Reentry, "")
-	if names, ok := c.AllowedTools.Get(); ok {
-		s.AllowedTools = &names
-	} else if c.AllowedTools.IsNull() {
-		s.AllowedTools = nil
-	}
+	s.AllowedTools, s.AllowedSkills = allowed(c.AllowedTools, s.AllowedTools), allowed(c.AllowedSkills, s.AllowedSkills)
+	s.Reminders = list(set(c.Reminders, s.Reminders, nil))
 	return s
+}
+
+// allowed returns the names that a field allows, was if it is absent and nil, for all, if it is null.
+func allowed(f opt.Field[[]string], was *[]string) *[]string {
+	names, ok := f.Get()
+	switch {
+	case ok:
+		return &names
+	case f.IsNull():
+		return nil
+	}
+	return was
 }
 
 // set returns the value of a field, was if it is absent and null if it is null.

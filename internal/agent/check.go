@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"quarry/internal/agent/skill"
 	"quarry/internal/agent/tool"
 	"quarry/internal/expr/userfn"
 	"quarry/internal/fault"
@@ -62,6 +63,10 @@ func (c *checker) check() {
 	case !ok:
 		c.bad.Field("first_step_name", "unknown step '%s'", c.Entry)
 	}
+	skill.Check(c.Skills, c.bad)
+	if _, taken := c.Tools[skill.Tool]; taken {
+		c.bad.Field(fault.Join(tool.Field, skill.Tool), "is the name of the tool that loads skills; choose another one")
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Steps)) {
 		c.step(name, c.Steps[name])
 	}
@@ -94,18 +99,30 @@ func (c *checker) step(name string, s Step) {
 	if s.Reentry != "" {
 		c.leadsTo(at+".reentry_step", name, s.Reentry)
 	}
-	if s.AllowedTools == nil {
+	for i := range s.Reminders {
+		s.Reminders[i].Check(fmt.Sprintf("%s.reminders[%d]", at, i), c.bad)
+	}
+	allows(c, allowing{at, name, "allowed_tools", tool.Field, "tool"}, s.AllowedTools, c.Tools)
+	allows(c, allowing{at, name, "allowed_skills", skill.Field, "skill"}, s.AllowedSkills, c.Skills)
+}
+
+// allowing is a member of a step that allows what a list of the agent has.
+type allowing struct{ at, step, member, list, noun string }
+
+// allows checks that there is what a step allows.
+func allows[T any](c *checker, by allowing, names *[]string, there map[string]T) {
+	if names == nil {
 		return
 	}
-	for i, allowed := range *s.AllowedTools {
-		if _, ok := c.Tools[allowed]; ok {
+	for i, name := range *names {
+		if _, ok := there[name]; ok {
 			continue
 		}
-		if at := c.removed(tool.Field, allowed); at != "" {
-			c.bad.Field(at, "can't be removed: the step '%s' allows it; change its allowed_tools, too", name)
+		if at := c.removed(by.list, name); at != "" {
+			c.bad.Field(at, "can't be removed: the step '%s' allows it; change its %s, too", by.step, by.member)
 			continue
 		}
-		c.bad.Field(fmt.Sprintf("%s.allowed_tools[%d]", at, i), "unknown tool '%s'", allowed)
+		c.bad.Field(fmt.Sprintf("%s.%s[%d]", by.at, by.member, i), "unknown %s '%s'", by.noun, name)
 	}
 }
 

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"container/list"
 	"context"
 	"fmt"
 	"maps"
@@ -20,6 +21,14 @@ type Meter struct {
 	mu     sync.Mutex
 	full   map[bucket]time.Duration // when buckets will be full; one that is not here is; guarded by mu
 	tidyAt int                      // how many buckets there are when those that are full are dropped; guarded by mu
+	line   list.List                // of *call, those that wait, the first who came first; guarded by mu
+}
+
+// call is a call that waits for its place.
+type call struct {
+	accounts []Account
+	at       time.Duration // when it has its place; guarded by Meter.mu
+	sooner   chan struct{} // holds an element when at has changed
 }
 
 // bucket names the bucket of an account under a limit. So another limit begins with a full one, and who goes on under the
@@ -46,21 +55,41 @@ func (m *Meter) Admit(ctx context.Context, own Account) error {
 	if err := m.check(ctx, all); err != nil {
 		return err
 	}
-	wait, last := m.take(all, len(c.accounts) > 0 && !c.atOnce)
-	if last != nil {
+	wait, last, place := m.take(all, len(c.accounts) > 0 && !c.atOnce)
+	switch {
+	case last != nil:
 		return refuseCall(last, wait)
-	}
-	if wait == 0 {
+	case place == nil:
 		return nil
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return m.check(ctx, all)
-	case <-ctx.Done():
-		m.giveBack(all)
-		return context.Cause(ctx)
+	if err := m.await(ctx, place); err != nil {
+		return err
+	}
+	return m.check(ctx, all)
+}
+
+// await returns when a call has its place, or gives the place up when ctx ends.
+func (m *Meter) await(ctx context.Context, place *list.Element) error {
+	c, _ := place.Value.(*call)
+	for {
+		m.mu.Lock()
+		left := c.at - time.Since(m.began)
+		if left <= 0 {
+			m.line.Remove(place)
+			m.mu.Unlock()
+			return nil
+		}
+		m.mu.Unlock()
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-c.sooner:
+			timer.Stop()
+		case <-ctx.Done():
+			timer.Stop()
+			m.leave(place)
+			return context.Cause(ctx)
+		}
 	}
 }
 
@@ -90,42 +119,66 @@ func (m *Meter) check(ctx context.Context, all []Account) error {
 	return fault.Limited("llm_quota_exhausted", "%s", r.Text).Because(r)
 }
 
-// take takes a place of each account and returns how long to wait for the last of them. Who waits has the next place that comes
-// free, before all who ask later. If it is not to wait and has to, nothing is taken, and last is the account that it would wait
-// for.
-func (m *Meter) take(all []Account, waits bool) (wait time.Duration, last *Account) {
+// take takes a place of each account. If there is one, it returns nothing. Else a call that is to wait gets a place in line, with
+// the next places that come free, before all who ask later; for one that is not to wait, nothing is taken, and last is the account
+// that it would wait for.
+func (m *Meter) take(all []Account, waits bool) (wait time.Duration, last *Account, place *list.Element) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Since(m.began)
+	wait, last = m.wait(all, now)
+	if wait > 0 && !waits {
+		return wait, last, nil
+	}
+	m.spend(all, now)
+	if len(m.full) >= m.tidyAt {
+		maps.DeleteFunc(m.full, func(_ bucket, full time.Duration) bool { return full <= now })
+		m.tidyAt = max(2*len(m.full), minBuckets)
+	}
+	if wait > 0 {
+		place = m.line.PushBack(&call{all, now + wait, make(chan struct{}, 1)})
+	}
+	return 0, nil, place
+}
+
+// leave takes a call out of the line, and those behind it move up.
+func (m *Meter) leave(place *list.Element) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Since(m.began)
+	var behind []*call
+	for e := place.Next(); e != nil; e = e.Next() {
+		c, _ := e.Value.(*call)
+		behind = append(behind, c)
+		m.giveBack(c.accounts)
+	}
+	c, _ := m.line.Remove(place).(*call)
+	m.giveBack(c.accounts)
+	for _, c := range behind {
+		wait, _ := m.wait(c.accounts, now)
+		m.spend(c.accounts, now)
+		if at := now + wait; at < c.at {
+			c.at = at
+			select {
+			case c.sooner <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// wait returns how long it takes until every account has a place, and which is the last, nil if all have. The caller holds m.mu,
+// as for all that follow.
+func (m *Meter) wait(all []Account, now time.Duration) (wait time.Duration, last *Account) {
 	for i := range all {
 		if w := m.state(&all[i], now).Wait; w > wait {
 			wait, last = w, &all[i]
 		}
 	}
-	if wait > 0 && !waits {
-		return wait, last
-	}
-	for i := range all {
-		m.move(&all[i], now, 1)
-	}
-	if len(m.full) >= m.tidyAt {
-		maps.DeleteFunc(m.full, func(_ bucket, full time.Duration) bool { return full <= now })
-		m.tidyAt = max(2*len(m.full), minBuckets)
-	}
-	return wait, nil
+	return wait, last
 }
 
-// giveBack returns the places of a call that did not wait until its end.
-func (m *Meter) giveBack(all []Account) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := time.Since(m.began)
-	for i := range all {
-		m.move(&all[i], now, -1)
-	}
-}
-
-// state describes the bucket of an account. The caller holds m.mu.
+// state describes the bucket of an account.
 func (m *Meter) state(a *Account, now time.Duration) Allowance {
 	rps := a.Budget.RequestsPerSecond
 	if rps <= 0 {
@@ -134,14 +187,23 @@ func (m *Meter) state(a *Account, now time.Duration) Allowance {
 	return newPace(rps, rps).allowance(max(m.full[bucket{a.Scope, rps}]-now, 0))
 }
 
-// move takes places from the bucket of an account, or puts them back. The caller holds m.mu.
-func (m *Meter) move(a *Account, now time.Duration, places int) {
-	rps := a.Budget.RequestsPerSecond
-	if rps <= 0 {
-		return
+// spend takes a place from each bucket, one that will be there if none is.
+func (m *Meter) spend(all []Account, now time.Duration) {
+	for i := range all {
+		if rps := all[i].Budget.RequestsPerSecond; rps > 0 {
+			b := bucket{all[i].Scope, rps}
+			m.full[b] = max(m.full[b], now) + newPace(rps, rps).step
+		}
 	}
-	b := bucket{a.Scope, rps}
-	m.full[b] = max(m.full[b], now) + time.Duration(places)*newPace(rps, rps).step
+}
+
+// giveBack returns a place to each bucket.
+func (m *Meter) giveBack(all []Account) {
+	for i := range all {
+		if rps := all[i].Budget.RequestsPerSecond; rps > 0 {
+			m.full[bucket{all[i].Scope, rps}] -= newPace(rps, rps).step
+		}
+	}
 }
 
 // Count counts tokens that a call has used for own and for the accounts of ctx.

@@ -113,7 +113,7 @@ func TestMeterRate(t *testing.T) {
 }
 
 // TestMeterWaits proves that calls that are charged to an account wait for their place, in order and at the limit of whichever
-// account is slower, that those who ask at once meanwhile are refused, and that who gives up gives its place back.
+// account is slower, that those who ask at once meanwhile are refused, and that behind one who gives up all move up.
 func TestMeterWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -141,14 +141,19 @@ func TestMeterWaits(t *testing.T) {
 			synctest.Wait()
 		}
 		wait(ctx, nil)
-		wait(leaving, left)
-		wantOver(t, m.Admit(t.Context(), model), "model", "requests_per_second of 2", 1500*time.Millisecond)
-		wantOver(t, m.Admit(usage.AtOnce(ctx), model), "model", "requests_per_second of 2", 1500*time.Millisecond)
+		for range 40 {
+			wait(leaving, left)
+		}
+		wait(ctx, nil)
+		wantOver(t, m.Admit(t.Context(), model), "model", "requests_per_second of 2", 21500*time.Millisecond)
+		wantOver(t, m.Admit(usage.AtOnce(ctx), model), "model", "requests_per_second of 2", 21500*time.Millisecond)
+		time.Sleep(200 * time.Millisecond)
 		leave(left)
 		synctest.Wait()
 		wait(ctx, nil)
+		wantOver(t, m.Admit(t.Context(), model), "model", "requests_per_second of 2", 1800*time.Millisecond)
 		done.Wait()
-		if want := []time.Duration{500 * time.Millisecond, time.Second}; !slices.Equal(came, want) {
+		if want := []time.Duration{500 * time.Millisecond, time.Second, 1500 * time.Millisecond}; !slices.Equal(came, want) {
 			t.Errorf("let in after %v, want %v", came, want)
 		}
 	})

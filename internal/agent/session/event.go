@@ -20,6 +20,7 @@ const (
 	Thinking         Type = "thinking"
 	ToolInput        Type = "tool_input"
 	ToolOutput       Type = "tool_output"
+	SkillLoad        Type = "skill_load"
 	AgentOutput      Type = "agent_output"
 	StructuredOutput Type = "structured_output"
 	StepTransition   Type = "step_transition"
@@ -45,7 +46,7 @@ type Event struct {
 type Body struct {
 	Parts []Part `json:"parts,omitempty"` // input_message
 	Files []File `json:"files,omitempty"` // artifact_upload
-	Text  string `json:"text,omitempty"`  // thinking, agent_output, step_transition; artifact_upload: what the model reads of it; compaction: the summary
+	Text  string `json:"text,omitempty"`  // thinking, agent_output, step_transition, skill_load; artifact_upload: what the model reads of it; compaction: the summary
 
 	Schema  string          `json:"schema,omitempty"`  // structured_output: its name
 	Content json.RawMessage `json:"content,omitempty"` // structured_output: any JSON
@@ -53,8 +54,11 @@ type Body struct {
 	From string `json:"from,omitempty"` // step_transition
 	To   string `json:"to,omitempty"`
 
-	CallID    string          `json:"call_id,omitempty"` // tool_input and tool_output, like the next three
-	Tool      string          `json:"tool,omitempty"`    // the name that the model sees: the key of the configuration
+	Skill string `json:"skill,omitempty"` // skill_load: its name
+
+	// CallID is of tool_input and tool_output, like the next three, and of a skill_load that the model has called for.
+	CallID    string          `json:"call_id,omitempty"`
+	Tool      string          `json:"tool,omitempty"` // the name that the model sees: the key of the configuration
 	ToolName  string          `json:"tool_name,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"` // tool_input: an object, what the model sent
 	Pinned    []string        `json:"pinned,omitempty"`    // tool_input: argument_override_paths
@@ -82,6 +86,7 @@ const (
 // Part is a piece of an input.
 type Part struct {
 	Text       string `json:"text"`
+	Skill      string `json:"skill,omitempty"`       // the part loads this skill
 	ExternalID string `json:"external_id,omitempty"` // by which the client makes sure that the part is taken once
 }
 

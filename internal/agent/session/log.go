@@ -109,8 +109,9 @@ type Commit struct {
 	Artifacts []artifact.Artifact
 	Progress  *Progress
 	Usage     *Usage
-	Resolved  *string // see Run.Resolved
-	Steer     bool    // take inputs that were sent to go on in this turn from the queue, behind Events
+	Resolved  *string           // see Run.Resolved
+	Rendered  map[string]string // see Store.Reminders; nil: they stay as they are
+	Steer     bool              // take inputs that were sent to go on in this turn from the queue, behind Events
 	End       *End
 }
 

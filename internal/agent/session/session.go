@@ -112,6 +112,9 @@ type Store interface {
 	Delete(ctx context.Context, no int64) error
 	// Secrets returns the values of the secrets of a session.
 	Secrets(ctx context.Context, no int64) (map[string]string, error)
+	// Reminders returns the texts of the reminders that were rendered for a session, by reminder.Reminder.Key. Turns write them
+	// by Commit.Rendered, all at once.
+	Reminders(ctx context.Context, no int64) (map[string]string, error)
 	// Idle removes up to limit sessions whose time to idle has passed and that nobody works on, and returns their number.
 	Idle(ctx context.Context, now time.Time, limit int) (removed int, err error)
 

@@ -2,31 +2,37 @@
 package transcript
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"quarry/internal/agent/reminder"
 	"quarry/internal/agent/session"
+	"quarry/internal/agent/skill"
 	"quarry/internal/llm"
 )
 
-// Messages returns the visible events of a session, oldest first, as messages. Calls without an output, and outputs without a call, are left out.
-func Messages(events []session.Event) []llm.Message {
+// Messages returns the visible events of a session, oldest first, as messages, with the reminders that stand beside them. Calls
+// without an output, and outputs without a call, are left out.
+func Messages(events []session.Event, reminders ...reminder.Ready) []llm.Message {
 	paired := map[string]int{}
 	for _, e := range events {
 		switch e.Type {
 		case session.ToolInput:
 			paired[e.CallID] |= 1
-		case session.ToolOutput:
+		case session.ToolOutput, session.SkillLoad:
 			paired[e.CallID] |= 2
 		}
 	}
-	var b builder
+	b := builder{reminders: reminders, seen: map[reminder.Hook]int{}}
 	for i := range events {
 		e := &events[i]
+		beside := b.remind(e.Type)
 		if e.CallID == "" || paired[e.CallID] == 3 {
-			b.add(e)
+			b.add(e, beside)
 		}
 	}
+	b.flush()
 	return b.out
 }
 
@@ -42,9 +48,11 @@ func Question(events []session.Event) string {
 
 // input returns the text of an input.
 func input(e *session.Event) string {
-	texts := make([]string, len(e.Parts))
-	for i, p := range e.Parts {
-		texts[i] = p.Text
+	var texts []string
+	for _, p := range e.Parts {
+		if p.Skill == "" {
+			texts = append(texts, p.Text)
+		}
 	}
 	return strings.Join(texts, "\n")
 }
@@ -52,14 +60,45 @@ func input(e *session.Event) string {
 // builder collects messages.
 type builder struct {
 	out      []llm.Message
-	thinking string // that the next message of the model begins with
-	replying bool   // the last message is of the reply that the next event belongs to
+	thinking string        // that the next message of the model begins with
+	replying bool          // the last message is of the reply that the next event belongs to
+	open     int           // calls of the last reply whose results are still to come
+	later    []llm.Message // that stand behind these results, as providers want it
+
+	reminders []reminder.Ready
+	seen      map[reminder.Hook]int // events of each hook so far
 }
 
-func (b *builder) add(e *session.Event) {
+// remind returns the texts that stand beside the next event, with what separates them from it; "" for none. The visible events of
+// a session are counted, anew behind a compaction.
+func (b *builder) remind(t session.Type) string {
+	if t == session.Compaction {
+		clear(b.seen)
+	}
+	hook := reminder.Hook(t)
+	if hook != reminder.Input && hook != reminder.Output {
+		return ""
+	}
+	n := b.seen[hook]
+	b.seen[hook]++
+	out := ""
+	for _, r := range b.reminders {
+		if r.Fires(hook, n) && strings.TrimSpace(r.Text) != "" {
+			out += "\n\n" + r.Text
+		}
+	}
+	return out
+}
+
+// add adds an event with the reminders beside it.
+func (b *builder) add(e *session.Event, beside string) {
 	switch e.Type {
 	case session.InputMessage:
-		b.say(llm.Text(llm.User, input(e)))
+		if text := strings.TrimPrefix(input(e)+beside, "\n\n"); text != "" { // skills alone have no text
+			b.say(llm.Text(llm.User, text))
+		}
+	case session.SkillLoad:
+		b.load(e)
 	case session.StepTransition, session.ArtifactUpload:
 		b.say(llm.Text(llm.User, e.Text))
 	case session.Thinking:
@@ -74,19 +113,44 @@ func (b *builder) add(e *session.Event) {
 	case session.ToolInput:
 		b.call(llm.ToolCall{ID: e.CallID, Name: e.Tool, Arguments: e.Arguments, State: e.State})
 	case session.ToolOutput:
-		m := llm.Text(llm.Result, string(e.Output))
-		m.CallID, m.Name = e.CallID, e.Tool
-		b.say(m)
+		b.result(e, e.Tool, string(e.Output)+beside)
 	}
 }
 
-// say adds a message that is not the model's.
+// load adds the content of a skill as what the user says. A call is closed by a result of its own before.
+func (b *builder) load(e *session.Event) {
+	if e.CallID == "" {
+		b.say(llm.Text(llm.User, e.Text))
+		return
+	}
+	b.later = append(b.later, llm.Text(llm.User, e.Text))
+	b.result(e, skill.Tool, fmt.Sprintf("The skill %q is loaded; a message behind the results has its content.", e.Skill))
+}
+
+// result adds what came of a call.
+func (b *builder) result(e *session.Event, name, text string) {
+	m := llm.Text(llm.Result, text)
+	m.CallID, m.Name = e.CallID, name
+	b.out, b.thinking, b.replying = append(b.out, m), "", false
+	if b.open--; b.open <= 0 {
+		b.flush()
+	}
+}
+
+// flush adds what has waited for the results of a reply.
+func (b *builder) flush() {
+	b.out, b.later, b.open = append(b.out, b.later...), nil, 0
+}
+
+// say adds a message of the user.
 func (b *builder) say(m llm.Message) {
+	b.flush()
 	b.out, b.thinking, b.replying = append(b.out, m), "", false
 }
 
 // reply adds a text of the model.
 func (b *builder) reply(p llm.Part) {
+	b.flush()
 	b.out = append(b.out, llm.Message{Role: llm.Assistant, Parts: []llm.Part{p}, Reasoning: b.thinking})
 	b.thinking, b.replying = "", true
 }
@@ -94,9 +158,11 @@ func (b *builder) reply(p llm.Part) {
 // call adds a call to the reply that it belongs to.
 func (b *builder) call(c llm.ToolCall) {
 	if !b.replying {
+		b.flush()
 		b.out = append(b.out, llm.Message{Role: llm.Assistant, Reasoning: b.thinking})
 		b.thinking, b.replying = "", true
 	}
 	last := &b.out[len(b.out)-1]
 	last.Calls = append(last.Calls, c)
+	b.open++
 }

@@ -60,10 +60,13 @@ func (t *turn) bind(ctx context.Context) error {
 
 // commit writes c, and with it what was resolved for the turn.
 func (t *turn) commit(c session.Commit) (session.Committed, error) {
-	c.Resolved = t.resolved
+	c.Resolved, c.Rendered = t.resolved, t.rendered
 	done, err := t.work.commit(c)
 	if err == nil && t.resolved != nil {
 		t.run.Resolved, t.resolved = *t.resolved, nil
+	}
+	if err == nil {
+		t.rendered = nil
 	}
 	return done, err
 }
@@ -128,6 +131,11 @@ func (t *turn) act(ctx context.Context, s *said) error {
 		c.Events = append(c.Events, session.Event{ID: id.NewEvent(), Type: session.ToolInput, State: calls[i].State, Body: session.Body{
 			CallID: p.CallID, Tool: p.Tool, ToolName: p.ToolName, Arguments: p.Input, Pinned: p.Pinned,
 		}})
+	}
+	loaded, left := t.loads(calls)
+	if len(loaded) > 0 {
+		c.Events, c.Steer = append(c.Events, loaded...), len(left) == 0
+		planned = t.tools.Plan(left, t.step.AllowedTools, t.now())
 	}
 	if _, err := t.commit(c); err != nil {
 		return err
@@ -302,7 +310,7 @@ func (t *turn) unanswered() ([]session.Event, error) {
 	}
 	done := map[string]bool{}
 	for _, e := range all {
-		if e.Type == session.ToolOutput {
+		if e.Type == session.ToolOutput || e.Type == session.SkillLoad {
 			done[e.CallID] = true
 		}
 	}

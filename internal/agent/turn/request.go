@@ -16,14 +16,30 @@ func (t *turn) request(m *llm.Model) llm.Request {
 	if format != nil && !m.Can.Structured && !m.Embedded {
 		messages, format = append(messages, llm.Text(llm.System, "Answer with one JSON value that fits this JSON Schema, and with nothing else: "+string(format.Schema))), nil
 	}
-	r := llm.Request{Messages: append(messages, transcript.Messages(t.events)...), Format: format, Question: transcript.Question(t.events), Partial: true}
+	skills := t.skills(m)
+	messages = instructed(messages, skills.Prompt())
+	r := llm.Request{
+		Messages: append(messages, transcript.Messages(t.events, t.reminders(m)...)...), Format: format, Question: transcript.Question(t.events), Partial: true,
+	}
 	if m.Can.Tools || m.Embedded {
-		r.Tools = t.tools.Offer(t.step.AllowedTools)
+		r.Tools = append(t.tools.Offer(t.step.AllowedTools), skills.Offer()...)
 	}
 	if p := t.agent.Model.Parameters; len(p) > 0 {
 		_ = json.Unmarshal(p, &r.Parameters.Extra) // an object, as the agent was written
 	}
 	return r
+}
+
+// instructed returns messages with a further text in the instructions that they begin with.
+func instructed(messages []llm.Message, more string) []llm.Message {
+	switch {
+	case more == "":
+		return messages
+	case len(messages) == 0 || messages[0].Role != llm.System:
+		return slices.Insert(messages, 0, llm.Text(llm.System, more))
+	}
+	messages[0] = llm.Text(llm.System, messages[0].Plain()+"\n\n"+more)
+	return messages
 }
 
 // overflows returns the note of a request that the model can't read. The estimate of tokens is too high by up to a third, so a

@@ -29,7 +29,7 @@ func (t *turn) instructions() (string, error) {
 			continue
 		}
 		if values == nil && !text.Plain {
-			if values, err = t.values(); err != nil {
+			if values, err = t.values(t.step.AllowedTools); err != nil {
 				return "", err
 			}
 		}
@@ -51,7 +51,7 @@ func (t *turn) text(one *agent.Instruction) (*instruction.Text, error) {
 		}
 		return one.Text(), nil
 	}
-	found, ok := t.texts.Of(*one.Ref)
+	found, ok := t.found.Of(*one.Ref)
 	switch {
 	case ok:
 		return &found.Text, nil
@@ -62,13 +62,13 @@ func (t *turn) text(one *agent.Instruction) (*instruction.Text, error) {
 	return nil, fault.Unprocessable("invalid_instruction_reference", "step %q refers to the instruction %s, which was deleted; change the step", t.name, one.Ref.ID)
 }
 
-// values are the variables of instructions.
-func (t *turn) values() (map[string]vtl.Value, error) {
+// values are the variables of instructions and reminders of a step with these tools.
+func (t *turn) values(allowed *[]string) (map[string]vtl.Value, error) {
 	scene := instruction.Scene{
 		AgentKey: t.agent.Key, AgentName: t.agent.Name, AgentMetadata: t.agent.Metadata,
 		SessionKey: t.session.Key, SessionMetadata: t.session.Metadata, At: t.run.Began,
 	}
-	for _, one := range t.tools.Offer(t.step.AllowedTools) {
+	for _, one := range t.tools.Offer(allowed) {
 		scene.Tools = append(scene.Tools, instruction.Tool{Name: one.Name, Description: one.Description})
 	}
 	return scene.Values()

@@ -25,7 +25,7 @@ type turn struct {
 	*work
 	agent   agent.Agent
 	session session.Session
-	texts   instruction.Found // that steps refer to
+	found   instruction.Found // the instructions that steps refer to
 	step    agent.Step
 	name    string        // of the step
 	asking  []llm.Message // the instructions of the step, none or one
@@ -36,6 +36,9 @@ type turn struct {
 	used     *session.Usage  // by the last call of the model; nil before the first
 	scene    tool.Scene
 	resolved *string // references of the turn that are not yet written
+
+	texts    map[string]string // of reminders, by their keys
+	rendered map[string]string // those, if they are not yet written; else nil
 }
 
 // maxRecovered is how often a turn is taken over without a new event before it ends.
@@ -110,11 +113,14 @@ func (t *turn) load(ctx context.Context) (err error) {
 		}
 	}
 	if refs := t.agent.References(); len(refs) > 0 { // all at once, so that the turn has one state of them
-		if t.texts, err = t.engine.Instructions.Refer(ctx, refs); err != nil {
+		if t.found, err = t.engine.Instructions.Refer(ctx, refs); err != nil {
 			return err
 		}
 	}
-	return t.bind(ctx)
+	if err := t.bind(ctx); err != nil {
+		return err
+	}
+	return t.renderReminders(ctx)
 }
 
 // enter goes to the step that the run is on. One that the agent has no more is its first.

@@ -40,11 +40,12 @@ type view struct {
 	Tools map[string]struct {
 		Type string `json:"type"`
 	} `json:"tool_configurations"`
-	Entry   string          `json:"first_step_name"`
-	Steps   map[string]step `json:"steps"`
-	Enabled bool            `json:"enabled"`
-	Created string          `json:"created_at"`
-	Updated string          `json:"updated_at"`
+	Entry   string           `json:"first_step_name"`
+	Steps   map[string]step  `json:"steps"`
+	Limits  map[string]int64 `json:"llm_quota"`
+	Enabled bool             `json:"enabled"`
+	Created string           `json:"created_at"`
+	Updated string           `json:"updated_at"`
 }
 
 type step struct {
@@ -99,6 +100,9 @@ func (c *getCmd) Run(e *command.Env) error {
 		}
 		for _, name := range slices.SortedFunc(maps.Keys(v.Steps), v.entryFirst) {
 			rows = append(rows, []string{"step", name + v.Steps[name].leads()})
+		}
+		for _, name := range slices.Sorted(maps.Keys(v.Limits)) {
+			rows = append(rows, []string{"limit", fmt.Sprintf("%s: %d", name, v.Limits[name])})
 		}
 		command.FieldsGiven(e, append(rows, []string{"created", command.Second(v.Created)}, []string{"updated", command.Second(v.Updated)}))
 	})

@@ -9,6 +9,8 @@ import (
 
 	"quarry/internal/agent"
 	"quarry/internal/agent/instruction"
+	"quarry/internal/agent/reminder"
+	"quarry/internal/agent/skill"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
@@ -22,7 +24,7 @@ type changeBody struct {
 	Name        opt.Field[string]                     `json:"name"`
 	Description opt.Field[string]                     `json:"description"`
 	Tools       opt.Field[map[string]json.RawMessage] `json:"tool_configurations"`
-	Skills      map[string]json.RawMessage            `json:"skills"`
+	Skills      opt.Field[map[string]*skillBody]      `json:"skills"`
 	Model       opt.Field[modelBody]                  `json:"model"`
 	First       *stepChangeBody                       `json:"first_step"`
 	FirstName   opt.Field[string]                     `json:"first_step_name"`
@@ -42,10 +44,10 @@ type stepChangeBody struct {
 	Name          opt.Field[string]            `json:"name"`
 	Instructions  opt.Field[[]instructionBody] `json:"instructions"`
 	Output        opt.Field[parserBody]        `json:"output_parser"`
-	Reminders     []json.RawMessage            `json:"reminders"`
+	Reminders     opt.Field[[]reminderBody]    `json:"reminders"`
 	Next          opt.Field[[]transitionBody]  `json:"next_steps"`
 	AllowedTools  opt.Field[[]string]          `json:"allowed_tools"`
-	AllowedSkills []string                     `json:"allowed_skills"`
+	AllowedSkills opt.Field[[]string]          `json:"allowed_skills"`
 	Reentry       opt.Field[string]            `json:"reentry_step"`
 }
 
@@ -60,18 +62,20 @@ func parse(raw json.RawMessage) (key string, c agent.Change, err error) {
 	return b.Key, c, bad.Err()
 }
 
-const notBuilt = "is part of the contract and not built yet; leave it out"
-
-// change maps a body to the command. What is not built is added to bad.
+// change maps a body to the command. What the command cannot say is added to bad.
 func (b *changeBody) change(bad *fault.Fault) agent.Change {
-	if len(b.Skills) > 0 {
-		bad.Field("body.skills", notBuilt)
-	}
 	c := agent.Change{
 		Name: b.Name, Description: b.Description, Model: converted(b.Model, (*modelBody).model), FirstName: b.FirstName,
 		Metadata: b.Metadata, Enabled: b.Enabled, Compaction: converted(b.Compaction, (*compactionBody).compaction), Offloading: b.Offloading,
 		Budget:     converted(b.Quota, func(q *quotaBody) usage.Budget { return q.budget("body.llm_quota", bad) }),
 		Guardrails: b.Guardrails, Memory: b.Memory, Enrichment: b.Enrichment, Tools: b.Tools,
+		Skills: converted(b.Skills, func(all *map[string]*skillBody) map[string]*skill.Skill {
+			out := make(map[string]*skill.Skill, len(*all))
+			for name, s := range *all {
+				out[name] = (*skill.Skill)(s)
+			}
+			return out
+		}),
 	}
 	for name, t := range b.Tools.Or(nil) {
 		if string(t) == "null" {
@@ -99,14 +103,15 @@ func (b *stepChangeBody) change(at, name string, bad *fault.Fault) *agent.StepCh
 	if b == nil {
 		return nil
 	}
-	if len(b.Reminders) > 0 {
-		bad.Field(at+".reminders", notBuilt)
-	}
-	if len(b.AllowedSkills) > 0 {
-		bad.Field(at+".allowed_skills", notBuilt)
-	}
 	c := &agent.StepChange{
-		Name: b.Name, Output: converted(b.Output, (*parserBody).output), AllowedTools: b.AllowedTools, Reentry: b.Reentry,
+		Name: b.Name, Output: converted(b.Output, (*parserBody).output), AllowedTools: b.AllowedTools, AllowedSkills: b.AllowedSkills, Reentry: b.Reentry,
+		Reminders: converted(b.Reminders, func(all *[]reminderBody) []reminder.Reminder {
+			out := make([]reminder.Reminder, len(*all))
+			for i := range *all {
+				out[i] = (*all)[i].reminder(fmt.Sprintf("%s.reminders[%d]", at, i), bad)
+			}
+			return out
+		}),
 		Next: converted(b.Next, func(all *[]transitionBody) []agent.Transition {
 			out := make([]agent.Transition, len(*all))
 			for i, t := range *all {

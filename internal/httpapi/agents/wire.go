@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quarry/internal/agent"
+	"quarry/internal/agent/reminder"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/llm"
@@ -20,7 +21,7 @@ type agentBody struct {
 	Name        string                     `json:"name"`
 	Description string                     `json:"description,omitempty"`
 	Tools       map[string]json.RawMessage `json:"tool_configurations"`
-	Skills      struct{}                   `json:"skills"` // not built yet
+	Skills      map[string]skillBody       `json:"skills"`
 	Model       modelBody                  `json:"model"`
 	First       stepBody                   `json:"first_step"`
 	FirstName   string                     `json:"first_step_name"`
@@ -40,12 +41,15 @@ type agentBody struct {
 func wireAgent(a *agent.Agent) agentBody {
 	out := agentBody{
 		Key: a.Key, Name: a.Name, Description: a.Description, Tools: a.Tools, Model: wireModel(&a.Model),
-		First: wireStep(a.Steps[a.Entry]), FirstName: a.Entry, Steps: make(map[string]stepBody, len(a.Steps)),
+		First: wireStep(a.Steps[a.Entry]), FirstName: a.Entry, Steps: make(map[string]stepBody, len(a.Steps)), Skills: map[string]skillBody{},
 		Metadata: a.Metadata, Enabled: a.Enabled, Compaction: wireCompaction(a.Compaction), Quota: wireQuota(a.Budget), Offloading: a.Offloading,
 		Guardrails: a.Guardrails, Memory: a.Memory, Enrichment: a.Enrichment, Created: a.Created, Updated: a.Updated,
 	}
 	if out.Tools == nil {
 		out.Tools = map[string]json.RawMessage{}
+	}
+	for name, s := range a.Skills {
+		out.Skills[name] = skillBody(s)
 	}
 	out.First.Name = a.Entry
 	for name, s := range a.Steps {
@@ -100,20 +104,25 @@ func duration(millis *int64, otherwise time.Duration) time.Duration {
 
 // stepBody is AgentStep, and FirstAgentStep with a name.
 type stepBody struct {
-	Name         string            `json:"name,omitempty"`
-	Type         string            `json:"type"`
-	Instructions []instructionBody `json:"instructions"`
-	Output       parserBody        `json:"output_parser"`
-	Reminders    []struct{}        `json:"reminders"` // not built yet
-	Next         []transitionBody  `json:"next_steps"`
-	AllowedTools *[]string         `json:"allowed_tools,omitempty"`
-	Reentry      string            `json:"reentry_step,omitempty"`
+	Name          string            `json:"name,omitempty"`
+	Type          string            `json:"type"`
+	Instructions  []instructionBody `json:"instructions"`
+	Output        parserBody        `json:"output_parser"`
+	Reminders     []reminderBody    `json:"reminders"`
+	Next          []transitionBody  `json:"next_steps"`
+	AllowedTools  *[]string         `json:"allowed_tools,omitempty"`
+	AllowedSkills *[]string         `json:"allowed_skills,omitempty"`
+	Reentry       string            `json:"reentry_step,omitempty"`
 }
 
 func wireStep(s agent.Step) stepBody {
 	out := stepBody{
 		Type: "conversational", Instructions: make([]instructionBody, len(s.Instructions)), Output: wireOutput(s.Output),
-		Reminders: []struct{}{}, Next: make([]transitionBody, len(s.Next)), AllowedTools: s.AllowedTools, Reentry: s.Reentry,
+		Reminders: make([]reminderBody, len(s.Reminders)), Next: make([]transitionBody, len(s.Next)),
+		AllowedTools: s.AllowedTools, AllowedSkills: s.AllowedSkills, Reentry: s.Reentry,
+	}
+	for i, r := range s.Reminders {
+		out.Reminders[i] = wireReminder(r)
 	}
 	for i, in := range s.Instructions {
 		out.Instructions[i] = wireInstruction(in)
@@ -122,6 +131,42 @@ func wireStep(s agent.Step) stepBody {
 		out.Next[i] = transitionBody{t.Condition, t.Step}
 	}
 	return out
+}
+
+// skillBody is AgentSkill.
+type skillBody struct {
+	Description string `json:"description"`
+	WhenToUse   string `json:"when_to_use,omitempty"`
+	Content     string `json:"content"`
+}
+
+// reminderBody is TemplatedReminder and GlossaryExpansionReminder.
+type reminderBody struct {
+	Type         string          `json:"type"`
+	TemplateType string          `json:"template_type,omitempty"`
+	Template     string          `json:"template"`
+	Hooks        []reminder.Hook `json:"hooks"`
+	Every        *int            `json:"fire_every,omitempty"`
+	Skip         *int            `json:"skip_first,omitempty"`
+	Glossary     string          `json:"glossary_key,omitempty"`
+}
+
+func wireReminder(r reminder.Reminder) reminderBody {
+	out := reminderBody{Type: "templated", TemplateType: velocity, Template: r.Template, Hooks: r.Hooks, Every: &r.Every, Skip: &r.Skip}
+	if r.Plain {
+		out.TemplateType = plain
+	}
+	return out
+}
+
+// reminder maps a reminder of a request. There are no glossaries yet, so none can be named.
+func (b *reminderBody) reminder(at string, bad *fault.Fault) reminder.Reminder {
+	if b.Type == "glossary_expansion" {
+		bad.Field(at+".glossary_key", "there is no glossary %q", b.Glossary)
+	}
+	return reminder.Reminder{
+		Template: b.Template, Plain: b.TemplateType == plain, Hooks: b.Hooks, Every: opt.Deref(b.Every, 1), Skip: opt.Deref(b.Skip, 0),
+	}
 }
 
 // transitionBody is NextStep.

@@ -147,6 +147,7 @@ type eventBody struct {
 	Messages []messageBody `json:"messages,omitempty"`  // input_message
 	Files    []fileBody    `json:"artifacts,omitempty"` // artifact_upload, like the next one
 	Upload   string        `json:"agent_upload_message,omitempty"`
+	Skill    string        `json:"skill_name,omitempty"` // skill_load
 	Schema   *string       `json:"schema_name,omitempty"`
 	From     *string       `json:"from_step,omitempty"` // step_transition, like To
 	To       *string       `json:"to_step,omitempty"`
@@ -206,6 +207,8 @@ func wireEvent(sessionKey string, e *session.Event) eventBody {
 		}
 	case session.StructuredOutput:
 		out.Schema, out.Content = &e.Schema, e.Body.Content
+	case session.SkillLoad:
+		out.Skill, out.Content = e.Skill, e.Text
 	case session.StepTransition:
 		out.From, out.To, out.Content = &e.From, &e.To, e.Text
 	case session.ToolInput:

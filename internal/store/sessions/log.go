@@ -407,6 +407,15 @@ func (w *work) commit(c *session.Commit) (err error) {
 	if err := keepFiles(w.tx, w.no, c.Artifacts); err != nil {
 		return err
 	}
+	if c.Rendered != nil {
+		texts, err := encode(c.Rendered)
+		if err != nil {
+			return err
+		}
+		if err := w.tx.Exec(`UPDATE sessions SET reminders = $2 WHERE no = $1`, w.no, texts); err != nil {
+			return store.Wrap(err, "write reminders of session")
+		}
+	}
 	if w.out.Events, err = w.append(w.tx, w.run.Turn, w.now, c.Events...); err != nil {
 		return err
 	}

@@ -271,6 +271,16 @@ func (s *Store) Secrets(ctx context.Context, no int64) (map[string]string, error
 	return out, nil
 }
 
+// Reminders returns the reminders of a session. See session.Store.
+func (s *Store) Reminders(ctx context.Context, no int64) (map[string]string, error) {
+	out, text := map[string]string{}, ""
+	err := s.db.Reader(ctx).QueryRow(`SELECT reminders FROM sessions WHERE no = $1 AND deleted = 0`, no).Scan(&text)
+	if err != nil || text == "" {
+		return out, store.OrNone(err, gone(), "read reminders of session")
+	}
+	return out, json.Unmarshal([]byte(text), &out)
+}
+
 // idle is the condition that the time to idle of a session s has passed and nobody works on it.
 const idle = `s.idle_minutes > 0 AND s.deleted = 0 AND s.active <= $1 - s.idle_minutes * 60000000
 	AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session_no = s.no)`
