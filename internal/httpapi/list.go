@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,6 +59,25 @@ func Pattern(filter string) (*regexp.Regexp, error) {
 		return nil, fault.InvalidField("query.filter", "is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	return match, nil
+}
+
+// Match returns what reports whether one of the texts of an item matches the filter of a list, nil if the list has none.
+func Match[T any](filters map[string]string, texts func(*T) []string) (func(*T) bool, error) {
+	match, err := Pattern(filters["filter"])
+	if match == nil {
+		return nil, err
+	}
+	return func(one *T) bool { return slices.ContainsFunc(texts(one), match.MatchString) }, nil
+}
+
+// Bool returns a filter of a list that is true or false, nil if it has none.
+func Bool(filters map[string]string, name string) *bool {
+	v, given := filters[name]
+	if !given {
+		return nil
+	}
+	is := v == "true"
+	return &is
 }
 
 // Time parses a filter of a list, a date and time. An empty one is the zero time.

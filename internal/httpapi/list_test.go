@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"net/url"
 	"testing"
 
@@ -26,6 +27,30 @@ func TestList(t *testing.T) {
 	c.Query.Set("limit", "7")
 	if got := c.Limit(); got != 7 {
 		t.Errorf("limit 7 is %d", got)
+	}
+}
+
+// TestMatch proves that an item is listed if one of its texts matches, and that no filter is none.
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	texts := func(s *[]string) []string { return *s }
+	if match, err := httpapi.Match(map[string]string{}, texts); match != nil || err != nil {
+		t.Errorf("no filter: %v", err)
+	}
+	match, err := httpapi.Match(map[string]string{"filter": "^b"}, texts)
+	if err != nil || !match(&[]string{"a", "bc"}) || match(&[]string{"a", "cb"}) || match(&[]string{}) {
+		t.Errorf("^b: %v", err)
+	}
+	if _, err := httpapi.Match(map[string]string{"filter": "("}, texts); err == nil {
+		t.Error("( is taken")
+	}
+	for _, is := range []bool{true, false} {
+		if got := httpapi.Bool(map[string]string{"enabled": fmt.Sprint(is)}, "enabled"); got == nil || *got != is {
+			t.Errorf("%v is %v", is, got)
+		}
+	}
+	if httpapi.Bool(nil, "enabled") != nil {
+		t.Error("what is not given is there")
 	}
 }
 

@@ -71,18 +71,11 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 	if err != nil {
 		return err
 	}
-	match, err := httpapi.Pattern(scope.Filters["filter"])
+	l := agent.List{After: after, Limit: c.Limit(), Enabled: httpapi.Bool(scope.Filters, "enabled")}
+	l.All, l.Keys = c.Agents("listAgents")
+	l.Match, err = httpapi.Match(scope.Filters, func(a *agent.Agent) []string { return []string{a.Name, a.Description} })
 	if err != nil {
 		return err
-	}
-	l := agent.List{After: after, Limit: c.Limit()}
-	l.All, l.Keys = c.Agents("listAgents")
-	if match != nil {
-		l.Match = func(a *agent.Agent) bool { return match.MatchString(a.Name) || match.MatchString(a.Description) }
-	}
-	if v, given := scope.Filters["enabled"]; given {
-		enabled := v == "true"
-		l.Enabled = &enabled
 	}
 	found, next, err := a.agents.List(r.Context(), l)
 	if err != nil {

@@ -88,19 +88,10 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 	if err != nil {
 		return err
 	}
-	match, err := httpapi.Pattern(scope.Filters["filter"])
+	l := instruction.List{After: after, Limit: c.Limit(), Enabled: httpapi.Bool(scope.Filters, "enabled")}
+	l.Match, err = httpapi.Match(scope.Filters, func(in *instruction.Instruction) []string { return []string{in.Name, in.Description} })
 	if err != nil {
 		return err
-	}
-	l := instruction.List{After: after, Limit: c.Limit()}
-	if match != nil {
-		l.Match = func(in *instruction.Instruction) bool {
-			return match.MatchString(in.Name) || match.MatchString(in.Description)
-		}
-	}
-	if v, given := scope.Filters["enabled"]; given {
-		enabled := v == "true"
-		l.Enabled = &enabled
 	}
 	found, next, err := a.instructions.List(r.Context(), l)
 	if err != nil {

@@ -70,17 +70,13 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 	if err != nil {
 		return err
 	}
-	match, err := httpapi.Pattern(scope.Filters["filter"])
+	l := catalog.List{
+		Type: scope.Filters["type"], Server: scope.Filters["tool_server_id"], After: after,
+		Limit: c.LimitOr(defaultLimit), Enabled: httpapi.Bool(scope.Filters, "enabled"),
+	}
+	l.Match, err = httpapi.Match(scope.Filters, func(t *catalog.Tool) []string { return []string{t.Name, t.Description} })
 	if err != nil {
 		return err
-	}
-	l := catalog.List{Type: scope.Filters["type"], Server: scope.Filters["tool_server_id"], After: after, Limit: c.LimitOr(defaultLimit)}
-	if match != nil {
-		l.Match = func(t *catalog.Tool) bool { return match.MatchString(t.Name) || match.MatchString(t.Description) }
-	}
-	if v, given := scope.Filters["enabled"]; given {
-		enabled := v == "true"
-		l.Enabled = &enabled
 	}
 	if v, given := scope.Filters["category"]; given {
 		l.Categories = strings.Split(v, "\n")
