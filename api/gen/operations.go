@@ -32,6 +32,7 @@ type Operation struct {
 	Body       Body
 	Audit      Recording
 	NamesCorpora string // where a request names its corpora when its path names none: "body.search.corpora.corpus_key"
+	Upload     string // the setting that bounds a file of a form: "max_upload", "max_artifact"
 	NamesJob   Fact  // a 504 names the job that goes on, so the job begins however short the time is
 	OAuthErrors Fact // refusals follow RFC 6749 as well, so that OAuth libraries can read them
 	OpenAIErrors Fact // refusals have the member that clients of OpenAI's interface read as well
@@ -169,7 +170,7 @@ func (c *contract) writeOperation(b *bytes.Buffer, op operation) error {
 // writeFacts writes what the x- members of an operation state.
 func writeFacts(b *bytes.Buffer, op operation) {
 	for _, fact := range []struct{ field, member string }{
-		{"OpenTo", "x-open-to"}, {"Audit", "x-audit"}, {"NamesCorpora", "x-names-corpora"}, {"NamesJob", "x-names-job"}, {"OAuthErrors", "x-oauth-errors"},
+		{"OpenTo", "x-open-to"}, {"Audit", "x-audit"}, {"NamesCorpora", "x-names-corpora"}, {"Upload", "x-upload"}, {"NamesJob", "x-names-job"}, {"OAuthErrors", "x-oauth-errors"},
 		{"OpenAIErrors", "x-openai-errors"},
 	} {
 		switch v := op.spec[fact.member].(type) {

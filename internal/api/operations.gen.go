@@ -19,6 +19,7 @@ type Operation struct {
 	Body                              Body
 	Audit                             Recording
 	NamesCorpora                      string // where a request names its corpora when its path names none: "body.search.corpora.corpus_key"
+	Upload                            string // the setting that bounds a file of a form: "max_upload", "max_artifact"
 	NamesJob                          Fact   // a 504 names the job that goes on, so the job begins however short the time is
 	OAuthErrors                       Fact   // refusals follow RFC 6749 as well, so that OAuth libraries can read them
 	OpenAIErrors                      Fact   // refusals have the member that clients of OpenAI's interface read as well
@@ -256,6 +257,7 @@ var Operations = []Operation{
 		},
 		Body:      Body{Required: true, Multipart: "UploadFileRequest"},
 		Audit:     "content",
+		Upload:    "max_upload",
 		Expensive: true,
 		Success:   201, Statuses: []int{201, 400, 401, 403, 404, 409, 413, 415}},
 	{ID: "getLimits", Method: "GET", Path: "/v2/limits",
@@ -1544,6 +1546,7 @@ var Operations = []Operation{
 		},
 		Body:       Body{Required: true, JSON: "CreateInputRequest", Multipart: "MultipartInputEvent"},
 		Audit:      "content",
+		Upload:     "max_artifact",
 		StreamFlag: true,
 		Success:    200, Statuses: []int{200, 201, 400, 401, 403, 404, 409, 422, 502}},
 	{ID: "listAgentEvents", Method: "GET", Path: "/v2/agents/{agent_key}/sessions/{session_key}/events",
@@ -1628,7 +1631,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "listSessionArtifacts", Method: "GET", Path: "/v2/agents/{agent_key}/sessions/{session_key}/artifacts",
 		Summary: "List the files that a session holds", Tag: "Agent Sessions",
-		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{
@@ -1644,7 +1646,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "getSessionArtifact", Method: "GET", Path: "/v2/agents/{agent_key}/sessions/{session_key}/artifacts/{artifact_id}",
 		Summary: "Read one file that a session holds", Tag: "Agent Sessions",
-		Planned:    true,
 		APIRoles:   []string{"agent_viewer", "agent_developer", "agent_administrator", "viewer", "administrator", "owner"},
 		AgentRoles: []string{"agent_viewer", "agent_developer", "agent_administrator"},
 		Params: []Param{

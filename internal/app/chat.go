@@ -27,7 +27,8 @@ func resolvers(c *corpusServices, s *chat.Service, a agentServices, x sessionSer
 	maps.Copy(out, httpsessions.Resolvers(x.sessions))
 	maps.Copy(out, map[string]httpapi.Resolver{
 		"corpus_key": httpcorpora.Resolver(c.containers), "agent_key": httpagents.Resolver(a.agents), "instruction_id": httpinstructions.Resolver(a.instructions),
-		"tool_id": httptools.Resolver(a.tools),
+		"artifact_id": httpsessions.FileResolver(x.files),
+		"tool_id":     httptools.Resolver(a.tools),
 	})
 	return out
 }

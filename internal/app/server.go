@@ -30,7 +30,7 @@ func newServer(cfg config.Config, identity *identityServices, resolvers map[stri
 		Console: httpapi.Pages{Root: console.Root, Serve: pages.Serve},
 		Audit:   identity.audit, AuditContent: cfg.AuditContent, TrustedProxies: trusted, Origins: origins,
 		Authenticate: identity.principal, Areas: append(areas, httppages.New(contract.YAML, docs.Pages, console.Root)),
-		Resolvers: resolvers, Log: log, MaxJSON: cfg.MaxJSON, MaxUpload: cfg.MaxUpload, Ready: ready,
+		Resolvers: resolvers, Log: log, MaxJSON: cfg.MaxJSON, MaxUpload: cfg.MaxUpload, MaxArtifact: cfg.MaxArtifact, Ready: ready,
 		Limits: limits(cfg),
 	})
 }

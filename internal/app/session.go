@@ -71,8 +71,8 @@ func newKit(db *store.DB, queries *query.Service, sealer tool.Sealer, log *slog.
 
 // areas returns the handlers of these services.
 func (s sessionServices) areas(cursors *page.Cursors) []httpapi.Area {
-	turns := httpsessions.NewTurns(s.turns, s.sessions)
-	return []httpapi.Area{httpsessions.New(s.sessions, turns, cursors), turns}
+	turns := httpsessions.NewTurns(s.turns, s.sessions, s.files)
+	return []httpapi.Area{httpsessions.New(s.sessions, turns, cursors), turns, httpsessions.NewFiles(s.files, cursors)}
 }
 
 // background are the tasks that run beside the requests.

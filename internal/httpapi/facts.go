@@ -17,7 +17,7 @@ func checkFacts(all []api.Operation) error {
 	var errs []error
 	for i := range all {
 		op := &all[i]
-		for _, check := range []func(*api.Operation) error{checkRoles, checkRecording, checkCorpora, checkErrors} {
+		for _, check := range []func(*api.Operation) error{checkRoles, checkRecording, checkCorpora, checkErrors, checkUpload} {
 			if err := check(op); err != nil {
 				errs = append(errs, fmt.Errorf("operation %s %w", op.ID, err))
 			}
@@ -85,6 +85,14 @@ func checkErrors(op *api.Operation) error {
 		return errors.New("answers 202 and must state x-names-job")
 	case op.OAuthErrors == api.Unstated && op.Body.Form != "":
 		return errors.New("takes a form and must state x-oauth-errors")
+	}
+	return nil
+}
+
+// checkUpload refuses an operation that takes files and does not state which setting bounds them.
+func checkUpload(op *api.Operation) error {
+	if _, known := uploads[op.Upload]; known != (op.Body.Multipart != "") {
+		return fmt.Errorf("has x-upload %q, want that of a form with files: max_upload or max_artifact", op.Upload)
 	}
 	return nil
 }

@@ -125,6 +125,7 @@ type Config struct {
 	Log          *slog.Logger
 	MaxJSON      int64       // bytes of a JSON body; setting max_json
 	MaxUpload    int64       // bytes of an uploaded file; the upload handler enforces it
+	MaxArtifact  int64       // bytes of a file of a session; who keeps files enforces it
 	Ready        func() bool // whether queries are served
 	// Audit records changes; nil records nothing. AuditContent: also those of documents and conversations.
 	Audit        Auditor

@@ -16,12 +16,20 @@ import (
 )
 
 // readsJSON reports whether the chain reads the body. Handlers read those that may be forms.
-func readsJSON(op *api.Operation) bool { return op.Body.JSON != "" && op.Body.Form == "" }
+func readsJSON(op *api.Operation, r *http.Request) bool {
+	return op.Body.JSON != "" && op.Body.Form == "" && !(op.Body.Multipart != "" && isForm(r))
+}
+
+// isForm reports whether a request says that its body is a form with files.
+func isForm(r *http.Request) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return kind == "multipart/form-data" && err == nil
+}
 
 // checkMediaType refuses a body that a JSON endpoint can't read. A content type without a body is ignored, and a body
 // without one is taken for JSON.
 func checkMediaType(op *api.Operation, r *http.Request) error {
-	if !readsJSON(op) || r.ContentLength == 0 {
+	if !readsJSON(op, r) || r.ContentLength == 0 {
 		return nil
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
@@ -32,9 +40,6 @@ func checkMediaType(op *api.Operation, r *http.Request) error {
 		return nil
 	}
 	kind, params, err := mime.ParseMediaType(given)
-	if kind == "multipart/form-data" && op.Body.Multipart != "" {
-		return fault.InvalidField("body", "is a form, which is part of the contract of %s and not built yet; send application/json", op.ID)
-	}
 	isJSON := kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")
 	if err != nil || !isJSON {
 		return fault.MediaType("the content type %q is not supported here; send application/json", given)
@@ -49,7 +54,7 @@ func checkMediaType(op *api.Operation, r *http.Request) error {
 // to bad; only a body that is too large or can't be read is an error. Where the contract names no JSON body, whatever was
 // sent is ignored.
 func (s *Server) readBody(r *http.Request, c *Call, bad *fault.Fault) error {
-	if !readsJSON(c.Op) {
+	if !readsJSON(c.Op, r) {
 		return nil
 	}
 	raw, err := s.readAll(r, c)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/internal/api"
 	"quarry/internal/fault"
 	"quarry/internal/usage"
 )
@@ -128,15 +129,15 @@ func (c *Call) release() {
 	c.leave = nil
 }
 
-// begin takes what a call needs before its handler runs: a place among the expensive calls, or memory for the upload that
-// the handler reads before it asks for its place (see Call.Enter). A stream holds its place until its handler returns,
+// begin takes what a call needs before its handler runs: a place among the expensive calls, or memory for what the handler holds
+// of a form that it reads before it asks for its place (see Call.Enter). A stream holds its place until its handler returns,
 // unless the handler has called Call.Await.
 func (s *Server) begin(r *http.Request, c *Call) error {
-	form := c.Op.Body.Multipart != "" && c.Body == nil
-	if c.Op.Expensive && !form {
+	isForm := c.Op.Body.Multipart != "" && c.Body == nil
+	if c.Op.Expensive && !isForm {
 		return s.expensive(r.Context(), c)
 	}
-	if !form {
+	if !isForm {
 		return nil
 	}
 	if c.Op.Expensive {
@@ -146,7 +147,29 @@ func (s *Server) begin(r *http.Request, c *Call) error {
 	if size < 0 {
 		size = s.cfg.MaxUpload
 	}
+	if !uploads[c.Op.Upload].held {
+		size = min(size, maxFormRest)
+	}
 	return s.room(r.Context(), c, size, 1)
+}
+
+// MaxFiles is how many files a form has at most that may have several.
+const MaxFiles = 64
+
+// uploads are the forms that operations take, by what they state in x-upload: how many files, and whether these are held in
+// memory or kept as they come.
+var uploads = map[string]struct {
+	files int64
+	held  bool
+}{"max_upload": {1, true}, "max_artifact": {MaxFiles, false}}
+
+// formLimits returns how many bytes a file, and a whole form of an operation may have.
+func (s *Server) formLimits(op *api.Operation) (file, whole int64) {
+	file = s.cfg.MaxUpload
+	if op.Upload == "max_artifact" {
+		file = s.cfg.MaxArtifact
+	}
+	return file, file*uploads[op.Upload].files + maxFormRest
 }
 
 const (
@@ -169,8 +192,11 @@ func (s *Server) room(ctx context.Context, c *Call, size, times int64) error {
 
 // checkForm refuses an upload whose Content-Length is too large, before a client that waits for "100 Continue" sends it.
 func (s *Server) checkForm(r *http.Request, c *Call) error {
-	if c.Op.Body.Multipart != "" && r.ContentLength > s.cfg.MaxUpload+maxFormRest {
-		return fault.TooLarge("the upload has %d bytes; a file may have %d, the setting max_upload of this service", r.ContentLength, s.cfg.MaxUpload)
+	if c.Op.Body.Multipart == "" {
+		return nil
+	}
+	if file, whole := s.formLimits(c.Op); r.ContentLength > whole {
+		return fault.TooLarge("the upload has %d bytes; a file may have %d, the setting %s of this service", r.ContentLength, file, c.Op.Upload)
 	}
 	return nil
 }

@@ -62,7 +62,10 @@ type answer struct {
 	FieldErrors map[string]string `json:"field_errors"`
 	ChatID      string            `json:"chat_id"`
 	Events      []struct {
-		ID string `json:"id"`
+		ID    string `json:"id"`
+		Files []struct {
+			ID string `json:"artifact_id"`
+		} `json:"artifacts"`
 	} `json:"events"`
 }
 
@@ -108,10 +111,23 @@ func (s *service) event(t *testing.T, agent, session string) string {
 	return made.Events[0].ID
 }
 
+// artifact sends a file to a session and returns its id.
+func (s *service) artifact(t *testing.T, agent, session string) string {
+	t.Helper()
+	const form = "--x\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a.txt\"\r\n\r\nwords\r\n--x--\r\n"
+	made := s.post(t, "/v2/agents/"+agent+"/sessions/"+session+"/events", "multipart/form-data; boundary=x", form)
+	return made.Events[0].Files[0].ID
+}
+
 func (s *service) must(t *testing.T, path, body string) answer {
 	t.Helper()
+	return s.post(t, path, "application/json", body)
+}
+
+func (s *service) post(t *testing.T, path, kind, body string) answer {
+	t.Helper()
 	req := httptest.NewRequest(http.MethodPost, path, bytes.NewReader([]byte(body)))
-	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Content-Type", kind)
 	status, out, raw := s.ask(t, req)
 	if status >= 300 {
 		t.Fatalf("POST %s answers %d: %s", path, status, raw)
@@ -142,6 +158,9 @@ func (s *service) verify(t *testing.T, c check) {
 		values = append(values, "${session}", key)
 		if c.request.Path["event_id"] != "" {
 			values = append(values, "${event}", s.event(t, c.corpus, key))
+		}
+		if c.request.Path["artifact_id"] != "" {
+			values = append(values, "${artifact}", s.artifact(t, c.corpus, key))
 		}
 	}
 	req, err := c.request.HTTP(c.operation, strings.NewReplacer(values...))

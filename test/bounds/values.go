@@ -20,6 +20,7 @@ var samples = map[string]struct{ inside, outside []string }{
 	`^[0-9a-zA-Z_-]+$`:             {[]string{"a", "Z-9_"}, []string{"a b", "a=b", "ä", "a/b", "a."}},
 	`[0-9a-zA-Z_-]+$`:              {[]string{"a", "Z-9_"}, []string{"a=", "ä", "a."}},
 	`^(start|aev_[0-9a-zA-Z_-]+)$`: {[]string{"start"}, []string{"aev_", "start ", "ev_1", "xstart", "aev_a b"}},
+	`art_[a-z0-9_-]+$`:             {[]string{"art_none"}, []string{"art_", "art_A", "at_1"}},
 	`enc_[0-9]+$`:                  {[]string{"enc_1"}, []string{"enc_", "enc_1a", "ncc_1"}},
 	`crp_[0-9]+$`:                  {[]string{"crp_1", "crp_99"}, []string{"crp_", "crp_1a", "cpr_1"}},
 	`^rnk_[0-9]+$`:                 {[]string{"rnk_272725719"}, []string{"rnk_", "rnk_1a", "xrnk_1"}},

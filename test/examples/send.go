@@ -176,11 +176,24 @@ func (e *Example) payload(s standIns) (io.Reader, string, error) {
 	return strings.NewReader(form.Encode()), e.Media, nil
 }
 
-// multipartBody writes the member file as a file, other texts as they are and all else as JSON.
+// multipartBody writes the member file as a file, the members of files as files file-1.txt and so on, other texts as they are
+// and all else as JSON.
 func multipartBody(members map[string]any) (io.Reader, string, error) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	for name, v := range members {
+		if several, ok := v.([]any); ok && name == "files" {
+			for i, content := range several {
+				part, err := w.CreateFormFile(name, fmt.Sprintf("file-%d.txt", i+1))
+				if err == nil {
+					_, err = io.WriteString(part, fmt.Sprint(content))
+				}
+				if err != nil {
+					return nil, "", err
+				}
+			}
+			continue
+		}
 		head := textproto.MIMEHeader{"Content-Disposition": {fmt.Sprintf("form-data; name=%q", name)}}
 		text, isText := v.(string)
 		switch {

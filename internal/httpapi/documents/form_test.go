@@ -10,6 +10,7 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
+	"quarry/internal/httpapi/form"
 )
 
 // part is one part of a multipart body in test tables: header lines and content.
@@ -88,9 +89,9 @@ func TestFormRefusals(t *testing.T) {
 	for i := range many {
 		many[i] = member(fmt.Sprint("m", i), "x")
 	}
-	rest := make([]part, maxRest/maxMember+1)
+	rest := make([]part, form.MaxRest/form.MaxMember+1)
 	for i := range rest {
-		rest[i] = member(fmt.Sprint("m", i), strings.Repeat("x", maxMember))
+		rest[i] = member(fmt.Sprint("m", i), strings.Repeat("x", form.MaxMember))
 	}
 	tests := []struct {
 		name, contentType, body string
@@ -107,12 +108,12 @@ func TestFormRefusals(t *testing.T) {
 		{"metadata twice", formType, body(member("metadata", "{}"), good, member("metadata", "{}")), fault.KindInvalid, "body.metadata"},
 		{"part without disposition", formType, body(part{"Content-Type: text/plain", "x"}, good), fault.KindInvalid, "body"},
 		{"65 parts", formType, body(many...), fault.KindInvalid, "body"},
-		{"huge metadata", formType, body(member("metadata", strings.Repeat(" ", maxMember+1)), good), fault.KindTooLarge, ""},
+		{"huge metadata", formType, body(member("metadata", strings.Repeat(" ", form.MaxMember+1)), good), fault.KindTooLarge, ""},
 		{"members that are huge together", formType, body(append(rest, good)...), fault.KindTooLarge, ""},
-		{"long header of a part", formType, body(part{good.header + "\nX-Y: " + strings.Repeat("x", 2*maxHeader), "text"}), fault.KindInvalid, "body"},
-		{"many headers of a part", formType, body(good, part{member("metadata", "").header + strings.Repeat("\nX: y", maxHeader), "{}"}), fault.KindInvalid, "body"},
-		{"much before the first part", formType, strings.Repeat("preamble\r\n", maxHeader) + body(good), fault.KindInvalid, "body"},
-		{"header without end", formType, "--xyz\r\n" + strings.Repeat("x", 4*maxHeader), fault.KindInvalid, "body"},
+		{"long header of a part", formType, body(part{good.header + "\nX-Y: " + strings.Repeat("x", 2*form.MaxHeader), "text"}), fault.KindInvalid, "body"},
+		{"many headers of a part", formType, body(good, part{member("metadata", "").header + strings.Repeat("\nX: y", form.MaxHeader), "{}"}), fault.KindInvalid, "body"},
+		{"much before the first part", formType, strings.Repeat("preamble\r\n", form.MaxHeader) + body(good), fault.KindInvalid, "body"},
+		{"header without end", formType, "--xyz\r\n" + strings.Repeat("x", 4*form.MaxHeader), fault.KindInvalid, "body"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -144,7 +145,7 @@ func TestFormLimit(t *testing.T) {
 // send, a preamble.
 func TestFormTakes(t *testing.T) {
 	t.Parallel()
-	parts := []part{file(`; filename="a.txt"`, strings.Repeat("x", 90)), {member("long", "").header + "\nX-Y: " + strings.Repeat("x", maxHeader-200), "x"}}
+	parts := []part{file(`; filename="a.txt"`, strings.Repeat("x", 90)), {member("long", "").header + "\nX-Y: " + strings.Repeat("x", form.MaxHeader-200), "x"}}
 	for len(parts) < maxMembers {
 		parts = append(parts, member(fmt.Sprint("m", len(parts)), strings.Repeat("x", 100_000)))
 	}
@@ -163,17 +164,17 @@ func FuzzForm(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		r := httptest.NewRequest("POST", "/", bytes.NewReader(raw))
 		r.Header.Set("Content-Type", formType)
-		form, err := readForm(r, 64)
+		read, err := readForm(r, 64)
 		if err != nil {
 			if _, ok := fault.As(err); !ok {
 				t.Fatalf("a bad form is not an expected outcome: %v", err)
 			}
 			return
 		}
-		if len(form.file) > 64 {
-			t.Fatalf("%d bytes kept", len(form.file))
+		if len(read.file) > 64 {
+			t.Fatalf("%d bytes kept", len(read.file))
 		}
-		if u, err := form.upload(&httpapi.Call{}); err == nil && (u.ID == "" || len(u.Data) == 0) {
+		if u, err := read.upload(&httpapi.Call{}); err == nil && (u.ID == "" || len(u.Data) == 0) {
 			t.Fatalf("accepted with id %q and %d bytes", u.ID, len(u.Data))
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"quarry/internal/corpus/metadata"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
+	"quarry/internal/httpapi/form"
 )
 
 // noTables is the text by which clients recognise that tables are not extracted from files (contract: table_extraction_config).
@@ -18,22 +19,22 @@ const noTables = "Tabular data extraction is not available on this deployment"
 
 // upload takes a file. The order of refusals is the contract's: media type, size, then the parts.
 func (a *Area) upload(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
-	form, err := readForm(r, a.limits.Upload)
+	f, err := readForm(r, a.limits.Upload)
 	if err != nil {
 		return err
 	}
-	if form.hasFile && !form.isJSON() {
-		if err := ingest.Supported(form.typeName(), form.contentType); err != nil {
+	if f.hasFile && !f.isJSON() {
+		if err := ingest.Supported(f.typeName(), f.contentType); err != nil {
 			return err
 		}
 	}
-	if form.tooLarge {
+	if f.tooLarge {
 		return fault.TooLarge("the file has more than %d bytes, the setting max_upload of this service", a.limits.Upload)
 	}
-	if err := c.NameParts(form.members); err != nil {
+	if err := c.NameParts(f.members); err != nil {
 		return err
 	}
-	file, err := form.upload(c)
+	file, err := f.upload(c)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (a *Area) upload(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 }
 
 // upload maps the parts of a form to the command, collecting every fault.
-func (f *form) upload(c *httpapi.Call) (*ingest.Upload, error) {
+func (f *uploadForm) upload(c *httpapi.Call) (*ingest.Upload, error) {
 	f.call = c
 	bad := fault.Invalid()
 	switch {
@@ -105,7 +106,7 @@ func collect(f *fault.Fault, errs ...error) error {
 
 // check holds a JSON member to the rules of JSON bodies and, when named, to a schema of the contract. A blank member
 // and null count as left out.
-func (f *form) check(name, schema string) error {
+func (f *uploadForm) check(name, schema string) error {
 	raw := f.members[name]
 	if text := strings.TrimSpace(string(raw)); text == "" || text == "null" {
 		delete(f.members, name)
@@ -119,7 +120,7 @@ func (f *form) check(name, schema string) error {
 	return err
 }
 
-func (f *form) chunking() (*wireChunking, error) {
+func (f *uploadForm) chunking() (*wireChunking, error) {
 	if err := f.check("chunking_strategy", "ChunkingStrategy"); err != nil || f.members["chunking_strategy"] == nil {
 		return nil, err
 	}
@@ -128,7 +129,7 @@ func (f *form) chunking() (*wireChunking, error) {
 }
 
 // checkTables refuses a request to extract tables, whatever the extractor.
-func (f *form) checkTables() error {
+func (f *uploadForm) checkTables() error {
 	if err := f.check("table_extraction_config", "TableExtractionConfig"); err != nil || f.members["table_extraction_config"] == nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (f *form) checkTables() error {
 
 // draft reads a file that holds a document in the form of createCorpusDocument. The id inside wins over the file's
 // name, a chunking strategy inside over the one beside the file, metadata beside the file over the one inside.
-func (f *form) draft(u *ingest.Upload, chunking *wireChunking) (document.Draft, error) {
+func (f *uploadForm) draft(u *ingest.Upload, chunking *wireChunking) (document.Draft, error) {
 	var w wireDocument
 	body, err := f.call.CheckMember(f.file, "file", "CreateDocumentRequest")
 	if err != nil {
@@ -171,8 +172,8 @@ func (f *form) draft(u *ingest.Upload, chunking *wireChunking) (document.Draft, 
 
 // typeName returns the name that identifies the format: the filename part, which overrides the file's own name, unless only the
 // latter ends in what looks like an extension.
-func (f *form) typeName() string {
-	name := decodeName(string(f.members["filename"]))
+func (f *uploadForm) typeName() string {
+	name := form.DecodeName(string(f.members["filename"]))
 	if f.fileName == "" || extensionLike.MatchString(name) {
 		return name
 	}
@@ -182,7 +183,7 @@ func (f *form) typeName() string {
 var extensionLike = regexp.MustCompile(`\.[A-Za-z]{2,8}$`)
 
 // isJSON reports whether the file is JSON by its declared type, whose parameters do not matter, or by its name.
-func (f *form) isJSON() bool {
+func (f *uploadForm) isJSON() bool {
 	kind, _, _ := strings.Cut(f.contentType, ";")
 	return strings.EqualFold(strings.TrimSpace(kind), "application/json") || strings.EqualFold(path.Ext(f.typeName()), ".json")
 }

@@ -7,9 +7,11 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
+	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/turn"
@@ -30,10 +32,11 @@ const maxExternalID = 255
 type Turns struct {
 	engine   *turn.Engine
 	sessions *session.Service
+	files    *artifact.Service
 }
 
 // NewTurns returns the area.
-func NewTurns(e *turn.Engine, s *session.Service) *Turns { return &Turns{e, s} }
+func NewTurns(e *turn.Engine, s *session.Service, f *artifact.Service) *Turns { return &Turns{e, s, f} }
 
 // Handlers implements httpapi.Area.
 func (a *Turns) Handlers() map[string]httpapi.Handler {
@@ -57,23 +60,31 @@ type partBody struct {
 }
 
 func (a *Turns) input(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
+	if c.Body == nil { // a form
+		body, sent, err := a.readForm(r, c)
+		if err != nil {
+			sent.release(r.Context())
+			return err
+		}
+		return a.message(w, r, c, body, sent)
+	}
 	var body inputBody
 	if err := httpapi.Decode(c.Body, &body); err != nil {
 		return err
 	}
 	switch body.Type {
 	case "", "input_message":
-		return a.message(w, r, c, &body)
+		return a.message(w, r, c, &body, &files{kept: a.files})
 	case "interrupt":
 		return a.interrupt(w, r, c, body.Stream)
 	}
 	return fault.InvalidField("body.type", "is %q, which is part of the contract and not built yet; input_message and interrupt are", body.Type)
 }
 
-// parts returns the parts of an input.
-func (b *inputBody) parts() ([]session.Part, error) {
+// parts returns the parts of an input; one with files may have none.
+func (b *inputBody) parts(files bool) ([]session.Part, error) {
 	bad := fault.Invalid()
-	if len(b.Messages) == 0 {
+	if len(b.Messages) == 0 && (!files || b.Messages != nil) {
 		bad.Field("messages", "must have at least one part")
 	}
 	out := make([]session.Part, len(b.Messages))
@@ -109,8 +120,10 @@ func (a *Turns) after(ctx context.Context, no int64, since, field string) (*int6
 }
 
 // message sends an input and answers with what becomes of it.
-func (a *Turns) message(w http.ResponseWriter, r *http.Request, c *httpapi.Call, body *inputBody) error {
-	parts, err := body.parts()
+func (a *Turns) message(w http.ResponseWriter, r *http.Request, c *httpapi.Call, body *inputBody, with *files) error {
+	release := sync.OnceFunc(func() { with.release(r.Context()) })
+	defer release()
+	parts, err := body.parts(len(with.all) > 0)
 	if err != nil {
 		return fault.Under(err, "body")
 	}
@@ -125,9 +138,11 @@ func (a *Turns) message(w http.ResponseWriter, r *http.Request, c *httpapi.Call,
 	}
 	in := turn.Input{Since: since, Whole: !body.Stream, Leave: leave, Input: session.Input{
 		Session: p.session.No, Event: id.NewEvent(), Parts: parts, Queue: since != nil, Steer: body.Behavior == "steer", Full: full,
+		Files: with.all, Upload: id.NewEvent(),
 	}}
 	in.Caller.All, in.Caller.Corpora = c.Searchable()
 	sent, err := a.engine.Send(r.Context(), in)
+	release() // the turn may take long
 	if err != nil {
 		return err
 	}

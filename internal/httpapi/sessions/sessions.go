@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"quarry/internal/agent"
+	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/session"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
@@ -41,6 +42,7 @@ type place struct {
 	agent   agent.Agent
 	session session.Session
 	event   session.Event
+	file    artifact.Artifact
 }
 
 // Resolvers check that the session and the event in a path exist. The resolver of agent_key has put the agent into the call.

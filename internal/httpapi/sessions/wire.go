@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"quarry/internal/agent"
+	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/session"
 	"quarry/internal/opt"
 )
@@ -181,6 +182,32 @@ type fileBody struct {
 	Filename string `json:"filename"`
 	MIME     string `json:"mime_type"`
 	Size     int64  `json:"size_bytes"`
+}
+
+// artifactsBody is ListSessionArtifactsResponse.
+type artifactsBody struct {
+	Artifacts []artifactBody `json:"artifacts"`
+	Metadata  struct {
+		PageKey *string `json:"page_key,omitempty"`
+	} `json:"metadata"`
+}
+
+// artifactBody is SessionArtifact without its data.
+type artifactBody struct {
+	ID          string          `json:"artifact_id"`
+	Filename    string          `json:"filename"`
+	MIME        string          `json:"mime_type"`
+	Size        int64           `json:"size_bytes"`
+	Sum         string          `json:"checksum_sha256"`
+	Metadata    json.RawMessage `json:"metadata"`
+	Description string          `json:"description,omitempty"`
+	TTLDays     int             `json:"ttl_days"`
+	Created     time.Time       `json:"created_at"`
+	Updated     time.Time       `json:"updated_at"`
+}
+
+func wireArtifact(a *artifact.Artifact) artifactBody {
+	return artifactBody{a.ID, a.Filename, a.MIME, a.Size, a.Sum, a.Metadata, a.Description, a.TTLDays, a.Created, a.Updated}
 }
 
 // instant is a time as events have it: UTC with milliseconds.
