@@ -68,25 +68,48 @@ func (c *checker) try(s *jsonschema.Schema, v any) bool {
 }
 
 // oneOf requires exactly one form to fit. The reasons of several forms would contradict one another, so reasons are
-// reported only if a single form is for values of this type.
+// reported only if a single form is for values of this type. If none is, the types of all are the reason.
 func (c *checker) oneOf(forms []*jsonschema.Schema, v any) bool {
 	fits := 0
 	var near []*jsonschema.Schema
+	var all jsonschema.Types
 	for _, form := range forms {
 		if c.try(form, v) {
 			fits++
 		}
-		if form.Types == nil || hasType(*form.Types, v) {
+		types := takes(form)
+		if types == 0 || hasType(types, v) {
 			near = append(near, form)
 		}
+		all |= types
 	}
 	switch {
 	case fits == 1:
 		return true
 	case fits == 0 && len(near) == 1:
 		return c.check(near[0], v)
+	case len(near) == 0:
+		return c.refuse("must be %s, not %s", either(all.ToStrings()), TypeName(v))
 	}
 	return c.refuse("has none of the forms that are accepted here")
+}
+
+// takes returns the types of the values that a schema is for, 0 where it doesn't say so.
+func takes(s *jsonschema.Schema) (types jsonschema.Types) {
+	if s.Types != nil {
+		return *s.Types
+	}
+	if s.Ref != nil {
+		return takes(s.Ref)
+	}
+	for _, form := range s.OneOf {
+		one := takes(form)
+		if one == 0 {
+			return 0
+		}
+		types |= one
+	}
+	return types
 }
 
 // forms checks the keywords that combine schemas.

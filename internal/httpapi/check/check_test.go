@@ -105,6 +105,40 @@ func TestCheckAgreesWithTheLibrary(t *testing.T) {
 	}
 }
 
+func TestForms(t *testing.T) {
+	// Proves what is told of a value that fits none of several forms: what is wrong with the one for values of its type, the types of
+	// all if there is none, also where they stand behind references, and no reasons that contradict one another.
+	t.Parallel()
+	form := `{"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}`
+	s, err := newSchemas([]byte(`{"Form": ` + form + `, "Forms": {"oneOf": [{"$ref": "` + api.SchemaURL("Form") + `"}, {"type": "null"}]},
+		"Union": {"oneOf": [{"type": "string"}, {"$ref": "` + api.SchemaURL("Forms") + `"}]},
+		"Twins": {"oneOf": [` + form + `, {"type": "object", "required": ["key"]}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ schema, value, field, want string }{
+		{"Union", `"text"`, "", ""},
+		{"Union", `{"id": "x"}`, "", ""},
+		{"Union", `5`, "body", "must be null or a string or an object, not the number 5"},
+		{"Union", `{}`, "body.id", "is required"},
+		{"Forms", `"text"`, "body", "must be null or an object, not a string"},
+		{"Twins", `{}`, "body", "has none of the forms that are accepted here"},
+		{"Twins", `[]`, "body", "must be an object, not an array"},
+	} {
+		v, err := Parse([]byte(c.value), "body")
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad := fault.Invalid()
+		if _, err := s.Check(c.schema, v, "body", bad); err != nil {
+			t.Fatal(err)
+		}
+		if len(bad.Fields) != min(len(c.field), 1) || bad.Fields[c.field] != c.want {
+			t.Errorf("%s as %s: %v, want %s %s", c.value, c.schema, bad.Fields, c.field, c.want)
+		}
+	}
+}
+
 // maker generates values that often fit a schema, and often just not.
 type maker struct {
 	docs map[string]map[string]any
