@@ -62,10 +62,10 @@ func wireFrame(key string, f *feed.Frame) any {
 		return textFrame{Type: "streaming_thinking_end", Created: at}
 	}
 	n := &f.Note
-	out := noteFrame{ID: string(n.ID), SessionKey: key, SessionID: key, Created: instant(n.At), Message: n.Text}
+	out := noteFrame{ID: string(n.ID), SessionKey: key, SessionID: key, Created: at, Message: n.Text}
 	switch n.Kind {
 	case feed.Consumed:
-		return usageFrame{"context_consumed", wireUsage(n.Usage), instant(n.At)}
+		return usageFrame{"context_consumed", wireUsage(n.Usage), at}
 	case feed.ContextLimit:
 		out.Type, out.Context, out.Actual = "context_limit_exceeded", &n.Limit, &n.Actual
 	case feed.TransitionLimit:

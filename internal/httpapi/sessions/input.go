@@ -281,7 +281,7 @@ func (a *Turns) interrupt(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 	}
 	out := answerBody{Events: []any{}, Key: p.session.Key}
 	if running {
-		f := feed.Frame{Shape: feed.Noted, Note: feed.Note{Kind: feed.Interrupted, ID: id.NewEvent(), At: clock.Now()}}
+		f := feed.Frame{Shape: feed.Noted, Note: feed.Note{Kind: feed.Interrupted, ID: id.NewEvent()}, At: clock.Now()}
 		out.Events = append(out.Events, wireFrame(p.session.Key, &f))
 	}
 	if !streamed {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quarry/internal/agent/session"
+	"quarry/internal/clock"
 	"quarry/internal/id"
 )
 
@@ -62,10 +63,13 @@ type reply struct{ thinking, text part }
 // part is a piece of a reply with the id that its event will have.
 type part struct {
 	id     id.Event
-	text   []byte // only appended to, so that slices of it stay as they are
-	sealed bool   // nothing is appended any more
-	shown  bool   // a reader was shown some of it
+	text   []byte    // only appended to, so that slices of it stay as they are
+	at     time.Time // of the last piece, which is before the instant of the event that will hold it
+	sealed bool      // nothing is appended any more
+	shown  bool      // a reader was shown some of it
 }
+
+func (p *part) add(s string) { p.text, p.at = append(p.text, s...), clock.Now() }
 
 // mark is a note in its place behind an event.
 type mark struct {
@@ -124,14 +128,14 @@ func (l *Live) Open(thinking, text id.Event) {
 
 // Think appends to what the model thinks before it speaks.
 func (l *Live) Think(s string) {
-	l.change(func() { l.reply.thinking.text = append(l.reply.thinking.text, s...) })
+	l.change(func() { l.reply.thinking.add(s) })
 }
 
 // Say appends to the text, before which the thinking ends.
 func (l *Live) Say(s string) {
 	l.change(func() {
 		l.reply.thinking.sealed = true
-		l.reply.text.text = append(l.reply.text.text, s...)
+		l.reply.text.add(s)
 	})
 }
 

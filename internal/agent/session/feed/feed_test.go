@@ -9,11 +9,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
+	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 )
@@ -222,6 +224,60 @@ func TestSealed(t *testing.T) {
 	late.From(0, feed.Until{Now: true})
 	if got := read(t, late, func() {}); got != "input:go\nthought:hm\nsaid:It is fine.\n" {
 		t.Errorf("late: %s", got)
+	}
+}
+
+// TestInstants proves that the instants of what a reader is shown never go back, also where it is shown a piece only after the
+// event that holds it was made, and where a note is older than what was shown before it.
+func TestInstants(t *testing.T) {
+	t.Parallel()
+	r := &rows{run: &session.Run{Turn: 1}}
+	h := feed.New(r)
+	from := h.Attach(1, false)
+	defer from.Close()
+	from.From(1, feed.Until{Turn: 1})
+	l := h.Begin(1, r.add(1, session.InputMessage, "aev_in", "go"))
+	old := clock.Now()
+	var last time.Time
+	next := func() {
+		t.Helper()
+		f, err := from.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := f.At
+		if f.Shape == feed.Stored {
+			at = f.Event.Created
+		}
+		if at.Before(last) {
+			t.Errorf("the frame %d is of %v, behind one of %v", f.Shape, at, last)
+		}
+		last = at
+	}
+	l.Open("aev_t", "aev_x")
+	l.Think("hm")
+	l.Say("It is")
+	made := clock.Now()
+	time.Sleep(time.Millisecond) // readers are late
+	for range 3 {
+		next()
+	}
+	for _, e := range []id.Event{"aev_t", "aev_x", "aev_call"} {
+		r.add(1, map[id.Event]session.Type{"aev_t": session.Thinking, "aev_x": session.AgentOutput, "aev_call": session.ToolInput}[e], e, "It is")
+	}
+	r.mu.Lock()
+	for i := range r.events {
+		r.events[i].Created = made
+	}
+	r.mu.Unlock()
+	l.Stored(4)
+	l.Note(feed.Note{Kind: feed.Consumed, Turn: 1, At: old}, feed.Note{Kind: feed.Over, Turn: 1})
+	for range 3 {
+		next()
+	}
+	l.End()
+	if _, err := from.Next(t.Context()); !errors.Is(err, io.EOF) {
+		t.Errorf("the end is %v", err)
 	}
 }
 

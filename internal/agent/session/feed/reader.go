@@ -315,7 +315,6 @@ func (r *Reader) piece(s *state) bool {
 
 // append shows what a part has more than was shown.
 func (r *Reader) append(p *part, text bool) bool {
-	now := time.Now()
 	if r.open != p.id {
 		r.open, r.shown, r.text = "", 0, text
 	}
@@ -328,11 +327,11 @@ func (r *Reader) append(p *part, text bool) bool {
 			return false
 		}
 		r.open, r.shown = p.id, len(p.text)
-		r.ready = append(r.ready, Frame{Shape: shape, Text: string(more), At: now})
+		r.ready = append(r.ready, Frame{Shape: shape, Text: string(more), At: p.at})
 		return true
 	}
 	if p.sealed && r.open == p.id && !text {
-		r.ready = append(r.ready, Frame{Shape: ThoughtEnd, At: now})
+		r.ready = append(r.ready, Frame{Shape: ThoughtEnd, At: p.at})
 		r.open, r.shown, r.ended = "", 0, p.id
 		return true
 	}
