@@ -59,7 +59,7 @@ type Accepted struct {
 	Outcome Outcome
 	Event   id.Event // of the input; of Known the event that holds the first of its parts
 	Begun   Event    // Began and Again: its first event; empty for a compaction
-	Last    int64    // Began and Again: ord of the last event as the turn begins
+	Last    int64    // ord of the last event as the turn begins; of a compaction that waits, as it was accepted
 	Run     Run      // Began and Again
 }
 

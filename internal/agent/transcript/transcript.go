@@ -12,9 +12,17 @@ import (
 	"quarry/internal/llm"
 )
 
-// Messages returns the visible events of a session, oldest first, as messages, with the reminders that stand beside them. Calls
-// without an output, and outputs without a call, are left out.
+// Before is what a model reads before the summary of a compaction.
+const Before = "Summary of what was said before:\n"
+
+// Messages returns the visible events of a session, oldest first, as messages, with the reminders that stand beside them. Summaries
+// of compactions open them, wherever their events stand. Calls without an output, and outputs without a call, are left out.
 func Messages(events []session.Event, reminders ...reminder.Ready) []llm.Message {
+	return Since(events, 0, reminders...)
+}
+
+// Since returns those of Messages that events behind an ord add.
+func Since(events []session.Event, ord int64, reminders ...reminder.Ready) []llm.Message {
 	paired := map[string]int{}
 	for _, e := range events {
 		switch e.Type {
@@ -26,9 +34,14 @@ func Messages(events []session.Event, reminders ...reminder.Ready) []llm.Message
 	}
 	b := builder{reminders: reminders, seen: map[reminder.Hook]int{}}
 	for i := range events {
+		if e := &events[i]; e.Type == session.Compaction && e.Ord > ord {
+			b.say(llm.Text(llm.User, Before+e.Text))
+		}
+	}
+	for i := range events {
 		e := &events[i]
 		beside := b.remind(e.Type)
-		if e.CallID == "" || paired[e.CallID] == 3 {
+		if e.Ord > ord && (e.CallID == "" || paired[e.CallID] == 3) {
 			b.add(e, beside)
 		}
 	}

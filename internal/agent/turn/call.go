@@ -62,6 +62,9 @@ func (t *turn) bind(ctx context.Context) error {
 func (t *turn) commit(c session.Commit) (session.Committed, error) {
 	c.Resolved, c.Rendered = t.resolved, t.rendered
 	done, err := t.work.commit(c)
+	if err == nil && c.Usage != nil && len(done.Events) > 0 {
+		t.session.Usage, t.session.Measured = c.Usage, session.Measured{Ord: done.Events[len(done.Events)-1].Ord, Edits: done.Edits}
+	}
 	if err == nil && t.resolved != nil {
 		t.run.Resolved, t.resolved = *t.resolved, nil
 	}

@@ -109,19 +109,26 @@ func (e *Engine) Send(ctx context.Context, in Input) (*Sent, error) {
 	switch got.Outcome {
 	case session.Began, session.Again:
 		sent.claim = &claim{heard: make(chan struct{})}
-		from := got.Begun.Ord - 1
+		from := got.Run.First - 1
 		if in.Since != nil {
 			from = *in.Since
 		}
 		if before := e.work(in.Session); before != nil {
 			<-before.done // it has ended its run, and tells its readers so
 		}
-		reader.From(from, feed.Until{Turn: got.Run.Turn, Own: true})
+		until := feed.Until{Turn: got.Run.Turn, Own: true}
+		if in.Compaction != nil {
+			until.Input, until.Only = got.Event, true
+		}
+		reader.From(from, until)
 		e.start(&work{run: got.Run, last: got.Last, leave: leave, claim: sent.claim, again: got.Outcome == session.Again})
 		leave = nil // the run holds the place
 		return sent, nil
 	case session.Waiting:
-		reader.From(opt(in.Since), feed.Until{Input: got.Event})
+		if in.Compaction != nil {
+			in.Since = &got.Last
+		}
+		reader.From(opt(in.Since), feed.Until{Input: got.Event, Only: in.Compaction != nil})
 		return sent, nil
 	}
 	if in.Since == nil {

@@ -30,6 +30,7 @@ type turn struct {
 	name    string        // of the step
 	asking  []llm.Message // the instructions of the step, none or one
 	ready   string        // the step that the instructions are of
+	tired   bool          // a summary has failed, and none is tried again in this turn
 
 	tools    *tool.Bound
 	policy   *offload.Policy // for what the tools return
@@ -58,7 +59,11 @@ func (t *turn) play(ctx context.Context) error {
 
 // attempt is play until a write was made that seemed to fail.
 func (t *turn) attempt(ctx context.Context) error {
-	err := t.answer(ctx)
+	play := t.answer
+	if t.run.Compaction != nil {
+		play = t.sumUp
+	}
+	err := play(ctx)
 	switch cause := context.Cause(ctx); {
 	case errors.Is(err, errOver), errors.Is(err, session.ErrLost), errors.Is(err, errAhead):
 		return err
@@ -99,8 +104,8 @@ func (t *turn) answer(ctx context.Context) error {
 	}
 }
 
-// load reads what the turn works with.
-func (t *turn) load(ctx context.Context) (err error) {
+// open reads agent, session and events.
+func (t *turn) open(ctx context.Context) (err error) {
 	if t.agent, err = t.engine.Agents.Revision(ctx, t.run.AgentNo, t.run.Revision); err != nil {
 		return err
 	}
@@ -108,9 +113,15 @@ func (t *turn) load(ctx context.Context) (err error) {
 		return err
 	}
 	if t.events == nil {
-		if err := t.read(ctx); err != nil {
-			return err
-		}
+		err = t.read(ctx)
+	}
+	return err
+}
+
+// load reads what the turn works with.
+func (t *turn) load(ctx context.Context) (err error) {
+	if err := t.open(ctx); err != nil {
+		return err
 	}
 	if refs := t.agent.References(); len(refs) > 0 { // all at once, so that the turn has one state of them
 		if t.found, err = t.engine.Instructions.Refer(ctx, refs); err != nil {
@@ -159,6 +170,9 @@ func (t *turn) iterate(ctx context.Context) error {
 		return unusable(err)
 	}
 	request := t.request(model)
+	if done, err := t.compact(ctx, model, &request); err != nil || done {
+		return err
+	}
 	if over := t.overflows(model, &request); over != nil {
 		return t.end(session.Commit{}, session.End{Step: t.after()}, *over)
 	}
@@ -178,7 +192,7 @@ func (t *turn) iterate(ctx context.Context) error {
 // admit takes a place for a call of the model. The first call of a turn is refused if there is none, as long as its input can be
 // sent back with that; else it waits, since an input that was accepted is answered.
 func (t *turn) admit(ctx context.Context, model *llm.Model) error {
-	if t.run.Calls == 0 && t.claim.undecided() {
+	if t.run.Calls == 0 && t.bare && t.claim.undecided() {
 		ctx = usage.AtOnce(ctx)
 	}
 	return model.Admit(ctx)
@@ -214,6 +228,9 @@ func (t *turn) end(c session.Commit, end session.End, notes ...feed.Note) error 
 func (t *turn) tell(notes ...feed.Note) {
 	for i := range notes {
 		notes[i].At, notes[i].ID, notes[i].Turn = clock.Now(), id.NewEvent(), t.number
+		if c := t.run.Compaction; c != nil {
+			notes[i].Input = c.Event
+		}
 	}
 	t.live.Note(notes...)
 }

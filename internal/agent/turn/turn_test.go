@@ -93,6 +93,7 @@ func begin(t *testing.T, m model, change func(*turn.Config, *agent.Agent)) *benc
 	now := clock.Now()
 	s, err := rows.Create(t.Context(), session.Session{
 		Key: "ase_" + id.Text(8), AgentNo: b.agent.No, Name: "n", Metadata: json.RawMessage(`{"plan":"gold"}`), Enabled: true, Created: now, Updated: now,
+		Compaction: agent.DefaultCompaction,
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +174,7 @@ func line(f feed.Frame) string {
 	if f.Note.Err != nil {
 		return "error: " + f.Note.Err.Error()
 	}
-	return map[feed.Kind]string{feed.Consumed: "consumed", feed.ContextLimit: "context limit", feed.TransitionLimit: "transition limit", feed.Interrupted: "interrupted"}[f.Note.Kind]
+	return map[feed.Kind]string{feed.Consumed: "consumed", feed.CompactionStarted: "compaction started", feed.ContextLimit: "context limit", feed.TransitionLimit: "transition limit", feed.Interrupted: "interrupted"}[f.Note.Kind]
 }
 
 func content(e session.Event) string {

@@ -23,7 +23,7 @@ type (
 		Usage   *usageBody `json:"session_context_usage"`
 		Created instant    `json:"created_at"`
 	}
-	// noteFrame is ContextLimitExceededEvent, StepTransitionLimitExceededEvent and SessionInterruptedEvent.
+	// noteFrame is CompactionStartedEvent, ContextLimitExceededEvent, StepTransitionLimitExceededEvent and SessionInterruptedEvent.
 	noteFrame struct {
 		Type       string  `json:"type"`
 		ID         string  `json:"id"`
@@ -66,6 +66,8 @@ func wireFrame(key string, f *feed.Frame) any {
 	switch n.Kind {
 	case feed.Consumed:
 		return usageFrame{"context_consumed", wireUsage(n.Usage), at}
+	case feed.CompactionStarted:
+		out.Type = "compaction_started"
 	case feed.ContextLimit:
 		out.Type, out.Context, out.Actual = "context_limit_exceeded", &n.Limit, &n.Actual
 	case feed.TransitionLimit:

@@ -77,8 +77,10 @@ func (a *Turns) input(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 		return a.message(w, r, c, &body, &files{kept: a.files})
 	case "interrupt":
 		return a.interrupt(w, r, c, body.Stream)
+	case "compact":
+		return a.compact(w, r, c)
 	}
-	return fault.InvalidField("body.type", "is %q, which is part of the contract and not built yet; input_message and interrupt are", body.Type)
+	return fault.InvalidField("body.type", "is %q, which is part of the contract and not built yet; input_message, interrupt and compact are", body.Type)
 }
 
 // parts returns the parts of an input; one with files may have none.

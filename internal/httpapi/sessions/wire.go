@@ -154,12 +154,21 @@ type eventBody struct {
 	To       *string       `json:"to_step,omitempty"`
 	Content  any           `json:"content,omitempty"` // a text, of structured_output any JSON
 
+	*summedBody // compaction
+
 	*callBody                  // tool_input and tool_output
 	ToolInput  json.RawMessage `json:"tool_input,omitempty"`
 	Pinned     *[]string       `json:"argument_override_paths,omitempty"`
 	ToolOutput json.RawMessage `json:"tool_output,omitempty"`
 	Error      *bool           `json:"error,omitempty"`
 	Overrides  json.RawMessage `json:"resolved_argument_overrides,omitempty"`
+}
+
+type summedBody struct {
+	Turns   int    `json:"turns_compacted"`
+	Events  int    `json:"events_compacted"`
+	Summary string `json:"summary_text"`
+	Key     string `json:"summary_key"`
 }
 
 type callBody struct {
@@ -238,6 +247,8 @@ func wireEvent(sessionKey string, e *session.Event) eventBody {
 		out.Skill, out.Content = e.Skill, e.Text
 	case session.StepTransition:
 		out.From, out.To, out.Content = &e.From, &e.To, e.Text
+	case session.Compaction:
+		out.summedBody = &summedBody{e.Summed.Turns, e.Summed.Events, e.Text, e.Summed.Key}
 	case session.ToolInput:
 		pinned := append([]string{}, e.Pinned...)
 		out.callBody, out.ToolInput, out.Pinned = wireCall(e), e.Arguments, &pinned

@@ -44,7 +44,7 @@ func compact(tx *store.Tx, h head, p place, in session.Input, l session.Lease, n
 	}
 	in.Queue = true
 	if p.running {
-		return session.Accepted{Outcome: session.Waiting, Event: in.Event}, h.enqueue(tx, in)
+		return session.Accepted{Outcome: session.Waiting, Event: in.Event, Last: h.last}, h.enqueue(tx, in)
 	}
 	if in.Full != nil {
 		return session.Accepted{}, in.Full

@@ -102,7 +102,7 @@ func unanswered(tx *store.Tx, c *session.Copy) ([]int64, error) {
 		return nil, store.OrNone(err, nil, "read event")
 	}
 	calls, err := store.Select(tx, "read calls", scanEvent, `SELECT `+eventColumns+` FROM events WHERE session_no = $1 AND ord BETWEEN $2 AND $3
-		AND hidden = '' AND type IN ('tool_input', 'tool_output') ORDER BY ord DESC LIMIT $4`, c.Source, c.From, c.To, 2*callsBack)
+		AND hidden = '' AND type IN ('tool_input', 'tool_output', 'skill_load') ORDER BY ord DESC LIMIT $4`, c.Source, c.From, c.To, 2*callsBack)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func unanswered(tx *store.Tx, c *session.Copy) ([]int64, error) {
 	for _, e := range calls {
 		switch {
 		case e.Turn != turn:
-		case e.Type == session.ToolOutput:
+		case e.Type != session.ToolInput:
 			done[e.CallID] = true
 		case !done[e.CallID]:
 			out = append(out, e.Ord)

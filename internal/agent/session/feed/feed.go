@@ -168,9 +168,10 @@ func (l *Live) Note(notes ...Note) {
 // Kind is what a note says.
 type Kind int
 
-// The notes. Consumed, ContextLimit, TransitionLimit, Interrupted and Failed are shown. Over ends a turn and is not.
+// The notes. Over ends a turn and is not shown; Consumed and CompactionStarted are shown in streams alone.
 const (
 	Consumed Kind = iota
+	CompactionStarted
 	ContextLimit
 	TransitionLimit
 	Interrupted
@@ -189,5 +190,6 @@ type Note struct {
 	Text    string         // ContextLimit and TransitionLimit
 	Err     error          // Failed
 	Turn    int64          // that it belongs to
+	Input   id.Event       // that the turn answers, of a compaction: the event that it will write
 	Refused error          // Over: why the turn failed with nothing to show; whoever sent its input gets the error and no events
 }

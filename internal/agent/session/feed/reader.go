@@ -44,6 +44,7 @@ type Until struct {
 	Input id.Event // at the end of the turn that takes this input
 	Turn  int64    // at the end of this turn
 	Now   bool     // at the end of what is stored
+	Only  bool     // nothing but the turn of Input is shown, which is a compaction
 	Own   bool     // the reader sent the input, and gets the failure of its turn if there is nothing to show
 }
 
@@ -194,9 +195,13 @@ func (r *Reader) step(ctx context.Context) (Frame, <-chan struct{}, error) {
 func (r *Reader) note(m *mark) error {
 	r.seen = m
 	n := m.note
+	if n.Input != "" && n.Input == r.until.Input {
+		r.until.Turn = n.Turn
+	}
 	switch {
+	case r.until.Only && n.Input != r.until.Input:
 	case n.Kind != Over:
-		if n.Kind != Consumed || !r.whole {
+		if n.Kind != Consumed && n.Kind != CompactionStarted || !r.whole {
 			r.ready = append(r.ready, Frame{Shape: Noted, Note: n, At: n.At})
 		}
 	case n.Refused != nil && (r.until.Own || r.until.Turn == n.Turn): // its input is gone, and the next turn may have its number
@@ -276,7 +281,7 @@ func (r *Reader) event(e session.Event) {
 		r.ended = ""
 	case r.open != "" && e.ID == r.open:
 		r.rest(&e)
-	case e.Hidden != "":
+	case e.Hidden != "", r.until.Only && e.ID != r.until.Input:
 	case e.Type == session.AgentOutput && !r.whole:
 		r.ready = append(r.ready, Frame{Shape: Text, Text: e.Text, At: e.Created}, Frame{Shape: TextEnd, Event: e, At: e.Created})
 	default:
@@ -299,7 +304,7 @@ func (r *Reader) rest(e *session.Event) {
 
 // piece shows what the reply in progress has more than was shown, and reports whether it has.
 func (r *Reader) piece(s *state) bool {
-	if r.whole {
+	if r.whole || r.until.Only {
 		return false
 	}
 	if r.open != "" && r.open != s.reply.thinking.id && r.open != s.reply.text.id { // its event was deleted at once
