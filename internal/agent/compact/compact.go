@@ -7,8 +7,10 @@ import (
 
 	"quarry/internal/agent"
 	"quarry/internal/agent/session"
+	"quarry/internal/agent/transcript"
 	"quarry/internal/fault"
 	"quarry/internal/id"
+	"quarry/internal/llm"
 )
 
 // MaxMessage is how many characters the guidance of a summary has at most.
@@ -46,13 +48,41 @@ func UpTo(events []session.Event, anchor id.Event) ([]session.Event, error) {
 	return pick(events, func(e *session.Event) bool { return e.Ord <= events[at].Ord }), nil
 }
 
+// Wanted returns the events that a request sums up, and sets how to what it asks for. That there are none is a fault.
+func Wanted(events []session.Event, w *session.Wish, how *agent.Compaction) (gone []session.Event, err error) {
+	keep := 0
+	if w.UpTo != "" {
+		gone, err = UpTo(events, w.UpTo)
+	} else {
+		keep = max(how.KeepInputs, 1)
+		gone = Old(events, keep)
+	}
+	if err == nil && len(gone) == 0 {
+		err = nothing(keep)
+	}
+	if w.Message != "" {
+		how.Message = w.Message
+	}
+	return gone, err
+}
+
+// Tokens returns about how many tokens the next call of the model takes: what the last one has taken, and what came since, unless
+// events were hidden, shown or deleted since then. edits is of the session, as its visible events were read.
+func Tokens(s *session.Session, events []session.Event, edits int64, next *llm.Request) int {
+	u, at := s.Usage, s.Measured
+	if u == nil || u.Input == 0 || at.Edits != edits {
+		return next.Tokens() * 3 / 4 // the estimate is too high by up to a third
+	}
+	return int(u.Input+u.Output) + llm.MessageTokens(transcript.Since(events, at.Ord)...)*3/4
+}
+
 // NoAnchor returns the fault of an anchor that is not among the visible events of a session.
 func NoAnchor(anchor id.Event) error {
 	return fault.InvalidField(AnchorField, "is %s, which is not among the visible events of this session", anchor)
 }
 
-// Nothing returns the fault of a session in which nothing can be summed up.
-func Nothing(keep int) error {
+// nothing returns the fault of a session in which nothing can be summed up; keep is 0 with an anchor.
+func nothing(keep int) error {
 	f := fault.Invalid()
 	f.Text = "there is nothing to sum up: without compact_up_to_event_id a session needs more turns than the last ones that are kept"
 	if keep > 0 {
@@ -114,6 +144,11 @@ func Event(e id.Event, text string, gone []session.Event) session.Event {
 	return session.Event{ID: e, Type: session.Compaction, Body: session.Body{
 		Text: text, Summed: &session.Summed{Turns: len(turnsOf(gone)), Events: len(gone), Key: id.NewSummary()},
 	}}
+}
+
+// Commit returns what puts an event with a summary in the place of others.
+func Commit(e id.Event, text string, gone []session.Event) session.Commit {
+	return session.Commit{Events: []session.Event{Event(e, text, gone)}, Hide: Spans(gone)}
 }
 
 // Spans returns where events stand, in ranges without gaps.

@@ -51,7 +51,7 @@ func (t *turn) bind(ctx context.Context) error {
 	if t.tools, resolved, err = set.Bind(t.scene, t.run.Resolved); err != nil {
 		return err
 	}
-	t.policy, t.used = offload.New(t.agent.Offloading, t.tools.All), t.session.Usage
+	t.policy = offload.New(t.agent.Offloading, t.tools.All)
 	if resolved != t.run.Resolved {
 		t.resolved = &resolved
 	}
@@ -143,7 +143,6 @@ func (t *turn) act(ctx context.Context, s *said) error {
 	if _, err := t.commit(c); err != nil {
 		return err
 	}
-	t.used = c.Usage
 	t.tell(feed.Note{Kind: feed.Consumed, Usage: c.Usage})
 	return t.call(ctx, planned)
 }

@@ -6,7 +6,6 @@ import (
 	"quarry/internal/agent/compact"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
-	"quarry/internal/agent/transcript"
 	"quarry/internal/id"
 	"quarry/internal/llm"
 	"quarry/internal/usage"
@@ -22,22 +21,9 @@ func (t *turn) sumUp(ctx context.Context) error {
 		return err
 	}
 	wish, how := t.run.Compaction, t.session.Compaction
-	gone, keep := []session.Event(nil), 0
-	var err error
-	if wish.UpTo != "" {
-		gone, err = compact.UpTo(t.events, wish.UpTo)
-	} else {
-		keep = how.KeepInputs
-		gone = compact.Old(t.events, keep)
-	}
-	switch {
-	case err != nil:
+	gone, err := compact.Wanted(t.events, &wish.Wish, &how)
+	if err != nil {
 		return err
-	case len(gone) == 0:
-		return compact.Nothing(keep)
-	}
-	if wish.Message != "" {
-		how.Message = wish.Message
 	}
 	model, err := t.engine.Models.Model(ctx, t.agent.Model.Name)
 	if err != nil {
@@ -53,15 +39,14 @@ func (t *turn) sumUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := session.Commit{Events: []session.Event{compact.Event(wish.Event, text, gone)}, Hide: compact.Spans(gone)}
-	return t.end(c, session.End{Step: t.run.Step, Stop: true})
+	return t.end(compact.Commit(wish.Event, text, gone), session.End{Step: t.run.Step, Stop: true})
 }
 
 // compact sums up the turns that are not kept if the next call of the model would fill its context, and reports whether it has. A
 // summary that fails changes nothing.
 func (t *turn) compact(ctx context.Context, model *llm.Model, next *llm.Request) (bool, error) {
 	how := t.session.Compaction
-	if t.tired || !compact.Due(&how, t.tokens(next), model.Can.Context) {
+	if t.tired || !compact.Due(&how, compact.Tokens(&t.session, t.events, t.edits, next), model.Can.Context) {
 		return false, nil
 	}
 	gone := compact.Old(t.events, how.KeepInputs)
@@ -78,16 +63,6 @@ func (t *turn) compact(ctx context.Context, model *llm.Model, next *llm.Request)
 		t.engine.Logger.Warn("a session is not summed up", "agent", t.agent.Key, "session", t.session.Key, "error", err)
 		return false, nil
 	}
-	_, err = t.commit(session.Commit{Events: []session.Event{compact.Event(id.NewEvent(), text, gone)}, Hide: compact.Spans(gone)})
+	_, err = t.commit(compact.Commit(id.NewEvent(), text, gone))
 	return err == nil, err
-}
-
-// tokens returns about how many tokens the next call of the model takes: what the last one has, and what came since, unless the
-// session was changed behind it.
-func (t *turn) tokens(next *llm.Request) int {
-	u, at := t.session.Usage, t.session.Measured
-	if u == nil || u.Input == 0 || at.Edits != t.edits {
-		return next.Tokens() * 3 / 4
-	}
-	return int(u.Input+u.Output) + llm.MessageTokens(transcript.Since(t.events, at.Ord)...)*3/4
 }

@@ -1,7 +1,6 @@
 package turn
 
 import (
-	"container/list"
 	"context"
 	"log/slog"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
+	"quarry/internal/agent/session/recent"
 	"quarry/internal/agent/tool"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
@@ -60,7 +60,7 @@ type Engine struct {
 	// taken is closed once the runs that an earlier process has left are taken over: an input before that would be taken for one
 	// of them.
 	taken chan struct{}
-	kept  histories
+	kept  *recent.Histories
 
 	mu      sync.Mutex
 	works   map[int64]*work        // by session; guarded by mu
@@ -72,7 +72,7 @@ type Engine struct {
 // New returns an engine. Run has to run while it is used.
 func New(c Config) *Engine {
 	ctx, stop := context.WithCancelCause(context.Background())
-	return &Engine{Config: c, node: id.Text(20), ctx: ctx, stop: stop, works: map[int64]*work{}, sets: map[revision]*tool.Set{}, taken: make(chan struct{}), kept: histories{of: map[int64]*list.Element{}}}
+	return &Engine{Config: c, node: id.Text(20), ctx: ctx, stop: stop, works: map[int64]*work{}, sets: map[revision]*tool.Set{}, taken: make(chan struct{}), kept: recent.New()}
 }
 
 // errStopping is the cause of a turn that ends because another process is to go on with it, and what new inputs get.

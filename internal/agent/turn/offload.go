@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"quarry/internal/agent/artifact"
-	"quarry/internal/agent/session"
+	"quarry/internal/agent/session/recent"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/offload"
 )
@@ -36,19 +36,20 @@ const bytesPerToken = 4
 // of what came since, else by an estimate of all.
 func (t *turn) room() offload.Room {
 	var r offload.Room
-	counted := t.used != nil && t.used.Input > 0
+	used := t.session.Usage
+	counted := used != nil && used.Input > 0 && t.session.Measured.Edits == t.edits
 	for i := range slices.Backward(t.events) {
 		e := &t.events[i]
-		if counted && e.Type != session.ToolOutput && !e.Type.Input() {
+		if counted && e.Ord <= t.session.Measured.Ord {
 			break
 		}
-		r.Tokens += int64(size(e) / bytesPerToken)
+		r.Tokens += int64(recent.Size(e) / bytesPerToken)
 	}
-	if t.used != nil {
-		r.Window = t.used.Window
+	if used != nil {
+		r.Window = used.Window
 	}
 	if counted {
-		r.Tokens += t.used.Input + t.used.Output - t.used.Reasoning
+		r.Tokens += used.Input + used.Output - used.Reasoning
 	}
 	return r
 }

@@ -34,7 +34,6 @@ type turn struct {
 
 	tools    *tool.Bound
 	policy   *offload.Policy // for what the tools return
-	used     *session.Usage  // by the last call of the model; nil before the first
 	scene    tool.Scene
 	resolved *string // references of the turn that are not yet written
 

@@ -281,7 +281,8 @@ func (r *Reader) event(e session.Event) {
 		r.ended = ""
 	case r.open != "" && e.ID == r.open:
 		r.rest(&e)
-	case e.Hidden != "", r.until.Only && e.ID != r.until.Input:
+	case r.until.Only && e.ID != r.until.Input:
+	case e.Hidden != "" && !r.until.Only: // a later compaction may have hidden this one by now
 	case e.Type == session.AgentOutput && !r.whole:
 		r.ready = append(r.ready, Frame{Shape: Text, Text: e.Text, At: e.Created}, Frame{Shape: TextEnd, Event: e, At: e.Created})
 	default:
