@@ -282,6 +282,57 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestInterruptedThinking proves that what a model had thought when it was interrupted before its first word is kept, as whoever read
+// along was shown it, also where its answer is not shown before it is whole, and that the session goes on.
+func TestInterruptedThinking(t *testing.T) {
+	t.Parallel()
+	for _, hidden := range []bool{false, true} {
+		begun := make(chan struct{})
+		m := model(func(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
+			if strings.Contains(fmt.Sprint(r.Messages), "again") {
+				return replies(text(`{"to":"me"}`))(ctx, r, emit)
+			}
+			if err := emit(llm.Event{Reasoning: "hm"}); err != nil {
+				return llm.Answer{}, err
+			}
+			if hidden {
+				if err := emit(llm.Event{Text: `{"to":`}); err != nil {
+					return llm.Answer{}, err
+				}
+			}
+			close(begun)
+			<-ctx.Done()
+			return llm.Answer{}, context.Cause(ctx)
+		})
+		b := begin(t, m, func(_ *turn.Config, a *agent.Agent) {
+			if hidden {
+				first := a.Steps["first_step"]
+				shaped(&first)
+				a.Steps["first_step"] = first
+			}
+		})
+		in := b.input("go")
+		in.Whole = false
+		sent, err := b.Send(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-begun
+		if running, err := b.Interrupt(t.Context(), b.no); !running || err != nil {
+			t.Errorf("%v, %v", running, err)
+		}
+		if got, err := told(t, sent); err != nil || !strings.HasSuffix(strings.Join(got, "|"), "hm|interrupted") && !strings.HasSuffix(strings.Join(got, "|"), "thought: hm|thought ends|interrupted") {
+			t.Errorf("%v, %q", err, got)
+		}
+		if log := strings.Join(b.log(t), "|"); log != "input_message: go|thinking: hm" {
+			t.Errorf("the log is %q", log)
+		}
+		if got, err := b.ask(t, b.input("again")); err != nil || !strings.HasSuffix(got[len(got)-1], `{"to":"me"}`) {
+			t.Errorf("%v, %q", err, got)
+		}
+	}
+}
+
 // TestInterruptedTool proves that calls in progress get an error output.
 func TestInterruptedTool(t *testing.T) {
 	t.Parallel()

@@ -105,10 +105,12 @@ func (t *turn) progress() *session.Progress {
 	return &session.Progress{Step: t.name, Transitions: t.run.Transitions, Calls: t.run.Calls + 1}
 }
 
-// partly ends the turn where a call of the model has ended before its time. Text that somebody was shown stays.
+// partly ends the turn where a call of the model has ended before its time. Text that somebody was shown stays, and so does what
+// the model had thought before it was interrupted.
 func (t *turn) partly(s *said, err error) error {
 	interrupted := errors.Is(err, errInterrupted)
-	if errors.Is(err, errStopping) || s.text.told == 0 || s.hidden || !interrupted && t.live.Retract() {
+	kept := s.text.told > 0 && !s.hidden || interrupted && s.thinking.told > 0
+	if errors.Is(err, errStopping) || !kept || !interrupted && t.live.Retract() {
 		t.live.Stored(t.last)
 		return err
 	}
