@@ -28,7 +28,7 @@ var groups = map[string]group{
 	"clock": {}, "cpu": {}, "fault": {}, "filelock": {}, "id": {}, "opt": {}, "origin": {}, "page": {}, "room": {}, "sse": {}, "secret": {},
 
 	"text":    {layer: engine, order: "lang sentence analysis rarity chunk fuzzy"},
-	"expr":    {layer: engine, order: ". filter jq metadata userfn vtl"},
+	"expr":    {layer: engine, order: ". filter jq jsonpath metadata userfn vtl"},
 	"encode":  {layer: engine},
 	"extract": {layer: engine},
 	"search":  {layer: engine, uses: "expr"},

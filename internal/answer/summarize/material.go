@@ -59,17 +59,9 @@ func (m *material) describeImages() {
 
 // content returns the plain text of all parts, with titles as paragraphs of their own.
 func (m *material) content() string {
-	if m.text != "" {
-		return m.text
+	if m.text == "" {
+		m.text = m.Text()
 	}
-	var b strings.Builder
-	for i := range m.Parts {
-		if i > 0 {
-			b.WriteString(document.Between(&m.Parts[i-1], &m.Parts[i]))
-		}
-		b.WriteString(m.Parts[i].Text)
-	}
-	m.text = b.String()
 	return m.text
 }
 

@@ -67,6 +67,18 @@ func Between(before, after *Part) string {
 	return after.Gap
 }
 
+// Text returns the text of all parts, with titles as paragraphs of their own.
+func (d *Document) Text() string {
+	var b strings.Builder
+	for i := range d.Parts {
+		if i > 0 {
+			b.WriteString(Between(&d.Parts[i-1], &d.Parts[i]))
+		}
+		b.WriteString(d.Parts[i].Text)
+	}
+	return b.String()
+}
+
 // StorageUsage is what a document adds to its corpus, in bytes of UTF-8.
 type StorageUsage struct {
 	Bytes         int64 // texts + document metadata + part metadata
