@@ -27,9 +27,6 @@ const (
 	Compaction       Type = "compaction"
 )
 
-// Input reports whether t is of what clients send.
-func (t Type) Input() bool { return t == InputMessage || t == ArtifactUpload }
-
 // Event is one entry of a session's log. Which of the members of Body an event has follows from its type.
 type Event struct {
 	Ord     int64 // place in the log, counted upwards from 1, with gaps where events were deleted; set by the store
@@ -40,6 +37,11 @@ type Event struct {
 	Hidden  string    // why lists and the model leave it out, Manual or Compacted; "" if they don't
 	Body
 	State string // of tool_input: llm.ToolCall.State, which clients never see
+}
+
+// Input reports whether the event is of what a client has sent.
+func (e *Event) Input() bool {
+	return e.Type == InputMessage || e.Type == ArtifactUpload || e.Type == SkillLoad && e.CallID == ""
 }
 
 // Body is what the event holds. The JSON names are those of the store.
@@ -86,7 +88,7 @@ const (
 // Part is a piece of an input.
 type Part struct {
 	Text       string `json:"text"`
-	Skill      string `json:"skill,omitempty"`       // the part loads this skill
+	Skill      string `json:"skill,omitempty"`       // the part loads this skill: Text is its content in an Input, and empty in an event
 	ExternalID string `json:"external_id,omitempty"` // by which the client makes sure that the part is taken once
 }
 

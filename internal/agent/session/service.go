@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/agent"
+	"quarry/internal/agent/skill"
 	"quarry/internal/clock"
 	"quarry/internal/expr/metadata"
 	"quarry/internal/fault"
@@ -145,6 +146,24 @@ func checkSecret(name, value string, bad *fault.Fault) {
 	case value == "" || utf8.RuneCountInString(value) > 4096:
 		bad.Field(at, "must have 1 to 4096 characters")
 	}
+}
+
+// Load puts the contents of skills into the parts of an input that load them. A skill that the agent does not have is
+// fault.KindInvalid.
+func Load(parts []Part, skills map[string]skill.Skill) error {
+	bad := fault.Invalid()
+	for i := range parts {
+		name := parts[i].Skill
+		if name == "" {
+			continue
+		}
+		found, ok := skills[name]
+		if !ok {
+			bad.Field(fmt.Sprintf("messages[%d].skill_name", i), "%s", skill.Unknown(name, skills))
+		}
+		parts[i].Text = found.Content
+	}
+	return bad.Err()
 }
 
 // Get returns a session of an agent.

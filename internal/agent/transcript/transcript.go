@@ -70,6 +70,18 @@ func input(e *session.Event) string {
 	return strings.Join(texts, "\n")
 }
 
+// Quotable returns events with each input behind the skills that it loads, for the embedded generator, which quotes what stands before
+// a question.
+func Quotable(events []session.Event) []session.Event {
+	out := slices.Clone(events)
+	for i := range slices.Backward(out) {
+		for j := i; out[j].Type == session.InputMessage && j+1 < len(out) && out[j+1].Type == session.SkillLoad && out[j+1].Input(); j++ {
+			out[j], out[j+1] = out[j+1], out[j]
+		}
+	}
+	return out
+}
+
 // builder collects messages.
 type builder struct {
 	out      []llm.Message

@@ -229,7 +229,7 @@ func (t *turn) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.bare = !slices.ContainsFunc(all, func(e session.Event) bool { return !e.Type.Input() })
+	t.bare = !slices.ContainsFunc(all, func(e session.Event) bool { return !e.Input() })
 	for _, e := range all {
 		if e.Type == session.ToolOutput && e.Hidden == "" { // those that failed, too, which bind leaves out
 			t.scene.Outputs[e.Tool] = tool.Latest{Output: e.Output, Failed: e.Failed}

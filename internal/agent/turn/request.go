@@ -18,8 +18,12 @@ func (t *turn) request(m *llm.Model) llm.Request {
 	}
 	skills := t.skills(m)
 	messages = instructed(messages, skills.Prompt())
+	events := t.events
+	if m.Embedded {
+		events = transcript.Quotable(events)
+	}
 	r := llm.Request{
-		Messages: append(messages, transcript.Messages(t.events, t.reminders(m)...)...), Format: format, Question: transcript.Question(t.events), Partial: true,
+		Messages: append(messages, transcript.Messages(events, t.reminders(m)...)...), Format: format, Question: transcript.Question(t.events), Partial: true,
 	}
 	if m.Can.Tools || m.Embedded {
 		r.Tools = append(t.tools.Offer(t.step.AllowedTools), skills.Offer()...)

@@ -29,7 +29,8 @@ func (chatCmd) Help() string {
 }
 
 // typed is what /help prints.
-const typed = `/sources      the passages that the last answer cites, whole
+const typed = `/skill NAME   load a skill of the agent; with a question behind the name, for that question
+/sources      the passages that the last answer cites, whole
 /help         this list
 Ctrl-C        interrupt the turn; a second one leaves
 Ctrl-D, /end  end the chat; the session is kept: quarry session list
@@ -46,7 +47,7 @@ func (c *chatCmd) Run(e *command.Env) error {
 		return err
 	}
 	if once != "" {
-		err = t.ask(once)
+		err = t.ask(saying(once))
 	} else {
 		lines := command.Talk{Env: e, Prompt: command.Clip(c.Agent, 30) + "> ", Quiet: c.JSON, Line: t.line}
 		err = lines.Run()
@@ -138,9 +139,13 @@ func (t *talk) line(line string) error {
 	case line == "":
 		return nil
 	case strings.HasPrefix(line, "//"):
-		return t.ask(line[1:])
+		return t.ask(saying(line[1:]))
 	case !strings.HasPrefix(line, "/"):
-		return t.ask(line)
+		return t.ask(saying(line))
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	if rest = strings.TrimSpace(rest); word == "/skill" {
+		return t.load(rest)
 	}
 	switch line {
 	case "/help":
@@ -160,8 +165,24 @@ func (t *talk) line(line string) error {
 	return nil
 }
 
-// ask asks a question, in a new session if there is none, and shows the turn to its end.
-func (t *talk) ask(question string) error {
+// saying returns the part of an input that says a text.
+func saying(text string) map[string]any { return map[string]any{"type": "text", "content": text} }
+
+// load loads the skill that a line begins with. What stands behind its name is asked with it.
+func (t *talk) load(line string) error {
+	name, question, _ := strings.Cut(line, " ")
+	if name == "" {
+		return command.Failed(command.ExitUsage, "/skill needs the name of a skill: quarry agent get %s --json shows them under skills", t.cmd.Agent)
+	}
+	parts := []map[string]any{{"type": "skill", "skill_name": name}}
+	if question = strings.TrimSpace(question); question != "" {
+		parts = append(parts, saying(question))
+	}
+	return t.ask(parts...)
+}
+
+// ask sends the parts of an input, in a new session if there is none, and shows the turn to its end.
+func (t *talk) ask(parts ...map[string]any) error {
 	ctx, cancel := context.WithCancel(t.env.Ctx)
 	defer cancel()
 	t.mu.Lock()
@@ -169,7 +190,7 @@ func (t *talk) ask(question string) error {
 	t.mu.Unlock()
 	t.env.Interrupt.Take(t.stop)
 	defer t.env.Interrupt.Take(nil)
-	err := t.turn(ctx, question)
+	err := t.turn(ctx, parts)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.left = t.interrupted > 1 && ctx.Err() != nil; t.left {
@@ -179,7 +200,7 @@ func (t *talk) ask(question string) error {
 	return err
 }
 
-func (t *talk) turn(ctx context.Context, question string) error {
+func (t *talk) turn(ctx context.Context, parts []map[string]any) error {
 	if t.session == "" {
 		var made sessionView
 		if _, err := t.client.Call(ctx, http.MethodPost, sessionsPath(t.cmd.Agent), map[string]any{}, &made); err != nil {
@@ -190,7 +211,12 @@ func (t *talk) turn(ctx context.Context, question string) error {
 		t.mu.Unlock()
 	}
 	external := "cli_" + id.Text(20)
-	body := map[string]any{"type": "input_message", "messages": []map[string]any{{"type": "text", "content": question, "external_id": external}}}
+	for i, p := range parts {
+		if p["external_id"] = external; i > 0 {
+			p["external_id"] = fmt.Sprint(external, "_", i)
+		}
+	}
+	body := map[string]any{"type": "input_message", "messages": parts}
 	send := func() error { return t.stream(ctx, body, newScreen(t.env, external)) }
 	if t.cmd.JSON {
 		send = func() error { return t.whole(ctx, body) }
@@ -246,6 +272,7 @@ func (f *frame) last(before string) string {
 // stored are the types of events that can be read again.
 var stored = map[string]bool{
 	"input_message": true, "thinking": true, "tool_input": true, "tool_output": true, "agent_output": true, "structured_output": true, "step_transition": true,
+	"skill_load": true,
 }
 
 // whole sends an input and prints the events of its turn as JSON on a line.

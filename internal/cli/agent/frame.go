@@ -27,6 +27,7 @@ type frame struct {
 	From     string          `json:"from_step"`
 	To       string          `json:"to_step"`
 	Message  string          `json:"message"`
+	Skill    string          `json:"skill_name"`
 	Hidden   string          `json:"hide_reason"`
 }
 
@@ -57,19 +58,22 @@ func compact(raw json.RawMessage) string {
 	return b.String()
 }
 
-// part is a text of an input.
+// part is a piece of an input: a text, or a skill that is loaded.
 type part struct {
+	Skill    string `json:"skill_name"`
 	Text     string `json:"content"`
 	External string `json:"external_id"`
 }
 
-// said returns the texts of an input, and whether it has the external id.
+// said returns the texts of an input, as they would be typed, and whether it has the external id.
 func (f *frame) said(external string) (text string, own bool) {
 	var parts []part
 	_ = json.Unmarshal(f.Messages, &parts) // of another shape, it has no texts
 	texts := make([]string, len(parts))
 	for i, p := range parts {
-		texts[i] = p.Text
+		if texts[i] = p.Text; p.Skill != "" {
+			texts[i] = "/skill " + p.Skill
+		}
 		own = own || external != "" && p.External == external
 	}
 	return strings.Join(texts, "\n"), own
@@ -122,6 +126,8 @@ func (f *frame) line() string {
 			return f.Tool + " failed: " + f.result()
 		}
 		return f.Tool + ": " + f.result()
+	case "skill_load":
+		return f.Skill
 	case "step_transition":
 		return f.From + " > " + f.To
 	case "error":

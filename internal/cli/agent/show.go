@@ -58,6 +58,8 @@ func (s *screen) show(f *frame) {
 		s.note("calls " + f.Tool + " " + compact(f.Input))
 	case "tool_output":
 		s.finished(f)
+	case "skill_load":
+		s.note("skill " + f.Skill + " is loaded")
 	case "step_transition":
 		s.note("goes on with step " + f.To)
 	case "session_interrupted":

@@ -56,6 +56,7 @@ type inputBody struct {
 type partBody struct {
 	Type       string `json:"type"`
 	Content    string `json:"content"`
+	Skill      string `json:"skill_name"`
 	ExternalID string `json:"external_id"`
 }
 
@@ -83,6 +84,9 @@ func (a *Turns) input(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	return fault.InvalidField("body.type", "is %q, which is part of the contract and not built yet; input_message, interrupt and compact are", body.Type)
 }
 
+// skillPart is the type of parts that load a skill.
+const skillPart = "skill"
+
 // parts returns the parts of an input; one with files may have none.
 func (b *inputBody) parts(files bool) ([]session.Part, error) {
 	bad := fault.Invalid()
@@ -93,14 +97,17 @@ func (b *inputBody) parts(files bool) ([]session.Part, error) {
 	for i, p := range b.Messages {
 		at := fmt.Sprintf("messages[%d]", i)
 		switch {
-		case p.Type != "" && p.Type != "text":
-			bad.Field(at+".type", "is %q, which is part of the contract and not built yet; text is", p.Type)
-		case strings.TrimSpace(p.Content) == "":
+		case p.Type == skillPart && p.Skill == "":
+			bad.Field(at+".skill_name", "must not be empty")
+		case p.Type != skillPart && strings.TrimSpace(p.Content) == "":
 			bad.Field(at+".content", "must not be empty")
 		case utf8.RuneCountInString(p.ExternalID) > maxExternalID:
 			bad.Field(at+".external_id", "must have at most %d characters", maxExternalID)
 		}
 		out[i] = session.Part{Text: p.Content, ExternalID: p.ExternalID}
+		if p.Type == skillPart {
+			out[i] = session.Part{Skill: p.Skill, ExternalID: p.ExternalID}
+		}
 	}
 	return out, bad.Err()
 }
@@ -130,6 +137,9 @@ func (a *Turns) message(w http.ResponseWriter, r *http.Request, c *httpapi.Call,
 		return fault.Under(err, "body")
 	}
 	p := placed(c)
+	if err := session.Load(parts, p.agent.Skills); err != nil {
+		return fault.Under(err, "body")
+	}
 	since, err := a.after(r.Context(), p.session.No, body.Since, "body.since")
 	if err != nil {
 		return err
@@ -192,7 +202,7 @@ func whole(ctx context.Context, key string, sent *turn.Sent) ([]any, error) {
 			}
 			continue
 		}
-		switch input := f.Shape == feed.Stored && f.Event.Type.Input(); {
+		switch input := f.Shape == feed.Stored && f.Event.Input(); {
 		case !input:
 			further = true
 		case f.Event.Turn != number: // one that steers belongs to the turn that it goes on in

@@ -178,10 +178,11 @@ type callBody struct {
 	Tool              string `json:"tool_name"`
 }
 
-// messageBody is AgentTextInput.
+// messageBody is AgentTextInput and AgentSkillInput.
 type messageBody struct {
 	Type       string `json:"type"`
-	Content    string `json:"content"`
+	Content    string `json:"content,omitempty"`
+	Skill      string `json:"skill_name,omitempty"`
 	ExternalID string `json:"external_id,omitempty"`
 }
 
@@ -234,7 +235,10 @@ func wireEvent(sessionKey string, e *session.Event) eventBody {
 	case session.InputMessage:
 		out.Messages = make([]messageBody, len(e.Parts))
 		for i, p := range e.Parts {
-			out.Messages[i] = messageBody{"text", p.Text, p.ExternalID}
+			out.Messages[i] = messageBody{"text", p.Text, p.Skill, p.ExternalID}
+			if p.Skill != "" {
+				out.Messages[i].Type = skillPart
+			}
 		}
 	case session.ArtifactUpload:
 		out.Upload, out.Files = e.Text, make([]fileBody, len(e.Files))

@@ -174,7 +174,7 @@ func accept(tx *store.Tx, h head, in session.Input, l session.Lease, now time.Ti
 	return session.Accepted{Outcome: session.Began, Event: in.Event, Begun: stored[0], Last: h.last, Run: run}, err
 }
 
-// inputEvents returns the events of an input: its files, then its parts.
+// inputEvents returns the events of an input: its files, then its parts, then the skills that these load.
 func inputEvents(in *session.Input) (out []session.Event) {
 	if len(in.Files) > 0 {
 		e := in.Upload
@@ -183,10 +183,18 @@ func inputEvents(in *session.Input) (out []session.Event) {
 		}
 		out = append(out, session.Upload(e, in.Files))
 	}
-	if len(in.Parts) > 0 {
-		out = append(out, session.Event{ID: in.Event, Type: session.InputMessage, Body: session.Body{Parts: in.Parts}})
+	if len(in.Parts) == 0 {
+		return out
 	}
-	return out
+	parts, loads := slices.Clone(in.Parts), []session.Event{}
+	for i, x := range in.Parts {
+		if x.Skill != "" {
+			loads = append(loads, session.Event{ID: id.NewEvent(), Type: session.SkillLoad, Body: session.Body{Skill: x.Skill, Text: x.Text}})
+			parts[i].Text = ""
+		}
+	}
+	out = append(out, session.Event{ID: in.Event, Type: session.InputMessage, Body: session.Body{Parts: parts}})
+	return append(out, loads...)
 }
 
 // fresh returns those parts of an input that the session does not have yet, and the event that has the first of the others.
@@ -235,10 +243,14 @@ func again(tx *store.Tx, h head, p place, known id.Event, in session.Input, l se
 		return out, nil
 	}
 	e, err := readEvent(tx, h.no, known)
-	if fault.Is(err, fault.KindNotFound) || err == nil && (e.Ord != h.failed || e.Hidden != "") {
+	if fault.Is(err, fault.KindNotFound) || err == nil && (e.Ord > h.failed || e.Hidden != "") {
 		return out, nil
 	}
 	if err != nil {
+		return out, err
+	}
+	first, last, err := opening(tx, h.no, &e, h.failed)
+	if err != nil || last.Ord != h.failed {
 		return out, err
 	}
 	if err := h.open(p); err != nil {
@@ -252,12 +264,8 @@ func again(tx *store.Tx, h head, p place, known id.Event, in session.Input, l se
 	if err := h.save(tx, was); err != nil {
 		return session.Accepted{}, err
 	}
-	opening, err := openingOf(tx, h.no, &e)
-	if err != nil {
-		return session.Accepted{}, err
-	}
-	out.Outcome, out.Begun, out.Last = session.Again, opening[0], e.Ord
-	out.Run, err = h.begin(tx, p, opening[0], len(opening), in, l, now)
+	out.Outcome, out.Begun, out.Last = session.Again, first, last.Ord
+	out.Run, err = h.begin(tx, p, first, int(last.Ord-first.Ord)+1, in, l, now)
 	return out, err
 }
 
@@ -272,14 +280,15 @@ func (h *head) open(p place) error {
 	return nil
 }
 
-// openingOf returns the events of the input that a turn begins with and ends in e: files that came with it stand before it.
-func openingOf(tx *store.Tx, no int64, e *session.Event) ([]session.Event, error) {
-	before, err := scanEvent(tx.QueryRow(`SELECT `+eventColumns+` FROM events WHERE session_no = $1 AND ord = $2 AND turn = $3 AND type = $4`,
-		no, e.Ord-1, e.Turn, string(session.ArtifactUpload)))
-	if errors.Is(err, sql.ErrNoRows) {
-		return []session.Event{*e}, nil
+// opening returns the first and the last event of the input that ends at an ord, e among them: its files stand before e, the skills
+// that it loads behind it. The last is another one where e is of another input.
+func opening(tx *store.Tx, no int64, e *session.Event, end int64) (first, last session.Event, err error) {
+	all, err := store.Select(tx, "read input", scanEvent,
+		`SELECT `+eventColumns+` FROM events WHERE session_no = $1 AND ord BETWEEN $2 AND $3 AND turn = $4 ORDER BY ord`, no, e.Ord-1, end, e.Turn)
+	if err != nil || len(all) == 0 {
+		return first, last, err
 	}
-	return []session.Event{before, *e}, store.Wrap(err, "read input")
+	return all[0], all[len(all)-1], nil
 }
 
 // mayWait returns the fault of an input that can't wait behind the turn in progress.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -146,6 +147,86 @@ func testExternalIDs(t *testing.T, b bench) {
 	b.send(t, input(s.No, "a#1", "d#3", "e"), session.Began)
 	b.wantLog(t, s.No, "2/1 A", "3/2 <d", "4/2 B", "5/3 <a<e")
 	b.send(t, input(b.open(t).No, "a#1"), session.Began)
+}
+
+// testSkills proves that an input writes the skills that it loads behind it, in its order and without their content in its parts, at
+// once, from the queue and to steer; and that they are part of it: a turn that fails behind them takes them back, or may run again.
+func testSkills(t *testing.T, b bench) {
+	s := b.open(t)
+	load := func(parts ...session.Part) session.Input {
+		in := input(s.No, "x")
+		in.Parts, in.Queue = parts, true
+		return in
+	}
+	one, two := session.Part{Skill: "one", Text: "do this"}, session.Part{Skill: "two", Text: "do that", ExternalID: "x"}
+	first := b.send(t, load(one, session.Part{Text: "go"}, two), session.Began)
+	if first.Begun.Ord != 1 || first.Last != 3 || first.Run.Base() != 3 {
+		t.Errorf("accepted %+v", first)
+	}
+	b.send(t, load(two), session.Known)
+	steering := load(one)
+	steering.Steer = true
+	b.send(t, steering, session.Waiting)
+	b.send(t, load(session.Part{Text: "next"}, one), session.Waiting)
+	if got := b.commit(t, first.Run.Lease, session.Commit{Events: []session.Event{says("A")}, Steer: true}); len(got.Inputs) != 2 {
+		t.Errorf("taken to steer: %+v", got.Inputs)
+	}
+	got := b.commit(t, first.Run.Lease, session.Commit{Events: []session.Event{says("B")}, End: &session.End{}})
+	if got.Next == nil || got.Next.Base() != 9 {
+		t.Fatalf("the next turn is %+v", got.Next)
+	}
+	var log []string
+	for _, e := range b.log(t, s.No) {
+		line := fmt.Sprint(e.Turn, " ", e.Type, " ", e.Skill, e.Text)
+		for _, p := range e.Parts {
+			line += fmt.Sprintf("<%s%s>", p.Skill, p.Text)
+		}
+		log = append(log, line)
+	}
+	want := []string{
+		"1 input_message <one><go><two>", "1 skill_load onedo this", "1 skill_load twodo that", "1 agent_output A", "1 input_message <one>",
+		"1 skill_load onedo this", "1 agent_output B", "2 input_message <next><one>", "2 skill_load onedo this",
+	}
+	if diff := cmp.Diff(want, log); diff != "" {
+		t.Errorf("log (-want +got): %s", diff)
+	}
+	b.commit(t, got.Next.Lease, session.Commit{End: &session.End{Failed: true, TakeBack: true}})
+	if all := b.log(t, s.No); len(all) != 7 {
+		t.Errorf("taken back, %d events are left", len(all))
+	}
+	three := session.Part{Skill: "one", Text: "do this", ExternalID: "y"}
+	failed := b.send(t, load(three, session.Part{Text: "go"}), session.Began)
+	b.commit(t, failed.Run.Lease, session.Commit{End: &session.End{Failed: true}})
+	again := b.send(t, load(three), session.Again)
+	if again.Begun.ID != failed.Event || again.Last != failed.Last || again.Run.Base() != failed.Run.Base() {
+		t.Errorf("again %+v, want %+v", again, failed)
+	}
+	b.commit(t, again.Run.Lease, session.Commit{Events: []session.Event{says("C")}, End: &session.End{}})
+	b.send(t, load(three), session.Known)
+}
+
+// testReminders proves that a commit keeps the texts of reminders with the session, as they are, until another one writes others.
+func testReminders(t *testing.T, b bench) {
+	s := b.open(t)
+	kept := func(want map[string]string) {
+		t.Helper()
+		if got, err := b.Reminders(t.Context(), s.No); err != nil || !maps.Equal(got, want) {
+			t.Errorf("%v, %q, want %q", err, got, want)
+		}
+	}
+	kept(nil)
+	first := b.send(t, input(s.No, "a"), session.Began)
+	for _, texts := range []map[string]string{{"a": "<&>", "b": ""}, {"c": "x"}} {
+		b.commit(t, first.Run.Lease, session.Commit{Events: []session.Event{says("A")}, Rendered: texts})
+		b.commit(t, first.Run.Lease, session.Commit{Events: []session.Event{says("B")}})
+		kept(texts)
+	}
+	if err := b.Delete(t.Context(), s.No); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Reminders(t.Context(), s.No); !fault.Is(err, fault.KindNotFound) {
+		t.Error(err)
+	}
 }
 
 // testFull proves that an input that a turn would begin for is refused where none may, before anything is written, and that what
