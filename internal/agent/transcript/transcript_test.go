@@ -19,6 +19,14 @@ func plain(all []llm.Message) string {
 	return strings.Join(out, " | ")
 }
 
+// numbered gives events their places in the log.
+func numbered(events ...session.Event) []session.Event {
+	for i := range events {
+		events[i].Ord = int64(i + 1)
+	}
+	return events
+}
+
 func input(parts ...session.Part) session.Event {
 	return session.Event{Type: session.InputMessage, Body: session.Body{Parts: parts}}
 }
@@ -31,10 +39,10 @@ func loaded(call, text string) session.Event {
 // and that the embedded generator reads contents before the question.
 func TestSkillsOfInputs(t *testing.T) {
 	t.Parallel()
-	events := []session.Event{
-		input(session.Part{Skill: "s"}, session.Part{Text: "a"}), loaded("", "S"), loaded("", "T"), {Type: session.AgentOutput, Body: session.Body{Text: "b"}},
+	events := numbered(
+		input(session.Part{Skill: "s"}, session.Part{Text: "a"}), loaded("", "S"), loaded("", "T"), session.Event{Type: session.AgentOutput, Body: session.Body{Text: "b"}},
 		input(session.Part{Skill: "s"}), loaded("", "U"),
-	}
+	)
 	if got := plain(transcript.Messages(events)); got != "u:a | u:S | u:T | a:b | u:U" {
 		t.Error(got)
 	}
@@ -52,9 +60,9 @@ func TestReminderCounts(t *testing.T) {
 	t.Parallel()
 	say := func(text string) session.Event { return input(session.Part{Text: text}) }
 	output := session.Event{Type: session.ToolOutput, Body: session.Body{CallID: "c", Output: []byte("{}")}}
-	events := []session.Event{
-		say("0"), output, say("1"), say("2"), say("3"), {Type: session.Compaction, Body: session.Body{Text: "sum"}}, say("0"), say("1"), say("2"),
-	}
+	events := numbered(
+		say("0"), output, say("1"), say("2"), say("3"), session.Event{Type: session.Compaction, Body: session.Body{Text: "sum"}}, say("0"), say("1"), say("2"),
+	)
 	beside := func(every, skip int, text string) reminder.Ready {
 		return reminder.Ready{Reminder: &reminder.Reminder{Hooks: []reminder.Hook{reminder.Input}, Every: every, Skip: skip}, Text: text}
 	}
@@ -65,7 +73,7 @@ func TestReminderCounts(t *testing.T) {
 		"u:0 | u:1 | u:2 | u:3 | u:0 | u:1 | u:2":        beside(1, 0, " \n"),
 	} {
 		got := strings.ReplaceAll(plain(transcript.Messages(events, r)), "\n\n", "")
-		if got = strings.Replace(got, "u:sum | ", "", 1); got != want {
+		if got = strings.TrimPrefix(got, "u:"+transcript.Before+"sum | "); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
