@@ -5,6 +5,7 @@ package id
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"math/big"
@@ -72,6 +73,12 @@ func NewTool() Tool { return Tool("tol_" + Text(20)) }
 // NewEvent returns a fresh id of an event of a session.
 func NewEvent() Event { return Event("aev_" + uuid()) }
 
+// EventOf returns the id of an event that several processes tell of, made from what they all know.
+func EventOf(seed string) Event {
+	sum := sha256.Sum256([]byte(seed))
+	return Event("aev_" + written([16]byte(sum[:16]), 8))
+}
+
 // NewEvents returns what the fresh ids of many events begin with. Twelve digits, different ones for each, make ids of it.
 func NewEvents() string { return "aev_" + uuid()[:24] }
 
@@ -81,8 +88,13 @@ func NewSummary() string { return "sum_" + Text(20) }
 // uuid returns a random UUID (RFC 9562, version 4).
 func uuid() string {
 	var b [16]byte
-	_, _ = rand.Read(b[:])  // never fails since Go 1.24
-	b[6] = b[6]&0x0f | 0x40 // the version
+	_, _ = rand.Read(b[:]) // never fails since Go 1.24
+	return written(b, 4)
+}
+
+// written returns bits as a UUID of a version.
+func written(b [16]byte, version byte) string {
+	b[6] = b[6]&0x0f | version<<4
 	b[8] = b[8]&0x3f | 0x80 // the variant
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"quarry/internal/agent/artifact"
@@ -100,6 +101,12 @@ type Compacting struct {
 // Base returns the ord of the last event as the turn begins.
 func (r *Run) Base() int64 { return r.First + int64(r.Opening) - 1 }
 
+// Interruption returns the id under which readers are told that the turn was interrupted. It is the same in every process, as
+// nothing is stored under it.
+func (r *Run) Interruption() id.Event {
+	return id.EventOf(fmt.Sprint("interrupted", r.Session, r.First, r.Began.UnixMicro()))
+}
+
 // Commit is what a turn writes at once.
 type Commit struct {
 	Events []Event // in order; the store sets Ord, Turn and Created
@@ -158,8 +165,8 @@ type Log interface {
 	Accept(ctx context.Context, in Input, l Lease, now time.Time) (Accepted, error)
 	// Commit writes c if the lease holds, else ErrLost. The events are durable when it returns.
 	Commit(ctx context.Context, l Lease, c Commit, now time.Time) (Committed, error)
-	// Interrupt asks the turn in progress to end, and reports whether there is one and in which process.
-	Interrupt(ctx context.Context, session int64) (node string, running bool, err error)
+	// Interrupt asks the turn in progress to end and returns its run, nil if there is none.
+	Interrupt(ctx context.Context, session int64) (*Run, error)
 	// Interrupted returns the sessions among the runs of a process whose turn was asked to end.
 	Interrupted(ctx context.Context, node string) ([]int64, error)
 	// Renew extends the leases of a process.

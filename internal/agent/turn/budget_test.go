@@ -175,8 +175,8 @@ func TestBudgetInterrupted(t *testing.T) {
 	full, _ := l.crowd(t, b.agent.Account(), 1000)
 	close(gate)
 	l.until(t, b.agent.Account(), full.Add(time.Second))
-	if running, err := b.Interrupt(t.Context(), b.no); !running || err != nil {
-		t.Errorf("%v, %v", running, err)
+	if which, err := b.Interrupt(t.Context(), b.no); which == "" || err != nil {
+		t.Errorf("%v, %v", which, err)
 	}
 	if got, err := told(t, sent); err != nil || strings.Join(got, "|") != `input_message: go|tool_input: probe{"n":1}|tool_output: probe{"n":1}|interrupted` {
 		t.Errorf("%v, %q", err, got)

@@ -251,8 +251,8 @@ func TestInterrupt(t *testing.T) {
 	gate := make(chan struct{})
 	m, begun := slow("One moment.", gate)
 	b := begin(t, m, nil)
-	if running, err := b.Interrupt(t.Context(), b.no); running || err != nil {
-		t.Errorf("idle: %v, %v", running, err)
+	if which, err := b.Interrupt(t.Context(), b.no); which != "" || err != nil {
+		t.Errorf("idle: %v, %v", which, err)
 	}
 	in := b.input("go")
 	in.Whole = false
@@ -268,8 +268,8 @@ func TestInterrupt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if running, err := b.Interrupt(t.Context(), b.no); !running || err != nil {
-		t.Errorf("%v, %v", running, err)
+	if which, err := b.Interrupt(t.Context(), b.no); which == "" || err != nil {
+		t.Errorf("%v, %v", which, err)
 	}
 	if got, err := told(t, sent); err != nil || strings.Join(got, "|") != "input_message: go|text: One moment.|text ends|interrupted" {
 		t.Errorf("%v, %q", err, got)
@@ -318,8 +318,8 @@ func TestInterruptedThinking(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-begun
-		if running, err := b.Interrupt(t.Context(), b.no); !running || err != nil {
-			t.Errorf("%v, %v", running, err)
+		if which, err := b.Interrupt(t.Context(), b.no); which == "" || err != nil {
+			t.Errorf("%v, %v", which, err)
 		}
 		if got, err := told(t, sent); err != nil || !strings.HasSuffix(strings.Join(got, "|"), "hm|interrupted") && !strings.HasSuffix(strings.Join(got, "|"), "thought: hm|thought ends|interrupted") {
 			t.Errorf("%v, %q", err, got)
@@ -348,8 +348,8 @@ func TestInterruptedTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-begun
-	if running, err := b.Interrupt(t.Context(), b.no); !running || err != nil {
-		t.Errorf("%v, %v", running, err)
+	if which, err := b.Interrupt(t.Context(), b.no); which == "" || err != nil {
+		t.Errorf("%v, %v", which, err)
 	}
 	want := `input_message: go|tool_input: probe{"n":1}|tool_output: probe{"error":"interrupted"}|interrupted`
 	if got, err := told(t, sent); err != nil || strings.Join(got, "|") != want {

@@ -12,8 +12,10 @@ import (
 
 	"quarry/internal/agent"
 	"quarry/internal/agent/session"
+	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/turn"
+	"quarry/internal/id"
 )
 
 // flaky is a log each of whose commits fails once, before or after it is made.
@@ -73,6 +75,43 @@ func TestLostWrites(t *testing.T) {
 // shared lets an engine work beside others over one database.
 func shared(c *turn.Config, _ *agent.Agent) { c.Alone = false }
 
+// TestInterruption proves that whoever interrupts a turn, in its process or in another one, and those who read along are told of it
+// under one id, and of the next turn's under another.
+func TestInterruption(t *testing.T) {
+	t.Parallel()
+	m, begun := slow("One moment.", nil)
+	b := begin(t, m, shared)
+	other := *b
+	other.open(t, m, shared)
+	seen := map[id.Event]bool{}
+	for _, by := range []*bench{b, &other} {
+		sent, err := b.Send(t.Context(), b.input("go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-begun
+		which, err := by.Interrupt(t.Context(), b.no)
+		if err != nil || which == "" || seen[which] {
+			t.Errorf("%q, %v, after %v", which, err, seen)
+		}
+		seen[which] = true
+		for f, err := sent.Next(t.Context()); ; f, err = sent.Next(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Shape != feed.Noted {
+				continue
+			}
+			if f.Note.Kind != feed.Interrupted || f.Note.ID != which {
+				t.Errorf("told %+v, want %s", f.Note, which)
+			}
+			break
+		}
+		sent.Close()
+		b.idle(t)
+	}
+}
+
 // TestNodes proves what holds where another process works on a session: its events are read, inputs wait behind its turn, an
 // interrupt reaches it, and what it gives back goes on here.
 func TestNodes(t *testing.T) {
@@ -101,8 +140,8 @@ func TestNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if running, err := other.Interrupt(t.Context(), b.no); !running || err != nil {
-		t.Errorf("%v, %v", running, err)
+	if which, err := other.Interrupt(t.Context(), b.no); which == "" || err != nil {
+		t.Errorf("%v, %v", which, err)
 	}
 	if got, err := told(t, sent); err != nil || strings.Join(got, "|") != "input_message: go|agent_output: One moment.|interrupted" {
 		t.Errorf("%v, %q", err, got)

@@ -117,7 +117,7 @@ func (t *turn) partly(s *said, err error) error {
 	c := session.Commit{Events: s.events(false), Progress: t.progress()}
 	if interrupted {
 		c.End = &session.End{Step: t.after()}
-		return t.stay(t.close(c, feed.Note{Kind: feed.Interrupted}, feed.Note{Kind: feed.Over}))
+		return t.stay(t.close(c, feed.Note{Kind: feed.Interrupted, ID: t.run.Interruption()}, feed.Note{Kind: feed.Over}))
 	}
 	c.End = &session.End{Step: t.name, Failed: true}
 	return t.stay(t.close(c, feed.Note{Kind: feed.Failed, Err: explain(err)}, feed.Note{Kind: feed.Over}))

@@ -191,13 +191,17 @@ func (e *Engine) Follow(no, since int64) *feed.Reader {
 // patience is how long Interrupt waits for the end of a turn of this process.
 const patience = 5 * time.Second
 
-// Interrupt ends the turn in progress, and reports whether there is one. Where it runs in this process, it has ended then.
-func (e *Engine) Interrupt(ctx context.Context, no int64) (bool, error) {
+// Interrupt ends the turn in progress, and returns the id under which readers are told so, "" if there is no turn. Where it runs in
+// this process, it has ended then.
+func (e *Engine) Interrupt(ctx context.Context, no int64) (id.Event, error) {
 	write, cancel := durable(ctx)
 	defer cancel()
-	node, running, err := e.Log.Interrupt(write, no)
-	if err != nil || !running || node != e.node {
-		return running, err
+	run, err := e.Log.Interrupt(write, no)
+	switch {
+	case err != nil || run == nil:
+		return "", err
+	case run.Node != e.node:
+		return run.Interruption(), nil
 	}
 	s, err := e.Log.Standing(write, no) // the turn in progress may be another by now
 	if w := e.work(no); w != nil && s.Run != nil && s.Run.Interrupted {
@@ -208,7 +212,7 @@ func (e *Engine) Interrupt(ctx context.Context, no int64) (bool, error) {
 		case <-ctx.Done():
 		}
 	}
-	return true, err
+	return run.Interruption(), err
 }
 
 // Drop ends the work on a session that was deleted.

@@ -3,6 +3,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -226,7 +227,7 @@ func (t *turn) end(c session.Commit, end session.End, notes ...feed.Note) error 
 // tell shows notes to the readers.
 func (t *turn) tell(notes ...feed.Note) {
 	for i := range notes {
-		notes[i].At, notes[i].ID, notes[i].Turn = clock.Now(), id.NewEvent(), t.number
+		notes[i].At, notes[i].ID, notes[i].Turn = clock.Now(), cmp.Or(notes[i].ID, id.NewEvent()), t.number
 		if c := t.run.Compaction; c != nil {
 			notes[i].Input = c.Event
 		}
@@ -267,7 +268,7 @@ func (t *turn) interrupted() error {
 		step = t.after()
 	}
 	c := session.Commit{Events: cutOff(open, "interrupted"), End: &session.End{Step: step, Stop: true}}
-	return t.close(c, feed.Note{Kind: feed.Interrupted}, feed.Note{Kind: feed.Over})
+	return t.close(c, feed.Note{Kind: feed.Interrupted, ID: t.run.Interruption()}, feed.Note{Kind: feed.Over})
 }
 
 // close writes the end of a turn that no steering input continues.

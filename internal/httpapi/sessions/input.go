@@ -287,13 +287,13 @@ func frames(ctx context.Context, s *stream.Stream, key string, from *feed.Reader
 
 func (a *Turns) interrupt(w http.ResponseWriter, r *http.Request, c *httpapi.Call, streamed bool) error {
 	p := placed(c)
-	running, err := a.engine.Interrupt(r.Context(), p.session.No)
+	which, err := a.engine.Interrupt(r.Context(), p.session.No)
 	if err != nil {
 		return err
 	}
 	out := answerBody{Events: []any{}, Key: p.session.Key}
-	if running {
-		f := feed.Frame{Shape: feed.Noted, Note: feed.Note{Kind: feed.Interrupted, ID: id.NewEvent()}, At: clock.Now()}
+	if which != "" {
+		f := feed.Frame{Shape: feed.Noted, Note: feed.Note{Kind: feed.Interrupted, ID: which}, At: clock.Now()}
 		out.Events = append(out.Events, wireFrame(p.session.Key, &f))
 	}
 	if !streamed {

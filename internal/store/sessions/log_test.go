@@ -521,13 +521,13 @@ func testLeases(t *testing.T, b bench) {
 // testInterrupts proves that a turn in progress is asked to end once, that its process sees it, and that the next turn is not.
 func testInterrupts(t *testing.T, b bench) {
 	s := b.open(t)
-	if node, running, err := b.Interrupt(t.Context(), s.No); node != "" || running || err != nil {
-		t.Errorf("idle: %q, %v, %v", node, running, err)
+	if run, err := b.Interrupt(t.Context(), s.No); run != nil || err != nil {
+		t.Errorf("idle: %+v, %v", run, err)
 	}
 	run := b.send(t, input(s.No, "a"), session.Began).Run
 	b.send(t, input(s.No, "b"), session.Waiting)
-	if node, running, err := b.Interrupt(t.Context(), s.No); node != "a" || !running || err != nil {
-		t.Errorf("running: %q, %v, %v", node, running, err)
+	if got, err := b.Interrupt(t.Context(), s.No); err != nil || got == nil || got.Node != "a" || !got.Interrupted || got.Interruption() != run.Interruption() {
+		t.Errorf("running: %+v, %v", got, err)
 	}
 	for node, want := range map[string][]int64{"a": {s.No}, "b": nil} {
 		if got, err := b.Interrupted(t.Context(), node); err != nil || !slices.Equal(got, want) {

@@ -49,13 +49,17 @@ func scanRun(row store.Row, more ...any) (r session.Run, err error) {
 }
 
 // Interrupt asks the turn in progress to end. See session.Log.
-func (s *Store) Interrupt(ctx context.Context, no int64) (node string, running bool, err error) {
-	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		err := tx.QueryRow(`UPDATE runs SET interrupted = TRUE WHERE session_no = $1 RETURNING node`, no).Scan(&node)
-		running = err == nil
-		return store.OrNone(err, nil, "interrupt run")
+func (s *Store) Interrupt(ctx context.Context, no int64) (*session.Run, error) {
+	var found []session.Run
+	err := s.db.Write(ctx, func(tx *store.Tx) (err error) {
+		found, err = store.Select(tx, "interrupt run", func(row store.Row) (session.Run, error) { return scanRun(row) },
+			`UPDATE runs SET interrupted = TRUE WHERE session_no = $1 RETURNING `+runColumns, no)
+		return err
 	})
-	return node, running, err
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
 }
 
 // Interrupted returns the sessions whose turn was asked to end. See session.Log.
