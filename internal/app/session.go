@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"quarry/internal/agent/artifact"
+	"quarry/internal/agent/fork"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
@@ -33,6 +34,7 @@ import (
 // sessionServices keep sessions and answer their inputs.
 type sessionServices struct {
 	sessions *session.Service
+	forks    *fork.Service
 	turns    *turn.Engine
 	files    *artifact.Service
 	feed     *feed.Hub
@@ -58,7 +60,8 @@ func newSession(cfg config.Config, db *store.DB, sealed *secrets.Store, kept blo
 		Alone:          cfg.Database == "", // the folder's lock keeps others out
 		MaxTransitions: int(cfg.MaxStepTransitions), MaxCalls: int(cfg.MaxModelCalls),
 	})
-	return sessionServices{session.New(session.Config{Store: rows, Stop: turns.Drop, Log: log}), turns, files, hub}
+	made := session.New(session.Config{Store: rows, Stop: turns.Drop, Log: log})
+	return sessionServices{made, fork.New(made, rows, defined.agents, models), turns, files, hub}
 }
 
 // newKit returns what the tools of agents are made with, and the tools that agents can refer to.
@@ -92,7 +95,7 @@ func (t texts) Text(ctx context.Context, corpus, id string) (string, json.RawMes
 // areas returns the handlers of these services.
 func (s sessionServices) areas(cursors *page.Cursors) []httpapi.Area {
 	turns := httpsessions.NewTurns(s.turns, s.sessions, s.files)
-	return []httpapi.Area{httpsessions.New(s.sessions, turns, cursors), turns, httpsessions.NewFiles(s.files, cursors)}
+	return []httpapi.Area{httpsessions.New(s.sessions, s.forks, turns, cursors), turns, httpsessions.NewFiles(s.files, cursors)}
 }
 
 // background are the tasks that run beside the requests.

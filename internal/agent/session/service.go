@@ -52,21 +52,13 @@ type Draft struct {
 	Disabled    bool
 	IdleMinutes int64
 	Secrets     map[string]string
-	Fork        bool // made from another session, which is not built yet
+	MadeBy      string // who opens it
+	Copy        *Copy  // what is taken over of another session; nil for nothing
 }
 
-// Create opens a session with an agent. A key that the agent has in use, and an agent that is disabled, are
-// fault.KindConflict.
-func (s *Service) Create(ctx context.Context, a *agent.Agent, d Draft) (Session, error) {
-	now := clock.Now()
-	x := Session{
-		Key: d.Key, AgentNo: a.No, Name: d.Name, Description: d.Description, Metadata: d.Metadata, Enabled: !d.Disabled, IdleMinutes: d.IdleMinutes,
-		Compaction: a.Compaction, Created: now, Updated: now,
-	}
+// Check returns what is wrong with a draft.
+func (d *Draft) Check() error {
 	bad := fault.Invalid()
-	if d.Fork {
-		bad.Field("from_session", "forks of sessions are not built yet; leave it out")
-	}
 	if d.Key != "" && !keys.MatchString(d.Key) {
 		bad.Field("key", "must be 1 to %d letters, digits, _ and -", maxKey)
 	}
@@ -77,8 +69,19 @@ func (s *Service) Create(ctx context.Context, a *agent.Agent, d Draft) (Session,
 	if len(d.Secrets) > MaxSecrets {
 		bad.Field("secrets", "a session has at most %d secrets", MaxSecrets)
 	}
-	if err := bad.Err(); err != nil {
+	return bad.Err()
+}
+
+// Create opens a session with an agent. A key that the agent has in use, and an agent that is disabled, are
+// fault.KindConflict.
+func (s *Service) Create(ctx context.Context, a *agent.Agent, d Draft) (Session, error) {
+	if err := d.Check(); err != nil {
 		return Session{}, err
+	}
+	now := clock.Now()
+	x := Session{
+		Key: d.Key, AgentNo: a.No, Name: d.Name, Description: d.Description, Metadata: d.Metadata, Enabled: !d.Disabled, IdleMinutes: d.IdleMinutes,
+		Compaction: a.Compaction, MadeBy: d.MadeBy, Created: now, Updated: now,
 	}
 	if strings.TrimSpace(x.Name) == "" {
 		x.Name = "Session of " + now.Format("2006-01-02 15:04:05")
@@ -87,15 +90,22 @@ func (s *Service) Create(ctx context.Context, a *agent.Agent, d Draft) (Session,
 		x.Metadata = json.RawMessage(`{}`)
 	}
 	if x.Key != "" {
-		return s.store.Create(ctx, x, d.Secrets)
+		return s.create(ctx, x, &d)
 	}
 	for tries := 0; ; tries++ {
 		x.Key = newKey(d.Name)
-		made, err := s.store.Create(ctx, x, d.Secrets)
+		made, err := s.create(ctx, x, &d)
 		if f, ok := fault.As(err); !ok || f.Code != "session_exists" || tries == 20 {
 			return made, err
 		}
 	}
+}
+
+func (s *Service) create(ctx context.Context, x Session, d *Draft) (Session, error) {
+	if d.Copy != nil {
+		return s.store.Fork(ctx, x, d.Secrets, *d.Copy)
+	}
+	return s.store.Create(ctx, x, d.Secrets)
 }
 
 // maxKey is how many characters a key has at most.

@@ -5,10 +5,12 @@ package sessions
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"quarry/internal/agent"
 	"quarry/internal/agent/artifact"
+	"quarry/internal/agent/fork"
 	"quarry/internal/agent/session"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
@@ -20,13 +22,14 @@ import (
 // Area answers the operations that manage sessions and read their events.
 type Area struct {
 	sessions *session.Service
+	forks    *fork.Service
 	turns    *Turns
 	cursors  *page.Cursors
 }
 
 // New returns the area. Events are followed by turns; cursors sign the page keys.
-func New(s *session.Service, turns *Turns, cursors *page.Cursors) *Area {
-	return &Area{s, turns, cursors}
+func New(s *session.Service, forks *fork.Service, turns *Turns, cursors *page.Cursors) *Area {
+	return &Area{s, forks, turns, cursors}
 }
 
 // Handlers implements httpapi.Area.
@@ -79,13 +82,34 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if err := httpapi.Decode(c.Body, &body); err != nil {
 		return err
 	}
-	of := placed(c).agent
-	made, err := a.sessions.Create(r.Context(), &of, body.draft())
+	of, draft := placed(c).agent, body.draft()
+	draft.MadeBy = string(c.Principal.Kind) + ":" + c.Principal.ID
+	var made session.Session
+	var err error
+	if body.From != nil {
+		made, err = a.fork(r.Context(), c, &of, draft, body.From.from())
+	} else {
+		made, err = a.sessions.Create(r.Context(), &of, draft)
+	}
 	if err != nil {
 		return fault.Under(err, "body")
 	}
 	c.Named = map[string]string{"session_key": made.Key}
 	return httpapi.WriteJSON(w, http.StatusCreated, wireSession(&made))
+}
+
+// fork opens a session that goes on from another one. A summary of that takes the place of a turn.
+func (a *Area) fork(ctx context.Context, c *httpapi.Call, of *agent.Agent, d session.Draft, from fork.From) (session.Session, error) {
+	if from.Compact != "" {
+		leave, err := c.Turn(ctx)
+		if err != nil {
+			return session.Session{}, err
+		}
+		defer leave()
+	}
+	all, keys := c.Agents("listAgentEvents")
+	lists := func(key string) bool { return all || slices.Contains(keys, key) }
+	return a.forks.Create(ctx, of, d, from, fork.Caller{Name: d.MadeBy, Lists: lists})
 }
 
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {

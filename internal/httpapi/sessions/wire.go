@@ -7,7 +7,9 @@ import (
 
 	"quarry/internal/agent"
 	"quarry/internal/agent/artifact"
+	"quarry/internal/agent/fork"
 	"quarry/internal/agent/session"
+	"quarry/internal/id"
 	"quarry/internal/opt"
 )
 
@@ -20,13 +22,24 @@ type createBody struct {
 	Enabled     *bool             `json:"enabled"`
 	IdleMinutes int64             `json:"tti_minutes"`
 	Secrets     map[string]string `json:"secrets"`
-	From        json.RawMessage   `json:"from_session"`
+	From        *fromBody         `json:"from_session"`
+}
+
+type fromBody struct {
+	Agent   string `json:"agent_key"`
+	Session string `json:"session_key"`
+	UpTo    string `json:"include_up_to_event_id"`
+	Compact string `json:"compact_up_to_event_id"`
+}
+
+func (b *fromBody) from() fork.From {
+	return fork.From{Agent: b.Agent, Session: b.Session, UpTo: id.Event(b.UpTo), Compact: id.Event(b.Compact)}
 }
 
 func (b *createBody) draft() session.Draft {
 	return session.Draft{
 		Key: b.Key, Name: b.Name, Description: b.Description, Metadata: b.Metadata, Disabled: !opt.Deref(b.Enabled, true), IdleMinutes: b.IdleMinutes,
-		Secrets: b.Secrets, Fork: b.From != nil,
+		Secrets: b.Secrets,
 	}
 }
 
