@@ -31,7 +31,7 @@ type checker struct {
 	gone  map[string]bool // see Change.removals
 }
 
-// removed returns the field of the change that removes a step or a tool, "" if none does.
+// removed returns the field of the change that removes a step, a tool or a skill, "" if none does.
 func (c *checker) removed(list, name string) string {
 	if one := fault.Join(list, name); c.gone[one] {
 		return one

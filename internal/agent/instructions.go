@@ -86,17 +86,21 @@ func (s *Service) refer(ctx context.Context, c *Change, was *Definition, bad *fa
 		has[r.ID] = true
 	}
 	for _, r := range refs {
-		if r.ID == "" && !r.named(found.Named(r.Name), bad) {
-			continue
+		sent := r.at + ".id" // the member that names the instruction
+		if r.ID == "" {
+			sent = r.at + ".name"
+			if !r.named(found.Named(r.Name), bad) {
+				continue
+			}
 		}
 		latest, there := found.Of(instruction.Reference{ID: r.ID})
 		switch _, version := found.Of(*r.Reference); {
 		case !there:
-			bad.Field(r.at+".id", "there is no instruction %s; GET /v2/instructions lists those that there are", r.ID)
+			bad.Field(sent, "there is no instruction %s; GET /v2/instructions lists those that there are", r.ID)
 		case !version:
 			bad.Field(r.at+".version", "the instruction %s has no version %d; its latest is %d", r.ID, r.Version, latest.Version)
 		case !latest.Enabled && !has[r.ID]:
-			bad.Field(r.at+".id", "the instruction %s is disabled and can't be attached; enable it first", r.ID)
+			bad.Field(sent, "the instruction %s is disabled and can't be attached; enable it first", r.ID)
 		}
 	}
 	return nil

@@ -76,7 +76,7 @@ func TestRefer(t *testing.T) {
 		"nor of a name":        {instruction.Reference{Name: "tone", Version: 3}, []string{".version "}},
 		"disabled":             {instruction.Reference{ID: off.ID}, []string{".id the instruction " + string(off.ID) + " is disabled"}},
 		"disabled since":       {instruction.Reference{ID: off.ID, Version: 1}, []string{".id "}},
-		"disabled, and a name": {instruction.Reference{Name: "off"}, []string{".id "}},
+		"disabled, and a name": {instruction.Reference{Name: "off"}, []string{".name the instruction " + string(off.ID) + " is disabled"}},
 	} {
 		made, err := s.Create(t.Context(), anyone, "", told(instruction.Reference{ID: in.ID}, c.ref))
 		if c.want == nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/agent/skill"
 	"quarry/internal/agent/tool"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
@@ -97,10 +98,8 @@ func (s *Service) Create(ctx context.Context, c Change) (Tool, error) {
 	if err != nil {
 		return Tool{}, err
 	}
-	for i := range s.builtIn {
-		if s.builtIn[i].Name == d.Name {
-			return Tool{}, taken(d.Name)
-		}
+	if d.Name == skill.Tool || slices.ContainsFunc(s.builtIn, func(t Tool) bool { return t.Name == d.Name }) {
+		return Tool{}, taken(d.Name)
 	}
 	now := clock.Now()
 	made, err := s.store.Create(ctx, Tool{ID: id.NewTool(), Version: 1, Definition: d, Created: now, Updated: now})
