@@ -28,7 +28,7 @@ func log(text string) (out []session.Event) {
 		switch e.Type {
 		case session.ToolInput, session.ToolOutput:
 			e.CallID, e.Tool = word[2:], "find"
-			e.Arguments, e.Output = json.RawMessage(`{"query":"`+word+`"}`), json.RawMessage(`{"found":"`+word+`"}`)
+			e.Arguments, e.Output = json.RawMessage(`{"query":"what is there to see in `+word+`"}`), json.RawMessage(`{"found":"this is what was seen in `+word+`"}`)
 		case session.InputMessage:
 			e.Parts = []session.Part{{Text: word}}
 		default:
@@ -149,7 +149,7 @@ func TestPolicies(t *testing.T) {
 			if err != nil || text != "so far\uFFFD" {
 				t.Errorf("%s: %q, %v", policy, text, err)
 			}
-			if call, output := strings.Contains(read, `"query"`), strings.Contains(read, `"found"`); call != want.call || output != want.output {
+			if call, output := strings.Contains(read, "what is there to see"), strings.Contains(read, "what was seen"); call != want.call || output != want.output {
 				t.Errorf("%s, embedded %v: the call is shown: %v, the output: %v", policy, embedded, call, output)
 			}
 			for _, always := range []string{"1i", "1a", "2s"} {
@@ -161,6 +161,26 @@ func TestPolicies(t *testing.T) {
 				t.Errorf("%s: the guidance is not shown", policy)
 			}
 		}
+	}
+}
+
+// TestQuotable proves that the embedded generator is given the texts in the output of a tool, not its JSON.
+func TestQuotable(t *testing.T) {
+	t.Parallel()
+	events := log("1i 1cx 1ox")
+	events[2].Output = json.RawMessage(`{"results":[{"text":"The belt of the mill is tightened.","title":"Belt","n":1},"A loose belt squeaks all day."],"error":null}`)
+	var got []string
+	m := &llm.Model{Name: "m", Embedded: true, Provider: model(func(r llm.Request) (llm.Answer, error) {
+		for _, e := range r.Evidence {
+			got = append(got, e.Text)
+		}
+		return llm.Answer{Text: "so far"}, nil
+	})}
+	if _, err := compact.Write(t.Context(), m, nil, &agent.Compaction{ToolEventPolicy: "include_outputs"}, events); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"1i", "The belt of the mill is tightened.", "A loose belt squeaks all day."}, got); diff != "" {
+		t.Errorf("passages (-want +got): %s", diff)
 	}
 }
 

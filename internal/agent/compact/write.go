@@ -2,7 +2,10 @@ package compact
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -30,7 +33,9 @@ func Write(ctx context.Context, m *llm.Model, retry *agent.Retry, c *agent.Compa
 	if m.Embedded {
 		r := llm.Request{Summarize: true}
 		for i, s := range said {
-			r.Evidence = append(r.Evidence, llm.Evidence{Text: s.text, Section: i})
+			for _, text := range texts(s.text) {
+				r.Evidence = append(r.Evidence, llm.Evidence{Text: text, Section: i})
+			}
 		}
 		return ask(ctx, m, p, r)
 	}
@@ -114,6 +119,39 @@ func read(events []session.Event, policy string) (out []passage) {
 			}
 		}
 	}
+	return out
+}
+
+// fewestWords is how many words a text in JSON has at least that may be quoted: others are names and values.
+const fewestWords = 5
+
+// texts returns what can be quoted of a passage: of JSON, as tools put it out, the texts in it; nothing of an answer that is none.
+func texts(passage string) (out []string) {
+	var v any
+	if llm.IsNoAnswer(passage) {
+		return nil
+	}
+	if !strings.HasPrefix(passage, "{") || json.Unmarshal([]byte(passage), &v) != nil {
+		return []string{passage}
+	}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			if len(strings.Fields(v)) >= fewestWords {
+				out = append(out, v)
+			}
+		case []any:
+			for _, one := range v {
+				walk(one)
+			}
+		case map[string]any:
+			for _, key := range slices.Sorted(maps.Keys(v)) {
+				walk(v[key])
+			}
+		}
+	}
+	walk(v)
 	return out
 }
 

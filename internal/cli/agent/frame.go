@@ -29,6 +29,7 @@ type frame struct {
 	Message  string          `json:"message"`
 	Skill    string          `json:"skill_name"`
 	Hidden   string          `json:"hide_reason"`
+	Summary  string          `json:"summary_text"`
 }
 
 // parse reads an event. An event of another shape, as a later service may send it, has its type alone.
@@ -130,6 +131,8 @@ func (f *frame) line() string {
 		return f.Skill
 	case "step_transition":
 		return f.From + " > " + f.To
+	case "compaction":
+		return f.Summary
 	case "error":
 		return f.failure()
 	}

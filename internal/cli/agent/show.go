@@ -60,6 +60,8 @@ func (s *screen) show(f *frame) {
 		s.finished(f)
 	case "skill_load":
 		s.note("skill " + f.Skill + " is loaded")
+	case "compaction_started":
+		s.note("sums up what was said before")
 	case "step_transition":
 		s.note("goes on with step " + f.To)
 	case "session_interrupted":
