@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"quarry/internal/agent"
+	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/instruction"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
@@ -24,6 +25,7 @@ import (
 	"quarry/internal/llm"
 	"quarry/internal/llm/llmtest"
 	"quarry/internal/store"
+	"quarry/internal/store/blobs"
 	"quarry/internal/store/instructions"
 	"quarry/internal/store/sessions"
 	"quarry/internal/store/storetest"
@@ -59,6 +61,7 @@ func (o one) Revision(context.Context, int64, int64) (agent.Agent, error) { retu
 // bench is an engine over a session of its own.
 type bench struct {
 	*turn.Engine
+	db    *store.DB
 	rows  *sessions.Store
 	tools *catalog.Service
 	texts *instruction.Service
@@ -79,7 +82,7 @@ func begin(t *testing.T, m model, change func(*turn.Config, *agent.Agent)) *benc
 	t.Helper()
 	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
 	rows := sessions.New(db, storetest.Secrets(t, db))
-	b := &bench{rows: rows, agent: plain(), texts: instruction.New(instructions.New(db))}
+	b := &bench{db: db, rows: rows, agent: plain(), texts: instruction.New(instructions.New(db))}
 	var err error
 	if b.tools, err = catalog.New(tools.New(db), tool.Kit{}); err != nil {
 		t.Fatal(err)
@@ -110,6 +113,7 @@ func (b *bench) open(t *testing.T, m model, change func(*turn.Config, *agent.Age
 		Log: b.rows, Sessions: b.rows, Agents: one{b.agent}, Alone: true, Logger: slog.New(slog.DiscardHandler), MaxTransitions: 500, MaxCalls: 100,
 		Models: llmtest.Only{Use: &llm.Model{Provider: m, Name: "m", Can: llm.Abilities{Tools: true, Structured: true, Context: 100_000}}},
 		Kit:    tool.Kit{Log: slog.New(slog.DiscardHandler)}, Tools: b.tools, Instructions: b.texts,
+		Files: artifact.NewService(artifact.Config{Store: b.rows, Blobs: blobs.NewPieces(b.db), Most: 50 << 20, Log: slog.New(slog.DiscardHandler)}),
 	}
 	if change != nil {
 		change(&c, b.agent)
