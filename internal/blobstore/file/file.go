@@ -263,9 +263,13 @@ func failure(err error, doing string) error {
 	if _, expected := fault.As(err); expected || err == nil || errors.Is(err, blob.ErrTooLarge) {
 		return err
 	}
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return fault.Unavailable("storage_unavailable", "the disk of the data folder is full, so the file was not kept; free some space and send it again").
 			After(fullRetry).Because(err)
+	case errors.Is(err, syscall.EFBIG):
+		return fault.Unavailable("storage_unavailable", "the service may not write a file of this size, so it was not kept; raise the limit of its process "+
+			"or of the disk of the data folder, and send it again").After(fullRetry).Because(err)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }
