@@ -22,6 +22,7 @@ import (
 	"quarry/internal/cli/instruction"
 	"quarry/internal/cli/llm"
 	"quarry/internal/cli/query"
+	"quarry/internal/cli/tool"
 	"quarry/internal/secret/redact"
 )
 
@@ -45,6 +46,7 @@ type root struct {
 	Session agent.SessionCmd `cmd:"" group:"agents" help:"List, read and delete the sessions of agents; read and follow what happens in one."`
 
 	Instruction instruction.Cmd `cmd:"" group:"agents" help:"Create, list, read, change, try and delete texts that several agents are told."`
+	Tool        tool.Cmd        `cmd:"" group:"agents" help:"Create, list, read, change and delete tools of agents."`
 
 	LLM    llm.Cmd         `cmd:"" group:"models" name:"llm" help:"Register, list, test and remove language models."`
 	Prompt query.PromptCmd `cmd:"" group:"models" help:"Preview prompt templates."`
