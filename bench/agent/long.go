@@ -30,7 +30,7 @@ func (b *bench) long() error {
 	if err != nil {
 		return err
 	}
-	last, err := b.fill(path)
+	last, err := b.fill(path, b.events)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (b *bench) long() error {
 }
 
 // fill writes the events of a session while the program is stopped, in turns of ten, and returns the last one.
-func (b *bench) fill(path string) (last string, err error) {
+func (b *bench) fill(path string, events int) (last string, err error) {
 	b.Stop()
 	ctx := context.Background()
 	db, err := store.Open(ctx, store.Config{Dir: b.dir})
@@ -87,7 +87,7 @@ func (b *bench) fill(path string) (last string, err error) {
 	if err := db.Reader(ctx).QueryRow(`SELECT no FROM sessions WHERE key = $1`, key).Scan(&no); err != nil {
 		return "", err
 	}
-	for range b.events / 10 {
+	for range events / 10 {
 		done, err := writeTurn(ctx, rows, no, 9)
 		if err != nil {
 			return "", err

@@ -24,7 +24,7 @@ import (
 func main() {
 	o := options{}
 	flag.StringVar(&o.binary, "binary", "./quarry", "the program")
-	flag.StringVar(&o.parts, "parts", "turn,interrupt,long,kill,events", "what to measure")
+	flag.StringVar(&o.parts, "parts", "turn,interrupt,long,kill,events,fork", "what to measure")
 	flag.IntVar(&o.rounds, "rounds", 400, "turns for the program's own time")
 	flag.IntVar(&o.events, "events", 10_000, "events of the long session")
 	flag.IntVar(&o.killed, "killed", 200, "turns that are killed together")
@@ -81,7 +81,7 @@ func run(o options) error {
 	for _, part := range []struct {
 		name string
 		run  func() error
-	}{{"turn", b.turn}, {"interrupt", b.interrupt}, {"long", b.long}, {"kill", b.kill}, {"events", b.durable}} {
+	}{{"turn", b.turn}, {"interrupt", b.interrupt}, {"long", b.long}, {"kill", b.kill}, {"events", b.durable}, {"fork", b.fork}} {
 		if !slices.Contains(strings.Split(o.parts, ","), part.name) {
 			continue
 		}
