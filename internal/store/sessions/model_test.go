@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -12,11 +13,15 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/session"
+	"quarry/internal/blob"
+	"quarry/internal/blobstore/file"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/opt"
+	"quarry/internal/store/blobs"
 )
 
 // memory is what a session should be.
@@ -29,6 +34,7 @@ type memory struct {
 	run                       *session.Run
 	disabled, deleted         bool
 	leases                    []session.Lease // also those that are lost
+	files                     map[string]artifact.Artifact
 }
 
 // conflict is the code of a refusal.
@@ -51,13 +57,31 @@ func (m *memory) find(e id.Event) int {
 	return slices.IndexFunc(m.events, func(x session.Event) bool { return x.ID == e })
 }
 
-func (m *memory) message(in session.Input) session.Event {
-	return session.Event{ID: in.Event, Type: session.InputMessage, Body: session.Body{Parts: in.Parts}}
+// messages returns the events of an input.
+func (m *memory) messages(in session.Input) (out []session.Event) {
+	message := session.Event{ID: in.Event, Type: session.InputMessage, Body: session.Body{Parts: in.Parts}}
+	switch {
+	case len(in.Files) == 0:
+		return []session.Event{message}
+	case len(in.Parts) == 0:
+		return []session.Event{session.Upload(in.Event, in.Files)}
+	}
+	return []session.Event{session.Upload(in.Upload, in.Files), message}
+}
+
+// keep adds files.
+func (m *memory) keep(files []artifact.Artifact) {
+	for _, f := range files {
+		m.files[f.ID] = f
+	}
 }
 
 // begin opens a run for an input that is in the log.
-func (m *memory) begin(input session.Event, in session.Input, l session.Lease, step string) *session.Run {
-	m.run = &session.Run{Lease: l, Turn: input.Turn, First: input.Ord, Opening: 1, Revision: 7, Step: step, Caller: in.Caller}
+func (m *memory) begin(input []session.Event, in session.Input, l session.Lease, step string) *session.Run {
+	m.run = &session.Run{Lease: l, Opening: len(input), Revision: 7, Step: step, Caller: in.Caller}
+	if len(input) > 0 {
+		m.run.Turn, m.run.First = input[0].Turn, input[0].Ord
+	}
 	if in.Compaction != nil {
 		m.run.Turn, m.run.First, m.run.Opening = m.turn, m.last+1, 0
 		m.run.Compaction = &session.Compacting{Event: in.Event, Wish: *in.Compaction}
@@ -85,7 +109,7 @@ func (m *memory) accept(in session.Input, l session.Lease) (session.Outcome, id.
 		}
 		mine[p.ExternalID] = p.ExternalID != ""
 	}
-	if len(parts) == 0 {
+	if len(parts) == 0 && (len(in.Parts) > 0 || len(in.Files) == 0) {
 		i := m.find(known)
 		if m.run != nil || m.failed == 0 || i < 0 || m.events[i].Ord != m.failed || m.events[i].Hidden != "" {
 			return session.Known, known, nil
@@ -94,7 +118,11 @@ func (m *memory) accept(in session.Input, l session.Lease) (session.Outcome, id.
 			return "", "", conflict("session_disabled")
 		}
 		m.failed = 0
-		m.begin(m.events[i], in, l, "")
+		opening := m.events[i : i+1]
+		if i > 0 && m.events[i-1].Type == session.ArtifactUpload && m.events[i-1].Ord == m.events[i].Ord-1 && m.events[i-1].Turn == m.events[i].Turn {
+			opening = m.events[i-1 : i+1]
+		}
+		m.begin(opening, in, l, "")
 		return session.Again, known, nil
 	}
 	in.Parts = parts
@@ -109,12 +137,13 @@ func (m *memory) accept(in session.Input, l session.Lease) (session.Outcome, id.
 			m.external[p.ExternalID] = in.Event
 		}
 	}
+	m.keep(in.Files)
 	if m.run != nil {
 		m.queue = append(m.queue, in)
 		return session.Waiting, in.Event, nil
 	}
 	m.turn++
-	m.begin(m.append(m.turn, m.message(in))[0], in, l, "")
+	m.begin(m.append(m.turn, m.messages(in)...), in, l, "")
 	return session.Began, in.Event, nil
 }
 
@@ -128,13 +157,13 @@ func (m *memory) compact(in session.Input, l session.Lease) (session.Outcome, id
 		return session.Waiting, in.Event, nil
 	}
 	m.turn++
-	m.begin(session.Event{}, in, l, "")
+	m.begin(nil, in, l, "")
 	return session.Began, in.Event, nil
 }
 
 // fork returns what a fork of m should be, but for the ids of its events.
 func (m *memory) fork(c session.Copy) *memory {
-	out := &memory{external: map[string]id.Event{}}
+	out := &memory{external: map[string]id.Event{}, files: maps.Clone(m.files)}
 	if c.Opens != nil {
 		out.events = append(out.events, *c.Opens)
 	}
@@ -194,6 +223,7 @@ func (m *memory) commit(l session.Lease, c session.Commit) (out session.Committe
 	if len(c.Hide) > 0 {
 		m.edits++
 	}
+	m.keep(c.Artifacts)
 	out.Events = m.append(m.run.Turn, slices.Clone(c.Events)...)
 	if len(c.Events) > 0 {
 		m.run.Recovered = 0
@@ -202,7 +232,7 @@ func (m *memory) commit(l session.Lease, c session.Commit) (out session.Committe
 	case m.steering() > 0 && !stop && (c.Steer || c.End != nil):
 		for _, in := range m.queue {
 			if in.Steer {
-				out.Inputs = append(out.Inputs, m.append(m.turn, m.message(in))...)
+				out.Inputs = append(out.Inputs, m.append(m.turn, m.messages(in)...)...)
 			}
 		}
 		m.queue = slices.DeleteFunc(m.queue, func(in session.Input) bool { return in.Steer })
@@ -220,14 +250,17 @@ func (m *memory) end(e *session.End, out *session.Committed) {
 	out.Ended = true
 	if first := m.run.First; m.run.Compaction != nil && m.last < first {
 		m.turn--
-	} else if m.run.Compaction == nil && m.last == first {
-		i := slices.IndexFunc(m.events, func(x session.Event) bool { return x.Ord == first })
-		switch {
+	} else if m.run.Compaction == nil && m.last == m.run.Base() {
+		switch i := slices.IndexFunc(m.events, func(x session.Event) bool { return x.Ord >= first }); {
 		case e.TakeBack && i >= 0:
-			m.forget(i)
+			for ; i < len(m.events); m.forget(i) {
+				for _, f := range m.events[i].Files {
+					delete(m.files, f.ID)
+				}
+			}
 			m.turn--
 		case e.Failed && !e.TakeBack:
-			m.failed = first
+			m.failed = m.last
 		}
 	}
 	l := m.run.Lease
@@ -239,11 +272,11 @@ func (m *memory) end(e *session.End, out *session.Committed) {
 	m.queue = m.queue[1:]
 	m.turn++
 	if in.Compaction != nil {
-		out.Next = m.begin(session.Event{}, in, l, e.Step)
+		out.Next = m.begin(nil, in, l, e.Step)
 		return
 	}
-	out.Inputs = m.append(m.turn, m.message(in))
-	out.Next = m.begin(out.Inputs[0], in, l, e.Step)
+	out.Inputs = m.append(m.turn, m.messages(in)...)
+	out.Next = m.begin(out.Inputs, in, l, e.Step)
 }
 
 // player plays the same moves on a store and on memory.
@@ -255,25 +288,32 @@ type player struct {
 	now     time.Time
 	at      string // for failures
 	agentNo int64
+	blobs   blob.Store
+	dir     string // of blobs
 }
 
-// testRandomLog proves that after any sequence of inputs, commits, compactions, forks, interrupts, hides, deletions and claims, of
-// which many are refused, the store answers and holds what the same moves leave in memory.
+// testRandomLog proves that after any sequence of inputs, uploads, commits, files of tools, compactions, forks, interrupts, hides,
+// deletions, sweeps and claims, of which many are refused, the store answers and holds what the same moves leave in memory; that
+// no session sees a file of another; and that the bytes that are kept are those of the files that there are.
 func testRandomLog(t *testing.T, b bench) {
 	seed := uint64(time.Now().UnixNano())
-	p := &player{t: t, b: b, r: rand.New(rand.NewPCG(seed, 16)), now: clock.Now(), agentNo: b.agent(t, "a")}
+	p := &player{t: t, b: b, r: rand.New(rand.NewPCG(seed, 16)), now: clock.Now(), agentNo: b.agent(t, "a"), dir: t.TempDir()}
+	var err error
+	if p.blobs, err = file.Open(t.Context(), p.dir, blobs.NewRows(b.db)); err != nil {
+		t.Fatal(err)
+	}
 	moves := []struct {
 		weight int
 		play   func(*memory)
-	}{{30, p.accept}, {45, p.commit}, {4, p.interrupt}, {6, p.hide}, {5, p.deleteEvent}, {4, p.claim}, {2, p.toggle}, {1, p.delete}, {6, p.compact}, {3, p.fork}}
+	}{{30, p.accept}, {45, p.commit}, {4, p.interrupt}, {6, p.hide}, {5, p.deleteEvent}, {4, p.claim}, {2, p.toggle}, {1, p.delete}, {6, p.compact}, {3, p.fork}, {3, p.sweep}}
 	for step := range 700 {
 		p.at = fmt.Sprintf("seed %d, step %d", seed, step)
 		if len(p.all) < 3 || p.r.IntN(60) == 0 {
 			s := b.create(t, p.agentNo, fmt.Sprint("s", step))
-			p.all = append(p.all, &memory{no: s.No, external: map[string]id.Event{}})
+			p.all = append(p.all, &memory{no: s.No, external: map[string]id.Event{}, files: map[string]artifact.Artifact{}})
 		}
 		m := p.all[len(p.all)-1-p.r.IntN(min(len(p.all), 4))]
-		n := p.r.IntN(106)
+		n := p.r.IntN(109)
 		for _, move := range moves {
 			if n -= move.weight; n < 0 {
 				move.play(m)
@@ -285,6 +325,7 @@ func testRandomLog(t *testing.T, b bench) {
 		p.at = fmt.Sprintf("seed %d, session %d", seed, m.no)
 		p.wantSame(m)
 	}
+	p.wantBytes()
 }
 
 // same fails unless both sides have refused for the same reason, or not at all.
@@ -315,10 +356,18 @@ func (p *player) accept(m *memory) {
 		}
 		in.Parts = append(in.Parts, part)
 	}
+	if p.r.IntN(3) == 0 {
+		in.Upload, in.Files = id.NewEvent(), p.put()
+		if p.r.IntN(3) == 0 {
+			in.Parts = nil
+		}
+	}
 	l := lease(m.no, "a")
 	sent := in
 	sent.Parts = slices.Clone(in.Parts)
 	got, err := p.b.Accept(p.t.Context(), sent, l, p.now)
+	p.release(in.Files)
+	in.Files = p.named(m, in.Files)
 	outcome, event, refused := m.accept(in, l)
 	p.same("accept", refused, err)
 	p.equal("outcome", []any{outcome, event}, []any{got.Outcome, got.Event})
@@ -331,7 +380,8 @@ func (p *player) began(m *memory, outcome session.Outcome, event id.Event, l ses
 		m.leases = append(m.leases, l)
 		p.equal("run", *m.run, got.Run)
 		if m.run.Compaction == nil {
-			p.equal("event", m.events[m.find(event)], got.Begun)
+			p.equal("event", *m.at(m.run.First), got.Begun)
+			p.equal("last", m.find(event), slices.IndexFunc(m.events, func(e session.Event) bool { return e.Ord == got.Last }))
 		}
 	}
 }
@@ -404,16 +454,27 @@ func (p *player) commit(m *memory) {
 		l = m.leases[p.r.IntN(len(m.leases))]
 	}
 	c := session.Commit{Steer: p.r.IntN(4) == 0}
+	fails := m.run != nil && m.last == m.run.Base() && p.r.IntN(3) == 0 // with nothing behind its input
 	for range p.r.IntN(3) {
+		if fails {
+			break
+		}
 		c.Events = append(c.Events, says(fmt.Sprint(p.r.IntN(1000))))
 	}
 	if p.r.IntN(5) == 0 {
 		c.Hide = p.spans(m)
 	}
-	if p.r.IntN(2) == 0 {
-		c.End = &session.End{Stop: p.r.IntN(3) == 0, Failed: p.r.IntN(3) == 0, TakeBack: p.r.IntN(4) == 0}
+	if fails || p.r.IntN(2) == 0 {
+		c.End = &session.End{Stop: p.r.IntN(3) == 0, Failed: p.r.IntN(3) == 0, TakeBack: p.r.IntN(4) == 0 || fails}
+	}
+	if p.r.IntN(4) == 0 {
+		c.Artifacts = p.put()
+		for i := range c.Artifacts {
+			c.Artifacts[i].ID = artifact.NewID(c.Artifacts[i].Filename)
+		}
 	}
 	got, err := p.b.Commit(p.t.Context(), l, c, p.now)
+	p.release(c.Artifacts)
 	want, refused := m.commit(l, c)
 	p.same("commit", refused, err)
 	p.equal("committed", want, got)
@@ -548,6 +609,7 @@ func (p *player) wantSame(m *memory) {
 		p.same("count", nil, err)
 		p.equal("count", want, n)
 	}
+	p.wantFiles(m)
 	for _, in := range m.queue {
 		waits, err := p.b.Awaited(p.t.Context(), m.no, in.Event)
 		p.same("awaited", nil, err)

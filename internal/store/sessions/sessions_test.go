@@ -15,6 +15,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/store"
+	"quarry/internal/store/blobs"
 	"quarry/internal/store/sessions"
 	"quarry/internal/store/storetest"
 )
@@ -35,9 +36,11 @@ func TestStore(t *testing.T) {
 		"fence": testFence, "leases": testLeases, "interrupts": testInterrupts, "awaited": testAwaited, "skills": testSkills, "reminders": testReminders,
 		"events": testEvents, "hide": testHide, "outputs": testOutputs,
 		"manage": testManage, "list": testList, "secrets": testSecrets, "idle": testIdle, "sweep": testSweep, "writers at once": testWriters,
-		"compaction": testCompaction, "fork": testFork, "at random": testRandomLog,
+		"file lists": testFileLists, "files once": testFilesOnce, "compaction": testCompaction, "fork": testFork, "at random": testRandomLog,
 	})
 }
+
+func (b bench) rows() *blobs.Rows { return blobs.NewRows(b.db) }
 
 // exec runs statements about agents, whose own store is not needed here.
 func (b bench) exec(t *testing.T, query string, args ...any) {
