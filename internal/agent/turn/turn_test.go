@@ -80,6 +80,14 @@ func plain() *agent.Agent {
 // begin opens a session and an engine over it.
 func begin(t *testing.T, m model, change func(*turn.Config, *agent.Agent)) *bench {
 	t.Helper()
+	b := prepare(t)
+	b.open(t, m, change)
+	return b
+}
+
+// prepare opens a session.
+func prepare(t *testing.T) *bench {
+	t.Helper()
 	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
 	rows := sessions.New(db, storetest.Secrets(t, db))
 	b := &bench{db: db, rows: rows, agent: plain(), texts: instruction.New(instructions.New(db))}
@@ -102,7 +110,6 @@ func begin(t *testing.T, m model, change func(*turn.Config, *agent.Agent)) *benc
 		t.Fatal(err)
 	}
 	b.no = s.No
-	b.open(t, m, change)
 	return b
 }
 
