@@ -41,11 +41,12 @@ func hoist(app *kong.Node, args []string) []string {
 	return append(append(out, args[:i]...), args[at:]...)
 }
 
-// flagsBelow returns the flags of every command by name. Those of one name all have a value, or none has.
+// flagsBelow returns the flags of every command by name. Those of one name all have a value, or none has, but for --save, which
+// before a command is that of ask: it has none.
 func flagsBelow(app *kong.Node) map[string]*kong.Flag {
 	known := map[string]*kong.Flag{}
 	_ = kong.Visit(app, func(v kong.Visitable, next kong.Next) error { // the function fails nowhere
-		if f, ok := v.(*kong.Flag); ok {
+		if f, ok := v.(*kong.Flag); ok && (known[f.Name] == nil || !known[f.Name].IsBool()) {
 			known[f.Name] = f
 		}
 		return next(nil)

@@ -25,10 +25,11 @@ type Config struct {
 // Service reads files of sessions and takes the bytes of new ones. Safe for concurrent use.
 type Service struct {
 	Config
+	wake chan struct{} // holds one element while a sweep is to be made
 }
 
 // NewService returns a service.
-func NewService(c Config) *Service { return &Service{c} }
+func NewService(c Config) *Service { return &Service{c, make(chan struct{}, 1)} }
 
 // Find returns a page of the files of a session and where the next one begins, nil on the last page.
 func (s *Service) Find(ctx context.Context, l List) (found []Artifact, next *page.Position, err error) {
@@ -54,7 +55,7 @@ func (s *Service) Open(ctx context.Context, a *Artifact) (*blob.Content, error) 
 	case errors.Is(err, blob.ErrDamaged), errors.Is(err, blob.ErrMissing):
 		s.Log.Error("a file of a session can't be read", "artifact", a.ID, "checksum", a.Sum, "error", err)
 		return nil, fault.Damaged("artifact_damaged", "the file %s (%s) is damaged where the service keeps it, so it can't be read; restore the data "+
-			"folder or the database from a backup, or upload the file again", a.ID, a.Filename).Because(err)
+			"folder or the database from a backup", a.ID, a.Filename).Because(err)
 	case err != nil:
 		return nil, err
 	}
@@ -91,6 +92,12 @@ func (s *Service) Release(ctx context.Context, files ...Artifact) {
 			s.Log.Warn("a file that may not be needed stays for now", "checksum", files[i].Sum, "error", err)
 		}
 	}
+	if len(files) > 0 {
+		select {
+		case s.wake <- struct{}{}:
+		default: // one is to be made, and it has not begun
+		}
+	}
 }
 
 const (
@@ -108,6 +115,7 @@ func (s *Service) Run(ctx context.Context) {
 		}
 		select {
 		case <-tick.C:
+		case <-s.wake:
 		case <-ctx.Done():
 			return
 		}

@@ -73,15 +73,12 @@ func (s *Store) Put(ctx context.Context, r io.Reader, limit int64) (blob.Blob, e
 		return blob.Blob{}, failure(err, "write a file")
 	}
 	defer s.lock(b.Sum).Unlock()
-	made, err := s.place(draft.Name(), b)
+	err = s.place(draft.Name(), b)
 	if err == nil {
 		err = s.rows.Hold(ctx, b, clock.Now())
 	}
-	if err != nil && made {
-		err = errors.Join(err, s.tidy(ctx, b.Sum))
-	}
 	if err != nil {
-		return blob.Blob{}, failure(err, "keep a file")
+		return blob.Blob{}, failure(errors.Join(err, s.tidy(ctx, b.Sum)), "keep a file")
 	}
 	return b, nil
 }
@@ -98,24 +95,21 @@ func write(draft *os.File, r io.Reader, limit int64) (blob.Blob, error) {
 	return named.Blob(), draft.Sync()
 }
 
-// place moves a draft to where its content belongs, unless that is there, and reports whether it did.
-func (s *Store) place(draft string, b blob.Blob) (made bool, err error) {
-	if info, err := os.Stat(s.path(b.Sum)); err == nil && info.Size() == b.Size {
-		return false, nil
-	}
+// place moves a draft to where its content belongs. One that is there has the same content, or is damaged.
+func (s *Store) place(draft string, b blob.Blob) error {
 	dir := s.folder(b.Sum)
 	switch err := os.Mkdir(dir, 0o700); {
 	case err == nil:
 		if err := syncDir(s.dir); err != nil {
-			return false, err
+			return err
 		}
 	case !errors.Is(err, fs.ErrExist):
-		return false, err
+		return err
 	}
 	if err := os.Rename(draft, s.path(b.Sum)); err != nil {
-		return false, err
+		return err
 	}
-	return true, syncDir(dir)
+	return syncDir(dir)
 }
 
 // syncDir syncs a folder, which is what renames in it need to be durable.

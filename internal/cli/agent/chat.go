@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -18,6 +19,7 @@ type chatCmd struct {
 	one
 	Question []string `arg:"" optional:"" name:"question" help:"One question; without it, question after question." wire:"messages[].content"`
 	Session  string   `help:"Go on with this session; default: a new one." placeholder:"SESSION" wire:"session_key"`
+	File     []string `help:"Send this file with the first question; repeat it for several." placeholder:"PATH" type:"existingfile" sep:"none" wire:"files"`
 }
 
 func (chatCmd) Help() string {
@@ -25,6 +27,7 @@ func (chatCmd) Help() string {
 		"even if this program ends. Ctrl-C interrupts the turn, and a second time leaves. From a file or another program, each line is a " +
 		"question. --json prints the events of each turn as JSON on a line.\n\n" +
 		"Example: quarry agent chat support\n\n" +
+		"Example: quarry agent chat support --file stock.csv \"what is running out?\"\n\n" +
 		"Example: quarry agent chat support --session ase_4b1e \"and the seal?\""
 }
 
@@ -41,7 +44,7 @@ func (c *chatCmd) Run(e *command.Env) error {
 	if err != nil {
 		return err
 	}
-	t := &talk{env: e, client: cl, cmd: c, session: c.Session, seen: "start"}
+	t := &talk{env: e, client: cl, cmd: c, session: c.Session, seen: "start", files: c.File}
 	once := strings.TrimSpace(strings.Join(c.Question, " "))
 	if err := t.begin(once == ""); err != nil {
 		return err
@@ -67,10 +70,11 @@ type talk struct {
 	client *command.Client
 	cmd    *chatCmd
 
-	session string  // its key, "" before the first question
-	seen    string  // the last event that was seen, or "start"
-	last    *screen // of the last turn, nil for none
-	left    bool    // a second Ctrl-C ended it
+	session string   // its key, "" before the first question
+	seen    string   // the last event that was seen, or "start"
+	files   []string // that go with the next question
+	last    *screen  // of the last turn, nil for none
+	left    bool     // a second Ctrl-C ended it
 
 	mu          sync.Mutex
 	interrupted int    // how often Ctrl-C was pressed in this turn; guarded by mu
@@ -227,7 +231,20 @@ func (t *talk) turn(ctx context.Context, parts []map[string]any) error {
 		body["since"], external = t.seen, "" // its turn comes after another: the question is shown between them
 		err = send()
 	}
+	if err == nil {
+		t.files = nil
+	}
 	return err
+}
+
+// input returns the body of an input: a form if files go with it.
+func (t *talk) input(members map[string]any) any {
+	if len(t.files) == 0 {
+		return members
+	}
+	fields := maps.Clone(members)
+	delete(fields, "type") // forms are messages
+	return &command.Form{Fields: fields, Name: "files", Files: t.files}
 }
 
 // running reports whether a turn runs in the session.
@@ -240,7 +257,7 @@ func (t *talk) running(ctx context.Context) bool {
 // stream sends an input and shows its turn as it goes on.
 func (t *talk) stream(ctx context.Context, body map[string]any, s *screen) error {
 	body["stream_response"] = true
-	err := t.client.Stream(ctx, sessionPath(t.cmd.Agent, t.session)+"/events", body, func(kind string, data []byte) error {
+	err := t.client.Stream(ctx, sessionPath(t.cmd.Agent, t.session)+"/events", t.input(body), func(kind string, data []byte) error {
 		f := parse(kind, data)
 		if t.seen = f.last(t.seen); f.Type != "end" {
 			s.show(&f)
@@ -271,7 +288,7 @@ func (f *frame) last(before string) string {
 
 // stored are the types of events that can be read again.
 var stored = map[string]bool{
-	"input_message": true, "thinking": true, "tool_input": true, "tool_output": true, "agent_output": true, "structured_output": true, "step_transition": true,
+	"input_message": true, "artifact_upload": true, "thinking": true, "tool_input": true, "tool_output": true, "agent_output": true, "structured_output": true, "step_transition": true,
 	"skill_load": true,
 }
 
@@ -280,7 +297,7 @@ func (t *talk) whole(ctx context.Context, body map[string]any) error {
 	var made struct {
 		Events []frame `json:"events"`
 	}
-	raw, err := t.client.Call(ctx, http.MethodPost, sessionPath(t.cmd.Agent, t.session)+"/events", body, &made)
+	raw, err := t.client.Call(ctx, http.MethodPost, sessionPath(t.cmd.Agent, t.session)+"/events", t.input(body), &made)
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type frame struct {
 	Skill    string          `json:"skill_name"`
 	Hidden   string          `json:"hide_reason"`
 	Summary  string          `json:"summary_text"`
+	Files    []artifactView  `json:"artifacts"`
 }
 
 // parse reads an event. An event of another shape, as a later service may send it, has its type alone.
@@ -120,6 +121,12 @@ func (f *frame) line() string {
 	case "input_message":
 		text, _ := f.said("")
 		return text
+	case "artifact_upload":
+		names := make([]string, len(f.Files))
+		for i := range f.Files {
+			names[i] = f.Files[i].Filename
+		}
+		return strings.Join(names, ", ")
 	case "tool_input":
 		return f.Tool + " " + compact(f.Input)
 	case "tool_output":

@@ -14,12 +14,13 @@ import (
 
 // SessionCmd holds the commands about the sessions of an agent.
 type SessionCmd struct {
-	List    listSessionsCmd  `cmd:"" help:"List the sessions of an agent, newest first."`
-	Get     getSessionCmd    `cmd:"" help:"Read one session."`
-	Delete  deleteSessionCmd `cmd:"" help:"Delete a session with its events."`
-	Events  eventsCmd        `cmd:"" help:"List what happened in a session, or follow it."`
-	Fork    forkCmd          `cmd:"" help:"Open a session that goes on from another one."`
-	Compact compactCmd       `cmd:"" help:"Sum up what was said in a session."`
+	List      listSessionsCmd  `cmd:"" help:"List the sessions of an agent, newest first."`
+	Get       getSessionCmd    `cmd:"" help:"Read one session."`
+	Delete    deleteSessionCmd `cmd:"" help:"Delete a session with its events."`
+	Events    eventsCmd        `cmd:"" help:"List what happened in a session, or follow it."`
+	Fork      forkCmd          `cmd:"" help:"Open a session that goes on from another one."`
+	Compact   compactCmd       `cmd:"" help:"Sum up what was said in a session."`
+	Artifacts artifactsCmd     `cmd:"" help:"List the files of a session, or save them."`
 }
 
 func sessionsPath(agent string) string { return agentPath(agent) + "/sessions" }

@@ -53,6 +53,8 @@ func (s *screen) show(f *frame) {
 		if text, own := f.said(s.external); !own {
 			command.WrapAfter(s.env.Err, "> ", command.Prose(text))
 		}
+	case "artifact_upload":
+		s.note("uploaded " + f.line())
 	case "tool_input":
 		s.called[f.CallID] = f.Created
 		s.note("calls " + f.Tool + " " + compact(f.Input))

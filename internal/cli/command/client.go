@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,22 +73,11 @@ func (r Connection) Reach() (*Client, error) {
 	return &Client{Base: strings.TrimRight(base, "/"), token: r.Token, http: &http.Client{Timeout: 10 * time.Minute, Transport: carry}, log: r.log}, nil
 }
 
-// Call sends one JSON request and decodes a 2xx answer into out (nil: ignored). It returns the raw answer too.
+// Call sends one request, whose body is JSON or a *Form, and decodes a 2xx answer into out (nil: ignored). It returns the raw answer too.
 func (c *Client) Call(ctx context.Context, method, path string, body, out any) ([]byte, error) {
-	var in io.Reader
-	if body != nil {
-		raw, err := json.Marshal(body)
-		if err != nil {
-			return nil, err
-		}
-		in = bytes.NewReader(raw)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, in)
+	req, err := c.request(ctx, method, path, body)
 	if err != nil {
-		return nil, Failed(ExitUsage, "%v", err)
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		return nil, err
 	}
 	return c.Send(req, out)
 }

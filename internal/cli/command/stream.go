@@ -1,10 +1,8 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 
 	"quarry/internal/sse"
@@ -13,24 +11,17 @@ import (
 // longestEvent bounds an event of a stream, in bytes; outputs of tools are the longest.
 const longestEvent = 64 << 20
 
-// Stream sends one JSON request, or reads where body is nil, whose answer is a stream of events, and calls fn with each event
+// Stream sends one request as Call does, or reads where body is nil, whose answer is a stream of events, and calls fn with each event
 // as it comes, until the event "end". Events without a name have that of their member type. An error of fn ends it and is
 // returned.
 func (c *Client) Stream(ctx context.Context, path string, body any, fn func(name string, data []byte) error) error {
-	method, in := http.MethodGet, io.Reader(nil)
+	method := http.MethodGet
 	if body != nil {
-		raw, err := json.Marshal(body)
-		if err != nil {
-			return err
-		}
-		method, in = http.MethodPost, bytes.NewReader(raw)
+		method = http.MethodPost
 	}
-	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, in)
+	req, err := c.request(ctx, method, path, body)
 	if err != nil {
-		return Failed(ExitUsage, "%v", err)
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		return err
 	}
 	unhurried := *c // a stream may go on for as long as it likes
 	unhurried.http = &http.Client{Transport: c.http.Transport}

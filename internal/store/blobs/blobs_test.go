@@ -149,3 +149,22 @@ func TestFilesWithoutARow(t *testing.T) {
 		t.Errorf("%d files and %d others are left", len(sums), other)
 	}
 }
+
+// TestFileHeals proves that a file which is damaged is whole again when its content is put once more.
+func TestFileHeals(t *testing.T) {
+	t.Parallel()
+	b := files(t, storetest.Open(t, store.Config{Dir: t.TempDir()}), t.TempDir())
+	var x blob.Blob
+	for range 2 {
+		var err error
+		if x, err = b.Put(t.Context(), strings.NewReader("content"), 100); err != nil {
+			t.Fatal(err)
+		}
+		c, err := b.Open(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Close()
+		b.Damage(t, x)
+	}
+}

@@ -168,6 +168,11 @@ func sweepFiles(tx *store.Tx, no int64) (removed int, err error) {
 
 // Expire removes files whose time has passed. See artifact.Store.
 func (s *Store) Expire(ctx context.Context, now time.Time, limit int) (removed int, err error) {
+	var some bool
+	err = s.db.Reader(ctx).QueryRow(`SELECT EXISTS (SELECT 1 FROM artifacts WHERE expires <= $1)`, now.UnixMicro()).Scan(&some)
+	if err != nil || !some {
+		return 0, store.Wrap(err, "find artifacts")
+	}
 	err = s.db.Write(room.Freeing(ctx), func(tx *store.Tx) error {
 		sums, err := store.Select(tx, "remove artifacts", store.One[string], `DELETE FROM artifacts WHERE (session_no, id) IN
 			(SELECT session_no, id FROM artifacts WHERE expires <= $1 ORDER BY expires LIMIT $2) AND expires <= $1 RETURNING sum`, now.UnixMicro(), limit)
