@@ -45,9 +45,9 @@ func New(c Config) *Service { return &Service{c.Store, c.Stop, c.Log} }
 
 // Draft is a session that is to be made. The zero value is one with everything generated.
 type Draft struct {
-	Key         string // "": generated from the name
-	Name        string // "": generated
-	Description string
+	Key         string          // "": generated from the name
+	Name        string          // "": generated
+	Description *string         // nil: written after the first turn; "" for none
 	Metadata    json.RawMessage // a JSON object; nil: {}
 	Disabled    bool
 	IdleMinutes int64
@@ -80,7 +80,8 @@ func (s *Service) Create(ctx context.Context, a *agent.Agent, d Draft) (Session,
 	}
 	now := clock.Now()
 	x := Session{
-		Key: d.Key, AgentNo: a.No, Name: d.Name, Description: d.Description, Metadata: d.Metadata, Enabled: !d.Disabled, IdleMinutes: d.IdleMinutes,
+		Key: d.Key, AgentNo: a.No, Name: d.Name, Description: opt.Deref(d.Description, ""), Describe: d.Description == nil,
+		Metadata: d.Metadata, Enabled: !d.Disabled, IdleMinutes: d.IdleMinutes,
 		Compaction: a.Compaction, MadeBy: d.MadeBy, Created: now, Updated: now,
 	}
 	if strings.TrimSpace(x.Name) == "" {

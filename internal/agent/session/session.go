@@ -23,6 +23,7 @@ type Session struct {
 	AgentKey    string
 	Name        string
 	Description string // "" when there is none
+	Describe    bool   // it was made without a description, which is still to be written
 	Metadata    json.RawMessage
 	Enabled     bool
 	IdleMinutes int64    // deleted after so long without an event; 0 = never
@@ -107,6 +108,8 @@ type Store interface {
 	List(ctx context.Context, l List) (found []Session, more bool, err error)
 	// Update changes a session and returns it.
 	Update(ctx context.Context, no int64, c Change, at time.Time) (Session, error)
+	// Describe sets the description of a session if it still waits for one, see Session.Describe. Nothing else changes.
+	Describe(ctx context.Context, no int64, text string) error
 	// Delete removes a session with all it has in one small transaction; rows that nobody reaches any more are swept later. A
 	// run of it finds its lease lost.
 	Delete(ctx context.Context, no int64) error

@@ -11,8 +11,10 @@ import (
 	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
+	"quarry/internal/agent/skill"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/offload"
+	"quarry/internal/agent/transcript"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
@@ -135,7 +137,7 @@ func (t *turn) act(ctx context.Context, s *said) error {
 			CallID: p.CallID, Tool: p.Tool, ToolName: p.ToolName, Arguments: p.Input, Pinned: p.Pinned,
 		}})
 	}
-	loaded, left := t.loads(calls)
+	loaded, left := transcript.Loads(calls, skill.Allowed(t.agent.Skills, t.step.AllowedSkills))
 	if len(loaded) > 0 {
 		c.Events, c.Steer = append(c.Events, loaded...), len(left) == 0
 		planned = t.tools.Plan(left, t.step.AllowedTools, t.now())

@@ -67,6 +67,8 @@ type Engine struct {
 	sets    map[revision]*tool.Set // guarded by mu
 	stopped bool                   // guarded by mu
 	running sync.WaitGroup
+
+	describing sync.Map // the sessions whose description is being written, by number
 }
 
 // New returns an engine. Run has to run while it is used.

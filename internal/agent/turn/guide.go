@@ -2,15 +2,12 @@ package turn
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 
 	"quarry/internal/agent/reminder"
-	"quarry/internal/agent/session"
 	"quarry/internal/agent/skill"
 	"quarry/internal/fault"
-	"quarry/internal/id"
 	"quarry/internal/llm"
 )
 
@@ -21,27 +18,6 @@ func (t *turn) skills(m *llm.Model) skill.Set {
 		return nil
 	}
 	return skill.Allowed(t.agent.Skills, t.step.AllowedSkills)
-}
-
-// loads returns the events that close those of a reply's calls that load skills, and the calls that are left.
-func (t *turn) loads(calls []llm.ToolCall) (events []session.Event, left []llm.ToolCall) {
-	allowed := skill.Allowed(t.agent.Skills, t.step.AllowedSkills)
-	for _, c := range calls {
-		if c.Name != skill.Tool {
-			left = append(left, c)
-			continue
-		}
-		e := session.Event{ID: id.NewEvent(), Type: session.SkillLoad, Body: session.Body{CallID: c.ID}}
-		name, found, err := allowed.Invoked(c.Arguments)
-		if err != nil {
-			output, _ := json.Marshal(map[string]string{"error": err.Error()}) // strings always encode
-			e.Type, e.Tool, e.ToolName, e.Output, e.Failed = session.ToolOutput, skill.Tool, skill.Tool, output, true
-		} else {
-			e.Skill, e.Text = name, found.Content
-		}
-		events = append(events, e)
-	}
-	return events, left
 }
 
 // renderReminders reads the texts of the agent's reminders that are kept with the session, and renders those that it does not have yet.

@@ -217,6 +217,7 @@ func (t *turn) end(c session.Commit, end session.End, notes ...feed.Note) error 
 		t.tell(notes...)
 		return nil
 	}
+	t.describe()
 	t.tell(append(notes, feed.Note{Kind: feed.Over})...)
 	if err := t.next(&done); err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 type createBody struct {
 	Key         string            `json:"key"`
 	Name        string            `json:"name"`
-	Description string            `json:"description"`
+	Description *string           `json:"description"`
 	Metadata    json.RawMessage   `json:"metadata"`
 	Enabled     *bool             `json:"enabled"`
 	IdleMinutes int64             `json:"tti_minutes"`

@@ -205,6 +205,40 @@ func testSkills(t *testing.T, b bench) {
 	b.send(t, load(three), session.Known)
 }
 
+// testDescribed proves that a description is written once, only where it was left out and nobody has set one since, and that it is no
+// change of the session otherwise.
+func testDescribed(t *testing.T, b bench) {
+	first := b.open(t)
+	for name, c := range map[string]struct {
+		waits  bool
+		change session.Change
+		want   string
+	}{
+		"given": {false, session.Change{}, ""}, "left out": {true, session.Change{}, "first"},
+		"another change": {true, session.Change{Name: opt.Some("n")}, "first"}, "set": {true, session.Change{Description: opt.Some("mine")}, "mine"},
+		"emptied": {true, session.Change{Description: opt.Some("")}, ""},
+	} {
+		x := first
+		x.Key, x.Description, x.Describe = "d-"+id.Text(8), "", c.waits
+		s, err := b.Create(t.Context(), x, nil)
+		if err != nil || s.Describe != c.waits {
+			t.Fatalf("%s: %v, waits %v", name, err, s.Describe)
+		}
+		if s, err = b.Update(t.Context(), s.No, c.change, s.Updated); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"first", "second"} {
+			if err := b.Describe(t.Context(), s.No, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after, err := b.Load(t.Context(), s.No)
+		if err != nil || after.Description != c.want || after.Describe || !after.Updated.Equal(s.Updated) {
+			t.Errorf("%s: %+v, %v", name, after, err)
+		}
+	}
+}
+
 // testReminders proves that a commit keeps the texts of reminders with the session, as they are, until another one writes others.
 func testReminders(t *testing.T, b bench) {
 	s := b.open(t)

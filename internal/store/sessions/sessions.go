@@ -95,24 +95,24 @@ func insert(tx *store.Tx, x *session.Session, secretNames []string) (no int64, e
 		return 0, err
 	}
 	err = tx.QueryRow(`INSERT INTO sessions (agent_no, key, name, description, metadata, enabled, idle_minutes, secrets, step, usage, compaction,
-		created, active, deleted, turn, last_ord, last_created, events, hidden, edits, failed_ord, made_by)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 0, 0, 0, 0, 0, 0, 0, 0, $13)
+		created, active, deleted, turn, last_ord, last_created, events, hidden, edits, failed_ord, made_by, describe)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 0, 0, 0, 0, 0, 0, 0, 0, $13, $14)
 		ON CONFLICT (agent_no, key) DO NOTHING RETURNING no`,
 		x.AgentNo, x.Key, store.Text(x.Name), store.Text(x.Description), store.Text(string(x.Metadata)), x.Enabled, x.IdleMinutes, list,
-		x.Step, compaction, x.Created.UnixMicro(), x.Updated.UnixMicro(), store.Text(x.MadeBy)).Scan(&no)
+		x.Step, compaction, x.Created.UnixMicro(), x.Updated.UnixMicro(), store.Text(x.MadeBy), x.Describe).Scan(&no)
 	taken := fault.Conflict("session_exists", "the agent has a session with the key %s; choose another key, or leave it out to have one made", x.Key)
 	return no, store.OrNone(err, taken, "write session")
 }
 
 // columns is what scan reads; an agent that is deleted has no sessions any more.
 const columns = `SELECT s.no, s.key, s.agent_no, a.key, s.name, s.description, s.metadata, s.enabled, s.idle_minutes, s.secrets, s.step, s.usage,
-	s.compaction, s.created, s.active, s.made_by, s.turn > 0, EXISTS (SELECT 1 FROM runs r WHERE r.session_no = s.no)
+	s.compaction, s.created, s.active, s.made_by, s.describe, s.turn > 0, EXISTS (SELECT 1 FROM runs r WHERE r.session_no = s.no)
 	FROM sessions s JOIN agents a ON a.no = s.agent_no WHERE s.deleted = 0 AND a.deleted = 0 AND `
 
 func scan(r store.Row) (x session.Session, err error) {
 	var metadata, list, usage, compaction string
 	err = r.Scan(&x.No, &x.Key, &x.AgentNo, &x.AgentKey, &x.Name, &x.Description, &metadata, &x.Enabled, &x.IdleMinutes, &list, &x.Step, &usage,
-		&compaction, store.Micros(&x.Created), store.Micros(&x.Updated), &x.MadeBy, &x.Started, &x.Running)
+		&compaction, store.Micros(&x.Created), store.Micros(&x.Updated), &x.MadeBy, &x.Describe, &x.Started, &x.Running)
 	if err != nil {
 		return x, err
 	}
@@ -198,9 +198,11 @@ func (s *Store) Update(ctx context.Context, no int64, c session.Change, at time.
 		if err != nil {
 			return err
 		}
-		err = tx.Exec(`UPDATE sessions SET name = $2, description = $3, metadata = $4, enabled = $5, idle_minutes = $6, secrets = $7, active = $8 WHERE no = $1`,
+		err = tx.Exec(`UPDATE sessions SET name = $2, description = $3, metadata = $4, enabled = $5, idle_minutes = $6, secrets = $7, active = $8, describe = $9
+			WHERE no = $1`,
 			no, store.Text(c.Name.Or(x.Name)), store.Text(c.Description.Or(x.Description)), store.Text(string(c.Metadata.Or(x.Metadata))),
-			c.Enabled.Or(x.Enabled), c.IdleMinutes.Or(x.IdleMinutes), encoded, max(x.Updated.UnixMicro(), at.UnixMicro()))
+			c.Enabled.Or(x.Enabled), c.IdleMinutes.Or(x.IdleMinutes), encoded, max(x.Updated.UnixMicro(), at.UnixMicro()),
+			x.Describe && c.Description.IsAbsent())
 		if err != nil {
 			return store.Wrap(err, "write session")
 		}
@@ -269,6 +271,14 @@ func (s *Store) Secrets(ctx context.Context, no int64) (map[string]string, error
 		out[x.Name[len(secretFolder(no)):]] = string(x.Plain)
 	}
 	return out, nil
+}
+
+// Describe sets the description of a session that waits for one. See session.Store.
+func (s *Store) Describe(ctx context.Context, no int64, text string) error {
+	return s.db.Write(ctx, func(tx *store.Tx) error {
+		err := tx.Exec(`UPDATE sessions SET description = $2, describe = FALSE WHERE no = $1 AND describe AND deleted = 0`, no, store.Text(text))
+		return store.Wrap(err, "describe session")
+	})
 }
 
 // Reminders returns the reminders of a session. See session.Store.
