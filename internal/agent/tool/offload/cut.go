@@ -22,7 +22,7 @@ func Cut(output json.RawMessage, most int) json.RawMessage {
 }
 
 const (
-	maxDepth    = 32  // below it, values are cut as texts
+	maxDepth    = 12  // below it, values are cut as texts
 	leastItem   = 200 // bytes to which an item of a list is cut; where there is no room for so much, items go
 	leastMember = 100 // the same of members of an object
 	noticeFor   = 80  // bytes that a notice takes at most, with quotes and comma
