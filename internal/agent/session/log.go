@@ -139,6 +139,7 @@ type End struct {
 	Stop     bool   // the turn is over even if an input was sent to steer it
 	Failed   bool   // the turn has failed: if nothing was ever written behind its input, the same input may be sent again
 	TakeBack bool   // remove the input as if it had never been sent, if nothing was ever written behind it
+	Cause    string // why it did not come to its end, as feed.Cause wrote it, in one line; "" if it did
 }
 
 // Committed is what a commit has written.
@@ -176,7 +177,7 @@ type Log interface {
 	// Claim takes over up to limit runs whose lease has ended, or every run if all is set (the process is alone with the
 	// database), and counts them as recovered unless their lease was released. lease returns a fresh lease of a session.
 	Claim(ctx context.Context, now time.Time, all bool, limit int, lease func(session int64) Lease) ([]Run, error)
-	// Standing returns where a session stands: the ord of its last event, its edits, and the run in progress, nil for none.
+	// Standing returns where a session stands.
 	Standing(ctx context.Context, session int64) (Standing, error)
 	// Awaited reports whether an input is queued or its turn is in progress; "session_not_found" for a session that was deleted.
 	Awaited(ctx context.Context, session int64, input id.Event) (bool, error)
@@ -187,4 +188,7 @@ type Standing struct {
 	Last  int64 // ord of its last event; 0 for none
 	Edits int64
 	Run   *Run
+	// Causes are those of the last turns that have one, see End, MaxQueued at most, oldest first: readers in other processes may look
+	// only after several of the turns have ended that waited.
+	Causes []string
 }

@@ -16,6 +16,7 @@ import (
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/turn"
 	"quarry/internal/id"
+	"quarry/internal/llm"
 )
 
 // flaky is a log each of whose commits fails once, before or after it is made.
@@ -109,6 +110,59 @@ func TestInterruption(t *testing.T) {
 		}
 		sent.Close()
 		b.idle(t)
+	}
+}
+
+// TestCauses proves that whoever waits in one process for a turn of another one is told there why it did not come to its end, as in
+// that process: once, behind its events, and nothing of it where the turn before has failed and this one has not.
+func TestCauses(t *testing.T) {
+	t.Parallel()
+	gate := make(chan struct{})
+	wait, begun := slow("One moment.", gate)
+	m := model(func(ctx context.Context, r llm.Request, emit func(llm.Event) error) (llm.Answer, error) {
+		switch said := r.Messages[len(r.Messages)-1].Plain(); said {
+		case "late":
+			return replies(reply{err: &llm.Error{Failure: llm.TimedOut}})(ctx, r, emit)
+		case "broken":
+			return replies(reply{err: errors.New("disk")})(ctx, r, emit)
+		case "stop", "go":
+			return wait(ctx, r, emit)
+		}
+		return says("Yes.")(ctx, r, emit)
+	})
+	b := begin(t, m, shared)
+	other := *b
+	other.open(t, m, shared)
+	sent, err := b.Send(t.Context(), b.input("go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sent.Close()
+	<-begun
+	waiting := map[string]*turn.Sent{}
+	texts := []string{"late", "fine", "broken", "stop", "well"}
+	for _, text := range texts {
+		since := int64(1)
+		in := other.input(text)
+		in.Since, in.Queue = &since, true
+		if waiting[text], err = other.Send(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gate <- struct{}{}
+	<-begun
+	if which, err := b.Interrupt(t.Context(), b.no); which == "" || err != nil {
+		t.Errorf("%q, %v", which, err)
+	}
+	for text, want := range map[string]string{
+		"late": "late|error: the language model did not answer in time", "fine": "fine|agent_output: Yes.",
+		"broken": "broken|error: the turn has failed in another process", "stop": "stop|agent_output: One moment.|interrupted", "well": "well|agent_output: Yes.",
+	} {
+		got, err := told(t, waiting[text])
+		whole := strings.Join(got, "|")
+		if err != nil || !strings.HasSuffix(whole, "input_message: "+want) || strings.Count(whole, "error: ")+strings.Count(whole, "interrupted") != strings.Count(want, "error: ")+strings.Count(want, "interrupted") {
+			t.Errorf("%s: %v, %q", text, err, whole)
+		}
 	}
 }
 

@@ -197,11 +197,8 @@ func (e *Engine) Interrupt(ctx context.Context, no int64) (id.Event, error) {
 	write, cancel := durable(ctx)
 	defer cancel()
 	run, err := e.Log.Interrupt(write, no)
-	switch {
-	case err != nil || run == nil:
+	if err != nil || run == nil {
 		return "", err
-	case run.Node != e.node:
-		return run.Interruption(), nil
 	}
 	s, err := e.Log.Standing(write, no) // the turn in progress may be another by now
 	if w := e.work(no); w != nil && s.Run != nil && s.Run.Interrupted {

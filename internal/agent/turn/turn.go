@@ -209,6 +209,7 @@ func (t *turn) after() string {
 // end ends the turn with what c writes, unless an input that was sent to steer goes on in it, and tells the readers.
 func (t *turn) end(c session.Commit, end session.End, notes ...feed.Note) error {
 	c.End = &end
+	t.sign(c.End, notes)
 	done, err := t.commit(c)
 	if err != nil {
 		return err
@@ -219,21 +220,28 @@ func (t *turn) end(c session.Commit, end session.End, notes ...feed.Note) error 
 	}
 	t.describe()
 	t.tell(append(notes, feed.Note{Kind: feed.Over})...)
-	if err := t.next(&done); err != nil {
-		return err
+	return t.stay(t.next(&done))
+}
+
+// sign writes with the end of a turn which of its notes readers in other processes are to be told. Of a compaction it is none, as its
+// number may be that of the next turn.
+func (t *turn) sign(end *session.End, notes []feed.Note) {
+	if t.date(notes); t.run.Compaction == nil {
+		end.Cause = feed.Cause(notes)
 	}
-	return errNext
 }
 
 // tell shows notes to the readers.
-func (t *turn) tell(notes ...feed.Note) {
+func (t *turn) tell(notes ...feed.Note) { t.date(notes); t.live.Note(notes...) }
+
+// date sets what all notes have.
+func (t *turn) date(notes []feed.Note) {
 	for i := range notes {
 		notes[i].At, notes[i].ID, notes[i].Turn = clock.Now(), cmp.Or(notes[i].ID, id.NewEvent()), t.number
 		if c := t.run.Compaction; c != nil {
 			notes[i].Input = c.Event
 		}
 	}
-	t.live.Note(notes...)
 }
 
 // fail ends the turn with a failure. If nothing was shown to whoever sent its input and still waits, the input is taken back
@@ -275,15 +283,13 @@ func (t *turn) interrupted() error {
 // close writes the end of a turn that no steering input continues.
 func (t *turn) close(c session.Commit, notes ...feed.Note) error {
 	c.End.Stop = true
+	t.sign(c.End, notes)
 	done, err := t.commit(c)
 	if err != nil {
 		return err
 	}
 	t.tell(notes...)
-	if err := t.next(&done); err != nil {
-		return err
-	}
-	return nil
+	return t.next(&done)
 }
 
 // unusable returns the failure of a turn whose model can't be used.

@@ -495,6 +495,9 @@ func (w *work) steer() error {
 func (w *work) end(e *session.End) error {
 	w.out.Ended = true
 	w.step = e.Step
+	if err := w.cause(e.Cause); err != nil {
+		return err
+	}
 	if w.last == w.run.Base() {
 		switch {
 		case w.run.Compaction != nil: // it has come to nothing

@@ -552,6 +552,27 @@ func testLeases(t *testing.T, b bench) {
 	}
 }
 
+// testCauses proves that why turns have not come to their ends is kept, oldest first, of as many as may have waited.
+func testCauses(t *testing.T, b bench) {
+	s := b.open(t)
+	if got := b.standing(t, s.No).Causes; got != nil {
+		t.Errorf("at first: %q", got)
+	}
+	var want []string
+	for i := range session.MaxQueued + 5 {
+		run := b.send(t, input(s.No, fmt.Sprint(i)), session.Began).Run
+		end := session.End{}
+		if i%2 == 0 || i > 4 {
+			end.Cause = fmt.Sprintf(`{"turn":%d}`, run.Turn)
+			want = append(want, end.Cause)
+		}
+		b.commit(t, run.Lease, session.Commit{End: &end})
+	}
+	if got := b.standing(t, s.No).Causes; !slices.Equal(got, want[len(want)-session.MaxQueued:]) {
+		t.Errorf("kept %q", got)
+	}
+}
+
 // testInterrupts proves that a turn in progress is asked to end once, that its process sees it, and that the next turn is not.
 func testInterrupts(t *testing.T, b bench) {
 	s := b.open(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"database/sql"
@@ -126,9 +127,13 @@ func claim(tx *store.Tx, was, l session.Lease, now time.Time, all bool) (session
 func (s *Store) Standing(ctx context.Context, no int64) (out session.Standing, err error) {
 	err = s.db.Read(ctx, func(q store.Querier) error {
 		out = session.Standing{}
-		err := q.QueryRow(`SELECT last_ord, edits FROM sessions WHERE no = $1 AND deleted = 0`, no).Scan(&out.Last, &out.Edits)
+		var causes string
+		err := q.QueryRow(`SELECT last_ord, edits, causes FROM sessions WHERE no = $1 AND deleted = 0`, no).Scan(&out.Last, &out.Edits, &causes)
 		if err != nil {
 			return store.OrNone(err, gone(), "read session")
+		}
+		if causes != "" {
+			out.Causes = strings.Split(causes, "\n")
 		}
 		run, err := scanRun(q.QueryRow(`SELECT `+runColumns+` FROM runs WHERE session_no = $1`, no))
 		if errors.Is(err, sql.ErrNoRows) {
@@ -155,4 +160,21 @@ func (s *Store) Awaited(ctx context.Context, no int64, input id.Event) (bool, er
 	}
 	c, err := decodeCompacting(running)
 	return waits || c != nil && c.Event == input, err
+}
+
+// cause adds why the turn did not come to its end to those of the turns before it.
+func (w *work) cause(one string) error {
+	if one == "" {
+		return nil
+	}
+	var kept string
+	if err := w.tx.QueryRow(`SELECT causes FROM sessions WHERE no = $1`, w.no).Scan(&kept); err != nil {
+		return store.Wrap(err, "read causes of turns")
+	}
+	all := []string{one}
+	if kept != "" {
+		all = append(strings.Split(kept, "\n"), one)
+	}
+	all = all[max(0, len(all)-session.MaxQueued):]
+	return store.Wrap(w.tx.Exec(`UPDATE sessions SET causes = $2 WHERE no = $1`, w.no, store.Text(strings.Join(all, "\n"))), "write causes of turns")
 }

@@ -33,7 +33,7 @@ func TestStore(t *testing.T) {
 	storetest.Each(t, open, map[string]func(*testing.T, bench){
 		"a turn": testTurn, "clock that goes back": testClockBack, "external ids": testExternalIDs, "doubles at once": testDoubles, "no place": testFull,
 		"queue": testQueue, "steer": testSteer, "full queue": testFullQueue, "closed": testClosed, "failed": testFailed, "taken back": testTakenBack,
-		"fence": testFence, "leases": testLeases, "interrupts": testInterrupts, "awaited": testAwaited, "skills": testSkills, "reminders": testReminders, "described": testDescribed,
+		"fence": testFence, "leases": testLeases, "interrupts": testInterrupts, "causes": testCauses, "awaited": testAwaited, "skills": testSkills, "reminders": testReminders, "described": testDescribed,
 		"events": testEvents, "hide": testHide, "outputs": testOutputs,
 		"manage": testManage, "list": testList, "secrets": testSecrets, "idle": testIdle, "sweep": testSweep, "writers at once": testWriters,
 		"file lists": testFileLists, "files once": testFilesOnce, "compaction": testCompaction, "fork": testFork, "at random": testRandomLog,

@@ -65,6 +65,9 @@ type Reader struct {
 	shown int      // bytes of it
 	text  bool     // it is the text, not the thinking
 	ended id.Event // of thinking that was shown to its end before it was stored
+
+	awaits bool // the turn that it stops at had not ended when it began
+	told   bool // it was told how the turn of another process has ended
 }
 
 // Attach returns a reader of a session that is told every note from now on. whole leaves out what only streams have: texts come
@@ -79,7 +82,7 @@ func (h *Hub) Attach(session int64, whole bool) *Reader {
 // From sets where the reader begins: behind the event with this ord, and where it stops. The owner of an input is told the
 // notes from now on.
 func (r *Reader) From(ord int64, u Until) {
-	r.ord, r.until = ord, u
+	r.ord, r.until, r.awaits = ord, u, u.Own || u.Input != ""
 	if u.Own {
 		r.live.mu.Lock()
 		defer r.live.mu.Unlock()
@@ -168,6 +171,12 @@ func (r *Reader) step(ctx context.Context) (Frame, <-chan struct{}, error) {
 			if s.here && r.page[0].Ord > s.last { // a note may come before it
 				return Frame{}, s.changed, nil
 			}
+			if r.until.Turn > 0 && r.page[0].Turn > r.until.Turn { // another process has begun the next turn
+				if _, err := r.cause(ctx); err != nil {
+					return Frame{}, nil, err
+				}
+				continue
+			}
 			r.event(r.page[0])
 			r.page = r.page[1:]
 			continue
@@ -223,6 +232,7 @@ func (r *Reader) read(ctx context.Context, s *state) (bool, error) {
 		if awaited, err = r.awaited(ctx); err != nil {
 			return false, err
 		}
+		r.awaits = r.awaits || awaited
 	}
 	found, _, err := r.rows.Events(ctx, session.Page{Session: r.live.session, After: r.ord, Limit: pageSize, Hidden: true})
 	if err != nil {
@@ -246,9 +256,27 @@ func (r *Reader) read(ctx context.Context, s *state) (bool, error) {
 		if s := r.look(); s.here || s.next != nil {
 			return true, nil // a run of this process has begun, or ended, since r looked
 		}
-		return false, io.EOF
+		return r.cause(ctx)
 	}
 	return false, nil
+}
+
+// cause shows why a turn of another process that the reader has waited for did not come to its end, once, if it did not, and then
+// ends the reader. Nothing else of a turn is told across processes that is not in the log.
+func (r *Reader) cause(ctx context.Context) (bool, error) {
+	if !r.awaits || r.told || r.until.Turn == 0 || r.until.Only {
+		return false, io.EOF
+	}
+	r.told = true
+	standing, err := r.rows.Standing(ctx, r.live.session)
+	if err != nil {
+		return false, err
+	}
+	n, err := causeOf(r.until.Turn, standing.Causes)
+	if n != nil {
+		r.ready = append(r.ready, Frame{Shape: Noted, Note: *n, At: n.At})
+	}
+	return true, err
 }
 
 // errMoved is the error of a reader that was shown the beginning of a reply that another process makes anew.
