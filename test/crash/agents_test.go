@@ -222,7 +222,7 @@ func (l *agentLoad) open(t *testing.T, sessions int) {
 	t.Helper()
 	for i := range sessions {
 		key := fmt.Sprint("s", i)
-		l.client.Must(t, http.StatusCreated, "POST", "/v2/agents/a/sessions", map[string]any{"key": key})
+		l.client.Must(t, http.StatusCreated, "POST", "/v2/agents/a/sessions", map[string]any{"key": key, "description": ""})
 		l.talkers = append(l.talkers, &talker{key: key, no: i, texts: map[string]string{}})
 	}
 }

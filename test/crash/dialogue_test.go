@@ -93,7 +93,7 @@ func TestDialogue(t *testing.T) {
 			return scripted.Reply{}
 		}
 	})
-	d.c.Must(t, http.StatusCreated, "POST", "/v2/agents/a/sessions", map[string]any{"key": "s"})
+	d.c.Must(t, http.StatusCreated, "POST", "/v2/agents/a/sessions", map[string]any{"key": "s", "description": ""})
 	plays := []struct {
 		weight int
 		play   func()

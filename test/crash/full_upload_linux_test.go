@@ -28,7 +28,7 @@ func TestFullUpload(t *testing.T) {
 			w.start()
 			w.furnish(provider)
 			c := &conversation{agent: plain, key: "s"}
-			w.c.Must(t, http.StatusCreated, "POST", "/v2/agents/plain/sessions", map[string]any{"key": c.key})
+			w.c.Must(t, http.StatusCreated, "POST", "/v2/agents/plain/sessions", map[string]any{"key": c.key, "description": ""})
 			send := func(word string, content []byte) int {
 				t.Helper()
 				file := []kept{{name: word + ".txt", sum: sumOf(content)}}

@@ -137,8 +137,11 @@ func (w *town) reply(tr *transcript.Transcript) scripted.Reply {
 			said = append(said, m.Text)
 		}
 	}
-	if strings.HasPrefix(tr.System, "You sum up") {
+	switch {
+	case strings.HasPrefix(tr.System, "You sum up"):
 		return scripted.Reply{Text: summaryOf(distinct(said...))}
+	case strings.HasPrefix(tr.System, "Describe in one sentence"):
+		return scripted.Reply{Text: "About something."}
 	}
 	question := tr.Question()
 	word := words.FindString(question)
@@ -566,6 +569,9 @@ func (w *town) remove(c *conversation) *move {
 func (w *town) sweep() {
 	want, events, files := map[string]int{}, 0, 0
 	for _, c := range w.sessions {
+		if about := w.c.Must(w.t, http.StatusOK, "GET", c.path(), nil)["description"]; about != "" && about != "About something." {
+			w.t.Errorf("%s is described as %q", c.path(), about)
+		}
 		events, files = events+len(c.log), files+len(c.files)
 		for _, f := range c.files {
 			want[f.sum]++
