@@ -136,7 +136,7 @@ func (s *Store) Delete(ctx context.Context, t catalog.Tool) error {
 			return err
 		}
 		if len(agents) > 0 {
-			return &catalog.InUse{Agents: agents}
+			return &catalog.InUseError{Agents: agents}
 		}
 		var was int64
 		err = tx.QueryRow(`DELETE FROM tools WHERE no = $1 RETURNING no`, t.No).Scan(&was)

@@ -145,7 +145,7 @@ func testUse(t *testing.T, s stores) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var used *catalog.InUse
+	var used *catalog.InUseError
 	if err := s.Delete(t.Context(), one); !errors.As(err, &used) || !slices.Equal(used.Agents, []string{"use-a"}) {
 		t.Errorf("deleted in use: %v", err)
 	}

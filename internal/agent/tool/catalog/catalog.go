@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -137,24 +139,22 @@ func taken(name string) error {
 // Configured returns the ids of the tools that configurations of an agent refer to, each once and in order.
 func Configured(configurations map[string]json.RawMessage) []id.Tool {
 	seen := map[id.Tool]bool{}
-	var out []id.Tool
 	for _, raw := range configurations {
 		var c struct {
 			Type string  `json:"type"`
 			ID   id.Tool `json:"tool_id"`
 		}
-		if json.Unmarshal(raw, &c) == nil && c.Type == Client && c.ID != "" && !seen[c.ID] {
+		if json.Unmarshal(raw, &c) == nil && c.Type == Client && c.ID != "" {
 			seen[c.ID] = true
-			out = append(out, c.ID)
 		}
 	}
-	return sorted(out)
+	return slices.Sorted(maps.Keys(seen))
 }
 
-// InUse is the error of the deletion of a tool that agents have.
-type InUse struct {
+// InUseError is the error of the deletion of a tool that agents have.
+type InUseError struct {
 	Agents []string // keys of some of them
 }
 
 // Error returns a message for logs; clients are told by Service.Delete.
-func (e *InUse) Error() string { return fmt.Sprintf("agents use the tool: %v", e.Agents) }
+func (e *InUseError) Error() string { return fmt.Sprintf("agents use the tool: %v", e.Agents) }

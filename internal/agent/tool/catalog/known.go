@@ -103,8 +103,3 @@ func compact(raw json.RawMessage) json.RawMessage {
 	}
 	return b.Bytes()
 }
-
-func sorted(all []id.Tool) []id.Tool {
-	slices.Sort(all)
-	return all
-}

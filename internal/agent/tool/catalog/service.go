@@ -28,7 +28,7 @@ type Store interface {
 	List(ctx context.Context, after *page.Position, limit int, match func(*Tool) bool) (found []Tool, more bool, err error)
 	// Replace writes t as the next version of itself and returns it so. ErrChanged if t.Version is not the present one any more.
 	Replace(ctx context.Context, t Tool) (Tool, error)
-	// Delete removes a tool. An *InUse if agents have it.
+	// Delete removes a tool. An *InUseError if agents have it.
 	Delete(ctx context.Context, t Tool) error
 }
 
@@ -222,7 +222,7 @@ func (s *Service) Delete(ctx context.Context, t Tool) error {
 		return builtin(&t, "deleted")
 	}
 	err := s.store.Delete(ctx, t)
-	if used, ok := errors.AsType[*InUse](err); ok {
+	if used, ok := errors.AsType[*InUseError](err); ok {
 		return fault.Conflict("tool_in_use", "tool is being used in different configurations: tool_configurations of the agents [%s] name %s (%s); remove it there first",
 			strings.Join(used.Agents, ", "), t.ID, t.Name)
 	}
