@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -61,13 +62,34 @@ func (c *Contract) Run(ctx context.Context, t Target, name string, s *Scenario) 
 			seen = append(seen, met)
 			continue
 		}
-		status, err := c.step(ctx, t, step, saved)
+		status, err := c.wait(ctx, t, step, saved)
 		if err != nil {
 			return seen, fmt.Errorf("step %d (%s): %w", i+1, step.Call, err)
 		}
 		seen = append(seen, ledger.Evidence{Operation: step.Call, Scenario: name, Status: status})
 	}
 	return seen, nil
+}
+
+// How long a step waits, and how often it asks.
+const (
+	patience = 30 * time.Second
+	askEvery = 20 * time.Millisecond
+)
+
+// wait takes a step, again and again if it waits.
+func (c *Contract) wait(ctx context.Context, t Target, s *Step, saved map[string]any) (status int, err error) {
+	for end := time.Now().Add(patience); ; {
+		status, err = c.step(ctx, t, s, saved)
+		if err == nil || !s.Waits || time.Now().After(end) {
+			return status, err
+		}
+		select {
+		case <-time.After(askEvery):
+		case <-ctx.Done():
+			return status, err
+		}
+	}
 }
 
 func (c *Contract) step(ctx context.Context, t Target, s *Step, saved map[string]any) (int, error) {

@@ -38,6 +38,7 @@ type Step struct {
 	Save    map[string]string `yaml:"save"`  // name → path in the response, such as search_results.0.score
 	Race    *Race             `yaml:"race"`  // instead of everything above
 	Times   int               `yaml:"times"` // in a race: how often at once
+	Waits   bool              `yaml:"waits"` // the call is made again until it meets what is expected, which comes about by itself
 }
 
 // Repeat describes a long body: Before, then Text Times times, then After.
