@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -32,13 +31,8 @@ type Config struct {
 	// Stop ends the turns of an agent that was deleted, where they run in this process, without waiting; nil for nobody. It only
 	// saves work: a turn of a deleted agent can't write.
 	Stop         func(agent int64)
-	Instructions Instructions // that steps refer to
-	Tools        Tools        // that configurations of tools refer to
-}
-
-// Tools finds the tools that configurations refer to; catalog.Service is one.
-type Tools interface {
-	Known(ctx context.Context, configurations map[string]json.RawMessage) (catalog.Known, error)
+	Instructions Instructions   // that steps refer to
+	Tools        catalog.Finder // that configurations of tools refer to
 }
 
 // Service keeps agents. Safe for concurrent use.
@@ -48,7 +42,7 @@ type Service struct {
 	kit          tool.Kit
 	stop         func(int64)
 	instructions Instructions
-	tools        Tools
+	tools        catalog.Finder
 }
 
 // New returns a service.

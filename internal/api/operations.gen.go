@@ -1567,7 +1567,6 @@ var Operations = []Operation{
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404}},
 	{ID: "listOutstandingClientToolCalls", Method: "GET", Path: "/v2/agents/{agent_key}/sessions/{session_key}/outstanding_client_tool_calls",
 		Summary: "List tool calls that wait for the client to answer", Tag: "Agent Sessions",
-		Planned:    true,
 		APIRoles:   []string{"agent_user", "agent_developer", "agent_administrator", "administrator", "owner"},
 		AgentRoles: []string{"agent_user", "agent_developer", "agent_administrator"},
 		Params: []Param{

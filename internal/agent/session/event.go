@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quarry/internal/agent/artifact"
+	"quarry/internal/agent/tool"
 	"quarry/internal/id"
 )
 
@@ -126,4 +127,25 @@ type Usage struct {
 // Ord as long as the session has had no further edits.
 type Measured struct {
 	Ord, Edits int64
+}
+
+// HandOver returns the event that goes from one step to another. Its text is what the model reads of it.
+func HandOver(from, to string, output *Event) Event {
+	text := fmt.Sprintf("Step %q is done; go on with step %q.", from, to)
+	if output != nil && len(output.Content) > 0 {
+		text += " Its output: " + string(output.Content)
+	}
+	return Event{ID: id.NewEvent(), Type: StepTransition, Body: Body{From: from, To: to, Text: text}}
+}
+
+// CutOff returns error outputs of calls that come to nothing.
+func CutOff(calls []Event, why string) []Event {
+	out := make([]Event, len(calls))
+	for i, c := range calls {
+		output, _ := json.Marshal(map[string]string{"error": why}) // strings always encode
+		out[i] = Event{ID: id.NewEvent(), Type: ToolOutput, Body: Body{
+			CallID: c.CallID, Tool: c.Tool, ToolName: c.ToolName, Output: output, Failed: true, Class: string(tool.ExecutionError),
+		}}
+	}
+	return out
 }

@@ -118,6 +118,7 @@ type Commit struct {
 	Usage     *Usage
 	Resolved  *string           // see Run.Resolved
 	Rendered  map[string]string // see Store.Reminders; nil: they stay as they are
+	Park      *Park             // the turn waits for the client, unless an input waits already, or somebody has interrupted it
 	Steer     bool              // take inputs that were sent to go on in this turn from the queue, behind Events
 	End       *End
 }
@@ -147,7 +148,8 @@ type Committed struct {
 	Events      []Event // those of the commit, as stored
 	Inputs      []Event // inputs that were taken from the queue, to steer or to begin the next turn
 	Next        *Run    // the turn that follows; nil when the turn goes on or the run is over
-	Ended       bool    // the turn is over
+	Ended       bool    // the turn is over, or parked
+	Parked      bool    // the turn waits for the client; otherwise Commit.Park has come to nothing, and Events has the outputs of its calls if an input has superseded them
 	Steers      bool    // inputs wait to steer this turn
 	Edits       int64   // of the session: if it has changed, events were hidden, shown or deleted
 	Interrupted bool
@@ -166,7 +168,13 @@ type Log interface {
 	Accept(ctx context.Context, in Input, l Lease, now time.Time) (Accepted, error)
 	// Commit writes c if the lease holds, else ErrLost. The events are durable when it returns.
 	Commit(ctx context.Context, l Lease, c Commit, now time.Time) (Committed, error)
-	// Interrupt asks the turn in progress to end and returns its run, nil if there is none.
+	// Parked returns the turn that waits for the client, with the calls that are left; nil for none.
+	Parked(ctx context.Context, session int64) (*Parked, error)
+	// Answer writes outputs of calls that a parked turn waits for: they are durable when it returns. With the last one the turn goes
+	// on, under the lease l. ErrAnswered if one of them doesn't wait any more; nothing is written then. Other faults are those of Accept.
+	Answer(ctx context.Context, a Answers, l Lease, now time.Time) (Answered, error)
+	// Interrupt asks the turn in progress to end and returns its run, nil if there is none. A parked one has ended when it returns, with
+	// its calls superseded; its run has no node.
 	Interrupt(ctx context.Context, session int64) (*Run, error)
 	// Interrupted returns the sessions among the runs of a process whose turn was asked to end.
 	Interrupted(ctx context.Context, node string) ([]int64, error)

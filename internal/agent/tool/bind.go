@@ -160,6 +160,18 @@ func (s *Set) thaw(scene *Scene, text string) (values map[string]map[string]boun
 	return values, nil
 }
 
+// Plain returns what Bind has returned to keep, without a seal; Bind takes it, too.
+func (b *Bound) Plain() (string, error) {
+	if len(b.eager) == 0 {
+		return "", nil
+	}
+	plain, err := json.Marshal(b.eager)
+	return string(plain), err
+}
+
+// Sealed returns what Bind returns to keep.
+func (b *Bound) Sealed(scene Scene) (string, error) { return b.set.freeze(&scene, b.eager) }
+
 // variables returns what description templates read.
 func (s *Scene) variables() map[string]vtl.Value {
 	object := func(members ...any) *vtl.Map {

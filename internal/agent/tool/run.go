@@ -13,6 +13,7 @@ import (
 
 	"quarry/internal/expr/jq"
 	"quarry/internal/fault"
+	"quarry/internal/id"
 	"quarry/internal/llm"
 )
 
@@ -30,7 +31,9 @@ type Planned struct {
 	Input    json.RawMessage // an object: what the model sent, with secrets masked
 	Pinned   []string        // paths of arguments that the configuration pins; never nil
 	Repeat   Repeat
-	After    []int // positions of the calls of the same reply that have to end before
+	After    []int    // positions of the calls of the same reply that have to end before
+	Client   bool     // the client makes the call: Prepare takes the place of Run
+	Event    id.Event // of the call; for whoever stores it
 
 	arguments map[string]any
 	refused   *Failure
@@ -59,7 +62,7 @@ func (b *Bound) plan(call llm.ToolCall, allowed *[]string, m *Mask) Planned {
 	p := Planned{CallID: call.ID, Tool: name, ToolName: name, Input: json.RawMessage("{}"), Pinned: []string{}}
 	c, ok := b.set.tools[call.Name]
 	if ok {
-		p.ToolName, p.Pinned, p.Repeat = c.Name, c.pinned, c.Repeat
+		p.ToolName, p.Pinned, p.Repeat, p.Client = c.Name, c.pinned, c.Repeat, c.Client
 	}
 	switch {
 	case !ok:
@@ -151,6 +154,11 @@ func (b *Bound) Run(ctx context.Context, p Planned, scene Scene) Output {
 		return Output{Output: out, Overrides: r.overrides, Artifacts: scene.Files.Take()}
 	}
 	scene.Files.Take()
+	return r.failed(err)
+}
+
+// failed returns the output of a call that has failed.
+func (r *run) failed(err error) Output {
 	f := r.failure(err)
 	text := encode(map[string]any{"error": r.mask.Text(f.Text)})
 	return Output{Output: text, Failed: true, Overrides: r.overrides, Class: f.Class}
@@ -162,33 +170,16 @@ type run struct {
 	planned   Planned
 	scene     *Scene
 	mask      *Mask
+	used      []string        // secrets that overrides took
 	overrides json.RawMessage // once the tool has started
 }
 
 // call takes the call its whole way.
 func (r *run) call(ctx context.Context) (json.RawMessage, error) {
-	if r.planned.refused != nil {
-		return nil, r.planned.refused
-	}
-	c := r.bound.set.tools[r.planned.Tool]
-	merged, overrides, err := r.merge(c)
+	c, args, err := r.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
-	args := encode(merged)
-	if c.input != nil {
-		if args, err = r.transform(ctx, "input_transform", c.input, r.document(merged)); err != nil {
-			return nil, err
-		}
-	}
-	value, ok := decode(args).(map[string]any)
-	if !ok {
-		return nil, &Failure{InvalidConfiguration, "input_transform has a result that is no object"}
-	}
-	if err := c.Schema.Check(value); err != nil {
-		return nil, &Failure{InvalidInput, fmt.Sprintf("the arguments don't fit: %s", err)}
-	}
-	r.overrides = encode(r.mask.value(overrides))
 	out, err := guard(ctx, cmp.Or(c.Timeout, DefaultTimeout), func(ctx context.Context) (json.RawMessage, error) {
 		return c.Run(ctx, Call{
 			Arguments: args, Eager: r.eager(), Agent: r.scene.Agent.Key, Session: r.scene.Session.Key, Allowed: r.scene.allowed, Mask: r.mask,
@@ -201,6 +192,33 @@ func (r *run) call(ctx context.Context) (json.RawMessage, error) {
 	return r.finish(ctx, c, out)
 }
 
+// prepare takes the call to where its tool starts, and returns the arguments.
+func (r *run) prepare(ctx context.Context) (c *configured, args json.RawMessage, err error) {
+	if r.planned.refused != nil {
+		return nil, nil, r.planned.refused
+	}
+	c = r.bound.set.tools[r.planned.Tool]
+	merged, overrides, err := r.merge(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	args = encode(merged)
+	if c.input != nil {
+		if args, err = r.transform(ctx, "input_transform", c.input, r.document(merged)); err != nil {
+			return nil, nil, err
+		}
+	}
+	value, ok := decode(args).(map[string]any)
+	if !ok {
+		return nil, nil, &Failure{InvalidConfiguration, "input_transform has a result that is no object"}
+	}
+	if err := c.Schema.Check(value); err != nil {
+		return nil, nil, &Failure{InvalidInput, fmt.Sprintf("the arguments don't fit: %s", err)}
+	}
+	r.overrides = encode(r.mask.value(overrides))
+	return c, args, nil
+}
+
 // merge returns the arguments with those that are pinned, and the latter alone by their keys.
 func (r *run) merge(c *configured) (merged any, overrides map[string]any, err error) {
 	merged, overrides = r.planned.arguments, map[string]any{}
@@ -210,7 +228,8 @@ func (r *run) merge(c *configured) (merged any, overrides map[string]any, err er
 		overrides[o.key] = v
 		merged = pin(merged, o.path, v)
 	}
-	r.mask = r.bound.mask(r.scene, res.secrets)
+	r.used = res.secrets
+	r.mask = r.bound.mask(r.scene, r.used)
 	if f := res.failure(); f != nil {
 		return nil, nil, f
 	}

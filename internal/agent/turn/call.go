@@ -2,12 +2,10 @@ package turn
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 
-	"quarry/internal/agent"
 	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
@@ -15,8 +13,9 @@ import (
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/offload"
 	"quarry/internal/agent/transcript"
+	"quarry/internal/agent/turn/failure"
+	"quarry/internal/agent/turn/reply"
 	"quarry/internal/clock"
-	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/llm"
 )
@@ -26,7 +25,7 @@ const maxParallel = 8
 
 // bind prepares the tools of the turn.
 func (t *turn) bind(ctx context.Context) error {
-	set, err := t.engine.tools(ctx, &t.agent)
+	set, err := t.engine.sets.Of(ctx, t.agent.No, t.agent.Revision, t.agent.Tools)
 	if err != nil {
 		return err
 	}
@@ -81,45 +80,6 @@ func allowed(c session.Caller) func(string) bool {
 	return func(key string) bool { return c.All || slices.Contains(c.Corpora, key) }
 }
 
-// revision names a configuration of an agent with the tools that it refers to, as they were.
-type revision struct {
-	agent, no int64
-	known     string
-}
-
-// maxSets bounds the configurations whose tools are kept; beyond it all are made anew at their next use.
-const maxSets = 1_000
-
-// tools returns the tools of an agent, as they are now.
-func (e *Engine) tools(ctx context.Context, a *agent.Agent) (*tool.Set, error) {
-	known, err := e.Tools.Known(ctx, a.Tools)
-	if err != nil {
-		return nil, err
-	}
-	known.Lenient = true
-	key := revision{a.No, a.Revision, known.Stamp()}
-	e.mu.Lock()
-	set := e.sets[key]
-	e.mu.Unlock()
-	if set != nil {
-		return set, nil
-	}
-	set, err = tool.Compile(a.Tools, known.Kit(e.Kit))
-	if f, ok := fault.As(err); ok && f.Kind == fault.KindInvalid {
-		return nil, fault.Unprocessable("invalid_tool_configuration", "the agent's tools can't be used: %s", f).Because(err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.sets) >= maxSets {
-		clear(e.sets)
-	}
-	e.sets[key] = set
-	return set, nil
-}
-
 // now returns the scene of a call that is made now.
 func (t *turn) now() tool.Scene {
 	scene := t.scene
@@ -128,12 +88,16 @@ func (t *turn) now() tool.Scene {
 }
 
 // act writes a reply that holds calls, makes them and takes inputs that were sent to steer.
-func (t *turn) act(ctx context.Context, s *said) error {
-	calls := t.named(s.answer.Calls)
+func (t *turn) act(ctx context.Context, s *reply.Reply) error {
+	calls := t.named(s.Answer.Calls)
 	planned := t.tools.Plan(calls, t.step.AllowedTools, t.now())
-	c := session.Commit{Events: s.events(true), Progress: t.progress(), Usage: s.usage()}
-	for i, p := range planned {
-		c.Events = append(c.Events, session.Event{ID: id.NewEvent(), Type: session.ToolInput, State: calls[i].State, Body: session.Body{
+	c := session.Commit{Events: s.Events(true), Progress: t.progress(), Usage: s.Usage()}
+	events := map[string]id.Event{}
+	for i := range planned {
+		p := &planned[i]
+		p.Event = id.NewEvent()
+		events[p.CallID] = p.Event
+		c.Events = append(c.Events, session.Event{ID: p.Event, Type: session.ToolInput, State: calls[i].State, Body: session.Body{
 			CallID: p.CallID, Tool: p.Tool, ToolName: p.ToolName, Arguments: p.Input, Pinned: p.Pinned,
 		}})
 	}
@@ -141,6 +105,9 @@ func (t *turn) act(ctx context.Context, s *said) error {
 	if len(loaded) > 0 {
 		c.Events, c.Steer = append(c.Events, loaded...), len(left) == 0
 		planned = t.tools.Plan(left, t.step.AllowedTools, t.now())
+		for i := range planned {
+			planned[i].Event = events[planned[i].CallID]
+		}
 	}
 	if _, err := t.commit(c); err != nil {
 		return err
@@ -167,17 +134,30 @@ func (t *turn) named(calls []llm.ToolCall) []llm.ToolCall {
 	return out
 }
 
-// finished is a call that has its output.
+// finished is a call that has its output, or that is ready for the client.
 type finished struct {
 	n     int
 	out   tool.Output
+	ready *tool.Delivered     // nil for one that has its output
 	files *artifact.Workspace // to be released
 }
 
-// call runs calls, each once those before it are done, and writes every output as it comes.
+// make returns what came of a call: its output, or that it is ready for the client.
+func (t *turn) make(ctx context.Context, p tool.Planned, scene tool.Scene) (f finished) {
+	if f.files = scene.Files; p.Client {
+		f.ready, f.out = t.tools.Prepare(ctx, p, scene)
+	} else {
+		f.out = t.tools.Run(ctx, p, scene)
+	}
+	return f
+}
+
+// call runs calls, each once those before it are done, and writes every output as it comes. Those that the client makes are
+// prepared, and the turn is parked when no other can run.
 func (t *turn) call(ctx context.Context, planned []tool.Planned) error {
 	done := make(chan finished)
 	started, ended, running := make([]bool, len(planned)), make([]bool, len(planned)), 0
+	ready := map[int]*tool.Delivered{}
 	for left := len(planned); left > 0; {
 		for i := range planned {
 			p := planned[i]
@@ -190,18 +170,26 @@ func (t *turn) call(ctx context.Context, planned []tool.Planned) error {
 			if t.engine.Files != nil {
 				scene.Files = t.engine.Files.Workspace(t.run.Session, p.CallID)
 			}
-			go func() { done <- finished{i, t.tools.Run(ctx, p, scene), scene.Files} }()
+			go func() {
+				f := t.make(ctx, p, scene)
+				f.n = i
+				done <- f
+			}()
 		}
 		if running == 0 {
-			return context.Cause(ctx)
+			break // interrupted, or all that is left waits for the client
 		}
 		f := <-done
-		ended[f.n], running, left = true, running-1, left-1
+		ended[f.n], running, left = f.ready == nil, running-1, left-1
+		if f.ready != nil {
+			ready[f.n] = f.ready
+			continue
+		}
 		if ctx.Err() != nil && f.out.Failed {
 			f.files.Release(ctx)
 			continue // it was cut off
 		}
-		err := t.keep(ctx, &planned[f.n], f.out, left == 0)
+		err := t.keep(ctx, &planned[f.n], f.out, left == 0 && len(ready) == 0)
 		f.files.Release(ctx)
 		if err != nil {
 			for range running {
@@ -210,7 +198,10 @@ func (t *turn) call(ctx context.Context, planned []tool.Planned) error {
 			return err
 		}
 	}
-	return context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil || len(ready) == 0 {
+		return err
+	}
+	return t.park(ctx, planned, ready)
 }
 
 // keep writes the output of a call.
@@ -238,7 +229,7 @@ func (t *turn) resume(ctx context.Context) error {
 		}
 	}
 	if t.run.Recovered >= maxRecovered {
-		return broken("the turn was taken over %d times and came no further", t.run.Recovered)
+		return failure.Broken("the turn was taken over %d times and came no further", t.run.Recovered)
 	}
 	left, err := t.unanswered()
 	if err != nil || len(left) == 0 {
@@ -255,7 +246,7 @@ func (t *turn) resume(ctx context.Context) error {
 	var lost []session.Event
 	places := map[int]int{} // of the calls that are made again, by where they were
 	for i, p := range t.tools.Plan(calls, t.step.AllowedTools, t.now()) {
-		if p.Repeat == tool.Always {
+		if p.Event = left[i].ID; p.Repeat == tool.Always || t.answered {
 			places[i] = len(again)
 			again = append(again, p)
 			continue
@@ -273,7 +264,7 @@ func (t *turn) resume(ctx context.Context) error {
 		again[i].After = after
 	}
 	if len(lost) > 0 {
-		if _, err := t.commit(session.Commit{Events: cutOff(lost, "interrupted by restart")}); err != nil {
+		if _, err := t.commit(session.Commit{Events: session.CutOff(lost, "interrupted by restart")}); err != nil {
 			return err
 		}
 	}
@@ -325,16 +316,4 @@ func (t *turn) unanswered() ([]session.Event, error) {
 		}
 	}
 	return out, nil
-}
-
-// cutOff returns error outputs of calls that come to nothing.
-func cutOff(calls []session.Event, why string) []session.Event {
-	out := make([]session.Event, len(calls))
-	for i, c := range calls {
-		output, _ := json.Marshal(map[string]string{"error": why}) // strings always encode
-		out[i] = session.Event{ID: id.NewEvent(), Type: session.ToolOutput, Body: session.Body{
-			CallID: c.CallID, Tool: c.Tool, ToolName: c.ToolName, Output: output, Failed: true, Class: string(tool.ExecutionError),
-		}}
-	}
-	return out
 }

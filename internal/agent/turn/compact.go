@@ -6,6 +6,7 @@ import (
 	"quarry/internal/agent/compact"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
+	"quarry/internal/agent/turn/failure"
 	"quarry/internal/id"
 	"quarry/internal/llm"
 	"quarry/internal/usage"
@@ -15,7 +16,7 @@ import (
 func (t *turn) sumUp(ctx context.Context) error {
 	t.bare = true
 	if t.run.Recovered >= maxRecovered {
-		return broken("the compaction was taken over %d times and came to no end", t.run.Recovered)
+		return failure.Broken("the compaction was taken over %d times and came to no end", t.run.Recovered)
 	}
 	if err := t.open(ctx); err != nil {
 		return err
@@ -34,7 +35,7 @@ func (t *turn) sumUp(ctx context.Context) error {
 		return err
 	}
 	t.tell(feed.Note{Kind: feed.CompactionStarted})
-	t.claim.hear()
+	t.claim.Hear()
 	text, err := compact.Write(ctx, model, t.agent.Model.Retry, &how, gone)
 	if err != nil {
 		return err

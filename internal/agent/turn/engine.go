@@ -12,6 +12,7 @@ import (
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/session/recent"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/catalog"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
@@ -32,7 +33,7 @@ type Config struct {
 	Instructions agent.Instructions // that steps of agents refer to
 	Kit          tool.Kit
 	Files        *artifact.Service // nil: calls have no files
-	Tools        agent.Tools       // that configurations of tools refer to
+	Tools        catalog.Finder    // that configurations of tools refer to
 	Hub          *feed.Hub
 	Logger       *slog.Logger
 	// Alone is whether no other process works over the same database: what an earlier one has left is taken over at the start.
@@ -61,11 +62,11 @@ type Engine struct {
 	// of them.
 	taken chan struct{}
 	kept  *recent.Histories
+	sets  *catalog.Sets
 
 	mu      sync.Mutex
-	works   map[int64]*work        // by session; guarded by mu
-	sets    map[revision]*tool.Set // guarded by mu
-	stopped bool                   // guarded by mu
+	works   map[int64]*work // by session; guarded by mu
+	stopped bool            // guarded by mu
 	running sync.WaitGroup
 
 	describing sync.Map // the sessions whose description is being written, by number
@@ -74,7 +75,7 @@ type Engine struct {
 // New returns an engine. Run has to run while it is used.
 func New(c Config) *Engine {
 	ctx, stop := context.WithCancelCause(context.Background())
-	return &Engine{Config: c, node: id.Text(20), ctx: ctx, stop: stop, works: map[int64]*work{}, sets: map[revision]*tool.Set{}, taken: make(chan struct{}), kept: recent.New()}
+	return &Engine{Config: c, node: id.Text(20), ctx: ctx, stop: stop, works: map[int64]*work{}, sets: catalog.NewSets(c.Tools, c.Kit), taken: make(chan struct{}), kept: recent.New()}
 }
 
 // errStopping is the cause of a turn that ends because another process is to go on with it, and what new inputs get.

@@ -3,12 +3,11 @@ package turn
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
+	"quarry/internal/agent/turn/claim"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
@@ -25,27 +24,11 @@ type Input struct {
 // Sent is an input that was accepted. Its sender reads what follows, and calls Close.
 type Sent struct {
 	*feed.Reader
-	claim *claim
-}
-
-// claim decides between a turn that fails before anything was shown to its sender, and the sender that shows something.
-type claim struct {
-	state atomic.Int32
-	heard chan struct{} // closed by hear
-	once  sync.Once
-}
-
-const (
-	open int32 = iota
-	shown
-	refused
-)
-
-// hear is called when there is something of the turn to show, or never will be. A nil claim hears nothing.
-func (c *claim) hear() {
-	if c != nil {
-		c.once.Do(func() { close(c.heard) })
-	}
+	claim  *claim.Claim
+	engine *Engine
+	no     int64 // the session
+	turn   int64 // of the event that was shown last
+	told   bool  // of the calls that the client has to make
 }
 
 // Heard returns a channel that is closed when the model has begun to answer or the turn has come to something else. It is nil
@@ -54,18 +37,12 @@ func (s *Sent) Heard() <-chan struct{} {
 	if s.claim == nil {
 		return nil
 	}
-	return s.claim.heard
+	return s.claim.Heard()
 }
 
 // Show notes that something of the answer is shown from now on. It is false if the turn has failed before that: then Next
 // returns why.
-func (s *Sent) Show() bool { return s.claim == nil || s.claim.take(shown) }
-
-// take reports whether the state is to, now.
-func (c *claim) take(to int32) bool { return c.state.CompareAndSwap(open, to) || c.state.Load() == to }
-
-// undecided reports whether the turn may still be refused. A nil claim decides nothing.
-func (c *claim) undecided() bool { return c != nil && c.state.Load() == open }
+func (s *Sent) Show() bool { return s.claim == nil || s.claim.Take(claim.Shown) }
 
 // Close ends the reading. The turn goes on; if it fails, its input stays.
 func (s *Sent) Close() {
@@ -90,16 +67,11 @@ func (e *Engine) Send(ctx context.Context, in Input) (*Sent, error) {
 			leave()
 		}
 	}()
-	select {
-	case <-e.taken:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	if e.ctx.Err() != nil {
-		return nil, errStopping
+	if err := e.ready(ctx); err != nil {
+		return nil, err
 	}
 	reader := e.Hub.Attach(in.Session, in.Whole)
-	sent := &Sent{Reader: reader}
+	sent := &Sent{Reader: reader, engine: e, no: in.Session}
 	lease := e.lease(in.Session)
 	got, err := e.accept(ctx, in.Input, lease)
 	if err != nil {
@@ -108,7 +80,7 @@ func (e *Engine) Send(ctx context.Context, in Input) (*Sent, error) {
 	}
 	switch got.Outcome {
 	case session.Began, session.Again:
-		sent.claim = &claim{heard: make(chan struct{})}
+		sent.claim = claim.New()
 		from := got.Run.First - 1
 		if in.Since != nil {
 			from = *in.Since
@@ -141,6 +113,19 @@ func (e *Engine) Send(ctx context.Context, in Input) (*Sent, error) {
 		reader.Close()
 	}
 	return sent, err
+}
+
+// ready waits until runs of an earlier process are taken over, and reports whether inputs are taken.
+func (e *Engine) ready(ctx context.Context) error {
+	select {
+	case <-e.taken:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if e.ctx.Err() != nil {
+		return errStopping
+	}
+	return nil
 }
 
 func opt(since *int64) int64 {

@@ -4,16 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"quarry/internal/agent"
 	"quarry/internal/agent/instruction"
-	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
-	"quarry/internal/expr/userfn"
 	"quarry/internal/expr/vtl"
 	"quarry/internal/fault"
-	"quarry/internal/id"
 )
 
 // instructions renders what the step says to the model.
@@ -79,65 +75,6 @@ func object(raw json.RawMessage) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	return raw
-}
-
-// transition returns the step that follows on an answer, "" for none.
-func (t *turn) transition(s *said) (string, error) {
-	var document any
-	for _, next := range t.step.Next {
-		if next.Condition == "" {
-			return next.Step, nil
-		}
-		condition, err := userfn.ParseCondition(next.Condition)
-		if err != nil {
-			return "", fault.Unprocessable("invalid_condition", "a condition of step %q can't be read: %s", t.name, err)
-		}
-		now := time.Now().UTC()
-		if document == nil {
-			if document, err = t.document(s, now); err != nil {
-				return "", err
-			}
-		}
-		holds, err := condition.Holds(document, now)
-		if err != nil {
-			t.engine.Logger.Warn("a condition has no meaning for an answer", "agent", t.agent.Key, "step", t.name, "condition", next.Condition, "error", err)
-		}
-		if holds {
-			return next.Step, nil
-		}
-	}
-	return "", nil
-}
-
-// document is what conditions are about.
-func (t *turn) document(s *said, now time.Time) (any, error) {
-	tools := map[string]any{}
-	for name, l := range t.scene.Outputs {
-		tools[name] = map[string]any{"outputs": map[string]any{"latest": l.Output}}
-	}
-	var output any = map[string]any{"text": s.text.text.String()}
-	if t.step.Output.Schema != nil {
-		output = json.RawMessage(s.text.text.String())
-	}
-	raw, err := json.Marshal(map[string]any{
-		"output": output, "tools": tools, "currentDate": now.Format(time.RFC3339),
-		"session": map[string]any{"key": t.session.Key, "name": t.session.Name, "description": t.session.Description, "metadata": object(t.session.Metadata)},
-		"agent":   map[string]any{"key": t.agent.Key, "name": t.agent.Name, "description": t.agent.Description, "metadata": object(t.agent.Metadata)},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("encode what conditions read: %w", err)
-	}
-	var v any
-	return v, json.Unmarshal(raw, &v)
-}
-
-// handOver is the event that goes from one step to another. Its text is what the model reads of it.
-func handOver(from, to string, output *session.Event) session.Event {
-	text := fmt.Sprintf("Step %q is done; go on with step %q.", from, to)
-	if output != nil && len(output.Content) > 0 {
-		text += " Its output: " + string(output.Content)
-	}
-	return session.Event{ID: id.NewEvent(), Type: session.StepTransition, Body: session.Body{From: from, To: to, Text: text}}
 }
 
 func (t *turn) transitionLimit() feed.Note {

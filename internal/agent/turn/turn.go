@@ -14,6 +14,8 @@ import (
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/offload"
+	"quarry/internal/agent/turn/claim"
+	"quarry/internal/agent/turn/failure"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
@@ -183,7 +185,7 @@ func (t *turn) iterate(ctx context.Context) error {
 	if err != nil {
 		return t.partly(said, err)
 	}
-	if len(said.answer.Calls) > 0 {
+	if len(said.Answer.Calls) > 0 {
 		return t.act(ctx, said)
 	}
 	return t.conclude(said)
@@ -192,7 +194,7 @@ func (t *turn) iterate(ctx context.Context) error {
 // admit takes a place for a call of the model. The first call of a turn is refused if there is none, as long as its input can be
 // sent back with that; else it waits, since an input that was accepted is answered.
 func (t *turn) admit(ctx context.Context, model *llm.Model) error {
-	if t.run.Calls == 0 && t.bare && t.claim.undecided() {
+	if t.run.Calls == 0 && t.bare && t.claim.Undecided() {
 		ctx = usage.AtOnce(ctx)
 	}
 	return model.Admit(ctx)
@@ -247,7 +249,7 @@ func (t *turn) date(notes []feed.Note) {
 // fail ends the turn with a failure. If nothing was shown to whoever sent its input and still waits, the input is taken back
 // and the failure is the answer; else the input stays and may be sent again if nothing stands behind it.
 func (t *turn) fail(err error) error {
-	shown := explain(err)
+	shown := failure.Explain(err)
 	if _, expected := fault.As(shown); !expected {
 		t.engine.Logger.Error("a turn has failed", "session", t.run.Session, "turn", t.run.Turn, "error", err)
 	}
@@ -258,8 +260,8 @@ func (t *turn) fail(err error) error {
 		if err != nil {
 			return err
 		}
-		events = cutOff(open, "the turn has failed before the tool was done")
-	} else if t.claim != nil && t.claim.take(refused) {
+		events = session.CutOff(open, "the turn has failed before the tool was done")
+	} else if t.claim != nil && t.claim.Take(claim.Refused) {
 		end.TakeBack = !t.again
 		return t.close(session.Commit{Events: events, End: &end}, feed.Note{Kind: feed.Over, Refused: shown})
 	}
@@ -276,7 +278,7 @@ func (t *turn) interrupted() error {
 	if t.name != "" {
 		step = t.after()
 	}
-	c := session.Commit{Events: cutOff(open, "interrupted"), End: &session.End{Step: step, Stop: true}}
+	c := session.Commit{Events: session.CutOff(open, "interrupted"), End: &session.End{Step: step, Stop: true}}
 	return t.close(c, feed.Note{Kind: feed.Interrupted, ID: t.run.Interruption()}, feed.Note{Kind: feed.Over})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -181,6 +182,9 @@ func line(f feed.Frame) string {
 		return "text ends"
 	case feed.ThoughtEnd:
 		return "thought ends"
+	}
+	if f.Note.Kind == feed.Pending {
+		return fmt.Sprint("pending ", len(f.Note.Calls))
 	}
 	if f.Note.Err != nil {
 		return "error: " + f.Note.Err.Error()

@@ -8,6 +8,7 @@ import (
 
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
+	"quarry/internal/agent/turn/claim"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 )
@@ -15,16 +16,18 @@ import (
 // work is a run that this process works on: one turn after the other, until no input waits.
 type work struct {
 	engine *Engine
-	run    session.Run // with the turn in progress
-	last   int64       // ord of the last event that is known
-	owner  int64       // the row number of the agent, which stays the same in all runs
-	leave  func()      // gives back the place of the run; nil for none
-	claim  *claim      // of the sender who waits for the first turn; nil for none
-	again  bool        // the first turn has failed before
-	taken  bool        // from another process: what it has left undone has to be found
-	bare   bool        // nothing but inputs stands in the turn
-	live   *feed.Live
-	done   chan struct{} // closed when the work has ended
+	run    session.Run  // with the turn in progress
+	last   int64        // ord of the last event that is known
+	owner  int64        // the row number of the agent, which stays the same in all runs
+	leave  func()       // gives back the place of the run; nil for none
+	claim  *claim.Claim // of the sender who waits for the first turn; nil for none
+	again  bool         // the first turn has failed before
+	taken  bool         // from another process: what it has left undone has to be found
+	// answered is whether the turn was parked until now: calls without an output were never made, or were to wait for the client's.
+	answered bool
+	bare     bool // nothing but inputs stands in the turn
+	live     *feed.Live
+	done     chan struct{} // closed when the work has ended
 
 	events []session.Event // visible ones, oldest first; nil if they have to be read
 	edits  int64           // of the session when they were read
@@ -89,7 +92,7 @@ func (w *work) loop() {
 		w.bare = !w.taken
 		err := (&turn{work: w}).play(ctx)
 		cancel(nil)
-		w.claim.hear()
+		w.claim.Hear()
 		close(w.ended)
 		if err != nil {
 			if !errors.Is(err, errOver) && !errors.Is(err, session.ErrLost) {
@@ -97,7 +100,7 @@ func (w *work) loop() {
 			}
 			return
 		}
-		w.claim, w.again, w.taken = nil, false, false
+		w.claim, w.again, w.taken, w.answered = nil, false, false, false
 	}
 }
 
@@ -180,7 +183,7 @@ func (w *work) apply(c *session.Commit, done *session.Committed) {
 		w.free() // before anybody is told that the turn is over
 	}
 	w.live.Stored(w.last)
-	w.claim.hear()
+	w.claim.Hear()
 	if n := len(done.Inputs); n > 0 {
 		w.last = done.Inputs[n-1].Ord
 		if done.Next == nil {

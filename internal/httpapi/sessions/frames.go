@@ -35,6 +35,15 @@ type (
 		Transition *int64  `json:"transition_limit,omitempty"`
 		Message    string  `json:"message,omitempty"`
 	}
+	// pendingFrame is ClientToolPendingEvent.
+	pendingFrame struct {
+		Type       string        `json:"type"`
+		ID         string        `json:"id"`
+		SessionKey string        `json:"session_key"`
+		SessionID  string        `json:"session_id"`
+		Created    instant       `json:"created_at"`
+		Calls      []pendingBody `json:"pending_calls"`
+	}
 	errorFrame struct {
 		Type     string   `json:"type"`
 		Messages []string `json:"messages"`
@@ -68,6 +77,8 @@ func wireFrame(key string, f *feed.Frame) any {
 		return usageFrame{"context_consumed", wireUsage(n.Usage), at}
 	case feed.CompactionStarted:
 		out.Type = "compaction_started"
+	case feed.Pending:
+		return pendingFrame{"client_tool_pending", string(n.ID), key, key, at, wirePending(n.Calls)}
 	case feed.ContextLimit:
 		out.Type, out.Context, out.Actual = "context_limit_exceeded", &n.Limit, &n.Actual
 	case feed.TransitionLimit:

@@ -40,16 +40,17 @@ func NewTurns(e *turn.Engine, s *session.Service, f *artifact.Service) *Turns { 
 
 // Handlers implements httpapi.Area.
 func (a *Turns) Handlers() map[string]httpapi.Handler {
-	return map[string]httpapi.Handler{"createAgentInput": a.input}
+	return map[string]httpapi.Handler{"createAgentInput": a.input, "listOutstandingClientToolCalls": a.outstanding}
 }
 
 // inputBody is CreateInputRequest.
 type inputBody struct {
-	Type     string     `json:"type"`
-	Stream   bool       `json:"stream_response"`
-	Messages []partBody `json:"messages"`
-	Since    string     `json:"since"`
-	Behavior string     `json:"behavior"`
+	Type     string       `json:"type"`
+	Stream   bool         `json:"stream_response"`
+	Messages []partBody   `json:"messages"`
+	Since    string       `json:"since"`
+	Behavior string       `json:"behavior"`
+	Outputs  []outputBody `json:"tool_outputs"`
 }
 
 // partBody is AgentInput.
@@ -78,10 +79,12 @@ func (a *Turns) input(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 		return a.message(w, r, c, &body, &files{kept: a.files})
 	case "interrupt":
 		return a.interrupt(w, r, c, body.Stream)
+	case "tool_output":
+		return a.outputs(w, r, c, &body)
 	case "compact":
 		return a.compact(w, r, c)
 	}
-	return fault.InvalidField("body.type", "is %q, which is part of the contract and not built yet; input_message, interrupt and compact are", body.Type)
+	return fault.InvalidField("body.type", "is %q, which is part of the contract and not built yet; input_message, tool_output, interrupt and compact are", body.Type)
 }
 
 // skillPart is the type of parts that load a skill.
@@ -162,14 +165,20 @@ func (a *Turns) message(w http.ResponseWriter, r *http.Request, c *httpapi.Call,
 	if sent != nil {
 		defer sent.Close()
 	}
-	if body.Stream {
+	return a.reply(w, r, c, body.Stream, sent)
+}
+
+// reply answers with what becomes of an input.
+func (a *Turns) reply(w http.ResponseWriter, r *http.Request, c *httpapi.Call, streamed bool, sent *turn.Sent) error {
+	if streamed {
 		return a.stream(w, r, c, sent)
 	}
-	events, err := whole(r.Context(), p.session.Key, sent)
+	key := placed(c).session.Key
+	events, err := whole(r.Context(), key, sent)
 	if err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(w, http.StatusCreated, answerBody{events, p.session.Key})
+	return httpapi.WriteJSON(w, http.StatusCreated, answerBody{events, key})
 }
 
 // answerBody is AgentResponse.
@@ -237,7 +246,7 @@ func (a *Turns) stream(w http.ResponseWriter, r *http.Request, c *httpapi.Call, 
 	if s.Begin() != nil {
 		return nil
 	}
-	frames(r.Context(), s, placed(c).session.Key, sent.Reader)
+	frames(r.Context(), s, placed(c).session.Key, sent)
 	return nil
 }
 
@@ -260,8 +269,24 @@ func refused(ctx context.Context, s *stream.Stream, sent *turn.Sent) error {
 	}
 }
 
+// reader is what frames reads: a turn.Sent or, for those who only follow a session, a follower.
+type reader interface {
+	Next(ctx context.Context) (feed.Frame, error)
+}
+
+// follower reads a session for somebody who need not be allowed to answer its calls: their secrets are masked.
+type follower struct{ *feed.Reader }
+
+func (r follower) Next(ctx context.Context) (feed.Frame, error) {
+	f, err := r.Reader.Next(ctx)
+	if f.Shape == feed.Noted && f.Note.Kind == feed.Pending {
+		f.Note.Calls = masked(f.Note.Calls)
+	}
+	return f, err
+}
+
 // frames writes what a reader is shown, to its end.
-func frames(ctx context.Context, s *stream.Stream, key string, from *feed.Reader) {
+func frames(ctx context.Context, s *stream.Stream, key string, from reader) {
 	for {
 		f, err := from.Next(ctx)
 		switch {
@@ -296,6 +321,11 @@ func (a *Turns) interrupt(w http.ResponseWriter, r *http.Request, c *httpapi.Cal
 		f := feed.Frame{Shape: feed.Noted, Note: feed.Note{Kind: feed.Interrupted, ID: which}, At: clock.Now()}
 		out.Events = append(out.Events, wireFrame(p.session.Key, &f))
 	}
+	return all(w, c, streamed, out)
+}
+
+// all answers with events that are all there.
+func all(w http.ResponseWriter, c *httpapi.Call, streamed bool, out answerBody) error {
 	if !streamed {
 		return httpapi.WriteJSON(w, http.StatusCreated, out)
 	}
@@ -325,6 +355,6 @@ func (a *Turns) follow(w http.ResponseWriter, r *http.Request, c *httpapi.Call) 
 	if s.Begin() != nil {
 		return nil
 	}
-	frames(r.Context(), s, p.session.Key, from)
+	frames(r.Context(), s, p.session.Key, follower{from})
 	return nil
 }

@@ -170,7 +170,8 @@ func (Sweeper) Sweep(tx *store.Tx) (more bool, err error) {
 	}{
 		{`DELETE FROM agent_revisions WHERE (agent_no, revision) IN (SELECT r.agent_no, r.revision FROM agent_revisions r
 			WHERE r.replaced > 0 AND r.replaced < $1
-			AND NOT EXISTS (SELECT 1 FROM runs u WHERE u.agent_no = r.agent_no AND u.revision = r.revision) LIMIT $2) RETURNING agent_no`,
+			AND NOT EXISTS (SELECT 1 FROM runs u WHERE u.agent_no = r.agent_no AND u.revision = r.revision)
+			AND NOT EXISTS (SELECT 1 FROM parked p WHERE p.agent_no = r.agent_no AND p.revision = r.revision) LIMIT $2) RETURNING agent_no`,
 			[]any{clock.Now().Add(-kept).UnixMicro(), maxSwept}},
 		{`DELETE FROM agent_grants WHERE (holder, ord) IN (SELECT g.holder, g.ord FROM agent_grants g JOIN agents a ON a.no = g.agent_no
 			WHERE a.deleted > 0 LIMIT $1) RETURNING agent_no`, []any{maxSwept}},

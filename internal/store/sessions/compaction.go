@@ -49,6 +49,9 @@ func compact(tx *store.Tx, h head, p place, in session.Input, l session.Lease, n
 	if in.Full != nil {
 		return session.Accepted{}, in.Full
 	}
+	if err := h.isParked(tx); err != nil {
+		return session.Accepted{}, err
+	}
 	was := h
 	h.turn++
 	if err := h.save(tx, was); err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"database/sql"
@@ -15,6 +14,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/store"
+	"quarry/internal/store/secrets"
 )
 
 // head is what every write of a session reads and holds first: the members of its row that the log moves.
@@ -100,7 +100,7 @@ func (s *Store) Accept(ctx context.Context, in session.Input, l session.Lease, n
 		if err != nil {
 			return err
 		}
-		out, err = accept(tx, h, in, l, now)
+		out, err = s.accept(tx, h, in, l, now)
 		return err
 	})
 	if err != nil {
@@ -117,7 +117,7 @@ type place struct {
 	running  bool
 }
 
-func accept(tx *store.Tx, h head, in session.Input, l session.Lease, now time.Time) (session.Accepted, error) {
+func (s *Store) accept(tx *store.Tx, h head, in session.Input, l session.Lease, now time.Time) (session.Accepted, error) {
 	var p place
 	err := tx.QueryRow(`SELECT key, enabled, revision, EXISTS (SELECT 1 FROM runs WHERE session_no = $2) FROM agents WHERE no = $1 AND deleted = 0`,
 		h.agentNo, h.no).Scan(&p.agent, &p.enabled, &p.revision, &p.running)
@@ -162,6 +162,9 @@ func accept(tx *store.Tx, h head, in session.Input, l session.Lease, now time.Ti
 		return session.Accepted{Outcome: session.Waiting, Event: in.Event}, h.enqueue(tx, in)
 	}
 	was := h
+	if _, err := s.supersede(tx, &h, now); err != nil {
+		return session.Accepted{}, err
+	}
 	h.turn++
 	stored, err := h.append(tx, h.turn, now, inputEvents(&in)...)
 	if err != nil {
@@ -354,7 +357,7 @@ func (s *Store) Commit(ctx context.Context, l session.Lease, c session.Commit, n
 		if err != nil {
 			return err
 		}
-		w := work{tx: tx, head: h, was: h, now: now}
+		w := work{tx: tx, secrets: s.secrets, head: h, was: h, now: now}
 		if err := w.fence(l, &c); err != nil {
 			return err
 		}
@@ -375,6 +378,7 @@ func (s *Store) Commit(ctx context.Context, l session.Lease, c session.Commit, n
 type work struct {
 	head
 	tx          *store.Tx
+	secrets     *secrets.Store
 	was         head
 	now         time.Time
 	run         session.Run
@@ -427,6 +431,9 @@ func (w *work) commit(c *session.Commit) (err error) {
 	}
 	if w.out.Events, err = w.append(w.tx, w.run.Turn, w.now, c.Events...); err != nil {
 		return err
+	}
+	if c.Park != nil {
+		return w.park(c.Park)
 	}
 	stop := c.End != nil && c.End.Stop
 	if w.steers > 0 && !stop && (c.Steer || c.End != nil) {
@@ -575,25 +582,4 @@ func (w *work) next(q *queued) error {
 	w.out.Next = &r
 	err = w.tx.Exec(`UPDATE runs SET (`+runColumns+`) = (`+store.List(1, len(values))+`) WHERE session_no = $1`, values...)
 	return store.Wrap(err, "write run")
-}
-
-// encode returns v as JSON that both databases can hold, with the characters < > & as they are.
-func encode(v any) (string, error) {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return "", fmt.Errorf("encode part of a session: %w", err)
-	}
-	return store.Text(strings.TrimSuffix(b.String(), "\n")), nil
-}
-
-func stored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
-
-func gone() error {
-	return fault.NotFound("session_not_found", "", "the session does not exist any more")
-}
-
-func agentGone() error {
-	return fault.NotFound("agent_not_found", "", "the agent does not exist any more")
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"quarry/internal/agent/session"
@@ -37,10 +38,8 @@ func New(db *store.DB, sealed *secrets.Store) *Store { return &Store{db, sealed}
 // secretFolder is what the names of the secrets of a session begin with; no later session gets its number.
 func secretFolder(no int64) string { return fmt.Sprintf("session/%d/", no) }
 
-// secretNames returns the bounds of those names.
-func secretNames(no int64) (from, to string) {
-	return secretFolder(no), fmt.Sprintf("session/%d0", no) // 0 is the byte after the slash
-}
+// secretsEnd returns the bound behind the names in a folder: 0 is the byte after the slash.
+func secretsEnd(folder string) string { return strings.TrimSuffix(folder, "/") + "0" }
 
 // Create writes a session. See session.Store.
 func (s *Store) Create(ctx context.Context, x session.Session, values map[string]string) (out session.Session, err error) {
@@ -257,6 +256,9 @@ func (s *Store) remove(tx *store.Tx, no int64) error {
 	if err := tx.Exec(`DELETE FROM runs WHERE session_no = $1`, no); err != nil {
 		return store.Wrap(err, "end run")
 	}
+	if err := s.unpark(tx, no); err != nil {
+		return err
+	}
 	return s.secrets.Delete(tx, secretFolder(no))
 }
 
@@ -326,3 +328,24 @@ func (s *Store) Idle(ctx context.Context, now time.Time, limit int) (removed int
 }
 
 var errUsed = fault.NotFound("session_not_found", "", "the session is gone")
+
+// encode returns v as JSON that both databases can hold, with the characters < > & as they are.
+func encode(v any) (string, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "", fmt.Errorf("encode part of a session: %w", err)
+	}
+	return store.Text(strings.TrimSuffix(b.String(), "\n")), nil
+}
+
+func stored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+func gone() error {
+	return fault.NotFound("session_not_found", "", "the session does not exist any more")
+}
+
+func agentGone() error {
+	return fault.NotFound("agent_not_found", "", "the agent does not exist any more")
+}

@@ -37,9 +37,10 @@ func (Sweeper) Sweep(tx *store.Tx) (more bool, err error) {
 	if removed, err := sweepFiles(tx, no); err != nil || removed > 0 {
 		return true, err
 	}
-	from, to := secretNames(no)
-	if err := tx.Exec(`DELETE FROM secrets WHERE name >= $1 AND name < $2`, from, to); err != nil {
-		return false, store.Wrap(err, "sweep secrets of session")
+	for _, folder := range []string{secretFolder(no), parkedFolder(no)} {
+		if err := tx.Exec(`DELETE FROM secrets WHERE name >= $1 AND name < $2`, folder, secretsEnd(folder)); err != nil {
+			return false, store.Wrap(err, "sweep secrets of session")
+		}
 	}
 	return true, store.Wrap(tx.Exec(`DELETE FROM sessions WHERE no = $1 AND deleted > 0`, no), "sweep session")
 }
@@ -52,6 +53,10 @@ func sweepAgent(tx *store.Tx) (more bool, err error) {
 	if err != nil || len(found) == 0 {
 		return false, err
 	}
-	err = tx.Exec(`DELETE FROM runs WHERE session_no IN (`+store.List(1, len(found))+`)`, store.Args(nil, found)...)
-	return true, store.Wrap(err, "end runs of deleted agents")
+	for _, table := range []string{"runs", "parked"} {
+		if err := tx.Exec(`DELETE FROM `+table+` WHERE session_no IN (`+store.List(1, len(found))+`)`, store.Args(nil, found)...); err != nil {
+			return true, store.Wrap(err, "end runs of deleted agents")
+		}
+	}
+	return true, nil
 }

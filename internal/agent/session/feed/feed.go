@@ -175,6 +175,7 @@ const (
 	ContextLimit
 	TransitionLimit
 	Interrupted
+	Pending
 	Failed
 	Over
 )
@@ -184,12 +185,13 @@ type Note struct {
 	Kind    Kind
 	ID      id.Event // of those that look like events
 	At      time.Time
-	Usage   *session.Usage // Consumed
-	Limit   int64          // ContextLimit and TransitionLimit
-	Actual  int64          // ContextLimit: tokens
-	Text    string         // ContextLimit and TransitionLimit
-	Err     error          // Failed
-	Turn    int64          // that it belongs to
-	Input   id.Event       // that the turn answers, of a compaction: the event that it will write
-	Refused error          // Over: why the turn failed with nothing to show; whoever sent its input gets the error and no events
+	Usage   *session.Usage    // Consumed
+	Limit   int64             // ContextLimit and TransitionLimit
+	Actual  int64             // ContextLimit: tokens
+	Text    string            // ContextLimit and TransitionLimit
+	Err     error             // Failed
+	Calls   []session.Pending // Pending: the calls that the client has to make
+	Turn    int64             // that it belongs to
+	Input   id.Event          // that the turn answers, of a compaction: the event that it will write
+	Refused error             // Over: why the turn failed with nothing to show; whoever sent its input gets the error and no events
 }

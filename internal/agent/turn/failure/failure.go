@@ -1,4 +1,5 @@
-package turn
+// Package failure is how a turn fails: what those who sent its input are told.
+package failure
 
 import (
 	"errors"
@@ -9,9 +10,9 @@ import (
 	"quarry/internal/usage"
 )
 
-// explain returns a failure as whoever sent the input is told of it: with one of the statuses of the contract
+// Explain returns a failure as whoever sent the input is told of it: with one of the statuses of the contract
 // (sessions-and-events, section 3.4). What a client can do nothing about stays as it is.
-func explain(err error) error {
+func Explain(err error) error {
 	var failure *llm.Error
 	if errors.As(err, &failure) {
 		switch f := failure.Fault(); failure.Failure {
@@ -20,7 +21,7 @@ func explain(err error) error {
 		case llm.Limited:
 			return f.After(max(failure.After, time.Second))
 		}
-		return broken("%s", failure).Because(failure.Cause)
+		return Broken("%s", failure).Because(failure.Cause)
 	}
 	f, ok := fault.As(err)
 	if !ok {
@@ -34,7 +35,7 @@ func explain(err error) error {
 	return f
 }
 
-// broken returns the failure of a turn that is nobody's request to blame for: 500, with its reason.
-func broken(format string, args ...any) *fault.Fault {
+// Broken returns the failure of a turn that is nobody's request to blame for: 500, with its reason.
+func Broken(format string, args ...any) *fault.Fault {
 	return fault.UpstreamStatus(500, format, args...)
 }

@@ -1,0 +1,263 @@
+package sessions
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"quarry/internal/agent/session"
+	"quarry/internal/fault"
+	"quarry/internal/id"
+	"quarry/internal/store"
+)
+
+// parkedFolder is what the names of the secrets of a parked turn begin with.
+func parkedFolder(no int64) string { return fmt.Sprintf("parked/%d/", no) }
+
+// resolvedName is the name, in that folder, of what the turn has resolved. No event has it.
+const resolvedName = "resolved"
+
+// callColumns is what scanPending reads.
+const callColumns = `event_id, call_id, tool, tool_name, overrides, output`
+
+func scanPending(r store.Row) (c session.Pending, err error) {
+	var overrides, output string
+	err = r.Scan(&c.Event, &c.CallID, &c.Tool, &c.ToolName, &overrides, &output)
+	c.Overrides, c.Output = optional(overrides), optional(output)
+	return c, err
+}
+
+// optional returns JSON of a column that is ” where there is none.
+func optional(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	return json.RawMessage(text)
+}
+
+func pending(q store.Querier, no int64) ([]session.Pending, error) {
+	return store.Select(q, "read pending calls", scanPending, `SELECT `+callColumns+` FROM pending_calls WHERE session_no = $1 ORDER BY ord`, no)
+}
+
+// park stops the turn until the client has made its calls, unless something is there that ends it.
+func (w *work) park(p *session.Park) error {
+	if w.interrupted {
+		return nil
+	}
+	var waiting bool
+	if err := w.tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM inputs WHERE session_no = $1)`, w.no).Scan(&waiting); err != nil {
+		return store.Wrap(err, "read inputs")
+	}
+	if waiting {
+		return w.passOver(p)
+	}
+	err := w.tx.Exec(`INSERT INTO parked (session_no, agent_no, turn, first_ord, opening, revision, step, transitions, calls, began, caller, next_step)
+		SELECT session_no, agent_no, turn, first_ord, opening, revision, step, transitions, calls, began, caller, $2 FROM runs WHERE session_no = $1`, w.no, p.Next)
+	if err != nil {
+		return store.Wrap(err, "park turn")
+	}
+	for i, c := range p.Calls {
+		err := w.tx.Exec(`INSERT INTO pending_calls (session_no, ord, `+callColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, w.no, int64(i),
+			string(c.Event), store.Text(c.CallID), store.Text(c.Tool), store.Text(c.ToolName), store.Text(string(c.Overrides)), store.Text(string(c.Output)))
+		if err != nil {
+			return store.Wrap(err, "write pending call")
+		}
+		plain, err := json.Marshal(c.Delivery)
+		if err != nil {
+			return fmt.Errorf("encode a pending call: %w", err)
+		}
+		if err := w.secrets.Put(w.tx, parkedFolder(w.no)+string(c.Event), plain); err != nil {
+			return err
+		}
+	}
+	if p.Resolved != "" {
+		if err := w.secrets.Put(w.tx, parkedFolder(w.no)+resolvedName, []byte(p.Resolved)); err != nil {
+			return err
+		}
+	}
+	w.out.Ended, w.out.Parked = true, true
+	return store.Wrap(w.tx.Exec(`DELETE FROM runs WHERE session_no = $1`, w.no), "end run")
+}
+
+// passOver goes on without the calls, since an input waits.
+func (w *work) passOver(p *session.Park) error {
+	events, err := w.append(w.tx, w.run.Turn, w.now, session.Superseded(p.Calls)...)
+	if err != nil {
+		return err
+	}
+	w.out.Events = append(w.out.Events, events...)
+	if w.steers > 0 {
+		return w.steer()
+	}
+	return w.end(&session.End{Step: p.Next})
+}
+
+// supersede ends a parked turn: its calls have error outputs. It returns what its run was, nil if there is no such turn.
+func (s *Store) supersede(tx *store.Tx, h *head, now time.Time) (*session.Run, error) {
+	p, err := readParked(tx, h.no)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	if p.Calls, err = pending(tx, h.no); err != nil {
+		return nil, err
+	}
+	if _, err := h.append(tx, p.Run.Turn, now, session.Superseded(p.Calls)...); err != nil {
+		return nil, err
+	}
+	h.step = p.Next
+	return &p.Run, s.unpark(tx, h.no)
+}
+
+// unpark removes a parked turn with all it has.
+func (s *Store) unpark(tx *store.Tx, no int64) error {
+	if err := tx.Exec(`DELETE FROM parked WHERE session_no = $1`, no); err != nil {
+		return store.Wrap(err, "end parked turn")
+	}
+	return s.secrets.Delete(tx, parkedFolder(no))
+}
+
+// isParked returns the fault of what a session can't do while its turn waits for the client.
+func (h *head) isParked(tx *store.Tx) error {
+	var parked bool
+	err := tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM parked WHERE session_no = $1)`, h.no).Scan(&parked)
+	if err == nil && parked {
+		return fault.Conflict("session_parked", "session %s waits for the outputs of client tools; send them, interrupt the turn, or send a message, which "+
+			"answers them, and compact then", h.key)
+	}
+	return store.Wrap(err, "read parked turn")
+}
+
+// readParked reads a parked turn without its calls; nil for none.
+func readParked(q store.Querier, no int64) (*session.Parked, error) {
+	var caller string
+	p := &session.Parked{Run: session.Run{Lease: session.Lease{Session: no}}}
+	r := &p.Run
+	err := q.QueryRow(`SELECT agent_no, turn, first_ord, opening, revision, step, transitions, calls, began, caller, next_step FROM parked WHERE session_no = $1`, no).
+		Scan(&r.AgentNo, &r.Turn, &r.First, &r.Opening, &r.Revision, &r.Step, &r.Transitions, &r.Calls, store.Micros(&r.Began), &caller, &p.Next)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, store.Wrap(err, "read parked turn")
+	}
+	return p, json.Unmarshal([]byte(caller), &r.Caller)
+}
+
+// Parked returns the turn that waits for the client. See session.Log.
+func (s *Store) Parked(ctx context.Context, no int64) (p *session.Parked, err error) {
+	err = s.db.Read(ctx, func(q store.Querier) error {
+		if p, err = readParked(q, no); p == nil || err != nil {
+			return err
+		}
+		p.Calls, err = pending(q, no)
+		return err
+	})
+	if p == nil || err != nil {
+		return nil, err
+	}
+	found, err := s.secrets.List(ctx, parkedFolder(no))
+	if err != nil {
+		return nil, err
+	}
+	sealed := map[string][]byte{}
+	for _, one := range found {
+		sealed[one.Name[len(parkedFolder(no)):]] = one.Plain
+	}
+	p.Resolved = string(sealed[resolvedName])
+	for i := range p.Calls {
+		c := &p.Calls[i]
+		if plain := sealed[string(c.Event)]; plain != nil {
+			if err := json.Unmarshal(plain, &c.Delivery); err != nil {
+				return nil, fmt.Errorf("read a pending call: %w", err)
+			}
+		}
+	}
+	// those without were answered since their rows were read
+	p.Calls = slices.DeleteFunc(p.Calls, func(c session.Pending) bool { return c.Arguments == nil })
+	if len(p.Calls) == 0 {
+		return nil, nil
+	}
+	return p, nil
+}
+
+// Answer writes outputs of pending calls. See session.Log.
+func (s *Store) Answer(ctx context.Context, a session.Answers, l session.Lease, now time.Time) (out session.Answered, err error) {
+	err = s.db.Write(ctx, func(tx *store.Tx) error {
+		h, err := lock(tx, a.Session, gone())
+		if err != nil {
+			return err
+		}
+		out, err = s.answer(tx, h, a, l, now)
+		return err
+	})
+	if err != nil {
+		return session.Answered{}, err
+	}
+	return out, nil
+}
+
+func (s *Store) answer(tx *store.Tx, h head, a session.Answers, l session.Lease, now time.Time) (out session.Answered, err error) {
+	var at place
+	err = tx.QueryRow(`SELECT key, enabled FROM agents WHERE no = $1 AND deleted = 0`, h.agentNo).Scan(&at.agent, &at.enabled)
+	if err != nil {
+		return out, store.OrNone(err, agentGone(), "read agent")
+	}
+	p, err := readParked(tx, h.no)
+	switch {
+	case err != nil:
+		return out, err
+	case p == nil || p.Run.Turn != a.Turn:
+		return out, session.ErrAnswered
+	}
+	if err := h.open(at); err != nil {
+		return out, err
+	}
+	for _, e := range a.Calls {
+		if err := s.close(tx, h.no, e); err != nil {
+			return out, err
+		}
+	}
+	left, err := pending(tx, h.no)
+	switch {
+	case err != nil:
+		return out, err
+	case len(left) == 0 && a.Full != nil:
+		return out, a.Full
+	}
+	if err := keepFiles(tx, h.no, a.Artifacts); err != nil {
+		return out, err
+	}
+	was := h
+	if out.Events, err = h.append(tx, p.Run.Turn, now, a.Outputs...); err != nil {
+		return out, err
+	}
+	if err := h.save(tx, was); err != nil || len(left) > 0 {
+		return out, err
+	}
+	l.Session = h.no
+	run := p.Run
+	run.Lease, run.Resolved = l, a.Resolved
+	out.Run = &run
+	if err := s.unpark(tx, h.no); err != nil {
+		return out, err
+	}
+	values, err := runValues(&run)
+	if err != nil {
+		return out, err
+	}
+	return out, store.Wrap(tx.Exec(`INSERT INTO runs (`+runColumns+`) VALUES (`+store.List(1, len(values))+`)`, values...), "write run")
+}
+
+// close removes a pending call with its arguments.
+func (s *Store) close(tx *store.Tx, no int64, e id.Event) error {
+	var was string
+	err := tx.QueryRow(`DELETE FROM pending_calls WHERE session_no = $1 AND event_id = $2 RETURNING event_id`, no, string(e)).Scan(&was)
+	if err != nil {
+		return store.OrNone(err, session.ErrAnswered, "answer call")
+	}
+	return s.secrets.DeleteOne(tx, parkedFolder(no)+string(e))
+}
