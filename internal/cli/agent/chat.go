@@ -32,7 +32,9 @@ func (chatCmd) Help() string {
 }
 
 // typed is what /help prints.
-const typed = `/skill NAME   load a skill of the agent; with a question behind the name, for that question
+const typed = `/fail TEXT    answer a call that waits for you by an error; any other line is its output, JSON or a text
+/new QUESTION leave the calls that wait for you, and ask something else
+/skill NAME   load a skill of the agent; with a question behind the name, for that question
 /sources      the passages that the last answer cites, whole
 /help         this list
 Ctrl-C        interrupt the turn; a second one leaves
@@ -74,6 +76,7 @@ type talk struct {
 	seen    string   // the last event that was seen, or "start"
 	files   []string // that go with the next question
 	last    *screen  // of the last turn, nil for none
+	pending []call   // that the session waits for
 	left    bool     // a second Ctrl-C ended it
 
 	mu          sync.Mutex
@@ -105,7 +108,10 @@ func (t *talk) begin(introduce bool) error {
 	if _, err := t.client.Call(t.env.Ctx, http.MethodGet, sessionPath(t.cmd.Agent, t.session), nil, nil); unlessForbidden(err) != nil {
 		return err
 	}
-	return unlessForbidden(t.recall(introduce && !t.cmd.JSON))
+	if err := unlessForbidden(t.recall(introduce && !t.cmd.JSON)); err != nil {
+		return err
+	}
+	return unlessForbidden(t.outstanding())
 }
 
 // recall reads the session to its end, and prints the last question and answer if they are wanted.
@@ -142,14 +148,21 @@ func (t *talk) line(line string) error {
 	switch line = strings.TrimSpace(line); {
 	case line == "":
 		return nil
+	case len(t.pending) > 0 && !strings.HasPrefix(line, "/"):
+		return t.answer(line, false)
 	case strings.HasPrefix(line, "//"):
 		return t.ask(saying(line[1:]))
 	case !strings.HasPrefix(line, "/"):
 		return t.ask(saying(line))
 	}
 	word, rest, _ := strings.Cut(line, " ")
-	if rest = strings.TrimSpace(rest); word == "/skill" {
+	switch rest = strings.TrimSpace(rest); {
+	case word == "/skill":
 		return t.load(rest)
+	case word == "/fail" && len(t.pending) > 0:
+		return t.answer(rest, true)
+	case word == "/new" && rest != "":
+		return t.ask(saying(rest))
 	}
 	switch line {
 	case "/help":
@@ -187,6 +200,11 @@ func (t *talk) load(line string) error {
 
 // ask sends the parts of an input, in a new session if there is none, and shows the turn to its end.
 func (t *talk) ask(parts ...map[string]any) error {
+	return t.held(func(ctx context.Context) error { return t.turn(ctx, parts) })
+}
+
+// held does what Ctrl-C interrupts, and leaves at the second time.
+func (t *talk) held(do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(t.env.Ctx)
 	defer cancel()
 	t.mu.Lock()
@@ -194,7 +212,7 @@ func (t *talk) ask(parts ...map[string]any) error {
 	t.mu.Unlock()
 	t.env.Interrupt.Take(t.stop)
 	defer t.env.Interrupt.Take(nil)
-	err := t.turn(ctx, parts)
+	err := do(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.left = t.interrupted > 1 && ctx.Err() != nil; t.left {
@@ -239,7 +257,7 @@ func (t *talk) turn(ctx context.Context, parts []map[string]any) error {
 
 // input returns the body of an input: a form if files go with it.
 func (t *talk) input(members map[string]any) any {
-	if len(t.files) == 0 {
+	if len(t.files) == 0 || members["type"] != "input_message" {
 		return members
 	}
 	fields := maps.Clone(members)
@@ -257,8 +275,12 @@ func (t *talk) running(ctx context.Context) bool {
 // stream sends an input and shows its turn as it goes on.
 func (t *talk) stream(ctx context.Context, body map[string]any, s *screen) error {
 	body["stream_response"] = true
+	t.pending = nil
 	err := t.client.Stream(ctx, sessionPath(t.cmd.Agent, t.session)+"/events", t.input(body), func(kind string, data []byte) error {
 		f := parse(kind, data)
+		if len(f.Calls) > 0 {
+			t.pending = f.Calls
+		}
 		if t.seen = f.last(t.seen); f.Type != "end" {
 			s.show(&f)
 		}
@@ -272,7 +294,9 @@ func (t *talk) stream(ctx context.Context, body map[string]any, s *screen) error
 		}
 		return err
 	}
-	return s.finish()
+	err = s.finish()
+	t.showPending()
+	return err
 }
 
 // last returns the stored event that f is, or ends; else the one before.
@@ -303,7 +327,11 @@ func (t *talk) whole(ctx context.Context, body map[string]any) error {
 	}
 	fmt.Fprintln(t.env.Out, compact(raw))
 	var failed error
+	t.pending = nil
 	for _, f := range made.Events {
+		if len(f.Calls) > 0 {
+			t.pending = f.Calls
+		}
 		t.seen = f.last(t.seen)
 		if f.Type == "error" || strings.HasSuffix(f.Type, "_limit_exceeded") {
 			failed = command.Failed(command.ExitSomeFailed, "%s", f.line())

@@ -31,6 +31,7 @@ type frame struct {
 	Hidden   string          `json:"hide_reason"`
 	Summary  string          `json:"summary_text"`
 	Files    []artifactView  `json:"artifacts"`
+	Calls    []call          `json:"pending_calls"` // that the client has to make
 }
 
 // parse reads an event. An event of another shape, as a later service may send it, has its type alone.
