@@ -14,9 +14,9 @@ type Pending struct {
 	CallID   string
 	Tool     string // the name that the model sees
 	ToolName string
-	// Overrides are the values of the pinned arguments, with secrets masked, which the output will have; nil for none.
+	// Overrides are the values of the pinned arguments, with secrets masked, which the output will have; empty for none.
 	Overrides json.RawMessage
-	Output    json.RawMessage // a JSON Schema that the output has to fit; nil for any object
+	Output    json.RawMessage // a JSON Schema that the output has to fit; empty for any object
 	Delivery
 }
 

@@ -27,16 +27,8 @@ const callColumns = `event_id, call_id, tool, tool_name, overrides, output`
 func scanPending(r store.Row) (c session.Pending, err error) {
 	var overrides, output string
 	err = r.Scan(&c.Event, &c.CallID, &c.Tool, &c.ToolName, &overrides, &output)
-	c.Overrides, c.Output = optional(overrides), optional(output)
+	c.Overrides, c.Output = json.RawMessage(overrides), json.RawMessage(output) // empty for none
 	return c, err
-}
-
-// optional returns JSON of a column that is ” where there is none.
-func optional(text string) json.RawMessage {
-	if text == "" {
-		return nil
-	}
-	return json.RawMessage(text)
 }
 
 func pending(q store.Querier, no int64) ([]session.Pending, error) {

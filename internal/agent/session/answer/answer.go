@@ -54,7 +54,7 @@ func Match(p *session.Parked, given []Given) ([]session.Pending, error) {
 	return out, bad.Err()
 }
 
-// fits returns why an output doesn't fit a schema, which may be nil, or is none at all.
+// fits returns why an output doesn't fit a schema, which may be empty, or is none at all.
 func fits(schema json.RawMessage, g Given) error {
 	d := json.NewDecoder(bytes.NewReader(g.Output))
 	d.UseNumber()
@@ -71,7 +71,7 @@ func fits(schema json.RawMessage, g Given) error {
 		return nil
 	case !object:
 		return errors.New("an output is an object")
-	case schema == nil:
+	case len(schema) == 0:
 		return nil
 	}
 	s, err := tool.NewSchema(schema)
