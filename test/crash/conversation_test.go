@@ -11,7 +11,7 @@ import (
 
 // spoken is an event as the model of a session has it.
 type spoken struct {
-	kind, text string // of calls and their outputs, the text is what was asked for; of an upload, the names of its files
+	kind, text string // of calls and what closes them, the text is what was asked for; of an upload, the names of its files
 	call       string
 	id         string // as the program has it; "" until that is known
 	turn       int
@@ -20,16 +20,21 @@ type spoken struct {
 
 // kept is a file as the model of a session has it.
 type kept struct {
-	name, sum string // SHA-256 in hex; "" of an output of a search, whose bytes nobody foresees
+	name, sum string // SHA-256 in hex; "" of an output of a tool, whose bytes nobody foresees
 	id        string // as spoken.id
 }
+
+// output returns whether a file has the output of a tool.
+func (f kept) output() bool { return strings.HasSuffix(f.name, ".json") }
 
 // conversation is the model of a session: what it has to show after moves.
 type conversation struct {
 	agent, key string
 	log        []spoken
 	files      []kept
-	turn       int // the last one
+	turn       int      // the last one
+	open       []string // what the calls are about that the turn waits for the client to make
+	full       bool     // the last call of the language model has filled its context
 }
 
 // words are what tells one move from another. Texts and names of files have the word of their move.
@@ -63,11 +68,14 @@ func answerTo(word string, known []string) string {
 }
 func summaryOf(known []string) string { return "So far " + strings.Join(known, " ") + "." }
 
+// closes reports whether an event closes a call.
+func (e spoken) closes() bool { return e.call != "" && e.kind != "tool_input" }
+
 func (c *conversation) path() string { return "/v2/agents/" + c.agent + "/sessions/" + c.key }
 
 func (c *conversation) clone() *conversation {
 	out := *c
-	out.log, out.files = slices.Clone(c.log), slices.Clone(c.files)
+	out.log, out.files, out.open = slices.Clone(c.log), slices.Clone(c.files), slices.Clone(c.open)
 	return &out
 }
 
@@ -86,17 +94,23 @@ type verb string
 
 const (
 	tells   verb = "Say"
+	fills   verb = "Go on about" // and on, which fills the context
 	looks   verb = "Look for"
 	makes   verb = "Make"
+	loads   verb = "Learn for" // a skill
+	begs    verb = "Beg for"   // two calls of the client
+	both    verb = "Beg and look for"
 	refuses verb = "Fail at"
 )
 
-// ask adds a turn: the upload of files, the text of the input if it has one, what the model does, and its answer.
-func (c *conversation) ask(v verb, word string, uploads []kept, text bool) {
+// lesson is the content of the skill.
+const lesson = "Be polite."
+
+// ask adds a turn: the upload of files, the text of the input if it has one, the skill that it loads, what the model does, and its answer.
+func (c *conversation) ask(v verb, word string, uploads []kept, text, skill bool) {
+	c.supersede()
 	c.turn++
-	add := func(kind, text, call string) {
-		c.log = append(c.log, spoken{kind: kind, text: text, call: call, turn: c.turn})
-	}
+	add := c.add
 	if len(uploads) > 0 {
 		var names []string
 		for _, f := range uploads {
@@ -108,20 +122,82 @@ func (c *conversation) ask(v verb, word string, uploads []kept, text bool) {
 	if text {
 		add("input_message", string(v)+" "+word, "")
 	}
+	if skill {
+		add("skill_load", lesson, "")
+	}
+	if c.full {
+		c.sum(c.summarized(-1))
+	}
+	c.full = text && v == fills
 	switch {
 	case !text:
+	case v == begs, v == both:
+		c.open = []string{word + "-0", word + "-1"}
+		for _, about := range c.open {
+			add("tool_input", about, "call-"+about)
+		}
+		if v == both {
+			add("tool_input", word, "call-"+word)
+			add("tool_output", word, "call-"+word)
+			c.offload("look")
+		}
+		return
+	case v == loads:
+		add("tool_input", word, "call-"+word)
+		add("skill_load", lesson, "call-"+word)
 	case v == looks:
 		add("tool_input", word, "call-"+word)
 		add("tool_output", word, "call-"+word)
-		if c.agent == filing {
-			c.files = append(c.files, kept{name: "look.json"})
-		}
+		c.offload("look")
 	case v == makes:
 		add("tool_input", word, "call-"+word)
 		add("tool_output", word, "call-"+word)
 		c.files = append(c.files, kept{name: "made.txt", sum: sumOf([]byte("This is " + word))})
 	}
 	add("agent_output", answerTo(word, wordsOf(c.visible())), "")
+}
+
+func (c *conversation) add(kind, text, call string) {
+	c.log = append(c.log, spoken{kind: kind, text: text, call: call, turn: c.turn})
+}
+
+// offload adds the file that a large output becomes with one of the agents.
+func (c *conversation) offload(name string) {
+	if c.agent == filing {
+		c.files = append(c.files, kept{name: name + ".json"})
+	}
+}
+
+// supersede ends the calls that the client was to make.
+func (c *conversation) supersede() {
+	for _, about := range c.open {
+		c.add("tool_output", about+" failed", "call-"+about)
+	}
+	c.open = nil
+}
+
+// given is what a client says to a call.
+type given struct {
+	about         string
+	failed, large bool
+}
+
+// answer adds outputs of the client, and, with the last one, the answer of the model.
+func (c *conversation) answer(all []given) {
+	for _, g := range all {
+		text := g.about
+		if g.failed {
+			text += " failed"
+		}
+		c.add("tool_output", text, "call-"+g.about)
+		if g.large {
+			c.offload("ask")
+		}
+		c.open = slices.DeleteFunc(c.open, func(about string) bool { return about == g.about })
+	}
+	if len(c.open) == 0 {
+		c.add("agent_output", answerTo(words.FindString(all[0].about), wordsOf(c.visible())), "")
+	}
 }
 
 // summarized returns which events a compaction sums up, by their places in the log; at is the place of its anchor, -1 without one.
@@ -134,7 +210,7 @@ func (c *conversation) summarized(at int) map[int]bool {
 			last = max(last, e.turn)
 			turns = append(turns, e.turn)
 		}
-		answered[e.call] = answered[e.call] || e.kind == "tool_output"
+		answered[e.call] = answered[e.call] || e.closes()
 	}
 	out, going, told := map[int]bool{}, map[string]bool{}, false
 	for i, e := range c.log {
@@ -142,11 +218,11 @@ func (c *conversation) summarized(at int) map[int]bool {
 			continue
 		}
 		goes := e.kind == "compaction" || at >= 0 && i <= at || at < 0 && e.turn < slices.Max(turns) // keep_recent_inputs is 1
-		switch e.kind {
-		case "tool_input":
+		switch {
+		case e.kind == "tool_input":
 			goes = goes && (e.turn < last || answered[e.call])
 			going[e.call] = goes
-		case "tool_output":
+		case e.closes():
 			goes = goes || going[e.call]
 		}
 		if goes {
@@ -176,13 +252,22 @@ func (c *conversation) compact(at int) bool {
 	if gone == nil {
 		return false
 	}
+	c.full = false
+	c.turn++
+	c.sum(gone)
+	return true
+}
+
+// sum puts a summary in the place of events, if there are any.
+func (c *conversation) sum(gone map[int]bool) {
+	if gone == nil {
+		return
+	}
 	text := summaryOf(wordsOf(paired(c.of(gone))))
 	for i := range c.log {
 		c.log[i].hidden = c.log[i].hidden || gone[i]
 	}
-	c.turn++
-	c.log = append(c.log, spoken{kind: "compaction", text: text, turn: c.turn})
-	return true
+	c.add("compaction", text, "")
 }
 
 // paired returns events without calls that have no output, and without outputs that have no call.
@@ -228,7 +313,7 @@ func (c *conversation) fork(agent, key string, to int, compacting bool) *convers
 		if e.kind != "compaction" {
 			last = e.turn
 		}
-		answered[e.call] = answered[e.call] || e.kind == "tool_output"
+		answered[e.call] = answered[e.call] || e.closes()
 	}
 	for _, e := range copied {
 		if e.kind != "tool_input" || e.turn != last || answered[e.call] {
@@ -250,10 +335,13 @@ func (c *conversation) lines() (out []string) {
 	}
 	for _, f := range c.sorted() {
 		line := "file " + f.name
-		if f.name != "look.json" {
+		if !f.output() {
 			line += " " + f.sum
 		}
 		out = append(out, line)
+	}
+	for _, about := range c.open {
+		out = append(out, "waits for "+about)
 	}
 	return out
 }

@@ -37,7 +37,7 @@ func TestFullUpload(t *testing.T) {
 					t.Fatal(err)
 				}
 				if status == http.StatusCreated {
-					c.ask(tells, word, file, true)
+					c.ask(tells, word, file, true, false)
 				}
 				if got := w.fetch(c); !same(c, got) {
 					t.Errorf("%s answers %d %v, and the session is (-want +got): %s", word, status, answer, diff(c, got))

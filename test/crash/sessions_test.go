@@ -65,10 +65,11 @@ func sumOf(b []byte) string {
 }
 
 // TestSessions proves that of any moves on sessions of two agents, several at once, each has happened whole or not at all whenever the
-// program is killed, and whole where it was acknowledged: inputs with and without files, searches, files of tools and of large
-// outputs, failures, compactions, hidden, shown and deleted events, new and deleted sessions. Each session lists the events and the
-// files of a simple model, with their bytes, and sees no file of another. At the end, what nobody needs is gone from the folder and
-// the database, and nothing else.
+// program is killed, and whole where it was acknowledged: inputs with and without files, searches, skills, files of tools and of large
+// outputs, calls that the client answers, in parts too, or that are superseded, failures, forks, compactions, asked for or not, hidden, shown and deleted
+// events, new and deleted sessions. Each session lists the events and the files of a simple model, with their bytes, and the calls that
+// wait for the client, and sees no file of another. At the end, what nobody needs is gone from the folder and the database, and
+// nothing else.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	moves := 30
@@ -109,17 +110,25 @@ func (w *town) furnish(provider *scripted.Server) {
 	for i := range 5 {
 		w.c.Must(w.t, http.StatusCreated, "POST", corpus+"/documents", core(1, i))
 	}
+	tool := w.c.Must(w.t, http.StatusCreated, "POST", "/v2/tools", map[string]any{
+		"type": "client", "name": "dialog", "description": "Asks.", "input_schema": map[string]any{"type": "object", "properties": map[string]any{
+			"about": map[string]any{"type": "string"}, "pin": map[string]any{"type": "string"},
+		}},
+		"output_schema": map[string]any{"type": "object", "required": []any{"ok"}},
+	})
 	tools := map[string]any{
 		"look": map[string]any{"type": "corpora_search", "query_configuration": map[string]any{
 			"search": map[string]any{"limit": 10, "corpora": []any{map[string]any{"corpus_key": "crash"}}},
 		}},
 		"artifact_create": map[string]any{"type": "artifact_create"},
+		"ask":             map[string]any{"type": "client", "tool_id": tool["id"], "argument_override": map[string]any{"pin": "hunter2"}},
 	}
 	for key, settings := range map[string]any{plain: map[string]any{"enabled": false}, filing: map[string]any{
 		"mode": "artifact", "min_threshold_bytes": 1024, "max_threshold_bytes": 1024,
 	}} {
 		w.c.Must(w.t, http.StatusCreated, "POST", "/v2/agents", map[string]any{
 			"key": key, "name": key, "model": map[string]any{"name": "worker"}, "tool_configurations": tools, "tool_output_offloading": settings,
+			"skills": map[string]any{"polite": map[string]any{"description": "Manners.", "content": lesson}},
 		})
 	}
 }
@@ -143,21 +152,48 @@ func (w *town) reply(tr *transcript.Transcript) scripted.Reply {
 	case strings.HasPrefix(tr.System, "Describe in one sentence"):
 		return scripted.Reply{Text: "About something."}
 	}
-	question := tr.Question()
-	word := words.FindString(question)
-	call := func(name string, arguments any) scripted.Reply {
-		raw, _ := json.Marshal(arguments) // strings always encode
-		return scripted.Reply{Calls: []scripted.Call{{ID: "call-" + word, Name: name, Pieces: []string{string(raw)}}}}
+	question, done := "", false
+	for _, m := range tr.Messages {
+		if m.Role == "user" && words.MatchString(m.Text) { // a skill has no word
+			question = m.Text
+		}
 	}
-	switch v, _, _ := strings.Cut(question, " zorq"); {
+	word := words.FindString(question)
+	for _, m := range tr.Messages {
+		done = done || slices.ContainsFunc(m.Calls, func(c transcript.Call) bool { return words.FindString(c.ID) == word })
+	}
+	var out scripted.Reply
+	call := func(name, about string, arguments any) {
+		raw, _ := json.Marshal(arguments) // strings always encode
+		out.Calls = append(out.Calls, scripted.Call{ID: "call-" + about, Name: name, Pieces: []string{string(raw)}})
+	}
+	look := func() { call("look", word, map[string]any{"query": "valve " + word}) }
+	v, _, _ := strings.Cut(question, " zorq")
+	switch {
 	case v == string(refuses):
 		return scripted.Reply{Fault: scripted.Rejected}
-	case v == string(looks) && tr.Round() == 0:
-		return call("look", map[string]any{"query": "valve " + word})
-	case v == string(makes) && tr.Round() == 0:
-		return call("artifact_create", map[string]any{"filename": "made.txt", "content": "This is " + word})
+	case done:
+	case v == string(loads):
+		call("invoke_skill", word, map[string]any{"skill_name": "polite"})
+	case v == string(looks):
+		look()
+	case v == string(makes):
+		call("artifact_create", word, map[string]any{"filename": "made.txt", "content": "This is " + word})
+	case v == string(begs), v == string(both):
+		for _, n := range []string{"-0", "-1"} {
+			call("ask", word+n, map[string]any{"about": word + n})
+		}
+		if v == string(both) {
+			look()
+		}
 	}
-	return scripted.Reply{Text: answerTo(word, distinct(said...))}
+	if len(out.Calls) == 0 {
+		out.Text = answerTo(word, distinct(said...))
+	}
+	if v == string(fills) {
+		out.Usage = scripted.Usage{Input: 1_900_000, Output: 10} // of 2,000,000
+	}
+	return out
 }
 
 // play makes moves on some sessions at once, with a kill among them or without, and compares. It reports whether there was one.
@@ -309,7 +345,7 @@ func (w *town) fetch(c *conversation) *conversation {
 		}
 		status, _ = answer["status"].(string)
 	}
-	got := &conversation{agent: c.agent, key: c.key}
+	got, calls := &conversation{agent: c.agent, key: c.key}, map[string]string{}
 	for raw := range w.pages(c.path()+"/events", "events", "&include_hidden=true") {
 		var e struct {
 			Type, ID  string
@@ -320,7 +356,10 @@ func (w *town) fetch(c *conversation) *conversation {
 			Content   any
 			Summary   string `json:"summary_text"`
 			Error     bool
-			Arguments struct{ Query, Content string } `json:"tool_input"`
+			Arguments struct {
+				Query, Content, About string
+				Skill                 string `json:"skill_name"`
+			} `json:"tool_input"`
 		}
 		if err := json.Unmarshal(raw, &e); err != nil {
 			w.t.Fatalf("round %d: %s: %v", w.round, raw, err)
@@ -338,7 +377,11 @@ func (w *town) fetch(c *conversation) *conversation {
 			}
 			x.text = strings.Join(names, " ")
 		case "tool_input":
-			x.text = strings.Join(distinct(e.Arguments.Query, e.Arguments.Content), " ")
+			x.text, calls[e.ID] = strings.TrimPrefix(e.Call, "call-"), e.Call
+			told := distinct(e.Arguments.Query, e.Arguments.Content, e.Arguments.About)
+			if e.Arguments.Skill == "" && !slices.Equal(told, distinct(e.Call)) {
+				w.t.Errorf("round %d: the call %s has arguments about %v", w.round, e.Call, told)
+			}
 		case "tool_output":
 			if x.text = strings.TrimPrefix(e.Call, "call-"); e.Error {
 				x.text += " failed"
@@ -360,6 +403,15 @@ func (w *town) fetch(c *conversation) *conversation {
 			w.t.Fatalf("round %d: %s: %v", w.round, raw, err)
 		}
 		got.files = append(got.files, kept{f.Filename, f.Sum, f.ID})
+	}
+	answer := w.c.Must(w.t, http.StatusOK, "GET", c.path()+"/outstanding_client_tool_calls", nil)
+	for _, one := range answer["client_tool_calls"].([]any) {
+		call := one.(map[string]any)
+		about := strings.TrimPrefix(calls[fmt.Sprint(call["event_id"])], "call-")
+		if sent := fmt.Sprint(call["arguments"]); sent != "map[about:"+about+" pin:hunter2]" {
+			w.t.Errorf("round %d: the client is to call %s", w.round, sent)
+		}
+		got.open = append(got.open, about)
 	}
 	return got
 }
@@ -402,10 +454,17 @@ func (w *town) create() *move {
 	return &move{name: "create", will: c, want: http.StatusCreated, send: w.request("POST", "/v2/agents/"+c.agent+"/sessions", map[string]any{"key": c.key})}
 }
 
-// choose returns a move on a session, nil for none. One with a failure of the language model is not killed, since then its input
-// may stay.
+// choose returns a move on a session, nil for none. One with a failure of the language model is not killed, nor begins it
+// with a compaction, since then its input may stay.
 func (w *town) choose(c *conversation, killed bool) *move {
 	switch n := w.r.IntN(100); {
+	case len(c.open) > 0 && n < 40:
+		return w.answer(c)
+	case len(c.open) > 0 && n < 50:
+		m := &move{name: "interrupt", was: c, will: c.clone(), want: http.StatusCreated}
+		m.will.supersede()
+		m.send = w.request("POST", c.path()+"/events", map[string]any{"type": "interrupt"})
+		return m
 	case n < 55 || len(c.log) == 0:
 		return w.input(c, killed)
 	case n < 70:
@@ -445,9 +504,33 @@ func (w *town) fork(c *conversation) *move {
 	return m
 }
 
+// answer gives the outputs of one call of the client, or of all.
+func (w *town) answer(c *conversation) *move {
+	var all []given
+	var outputs []any
+	for _, n := range w.r.Perm(len(c.open))[:1+w.r.IntN(len(c.open))] {
+		g := given{about: c.open[n], failed: w.r.IntN(3) == 0}
+		at := slices.IndexFunc(c.log, func(e spoken) bool { return e.kind == "tool_input" && e.text == g.about })
+		one := map[string]any{"type": "error", "event_id": c.log[at].id, "error": "no"}
+		if !g.failed {
+			g.large = w.r.IntN(2) == 0
+			note := "yes"
+			if g.large {
+				note = strings.Repeat(g.about+" ", 300)
+			}
+			one = map[string]any{"type": "success", "event_id": c.log[at].id, "output": map[string]any{"ok": true, "note": note}}
+		}
+		all, outputs = append(all, g), append(outputs, one)
+	}
+	m := &move{name: fmt.Sprintf("answer %+v", all), was: c, will: c.clone(), want: http.StatusCreated}
+	m.will.answer(all)
+	m.send = w.request("POST", c.path()+"/events", map[string]any{"type": "tool_output", "tool_outputs": outputs})
+	return m
+}
+
 func (w *town) input(c *conversation, killed bool) *move {
-	v, word := []verb{tells, looks, makes, refuses}[w.r.IntN(4)], w.word()
-	if killed && v == refuses {
+	v, word := []verb{tells, fills, looks, makes, loads, begs, both, refuses}[w.r.IntN(8)], w.word()
+	if v == refuses && (killed || c.full) {
 		v = looks
 	}
 	m := &move{name: "input " + string(v) + " " + word, was: c, will: c.clone(), want: http.StatusCreated}
@@ -464,7 +547,11 @@ func (w *town) input(c *conversation, killed bool) *move {
 		}
 	}
 	text := len(uploads) == 0 || w.r.IntN(3) > 0
+	skill := text && w.r.IntN(4) == 0
 	body := []any{map[string]any{"type": "text", "content": string(v) + " " + word}}
+	if skill {
+		body = append(body, map[string]any{"type": "skill", "skill_name": "polite"})
+	}
 	switch {
 	case len(uploads) == 0:
 		m.send = w.request("POST", c.path()+"/events", map[string]any{"messages": body})
@@ -476,10 +563,11 @@ func (w *town) input(c *conversation, killed bool) *move {
 		m.send = func() (int, map[string]any, error) { return w.upload(c.path(), uploads, contents, body) }
 	}
 	if v == refuses && text {
-		m.want, m.will = http.StatusInternalServerError, c.clone()
+		m.want = http.StatusInternalServerError
+		m.will.supersede() // which stays
 		return m
 	}
-	m.will.ask(v, word, uploads, text)
+	m.will.ask(v, word, uploads, text, skill)
 	return m
 }
 
@@ -538,7 +626,10 @@ func (w *town) compact(c *conversation) *move {
 		body["compact_up_to_event_id"] = c.log[at].id
 	}
 	m := &move{name: fmt.Sprint("compact ", at), was: c, will: c.clone(), want: http.StatusCreated, send: w.request("POST", c.path()+"/events", body)}
-	if !m.will.compact(at) {
+	switch {
+	case len(c.open) > 0:
+		m.want = http.StatusConflict
+	case !m.will.compact(at):
 		m.want = http.StatusBadRequest
 	}
 	return m
@@ -546,12 +637,18 @@ func (w *town) compact(c *conversation) *move {
 
 func (w *town) hide(c *conversation) *move {
 	i, what := w.r.IntN(len(c.log)), "hide"
-	m := &move{was: c, will: c.clone(), want: http.StatusOK}
-	if e := &m.will.log[i]; w.r.IntN(2) == 0 {
-		e.hidden = true
-	} else {
-		what, e.hidden = "unhide", false
+	if len(c.open) > 0 && c.log[i].turn == c.turn { // what the turn that waits goes on from
+		return nil
 	}
+	m := &move{was: c, will: c.clone(), want: http.StatusOK}
+	e := &m.will.log[i]
+	if e.hidden = w.r.IntN(2) == 0; !e.hidden {
+		what = "unhide"
+	}
+	if e.hidden == c.log[i].hidden && c.full { // which may change why it is hidden, or nothing
+		return nil
+	}
+	m.will.full = false // nobody knows how full it is
 	m.name = fmt.Sprint(what, " ", i)
 	m.send = w.request("POST", c.path()+"/events/"+c.log[i].id+"/"+what, nil)
 	return m
@@ -559,16 +656,23 @@ func (w *town) hide(c *conversation) *move {
 
 func (w *town) remove(c *conversation) *move {
 	i := w.r.IntN(len(c.log))
+	if len(c.open) > 0 && c.log[i].turn == c.turn {
+		return nil
+	}
 	m := &move{name: fmt.Sprint("delete event ", i), was: c, will: c.clone(), want: http.StatusNoContent}
-	m.will.log = slices.Delete(m.will.log, i, i+1)
+	m.will.log, m.will.full = slices.Delete(m.will.log, i, i+1), false
 	m.send = w.request("DELETE", c.path()+"/events/"+c.log[i].id, nil)
 	return m
 }
 
 // sweep waits until the folder has the contents of all files and no others, and compares the rows.
 func (w *town) sweep() {
-	want, events, files := map[string]int{}, 0, 0
+	want, events, files, parked, open := map[string]int{}, 0, 0, 0, 0
 	for _, c := range w.sessions {
+		parked, open = parked+min(1, len(c.open)), open+len(c.open)
+		if about := w.c.Must(w.t, http.StatusOK, "GET", c.path(), nil)["description"]; about != "" && about != "About something." {
+			w.t.Errorf("%s is described as %q", c.path(), about)
+		}
 		if about := w.c.Must(w.t, http.StatusOK, "GET", c.path(), nil)["description"]; about != "" && about != "About something." {
 			w.t.Errorf("%s is described as %q", c.path(), about)
 		}
@@ -614,7 +718,9 @@ func (w *town) sweep() {
 	if d := gocmp.Diff(want, got); d != "" {
 		w.t.Errorf("references to contents (-files +rows): %s", d)
 	}
-	for table, want := range map[string]int{"events": events, "artifacts": files, "sessions": len(w.sessions), "runs": 0, "inputs": 0} {
+	for table, want := range map[string]int{"events": events, "artifacts": files, "sessions": len(w.sessions), "runs": 0, "inputs": 0,
+		"parked": parked, "pending_calls": open, "secrets WHERE name LIKE 'parked/%aev%'": open,
+	} {
 		var n int
 		if err := db.Reader(w.t.Context()).QueryRow(`SELECT COUNT(*) FROM ` + table).Scan(&n); err != nil || n != want {
 			w.t.Errorf("%d rows of %s, want %d: %v", n, table, want, err)

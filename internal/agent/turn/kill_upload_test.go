@@ -15,6 +15,8 @@ import (
 	"quarry/internal/id"
 )
 
+var errKilled = errors.New("killed")
+
 // doorway is a log whose process is killed at an input: before or after it is written.
 type doorway struct{ *cut }
 
@@ -99,5 +101,3 @@ func TestUploadKilled(t *testing.T) {
 		}
 	}
 }
-
-var errKilled = errors.New("killed")
