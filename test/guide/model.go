@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"quarry/internal/provider/scripted"
+	"quarry/internal/provider/scripted/transcript"
 )
 
 // localURL is where the pages have a model on the reader's machine.
@@ -29,7 +30,16 @@ func provider(t testing.TB) providers {
 	t.Helper()
 	s := scripted.Start(t)
 	s.List(scripted.Listed{ID: "llama3.2", Owner: "library", Context: 131072})
-	s.Model("llama3.2", scripted.Reply{Text: "The filter is to be changed every 500 hours [1]."})
+	sluice := scripted.Rounds(
+		scripted.Reply{Calls: []scripted.Call{{Name: "sluice", Pieces: []string{`{"height_cm":20}`}}}},
+		scripted.Reply{Text: "The sluice is open by 20 cm."},
+	)
+	s.Respond("llama3.2", func(said *transcript.Transcript) scripted.Reply {
+		if strings.HasPrefix(said.Question(), "Open the sluice") {
+			return sluice(said)
+		}
+		return scripted.Reply{Text: "The filter is to be changed every 500 hours [1]."}
+	})
 	s.On("You find filters in the words of a search query", scripted.Reply{Text: `{"query": "How often is the oil filter replaced?", "metadata_filter": "doc.line = 'hydraulics' AND doc.year >= 2020"}`})
 	s.On("Count to a million.", scripted.Named("pace:50:1000000", nil))
 	s.On("Choose the queue of the request", scripted.Reply{Text: `{"queue": "service"}`})
