@@ -84,7 +84,7 @@ func (a *Turns) input(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	case "compact":
 		return a.compact(w, r, c)
 	}
-	return fault.InvalidField("body.type", "is %q, which is part of the contract and not built yet; input_message, tool_output, interrupt and compact are", body.Type)
+	return fault.InvalidField("body.type", "is %q; inputs are input_message, tool_output, interrupt and compact", body.Type)
 }
 
 // skillPart is the type of parts that load a skill.
