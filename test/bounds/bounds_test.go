@@ -93,7 +93,9 @@ func (s *service) chat(t *testing.T, key string) string {
 func (s *service) agent(t *testing.T, key string) {
 	t.Helper()
 	made, _ := s.agents.LoadOrStore(key, new(sync.Once))
-	made.(*sync.Once).Do(func() { s.must(t, "/v2/agents", `{"key":"`+key+`","name":"a","model":{"name":"extractive-1.0"}}`) })
+	made.(*sync.Once).Do(func() {
+		s.must(t, "/v2/agents", `{"key":"`+key+`","name":"a","model":{"name":"extractive-1.0"},"skills":{"a":{"description":"words","content":"words"}}}`)
+	})
 }
 
 // session makes a session with that agent and returns its key.

@@ -192,6 +192,9 @@ func (r *Requests) put(at *any, way []string, value any) error {
 		inner = []any{one}
 	}
 	if len(rest) > 0 {
+		if v, ok := r.Plants[step]; ok && inner == nil { // an object that has to have other members, too
+			copyOf(v, &inner)
+		}
 		if v, ok := r.Plants[step+rest[0]]; ok && rest[0][0] == '<' { // a variant of this member alone
 			copyOf(v, &inner)
 			rest = rest[1:]
