@@ -111,7 +111,9 @@ func (t *talk) begin(introduce bool) error {
 	if err := unlessForbidden(t.recall(introduce && !t.cmd.JSON)); err != nil {
 		return err
 	}
-	return unlessForbidden(t.outstanding())
+	err = t.outstanding()
+	t.showPending()
+	return unlessForbidden(err)
 }
 
 // recall reads the session to its end, and prints the last question and answer if they are wanted.
@@ -159,7 +161,11 @@ func (t *talk) line(line string) error {
 	switch rest = strings.TrimSpace(rest); {
 	case word == "/skill":
 		return t.load(rest)
-	case word == "/fail" && len(t.pending) > 0:
+	case word == "/fail" && len(t.pending) == 0:
+		return command.Failed(command.ExitUsage, "no call waits for you")
+	case word == "/fail" && rest == "":
+		return command.Failed(command.ExitUsage, "/fail needs what went wrong, for the model to read")
+	case word == "/fail":
 		return t.answer(rest, true)
 	case word == "/new" && rest != "":
 		return t.ask(saying(rest))
@@ -200,7 +206,12 @@ func (t *talk) load(line string) error {
 
 // ask sends the parts of an input, in a new session if there is none, and shows the turn to its end.
 func (t *talk) ask(parts ...map[string]any) error {
-	return t.held(func(ctx context.Context) error { return t.turn(ctx, parts) })
+	before := t.pending
+	err := t.held(func(ctx context.Context) error { return t.turn(ctx, parts) })
+	if command.Status(err) != 0 {
+		t.refused(before)
+	}
+	return err
 }
 
 // held does what Ctrl-C interrupts, and leaves at the second time.

@@ -19,18 +19,20 @@ type call struct {
 
 // showPending prints the calls that wait.
 func (t *talk) showPending() {
-	if t.cmd.JSON {
+	if t.cmd.JSON || len(t.pending) == 0 {
 		return
 	}
-	for i, c := range t.pending {
-		command.Wrap(t.env.Err, "", command.Prose(fmt.Sprintf("waits for you: %s %s\n", c.Tool, compact(c.Arguments))))
-		if i == 0 {
-			fmt.Fprintln(t.env.Err, "the next line is its output, as JSON or text; /fail TEXT is an error, /new QUESTION asks something else")
-		}
+	for _, c := range t.pending {
+		command.Wrap(t.env.Err, "", command.Prose(fmt.Sprintf("waits for you: %s %s", c.Tool, compact(c.Arguments))))
 	}
+	of := "its output"
+	if len(t.pending) > 1 {
+		of = "the output of the first"
+	}
+	fmt.Fprintf(t.env.Err, "the next line is %s, as JSON or text; /fail TEXT is an error, /new QUESTION asks something else\n", of)
 }
 
-// outstanding reads the calls that a session waits for which is resumed.
+// outstanding reads the calls that a session waits for.
 func (t *talk) outstanding() error {
 	var found struct {
 		Calls []call `json:"client_tool_calls"`
@@ -38,9 +40,15 @@ func (t *talk) outstanding() error {
 	_, err := t.client.Call(t.env.Ctx, http.MethodGet, sessionPath(t.cmd.Agent, t.session)+"/outstanding_client_tool_calls", nil, &found)
 	if err == nil {
 		t.pending = found.Calls
-		t.showPending()
 	}
 	return err
+}
+
+// refused finds out what the session waits for after it has refused a line, if it waited for before.
+func (t *talk) refused(before []call) {
+	if len(before) > 0 && t.outstanding() != nil {
+		t.pending = before
+	}
 }
 
 // answer sends a line as the output of the first call that waits, and shows what follows. A text that is no JSON object is its
@@ -65,8 +73,8 @@ func (t *talk) answer(line string, failed bool) error {
 		}
 		return t.stream(ctx, body, newScreen(t.env, ""))
 	})
-	if status := command.Status(err); status >= 400 && status < 500 {
-		t.pending = before // it waits still
+	if command.Status(err) != 0 {
+		t.refused(before)
 	}
 	return err
 }
