@@ -34,7 +34,8 @@ func (chatCmd) Help() string {
 // typed is what /help prints.
 const typed = `/fail TEXT    answer a call that waits for you by an error; any other line is its output, JSON or a text
 /new QUESTION leave the calls that wait for you, and ask something else
-/skill NAME   load a skill of the agent; with a question behind the name, for that question
+/skill NAME   load a skill of the agent; with a question behind the name, for that question;
+              a name with blanks is typed in "quotation marks"
 /sources      the passages that the last answer cites, whole
 /help         this list
 Ctrl-C        interrupt the turn; a second one leaves
@@ -191,9 +192,12 @@ func (t *talk) line(line string) error {
 // saying returns the part of an input that says a text.
 func saying(text string) map[string]any { return map[string]any{"type": "text", "content": text} }
 
-// load loads the skill that a line begins with. What stands behind its name is asked with it.
+// load loads the skill that a line begins with; a name with blanks is in quotation marks. What stands behind its name is asked with it.
 func (t *talk) load(line string) error {
 	name, question, _ := strings.Cut(line, " ")
+	if quoted, behind, ok := strings.Cut(strings.TrimPrefix(line, `"`), `"`); ok && strings.HasPrefix(line, `"`) {
+		name, question = quoted, behind
+	}
 	if name == "" {
 		return command.Failed(command.ExitUsage, "/skill needs the name of a skill: quarry agent get %s --json shows them under skills", t.cmd.Agent)
 	}
