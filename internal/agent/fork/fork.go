@@ -17,11 +17,11 @@ import (
 
 // The fields of a From, under Field.
 const (
-	Field         = "from_session"
-	agentField    = Field + ".agent_key"
-	sessionField  = Field + ".session_key"
-	includeField  = Field + ".include_up_to_event_id"
-	compactAnchor = Field + "." + compact.AnchorField
+	Field        = "from_session"
+	agentField   = Field + ".agent_key"
+	sessionField = Field + ".session_key"
+	IncludeField = Field + ".include_up_to_event_id"
+	CompactField = Field + "." + compact.AnchorField
 )
 
 // From is what a fork goes on from. It has one of the anchors at most.
@@ -60,8 +60,8 @@ func New(sessions *session.Service, store session.Store, agents Agents, models l
 // gets fault.KindForbidden, whether it exists or not. A summary that fails makes no session. It is charged to a.
 func (s *Service) Create(ctx context.Context, a *agent.Agent, d session.Draft, f From, who Caller) (session.Session, error) {
 	if f.UpTo != "" && f.Compact != "" {
-		bad := fault.Invalid().Field(includeField, "can't be given beside compact_up_to_event_id")
-		return session.Session{}, bad.Field(compactAnchor, "can't be given beside include_up_to_event_id")
+		bad := fault.Invalid().Field(IncludeField, "can't be given beside compact_up_to_event_id")
+		return session.Session{}, bad.Field(CompactField, "can't be given beside include_up_to_event_id")
 	}
 	if err := d.Check(); err != nil {
 		return session.Session{}, err
@@ -127,7 +127,7 @@ func missing(f *From, agentKey string) error {
 func (s *Service) include(ctx context.Context, f *From, c *session.Copy) error {
 	e, err := s.store.Event(ctx, c.Source, f.UpTo)
 	if fault.Is(err, fault.KindNotFound) || err == nil && e.Hidden != "" {
-		return fault.InvalidField(includeField, "is %s, which is not among the visible events of session %s", f.UpTo, f.Session)
+		return fault.InvalidField(IncludeField, "is %s, which is not among the visible events of session %s", f.UpTo, f.Session)
 	}
 	c.To = e.Ord
 	return err

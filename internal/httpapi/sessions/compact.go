@@ -11,13 +11,14 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
+	"quarry/internal/opt"
 )
 
 // compactBody is CreateCompactRequest.
 type compactBody struct {
-	Stream  bool   `json:"stream_response"`
-	UpTo    string `json:"compact_up_to_event_id"`
-	Message string `json:"compaction_message"`
+	Stream  bool    `json:"stream_response"`
+	UpTo    *string `json:"compact_up_to_event_id"`
+	Message string  `json:"compaction_message"`
 }
 
 // compact sums a session up and answers with the event of it.
@@ -35,7 +36,7 @@ func (a *Turns) compact(w http.ResponseWriter, r *http.Request, c *httpapi.Call)
 		return full
 	}
 	in := turn.Input{Whole: !body.Stream, Leave: leave, Input: session.Input{
-		Session: p.session.No, Event: id.NewEvent(), Compaction: &session.Wish{UpTo: id.Event(body.UpTo), Message: body.Message}, Full: full,
+		Session: p.session.No, Event: id.NewEvent(), Compaction: &session.Wish{UpTo: id.Event(opt.Deref(body.UpTo, "")), Message: body.Message}, Full: full,
 	}}
 	in.Caller.All, in.Caller.Corpora = c.Searchable()
 	sent, err := a.engine.Send(r.Context(), in)
@@ -60,11 +61,13 @@ func (a *Turns) compactable(ctx context.Context, no int64, body *compactBody) er
 	if utf8.RuneCountInString(body.Message) > compact.MaxMessage {
 		bad.Field(compact.MessageField, "must have at most %d characters", compact.MaxMessage)
 	}
-	if body.UpTo != "" {
-		e, err := a.sessions.Event(ctx, no, id.Event(body.UpTo))
+	if body.UpTo != nil {
+		e, err := a.sessions.Event(ctx, no, id.Event(*body.UpTo))
 		switch {
+		case *body.UpTo == "":
+			bad.Field(compact.AnchorField, "must not be empty; leave it out to sum up the turns before the last ones")
 		case fault.Is(err, fault.KindNotFound), err == nil && e.Hidden != "":
-			bad.Gather(compact.NoAnchor(id.Event(body.UpTo)))
+			bad.Gather(compact.NoAnchor(id.Event(*body.UpTo)))
 		case err != nil:
 			return err
 		}

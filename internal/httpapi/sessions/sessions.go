@@ -87,7 +87,7 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	var made session.Session
 	var err error
 	if body.From != nil {
-		made, err = a.fork(r.Context(), c, &of, draft, body.From.from())
+		made, err = a.fork(r.Context(), c, &of, draft, body.From)
 	} else {
 		made, err = a.sessions.Create(r.Context(), &of, draft)
 	}
@@ -99,7 +99,11 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 }
 
 // fork opens a session that goes on from another one. A summary of that takes the place of a turn.
-func (a *Area) fork(ctx context.Context, c *httpapi.Call, of *agent.Agent, d session.Draft, from fork.From) (session.Session, error) {
+func (a *Area) fork(ctx context.Context, c *httpapi.Call, of *agent.Agent, d session.Draft, body *fromBody) (session.Session, error) {
+	from, err := body.from()
+	if err != nil {
+		return session.Session{}, err
+	}
 	if from.Compact != "" {
 		leave, err := c.Turn(ctx)
 		if err != nil {

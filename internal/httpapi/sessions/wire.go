@@ -9,6 +9,7 @@ import (
 	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/fork"
 	"quarry/internal/agent/session"
+	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/opt"
 )
@@ -26,14 +27,22 @@ type createBody struct {
 }
 
 type fromBody struct {
-	Agent   string `json:"agent_key"`
-	Session string `json:"session_key"`
-	UpTo    string `json:"include_up_to_event_id"`
-	Compact string `json:"compact_up_to_event_id"`
+	Agent   string  `json:"agent_key"`
+	Session string  `json:"session_key"`
+	UpTo    *string `json:"include_up_to_event_id"`
+	Compact *string `json:"compact_up_to_event_id"`
 }
 
-func (b *fromBody) from() fork.From {
-	return fork.From{Agent: b.Agent, Session: b.Session, UpTo: id.Event(b.UpTo), Compact: id.Event(b.Compact)}
+// from returns what b goes on from. An anchor that is there and empty is refused: left out, it would mean another thing.
+func (b *fromBody) from() (fork.From, error) {
+	bad := fault.Invalid()
+	if b.UpTo != nil && *b.UpTo == "" {
+		bad.Field(fork.IncludeField, "must not be empty; leave it out to copy all events")
+	}
+	if b.Compact != nil && *b.Compact == "" {
+		bad.Field(fork.CompactField, "must not be empty; leave it out to sum nothing up")
+	}
+	return fork.From{Agent: b.Agent, Session: b.Session, UpTo: id.Event(opt.Deref(b.UpTo, "")), Compact: id.Event(opt.Deref(b.Compact, ""))}, bad.Err()
 }
 
 func (b *createBody) draft() session.Draft {
