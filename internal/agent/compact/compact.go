@@ -67,11 +67,13 @@ func Wanted(events []session.Event, w *session.Wish, how *agent.Compaction) (gon
 }
 
 // Tokens returns about how many tokens the next call of the model takes: what the last one has taken, and what came since, unless
-// events were hidden, shown or deleted since then. edits is of the session, as its visible events were read.
-func Tokens(s *session.Session, events []session.Event, edits int64, next *llm.Request) int {
+// events were hidden, shown or deleted since then. edits is of the session, as its visible events were read. A call that the model
+// is not sent because it has more than context counts as estimated, whatever the provider has counted.
+func Tokens(s *session.Session, events []session.Event, edits int64, next *llm.Request, context int) int {
 	u, at := s.Usage, s.Measured
-	if u == nil || u.Input == 0 || at.Edits != edits {
-		return next.Tokens() * 3 / 4 // the estimate is too high by up to a third
+	estimate := next.Tokens() * 3 / 4 // the full one is too high by up to a third
+	if u == nil || u.Input == 0 || at.Edits != edits || estimate > context {
+		return estimate
 	}
 	return int(u.Input+u.Output) + llm.MessageTokens(transcript.Since(events, at.Ord)...)*3/4
 }

@@ -113,6 +113,33 @@ func TestDue(t *testing.T) {
 	}
 }
 
+// TestTokens proves that the count of the provider goes before the estimate, unless the log was changed since or the estimate alone is
+// more than the model reads.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	events := log("1i 1a")
+	counted := session.Session{Usage: &session.Usage{Input: 50, Output: 10}}
+	counted.Measured.Ord, counted.Measured.Edits = 2, 7
+	next := llm.Request{Messages: []llm.Message{llm.Text(llm.User, strings.Repeat("some words ", 300))}}
+	estimate := next.Tokens() * 3 / 4
+	for _, tc := range []struct {
+		name    string
+		s       session.Session
+		edits   int64
+		context int
+		want    int
+	}{
+		{"counted", counted, 7, estimate, 60},
+		{"edited since", counted, 8, estimate, estimate},
+		{"never counted", session.Session{}, 0, estimate, estimate},
+		{"more than is read", counted, 7, estimate - 1, estimate},
+	} {
+		if got := compact.Tokens(&tc.s, events, tc.edits, &next, tc.context); got != tc.want {
+			t.Errorf("%s: %d, want %d", tc.name, got, tc.want)
+		}
+	}
+}
+
 // model answers by a function.
 type model func(r llm.Request) (llm.Answer, error)
 

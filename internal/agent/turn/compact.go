@@ -47,7 +47,7 @@ func (t *turn) sumUp(ctx context.Context) error {
 // summary that fails changes nothing.
 func (t *turn) compact(ctx context.Context, model *llm.Model, next *llm.Request) (bool, error) {
 	how := t.session.Compaction
-	if t.tired || !compact.Due(&how, compact.Tokens(&t.session, t.events, t.edits, next), model.Can.Context) {
+	if t.tired || !compact.Due(&how, compact.Tokens(&t.session, t.events, t.edits, next, model.Can.Context), model.Can.Context) {
 		return false, nil
 	}
 	gone := compact.Old(t.events, how.KeepInputs)
