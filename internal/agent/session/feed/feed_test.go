@@ -227,6 +227,30 @@ func TestSealed(t *testing.T) {
 	}
 }
 
+// TestForeign proves that whoever waits for an answer isn't told of the failure of a compaction that somebody else asked for, and
+// that whoever asked for it, and streams, are.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	r := &rows{run: &session.Run{Turn: 1}}
+	h := feed.New(r)
+	for _, tc := range []struct {
+		whole bool
+		until feed.Until
+		told  bool
+	}{{true, feed.Until{Turn: 2}, false}, {true, feed.Until{Input: "aev_sum", Only: true}, true}, {false, feed.Until{Turn: 2}, true}} {
+		from := h.Attach(1, tc.whole)
+		from.From(0, tc.until)
+		l := h.Begin(1, 0)
+		l.Note(feed.Note{Kind: feed.Failed, Turn: 1, Input: "aev_sum"}, feed.Note{Kind: feed.Over, Turn: 1, Input: "aev_sum"}, feed.Note{Kind: feed.Over, Turn: 2})
+		f, err := from.Next(t.Context())
+		if told := err == nil && f.Note.Kind == feed.Failed; told != tc.told || !told && !errors.Is(err, io.EOF) {
+			t.Errorf("%+v, whole %t: %+v, %v", tc.until, tc.whole, f, err)
+		}
+		l.End()
+		from.Close()
+	}
+}
+
 // TestInstants proves that the instants of what a reader is shown never go back, also where it is shown a piece only after the
 // event that holds it was made, and where a note is older than what was shown before it.
 func TestInstants(t *testing.T) {

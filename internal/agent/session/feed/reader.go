@@ -209,6 +209,7 @@ func (r *Reader) note(m *mark) error {
 	}
 	switch {
 	case r.until.Only && n.Input != r.until.Input:
+	case r.whole && n.Kind == Failed && n.Input != "" && n.Input != r.until.Input: // a compaction that others asked for, with nothing to show
 	case n.Kind != Over:
 		if n.Kind != Consumed && n.Kind != CompactionStarted || !r.whole {
 			r.ready = append(r.ready, Frame{Shape: Noted, Note: n, At: n.At})
