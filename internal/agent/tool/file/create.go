@@ -34,7 +34,7 @@ func create(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 		return nil, err
 	}
 	made, err := c.Files.Create(ctx, artifact.New{
-		Filename: args.Filename, MIME: args.MIME, Description: c.Mask.Text(args.Description),
+		Filename: c.Mask.Text(args.Filename), MIME: c.Mask.Text(args.MIME), Description: c.Mask.Text(args.Description),
 	}, strings.NewReader(c.Mask.Text(args.Content)))
 	if err != nil {
 		return nil, err

@@ -109,10 +109,10 @@ func (t *texts) run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 		Text     Reference  `json:"text"`
 		Metadata *Reference `json:"metadata,omitempty"`
 	}
-	out.Document, out.Corpus = args.ID, args.Corpus
-	stem := strings.TrimSuffix(path.Base(args.ID), path.Ext(args.ID))
+	out.Document, out.Corpus = c.Mask.Text(args.ID), c.Mask.Text(args.Corpus)
+	stem := strings.TrimSuffix(path.Base(out.Document), path.Ext(out.Document))
 	made, err := c.Files.Create(ctx, artifact.New{
-		Filename: stem + ".txt", MIME: "text/plain; charset=utf-8", Description: "The text of the document " + args.ID, Metadata: source(args.Corpus, args.ID),
+		Filename: stem + ".txt", MIME: "text/plain; charset=utf-8", Description: "The text of the document " + out.Document, Metadata: source(out.Corpus, out.Document),
 	}, strings.NewReader(c.Mask.Text(body)))
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (t *texts) run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 			return nil, err
 		}
 		made, err := c.Files.Create(ctx, artifact.New{
-			Filename: stem + ".metadata.json", MIME: "application/json", Description: "The metadata of the document " + args.ID, Metadata: source(args.Corpus, args.ID),
+			Filename: stem + ".metadata.json", MIME: "application/json", Description: "The metadata of the document " + out.Document, Metadata: source(out.Corpus, out.Document),
 		}, bytes.NewReader(c.Mask.JSON(shown)))
 		if err != nil {
 			return nil, err

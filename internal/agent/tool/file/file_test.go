@@ -202,6 +202,27 @@ func TestCreate(t *testing.T) {
 	}
 }
 
+// Proves that a secret that is pinned as the name of a file, or of a document, is in nothing that is kept of the file.
+func TestNamesOfSecrets(t *testing.T) {
+	t.Parallel()
+	for configuration, arguments := range map[string]string{
+		`{"type":"artifact_create","argument_override":{"filename":{"$ref":"session.secrets.token"},"mime_type":{"$ref":"session.secrets.token"}}}`: `{"content":"a"}`,
+		`{"type":"get_document_text","argument_override":{"document_id":{"$ref":"session.secrets.token"}}}`:                                         `{"corpus_key":"mill"}`,
+	} {
+		b := newBench(t)
+		b.secrets, b.allowed = map[string]string{"token": "manual.pdf"}, func(string) bool { return true }
+		out, _ := b.call(t, configuration, "", arguments)
+		if out.Failed || len(out.Artifacts) < 2 {
+			t.Fatalf("%s with %d files", out.Output, len(out.Artifacts))
+		}
+		for _, a := range out.Artifacts {
+			if kept := fmt.Sprintf("%+v %s", a, a.Metadata); strings.Contains(kept, "manual") {
+				t.Errorf("%s: %s", configuration, kept)
+			}
+		}
+	}
+}
+
 // Proves that a call that is made again has the same file under the same id.
 func TestCreateAgain(t *testing.T) {
 	t.Parallel()
