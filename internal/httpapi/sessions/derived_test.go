@@ -9,7 +9,7 @@ import (
 )
 
 // TestDerived proves what the single read adds to the output of a search: never over a member that the output has itself, and
-// nothing where a transform has made something else of it.
+// nothing where a transform has made something else of it or where it was moved to a file.
 func TestDerived(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1_000)
@@ -25,7 +25,9 @@ func TestDerived(t *testing.T) {
 				`"query_used":"asked","total_results":2,"search_time_ms":25}`, true,
 		},
 		{`{"search_results":[],"results":"own"}`, `{"query":"pinned"}`, `{"search_results":[],"results":"own","query_used":"pinned","total_results":0,"search_time_ms":25}`, true},
-		{`{}`, ``, `{"results":[],"query_used":"","total_results":0,"search_time_ms":0}`, false},
+		{`{"search_results":[]}`, ``, `{"search_results":[],"results":[],"query_used":"","total_results":0,"search_time_ms":0}`, false},
+		{`{}`, ``, `{}`, false},
+		{`{"artifact_id":"art_find_json_x7k2ab","size_bytes":70000}`, ``, `{"artifact_id":"art_find_json_x7k2ab","size_bytes":70000}`, true},
 		{`{"search_results":"none"}`, ``, `{"search_results":"none"}`, true},
 		{`[1]`, ``, `[1]`, true},
 	} {

@@ -322,8 +322,8 @@ func withDerived(output, call *session.Event, known bool) json.RawMessage {
 		} `json:"search_results"`
 	}
 	own := map[string]json.RawMessage{}
-	if json.Unmarshal(output.Output, &response) != nil || json.Unmarshal(output.Output, &own) != nil {
-		return output.Output // a transform made something else of it
+	if json.Unmarshal(output.Output, &response) != nil || json.Unmarshal(output.Output, &own) != nil || own["search_results"] == nil {
+		return output.Output // a transform made something else of it, or it was moved to a file
 	}
 	d := derived{Results: make([]searchResult, len(response.Results)), Total: len(response.Results)}
 	for i, r := range response.Results {

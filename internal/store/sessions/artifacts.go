@@ -2,12 +2,11 @@ package sessions
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"math"
 	"time"
-
-	"database/sql"
 
 	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/session"
