@@ -42,7 +42,11 @@ func checkMediaType(op *api.Operation, r *http.Request) error {
 	kind, params, err := mime.ParseMediaType(given)
 	isJSON := kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")
 	if err != nil || !isJSON {
-		return fault.MediaType("the content type %q is not supported here; send application/json", given)
+		taken := "application/json"
+		if op.Body.Multipart != "" {
+			taken += " or multipart/form-data"
+		}
+		return fault.MediaType("the content type %q is not supported here; send %s", given, taken)
 	}
 	if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
 		return fault.MediaType("the character set %q is not supported; send UTF-8", charset)

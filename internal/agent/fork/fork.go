@@ -123,11 +123,15 @@ func missing(f *From, agentKey string) error {
 	return fault.InvalidField(sessionField, "is %s, and agent %s has no such session", f.Session, agentKey)
 }
 
+func noAnchor(field string, anchor id.Event, f *From) error {
+	return fault.InvalidField(field, "is %s, which is not among the visible events of session %s", anchor, f.Session)
+}
+
 // include sets up to which event is copied.
 func (s *Service) include(ctx context.Context, f *From, c *session.Copy) error {
 	e, err := s.store.Event(ctx, c.Source, f.UpTo)
 	if fault.Is(err, fault.KindNotFound) || err == nil && e.Hidden != "" {
-		return fault.InvalidField(IncludeField, "is %s, which is not among the visible events of session %s", f.UpTo, f.Session)
+		return noAnchor(IncludeField, f.UpTo, f)
 	}
 	c.To = e.Ord
 	return err
@@ -150,14 +154,17 @@ func (s *Service) compact(ctx context.Context, a *agent.Agent, f *From, c *sessi
 			after = page[len(page)-1].Ord
 		}
 	}
+	at := slices.IndexFunc(events, func(e session.Event) bool { return e.ID == f.Compact })
+	if at < 0 {
+		return noAnchor(CompactField, f.Compact, f)
+	}
 	how := a.Compaction
 	gone, err := compact.Wanted(events, &session.Wish{UpTo: f.Compact}, &how)
-	at := slices.IndexFunc(events, func(e session.Event) bool { return e.ID == f.Compact })
 	text := ""
 	switch {
 	case err == nil:
 		text, err = s.write(ctx, a, &how, gone)
-	case at >= 0 && events[at].Type == session.Compaction: // nothing but a summary, which then is what there is to say
+	case events[at].Type == session.Compaction: // nothing but a summary, which then is what there is to say
 		gone, text, err = events[at:at+1], events[at].Text, nil
 	}
 	if err != nil {
