@@ -138,6 +138,22 @@ func HandOver(from, to string, output *Event) Event {
 	return Event{ID: id.NewEvent(), Type: StepTransition, Body: Body{From: from, To: to, Text: text}}
 }
 
+// Unanswered returns the calls of tools among the events of a turn that nothing has come of.
+func Unanswered(events []Event) (open []Event) {
+	done := map[string]bool{}
+	for _, e := range events {
+		if e.Type == ToolOutput || e.Type == SkillLoad {
+			done[e.CallID] = true
+		}
+	}
+	for _, e := range events {
+		if e.Type == ToolInput && !done[e.CallID] {
+			open = append(open, e)
+		}
+	}
+	return open
+}
+
 // CutOff returns error outputs of calls that come to nothing.
 func CutOff(calls []Event, why string) []Event {
 	out := make([]Event, len(calls))

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"quarry/internal/agent/artifact"
 	"quarry/internal/id"
@@ -59,15 +60,15 @@ type Answered struct {
 // ErrAnswered is the error of answers to calls that don't wait any more, or to a turn that is not parked.
 var ErrAnswered = errors.New("the call doesn't wait for the client any more")
 
-// Superseded returns the outputs of calls that the client has not made when the turn went on without them.
-func Superseded(calls []Pending) []Event {
-	open := make([]Event, len(calls))
-	for i, c := range calls {
-		open[i].Body = Body{CallID: c.CallID, Tool: c.Tool, ToolName: c.ToolName}
-	}
+// Superseded returns the outputs of the calls that are open among the events of a turn which goes on or ends without them: those
+// that the client has not made, and those that wait for these.
+func Superseded(events []Event, calls []Pending) []Event {
+	open := Unanswered(events)
 	out := CutOff(open, "superseded by new input")
 	for i := range out {
-		out[i].Overrides = calls[i].Overrides
+		if n := slices.IndexFunc(calls, func(c Pending) bool { return c.Event == open[i].ID }); n >= 0 {
+			out[i].Overrides = calls[n].Overrides
+		}
 	}
 	return out
 }

@@ -300,20 +300,5 @@ func (t *turn) unanswered() ([]session.Event, error) {
 		return nil, nil
 	}
 	all, err := t.stored()
-	if err != nil {
-		return nil, err
-	}
-	done := map[string]bool{}
-	for _, e := range all {
-		if e.Type == session.ToolOutput || e.Type == session.SkillLoad {
-			done[e.CallID] = true
-		}
-	}
-	var out []session.Event
-	for _, e := range all {
-		if e.Type == session.ToolInput && !done[e.CallID] {
-			out = append(out, e)
-		}
-	}
-	return out, nil
+	return session.Unanswered(all), err
 }

@@ -45,8 +45,10 @@ func (t *turn) park(ctx context.Context, planned []tool.Planned, ready map[int]*
 		}
 		return errNext
 	}
-	for _, c := range p.Calls { // the same, in this turn
-		t.scene.Outputs[c.Tool] = tool.Latest{Failed: true}
+	for _, e := range done.Events { // the same, in this turn
+		if e.Type == session.ToolOutput {
+			t.scene.Outputs[e.Tool] = tool.Latest{Failed: true}
+		}
 	}
 	return context.Cause(ctx)
 }

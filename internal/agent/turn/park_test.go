@@ -231,6 +231,61 @@ func TestSuperseded(t *testing.T) {
 	}
 }
 
+// TestSupersededWith proves that a call which waits for the client's has an output, too, when the client's is superseded: by an input, by
+// an interrupt, and by one that waits when the turn parks, whether it steers the turn or not.
+func TestSupersededWith(t *testing.T) {
+	t.Parallel()
+	const (
+		open  = `input_message: go|tool_input: ask{"n":1}|tool_input: probe{"n":1}|tool_input: slow{"n":1}|tool_output: slow{"n":1}`
+		ended = open + "|" + over + `|tool_output: probe{"error":"superseded by new input"}`
+		wait  = "|input_message: wait|agent_output: done"
+	)
+	for _, how := range []string{"input", "interrupt", "queued", "steer"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			reached, gate := make(chan struct{}), make(chan struct{})
+			b := begin(t, replies(calls("ask", "probe", "slow"), text("done")), dialogs(t, "", func(c *turn.Config, a *agent.Agent) {
+				probes(tool.Always, func(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+					close(reached)
+					<-gate
+					return c.Arguments, nil
+				})(c, &agent.Agent{})
+				a.Tools["probe"] = json.RawMessage(`{"type":"probe","argument_override":{"said":{"$ref":"tools.ask.outputs.latest.ok"}}}`)
+				a.Tools["slow"] = json.RawMessage(`{"type":"probe"}`)
+			}))
+			sent, err := b.Send(t.Context(), b.input("go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-reached
+			readers, next, want := []*turn.Sent{sent}, b.input("wait"), ended+wait
+			if how == "queued" || how == "steer" {
+				next.Since, next.Queue, next.Steer = new(int64), true, how == "steer"
+				if sent, err = b.Send(t.Context(), next); err != nil {
+					t.Fatal(err)
+				}
+				readers = append(readers, sent)
+			}
+			close(gate)
+			for _, r := range readers {
+				if _, err := told(t, r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			switch how {
+			case "input":
+				_, err = b.ask(t, next)
+			case "interrupt":
+				_, err = b.Interrupt(t.Context(), b.no)
+				want = ended
+			}
+			if log := strings.Join(b.log(t), "|"); err != nil || log != want {
+				t.Errorf("%v, the log is %s, want %s", err, log, want)
+			}
+		})
+	}
+}
+
 // TestDelivery proves what the client is sent and what is stored: overrides with secrets in clear for the client alone, masked
 // in events, outputs of the client too; references of one reply to an output of the client wait for it.
 func TestDelivery(t *testing.T) {

@@ -2,13 +2,12 @@ package sessions
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
-
-	"database/sql"
 
 	"quarry/internal/agent/session"
 	"quarry/internal/fault"
@@ -342,12 +341,7 @@ func (h *head) begin(tx *store.Tx, p place, first session.Event, opening int, in
 		Lease: l, AgentNo: h.agentNo, Turn: first.Turn, First: first.Ord, Opening: opening, Revision: p.revision, Step: h.step,
 		Began: stored(now), Caller: in.Caller, Compaction: compacting(&in),
 	}
-	values, err := runValues(&r)
-	if err != nil {
-		return r, err
-	}
-	err = tx.Exec(`INSERT INTO runs (`+runColumns+`) VALUES (`+store.List(1, len(values))+`)`, values...)
-	return r, store.Wrap(err, "write run")
+	return r, insertRun(tx, &r)
 }
 
 // Commit writes what a turn has come to. See session.Log.

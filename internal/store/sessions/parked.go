@@ -77,7 +77,7 @@ func (w *work) park(p *session.Park) error {
 
 // passOver goes on without the calls, since an input waits.
 func (w *work) passOver(p *session.Park) error {
-	events, err := w.append(w.tx, w.run.Turn, w.now, session.Superseded(p.Calls)...)
+	events, err := w.superseded(w.tx, &w.run, p.Calls, w.now)
 	if err != nil {
 		return err
 	}
@@ -94,14 +94,21 @@ func (s *Store) supersede(tx *store.Tx, h *head, now time.Time) (*session.Run, e
 	if p == nil || err != nil {
 		return nil, err
 	}
-	if p.Calls, err = pending(tx, h.no); err != nil {
-		return nil, err
-	}
-	if _, err := h.append(tx, p.Run.Turn, now, session.Superseded(p.Calls)...); err != nil {
+	if _, err := h.superseded(tx, &p.Run, p.Calls, now); err != nil {
 		return nil, err
 	}
 	h.step = p.Next
 	return &p.Run, s.unpark(tx, h.no)
+}
+
+// superseded writes the outputs of the open calls of a turn, some of which the client was to make.
+func (h *head) superseded(tx *store.Tx, r *session.Run, calls []session.Pending, now time.Time) ([]session.Event, error) {
+	events, err := store.Select(tx, "read calls", scanEvent, `SELECT `+eventColumns+` FROM events
+		WHERE session_no = $1 AND ord >= $2 AND turn = $3 AND type IN ('tool_input', 'tool_output', 'skill_load') ORDER BY ord`, h.no, r.First, r.Turn)
+	if err != nil {
+		return nil, err
+	}
+	return h.append(tx, r.Turn, now, session.Superseded(events, calls)...)
 }
 
 // unpark removes a parked turn with all it has.
@@ -123,7 +130,7 @@ func (h *head) isParked(tx *store.Tx) error {
 	return store.Wrap(err, "read parked turn")
 }
 
-// readParked reads a parked turn without its calls; nil for none.
+// readParked reads a parked turn without what is sealed; nil for none.
 func readParked(q store.Querier, no int64) (*session.Parked, error) {
 	var caller string
 	p := &session.Parked{Run: session.Run{Lease: session.Lease{Session: no}}}
@@ -136,16 +143,16 @@ func readParked(q store.Querier, no int64) (*session.Parked, error) {
 	if err != nil {
 		return nil, store.Wrap(err, "read parked turn")
 	}
+	if p.Calls, err = pending(q, no); err != nil {
+		return nil, err
+	}
 	return p, json.Unmarshal([]byte(caller), &r.Caller)
 }
 
 // Parked returns the turn that waits for the client. See session.Log.
 func (s *Store) Parked(ctx context.Context, no int64) (p *session.Parked, err error) {
 	err = s.db.Read(ctx, func(q store.Querier) error {
-		if p, err = readParked(q, no); p == nil || err != nil {
-			return err
-		}
-		p.Calls, err = pending(q, no)
+		p, err = readParked(q, no)
 		return err
 	})
 	if p == nil || err != nil {
@@ -237,11 +244,7 @@ func (s *Store) answer(tx *store.Tx, h head, a session.Answers, l session.Lease,
 	if err := s.unpark(tx, h.no); err != nil {
 		return out, err
 	}
-	values, err := runValues(&run)
-	if err != nil {
-		return out, err
-	}
-	return out, store.Wrap(tx.Exec(`INSERT INTO runs (`+runColumns+`) VALUES (`+store.List(1, len(values))+`)`, values...), "write run")
+	return out, insertRun(tx, &run)
 }
 
 // close removes a pending call with its arguments.

@@ -34,6 +34,14 @@ func runValues(r *session.Run) ([]any, error) {
 	}, nil
 }
 
+func insertRun(tx *store.Tx, r *session.Run) error {
+	values, err := runValues(r)
+	if err != nil {
+		return err
+	}
+	return store.Wrap(tx.Exec(`INSERT INTO runs (`+runColumns+`) VALUES (`+store.List(1, len(values))+`)`, values...), "write run")
+}
+
 // scanRun reads runColumns, and what else was selected behind them.
 func scanRun(row store.Row, more ...any) (r session.Run, err error) {
 	var caller, compaction string
