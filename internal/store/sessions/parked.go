@@ -71,7 +71,7 @@ func (w *work) park(p *session.Park) error {
 			return err
 		}
 	}
-	w.out.Ended, w.out.Parked = true, true
+	w.out.Ended, w.out.Parked, w.step = true, true, p.Next // the step is shown while the session waits
 	return store.Wrap(w.tx.Exec(`DELETE FROM runs WHERE session_no = $1`, w.no), "end run")
 }
 
