@@ -26,7 +26,7 @@ func heavyTerm(i int) string { return fmt.Sprintf("zulu%dq", i) }
 // nothing acknowledged is damaged, and that writes go on by themselves once there is space.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	disk := smallDisk(t, 24<<20)
+	disk := smallDisk(t, 28<<20)
 	dir, filler, spare := filepath.Join(disk, "data"), filepath.Join(disk, "filler"), filepath.Join(disk, "spare")
 	fill(t, filler, 12<<20)
 	fill(t, spare, 8<<20)
@@ -35,6 +35,9 @@ func TestFullDisk(t *testing.T) {
 	createFull(t, c)
 
 	known := writeUntilFull(t, c, nil)
+	if len(known) < 3 || !known[0] || !known[1] || !known[2] {
+		t.Fatalf("the first documents have to fit on the disk, and these do: %v", known)
+	}
 	rest := filepath.Join(disk, "rest")
 	exhaust(t, c, rest)
 	t.Run("writes are refused", func(t *testing.T) {

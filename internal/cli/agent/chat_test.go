@@ -17,7 +17,7 @@ import (
 
 // stuck is a service whose turns end when it is told so, and not when they are interrupted.
 type stuck struct {
-	begun, interrupted chan struct{}
+	interrupted chan struct{}
 
 	mu    sync.Mutex
 	busy  bool     // an input without since is refused
@@ -63,16 +63,27 @@ func (s *stuck) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the answer breaks off
 	}
 	w.(http.Flusher).Flush()
-	s.begun <- struct{}{}
 	<-r.Context().Done()
 }
 
-func chat(t *testing.T, s *stuck, signals <-chan os.Signal) (code int, out, errs string) {
+// screen is what a command prints; shown is closed when it has printed something.
+type screen struct {
+	bytes.Buffer
+	once  sync.Once
+	shown chan struct{}
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	defer s.once.Do(func() { close(s.shown) })
+	return s.Buffer.Write(p)
+}
+
+func chat(t *testing.T, s *stuck, o *screen, signals <-chan os.Signal) (code int, out, errs string) {
 	t.Helper()
 	server := httptest.NewServer(s)
 	defer server.Close()
-	var o, e bytes.Buffer
-	streams := cli.Streams{In: strings.NewReader(""), Out: &o, Err: &e, Interrupts: signals}
+	var e bytes.Buffer
+	streams := cli.Streams{In: strings.NewReader(""), Out: o, Err: &e, Interrupts: signals}
 	code = cli.Run(context.Background(), []string{"agent", "chat", "a", "why?", "--url", server.URL, "--key", "k"}, streams)
 	return code, o.String(), e.String()
 }
@@ -80,15 +91,15 @@ func chat(t *testing.T, s *stuck, signals <-chan os.Signal) (code int, out, errs
 func TestLeave(t *testing.T) {
 	// Proves that the first Ctrl-C interrupts the turn, and that a second one leaves although the service has not ended it.
 	t.Parallel()
-	s := &stuck{begun: make(chan struct{}), interrupted: make(chan struct{})}
+	s, o := &stuck{interrupted: make(chan struct{})}, &screen{shown: make(chan struct{})}
 	signals := make(chan os.Signal)
 	go func() {
-		<-s.begun
+		<-o.shown
 		signals <- os.Interrupt
 		<-s.interrupted
 		signals <- os.Interrupt
 	}()
-	code, out, errs := chat(t, s, signals)
+	code, out, errs := chat(t, s, o, signals)
 	if code != 130 || out != "so far\n" || !strings.Contains(errs, "interrupts the turn; Ctrl-C again leaves") || !strings.Contains(errs, "to go on with this session: quarry agent chat a --session ase_1\n") {
 		t.Errorf("exits with %d, printed %q and %q", code, out, errs)
 	}
@@ -99,7 +110,7 @@ func TestBusy(t *testing.T) {
 	// where to read on.
 	t.Parallel()
 	s := &stuck{busy: true}
-	code, out, errs := chat(t, s, nil)
+	code, out, errs := chat(t, s, &screen{shown: make(chan struct{})}, nil)
 	if code != 6 || out != "so far\n" || fmt.Sprint(s.since) != "[ start]" {
 		t.Errorf("exits with %d, printed %q; since %q", code, out, s.since)
 	}
