@@ -32,6 +32,7 @@ type memory struct {
 	external                  map[string]id.Event
 	queue                     []session.Input
 	run                       *session.Run
+	parked                    *session.Parked
 	disabled, deleted         bool
 	leases                    []session.Lease // also those that are lost
 	files                     map[string]artifact.Artifact
@@ -142,6 +143,7 @@ func (m *memory) accept(in session.Input, l session.Lease) (session.Outcome, id.
 		m.queue = append(m.queue, in)
 		return session.Waiting, in.Event, nil
 	}
+	m.supersede()
 	m.turn++
 	m.begin(m.append(m.turn, m.messages(in)...), in, l, "")
 	return session.Began, in.Event, nil
@@ -155,6 +157,8 @@ func (m *memory) compact(in session.Input, l session.Lease) (session.Outcome, id
 	case m.run != nil:
 		m.queue = append(m.queue, in)
 		return session.Waiting, in.Event, nil
+	case m.parked != nil:
+		return "", "", conflict("session_parked")
 	}
 	m.turn++
 	m.begin(nil, in, l, "")
@@ -167,8 +171,9 @@ func (m *memory) fork(c session.Copy) *memory {
 	if c.Opens != nil {
 		out.events = append(out.events, *c.Opens)
 	}
+	left := append(m.unanswered(c), c.But...)
 	for _, e := range m.events {
-		if e.Hidden != "" || e.Ord < c.From || e.Ord > cmp.Or(c.To, m.last) || slices.Contains(c.But, e.Ord) {
+		if e.Hidden != "" || e.Ord < c.From || e.Ord > cmp.Or(c.To, m.last) || slices.Contains(left, e.Ord) {
 			continue
 		}
 		out.events = append(out.events, e)
@@ -229,14 +234,10 @@ func (m *memory) commit(l session.Lease, c session.Commit) (out session.Committe
 		m.run.Recovered = 0
 	}
 	switch stop := c.End != nil && c.End.Stop; {
+	case c.Park != nil:
+		m.park(c.Park, &out)
 	case m.steering() > 0 && !stop && (c.Steer || c.End != nil):
-		for _, in := range m.queue {
-			if in.Steer {
-				out.Inputs = append(out.Inputs, m.append(m.turn, m.messages(in)...)...)
-			}
-		}
-		m.queue = slices.DeleteFunc(m.queue, func(in session.Input) bool { return in.Steer })
-		m.run.Recovered = 0
+		m.steer(&out)
 	case c.End != nil:
 		m.end(c.End, &out)
 	default:
@@ -244,6 +245,17 @@ func (m *memory) commit(l session.Lease, c session.Commit) (out session.Committe
 	}
 	out.Edits = m.edits
 	return out, nil
+}
+
+// steer takes in the inputs that steer.
+func (m *memory) steer(out *session.Committed) {
+	for _, in := range m.queue {
+		if in.Steer {
+			out.Inputs = append(out.Inputs, m.append(m.turn, m.messages(in)...)...)
+		}
+	}
+	m.queue = slices.DeleteFunc(m.queue, func(in session.Input) bool { return in.Steer })
+	m.run.Recovered = 0
 }
 
 func (m *memory) end(e *session.End, out *session.Committed) {
@@ -281,18 +293,20 @@ func (m *memory) end(e *session.End, out *session.Committed) {
 
 // player plays the same moves on a store and on memory.
 type player struct {
-	t       *testing.T
-	b       bench
-	r       *rand.Rand
-	all     []*memory
-	now     time.Time
-	at      string // for failures
-	agentNo int64
-	blobs   blob.Store
-	dir     string // of blobs
+	t        *testing.T
+	b        bench
+	r        *rand.Rand
+	all      []*memory
+	now      time.Time
+	at       string // for failures
+	agentNo  int64
+	answered []id.Event // calls that don't wait any more
+	blobs    blob.Store
+	dir      string // of blobs
 }
 
-// testRandomLog proves that after any sequence of inputs, uploads, commits, files of tools, compactions, forks, interrupts, hides,
+// testRandomLog proves that after any sequence of inputs, uploads, commits, turns that park, answers to all or some of their calls, files
+// of tools, compactions, forks, interrupts, hides,
 // deletions, sweeps and claims, of which many are refused, the store answers and holds what the same moves leave in memory; that
 // no session sees a file of another; and that the bytes that are kept are those of the files that there are.
 func testRandomLog(t *testing.T, b bench) {
@@ -305,7 +319,7 @@ func testRandomLog(t *testing.T, b bench) {
 	moves := []struct {
 		weight int
 		play   func(*memory)
-	}{{30, p.accept}, {45, p.commit}, {4, p.interrupt}, {6, p.hide}, {5, p.deleteEvent}, {4, p.claim}, {2, p.toggle}, {1, p.delete}, {6, p.compact}, {3, p.fork}, {3, p.sweep}}
+	}{{30, p.accept}, {45, p.commit}, {4, p.interrupt}, {6, p.hide}, {5, p.deleteEvent}, {4, p.claim}, {2, p.toggle}, {1, p.delete}, {6, p.compact}, {3, p.fork}, {3, p.sweep}, {12, p.answer}}
 	for step := range 700 {
 		p.at = fmt.Sprintf("seed %d, step %d", seed, step)
 		if len(p.all) < 3 || p.r.IntN(60) == 0 {
@@ -313,7 +327,7 @@ func testRandomLog(t *testing.T, b bench) {
 			p.all = append(p.all, &memory{no: s.No, external: map[string]id.Event{}, files: map[string]artifact.Artifact{}})
 		}
 		m := p.all[len(p.all)-1-p.r.IntN(min(len(p.all), 4))]
-		n := p.r.IntN(109)
+		n := p.r.IntN(121)
 		for _, move := range moves {
 			if n -= move.weight; n < 0 {
 				move.play(m)
@@ -370,6 +384,7 @@ func (p *player) accept(m *memory) {
 	in.Files = p.named(m, in.Files)
 	outcome, event, refused := m.accept(in, l)
 	p.same("accept", refused, err)
+	p.adopt(m)
 	p.equal("outcome", []any{outcome, event}, []any{got.Outcome, got.Event})
 	p.began(m, outcome, event, l, got)
 }
@@ -473,17 +488,31 @@ func (p *player) commit(m *memory) {
 			c.Artifacts[i].ID = artifact.NewID(c.Artifacts[i].Filename)
 		}
 	}
+	if c.End == nil && len(c.Events) > 0 && p.r.IntN(2) == 0 && (m.run == nil || m.run.Compaction == nil) {
+		c.Park = p.calls()
+		for _, call := range c.Park.Calls {
+			c.Events = append(c.Events, session.Event{ID: call.Event, Type: session.ToolInput, Body: session.Body{CallID: call.CallID, Tool: call.Tool, ToolName: call.ToolName}})
+		}
+	}
 	got, err := p.b.Commit(p.t.Context(), l, c, p.now)
 	p.release(c.Artifacts)
 	want, refused := m.commit(l, c)
 	p.same("commit", refused, err)
+	p.adopt(m)
+	for i := range want.Events {
+		if want.Events[i].ID == "" && i < len(got.Events) {
+			want.Events[i].ID = got.Events[i].ID
+		}
+	}
 	p.equal("committed", want, got)
 }
 
 func (p *player) interrupt(m *memory) {
 	run, err := p.b.Interrupt(p.t.Context(), m.no)
 	p.same("interrupt", nil, err)
-	p.equal("running", m.run != nil, run != nil)
+	p.equal("running", m.run != nil || m.parked != nil, run != nil)
+	m.supersede()
+	p.adopt(m)
 	if m.run != nil {
 		m.run.Interrupted = true
 	}
@@ -581,7 +610,7 @@ func (p *player) delete(m *memory) {
 		return
 	}
 	p.same("delete", nil, err)
-	m.deleted, m.run = true, nil
+	m.deleted, m.run, m.parked = true, nil, nil
 }
 
 // wantSame fails unless the store holds what memory does.
@@ -593,6 +622,7 @@ func (p *player) wantSame(m *memory) {
 	}
 	p.same("standing", nil, err)
 	p.equal("standing", session.Standing{Last: m.last, Edits: m.edits, Run: m.run}, got)
+	p.wantParked(m)
 	log := p.b.log(p.t, m.no)
 	p.equal("log", m.events, log)
 	for i := 1; i < len(log); i++ {
