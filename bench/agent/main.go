@@ -24,9 +24,10 @@ import (
 func main() {
 	o := options{}
 	flag.StringVar(&o.binary, "binary", "./quarry", "the program")
-	flag.StringVar(&o.parts, "parts", "turn,interrupt,long,kill,events,fork", "what to measure")
+	flag.StringVar(&o.parts, "parts", "turn,interrupt,long,kill,events,fork,files,parked", "what to measure")
 	flag.IntVar(&o.rounds, "rounds", 400, "turns for the program's own time")
 	flag.IntVar(&o.events, "events", 10_000, "events of the long session")
+	flag.IntVar(&o.waiting, "waiting", 1_000, "sessions that wait for their client")
 	flag.IntVar(&o.killed, "killed", 200, "turns that are killed together")
 	flag.DurationVar(&o.writing, "writing", 5*time.Second, "time for which events are written")
 	flag.Parse()
@@ -37,9 +38,9 @@ func main() {
 }
 
 type options struct {
-	binary, parts          string
-	rounds, events, killed int
-	writing                time.Duration
+	binary, parts                   string
+	rounds, events, killed, waiting int
+	writing                         time.Duration
 }
 
 // bench is the running program and the provider that it calls.
@@ -81,7 +82,7 @@ func run(o options) error {
 	for _, part := range []struct {
 		name string
 		run  func() error
-	}{{"turn", b.turn}, {"interrupt", b.interrupt}, {"long", b.long}, {"kill", b.kill}, {"events", b.durable}, {"fork", b.fork}} {
+	}{{"turn", b.turn}, {"interrupt", b.interrupt}, {"long", b.long}, {"kill", b.kill}, {"events", b.durable}, {"fork", b.fork}, {"files", b.files}, {"parked", b.parked}} {
 		if !slices.Contains(strings.Split(o.parts, ","), part.name) {
 			continue
 		}

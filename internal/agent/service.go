@@ -82,7 +82,7 @@ func (s *Service) insert(ctx context.Context, a Agent) (Agent, error) {
 	for tries := 0; ; tries++ {
 		a.Key = generateKey(a.Name)
 		made, err := s.store.Create(ctx, a)
-		if err == nil || tries == 20 || !fault.Is(err, fault.KindConflict) {
+		if f, ok := fault.As(err); tries == 20 || !ok || f.Code != taken {
 			return made, err
 		}
 	}

@@ -21,7 +21,7 @@ type List struct {
 
 // Store keeps agents. An agent that does not exist, or was deleted, is fault.KindNotFound "agent_not_found".
 type Store interface {
-	// Create writes an agent and returns it with No and Revision set. A taken key is fault.KindConflict "agent_exists". A version of
+	// Create writes an agent and returns it with No and Revision set. A taken key is Taken. A version of
 	// an instruction that is not there any more is instruction.ErrGone.
 	Create(ctx context.Context, a Agent) (Agent, error)
 	// Get returns an agent.
@@ -46,3 +46,9 @@ var ErrChanged = errors.New("the agent was changed meanwhile")
 func Missing(key string) error {
 	return fault.NotFound("agent_not_found", key, "agent %s does not exist", key)
 }
+
+// taken is the code of Taken.
+const taken = "agent_exists"
+
+// Taken returns the fault of a key that another agent has.
+func Taken(key string) error { return fault.Conflict(taken, "agent %s already exists", key) }

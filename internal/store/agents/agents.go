@@ -10,7 +10,6 @@ import (
 	"quarry/internal/agent"
 	"quarry/internal/agent/tool/catalog"
 	"quarry/internal/clock"
-	"quarry/internal/fault"
 	"quarry/internal/store"
 	"quarry/internal/store/instructions"
 	"quarry/internal/store/tools"
@@ -48,7 +47,7 @@ func (s *Store) Create(ctx context.Context, a agent.Agent) (agent.Agent, error) 
 		err := tx.QueryRow(`INSERT INTO agents (key, revision, enabled, created, updated, deleted) VALUES ($1, $2, $3, $4, $5, 0)
 			ON CONFLICT (key) DO NOTHING RETURNING no`, a.Key, a.Revision, a.Enabled, a.Created.UnixMicro(), a.Updated.UnixMicro()).Scan(&a.No)
 		if err != nil {
-			return store.OrNone(err, fault.Conflict("agent_exists", "agent %s already exists", a.Key), "write agent")
+			return store.OrNone(err, agent.Taken(a.Key), "write agent")
 		}
 		return insert(tx, &a)
 	})
