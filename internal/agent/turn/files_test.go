@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -148,11 +149,10 @@ func TestFilesOfFailures(t *testing.T) {
 	t.Parallel()
 	b := prepare(t)
 	files := b.shelve(t, t.TempDir())
-	var late *artifact.Workspace
-	tries := 0
+	var late atomic.Pointer[artifact.Workspace]
+	var tries atomic.Int32
 	run := func(ctx context.Context, c tool.Call) (json.RawMessage, error) {
-		tries++
-		switch tries {
+		switch tries.Add(1) {
 		case 1:
 			if _, err := c.Files.Create(ctx, artifact.New{Filename: "a.txt"}, strings.NewReader("a")); err != nil {
 				t.Error(err)
@@ -164,7 +164,7 @@ func TestFilesOfFailures(t *testing.T) {
 				t.Errorf("a file that is too large: %v", err)
 			}
 		default:
-			late = c.Files
+			late.Store(c.Files)
 		}
 		return c.Arguments, nil
 	}
@@ -175,7 +175,7 @@ func TestFilesOfFailures(t *testing.T) {
 	if _, err := b.ask(t, b.input("go")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := late.Create(t.Context(), artifact.New{Filename: "late.txt"}, strings.NewReader("late")); err == nil {
+	if _, err := late.Load().Create(t.Context(), artifact.New{Filename: "late.txt"}, strings.NewReader("late")); err == nil {
 		t.Error("a file was made behind the end of its call")
 	}
 	if got, _ := b.left(t, files); len(got) > 0 {

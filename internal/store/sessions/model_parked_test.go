@@ -16,7 +16,7 @@ func (m *memory) park(c *session.Park, out *session.Committed) {
 	case m.run.Interrupted:
 	case len(m.queue) == 0:
 		run := *m.run
-		run.Lease, run.Recovered = session.Lease{Session: m.no}, 0
+		run.Lease, run.Recovered, run.Resolved = session.Lease{Session: m.no}, 0, "" // Park has what was resolved
 		m.parked, m.run = &session.Parked{Run: run, Park: *c}, nil
 		out.Ended, out.Parked = true, true
 	default:
