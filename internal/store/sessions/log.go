@@ -92,20 +92,26 @@ func insertEvent(tx *store.Tx, no int64, e *session.Event) error {
 	return store.Wrap(err, "write event")
 }
 
-// Accept writes an input. See session.Log.
-func (s *Store) Accept(ctx context.Context, in session.Input, l session.Lease, now time.Time) (out session.Accepted, err error) {
+// locked returns what f returns, which has the session to itself; nothing if the transaction fails.
+func locked[T any](ctx context.Context, s *Store, no int64, f func(*store.Tx, head) (T, error)) (out T, err error) {
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		h, err := lock(tx, in.Session, gone())
+		h, err := lock(tx, no, gone())
 		if err != nil {
 			return err
 		}
-		out, err = s.accept(tx, h, in, l, now)
+		out, err = f(tx, h)
 		return err
 	})
 	if err != nil {
-		return session.Accepted{}, err
+		var none T
+		return none, err
 	}
 	return out, nil
+}
+
+// Accept writes an input. See session.Log.
+func (s *Store) Accept(ctx context.Context, in session.Input, l session.Lease, now time.Time) (session.Accepted, error) {
+	return locked(ctx, s, in.Session, func(tx *store.Tx, h head) (session.Accepted, error) { return s.accept(tx, h, in, l, now) })
 }
 
 // place is where an input meets its session.

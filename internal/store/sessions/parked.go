@@ -184,19 +184,8 @@ func (s *Store) Parked(ctx context.Context, no int64) (p *session.Parked, err er
 }
 
 // Answer writes outputs of pending calls. See session.Log.
-func (s *Store) Answer(ctx context.Context, a session.Answers, l session.Lease, now time.Time) (out session.Answered, err error) {
-	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		h, err := lock(tx, a.Session, gone())
-		if err != nil {
-			return err
-		}
-		out, err = s.answer(tx, h, a, l, now)
-		return err
-	})
-	if err != nil {
-		return session.Answered{}, err
-	}
-	return out, nil
+func (s *Store) Answer(ctx context.Context, a session.Answers, l session.Lease, now time.Time) (session.Answered, error) {
+	return locked(ctx, s, a.Session, func(tx *store.Tx, h head) (session.Answered, error) { return s.answer(tx, h, a, l, now) })
 }
 
 func (s *Store) answer(tx *store.Tx, h head, a session.Answers, l session.Lease, now time.Time) (out session.Answered, err error) {
