@@ -134,13 +134,7 @@ func TestBudgetWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-called
-	since := int64(0)
-	next := b.input("next")
-	next.Since, next.Queue = &since, true
-	waiting, err := b.Send(t.Context(), next)
-	if err != nil {
-		t.Fatal(err)
-	}
+	waiting := b.queue(t, "next")
 	full, leave := l.crowd(t, b.agent.Account(), 1000)
 	close(gate)
 	l.until(t, b.agent.Account(), full.Add(time.Second)) // the turn waits, too

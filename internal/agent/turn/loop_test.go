@@ -261,13 +261,7 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-begun
-	since := int64(0)
-	next := b.input("next")
-	next.Since, next.Queue = &since, true
-	waiting, err := b.Send(t.Context(), next)
-	if err != nil {
-		t.Fatal(err)
-	}
+	waiting := b.queue(t, "next")
 	if which, err := b.Interrupt(t.Context(), b.no); which == "" || err != nil {
 		t.Errorf("%v, %v", which, err)
 	}

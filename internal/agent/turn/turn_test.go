@@ -208,6 +208,18 @@ func content(e session.Event) string {
 	return e.Text
 }
 
+// queue sends an input that waits behind the turn in progress, and reads from the beginning.
+func (b *bench) queue(t *testing.T, text string) *turn.Sent {
+	t.Helper()
+	in, since := b.input(text), int64(0)
+	in.Since, in.Queue = &since, true
+	sent, err := b.Send(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sent
+}
+
 // log returns the events of the session, a line each.
 func (b *bench) log(t *testing.T) (out []string) {
 	t.Helper()
