@@ -86,7 +86,7 @@ func NoAnchor(anchor id.Event) error {
 // nothing returns the fault of a session in which nothing can be summed up; keep is 0 with an anchor.
 func nothing(keep int) error {
 	f := fault.Invalid()
-	f.Text = "there is nothing to sum up: without compact_up_to_event_id a session needs more turns than the last ones that are kept"
+	f.Text = "there is nothing to sum up: unless the last event to sum up is named, a session needs more turns than the last ones that are kept"
 	if keep > 0 {
 		return f
 	}
