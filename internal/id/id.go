@@ -29,6 +29,7 @@ type (
 
 	Instruction string // ins_…
 	Tool        string // tol_…
+	ToolServer  string // tsr_…
 )
 
 // NewCorpus returns a fresh corpus id. The contract's pattern allows digits only.
@@ -69,6 +70,9 @@ func NewInstruction() Instruction { return Instruction("ins_" + Text(20)) }
 
 // NewTool returns a fresh id of a tool.
 func NewTool() Tool { return Tool("tol_" + Text(20)) }
+
+// NewToolServer returns a fresh id of a tool server.
+func NewToolServer() ToolServer { return ToolServer("tsr_" + Text(20)) }
 
 // NewEvent returns a fresh id of an event of a session.
 func NewEvent() Event { return Event("aev_" + uuid()) }
