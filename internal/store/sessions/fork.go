@@ -6,6 +6,7 @@ import (
 	"quarry/internal/agent/session"
 	"quarry/internal/id"
 	"quarry/internal/store"
+	"quarry/internal/store/artifacts"
 )
 
 // Fork writes a session with copies of events of another one, and of all its files. See session.Store.
@@ -31,7 +32,7 @@ func (s *Store) Fork(ctx context.Context, x session.Session, values map[string]s
 		if err := fill(tx, no, &c, from.failed); err != nil {
 			return err
 		}
-		if err := copyFiles(tx, c.Source, no); err != nil {
+		if err := artifacts.Copy(tx, c.Source, no); err != nil {
 			return err
 		}
 		if _, err := source(tx, c.Source); err != nil { // it was still there when its events were read

@@ -13,6 +13,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/store"
+	"quarry/internal/store/artifacts"
 	"quarry/internal/store/secrets"
 )
 
@@ -160,7 +161,7 @@ func (s *Store) accept(tx *store.Tx, h head, in session.Input, l session.Lease, 
 			return session.Accepted{}, err
 		}
 	}
-	if in.Files, err = upload(tx, h.no, in.Files); err != nil {
+	if in.Files, err = artifacts.Upload(tx, h.no, in.Files); err != nil {
 		return session.Accepted{}, err
 	}
 	if p.running {
@@ -417,7 +418,7 @@ func (w *work) commit(c *session.Commit) (err error) {
 			return err
 		}
 	}
-	if err := keepFiles(w.tx, w.no, c.Artifacts); err != nil {
+	if err := artifacts.Keep(w.tx, w.no, c.Artifacts); err != nil {
 		return err
 	}
 	if c.Rendered != nil {
@@ -544,7 +545,7 @@ func (w *work) takeBack() error {
 		if err := w.forget(w.tx, events[i].ID, events[i].Hidden); err != nil {
 			return err
 		}
-		if err := removeFiles(w.tx, w.no, events[i].Files); err != nil {
+		if err := artifacts.Remove(w.tx, w.no, events[i].Files); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/store"
+	"quarry/internal/store/artifacts"
 )
 
 // parkedFolder is what the names of the secrets of a parked turn begin with.
@@ -216,7 +217,7 @@ func (s *Store) answer(tx *store.Tx, h head, a session.Answers, l session.Lease,
 	case len(left) == 0 && a.Full != nil:
 		return out, a.Full
 	}
-	if err := keepFiles(tx, h.no, a.Artifacts); err != nil {
+	if err := artifacts.Keep(tx, h.no, a.Artifacts); err != nil {
 		return out, err
 	}
 	was := h

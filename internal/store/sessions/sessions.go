@@ -18,13 +18,15 @@ import (
 	"quarry/internal/opt"
 	"quarry/internal/room"
 	"quarry/internal/store"
+	"quarry/internal/store/artifacts"
 	"quarry/internal/store/secrets"
 )
 
 // Store is the session.Store and the session.Log over a database.
 type Store struct {
-	db      *store.DB
-	secrets *secrets.Store
+	*artifacts.Store // of the files
+	db               *store.DB
+	secrets          *secrets.Store
 }
 
 var (
@@ -33,7 +35,7 @@ var (
 )
 
 // New returns a store over db that keeps secrets in sealed.
-func New(db *store.DB, sealed *secrets.Store) *Store { return &Store{db, sealed} }
+func New(db *store.DB, sealed *secrets.Store) *Store { return &Store{artifacts.New(db), db, sealed} }
 
 // secretFolder is what the names of the secrets of a session begin with; no later session gets its number.
 func secretFolder(no int64) string { return fmt.Sprintf("session/%d/", no) }

@@ -3,6 +3,7 @@ package sessions
 import (
 	"quarry/internal/clock"
 	"quarry/internal/store"
+	"quarry/internal/store/artifacts"
 )
 
 // Sweeper removes the rows of deleted sessions, and of the sessions of deleted agents, in small steps.
@@ -34,7 +35,7 @@ func (Sweeper) Sweep(tx *store.Tx) (more bool, err error) {
 			return true, err
 		}
 	}
-	if removed, err := sweepFiles(tx, no); err != nil || removed > 0 {
+	if removed, err := artifacts.Sweep(tx, no, sweepRows); err != nil || removed > 0 {
 		return true, err
 	}
 	for _, folder := range []string{secretFolder(no), parkedFolder(no)} {

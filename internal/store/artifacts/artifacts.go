@@ -1,4 +1,6 @@
-package sessions
+// Package artifacts keeps what there is of the files of sessions beside their bytes: rows, each of which counts as a reference to
+// its bytes. Rows are written and removed in the transactions of store/sessions, with the events that name the files.
+package artifacts
 
 import (
 	"context"
@@ -16,12 +18,18 @@ import (
 	"quarry/internal/store/blobs"
 )
 
+// Store is the artifact.Store over a database.
+type Store struct{ db *store.DB }
+
 var _ artifact.Store = (*Store)(nil)
 
-// artifactColumns is what scanArtifact reads.
-const artifactColumns = `id, filename, mime, size, sum, description, metadata, ttl_days, created, updated`
+// New returns a store over db.
+func New(db *store.DB) *Store { return &Store{db} }
 
-func scanArtifact(r store.Row) (a artifact.Artifact, err error) {
+// columns is what scan reads.
+const columns = `id, filename, mime, size, sum, description, metadata, ttl_days, created, updated`
+
+func scan(r store.Row) (a artifact.Artifact, err error) {
 	var metadata string
 	err = r.Scan(&a.ID, &a.Filename, &a.MIME, &a.Size, &a.Sum, &a.Description, &metadata, &a.TTLDays, store.Micros(&a.Created), store.Micros(&a.Updated))
 	a.Metadata = json.RawMessage(metadata)
@@ -30,7 +38,7 @@ func scanArtifact(r store.Row) (a artifact.Artifact, err error) {
 
 // Artifact returns a file of a session. See artifact.Store.
 func (s *Store) Artifact(ctx context.Context, no int64, id string) (artifact.Artifact, error) {
-	a, err := scanArtifact(s.db.Reader(ctx).QueryRow(`SELECT `+artifactColumns+` FROM artifacts WHERE session_no = $1 AND id = $2`, no, store.Text(id)))
+	a, err := scan(s.db.Reader(ctx).QueryRow(`SELECT `+columns+` FROM artifacts WHERE session_no = $1 AND id = $2`, no, store.Text(id)))
 	if err != nil {
 		none := fault.NotFound("artifact_not_found", id, "artifact %s does not exist in this session", id)
 		return artifact.Artifact{}, store.OrNone(err, none, "read artifact")
@@ -51,7 +59,7 @@ func (s *Store) Artifacts(ctx context.Context, l artifact.List) (found []artifac
 	if l.After == nil && l.Oldest {
 		at = math.MinInt64
 	}
-	found, err = store.Select(s.db.Reader(ctx), "list artifacts", scanArtifact, `SELECT `+artifactColumns+` FROM artifacts
+	found, err = store.Select(s.db.Reader(ctx), "list artifacts", scan, `SELECT `+columns+` FROM artifacts
 		WHERE session_no = $1 AND (`+by+`, id) `+before+` ($2, $3) ORDER BY `+by+order+`, id`+order+` LIMIT $4`, l.Session, at, id, l.Limit+1)
 	if err != nil {
 		return nil, false, err
@@ -60,8 +68,8 @@ func (s *Store) Artifacts(ctx context.Context, l artifact.List) (found []artifac
 	return found, more, nil
 }
 
-// insertFile writes the row of a file and reports whether its id was free. The reference to its bytes is counted beside.
-func insertFile(tx *store.Tx, no int64, a *artifact.Artifact) (free bool, err error) {
+// insert writes the row of a file and reports whether its id was free. The reference to its bytes is counted beside.
+func insert(tx *store.Tx, no int64, a *artifact.Artifact) (free bool, err error) {
 	metadata := string(a.Metadata)
 	if metadata == "" {
 		metadata = "{}"
@@ -85,8 +93,8 @@ func refer(tx *store.Tx, files []artifact.Artifact) error {
 	return blobs.Refer(tx, sums...)
 }
 
-// upload writes the rows of files that come with an input, and returns them with their ids.
-func upload(tx *store.Tx, no int64, files []artifact.Artifact) ([]artifact.Artifact, error) {
+// Upload writes the rows of files that come with an input, and returns them with their ids.
+func Upload(tx *store.Tx, no int64, files []artifact.Artifact) ([]artifact.Artifact, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -101,7 +109,7 @@ func upload(tx *store.Tx, no int64, files []artifact.Artifact) ([]artifact.Artif
 	for i, a := range files {
 		for free := false; !free; {
 			a.ID = artifact.NewID(a.Filename)
-			if free, err = insertFile(tx, no, &a); err != nil {
+			if free, err = insert(tx, no, &a); err != nil {
 				return nil, err
 			}
 		}
@@ -110,8 +118,8 @@ func upload(tx *store.Tx, no int64, files []artifact.Artifact) ([]artifact.Artif
 	return out, nil
 }
 
-// keepFiles writes the rows of files that a turn has made. See session.Commit.
-func keepFiles(tx *store.Tx, no int64, files []artifact.Artifact) error {
+// Keep writes the rows of files that a turn has made. See session.Commit.
+func Keep(tx *store.Tx, no int64, files []artifact.Artifact) error {
 	err := refer(tx, files)
 	if errors.Is(err, blobs.ErrGone) {
 		return session.ErrLost
@@ -121,15 +129,15 @@ func keepFiles(tx *store.Tx, no int64, files []artifact.Artifact) error {
 			return err
 		}
 		var free bool
-		if free, err = insertFile(tx, no, &files[i]); err == nil && !free {
+		if free, err = insert(tx, no, &files[i]); err == nil && !free {
 			return session.ErrLost
 		}
 	}
 	return err
 }
 
-// copyFiles copies the files of the session from into the session to, under the same ids; their bytes are shared.
-func copyFiles(tx *store.Tx, from, to int64) error {
+// Copy copies the files of the session from into the session to, under the same ids; their bytes are shared.
+func Copy(tx *store.Tx, from, to int64) error {
 	sums, err := store.Select(tx, "copy artifacts", store.One[string], `INSERT INTO artifacts
 		(session_no, id, filename, mime, size, sum, description, metadata, ttl_days, created, updated, expires)
 		SELECT $2, id, filename, mime, size, sum, description, metadata, ttl_days, created, updated, expires FROM artifacts WHERE session_no = $1
@@ -140,8 +148,8 @@ func copyFiles(tx *store.Tx, from, to int64) error {
 	return blobs.Refer(tx, sums...)
 }
 
-// removeFiles removes files of a session, those that are there.
-func removeFiles(tx *store.Tx, no int64, files []session.File) error {
+// Remove removes files of a session, those that are there.
+func Remove(tx *store.Tx, no int64, files []session.File) error {
 	for i := range files {
 		sums, err := store.Select(tx, "remove artifact", store.One[string],
 			`DELETE FROM artifacts WHERE session_no = $1 AND id = $2 RETURNING sum`, no, files[i].ID)
@@ -155,10 +163,10 @@ func removeFiles(tx *store.Tx, no int64, files []session.File) error {
 	return nil
 }
 
-// sweepFiles removes files of a session that is deleted, in small steps.
-func sweepFiles(tx *store.Tx, no int64) (removed int, err error) {
+// Sweep removes at most limit files of a session that is deleted.
+func Sweep(tx *store.Tx, no int64, limit int) (removed int, err error) {
 	sums, err := store.Select(tx, "sweep artifacts", store.One[string], `DELETE FROM artifacts WHERE session_no = $1
-		AND id IN (SELECT id FROM artifacts WHERE session_no = $1 LIMIT $2) RETURNING sum`, no, sweepRows)
+		AND id IN (SELECT id FROM artifacts WHERE session_no = $1 LIMIT $2) RETURNING sum`, no, limit)
 	if err != nil {
 		return 0, err
 	}
