@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/endpoint"
 	"quarry/internal/fault"
 )
 
@@ -105,7 +106,7 @@ func (a *Auth) check(bad *fault.Fault) {
 			bad.Field(field, "must be at most %d bytes long", longest)
 		case m.secret && strings.Trim(v, "*") == "":
 			bad.Field(field, "is the mask that reads show instead of the secret; leave auth out to keep the credentials as they are, or send the secret itself")
-		case m.name != "key_json" && !visible(v):
+		case m.name != "key_json" && !endpoint.Visible(v):
 			bad.Field(field, "must be printable ASCII characters, without line breaks")
 		case m.form != nil && !m.form.MatchString(v):
 			bad.Field(field, "%s", m.want)
@@ -129,16 +130,11 @@ func (a *Auth) checkClient(bad *fault.Fault) {
 		bad.Field("auth.client_auth_method", "must be client_secret_basic or client_secret_post, not %q", a.ClientAuthMethod)
 	}
 	for _, s := range a.Scopes {
-		if s == "" || strings.ContainsRune(s, ' ') || !visible(s) {
+		if s == "" || strings.ContainsRune(s, ' ') || !endpoint.Visible(s) {
 			bad.Field("auth.scopes", "holds %q, which is no scope: printable ASCII characters without blanks", s)
 		}
 	}
-	if !visible(a.Audience) {
+	if !endpoint.Visible(a.Audience) {
 		bad.Field("auth.audience", "must be printable ASCII characters, without line breaks")
 	}
-}
-
-// visible reports whether a header or a form can carry a text unencoded.
-func visible(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
