@@ -53,6 +53,12 @@ func NewPreset() Preset { return Preset("gnp_" + Text(20)) }
 // NewJob returns a fresh job id.
 func NewJob() Job { return Job("job_" + Text(20)) }
 
+// JobOf returns the id of the job that a call of a tool begins, which is the same one whenever the call is made.
+func JobOf(call Event) Job {
+	sum := sha256.Sum256([]byte(call))
+	return Job("job_" + hex.EncodeToString(sum[:16]))
+}
+
 // NewQuery returns a fresh id of a record of the query history.
 func NewQuery() Query { return Query("qry_" + Text(20)) }
 

@@ -62,6 +62,7 @@ type Job struct {
 
 // Request asks for a job.
 type Request struct {
+	ID        id.Job // that the job is found by again; "" for a fresh one. One that is taken is an error
 	Type      Type
 	Account   string
 	CreatedBy string

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -66,7 +67,7 @@ func (q *Queue) Enqueue(ctx context.Context, r Request) (Job, error) {
 		return Job{}, fmt.Errorf("encode input of job: %w", err)
 	}
 	j, err := q.cfg.Store.Add(ctx, Job{
-		ID: id.NewJob(), Type: r.Type, State: Queued, Account: r.Account, CreatedBy: r.CreatedBy, CorpusKeys: r.Corpora,
+		ID: cmp.Or(r.ID, id.NewJob()), Type: r.Type, State: Queued, Account: r.Account, CreatedBy: r.CreatedBy, CorpusKeys: r.Corpora,
 		Lane: r.Lane, Created: clock.Now(), Input: input,
 	})
 	if err != nil {

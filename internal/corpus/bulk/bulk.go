@@ -27,6 +27,8 @@ type Selection struct {
 	IDs       []string
 	Filter    string // over document metadata
 	CreatedBy string // username
+
+	job id.Job // "" for a fresh id
 }
 
 // Begun is an operation whose job is enqueued.
@@ -88,6 +90,7 @@ type input struct {
 	No       int64           `json:"no"`
 	Epoch    int64           `json:"epoch"`
 	IDs      []string        `json:"ids,omitempty"`
+	Nos      []int64         `json:"nos,omitempty"` // of the documents with IDs, as they were at Began; see DeleteChosen
 	Filter   string          `json:"filter,omitempty"`
 	Began    time.Time       `json:"began"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`
@@ -97,9 +100,9 @@ type input struct {
 func (in *input) filtered() bool { return len(in.IDs) == 0 }
 
 // cutoff returns the latest time of change of the documents to select. It is zero with ids: a client that names a
-// document means its present state.
+// document means its present state. Documents that a filter has chosen beforehand are meant as they were then.
 func (in *input) cutoff() time.Time {
-	if in.filtered() {
+	if in.filtered() || len(in.Nos) > 0 {
 		return in.Began
 	}
 	return time.Time{}
@@ -166,7 +169,7 @@ func distinct(ids []string) (out []string) {
 
 func (s *Service) begin(ctx context.Context, t job.Type, sel Selection, in input) (Begun, error) {
 	j, err := s.cfg.Jobs.Enqueue(ctx, job.Request{
-		Type: t, CreatedBy: sel.CreatedBy, Corpora: []string{in.Key}, Lane: corpus.Lane(in.No), Input: in,
+		ID: sel.job, Type: t, CreatedBy: sel.CreatedBy, Corpora: []string{in.Key}, Lane: corpus.Lane(in.No), Input: in,
 	})
 	if err != nil {
 		return Begun{}, err

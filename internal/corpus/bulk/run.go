@@ -147,9 +147,12 @@ func (r *run) finish(ctx context.Context) error {
 func (r *run) step(ctx context.Context) error {
 	var docs []document.Document
 	var err error
-	if r.in.filtered() {
+	switch {
+	case r.in.filtered():
 		docs, err = r.nextMatching(ctx)
-	} else {
+	case len(r.in.Nos) > 0:
+		docs, err = r.nextChosen(ctx)
+	default:
 		docs, err = r.nextNamed(ctx)
 	}
 	if err != nil {
@@ -236,6 +239,25 @@ func (r *run) nextNamed(ctx context.Context) (todo []document.Document, err erro
 			return nil, err
 		case r.work.choose(d, &r.p.Counts):
 			todo = append(todo, *d)
+		}
+	}
+	return todo, nil
+}
+
+// nextChosen returns the documents to change among the next ones that were chosen beforehand.
+func (r *run) nextChosen(ctx context.Context) (todo []document.Document, err error) {
+	from := int(r.p.Seen)
+	nos := r.in.Nos[from:min(from+step, len(r.in.Nos))]
+	r.p.Seen += int64(len(nos))
+	r.p.Last = int(r.p.Seen) == len(r.in.Nos)
+	there, err := r.cfg.Store.Heads(ctx, r.c.No, nos)
+	if err != nil {
+		return nil, err
+	}
+	r.p.Failed += int64(len(nos) - len(there))
+	for i := range there {
+		if r.work.choose(&there[i], &r.p.Counts) {
+			todo = append(todo, there[i])
 		}
 	}
 	return todo, nil

@@ -65,6 +65,12 @@ func idsIn(n filter.Node, id int) (ids []string, limited bool) {
 	return nil, false
 }
 
+// Matcher returns what reports whether documents of c pass a filter; a bad one is fault.KindInvalid under metadata_filter.
+func Matcher(c corpus.Corpus, filter string) (func(*Document) (bool, error), error) {
+	s, err := compile(&c, filter)
+	return s.match, err
+}
+
 func (s *selection) match(d *Document) (bool, error) {
 	if s.filter == nil {
 		return true, nil

@@ -58,7 +58,7 @@ func (s *Service) Image(ctx context.Context, corpusKey, id, imageID string) (Ima
 	if err != nil {
 		return Image{}, err
 	}
-	if !possible(imageID) {
+	if !Possible(imageID) {
 		imageID = strings.ToValidUTF8(imageID, "\uFFFD")
 		return Image{}, fault.NotFound("image_not_found", imageID, "document %s has no image %s", id, imageID)
 	}
@@ -69,15 +69,15 @@ func (s *Service) Image(ctx context.Context, corpusKey, id, imageID string) (Ima
 // id.
 func (s *Service) corpusOf(ctx context.Context, corpusKey, id string) (corpus.Corpus, error) {
 	c, err := corpus.Find(ctx, s.corpora, corpusKey)
-	if err == nil && !possible(id) {
+	if err == nil && !Possible(id) {
 		err = notFound(c, id)
 	}
 	return c, err
 }
 
-// possible reports whether a document could have this id. Others are not looked up, as the text type of the database may
+// Possible reports whether a document could have this id. Others are not looked up, as the text type of the database may
 // refuse them.
-func possible(id string) bool {
+func Possible(id string) bool {
 	return id != "" && utf8.ValidString(id) && !strings.ContainsRune(id, 0)
 }
 
@@ -143,7 +143,7 @@ func (s *Service) List(ctx context.Context, corpusKey string, q Query) (page []D
 // byID is Store.List over a few documents known by id, in ascending order.
 func (s *Service) byID(ctx context.Context, corpusNo int64, ids []string, after string, limit int) (out []Document, err error) {
 	for _, id := range ids {
-		if id <= after || !possible(id) || len(out) == limit {
+		if id <= after || !Possible(id) || len(out) == limit {
 			continue
 		}
 		d, err := s.store.Get(ctx, corpusNo, id, false)

@@ -62,6 +62,7 @@ const (
 type Options struct {
 	Wait    Wait
 	Replace bool // a document that has the id goes in the same moment; else a taken id is a conflict
+	Anew    bool // with Replace: also a document that stands there already is written again
 }
 
 // Added is a document that was added, or found to be there already.
@@ -69,6 +70,8 @@ type Added struct {
 	*document.Document     // without vectors, and without parts where it was there
 	Passages           int // its parts
 	Encoded            int // those of them that had to be encoded; the others have the vectors of equal passages
+
+	seq int64 // of the corpus behind the change; 0 where nothing was changed
 }
 
 // Create adds the document that d describes. A taken id is fault.KindConflict with one of two texts that clients
@@ -125,19 +128,18 @@ func (s *Service) commit(ctx context.Context, c corpus.Corpus, doc *document.Doc
 	if err != nil {
 		return nil, err
 	}
-	if o.Replace && stands != nil {
+	if o.Replace && !o.Anew && stands != nil {
 		out.Document = stands
 		return out, nil
 	}
 	if out.Encoded, err = s.encode(ctx, c, doc); err != nil {
 		return nil, err
 	}
-	seq, err := put(ctx, c.No, c.Epoch, doc)
-	if err != nil {
+	if out.seq, err = put(ctx, c.No, c.Epoch, doc); err != nil {
 		return nil, err
 	}
 	if o.Wait == Searchable {
-		c.Seq = seq
+		c.Seq = out.seq
 		_ = s.cfg.Index.CatchUp(ctx, c) // logged there; see above
 	}
 	for i := range doc.Parts { // searches have their own copy; the answer needs none

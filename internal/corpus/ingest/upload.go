@@ -32,7 +32,7 @@ func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*Adde
 	}
 	d := u.Draft
 	if d == nil {
-		if d, err = s.read(ctx, &u); err != nil {
+		if d, err = s.Read(ctx, &u); err != nil {
 			return nil, err
 		}
 	}
@@ -60,8 +60,9 @@ func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*Adde
 	}
 }
 
-// read parses a file as soon as fewer than the maximum are being parsed.
-func (s *Service) read(ctx context.Context, u *Upload) (document.Draft, error) {
+// Read returns the document in a file; it parses as soon as fewer than the maximum are being parsed. Its faults name fields of
+// the upload.
+func (s *Service) Read(ctx context.Context, u *Upload) (document.Draft, error) {
 	select {
 	case s.readers <- struct{}{}:
 		defer func() { <-s.readers }()
