@@ -176,6 +176,9 @@ type Log interface {
 	// Interrupt asks the turn in progress to end and returns its run, nil if there is none. A parked one has ended when it returns, with
 	// its calls superseded; its run has no node.
 	Interrupt(ctx context.Context, session int64) (*Run, error)
+	// Withdraw ends what an input has led to, and nothing else: one that waits is removed as if it had never been sent, a turn that answers
+	// it ends as Interrupt ends it. It returns the run of that turn, nil for none.
+	Withdraw(ctx context.Context, session int64, input id.Event) (*Run, error)
 	// Interrupted returns the sessions among the runs of a process whose turn was asked to end.
 	Interrupted(ctx context.Context, node string) ([]int64, error)
 	// Renew extends the leases of a process.

@@ -53,7 +53,8 @@ type Draft struct {
 	IdleMinutes int64
 	Secrets     map[string]string
 	MadeBy      string // who opens it
-	Copy        *Copy  // what is taken over of another session; nil for nothing
+	Origin      *Origin
+	Copy        *Copy // what is taken over of another session; nil for nothing
 }
 
 // Check returns what is wrong with a draft.
@@ -82,7 +83,7 @@ func (s *Service) Create(ctx context.Context, a *agent.Agent, d Draft) (Session,
 	x := Session{
 		Key: d.Key, AgentNo: a.No, Name: d.Name, Description: opt.Deref(d.Description, ""), Describe: d.Description == nil,
 		Metadata: d.Metadata, Enabled: !d.Disabled, IdleMinutes: d.IdleMinutes,
-		Compaction: a.Compaction, MadeBy: d.MadeBy, Created: now, Updated: now,
+		Compaction: a.Compaction, MadeBy: d.MadeBy, Origin: d.Origin, Created: now, Updated: now,
 	}
 	if strings.TrimSpace(x.Name) == "" {
 		x.Name = "Session of " + now.Format("2006-01-02 15:04:05")

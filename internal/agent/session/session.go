@@ -35,8 +35,20 @@ type Session struct {
 	Created     time.Time // microseconds, UTC, like Updated
 	Updated     time.Time // the last change or event
 	MadeBy      string    // who has opened it, as its caller names them; "" where it is not known
+	Origin      *Origin   // nil where no call of a tool has made it
 	Started     bool      // it has had an input
 	Running     bool      // a process works on it
+}
+
+// Origin is the call of a tool that has made a session. Whether a later call may go on with the session follows from it. The JSON
+// names are those of the store.
+type Origin struct {
+	AgentNo   int64  `json:"agent_no"`
+	Agent     string `json:"agent"` // key, like Session
+	SessionNo int64  `json:"session_no"`
+	Session   string `json:"session"`
+	Kind      string `json:"kind"`           // how long the session is meant to be used, in the words of the tool
+	Mark      string `json:"mark,omitempty"` // by which the same call finds the session again
 }
 
 // Place returns the place of s in a list by age, or by its last event or change.

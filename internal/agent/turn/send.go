@@ -185,7 +185,26 @@ func (e *Engine) Interrupt(ctx context.Context, no int64) (id.Event, error) {
 	if err != nil || run == nil {
 		return "", err
 	}
-	s, err := e.Log.Standing(write, no) // the turn in progress may be another by now
+	return run.Interruption(), e.await(ctx, no)
+}
+
+// Withdraw ends what an input has led to, and nothing else: one that waits is removed as if it had never been sent, the turn that
+// answers it is interrupted. Where that runs in this process, it has ended then.
+func (e *Engine) Withdraw(ctx context.Context, no int64, input id.Event) error {
+	write, cancel := durable(ctx)
+	defer cancel()
+	run, err := e.Log.Withdraw(write, no, input)
+	if err != nil || run == nil {
+		return err
+	}
+	return e.await(ctx, no)
+}
+
+// await ends the turn of a session that was asked to end, if it runs in this process, and waits for that.
+func (e *Engine) await(ctx context.Context, no int64) error {
+	look, cancel := durable(ctx)
+	defer cancel()
+	s, err := e.Log.Standing(look, no) // the turn in progress may be another by now
 	if w := e.work(no); w != nil && s.Run != nil && s.Run.Interrupted {
 		ended := w.interrupt(s.Run.Turn)
 		select {
@@ -194,7 +213,7 @@ func (e *Engine) Interrupt(ctx context.Context, no int64) (id.Event, error) {
 		case <-ctx.Done():
 		}
 	}
-	return run.Interruption(), err
+	return err
 }
 
 // Drop ends the work on a session that was deleted.

@@ -85,6 +85,8 @@ type sessionBody struct {
 	Updated     time.Time         `json:"updated_at"`
 	Usage       *usageBody        `json:"session_context_usage,omitempty"`
 	Compaction  compactionBody    `json:"effective_compaction"`
+	ByAgent     *string           `json:"created_by_agent_key,omitempty"`
+	BySession   *string           `json:"created_by_session_key,omitempty"`
 	Alias       *string           `json:"alias_key"`
 	Secrets     map[string]string `json:"secrets"`
 }
@@ -94,6 +96,9 @@ func wireSession(s *session.Session) sessionBody {
 		Key: s.Key, AgentKey: s.AgentKey, Name: s.Name, Description: s.Description, Metadata: s.Metadata, Step: opt.NonZero(s.Step), Enabled: s.Enabled,
 		Status: status(s), IdleMinutes: s.IdleMinutes, Created: s.Created, Updated: s.Updated, Usage: wireUsage(s.Usage),
 		Compaction: wireCompaction(&s.Compaction), Secrets: map[string]string{},
+	}
+	if o := s.Origin; o != nil {
+		out.ByAgent, out.BySession = &o.Agent, &o.Session
 	}
 	for _, name := range s.Secrets {
 		out.Secrets[name] = session.Masked

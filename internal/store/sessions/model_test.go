@@ -305,9 +305,8 @@ type player struct {
 	dir      string // of blobs
 }
 
-// testRandomLog proves that after any sequence of inputs, uploads, commits, turns that park, answers to all or some of their calls, files
-// of tools, compactions, forks, interrupts, hides,
-// deletions, sweeps and claims, of which many are refused, the store answers and holds what the same moves leave in memory; that
+// testRandomLog proves that after any sequence of inputs, uploads, commits, turns that park, answers to all or some of their calls, files of
+// tools, compactions, forks, interrupts, withdrawals, hides, deletions, sweeps and claims, of which many are refused, the store answers and holds what the same moves leave in memory; that
 // no session sees a file of another; and that the bytes that are kept are those of the files that there are.
 func testRandomLog(t *testing.T, b bench) {
 	seed := uint64(time.Now().UnixNano())
@@ -319,7 +318,7 @@ func testRandomLog(t *testing.T, b bench) {
 	moves := []struct {
 		weight int
 		play   func(*memory)
-	}{{30, p.accept}, {45, p.commit}, {4, p.interrupt}, {6, p.hide}, {5, p.deleteEvent}, {4, p.claim}, {2, p.toggle}, {1, p.delete}, {6, p.compact}, {3, p.fork}, {3, p.sweep}, {12, p.answer}}
+	}{{30, p.accept}, {45, p.commit}, {4, p.interrupt}, {6, p.hide}, {5, p.deleteEvent}, {4, p.claim}, {2, p.toggle}, {1, p.delete}, {6, p.compact}, {3, p.fork}, {3, p.sweep}, {12, p.answer}, {6, p.withdraw}}
 	for step := range 700 {
 		p.at = fmt.Sprintf("seed %d, step %d", seed, step)
 		if len(p.all) < 3 || p.r.IntN(60) == 0 {
@@ -331,7 +330,7 @@ func testRandomLog(t *testing.T, b bench) {
 			p.answer(m)
 			continue
 		}
-		n := p.r.IntN(121)
+		n := p.r.IntN(127)
 		for _, move := range moves {
 			if n -= move.weight; n < 0 {
 				move.play(m)
@@ -520,6 +519,38 @@ func (p *player) interrupt(m *memory) {
 	if m.run != nil {
 		m.run.Interrupted = true
 	}
+}
+
+// withdraw takes an input back that waits, or ends the turn that answers it; another turn goes on.
+func (p *player) withdraw(m *memory) {
+	input := p.pick(m)
+	waits := p.r.IntN(len(m.queue) + 1)
+	if waits < len(m.queue) {
+		input = m.queue[waits].Event
+	}
+	run, err := p.b.Withdraw(p.t.Context(), m.no, input)
+	p.same("withdraw", nil, err)
+	ends := false
+	switch i := m.find(input); {
+	case m.deleted:
+	case waits < len(m.queue):
+		for ext, e := range m.external {
+			if e == input {
+				delete(m.external, ext)
+			}
+		}
+		for _, f := range m.queue[waits].Files {
+			delete(m.files, f.ID)
+		}
+		m.queue = slices.Delete(m.queue, waits, waits+1)
+	case i >= 0 && m.run != nil && m.run.Turn == m.events[i].Turn:
+		m.run.Interrupted, ends = true, true
+	case i >= 0 && m.parked != nil && m.parked.Run.Turn == m.events[i].Turn:
+		m.supersede()
+		ends = true
+	}
+	p.adopt(m)
+	p.equal("ends", ends, run != nil)
 }
 
 // pick returns an event of a session, or one that does not exist.

@@ -10,7 +10,6 @@ import (
 	"database/sql"
 
 	"quarry/internal/agent/session"
-	"quarry/internal/clock"
 	"quarry/internal/id"
 	"quarry/internal/store"
 )
@@ -56,34 +55,6 @@ func scanRun(row store.Row, more ...any) (r session.Run, err error) {
 		return r, err
 	}
 	return r, json.Unmarshal([]byte(caller), &r.Caller)
-}
-
-// Interrupt asks the turn in progress to end, and ends a parked one. See session.Log.
-func (s *Store) Interrupt(ctx context.Context, no int64) (run *session.Run, err error) {
-	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		run = nil
-		h, err := lock(tx, no, errUsed)
-		if err != nil {
-			return err
-		}
-		found, err := scanRun(tx.QueryRow(`UPDATE runs SET interrupted = TRUE WHERE session_no = $1 RETURNING `+runColumns, no))
-		if !errors.Is(err, sql.ErrNoRows) {
-			run = &found
-			return store.Wrap(err, "interrupt run")
-		}
-		was := h
-		if run, err = s.supersede(tx, &h, clock.Now()); err != nil {
-			return err
-		}
-		return h.save(tx, was)
-	})
-	if errors.Is(err, errUsed) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return run, nil
 }
 
 // Interrupted returns the sessions whose turn was asked to end. See session.Log.

@@ -95,25 +95,31 @@ func insert(tx *store.Tx, x *session.Session, secretNames []string) (no int64, e
 	if err != nil {
 		return 0, err
 	}
+	origin := ""
+	if x.Origin != nil {
+		if origin, err = encode(x.Origin); err != nil {
+			return 0, err
+		}
+	}
 	err = tx.QueryRow(`INSERT INTO sessions (agent_no, key, name, description, metadata, enabled, idle_minutes, secrets, step, usage, compaction,
-		created, active, deleted, turn, last_ord, last_created, events, hidden, edits, failed_ord, made_by, describe)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 0, 0, 0, 0, 0, 0, 0, 0, $13, $14)
+		created, active, deleted, turn, last_ord, last_created, events, hidden, edits, failed_ord, made_by, describe, origin)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 0, 0, 0, 0, 0, 0, 0, 0, $13, $14, $15)
 		ON CONFLICT (agent_no, key) DO NOTHING RETURNING no`,
 		x.AgentNo, x.Key, store.Text(x.Name), store.Text(x.Description), store.Text(string(x.Metadata)), x.Enabled, x.IdleMinutes, list,
-		x.Step, compaction, x.Created.UnixMicro(), x.Updated.UnixMicro(), store.Text(x.MadeBy), x.Describe).Scan(&no)
+		x.Step, compaction, x.Created.UnixMicro(), x.Updated.UnixMicro(), store.Text(x.MadeBy), x.Describe, origin).Scan(&no)
 	taken := fault.Conflict("session_exists", "the agent has a session with the key %s; choose another key, or leave it out to have one made", x.Key)
 	return no, store.OrNone(err, taken, "write session")
 }
 
 // columns is what scan reads; an agent that is deleted has no sessions any more.
 const columns = `SELECT s.no, s.key, s.agent_no, a.key, s.name, s.description, s.metadata, s.enabled, s.idle_minutes, s.secrets, s.step, s.usage,
-	s.compaction, s.created, s.active, s.made_by, s.describe, s.turn > 0, EXISTS (SELECT 1 FROM runs r WHERE r.session_no = s.no)
+	s.compaction, s.created, s.active, s.made_by, s.describe, s.origin, s.turn > 0, EXISTS (SELECT 1 FROM runs r WHERE r.session_no = s.no)
 	FROM sessions s JOIN agents a ON a.no = s.agent_no WHERE s.deleted = 0 AND a.deleted = 0 AND `
 
 func scan(r store.Row) (x session.Session, err error) {
-	var metadata, list, usage, compaction string
+	var metadata, list, usage, compaction, origin string
 	err = r.Scan(&x.No, &x.Key, &x.AgentNo, &x.AgentKey, &x.Name, &x.Description, &metadata, &x.Enabled, &x.IdleMinutes, &list, &x.Step, &usage,
-		&compaction, store.Micros(&x.Created), store.Micros(&x.Updated), &x.MadeBy, &x.Describe, &x.Started, &x.Running)
+		&compaction, store.Micros(&x.Created), store.Micros(&x.Updated), &x.MadeBy, &x.Describe, &origin, &x.Started, &x.Running)
 	if err != nil {
 		return x, err
 	}
@@ -127,6 +133,11 @@ func scan(r store.Row) (x session.Session, err error) {
 			return x, err
 		}
 		x.Usage, x.Measured = &m.Usage, session.Measured{Ord: m.Ord, Edits: m.Edits}
+	}
+	if origin != "" {
+		if err := json.Unmarshal([]byte(origin), &x.Origin); err != nil {
+			return x, err
+		}
 	}
 	return x, json.Unmarshal([]byte(compaction), &x.Compaction)
 }
