@@ -42,6 +42,7 @@ type App struct {
 	db       *store.DB
 	identity *identityServices
 	corpus   *corpusServices
+	doors    doors
 	server   *httpapi.Server
 	listener net.Listener
 	shown    *certificate.Keeper // nil without TLS
@@ -122,7 +123,10 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	if a.corpus, err = openCorpus(ctx, a.cfg, a.db, a.log); err != nil {
 		return nil, err
 	}
-	models := newLLM(a.cfg, a.db, a.identity.secrets, a.corpus.encoders, a.log)
+	if a.doors, err = newDoors(a.cfg); err != nil {
+		return nil, err
+	}
+	models := newLLM(a.cfg, a.doors, a.db, a.identity.secrets, a.corpus.encoders, a.log)
 	answers := newAnswer(a.cfg, a.db, a.corpus, models.registry, a.log)
 	queries := newQuery(a.cfg, a.db, a.corpus, answers.generate, models.registry, a.log)
 	chats := newChat(a.db, queries.query)

@@ -10,7 +10,6 @@ import (
 	httpllms "quarry/internal/httpapi/llms"
 	"quarry/internal/llm/complete"
 	"quarry/internal/llm/registry"
-	"quarry/internal/outbound"
 	"quarry/internal/page"
 	"quarry/internal/provider/builtin"
 	"quarry/internal/provider/dial"
@@ -27,9 +26,9 @@ type llmServices struct {
 	usage    *usage.Counters
 }
 
-func newLLM(cfg config.Config, db *store.DB, sealed *secrets.Store, encoders *embed.Registry, log *slog.Logger) llmServices {
+func newLLM(cfg config.Config, out doors, db *store.DB, sealed *secrets.Store, encoders *embed.Registry, log *slog.Logger) llmServices {
 	counters := usage.NewCounters(usages.New(db), log)
-	dialer := dial.New(outbound.New(outbound.Config{AllowPrivate: cfg.LLMPrivate}))
+	dialer := dial.New(out.models)
 	return llmServices{usage: counters, registry: registry.New(registry.Config{
 		Store: llms.New(db, sealed), Dialer: dialer, Prober: dialer, Builtin: builtin.New(encoders), Meter: usage.NewMeter(counters), Aliases: cfg.Aliases(),
 	})}

@@ -48,17 +48,18 @@ var groups = map[string]group{
 
 	"folder": {layer: domain, uses: "extract", order: "ignore source state ."},
 
-	"store":     {layer: adapter, uses: "identity usage job llm corpus query answer chat agent blob"},
+	"store":     {layer: adapter, uses: "identity usage job llm corpus query answer chat agent blob oauth"},
 	"blobstore": {layer: adapter, uses: "blob"},
 	"outbound":  {layer: adapter},
-	"provider":  {layer: adapter, uses: "llm embed text"},
+	"oauth":     {layer: adapter},
+	"provider":  {layer: adapter, uses: "llm embed text oauth"},
 
 	"api":     {layer: transport},
 	"console": {layer: transport, uses: "httpapi"},
 	"httpapi": {layer: transport, uses: "api identity usage job llm embed corpus query answer chat agent text expr"},
 
-	"config": {layer: assembly, uses: "llm text"},
-	"app":    {layer: assembly, uses: "config console httpapi store blobstore outbound provider identity usage job llm embed corpus query answer chat agent blob index"},
+	"config": {layer: assembly, uses: "llm text outbound"},
+	"app":    {layer: assembly, uses: "config console httpapi store blobstore outbound oauth provider identity usage job llm embed corpus query answer chat agent blob index"},
 	"cli":    {layer: assembly, uses: "app config identity corpus query answer embed encode extract folder text"},
 
 	"testkit": {layer: tests}, "archtest": {layer: tests},

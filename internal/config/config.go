@@ -14,6 +14,7 @@ import (
 
 	"quarry/internal/llm/registry"
 	"quarry/internal/origin"
+	"quarry/internal/outbound"
 	"quarry/internal/secret/seal"
 )
 
@@ -59,6 +60,8 @@ type Config struct {
 	ExpensiveWait       int64 `yaml:"expensive_wait"`
 	// LLMPrivate allows language models at private and loopback addresses.
 	LLMPrivate bool `yaml:"llm_private"`
+	// OutboundAllow is what tools and servers may call at private addresses, separated by commas; see Outbound.
+	OutboundAllow string `yaml:"outbound_allow"`
 	// ModelAliases is separated by commas; see Aliases.
 	ModelAliases string `yaml:"model_aliases"`
 	// ConsistencyJudge names the language model that scores factual consistency; empty means the embedded means.
@@ -123,6 +126,7 @@ var Settings = []Setting{
 	{"audit_content", "QUARRY_AUDIT_CONTENT", "true: changes of documents and conversations are recorded in the audit too", func(c *Config) any { return &c.AuditContent }},
 	{"history_days", "QUARRY_HISTORY_DAYS", "how long queries stay in the query history, days", func(c *Config) any { return &c.HistoryDays }},
 	{"llm_private", "QUARRY_LLM_PRIVATE", "true: language models (and their token endpoints) may be at private and loopback addresses, as local ones are; link-local addresses and metadata services of clouds are never called", func(c *Config) any { return &c.LLMPrivate }},
+	{"outbound_allow", "QUARRY_OUTBOUND_ALLOW", "what tools of agents, tool servers and their token endpoints may be called at private and loopback addresses, separated by commas: a host (wiki.internal), host:port, an address, or a network (10.0.0.0/8); empty allows none; link-local addresses and metadata services of clouds are never called", func(c *Config) any { return &c.OutboundAllow }},
 	{"model_aliases", "QUARRY_MODEL_ALIASES", "names, separated by commas, that stand for the default language model while nobody registers a model of that name; off is none", func(c *Config) any { return &c.ModelAliases }},
 	{"consistency_judge", "QUARRY_CONSISTENCY_JUDGE", "name of a registered language model that scores factual consistency and corrects; empty means the embedded score, which also answers when the model fails", func(c *Config) any { return &c.ConsistencyJudge }},
 	{"rate_limit", "QUARRY_RATE_LIMIT", "requests a second of one key, client or signed-in person on one node; more are refused with 429; 0 is no limit", func(c *Config) any { return &c.RateLimit }},
@@ -219,6 +223,9 @@ func (c *Config) Check() error {
 	if _, err := c.Proxies(); err != nil {
 		return err
 	}
+	if _, err := c.Outbound(); err != nil {
+		return err
+	}
 	if _, err := c.SecretKeys(); err != nil {
 		return fmt.Errorf("setting secret_key: %w", err)
 	}
@@ -239,6 +246,15 @@ func (c *Config) Origins() (origin.Set, error) {
 // Proxies returns the setting trusted_proxies.
 func (c *Config) Proxies() (origin.Proxies, error) {
 	return origin.ParseProxies(parts(c.TrustedProxies))
+}
+
+// Outbound returns the setting outbound_allow.
+func (c *Config) Outbound() (outbound.Allowed, error) {
+	allowed, err := outbound.ParseAllowed(parts(c.OutboundAllow))
+	if err != nil {
+		return outbound.Allowed{}, fmt.Errorf("setting outbound_allow: %w", err)
+	}
+	return allowed, nil
 }
 
 // Aliases returns the setting model_aliases.

@@ -61,6 +61,8 @@ func TestRefusals(t *testing.T) {
 		{"QUARRY_PUBLIC_URL", "https://ann:pw@search.example.com", "public_url"},
 		{"QUARRY_PUBLIC_URL", "https://search.example.com/?a", "public_url"},
 		{"QUARRY_PUBLIC_URL", "https://", "public_url"},
+		{"QUARRY_OUTBOUND_ALLOW", "wiki.internal, http://db.internal", `setting outbound_allow: "http://db.internal" is an address with a scheme`},
+		{"QUARRY_OUTBOUND_ALLOW", "10.0.0.0/99", `setting outbound_allow: "10.0.0.0/99" is no network`},
 		{"QUARRY_SECRET_KEY", "qsk_short", "secret_key"},
 		{"QUARRY_SECRET_KEY", "correct horse", "secret_key"},
 	} {

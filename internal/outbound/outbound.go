@@ -6,6 +6,7 @@ package outbound
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -20,8 +22,14 @@ import (
 
 // Config is what a client may do.
 type Config struct {
-	// AllowPrivate allows private, loopback and carrier-shared addresses. Forbidden ranges stay refused.
+	// AllowPrivate allows private, loopback and carrier-shared addresses, all of them; Allowed those that it names.
+	// Forbidden ranges stay refused.
 	AllowPrivate bool
+	Allowed      Allowed
+	// Setting is the setting that allows private addresses, which refusals name.
+	Setting string
+	// Insecure calls servers without a look at their certificates.
+	Insecure bool
 	// MaxBody bounds the body of every response, in bytes; reading beyond it fails with ErrTooLarge. 0 means no bound.
 	MaxBody int64
 
@@ -60,9 +68,15 @@ const (
 // ignored: a proxy resolves names itself, where the guard cannot check the address.
 func New(c Config) *http.Client {
 	dialer := &net.Dialer{Timeout: dialTime, Resolver: c.Resolver, ControlContext: c.control}
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		return dialer.DialContext(context.WithValue(ctx, calledKey{}, address), network, address)
+	}
 	t := &http.Transport{
-		Proxy: nil, DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: tlsTime,
+		Proxy: nil, DialContext: dial, ForceAttemptHTTP2: true, TLSHandshakeTimeout: tlsTime,
 		IdleConnTimeout: idleTime, MaxIdleConnsPerHost: perHost, MaxResponseHeaderBytes: maxHeaders, ExpectContinueTimeout: time.Second,
+	}
+	if c.Insecure {
+		t.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
 	}
 	if c.Transport != nil {
 		c.Transport(t)
@@ -70,9 +84,12 @@ func New(c Config) *http.Client {
 	return &http.Client{Transport: &guard{c, t}, CheckRedirect: redirect}
 }
 
+// calledKey is the key under which the context of a connection has the host and port that its URL names.
+type calledKey struct{}
+
 // control checks the resolved address that a socket is about to connect to. Since nothing is resolved after this point,
 // DNS rebinding (a second lookup of a name with another answer) cannot get around it.
-func (c Config) control(_ context.Context, network, address string, _ syscall.RawConn) error {
+func (c Config) control(ctx context.Context, network, address string, _ syscall.RawConn) error {
 	if !strings.HasPrefix(network, "tcp") {
 		return refuse("calls over %s are not made", network)
 	}
@@ -80,19 +97,34 @@ func (c Config) control(_ context.Context, network, address string, _ syscall.Ra
 	if err != nil {
 		return refuse("%s is not an address", address)
 	}
-	return c.Judge(to.Addr())
+	host := ""
+	if called, ok := ctx.Value(calledKey{}).(string); ok {
+		if name, _, err := net.SplitHostPort(called); err == nil {
+			host = hostName(name)
+		}
+	}
+	return c.judge(host, to)
 }
 
 // Judge returns a *Refused if the address may not be called, else nil.
-func (c Config) Judge(a netip.Addr) error {
+func (c Config) Judge(a netip.Addr) error { return c.judge("", netip.AddrPortFrom(a, 0)) }
+
+// judge judges the call of a host at an address.
+func (c Config) judge(host string, to netip.AddrPort) error {
+	a := to.Addr()
 	if !a.IsValid() {
 		return refuse("%s is no address, which is never called", a)
 	}
 	if what := within(forbidden, a); what != "" {
 		return refuse("%s is %s, which is never called", a, what)
 	}
-	if !c.AllowPrivate && within(privateNetworks, a) != "" {
-		return refuse("%s is a private address; this installation calls none (see its setting llm_private)", a)
+	if c.AllowPrivate {
+		return nil
+	}
+	for _, d := range destinations(a) {
+		if within(privateNetworks, d) != "" && !c.Allowed.allows(host, netip.AddrPortFrom(d, to.Port())) {
+			return refuse("%s is a private address, which is called only where the setting %s allows it", a, c.Setting)
+		}
 	}
 	return nil
 }
@@ -132,7 +164,8 @@ func (c Config) checkURL(u *url.URL) error {
 		return refuse("%s is the metadata service of a cloud, which is never called", host)
 	}
 	if a, err := netip.ParseAddr(host); err == nil {
-		return c.Judge(a)
+		n, _ := strconv.ParseUint(port(u), 10, 16) // the transport refuses what is no port
+		return c.judge("", netip.AddrPortFrom(a, uint16(n)))
 	}
 	return nil
 }

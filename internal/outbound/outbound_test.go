@@ -88,7 +88,7 @@ func answer(question []byte, answers map[string][][]string, asked *atomic.Int64)
 	}
 	q := m.Questions[0]
 	m.Response, m.Authoritative, m.Additionals = true, true, nil
-	rounds, known := answers[strings.TrimSuffix(q.Name.String(), ".")]
+	rounds, known := answers[strings.ToLower(strings.TrimSuffix(q.Name.String(), "."))]
 	if !known {
 		m.RCode = dnsmessage.RCodeNameError
 	} else if q.Type == dnsmessage.TypeA {

@@ -1,6 +1,8 @@
 package outbound
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -18,8 +20,57 @@ var safeHeaders = map[string]bool{
 	"If-Modified-Since": true, "If-None-Match": true,
 }
 
+// Redirects is how one call follows redirects: as a browser does, where a POST that is answered by 301, 302 or 303 becomes a
+// GET. Without it, a call follows three, and none that loses what was sent.
+type Redirects struct {
+	// Most is how many are followed. With 0 the redirect itself is the answer.
+	Most int
+	// Lost are headers that another origin doesn't get, beside Authorization, cookies and the Referer.
+	Lost []string
+}
+
+type redirectsKey struct{}
+
+// With returns a context whose calls follow redirects so.
+func (r Redirects) With(ctx context.Context) context.Context {
+	return context.WithValue(ctx, redirectsKey{}, r)
+}
+
+// lose removes what a request to another origin must not carry.
+func (r Redirects) lose(h http.Header) {
+	for _, name := range slices.Concat(r.Lost, []string{"Authorization", "Proxy-Authorization", "Cookie", "Cookie2", "Www-Authenticate"}) {
+		maps.DeleteFunc(h, func(have string, _ []string) bool { return strings.EqualFold(have, name) })
+	}
+}
+
 // redirect is the CheckRedirect of a guarded client. The address is checked when it is connected to, like any other.
 func redirect(next *http.Request, via []*http.Request) error {
+	r, own := next.Context().Value(redirectsKey{}).(Redirects)
+	if !own {
+		return follow(next, via)
+	}
+	switch last := via[len(via)-1]; {
+	case r.Most <= 0:
+		return http.ErrUseLastResponse
+	case len(via) > r.Most:
+		return &Refused{Reason: fmt.Sprintf("it redirects more than %d times", r.Most)}
+	case last.URL.Scheme == "https" && next.URL.Scheme != "https":
+		return &Refused{Reason: "it redirects from https to " + next.URL.Scheme}
+	case next.URL.User != nil:
+		return &Refused{Reason: "it redirects to an address with a user name in it"}
+	}
+	next.Header.Del("Referer")
+	if next.Method != via[0].Method { // what described the body goes with it
+		maps.DeleteFunc(next.Header, func(name string, _ []string) bool { return strings.HasPrefix(name, "Content-") })
+	}
+	if !sameOriginThroughout(next, via) {
+		r.lose(next.Header)
+	}
+	return nil
+}
+
+// follow checks a redirect of a call that must arrive as it was sent.
+func follow(next *http.Request, via []*http.Request) error {
 	first, last := via[0], via[len(via)-1]
 	if len(via) > maxRedirects {
 		return &Refused{Reason: "it redirects more than three times"}

@@ -2,13 +2,12 @@ package provider
 
 import (
 	"context"
-	"encoding/base64"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"quarry/internal/fault"
 	"quarry/internal/llm/registry"
+	"quarry/internal/oauth"
 )
 
 // Authorizer puts the credentials of a connection on its calls. It is safe for concurrent use. Failures to get
@@ -78,9 +77,8 @@ func (s Static) Renew(*http.Request) bool { return false }
 // clientCredentials returns the credentials of the OAuth client credentials grant (RFC 6749, section 4.4).
 func (c *Client) clientCredentials(a *registry.Auth) (Authorizer, error) {
 	f := fault.Invalid()
-	u, err := url.Parse(a.TokenEndpoint)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		f.Field("auth.token_endpoint", "must be an address that begins with http:// or https://")
+	if err := oauth.CheckEndpoint(a.TokenEndpoint); err != nil {
+		f.Field("auth.token_endpoint", "%s", err)
 	}
 	if a.ClientID == "" {
 		f.Field("auth.client_id", "must not be empty")
@@ -89,24 +87,16 @@ func (c *Client) clientCredentials(a *registry.Auth) (Authorizer, error) {
 		f.Field("auth.client_secret", "must not be empty")
 	}
 	switch a.ClientAuthMethod {
-	case "", postSecret, basicSecret:
+	case "", oauth.Post, oauth.Basic:
 	default:
 		f.Field("auth.client_auth_method", "must be client_secret_basic or client_secret_post")
 	}
 	if len(f.Fields) > 0 {
 		return nil, f
 	}
-	key := Key(append([]string{a.TokenEndpoint, a.ClientID, a.ClientSecret, a.ClientAuthMethod, a.Audience}, a.Scopes...)...)
-	return c.TokenAuth(key, func(ctx context.Context) (Token, error) { return c.grant(ctx, a) }), nil
-}
-
-// The ways in which a client authenticates at a token endpoint.
-const (
-	basicSecret = "client_secret_basic"
-	postSecret  = "client_secret_post"
-)
-
-// basic returns the value of the Basic scheme; id and secret are form-encoded first (RFC 6749, section 2.3.1).
-func basic(a *registry.Auth) string {
-	return base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(a.ClientID) + ":" + url.QueryEscape(a.ClientSecret)))
+	by := credentials(a)
+	return c.TokenAuth(by.Key(), func(ctx context.Context) (oauth.Token, error) {
+		form, header := by.Request()
+		return c.ExchangeToken(ctx, by.Endpoint, form, header)
+	}), nil
 }

@@ -1,6 +1,10 @@
 package provider
 
-import "sync"
+import (
+	"sync"
+
+	"quarry/internal/oauth"
+)
 
 // learned is what calls found out about servers: which of two parameters they accept, what they refuse. It lives as long as
 // the process, since adapters are created for every call.
@@ -33,4 +37,4 @@ func (c *Client) Learn(matter string, fact bool) {
 }
 
 // about returns the key of a fact; the address may hold a credential.
-func (c *Client) about(matter string) string { return Key(c.conn.URI, c.conn.Model, matter) }
+func (c *Client) about(matter string) string { return oauth.Key(c.conn.URI, c.conn.Model, matter) }

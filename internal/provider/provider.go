@@ -12,22 +12,21 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/llm/registry"
+	"quarry/internal/oauth"
 )
 
 // Shared is what all connections use together. It is safe for concurrent use.
 type Shared struct {
 	http   *http.Client
-	tokens *Tokens
 	now    func() time.Time
+	tokens oauth.Tokens
 
 	learned learned
 }
 
 // NewShared returns what connections share. client, of package outbound, makes every call, those for tokens included.
 func NewShared(client *http.Client) *Shared {
-	s := &Shared{http: client, now: time.Now}
-	s.tokens = &Tokens{now: s.now}
-	return s
+	return &Shared{http: client, now: time.Now}
 }
 
 // Client calls the model of one connection. It is safe for concurrent use.
@@ -120,7 +119,7 @@ func secrets(c registry.Connection) []string {
 		}
 	}
 	if a := c.Auth; a != nil && a.ClientSecret != "" {
-		out = append(out, basic(a))
+		out = append(out, credentials(a).BasicValue())
 	}
 	return out
 }

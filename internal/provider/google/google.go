@@ -19,6 +19,7 @@ import (
 
 	"quarry/internal/fault"
 	"quarry/internal/llm/registry"
+	"quarry/internal/oauth"
 	"quarry/internal/provider"
 )
 
@@ -98,11 +99,11 @@ func (k *Key) Client(s *provider.Shared, c registry.Connection) (*provider.Clien
 	if err != nil {
 		return nil, err
 	}
-	held := provider.Key("google", k.Email, k.id, k.TokenURI, string(x509.MarshalPKCS1PrivateKey(k.private)))
-	return provider.NewClient(s, c, bare.TokenAuth(held, func(ctx context.Context) (provider.Token, error) {
+	held := oauth.Key("google", k.Email, k.id, k.TokenURI, string(x509.MarshalPKCS1PrivateKey(k.private)))
+	return provider.NewClient(s, c, bare.TokenAuth(held, func(ctx context.Context) (oauth.Token, error) {
 		assertion, err := k.Assertion(time.Now())
 		if err != nil {
-			return provider.Token{}, err
+			return oauth.Token{}, err
 		}
 		form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}}
 		return bare.ExchangeToken(ctx, k.TokenURI, form, nil)
