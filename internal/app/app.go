@@ -123,7 +123,7 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	if a.corpus, err = openCorpus(ctx, a.cfg, a.db, a.log); err != nil {
 		return nil, err
 	}
-	if a.doors, err = newDoors(a.cfg); err != nil {
+	if a.doors, err = newDoors(a.cfg, a.db, a.identity.secrets); err != nil {
 		return nil, err
 	}
 	models := newLLM(a.cfg, a.doors, a.db, a.identity.secrets, a.corpus.encoders, a.log)
@@ -179,6 +179,7 @@ func (a *App) Close() error {
 	if a.corpus != nil {
 		errs = append(errs, a.corpus.replicas.Close())
 	}
+	a.doors.close()
 	if a.db != nil {
 		errs = append(errs, a.db.Close())
 	}

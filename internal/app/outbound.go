@@ -4,7 +4,11 @@ import (
 	"net/http"
 
 	"quarry/internal/config"
+	"quarry/internal/oauth"
 	"quarry/internal/outbound"
+	"quarry/internal/store"
+	"quarry/internal/store/rotated"
+	"quarry/internal/store/secrets"
 )
 
 // doors are the clients of calls that leave the service: nothing else calls out.
@@ -13,9 +17,11 @@ type doors struct {
 	tools  *http.Client // tools of agents, tool servers, and their token endpoints
 	// insecure is tools without a look at certificates, for calls whose configuration says so.
 	insecure *http.Client
+	// tokens are access tokens of tools and tool servers.
+	tokens *oauth.Client
 }
 
-func newDoors(cfg config.Config) (doors, error) {
+func newDoors(cfg config.Config, db *store.DB, sealed *secrets.Store) (doors, error) {
 	allowed, err := cfg.Outbound()
 	if err != nil {
 		return doors{}, &SettingError{err}
@@ -23,8 +29,21 @@ func newDoors(cfg config.Config) (doors, error) {
 	tools := outbound.Config{Allowed: allowed, Setting: "outbound_allow"}
 	insecure := tools
 	insecure.Insecure = true
-	return doors{
+	d := doors{
 		models: outbound.New(outbound.Config{AllowPrivate: cfg.LLMPrivate, Setting: "llm_private"}),
 		tools:  outbound.New(tools), insecure: outbound.New(insecure),
-	}, nil
+	}
+	d.tokens = oauth.NewClient(d.tools, rotated.New(db, sealed))
+	return d, nil
+}
+
+// close waits for refresh tokens that are under way, and closes connections that wait for calls.
+func (d doors) close() {
+	if d.tokens == nil {
+		return
+	}
+	d.tokens.Close()
+	for _, c := range []*http.Client{d.models, d.tools, d.insecure} {
+		c.CloseIdleConnections()
+	}
 }

@@ -29,7 +29,7 @@ type Credentials struct {
 	Refresh string
 }
 
-// String and the other ways to print credentials show no secret of them.
+// String and GoString hide what is secret.
 func (c Credentials) String() string   { return "credentials for " + c.Endpoint }
 func (c Credentials) GoString() string { return c.String() }
 

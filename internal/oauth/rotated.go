@@ -14,15 +14,15 @@ type State struct {
 	Access  Token // ends when it is to be renewed
 }
 
-// String and the other ways to print a state show no secret of it.
+// String and GoString hide the tokens.
 func (s State) String() string   { return "state of a refresh token" }
 func (s State) GoString() string { return s.String() }
 
 // Rotated keeps refresh tokens that endpoints have put in the place of others, sealed, by the key of the credentials that they
 // came from. All nodes of an installation see the same.
 type Rotated interface {
-	// Lock gives holder, and nobody else, the right to spend the refresh token of key until an instant, and reports false while
-	// another has it. Who has it gets the state.
+	// Lock reserves the refresh token of key for holder alone until an instant, and returns its state; it reports false while
+	// another has it.
 	Lock(ctx context.Context, key, holder string, until time.Time) (State, bool, error)
 	// Swap stores next if the state still has the version after, and reports whether it did. It stores the version after+1.
 	Swap(ctx context.Context, key string, after int64, next State) (bool, error)

@@ -18,7 +18,7 @@ type Token struct {
 	Expires time.Time
 }
 
-// LogValue and the other ways to print a token show nothing of it.
+// String and GoString hide the value.
 func (t Token) String() string   { return "token until " + t.Expires.Format(time.RFC3339) }
 func (t Token) GoString() string { return t.String() }
 

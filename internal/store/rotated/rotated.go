@@ -37,7 +37,7 @@ type sealed struct {
 	Expires int64  `json:"expires"` // microseconds
 }
 
-// Lock gives the right to spend a refresh token. See oauth.Rotated.
+// Lock reserves a refresh token. See oauth.Rotated.
 func (s *Store) Lock(ctx context.Context, key, holder string, until time.Time) (state oauth.State, ok bool, err error) {
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
 		now := clock.Now().UnixMicro()
