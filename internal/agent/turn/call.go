@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -78,6 +79,13 @@ func (t *turn) commit(c session.Commit) (session.Committed, error) {
 // allowed returns which corpora the sender of an input may search by a reference.
 func allowed(c session.Caller) func(string) bool {
 	return func(key string) bool { return c.All || slices.Contains(c.Corpora, key) }
+}
+
+func object(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("{}")
+	}
+	return raw
 }
 
 // now returns the scene of a call that is made now.

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"quarry/internal/agent/session/feed"
+	"quarry/internal/agent/skill"
 	"quarry/internal/agent/transcript"
+	"quarry/internal/agent/turn/guide"
 	"quarry/internal/llm"
 )
 
@@ -18,12 +20,12 @@ func (t *turn) request(m *llm.Model) llm.Request {
 	}
 	skills := t.skills(m)
 	messages = instructed(messages, skills.Prompt())
-	events := t.events
-	if m.Embedded {
-		events = transcript.Quotable(events)
+	events, beside := t.events, guide.Beside(t.name, &t.step, t.texts)
+	if m.Embedded { // it would quote reminders, too
+		events, beside = transcript.Quotable(events), nil
 	}
 	r := llm.Request{
-		Messages: append(messages, transcript.Messages(events, t.reminders(m)...)...), Format: format, Question: transcript.Question(t.events), Partial: true,
+		Messages: append(messages, transcript.Messages(events, beside...)...), Format: format, Question: transcript.Question(t.events), Partial: true,
 	}
 	if m.Can.Tools || m.Embedded {
 		r.Tools = append(t.tools.Offer(t.step.AllowedTools), skills.Offer()...)
@@ -32,6 +34,15 @@ func (t *turn) request(m *llm.Model) llm.Request {
 		_ = json.Unmarshal(p, &r.Parameters.Extra) // an object, as the agent was written
 	}
 	return r
+}
+
+// skills returns what the model may load in the step. One that calls no tools, and the embedded generator, which would quote what
+// it is told of them, load none by themselves.
+func (t *turn) skills(m *llm.Model) skill.Set {
+	if !m.Can.Tools || m.Embedded {
+		return nil
+	}
+	return skill.Allowed(t.agent.Skills, t.step.AllowedSkills)
 }
 
 // instructed returns messages with a further text in the instructions that they begin with.
@@ -58,4 +69,10 @@ func (t *turn) overflows(m *llm.Model, r *llm.Request) *feed.Note {
 	}
 	return &feed.Note{Kind: feed.ContextLimit, Limit: int64(m.Can.Context), Actual: int64(tokens), Text: fmt.Sprintf(
 		"The session has about %d tokens, and the language model %q reads %d: hide or delete events, or begin a new session.", tokens, m.Name, m.Can.Context)}
+}
+
+func (t *turn) transitionLimit() feed.Note {
+	most := t.engine.MaxTransitions
+	return feed.Note{Kind: feed.TransitionLimit, Limit: int64(most), Text: fmt.Sprintf(
+		"The turn has gone through %d transitions, the setting max_step_transitions of this service, and ends in step %q.", most, t.name)}
 }

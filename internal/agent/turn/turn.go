@@ -16,6 +16,7 @@ import (
 	"quarry/internal/agent/tool/offload"
 	"quarry/internal/agent/turn/claim"
 	"quarry/internal/agent/turn/failure"
+	"quarry/internal/agent/turn/guide"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
@@ -133,7 +134,16 @@ func (t *turn) load(ctx context.Context) (err error) {
 	if err := t.bind(ctx); err != nil {
 		return err
 	}
-	return t.renderReminders(ctx)
+	var fresh bool
+	t.rendered = nil
+	if t.texts, fresh, err = t.guide().Reminders(ctx, t.engine.Sessions); fresh {
+		t.rendered = t.texts
+	}
+	return err
+}
+
+func (t *turn) guide() *guide.Guide {
+	return &guide.Guide{Agent: &t.agent, Session: &t.session, Found: t.found, Tools: t.tools, Began: t.run.Began}
 }
 
 // enter goes to the step that the run is on. One that the agent has no more is its first.
@@ -146,7 +156,7 @@ func (t *turn) enter() error {
 	if t.ready == name && t.asking != nil {
 		return nil
 	}
-	system, err := t.instructions()
+	system, err := t.guide().Instructions(name, &t.step)
 	if err != nil {
 		return err
 	}
