@@ -21,7 +21,8 @@ type Workspace struct {
 
 	mu     sync.Mutex
 	made   []Artifact // guarded by mu, like what follows
-	closed bool       // the call has ended: no further files
+	shown  []Shown
+	closed bool // the call has ended: no further files
 }
 
 // Workspace returns the workspace of a call in a session. A call that is made again after a kill is to have the same name:
@@ -91,6 +92,31 @@ func (w *Workspace) add(ctx context.Context, a *Artifact) error {
 		w.made = append(w.made, *a)
 		return nil
 	}
+}
+
+// Shown is an image that the model is to see.
+type Shown struct {
+	ID     string // of the file
+	Detail string // how closely the model looks: auto, low or high
+}
+
+// Show has the model see an image from the output of the call on, unless the call fails.
+func (w *Workspace) Show(s Shown) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.shown = append(w.shown, s)
+	}
+}
+
+// Shown returns what the model is to see. A nil workspace has nothing.
+func (w *Workspace) Shown() []Shown {
+	if w == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.shown)
 }
 
 // Take ends the making of files and returns those that were made: the call has ended. A nil workspace has none.

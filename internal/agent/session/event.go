@@ -21,6 +21,7 @@ const (
 	Thinking         Type = "thinking"
 	ToolInput        Type = "tool_input"
 	ToolOutput       Type = "tool_output"
+	ImageRead        Type = "image_read"
 	SkillLoad        Type = "skill_load"
 	AgentOutput      Type = "agent_output"
 	StructuredOutput Type = "structured_output"
@@ -58,6 +59,8 @@ type Body struct {
 	To   string `json:"to,omitempty"`
 
 	Skill string `json:"skill,omitempty"` // skill_load: its name
+
+	Image *Image `json:"image,omitempty"` // image_read
 
 	// CallID is of tool_input and tool_output, like the next three, and of a skill_load that the model has called for.
 	CallID    string          `json:"call_id,omitempty"`
@@ -99,6 +102,21 @@ type File struct {
 	Filename string `json:"filename"`
 	MIME     string `json:"mime"`
 	Size     int64  `json:"size"`
+}
+
+// Image is an image that the model reads, as its event names it.
+type Image struct {
+	Artifact string `json:"artifact"`
+	Detail   string `json:"detail"` // how closely the model looks: auto, low or high
+}
+
+// Looks returns the events of images that a call has shown the model.
+func Looks(shown []artifact.Shown) []Event {
+	out := make([]Event, len(shown))
+	for i, s := range shown {
+		out[i] = Event{ID: id.NewEvent(), Type: ImageRead, Body: Body{Image: &Image{s.ID, s.Detail}}}
+	}
+	return out
 }
 
 // Upload returns the event of files that came with an input.

@@ -70,10 +70,10 @@ func input(e *session.Event) string {
 	return strings.Join(texts, "\n")
 }
 
-// Quotable returns events with each input behind the skills that it loads, for the embedded generator, which quotes what stands before
-// a question.
+// Quotable returns events with each input behind the skills that it loads and without images, for the embedded generator, which quotes
+// what stands before a question.
 func Quotable(events []session.Event) []session.Event {
-	out := slices.Clone(events)
+	out := slices.DeleteFunc(slices.Clone(events), func(e session.Event) bool { return e.Type == session.ImageRead })
 	for i := range slices.Backward(out) {
 		for j := i; out[j].Type == session.InputMessage && j+1 < len(out) && out[j+1].Type == session.SkillLoad && out[j+1].Input(); j++ {
 			out[j], out[j+1] = out[j+1], out[j]
@@ -124,6 +124,8 @@ func (b *builder) add(e *session.Event, beside string) {
 		}
 	case session.SkillLoad:
 		b.load(e)
+	case session.ImageRead:
+		b.look(e.Image)
 	case session.StepTransition, session.ArtifactUpload:
 		b.say(llm.Text(llm.User, e.Text))
 	case session.Thinking:
@@ -150,6 +152,21 @@ func (b *builder) load(e *session.Event) {
 	}
 	b.later = append(b.later, llm.Text(llm.User, e.Text))
 	b.result(e, skill.Tool, fmt.Sprintf("The skill %q is loaded; a message behind the results has its content.", e.Skill))
+}
+
+// look adds an image, by its address, as what the user shows. Results of tools can't hold one in every format.
+func (b *builder) look(i *session.Image) {
+	if i == nil {
+		return
+	}
+	m := llm.Message{Role: llm.User, Parts: []llm.Part{
+		{Text: fmt.Sprintf("The image with the artifact_id %s:", i.Artifact)}, {Image: &llm.Image{URL: scheme + i.Artifact, Detail: i.Detail}},
+	}}
+	if b.open > 0 {
+		b.later = append(b.later, m)
+		return
+	}
+	b.say(m)
 }
 
 // result adds what came of a call.

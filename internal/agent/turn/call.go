@@ -174,10 +174,7 @@ func (t *turn) call(ctx context.Context, planned []tool.Planned) error {
 			}
 			started[i], running = true, running+1
 			scene := t.now()
-			scene.Most = t.policy.Bound(p.Tool)
-			if t.engine.Files != nil {
-				scene.Files = t.engine.Files.Workspace(t.run.Session, p.CallID)
-			}
+			scene.Most, scene.Files = t.policy.Bound(p.Tool), t.workspace(p.CallID)
 			go func() {
 				f := t.make(ctx, p, scene)
 				f.n = i
@@ -197,7 +194,7 @@ func (t *turn) call(ctx context.Context, planned []tool.Planned) error {
 			f.files.Release(ctx)
 			continue // it was cut off
 		}
-		err := t.keep(ctx, &planned[f.n], f.out, left == 0 && len(ready) == 0)
+		err := t.keep(ctx, &planned[f.n], f, left == 0 && len(ready) == 0)
 		f.files.Release(ctx)
 		if err != nil {
 			for range running {
@@ -212,14 +209,18 @@ func (t *turn) call(ctx context.Context, planned []tool.Planned) error {
 	return t.park(ctx, planned, ready)
 }
 
-// keep writes the output of a call.
-func (t *turn) keep(ctx context.Context, p *tool.Planned, out tool.Output, last bool) error {
-	out, files := t.fit(ctx, p, out)
+// keep writes the output of a call, and the images that it has shown the model.
+func (t *turn) keep(ctx context.Context, p *tool.Planned, f finished, last bool) error {
+	out, files := t.fit(ctx, p, f.out)
 	defer files.Release(ctx)
 	e := session.Event{ID: id.NewEvent(), Type: session.ToolOutput, Body: session.Body{
 		CallID: p.CallID, Tool: p.Tool, ToolName: p.ToolName, Output: out.Output, Failed: out.Failed, Class: string(out.Class), Overrides: out.Overrides,
 	}}
-	_, err := t.commit(session.Commit{Events: []session.Event{e}, Artifacts: out.Artifacts, Steer: last})
+	events := []session.Event{e}
+	if !out.Failed {
+		events = append(events, session.Looks(f.files.Shown())...)
+	}
+	_, err := t.commit(session.Commit{Events: events, Artifacts: out.Artifacts, Steer: last})
 	t.scene.Outputs[p.Tool] = tool.Latest{Output: out.Output, Failed: out.Failed}
 	return err
 }

@@ -15,10 +15,9 @@ import (
 func (t *turn) fit(ctx context.Context, p *tool.Planned, out tool.Output) (tool.Output, *artifact.Workspace) {
 	ctx, cancel := durable(ctx)
 	defer cancel()
-	var files *artifact.Workspace
 	var create offload.Create
-	if t.engine.Files != nil {
-		files = t.engine.Files.Workspace(t.run.Session, p.CallID+"/output")
+	files := t.workspace(p.CallID + "/output")
+	if files != nil {
 		create = files.Create
 	}
 	out, err := t.policy.Fit(ctx, p.Tool, out, t.room(), create)
@@ -27,6 +26,14 @@ func (t *turn) fit(ctx context.Context, p *tool.Planned, out tool.Output) (tool.
 	}
 	out.Artifacts = append(out.Artifacts, files.Take()...)
 	return out, files
+}
+
+// workspace is the files of the session as a call sees them; nil for none.
+func (t *turn) workspace(call string) *artifact.Workspace {
+	if t.engine.Files == nil {
+		return nil
+	}
+	return t.engine.Files.Workspace(t.run.Session, call)
 }
 
 // bytesPerToken is what texts have at least in nearly all languages.

@@ -14,6 +14,7 @@ import (
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/offload"
+	"quarry/internal/agent/transcript"
 	"quarry/internal/agent/turn/claim"
 	"quarry/internal/agent/turn/failure"
 	"quarry/internal/agent/turn/guide"
@@ -189,6 +190,10 @@ func (t *turn) iterate(ctx context.Context) error {
 		return t.end(session.Commit{}, session.End{Step: t.after()}, *over)
 	}
 	if err := t.admit(ctx, model); err != nil {
+		return err
+	}
+	images := transcript.Images{Files: t.workspace(""), Read: model.Can.Images}
+	if request.Messages, err = images.Fill(ctx, request.Messages); err != nil {
 		return err
 	}
 	said, err := t.ask(ctx, model, request)

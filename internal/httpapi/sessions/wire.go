@@ -181,6 +181,7 @@ type eventBody struct {
 	To       *string       `json:"to_step,omitempty"`
 	Content  any           `json:"content,omitempty"` // a text, of structured_output any JSON
 
+	*imageBody  // image_read
 	*summedBody // compaction
 
 	*callBody                  // tool_input and tool_output
@@ -189,6 +190,11 @@ type eventBody struct {
 	ToolOutput json.RawMessage `json:"tool_output,omitempty"`
 	Error      *bool           `json:"error,omitempty"`
 	Overrides  json.RawMessage `json:"resolved_argument_overrides,omitempty"`
+}
+
+type imageBody struct {
+	ID     string `json:"artifact_id"`
+	Detail string `json:"detail"`
 }
 
 type summedBody struct {
@@ -276,6 +282,8 @@ func wireEvent(sessionKey string, e *session.Event) eventBody {
 		out.Schema, out.Content = &e.Schema, e.Body.Content
 	case session.SkillLoad:
 		out.Skill, out.Content = e.Skill, e.Text
+	case session.ImageRead:
+		out.imageBody = &imageBody{e.Image.Artifact, e.Image.Detail}
 	case session.StepTransition:
 		out.From, out.To, out.Content = &e.From, &e.To, e.Text
 	case session.Compaction:
