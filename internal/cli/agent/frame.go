@@ -31,6 +31,7 @@ type frame struct {
 	Hidden   string          `json:"hide_reason"`
 	Summary  string          `json:"summary_text"`
 	Files    []artifactView  `json:"artifacts"`
+	Inner    *frame          `json:"agent_event"`   // of another agent that a tool has called
 	Calls    []call          `json:"pending_calls"` // that the client has to make
 }
 
@@ -141,6 +142,8 @@ func (f *frame) line() string {
 		return f.From + " > " + f.To
 	case "compaction":
 		return f.Summary
+	case "tool_activity":
+		return f.activity()
 	case "error":
 		return f.failure()
 	}
@@ -148,6 +151,22 @@ func (f *frame) line() string {
 		return f.Message
 	}
 	return f.text()
+}
+
+// activity describes what a call of a tool does, with the name of the tool in front.
+func (f *frame) activity() string {
+	if f.Inner == nil {
+		return f.Tool + ": " + f.Message
+	}
+	kind := map[string]string{
+		"input_message": "is asked ", "thinking": "thinks: ", "agent_output": "says: ", "structured_output": "says: ", "tool_input": "calls ", "tool_output": "",
+		"skill_load": "loads the skill ", "step_transition": "goes on with step ", "compaction": "sums up: ", "artifact_upload": "is given ",
+	}
+	text, known := kind[f.Inner.Type]
+	if !known {
+		text = f.Inner.Type + " "
+	}
+	return f.Tool + " " + command.Clip(text+f.Inner.line(), 200)
 }
 
 // since returns how long before the event another one was, "" if an instant is not known.

@@ -58,6 +58,8 @@ func (s *screen) show(f *frame) {
 	case "tool_input":
 		s.called[f.CallID] = f.Created
 		s.note("calls " + f.Tool + " " + compact(f.Input))
+	case "tool_activity":
+		s.note("  " + f.activity())
 	case "tool_output":
 		s.finished(f)
 	case "skill_load":

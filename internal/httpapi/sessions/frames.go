@@ -44,6 +44,17 @@ type (
 		Created    instant       `json:"created_at"`
 		Calls      []pendingBody `json:"pending_calls"`
 	}
+	// activityFrame is ToolActivityEvent.
+	activityFrame struct {
+		Type          string     `json:"type"`
+		CallID        string     `json:"tool_call_id"`
+		Configuration string     `json:"tool_configuration_name"`
+		Tool          string     `json:"tool_name"`
+		Created       instant    `json:"created_at"`
+		Activity      string     `json:"activity_type"`
+		Message       *string    `json:"message,omitempty"`     // generic
+		Event         *eventBody `json:"agent_event,omitempty"` // sub_agent
+	}
 	errorFrame struct {
 		Type     string   `json:"type"`
 		Messages []string `json:"messages"`
@@ -75,6 +86,8 @@ func wireFrame(key string, f *feed.Frame) any {
 	switch n.Kind {
 	case feed.Consumed:
 		return usageFrame{"context_consumed", wireUsage(n.Usage), at}
+	case feed.Activity:
+		return wireActivity(n, at)
 	case feed.CompactionStarted:
 		out.Type = "compaction_started"
 	case feed.Pending:
@@ -86,6 +99,19 @@ func wireFrame(key string, f *feed.Frame) any {
 	default:
 		out.Type = "session_interrupted"
 	}
+	return out
+}
+
+// wireActivity maps what a call of a tool does.
+func wireActivity(n *feed.Note, at instant) activityFrame {
+	a := n.Acted
+	out := activityFrame{Type: "tool_activity", CallID: a.CallID, Configuration: a.Tool, Tool: a.ToolName, Created: at, Activity: "generic"}
+	if a.Event == nil {
+		out.Message = &n.Text
+		return out
+	}
+	inner := wireEvent(a.Event.Session, &a.Event.Event)
+	out.Activity, out.Event = "sub_agent", &inner
 	return out
 }
 

@@ -168,7 +168,8 @@ func (l *Live) Note(notes ...Note) {
 // Kind is what a note says.
 type Kind int
 
-// The notes. Over ends a turn and is not shown; Consumed and CompactionStarted are shown in streams alone.
+// The notes. Over ends a turn and is not shown; Consumed, CompactionStarted and Activity are shown in streams alone. The store keeps the
+// numbers of some, see Cause.
 const (
 	Consumed Kind = iota
 	CompactionStarted
@@ -178,7 +179,22 @@ const (
 	Pending
 	Failed
 	Over
+	Activity
 )
+
+// Acted is what a call of a tool does while it runs.
+type Acted struct {
+	CallID   string
+	Tool     string // the name that the model sees
+	ToolName string
+	Event    *Inner // of a session with another agent; nil: the note has a message
+}
+
+// Inner is an event with the key of its session.
+type Inner struct {
+	session.Event
+	Session string
+}
 
 // Note is something that is told to readers and never stored.
 type Note struct {
@@ -188,9 +204,10 @@ type Note struct {
 	Usage   *session.Usage    // Consumed
 	Limit   int64             // ContextLimit and TransitionLimit
 	Actual  int64             // ContextLimit: tokens
-	Text    string            // ContextLimit and TransitionLimit
+	Text    string            // ContextLimit, TransitionLimit, and Activity that is a message
 	Err     error             // Failed
 	Calls   []session.Pending // Pending: the calls that the client has to make
+	Acted   *Acted            // Activity
 	Turn    int64             // that it belongs to
 	Input   id.Event          // that the turn answers, of a compaction: the event that it will write
 	Refused error             // Over: why the turn failed with nothing to show; whoever sent its input gets the error and no events

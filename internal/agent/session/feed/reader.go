@@ -53,6 +53,7 @@ type Reader struct {
 	live  *Live
 	rows  Rows
 	whole bool
+	acts  bool // it is told what calls do, although it reads whole events
 	until Until
 
 	ord   int64           // of the last event that was shown or passed over
@@ -78,6 +79,9 @@ func (h *Hub) Attach(session int64, whole bool) *Reader {
 	defer l.mu.Unlock()
 	return &Reader{live: l, rows: h.rows, whole: whole, seen: l.tail}
 }
+
+// Acts lets the reader be told what calls of tools do, although it reads whole events.
+func (r *Reader) Acts() { r.acts = true }
 
 // From sets where the reader begins: behind the event with this ord, and where it stops. The owner of an input is told the
 // notes from now on.
@@ -210,6 +214,10 @@ func (r *Reader) note(m *mark) error {
 	switch {
 	case r.until.Only && n.Input != r.until.Input:
 	case r.whole && n.Kind == Failed && n.Input != "" && n.Input != r.until.Input: // a compaction that others asked for, with nothing to show
+	case n.Kind == Activity:
+		if !r.whole || r.acts {
+			r.ready = append(r.ready, Frame{Shape: Noted, Note: n, At: n.At})
+		}
 	case n.Kind != Over:
 		if n.Kind != Consumed && n.Kind != CompactionStarted || !r.whole {
 			r.ready = append(r.ready, Frame{Shape: Noted, Note: n, At: n.At})
