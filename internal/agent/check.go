@@ -11,6 +11,7 @@ import (
 
 	"quarry/internal/agent/skill"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/schema"
 	"quarry/internal/expr/userfn"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
@@ -151,7 +152,7 @@ func (o *Output) check(at string, bad *fault.Fault) {
 	if o.Schema == nil {
 		return
 	}
-	if _, err := tool.NewSchema(o.Schema.Schema); err != nil {
+	if _, err := schema.New(o.Schema.Schema); err != nil {
 		bad.Field(at+".schema", "%s", err)
 		return
 	}

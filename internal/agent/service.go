@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"quarry/internal/agent/permit"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/catalog"
 	"quarry/internal/agent/tool/offload"
@@ -50,10 +51,9 @@ func New(c Config) *Service {
 	return &Service{c.Store, c.Models, c.Kit, c.Stop, c.Instructions, c.Tools}
 }
 
-// Writer is who writes an agent.
+// Writer is who writes an agent. Nobody does through an agent what they may not do themselves.
 type Writer struct {
-	// Reads reports whether the writer may read a corpus. Nobody reads through an agent what they may not read.
-	Reads func(corpus string) bool
+	permit.Rights
 }
 
 // Create writes a new agent. An empty key is generated from the name; one that is taken is fault.KindConflict.
@@ -200,7 +200,7 @@ func (s *Service) check(ctx context.Context, by Writer, was Definition, d *Defin
 	if !c.Offloading.IsAbsent() {
 		bad.Gather(fault.Under(offload.Check(d.Offloading), offload.Field))
 	}
-	var corpora []string
+	var needs []permit.Need
 	if !c.Tools.IsAbsent() {
 		known, err := s.tools.Known(ctx, d.Tools)
 		if err != nil {
@@ -209,19 +209,16 @@ func (s *Service) check(ctx context.Context, by Writer, was Definition, d *Defin
 		set, err := tool.Compile(d.Tools, known.Kit(s.kit))
 		if err != nil {
 			bad.Gather(err)
+		} else if err = offload.CheckEntries(d.Tools); err != nil {
+			bad.Gather(fault.Under(err, tool.Field))
 		} else {
-			corpora = set.Corpora(slices.Collect(maps.Keys(c.Tools.Or(nil))))
+			needs = set.Needs(slices.Collect(maps.Keys(c.Tools.Or(nil))))
 		}
 	}
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	for _, key := range corpora {
-		if !by.Reads(key) {
-			return fault.Forbidden("an agent that searches the corpus %s can be written only by who may read it: that needs the role viewer or better on it", key)
-		}
-	}
-	return nil
+	return permit.Written(by.Rights, needs)
 }
 
 // checkModel checks that there is the model that a change names.

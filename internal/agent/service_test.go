@@ -13,8 +13,10 @@ import (
 
 	"quarry/internal/agent"
 	"quarry/internal/agent/instruction"
+	"quarry/internal/agent/permit"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/catalog"
+	"quarry/internal/agent/tool/search"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 	"quarry/internal/opt"
@@ -42,7 +44,7 @@ type searcher struct{}
 
 func (searcher) Check(json.RawMessage) error { return nil }
 
-func (searcher) Search(context.Context, tool.Search) (json.RawMessage, error) {
+func (searcher) Search(context.Context, search.Query) (json.RawMessage, error) {
 	return nil, nil
 }
 
@@ -56,12 +58,12 @@ func open(t *testing.T) (*agent.Service, *agents.Store) {
 // openWith returns a service with the instructions that it refers to, through v unless it is nil.
 func openWith(t *testing.T, v *vanishing) (*agent.Service, *agents.Store, *instruction.Service) {
 	t.Helper()
-	search, err := tool.NewCorporaSearch(searcher{})
+	searching, err := search.New(searcher{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
-	rows, kit := agents.New(db), tool.Kit{Types: map[string]tool.Type{tool.CorporaSearch: search}}
+	rows, kit := agents.New(db), tool.Kit{Types: map[string]tool.Type{search.Name: searching}}
 	known, err := catalog.New(tools.New(db), kit)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +77,7 @@ func openWith(t *testing.T, v *vanishing) (*agent.Service, *agents.Store, *instr
 }
 
 // anyone may read every corpus.
-var anyone = agent.Writer{Reads: func(string) bool { return true }}
+var anyone = agent.Writer{Rights: permit.Rights{All: true}}
 
 // named is a new agent of a name.
 func named(name string) agent.Change {
@@ -184,7 +186,7 @@ func TestRights(t *testing.T) {
 	secret := named("n")
 	secret.Tools = opt.Some(map[string]json.RawMessage{"s": search(`{"corpus_key": "secret"}`)})
 	a := create(t, s, "a", secret)
-	reader := agent.Writer{Reads: func(key string) bool { return key == "open" }}
+	reader := agent.Writer{Rights: permit.Rights{Corpora: []string{"open"}}}
 	for name, c := range map[string]struct {
 		tools   map[string]json.RawMessage
 		refused bool

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"path/filepath"
 
@@ -12,23 +11,18 @@ import (
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/catalog"
-	toolfile "quarry/internal/agent/tool/file"
 	"quarry/internal/agent/turn"
 	"quarry/internal/blob"
 	"quarry/internal/blobstore/file"
 	"quarry/internal/config"
-	"quarry/internal/corpus/document"
 	"quarry/internal/httpapi"
-	httpqueries "quarry/internal/httpapi/queries"
 	httpsessions "quarry/internal/httpapi/sessions"
 	"quarry/internal/llm"
 	"quarry/internal/page"
-	"quarry/internal/query"
 	"quarry/internal/store"
 	"quarry/internal/store/blobs"
 	"quarry/internal/store/secrets"
 	"quarry/internal/store/sessions"
-	"quarry/internal/store/tools"
 )
 
 // sessionServices keep sessions and answer their inputs.
@@ -62,34 +56,6 @@ func newSession(cfg config.Config, db *store.DB, sealed *secrets.Store, kept blo
 	})
 	made := session.New(session.Config{Store: rows, Stop: turns.Drop, Log: log})
 	return sessionServices{made, fork.New(made, rows, defined.agents, models), turns, files, hub}
-}
-
-// newKit returns what the tools of agents are made with, and the tools that agents can refer to.
-func newKit(db *store.DB, queries *query.Service, documents *document.Service, sealer tool.Sealer, log *slog.Logger) (tool.Kit, *catalog.Service, error) {
-	search, err := tool.NewCorporaSearch(httpqueries.NewSearcher(queries))
-	if err != nil {
-		return tool.Kit{}, nil, err
-	}
-	types, err := toolfile.Types(texts{documents})
-	if err != nil {
-		return tool.Kit{}, nil, err
-	}
-	types[tool.CorporaSearch] = search
-	kit := tool.Kit{Types: types, Sealer: sealer, Log: log}
-	known, err := catalog.New(tools.New(db), kit)
-	return kit, known, err
-}
-
-// texts reads documents for tools of agents.
-type texts struct{ *document.Service }
-
-// Text returns the text of a document and its metadata.
-func (t texts) Text(ctx context.Context, corpus, id string) (string, json.RawMessage, error) {
-	_, d, err := t.Get(ctx, corpus, id)
-	if err != nil {
-		return "", nil, err
-	}
-	return d.Text(), d.Metadata, nil
 }
 
 // areas returns the handlers of these services.

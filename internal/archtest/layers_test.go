@@ -25,7 +25,7 @@ type group struct {
 // groups is the plan of docs/architecture.md: a line says which groups a group may import. What stands in no line
 // fails the test.
 var groups = map[string]group{
-	"clock": {}, "cpu": {}, "endpoint": {}, "fault": {}, "filelock": {}, "id": {}, "opt": {}, "origin": {}, "page": {}, "room": {}, "sse": {}, "secret": {},
+	"clock": {}, "cpu": {}, "endpoint": {}, "fault": {}, "filelock": {}, "id": {}, "jsonvalue": {}, "opt": {}, "origin": {}, "page": {}, "room": {}, "sse": {}, "secret": {},
 
 	"text":    {layer: engine, order: "lang sentence analysis rarity chunk fuzzy"},
 	"expr":    {layer: engine, order: ". filter jq jsonpath metadata userfn vtl"},
@@ -44,7 +44,7 @@ var groups = map[string]group{
 	"answer":   {layer: domain, uses: "corpus llm embed encode text expr", order: "verify/fact verify/markup verify verify/correct prompt summarize generate"},
 	"query":    {layer: domain, uses: "corpus embed text expr search answer llm", order: "measure rerank retrieve evaluate rephrase rewrite history ."},
 	"chat":     {layer: domain, uses: "query answer"},
-	"agent":    {layer: domain, uses: "llm usage expr blob", order: "artifact artifact/picture skill tool tool/file/grep tool/file tool/offload tool/catalog tool/server instruction reminder . session transcript compact fork session/feed session/recent describe turn"},
+	"agent":    {layer: domain, uses: "llm usage expr blob", order: "artifact artifact/picture permit skill tool/reference tool/schema tool/mask tool tool/search tool/file/grep tool/file tool/offload tool/catalog tool/server instruction reminder . session transcript compact fork session/feed session/recent describe turn"},
 
 	"folder": {layer: domain, uses: "extract", order: "ignore source state ."},
 

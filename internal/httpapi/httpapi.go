@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"time"
 
+	"quarry/internal/agent/permit"
 	"quarry/internal/api"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi/check"
@@ -243,9 +244,12 @@ func roles(op *api.Operation) authz.Rule {
 // Corpora returns on which corpora the caller holds a role that the operation lists; see authz.Corpora.
 func (c *Call) Corpora() (all bool, keys []string) { return authz.Corpora(c.Principal, roles(c.Op)) }
 
-// Searchable returns which corpora the caller may query, whatever this operation is.
-func (c *Call) Searchable() (all bool, keys []string) {
-	return authz.Corpora(c.Principal, roles(api.OperationByID("queryCorpus")))
+// Rights returns what tools of agents may touch for the caller: what the caller could do by operations of its own.
+func (c *Call) Rights() (r permit.Rights) {
+	r.All, r.Corpora = authz.Corpora(c.Principal, roles(api.OperationByID("queryCorpus")))
+	r.EditAll, r.Edit = authz.Corpora(c.Principal, roles(api.OperationByID("createCorpusDocument")))
+	r.UseAll, r.Use = c.Agents("createAgentInput")
+	return r
 }
 
 // Agents returns on which agents the caller holds a role that an operation lists; see authz.Agents.

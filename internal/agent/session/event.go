@@ -41,6 +41,9 @@ type Event struct {
 	State string // of tool_input: llm.ToolCall.State, which clients never see
 }
 
+// Identity returns the event's id.
+func (e Event) Identity() id.Event { return e.ID }
+
 // Input reports whether the event is of what a client has sent.
 func (e *Event) Input() bool {
 	return e.Type == InputMessage || e.Type == ArtifactUpload || e.Type == SkillLoad && e.CallID == ""

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -19,6 +18,7 @@ import (
 	"quarry/internal/expr/metadata"
 	"quarry/internal/fault"
 	"quarry/internal/id"
+	"quarry/internal/jsonvalue"
 	"quarry/internal/opt"
 	"quarry/internal/page"
 	"quarry/internal/room"
@@ -204,7 +204,7 @@ func (s *Service) List(ctx context.Context, q Query) (found []Session, next *pag
 	if filter != nil || q.Pattern != nil {
 		l.Match = func(x *Session) bool {
 			return (q.Pattern == nil || q.Pattern.MatchString(x.Name) || q.Pattern.MatchString(x.Description)) &&
-				(filter == nil || filter.Matches(decoded(x.Metadata)))
+				(filter == nil || filter.Matches(jsonvalue.Decode(x.Metadata)))
 		}
 	}
 	found, more, err := s.store.List(ctx, l)
@@ -215,14 +215,6 @@ func (s *Service) List(ctx context.Context, q Query) (found []Session, next *pag
 		next = found[len(found)-1].Place(q.ByEvent)
 	}
 	return found, next, nil
-}
-
-// decoded returns JSON as values, numbers as they are written.
-func decoded(raw json.RawMessage) (v any) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	_ = d.Decode(&v) // what was stored is JSON
-	return v
 }
 
 // Update changes a session and returns it. What is not given stays.

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/agent/tool/mask"
+	"quarry/internal/agent/tool/reference"
 	"quarry/internal/expr/vtl"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
@@ -17,15 +20,9 @@ import (
 // descriptions are rendered. It is safe for concurrent use.
 type Bound struct {
 	set     *Set
-	eager   map[string]map[string]bound // configuration → place → value
-	secrets []string                    // values in eager that are secret
+	eager   map[string]map[string]reference.Value // configuration → place → value
+	secrets []string                              // values in eager that are secret
 	offers  map[string]llm.Tool
-}
-
-// bound is a resolved reference. The JSON names are those of Run.Resolved.
-type bound struct {
-	Value  string `json:"value"`
-	Secret bool   `json:"secret,omitempty"`
 }
 
 // Bind resolves references and renders descriptions for a turn. before is what Bind returned when this turn began, "" if it
@@ -44,17 +41,15 @@ func (s *Set) Bind(scene Scene, before string) (*Bound, string, error) {
 	}
 	for _, values := range b.eager {
 		for _, v := range values {
-			if v.Secret {
-				b.secrets = append(b.secrets, v.Value)
-			}
+			b.secrets = append(b.secrets, v.Texts()...)
 		}
 	}
-	variables := scene.variables()
+	read := scene.variables()
 	for _, name := range s.names {
 		c := s.tools[name]
 		offer := llm.Tool{Name: name, Description: c.Description, Parameters: c.shown}
 		if c.describe != nil {
-			text, err := c.describe.Render(variables, vtl.Limits{})
+			text, err := c.describe.Render(read, vtl.Limits{})
 			if err != nil {
 				return nil, "", fault.Unprocessable("template_failed", "Failed to render the description of tool '%s': %s", name, err)
 			}
@@ -68,23 +63,23 @@ func (s *Set) Bind(scene Scene, before string) (*Bound, string, error) {
 }
 
 // resolve returns the values of eager references.
-func (s *Set) resolve(scene *Scene) (map[string]map[string]bound, error) {
-	out := map[string]map[string]bound{}
+func (s *Set) resolve(scene *Scene) (map[string]map[string]reference.Value, error) {
+	out := map[string]map[string]reference.Value{}
 	var wrong []string
 	for _, name := range s.names {
-		values := map[string]bound{}
+		values := map[string]reference.Value{}
 		var missing []string
 		for _, place := range slices.Sorted(maps.Keys(s.tools[name].Eager)) {
 			ref := s.tools[name].Eager[place]
-			v, secret, p := scene.resolve(ref)
-			text, isText := v.(string)
+			v, secret, p := scene.Resolve(ref.Reference)
+			_, isText := v.(string)
 			switch {
-			case p != resolved:
-				missing = append(missing, ref.text)
-			case !isText:
-				wrong = append(wrong, fmt.Sprintf("tool '%s': %s is %s, but %s takes a text", name, ref.text, typeName(v), place))
+			case p != reference.Resolved:
+				missing = append(missing, ref.String())
+			case !isText && !ref.Any:
+				wrong = append(wrong, fmt.Sprintf("tool '%s': %s is %s, but %s takes a text", name, ref, typeName(v), place))
 			default:
-				values[place] = bound{text, secret}
+				values[place] = reference.Value{Value: v, Secret: secret}
 			}
 		}
 		if len(missing) > 0 {
@@ -120,7 +115,7 @@ const sealed = "sealed:"
 func sealName(s *Scene) string { return "turn/" + s.Agent.Key + "/" + s.Session.Key }
 
 // freeze returns values as a text.
-func (s *Set) freeze(scene *Scene, values map[string]map[string]bound) (string, error) {
+func (s *Set) freeze(scene *Scene, values map[string]map[string]reference.Value) (string, error) {
 	if len(values) == 0 {
 		return "", nil
 	}
@@ -144,7 +139,7 @@ func (s *Set) freeze(scene *Scene, values map[string]map[string]bound) (string, 
 }
 
 // thaw returns the values that freeze has made a text of.
-func (s *Set) thaw(scene *Scene, text string) (values map[string]map[string]bound, err error) {
+func (s *Set) thaw(scene *Scene, text string) (values map[string]map[string]reference.Value, err error) {
 	plain := []byte(text)
 	if closed, ok := strings.CutPrefix(text, sealed); ok {
 		if plain, err = base64.StdEncoding.DecodeString(closed); err == nil {
@@ -152,7 +147,9 @@ func (s *Set) thaw(scene *Scene, text string) (values map[string]map[string]boun
 		}
 	}
 	if err == nil {
-		err = json.Unmarshal(plain, &values)
+		d := json.NewDecoder(bytes.NewReader(plain))
+		d.UseNumber()
+		err = d.Decode(&values)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the references of a turn: %w", err)
@@ -182,13 +179,13 @@ func (s *Scene) variables() map[string]vtl.Value {
 		return m
 	}
 	return map[string]vtl.Value{
-		"agent":       object("name", s.Agent.Name, "metadata", s.Agent.variables()),
-		"session":     object("key", s.Session.Key, "metadata", s.Session.variables()),
-		"currentDate": s.date(),
+		"agent":       object("name", s.Agent.Name, "metadata", variables(&s.Agent)),
+		"session":     object("key", s.Session.Key, "metadata", variables(&s.Session)),
+		"currentDate": s.Date(),
 	}
 }
 
-func (s *Subject) variables() vtl.Value {
+func variables(s *reference.Subject) vtl.Value {
 	if v, err := vtl.FromJSON(s.Metadata); err == nil {
 		return v
 	}
@@ -211,17 +208,23 @@ func (b *Bound) Offer(allowed *[]string) (out []llm.Tool) {
 	return out
 }
 
+// Entry is a tool as an agent has it.
+type Entry struct {
+	*Tool
+	Own json.RawMessage // tool_output_offloading of the configuration; nil for none
+}
+
 // All yields the tools by the names of their configurations, in their order.
-func (b *Bound) All(yield func(string, *Tool) bool) {
+func (b *Bound) All(yield func(string, Entry) bool) {
 	for _, name := range b.set.names {
-		if !yield(name, b.set.tools[name].Tool) {
+		if c := b.set.tools[name]; !yield(name, Entry{c.Tool, c.offloading}) {
 			return
 		}
 	}
 }
 
 // mask returns the mask of what is stored.
-func (b *Bound) mask(scene *Scene, more []string) *Mask {
+func (b *Bound) mask(scene *Scene, more []string) *mask.Mask {
 	all := slices.Concat(b.secrets, more)
-	return NewMask(slices.AppendSeq(all, maps.Values(scene.Secrets))...)
+	return mask.New(slices.AppendSeq(all, maps.Values(scene.Secrets))...)
 }

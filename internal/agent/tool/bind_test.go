@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/reference"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 )
@@ -46,7 +47,7 @@ func TestReferences(t *testing.T) {
 	t.Parallel()
 	sc := scene()
 	sc.Session.Metadata = json.RawMessage(`{"a": "A", "o": {"b": ["x", {"c": "C"}], "a.b": "dotted", "0": "zero"}, "who": "a", "one": 1, "n": null, "e": "", "user-id": "hyphen", "ü": "umlaut"}`)
-	sc.Outputs["t"] = tool.Latest{Output: json.RawMessage(`{"rows": [{"id": "r0"}, {"id": "r1"}]}`)}
+	sc.Outputs["t"] = reference.Latest{Output: json.RawMessage(`{"rows": [{"id": "r0"}, {"id": "r1"}]}`)}
 	for _, c := range []struct{ path, want, refused string }{
 		{path: "session.metadata.a", want: "A"}, {path: ".session.metadata.a", want: "A"}, {path: "$.session.metadata.a", want: "A"}, {path: "$session.metadata.a", want: "A"},
 		{path: "session.metadata['a']", want: "A"}, {path: `session["metadata"]["a"]`, want: "A"},
@@ -94,7 +95,7 @@ func TestNoPath(t *testing.T) {
 		"session.metadata]", "session.metadata[99999]", "session.metadata[-1]", "session.key ", "session.\nkey", "{{session.key}}", strings.Repeat("session.metadata[", 6) + "session.key" + strings.Repeat("]", 6),
 		"session.metadata." + strings.Repeat("x", 1000), "tools[session.key].outputs.latest", "tools.t['outputs'][session.key]",
 	} {
-		if r, err := tool.ParseReference(path); err == nil {
+		if r, err := reference.Parse(path); err == nil {
 			t.Errorf("%q is a path: %v", path, r)
 		}
 	}
@@ -226,7 +227,7 @@ func TestOffer(t *testing.T) {
 // TestDescriptionFails proves that a turn whose description can't be rendered is refused.
 func TestDescriptionFails(t *testing.T) {
 	t.Parallel()
-	s := compile(t, kit(t, func(context.Context, tool.Call) (json.RawMessage, error) { return nil, nil }),
+	s := compile(t, kit(t, func(context.Context, tool.Call, tool.Activity) (json.RawMessage, error) { return nil, nil }),
 		`{"type": "test", "description_template": "#foreach($i in [1..100])#foreach($j in [1..1000])x#end#end"}`)
 	_, _, err := s.Bind(scene(), "")
 	if f, ok := fault.As(err); !ok || f.Kind != fault.KindUnprocessable || !strings.Contains(f.Text, "tool 't'") {

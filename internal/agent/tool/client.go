@@ -7,6 +7,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"quarry/internal/agent/tool/mask"
+	"quarry/internal/jsonvalue"
 )
 
 // maxDelivered bounds the arguments of a call for the client, in bytes.
@@ -36,7 +39,7 @@ func (b *Bound) Prepare(ctx context.Context, p Planned, scene Scene) (*Delivered
 		d.Output = c.Output.JSON()
 	}
 	for _, secret := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(b.secrets, r.used, slices.Collect(maps.Values(scene.Secrets)))))) {
-		if secret != "" && strings.Contains(string(args), escaped(secret)) {
+		if secret != "" && strings.Contains(string(args), mask.Escaped(secret)) {
 			d.Secrets = append(d.Secrets, secret)
 		}
 	}
@@ -47,7 +50,7 @@ func (b *Bound) Prepare(ctx context.Context, p Planned, scene Scene) (*Delivered
 func (b *Bound) Finish(ctx context.Context, tool string, secrets []string, raw json.RawMessage, failed bool, scene Scene) Output {
 	r := &run{bound: b, planned: Planned{Tool: tool}, scene: &scene, mask: b.mask(&scene, secrets)}
 	if failed {
-		return Output{Output: encode(map[string]any{"error": r.mask.value(decode(raw))}), Failed: true, Class: ExecutionError}
+		return Output{Output: jsonvalue.Encode(map[string]any{"error": r.mask.Value(jsonvalue.Decode(raw))}), Failed: true, Class: ExecutionError}
 	}
 	c := b.set.tools[tool]
 	if c == nil {

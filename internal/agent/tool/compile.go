@@ -1,12 +1,16 @@
 package tool
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
+	"quarry/internal/agent/permit"
+	"quarry/internal/agent/tool/reference"
 	"quarry/internal/expr/jq"
 	"quarry/internal/expr/vtl"
 	"quarry/internal/fault"
@@ -15,6 +19,9 @@ import (
 
 // Names is what names of configurations look like, which providers accept as names of functions.
 var Names = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// MaxSeconds is the longest that a configuration lets a call take.
+const MaxSeconds = 21_600
 
 // Field is the member of an agent that holds configurations; faults name fields in it.
 const Field = "tool_configurations"
@@ -37,6 +44,9 @@ type configured struct {
 	needs     []string        // tools whose outputs the overrides read
 	shown     json.RawMessage // the schema without pinned arguments
 	pinned    []string        // paths of the pinned values; never nil
+	limit     time.Duration   // of one call; negative for none
+	// offloading is the tool_output_offloading of the configuration; nil for none
+	offloading json.RawMessage
 }
 
 // base are the members that configurations of all types have.
@@ -46,6 +56,8 @@ type base struct {
 	Description *string         `json:"description_template"`
 	Input       *string         `json:"input_transform"`
 	Output      *string         `json:"output_transform"`
+	Seconds     *int64          `json:"max_execution_time_seconds"`
+	Offloading  json.RawMessage `json:"tool_output_offloading"`
 }
 
 // Compile checks the configurations of an agent, by their names, and returns its tools. The error is fault.KindInvalid with
@@ -96,19 +108,55 @@ func (k *Kit) compile(name string, all map[string]json.RawMessage, f *fault.Faul
 		f.Gather(err)
 		return nil
 	}
-	var refs []Reference
+	var refs []reference.Reference
 	c.overrides, refs = parseOverrides(b.Override, c.Schema, opt.Deref(b.Input, "") == "", f)
 	for _, r := range refs {
-		c.needs = r.tools(c.needs)
+		c.needs = r.Tools(c.needs)
 	}
+	c.fix(refs)
 	known(c, all, f)
-	hidden := [][]step{}
+	c.limits(&b, f)
+	hidden := [][]reference.Step{}
 	for _, o := range c.overrides {
 		hidden = append(hidden, o.path)
 		c.pinned = append(c.pinned, o.leafPaths()...)
 	}
-	c.shown = c.Schema.without(hidden)
+	c.shown = c.Schema.Without(hidden)
 	return c
+}
+
+// fixedPlace is where Tool.Eager has a reference of argument_override, behind which its text stands.
+const fixedPlace = "argument_override "
+
+// fix adds the references of argument_override to the eager ones, if the tool's are.
+func (c *configured) fix(refs []reference.Reference) {
+	if !c.Fixed {
+		return
+	}
+	eager := maps.Clone(c.Eager)
+	if eager == nil {
+		eager = map[string]Eager{}
+	}
+	for _, r := range refs {
+		if len(r.Tools(nil)) == 0 {
+			eager[fixedPlace+r.String()] = Eager{Reference: r, Any: true}
+		}
+	}
+	c.Eager = eager
+}
+
+// limits reads what a configuration says of the time and the output of calls.
+func (c *configured) limits(b *base, f *fault.Fault) {
+	if b.Seconds != nil {
+		if *b.Seconds < 1 || *b.Seconds > MaxSeconds {
+			f.Field("max_execution_time_seconds", "must be 1 to %d", MaxSeconds)
+		}
+		c.limit = time.Duration(*b.Seconds) * time.Second
+	}
+	if c.limit == 0 {
+		c.limit = cmp.Or(c.Timeout, DefaultTimeout)
+	}
+	c.offloading = b.Offloading
 }
 
 // parse compiles a text if it is given.
@@ -127,7 +175,7 @@ func known(c *configured, all map[string]json.RawMessage, f *fault.Fault) {
 		}
 	}
 	for place, r := range c.Eager {
-		for _, needed := range r.tools(nil) {
+		for _, needed := range r.Tools(nil) {
 			if _, ok := all[needed]; !ok {
 				f.Field(place, "refers to the output of %q, which is no tool of this agent", needed)
 			}
@@ -135,13 +183,12 @@ func known(c *configured, all map[string]json.RawMessage, f *fault.Fault) {
 	}
 }
 
-// Corpora returns the keys of the corpora that some of the configurations name, each once and in order.
-func (s *Set) Corpora(names []string) (out []string) {
+// Needs returns what some of the configurations name, each once and in order.
+func (s *Set) Needs(names []string) (out []permit.Need) {
 	for _, name := range names {
 		if t := s.tools[name]; t != nil {
-			out = append(out, t.Corpora...)
+			out = append(out, t.Needs...)
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return permit.Sorted(out)
 }

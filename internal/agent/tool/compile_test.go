@@ -8,7 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quarry/internal/agent/permit"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/search"
 	"quarry/internal/fault"
 )
 
@@ -119,11 +121,11 @@ func TestSearchIsChecked(t *testing.T) {
 		{fault.InvalidField("search.limit", "is too much"), "tool_configurations.t.query_configuration.search.limit"},
 		{errors.New("what?"), "tool_configurations.t"},
 	} {
-		search, err := tool.NewCorporaSearch(picky{err: c.err})
+		made, err := search.New(picky{err: c.err})
 		if err != nil {
 			t.Fatal(err)
 		}
-		k.Types[tool.CorporaSearch] = search
+		k.Types[search.Name] = made
 		_, err = tool.Compile(map[string]json.RawMessage{"t": json.RawMessage(searching(``))}, k)
 		if f, ok := fault.As(err); !ok || f.Fields[c.field] == "" {
 			t.Error(err)
@@ -131,8 +133,8 @@ func TestSearchIsChecked(t *testing.T) {
 	}
 }
 
-// TestCorpora proves which corpora configurations name: all literal ones of those asked for, once, and none by a reference.
-func TestCorpora(t *testing.T) {
+// TestNeeds proves which corpora configurations name: all literal ones of those asked for, once, and none by a reference.
+func TestNeeds(t *testing.T) {
 	t.Parallel()
 	s, err := tool.Compile(map[string]json.RawMessage{
 		"one": json.RawMessage(`{"type": "corpora_search", "query_configuration": {"search": {"corpora": [{"corpus_key": "b"}, {"corpus_key": {"$ref": "session.metadata.c"}}]}}}`),
@@ -141,10 +143,10 @@ func TestCorpora(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Corpora([]string{"one", "two", "three"}); !cmp.Equal(got, []string{"a", "b"}) {
+	if got := s.Needs([]string{"one", "two", "three"}); !cmp.Equal(got, []permit.Need{{Corpus: "a"}, {Corpus: "b"}}) {
 		t.Error(got)
 	}
-	if got := s.Corpora([]string{"one"}); !cmp.Equal(got, []string{"b"}) {
+	if got := s.Needs([]string{"one"}); !cmp.Equal(got, []permit.Need{{Corpus: "b"}}) {
 		t.Error(got)
 	}
 }

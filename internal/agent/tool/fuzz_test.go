@@ -9,6 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/mask"
+	"quarry/internal/agent/tool/reference"
+	"quarry/internal/agent/tool/schema"
 	"quarry/internal/llm"
 )
 
@@ -21,7 +24,7 @@ func FuzzReference(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
-		r, err := tool.ParseReference(path)
+		r, err := reference.Parse(path)
 		if err != nil {
 			if !utf8.ValidString(err.Error()) && utf8.ValidString(path) {
 				t.Errorf("%q: %q", path, err)
@@ -34,7 +37,7 @@ func FuzzReference(f *testing.F) {
 		bare := strings.TrimPrefix(strings.TrimPrefix(path, "$"), ".")
 		values := map[string]bool{}
 		for _, prefix := range []string{"", ".", "$", "$."} {
-			if _, err := tool.ParseReference(prefix + bare); err != nil {
+			if _, err := reference.Parse(prefix + bare); err != nil {
 				if utf8.RuneCountInString(prefix+bare) > 1000 {
 					continue
 				}
@@ -83,7 +86,7 @@ func FuzzOverride(f *testing.F) {
 		}
 		b := bind(t, s, scene())
 		for _, o := range b.Offer(nil) {
-			if _, err := tool.NewSchema(o.Parameters); err != nil {
+			if _, err := schema.New(o.Parameters); err != nil {
 				t.Errorf("%s is offered: %v", o.Parameters, err)
 			}
 		}
@@ -109,7 +112,7 @@ func FuzzMask(f *testing.F) {
 		if strings.Contains(one+two, "*") || !utf8.ValidString(one+two+text) {
 			return // a text with **** may hold a secret of asterisks again
 		}
-		m := tool.NewMask(one, two)
+		m := mask.New(one, two)
 		check := func(got string) {
 			for _, secret := range []string{one, two} {
 				if secret != "" && got == secret || utf8.RuneCountInString(secret) >= 4 && strings.Contains(got, secret) {

@@ -19,10 +19,13 @@ func (p *panicked) Error() string { return fmt.Sprintf("panic: %v\n%s", p.value,
 // errLate is the error of what took longer than it may.
 var errLate = errors.New("time limit")
 
-// guard runs f with a limit of time. It returns when f does, when the time has passed, or when ctx has ended; in the last two
+// guard runs f with a limit of time, a negative one for none. It returns when f does, when the time has passed, or when ctx has ended; in the last two
 // cases f may go on, and nothing hears of it any more.
 func guard[T any](ctx context.Context, limit time.Duration, f func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errLate)
+	cancel := func() {}
+	if limit >= 0 {
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, errLate)
+	}
 	defer cancel()
 	type result struct {
 		value T

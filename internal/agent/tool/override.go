@@ -6,13 +6,16 @@ import (
 	"maps"
 	"slices"
 
+	"quarry/internal/agent/tool/reference"
+	"quarry/internal/agent/tool/schema"
 	"quarry/internal/fault"
+	"quarry/internal/jsonvalue"
 )
 
 // override is an argument that the configuration pins.
 type override struct {
 	key   string // as it was written
-	path  []step
+	path  []reference.Step
 	value any // may hold references
 }
 
@@ -25,12 +28,12 @@ const (
 // parseOverrides reads argument_override and adds to f what is wrong. refs are the references in it.
 //
 // Values are not held to the schema if final is false, since a transform follows.
-func parseOverrides(raw json.RawMessage, s *Schema, final bool, f *fault.Fault) (out []override, refs []Reference) {
+func parseOverrides(raw json.RawMessage, s *schema.Schema, final bool, f *fault.Fault) (out []override, refs []reference.Reference) {
 	const field = "argument_override"
 	if absent(raw) {
 		return nil, nil
 	}
-	members, ok := decode(raw).(map[string]any)
+	members, ok := jsonvalue.Decode(raw).(map[string]any)
 	switch {
 	case !ok:
 		f.Field(field, "must be an object")
@@ -41,9 +44,9 @@ func parseOverrides(raw json.RawMessage, s *Schema, final bool, f *fault.Fault) 
 	}
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		place := fault.Join(field, key)
-		path, err := parsePath(key)
+		path, err := reference.ParsePath(key)
 		if err == nil {
-			err = s.find(path)
+			err = s.Find(path)
 		}
 		if err != nil {
 			f.Field(place, "%s", err)
@@ -61,10 +64,10 @@ func parseOverrides(raw json.RawMessage, s *Schema, final bool, f *fault.Fault) 
 }
 
 // checkLiteral holds a value without references to the schema.
-func checkLiteral(o override, s *Schema, place string, f *fault.Fault) {
-	schema, _ := decode(s.raw).(map[string]any)
-	delete(schema, "required")
-	alone, err := NewSchema(encode(schema))
+func checkLiteral(o override, s *schema.Schema, place string, f *fault.Fault) {
+	all, _ := jsonvalue.Decode(s.JSON()).(map[string]any)
+	delete(all, "required")
+	alone, err := schema.New(jsonvalue.Encode(all))
 	if err != nil {
 		return // the whole schema compiles, and so do its parts
 	}
@@ -74,12 +77,12 @@ func checkLiteral(o override, s *Schema, place string, f *fault.Fault) {
 }
 
 // references adds the references within v to refs, and what is wrong with them to f.
-func references(v any, place string, depth int, refs []Reference, f *fault.Fault) []Reference {
+func references(v any, place string, depth int, refs []reference.Reference, f *fault.Fault) []reference.Reference {
 	if depth > maxDepth {
 		f.Field(place, "is nested more than %d levels deep", maxDepth)
 		return refs
 	}
-	switch r, is, err := reference(v); {
+	switch r, is, err := reference.Of(v); {
 	case err != nil:
 		f.Field(place, "%s", err)
 		return refs
@@ -103,7 +106,7 @@ func references(v any, place string, depth int, refs []Reference, f *fault.Fault
 func (o *override) leafPaths() []string { return leafPaths(o.value, o.key, nil) }
 
 func leafPaths(v any, at string, out []string) []string {
-	if _, is, _ := reference(v); is {
+	if _, is, _ := reference.Of(v); is {
 		return append(out, at)
 	}
 	switch v := v.(type) {
@@ -130,11 +133,11 @@ func leafPaths(v any, at string, out []string) []string {
 }
 
 // pin returns v with a value at a path. What stands in its way is replaced, and lists are filled up with null.
-func pin(v any, path []step, value any) any {
+func pin(v any, path []reference.Step, value any) any {
 	if len(path) == 0 {
 		return value
 	}
-	if i := path[0].index; i >= 0 {
+	if i := path[0].Index; i >= 0 {
 		list, _ := v.([]any)
 		out := slices.Clone(list)
 		for len(out) <= i {
@@ -148,7 +151,7 @@ func pin(v any, path []step, value any) any {
 	if out == nil {
 		out = map[string]any{}
 	}
-	out[path[0].name] = pin(out[path[0].name], path[1:], value)
+	out[path[0].Name] = pin(out[path[0].Name], path[1:], value)
 	return out
 }
 

@@ -11,9 +11,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"quarry/internal/agent/permit"
+	"quarry/internal/agent/tool/mask"
+	"quarry/internal/agent/tool/reference"
 	"quarry/internal/expr/jq"
 	"quarry/internal/fault"
 	"quarry/internal/id"
+	"quarry/internal/jsonvalue"
 	"quarry/internal/llm"
 )
 
@@ -33,7 +37,8 @@ type Planned struct {
 	Repeat   Repeat
 	After    []int    // positions of the calls of the same reply that have to end before
 	Client   bool     // the client makes the call: Prepare takes the place of Run
-	Event    id.Event // of the call; for whoever stores it
+	Event    id.Event // of the call; whoever stores it sets it
+	Again    bool     // a kill has cut the call off; whoever goes on sets it
 
 	arguments map[string]any
 	refused   *Failure
@@ -54,7 +59,7 @@ func (b *Bound) Plan(calls []llm.ToolCall, allowed *[]string, scene Scene) []Pla
 	return out
 }
 
-func (b *Bound) plan(call llm.ToolCall, allowed *[]string, m *Mask) Planned {
+func (b *Bound) plan(call llm.ToolCall, allowed *[]string, m *mask.Mask) Planned {
 	name := call.Name
 	if r := []rune(name); len(r) > maxName {
 		name = string(r[:maxName])
@@ -68,16 +73,24 @@ func (b *Bound) plan(call llm.ToolCall, allowed *[]string, m *Mask) Planned {
 	case !ok:
 		p.refused = &Failure{NotFound, fmt.Sprintf("there is no tool %q; %s", name, b.choice(allowed))}
 	case c.Disabled:
-		p.refused = &Failure{InvalidConfiguration, fmt.Sprintf("the tool %q is disabled; %s", name, b.choice(allowed))}
+		p.refused = &Failure{InvalidConfiguration, fmt.Sprintf("the tool %q is disabled%s; %s", name, because(c.Why), b.choice(allowed))}
 	case !b.offered(name, allowed):
 		p.refused = &Failure{InvalidConfiguration, fmt.Sprintf("the tool %q is not allowed in this step; %s", name, b.choice(allowed))}
 	}
 	if p.arguments, ok = arguments(call.Arguments); ok {
-		p.Input = encode(m.value(p.arguments))
+		p.Input = jsonvalue.Encode(m.Value(p.arguments))
 	} else if p.refused == nil {
 		p.refused = &Failure{InvalidInput, m.Text(fmt.Sprintf("the arguments are no JSON object: %s", excerpt(string(call.Arguments))))}
 	}
 	return p
+}
+
+// because returns a reason as it stands in a sentence.
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
 }
 
 // choice returns a sentence with the tools that the model has.
@@ -101,7 +114,7 @@ func arguments(raw json.RawMessage) (map[string]any, bool) {
 	if !json.Valid(raw) {
 		return nil, false
 	}
-	v, ok := decode(raw).(map[string]any)
+	v, ok := jsonvalue.Decode(raw).(map[string]any)
 	return v, ok
 }
 
@@ -153,6 +166,10 @@ func (b *Bound) Run(ctx context.Context, p Planned, scene Scene) Output {
 	if err == nil {
 		return Output{Output: out, Overrides: r.overrides, Artifacts: scene.Files.Take()}
 	}
+	var partial *Partial
+	if errors.As(err, &partial) {
+		return Output{Output: partial.Output, Failed: true, Class: partial.Class, Overrides: r.overrides, Artifacts: scene.Files.Take()}
+	}
 	scene.Files.Take()
 	return r.failed(err)
 }
@@ -160,7 +177,7 @@ func (b *Bound) Run(ctx context.Context, p Planned, scene Scene) Output {
 // failed returns the output of a call that has failed.
 func (r *run) failed(err error) Output {
 	f := r.failure(err)
-	text := encode(map[string]any{"error": r.mask.Text(f.Text)})
+	text := jsonvalue.Encode(map[string]any{"error": r.mask.Text(f.Text)})
 	return Output{Output: text, Failed: true, Overrides: r.overrides, Class: f.Class}
 }
 
@@ -169,7 +186,7 @@ type run struct {
 	bound     *Bound
 	planned   Planned
 	scene     *Scene
-	mask      *Mask
+	mask      *mask.Mask
 	used      []string        // secrets that overrides took
 	overrides json.RawMessage // once the tool has started
 }
@@ -180,12 +197,25 @@ func (r *run) call(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := guard(ctx, cmp.Or(c.Timeout, DefaultTimeout), func(ctx context.Context) (json.RawMessage, error) {
+	tell := r.scene.Tell
+	if tell == nil {
+		tell = func(Progress) {}
+	}
+	out, err := guard(ctx, c.limit, func(ctx context.Context) (json.RawMessage, error) {
 		return c.Run(ctx, Call{
-			Arguments: args, Eager: r.eager(), Agent: r.scene.Agent.Key, Session: r.scene.Session.Key, Allowed: r.scene.allowed, Mask: r.mask,
+			ID: r.planned.CallID, Event: r.planned.Event, Configuration: c.name, Again: r.planned.Again,
+			Arguments: args, Eager: r.eager(), Agent: r.scene.Agent.Key, Session: r.scene.Session.Key, Images: r.scene.Images,
+			Permit: func(n permit.Need) error { return permit.Call(c.Needs, r.scene.Sender, n) }, Sender: r.scene.Sender, Mask: r.mask,
 			Files: r.scene.Files,
-		})
+		}, tell)
 	})
+	var partial *Partial
+	if errors.As(err, &partial) {
+		if out, err = r.finish(ctx, c, partial.Output); err == nil {
+			err = &Partial{out, partial.Class}
+		}
+		return nil, err
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -202,51 +232,41 @@ func (r *run) prepare(ctx context.Context) (c *configured, args json.RawMessage,
 	if err != nil {
 		return nil, nil, err
 	}
-	args = encode(merged)
+	args = jsonvalue.Encode(merged)
 	if c.input != nil {
-		if args, err = r.transform(ctx, "input_transform", c.input, r.document(merged)); err != nil {
+		if args, err = r.transform(ctx, "input_transform", c.input, r.scene.Document(merged)); err != nil {
 			return nil, nil, err
 		}
 	}
-	value, ok := decode(args).(map[string]any)
+	value, ok := jsonvalue.Decode(args).(map[string]any)
 	if !ok {
 		return nil, nil, &Failure{InvalidConfiguration, "input_transform has a result that is no object"}
 	}
 	if err := c.Schema.Check(value); err != nil {
 		return nil, nil, &Failure{InvalidInput, fmt.Sprintf("the arguments don't fit: %s", err)}
 	}
-	r.overrides = encode(r.mask.value(overrides))
+	r.overrides = jsonvalue.Encode(r.mask.Value(overrides))
 	return c, args, nil
 }
 
 // merge returns the arguments with those that are pinned, and the latter alone by their keys.
 func (r *run) merge(c *configured) (merged any, overrides map[string]any, err error) {
 	merged, overrides = r.planned.arguments, map[string]any{}
-	res := resolution{scene: r.scene}
+	res := reference.Resolution{Scene: &r.scene.Scene, Fixed: r.fixed()}
 	for _, o := range c.overrides {
-		v := res.value(o.value)
+		v := res.Value(o.value)
 		overrides[o.key] = v
 		merged = pin(merged, o.path, v)
 	}
-	r.used = res.secrets
+	r.used = res.Secrets
 	r.mask = r.bound.mask(r.scene, r.used)
-	if f := res.failure(); f != nil {
-		return nil, nil, f
+	switch {
+	case len(res.Missing) > 0:
+		return nil, nil, &Failure{InvalidConfiguration, fmt.Sprintf("unresolved refs [%s]", strings.Join(res.Missing, ", "))}
+	case len(res.Failed) > 0:
+		return nil, nil, &Failure{DependencyFailed, fmt.Sprintf("a tool that this call depends on has failed or was not called: unresolved refs [%s]", strings.Join(res.Failed, ", "))}
 	}
 	return merged, overrides, nil
-}
-
-// document returns what input_transform reads.
-func (r *run) document(args any) map[string]any {
-	session := r.scene.Session.members()
-	session["secrets"] = secrets(r.scene.Secrets)
-	tools := map[string]any{}
-	for name, latest := range r.scene.Outputs {
-		tools[name] = map[string]any{"outputs": map[string]any{"latest": decode(latest.Output)}}
-	}
-	return map[string]any{
-		"args": args, "agent": r.scene.Agent.members(), "session": session, "tools": tools, "currentDate": r.scene.date(),
-	}
 }
 
 // transform runs a transform of the configuration.
@@ -266,7 +286,7 @@ func (r *run) transform(ctx context.Context, name string, program *jq.Program, v
 	case errors.Is(err, jq.ErrMemory):
 		return nil, &Failure{InvalidConfiguration, fmt.Sprintf("%s needs more than %s of memory", name, bytesText(jq.MaxMemory))}
 	}
-	return nil, &Failure{InvalidConfiguration, r.mask.message(fmt.Sprintf("%s failed: %s", name, err))}
+	return nil, &Failure{InvalidConfiguration, r.mask.Message(fmt.Sprintf("%s failed: %s", name, err))}
 }
 
 // finish returns the output to store of what the tool has returned.
@@ -282,20 +302,20 @@ func (r *run) finish(ctx context.Context, c *configured, raw json.RawMessage) (j
 	if !json.Valid(raw) {
 		return nil, &Failure{ExecutionError, "the tool has answered with a text that is no JSON"}
 	}
-	v := decode(raw)
+	v := jsonvalue.Decode(raw)
 	if c.output != nil {
 		out, err := r.transform(ctx, "output_transform", c.output, v)
 		if err != nil {
 			return nil, err
 		}
-		if v = decode(out); len(out) > kept {
+		if v = jsonvalue.Decode(out); len(out) > kept {
 			return nil, tooLarge(len(out), kept)
 		}
 	}
 	if _, ok := v.(map[string]any); !ok {
 		v = map[string]any{"content": v} // the output of an event is an object
 	}
-	return encode(r.mask.value(v)), nil
+	return jsonvalue.Encode(r.mask.Value(v)), nil
 }
 
 func tooLarge(n, most int) error {
@@ -305,15 +325,24 @@ func tooLarge(n, most int) error {
 func bytesText(n int) string { return fmt.Sprintf("%d MiB", n>>20) }
 
 // eager returns the references of the configuration.
-func (r *run) eager() map[string]string {
-	out := map[string]string{}
+func (r *run) eager() map[string]any {
+	out := map[string]any{}
 	for place, v := range r.bound.eager[r.planned.Tool] {
 		out[place] = v.Value
 	}
 	return out
 }
 
-func (s *Scene) allowed(corpus string) bool { return s.Allowed != nil && s.Allowed(corpus) }
+// fixed returns the references of argument_override that were resolved when the turn began, by their text.
+func (r *run) fixed() map[string]reference.Value {
+	out := map[string]reference.Value{}
+	for place, v := range r.bound.eager[r.planned.Tool] {
+		if text, ok := strings.CutPrefix(place, fixedPlace); ok {
+			out[text] = v
+		}
+	}
+	return out
+}
 
 // failure returns what the model reads of an error.
 func (r *run) failure(err error) *Failure {
@@ -331,14 +360,14 @@ func (r *run) failure(err error) *Failure {
 	case errors.As(err, &known):
 		return known
 	case isFault && f.Kind != fault.KindInternal:
-		return &Failure{cmp.Or(classes[f.Kind], ExecutionError), reason(f, "")}
+		return &Failure{cmp.Or(classes[f.Kind], ExecutionError), Reason(f, "")}
 	}
 	r.log(err)
 	return &Failure{ExecutionError, "the tool has failed; the log of the service has the reason"}
 }
 
-// reason returns what a fault says: its text, or what is wrong with which fields, which stand at a place.
-func reason(f *fault.Fault, place string) string {
+// Reason returns what a fault says: its text, or what is wrong with which fields, which stand at a place.
+func Reason(f *fault.Fault, place string) string {
 	if len(f.Fields) == 0 {
 		return f.Text
 	}
@@ -356,5 +385,5 @@ var classes = map[fault.Kind]Class{
 
 func (r *run) log(err error) {
 	r.bound.set.kit.Log.Error("a tool has failed", slog.String("agent", r.scene.Agent.Key), slog.String("session", r.scene.Session.Key),
-		slog.String("tool", r.planned.Tool), slog.String("error", r.mask.message(err.Error())))
+		slog.String("tool", r.planned.Tool), slog.String("error", r.mask.Message(err.Error())))
 }

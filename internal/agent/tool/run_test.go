@@ -12,13 +12,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quarry/internal/agent/permit"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/reference"
+	"quarry/internal/agent/tool/search"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 )
 
 // echo is a tool that answers with its arguments.
-func echo(_ context.Context, c tool.Call) (json.RawMessage, error) {
+func echo(_ context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
 	return json.Marshal(map[string]any{"got": c.Arguments})
 }
 
@@ -108,12 +111,14 @@ func TestFailures(t *testing.T) {
 	t.Parallel()
 	good := `{"text": "t", "headers": {"Accept": "a", "Authorization": "b"}}`
 	plain := `{"type": "test"}`
-	returns := func(text string, err error) func(context.Context, tool.Call) (json.RawMessage, error) {
-		return func(context.Context, tool.Call) (json.RawMessage, error) { return json.RawMessage(text), err }
+	returns := func(text string, err error) func(context.Context, tool.Call, tool.Activity) (json.RawMessage, error) {
+		return func(context.Context, tool.Call, tool.Activity) (json.RawMessage, error) {
+			return json.RawMessage(text), err
+		}
 	}
 	for _, c := range []struct {
 		name, configuration, arguments string
-		run                            func(context.Context, tool.Call) (json.RawMessage, error)
+		run                            func(context.Context, tool.Call, tool.Activity) (json.RawMessage, error)
 		class                          tool.Class
 		reason                         string
 		started                        bool
@@ -145,7 +150,7 @@ func TestFailures(t *testing.T) {
 		{"other service", plain, good, returns("", fault.Unavailable("x", "later")), tool.ExecutionError, "later", true},
 		{"own error", plain, good, returns("", errors.New("disk on fire at /secret/path")), tool.ExecutionError, "the log of the service has the reason", true},
 		{"no JSON back", plain, good, returns("<html>", nil), tool.ExecutionError, "no JSON", true},
-		{"panic", plain, good, func(context.Context, tool.Call) (json.RawMessage, error) { panic("boom") }, tool.ExecutionError, "an error in this program", true},
+		{"panic", plain, good, func(context.Context, tool.Call, tool.Activity) (json.RawMessage, error) { panic("boom") }, tool.ExecutionError, "an error in this program", true},
 		{"50 MB", plain, good, returns(`{"x": "`+strings.Repeat("x", 50<<20)+`"}`, nil), tool.ExecutionError, "more than the 1 MiB that are kept", true},
 		{"50 MB and a transform", `{"type": "test", "output_transform": "{}"}`, good, returns(`{"x": "`+strings.Repeat("x", 50<<20)+`"}`, nil), tool.ExecutionError, "more than the 16 MiB", true},
 		{"2 MB behind a transform", `{"type": "test", "output_transform": "."}`, good, returns(`{"x": "`+strings.Repeat("x", 2<<20)+`"}`, nil), tool.ExecutionError, "more than the 1 MiB", true},
@@ -154,7 +159,7 @@ func TestFailures(t *testing.T) {
 			t.Parallel()
 			run := c.run
 			if run == nil {
-				run = func(context.Context, tool.Call) (json.RawMessage, error) {
+				run = func(context.Context, tool.Call, tool.Activity) (json.RawMessage, error) {
 					t.Error("it ran")
 					return nil, nil
 				}
@@ -201,7 +206,7 @@ func TestHanging(t *testing.T) {
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
 	started := make(chan struct{}, 2)
-	k := kit(t, func(context.Context, tool.Call) (json.RawMessage, error) {
+	k := kit(t, func(context.Context, tool.Call, tool.Activity) (json.RawMessage, error) {
 		started <- struct{}{}
 		<-release
 		return nil, nil
@@ -249,7 +254,7 @@ func TestMasking(t *testing.T) {
 	secret := sc.Secrets["token"]
 	for _, c := range []struct {
 		name, configuration, arguments string
-		run                            func(context.Context, tool.Call) (json.RawMessage, error)
+		run                            func(context.Context, tool.Call, tool.Activity) (json.RawMessage, error)
 		want                           string
 	}{
 		{"pinned", `{"type": "test", "argument_override": {"headers.Authorization": {"$ref": "session.secrets.token"}}}`, `{"text": "t", "headers": {"Accept": "a"}}`, echo,
@@ -257,23 +262,23 @@ func TestMasking(t *testing.T) {
 		{"all of them", `{"type": "test", "argument_override": {"any": {"$ref": "session.secrets"}}}`, `{"text": "t", "headers": {"Accept": "a", "Authorization": "b"}}`, echo,
 			`{"got": {"text": "t", "headers": {"Accept": "a", "Authorization": "b"}, "any": {"token": "****", "filter": "****", "quote": "****"}}}`},
 		{"in a text", `{"type": "test", "input_transform": ".args | .any = \"Bearer \\(.session.secrets.token)\""}`, `{"text": "t", "headers": {"Accept": "a", "Authorization": "b"}}`,
-			func(context.Context, tool.Call) (json.RawMessage, error) {
+			func(context.Context, tool.Call, tool.Activity) (json.RawMessage, error) {
 				return json.RawMessage(`{"said": "Bearer ` + secret + ` was used", "` + secret + `": ["` + secret + `"], "json": "{\"q\": \"a\\\"b<c\"}"}`), nil
 			},
 			`{"said": "Bearer **** was used", "****": ["****"], "json": "{\"q\": \"****\"}"}`},
 		{"in a failure", `{"type": "test"}`, `{"text": "t", "headers": {"Accept": "a", "Authorization": "b"}}`,
-			func(context.Context, tool.Call) (json.RawMessage, error) {
+			func(context.Context, tool.Call, tool.Activity) (json.RawMessage, error) {
 				return nil, &tool.Failure{Class: tool.ExecutionError, Text: "GET https://x/?key=" + secret + " failed"}
 			}, `{"error": "GET https://x/?key=**** failed"}`},
 		{"in the message of a transform", `{"type": "test", "output_transform": "\"0123456789 tok-1234567890\" | tonumber"}`, `{"text": "t", "headers": {"Accept": "a", "Authorization": "b"}}`, echo, ""},
 		{"known to the model", `{"type": "test"}`, `{"text": "` + secret + `", "headers": {"Accept": "a", "Authorization": "b"}}`, echo,
 			`{"got": {"text": "****", "headers": {"Accept": "a", "Authorization": "b"}}}`},
 	} {
-		k := kit(t, func(ctx context.Context, call tool.Call) (json.RawMessage, error) {
+		k := kit(t, func(ctx context.Context, call tool.Call, _ tool.Activity) (json.RawMessage, error) {
 			if c.name == "pinned" && !strings.Contains(string(call.Arguments), secret) {
 				t.Errorf("%s: the tool got %s", c.name, call.Arguments)
 			}
-			return c.run(ctx, call)
+			return c.run(ctx, call, func(tool.Progress) {})
 		})
 		p, out := call(t, k, c.configuration, c.arguments, sc)
 		if c.want != "" {
@@ -284,7 +289,9 @@ func TestMasking(t *testing.T) {
 		}
 	}
 	var log strings.Builder
-	k := kit(t, func(context.Context, tool.Call) (json.RawMessage, error) { return nil, fmt.Errorf("dial %s", secret) })
+	k := kit(t, func(context.Context, tool.Call, tool.Activity) (json.RawMessage, error) {
+		return nil, fmt.Errorf("dial %s", secret)
+	})
 	k.Log = slog.New(slog.NewTextHandler(&log, nil))
 	call(t, k, `{"type": "test", "argument_override": {"any": {"$ref": "session.secrets.token"}}}`, `{"text": "t", "headers": {"Accept": "a", "Authorization": "b"}}`, sc)
 	if !strings.Contains(log.String(), "dial ****") || strings.Contains(log.String(), secret) {
@@ -346,7 +353,7 @@ func TestPlan(t *testing.T) {
 	if p := b.Plan(calls[:1], &[]string{}, scene()); !strings.Contains(string(b.Run(t.Context(), p[0], scene()).Output), "no tools can be called here") {
 		t.Error("without any tool")
 	}
-	if p := b.Plan(calls[:3], nil, scene()); string(p[0].Input) != `{"q":1}` || p[1].Repeat != tool.Never || p[2].Repeat != tool.Always || !cmp.Equal(p[1].Pinned, []string{"n"}) {
+	if p := b.Plan(calls[:3], nil, scene()); string(p[0].Input) != `{"q":1}` || p[1].Repeat != tool.Never || p[2].Repeat != tool.Reads || !cmp.Equal(p[1].Pinned, []string{"n"}) {
 		t.Errorf("%+v", p)
 	}
 }
@@ -396,12 +403,12 @@ func TestOrder(t *testing.T) {
 		}
 	}
 	sc := scene()
-	sc.Outputs["free"] = tool.Latest{Output: json.RawMessage(`{"v": 1}`)}
+	sc.Outputs["free"] = reference.Latest{Output: json.RawMessage(`{"v": 1}`)}
 	p := b.Plan([]llm.ToolCall{{Name: "one", Arguments: json.RawMessage(`{"text": "t", "headers": {"Accept": "a", "Authorization": "b"}}`)}}, nil, sc)
 	if out := b.Run(t.Context(), p[0], sc); out.Failed || !strings.Contains(string(out.Output), `"any":[{"v":1}]`) {
 		t.Errorf("%s", out.Output)
 	}
-	sc.Outputs["free"] = tool.Latest{Output: json.RawMessage(`{"error": "no"}`), Failed: true}
+	sc.Outputs["free"] = reference.Latest{Output: json.RawMessage(`{"error": "no"}`), Failed: true}
 	if out := b.Run(t.Context(), p[0], sc); out.Class != tool.DependencyFailed {
 		t.Errorf("%+v", out)
 	}
@@ -413,7 +420,7 @@ type refuses struct {
 	err error
 }
 
-func (r refuses) Search(context.Context, tool.Search) (json.RawMessage, error) { return nil, r.err }
+func (r refuses) Search(context.Context, search.Query) (json.RawMessage, error) { return nil, r.err }
 
 // TestSearchIsRefused proves what the model reads of a search that is refused: whether its query or the configuration is wrong.
 func TestSearchIsRefused(t *testing.T) {
@@ -429,11 +436,11 @@ func TestSearchIsRefused(t *testing.T) {
 		{fault.NotFound("corpus_not_found", "c", "there is no corpus c"), tool.NotFound, "there is no corpus c"},
 	} {
 		k := kit(t, nil)
-		search, err := tool.NewCorporaSearch(refuses{err: c.err})
+		made, err := search.New(refuses{err: c.err})
 		if err != nil {
 			t.Fatal(err)
 		}
-		k.Types[tool.CorporaSearch] = search
+		k.Types[search.Name] = made
 		_, out := call(t, k, searching(""), `{"query": "x"}`, scene())
 		same(t, "output", mustJSON(map[string]string{"error": c.output}), out.Output)
 		if out.Class != c.class || out.Overrides == nil {
@@ -451,9 +458,9 @@ func TestCorpusByReference(t *testing.T) {
 	if _, out := call(t, kit(t, nil), both, `{"query": "x"}`, sc); out.Failed {
 		t.Errorf("%s", out.Output)
 	}
-	for _, allowed := range []func(string) bool{nil, func(string) bool { return false }} {
-		sc.Allowed = allowed
-		if _, out := call(t, kit(t, nil), both, `{"query": "x"}`, sc); out.Class != tool.NotFound || !strings.Contains(string(out.Output), "may search") {
+	for _, sender := range []permit.Rights{{}, {EditAll: true, UseAll: true, Corpora: []string{"handbook"}}} {
+		sc.Sender = sender
+		if _, out := call(t, kit(t, nil), both, `{"query": "x"}`, sc); out.Class != tool.NotFound || !strings.Contains(string(out.Output), "may read") {
 			t.Errorf("%s", out.Output)
 		}
 		if _, out := call(t, kit(t, nil), searching(""), `{"query": "x"}`, sc); out.Failed {

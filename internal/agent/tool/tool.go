@@ -13,22 +13,30 @@ import (
 	"time"
 
 	"quarry/internal/agent/artifact"
+	"quarry/internal/agent/permit"
+	"quarry/internal/agent/tool/mask"
+	"quarry/internal/agent/tool/reference"
+	"quarry/internal/agent/tool/schema"
+	"quarry/internal/id"
 )
 
 // Repeat is what happens to a call that a kill has cut off.
 type Repeat int
 
-// A tool that reads, or gives the same result however often it is called, is called again; any other is not.
+// The ways: it has failed; it is made again, since the tool only reads; it is made again with Call.Again, by which the tool finds
+// what the first one has done.
 const (
 	Never Repeat = iota
-	Always
+	Reads
+	Repeatable
 )
 
 // Kit is what configurations are made into tools with.
 type Kit struct {
-	Types  map[string]Type // by their names in the contract
-	Sealer Sealer          // for values of secrets that are stored with a run
-	Log    *slog.Logger    // hears why a tool has failed where the model doesn't
+	Types   map[string]Type // by their names in the contract
+	Dynamic map[string]Type // tools without a type of their own, by their names; package catalog makes one type of them
+	Sealer  Sealer          // for values of secrets that are stored with a run
+	Log     *slog.Logger    // hears why a tool has failed where the model doesn't
 }
 
 // Type returns the tool of a configuration in the contract's shape. Faults name fields of the configuration.
@@ -44,58 +52,73 @@ type Sealer interface {
 type Tool struct {
 	Name        string // of the tool itself, in events
 	Description string // that the model reads, unless the configuration has a template
-	Schema      *Schema
+	Schema      *schema.Schema
 	Repeat      Repeat
-	Timeout     time.Duration   // of one call; 0 = DefaultTimeout
+	Timeout     time.Duration   // of one call; 0 = DefaultTimeout, NoLimit for none
 	Disabled    bool            // neither offered nor called
+	Why         string          // it is disabled, for whoever calls it; "" if nothing is to be said
 	Client      bool            // the client runs it: Run is nil
-	Output      *Schema         // that outputs of a client must fit; nil: any object
+	Output      *schema.Schema  // that outputs fit; those of a client are held to it; nil: any object
 	Offloading  json.RawMessage // tool_output_offloading of the tool itself; nil for none
-	// Eager are the members of the configuration that are references to texts, by their place in it. They are resolved when a
-	// turn begins.
-	Eager   map[string]Reference
-	Corpora []string // keys that the configuration names
+	// Eager are the members of the configuration that are references, by their place in it. They are resolved when a turn begins.
+	Eager map[string]Eager
+	// Fixed is whether references in argument_override are resolved when a turn begins, too, but for those to outputs of tools.
+	Fixed bool
+	Needs []permit.Need // what the configuration names; whoever writes it must have the right to it
 	// Run returns a JSON object. An error that is a *Failure or a fault is shown to the model, any other is logged. Run may be
-	// left behind when its context has ended.
-	Run func(ctx context.Context, c Call) (json.RawMessage, error)
+	// left behind when its context has ended. It may tell of what it does while it runs.
+	Run func(ctx context.Context, c Call, tell Activity) (json.RawMessage, error)
 }
 
+// Eager is a reference that is resolved when a turn begins.
+type Eager struct {
+	reference.Reference
+	Any bool // its value may be anything, not only a text
+}
+
+// Activity hears of what goes on in a call while it runs. It is never nil, and safe for concurrent use.
+type Activity func(Progress)
+
+// Progress is a message, or an event of a session with another agent. It is shown to those who read along, and not stored.
+type Progress struct {
+	Message string
+	Event   Event // nil for a message
+}
+
+// Event is an event of a session; session.Event is one.
+type Event interface{ Identity() id.Event }
+
 // DefaultTimeout is how long a call takes at most.
-const DefaultTimeout = 2 * time.Minute
+const DefaultTimeout = time.Minute
+
+// NoLimit is the Tool.Timeout of one that takes as long as it takes.
+const NoLimit time.Duration = -1
 
 // Call is what a tool is called with.
 type Call struct {
-	Arguments json.RawMessage   // an object that the tool's schema allows
-	Eager     map[string]string // the values of Tool.Eager
-	Agent     string            // keys
-	Session   string
-	Allowed   func(corpus string) bool
-	Mask      *Mask // for what the tool stores; nil where no secret is known
-	Files     *artifact.Workspace
+	ID            string          // that the model gave it
+	Event         id.Event        // of the call, which has the same one when it is made again
+	Configuration string          // the name of the tool's configuration
+	Again         bool            // a kill has cut the call off; see Repeatable
+	Arguments     json.RawMessage // an object that the tool's schema allows
+	Eager         map[string]any  // the values of Tool.Eager
+	Agent         string          // keys
+	Session       string
+	Images        bool                    // the model reads images
+	Permit        func(permit.Need) error // an error if the call may not touch that; the model reads it
+	Sender        permit.Rights           // of whoever sent the input
+	Mask          *mask.Mask              // for what the tool stores; nil where no secret is known
+	Files         *artifact.Workspace
 }
 
-// Scene is what references, templates and transforms of a turn read.
+// Scene is what references, templates and transforms of a turn read, and what a call is made with.
 type Scene struct {
-	Agent   Subject
-	Session Subject
-	Secrets map[string]string // of the session
-	Outputs map[string]Latest // the latest output of each tool in the session, by configuration
-	Now     time.Time
-	Allowed func(corpus string) bool // whether a corpus that a reference named may be searched; nil: none
-	Files   *artifact.Workspace      // of the call that is made
-	Most    int                      // bytes of its output; 0 = MaxOutput
-}
-
-// Subject is an agent or a session, as references see it.
-type Subject struct {
-	Key, Name, Description string
-	Metadata               json.RawMessage // an object
-}
-
-// Latest is the latest output of a tool.
-type Latest struct {
-	Output json.RawMessage // an object
-	Failed bool
+	reference.Scene
+	Sender permit.Rights       // of whoever sent the input
+	Images bool                // the model reads images
+	Files  *artifact.Workspace // of the call that is made
+	Most   int                 // bytes of its output; 0 = MaxOutput
+	Tell   Activity            // hears of what the call does; nil: nobody
 }
 
 // Output is what came of a call.
@@ -131,19 +154,11 @@ type Failure struct {
 // Error returns the text.
 func (f *Failure) Error() string { return f.Text }
 
-// Searcher runs queries in the contract's shapes.
-type Searcher interface {
-	// Check returns what is wrong with a query as far as it can be known without looking at corpora. Corpora and filters that
-	// are references are left out. Faults name fields of a QueryRequest.
-	Check(request json.RawMessage) error
-	// Search runs a query and returns the response.
-	Search(ctx context.Context, s Search) (json.RawMessage, error)
+// Partial is the error of a call that has failed and has an output nevertheless, of which the model reads.
+type Partial struct {
+	Output json.RawMessage // an object
+	Class  Class
 }
 
-// Search is a query of the tool corpora_search.
-type Search struct {
-	Request json.RawMessage // a QueryRequest of the contract
-	Agent   string          // keys, for the history
-	Session string
-	Mask    *Mask // for the history; nil where no secret is known
-}
+// Error returns a text for logs.
+func (p *Partial) Error() string { return "the call has failed; its output says in what" }

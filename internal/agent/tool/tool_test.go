@@ -9,7 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quarry/internal/agent/permit"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/reference"
+	"quarry/internal/agent/tool/schema"
+	"quarry/internal/agent/tool/search"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 )
@@ -19,18 +23,18 @@ type record struct{}
 
 func (record) Check(json.RawMessage) error { return nil }
 
-func (record) Search(_ context.Context, s tool.Search) (json.RawMessage, error) {
+func (record) Search(_ context.Context, s search.Query) (json.RawMessage, error) {
 	return json.Marshal(map[string]any{"request": s.Request, "agent": s.Agent, "session": s.Session})
 }
 
 // kit returns a kit with corpora_search, and the type "test" whose tools run as f does.
-func kit(t *testing.T, f func(context.Context, tool.Call) (json.RawMessage, error)) tool.Kit {
+func kit(t *testing.T, f func(context.Context, tool.Call, tool.Activity) (json.RawMessage, error)) tool.Kit {
 	t.Helper()
-	search, err := tool.NewCorporaSearch(record{})
+	searching, err := search.New(record{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema, err := tool.NewSchema(json.RawMessage(`{
+	schema, err := schema.New(json.RawMessage(`{
 		"type": "object",
 		"properties": {
 			"text": {"type": "string", "maxLength": 20},
@@ -47,7 +51,7 @@ func kit(t *testing.T, f func(context.Context, tool.Call) (json.RawMessage, erro
 	}
 	return tool.Kit{
 		Types: map[string]tool.Type{
-			tool.CorporaSearch: search,
+			search.Name: searching,
 			"test": func(json.RawMessage) (*tool.Tool, error) {
 				return &tool.Tool{Name: "tester", Description: "Tests.", Schema: schema, Run: f}, nil
 			},
@@ -77,17 +81,20 @@ func (sealer) Open(name string, sealed []byte) ([]byte, error) {
 
 // scene returns what the tests refer to.
 func scene() tool.Scene {
-	return tool.Scene{
-		Agent:   tool.Subject{Key: "a1", Name: "Helper", Metadata: json.RawMessage(`{"region": "eu"}`)},
-		Session: tool.Subject{Key: "s1", Name: "Talk", Metadata: json.RawMessage(`{"acl": "doc.team = 'x'", "corpus": "private", "n": 12345678901234567890, "list": ["a", {"b": true}], "who": "region", "null": null}`)},
+	return tool.Scene{Sender: permit.Rights{Corpora: []string{"private"}}, Scene: reference.Scene{
+		Agent:   reference.Subject{Key: "a1", Name: "Helper", Metadata: json.RawMessage(`{"region": "eu"}`)},
+		Session: reference.Subject{Key: "s1", Name: "Talk", Metadata: json.RawMessage(`{"acl": "doc.team = 'x'", "corpus": "private", "n": 12345678901234567890, "list": ["a", {"b": true}], "who": "region", "null": null}`)},
 		Secrets: map[string]string{"token": "tok-1234567890", "filter": "doc.secret = 'tok'", "quote": `a"b<c`},
-		Outputs: map[string]tool.Latest{
+		Outputs: map[string]reference.Latest{
 			"first":  {Output: json.RawMessage(`{"rows": [{"id": 7}]}`)},
 			"broken": {Output: json.RawMessage(`{"error": "no"}`), Failed: true},
 		},
-		Now:     time.Date(2026, 5, 1, 10, 0, 0, 5, time.FixedZone("", 7200)),
-		Allowed: func(key string) bool { return key == "private" },
-	}
+		Now: time.Date(2026, 5, 1, 10, 0, 0, 5, time.FixedZone("", 7200)),
+	}}
+}
+
+func latest(output string) reference.Latest {
+	return reference.Latest{Output: json.RawMessage(output)}
 }
 
 // compile compiles one configuration named "t".
@@ -143,7 +150,7 @@ func TestCorporaSearch(t *testing.T) {
 		{"corpus_key": "handbook", "metadata_filter": "doc.team = 'x'"}, {"corpus_key": "private", "semantics": "query"}
 	]}}}`, out.Output)
 	same(t, "input", `{"query": "why?"}`, p.Input)
-	if out.Failed || string(out.Overrides) != "{}" || p.ToolName != "corpora_search" || p.Tool != "t" || p.Repeat != tool.Always || len(p.Pinned) > 0 {
+	if out.Failed || string(out.Overrides) != "{}" || p.ToolName != "corpora_search" || p.Tool != "t" || p.Repeat != tool.Reads || len(p.Pinned) > 0 {
 		t.Errorf("%+v, %+v", p, out)
 	}
 }

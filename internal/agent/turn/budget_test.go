@@ -122,7 +122,7 @@ func TestBudgetWaits(t *testing.T) {
 	t.Parallel()
 	l := newTill()
 	called, gate := make(chan struct{}), make(chan struct{})
-	run := func(_ context.Context, c tool.Call) (json.RawMessage, error) {
+	run := func(_ context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
 		close(called)
 		<-gate
 		return c.Arguments, nil
@@ -154,7 +154,7 @@ func TestBudgetInterrupted(t *testing.T) {
 	t.Parallel()
 	l := newTill()
 	called, gate := make(chan struct{}), make(chan struct{})
-	run := func(_ context.Context, c tool.Call) (json.RawMessage, error) {
+	run := func(_ context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
 		close(called)
 		<-gate
 		return c.Arguments, nil
@@ -185,7 +185,7 @@ func TestBudgetInterrupted(t *testing.T) {
 func TestBudgetCharges(t *testing.T) {
 	t.Parallel()
 	l := newTill()
-	spend := func(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+	spend := func(ctx context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
 		own := usage.Account{Scope: "another model"}
 		if err := l.Admit(ctx, own); err != nil {
 			return nil, err

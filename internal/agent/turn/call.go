@@ -13,6 +13,7 @@ import (
 	"quarry/internal/agent/skill"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/offload"
+	"quarry/internal/agent/tool/reference"
 	"quarry/internal/agent/transcript"
 	"quarry/internal/agent/turn/failure"
 	"quarry/internal/agent/turn/reply"
@@ -30,11 +31,11 @@ func (t *turn) bind(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.scene = tool.Scene{
-		Agent:   tool.Subject{Key: t.agent.Key, Name: t.agent.Name, Description: t.agent.Description, Metadata: object(t.agent.Metadata)},
-		Session: tool.Subject{Key: t.session.Key, Name: t.session.Name, Description: t.session.Description, Metadata: object(t.session.Metadata)},
-		Outputs: map[string]tool.Latest{}, Now: t.run.Began, Allowed: allowed(t.run.Caller),
-	}
+	t.scene = tool.Scene{Sender: t.run.Caller, Scene: reference.Scene{
+		Agent:   reference.Subject{Key: t.agent.Key, Name: t.agent.Name, Description: t.agent.Description, Metadata: object(t.agent.Metadata)},
+		Session: reference.Subject{Key: t.session.Key, Name: t.session.Name, Description: t.session.Description, Metadata: object(t.session.Metadata)},
+		Outputs: map[string]reference.Latest{}, Now: t.run.Began,
+	}}
 	if len(t.agent.Tools) > 0 {
 		if t.scene.Secrets, err = t.engine.Sessions.Secrets(ctx, t.run.Session); err != nil {
 			return err
@@ -46,7 +47,7 @@ func (t *turn) bind(ctx context.Context) error {
 			return err
 		}
 		for name, output := range latest {
-			t.scene.Outputs[name] = tool.Latest{Output: output}
+			t.scene.Outputs[name] = reference.Latest{Output: output}
 		}
 	}
 	var resolved string
@@ -74,11 +75,6 @@ func (t *turn) commit(c session.Commit) (session.Committed, error) {
 		t.rendered = nil
 	}
 	return done, err
-}
-
-// allowed returns which corpora the sender of an input may search by a reference.
-func allowed(c session.Caller) func(string) bool {
-	return func(key string) bool { return c.All || slices.Contains(c.Corpora, key) }
 }
 
 func object(raw json.RawMessage) json.RawMessage {
@@ -221,7 +217,7 @@ func (t *turn) keep(ctx context.Context, p *tool.Planned, f finished, last bool)
 		events = append(events, session.Looks(f.files.Shown())...)
 	}
 	_, err := t.commit(session.Commit{Events: events, Artifacts: out.Artifacts, Steer: last})
-	t.scene.Outputs[p.Tool] = tool.Latest{Output: out.Output, Failed: out.Failed}
+	t.scene.Outputs[p.Tool] = reference.Latest{Output: out.Output, Failed: out.Failed}
 	return err
 }
 
@@ -234,7 +230,7 @@ func (t *turn) resume(ctx context.Context) error {
 	t.bare = !slices.ContainsFunc(all, func(e session.Event) bool { return !e.Input() })
 	for _, e := range all {
 		if e.Type == session.ToolOutput && e.Hidden == "" { // those that failed, too, which bind leaves out
-			t.scene.Outputs[e.Tool] = tool.Latest{Output: e.Output, Failed: e.Failed}
+			t.scene.Outputs[e.Tool] = reference.Latest{Output: e.Output, Failed: e.Failed}
 		}
 	}
 	if t.run.Recovered >= maxRecovered {
@@ -255,13 +251,14 @@ func (t *turn) resume(ctx context.Context) error {
 	var lost []session.Event
 	places := map[int]int{} // of the calls that are made again, by where they were
 	for i, p := range t.tools.Plan(calls, t.step.AllowedTools, t.now()) {
-		if p.Event = left[i].ID; p.Repeat == tool.Always || t.answered {
+		p.Event, p.Again = left[i].ID, !t.answered
+		if p.Repeat != tool.Never || t.answered {
 			places[i] = len(again)
 			again = append(again, p)
 			continue
 		}
 		lost = append(lost, left[i])
-		t.scene.Outputs[p.Tool] = tool.Latest{Failed: true}
+		t.scene.Outputs[p.Tool] = reference.Latest{Failed: true}
 	}
 	for i := range again {
 		var after []int

@@ -67,7 +67,7 @@ func TestCompacts(t *testing.T) {
 			read = append(read, string(m.Role)+": "+m.Plain())
 		}
 		return answer(ctx, r, emit)
-	}), probes(tool.Always, echo))
+	}), probes(tool.Reads, echo))
 	for range 2 {
 		if _, err := b.ask(t, b.input("go")); err != nil {
 			t.Fatal(err)
@@ -105,7 +105,7 @@ func TestCompacts(t *testing.T) {
 // summary and the next call among them, leaves the log of one that was never killed.
 func TestCompactionKilled(t *testing.T) {
 	t.Parallel()
-	m, probe := filling(rounds(2)), probes(tool.Always, echo)
+	m, probe := filling(rounds(2)), probes(tool.Reads, echo)
 	prepared := func(t *testing.T) *bench {
 		b := begin(t, m, probe)
 		for range 2 {
@@ -278,7 +278,7 @@ func TestCompactionFails(t *testing.T) {
 		}
 		return filling(rounds(3))(ctx, r, emit)
 	}
-	b := begin(t, m, probes(tool.Always, echo))
+	b := begin(t, m, probes(tool.Reads, echo))
 	for range 2 {
 		if got, err := b.ask(t, b.input("go")); err != nil || !strings.HasPrefix(got[len(got)-1], "agent_output: round 3") {
 			t.Fatalf("%q, %v", got, err)
@@ -295,7 +295,7 @@ func TestCompactionFails(t *testing.T) {
 	}
 	b.stop()
 	b.open(t, m, func(c *turn.Config, a *agent.Agent) {
-		probes(tool.Always, echo)(c, a)
+		probes(tool.Reads, echo)(c, a)
 		c.Models = llmtest.Only{Use: &llm.Model{Provider: model(m), Name: "m", Can: llm.Abilities{Tools: true, Context: 100}}}
 	})
 	if got, err := b.ask(t, b.input("go")); err != nil || got[len(got)-1] != "context limit" {

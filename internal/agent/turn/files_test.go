@@ -82,7 +82,7 @@ func (b *bench) left(t *testing.T, s *shelf) (files []string, sums []string) {
 }
 
 // makes is a tool that makes a file of its arguments, and one that all calls share.
-func makes(_ context.Context, c tool.Call) (json.RawMessage, error) {
+func makes(_ context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
 	for _, content := range []string{string(c.Arguments) + c.Session, "the same"} {
 		if _, err := c.Files.Create(context.Background(), artifact.New{Filename: "out.txt"}, strings.NewReader(content)); err != nil {
 			return nil, err
@@ -101,7 +101,7 @@ func TestKilledFiles(t *testing.T) {
 		var files *shelf
 		with := func(cutOff bool) func(*turn.Config, *agent.Agent) {
 			return func(c *turn.Config, a *agent.Agent) {
-				probes(tool.Always, makes)(c, a)
+				probes(tool.Reads, makes)(c, a)
 				c.Files = files.Service
 				if killed.Log = c.Log; cutOff {
 					c.Log = killed
@@ -151,7 +151,7 @@ func TestFilesOfFailures(t *testing.T) {
 	files := b.shelve(t, t.TempDir())
 	var late atomic.Pointer[artifact.Workspace]
 	var tries atomic.Int32
-	run := func(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+	run := func(ctx context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
 		switch tries.Add(1) {
 		case 1:
 			if _, err := c.Files.Create(ctx, artifact.New{Filename: "a.txt"}, strings.NewReader("a")); err != nil {

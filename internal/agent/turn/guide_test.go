@@ -75,7 +75,7 @@ func calling(all ...llm.ToolCall) reply {
 // guided gives the agent two skills, and its only step some of them.
 func guided(allowed *[]string) func(*turn.Config, *agent.Agent) {
 	return func(c *turn.Config, a *agent.Agent) {
-		probes(tool.Always, echo)(c, a)
+		probes(tool.Reads, echo)(c, a)
 		a.Skills = map[string]skill.Skill{
 			"refunds": {Description: "How refunds\ngo.", WhenToUse: "Money back.", Content: "Pay within a week."},
 			"greet":   {Description: "How to greet.", Content: "Say hello."},
@@ -279,7 +279,7 @@ func TestSkillKilled(t *testing.T) {
 func TestReminders(t *testing.T) {
 	t.Parallel()
 	b, h := listen(t, replies(calls("probe"), calls("probe"), text("one"), text("two"), text("three")), func(c *turn.Config, a *agent.Agent) {
-		probes(tool.Always, echo)(c, a)
+		probes(tool.Reads, echo)(c, a)
 		s := a.Steps[a.Entry]
 		s.Reminders = []reminder.Reminder{
 			{Template: "Plan: $session.metadata.plan.", Hooks: []reminder.Hook{reminder.Input}, Every: 2},

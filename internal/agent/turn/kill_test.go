@@ -15,6 +15,7 @@ import (
 	"quarry/internal/agent"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/schema"
 	"quarry/internal/agent/turn"
 	"quarry/internal/llm"
 )
@@ -107,9 +108,9 @@ func unpaired(all []llm.Message) string {
 }
 
 // probes gives the agent a tool that may be called again.
-func probes(repeat tool.Repeat, run func(context.Context, tool.Call) (json.RawMessage, error)) func(*turn.Config, *agent.Agent) {
+func probes(repeat tool.Repeat, run func(context.Context, tool.Call, tool.Activity) (json.RawMessage, error)) func(*turn.Config, *agent.Agent) {
 	return func(c *turn.Config, a *agent.Agent) {
-		schema, err := tool.NewSchema(json.RawMessage(`{"type":"object"}`))
+		schema, err := schema.New(json.RawMessage(`{"type":"object"}`))
 		if err != nil {
 			panic(err)
 		}
@@ -120,7 +121,9 @@ func probes(repeat tool.Repeat, run func(context.Context, tool.Call) (json.RawMe
 	}
 }
 
-func echo(_ context.Context, c tool.Call) (json.RawMessage, error) { return c.Arguments, nil }
+func echo(_ context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
+	return c.Arguments, nil
+}
 
 // steady returns a log with the outputs of one reply, which end in any order, in the order of their calls.
 func steady(log []string) []string {
@@ -140,7 +143,7 @@ func steady(log []string) []string {
 // with the log of one that was never killed.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	m, probe := rounds(12), probes(tool.Always, echo)
+	m, probe := rounds(12), probes(tool.Reads, echo)
 	whole := begin(t, m, probe)
 	if _, err := whole.ask(t, whole.input("go")); err != nil {
 		t.Fatal(err)

@@ -202,7 +202,7 @@ func TestParallel(t *testing.T) {
 	t.Parallel()
 	var now, most atomic.Int32
 	full := make(chan struct{})
-	run := func(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+	run := func(ctx context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
 		n := now.Add(1)
 		defer now.Add(-1)
 		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
@@ -331,7 +331,7 @@ func TestInterruptedThinking(t *testing.T) {
 func TestInterruptedTool(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{})
-	run := func(ctx context.Context, _ tool.Call) (json.RawMessage, error) {
+	run := func(ctx context.Context, _ tool.Call, _ tool.Activity) (json.RawMessage, error) {
 		close(begun)
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
@@ -356,7 +356,7 @@ func TestInterruptedTool(t *testing.T) {
 func TestSteer(t *testing.T) {
 	t.Parallel()
 	begun, gate := make(chan struct{}), make(chan struct{})
-	run := func(_ context.Context, c tool.Call) (json.RawMessage, error) {
+	run := func(_ context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
 		close(begun)
 		<-gate
 		return c.Arguments, nil
@@ -408,7 +408,7 @@ func restarted(t *testing.T, m model, change func(*turn.Config, *agent.Agent)) *
 func TestRestarted(t *testing.T) {
 	t.Parallel()
 	var ran atomic.Int32
-	count := func(_ context.Context, c tool.Call) (json.RawMessage, error) {
+	count := func(_ context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
 		ran.Add(1)
 		return c.Arguments, nil
 	}
@@ -424,7 +424,7 @@ func TestRestarted(t *testing.T) {
 // still waits for it.
 func TestRestartedInOrder(t *testing.T) {
 	t.Parallel()
-	probe := probes(tool.Always, echo)
+	probe := probes(tool.Reads, echo)
 	ordered := func(c *turn.Config, a *agent.Agent) {
 		probe(c, a)
 		a.Tools = map[string]json.RawMessage{

@@ -47,7 +47,7 @@ func named(name string, arguments ...string) (out []llm.ToolCall) {
 // filers gives the agent the tools for files beside a tool that returns a text of as many bytes as it is asked for.
 func filers(offloading string) func(*turn.Config, *agent.Agent) {
 	return func(c *turn.Config, a *agent.Agent) {
-		probes(tool.Always, func(_ context.Context, c tool.Call) (json.RawMessage, error) {
+		probes(tool.Reads, func(_ context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
 			var args struct{ Bytes int }
 			if err := json.Unmarshal(c.Arguments, &args); err != nil {
 				return nil, err

@@ -12,6 +12,7 @@ import (
 	"quarry/internal/agent/session/answer"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/reference"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
@@ -47,7 +48,7 @@ func (t *turn) park(ctx context.Context, planned []tool.Planned, ready map[int]*
 	}
 	for _, e := range done.Events { // the same, in this turn
 		if e.Type == session.ToolOutput {
-			t.scene.Outputs[e.Tool] = tool.Latest{Failed: true}
+			t.scene.Outputs[e.Tool] = reference.Latest{Failed: true}
 		}
 	}
 	return context.Cause(ctx)

@@ -38,7 +38,7 @@ func dialogs(t *testing.T, configuration string, change func(*turn.Config, *agen
 	t.Helper()
 	var made *catalog.Tool
 	return func(c *turn.Config, a *agent.Agent) {
-		probes(tool.Always, echo)(c, a)
+		probes(tool.Reads, echo)(c, a)
 		c.Kit.Sealer = open{}
 		if made == nil {
 			known, err := c.Tools.(*catalog.Service).Create(t.Context(), catalog.Change{
@@ -197,7 +197,7 @@ func TestSuperseded(t *testing.T) {
 			t.Parallel()
 			reached, gate := make(chan struct{}), make(chan struct{})
 			slowly := func(c *turn.Config, a *agent.Agent) {
-				probes(tool.Always, func(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+				probes(tool.Reads, func(ctx context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
 					close(reached)
 					<-gate
 					return c.Arguments, nil
@@ -245,7 +245,7 @@ func TestSupersededWith(t *testing.T) {
 			t.Parallel()
 			reached, gate := make(chan struct{}), make(chan struct{})
 			b := begin(t, replies(calls("ask", "probe", "slow"), text("done")), dialogs(t, "", func(c *turn.Config, a *agent.Agent) {
-				probes(tool.Always, func(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+				probes(tool.Reads, func(ctx context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
 					close(reached)
 					<-gate
 					return c.Arguments, nil

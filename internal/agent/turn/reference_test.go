@@ -157,7 +157,7 @@ func TestReferencesOfATurn(t *testing.T) {
 // fails, keeps what was stored, and lets the session go on once the agent is mended.
 func TestKilledWithReferences(t *testing.T) {
 	t.Parallel()
-	probe := probes(tool.Always, echo)
+	probe := probes(tool.Reads, echo)
 	refer := func(t *testing.T, b *bench) instruction.Instruction {
 		pinned, latest := b.keep(t, "One.", "Two."), b.keep(t, "Three.")
 		b.agent.Steps["first_step"] = referring(instruction.Reference{ID: pinned.ID, Version: 1}, instruction.Reference{ID: latest.ID})

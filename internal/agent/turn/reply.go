@@ -63,7 +63,7 @@ func (t *turn) stay(err error) error {
 func (t *turn) conclude(s *reply.Reply) error {
 	c := session.Commit{Events: s.Events(false), Progress: t.progress(), Usage: s.Usage()}
 	consumed := feed.Note{Kind: feed.Consumed, Usage: c.Usage}
-	end := step.End{Name: t.name, Step: &t.step, Answer: s, Scene: &t.scene, Log: t.engine.Logger}
+	end := step.End{Name: t.name, Step: &t.step, Answer: s, Scene: &t.scene.Scene, Log: t.engine.Logger}
 	output, err := end.Output()
 	if err != nil {
 		if len(c.Events) == 0 {

@@ -47,10 +47,7 @@ func found(c *httpapi.Call) agent.Agent {
 }
 
 // writer returns what the caller may put into an agent.
-func writer(c *httpapi.Call) agent.Writer {
-	all, keys := c.Searchable()
-	return agent.Writer{Reads: func(corpus string) bool { return all || slices.Contains(keys, corpus) }}
-}
+func writer(c *httpapi.Call) agent.Writer { return agent.Writer{Rights: c.Rights()} }
 
 func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	key, change, err := parse(c.Body)

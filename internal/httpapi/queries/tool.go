@@ -4,20 +4,21 @@ import (
 	"context"
 	"encoding/json"
 
-	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/mask"
+	toolsearch "quarry/internal/agent/tool/search"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/query"
 	"quarry/internal/query/history"
 )
 
-// Searcher runs the queries of agents' tools, which are written as those of clients are. It is a tool.Searcher.
+// Searcher runs the queries of agents' tools, which are written as those of clients are. It is a search.Searcher.
 type Searcher struct{ queries *query.Service }
 
 // NewSearcher returns the searcher over a service.
 func NewSearcher(s *query.Service) *Searcher { return &Searcher{s} }
 
-// Check implements tool.Searcher.
+// Check implements search.Searcher.
 func (s *Searcher) Check(request json.RawMessage) error {
 	r, err := parseTool(request)
 	if err != nil {
@@ -28,8 +29,8 @@ func (s *Searcher) Check(request json.RawMessage) error {
 	return r.Fault(f.Err())
 }
 
-// Search implements tool.Searcher.
-func (s *Searcher) Search(ctx context.Context, q tool.Search) (json.RawMessage, error) {
+// Search implements search.Searcher.
+func (s *Searcher) Search(ctx context.Context, q toolsearch.Query) (json.RawMessage, error) {
 	r, err := parseTool(q.Request)
 	if err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func parseTool(raw json.RawMessage) (*Request, error) {
 }
 
 // hide replaces secrets in the words of a record. What was found is the corpus's own.
-func hide(r *history.Record, m *tool.Mask) {
+func hide(r *history.Record, m *mask.Mask) {
 	if m == nil {
 		return
 	}

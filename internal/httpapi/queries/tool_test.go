@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/mask"
+	"quarry/internal/agent/tool/search"
 	"quarry/internal/app/apptest"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/draft"
@@ -60,8 +61,8 @@ func TestSearcherSearches(t *testing.T) {
 	}
 	s := queries.NewSearcher(a.Query)
 	search := func(request string) (map[string]any, error) {
-		raw, err := s.Search(t.Context(), tool.Search{
-			Request: json.RawMessage(request), Agent: "helper", Session: "talk", Mask: tool.NewMask("doc.team = 'oil-secret'", "500 hours"),
+		raw, err := s.Search(t.Context(), search.Query{
+			Request: json.RawMessage(request), Agent: "helper", Session: "talk", Mask: mask.New("doc.team = 'oil-secret'", "500 hours"),
 		})
 		var out map[string]any
 		if err == nil {

@@ -6,7 +6,7 @@ import (
 
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/answer"
-	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/mask"
 	"quarry/internal/agent/turn"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
@@ -96,7 +96,7 @@ func wirePending(calls []session.Pending) []pendingBody {
 func masked(calls []session.Pending) []session.Pending {
 	out := make([]session.Pending, len(calls))
 	for i, c := range calls {
-		c.Arguments = tool.NewMask(c.Secrets...).JSON(c.Arguments)
+		c.Arguments = mask.New(c.Secrets...).JSON(c.Arguments)
 		out[i] = c
 	}
 	return out

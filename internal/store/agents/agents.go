@@ -67,7 +67,7 @@ func insert(tx *store.Tx, a *agent.Agent) error {
 	if err != nil {
 		return store.Wrap(err, "write definition of agent")
 	}
-	if err := tools.Use(tx, a.No, catalog.Configured(a.Tools), a.Revision == 1); err != nil {
+	if err := tools.Use(tx, a.No, catalog.Created(catalog.Configured(a.Tools)), a.Revision == 1); err != nil {
 		return err
 	}
 	return instructions.Pin(tx, a.No, a.References(), a.Revision == 1)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"quarry/internal/agent/permit"
 	"quarry/internal/agent/session"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
@@ -30,7 +31,7 @@ func testTurn(t *testing.T, b bench) {
 	}
 	l, now := lease(s.No, "a"), clock.Now()
 	in := input(s.No, "what?#x", "and \x00 <&>?")
-	in.Caller = session.Caller{All: true}
+	in.Caller = permit.Rights{All: true}
 	got, err := b.Accept(t.Context(), in, l, now)
 	if err != nil {
 		t.Fatal(err)
@@ -330,7 +331,7 @@ func testQueue(t *testing.T, b bench) {
 	b.commit(t, run.Lease, session.Commit{Progress: &session.Progress{Step: "far", Transitions: 3, Calls: 4}})
 	next := b.commit(t, run.Lease, session.Commit{Events: []session.Event{says("A")}, End: &session.End{Step: "there"}})
 	want := session.Run{
-		Lease: run.Lease, AgentNo: s.AgentNo, Turn: 2, First: 3, Opening: 1, Revision: 8, Step: "there", Began: next.Next.Began, Caller: session.Caller{Corpora: []string{"b"}},
+		Lease: run.Lease, AgentNo: s.AgentNo, Turn: 2, First: 3, Opening: 1, Revision: 8, Step: "there", Began: next.Next.Began, Caller: permit.Rights{Corpora: []string{"b"}},
 	}
 	if diff := cmp.Diff(&want, next.Next); diff != "" || !next.Ended || next.Steers {
 		t.Errorf("next turn (-want +got): %s of %+v", diff, next)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"quarry/internal/agent/artifact"
+	"quarry/internal/agent/permit"
 	"quarry/internal/agent/session"
 	"quarry/internal/blob"
 	"quarry/internal/blobstore/file"
@@ -365,7 +366,7 @@ func (p *player) equal(what string, want, got any) {
 }
 
 func (p *player) accept(m *memory) {
-	in := session.Input{Session: m.no, Event: id.NewEvent(), Queue: p.r.IntN(4) > 0, Steer: p.r.IntN(3) == 0, Caller: session.Caller{All: p.r.IntN(2) == 0}}
+	in := session.Input{Session: m.no, Event: id.NewEvent(), Queue: p.r.IntN(4) > 0, Steer: p.r.IntN(3) == 0, Caller: permit.Rights{All: p.r.IntN(2) == 0}}
 	for range 1 + p.r.IntN(2) {
 		part := session.Part{Text: fmt.Sprint(p.r.IntN(1000))}
 		if p.r.IntN(2) == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"quarry/internal/agent/permit"
 	"quarry/internal/agent/session"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
@@ -97,7 +98,7 @@ func text(words ...string) (out []session.Part) {
 }
 
 func input(no int64, words ...string) session.Input {
-	return session.Input{Session: no, Event: id.NewEvent(), Parts: text(words...), Queue: true, Caller: session.Caller{Corpora: []string{words[0]}}}
+	return session.Input{Session: no, Event: id.NewEvent(), Parts: text(words...), Queue: true, Caller: permit.Rights{Corpora: []string{words[0]}}}
 }
 
 // send accepts an input, which has to have an outcome.

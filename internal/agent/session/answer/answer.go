@@ -10,6 +10,7 @@ import (
 
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/schema"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 )
@@ -55,7 +56,7 @@ func Match(p *session.Parked, given []Given) ([]session.Pending, error) {
 }
 
 // fits returns why an output doesn't fit a schema, which may be empty, or is none at all.
-func fits(schema json.RawMessage, g Given) error {
+func fits(form json.RawMessage, g Given) error {
 	d := json.NewDecoder(bytes.NewReader(g.Output))
 	d.UseNumber()
 	var v any
@@ -71,10 +72,10 @@ func fits(schema json.RawMessage, g Given) error {
 		return nil
 	case !object:
 		return errors.New("an output is an object")
-	case len(schema) == 0:
+	case len(form) == 0:
 		return nil
 	}
-	s, err := tool.NewSchema(schema)
+	s, err := schema.New(form)
 	if err != nil {
 		return err
 	}

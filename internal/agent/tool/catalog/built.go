@@ -28,12 +28,15 @@ type facts struct {
 	sample string
 }
 
+// Dynamic is the type of configurations of tools without a type of their own: they name their tool by its id.
+const Dynamic = "dynamic_vectara"
+
 // experimental is the category that lists leave out unless it is asked for.
 const experimental = "experimental"
 
 // builtIn has a line for each type that a program can have. A type that is not among those of the kit is not listed.
 var builtIn = map[string]facts{
-	tool.CorporaSearch: {title: "Search in corpora", category: "retrieval", released: "2026-11-01",
+	"corpora_search": {title: "Search in corpora", category: "retrieval", released: "2026-11-01",
 		sample: `{"type":"corpora_search","query_configuration":{"search":{"corpora":[{"corpus_key":"corpus"}]}}}`},
 	"get_document_text": {title: "Text of a document", category: "retrieval", released: "2026-11-23"},
 	"artifact_create":   {title: "Create an artifact", category: "artifacts", released: "2026-11-23", groups: []string{"artifacts"}},
@@ -41,33 +44,53 @@ var builtIn = map[string]facts{
 	"artifact_grep":     {title: "Search in an artifact", category: "artifacts", released: "2026-11-23", groups: []string{"artifacts"}},
 }
 
-// builtTools returns the built-in tools among the types of a kit. A type without a line in builtIn is an error: it could be
-// configured and would not be listed.
+// builtTools returns the built-in tools of a kit. One without a line in builtIn is an error: it could be configured and would not
+// be listed.
 func builtTools(kit tool.Kit) ([]Tool, error) {
 	var out []Tool
 	for _, name := range slices.Sorted(maps.Keys(kit.Types)) {
-		f, ok := builtIn[name]
-		if !ok {
-			return nil, fmt.Errorf("the type %s of tools is not in the catalogue", name)
-		}
-		if f.sample == "" {
-			f.sample = fmt.Sprintf(`{"type":%q}`, name)
-		}
-		made, err := kit.Types[name](json.RawMessage(f.sample))
+		one, err := listed(name, name, kit.Types[name])
 		if err != nil {
-			return nil, fmt.Errorf("list the tool %s: %w", name, err)
+			return nil, err
 		}
-		at, err := time.Parse(time.DateOnly, f.released)
+		out = append(out, one)
+	}
+	for _, name := range slices.Sorted(maps.Keys(kit.Dynamic)) {
+		one, err := listed(name, Dynamic, kit.Dynamic[name])
 		if err != nil {
-			return nil, fmt.Errorf("list the tool %s: %w", name, err)
+			return nil, err
 		}
-		out = append(out, Tool{
-			ID: id.Tool(undated(name) + "_" + strings.ReplaceAll(f.released, "-", "")), Version: 1, Created: at, Updated: at,
-			Definition: Definition{
-				Type: name, Name: made.Name, Title: f.title, Description: made.Description, Enabled: true, Input: made.Schema.JSON(),
-			},
-			Built: &Built{Category: f.category, Lineage: made.Name, Released: f.released, Groups: f.groups},
-		})
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// listed returns a built-in tool as it is listed.
+func listed(name, kind string, make tool.Type) (Tool, error) {
+	f, ok := builtIn[name]
+	if !ok {
+		return Tool{}, fmt.Errorf("the tool %s is not in the catalogue", name)
+	}
+	if f.sample == "" {
+		f.sample = fmt.Sprintf(`{"type":%q}`, kind)
+	}
+	made, err := make(json.RawMessage(f.sample))
+	if err != nil {
+		return Tool{}, fmt.Errorf("list the tool %s: %w", name, err)
+	}
+	at, err := time.Parse(time.DateOnly, f.released)
+	if err != nil {
+		return Tool{}, fmt.Errorf("list the tool %s: %w", name, err)
+	}
+	out := Tool{
+		ID: id.Tool(undated(name) + "_" + strings.ReplaceAll(f.released, "-", "")), Version: 1, Created: at, Updated: at,
+		Definition: Definition{
+			Type: kind, Name: made.Name, Title: f.title, Description: made.Description, Enabled: !made.Disabled, Input: made.Schema.JSON(),
+		},
+		Built: &Built{Category: f.category, Lineage: made.Name, Released: f.released, Groups: f.groups},
+	}
+	if made.Output != nil {
+		out.Output = made.Output.JSON()
 	}
 	return out, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/offload"
+	"quarry/internal/agent/tool/schema"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/page"
@@ -108,7 +109,7 @@ func checkSchema(field string, raw json.RawMessage, bad *fault.Fault) {
 		bad.Field(field, `must be of "type": "object", not %v`, root.Type)
 		return
 	}
-	if _, err := tool.NewSchema(object(raw)); err != nil {
+	if _, err := schema.New(object(raw)); err != nil {
 		bad.Field(field, "%s", err)
 	}
 }
@@ -144,11 +145,19 @@ func Configured(configurations map[string]json.RawMessage) []id.Tool {
 			Type string  `json:"type"`
 			ID   id.Tool `json:"tool_id"`
 		}
-		if json.Unmarshal(raw, &c) == nil && c.Type == Client && c.ID != "" {
+		if json.Unmarshal(raw, &c) == nil && slices.Contains(referring, c.Type) && c.ID != "" {
 			seen[c.ID] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))
+}
+
+// referring are the types of configurations that name a tool by its id.
+var referring = []string{Client, Dynamic}
+
+// Created returns those of the ids that are of tools that somebody has created: no built-in tool is.
+func Created(ids []id.Tool) []id.Tool {
+	return slices.DeleteFunc(slices.Clone(ids), func(which id.Tool) bool { return strings.HasPrefix(string(which), undated("")) })
 }
 
 // InUseError is the error of the deletion of a tool that agents have.

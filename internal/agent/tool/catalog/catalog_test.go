@@ -9,6 +9,7 @@ import (
 
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/catalog"
+	"quarry/internal/agent/tool/search"
 	"quarry/internal/fault"
 	"quarry/internal/opt"
 	"quarry/internal/store"
@@ -21,15 +22,15 @@ type searcher struct{}
 
 func (searcher) Check(json.RawMessage) error { return nil }
 
-func (searcher) Search(context.Context, tool.Search) (json.RawMessage, error) { return nil, nil }
+func (searcher) Search(context.Context, search.Query) (json.RawMessage, error) { return nil, nil }
 
 func open(t *testing.T) *catalog.Service {
 	t.Helper()
-	search, err := tool.NewCorporaSearch(searcher{})
+	searching, err := search.New(searcher{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := catalog.New(tools.New(storetest.Open(t, store.Config{Dir: t.TempDir()})), tool.Kit{Types: map[string]tool.Type{tool.CorporaSearch: search}})
+	s, err := catalog.New(tools.New(storetest.Open(t, store.Config{Dir: t.TempDir()})), tool.Kit{Types: map[string]tool.Type{search.Name: searching}})
 	if err != nil {
 		t.Fatal(err)
 	}

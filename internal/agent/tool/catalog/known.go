@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/schema"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 )
@@ -60,35 +61,57 @@ func (k Known) Kit(base tool.Kit) tool.Kit {
 		base.Types = map[string]tool.Type{}
 	}
 	base.Types[Client] = k.client
+	base.Types[Dynamic] = func(configuration json.RawMessage) (*tool.Tool, error) { return k.dynamic(configuration, base.Dynamic) }
 	return base
 }
 
-// client is the tool.Type of configurations of tools that the client runs.
-func (k Known) client(configuration json.RawMessage) (*tool.Tool, error) {
+// dynamic returns the tool of a configuration of type Dynamic, which names a built-in one.
+func (k Known) dynamic(configuration json.RawMessage, made map[string]tool.Type) (*tool.Tool, error) {
+	t, err := k.named(configuration, Dynamic)
+	if err != nil {
+		return nil, err
+	}
+	if make, ok := made[t.Name]; ok {
+		return make(configuration)
+	}
+	return nil, fault.InvalidField("tool_id", "names a tool that this service does not have")
+}
+
+// named returns the tool that a configuration of a type refers to.
+func (k Known) named(configuration json.RawMessage, kind string) (Tool, error) {
 	var c struct {
 		ID id.Tool `json:"tool_id"`
 	}
 	if err := json.Unmarshal(configuration, &c); err != nil || c.ID == "" {
-		return nil, fault.InvalidField("tool_id", "is required: the id of a tool, tol_…")
+		return Tool{}, fault.InvalidField("tool_id", "is required: the id of a tool, tol_…")
 	}
 	t, ok := k.tools[c.ID]
 	switch {
 	case !ok && k.Lenient:
-		t = Tool{Definition: Definition{Type: Client, Name: string(c.ID), Input: json.RawMessage(`{}`)}}
+		t = Tool{Definition: Definition{Type: kind, Name: string(c.ID), Input: json.RawMessage(`{}`)}}
 	case !ok:
-		return nil, fault.InvalidField("tool_id", "there is no tool %s; GET /v2/tools lists those that there are", c.ID)
-	case t.Type != Client:
-		return nil, fault.InvalidField("tool_id", "is %s, a tool of type %s, but the configuration is of type client", c.ID, t.Type)
+		return Tool{}, fault.InvalidField("tool_id", "there is no tool %s; GET /v2/tools lists those that there are", c.ID)
+	case t.Type != kind:
+		return Tool{}, fault.InvalidField("tool_id", "is %s, a tool of type %s, but the configuration is of type %s", c.ID, t.Type, kind)
 	}
-	input, err := tool.NewSchema(object(t.Input))
+	return t, nil
+}
+
+// client is the tool.Type of configurations of tools that the client runs.
+func (k Known) client(configuration json.RawMessage) (*tool.Tool, error) {
+	t, err := k.named(configuration, Client)
+	if err != nil {
+		return nil, err
+	}
+	input, err := schema.New(object(t.Input))
 	if err != nil {
 		return nil, fmt.Errorf("read the input schema of tool %s: %w", t.ID, err)
 	}
 	out := &tool.Tool{
-		Name: t.Name, Description: t.Description, Schema: input, Repeat: tool.Always, Disabled: !t.Enabled, Client: true, Offloading: t.Offloading,
+		Name: t.Name, Description: t.Description, Schema: input, Repeat: tool.Reads, Disabled: !t.Enabled, Client: true, Offloading: t.Offloading,
 	}
 	if t.Output != nil {
-		if out.Output, err = tool.NewSchema(object(t.Output)); err != nil {
+		if out.Output, err = schema.New(object(t.Output)); err != nil {
 			return nil, fmt.Errorf("read the output schema of tool %s: %w", t.ID, err)
 		}
 	}

@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"quarry/internal/agent/artifact"
+	"quarry/internal/agent/permit"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/schema"
 	"quarry/internal/expr/jsonpath"
 	"quarry/internal/fault"
 	"quarry/internal/opt"
@@ -36,15 +38,15 @@ type texts struct {
 const maxPaths = 100
 
 // newText returns the type get_document_text.
-func newText(s *tool.Schema, d Documents) tool.Type {
+func newText(s *schema.Schema, d Documents) tool.Type {
 	return func(configuration json.RawMessage) (*tool.Tool, error) {
 		t := &texts{documents: d}
 		if err := t.read(configuration); err != nil {
 			return nil, err
 		}
-		made := &tool.Tool{Name: DocumentText, Description: textDescription, Schema: s, Repeat: tool.Always, Run: t.run}
+		made := &tool.Tool{Name: DocumentText, Description: textDescription, Schema: s, Repeat: tool.Reads, Run: t.run}
 		if t.pinned != "" {
-			made.Corpora = []string{t.pinned}
+			made.Needs = []permit.Need{{Corpus: t.pinned}}
 		}
 		return made, nil
 	}
@@ -87,7 +89,7 @@ func (t *texts) read(configuration json.RawMessage) error {
 }
 
 // run is Tool.Run.
-func (t *texts) run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+func (t *texts) run(ctx context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
 	var args struct {
 		ID     string `json:"document_id"`
 		Corpus string `json:"corpus_key"`
@@ -95,9 +97,8 @@ func (t *texts) run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	if err := arguments(&c, &args); err != nil {
 		return nil, err
 	}
-	// a corpus that the configuration names was checked when it was written
-	if args.Corpus != t.pinned && !c.Allowed(args.Corpus) {
-		return nil, &tool.Failure{Class: tool.NotFound, Text: fmt.Sprintf("there is no corpus %q that whoever sent the message may read", args.Corpus)}
+	if err := c.Permit(permit.Need{Corpus: args.Corpus}); err != nil {
+		return nil, err
 	}
 	body, metadata, err := t.documents.Text(ctx, args.Corpus, args.ID)
 	if err != nil {

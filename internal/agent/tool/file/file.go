@@ -12,6 +12,7 @@ import (
 
 	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/schema"
 	"quarry/internal/fault"
 )
 
@@ -26,14 +27,14 @@ const (
 // Types returns the types of the tools.
 func Types(d Documents) (map[string]tool.Type, error) {
 	out := map[string]tool.Type{}
-	for name, made := range map[string]func(*tool.Schema) tool.Type{
-		Create: newCreate, Read: newRead, Grep: newGrep, DocumentText: func(s *tool.Schema) tool.Type { return newText(s, d) },
+	for name, made := range map[string]func(*schema.Schema) tool.Type{
+		Create: newCreate, Read: newRead, Grep: newGrep, DocumentText: func(s *schema.Schema) tool.Type { return newText(s, d) },
 	} {
-		schema, err := tool.NewSchema(json.RawMessage(schemas[name]))
+		arguments, err := schema.New(json.RawMessage(schemas[name]))
 		if err != nil {
 			return nil, fmt.Errorf("arguments of %s: %w", name, err)
 		}
-		out[name] = made(schema)
+		out[name] = made(arguments)
 	}
 	return out, nil
 }

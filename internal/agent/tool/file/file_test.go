@@ -12,8 +12,10 @@ import (
 	"testing"
 
 	"quarry/internal/agent/artifact"
+	"quarry/internal/agent/permit"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/file"
+	"quarry/internal/agent/tool/reference"
 	blobfile "quarry/internal/blobstore/file"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
@@ -36,7 +38,7 @@ func (documents) Text(_ context.Context, corpus, id string) (string, json.RawMes
 // bench makes calls of tools in a session that has files.
 type bench struct {
 	files   *artifact.Service
-	allowed func(string) bool
+	sender  permit.Rights
 	secrets map[string]string
 }
 
@@ -74,7 +76,8 @@ func (b *bench) call(t *testing.T, configuration, content, arguments string) (to
 		t.Fatal(err)
 	}
 	scene := tool.Scene{
-		Files: work, Allowed: b.allowed, Secrets: b.secrets, Most: tool.MaxRaw, Session: tool.Subject{Key: "s", Metadata: json.RawMessage(`{"corpus":"mill"}`)},
+		Files: work, Sender: b.sender, Most: tool.MaxRaw,
+		Scene: reference.Scene{Secrets: b.secrets, Session: reference.Subject{Key: "s", Metadata: json.RawMessage(`{"corpus":"mill"}`)}},
 	}
 	bound, _, err := set.Bind(scene, "")
 	if err != nil {
@@ -210,7 +213,7 @@ func TestNamesOfSecrets(t *testing.T) {
 		`{"type":"get_document_text","argument_override":{"document_id":{"$ref":"session.secrets.token"}}}`:                                         `{"corpus_key":"mill"}`,
 	} {
 		b := newBench(t)
-		b.secrets, b.allowed = map[string]string{"token": "manual.pdf"}, func(string) bool { return true }
+		b.secrets, b.sender = map[string]string{"token": "manual.pdf"}, permit.Rights{All: true}
 		out, _ := b.call(t, configuration, "", arguments)
 		if out.Failed || len(out.Artifacts) < 2 {
 			t.Fatalf("%s with %d files", out.Output, len(out.Artifacts))
@@ -278,9 +281,9 @@ func TestGrep(t *testing.T) {
 func TestDocumentText(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.allowed = func(corpus string) bool { return corpus == "open" }
+	b.sender = permit.Rights{Corpora: []string{"open"}}
 	free := newBench(t)
-	free.allowed = func(string) bool { return true }
+	free.sender = permit.Rights{All: true}
 	const pinned = `{"type":"get_document_text","argument_override":{"corpus_key":"mill"}`
 	for _, c := range []struct {
 		name                     string
@@ -376,11 +379,11 @@ func TestConfigurations(t *testing.T) {
 		}
 	}
 	set, err := compile(`{"type":"get_document_text","argument_override":{"corpus_key":"mill"},"tool_configuration":null}`)
-	if err != nil || len(set.Corpora([]string{"t"})) != 1 {
+	if err != nil || len(set.Needs([]string{"t"})) != 1 {
 		t.Errorf("%v: the corpus that it names is not known", err)
 	}
 	set, err = compile(`{"type":"get_document_text","argument_override":{"corpus_key":{"$ref":"session.metadata.corpus"}},"tool_configuration":{}}`)
-	if err != nil || len(set.Corpora([]string{"t"})) != 0 {
+	if err != nil || len(set.Needs([]string{"t"})) != 0 {
 		t.Errorf("%v", err)
 	}
 }

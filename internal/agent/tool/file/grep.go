@@ -7,18 +7,19 @@ import (
 
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/file/grep"
+	"quarry/internal/agent/tool/schema"
 )
 
 const grepDescription = "Searches the lines of a file of this session for a regular expression (RE2), like grep, and returns those that match with their number. " +
 	"Use it to find places in large files, then read around them. Lines of more than 256 KiB are searched in pieces."
 
 // newGrep returns the type artifact_grep.
-func newGrep(s *tool.Schema) tool.Type {
+func newGrep(s *schema.Schema) tool.Type {
 	return func(configuration json.RawMessage) (*tool.Tool, error) {
 		if err := unconfigured(configuration); err != nil {
 			return nil, err
 		}
-		return &tool.Tool{Name: Grep, Description: grepDescription, Schema: s, Repeat: tool.Always, Run: search}, nil
+		return &tool.Tool{Name: Grep, Description: grepDescription, Schema: s, Repeat: tool.Reads, Run: search}, nil
 	}
 }
 
@@ -31,7 +32,7 @@ type found struct {
 	Content string `json:"content"`
 }
 
-func search(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+func search(ctx context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
 	var args struct {
 		ID      string   `json:"artifact_id"`
 		Pattern string   `json:"pattern"`

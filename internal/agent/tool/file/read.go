@@ -14,6 +14,7 @@ import (
 
 	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/schema"
 	"quarry/internal/fault"
 	"quarry/internal/opt"
 )
@@ -31,7 +32,7 @@ const (
 type reader struct{ size, lines int64 }
 
 // newRead returns the type artifact_read.
-func newRead(s *tool.Schema) tool.Type {
+func newRead(s *schema.Schema) tool.Type {
 	return func(configuration json.RawMessage) (*tool.Tool, error) {
 		var c struct {
 			Size  *int64 `json:"max_size_bytes"`
@@ -52,7 +53,7 @@ func newRead(s *tool.Schema) tool.Type {
 		if err := f.Err(); err != nil {
 			return nil, err
 		}
-		return &tool.Tool{Name: Read, Description: readDescription, Schema: s, Repeat: tool.Always, Run: r.run}, nil
+		return &tool.Tool{Name: Read, Description: readDescription, Schema: s, Repeat: tool.Reads, Run: r.run}, nil
 	}
 }
 
@@ -70,7 +71,7 @@ type reading struct {
 }
 
 // run is Tool.Run.
-func (r *reader) run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+func (r *reader) run(ctx context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
 	var args struct {
 		ID       string `json:"artifact_id"`
 		Encoding string `json:"encoding"`

@@ -1,24 +1,25 @@
 package offload
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"unicode/utf8"
+
+	"quarry/internal/jsonvalue"
 )
 
 // Cut returns a JSON object that has at most most bytes, of which there are at least 1024: what is too long in it has lost its
 // middle, where a notice stands. Members that fit stay as they are.
 func Cut(output json.RawMessage, most int) json.RawMessage {
-	v, _ := decode(output).(map[string]any)
+	v, _ := jsonvalue.Decode(output).(map[string]any)
 	if v != nil {
-		if out := encode(cut(v, most, 0)); len(out) <= most {
+		if out := jsonvalue.Encode(cut(v, most, 0)); len(out) <= most {
 			return out
 		}
 	}
-	return encode(map[string]any{"content": middle(string(output), most-len(`{"content":}`))})
+	return jsonvalue.Encode(map[string]any{"content": middle(string(output), most-len(`{"content":}`))})
 }
 
 const (
@@ -45,7 +46,7 @@ func cut(v any, budget, depth int) any {
 			return cutObject(v, budget, depth)
 		}
 	}
-	return middle(string(encode(v)), budget)
+	return middle(string(jsonvalue.Encode(v)), budget)
 }
 
 // cutList cuts the items of a list, or leaves out those in the middle where too little would be left of each.
@@ -182,24 +183,4 @@ func escaped(r rune, n int) int {
 		return 6
 	}
 	return n
-}
-
-// decode returns a JSON value with its numbers as they were written, nil if it can't be read.
-func decode(raw json.RawMessage) any {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
-		return nil
-	}
-	return v
-}
-
-// encode writes JSON as it is stored.
-func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // what was read from JSON always encodes
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -40,9 +40,9 @@ func (f *files) create(_ context.Context, n artifact.New, r io.Reader) (artifact
 
 // agent returns the policy of an agent with the tools search, read and grep.
 func agent(settings, own string) *offload.Policy {
-	all := map[string]*tool.Tool{
-		"search": {Name: "corpora_search", Offloading: json.RawMessage(own)},
-		"read":   {Name: "artifact_read"}, "grep": {Name: "artifact_grep"},
+	all := map[string]tool.Entry{
+		"search": {Tool: &tool.Tool{Name: "corpora_search", Offloading: json.RawMessage(own)}},
+		"read":   {Tool: &tool.Tool{Name: "artifact_read"}}, "grep": {Tool: &tool.Tool{Name: "artifact_grep"}},
 	}
 	return offload.New(json.RawMessage(settings), maps.All(all))
 }
@@ -160,8 +160,8 @@ func TestMarker(t *testing.T) {
 // return, of errors and where no file can be made.
 func TestMode(t *testing.T) {
 	t.Parallel()
-	alone := offload.New(nil, maps.All(map[string]*tool.Tool{"search": {Name: "corpora_search"}}))
-	asked := offload.New(json.RawMessage(`{"mode":"artifact"}`), maps.All(map[string]*tool.Tool{"search": {Name: "corpora_search"}}))
+	alone := offload.New(nil, maps.All(map[string]tool.Entry{"search": {Tool: &tool.Tool{Name: "corpora_search"}}}))
+	asked := offload.New(json.RawMessage(`{"mode":"artifact"}`), maps.All(map[string]tool.Entry{"search": {Tool: &tool.Tool{Name: "corpora_search"}}}))
 	for _, c := range []struct {
 		name   string
 		policy *offload.Policy
@@ -273,5 +273,23 @@ func TestCheck(t *testing.T) {
 		if !ok || f.Fields[field] == "" {
 			t.Errorf("%s: %+v", bad, f)
 		}
+	}
+}
+
+// TestEntry proves that the settings of a configuration lie over those of its tool, and these over those of the agent, member by
+// member, and that faults name the member of the configuration.
+func TestEntry(t *testing.T) {
+	t.Parallel()
+	p := offload.New(json.RawMessage(`{"mode":"artifact","max_threshold_bytes":5000,"min_threshold_bytes":2000}`), maps.All(map[string]tool.Entry{"search": {
+		Tool: &tool.Tool{Name: "corpora_search", Offloading: json.RawMessage(`{"mode":"artifact","max_threshold_bytes":3000}`)}, Own: json.RawMessage(`{"mode":"truncate"}`),
+	}}))
+	f := &files{}
+	out, err := p.Fit(t.Context(), "search", tool.Output{Output: json.RawMessage(`{"text":"` + strings.Repeat("x", 4000) + `"}`)}, offload.Room{Window: 1_000_000}, f.create)
+	if n := len(out.Output); err != nil || len(f.made) > 0 || n > 3000 || n < 2000 {
+		t.Errorf("%v, %d files, %d bytes", err, len(f.made), n)
+	}
+	err = offload.CheckEntries(map[string]json.RawMessage{"a": json.RawMessage(`{"tool_output_offloading":{"mode":"x"}}`), "b": json.RawMessage(`{"tool_output_offloading":null}`), "c": json.RawMessage(`{}`)})
+	if got, ok := fault.As(err); !ok || len(got.Fields) != 1 || got.Fields["a.tool_output_offloading.mode"] == "" {
+		t.Error(err)
 	}
 }

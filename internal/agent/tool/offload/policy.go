@@ -12,6 +12,7 @@ import (
 
 	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/tool"
+	"quarry/internal/jsonvalue"
 )
 
 // readers are the tools that read files of sessions, and what each is for. What they return is never made a file again.
@@ -33,7 +34,7 @@ type kept struct {
 }
 
 // New returns the policy of an agent with these settings, nil for none, and these tools, by the names of their configurations.
-func New(agent json.RawMessage, tools iter.Seq2[string, *tool.Tool]) *Policy {
+func New(agent json.RawMessage, tools iter.Seq2[string, tool.Entry]) *Policy {
 	p := &Policy{tools: map[string]kept{}}
 	by, found := Truncate, map[string][]string{}
 	for name, t := range tools {
@@ -45,8 +46,9 @@ func New(agent json.RawMessage, tools iter.Seq2[string, *tool.Tool]) *Policy {
 	settings, _ := read(agent) // checked when the agent was written
 	p.agent = settings.Rules(by)
 	for name, t := range tools {
+		entry, _ := read(t.Own) // checked, like that of the tool
 		own, _ := read(t.Offloading)
-		p.tools[name] = kept{own.Over(settings).Rules(by), readers[t.Name] != ""}
+		p.tools[name] = kept{entry.Over(own).Over(settings).Rules(by), readers[t.Name] != ""}
 	}
 	return p
 }
@@ -121,7 +123,7 @@ func (p *Policy) move(ctx context.Context, name string, output json.RawMessage, 
 	if err := json.Indent(&lines, output, "", ""); err != nil {
 		return nil, fmt.Errorf("write the output of a tool in lines: %w", err)
 	}
-	m := marker{Lines: bytes.Count(lines.Bytes(), []byte("\n")) + 1, Shape: shape(decode(output))}
+	m := marker{Lines: bytes.Count(lines.Bytes(), []byte("\n")) + 1, Shape: shape(jsonvalue.Decode(output))}
 	metadata, err := json.Marshal(map[string]string{"tool_configuration_name": name})
 	if err != nil {
 		return nil, fmt.Errorf("describe the output of a tool: %w", err)
@@ -136,5 +138,5 @@ func (p *Policy) move(ctx context.Context, name string, output json.RawMessage, 
 	if m.Hint = "The output is too large for the conversation and is kept as this file of the session."; p.hint != "" {
 		m.Hint += " To see more of it, " + p.hint + "."
 	}
-	return encode(m), nil
+	return jsonvalue.Encode(m), nil
 }

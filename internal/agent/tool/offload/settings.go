@@ -83,6 +83,22 @@ func Check(raw json.RawMessage) error {
 	return f.Err()
 }
 
+// CheckEntries returns what is wrong with the settings of configurations of tools, by their names. Faults name members of the
+// configurations.
+func CheckEntries(configurations map[string]json.RawMessage) error {
+	f := fault.Invalid()
+	for name, raw := range configurations {
+		var c struct {
+			Settings json.RawMessage `json:"tool_output_offloading"`
+		}
+		if json.Unmarshal(raw, &c) != nil {
+			continue // package tool says so
+		}
+		f.Gather(fault.Under(Check(c.Settings), fault.Join(name, Field)))
+	}
+	return f.Err()
+}
+
 // Over returns s, with the members of other where s has none.
 func (s Settings) Over(other Settings) Settings {
 	return Settings{

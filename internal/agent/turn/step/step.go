@@ -10,7 +10,8 @@ import (
 
 	"quarry/internal/agent"
 	"quarry/internal/agent/session"
-	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/reference"
+	"quarry/internal/agent/tool/schema"
 	"quarry/internal/agent/turn/failure"
 	"quarry/internal/agent/turn/reply"
 	"quarry/internal/expr/userfn"
@@ -23,12 +24,12 @@ type End struct {
 	Name   string
 	Step   *agent.Step
 	Answer *reply.Reply
-	Scene  *tool.Scene // what conditions read beside the answer
+	Scene  *reference.Scene // what conditions read beside the answer
 	Log    *slog.Logger
 }
 
 // subject is what conditions read of an agent or a session.
-func subject(s *tool.Subject) map[string]any {
+func subject(s *reference.Subject) map[string]any {
 	return map[string]any{"key": s.Key, "name": s.Name, "description": s.Description, "metadata": s.Metadata}
 }
 
@@ -109,12 +110,12 @@ func (e *End) Output() (*session.Event, error) {
 }
 
 // parse reads a text that is one JSON value which a schema allows.
-func parse(text string, schema json.RawMessage) (json.RawMessage, error) {
+func parse(text string, form json.RawMessage) (json.RawMessage, error) {
 	var v any
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
 		return nil, err
 	}
-	s, err := tool.NewSchema(schema)
+	s, err := schema.New(form)
 	if err != nil {
 		return nil, err
 	}

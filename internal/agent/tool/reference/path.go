@@ -1,4 +1,6 @@
-package tool
+// Package reference reads references: paths to values of an agent, of a session and of what tools have returned, which stand in
+// configurations as {"$ref": path} (contract: tools.md section 4.1).
+package reference
 
 import (
 	"fmt"
@@ -12,13 +14,13 @@ import (
 // Reference is a path to a value of the scene, such as session.metadata.team.
 type Reference struct {
 	text  string // as it was written
-	steps []step
+	steps []Step
 }
 
-// step leads from a value to one of its members.
-type step struct {
-	name  string
-	index int        // of a list; -1 for a name
+// Step leads from a value to one of its members.
+type Step struct {
+	Name  string
+	Index int        // of a list; -1 for a name
 	inner *Reference // its value is the name
 }
 
@@ -35,8 +37,8 @@ var roots = []string{"agent", "session", "tools", "currentDate"}
 // String returns the path as it was written.
 func (r Reference) String() string { return r.text }
 
-// ParseReference reads a path: names behind dots, positions of lists and other paths in brackets.
-func ParseReference(text string) (Reference, error) {
+// Parse reads a path: names behind dots, positions of lists and other paths in brackets.
+func Parse(text string) (Reference, error) {
 	p := pathParser{rest: text}
 	if utf8.RuneCountInString(text) > maxPath {
 		return Reference{}, fmt.Errorf("has a path of more than %d characters", maxPath)
@@ -52,8 +54,8 @@ func ParseReference(text string) (Reference, error) {
 	return r, nil
 }
 
-// parsePath reads the key of an override: a path within arguments.
-func parsePath(text string) ([]step, error) {
+// ParsePath reads the key of an override: a path within arguments.
+func ParsePath(text string) ([]Step, error) {
 	p := pathParser{rest: text}
 	if utf8.RuneCountInString(text) > maxPath {
 		return nil, fmt.Errorf("has more than %d characters", maxPath)
@@ -88,10 +90,10 @@ func (p *pathParser) reference(nested int) (Reference, error) {
 	if err != nil {
 		return Reference{}, err
 	}
-	if root := steps[0].name; !slices.Contains(roots, root) {
+	if root := steps[0].Name; !slices.Contains(roots, root) {
 		return Reference{}, fmt.Errorf("it begins with %q, not with %s", root, strings.Join(roots, ", "))
 	}
-	switch root := steps[0].name; {
+	switch root := steps[0].Name; {
 	case root == "tools" && !output(steps):
 		return Reference{}, fmt.Errorf("outputs of tools are at tools.NAME.outputs.latest")
 	case root == "currentDate" && len(steps) > 1:
@@ -103,23 +105,23 @@ func (p *pathParser) reference(nested int) (Reference, error) {
 }
 
 // output reports whether steps lead to the output of a tool.
-func output(steps []step) bool {
-	return len(steps) >= 4 && steps[1].inner == nil && steps[1].index < 0 && steps[2].name == "outputs" && steps[3].name == "latest"
+func output(steps []Step) bool {
+	return len(steps) >= 4 && steps[1].inner == nil && steps[1].Index < 0 && steps[2].Name == "outputs" && steps[3].Name == "latest"
 }
 
 // steps reads a path. Brackets hold no references if nested is negative.
-func (p *pathParser) steps(nested int) ([]step, error) {
+func (p *pathParser) steps(nested int) ([]Step, error) {
 	name, err := p.name()
 	if err != nil {
 		return nil, err
 	}
-	out := []step{{name: name, index: -1}}
+	out := []Step{{Name: name, Index: -1}}
 	for {
-		var next step
+		var next Step
 		switch {
 		case p.take("."):
-			next.index = -1
-			next.name, err = p.name()
+			next.Index = -1
+			next.Name, err = p.name()
 		case p.take("["):
 			next, err = p.bracket(nested)
 		default:
@@ -148,8 +150,8 @@ func (p *pathParser) name() (string, error) {
 }
 
 // bracket reads what stands in brackets, behind the first one.
-func (p *pathParser) bracket(nested int) (step, error) {
-	out := step{index: -1}
+func (p *pathParser) bracket(nested int) (Step, error) {
+	out := Step{Index: -1}
 	switch {
 	case strings.HasPrefix(p.rest, "'"), strings.HasPrefix(p.rest, `"`):
 		quote := p.rest[:1]
@@ -157,14 +159,14 @@ func (p *pathParser) bracket(nested int) (step, error) {
 		if !ok {
 			return out, fmt.Errorf("a quote is missing behind %q", p.rest)
 		}
-		out.name, p.rest = name, rest
+		out.Name, p.rest = name, rest
 	case p.rest != "" && p.rest[0] >= '0' && p.rest[0] <= '9':
 		digits := p.rest[:len(p.rest)-len(strings.TrimLeft(p.rest, "0123456789"))]
 		n, err := strconv.Atoi(digits)
 		if err != nil || n > maxIndex {
 			return out, fmt.Errorf("the position %s is beyond %d", digits, maxIndex)
 		}
-		out.index, p.rest = n, p.rest[len(digits):]
+		out.Index, p.rest = n, p.rest[len(digits):]
 	case nested < 0 || nested >= maxNesting:
 		return out, fmt.Errorf("a position is missing before %q", p.rest)
 	default:
@@ -182,14 +184,14 @@ func (p *pathParser) bracket(nested int) (step, error) {
 	return out, nil
 }
 
-// tools adds the names of the tools whose outputs r reads to names.
-func (r Reference) tools(names []string) []string {
-	if r.steps[0].name == "tools" && !slices.Contains(names, r.steps[1].name) {
-		names = append(names, r.steps[1].name)
+// Tools adds the names of the tools whose outputs r reads to names.
+func (r Reference) Tools(names []string) []string {
+	if r.steps[0].Name == "tools" && !slices.Contains(names, r.steps[1].Name) {
+		names = append(names, r.steps[1].Name)
 	}
 	for _, s := range r.steps {
 		if s.inner != nil {
-			names = s.inner.tools(names)
+			names = s.inner.Tools(names)
 		}
 	}
 	return names

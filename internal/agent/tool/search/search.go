@@ -1,15 +1,22 @@
-package tool
+// Package search is the tool corpora_search: queries of agents, configured but for their words (contract: tools.md section 3.2).
+package search
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 
+	"quarry/internal/agent/permit"
+	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/mask"
+	"quarry/internal/agent/tool/reference"
+	"quarry/internal/agent/tool/schema"
 	"quarry/internal/fault"
+	"quarry/internal/jsonvalue"
 )
 
-// CorporaSearch is the name of the tool that searches corpora, and of the type of its configurations.
-const CorporaSearch = "corpora_search"
+// Name is the name of the tool that searches corpora, and of the type of its configurations.
+const Name = "corpora_search"
 
 const searchDescription = "Searches the documents of this agent's knowledge base and returns the passages that answer a query best, each with the document that it is from. " +
 	"Use it for everything that the documents may know. The query is a question or a phrase in natural language."
@@ -22,16 +29,16 @@ const searchSchema = `{
 	"additionalProperties": false
 }`
 
-// NewCorporaSearch returns the type corpora_search: queries through a searcher, configured but for their words.
-func NewCorporaSearch(searcher Searcher) (Type, error) {
-	schema, err := NewSchema(json.RawMessage(searchSchema))
+// New returns the type corpora_search: queries through a searcher, configured but for their words.
+func New(searcher Searcher) (tool.Type, error) {
+	arguments, err := schema.New(json.RawMessage(searchSchema))
 	if err != nil {
 		return nil, err
 	}
-	return func(configuration json.RawMessage) (*Tool, error) {
+	return func(configuration json.RawMessage) (*tool.Tool, error) {
 		s := &search{searcher: searcher}
-		t := &Tool{
-			Name: CorporaSearch, Description: searchDescription, Schema: schema, Repeat: Always, Run: s.run, Eager: map[string]Reference{},
+		t := &tool.Tool{
+			Name: Name, Description: searchDescription, Schema: arguments, Repeat: tool.Reads, Run: s.run, Eager: map[string]tool.Eager{},
 		}
 		if err := s.read(configuration, t); err != nil {
 			return nil, err
@@ -49,9 +56,9 @@ type search struct {
 const configurationField = "query_configuration"
 
 // read reads query_configuration and finds its references and corpora.
-func (s *search) read(configuration json.RawMessage, t *Tool) error {
+func (s *search) read(configuration json.RawMessage, t *tool.Tool) error {
 	f := fault.Invalid()
-	members, _ := decode(configuration).(map[string]any)
+	members, _ := jsonvalue.Decode(configuration).(map[string]any)
 	query, ok := members[configurationField].(map[string]any)
 	if !ok {
 		return fault.InvalidField(configurationField, "is required and an object")
@@ -73,7 +80,7 @@ func (s *search) read(configuration json.RawMessage, t *Tool) error {
 			f.Field(fault.Join(place, "corpus_key"), "is required")
 		}
 		if key != "" {
-			t.Corpora = append(t.Corpora, key)
+			t.Needs = append(t.Needs, permit.Need{Corpus: key})
 		}
 		textOf(one, "metadata_filter", place, t, f)
 	}
@@ -87,25 +94,25 @@ func (s *search) read(configuration json.RawMessage, t *Tool) error {
 	}
 	s.request["query"] = "?"
 	defer delete(s.request, "query")
-	return fault.Under(s.searcher.Check(encode(s.request)), configurationField)
+	return fault.Under(s.searcher.Check(jsonvalue.Encode(s.request)), configurationField)
 }
 
 func corpusField(i int) string { return fmt.Sprintf("%s.search.corpora[%d]", configurationField, i) }
 
 // textOf returns a member of a corpus that is a text, "" if it is absent or a reference, which moves to t.Eager.
-func textOf(corpus map[string]any, name, place string, t *Tool, f *fault.Fault) string {
+func textOf(corpus map[string]any, name, place string, t *tool.Tool, f *fault.Fault) string {
 	v, given := corpus[name]
 	if !given || v == nil {
 		return ""
 	}
 	place = fault.Join(place, name)
-	r, is, err := reference(v)
+	r, is, err := reference.Of(v)
 	text, isText := v.(string)
 	switch {
 	case err != nil:
 		f.Field(place, "%s", err)
 	case is:
-		t.Eager[place] = r
+		t.Eager[place] = tool.Eager{Reference: r}
 		delete(corpus, name)
 	case !isText:
 		f.Field(place, `must be a text or a reference, as in {"$ref": "session.metadata.team"}`)
@@ -114,44 +121,61 @@ func textOf(corpus map[string]any, name, place string, t *Tool, f *fault.Fault) 
 }
 
 // run is Tool.Run.
-func (s *search) run(ctx context.Context, c Call) (json.RawMessage, error) {
+func (s *search) run(ctx context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
 	var args struct {
 		Query string `json:"query"`
 	}
 	if err := json.Unmarshal(c.Arguments, &args); err != nil {
-		return nil, &Failure{InvalidInput, fmt.Sprintf("the arguments can't be read: %s", err)}
+		return nil, &tool.Failure{Class: tool.InvalidInput, Text: fmt.Sprintf("the arguments can't be read: %s", err)}
 	}
 	request, err := s.resolve(c)
 	if err != nil {
 		return nil, err
 	}
 	request["query"] = args.Query
-	out, err := s.searcher.Search(ctx, Search{Request: encode(request), Agent: c.Agent, Session: c.Session, Mask: c.Mask})
+	out, err := s.searcher.Search(ctx, Query{Request: jsonvalue.Encode(request), Agent: c.Agent, Session: c.Session, Mask: c.Mask})
 	if f, ok := fault.As(err); ok && f.Kind == fault.KindInvalid && f.Fields["query"] == "" {
-		return nil, &Failure{InvalidConfiguration, "the search is not configured well: " + reason(f, configurationField)}
+		return nil, &tool.Failure{Class: tool.InvalidConfiguration, Text: "the search is not configured well: " + tool.Reason(f, configurationField)}
 	}
 	return out, err
 }
 
 // resolve returns the request with the values of its references. A corpus that one of them named must be allowed to whoever
 // sent the input; those that the configuration names were checked when it was written.
-func (s *search) resolve(c Call) (map[string]any, error) {
+func (s *search) resolve(c tool.Call) (map[string]any, error) {
 	// the request of the configuration is shared by all calls
-	out, _ := decode(encode(s.request)).(map[string]any)
+	out, _ := jsonvalue.Decode(jsonvalue.Encode(s.request)).(map[string]any)
 	settings, _ := out["search"].(map[string]any)
 	corpora, _ := settings["corpora"].([]any)
 	for i := range corpora {
 		one, _ := corpora[i].(map[string]any)
 		place := corpusField(i)
-		if key, ok := c.Eager[fault.Join(place, "corpus_key")]; ok {
-			if !c.Allowed(key) {
-				return nil, &Failure{NotFound, fmt.Sprintf("there is no corpus %q that whoever sent the message may search", key)}
+		if key, ok := c.Eager[fault.Join(place, "corpus_key")].(string); ok {
+			if err := c.Permit(permit.Need{Corpus: key}); err != nil {
+				return nil, err
 			}
 			one["corpus_key"] = key
 		}
-		if text, ok := c.Eager[fault.Join(place, "metadata_filter")]; ok {
+		if text, ok := c.Eager[fault.Join(place, "metadata_filter")].(string); ok {
 			one["metadata_filter"] = text
 		}
 	}
 	return out, nil
+}
+
+// Searcher runs queries in the contract's shapes.
+type Searcher interface {
+	// Check returns what is wrong with a query as far as it can be known without looking at corpora. Corpora and filters that
+	// are references are left out. Faults name fields of a QueryRequest.
+	Check(request json.RawMessage) error
+	// Search runs a query and returns the response.
+	Search(ctx context.Context, q Query) (json.RawMessage, error)
+}
+
+// Query is a query of the tool.
+type Query struct {
+	Request json.RawMessage // a QueryRequest of the contract
+	Agent   string          // keys, for the history
+	Session string
+	Mask    *mask.Mask // for the history; nil where no secret is known
 }

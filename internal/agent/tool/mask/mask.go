@@ -1,4 +1,5 @@
-package tool
+// Package mask replaces secrets in what is stored, logged and shown.
+package mask
 
 import (
 	"bytes"
@@ -6,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"quarry/internal/jsonvalue"
 )
 
 // Masked stands for a secret in what is stored.
@@ -22,8 +25,8 @@ type Mask struct {
 	replace *strings.Replacer
 }
 
-// NewMask returns a mask of these values, nil if there are none.
-func NewMask(values ...string) *Mask {
+// New returns a mask of these values, nil if there are none.
+func New(values ...string) *Mask {
 	m := &Mask{whole: map[string]bool{}}
 	for _, v := range values {
 		if v == "" {
@@ -33,7 +36,7 @@ func NewMask(values ...string) *Mask {
 		if utf8.RuneCountInString(v) < shortest {
 			continue
 		}
-		m.long = append(m.long, v, escaped(v))
+		m.long = append(m.long, v, Escaped(v))
 	}
 	if len(m.whole) == 0 {
 		return nil
@@ -53,8 +56,8 @@ func NewMask(values ...string) *Mask {
 	return m
 }
 
-// escaped returns s as it stands inside JSON.
-func escaped(s string) string {
+// Escaped returns s as it stands inside JSON.
+func Escaped(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -75,8 +78,8 @@ func (m *Mask) Text(s string) string {
 	return m.replace.Replace(s)
 }
 
-// message is Text for the message of a library, which may show the beginning of a value.
-func (m *Mask) message(s string) string {
+// Message is Text for the message of a library, which may show the beginning of a value.
+func (m *Mask) Message(s string) string {
 	s = m.Text(s)
 	if m == nil {
 		return s
@@ -90,21 +93,21 @@ func (m *Mask) message(s string) string {
 	return s
 }
 
-// value returns a JSON value with secrets replaced, in the names of members, too.
-func (m *Mask) value(v any) any {
+// Value returns a JSON value with secrets replaced, in the names of members, too.
+func (m *Mask) Value(v any) any {
 	switch v := v.(type) {
 	case string:
 		return m.Text(v)
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, member := range v {
-			out[m.Text(name)] = m.value(member)
+			out[m.Text(name)] = m.Value(member)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = m.value(v[i])
+			out[i] = m.Value(v[i])
 		}
 		return out
 	}
@@ -116,20 +119,9 @@ func (m *Mask) JSON(raw json.RawMessage) json.RawMessage {
 	if m == nil {
 		return raw
 	}
-	v := decode(raw)
+	v := jsonvalue.Decode(raw)
 	if v == nil {
 		return raw
 	}
-	return encode(m.value(v))
-}
-
-// encode returns a value that decode has returned as JSON, with its signs unescaped.
-func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return json.RawMessage("null") // not of a value that was decoded
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return jsonvalue.Encode(m.Value(v))
 }

@@ -1,4 +1,5 @@
-package tool
+// Package schema holds values to JSON Schemas: the arguments of tools, their outputs, structured answers.
+package schema
 
 import (
 	"bytes"
@@ -12,6 +13,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"quarry/internal/agent/tool/reference"
+	"quarry/internal/jsonvalue"
 )
 
 // Schema is the JSON Schema of the arguments of a tool, which are an object, or of a structured answer.
@@ -20,8 +24,8 @@ type Schema struct {
 	compiled *jsonschema.Schema
 }
 
-// NewSchema compiles a schema.
-func NewSchema(raw json.RawMessage) (*Schema, error) {
+// New compiles a schema.
+func New(raw json.RawMessage) (*Schema, error) {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
@@ -79,25 +83,25 @@ func leaves(e *jsonschema.ValidationError, reasons []string) []string {
 	return append(reasons, text)
 }
 
-// without returns the schema without these arguments.
-func (s *Schema) without(paths [][]step) json.RawMessage {
+// Without returns the schema without these arguments.
+func (s *Schema) Without(paths [][]reference.Step) json.RawMessage {
 	if len(paths) == 0 {
 		return s.raw
 	}
-	v, _ := decode(s.raw).(map[string]any)
+	v, _ := jsonvalue.Decode(s.raw).(map[string]any)
 	for _, p := range paths {
 		hide(v, p)
 	}
-	return encode(v)
+	return jsonvalue.Encode(v)
 }
 
 // hide removes an argument from the schema of the object that it is in. A position of a list can't be removed alone, since one
 // schema holds for all of them: the list stays as it is.
-func hide(schema map[string]any, path []step) {
-	name := path[0].name
+func hide(schema map[string]any, path []reference.Step) {
+	name := path[0].Name
 	properties, _ := schema["properties"].(map[string]any)
 	if len(path) > 1 {
-		if inner, ok := properties[name].(map[string]any); ok && path[1].index < 0 {
+		if inner, ok := properties[name].(map[string]any); ok && path[1].Index < 0 {
 			hide(inner, path[1:])
 		}
 		return
@@ -111,20 +115,20 @@ func hide(schema map[string]any, path []step) {
 	}
 }
 
-// find returns what is wrong with the path of an override, nil if there can be such an argument.
-func (s *Schema) find(path []step) error {
-	at, _ := decode(s.raw).(map[string]any)
+// Find returns what is wrong with the path of an override, nil if there can be such an argument.
+func (s *Schema) Find(path []reference.Step) error {
+	at, _ := jsonvalue.Decode(s.raw).(map[string]any)
 	for _, step := range path {
 		types, typed := at["type"].(string)
-		if step.index >= 0 {
+		if step.Index >= 0 {
 			if typed && types != "array" {
-				return fmt.Errorf("is no argument of the tool: what stands before [%d] is no list", step.index)
+				return fmt.Errorf("is no argument of the tool: what stands before [%d] is no list", step.Index)
 			}
 			at, _ = at["items"].(map[string]any)
 			continue
 		}
 		properties, _ := at["properties"].(map[string]any)
-		next, known := properties[step.name]
+		next, known := properties[step.Name]
 		if closed := at["additionalProperties"] == false; !known && (closed || typed && types != "object") {
 			return fmt.Errorf("is no argument of the tool; it takes %s", either(properties))
 		}

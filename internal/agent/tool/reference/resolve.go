@@ -1,0 +1,244 @@
+package reference
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"quarry/internal/jsonvalue"
+)
+
+// Scene is what references read.
+type Scene struct {
+	Agent   Subject
+	Session Subject
+	Secrets map[string]string // of the session
+	Outputs map[string]Latest // the latest output of each tool in the session, by configuration
+	Now     time.Time
+}
+
+// Subject is an agent or a session, as references see it.
+type Subject struct {
+	Key, Name, Description string
+	Metadata               json.RawMessage // an object
+}
+
+// Latest is the latest output of a tool.
+type Latest struct {
+	Output json.RawMessage // an object
+	Failed bool
+}
+
+// Problem is why a reference has no value.
+type Problem int
+
+// The problems.
+const (
+	Resolved   Problem = iota
+	Unresolved         // nothing is there, or null
+	Dependency         // the tool whose output it reads has failed or was never called
+)
+
+// Resolve returns the value of a reference, and whether it is a secret.
+func (s *Scene) Resolve(r Reference) (value any, secret bool, p Problem) {
+	root := r.steps[0].Name
+	rest := r.steps[1:]
+	switch {
+	case root == "currentDate":
+		return s.Date(), false, Resolved
+	case root == "tools":
+		latest, called := s.Outputs[rest[0].Name]
+		if !called || latest.Failed {
+			return nil, false, Dependency
+		}
+		value, rest = jsonvalue.Decode(latest.Output), rest[3:]
+	default:
+		subject := s.Agent.members()
+		if root == "session" {
+			subject = s.Session.members()
+			subject["secrets"] = secrets(s.Secrets)
+		}
+		name, p := s.name(rest[0])
+		if p != Resolved {
+			return nil, false, p
+		}
+		value, rest = subject[name], rest[1:]
+		secret = name == "secrets"
+	}
+	for _, step := range rest {
+		if value, p = s.enter(value, step); p != Resolved {
+			return nil, secret, p
+		}
+	}
+	if value == nil {
+		return nil, secret, Unresolved
+	}
+	return value, secret, Resolved
+}
+
+// name returns the name of a step.
+func (s *Scene) name(at Step) (string, Problem) {
+	switch {
+	case at.Index >= 0:
+		return strconv.Itoa(at.Index), Resolved
+	case at.inner == nil:
+		return at.Name, Resolved
+	}
+	v, _, p := s.Resolve(*at.inner)
+	switch v := v.(type) {
+	case string:
+		return v, p
+	case json.Number:
+		return v.String(), p
+	}
+	return "", max(p, Unresolved)
+}
+
+// enter returns a member of a value.
+func (s *Scene) enter(value any, at Step) (any, Problem) {
+	name, p := s.name(at)
+	if p != Resolved {
+		return nil, p
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		return v[name], Resolved
+	case []any:
+		if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(v) {
+			return v[i], Resolved
+		}
+	}
+	return nil, Unresolved
+}
+
+// Date returns the value of currentDate.
+func (s *Scene) Date() string { return s.Now.UTC().Format(time.RFC3339) }
+
+// members returns what references and transforms read of a subject.
+func (s *Subject) members() map[string]any {
+	metadata, _ := jsonvalue.Decode(s.Metadata).(map[string]any)
+	if metadata == nil {
+		metadata = map[string]any{}
+	}
+	out := map[string]any{"key": s.Key, "name": s.Name, "metadata": metadata}
+	if s.Description != "" {
+		out["description"] = s.Description
+	}
+	return out
+}
+
+func secrets(all map[string]string) map[string]any {
+	out := make(map[string]any, len(all))
+	for name, v := range all {
+		out[name] = v
+	}
+	return out
+}
+
+// Document returns what input_transform reads beside arguments.
+func (s *Scene) Document(args any) map[string]any {
+	session := s.Session.members()
+	session["secrets"] = secrets(s.Secrets)
+	tools := map[string]any{}
+	for name, latest := range s.Outputs {
+		tools[name] = map[string]any{"outputs": map[string]any{"latest": jsonvalue.Decode(latest.Output)}}
+	}
+	return map[string]any{"args": args, "agent": s.Agent.members(), "session": session, "tools": tools, "currentDate": s.Date()}
+}
+
+// Value is what a reference has led to. The JSON names are those of the store.
+type Value struct {
+	Value  any  `json:"value"`
+	Secret bool `json:"secret,omitempty"`
+}
+
+// Texts returns the secret texts in v.
+func (v Value) Texts() []string {
+	if !v.Secret {
+		return nil
+	}
+	return texts(v.Value)
+}
+
+// Resolution resolves the references within values.
+type Resolution struct {
+	Scene   *Scene
+	Fixed   map[string]Value // of references that were resolved before, by their text
+	Missing []string         // paths without a value
+	Failed  []string         // paths to outputs that are not there
+	Secrets []string         // values that are secret
+}
+
+// Value returns v with each reference replaced by its value, and $$ref by $ref.
+func (r *Resolution) Value(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if ref, ok, _ := Of(v); ok {
+			return r.reference(ref)
+		}
+		out := make(map[string]any, len(v))
+		for name, member := range v {
+			if name == "$$ref" {
+				name = "$ref"
+			}
+			out[name] = r.Value(member)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = r.Value(v[i])
+		}
+		return out
+	}
+	return v
+}
+
+func (r *Resolution) reference(ref Reference) any {
+	if v, ok := r.Fixed[ref.text]; ok {
+		r.Secrets = append(r.Secrets, v.Texts()...)
+		return v.Value
+	}
+	v, secret, p := r.Scene.Resolve(ref)
+	switch {
+	case p == Unresolved && !slices.Contains(r.Missing, ref.text):
+		r.Missing = append(r.Missing, ref.text)
+	case p == Dependency && !slices.Contains(r.Failed, ref.text):
+		r.Failed = append(r.Failed, ref.text)
+	}
+	r.Secrets = append(r.Secrets, Value{v, secret}.Texts()...)
+	return v
+}
+
+// texts returns the texts within a value.
+func texts(v any) (out []string) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case map[string]any:
+		for _, member := range v {
+			out = append(out, texts(member)...)
+		}
+	}
+	return out
+}
+
+// Of returns the reference that v is, if it is one. A faulty one is an error.
+func Of(v any) (Reference, bool, error) {
+	object, _ := v.(map[string]any)
+	path, ok := object["$ref"]
+	if !ok {
+		return Reference{}, false, nil
+	}
+	text, isText := path.(string)
+	switch {
+	case len(object) > 1:
+		return Reference{}, true, fmt.Errorf(`has further members beside "$ref"; a member of that name that is no reference is written "$$ref"`)
+	case !isText:
+		return Reference{}, true, fmt.Errorf(`has a "$ref" that is no text; a member of that name that is no reference is written "$$ref"`)
+	}
+	r, err := Parse(text)
+	return r, true, err
+}
