@@ -9,10 +9,19 @@ import (
 	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/permit"
 	"quarry/internal/id"
+	"quarry/internal/usage"
 )
 
 // MaxQueued is how many inputs wait behind a turn at most.
 const MaxQueued = 100
+
+// Caller is who has sent an input. The JSON names are those of the store.
+type Caller struct {
+	permit.Rights
+	// Payers are the agents whose calls have led to the input, the first one first, each as often as it takes part; none where a client
+	// has sent it. What the turn spends is charged to them, too.
+	Payers []usage.Account `json:"payers,omitempty"`
+}
 
 // Input is a message on its way into a session.
 type Input struct {
@@ -26,10 +35,10 @@ type Input struct {
 	// Compaction, if not nil, is asked for in place of a message: Event is the one that it will write, there are no parts and no
 	// files, and it waits behind a running turn.
 	Compaction *Wish
-	Queue      bool          // wait behind a running turn; otherwise a running turn is fault.KindConflict "session_busy"
-	Steer      bool          // in the queue: go on in the turn that is running
-	Caller     permit.Rights // of whoever sent it
-	Full       error         // why no turn may begin for it now, which then is the error; nil if one may
+	Queue      bool // wait behind a running turn; otherwise a running turn is fault.KindConflict "session_busy"
+	Steer      bool // in the queue: go on in the turn that is running
+	Caller     Caller
+	Full       error // why no turn may begin for it now, which then is the error; nil if one may
 }
 
 // Wish is a compaction that was asked for. The JSON names are those of the store.
@@ -72,16 +81,16 @@ type Lease struct {
 type Run struct {
 	Lease
 	AgentNo     int64
-	Turn        int64         // number of the turn
-	First       int64         // ord of the input that it began with, which is the first event of the turn; of a compaction the ord that its event will have
-	Opening     int           // how many events that input is: two with files and parts, none for a compaction
-	Revision    int64         // of the agent's configuration that it began with
-	Step        string        // that it is on; "" = the agent's first
-	Transitions int           // taken so far
-	Calls       int           // of the model so far
-	Began       time.Time     // the turn
-	Caller      permit.Rights // of whoever sent the input that it began with
-	Resolved    string        // references resolved at its start, as agent/tool wrote them; "" for none
+	Turn        int64     // number of the turn
+	First       int64     // ord of the input that it began with, which is the first event of the turn; of a compaction the ord that its event will have
+	Opening     int       // how many events that input is: two with files and parts, none for a compaction
+	Revision    int64     // of the agent's configuration that it began with
+	Step        string    // that it is on; "" = the agent's first
+	Transitions int       // taken so far
+	Calls       int       // of the model so far
+	Began       time.Time // the turn
+	Caller      Caller    // of the input that it began with
+	Resolved    string    // references resolved at its start, as agent/tool wrote them; "" for none
 	Interrupted bool
 	Recovered   int         // how often it was taken over since its last event
 	Compaction  *Compacting // in place of a turn; nil for a turn

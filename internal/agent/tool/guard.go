@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 )
 
@@ -19,9 +20,9 @@ func (p *panicked) Error() string { return fmt.Sprintf("panic: %v\n%s", p.value,
 // errLate is the error of what took longer than it may.
 var errLate = errors.New("time limit")
 
-// guard runs f with a limit of time, a negative one for none. It returns when f does, when the time has passed, or when ctx has ended; in the last two
-// cases f may go on, and nothing hears of it any more.
-func guard[T any](ctx context.Context, limit time.Duration, f func(context.Context) (T, error)) (T, error) {
+// guard runs f with a limit of time, a negative one for none. It returns when f does, or when the time has passed or ctx has ended; then
+// f has ending to return, too, and may go on afterwards, when nothing hears of it any more.
+func guard[T any](ctx context.Context, limit, ending time.Duration, f func(context.Context) (T, error)) (T, error) {
 	cancel := func() {}
 	if limit >= 0 {
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, errLate)
@@ -49,7 +50,29 @@ func guard[T any](ctx context.Context, limit time.Duration, f func(context.Conte
 		}
 		return r.value, r.err
 	case <-ctx.Done():
+		if ending > 0 {
+			select {
+			case <-done:
+			case <-time.After(ending):
+			}
+		}
 		var none T
 		return none, context.Cause(ctx)
 	}
+}
+
+// until returns an activity that tells until quiet is called: a tool may be left behind.
+func until(tell Activity) (told Activity, quiet func()) {
+	var mu sync.Mutex
+	return func(p Progress) {
+			mu.Lock()
+			defer mu.Unlock()
+			if tell != nil {
+				tell(p)
+			}
+		}, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			tell = nil
+		}
 }

@@ -37,6 +37,7 @@ type Planned struct {
 	Repeat   Repeat
 	After    []int    // positions of the calls of the same reply that have to end before
 	Client   bool     // the client makes the call: Prepare takes the place of Run
+	InLine   bool     // see Tool
 	Event    id.Event // of the call; whoever stores it sets it
 	Again    bool     // a kill has cut the call off; whoever goes on sets it
 
@@ -68,6 +69,7 @@ func (b *Bound) plan(call llm.ToolCall, allowed *[]string, m *mask.Mask) Planned
 	c, ok := b.set.tools[call.Name]
 	if ok {
 		p.ToolName, p.Pinned, p.Repeat, p.Client = c.Name, c.pinned, c.Repeat, c.Client
+		p.InLine = c.InLine
 	}
 	switch {
 	case !ok:
@@ -197,16 +199,14 @@ func (r *run) call(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	tell := r.scene.Tell
-	if tell == nil {
-		tell = func(Progress) {}
-	}
-	out, err := guard(ctx, c.limit, func(ctx context.Context) (json.RawMessage, error) {
+	tell, quiet := until(r.scene.Tell)
+	defer quiet()
+	out, err := guard(ctx, c.limit, c.Ending, func(ctx context.Context) (json.RawMessage, error) {
 		return c.Run(ctx, Call{
 			ID: r.planned.CallID, Event: r.planned.Event, Configuration: c.name, Again: r.planned.Again,
 			Arguments: args, Eager: r.eager(), Agent: r.scene.Agent.Key, Session: r.scene.Session.Key, Images: r.scene.Images,
 			Permit: func(n permit.Need) error { return permit.Call(c.Needs, r.scene.Sender, n) }, Sender: r.scene.Sender, Mask: r.mask,
-			Files: r.scene.Files,
+			Payers: r.scene.Payers, Place: r.scene.Place, Files: r.scene.Files,
 		}, tell)
 	})
 	var partial *Partial
@@ -272,7 +272,7 @@ func (r *run) merge(c *configured) (merged any, overrides map[string]any, err er
 // transform runs a transform of the configuration.
 func (r *run) transform(ctx context.Context, name string, program *jq.Program, v any) (json.RawMessage, error) {
 	// beside the call, since a step of a program that takes long can't be ended
-	out, err := guard(ctx, jq.MaxTime, func(ctx context.Context) (json.RawMessage, error) { return program.Run(ctx, v, MaxRaw) })
+	out, err := guard(ctx, jq.MaxTime, 0, func(ctx context.Context) (json.RawMessage, error) { return program.Run(ctx, v, MaxRaw) })
 	var p *panicked
 	switch {
 	case err == nil:

@@ -14,10 +14,12 @@ import (
 
 	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/permit"
+	"quarry/internal/agent/tool/line"
 	"quarry/internal/agent/tool/mask"
 	"quarry/internal/agent/tool/reference"
 	"quarry/internal/agent/tool/schema"
 	"quarry/internal/id"
+	"quarry/internal/usage"
 )
 
 // Repeat is what happens to a call that a kill has cut off.
@@ -63,8 +65,10 @@ type Tool struct {
 	// Eager are the members of the configuration that are references, by their place in it. They are resolved when a turn begins.
 	Eager map[string]Eager
 	// Fixed is whether references in argument_override are resolved when a turn begins, too, but for those to outputs of tools.
-	Fixed bool
-	Needs []permit.Need // what the configuration names; whoever writes it must have the right to it
+	Fixed  bool
+	Needs  []permit.Need // what the configuration names; whoever writes it must have the right to it
+	InLine bool          // calls of one reply have a Call.Place, in their order
+	Ending time.Duration // how long a call waits for Run when its context has ended, since Run ends what it has begun; 0: not at all
 	// Run returns a JSON object. An error that is a *Failure or a fault is shown to the model, any other is logged. Run may be
 	// left behind when its context has ended. It may tell of what it does while it runs.
 	Run func(ctx context.Context, c Call, tell Activity) (json.RawMessage, error)
@@ -107,6 +111,8 @@ type Call struct {
 	Images        bool                    // the model reads images
 	Permit        func(permit.Need) error // an error if the call may not touch that; the model reads it
 	Sender        permit.Rights           // of whoever sent the input
+	Payers        []usage.Account         // whom the turn is charged to: the agents whose calls have led to it, and its own, the last
+	Place         *line.Place             // of a tool in line
 	Mask          *mask.Mask              // for what the tool stores; nil where no secret is known
 	Files         *artifact.Workspace
 }
@@ -115,6 +121,8 @@ type Call struct {
 type Scene struct {
 	reference.Scene
 	Sender permit.Rights       // of whoever sent the input
+	Payers []usage.Account     // see Call
+	Place  *line.Place         // of the call that is made, if its tool is in line
 	Images bool                // the model reads images
 	Files  *artifact.Workspace // of the call that is made
 	Most   int                 // bytes of its output; 0 = MaxOutput

@@ -12,6 +12,7 @@ import (
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/skill"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/line"
 	"quarry/internal/agent/tool/offload"
 	"quarry/internal/agent/tool/reference"
 	"quarry/internal/agent/transcript"
@@ -31,7 +32,7 @@ func (t *turn) bind(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.scene = tool.Scene{Sender: t.run.Caller, Scene: reference.Scene{
+	t.scene = tool.Scene{Sender: t.run.Caller.Rights, Payers: t.payers(), Scene: reference.Scene{
 		Agent:   reference.Subject{Key: t.agent.Key, Name: t.agent.Name, Description: t.agent.Description, Metadata: object(t.agent.Metadata)},
 		Session: reference.Subject{Key: t.session.Key, Name: t.session.Name, Description: t.session.Description, Metadata: object(t.session.Metadata)},
 		Outputs: map[string]reference.Latest{}, Now: t.run.Began,
@@ -146,6 +147,17 @@ type finished struct {
 	files *artifact.Workspace // to be released
 }
 
+// teller returns what a call tells of itself with.
+func (t *turn) teller(p *tool.Planned) tool.Activity {
+	return func(said tool.Progress) {
+		acted := &feed.Acted{CallID: p.CallID, Tool: p.Tool, ToolName: p.ToolName}
+		if inner, ok := said.Event.(*feed.Inner); ok {
+			acted.Event = inner
+		}
+		t.live.Note(feed.Note{Kind: feed.Activity, At: clock.Now(), Turn: t.number, Text: said.Message, Acted: acted})
+	}
+}
+
 // make returns what came of a call: its output, or that it is ready for the client.
 func (t *turn) make(ctx context.Context, p tool.Planned, scene tool.Scene) (f finished) {
 	if f.files = scene.Files; p.Client {
@@ -161,7 +173,7 @@ func (t *turn) make(ctx context.Context, p tool.Planned, scene tool.Scene) (f fi
 func (t *turn) call(ctx context.Context, planned []tool.Planned) error {
 	done := make(chan finished)
 	started, ended, running := make([]bool, len(planned)), make([]bool, len(planned)), 0
-	ready := map[int]*tool.Delivered{}
+	ready, inLine := map[int]*tool.Delivered{}, line.Line{}
 	for left := len(planned); left > 0; {
 		for i := range planned {
 			p := planned[i]
@@ -171,9 +183,13 @@ func (t *turn) call(ctx context.Context, planned []tool.Planned) error {
 			started[i], running = true, running+1
 			scene := t.now()
 			scene.Most, scene.Files = t.policy.Bound(p.Tool), t.workspace(p.CallID)
+			if scene.Tell = t.teller(&p); p.InLine {
+				scene.Place = inLine.Join()
+			}
 			go func() {
 				f := t.make(ctx, p, scene)
 				f.n = i
+				scene.Place.Leave()
 				done <- f
 			}()
 		}

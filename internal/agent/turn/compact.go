@@ -30,7 +30,7 @@ func (t *turn) sumUp(ctx context.Context) error {
 	if err != nil {
 		return unusable(err)
 	}
-	ctx = usage.Charged(ctx, t.agent.Account())
+	ctx = usage.Charged(ctx, t.payers()...)
 	if err := t.admit(ctx, model); err != nil {
 		return err
 	}

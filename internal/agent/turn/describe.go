@@ -15,7 +15,7 @@ func (t *turn) describe() {
 	if _, busy := e.describing.LoadOrStore(no, true); busy {
 		return
 	}
-	ctx := usage.Charged(e.ctx, t.agent.Account())
+	ctx := usage.Charged(e.ctx, t.payers()...)
 	e.running.Go(func() {
 		defer e.describing.Delete(no)
 		e.report(ctx, "describe one", describe.Session(ctx, e.Sessions, e.Models, model, no))

@@ -78,8 +78,8 @@ func New(c Config) *Engine {
 	return &Engine{Config: c, node: id.Text(20), ctx: ctx, stop: stop, works: map[int64]*work{}, sets: catalog.NewSets(c.Tools, c.Kit), taken: make(chan struct{}), kept: recent.New()}
 }
 
-// errStopping is the cause of a turn that ends because another process is to go on with it, and what new inputs get.
-var errStopping = fault.Unavailable("stopping", "the service is stopping; send the input again in a moment").After(time.Second)
+// ErrStopping is the cause of a turn that ends because another process is to go on with it, and what new inputs get.
+var ErrStopping = fault.Unavailable("stopping", "the service is stopping; send the input again in a moment").After(time.Second)
 
 // lease returns a fresh lease of a session.
 func (e *Engine) lease(no int64) session.Lease {
@@ -138,7 +138,7 @@ func (e *Engine) handOver() {
 	e.mu.Lock()
 	e.stopped = true
 	e.mu.Unlock()
-	e.stop(errStopping)
+	e.stop(ErrStopping)
 	e.running.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), commitFor)
 	defer cancel()

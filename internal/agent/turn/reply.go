@@ -38,7 +38,7 @@ func (t *turn) progress() *session.Progress {
 func (t *turn) partly(s *reply.Reply, err error) error {
 	interrupted := errors.Is(err, errInterrupted)
 	kept := s.Spoken() && !s.Hidden || interrupted && s.Thought()
-	if errors.Is(err, errStopping) || !kept || !interrupted && t.live.Retract() {
+	if errors.Is(err, ErrStopping) || !kept || !interrupted && t.live.Retract() {
 		t.live.Stored(t.last)
 		return err
 	}

@@ -19,6 +19,7 @@ type Input struct {
 	Since *int64 // the ord behind which the sender reads; nil: the input and what it leads to
 	Whole bool   // the sender reads whole events, see feed.Hub.Attach
 	Leave func() // gives back the place that the turn holds
+	Firm  bool   // the input stays, whatever becomes of its turn
 }
 
 // Sent is an input that was accepted. Its sender reads what follows, and calls Close.
@@ -80,7 +81,9 @@ func (e *Engine) Send(ctx context.Context, in Input) (*Sent, error) {
 	}
 	switch got.Outcome {
 	case session.Began, session.Again:
-		sent.claim = claim.New()
+		if !in.Firm {
+			sent.claim = claim.New()
+		}
 		from := got.Run.First - 1
 		if in.Since != nil {
 			from = *in.Since
@@ -123,7 +126,7 @@ func (e *Engine) ready(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if e.ctx.Err() != nil {
-		return errStopping
+		return ErrStopping
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"quarry/internal/agent"
 	"quarry/internal/agent/instruction"
@@ -89,7 +90,7 @@ func (t *turn) answer(ctx context.Context) error {
 	if err := t.load(ctx); err != nil {
 		return err
 	}
-	ctx = usage.Charged(ctx, t.agent.Account())
+	ctx = usage.Charged(ctx, t.payers()...)
 	if t.taken {
 		if err := t.resume(ctx); err != nil {
 			return err
@@ -106,6 +107,11 @@ func (t *turn) answer(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// payers returns whom the turn is charged to: the agents whose calls have led to it, and its own.
+func (t *turn) payers() []usage.Account {
+	return append(slices.Clone(t.run.Caller.Payers), t.agent.Account())
 }
 
 // open reads agent, session and events.

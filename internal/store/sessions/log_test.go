@@ -20,6 +20,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/opt"
+	"quarry/internal/usage"
 )
 
 // testTurn proves that a turn is written as it was made and read back the same: input, reply with calls, outputs, its end; and
@@ -31,7 +32,7 @@ func testTurn(t *testing.T, b bench) {
 	}
 	l, now := lease(s.No, "a"), clock.Now()
 	in := input(s.No, "what?#x", "and \x00 <&>?")
-	in.Caller = permit.Rights{All: true}
+	in.Caller = session.Caller{Rights: permit.Rights{All: true}, Payers: []usage.Account{{Scope: "agent/1", Name: "one", Budget: usage.Budget{RequestsPerSecond: 3}}}}
 	got, err := b.Accept(t.Context(), in, l, now)
 	if err != nil {
 		t.Fatal(err)
@@ -331,7 +332,7 @@ func testQueue(t *testing.T, b bench) {
 	b.commit(t, run.Lease, session.Commit{Progress: &session.Progress{Step: "far", Transitions: 3, Calls: 4}})
 	next := b.commit(t, run.Lease, session.Commit{Events: []session.Event{says("A")}, End: &session.End{Step: "there"}})
 	want := session.Run{
-		Lease: run.Lease, AgentNo: s.AgentNo, Turn: 2, First: 3, Opening: 1, Revision: 8, Step: "there", Began: next.Next.Began, Caller: permit.Rights{Corpora: []string{"b"}},
+		Lease: run.Lease, AgentNo: s.AgentNo, Turn: 2, First: 3, Opening: 1, Revision: 8, Step: "there", Began: next.Next.Began, Caller: session.Caller{Rights: permit.Rights{Corpora: []string{"b"}}},
 	}
 	if diff := cmp.Diff(&want, next.Next); diff != "" || !next.Ended || next.Steers {
 		t.Errorf("next turn (-want +got): %s of %+v", diff, next)

@@ -23,6 +23,7 @@ import (
 	"quarry/internal/id"
 	"quarry/internal/opt"
 	"quarry/internal/store/blobs"
+	"quarry/internal/usage"
 )
 
 // memory is what a session should be.
@@ -366,7 +367,7 @@ func (p *player) equal(what string, want, got any) {
 }
 
 func (p *player) accept(m *memory) {
-	in := session.Input{Session: m.no, Event: id.NewEvent(), Queue: p.r.IntN(4) > 0, Steer: p.r.IntN(3) == 0, Caller: permit.Rights{All: p.r.IntN(2) == 0}}
+	in := session.Input{Session: m.no, Event: id.NewEvent(), Queue: p.r.IntN(4) > 0, Steer: p.r.IntN(3) == 0, Caller: session.Caller{Rights: permit.Rights{All: p.r.IntN(2) == 0}, Payers: []usage.Account{{Scope: fmt.Sprint("agent/", p.r.IntN(9))}}}}
 	for range 1 + p.r.IntN(2) {
 		part := session.Part{Text: fmt.Sprint(p.r.IntN(1000))}
 		if p.r.IntN(2) == 0 {

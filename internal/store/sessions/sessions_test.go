@@ -98,7 +98,7 @@ func text(words ...string) (out []session.Part) {
 }
 
 func input(no int64, words ...string) session.Input {
-	return session.Input{Session: no, Event: id.NewEvent(), Parts: text(words...), Queue: true, Caller: permit.Rights{Corpora: []string{words[0]}}}
+	return session.Input{Session: no, Event: id.NewEvent(), Parts: text(words...), Queue: true, Caller: session.Caller{Rights: permit.Rights{Corpora: []string{words[0]}}}}
 }
 
 // send accepts an input, which has to have an outcome.
