@@ -3,6 +3,7 @@ package tools
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -22,16 +23,23 @@ var _ catalog.Store = (*Store)(nil)
 // New returns a store over db.
 func New(db *store.DB) *Store { return &Store{db} }
 
+// shown are the columns that scan reads: the last one is whether the server is enabled, for a tool of one.
+const shown = `no, id, version, definition, created, updated, (SELECT s.enabled FROM tool_servers s WHERE s.id = tools.server)`
+
 // columns reads tools.
-const columns = `SELECT no, id, version, definition, created, updated FROM tools `
+const columns = `SELECT ` + shown + ` FROM tools `
 
 func scan(r store.Row) (t catalog.Tool, err error) {
 	var definition string
-	if err := r.Scan(&t.No, &t.ID, &t.Version, &definition, store.Micros(&t.Created), store.Micros(&t.Updated)); err != nil {
+	var on sql.NullBool
+	if err := r.Scan(&t.No, &t.ID, &t.Version, &definition, store.Micros(&t.Created), store.Micros(&t.Updated), &on); err != nil {
 		return t, err
 	}
 	if err := json.Unmarshal([]byte(definition), &t.Definition); err != nil {
 		return t, fmt.Errorf("read the definition of tool %s: %w", t.ID, err)
+	}
+	if t.Remote != nil {
+		t.Remote.Off = !on.Bool
 	}
 	return t, nil
 }
@@ -112,7 +120,7 @@ func (s *Store) Replace(ctx context.Context, t catalog.Tool) (out catalog.Tool, 
 	}
 	err = s.db.Write(ctx, func(tx *store.Tx) (err error) {
 		out, err = scan(tx.QueryRow(`UPDATE tools SET version = version + 1, definition = $3, updated = $4 WHERE no = $1 AND version = $2
-			RETURNING no, id, version, definition, created, updated`, t.No, t.Version, definition, t.Updated.UnixMicro()))
+			RETURNING `+shown, t.No, t.Version, definition, t.Updated.UnixMicro()))
 		return store.OrNone(err, catalog.ErrChanged, "write tool")
 	})
 	return out, err

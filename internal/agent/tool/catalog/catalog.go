@@ -57,6 +57,7 @@ type Definition struct {
 	Output      json.RawMessage `json:"output,omitempty"`     // a JSON Schema; nil: any object
 	Offloading  json.RawMessage `json:"offloading,omitempty"` // tool_output_offloading; nil when it was not given
 	Seconds     int64           `json:"seconds,omitempty"`    // max_execution_time_seconds; 0 when it was not given
+	Remote      *Remote         `json:"remote,omitempty"`     // of a tool of a tool server; nil of any other
 }
 
 // Bounds of a definition.
@@ -93,25 +94,30 @@ func (d *Definition) check(bad *fault.Fault) {
 	}
 }
 
-// checkSchema adds what is wrong with a schema to bad. Arguments and outputs are objects.
+// checkSchema adds what is wrong with a schema to bad.
 func checkSchema(field string, raw json.RawMessage, bad *fault.Fault) {
+	if why := CheckSchema(raw); why != "" {
+		bad.Field(field, "%s", why)
+	}
+}
+
+// CheckSchema returns why a schema can't be that of arguments or outputs, which are objects, "" if it can.
+func CheckSchema(raw json.RawMessage) string {
 	var root struct {
 		Type any `json:"type"`
 	}
 	switch err := json.Unmarshal(raw, &root); {
 	case err != nil:
-		bad.Field(field, "must be a JSON Schema, which is an object")
-		return
+		return "must be a JSON Schema, which is an object"
 	case len(raw) > maxSchema:
-		bad.Field(field, "must have at most %d bytes, it has %d", maxSchema, len(raw))
-		return
+		return fmt.Sprintf("must have at most %d bytes, it has %d", maxSchema, len(raw))
 	case root.Type != nil && root.Type != "object":
-		bad.Field(field, `must be of "type": "object", not %v`, root.Type)
-		return
+		return fmt.Sprintf(`must be of "type": "object", not %v`, root.Type)
 	}
 	if _, err := schema.New(object(raw)); err != nil {
-		bad.Field(field, "%s", err)
+		return err.Error()
 	}
+	return ""
 }
 
 // object returns a schema with the type object, which models ask for.
@@ -153,7 +159,7 @@ func Configured(configurations map[string]json.RawMessage) []id.Tool {
 }
 
 // referring are the types of configurations that name a tool by its id.
-var referring = []string{Client, Dynamic}
+var referring = []string{Client, Dynamic, MCP}
 
 // Created returns those of the ids that are of tools that somebody has created: no built-in tool is.
 func Created(ids []id.Tool) []id.Tool {

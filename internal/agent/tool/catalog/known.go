@@ -17,7 +17,8 @@ import (
 
 // Known is the tools that the configurations of an agent refer to, as they are at one moment.
 type Known struct {
-	tools map[id.Tool]Tool
+	tools  map[id.Tool]Tool
+	caller Caller // nil: no tool of a server can be called
 	// Lenient is whether a tool that is not there any more is one that is disabled, as in a turn, rather than a fault, as where
 	// an agent is written.
 	Lenient bool
@@ -25,7 +26,7 @@ type Known struct {
 
 // Known reads the tools that configurations refer to.
 func (s *Service) Known(ctx context.Context, configurations map[string]json.RawMessage) (Known, error) {
-	k := Known{tools: map[id.Tool]Tool{}}
+	k := Known{tools: map[id.Tool]Tool{}, caller: s.caller}
 	asked := Configured(configurations)
 	if len(asked) == 0 {
 		return k, nil
@@ -49,7 +50,8 @@ func (s *Service) Known(ctx context.Context, configurations map[string]json.RawM
 func (k Known) Stamp() string {
 	var b strings.Builder
 	for _, one := range slices.Sorted(maps.Keys(k.tools)) {
-		fmt.Fprintf(&b, "%s@%d ", one, k.tools[one].Version)
+		t := k.tools[one]
+		fmt.Fprintf(&b, "%s@%d%t ", one, t.Version, t.Offered())
 	}
 	return b.String()
 }
@@ -61,6 +63,7 @@ func (k Known) Kit(base tool.Kit) tool.Kit {
 		base.Types = map[string]tool.Type{}
 	}
 	base.Types[Client] = k.client
+	base.Types[MCP] = k.mcp
 	base.Types[Dynamic] = func(configuration json.RawMessage) (*tool.Tool, error) { return k.dynamic(configuration, base.Dynamic) }
 	return base
 }

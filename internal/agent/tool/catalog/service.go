@@ -42,13 +42,17 @@ var (
 type Service struct {
 	store   Store
 	builtIn []Tool
+	caller  Caller
 }
 
 // New returns a service that lists the types of a kit as the built-in tools.
 func New(s Store, kit tool.Kit) (*Service, error) {
 	found, err := builtTools(kit)
-	return &Service{s, found}, err
+	return &Service{store: s, builtIn: found}, err
 }
+
+// Through has the tools of tool servers called through c. It is called before the service is used.
+func (s *Service) Through(c Caller) { s.caller = c }
 
 // Change is what a client writes to a tool; what is absent stays, or has its default in a new one.
 type Change struct {
@@ -98,7 +102,7 @@ func (s *Service) Create(ctx context.Context, c Change) (Tool, error) {
 	if err != nil {
 		return Tool{}, err
 	}
-	if d.Name == skill.Tool || slices.ContainsFunc(s.builtIn, func(t Tool) bool { return t.Name == d.Name }) {
+	if s.Reserved(d.Name) {
 		return Tool{}, taken(d.Name)
 	}
 	now := clock.Now()
@@ -107,6 +111,11 @@ func (s *Service) Create(ctx context.Context, c Change) (Tool, error) {
 		return Tool{}, taken(d.Name)
 	}
 	return made, err
+}
+
+// Reserved reports whether a name belongs to a tool that comes with the program.
+func (s *Service) Reserved(name string) bool {
+	return name == skill.Tool || slices.ContainsFunc(s.builtIn, func(t Tool) bool { return t.Name == name })
 }
 
 // Get returns a tool.
@@ -135,11 +144,11 @@ func (l *List) matches(t *Tool) bool {
 		category = t.Built.Category
 	}
 	switch {
-	case l.Server != "": // no tool is of a server yet
+	case l.Server != "" && (t.Remote == nil || string(t.Remote.Server) != l.Server):
 		return false
 	case l.Type == Vectara && t.Built == nil, l.Type != "" && l.Type != Vectara && l.Type != t.Type:
 		return false
-	case l.Enabled != nil && *l.Enabled != t.Enabled:
+	case l.Enabled != nil && *l.Enabled != t.Available():
 		return false
 	case len(l.Categories) > 0 && !slices.Contains(l.Categories, category), len(l.Categories) == 0 && category == experimental:
 		return false
@@ -196,8 +205,12 @@ func (s *Service) Update(ctx context.Context, t Tool, c Change) (Tool, error) {
 	if name := c.Name.Or(t.Name); name != t.Name {
 		return Tool{}, fault.InvalidField("name", "of tool %s is %s and can't be changed; create another tool", t.ID, t.Name)
 	}
+	change := c.apply
+	if t.Remote != nil {
+		change = c.enable
+	}
 	for no := t.No; ; {
-		d, err := c.apply(t.Definition)
+		d, err := change(t.Definition)
 		if err != nil {
 			return Tool{}, err
 		}
@@ -220,6 +233,11 @@ func (s *Service) Update(ctx context.Context, t Tool, c Change) (Tool, error) {
 func (s *Service) Delete(ctx context.Context, t Tool) error {
 	if t.Built != nil {
 		return builtin(&t, "deleted")
+	}
+	if t.Remote != nil {
+		f := fault.Invalid()
+		f.Text = fmt.Sprintf("tool %s (%s) belongs to the tool server %s and can't be deleted alone; disable it, or delete the server", t.ID, t.Name, t.Remote.Server)
+		return f
 	}
 	err := s.store.Delete(ctx, t)
 	if used, ok := errors.AsType[*InUseError](err); ok {
