@@ -54,13 +54,14 @@ var groups = map[string]group{
 	"oauth":     {layer: adapter},
 	"provider":  {layer: adapter, uses: "llm embed text oauth"},
 
-	"api":     {layer: transport},
-	"console": {layer: transport, uses: "httpapi"},
-	"httpapi": {layer: transport, uses: "api identity usage job llm embed corpus query answer chat agent text expr"},
+	"api":      {layer: transport},
+	"console":  {layer: transport, uses: "httpapi"},
+	"httpapi":  {layer: transport, uses: "api identity usage job llm embed corpus query answer chat agent text expr"},
+	"mcpserve": {layer: transport, uses: "httpapi"},
 
 	"config": {layer: assembly, uses: "llm text outbound"},
-	"app":    {layer: assembly, uses: "config console httpapi store blobstore outbound oauth provider identity usage job llm embed corpus query answer chat agent blob index"},
-	"cli":    {layer: assembly, uses: "app config identity corpus query answer embed encode extract folder text"},
+	"app":    {layer: assembly, uses: "config console httpapi mcpserve store blobstore outbound oauth provider identity usage job llm embed corpus query answer chat agent blob index"},
+	"cli":    {layer: assembly, uses: "app config mcpserve identity corpus query answer embed encode extract folder text"},
 
 	"testkit": {layer: tests}, "archtest": {layer: tests},
 }

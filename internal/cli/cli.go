@@ -21,6 +21,7 @@ import (
 	"quarry/internal/cli/index"
 	"quarry/internal/cli/instruction"
 	"quarry/internal/cli/llm"
+	"quarry/internal/cli/mcp"
 	"quarry/internal/cli/query"
 	"quarry/internal/cli/tool"
 	"quarry/internal/secret/redact"
@@ -47,6 +48,7 @@ type root struct {
 
 	Instruction instruction.Cmd `cmd:"" group:"agents" help:"Create, list, read, change, try and delete texts that several agents are told."`
 	Tool        tool.Cmd        `cmd:"" group:"agents" help:"Create, list, read, change and delete tools of agents."`
+	MCP         mcp.Cmd         `cmd:"" group:"agents" name:"mcp" help:"Offer corpora and agents to clients of the Model Context Protocol."`
 
 	LLM    llm.Cmd         `cmd:"" group:"models" name:"llm" help:"Register, list, test and remove language models."`
 	Prompt query.PromptCmd `cmd:"" group:"models" help:"Preview prompt templates."`

@@ -78,8 +78,8 @@ func printable(s string) bool {
 // none reports whether no page of any origin may call.
 func (o *Set) none() bool { return !o.any && len(o.exact)+len(o.below) == 0 }
 
-// allow reports whether pages of an origin may call. The comparison is exact: browsers spell an origin in one way.
-func (o *Set) allow(origin string) bool {
+// Allows reports whether pages of an origin may call. The comparison is exact: browsers spell an origin in one way.
+func (o *Set) Allows(origin string) bool {
 	if o.any || o.exact[origin] {
 		return true
 	}
@@ -110,7 +110,7 @@ const (
 	allowedHeaders = "x-api-key, authorization, content-type, request-timeout, request-timeout-millis"
 	// exposedHeaders are what pages may read beyond the few that browsers always show.
 	exposedHeaders = "X-Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, " +
-		"X-Quarry-Unknown, X-Quarry-Passages, X-Quarry-Passages-Encoded"
+		"X-Quarry-Unknown, X-Quarry-Passages, X-Quarry-Passages-Encoded, Mcp-Session-Id"
 	// maxAge is how long a browser may remember a preflight, seconds; browsers cap it there.
 	maxAge = "7200"
 	// maxAsked is how many headers that a preflight asks for are granted beyond allowedHeaders. Published clients ask for
@@ -128,7 +128,7 @@ func (o *Set) Share(h http.Header, r *http.Request) {
 	}
 	h.Add("Vary", "Origin")
 	origin := r.Header.Get("Origin")
-	if origin == "" || !o.allow(origin) {
+	if origin == "" || !o.Allows(origin) {
 		return
 	}
 	if o.any {
@@ -149,7 +149,7 @@ func (o *Set) Preflight(w http.ResponseWriter, r *http.Request, methods func() [
 	}
 	h := w.Header()
 	h.Add("Vary", "Access-Control-Request-Headers")
-	if !o.allow(origin) {
+	if !o.Allows(origin) {
 		return true, fault.Forbidden("pages of this origin may not call the service; the setting allowed_origins lists those that may")
 	}
 	allowed := methods()

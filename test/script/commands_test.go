@@ -15,7 +15,7 @@ import (
 )
 
 // unprinted are the commands without --json: they print no result, or print JSON in any case.
-var unprinted = []string{"serve", "completion", "audit export"}
+var unprinted = []string{"serve", "mcp serve", "completion", "audit export"}
 
 // TestEveryCommand proves that each command has help with an example, refuses a flag that it does not have and names its own
 // help, has --json if it prints results, and that a script runs it, with --json where it has it.

@@ -107,6 +107,39 @@ func (c *Client) Send(req *http.Request, out any) ([]byte, error) {
 
 // do sends a request with the credential and returns a 2xx answer, whose body the caller closes.
 func (c *Client) do(req *http.Request) (*http.Response, error) {
+	res, err := c.sent(req)
+	if err != nil || res.StatusCode/100 == 2 {
+		return res, err
+	}
+	defer res.Body.Close()
+	r := &refusal{Status: res.StatusCode, header: res.Header, from: c}
+	if r.raw, err = io.ReadAll(res.Body); err != nil {
+		return nil, &Failure{ExitUnreachable, fmt.Sprintf("the answer of %s broke off: %v", c.Base, err), err}
+	}
+	_ = json.Unmarshal(r.raw, r) // a body that is not ours leaves the status alone to speak
+	return nil, r
+}
+
+// Relay sends a request whose URL is a path, with the credential, and returns whatever comes, whose body the caller closes. It may take
+// as long as it likes.
+func (c *Client) Relay(req *http.Request) (*http.Response, error) {
+	at, err := url.Parse(c.Base + req.URL.RequestURI())
+	if err != nil {
+		return nil, Failed(ExitUsage, "%v", err)
+	}
+	req.URL, req.Host = at, at.Host
+	return c.unhurried().sent(req)
+}
+
+// unhurried returns a client for answers that may go on for as long as they like.
+func (c *Client) unhurried() *Client {
+	other := *c
+	other.http = &http.Client{Transport: c.http.Transport}
+	return &other
+}
+
+// sent sends a request with the credential and returns its answer, whose body the caller closes.
+func (c *Client) sent(req *http.Request) (*http.Response, error) {
 	if c.key != "" {
 		req.Header.Set("x-api-key", c.key)
 	}
@@ -129,16 +162,7 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 		}
 		return nil, &Failure{ExitUnreachable, fmt.Sprintf("the service at %s is not reached: %v", c.Base, err), err}
 	}
-	if res.StatusCode/100 == 2 {
-		return res, nil
-	}
-	defer res.Body.Close()
-	r := &refusal{Status: res.StatusCode, header: res.Header, from: c}
-	if r.raw, err = io.ReadAll(res.Body); err != nil {
-		return nil, &Failure{ExitUnreachable, fmt.Sprintf("the answer of %s broke off: %v", c.Base, err), err}
-	}
-	_ = json.Unmarshal(r.raw, r) // a body that is not ours leaves the status alone to speak
-	return nil, r
+	return res, nil
 }
 
 // note prints a call and what the service did not know in it, if that is wanted. Headers and bodies may hold secrets and are

@@ -23,9 +23,7 @@ func (c *Client) Stream(ctx context.Context, path string, body any, fn func(name
 	if err != nil {
 		return err
 	}
-	unhurried := *c // a stream may go on for as long as it likes
-	unhurried.http = &http.Client{Transport: c.http.Transport}
-	res, err := unhurried.do(req)
+	res, err := c.unhurried().do(req)
 	if err != nil {
 		return err
 	}
