@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"quarry/internal/agent/permit"
@@ -39,7 +40,8 @@ type Planned struct {
 	Client   bool     // the client makes the call: Prepare takes the place of Run
 	InLine   bool     // see Tool
 	Event    id.Event // of the call; whoever stores it sets it
-	Again    bool     // a kill has cut the call off; whoever goes on sets it
+	Again    bool     // a kill has cut the call off; whoever goes on sets it, and Made
+	Made     time.Time
 
 	arguments map[string]any
 	refused   *Failure
@@ -203,7 +205,7 @@ func (r *run) call(ctx context.Context) (json.RawMessage, error) {
 	defer quiet()
 	out, err := guard(ctx, c.limit, c.Ending, func(ctx context.Context) (json.RawMessage, error) {
 		return c.Run(ctx, Call{
-			ID: r.planned.CallID, Event: r.planned.Event, Configuration: c.name, Again: r.planned.Again,
+			ID: r.planned.CallID, Event: r.planned.Event, Configuration: c.name, Again: r.planned.Again, Made: r.planned.Made,
 			Arguments: args, Eager: r.eager(), Agent: r.scene.Agent.Key, Session: r.scene.Session.Key, Images: r.scene.Images,
 			Permit: func(n permit.Need) error { return permit.Call(c.Needs, r.scene.Sender, n) }, Sender: r.scene.Sender, Mask: r.mask,
 			Payers: r.scene.Payers, Place: r.scene.Place, Files: r.scene.Files,

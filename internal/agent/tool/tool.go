@@ -104,6 +104,7 @@ type Call struct {
 	Event         id.Event        // of the call, which has the same one when it is made again
 	Configuration string          // the name of the tool's configuration
 	Again         bool            // a kill has cut the call off; see Repeatable
+	Made          time.Time       // when a call that was cut off was made: what it has done is not older
 	Arguments     json.RawMessage // an object that the tool's schema allows
 	Eager         map[string]any  // the values of Tool.Eager
 	Agent         string          // keys

@@ -267,7 +267,7 @@ func (t *turn) resume(ctx context.Context) error {
 	var lost []session.Event
 	places := map[int]int{} // of the calls that are made again, by where they were
 	for i, p := range t.tools.Plan(calls, t.step.AllowedTools, t.now()) {
-		p.Event, p.Again = left[i].ID, !t.answered
+		p.Event, p.Again, p.Made = left[i].ID, !t.answered, left[i].Created
 		if p.Repeat != tool.Never || t.answered {
 			places[i] = len(again)
 			again = append(again, p)

@@ -24,7 +24,7 @@ func (p *place) back() { p.steps = p.steps[:len(p.steps)-1] }
 // maxPath is the length in bytes at which the text of a place is cut.
 const maxPath = 1000
 
-// String returns the place as field_errors spell it: members after dots, items as [n].
+// String returns the place as field_errors spell it: members after dots, items as [n]. Without a root, it is relative.
 func (p *place) String() string {
 	out := []byte(p.root)
 	for _, s := range p.steps {
@@ -32,7 +32,10 @@ func (p *place) String() string {
 			return string(out) + "…"
 		}
 		if s.index < 0 {
-			out = append(append(out, '.'), shorten(s.name)...)
+			if len(out) > 0 {
+				out = append(out, '.')
+			}
+			out = append(out, shorten(s.name)...)
 			continue
 		}
 		out = append(strconv.AppendInt(append(out, '['), int64(s.index), 10), ']')

@@ -195,7 +195,7 @@ func unmarshal(path string, raw []byte, v any) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return fault.InvalidField(path+"."+wrong.Field, "must not be a %s", wrong.Value)
+		return fault.InvalidField(fault.Join(path, wrong.Field), "must not be a %s", wrong.Value)
 	case errors.As(err, &wrong):
 		return fault.InvalidField(path, "must not be a %s", wrong.Value)
 	}

@@ -33,6 +33,7 @@ const Answer = "The answer stands in the first passage [1]."
 //	rounds:JSON      the replies of this list, see Rounds: objects with the members text, reasoning, calls (each with name and
 //	                 arguments, and id), refusal, stop, pace (pieces per second), delay_ms and fault. The list may also be
 //	                 an object of lists by a word of the user's last message, where "" stands for any other
+//	told             the same, where the last message of the user is the list, beginning with "["
 //	bare:STATUS      an error of that status with an empty body
 //	on:WORD:NAME     that of the model NAME if the request contains WORD, else the default answer, so that a model can
 //	                 pass the test of its connection and fail later
@@ -72,6 +73,10 @@ func Named(model string, body []byte) Reply {
 		return calling(rest, body)
 	case "rounds":
 		return rounds(rest, body)
+	case "told":
+		if list := transcript.Read(body).Question(); strings.HasPrefix(list, "[") {
+			return rounds(list, body)
+		}
 	case "on":
 		word, then, _ := strings.Cut(rest, ":")
 		if word != "" && strings.Contains(withoutModel(body), word) {

@@ -38,10 +38,13 @@ const experimental = "experimental"
 var builtIn = map[string]facts{
 	"corpora_search": {title: "Search in corpora", category: "retrieval", released: "2026-11-01",
 		sample: `{"type":"corpora_search","query_configuration":{"search":{"corpora":[{"corpus_key":"corpus"}]}}}`},
-	"get_document_text": {title: "Text of a document", category: "retrieval", released: "2026-11-23"},
-	"artifact_create":   {title: "Create an artifact", category: "artifacts", released: "2026-11-23", groups: []string{"artifacts"}},
-	"artifact_read":     {title: "Read an artifact", category: "artifacts", released: "2026-11-23", groups: []string{"artifacts"}},
-	"artifact_grep":     {title: "Search in an artifact", category: "artifacts", released: "2026-11-23", groups: []string{"artifacts"}},
+	"get_document_text":         {title: "Text of a document", category: "retrieval", released: "2026-11-23"},
+	"artifact_create":           {title: "Create an artifact", category: "artifacts", released: "2026-11-23", groups: []string{"artifacts"}},
+	"artifact_read":             {title: "Read an artifact", category: "artifacts", released: "2026-11-23", groups: []string{"artifacts"}},
+	"core_document_index":       {title: "Index documents", category: "indexing", released: "2026-02-20", groups: []string{"indexing"}},
+	"structured_document_index": {title: "Index a document with sections", category: "indexing", released: "2026-02-20", groups: []string{"indexing"}},
+	"delete_documents":          {title: "Delete documents", category: "indexing", released: "2026-02-20", groups: []string{"indexing"}},
+	"artifact_grep":             {title: "Search in an artifact", category: "artifacts", released: "2026-11-23", groups: []string{"artifacts"}},
 }
 
 // builtTools returns the built-in tools of a kit. One without a line in builtIn is an error: it could be configured and would not

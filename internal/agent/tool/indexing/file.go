@@ -1,0 +1,101 @@
+package indexing
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"quarry/internal/agent/artifact"
+	"quarry/internal/agent/tool"
+	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/ingest"
+	"quarry/internal/fault"
+)
+
+// shape is what tells a document in a JSON text from other JSON.
+type shape struct {
+	Type  string          `json:"type"`
+	ID    string          `json:"id"`
+	Parts json.RawMessage `json:"document_parts"`
+}
+
+// peek returns the shape of a text; the zero shape if it is no JSON object.
+func peek(data []byte) (d shape) {
+	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n\ufeff"), []byte("{")) || json.Unmarshal(data, &d) != nil {
+		return shape{}
+	}
+	return d
+}
+
+// core reports whether a text is a core document.
+func (d *shape) core() bool { return d.Type == "core" || d.Type == "" && d.Parts != nil }
+
+// fromFile returns the document in a file of the session.
+func (s *service) fromFile(ctx context.Context, c *tool.Call, e *entry) (document.Draft, error) {
+	data, a, err := s.load(ctx, c, e.Artifact)
+	if err != nil {
+		return nil, err
+	}
+	d := peek(data)
+	switch kind := d.Type; {
+	case !d.core() && kind != "structured":
+		return s.read(ctx, e.ID, &a, data)
+	case a.Size > s.JSON:
+		return nil, fault.InvalidField("", "the file has %d bytes, more than the %d of the setting max_json", a.Size, s.JSON)
+	case d.core():
+		return s.fromJSON(data, e.ID, "core")
+	default:
+		return s.fromJSON(data, e.ID, kind)
+	}
+}
+
+// load reads a file of the session. Secrets in it are masked as in documents that the model writes.
+func (s *service) load(ctx context.Context, c *tool.Call, artifactID string) ([]byte, artifact.Artifact, error) {
+	if c.Files == nil {
+		return nil, artifact.Artifact{}, fault.NotFound("artifact_not_found", artifactID, "this session can't have files")
+	}
+	a, err := c.Files.Get(ctx, artifactID)
+	if err != nil {
+		return nil, a, err
+	}
+	if most := max(s.File, s.JSON); a.Size > most {
+		return nil, a, fault.InvalidField("", "the file has %d bytes, more than the %d of a document", a.Size, most)
+	}
+	_, content, err := c.Files.Open(ctx, artifactID)
+	if err != nil {
+		return nil, a, err
+	}
+	defer func() { _ = content.Close() }() // it was only read
+	data, err := io.ReadAll(content)
+	if err != nil {
+		return nil, a, fmt.Errorf("read file %s: %w", artifactID, err)
+	}
+	if c.Mask != nil && utf8.Valid(data) {
+		data = []byte(c.Mask.Text(string(data)))
+	}
+	return data, a, nil
+}
+
+// read returns the document in a file that is no document as JSON. What no reader of files knows is text if it looks like it.
+func (s *service) read(ctx context.Context, docID string, a *artifact.Artifact, data []byte) (document.Draft, error) {
+	if a.Size > s.File {
+		return nil, fault.InvalidField("", "the file has %d bytes, more than the %d of the setting max_upload", a.Size, s.File)
+	}
+	d, err := s.Ingest.Read(ctx, &ingest.Upload{ID: docID, Name: a.Filename, ContentType: a.MIME, Data: data})
+	if fault.Is(err, fault.KindMediaType) && utf8.Valid(data) && !bytes.ContainsRune(data, 0) {
+		d, err = s.Ingest.Read(ctx, &ingest.Upload{ID: docID, Name: "file.txt", ContentType: "text/plain", Data: data})
+	}
+	if f, ok := fault.As(err); ok && (f.Kind == fault.KindInvalid || f.Kind == fault.KindMediaType) {
+		why := f.Text
+		if why == "" {
+			why = "the file " + strings.TrimPrefix(f.Error(), "(file: ")
+			why = strings.TrimSuffix(why, ")")
+		}
+		return nil, fault.InvalidField("", "%s", why)
+	}
+	return d, err
+}
