@@ -52,15 +52,12 @@ func (s *service) core(ctx context.Context, c tool.Call, _ tool.Activity) (json.
 	if err := s.identify(ctx, &c, args.Documents); err != nil {
 		return nil, err
 	}
-	all, err := s.Ingest.CreateAll(ctx, args.Corpus, ingest.Batch{
+	all, err := s.create(ctx, args.Corpus, ingest.Batch{
 		Size: len(args.Documents), Replace: args.Reindex,
 		Draft: func(ctx context.Context, i int) (document.Draft, error) { return s.draft(ctx, &c, &args.Documents[i]) },
 	})
 	if err != nil {
 		return nil, err
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
 	}
 	out := struct {
 		Documents []indexed `json:"documents"`

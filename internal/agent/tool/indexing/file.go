@@ -38,7 +38,7 @@ func (d *shape) core() bool { return d.Type == "core" || d.Type == "" && d.Parts
 func (s *service) fromFile(ctx context.Context, c *tool.Call, e *entry) (document.Draft, error) {
 	data, a, err := s.load(ctx, c, e.Artifact)
 	if err != nil {
-		return nil, err
+		return nil, at(e.place, err)
 	}
 	d := peek(data)
 	switch kind := d.Type; {

@@ -120,6 +120,29 @@ func invalid(format string, args ...any) error {
 	return &tool.Failure{Class: tool.InvalidInput, Text: fmt.Sprintf(format, args...)}
 }
 
+// create adds documents. A corpus that takes none is refused by its configuration.
+func (s *service) create(ctx context.Context, corpus string, b ingest.Batch) ([]ingest.Result, error) {
+	all, err := s.Ingest.CreateAll(ctx, corpus, b)
+	switch f, ok := fault.As(err); {
+	case ok && f.Kind == fault.KindInvalid:
+		return nil, &tool.Failure{Class: tool.InvalidConfiguration, Text: f.Text}
+	case err == nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	}
+	return all, err
+}
+
+// at returns the fault of something that isn't there with the argument that names it.
+func at(place string, err error) error {
+	f, ok := fault.As(err)
+	if !ok || f.Kind != fault.KindNotFound {
+		return err
+	}
+	out := *f
+	out.Text = place + ": " + f.Text
+	return &out
+}
+
 // transient reports whether the same call may succeed later.
 func transient(err error) bool {
 	f, ok := fault.As(err)

@@ -41,15 +41,12 @@ func (s *service) structured(ctx context.Context, c tool.Call, _ tool.Activity) 
 	}
 	// without any id, that of the call: made again, it adds no second document
 	docID := c.Mask.Text(cmp.Or(args.ID, peek(whole).ID, args.Artifact, "doc_"+strings.TrimPrefix(string(c.Event), "aev_")))
-	all, err := s.Ingest.CreateAll(ctx, args.Corpus, ingest.Batch{
+	all, err := s.create(ctx, args.Corpus, ingest.Batch{
 		Size: 1, Replace: args.Reindex,
 		Draft: func(context.Context, int) (document.Draft, error) { return s.fromJSON(whole, docID, "structured") },
 	})
 	if err != nil {
 		return nil, err
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
 	}
 	r := &all[0]
 	if f, ok := fault.As(r.Err); ok && f.Kind != fault.KindInternal {
@@ -70,7 +67,7 @@ func (s *service) compose(ctx context.Context, c *tool.Call, artifactID string) 
 	if artifactID != "" {
 		data, _, err := s.load(ctx, c, artifactID)
 		if err != nil {
-			return nil, fault.Under(err, "artifact_id")
+			return nil, at("artifact_id", fault.Under(err, "artifact_id"))
 		}
 		if d := peek(data); d.Type != "structured" && !(d.Type == "" && hasSections(data)) {
 			return nil, invalid("artifact_id: %s is no structured document as JSON; document_conversion makes one, and %s takes any text", artifactID, Core)
@@ -143,24 +140,24 @@ func (f *filler) sections(ctx context.Context, raw json.RawMessage, place string
 }
 
 // image puts the bytes of the file that an image names into it.
-func (f *filler) image(ctx context.Context, image map[string]json.RawMessage, at string) error {
+func (f *filler) image(ctx context.Context, image map[string]json.RawMessage, place string) error {
 	var artifactID string
 	if json.Unmarshal(image["artifact_id"], &artifactID) != nil || artifactID == "" {
 		return nil
 	}
-	at += ".artifact_id"
+	place += ".artifact_id"
 	if f.call.Files == nil {
-		return invalid("%s: this session can't have files", at)
+		return invalid("%s: this session can't have files", place)
 	}
 	a, err := f.call.Files.Get(ctx, artifactID)
 	if err != nil {
-		return err
+		return at(place, err)
 	}
 	if f.size += a.Size * 4 / 3; f.size > f.JSON {
-		return invalid("%s: the images of the document have more than the %d bytes of the setting max_json together", at, f.JSON)
+		return invalid("%s: the images of the document have more than the %d bytes of the setting max_json together", place, f.JSON)
 	}
 	if !strings.HasPrefix(a.MIME, "image/") {
-		return invalid("%s: %s is no image but %s", at, artifactID, a.MIME)
+		return invalid("%s: %s is no image but %s", place, artifactID, a.MIME)
 	}
 	data, _, err := f.load(ctx, f.call, artifactID)
 	if err != nil {
