@@ -27,6 +27,8 @@ type Redirects struct {
 	Most int
 	// Lost are headers that another origin doesn't get, beside Authorization, cookies and the Referer.
 	Lost []string
+	// Held keeps what was sent at its origin: a redirect that leads it to another one is refused.
+	Held bool
 }
 
 type redirectsKey struct{}
@@ -59,11 +61,15 @@ func redirect(next *http.Request, via []*http.Request) error {
 	case next.URL.User != nil:
 		return &Refused{Reason: "it redirects to an address with a user name in it"}
 	}
+	elsewhere := !sameOriginThroughout(next, via)
+	if r.Held && elsewhere && next.Body != nil {
+		return &Refused{Reason: "it redirects what is sent to " + next.URL.Host + ", which is not meant for that; call the other address by itself"}
+	}
 	next.Header.Del("Referer")
 	if next.Method != via[0].Method { // what described the body goes with it
 		maps.DeleteFunc(next.Header, func(name string, _ []string) bool { return strings.HasPrefix(name, "Content-") })
 	}
-	if !sameOriginThroughout(next, via) {
+	if elsewhere {
 		r.lose(next.Header)
 	}
 	return nil

@@ -21,7 +21,7 @@ import (
 type Bound struct {
 	set     *Set
 	eager   map[string]map[string]reference.Value // configuration → place → value
-	secrets []string                              // values in eager that are secret
+	secrets []string                              // values in eager that are secret, and those of configurations
 	offers  map[string]llm.Tool
 }
 
@@ -47,6 +47,7 @@ func (s *Set) Bind(scene Scene, before string) (*Bound, string, error) {
 	read := scene.variables()
 	for _, name := range s.names {
 		c := s.tools[name]
+		b.secrets = append(b.secrets, c.Secrets...)
 		offer := llm.Tool{Name: name, Description: c.Description, Parameters: c.shown}
 		if c.describe != nil {
 			text, err := c.describe.Render(read, vtl.Limits{})

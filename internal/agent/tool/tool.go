@@ -65,10 +65,12 @@ type Tool struct {
 	// Eager are the members of the configuration that are references, by their place in it. They are resolved when a turn begins.
 	Eager map[string]Eager
 	// Fixed is whether references in argument_override are resolved when a turn begins, too, but for those to outputs of tools.
-	Fixed  bool
-	Needs  []permit.Need // what the configuration names; whoever writes it must have the right to it
-	InLine bool          // calls of one reply have a Call.Place, in their order
-	Ending time.Duration // how long a call waits for Run when its context has ended, since Run ends what it has begun; 0: not at all
+	Fixed bool
+	// Secrets are credentials that stand in the configuration as they are; they are masked like those of the session.
+	Secrets []string
+	Needs   []permit.Need // what the configuration names; whoever writes it must have the right to it
+	InLine  bool          // calls of one reply have a Call.Place, in their order
+	Ending  time.Duration // how long a call waits for Run when its context has ended, since Run ends what it has begun; 0: not at all
 	// Run returns a JSON object. An error that is a *Failure or a fault is shown to the model, any other is logged. Run may be
 	// left behind when its context has ended. It may tell of what it does while it runs.
 	Run func(ctx context.Context, c Call, tell Activity) (json.RawMessage, error)

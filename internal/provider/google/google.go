@@ -35,8 +35,8 @@ type Key struct {
 
 const (
 	defaultTokenURI = "https://oauth2.googleapis.com/token"
-	// scope is the one that Vertex wants.
-	scope = "https://www.googleapis.com/auth/cloud-platform"
+	// Vertex is the scope that Vertex wants.
+	Vertex = "https://www.googleapis.com/auth/cloud-platform"
 	// life is the longest that Google lets an assertion live.
 	life = time.Hour
 	// maxKey bounds what is read as a key file, in bytes.
@@ -101,7 +101,7 @@ func (k *Key) Client(s *provider.Shared, c registry.Connection) (*provider.Clien
 	}
 	held := oauth.Key("google", k.Email, k.id, k.TokenURI, string(x509.MarshalPKCS1PrivateKey(k.private)))
 	return provider.NewClient(s, c, bare.TokenAuth(held, func(ctx context.Context) (oauth.Token, error) {
-		assertion, err := k.Assertion(time.Now())
+		assertion, err := k.Assertion(time.Now(), Vertex)
 		if err != nil {
 			return oauth.Token{}, err
 		}
@@ -110,8 +110,8 @@ func (k *Key) Client(s *provider.Shared, c registry.Connection) (*provider.Clien
 	}))
 }
 
-// Assertion is a token, signed by the key, that asks for an access token.
-func (k *Key) Assertion(now time.Time) (string, error) {
+// Assertion is a token, signed by the key, that asks for an access token of a scope.
+func (k *Key) Assertion(now time.Time, scope string) (string, error) {
 	header := map[string]string{"alg": "RS256", "typ": "JWT"}
 	if k.id != "" {
 		header["kid"] = k.id

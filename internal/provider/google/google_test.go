@@ -26,7 +26,7 @@ func TestAssertion(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Unix(1_900_000_000, 0)
-	assertion, err := key.Assertion(now)
+	assertion, err := key.Assertion(now, google.Vertex)
 	if err != nil {
 		t.Fatal(err)
 	}

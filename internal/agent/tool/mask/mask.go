@@ -125,3 +125,19 @@ func (m *Mask) JSON(raw json.RawMessage) json.RawMessage {
 	}
 	return jsonvalue.Encode(m.Value(v))
 }
+
+// Trim returns a text that was cut off without the beginning of a secret at its end.
+func (m *Mask) Trim(s string) string {
+	if m == nil {
+		return s
+	}
+	most := 0
+	for _, v := range m.long {
+		for n := min(len(v)-1, len(s)); n > most; n-- {
+			if strings.HasSuffix(s, v[:n]) {
+				most = n
+			}
+		}
+	}
+	return s[:len(s)-most]
+}
