@@ -130,7 +130,7 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	answers := newAnswer(a.cfg, a.db, a.corpus, models.registry, a.log)
 	queries := newQuery(a.cfg, a.db, a.corpus, answers.generate, models.registry, a.log)
 	chats := newChat(a.db, queries.query)
-	kit, known, err := newKit(a.cfg, a.db, queries.query, a.corpus, a.identity.vault.Keyring(), a.log)
+	kit, known, err := newKit(a.cfg, a.doors, a.db, queries.query, a.corpus, a.identity.vault.Keyring(), a.log)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ type doors struct {
 	tools  *http.Client // tools of agents, tool servers, and their token endpoints
 	// insecure is tools without a look at certificates, for calls whose configuration says so.
 	insecure *http.Client
+	search   *http.Client // what searches the web for agents
 	// tokens are access tokens of tools and tool servers.
 	tokens *oauth.Client
 }
@@ -26,12 +27,17 @@ func newDoors(cfg config.Config, db *store.DB, sealed *secrets.Store) (doors, er
 	if err != nil {
 		return doors{}, &SettingError{err}
 	}
+	searched, err := cfg.WebSearchOutbound()
+	if err != nil {
+		return doors{}, &SettingError{err}
+	}
 	tools := outbound.Config{Allowed: allowed, Setting: "outbound_allow"}
 	insecure := tools
 	insecure.Insecure = true
 	d := doors{
 		models: outbound.New(outbound.Config{AllowPrivate: cfg.LLMPrivate, Setting: "llm_private"}),
 		tools:  outbound.New(tools), insecure: outbound.New(insecure),
+		search: outbound.New(outbound.Config{Allowed: searched, Setting: "web_search_url"}),
 	}
 	d.tokens = oauth.NewClient(d.tools, rotated.New(db, sealed))
 	return d, nil
@@ -43,7 +49,7 @@ func (d doors) close() {
 		return
 	}
 	d.tokens.Close()
-	for _, c := range []*http.Client{d.models, d.tools, d.insecure} {
+	for _, c := range []*http.Client{d.models, d.tools, d.insecure, d.search} {
 		c.CloseIdleConnections()
 	}
 }

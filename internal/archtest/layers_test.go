@@ -44,7 +44,7 @@ var groups = map[string]group{
 	"answer":   {layer: domain, uses: "corpus llm embed encode text expr", order: "verify/fact verify/markup verify verify/correct prompt summarize generate"},
 	"query":    {layer: domain, uses: "corpus embed text expr search answer llm", order: "measure rerank retrieve evaluate rephrase rewrite history ."},
 	"chat":     {layer: domain, uses: "query answer"},
-	"agent":    {layer: domain, uses: "llm usage expr blob corpus", order: "artifact artifact/picture permit skill tool/reference tool/schema tool/mask tool/line tool tool/search tool/indexing tool/file/grep tool/file tool/offload tool/catalog tool/server instruction reminder . session transcript compact fork session/feed session/recent describe turn"},
+	"agent":    {layer: domain, uses: "llm usage expr blob corpus", order: "artifact artifact/picture permit skill tool/reference tool/schema tool/mask tool/line tool tool/search tool/indexing tool/file/grep tool/file tool/web tool/message tool/offload tool/catalog tool/server instruction reminder . session transcript compact fork session/feed session/recent describe turn"},
 
 	"folder": {layer: domain, uses: "extract", order: "ignore source state ."},
 
@@ -52,6 +52,9 @@ var groups = map[string]group{
 	"blobstore": {layer: adapter, uses: "blob"},
 	"outbound":  {layer: adapter},
 	"oauth":     {layer: adapter},
+	"messenger": {layer: adapter, uses: "agent outbound provider"},
+	"webget":    {layer: adapter, uses: "agent outbound"},
+	"websearch": {layer: adapter, uses: "agent outbound"},
 	"provider":  {layer: adapter, uses: "llm embed text oauth"},
 
 	"api":      {layer: transport},
@@ -60,7 +63,7 @@ var groups = map[string]group{
 	"mcpserve": {layer: transport, uses: "httpapi"},
 
 	"config": {layer: assembly, uses: "llm text outbound"},
-	"app":    {layer: assembly, uses: "config console httpapi mcpserve store blobstore outbound oauth provider identity usage job llm embed corpus query answer chat agent blob index"},
+	"app":    {layer: assembly, uses: "config console httpapi mcpserve store blobstore outbound oauth messenger webget websearch provider identity usage job llm embed corpus query answer chat agent blob index"},
 	"cli":    {layer: assembly, uses: "app config mcpserve identity corpus query answer embed encode extract folder text"},
 
 	"testkit": {layer: tests}, "archtest": {layer: tests},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/url"
 	"reflect"
 	"slices"
@@ -62,6 +63,11 @@ type Config struct {
 	LLMPrivate bool `yaml:"llm_private"`
 	// OutboundAllow is what tools and servers may call at private addresses, separated by commas; see Outbound.
 	OutboundAllow string `yaml:"outbound_allow"`
+	// WebSearch is what searches the web for agents, tavily or searxng, and WebSearchURL where it is. WebSearchKey is the key of
+	// Tavily, which is never shown.
+	WebSearch    string `yaml:"web_search"`
+	WebSearchURL string `yaml:"web_search_url"`
+	WebSearchKey string `yaml:"web_search_key"`
 	// ModelAliases is separated by commas; see Aliases.
 	ModelAliases string `yaml:"model_aliases"`
 	// ConsistencyJudge names the language model that scores factual consistency; empty means the embedded means.
@@ -127,6 +133,9 @@ var Settings = []Setting{
 	{"history_days", "QUARRY_HISTORY_DAYS", "how long queries stay in the query history, days", func(c *Config) any { return &c.HistoryDays }},
 	{"llm_private", "QUARRY_LLM_PRIVATE", "true: language models (and their token endpoints) may be at private and loopback addresses, as local ones are; link-local addresses and metadata services of clouds are never called", func(c *Config) any { return &c.LLMPrivate }},
 	{"outbound_allow", "QUARRY_OUTBOUND_ALLOW", "what tools of agents, tool servers and their token endpoints may be called at private and loopback addresses, separated by commas: a host (wiki.internal), host:port, an address, or a network (10.0.0.0/8); empty allows none; link-local addresses and metadata services of clouds are never called", func(c *Config) any { return &c.OutboundAllow }},
+	{"web_search", "QUARRY_WEB_SEARCH", "what searches the web for the tool web_search of agents: `tavily`, or `searxng`, an instance of one's own whose settings allow the format json", func(c *Config) any { return &c.WebSearch }},
+	{"web_search_url", "QUARRY_WEB_SEARCH_URL", "where `web_search` is, such as http://searx.internal:8080, also at a private address; empty means the address of Tavily", func(c *Config) any { return &c.WebSearchURL }},
+	{"web_search_key", "QUARRY_WEB_SEARCH_KEY", "the key of Tavily, without which the tool web_search is disabled; better in the environment than in a file that others read", func(c *Config) any { return &c.WebSearchKey }},
 	{"model_aliases", "QUARRY_MODEL_ALIASES", "names, separated by commas, that stand for the default language model while nobody registers a model of that name; off is none", func(c *Config) any { return &c.ModelAliases }},
 	{"consistency_judge", "QUARRY_CONSISTENCY_JUDGE", "name of a registered language model that scores factual consistency and corrects; empty means the embedded score, which also answers when the model fails", func(c *Config) any { return &c.ConsistencyJudge }},
 	{"rate_limit", "QUARRY_RATE_LIMIT", "requests a second of one key, client or signed-in person on one node; more are refused with 429; 0 is no limit", func(c *Config) any { return &c.RateLimit }},
@@ -148,7 +157,7 @@ func Default() Config {
 	return Config{
 		Data: "./quarry-data", Listen: "127.0.0.1:8080", Kernel: "auto", LogFormat: "text",
 		MaxJSON: 16 << 20, MaxUpload: 10 << 20, MaxArtifact: 50 << 20, MaxDeletes: 64, HistoryDays: 90, SignInHours: 12,
-		LLMPrivate:   true,
+		LLMPrivate: true, WebSearch: "tavily",
 		ModelAliases: strings.Join(registry.DefaultAliases, ","),
 		MaxExpensive: 64, MaxExpensiveTotal: 256, MaxExpensiveWaiting: 1024, ExpensiveWait: 10, MaxBodies: 512 << 20,
 		MaxRemote: 1024, MaxRemoteTotal: 2048, MaxTurns: 2048, MaxStepTransitions: 500, MaxModelCalls: 100,
@@ -185,6 +194,7 @@ func (c *Config) Check() error {
 		{"log", c.Log, []string{"", "warnings", "requests", "debug"}},
 		{"log_level", c.LogLevel, []string{"", "debug", "info", "warn", "error"}},
 		{"log_format", c.LogFormat, []string{"text", "json"}},
+		{"web_search", c.WebSearch, []string{"tavily", "searxng"}},
 	} {
 		if !slices.Contains(s.allowed, s.value) {
 			return fmt.Errorf("setting %s is %q: it must be one of %s", s.key, s.value, strings.TrimPrefix(strings.Join(s.allowed, ", "), ", "))
@@ -206,6 +216,9 @@ func (c *Config) Check() error {
 		return errors.New("settings max_json, max_upload and max_artifact must be at least 1 byte")
 	}
 	if err := checkPublicURL(c.PublicURL); err != nil {
+		return err
+	}
+	if err := c.checkWebSearch(); err != nil {
 		return err
 	}
 	if c.MaxDeletes < 1 {
@@ -288,6 +301,32 @@ func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "settings of
 
 // LogValue is Format for logs.
 func (c Config) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) }
+
+// checkWebSearch refuses an address that can't be one. It may hold a key, so it isn't repeated.
+func (c *Config) checkWebSearch() error {
+	if c.WebSearchURL == "" {
+		return nil
+	}
+	u, err := url.Parse(c.WebSearchURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return errors.New("setting web_search_url must be an address such as http://searx.internal:8080, without user, query and fragment")
+	}
+	return nil
+}
+
+// WebSearchOutbound returns what a search of the web may call at private addresses: what outbound_allow says, and the host of
+// web_search_url, which whoever runs the service has chosen.
+func (c *Config) WebSearchOutbound() (outbound.Allowed, error) {
+	u, err := url.Parse(c.WebSearchURL)
+	if err != nil || u.Hostname() == "" {
+		return c.Outbound()
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return outbound.ParseAllowed(append(parts(c.OutboundAllow), net.JoinHostPort(u.Hostname(), port)))
+}
 
 // checkPublicURL refuses what a link can't begin with.
 func checkPublicURL(text string) error {

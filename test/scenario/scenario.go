@@ -19,7 +19,8 @@ type Scenario struct {
 }
 
 // Step is one call and what must come back. Strings may hold ${name} of a value saved by an earlier step, and of a value of the target:
-// ${provider} is the address of a scripted provider of language models.
+// ${provider} is the address of a scripted provider of language models; ${web} and ${other} are sites of package site, and so is ${safe},
+// whose certificate nobody has signed.
 type Step struct {
 	Call    string            `yaml:"call"`    // operation id
 	Path    map[string]string `yaml:"path"`    // path parameters, encoded by the runner

@@ -20,6 +20,7 @@ import (
 	"quarry/internal/store/storetest"
 	"quarry/test/ledger"
 	"quarry/test/scenario"
+	"quarry/test/site"
 )
 
 const (
@@ -42,6 +43,8 @@ func startTapped(t *testing.T, database string, set func(*config.Config)) (*app.
 	cfg.MaxJSON = 2 << 20            // so that scenarios of too large bodies stay small
 	cfg.TrustedProxies = "127.0.0.1" // so that scenarios of too many attempts come from elsewhere
 	cfg.MaxDeletes = 2               // so that few calls at once are too many
+	web, other, safe := site.Start(t, false), site.Start(t, false), site.Start(t, true)
+	cfg.OutboundAllow, cfg.WebSearchURL, cfg.WebSearchKey = "127.0.0.1", web.URL, site.Key
 	set(&cfg)
 	a, err := app.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(listener, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
@@ -59,7 +62,8 @@ func startTapped(t *testing.T, database string, set func(*config.Config)) (*app.
 		t.Fatal(err)
 	}
 	models := scripted.Start(t)
-	target := scenario.Target{URL: server.URL, Values: map[string]string{"provider": models.URL}, Client: &http.Client{Transport: listener, CheckRedirect: stays}, Keys: map[string]string{
+	values := map[string]string{"provider": models.URL, "web": web.URL, "other": other.URL, "safe": safe.URL}
+	target := scenario.Target{URL: server.URL, Values: values, Client: &http.Client{Transport: listener, CheckRedirect: stays}, Keys: map[string]string{
 		"owner":     strings.TrimSpace(string(owner)),
 		"powerless": storetest.AddKey(t, store.Config{Dir: cfg.Data, URL: database}, "powerless"),
 	}}
@@ -160,6 +164,8 @@ func TestLimited(t *testing.T) {
 		"rate":  func(c *config.Config) { c.RateLimit, c.RateBurst = 1, 10 },
 		"calls": func(c *config.Config) { c.MaxExpensive, c.MaxExpensiveWaiting = 1, 0 },
 		"turns": func(c *config.Config) { c.MaxTurns = 2 },
+		// not narrow, but without what others have
+		"search": func(c *config.Config) { c.WebSearchKey = "" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

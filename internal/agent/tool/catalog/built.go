@@ -45,6 +45,10 @@ var builtIn = map[string]facts{
 	"structured_document_index": {title: "Index a document with sections", category: "indexing", released: "2026-02-20", groups: []string{"indexing"}},
 	"delete_documents":          {title: "Delete documents", category: "indexing", released: "2026-02-20", groups: []string{"indexing"}},
 	"artifact_grep":             {title: "Search in an artifact", category: "artifacts", released: "2026-11-23", groups: []string{"artifacts"}},
+	"web_search":                {title: "Search the web", category: "retrieval", released: "2026-11-23", groups: []string{"web"}},
+	"web_get":                   {title: "HTTP request", category: "utilities", released: "2026-11-23", groups: []string{"web"}},
+	"slack_post_message":        {title: "Message to a channel of Slack", category: "utilities", released: "2026-02-20"},
+	"gchat_direct_message":      {title: "Direct message by Google Chat", category: "utilities", released: "2026-02-20"},
 }
 
 // builtTools returns the built-in tools of a kit. One without a line in builtIn is an error: it could be configured and would not
