@@ -60,7 +60,7 @@ var groups = map[string]group{
 	"api":      {layer: transport},
 	"console":  {layer: transport, uses: "httpapi"},
 	"httpapi":  {layer: transport, uses: "api identity usage job llm embed corpus query answer chat agent text expr"},
-	"mcpserve": {layer: transport, uses: "httpapi"},
+	"mcpserve": {layer: transport, uses: "httpapi agent"},
 
 	"config": {layer: assembly, uses: "llm text outbound"},
 	"app":    {layer: assembly, uses: "config console httpapi mcpserve store blobstore outbound oauth messenger webget websearch provider identity usage job llm embed corpus query answer chat agent blob index"},

@@ -90,18 +90,30 @@ func (a *Area) callMcp(w http.ResponseWriter, r *http.Request, c *httpapi.Call) 
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	defer a.calls.add(at, cancel)()
+	read, gone := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	defer gone(nil)
+	defer context.AfterFunc(r.Context(), func() {
+		if cause := context.Cause(r.Context()); !stopping(cause) { // a service that stops still writes its answers
+			gone(cause)
+		}
+	})()
 	answers, asEvents := a.whole, m.Method == "tools/call" && takesEvents(r)
 	if asEvents {
 		answers = a.stream
 	}
-	req := r.Clone(ctx)
-	req = req.WithContext(context.WithValue(ctx, carried{}, req))
+	req := r.Clone(context.WithValue(read, carried{}, r.WithContext(ctx)))
 	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(c.Body)), int64(len(c.Body))
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	req.Header.Set("Content-Type", "application/json")
 	out := newAnswer(w, asEvents)
 	answers.ServeHTTP(out, req)
 	return out.end()
+}
+
+// stopping reports whether a request ends because the service stops, and not because its client has gone.
+func stopping(cause error) bool {
+	_, expected := fault.As(cause)
+	return expected
 }
 
 // takesEvents reports whether a client reads streams of events. One that doesn't gets its answer whole, without progress.

@@ -15,6 +15,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"quarry/internal/agent/tool/schema"
+	"quarry/internal/jsonvalue"
 )
 
 // Service answers requests of the REST interface.
@@ -100,7 +103,11 @@ func (t tool[In, Out]) add(server *mcp.Server) error {
 	if err != nil {
 		return fmt.Errorf("output of %s: %w", t.name, err)
 	}
-	held, err := takes.Resolve(nil)
+	raw, err := json.Marshal(takes)
+	if err != nil {
+		return fmt.Errorf("arguments of %s: %w", t.name, err)
+	}
+	held, err := schema.New(raw)
 	if err != nil {
 		return fmt.Errorf("arguments of %s: %w", t.name, err)
 	}
@@ -117,25 +124,18 @@ func (t tool[In, Out]) add(server *mcp.Server) error {
 		if err != nil {
 			return failed(err), nil
 		}
-		raw, err := json.Marshal(out)
-		if err != nil {
-			return nil, err
-		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(raw)}}, StructuredContent: json.RawMessage(raw)}, nil
+		raw := jsonvalue.Encode(out)
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(raw)}}, StructuredContent: raw}, nil
 	})
 	return nil
 }
 
 // decode reads the arguments of a call.
-func decode[In any](raw json.RawMessage, held *jsonschema.Resolved) (args In, err error) {
-	given := map[string]any{}
-	if len(raw) > 0 {
-		err = json.Unmarshal(raw, &given)
+func decode[In any](raw json.RawMessage, held *schema.Schema) (args In, err error) {
+	if len(raw) == 0 || string(raw) == "null" { // arguments may be left out
+		raw = json.RawMessage("{}")
 	}
-	if err == nil {
-		err = held.Validate(given)
-	}
-	if err == nil && len(raw) > 0 {
+	if err = held.Check(jsonvalue.Decode(raw)); err == nil {
 		err = json.Unmarshal(raw, &args)
 	}
 	if err != nil {

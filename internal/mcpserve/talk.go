@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"quarry/internal/fault"
 )
 
 const agentsPath = "/v2/agents"
@@ -125,7 +123,7 @@ const stopTime = 5 * time.Second
 // leaves it, since the turn goes on at the next start.
 func (s rest) stop(ctx context.Context, events, session string) error {
 	cause := context.Cause(ctx)
-	if _, stopping := fault.As(cause); stopping {
+	if stopping(cause) {
 		return fmt.Errorf("%w. The agent goes on: send the session_key %s later to read on", cause, session)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)

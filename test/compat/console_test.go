@@ -17,8 +17,8 @@ func TestConsole(t *testing.T) {
 	t.Parallel()
 	guide.Needs(t, "python3", "npm", "node", "curl", "bash")
 	dir := t.TempDir()
-	python := packages("python.txt")(t, dir)
-	modules(t, dir)
+	python := packages("libraries/python.txt")(t, dir)
+	modules("libraries")(t, dir)
 	run(t, dir, []string{"NPM_CONFIG_LOGLEVEL=error"}, "npm", "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "typescript@5.9.3", "@types/node@20.19.0")
 	if err := os.Symlink(testkit.Binary(t), filepath.Join(dir, "quarry")); err != nil {
 		t.Fatal(err)

@@ -24,9 +24,9 @@ var libraries = []struct {
 	install  func(t *testing.T, dir string) (interpreter string)
 	programs map[string][]string
 }{
-	{"python", []string{"python3"}, packages("python.txt"), map[string][]string{"openai-python.py": {ours, theirs}, "langchain-python.py": {ours}, "vectara-python.py": {""}}},
-	{"llamaindex", []string{"python3"}, packages("llamaindex.txt"), map[string][]string{"llamaindex-python.py": {theirs}}},
-	{"javascript", []string{"npm", "node"}, modules, map[string][]string{"openai-javascript.mjs": {ours, theirs}, "vectara-javascript.mjs": {""}}},
+	{"python", []string{"python3"}, packages("libraries/python.txt"), map[string][]string{"openai-python.py": {ours, theirs}, "langchain-python.py": {ours}, "vectara-python.py": {""}}},
+	{"llamaindex", []string{"python3"}, packages("libraries/llamaindex.txt"), map[string][]string{"llamaindex-python.py": {theirs}}},
+	{"javascript", []string{"npm", "node"}, modules("libraries"), map[string][]string{"openai-javascript.mjs": {ours, theirs}, "vectara-javascript.mjs": {""}}},
 }
 
 // The base addresses that clients of OpenAI are given.
@@ -45,7 +45,7 @@ func TestLibraries(t *testing.T) {
 			dir := t.TempDir()
 			interpreter := l.install(t, dir)
 			for program, bases := range l.programs {
-				copied(t, dir, program) // a module of JavaScript finds others beside itself
+				copied(t, dir, "libraries/"+program) // a module of JavaScript finds others beside itself
 				for _, base := range bases {
 					t.Run(program+base, func(t *testing.T) {
 						t.Parallel()
@@ -75,25 +75,28 @@ func packages(file string) func(t *testing.T, dir string) string {
 		run(t, dir, nil, "python3", "-m", "venv", "venv")
 		python := filepath.Join(dir, "venv", "bin", "python")
 		run(t, dir, nil, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", "--no-deps", "--only-binary", ":all:",
-			"--requirement", inTestdata(t, "libraries/"+file))
+			"--requirement", inTestdata(t, file))
 		return python
 	}
 }
 
-// modules installs the modules of package-lock.json.
-func modules(t *testing.T, dir string) string {
-	t.Helper()
-	copied(t, dir, "package.json", "package-lock.json")
-	run(t, dir, []string{"NPM_CONFIG_LOGLEVEL=error"}, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	return "node"
+// modules returns an installation of the modules of a folder's package-lock.json.
+func modules(folder string) func(t *testing.T, dir string) string {
+	return func(t *testing.T, dir string) string {
+		t.Helper()
+		copied(t, dir, folder+"/package.json", folder+"/package-lock.json")
+		run(t, dir, []string{"NPM_CONFIG_LOGLEVEL=error"}, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+		return "node"
+	}
 }
 
+// copied copies files of testdata into a folder.
 func copied(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		raw, err := os.ReadFile(inTestdata(t, "libraries/"+name))
+		raw, err := os.ReadFile(inTestdata(t, name))
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), raw, 0o600)
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(name)), raw, 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
