@@ -212,13 +212,37 @@ func (s *Service) check(ctx context.Context, by Writer, was Definition, d *Defin
 		} else if err = offload.CheckEntries(d.Tools); err != nil {
 			bad.Gather(fault.Under(err, tool.Field))
 		} else {
-			needs = set.Needs(slices.Collect(maps.Keys(c.Tools.Or(nil))))
+			changed := slices.Sorted(maps.Keys(c.Tools.Or(nil)))
+			if err := s.called(ctx, set, changed, bad); err != nil {
+				return err
+			}
+			needs = set.Needs(changed)
 		}
 	}
 	if err := bad.Err(); err != nil {
 		return err
 	}
 	return permit.Written(by.Rights, needs)
+}
+
+// called checks that there are the agents that configurations call.
+func (s *Service) called(ctx context.Context, set *tool.Set, names []string, bad *fault.Fault) error {
+	for _, name := range names {
+		for _, n := range set.Needs([]string{name}) {
+			if n.Agent == "" {
+				continue
+			}
+			_, err := s.store.Get(ctx, n.Agent)
+			if fault.Is(err, fault.KindNotFound) {
+				bad.Field(fault.Join(tool.Field, name)+".sub_agent_configuration.agent_key", "there is no agent with the key %q", n.Agent)
+				err = nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // checkModel checks that there is the model that a change names.

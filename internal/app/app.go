@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"quarry/internal/agent/tool/subagent"
 	"quarry/internal/config"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/ingest"
@@ -130,7 +131,11 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	answers := newAnswer(a.cfg, a.db, a.corpus, models.registry, a.log)
 	queries := newQuery(a.cfg, a.db, a.corpus, answers.generate, models.registry, a.log)
 	chats := newChat(a.db, queries.query)
-	kit, known, err := newKit(a.cfg, a.doors, a.db, queries.query, a.corpus, a.identity.vault.Keyring(), a.log)
+	asking, err := subagent.New()
+	if err != nil {
+		return nil, err
+	}
+	kit, known, err := newKit(a.cfg, a.doors, a.db, queries.query, a.corpus, asking, a.identity.vault.Keyring(), a.log)
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +145,9 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 		return nil, err
 	}
 	sessions := newSession(a.cfg, a.db, a.identity.secrets, kept, rows, kit, known, models.registry, a.log)
+	asking.Join(subagent.Config{
+		Agents: rows.agents, Sessions: sessions.sessions, Turns: sessions.turns, Places: callPlaces(a.cfg), Log: a.log,
+	})
 	agents := newAgent(rows, models.registry, kit, known, sessions.turns)
 	a.stopReaders = sync.OnceFunc(sessions.feed.Stop)
 	a.server, err = newServer(a.cfg, a.identity, resolvers(a.corpus, chats, agents, sessions), a.ready.Load, a.log, slices.Concat(

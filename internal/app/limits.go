@@ -8,6 +8,15 @@ import (
 	"quarry/internal/usage"
 )
 
+// callPlaces bounds the turns that run for calls of agents by others: as many as those of people, and beside them. They never wait for a
+// place, so that turns which wait for them can't keep them from running.
+func callPlaces(c config.Config) *usage.Gate {
+	if c.MaxTurns == 0 {
+		return nil
+	}
+	return usage.NewGate(usage.Bounds{PerCaller: max(c.MaxTurns/2, 1), Total: c.MaxTurns, Noun: "turns of sub-agents"})
+}
+
 // limits returns the bounds on the callers of this process.
 func limits(c config.Config) httpapi.Limits {
 	room := max(c.MaxBodies, c.MaxJSON, c.MaxUpload)

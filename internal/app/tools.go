@@ -14,6 +14,7 @@ import (
 	"quarry/internal/agent/tool/indexing"
 	"quarry/internal/agent/tool/message"
 	"quarry/internal/agent/tool/search"
+	"quarry/internal/agent/tool/subagent"
 	"quarry/internal/agent/tool/web"
 	"quarry/internal/config"
 	"quarry/internal/corpus/document"
@@ -29,7 +30,7 @@ import (
 )
 
 // newKit returns what the tools of agents are made with, and the tools that agents can refer to.
-func newKit(cfg config.Config, out doors, db *store.DB, queries *query.Service, c *corpusServices, sealer tool.Sealer, log *slog.Logger) (tool.Kit, *catalog.Service, error) {
+func newKit(cfg config.Config, out doors, db *store.DB, queries *query.Service, c *corpusServices, asking *subagent.Tool, sealer tool.Sealer, log *slog.Logger) (tool.Kit, *catalog.Service, error) {
 	kit := tool.Kit{Types: map[string]tool.Type{}, Dynamic: map[string]tool.Type{}, Sealer: sealer, Log: log}
 	searching, err := search.New(httpqueries.NewSearcher(queries))
 	if err != nil {
@@ -48,6 +49,7 @@ func newKit(cfg config.Config, out doors, db *store.DB, queries *query.Service, 
 		return tool.Kit{}, nil, err
 	}
 	maps.Copy(kit.Dynamic, changing)
+	kit.Types[subagent.Name] = asking.Type
 	if err := addWeb(kit, cfg, out); err != nil {
 		return tool.Kit{}, nil, err
 	}

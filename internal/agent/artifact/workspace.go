@@ -119,6 +119,26 @@ func (w *Workspace) Shown() []Shown {
 	return slices.Clone(w.shown)
 }
 
+// Share returns a copy of a file for another session, under the same id. Its bytes are held: whoever shares it writes the row of the
+// copy, if any, and calls Unshare.
+func (w *Workspace) Share(ctx context.Context, id string) (Artifact, error) {
+	a, content, err := w.Open(ctx, id)
+	if err != nil {
+		return Artifact{}, err
+	}
+	defer content.Close()
+	made, err := w.service.Put(ctx, New{Filename: a.Filename, MIME: a.MIME, Description: a.Description, Metadata: a.Metadata}, content)
+	made.ID = a.ID
+	return made, err
+}
+
+// Unshare ends the holds of files that were shared.
+func (w *Workspace) Unshare(ctx context.Context, files []Artifact) {
+	if w != nil {
+		w.service.Release(ctx, files...)
+	}
+}
+
 // Take ends the making of files and returns those that were made: the call has ended. A nil workspace has none.
 func (w *Workspace) Take() []Artifact {
 	if w == nil {

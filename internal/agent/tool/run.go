@@ -206,7 +206,7 @@ func (r *run) call(ctx context.Context) (json.RawMessage, error) {
 	out, err := guard(ctx, c.limit, c.Ending, func(ctx context.Context) (json.RawMessage, error) {
 		return c.Run(ctx, Call{
 			ID: r.planned.CallID, Event: r.planned.Event, Configuration: c.name, Again: r.planned.Again, Made: r.planned.Made,
-			Arguments: args, Eager: r.eager(), Agent: r.scene.Agent.Key, Session: r.scene.Session.Key, Images: r.scene.Images,
+			Arguments: args, Eager: r.eager(), Agent: r.scene.Agent.Key, Session: r.scene.Session.Key, AgentNo: r.scene.AgentNo, SessionNo: r.scene.SessionNo, Images: r.scene.Images,
 			Permit: func(n permit.Need) error { return permit.Call(c.Needs, r.scene.Sender, n) }, Sender: r.scene.Sender, Mask: r.mask,
 			Payers: r.scene.Payers, Place: r.scene.Place, Files: r.scene.Files,
 		}, tell)

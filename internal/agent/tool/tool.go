@@ -111,6 +111,8 @@ type Call struct {
 	Eager         map[string]any  // the values of Tool.Eager
 	Agent         string          // keys
 	Session       string
+	AgentNo       int64 // row numbers
+	SessionNo     int64
 	Images        bool                    // the model reads images
 	Permit        func(permit.Need) error // an error if the call may not touch that; the model reads it
 	Sender        permit.Rights           // of whoever sent the input
@@ -123,13 +125,14 @@ type Call struct {
 // Scene is what references, templates and transforms of a turn read, and what a call is made with.
 type Scene struct {
 	reference.Scene
-	Sender permit.Rights       // of whoever sent the input
-	Payers []usage.Account     // see Call
-	Place  *line.Place         // of the call that is made, if its tool is in line
-	Images bool                // the model reads images
-	Files  *artifact.Workspace // of the call that is made
-	Most   int                 // bytes of its output; 0 = MaxOutput
-	Tell   Activity            // hears of what the call does; nil: nobody
+	Sender             permit.Rights   // of whoever sent the input
+	Payers             []usage.Account // see Call, like the next ones
+	AgentNo, SessionNo int64
+	Place              *line.Place         // of the call that is made, if its tool is in line
+	Images             bool                // the model reads images
+	Files              *artifact.Workspace // of the call that is made
+	Most               int                 // bytes of its output; 0 = MaxOutput
+	Tell               Activity            // hears of what the call does; nil: nobody
 }
 
 // Output is what came of a call.

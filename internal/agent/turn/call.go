@@ -32,7 +32,7 @@ func (t *turn) bind(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.scene = tool.Scene{Sender: t.run.Caller.Rights, Payers: t.payers(), Scene: reference.Scene{
+	t.scene = tool.Scene{Sender: t.run.Caller.Rights, Payers: t.payers(), AgentNo: t.agent.No, SessionNo: t.run.Session, Scene: reference.Scene{
 		Agent:   reference.Subject{Key: t.agent.Key, Name: t.agent.Name, Description: t.agent.Description, Metadata: object(t.agent.Metadata)},
 		Session: reference.Subject{Key: t.session.Key, Name: t.session.Name, Description: t.session.Description, Metadata: object(t.session.Metadata)},
 		Outputs: map[string]reference.Latest{}, Now: t.run.Began,

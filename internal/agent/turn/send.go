@@ -219,6 +219,15 @@ func (e *Engine) await(ctx context.Context, no int64) error {
 	return err
 }
 
+// Cause returns why a turn of a session did not come to its end; nil if it did, or goes on.
+func (e *Engine) Cause(ctx context.Context, no, turn int64) (*feed.Note, error) {
+	s, err := e.Log.Standing(ctx, no)
+	if err != nil {
+		return nil, err
+	}
+	return feed.CauseOf(turn, s.Causes)
+}
+
 // Drop ends the work on a session that was deleted.
 func (e *Engine) Drop(no int64) {
 	if w := e.work(no); w != nil {

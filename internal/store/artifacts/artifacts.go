@@ -93,7 +93,8 @@ func refer(tx *store.Tx, files []artifact.Artifact) error {
 	return blobs.Refer(tx, sums...)
 }
 
-// Upload writes the rows of files that come with an input, and returns them with their ids.
+// Upload writes the rows of files that come with an input, and returns them with their ids. One that has an id keeps it if it is free;
+// where the session has the same file under it, that is meant.
 func Upload(tx *store.Tx, no int64, files []artifact.Artifact) ([]artifact.Artifact, error) {
 	if len(files) == 0 {
 		return nil, nil
@@ -107,15 +108,40 @@ func Upload(tx *store.Tx, no int64, files []artifact.Artifact) ([]artifact.Artif
 	}
 	out := make([]artifact.Artifact, len(files))
 	for i, a := range files {
-		for free := false; !free; {
-			a.ID = artifact.NewID(a.Filename)
-			if free, err = insert(tx, no, &a); err != nil {
-				return nil, err
-			}
+		if err := add(tx, no, &a); err != nil {
+			return nil, err
 		}
 		out[i] = a
 	}
 	return out, nil
+}
+
+// add writes the row of a file whose reference is counted, under the id that it has or a fresh one.
+func add(tx *store.Tx, no int64, a *artifact.Artifact) error {
+	if a.ID != "" {
+		if free, err := insert(tx, no, a); free || err != nil {
+			return err
+		}
+		same, err := has(tx, no, a)
+		if err != nil {
+			return err
+		}
+		if same {
+			return blobs.Unrefer(tx, a.Sum) // that of the row that is there is enough
+		}
+	}
+	for {
+		a.ID = artifact.NewID(a.Filename)
+		if free, err := insert(tx, no, a); free || err != nil {
+			return err
+		}
+	}
+}
+
+// has reports whether a session has the same bytes under the id of a file.
+func has(tx *store.Tx, no int64, a *artifact.Artifact) (same bool, err error) {
+	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM artifacts WHERE session_no = $1 AND id = $2 AND sum = $3)`, no, a.ID, a.Sum).Scan(&same)
+	return same, store.Wrap(err, "read artifact")
 }
 
 // Keep writes the rows of files that a turn has made. See session.Commit.

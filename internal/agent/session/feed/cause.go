@@ -45,8 +45,8 @@ func Cause(notes []Note) string {
 // errUnknown is the error of a turn that failed in another process in a way that is for the log there.
 var errUnknown = errors.New("the turn has failed in another process")
 
-// causeOf returns what the causes of a session say of a turn, nil for nothing.
-func causeOf(turn int64, causes []string) (*Note, error) {
+// CauseOf returns what the causes of a session say of a turn, nil for nothing.
+func CauseOf(turn int64, causes []string) (*Note, error) {
 	for _, stored := range slices.Backward(causes) {
 		var o cause
 		if err := json.Unmarshal([]byte(stored), &o); err != nil {

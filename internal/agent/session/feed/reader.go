@@ -281,7 +281,7 @@ func (r *Reader) cause(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	n, err := causeOf(r.until.Turn, standing.Causes)
+	n, err := CauseOf(r.until.Turn, standing.Causes)
 	if n != nil {
 		r.ready = append(r.ready, Frame{Shape: Noted, Note: *n, At: n.At})
 	}

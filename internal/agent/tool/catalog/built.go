@@ -38,6 +38,8 @@ const experimental = "experimental"
 var builtIn = map[string]facts{
 	"corpora_search": {title: "Search in corpora", category: "retrieval", released: "2026-11-01",
 		sample: `{"type":"corpora_search","query_configuration":{"search":{"corpora":[{"corpus_key":"corpus"}]}}}`},
+	"sub_agent": {title: "Ask another agent", category: "orchestration", released: "2026-11-23",
+		sample: `{"type":"sub_agent","sub_agent_configuration":{"agent_key":"agent"}}`},
 	"get_document_text":         {title: "Text of a document", category: "retrieval", released: "2026-11-23"},
 	"artifact_create":           {title: "Create an artifact", category: "artifacts", released: "2026-11-23", groups: []string{"artifacts"}},
 	"artifact_read":             {title: "Read an artifact", category: "artifacts", released: "2026-11-23", groups: []string{"artifacts"}},
