@@ -461,7 +461,7 @@ func TestGarbage(t *testing.T) {
 		{"POST", ping, map[string]string{"Origin": "https://evil.example.com"}, 403, "allowed_origins"},
 		{"POST", ping, map[string]string{"Origin": "null"}, 403, "allowed_origins"},
 		{"POST", ping, map[string]string{"Origin": w.URL}, 403, "allowed_origins"},
-		{"POST", ping, map[string]string{"x-api-key": "zqk_wrong"}, 401, "messages"},
+		{"POST", ping, map[string]string{"x-api-key": "zqt_wrong"}, 401, "messages"},
 		{"POST", ping, map[string]string{"Content-Type": "text/plain"}, 415, "application/json"},
 		{"POST", ping, map[string]string{"MCP-Protocol-Version": "1999-01-01"}, 400, "version"},
 		{"POST", ping, map[string]string{"Last-Event-ID": "1"}, 400, "Last-Event-ID"},

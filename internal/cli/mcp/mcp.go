@@ -24,7 +24,7 @@ func (serveCmd) Help() string {
 		"written there. It is a client of a running service: it may do what its key may do, and a service that starts later, or anew, is found at " +
 		"the next call. Clients that reach the service over HTTP need no such program: they call its address /mcp.\n\n" +
 		"Example: quarry mcp serve --data /var/lib/quarry\n\n" +
-		"Example: QUARRY_API_KEY=zqk_4b1e quarry mcp serve --url https://quarry.example.com"
+		"Example: QUARRY_API_KEY=zqt_4b1e quarry mcp serve --url https://quarry.example.com"
 }
 
 // Run serves until the input ends.

@@ -53,7 +53,7 @@ await client.close();
 
 const stranger = new Client({ name: "test", version: "1" });
 try {
-  await stranger.connect(way("zqk_wrong"));
+  await stranger.connect(way("zqt_wrong"));
   const result = await stranger.callTool({ name: "list_corpora", arguments: {} });
   console.log("a wrong key:", result.isError ? "refused" : result);
 } catch {

@@ -64,7 +64,7 @@ async def main():
             print("cancelled")
         await call(client, "list_corpora", lambda out: len(out["corpora"]))
     try:
-        async with Client(way("zqk_wrong"), mode=mode) as client:
+        async with Client(way("zqt_wrong"), mode=mode) as client:
             result = await client.call_tool("list_corpora", {})
             print("a wrong key:", "refused" if result.is_error else result)
     except* Exception as e:
