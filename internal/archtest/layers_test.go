@@ -51,11 +51,12 @@ var groups = map[string]group{
 	"store":     {layer: adapter, uses: "identity usage job llm corpus query answer chat agent blob oauth"},
 	"blobstore": {layer: adapter, uses: "blob"},
 	"outbound":  {layer: adapter},
-	"oauth":     {layer: adapter},
+	"oauth":     {layer: adapter, uses: "outbound"},
+	"mcpclient": {layer: adapter, uses: "agent oauth outbound"},
 	"messenger": {layer: adapter, uses: "agent outbound provider"},
 	"webget":    {layer: adapter, uses: "agent outbound"},
 	"websearch": {layer: adapter, uses: "agent outbound"},
-	"provider":  {layer: adapter, uses: "llm embed text oauth"},
+	"provider":  {layer: adapter, uses: "llm embed text oauth outbound"},
 
 	"api":      {layer: transport},
 	"console":  {layer: transport, uses: "httpapi"},
@@ -63,7 +64,7 @@ var groups = map[string]group{
 	"mcpserve": {layer: transport, uses: "httpapi agent"},
 
 	"config": {layer: assembly, uses: "llm text outbound"},
-	"app":    {layer: assembly, uses: "config console httpapi mcpserve store blobstore outbound oauth messenger webget websearch provider identity usage job llm embed corpus query answer chat agent blob index"},
+	"app":    {layer: assembly, uses: "config console httpapi mcpserve store blobstore outbound oauth mcpclient messenger webget websearch provider identity usage job llm embed corpus query answer chat agent blob index"},
 	"cli":    {layer: assembly, uses: "app config mcpserve identity corpus query answer embed encode extract folder text"},
 
 	"testkit": {layer: tests}, "archtest": {layer: tests},

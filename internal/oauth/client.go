@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"quarry/internal/outbound"
 )
 
 // Client gets access tokens for tools and servers. It is safe for concurrent use.
@@ -280,23 +282,17 @@ func (c *Client) read(by Credentials, resp *http.Response, body []byte) (Granted
 
 // unreached explains why there is no answer, without the address.
 func unreached(err error) string {
-	var guard interface {
-		error
-		Blocked() bool
-	}
-	if errors.As(err, &guard) && guard.Blocked() {
-		return "may not be called: " + guard.Error()
-	} else if guard != nil {
-		return "can't be used: " + guard.Error()
-	}
+	var refused *outbound.Refused
 	var timeout interface{ Timeout() bool }
-	if errors.As(err, &timeout) && timeout.Timeout() {
+	switch {
+	case errors.As(err, &refused) && refused.Blocked():
+		return "may not be called: " + refused.Reason
+	case refused != nil:
+		return "can't be used: " + refused.Reason
+	case errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Sprintf("has not answered within %s", spendTime)
 	}
-	for u := new(url.Error); errors.As(err, &u); {
-		err = u.Err
-	}
-	return "can't be reached: " + err.Error()
+	return "can't be reached: " + outbound.Explain(err)
 }
 
 // codes are the error codes of token endpoints (RFC 6749, sections 4.1.2.1 and 5.2), the only words of theirs that are repeated.

@@ -156,7 +156,7 @@ func TestFailures(t *testing.T) {
 		server.URL + "/large":   "sent more than 1 MiB",
 		server.URL + "/meta":    "may not be called: 169.254.169.254 is a metadata service",
 		server.URL + "/found":   "can't be used: it redirects in a way that loses what was sent",
-		server.URL + "/cut":     "can't be reached: EOF",
+		server.URL + "/cut":     "can't be reached: the connection broke before an answer came",
 		closed.URL:              "can't be reached: ",
 		"http://10.0.0.1:x/":    "must be an address",
 		"file:///etc/passwd":    "must be an address",

@@ -123,3 +123,18 @@ func port(u *url.URL) string {
 	}
 	return "80"
 }
+
+// Home returns a client that calls as c does and follows no redirect to another origin.
+func Home(c *http.Client) *http.Client {
+	home := *c
+	home.CheckRedirect = func(next *http.Request, via []*http.Request) error {
+		if !sameOriginThroughout(next, via) {
+			return &Refused{Reason: "it redirects to another origin, " + next.URL.Scheme + "://" + next.URL.Host}
+		}
+		return c.CheckRedirect(next, via)
+	}
+	return &home
+}
+
+// SameOrigin reports whether credentials for a may be sent to b.
+func SameOrigin(a, b *url.URL) bool { return sameOrigin(a, b) }

@@ -2,16 +2,12 @@ package provider
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,6 +15,7 @@ import (
 	"time"
 
 	"quarry/internal/llm"
+	"quarry/internal/outbound"
 	"quarry/internal/sse"
 )
 
@@ -80,7 +77,7 @@ func (r *Response) noAnswer(err error) error {
 	case guard != nil:
 		e.Failure, e.Text = llm.Broken, r.clean(guard.Error())
 	default:
-		e.Text = r.clean(why(err))
+		e.Text = r.clean(outbound.Explain(err))
 	}
 	return e
 }
@@ -94,41 +91,6 @@ func (r *Response) cause(err error) error {
 }
 
 func (c *Client) silence() string { return fmt.Sprintf("nothing was heard for %s", c.conn.Idle) }
-
-// why explains to people why there is no connection.
-func why(err error) string {
-	var dns *net.DNSError
-	var op *net.OpError
-	var tooOld tls.RecordHeaderError
-	var verify *tls.CertificateVerificationError
-	var timeout interface{ Timeout() bool }
-	switch {
-	case errors.As(err, &dns) && dns.IsNotFound:
-		return fmt.Sprintf("the host name %q is not known", dns.Name)
-	case errors.As(err, &dns):
-		return fmt.Sprintf("the host name %q could not be looked up", dns.Name)
-	case errors.As(err, &tooOld), errors.Is(err, http.ErrSchemeMismatch):
-		return "it does not speak TLS: is the address one of http:// rather than https://?"
-	case errors.As(err, &verify):
-		return "its certificate is not trusted: " + verify.Err.Error()
-	case errors.As(err, new(x509.UnknownAuthorityError)), errors.As(err, new(x509.HostnameError)), errors.As(err, new(x509.CertificateInvalidError)):
-		return "its certificate is not trusted"
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return "no connection came about in time"
-	case errors.As(err, &op) && op.Op == "dial":
-		var call *os.SyscallError
-		if errors.As(op.Err, &call) {
-			return "no connection: " + call.Err.Error()
-		}
-		return "no connection: " + op.Err.Error()
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &op):
-		return "the connection broke before an answer came"
-	}
-	for u := new(url.Error); errors.As(err, &u); {
-		err = u.Err
-	}
-	return err.Error()
-}
 
 // brokenBody returns the failure of a body that could not be read to its end.
 func (r *Response) brokenBody(err error) error {
