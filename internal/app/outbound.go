@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"quarry/internal/config"
+	"quarry/internal/mcpclient"
 	"quarry/internal/oauth"
 	"quarry/internal/outbound"
 	"quarry/internal/store"
@@ -20,6 +21,8 @@ type doors struct {
 	search   *http.Client // what searches the web for agents
 	// tokens are access tokens of tools and tool servers.
 	tokens *oauth.Client
+	// servers speaks with tool servers.
+	servers *mcpclient.Client
 }
 
 func newDoors(cfg config.Config, db *store.DB, sealed *secrets.Store) (doors, error) {
@@ -40,14 +43,16 @@ func newDoors(cfg config.Config, db *store.DB, sealed *secrets.Store) (doors, er
 		search: outbound.New(outbound.Config{Allowed: searched, Setting: "web_search_url"}),
 	}
 	d.tokens = oauth.NewClient(d.tools, rotated.New(db, sealed))
+	d.servers = mcpclient.New(mcpclient.Config{HTTP: d.tools, Tokens: d.tokens})
 	return d, nil
 }
 
-// close waits for refresh tokens that are under way, and closes connections that wait for calls.
+// close ends sessions with tool servers, waits for refresh tokens that are under way, and closes connections that wait for calls.
 func (d doors) close() {
 	if d.tokens == nil {
 		return
 	}
+	d.servers.Stop()
 	d.tokens.Close()
 	for _, c := range []*http.Client{d.models, d.tools, d.insecure, d.search} {
 		c.CloseIdleConnections()

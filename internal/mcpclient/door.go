@@ -22,7 +22,7 @@ import (
 	"quarry/internal/outbound"
 )
 
-// door makes the HTTP calls of a session: with the headers and credentials of its server, to its origin alone, with bounded
+// door is the way of the HTTP calls of a session: with the headers and credentials of its server, to its origin alone, with bounded
 // answers. What a server answers outside the protocol becomes the failure of the exchange that it belongs to, and the library gets
 // an answer that leaves its session usable.
 type door struct {
@@ -103,7 +103,7 @@ func (d *door) negotiate(initialized json.RawMessage) {
 	}
 }
 
-// RoundTrip makes a call. It follows redirects within the origin of the server.
+// RoundTrip sends a call. It follows redirects within the origin of the server.
 func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := exchangeOf(r.Context())
 	if err := x.failure(); err != nil { // as when the library would try again

@@ -5,6 +5,7 @@ package mcpclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,7 +66,7 @@ func New(cfg Config) *Client {
 	}
 	cfg.HTTP = outbound.Home(cfg.HTTP)
 	c := &Client{cfg: cfg, sessions: map[id.ToolServer]*session{}}
-	c.mcp = mcp.NewClient(&mcp.Implementation{Name: "quarry", Version: cfg.Version}, &mcp.ClientOptions{
+	c.mcp = mcp.NewClient(&mcp.Implementation{Name: "quarry", Version: cmp.Or(cfg.Version, "dev")}, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{}, MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 	})
 	c.mcp.AddReceivingMiddleware(refuse)
