@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/reference"
@@ -49,7 +51,10 @@ func newBench(t *testing.T) *bench {
 	open := outbound.Config{AllowPrivate: true}
 	loose := open
 	loose.Insecure = true
-	made, err := web.NewGet(webget.New(outbound.New(open), outbound.New(loose)), grants{})
+	checked, unchecked := outbound.New(open), outbound.New(loose)
+	t.Cleanup(checked.CloseIdleConnections)
+	t.Cleanup(unchecked.CloseIdleConnections)
+	made, err := web.NewGet(webget.New(checked, unchecked), grants{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +72,9 @@ func (b *bench) withFiles(t *testing.T) *bench {
 	b.files = artifact.NewService(artifact.Config{Store: sessions.New(db, storetest.Secrets(t, db)), Blobs: kept, Most: 50 << 20, Log: slog.New(slog.DiscardHandler)})
 	return b
 }
+
+// TestMain proves that no call leaves anything behind, however it has ended.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // sealer seals nothing: what a turn keeps is not looked at here.
 type sealer struct{}

@@ -310,7 +310,7 @@ func secretsOfParkedTurns(t *testing.T, s *secretive) {
 	if !s.in([]byte(list)) || len(calls) != 2 {
 		t.Errorf("after a crash the client is shown %s", list)
 	}
-	s.reads(t)
+	s.reads(t, "it is ****")
 	s.quiet(t, "an output that was refused", []byte(s.refused(t, calls["ask"])))
 	large := map[string]any{"lines": []any{s.pin, strings.Repeat("line ", 2000), "it is " + s.pin}}
 	part := s.send(t, map[string]any{"type": "tool_output", "stream_response": true, "tool_outputs": []any{map[string]any{"type": "success", "event_id": calls["fetch"], "output": large}}})
@@ -331,7 +331,7 @@ func secretsOfParkedTurns(t *testing.T, s *secretive) {
 	if list, calls := s.outstanding(t); len(calls) != 0 || s.in([]byte(list)) {
 		t.Errorf("after the answers wait %s", list)
 	}
-	s.reads(t)
+	s.reads(t, "it is ****")
 	s.stopped(t, "at the end", followed, `agent_output`)
 }
 
@@ -349,8 +349,8 @@ func (s *secretive) refused(t *testing.T, call string) string {
 	return answer
 }
 
-// reads searches in what reading operations answer, with the files of the session.
-func (s *secretive) reads(t *testing.T) {
+// reads searches in what reading operations answer, with the files of the session, each of which has a text with a masked secret.
+func (s *secretive) reads(t *testing.T, masked string) {
 	t.Helper()
 	for _, path := range []string{"/v2/agents/a", "/v2/agents/a/sessions", secretSession, secretSession + "/events?include_hidden=true", "/v2/queries", "/v2/tools"} {
 		s.quiet(t, path, []byte(s.get(t, path)))
@@ -369,7 +369,7 @@ func (s *secretive) reads(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.quiet(t, "the file "+a.ID, file.Data)
-		if !bytes.Contains(file.Data, []byte("it is ****")) {
+		if !bytes.Contains(file.Data, []byte(masked)) {
 			t.Errorf("the file %s has %.300s", a.ID, file.Data)
 		}
 	}

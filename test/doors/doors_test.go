@@ -30,6 +30,9 @@ var doors = []door{
 	{"model", "llm_private", callModel},
 	{"models of an address", "llm_private", discoverModels},
 	{"token endpoint of a model", "llm_private", callModelTokens},
+	{"web_get", "outbound_allow", callWebGet},
+	{"web_get without certificates", "outbound_allow", callInsecureWebGet},
+	{"token endpoint of web_get", "outbound_allow", callWebGetTokens},
 }
 
 func callModel(t *testing.T, s *service, address string) string {
@@ -116,6 +119,7 @@ type service struct {
 	handle http.Handler
 	key    string
 	made   int
+	agent  bool // the one that uses tools is made
 }
 
 func start(t *testing.T, d door, g *target, entries string) *service {

@@ -99,6 +99,13 @@ func (s *Site) handler() http.Handler {
 		})
 	}
 	mux.HandleFunc("/echo/", echo)
+	mux.HandleFunc("/once/", func(w http.ResponseWriter, r *http.Request) { // whose first caller waits in vain
+		if len(s.Seen(r.URL.Path)) == 1 {
+			s.wait(r)
+			return
+		}
+		echo(w, r)
+	})
 	mux.HandleFunc("/download", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Disposition", `attachment; filename="`+r.FormValue("name")+`"`)
 		w.Header().Set("Content-Type", "application/octet-stream")

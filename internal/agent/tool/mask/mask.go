@@ -4,8 +4,11 @@ package mask
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"quarry/internal/jsonvalue"
@@ -36,7 +39,7 @@ func New(values ...string) *Mask {
 		if utf8.RuneCountInString(v) < shortest {
 			continue
 		}
-		m.long = append(m.long, v, Escaped(v))
+		m.long = append(m.long, forms(v)...)
 	}
 	if len(m.whole) == 0 {
 		return nil
@@ -54,6 +57,28 @@ func New(values ...string) *Mask {
 	}
 	m.replace = strings.NewReplacer(pairs...)
 	return m
+}
+
+// forms returns s in the forms in which others repeat it: as it is, within JSON however that is escaped, within an address.
+func forms(s string) []string {
+	html, _ := json.Marshal(s) // texts always encode
+	escaped := Escaped(s)
+	return []string{s, escaped, strings.Trim(string(html), `"`), plain(escaped), url.QueryEscape(s), url.PathEscape(s)}
+}
+
+// plain returns JSON with what is not ASCII escaped.
+func plain(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r < utf8.RuneSelf {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, "\\u%04x", unit)
+		}
+	}
+	return b.String()
 }
 
 // Escaped returns s as it stands inside JSON.
