@@ -138,21 +138,7 @@ func (s *Site) handler() http.Handler {
 		w.Header().Set("Content-Length", "1000")
 		_, _ = io.WriteString(w, "the beginning")
 	})
-	mux.HandleFunc("/large", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", r.FormValue("type"))
-		fill(w, number(r, "mib"), strings.Repeat("line of a long page\n", 52429)) // 1 MiB
-	})
-	mux.HandleFunc("/declared", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", strconv.Itoa(1<<30))
-		_, _ = io.WriteString(w, "the beginning")
-	})
-	mux.HandleFunc("/bomb", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Encoding", "gzip")
-		w.Header().Set("Content-Type", "text/plain")
-		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
-		fill(z, 1024, strings.Repeat("0", 1<<20))
-		_ = z.Close()
-	})
+	large(mux)
 	mux.HandleFunc("/token", s.token)
 	mux.HandleFunc("/private", func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer granted-") {
@@ -169,6 +155,25 @@ func (s *Site) handler() http.Handler {
 		s.seen = append(s.seen, Seen{r.Method, r.URL.Path, r.URL.RawQuery, string(body), r.Header.Clone()})
 		s.mu.Unlock()
 		mux.ServeHTTP(w, r)
+	})
+}
+
+// large adds what is larger than anybody wants.
+func large(mux *http.ServeMux) {
+	mux.HandleFunc("/large", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", r.FormValue("type"))
+		fill(w, number(r, "mib"), strings.Repeat("line of a long page\n", 52429)) // 1 MiB
+	})
+	mux.HandleFunc("/declared", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", strconv.Itoa(1<<30))
+		_, _ = io.WriteString(w, "the beginning")
+	})
+	mux.HandleFunc("/bomb", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("Content-Type", "text/plain")
+		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
+		fill(z, 1024, strings.Repeat("0", 1<<20))
+		_ = z.Close()
 	})
 }
 
