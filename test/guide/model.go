@@ -34,9 +34,22 @@ func provider(t testing.TB) providers {
 		scripted.Reply{Calls: []scripted.Call{{Name: "sluice", Pieces: []string{`{"height_cm":20}`}}}},
 		scripted.Reply{Text: "The sluice is open by 20 cm."},
 	)
+	note := scripted.Rounds(
+		scripted.Reply{Calls: []scripted.Call{{Name: "note", Pieces: []string{`{"documents":[{"document":{"id":"wheel","document_parts":[{"text":"The wheel was greased on Monday."}]}}]}`}}}},
+		scripted.Reply{Text: "Noted."},
+	)
+	forget := scripted.Rounds(
+		scripted.Reply{Calls: []scripted.Call{{Name: "forget", Pieces: []string{`{"document_ids":["wheel","axle"]}`}}}},
+		scripted.Reply{Text: "It is forgotten."},
+	)
 	s.Respond("llama3.2", func(said *transcript.Transcript) scripted.Reply {
-		if strings.HasPrefix(said.Question(), "Open the sluice") {
+		switch question := said.Question(); {
+		case strings.HasPrefix(question, "Open the sluice"):
 			return sluice(said)
+		case strings.HasPrefix(question, "Note:"):
+			return note(said)
+		case strings.HasPrefix(question, "Forget"):
+			return forget(said)
 		}
 		return scripted.Reply{Text: "The filter is to be changed every 500 hours [1]."}
 	})
