@@ -78,3 +78,16 @@ func TestTypes(t *testing.T) {
 		}
 	}
 }
+
+// TestEndings proves which ending files of a media type have, where several stand for it the usual one.
+func TestEndings(t *testing.T) {
+	t.Parallel()
+	for declared, want := range map[string]string{
+		"image/jpeg": ".jpg", "text/html; charset=utf-8": ".html", "text/plain": ".txt", "application/yaml": ".yaml", "application/pdf": ".pdf",
+		"application/x-unknown": "", "": "", "a b": "",
+	} {
+		if got := artifact.Ending(declared); got != want {
+			t.Errorf("%q: %q, want %q", declared, got, want)
+		}
+	}
+}
