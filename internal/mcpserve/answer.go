@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// pingEvery is the longest silence of a stream: proxies close connections that are silent for longer.
-	pingEvery = 15 * time.Second
+	// A stream is looked at every lookEvery, and gets a comment when it has been silent for pingAfter: proxies close connections that are
+	// silent for long, and 15 seconds is what other streams of the interface allow.
+	pingAfter, lookEvery = 10 * time.Second, 5 * time.Second
 	// slowestReader is how long a client may take for a write before it is cut off.
 	slowestReader = 30 * time.Second
 )
@@ -20,8 +21,9 @@ const (
 // are never silent for long, and a client that doesn't read is cut off.
 type answer struct {
 	http.ResponseWriter
-	conn *http.ResponseController
-	stop func()
+	conn   *http.ResponseController
+	events bool   // whether it is a stream
+	stop   func() // ends the comments, and the deadlines
 
 	mu      sync.Mutex
 	refused int             // status of a refusal in plain text, 0 for none; guarded by mu, like all below
@@ -30,7 +32,7 @@ type answer struct {
 }
 
 func newAnswer(w http.ResponseWriter, asEvents bool) *answer {
-	a := &answer{ResponseWriter: w, conn: http.NewResponseController(w), stop: func() {}, last: time.Now()}
+	a := &answer{ResponseWriter: w, conn: http.NewResponseController(w), events: asEvents, stop: func() {}, last: time.Now()}
 	if !asEvents {
 		return a
 	}
@@ -38,7 +40,7 @@ func newAnswer(w http.ResponseWriter, asEvents bool) *answer {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(pingEvery / 3)
+		tick := time.NewTicker(lookEvery)
 		defer tick.Stop()
 		for {
 			select {
@@ -49,7 +51,11 @@ func newAnswer(w http.ResponseWriter, asEvents bool) *answer {
 			}
 		}
 	}()
-	a.stop = func() { close(done); <-ended }
+	a.stop = func() {
+		close(done)
+		<-ended
+		_ = a.conn.SetWriteDeadline(time.Time{}) // the next answer on the connection has its own time
+	}
 	return a
 }
 
@@ -57,7 +63,7 @@ func newAnswer(w http.ResponseWriter, asEvents bool) *answer {
 func (a *answer) ping() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.refused == 0 && time.Since(a.last) >= pingEvery && a.Header().Get("Content-Type") == "text/event-stream" {
+	if a.refused == 0 && time.Since(a.last) >= pingAfter && a.Header().Get("Content-Type") == "text/event-stream" {
 		_, _ = a.write([]byte(": still at work\n\n"))
 		_ = a.conn.Flush()
 	}
@@ -65,8 +71,9 @@ func (a *answer) ping() {
 
 // write writes to the client. The caller holds mu.
 func (a *answer) write(b []byte) (int, error) {
-	a.last = time.Now()
-	_ = a.conn.SetWriteDeadline(a.last.Add(slowestReader)) // tests have no connection
+	if a.last = time.Now(); a.events {
+		_ = a.conn.SetWriteDeadline(a.last.Add(slowestReader)) // tests have no connection
+	}
 	return a.ResponseWriter.Write(b)
 }
 

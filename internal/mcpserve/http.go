@@ -101,7 +101,7 @@ func (a *Area) callMcp(w http.ResponseWriter, r *http.Request, c *httpapi.Call) 
 	if asEvents {
 		answers = a.stream
 	}
-	req := r.Clone(context.WithValue(read, carried{}, r.WithContext(ctx)))
+	req := r.Clone(context.WithValue(read, carried{}, &carrier{ctx, r}))
 	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(c.Body)), int64(len(c.Body))
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	req.Header.Set("Content-Type", "application/json")
@@ -122,14 +122,14 @@ func takesEvents(r *http.Request) bool {
 	return accept == "" || strings.Contains(accept, "text/event-stream") || strings.Contains(accept, "text/*") || strings.Contains(accept, "*/*")
 }
 
-// tied ends a call of a tool with the request that it came in, or when the client cancels it: a request of its own, in versions of
-// the protocol before 2026-07-28.
+// tied ends a call of a tool with what carries it, or when the client cancels it over HTTP by a request of its own, as it does in
+// versions of the protocol before 2026-07-28.
 func tied(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		if r := outer(ctx); r != nil {
+		if c := carrierOf(ctx); c != nil {
 			tied, cancel := context.WithCancelCause(ctx)
 			defer cancel(nil)
-			defer context.AfterFunc(r.Context(), func() { cancel(context.Cause(r.Context())) })()
+			defer context.AfterFunc(c.until, func() { cancel(context.Cause(c.until)) })()
 			ctx = tied
 		}
 		return next(ctx, method, req)

@@ -11,13 +11,19 @@ import (
 // same credential.
 type inside struct{ handler func() http.Handler }
 
-// carried is the key under which a context holds the request of the protocol that a tool is called by.
+// carrier is what carries messages: calls of tools end with until.
+type carrier struct {
+	until   context.Context
+	request *http.Request // of HTTP; nil for others
+}
+
+// carried is the key under which the context of a call holds its carrier.
 type carried struct{}
 
-// outer returns that request, nil if there is none.
-func outer(ctx context.Context) *http.Request {
-	r, _ := ctx.Value(carried{}).(*http.Request)
-	return r
+// carrierOf returns the carrier of a call, nil if it has none.
+func carrierOf(ctx context.Context) *carrier {
+	c, _ := ctx.Value(carried{}).(*carrier)
+	return c
 }
 
 // from are the headers that say who calls.
@@ -25,10 +31,7 @@ var from = []string{"X-Api-Key", "Authorization", "X-Forwarded-For", "User-Agent
 
 // Do is that of Service.
 func (s inside) Do(r *http.Request) (*http.Response, error) {
-	by := outer(r.Context())
-	if by == nil {
-		return nil, errors.New("a tool was called outside a request")
-	}
+	by := carrierOf(r.Context()).request
 	for _, name := range from {
 		if values := by.Header.Values(name); len(values) > 0 {
 			r.Header[name] = values

@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -21,9 +25,12 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/mcpserve"
 	"quarry/internal/provider/scripted"
+	"quarry/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("quarry/internal/store/storetest.startServer"))
+}
 
 // world is a service with a corpus and agents: helper searches and answers; stuck begins an answer and never ends it.
 type world struct {
@@ -37,10 +44,15 @@ type world struct {
 func newWorld(t *testing.T, change func(*config.Config)) *world {
 	t.Helper()
 	a, owner := apptest.Start(t, change)
+	return newWorldOf(t, a.Handler(), owner)
+}
+
+func newWorldOf(t *testing.T, handler http.Handler, owner string) *world {
+	t.Helper()
 	w := &world{owner: owner, provider: scripted.Start(t), gate: scripted.NewGate()}
 	requests, cut := context.WithCancelCause(context.Background())
 	w.cut = cut
-	w.Server = httptest.NewUnstartedServer(a.Handler())
+	w.Server = httptest.NewUnstartedServer(handler)
 	w.Config.BaseContext = func(net.Listener) context.Context { return requests }
 	w.Start()
 	t.Cleanup(func() {
@@ -387,6 +399,122 @@ func TestStop(t *testing.T) {
 		t.Error("the turn was interrupted")
 	default:
 	}
+}
+
+// TestEnded proves that the form for clients on the same machine ends at once when its process is told to, and interrupts the turn under way.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	server, err := mcpserve.NewServer(w, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, send := io.Pipe()
+	ctx, end := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- mcpserve.Stdio(ctx, server, in, io.Discard) }()
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"talk_to_agent","arguments":{"agent_key":"stuck","message":"Go."}}}`,
+	} {
+		if _, err := io.WriteString(send, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-w.gate.Reached()
+	end()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("it ends with %v", err)
+	}
+	<-w.provider.Last().Gone
+	_ = send.Close() // which a process does by ending
+}
+
+// TestAudited proves that what tools do is recorded as the operations are that they call: who, from where.
+func TestAudited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *config.Config) { c.AuditContent = true })
+	s := w.connect(t, "http", "2025-11-25", func(string) {})
+	if r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "talk_to_agent", Arguments: map[string]any{"agent_key": "helper", "message": "Until when?"}}); err != nil || r.IsError {
+		t.Fatalf("%v %+v", err, r)
+	}
+	_, got := w.call(t, http.MethodGet, "/v2/audit_events?action=createAgentInput", nil)
+	for _, want := range []string{`"outcome":"succeeded"`, `"address":"127.0.0.1"`, `"kind":"user"`, `"agent_key":"helper"`} {
+		if !strings.Contains(got, want) && !strings.Contains(got, strings.Replace(want, "kind", "type", 1)) {
+			t.Errorf("%s is not in %s", want, got)
+		}
+	}
+}
+
+// TestLimited proves that messages and the operations of tools count against the rate of the credential: a message over it is refused, and a model
+// whose tool is over it reads when to call again.
+func TestLimited(t *testing.T) {
+	t.Parallel()
+	a, owner := apptest.Start(t, func(c *config.Config) { c.RateLimit, c.RateBurst = 1, 3 })
+	for refused, told := false, false; !refused || !told; { // it does not end if one of them never comes
+		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_agents"}}`))
+		for name, v := range map[string]string{"x-api-key": owner, "Content-Type": "application/json", "Accept": "application/json"} {
+			r.Header.Set(name, v)
+		}
+		w := httptest.NewRecorder()
+		a.Handler().ServeHTTP(w, r)
+		refused = refused || w.Code == http.StatusTooManyRequests && w.Header().Get("Retry-After") != ""
+		told = told || w.Code == http.StatusOK && strings.Contains(w.Body.String(), `"isError":true`) && strings.Contains(w.Body.String(), "Call again in ")
+	}
+}
+
+// TestNodes proves that several nodes behind a balancer without stickiness serve a conversation, each request at another node: the beginning, the
+// list, a talk that goes on, and in the newest version of the protocol a cancellation.
+func TestNodes(t *testing.T) {
+	t.Parallel()
+	database, folder := storetest.Postgres(t), t.TempDir()
+	first, owner := apptest.Start(t, func(c *config.Config) { c.Database = database })
+	raw, err := os.ReadFile(filepath.Join(filepath.Dir(first.KeyFile()), "secret.key"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, "secret.key"), raw, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, _ := apptest.Start(t, func(c *config.Config) { c.Data, c.Database = folder, database })
+	nodes := []http.Handler{first.Handler(), second.Handler()}
+	var turn atomic.Int64
+	w := newWorldOf(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { nodes[turn.Add(1)%2].ServeHTTP(rw, r) }), owner)
+	for _, version := range []string{"2026-07-28", "2025-11-25"} {
+		s := w.connect(t, "http", version, func(string) {})
+		args, sessions := map[string]any{"agent_key": "helper", "message": "Until when?"}, map[string]bool{}
+		for range 3 {
+			r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "talk_to_agent", Arguments: args})
+			if err != nil || r.IsError {
+				t.Fatalf("%s: %v %+v", version, err, r)
+			}
+			var out struct {
+				Session string `json:"session_key"`
+			}
+			if err := json.Unmarshal([]byte(text(r)), &out); err != nil {
+				t.Fatal(err)
+			}
+			args["session_key"] = out.Session
+			sessions[out.Session] = true
+		}
+		if len(sessions) != 1 {
+			t.Errorf("%s: sessions %v", version, sessions)
+		}
+	}
+	s := w.connect(t, "http", "2026-07-28", func(string) {})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "talk_to_agent", Arguments: map[string]any{"agent_key": "stuck", "message": "Go."}})
+		done <- err
+	}()
+	<-w.gate.Reached()
+	cancel()
+	if err := <-done; err == nil {
+		t.Error("the call has a result")
+	}
+	<-w.provider.Last().Gone // the test does not end if the turn goes on
 }
 
 // TestRefused proves that a tool says what a model can do about a refusal: a wrong key, a rate that is used up, an agent that is disabled, one that fails

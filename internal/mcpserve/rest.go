@@ -65,7 +65,8 @@ func (s rest) frames(ctx context.Context, path string, body any, fn func(*frame)
 		}
 		var f frame
 		_ = json.Unmarshal(e.Data, &f) // a frame of a later service may have another shape
-		if f.Type == "end" {
+		if f.Type == "end" {           // the service notes how the request went before it ends the answer
+			_, _ = io.Copy(io.Discard, answer.Body)
 			return nil
 		}
 		if err := fn(&f); err != nil {

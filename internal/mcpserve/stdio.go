@@ -28,7 +28,7 @@ const (
 func Stdio(ctx context.Context, server *mcp.Server, in io.Reader, out io.Writer) error {
 	l := &lines{in: bufio.NewReaderSize(in, 64<<10), out: out, read: make(chan line), closed: make(chan struct{}), settled: make(chan struct{}, 1)}
 	go l.scan()
-	return server.Run(ctx, l)
+	return server.Run(context.WithValue(ctx, carried{}, &carrier{until: ctx}), l)
 }
 
 // line is a message that was read, or why there are no more.

@@ -33,8 +33,7 @@ func (c *serveCmd) Run(e *command.Env) error {
 	if _, err := s.client(); err != nil && !command.Unreachable(err) {
 		return err // wrong flags; a service that does not run yet is waited for
 	}
-	log := slog.New(slog.NewTextHandler(e.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	server, err := mcpserve.NewServer(s, log)
+	server, err := mcpserve.NewServer(s, slog.New(slog.DiscardHandler)) // its client is told all that it would note
 	if err != nil {
 		return err
 	}
