@@ -111,10 +111,10 @@ func (t tool[In, Out]) add(server *mcp.Server) error {
 	if err != nil {
 		return fmt.Errorf("arguments of %s: %w", t.name, err)
 	}
-	destroys := false
+	destroys, open := false, !t.reads // an agent may reach whatever its tools reach
 	server.AddTool(&mcp.Tool{
 		Name: t.name, Title: t.title, Description: t.about, InputSchema: takes, OutputSchema: returns,
-		Annotations: &mcp.ToolAnnotations{Title: t.title, ReadOnlyHint: t.reads, IdempotentHint: t.reads, DestructiveHint: &destroys},
+		Annotations: &mcp.ToolAnnotations{Title: t.title, ReadOnlyHint: t.reads, IdempotentHint: t.reads, DestructiveHint: &destroys, OpenWorldHint: &open},
 	}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		args, err := decode[In](req.Params.Arguments, held)
 		if err != nil {
