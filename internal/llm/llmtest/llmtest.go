@@ -39,6 +39,7 @@ const patience = 20 * time.Second
 func Run(t *testing.T, a Adapter) {
 	t.Run("answers", a.answers)
 	t.Run("requests", a.requests)
+	t.Run("images", a.images)
 	t.Run("forged state", a.forged)
 	t.Run("failures", a.failures)
 	t.Run("ends", a.ends)

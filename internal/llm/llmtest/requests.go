@@ -58,6 +58,39 @@ func (a Adapter) requests(t *testing.T) {
 	}
 }
 
+// images proves that images by value arrive as they are, in order, behind the results of tools and next to their texts.
+func (a Adapter) images(t *testing.T) {
+	t.Parallel()
+	r := question()
+	r.Tools = tools()
+	shown := func(text, mime, data string) llm.Message {
+		return llm.Message{Role: llm.User, Parts: []llm.Part{{Text: text}, {Image: &llm.Image{MimeType: mime, Data: []byte(data), Detail: "low"}}}}
+	}
+	r.Messages = append(r.Messages,
+		llm.Message{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "call_a", Name: "now", Arguments: json.RawMessage(`{}`)}, {ID: "call_b", Name: "now", Arguments: json.RawMessage(`{}`)}}},
+		llm.Message{Role: llm.Result, CallID: "call_a", Name: "now", Parts: []llm.Part{{Text: "first result"}}},
+		llm.Message{Role: llm.Result, CallID: "call_b", Name: "now", Parts: []llm.Part{{Text: "second result"}}},
+		shown("The first image:", "image/png", "\x89PNG\r\n\x1a\nfirst"), shown("The second image:", "image/webp", "RIFF second"))
+	s := scripted.Start(t)
+	must(t, a.open(t, s, nil), r)
+	said := s.Last().Transcript()
+	if len(said.Images) != 2 || said.Images[0].MIME != "image/png" || string(said.Images[0].Data) != "\x89PNG\r\n\x1a\nfirst" ||
+		said.Images[1].MIME != "image/webp" || string(said.Images[1].Data) != "RIFF second" {
+		t.Errorf("the images arrived as %+v", said.Images)
+	}
+	body, at := string(said.Body), 0
+	for _, text := range []string{"first result", "second result", "The first image:", "iVBORw0KGgpmaXJzdA==", "The second image:", "UklGRiBzZWNvbmQ="} {
+		i := strings.Index(body[at:], text)
+		if i < 0 {
+			t.Fatalf("%q does not come where it should in %s", text, body)
+		}
+		at += i
+	}
+	if left := said.Unpaired(); len(left) > 0 {
+		t.Errorf("calls and results don't pair: %v", left)
+	}
+}
+
 // forged proves that the state of a call, which clients carry between two requests, puts nothing else into the next one than
 // what a model of this format had put into it.
 func (a Adapter) forged(t *testing.T) {

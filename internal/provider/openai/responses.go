@@ -76,6 +76,10 @@ func inputItems(in []llm.Message) []any {
 
 func inputContent(m llm.Message) any {
 	return messageContent(m, "input_text", func(i *llm.Image) object {
-		return object{"type": "input_image", "image_url": imageURL(i)}
+		out := object{"type": "input_image", "image_url": imageURL(i)}
+		if i.Detail != "" {
+			out["detail"] = i.Detail
+		}
+		return out
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -32,7 +33,8 @@ const Answer = "The answer stands in the first passage [1]."
 //	call:TOOL:JSON   a call of a tool with these arguments; if the request contains a tool's result, the default answer
 //	rounds:JSON      the replies of this list, see Rounds: objects with the members text, reasoning, calls (each with name and
 //	                 arguments, and id), refusal, stop, pace (pieces per second), delay_ms and fault. The list may also be
-//	                 an object of lists by a word of the user's last message, where "" stands for any other
+//	                 an object of lists by a word of the user's last message, where "" stands for any other. In a text,
+//	                 {images} stands for the images in the request
 //	told             the same, where the last message of the user is the list, beginning with "["
 //	bare:STATUS      an error of that status with an empty body
 //	on:WORD:NAME     that of the model NAME if the request contains WORD, else the default answer, so that a model can
@@ -185,7 +187,17 @@ func rounds(text string, body []byte) Reply {
 	}
 	var replies []Reply
 	for _, r := range list {
+		r.Text = strings.ReplaceAll(r.Text, "{images}", images(t))
 		replies = append(replies, r.reply())
 	}
 	return Rounds(replies...)(t)
+}
+
+// images describes the images in a request.
+func images(t *transcript.Transcript) string {
+	out := make([]string, len(t.Images))
+	for i, one := range t.Images {
+		out[i] = strings.TrimSpace(fmt.Sprintf("%s of %d bytes %s", one.MIME, len(one.Data), one.Detail))
+	}
+	return strings.Join(out, ", ")
 }

@@ -3,6 +3,8 @@
 package transcript
 
 import (
+	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"strings"
 )
@@ -12,6 +14,7 @@ type Transcript struct {
 	System   string    // all instructions, joined by newlines
 	Messages []Message // the others, in order; one for each result of a tool
 	Tools    []string  // those that are offered
+	Images   []Image   // by value, in order
 	Body     []byte    // of the request
 }
 
@@ -21,6 +24,12 @@ type Message struct {
 	Text   string
 	Calls  []Call // of the assistant
 	CallID string // of a tool: the call that it answers; in Gemini's format the tool, if the call has no id
+}
+
+// Image is an image by value.
+type Image struct {
+	MIME, Detail string
+	Data         []byte
 }
 
 // Call is a tool call.
@@ -169,6 +178,7 @@ func (t *Transcript) add(m Message) {
 
 // read adds what a message of a request holds.
 func (t *Transcript) read(m obj) {
+	t.look(m)
 	switch role := text(m, "role"); {
 	case role == "system" || role == "developer":
 		t.instruct(strings.Join(texts(m), "\n"))
@@ -183,6 +193,40 @@ func (t *Transcript) read(m obj) {
 	case role == "user":
 		t.ask(m)
 	}
+}
+
+// look adds the images of a message, also those inside results of tools.
+func (t *Transcript) look(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			t.look(one)
+		}
+	case obj:
+		if i, ok := image(v); ok {
+			t.Images = append(t.Images, i)
+			return
+		}
+		for _, member := range []string{"content", "parts", "output"} {
+			t.look(v[member])
+		}
+	}
+}
+
+// image returns the image that a block is.
+func image(b obj) (Image, bool) {
+	source, _ := b["source"].(obj)
+	if inline, ok := b["inlineData"].(obj); ok {
+		source = inline
+	}
+	mime, data := cmp.Or(text(source, "media_type"), text(source, "mimeType")), text(source, "data")
+	nested, _ := b["image_url"].(obj)
+	if url := cmp.Or(text(b, "image_url"), text(nested, "url")); url != "" {
+		head, rest, _ := strings.Cut(url, ";base64,")
+		mime, data = strings.TrimPrefix(head, "data:"), rest
+	}
+	raw, err := base64.StdEncoding.DecodeString(data)
+	return Image{mime, cmp.Or(text(b, "detail"), text(nested, "detail")), raw}, err == nil && data != ""
 }
 
 // reply adds a message of the assistant.
