@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -39,7 +40,10 @@ func Parse(text string) (*Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("is no jq program: %w", err)
 	}
-	code, err := gojq.Compile(query)
+	if err := guard(query); err != nil {
+		return nil, fmt.Errorf("is %w", err)
+	}
+	code, err := gojq.Compile(query, guarded...)
 	if err != nil {
 		return nil, fmt.Errorf("is no jq program: %w", err)
 	}
@@ -61,15 +65,61 @@ func (p *Program) Run(ctx context.Context, v any, most int) (json.RawMessage, er
 
 // watched runs the program within the limits of time and memory.
 func (p *Program) watched(ctx context.Context, v any) (any, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, MaxTime, ErrTime)
-	defer cancel()
-	ctx, stop := limitMemory(ctx, MaxMemory)
+	ctx, stop := limit(ctx, MaxMemory)
 	defer stop()
 	out, err := one(p.code.RunWithContext(ctx, v))
-	if err != nil && ctx.Err() != nil {
-		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	return out, caused(ctx, err)
+}
+
+// All returns the values that the program makes of v, each as JSON, and whether there are more: those that have most bytes together.
+// It may take memory bytes, garbage apart, up to MaxMemory with it. The errors are those of Run.
+func (p *Program) All(ctx context.Context, v any, memory uint64, most int) (all []json.RawMessage, more bool, err error) {
+	ctx, stop := limit(ctx, memory)
+	defer stop()
+	for run := p.code.RunWithContext(ctx, v); ; {
+		out, ok := run.Next()
+		if !ok {
+			return all, false, nil
+		}
+		if err, failed := out.(error); failed {
+			return nil, false, caused(ctx, err)
+		}
+		switch left := measure(out, 0, most); {
+		case left < 0 && len(all) == 0:
+			return nil, false, fmt.Errorf("its result has more than %d KiB of JSON or more than %d levels; select less", most>>10, maxNesting)
+		case left < 0:
+			return all, true, nil
+		}
+		raw, err := gojq.Marshal(out)
+		if err != nil {
+			return nil, false, err
+		}
+		all, most = append(all, raw), most-len(raw)-1
 	}
-	return out, err
+}
+
+// limit returns a context that ends with ErrTime or ErrMemory.
+func limit(ctx context.Context, memory uint64) (limited context.Context, stop func()) {
+	ctx, cancel := context.WithTimeoutCause(ctx, MaxTime, ErrTime)
+	ctx, done := limitMemory(ctx, memory)
+	return ctx, func() { done(); cancel() }
+}
+
+// maxMessage bounds what a program says of an error, in bytes.
+const maxMessage = 1000
+
+// caused returns the error of a run with the limit that has ended it.
+func caused(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	if text := err.Error(); len(text) > maxMessage {
+		return errors.New(strings.ToValidUTF8(text[:maxMessage], "") + "…")
+	}
+	return err
 }
 
 // one returns the only result of a run.

@@ -1,0 +1,91 @@
+package jq_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/itchyny/gojq"
+
+	"quarry/internal/expr/jq"
+)
+
+// plain returns what the library makes of a program alone.
+func plain(t *testing.T, program string, v any) string {
+	t.Helper()
+	q, err := gojq.Parse(program)
+	if err != nil {
+		return "error"
+	}
+	all := []string{}
+	for run := q.Run(v); ; {
+		out, ok := run.Next()
+		if !ok {
+			return strings.Join(all, " ")
+		}
+		if _, failed := out.(error); failed {
+			return "error"
+		}
+		raw, err := gojq.Marshal(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(raw))
+	}
+}
+
+func texts(all []json.RawMessage) (out []string) {
+	for _, raw := range all {
+		out = append(out, string(raw))
+	}
+	return out
+}
+
+// Proves that a program means what it means without the guards.
+func TestGuardedMeaning(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{
+		`.a * 3`, `"ab" * .a`, `.a * "ab"`, `.o * {x: {z: 9}}`, `[(1, 2) * (3, 4)]`, `[(1, 2) - (3, 4)]`, `[(1,2) == (2,1)]`, `.a *= 4 | .a`, `.l[] *= 2 | .l`, `.a *= (2, 3)`,
+		`[.a *= (2, 3) | .a]`, `.l -= [2] | .l`, `.a -= 1`, `[.l[] | select(. > 1)]`, `.l | sort | join("-")`, `[.l[] | tostring] | join(", ")`, `"\(.o) and \(.l | length)"`, `@json "x\(.o)"`,
+		`@json`, `.l | @csv`, `@base64 "a\("b" * 2)c"`, `.o | tojson | fromjson`, `.l | min, max`, `.l | index(2)`, `.l | contains([1])`, `[.l[] | {k: (. * 2)}] | group_by(.k) | map(length)`,
+		`try error("x") catch .`, `try error catch .a`, `def f(x): x * 2; f(.a)`, `def tojson: "mine"; tojson`, `def f: 2; . as $v | .a * f`, `.a * f`, `. as {a: $x} | $x * $x`, `reduce .l[] as $i (1; . * $i)`,
+		`[foreach .l[] as $i (1; . * $i)]`, `if .a == 3 then "y" else "n" end`, `.l | .[1:] == [2]`, `.o."x" == .o["x"]`, `label $out | .l[] | if . == 2 then ., break $out else empty end`,
+		`.l | map(. * . - 1) | add`, `.o | to_entries | map("\(.key)=\(.value)") | join(";")`, `-(.a) * 2`, `[.l[] * 2, .a][0]`, `"a" * 0`, `"a" * -1`, `.l | tojson[1:2]`, `.l | sort[0]`, `[1,[2]] | flatten`,
+		`.l * .l`, `.a - "x"`, `.missing * 2`, `[limit(3; repeat("x")) ] | join(" ")`, `.l | sort_by(-.)`, `.l|IN([1])`, `input`, `@text "\("a\(.a)b")"`,
+	} {
+		v := map[string]any{"a": 3, "l": []any{2, 1}, "o": map[string]any{"x": map[string]any{"y": 1}}}
+		want, got := plain(t, program, v), "error"
+		p, err := jq.Parse(program)
+		if err == nil {
+			var all []json.RawMessage
+			if all, _, err = p.All(t.Context(), v, jq.MaxMemory, 1<<20); err == nil {
+				got = strings.Join(texts(all), " ")
+			}
+		}
+		if got != want {
+			t.Errorf("%s is %s (%v), want %s", program, got, err, want)
+		}
+	}
+}
+
+// Proves that steps which would write out or compare a value of any size are refused.
+func TestGuardedSteps(t *testing.T) {
+	t.Parallel()
+	const twice = `reduce range(60) as $i ([1]; [., .]) | `
+	for _, program := range []string{
+		`"x" * 1000000000`, `1000000000 * "x"`, `"x" as $x | 1e9 * $x`, `("x" * 1e6) as $x | $x * 1e6`, `_multiply("x"; 1e9)`, `. = "x" | . *= 1e9`,
+		twice + `tojson`, twice + `tostring`, twice + `"\(.)"`, twice + `@json`, twice + `@html "a\(.)"`, twice + `format("json")`, twice + `. == [.]`, twice + `error`, twice + `error(.)`, twice + `sort`, twice + `[., .] | sort`,
+		twice + `[.[0], .[1]] | unique`, twice + `flatten`, twice + `. - .`, twice + `contains([1])`, twice + `{a: .} * {a: .}`, twice + `halt_error`, twice + `[.] | index(.)`,
+		twice + `map(.) | group_by(.)`, `[range(10000)] | join("x" * 1000000)`,
+	} {
+		p, err := jq.Parse(program)
+		if err != nil {
+			t.Errorf("%s: %v", program, err)
+			continue
+		}
+		out, err := p.Run(t.Context(), nil, 1<<20)
+		if err == nil || !strings.Contains(err.Error(), "a step works with more than 64 MiB") {
+			t.Errorf("%s is %.100s, %v", program, out, err)
+		}
+	}
+}
