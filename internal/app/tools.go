@@ -37,11 +37,12 @@ func newKit(cfg config.Config, out doors, db *store.DB, queries *query.Service, 
 		return tool.Kit{}, nil, err
 	}
 	kit.Types[search.Name] = searching
-	files, err := file.Types(texts{c.documents})
+	files, dynamic, err := file.Tools(file.Config{Documents: texts{c.documents}, Reader: c.ingest, MaxFile: cfg.MaxUpload})
 	if err != nil {
 		return tool.Kit{}, nil, err
 	}
 	maps.Copy(kit.Types, files)
+	maps.Copy(kit.Dynamic, dynamic)
 	changing, err := indexing.Types(indexing.Config{
 		Ingest: c.ingest, Bulk: c.bulk, Reader: httpdocuments.Reader{}, Log: log, File: cfg.MaxUpload, JSON: cfg.MaxJSON,
 	})

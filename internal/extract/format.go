@@ -94,6 +94,15 @@ func Endings() (all []string) {
 	return all
 }
 
+// Ending returns the usual ending of files of a media type that documents record, with its dot; that of plain text for others.
+func Ending(mediaType string) string {
+	f := first(func(f *format) bool { return slices.Contains(f.types, mediaType) })
+	if f == nil {
+		f = formats[0]
+	}
+	return f.endings[0]
+}
+
 // mediaType returns the media type that is recorded in the metadata of documents.
 func (f *format) mediaType() string { return f.types[0] }
 

@@ -259,6 +259,9 @@ func (t *turn) resume(ctx context.Context) error {
 	if err := t.enter(); err != nil {
 		return err
 	}
+	if model, err := t.engine.Models.Model(ctx, t.agent.Model.Name); err == nil { // else its next call fails
+		t.scene.Images = model.Can.Images
+	}
 	calls := make([]llm.ToolCall, len(left))
 	for i, e := range left {
 		calls[i] = llm.ToolCall{ID: e.CallID, Name: e.Tool, Arguments: e.Arguments}

@@ -54,7 +54,7 @@ func filers(offloading string) func(*turn.Config, *agent.Agent) {
 			}
 			return json.Marshal(map[string]string{"text": strings.Repeat("x", args.Bytes)})
 		})(c, a)
-		types, err := file.Types(nil)
+		types, _, err := file.Tools(file.Config{})
 		if err != nil {
 			panic(err)
 		}

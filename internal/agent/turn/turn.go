@@ -188,6 +188,7 @@ func (t *turn) iterate(ctx context.Context) error {
 	if err != nil {
 		return unusable(err)
 	}
+	t.scene.Images = model.Can.Images
 	request := t.request(model)
 	if done, err := t.compact(ctx, model, &request); err != nil || done {
 		return err

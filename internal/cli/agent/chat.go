@@ -328,7 +328,7 @@ func (f *frame) last(before string) string {
 // stored are the types of events that can be read again.
 var stored = map[string]bool{
 	"input_message": true, "artifact_upload": true, "thinking": true, "tool_input": true, "tool_output": true, "agent_output": true, "structured_output": true, "step_transition": true,
-	"skill_load": true,
+	"skill_load": true, "image_read": true,
 }
 
 // whole sends an input and prints the events of its turn as JSON on a line.

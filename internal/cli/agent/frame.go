@@ -28,6 +28,7 @@ type frame struct {
 	To       string          `json:"to_step"`
 	Message  string          `json:"message"`
 	Skill    string          `json:"skill_name"`
+	Image    string          `json:"artifact_id"`
 	Hidden   string          `json:"hide_reason"`
 	Summary  string          `json:"summary_text"`
 	Files    []artifactView  `json:"artifacts"`
@@ -138,6 +139,8 @@ func (f *frame) line() string {
 		return f.Tool + ": " + f.result()
 	case "skill_load":
 		return f.Skill
+	case "image_read":
+		return f.Image
 	case "step_transition":
 		return f.From + " > " + f.To
 	case "compaction":

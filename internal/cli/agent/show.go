@@ -64,6 +64,8 @@ func (s *screen) show(f *frame) {
 		s.finished(f)
 	case "skill_load":
 		s.note("skill " + f.Skill + " is loaded")
+	case "image_read":
+		s.note("looks at " + f.Image)
 	case "compaction_started":
 		s.note("sums up what was said before")
 	case "step_transition":

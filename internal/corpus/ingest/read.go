@@ -25,30 +25,30 @@ func Supported(name, contentType string) error {
 }
 
 // read parses a file as a structured document whose sections are those below its headings.
-func (u *Upload) read() (document.Draft, error) {
+func (u *Upload) read() (d draft.Structured, err error) {
 	tree, err := extract.Read(extract.Input{Name: u.Name, ContentType: u.ContentType, Data: u.Data})
 	switch {
 	case errors.Is(err, extract.ErrUnsupported):
-		return nil, fault.MediaType("%s; %s", err, readable)
+		return d, fault.MediaType("%s; %s", err, readable)
 	case errors.Is(err, extract.ErrEmpty):
-		return nil, fault.InvalidField("file", "must not be empty")
+		return d, fault.InvalidField("file", "must not be empty")
 	case errors.Is(err, extract.ErrUnparsable), errors.Is(err, extract.ErrProtected), errors.Is(err, extract.ErrNoText):
 		f := fault.InvalidField("file", "%s", err)
 		f.Text = err.Error()
-		return nil, f
+		return d, f
 	case err != nil:
-		return nil, fmt.Errorf("read file: %w", err)
+		return d, fmt.Errorf("read file: %w", err)
 	}
 	found, err := json.Marshal(tree.Metadata)
 	if err != nil {
-		return nil, fmt.Errorf("encode extracted metadata: %w", err)
+		return d, fmt.Errorf("encode extracted metadata: %w", err)
 	}
 	all, err := sections(tree.Sections)
 	if err != nil {
-		return nil, err
+		return d, err
 	}
 	if len(all) == 0 {
-		return nil, fault.InvalidField("file", "holds no text")
+		return d, fault.InvalidField("file", "holds no text")
 	}
 	return draft.Structured{
 		ID: u.ID, Title: tree.Title, TitleInText: len(tree.Sections) > 0 && tree.Sections[0].Title == tree.Title,

@@ -63,11 +63,20 @@ func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*Adde
 // Read returns the document in a file; it parses as soon as fewer than the maximum are being parsed. Its faults name fields of
 // the upload.
 func (s *Service) Read(ctx context.Context, u *Upload) (document.Draft, error) {
+	d, err := s.Parse(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Parse is Read for those who look into the document.
+func (s *Service) Parse(ctx context.Context, u *Upload) (draft.Structured, error) {
 	select {
 	case s.readers <- struct{}{}:
 		defer func() { <-s.readers }()
 		return u.read()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return draft.Structured{}, ctx.Err()
 	}
 }

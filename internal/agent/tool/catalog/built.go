@@ -51,6 +51,9 @@ var builtIn = map[string]facts{
 	"web_get":                   {title: "HTTP request", category: "utilities", released: "2026-11-23", groups: []string{"web"}},
 	"slack_post_message":        {title: "Message to a channel of Slack", category: "utilities", released: "2026-02-20"},
 	"gchat_direct_message":      {title: "Direct message by Google Chat", category: "utilities", released: "2026-02-20"},
+	"artifact_jq":               {title: "Query a JSON artifact", category: "artifacts", released: "2026-02-20", groups: []string{"artifacts"}},
+	"image_read":                {title: "Look at an image", category: "artifacts", released: "2026-11-23", groups: []string{"artifacts"}},
+	"document_conversion":       {title: "Convert a document", category: "artifacts", released: "2026-11-23", groups: []string{"artifacts"}},
 }
 
 // builtTools returns the built-in tools of a kit. One without a line in builtIn is an error: it could be configured and would not

@@ -156,7 +156,12 @@ func (t *texts) without(metadata json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var lines bytes.Buffer
-	err = json.Indent(&lines, raw, "", "  ")
-	return lines.Bytes(), err
+	return lines(raw)
+}
+
+// lines returns JSON with each value on a line of its own.
+func lines(raw json.RawMessage) (json.RawMessage, error) {
+	var out bytes.Buffer
+	err := json.Indent(&out, raw, "", "  ")
+	return out.Bytes(), err
 }

@@ -1,5 +1,6 @@
-// Package file is the tools of agents for the files of a session: artifact_create, artifact_read and artifact_grep, and
-// get_document_text, which writes the text of a document to a file (contract: tools.md section 3).
+// Package file is the tools of agents for the files of a session: those that make, read, search and query them, image_read, which shows
+// the model an image, document_conversion, and get_document_text, which writes the text of a document to a file (contract: tools.md
+// section 3).
 package file
 
 import (
@@ -21,70 +22,53 @@ const (
 	Create       = "artifact_create"
 	Read         = "artifact_read"
 	Grep         = "artifact_grep"
+	Query        = "artifact_jq" // has no type of its own
+	Image        = "image_read"
+	Conversion   = "document_conversion"
 	DocumentText = "get_document_text"
 )
 
-// Types returns the types of the tools.
-func Types(d Documents) (map[string]tool.Type, error) {
-	out := map[string]tool.Type{}
-	for name, made := range map[string]func(*schema.Schema) tool.Type{
-		Create: newCreate, Read: newRead, Grep: newGrep, DocumentText: func(s *schema.Schema) tool.Type { return newText(s, d) },
-	} {
-		arguments, err := schema.New(json.RawMessage(schemas[name]))
-		if err != nil {
-			return nil, fmt.Errorf("arguments of %s: %w", name, err)
-		}
-		out[name] = made(arguments)
-	}
-	return out, nil
+// Config is what the tools work with.
+type Config struct {
+	Documents Documents
+	Reader    Reader
+	MaxFile   int64 // bytes of a file that is converted
 }
 
-// schemas are of the arguments.
-var schemas = map[string]string{
-	Create: `{
-	"type": "object",
-	"properties": {
-		"filename": {"type": "string", "minLength": 1, "maxLength": 255, "description": "The name of the file with its ending, as in report.md."},
-		"content": {"type": "string", "description": "What the file holds: text."},
-		"mime_type": {"type": "string", "maxLength": 255, "description": "The media type; left out, it follows from the ending of the name."},
-		"description": {"type": "string", "maxLength": 1000, "description": "What the file is, in a sentence."}
-	},
-	"required": ["filename", "content"],
-	"additionalProperties": false
-}`,
-	Read: `{
-	"type": "object",
-	"properties": {
-		"artifact_id": {"type": "string", "minLength": 1, "description": "The id of the file, as in art_report_x7k2."},
-		"encoding": {"type": "string", "enum": ["raw", "base64"], "description": "raw, the default, for text; base64 for everything else."},
-		"start_line": {"type": "integer", "minimum": 1, "description": "The first line to read, counted from 1; left out with end_line, the whole file is read."},
-		"end_line": {"type": "integer", "minimum": 1, "description": "The last line to read, itself included."}
-	},
-	"required": ["artifact_id"],
-	"additionalProperties": false
-}`,
-	Grep: `{
-	"type": "object",
-	"properties": {
-		"artifact_id": {"type": "string", "minLength": 1, "description": "The id of the file, as in art_report_x7k2."},
-		"pattern": {"type": "string", "minLength": 1, "description": "A regular expression of the syntax RE2, searched in each line."},
-		"grep_options": {
-			"type": "array", "items": {"type": "string"}, "maxItems": 20,
-			"description": "Options of grep: -i ignores case, -n shows line numbers, -v inverts, -c counts, -w whole words, -o only what matches; with a number -m stops behind so many lines, -A, -B and -C show lines behind, before and around, as in -A 3."
+// Tools returns the types of the tools, and the tools that have no type of their own.
+func Tools(c Config) (types, dynamic map[string]tool.Type, err error) {
+	types, dynamic = map[string]tool.Type{}, map[string]tool.Type{}
+	for name, made := range map[string]func(*schema.Schema) tool.Type{
+		Create: newCreate, Read: newRead, Grep: newGrep, Image: newImage, Query: newQuery,
+		DocumentText: func(s *schema.Schema) tool.Type { return newText(s, c.Documents) },
+		Conversion:   func(s *schema.Schema) tool.Type { return newConversion(s, c.Reader, c.MaxFile) },
+	} {
+		arguments, err := schema.New(json.RawMessage(schemas[name].arguments))
+		if err != nil {
+			return nil, nil, fmt.Errorf("arguments of %s: %w", name, err)
 		}
-	},
-	"required": ["artifact_id", "pattern"],
-	"additionalProperties": false
-}`,
-	DocumentText: `{
-	"type": "object",
-	"properties": {
-		"document_id": {"type": "string", "minLength": 1, "description": "The id of the document, as results of a search have it."},
-		"corpus_key": {"type": "string", "minLength": 1, "description": "The key of the corpus that the document is in."}
-	},
-	"required": ["document_id", "corpus_key"],
-	"additionalProperties": false
-}`,
+		output, err := schema.New(json.RawMessage(schemas[name].output))
+		if err != nil {
+			return nil, nil, fmt.Errorf("output of %s: %w", name, err)
+		}
+		into := types
+		if name == Query {
+			into = dynamic
+		}
+		into[name] = returning(made(arguments), output)
+	}
+	return types, dynamic, nil
+}
+
+// returning returns a type whose tools have outputs of a shape.
+func returning(made tool.Type, output *schema.Schema) tool.Type {
+	return func(configuration json.RawMessage) (*tool.Tool, error) {
+		t, err := made(configuration)
+		if err == nil {
+			t.Output = output
+		}
+		return t, err
+	}
 }
 
 // settingsField is the member of configurations that has the settings of a tool.

@@ -2,12 +2,14 @@ package file_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"strings"
 	"testing"
 
@@ -17,7 +19,9 @@ import (
 	"quarry/internal/agent/tool/file"
 	"quarry/internal/agent/tool/reference"
 	blobfile "quarry/internal/blobstore/file"
+	"quarry/internal/corpus/ingest"
 	"quarry/internal/fault"
+	"quarry/internal/jsonvalue"
 	"quarry/internal/llm"
 	"quarry/internal/store"
 	"quarry/internal/store/blobs"
@@ -38,6 +42,9 @@ func (documents) Text(_ context.Context, corpus, id string) (string, json.RawMes
 // bench makes calls of tools in a session that has files.
 type bench struct {
 	files   *artifact.Service
+	name    string // of the file that is there; "": notes.txt
+	mime    string
+	images  bool // the model reads images
 	sender  permit.Rights
 	secrets map[string]string
 }
@@ -53,9 +60,16 @@ func newBench(t *testing.T) *bench {
 	return &bench{files: artifact.NewService(artifact.Config{Store: rows, Blobs: kept, Most: 50 << 20, Log: slog.New(slog.DiscardHandler)})}
 }
 
+// kinds returns the types of the tools, and those tools that have none as types.
+func kinds() (map[string]tool.Type, error) {
+	types, dynamic, err := file.Tools(file.Config{Documents: documents{}, Reader: ingest.New(ingest.Config{}), MaxFile: 10 << 20})
+	maps.Copy(types, dynamic)
+	return types, err
+}
+
 // compile returns the tools of an agent with one configuration, named t.
 func compile(configuration string) (*tool.Set, error) {
-	types, err := file.Types(documents{})
+	types, err := kinds()
 	if err != nil {
 		return nil, err
 	}
@@ -71,12 +85,12 @@ func (b *bench) call(t *testing.T, configuration, content, arguments string) (to
 	}
 	work := b.files.Workspace(1, t.Name())
 	t.Cleanup(func() { work.Release(context.Background()) })
-	a, err := work.Create(t.Context(), artifact.New{Filename: "notes.txt", MIME: "text/plain"}, strings.NewReader(content))
+	a, err := work.Create(t.Context(), artifact.New{Filename: cmp.Or(b.name, "notes.txt"), MIME: cmp.Or(b.mime, "text/plain")}, strings.NewReader(content))
 	if err != nil {
 		t.Fatal(err)
 	}
 	scene := tool.Scene{
-		Files: work, Sender: b.sender, Most: tool.MaxRaw,
+		Files: work, Sender: b.sender, Most: tool.MaxRaw, Images: b.images,
 		Scene: reference.Scene{Secrets: b.secrets, Session: reference.Subject{Key: "s", Metadata: json.RawMessage(`{"corpus":"mill"}`)}},
 	}
 	bound, _, err := set.Bind(scene, "")
@@ -84,7 +98,28 @@ func (b *bench) call(t *testing.T, configuration, content, arguments string) (to
 		t.Fatal(err)
 	}
 	planned := bound.Plan([]llm.ToolCall{{ID: "c", Name: "t", Arguments: json.RawMessage(strings.ReplaceAll(arguments, "ID", a.ID))}}, nil, scene)
-	return bound.Run(t.Context(), planned[0], scene), work
+	out := bound.Run(t.Context(), planned[0], scene)
+	fits(t, configuration, out)
+	return out, work
+}
+
+// fits checks an output against what the tool says of it.
+func fits(t *testing.T, configuration string, out tool.Output) {
+	t.Helper()
+	var c struct {
+		Type string `json:"type"`
+	}
+	types, err := kinds()
+	if err != nil || json.Unmarshal([]byte(configuration), &c) != nil {
+		t.Fatal(err)
+	}
+	made, err := types[c.Type](json.RawMessage(configuration))
+	if err != nil || out.Failed {
+		return
+	}
+	if err := made.Output.Check(jsonvalue.Decode(out.Output)); err != nil {
+		t.Errorf("%s returns %s, which does not fit its schema: %v", c.Type, out.Output, err)
+	}
 }
 
 // members returns what an output has.
