@@ -24,12 +24,13 @@ import (
 func main() {
 	o := options{}
 	flag.StringVar(&o.binary, "binary", "./quarry", "the program")
-	flag.StringVar(&o.parts, "parts", "turn,interrupt,long,kill,events,fork,files,parked,index,delete", "what to measure")
+	flag.StringVar(&o.parts, "parts", "turn,interrupt,long,kill,events,fork,files,parked,index,delete,mcp,servers", "what to measure")
 	flag.IntVar(&o.rounds, "rounds", 400, "turns for the program's own time")
 	flag.IntVar(&o.events, "events", 10_000, "events of the long session")
 	flag.IntVar(&o.waiting, "waiting", 1_000, "sessions that wait for their client")
 	flag.IntVar(&o.batches, "batches", 20, "batches that an agent indexes")
 	flag.IntVar(&o.deleted, "deleted", 10_000, "documents that an agent deletes in one call")
+	flag.IntVar(&o.registered, "servers", 100, "tool servers that are idle")
 	flag.IntVar(&o.killed, "killed", 200, "turns that are killed together")
 	flag.DurationVar(&o.writing, "writing", 5*time.Second, "time for which events are written")
 	flag.Parse()
@@ -42,7 +43,7 @@ func main() {
 type options struct {
 	binary, parts                   string
 	rounds, events, killed, waiting int
-	batches, deleted                int
+	batches, deleted, registered    int
 	writing                         time.Duration
 }
 
@@ -85,7 +86,7 @@ func run(o options) error {
 	for _, part := range []struct {
 		name string
 		run  func() error
-	}{{"turn", b.turn}, {"interrupt", b.interrupt}, {"long", b.long}, {"kill", b.kill}, {"events", b.durable}, {"fork", b.fork}, {"files", b.files}, {"parked", b.parked}, {"index", b.index}, {"delete", b.delete}} {
+	}{{"turn", b.turn}, {"interrupt", b.interrupt}, {"long", b.long}, {"kill", b.kill}, {"events", b.durable}, {"fork", b.fork}, {"files", b.files}, {"parked", b.parked}, {"index", b.index}, {"delete", b.delete}, {"mcp", b.mcp}, {"servers", b.servers}} {
 		if !slices.Contains(strings.Split(o.parts, ","), part.name) {
 			continue
 		}

@@ -317,6 +317,7 @@ func answer(r *http.Request, status int, h http.Header, body []byte) *http.Respo
 
 // bounded returns the body of a stream whose events are bounded.
 func (d *door) bounded(x *exchange, body io.ReadCloser) io.ReadCloser {
+	x.opened()
 	return &stream{ReadCloser: body, x: x, large: &d.large}
 }
 
@@ -327,6 +328,12 @@ type stream struct {
 	large *atomic.Bool
 	size  int  // bytes of the present event
 	last  byte // that was read, but for carriage returns
+}
+
+// Close closes the stream.
+func (s *stream) Close() error {
+	defer s.x.closed()
+	return s.ReadCloser.Close()
 }
 
 func (s *stream) Read(p []byte) (int, error) {

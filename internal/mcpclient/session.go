@@ -144,14 +144,19 @@ func (c *Client) open(t server.Target) *session {
 	s.halted, s.halt = context.WithCancelCause(context.Background())
 	c.sessions[t.ID] = s
 	c.ends.Go(func() {
-		s.failed = c.connect(s)
-		close(s.opened)
-		if s.failed == nil {
-			_ = s.live.Wait()
+		over := func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.end(s)
 		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.end(s)
+		if s.failed = c.connect(s); s.failed != nil {
+			over() // before anybody hears of it, and calls again
+			close(s.opened)
+			return
+		}
+		close(s.opened)
+		_ = s.live.Wait()
+		over()
 	})
 	return s
 }
@@ -202,15 +207,19 @@ func (s *session) close() {
 
 // exchange sends a request and returns the result as the server wrote it.
 func (s *session) exchange(parent context.Context, send func(context.Context) error) (json.RawMessage, error) {
-	ctx, cancel := context.WithCancelCause(parent)
-	defer cancel(nil)
-	defer context.AfterFunc(s.halted, func() { cancel(context.Cause(s.halted)) })()
+	// The request goes on for a moment when the result is there: cut off, it would take its connection with it.
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
+	for _, over := range []context.Context{parent, s.halted} {
+		defer context.AfterFunc(over, func() { cancel(context.Cause(over)) })()
+	}
 	x := &exchange{end: cancel}
 	err := send(x.within(ctx))
 	s.wire.forget(x, err != nil && ctx.Err() != nil)
 	if err == nil {
+		x.drain()
 		return s.door.clean(x.result()), nil
 	}
+	defer cancel(nil)
 	if x.failure() == nil && parent.Err() != nil {
 		return nil, context.Cause(parent)
 	}

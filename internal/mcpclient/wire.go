@@ -20,6 +20,8 @@ type exchange struct {
 	method string          // "" while it has not been sent
 	raw    json.RawMessage // its result
 	failed error           // why there is none
+	stream bool            // the answer is a stream that has not been closed
+	late   *time.Timer     // ends the stream when whoever asked has the result; nil before
 }
 
 type exchangeKey struct{}
@@ -52,6 +54,41 @@ func (x *exchange) abort() {
 	if x != nil {
 		x.end(x.failure())
 	}
+}
+
+// opened notes that the answer is a stream, closed that it has come to its end.
+func (x *exchange) opened() {
+	if x != nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.stream = true
+	}
+}
+
+func (x *exchange) closed() {
+	if x == nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.stream = false
+	if x.late != nil && x.late.Stop() {
+		x.end(nil)
+	}
+}
+
+// drainTime is how long a server may take to end a stream whose result has come.
+const drainTime = time.Second
+
+// drain ends an exchange that has its result, once its stream has come to its end.
+func (x *exchange) drain() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.stream {
+		x.end(nil)
+		return
+	}
+	x.late = time.AfterFunc(drainTime, func() { x.end(nil) })
 }
 
 func (x *exchange) failure() error {
