@@ -70,11 +70,14 @@ func (b *bench) call(events, tool string, arguments map[string]any) (time.Durati
 	return 0, fmt.Errorf("%s was not called: %s", tool, raw)
 }
 
-// page returns document n of a corpus, as a client sends it: a page of a manual, in so many parts.
+// page returns document n of a corpus, as a client sends it: a page of a manual, in so many parts; without parts, its number alone.
 func page(n, parts int) map[string]any {
 	var all []any
 	for i := range parts {
 		all = append(all, map[string]any{"text": fmt.Sprintf("Page %d, line %d: ", n, i) + strings.Repeat("the pump runs at three bar and its valve stays shut; ", 3)})
+	}
+	if parts == 0 {
+		all = append(all, map[string]any{"text": fmt.Sprint("Page ", n)})
 	}
 	return map[string]any{"id": fmt.Sprint("d", n), "metadata": map[string]any{"n": n}, "document_parts": all}
 }
@@ -151,7 +154,7 @@ func (b *bench) delete() error {
 	const rounds = 3
 	for round := range 2 * rounds {
 		for from := 0; from < b.deleted; from += batchSize {
-			if _, err := b.call(events, "core_document_index", batch(from, min(batchSize, b.deleted-from), 1)); err != nil {
+			if _, err := b.call(events, "core_document_index", batch(from, min(batchSize, b.deleted-from), 0)); err != nil {
 				return err
 			}
 		}
