@@ -1,25 +1,22 @@
 package agent
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"regexp"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"quarry/internal/agent/permit"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/catalog"
+	"quarry/internal/agent/tool/configuration"
 	"quarry/internal/agent/tool/offload"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
+	"quarry/internal/id"
 	"quarry/internal/llm"
 	"quarry/internal/page"
 )
@@ -32,23 +29,23 @@ type Config struct {
 	// Stop ends the turns of an agent that was deleted, where they run in this process, without waiting; nil for nobody. It only
 	// saves work: a turn of a deleted agent can't write.
 	Stop         func(agent int64)
-	Instructions Instructions   // that steps refer to
-	Tools        catalog.Finder // that configurations of tools refer to
+	Instructions Instructions         // that steps refer to
+	Tools        catalog.Finder       // that configurations of tools refer to
+	Stored       configuration.Finder // that agents refer to
 }
 
 // Service keeps agents. Safe for concurrent use.
 type Service struct {
 	store        Store
 	models       llm.Models
-	kit          tool.Kit
 	stop         func(int64)
 	instructions Instructions
-	tools        catalog.Finder
+	tools        *configuration.Sets
 }
 
 // New returns a service.
 func New(c Config) *Service {
-	return &Service{c.Store, c.Models, c.Kit, c.Stop, c.Instructions, c.Tools}
+	return &Service{c.Store, c.Models, c.Stop, c.Instructions, configuration.NewSets(c.Stored, c.Tools, c.Kit)}
 }
 
 // Writer is who writes an agent. Nobody does through an agent what they may not do themselves.
@@ -60,7 +57,7 @@ type Writer struct {
 func (s *Service) Create(ctx context.Context, by Writer, key string, c Change) (Agent, error) {
 	bad := fault.Invalid()
 	if key != "" && !keyPattern.MatchString(key) {
-		bad.Field("key", "must be 1 to %d letters, digits, _ and -", maxKey)
+		bad.Field("key", "must be 1 to %d letters, digits, _ and -", id.MaxKey)
 	}
 	if err := s.refer(ctx, &c, &Definition{}, bad); err != nil {
 		return Agent{}, err
@@ -80,7 +77,7 @@ func (s *Service) insert(ctx context.Context, a Agent) (Agent, error) {
 		return s.store.Create(ctx, a)
 	}
 	for tries := 0; ; tries++ {
-		a.Key = generateKey(a.Name)
+		a.Key = id.Key("agt_", a.Name, "agent")
 		made, err := s.store.Create(ctx, a)
 		if f, ok := fault.As(err); tries == 20 || !ok || f.Code != taken {
 			return made, err
@@ -88,22 +85,7 @@ func (s *Service) insert(ctx context.Context, a Agent) (Agent, error) {
 	}
 }
 
-// generateKey returns a key made from a name, with four hex digits at its end.
-func generateKey(name string) string {
-	slug := strings.Trim(strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
-		return r >= utf8.RuneSelf || (r < 'a' || r > 'z') && (r < '0' || r > '9')
-	}), "_"), "_")
-	slug = cmp.Or(slug, "agent")
-	const around = len("agt_") + len("_0000")
-	var tail [2]byte
-	_, _ = rand.Read(tail[:]) // never fails since Go 1.24
-	return "agt_" + slug[:min(len(slug), maxKey-around)] + "_" + hex.EncodeToString(tail[:])
-}
-
-// maxKey is the most characters that a key has.
-const maxKey = 50
-
-var keyPattern = regexp.MustCompile(fmt.Sprintf(`^[0-9a-zA-Z_-]{1,%d}$`, maxKey))
+var keyPattern = regexp.MustCompile(fmt.Sprintf(`^[0-9a-zA-Z_-]{1,%d}$`, id.MaxKey))
 
 // Get returns an agent.
 func (s *Service) Get(ctx context.Context, key string) (Agent, error) { return s.store.Get(ctx, key) }
@@ -202,20 +184,17 @@ func (s *Service) check(ctx context.Context, by Writer, was Definition, d *Defin
 	}
 	var needs []permit.Need
 	if !c.Tools.IsAbsent() {
-		known, err := s.tools.Known(ctx, d.Tools)
-		if err != nil {
+		set, err := s.tools.Check(ctx, d.Tools)
+		if _, expected := fault.As(err); err != nil && !expected {
 			return err
 		}
-		set, err := tool.Compile(d.Tools, known.Kit(s.kit))
-		if err != nil {
-			bad.Gather(err)
-		} else if err = offload.CheckEntries(d.Tools); err != nil {
-			bad.Gather(fault.Under(err, tool.Field))
-		} else {
+		if bad.Gather(err); err == nil {
 			changed := slices.Sorted(maps.Keys(c.Tools.Or(nil)))
-			if err := s.called(ctx, set, changed, bad); err != nil {
+			gone := fault.Invalid()
+			if err := s.called(ctx, set, changed, gone); err != nil {
 				return err
 			}
+			bad.Gather(configuration.Blame(gone.Err(), d.Tools))
 			needs = set.Needs(changed)
 		}
 	}

@@ -1,47 +1,63 @@
 package app
 
 import (
+	"context"
+
 	"quarry/internal/agent"
 	"quarry/internal/agent/instruction"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/catalog"
+	"quarry/internal/agent/tool/configuration"
 	"quarry/internal/agent/turn"
 	"quarry/internal/httpapi"
 	httpagents "quarry/internal/httpapi/agents"
 	httpinstructions "quarry/internal/httpapi/instructions"
+	httptoolconfigurations "quarry/internal/httpapi/toolconfigurations"
 	httptools "quarry/internal/httpapi/tools"
 	"quarry/internal/llm"
 	"quarry/internal/page"
 	"quarry/internal/store"
 	"quarry/internal/store/agents"
 	"quarry/internal/store/instructions"
+	"quarry/internal/store/toolconfigurations"
 )
 
 // agentRows are what agents and the turns of their sessions read alike.
 type agentRows struct {
 	agents       *agents.Store
 	instructions *instructions.Store
+	tools        *toolconfigurations.Store
 }
 
-func newAgentRows(db *store.DB) agentRows { return agentRows{agents.New(db), instructions.New(db)} }
+func newAgentRows(db *store.DB) agentRows {
+	return agentRows{agents.New(db), instructions.New(db), toolconfigurations.New(db)}
+}
+
+// exists returns an error if there is no agent with a key.
+func (r agentRows) exists(ctx context.Context, key string) error {
+	_, err := r.agents.Get(ctx, key)
+	return err
+}
 
 // agentServices keep agents.
 type agentServices struct {
 	agents       *agent.Service
 	instructions *instruction.Service
 	tools        *catalog.Service
+	stored       *configuration.Service
 }
 
 func newAgent(rows agentRows, models llm.Models, kit tool.Kit, known *catalog.Service, turns *turn.Engine) agentServices {
 	kept := instruction.New(rows.instructions)
 	return agentServices{
-		agents:       agent.New(agent.Config{Store: rows.agents, Models: models, Kit: kit, Stop: turns.DropAgent, Instructions: kept, Tools: known}),
+		agents:       agent.New(agent.Config{Store: rows.agents, Models: models, Kit: kit, Stop: turns.DropAgent, Instructions: kept, Tools: known, Stored: rows.tools}),
 		instructions: kept,
 		tools:        known,
+		stored:       configuration.New(configuration.Config{Store: rows.tools, Tools: known, Kit: kit, Shape: httptoolconfigurations.Shape, Agent: rows.exists}),
 	}
 }
 
 // areas returns the handlers of these services.
 func (a agentServices) areas(cursors *page.Cursors) []httpapi.Area {
-	return []httpapi.Area{httpagents.New(a.agents, cursors), httpinstructions.New(a.instructions, cursors), httptools.New(a.tools, cursors)}
+	return []httpapi.Area{httpagents.New(a.agents, cursors), httpinstructions.New(a.instructions, cursors), httptools.New(a.tools, cursors), httptoolconfigurations.New(a.stored, cursors)}
 }

@@ -10,6 +10,7 @@ import (
 	httpcorpora "quarry/internal/httpapi/corpora"
 	httpinstructions "quarry/internal/httpapi/instructions"
 	httpsessions "quarry/internal/httpapi/sessions"
+	httptoolconfigurations "quarry/internal/httpapi/toolconfigurations"
 	httptools "quarry/internal/httpapi/tools"
 	"quarry/internal/query"
 	"quarry/internal/store"
@@ -25,6 +26,7 @@ func newChat(db *store.DB, queries *query.Service) *chat.Service {
 func resolvers(c *corpusServices, s *chat.Service, a agentServices, x sessionServices) map[string]httpapi.Resolver {
 	out := httpchats.Resolvers(s)
 	maps.Copy(out, httpsessions.Resolvers(x.sessions))
+	maps.Copy(out, httptoolconfigurations.Resolvers(a.stored))
 	maps.Copy(out, map[string]httpapi.Resolver{
 		"corpus_key": httpcorpora.Resolver(c.containers), "agent_key": httpagents.Resolver(a.agents), "instruction_id": httpinstructions.Resolver(a.instructions),
 		"artifact_id": httpsessions.FileResolver(x.files),

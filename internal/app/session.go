@@ -50,7 +50,7 @@ func newSession(cfg config.Config, db *store.DB, sealed *secrets.Store, kept blo
 	hub := feed.New(rows)
 	files := artifact.NewService(artifact.Config{Store: rows, Blobs: kept, Most: cfg.MaxArtifact, Log: log})
 	turns := turn.New(turn.Config{
-		Log: rows, Sessions: rows, Agents: defined.agents, Instructions: defined.instructions, Models: models, Kit: kit, Tools: known, Files: files, Hub: hub, Logger: log,
+		Log: rows, Sessions: rows, Agents: defined.agents, Instructions: defined.instructions, Models: models, Kit: kit, Tools: known, Stored: defined.tools, Files: files, Hub: hub, Logger: log,
 		Alone:          cfg.Database == "", // the folder's lock keeps others out
 		MaxTransitions: int(cfg.MaxStepTransitions), MaxCalls: int(cfg.MaxModelCalls),
 	})

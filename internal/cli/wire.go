@@ -8,7 +8,7 @@ import (
 )
 
 // wireTag is the tag of a flag or argument that names the fields of requests which it sets, between commas, such as
-// search.limit, wherever in a request they stand; [] stands for any index.
+// search.limit, wherever in a request they stand; [] stands for any index. See rest, too.
 const wireTag = "wire"
 
 var position = regexp.MustCompile(`\[\d+\]`)
@@ -19,22 +19,32 @@ func flagOf(n *kong.Node, field string) string {
 	if n == nil {
 		return ""
 	}
-	_, general, _ := strings.Cut(position.ReplaceAllString(field, "[]"), ".") // without the part of the request
+	part, general, _ := strings.Cut(position.ReplaceAllString(field, "[]"), ".") // without the part of the request
 	name, most := "", ""
 	for _, v := range settable(n) {
 		for wire := range strings.SplitSeq(v.Tag.Get(wireTag), ",") {
-			if wire != "" && len(wire) > len(most) && under(general, wire) {
-				name, most = "<"+v.Name+">", wire
-				if v.Flag != nil {
-					name = "--" + v.Name
-				}
+			switch {
+			case wire == rest && name == "" && part == "body" && general != "":
+				name = shown(v)
+			case wire != "" && wire != rest && len(wire) > len(most) && under(general, wire):
+				name, most = shown(v), wire
 			}
 		}
 	}
-	if rest := strings.TrimPrefix(general[len(most):], "."); name != "" && rest != "" && rest != "[]" {
-		name += " (" + rest + ")"
+	if inner := strings.TrimPrefix(general[len(most):], "."); name != "" && inner != "" && inner != "[]" {
+		name += " (" + inner + ")"
 	}
 	return name
+}
+
+// rest is the tag of a flag that holds a body: it sets every field of it that no other flag names.
+const rest = "*"
+
+func shown(v *kong.Value) string {
+	if v.Flag != nil {
+		return "--" + v.Name
+	}
+	return "<" + v.Name + ">"
 }
 
 // under reports whether a field is the one that wire names, or inside it.

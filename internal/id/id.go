@@ -4,12 +4,14 @@
 package id
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"math/big"
 	"strings"
+	"unicode/utf8"
 )
 
 // The distinct identifier types. Each is the full text with its prefix.
@@ -120,6 +122,21 @@ func NewRequest() string {
 }
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// MaxKey is the most characters that a key has which the service makes from a name.
+const MaxKey = 50
+
+// Key returns a key made from a name: the prefix, what the name has of letters and digits, or a noun if it has none, and four
+// random hex digits.
+func Key(prefix, name, noun string) string {
+	slug := strings.Trim(strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return r >= utf8.RuneSelf || (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}), "_"), "_")
+	slug = cmp.Or(slug, noun)
+	var tail [2]byte
+	_, _ = rand.Read(tail[:]) // never fails since Go 1.24
+	return prefix + slug[:min(len(slug), MaxKey-len(prefix)-len("_0000"))] + "_" + hex.EncodeToString(tail[:])
+}
 
 // Text returns n random ASCII letters and digits, log2(62) ≈ 5.95 bits of entropy each.
 func Text(n int) string { return random(n, alphabet) }

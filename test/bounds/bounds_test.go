@@ -152,6 +152,11 @@ func (s *service) verify(t *testing.T, c check) {
 	if c.request.Path["tool_id"] != "" {
 		values = append(values, "${tool}", s.must(t, "/v2/tools", `{"type":"client","name":"made-`+fmt.Sprint(s.last.Add(1))+`","description":"words"}`).ID)
 	}
+	if c.request.Path["tool_configuration_key"] != "" {
+		key := fmt.Sprintf("made-%d", s.last.Add(1))
+		s.must(t, "/v2/tool_configurations", `{"type":"artifact_read","key":"`+key+`","name":"a"}`)
+		values = append(values, "${stored}", key)
+	}
 	if c.request.Path["instruction_id"] != "" {
 		values = append(values, "${instruction}", s.must(t, "/v2/instructions", `{"name":"a","template":"words"}`).ID)
 	}

@@ -114,7 +114,9 @@ func (k *Kit) compile(name string, all map[string]json.RawMessage, f *fault.Faul
 		c.needs = r.Tools(c.needs)
 	}
 	c.fix(refs)
-	known(c, all, f)
+	if !k.Apart {
+		known(c, all, f)
+	}
 	c.limits(&b, f)
 	hidden := [][]reference.Step{}
 	for _, o := range c.overrides {

@@ -39,6 +39,7 @@ type Kit struct {
 	Dynamic map[string]Type // tools without a type of their own, by their names; package catalog makes one type of them
 	Sealer  Sealer          // for values of secrets that are stored with a run
 	Log     *slog.Logger    // hears why a tool has failed where the model doesn't
+	Apart   bool            // tools whose outputs a configuration reads need not be among those of the agent
 }
 
 // Type returns the tool of a configuration in the contract's shape. Faults name fields of the configuration.

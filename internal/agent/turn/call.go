@@ -12,6 +12,7 @@ import (
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/skill"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/configuration"
 	"quarry/internal/agent/tool/line"
 	"quarry/internal/agent/tool/offload"
 	"quarry/internal/agent/tool/reference"
@@ -27,11 +28,7 @@ import (
 const maxParallel = 8
 
 // bind prepares the tools of the turn.
-func (t *turn) bind(ctx context.Context) error {
-	set, err := t.engine.sets.Of(ctx, t.agent.No, t.agent.Revision, t.agent.Tools)
-	if err != nil {
-		return err
-	}
+func (t *turn) bind(ctx context.Context) (err error) {
 	t.scene = tool.Scene{Sender: t.run.Caller.Rights, Payers: t.payers(), AgentNo: t.agent.No, SessionNo: t.run.Session, Scene: reference.Scene{
 		Agent:   reference.Subject{Key: t.agent.Key, Name: t.agent.Name, Description: t.agent.Description, Metadata: object(t.agent.Metadata)},
 		Session: reference.Subject{Key: t.session.Key, Name: t.session.Name, Description: t.session.Description, Metadata: object(t.session.Metadata)},
@@ -52,7 +49,8 @@ func (t *turn) bind(ctx context.Context) error {
 		}
 	}
 	var resolved string
-	if t.tools, resolved, err = set.Bind(t.scene, t.run.Resolved); err != nil {
+	of := configuration.Agent{No: t.agent.No, Revision: t.agent.Revision, Entries: t.agent.Tools}
+	if t.tools, resolved, err = t.engine.sets.Bind(ctx, of, t.scene, t.run.Resolved); err != nil {
 		return err
 	}
 	t.policy = offload.New(t.agent.Offloading, t.tools.All)

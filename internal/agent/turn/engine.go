@@ -13,6 +13,7 @@ import (
 	"quarry/internal/agent/session/recent"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/catalog"
+	"quarry/internal/agent/tool/configuration"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
@@ -31,9 +32,10 @@ type Config struct {
 	Agents       Agents
 	Models       llm.Models
 	Instructions agent.Instructions // that steps of agents refer to
+	Files        *artifact.Service  // nil: calls have no files
 	Kit          tool.Kit
-	Files        *artifact.Service // nil: calls have no files
-	Tools        catalog.Finder    // that configurations of tools refer to
+	Tools        catalog.Finder       // that configurations of tools refer to
+	Stored       configuration.Finder // that agents refer to
 	Hub          *feed.Hub
 	Logger       *slog.Logger
 	// Alone is whether no other process works over the same database: what an earlier one has left is taken over at the start.
@@ -62,7 +64,7 @@ type Engine struct {
 	// of them.
 	taken chan struct{}
 	kept  *recent.Histories
-	sets  *catalog.Sets
+	sets  *configuration.Sets
 
 	mu      sync.Mutex
 	works   map[int64]*work // by session; guarded by mu
@@ -75,7 +77,7 @@ type Engine struct {
 // New returns an engine. Run has to run while it is used.
 func New(c Config) *Engine {
 	ctx, stop := context.WithCancelCause(context.Background())
-	return &Engine{Config: c, node: id.Text(20), ctx: ctx, stop: stop, works: map[int64]*work{}, sets: catalog.NewSets(c.Tools, c.Kit), taken: make(chan struct{}), kept: recent.New()}
+	return &Engine{Config: c, node: id.Text(20), ctx: ctx, stop: stop, works: map[int64]*work{}, sets: configuration.NewSets(c.Stored, c.Tools, c.Kit), taken: make(chan struct{}), kept: recent.New()}
 }
 
 // ErrStopping is the cause of a turn that ends because another process is to go on with it, and what new inputs get.

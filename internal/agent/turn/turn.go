@@ -14,6 +14,7 @@ import (
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/configuration"
 	"quarry/internal/agent/tool/offload"
 	"quarry/internal/agent/transcript"
 	"quarry/internal/agent/turn/claim"
@@ -38,7 +39,7 @@ type turn struct {
 	ready   string        // the step that the instructions are of
 	tired   bool          // a summary has failed, and none is tried again in this turn
 
-	tools    *tool.Bound
+	tools    *configuration.Bound
 	policy   *offload.Policy // for what the tools return
 	scene    tool.Scene
 	resolved *string // references of the turn that are not yet written
@@ -150,7 +151,7 @@ func (t *turn) load(ctx context.Context) (err error) {
 }
 
 func (t *turn) guide() *guide.Guide {
-	return &guide.Guide{Agent: &t.agent, Session: &t.session, Found: t.found, Tools: t.tools, Began: t.run.Began}
+	return &guide.Guide{Agent: &t.agent, Session: &t.session, Found: t.found, Tools: t.tools.Bound, Began: t.run.Began}
 }
 
 // enter goes to the step that the run is on. One that the agent has no more is its first.

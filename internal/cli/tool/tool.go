@@ -19,6 +19,7 @@ type Cmd struct {
 	Get    getCmd    `cmd:"" help:"Read a tool."`
 	Update updateCmd `cmd:"" help:"Change a tool that somebody created."`
 	Delete deleteCmd `cmd:"" help:"Delete a tool that no agent has."`
+	Config configCmd `cmd:"" help:"Keep configurations of tools that several agents refer to."`
 }
 
 // tools is the path of all tools.

@@ -87,7 +87,7 @@ func (u *unknowns) report(name string, f shape) {
 	}
 	if key := same.String(); !u.seen[key] {
 		u.seen[key] = true
-		u.found = append(u.found, Unknown{strings.ReplaceAll(strings.TrimPrefix(u.String(), "."), "…", "~"), f.near(name)})
+		u.found = append(u.found, Unknown{strings.ReplaceAll(u.String(), "…", "~"), f.near(name)})
 	}
 }
 

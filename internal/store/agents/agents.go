@@ -9,9 +9,11 @@ import (
 
 	"quarry/internal/agent"
 	"quarry/internal/agent/tool/catalog"
+	"quarry/internal/agent/tool/configuration"
 	"quarry/internal/clock"
 	"quarry/internal/store"
 	"quarry/internal/store/instructions"
+	"quarry/internal/store/toolconfigurations"
 	"quarry/internal/store/tools"
 )
 
@@ -66,6 +68,9 @@ func insert(tx *store.Tx, a *agent.Agent) error {
 	err = tx.Exec(`INSERT INTO agent_revisions (agent_no, revision, definition, replaced) VALUES ($1, $2, $3, 0)`, a.No, a.Revision, string(definition))
 	if err != nil {
 		return store.Wrap(err, "write definition of agent")
+	}
+	if err := toolconfigurations.Use(tx, a.No, configuration.Referred(a.Tools), a.Revision == 1); err != nil {
+		return err
 	}
 	if err := tools.Use(tx, a.No, catalog.Created(catalog.Configured(a.Tools)), a.Revision == 1); err != nil {
 		return err

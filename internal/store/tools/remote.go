@@ -3,7 +3,6 @@ package tools
 import (
 	"database/sql"
 	"errors"
-	"slices"
 
 	"quarry/internal/agent/tool/catalog"
 	"quarry/internal/agent/tool/server"
@@ -56,18 +55,10 @@ func add(tx *store.Tx, a *server.Added) error {
 	return server.ErrNames
 }
 
-// Drop removes the tools of a server, in the transaction that removes it. A *catalog.InUseError if agents have one of them.
+// Drop removes the tools of a server, in the transaction that removes it. A *catalog.InUseError if somebody uses one of them.
 func Drop(tx *store.Tx, which id.ToolServer) error {
-	if err := tx.Lock(UseLock); err != nil {
+	if err := unused(tx, usersOfServer, string(which)); err != nil {
 		return err
-	}
-	agents, err := store.Select(tx, "read who uses the tools of a server", store.One[string], `SELECT DISTINCT a.key FROM tools t
-		JOIN tool_uses u ON u.tool = t.id JOIN agents a ON a.no = u.agent_no WHERE t.server = $1 AND a.deleted = 0 ORDER BY a.key LIMIT $2`, string(which), maxNamed)
-	if err != nil {
-		return err
-	}
-	if len(agents) > 0 {
-		return &catalog.InUseError{Agents: slices.Clip(agents)}
 	}
 	return store.Wrap(tx.Exec(`DELETE FROM tools WHERE server = $1`, string(which)), "delete tools of a server")
 }

@@ -126,37 +126,75 @@ func (s *Store) Replace(ctx context.Context, t catalog.Tool) (out catalog.Tool, 
 	return out, err
 }
 
-// UseLock is the lock under which agents write which tools they use, and tools are deleted that nobody uses.
+// UseLock is the lock under which agents and stored configurations write which tools they use, agents which configurations they refer
+// to, and tools and configurations are deleted that nobody uses.
 const UseLock = "tool_uses"
 
-// maxNamed is how many agents a refusal names at most.
+// maxNamed is how many agents, and how many configurations, a refusal names at most.
 const maxNamed = 5
+
+// The statements that read who uses a tool, and who uses one of those of a server.
+const (
+	usersOfTool   = ` WHERE u.tool = $1`
+	usersOfServer = ` JOIN tools t ON t.id = u.tool WHERE t.server = $1`
+)
+
+// unused returns a *catalog.InUseError if anybody uses a tool. It takes UseLock, so that nobody begins to in this transaction.
+func unused(tx *store.Tx, which, id string) error {
+	if err := tx.Lock(UseLock); err != nil {
+		return err
+	}
+	agents, err := store.Select(tx, "read who uses a tool", store.One[string],
+		`SELECT DISTINCT a.key FROM tool_uses u JOIN agents a ON a.no = u.agent_no`+which+` AND a.deleted = 0 ORDER BY a.key LIMIT $2`, id, maxNamed)
+	if err != nil {
+		return err
+	}
+	stored, err := store.Select(tx, "read which configurations have a tool", store.One[string],
+		`SELECT DISTINCT c.key FROM tool_configuration_tools u JOIN tool_configurations c ON c.no = u.configuration_no`+which+` ORDER BY c.key LIMIT $2`, id, maxNamed)
+	if err != nil {
+		return err
+	}
+	if len(agents)+len(stored) > 0 {
+		return &catalog.InUseError{Agents: agents, Configurations: stored}
+	}
+	return nil
+}
 
 // Delete removes a tool. See catalog.Store.
 func (s *Store) Delete(ctx context.Context, t catalog.Tool) error {
 	return s.db.Write(ctx, func(tx *store.Tx) error {
-		if err := tx.Lock(UseLock); err != nil {
+		if err := unused(tx, usersOfTool, string(t.ID)); err != nil {
 			return err
-		}
-		agents, err := store.Select(tx, "read who uses the tool", store.One[string], `SELECT a.key FROM tool_uses u JOIN agents a ON a.no = u.agent_no
-			WHERE u.tool = $1 AND a.deleted = 0 ORDER BY a.key LIMIT $2`, string(t.ID), maxNamed)
-		if err != nil {
-			return err
-		}
-		if len(agents) > 0 {
-			return &catalog.InUseError{Agents: agents}
 		}
 		var was int64
-		err = tx.QueryRow(`DELETE FROM tools WHERE no = $1 RETURNING no`, t.No).Scan(&was)
+		err := tx.QueryRow(`DELETE FROM tools WHERE no = $1 RETURNING no`, t.No).Scan(&was)
 		return store.OrNone(err, catalog.Missing(t.ID), "delete tool")
 	})
 }
 
+// uses are the statements about which tools something uses.
+type uses struct{ noun, remove, write string }
+
+var (
+	byAgents = uses{"agent", `DELETE FROM tool_uses WHERE agent_no = $1`, `INSERT INTO tool_uses (agent_no, tool) VALUES ($1, $2)`}
+	byStored = uses{"tool configuration", `DELETE FROM tool_configuration_tools WHERE configuration_no = $1`,
+		`INSERT INTO tool_configuration_tools (configuration_no, tool) VALUES ($1, $2)`}
+)
+
 // Use writes which tools an agent uses, in the transaction that writes its configuration. One that was deleted meanwhile is
 // fault.KindConflict. fresh is whether the agent is new.
 func Use(tx *store.Tx, agentNo int64, which []id.Tool, fresh bool) error {
+	return byAgents.of(tx, agentNo, which, fresh)
+}
+
+// Name is Use for a configuration that several agents refer to.
+func Name(tx *store.Tx, configurationNo int64, which []id.Tool, fresh bool) error {
+	return byStored.of(tx, configurationNo, which, fresh)
+}
+
+func (u uses) of(tx *store.Tx, no int64, which []id.Tool, fresh bool) error {
 	if !fresh {
-		if err := tx.Exec(`DELETE FROM tool_uses WHERE agent_no = $1`, agentNo); err != nil {
+		if err := tx.Exec(u.remove, no); err != nil {
 			return store.Wrap(err, "remove uses of tools")
 		}
 	}
@@ -172,9 +210,9 @@ func Use(tx *store.Tx, agentNo int64, which []id.Tool, fresh bool) error {
 			return store.Wrap(err, "read tool")
 		}
 		if !there {
-			return fault.Conflict("tool_not_found", "the tool %s was deleted just now; send the agent again without it", one)
+			return fault.Conflict("tool_not_found", "the tool %s was deleted just now; send the %s again without it", one, u.noun)
 		}
-		if err := tx.Exec(`INSERT INTO tool_uses (agent_no, tool) VALUES ($1, $2)`, agentNo, string(one)); err != nil {
+		if err := tx.Exec(u.write, no, string(one)); err != nil {
 			return store.Wrap(err, "write use of tool")
 		}
 	}

@@ -166,10 +166,23 @@ func Created(ids []id.Tool) []id.Tool {
 	return slices.DeleteFunc(slices.Clone(ids), func(which id.Tool) bool { return strings.HasPrefix(string(which), undated("")) })
 }
 
-// InUseError is the error of the deletion of a tool that agents have.
+// Types returns the types that a tool can have in the contract.
+func Types() []string { return slices.Clone(types) }
+
+// InUseError is the error of the deletion of a tool that agents have, or configurations that several agents refer to.
 type InUseError struct {
-	Agents []string // keys of some of them
+	Agents         []string // keys of some of them, like Configurations
+	Configurations []string
 }
 
-// Error returns a message for logs; clients are told by Service.Delete.
-func (e *InUseError) Error() string { return fmt.Sprintf("agents use the tool: %v", e.Agents) }
+// Error returns who uses the tool, with no subject.
+func (e *InUseError) Error() string {
+	var users []string
+	if len(e.Agents) > 0 {
+		users = append(users, fmt.Sprintf("tool_configurations of the agents [%s]", strings.Join(e.Agents, ", ")))
+	}
+	if len(e.Configurations) > 0 {
+		users = append(users, fmt.Sprintf("the stored tool configurations [%s]", strings.Join(e.Configurations, ", ")))
+	}
+	return strings.Join(users, " and ")
+}

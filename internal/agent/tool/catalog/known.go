@@ -15,6 +15,11 @@ import (
 	"quarry/internal/id"
 )
 
+// Finder finds the tools that configurations refer to; a Service is one.
+type Finder interface {
+	Known(ctx context.Context, configurations map[string]json.RawMessage) (Known, error)
+}
+
 // Known is the tools that the configurations of an agent refer to, as they are at one moment.
 type Known struct {
 	tools  map[id.Tool]Tool

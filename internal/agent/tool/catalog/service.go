@@ -241,8 +241,7 @@ func (s *Service) Delete(ctx context.Context, t Tool) error {
 	}
 	err := s.store.Delete(ctx, t)
 	if used, ok := errors.AsType[*InUseError](err); ok {
-		return fault.Conflict("tool_in_use", "tool is being used in different configurations: tool_configurations of the agents [%s] name %s (%s); remove it there first",
-			strings.Join(used.Agents, ", "), t.ID, t.Name)
+		return fault.Conflict("tool_in_use", "tool is being used in different configurations: %s name %s (%s); remove it there first", used, t.ID, t.Name)
 	}
 	return err
 }

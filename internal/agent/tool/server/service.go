@@ -127,8 +127,7 @@ func (s *Service) update(ctx context.Context, v Server, c *Change) (Server, erro
 func (s *Service) Delete(ctx context.Context, v Server) error {
 	err := s.cfg.Store.Delete(ctx, v)
 	if used, ok := errors.AsType[*catalog.InUseError](err); ok {
-		return fault.Conflict("tool_server_in_use", "tools of the server are being used in different configurations: tool_configurations of the agents [%s] name tools of %s (%s); remove them there first",
-			strings.Join(used.Agents, ", "), v.ID, v.Name)
+		return fault.Conflict("tool_server_in_use", "tools of the server are being used in different configurations: %s name tools of %s (%s); remove them there first", used, v.ID, v.Name)
 	}
 	if err == nil {
 		s.cfg.Client.Close(v.ID)
