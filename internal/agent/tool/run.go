@@ -204,12 +204,7 @@ func (r *run) call(ctx context.Context) (json.RawMessage, error) {
 	tell, quiet := until(r.scene.Tell)
 	defer quiet()
 	out, err := guard(ctx, c.limit, c.Ending, func(ctx context.Context) (json.RawMessage, error) {
-		return c.Run(ctx, Call{
-			ID: r.planned.CallID, Event: r.planned.Event, Configuration: c.name, Again: r.planned.Again, Made: r.planned.Made,
-			Arguments: args, Eager: r.eager(), Agent: r.scene.Agent.Key, Session: r.scene.Session.Key, AgentNo: r.scene.AgentNo, SessionNo: r.scene.SessionNo, Images: r.scene.Images,
-			Permit: func(n permit.Need) error { return permit.Call(c.Needs, r.scene.Sender, n) }, Sender: r.scene.Sender, Mask: r.mask,
-			Payers: r.scene.Payers, Place: r.scene.Place, Files: r.scene.Files,
-		}, tell)
+		return c.Run(ctx, r.request(c, args), tell)
 	})
 	var partial *Partial
 	if errors.As(err, &partial) {
@@ -222,6 +217,28 @@ func (r *run) call(ctx context.Context) (json.RawMessage, error) {
 		return nil, err
 	}
 	return r.finish(ctx, c, out)
+}
+
+// request returns what the tool is called with.
+func (r *run) request(c *configured, args json.RawMessage) Call {
+	return Call{
+		ID: r.planned.CallID, Event: r.planned.Event, Configuration: c.name, Again: r.planned.Again, Made: r.planned.Made,
+		Arguments: args, Eager: r.eager(), Agent: r.scene.Agent.Key, Session: r.scene.Session.Key, AgentNo: r.scene.AgentNo, SessionNo: r.scene.SessionNo, Images: r.scene.Images,
+		Permit: func(n permit.Need) error { return permit.Call(c.Needs, r.scene.Sender, n) }, Sender: r.scene.Sender, Mask: r.mask,
+		Payers: r.scene.Payers, Place: r.scene.Place, Files: r.scene.Files,
+	}
+}
+
+// Stop ends what an earlier process has begun for a call that is not made again.
+func (b *Bound) Stop(ctx context.Context, p Planned, scene Scene) {
+	r := &run{bound: b, planned: p, scene: &scene, mask: b.mask(&scene, nil)}
+	c, args, err := r.prepare(ctx)
+	if err != nil || c.Stop == nil {
+		return // nothing was begun
+	}
+	if err := c.Stop(ctx, r.request(c, args)); err != nil {
+		r.log(err)
+	}
 }
 
 // prepare takes the call to where its tool starts, and returns the arguments.

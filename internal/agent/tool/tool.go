@@ -72,6 +72,8 @@ type Tool struct {
 	Needs   []permit.Need // what the configuration names; whoever writes it must have the right to it
 	InLine  bool          // calls of one reply have a Call.Place, in their order
 	Ending  time.Duration // how long a call waits for Run when its context has ended, since Run ends what it has begun; 0: not at all
+	// Stop ends what a process that was killed has begun for a call that is not made again; nil: that ends by itself.
+	Stop func(ctx context.Context, c Call) error
 	// Run returns a JSON object. An error that is a *Failure or a fault is shown to the model, any other is logged. Run may be
 	// left behind when its context has ended. It may tell of what it does while it runs.
 	Run func(ctx context.Context, c Call, tell Activity) (json.RawMessage, error)

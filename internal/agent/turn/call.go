@@ -260,14 +260,10 @@ func (t *turn) resume(ctx context.Context) error {
 	if model, err := t.engine.Models.Model(ctx, t.agent.Model.Name); err == nil { // else its next call fails
 		t.scene.Images = model.Can.Images
 	}
-	calls := make([]llm.ToolCall, len(left))
-	for i, e := range left {
-		calls[i] = llm.ToolCall{ID: e.CallID, Name: e.Tool, Arguments: e.Arguments}
-	}
 	var again []tool.Planned
 	var lost []session.Event
 	places := map[int]int{} // of the calls that are made again, by where they were
-	for i, p := range t.tools.Plan(calls, t.step.AllowedTools, t.now()) {
+	for i, p := range t.tools.Plan(asked(left), t.step.AllowedTools, t.now()) {
 		p.Event, p.Again, p.Made = left[i].ID, !t.answered, left[i].Created
 		if p.Repeat != tool.Never || t.answered {
 			places[i] = len(again)
@@ -292,6 +288,31 @@ func (t *turn) resume(ctx context.Context) error {
 		}
 	}
 	return t.call(ctx, again)
+}
+
+// asked returns calls as the model has made them.
+func asked(calls []session.Event) []llm.ToolCall {
+	out := make([]llm.ToolCall, len(calls))
+	for i, e := range calls {
+		out[i] = llm.ToolCall{ID: e.CallID, Name: e.Tool, Arguments: e.Arguments}
+	}
+	return out
+}
+
+// abandon ends what an earlier process has begun for calls that are not made again.
+func (t *turn) abandon(open []session.Event) {
+	if !t.taken || len(open) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), commitFor)
+	defer cancel()
+	if t.tools == nil && (t.open(ctx) != nil || t.bind(ctx) != nil) {
+		return // there are no tools any more
+	}
+	for i, p := range t.tools.Plan(asked(open), nil, t.now()) {
+		p.Event, p.Again = open[i].ID, true
+		t.tools.Stop(ctx, p, t.now())
+	}
 }
 
 // stored returns the events of the turn, hidden ones too.

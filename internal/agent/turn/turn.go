@@ -283,6 +283,7 @@ func (t *turn) fail(err error) error {
 		if err != nil {
 			return err
 		}
+		t.abandon(open)
 		events = session.CutOff(open, "the turn has failed before the tool was done")
 	} else if t.claim != nil && t.claim.Take(claim.Refused) {
 		end.TakeBack = !t.again
@@ -297,6 +298,7 @@ func (t *turn) interrupted() error {
 	if err != nil {
 		return err
 	}
+	t.abandon(open)
 	step := t.run.Step
 	if t.name != "" {
 		step = t.after()

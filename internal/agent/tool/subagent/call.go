@@ -55,7 +55,7 @@ func (k *kind) run(ctx context.Context, made tool.Call, tell tool.Activity) (jso
 		return nil, err
 	}
 	c.input = session.Input{
-		Event: id.EventOf("sub_agent input " + string(c.Event)), Upload: id.EventOf("sub_agent files " + string(c.Event)), Files: files, Queue: true,
+		Event: inputOf(c.Event), Upload: id.EventOf("sub_agent files " + string(c.Event)), Files: files, Queue: true,
 		Parts:  []session.Part{{Text: c.Mask.Text(c.args.Message), ExternalID: string(c.Event)}},
 		Caller: session.Caller{Rights: c.Sender, Payers: c.Payers},
 	}
@@ -68,6 +68,9 @@ func (k *kind) run(ctx context.Context, made tool.Call, tell tool.Activity) (jso
 	defer sent.Close()
 	return k.follow(ctx, c, sent)
 }
+
+// inputOf returns the id of the input that a call sends.
+func inputOf(call id.Event) id.Event { return id.EventOf("sub_agent input " + string(call)) }
 
 func failed(format string, args ...any) error {
 	return &tool.Failure{Class: tool.ExecutionError, Text: fmt.Sprintf(format, args...)}
@@ -129,6 +132,25 @@ func (k *kind) giveUp(ctx context.Context, c *call) {
 	if err := k.Turns.Withdraw(context.WithoutCancel(ctx), c.child.No, c.input.Event); err != nil {
 		k.Log.Warn("a sub-agent works on, although its call has ended", "agent", k.agent, "session", c.child.Key, "error", err)
 	}
+}
+
+// stop is tool.Tool.Stop.
+func (k *kind) stop(ctx context.Context, made tool.Call) error {
+	c := &call{Call: made}
+	if err := json.Unmarshal(c.Arguments, &c.args); err != nil {
+		return err
+	}
+	target, err := k.Agents.Get(ctx, k.agent)
+	if err == nil {
+		c.child, err = k.used(ctx, c, &target)
+	}
+	if fault.Is(err, fault.KindNotFound) {
+		return nil // nothing was begun, or all of it is deleted
+	}
+	if err != nil {
+		return err
+	}
+	return k.Turns.Withdraw(ctx, c.child.No, inputOf(c.Event))
 }
 
 // following is the turn of a call while it is read.

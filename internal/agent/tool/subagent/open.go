@@ -18,16 +18,12 @@ import (
 
 // open returns the session that a call uses.
 func (k *kind) open(ctx context.Context, c *call, target *agent.Agent) (session.Session, error) {
-	switch {
-	case k.mode == Persistent:
-		x, fresh, err := k.made(ctx, c, target, "entry/"+c.Configuration, true)
+	if mark := k.mark(c); mark != "" {
+		x, fresh, err := k.made(ctx, c, target, mark, k.mode == Persistent || c.Again)
 		if err != nil || fresh {
 			return x, err
 		}
 		return k.keep(ctx, c, x)
-	case c.args.Session == nil:
-		x, _, err := k.made(ctx, c, target, "call/"+string(c.Event), c.Again)
-		return x, err
 	}
 	x, err := k.Sessions.Get(ctx, target.No, *c.args.Session)
 	if fault.Is(err, fault.KindNotFound) || err == nil && !k.mayResume(c, &x) {
@@ -38,6 +34,37 @@ func (k *kind) open(ctx context.Context, c *call, target *agent.Agent) (session.
 		return x, err
 	}
 	return k.keep(ctx, c, x)
+}
+
+// mark returns what a session of the calling one is found by, "" where the call names the session.
+func (k *kind) mark(c *call) string {
+	switch {
+	case k.mode == Persistent:
+		return "entry/" + c.Configuration
+	case c.args.Session == nil:
+		return "call/" + string(c.Event)
+	}
+	return ""
+}
+
+// isOf reports whether a session is the one that a mark stands for.
+func isOf(x *session.Session, c *call, mark string) bool {
+	return x.Origin != nil && x.Origin.SessionNo == c.SessionNo && x.Origin.Mark == mark
+}
+
+// used returns the session that a call has used before; fault.KindNotFound if there is none.
+func (k *kind) used(ctx context.Context, c *call, target *agent.Agent) (x session.Session, err error) {
+	mark := k.mark(c)
+	if mark == "" {
+		return k.Sessions.Get(ctx, target.No, *c.args.Session)
+	}
+	for try := range tries {
+		x, err = k.Sessions.Get(ctx, target.No, keyOf(c.SessionNo, mark, try))
+		if err != nil || isOf(&x, c, mark) {
+			return x, err
+		}
+	}
+	return x, fault.NotFound("session_not_found", "", "there is no session of this call")
 }
 
 // mayResume reports whether a call may go on with a session. One that a call in agent_scoped has made is for all sessions of the
@@ -75,7 +102,7 @@ func (k *kind) made(ctx context.Context, c *call, target *agent.Agent, mark stri
 		if there {
 			x, err = k.Sessions.Get(ctx, target.No, draft.Key)
 			switch {
-			case err == nil && x.Origin != nil && x.Origin.SessionNo == c.SessionNo && x.Origin.Mark == mark:
+			case err == nil && isOf(&x, c, mark):
 				return x, false, nil
 			case err == nil:
 				try++

@@ -158,7 +158,7 @@ func (t *Tool) Type(configuration json.RawMessage) (*tool.Tool, error) {
 	out := &tool.Tool{
 		Name: Name, Schema: t.plain, Output: t.output, Repeat: tool.Repeatable, Timeout: tool.NoLimit, Ending: ending, InLine: true,
 		Description: fmt.Sprintf("Asks the agent %q, which works with its own instructions and tools, and returns its answer.", k.agent),
-		Needs:       []permit.Need{{Agent: k.agent, Level: permit.Use}}, Eager: map[string]tool.Eager{}, Run: k.run,
+		Needs:       []permit.Need{{Agent: k.agent, Level: permit.Use}}, Eager: map[string]tool.Eager{}, Run: k.run, Stop: k.stop,
 	}
 	if k.isScoped() {
 		out.Schema = t.scoped
