@@ -51,6 +51,9 @@ func provider(t testing.TB) providers {
 		case strings.HasPrefix(question, "Forget"):
 			return forget(said)
 		}
+		if reply := reads(said); reply != nil {
+			return reply(said)
+		}
 		return scripted.Reply{Text: "The filter is to be changed every 500 hours [1]."}
 	})
 	s.On("You find filters in the words of a search query", scripted.Reply{Text: `{"query": "How often is the oil filter replaced?", "metadata_filter": "doc.line = 'hydraulics' AND doc.year >= 2020"}`})
@@ -77,3 +80,23 @@ func (p providers) shows(output string) string {
 }
 
 var foundAt = regexp.MustCompile(`(?m)^1 +(llama3\.2 )`)
+
+// reads returns the replies to questions about the files of a session on the page on agents, nil to others. The ids of files stand in what was
+// said.
+func reads(said *transcript.Transcript) func(*transcript.Transcript) scripted.Reply {
+	call := func(tool, file, more string) scripted.Reply {
+		id := regexp.MustCompile(`art_` + file + `_[a-z0-9]{6}`).FindString(string(said.Body))
+		return scripted.Reply{Calls: []scripted.Call{{Name: tool, Pieces: []string{`{"artifact_id":"` + id + `"` + more + `}`}}}}
+	}
+	switch question := said.Question(); {
+	case strings.HasPrefix(question, "Where does the gauge stand"):
+		return scripted.Rounds(call("look", "gauge_png", ""))
+	case strings.HasPrefix(question, "The image with") && len(said.Images) == 1:
+		return scripted.Rounds(scripted.Reply{Text: "The gauge stands at 3 bar."})
+	case strings.HasPrefix(question, "How many teeth"):
+		return scripted.Rounds(call("convert", "gears_html", ""), call("read", "gears_md", ""), scripted.Reply{Text: "The large gear has 48 teeth."})
+	case strings.HasPrefix(question, "How many hours"):
+		return scripted.Rounds(call("query", "hours_json", `,"expression":"[.hours[].n] | add"`), scripted.Reply{Text: "It ran for 16 hours."})
+	}
+	return nil
+}

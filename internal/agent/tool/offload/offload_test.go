@@ -47,6 +47,33 @@ func agent(settings, own string) *offload.Policy {
 	return offload.New(json.RawMessage(settings), maps.All(all))
 }
 
+// Proves that what the readers of files return is cut and never becomes a file, whatever agent, tool and entry say, under any name of the
+// entry, and that what was cut or moved once stays as it is.
+func TestReadersAreCut(t *testing.T) {
+	t.Parallel()
+	const settings = `{"mode":"artifact","max_threshold_bytes":2048,"min_threshold_bytes":1024}`
+	for _, name := range []string{"artifact_read", "artifact_grep", "artifact_jq"} {
+		entry := tool.Entry{Tool: &tool.Tool{Name: name, Offloading: json.RawMessage(settings)}, Own: json.RawMessage(settings)}
+		p := offload.New(json.RawMessage(settings), maps.All(map[string]tool.Entry{"mine": entry, "search": {Tool: &tool.Tool{Name: "corpora_search"}}}))
+		var kept files
+		out, err := p.Fit(t.Context(), "mine", tool.Output{Output: output(100_000)}, offload.Room{}, kept.create)
+		if err != nil || len(kept.made) > 0 || len(out.Output) > 2048 || !strings.Contains(string(out.Output), "bytes left out") {
+			t.Errorf("%s: %.100s, %v; made: %v", name, out.Output, err, kept.made)
+		}
+		again, err := p.Fit(t.Context(), "mine", out, offload.Room{}, kept.create)
+		if err != nil || string(again.Output) != string(out.Output) {
+			t.Errorf("%s: cut again: %.100s, %v", name, again.Output, err)
+		}
+		moved, err := p.Fit(t.Context(), "search", tool.Output{Output: output(100_000)}, offload.Room{}, kept.create)
+		if err != nil || len(kept.made) != 1 || !strings.Contains(string(moved.Output), "with mine") {
+			t.Errorf("%s: %s, %v", name, moved.Output, err)
+		}
+		if twice, err := p.Fit(t.Context(), "search", moved, offload.Room{}, kept.create); err != nil || len(kept.made) != 1 || string(twice.Output) != string(moved.Output) {
+			t.Errorf("%s: a marker became %s, %v", name, twice.Output, err)
+		}
+	}
+}
+
 // Proves the three rules as a table: what an output of a size becomes in a context of so many tokens, of which so many are in use,
 // and how many bytes of one that is cut stay.
 func TestRules(t *testing.T) {
