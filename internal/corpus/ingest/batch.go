@@ -81,6 +81,9 @@ func (s *Service) createOne(ctx context.Context, c corpus.Corpus, b *Batch, i in
 			r, seq = Result{Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}, 0
 		}
 	}()
+	if err := ctx.Err(); err != nil {
+		return Result{Err: err}, 0
+	}
 	d, err := b.Draft(ctx, i)
 	if err != nil {
 		return Result{Err: err}, 0

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -87,6 +88,8 @@ func classOf(err error) tool.Class {
 		return tool.InvalidInput
 	case ok && f.Kind == fault.KindNotFound:
 		return tool.NotFound
+	case errors.Is(err, context.DeadlineExceeded):
+		return tool.Timeout
 	}
 	return tool.ExecutionError
 }
@@ -140,7 +143,7 @@ func (s *service) name(ctx context.Context, c *tool.Call, e *entry, at string, b
 		bad.Field(at, "has document and artifact_id; give one of them")
 	case e.Document != nil:
 		e.Document = c.Mask.JSON(e.Document)
-		if e.ID, e.place = cmp.Or(e.ID, peek(e.Document).ID), fault.Join(at, "document"); e.ID == "" {
+		if e.ID, e.place = cmp.Or(e.ID, peek(e.Document).id), fault.Join(at, "document"); e.ID == "" {
 			bad.Field(at+".document_id", "is required, or document.id in its place")
 		}
 	case e.Artifact == "":
@@ -153,7 +156,7 @@ func (s *service) name(ctx context.Context, c *tool.Call, e *entry, at string, b
 		e.ID = e.Artifact
 		if data, _, err := s.load(ctx, c, e.Artifact); err == nil {
 			if d := peek(data); d.core() {
-				e.ID = cmp.Or(d.ID, e.ID)
+				e.ID = cmp.Or(d.id, e.ID)
 			}
 		} else if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -168,7 +171,7 @@ func (s *service) draft(ctx context.Context, c *tool.Call, e *entry) (document.D
 	if e.Artifact != "" {
 		return s.fromFile(ctx, c, e)
 	}
-	return s.fromJSON(e.Document, e.ID, "core")
+	return s.fromJSON(e.Document, e.ID, coreKind)
 }
 
 // fromJSON reads a document of a type with an id in the place of its own.
@@ -177,7 +180,7 @@ func (s *service) fromJSON(raw json.RawMessage, docID, kind string) (document.Dr
 	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
 		return nil, fault.InvalidField("", "must be an object")
 	}
-	if given := peek(raw).Type; given != "" && given != kind {
+	if given := peek(raw).kind; given != "" && given != kind {
 		return nil, fault.InvalidField("type", "must be %s, not %q", kind, given)
 	}
 	members["id"], members["type"] = text(docID), text(kind)

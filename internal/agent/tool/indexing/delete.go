@@ -51,7 +51,9 @@ func (s *service) delete(ctx context.Context, c tool.Call, _ tool.Activity) (jso
 	}
 	var counts bulk.Counts
 	if chosen.Job != "" {
-		if counts, err = s.Bulk.Wait(ctx, chosen.Begun); err != nil {
+		within, done := early(ctx)
+		defer done()
+		if counts, err = s.Bulk.Wait(within, chosen.Begun); err != nil {
 			return nil, err
 		}
 	}

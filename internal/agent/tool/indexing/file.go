@@ -18,21 +18,38 @@ import (
 
 // shape is what tells a document in a JSON text from other JSON.
 type shape struct {
-	Type  string          `json:"type"`
-	ID    string          `json:"id"`
-	Parts json.RawMessage `json:"document_parts"`
+	kind, id        string // "" for what is no text
+	parts, sections bool   // there are
 }
 
 // peek returns the shape of a text; the zero shape if it is no JSON object.
 func peek(data []byte) (d shape) {
-	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n\ufeff"), []byte("{")) || json.Unmarshal(data, &d) != nil {
+	var in struct {
+		Type     any             `json:"type"`
+		ID       any             `json:"id"`
+		Parts    json.RawMessage `json:"document_parts"`
+		Sections json.RawMessage `json:"sections"`
+	}
+	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) || json.Unmarshal(data, &in) != nil {
 		return shape{}
 	}
+	d.kind, _ = in.Type.(string)
+	d.id, _ = in.ID.(string)
+	d.parts, d.sections = in.Parts != nil, in.Sections != nil
 	return d
 }
 
 // core reports whether a text is a core document.
-func (d *shape) core() bool { return d.Type == "core" || d.Type == "" && d.Parts != nil }
+func (d *shape) core() bool { return d.kind == coreKind || d.kind == "" && d.parts }
+
+// structured reports whether a text is a structured document where one is expected.
+func (d *shape) structured() bool { return d.kind == structuredKind || d.kind == "" && d.sections }
+
+// The types of documents.
+const (
+	coreKind       = "core"
+	structuredKind = "structured"
+)
 
 // fromFile returns the document in a file of the session.
 func (s *service) fromFile(ctx context.Context, c *tool.Call, e *entry) (document.Draft, error) {
@@ -41,15 +58,15 @@ func (s *service) fromFile(ctx context.Context, c *tool.Call, e *entry) (documen
 		return nil, at(e.place, err)
 	}
 	d := peek(data)
-	switch kind := d.Type; {
-	case !d.core() && kind != "structured":
+	switch {
+	case !d.core() && d.kind != structuredKind:
 		return s.read(ctx, e.ID, &a, data)
 	case a.Size > s.JSON:
 		return nil, fault.InvalidField("", "the file has %d bytes, more than the %d of the setting max_json", a.Size, s.JSON)
 	case d.core():
-		return s.fromJSON(data, e.ID, "core")
+		return s.fromJSON(data, e.ID, coreKind)
 	default:
-		return s.fromJSON(data, e.ID, kind)
+		return s.fromJSON(data, e.ID, structuredKind)
 	}
 }
 
@@ -74,6 +91,7 @@ func (s *service) load(ctx context.Context, c *tool.Call, artifactID string) ([]
 	if err != nil {
 		return nil, a, fmt.Errorf("read file %s: %w", artifactID, err)
 	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if c.Mask != nil && utf8.Valid(data) {
 		data = []byte(c.Mask.Text(string(data)))
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -120,9 +121,21 @@ func invalid(format string, args ...any) error {
 	return &tool.Failure{Class: tool.InvalidInput, Text: fmt.Sprintf(format, args...)}
 }
 
-// create adds documents. A corpus that takes none is refused by its configuration.
+// early returns a context that ends before the limit of a call, so that there is time left to tell what was done.
+func early(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	left := time.Until(deadline)
+	return context.WithDeadline(ctx, deadline.Add(-max(left/20, min(left/4, time.Second/2))))
+}
+
+// create adds documents. A corpus that takes none is refused by its configuration. What was not added in time has failed.
 func (s *service) create(ctx context.Context, corpus string, b ingest.Batch) ([]ingest.Result, error) {
-	all, err := s.Ingest.CreateAll(ctx, corpus, b)
+	within, done := early(ctx)
+	defer done()
+	all, err := s.Ingest.CreateAll(within, corpus, b)
 	switch f, ok := fault.As(err); {
 	case ok && f.Kind == fault.KindInvalid:
 		return nil, &tool.Failure{Class: tool.InvalidConfiguration, Text: f.Text}
@@ -159,6 +172,9 @@ func transient(err error) bool {
 // reason returns what the model reads of why a document was not indexed.
 func (s *service) reason(c *tool.Call, documentID string, err error) string {
 	f, ok := fault.As(err)
+	if !ok && errors.Is(err, context.DeadlineExceeded) {
+		return "the time of the call was up before; call again with the same arguments"
+	}
 	if !ok || f.Kind == fault.KindInternal {
 		s.Log.Error("a document was not indexed by a tool", "agent", c.Agent, "session", c.Session,
 			"document", c.Mask.Text(documentID), "error", c.Mask.Text(err.Error()))

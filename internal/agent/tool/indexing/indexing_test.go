@@ -35,15 +35,27 @@ import (
 	"quarry/internal/store/storetest"
 )
 
-// failing is a store whose inserts can fail.
+// failing is a store whose inserts can fail or wait, and whose deletions can wait.
 type failing struct {
 	*documenttest.Memory
-	err error
+	err  error
+	late string        // the document for which there is no time left
+	held chan struct{} // that deletions wait for, nil for none
+}
+
+func (f *failing) DeleteMany(ctx context.Context, no, epoch int64, ids []string, cutoff time.Time) (int64, int, error) {
+	if f.held != nil {
+		<-f.held
+	}
+	return f.Memory.DeleteMany(ctx, no, epoch, ids, cutoff)
 }
 
 func (f *failing) Insert(ctx context.Context, no, epoch int64, d *document.Document) (int64, error) {
 	if f.err != nil {
 		return 0, f.err
+	}
+	if d.ID == f.late {
+		return 0, context.DeadlineExceeded
 	}
 	return f.Memory.Insert(ctx, no, epoch, d)
 }
@@ -59,6 +71,7 @@ type bench struct {
 	again   time.Time // when a call was made that is made again; zero for a fresh one
 	event   id.Event
 	work    *artifact.Workspace
+	limit   int // seconds of a call; 0: as the tool has it
 }
 
 func newBench(t *testing.T) *bench {
@@ -117,7 +130,11 @@ func (b *bench) call(t *testing.T, name, arguments string) tool.Output {
 		arguments = `{"corpus_key":"shop",` + strings.TrimPrefix(arguments, "{")
 		arguments = strings.Replace(arguments, ",}", "}", 1)
 	}
-	set, err := tool.Compile(map[string]json.RawMessage{"t": json.RawMessage(`{"type":"` + name + `"}`)}, b.kit)
+	configuration := `{"type":"` + name + `"}`
+	if b.limit > 0 {
+		configuration = fmt.Sprintf(`{"type":%q,"max_execution_time_seconds":%d}`, name, b.limit)
+	}
+	set, err := tool.Compile(map[string]json.RawMessage{"t": json.RawMessage(configuration)}, b.kit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +239,7 @@ func TestCoreFiles(t *testing.T) {
 	b := newBench(t)
 	ids := []any{
 		b.file(t, "core.json", "application/json", `{"id":"k","document_parts":[{"text":"A core."}]}`),
-		b.file(t, "nameless.json", "application/json", `{"type":"core","document_parts":[{"text":"Nameless."}]}`),
+		b.file(t, "nameless.json", "application/json", "\ufeff"+`{"type":"core","id":7,"document_parts":[{"text":"Nameless."}]}`),
 		b.file(t, "doc.json", "application/json", `{"type":"structured","title":"T","sections":[{"text":"One. Two."}]}`),
 		b.file(t, "notes.md", "text/markdown", "# Oil\n\nIt burns. It smells.\n"),
 		b.file(t, "rows.json", "application/json", `[{"lamp": 3}]`),
@@ -309,6 +326,42 @@ func TestFull(t *testing.T) {
 	expect(t, "room", b.call(t, indexing.Core, batch("a", "One.")), `"indexed"`, "")
 	b.rows.Corpus.Enabled = false
 	expect(t, "disabled", b.call(t, indexing.Core, batch("b", "One.")), `{"error":"FAILED_PRECONDITION: corpus shop is disabled; enable it to index documents"}`, tool.InvalidConfiguration)
+}
+
+// TestTime proves that a batch whose time is up tells what was done until then, and that the rest can be sent again; and that a
+// deletion goes on after its call.
+func TestTime(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.rows.late = "b"
+	expect(t, "a slow store", b.call(t, indexing.Core, batch("a", "One.", "b", "Two.")), `{"documents":[{"document_id":"a","status":"indexed"},
+		{"document_id":"b","status":"failed","error":"the time of the call was up before; call again with the same arguments"}],"retryable":true}`, tool.Timeout)
+	b.rows.late = ""
+	expect(t, "again", b.call(t, indexing.Core, batch("a", "One.", "b", "Two.")), `"status":"indexed"`, "")
+	held := make(chan struct{})
+	b.rows.held = held
+	b.limit = 1
+	expect(t, "a slow deletion", b.call(t, indexing.Delete, `{"document_ids":["a"]}`), "", tool.Timeout)
+	close(held)
+	b.again = time.Now()
+	expect(t, "the deletion again", b.call(t, indexing.Delete, `{"document_ids":["a"]}`), `{"deleted":1,"skipped":[],"failed":[]}`, "")
+}
+
+// TestMost proves that more than 10,000 documents are not deleted in one call.
+func TestMost(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for i := range 10_001 {
+		d := &document.Document{ID: fmt.Sprint(i), Metadata: json.RawMessage(fmt.Sprintf(`{"year":%d}`, i))}
+		if _, err := b.rows.Insert(t.Context(), b.rows.Corpus.No, b.rows.Corpus.Epoch, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(t, "all", b.call(t, indexing.Delete, `{"metadata_filter":"doc.year >= 0"}`), "selects more than 10,000 documents, which is the most at once; nothing was deleted", tool.InvalidInput)
+	expect(t, "two of them", b.call(t, indexing.Delete, `{"metadata_filter":"doc.year < 2"}`), `{"deleted":2,"skipped":[],"failed":[]}`, "")
+	if _, there := b.rows.Document("2"); !there {
+		t.Error("a document is gone")
+	}
 }
 
 // TestSecrets proves that secrets of the session are in no document, whether the model writes them or a file holds them.

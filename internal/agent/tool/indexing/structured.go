@@ -40,10 +40,10 @@ func (s *service) structured(ctx context.Context, c tool.Call, _ tool.Activity) 
 		return nil, err
 	}
 	// without any id, that of the call: made again, it adds no second document
-	docID := c.Mask.Text(cmp.Or(args.ID, peek(whole).ID, args.Artifact, "doc_"+strings.TrimPrefix(string(c.Event), "aev_")))
+	docID := c.Mask.Text(cmp.Or(args.ID, peek(whole).id, args.Artifact, "doc_"+strings.TrimPrefix(string(c.Event), "aev_")))
 	all, err := s.create(ctx, args.Corpus, ingest.Batch{
 		Size: 1, Replace: args.Reindex,
-		Draft: func(context.Context, int) (document.Draft, error) { return s.fromJSON(whole, docID, "structured") },
+		Draft: func(context.Context, int) (document.Draft, error) { return s.fromJSON(whole, docID, structuredKind) },
 	})
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (s *service) structured(ctx context.Context, c tool.Call, _ tool.Activity) 
 		return nil, &tool.Failure{Class: classOf(r.Err), Text: s.reason(&c, docID, fault.Under(r.Err, "", fault.Names{"id": "document_id"}))}
 	}
 	if r.Err != nil {
-		return nil, r.Err
+		return nil, r.Err // which package tool tells, also where the time was up
 	}
 	return encode(indexed{ID: docID, Status: statuses[outcome(&c, r)]})
 }
@@ -69,7 +69,7 @@ func (s *service) compose(ctx context.Context, c *tool.Call, artifactID string) 
 		if err != nil {
 			return nil, at("artifact_id", fault.Under(err, "artifact_id"))
 		}
-		if d := peek(data); d.Type != "structured" && !(d.Type == "" && hasSections(data)) {
+		if d := peek(data); !d.structured() {
 			return nil, invalid("artifact_id: %s is no structured document as JSON; document_conversion makes one, and %s takes any text", artifactID, Core)
 		}
 		if err := json.Unmarshal(data, &whole); err != nil {
@@ -100,13 +100,6 @@ func (s *service) compose(ctx context.Context, c *tool.Call, artifactID string) 
 		return nil, invalid("give sections, or the artifact_id of a structured document")
 	}
 	return encode(whole)
-}
-
-func hasSections(data []byte) bool {
-	var d struct {
-		Sections []json.RawMessage `json:"sections"`
-	}
-	return json.Unmarshal(data, &d) == nil && d.Sections != nil
 }
 
 // fillImages returns sections whose images have the bytes of the files that they name.
