@@ -318,7 +318,11 @@ func answer(r *http.Request, status int, h http.Header, body []byte) *http.Respo
 // bounded returns the body of a stream whose events are bounded.
 func (d *door) bounded(x *exchange, body io.ReadCloser) io.ReadCloser {
 	x.opened()
-	return &stream{ReadCloser: body, x: x, large: &d.large}
+	mark := &d.large
+	if x == nil { // beside the calls
+		mark = new(atomic.Bool)
+	}
+	return &stream{ReadCloser: body, x: x, large: mark}
 }
 
 // stream is the body of a stream. An event that is too large ends the exchange that it belongs to.

@@ -100,6 +100,9 @@ func (c *Client) Call(ctx context.Context, t server.Target, name string, argumen
 		defer c.progress.Delete(token)
 	}
 	err = c.with(ctx, t, func(s *session) error {
+		if progress != nil {
+			c.listen(ctx, s)
+		}
 		raw, err := s.exchange(ctx, func(ctx context.Context) error {
 			_, err := s.live.CallTool(ctx, params)
 			return err

@@ -26,6 +26,8 @@ type session struct {
 	opened chan struct{} // closed when live or failed is set
 	live   *mcp.ClientSession
 	failed error
+	outer  *http.Client // whose calls go through the door
+	ear    ear
 
 	// guarded by mu of the client
 	calls   int
@@ -166,10 +168,10 @@ func (c *Client) connect(s *session) (err error) {
 	if s.door, err = newDoor(c.cfg, s.target); err != nil {
 		return err
 	}
-	outer := &http.Client{Transport: s.door, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	var over mcp.Transport = &mcp.SSEClientTransport{Endpoint: s.target.URI, HTTPClient: outer, MaxEventSize: maxEvent}
+	s.outer = &http.Client{Transport: s.door, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	var over mcp.Transport = &mcp.SSEClientTransport{Endpoint: s.target.URI, HTTPClient: s.outer, MaxEventSize: maxEvent}
 	if s.target.Transport == server.Streamable {
-		over = &mcp.StreamableClientTransport{Endpoint: s.target.URI, HTTPClient: outer, MaxEventSize: maxEvent, MaxRetries: 3, DisableStandaloneSSE: true}
+		over = &mcp.StreamableClientTransport{Endpoint: s.target.URI, HTTPClient: s.outer, MaxEventSize: maxEvent, MaxRetries: 3, DisableStandaloneSSE: true}
 	}
 	s.wire = &wire{door: s.door, progress: &c.progress, waiting: map[jsonrpc.ID]*exchange{}}
 	late := time.AfterFunc(c.cfg.Connect, func() { s.cancel(errLate) })
