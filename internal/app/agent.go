@@ -8,12 +8,14 @@ import (
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/catalog"
 	"quarry/internal/agent/tool/configuration"
+	"quarry/internal/agent/tool/server"
 	"quarry/internal/agent/turn"
 	"quarry/internal/httpapi"
 	httpagents "quarry/internal/httpapi/agents"
 	httpinstructions "quarry/internal/httpapi/instructions"
 	httptoolconfigurations "quarry/internal/httpapi/toolconfigurations"
 	httptools "quarry/internal/httpapi/tools"
+	httptoolservers "quarry/internal/httpapi/toolservers"
 	"quarry/internal/llm"
 	"quarry/internal/page"
 	"quarry/internal/store"
@@ -45,19 +47,24 @@ type agentServices struct {
 	instructions *instruction.Service
 	tools        *catalog.Service
 	stored       *configuration.Service
+	servers      *server.Service
 }
 
-func newAgent(rows agentRows, models llm.Models, kit tool.Kit, known *catalog.Service, turns *turn.Engine) agentServices {
+func newAgent(rows agentRows, models llm.Models, kit tool.Kit, known *catalog.Service, servers *server.Service, turns *turn.Engine) agentServices {
 	kept := instruction.New(rows.instructions)
 	return agentServices{
 		agents:       agent.New(agent.Config{Store: rows.agents, Models: models, Kit: kit, Stop: turns.DropAgent, Instructions: kept, Tools: known, Stored: rows.tools}),
 		instructions: kept,
 		tools:        known,
 		stored:       configuration.New(configuration.Config{Store: rows.tools, Tools: known, Kit: kit, Shape: httptoolconfigurations.Shape, Agent: rows.exists}),
+		servers:      servers,
 	}
 }
 
 // areas returns the handlers of these services.
 func (a agentServices) areas(cursors *page.Cursors) []httpapi.Area {
-	return []httpapi.Area{httpagents.New(a.agents, cursors), httpinstructions.New(a.instructions, cursors), httptools.New(a.tools, cursors), httptoolconfigurations.New(a.stored, cursors)}
+	return []httpapi.Area{
+		httpagents.New(a.agents, cursors), httpinstructions.New(a.instructions, cursors), httptools.New(a.tools, cursors), httptoolconfigurations.New(a.stored, cursors),
+		httptoolservers.New(a.servers, cursors),
+	}
 }

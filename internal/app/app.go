@@ -148,7 +148,8 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	asking.Join(subagent.Config{
 		Agents: rows.agents, Sessions: sessions.sessions, Turns: sessions.turns, Places: callPlaces(a.cfg), Log: a.log,
 	})
-	agents := newAgent(rows, models.registry, kit, known, sessions.turns)
+	servers := newToolServers(a.cfg, a.db, a.identity.secrets, known, a.doors.servers, a.log)
+	agents := newAgent(rows, models.registry, kit, known, servers, sessions.turns)
 	a.stopReaders = sync.OnceFunc(sessions.feed.Stop)
 	a.server, err = newServer(a.cfg, a.identity, resolvers(a.corpus, chats, agents, sessions), a.ready.Load, a.log, slices.Concat(
 		a.identity.areas(cursors), a.corpus.areas(a.cfg, cursors), models.areas(cursors), answers.areas(cursors), queries.areas(cursors), agents.areas(cursors),
@@ -157,7 +158,7 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	))
 	a.Corpora, a.Ingest, a.Models = a.corpus.containers, a.corpus.ingest, models.registry
 	a.Retrieve, a.Query, a.History = queries.retrieve, queries.query, queries.history
-	return append(sessions.background(), a.corpus.jobs.Run, queries.history.Run, models.usage.Run), err
+	return append(sessions.background(), servers.Run, a.corpus.jobs.Run, queries.history.Run, models.usage.Run), err
 }
 
 // Handler returns the whole HTTP interface; tests call it without a listener.

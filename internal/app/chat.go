@@ -12,6 +12,7 @@ import (
 	httpsessions "quarry/internal/httpapi/sessions"
 	httptoolconfigurations "quarry/internal/httpapi/toolconfigurations"
 	httptools "quarry/internal/httpapi/tools"
+	httptoolservers "quarry/internal/httpapi/toolservers"
 	"quarry/internal/query"
 	"quarry/internal/store"
 	"quarry/internal/store/chats"
@@ -30,7 +31,7 @@ func resolvers(c *corpusServices, s *chat.Service, a agentServices, x sessionSer
 	maps.Copy(out, map[string]httpapi.Resolver{
 		"corpus_key": httpcorpora.Resolver(c.containers), "agent_key": httpagents.Resolver(a.agents), "instruction_id": httpinstructions.Resolver(a.instructions),
 		"artifact_id": httpsessions.FileResolver(x.files),
-		"tool_id":     httptools.Resolver(a.tools),
+		"tool_id":     httptools.Resolver(a.tools), "tool_server_id": httptoolservers.Resolver(a.servers),
 	})
 	return out
 }

@@ -16,7 +16,9 @@ import (
 
 	contract "quarry/api"
 	"quarry/internal/app/apptest"
+	"quarry/internal/config"
 	"quarry/internal/provider/scripted"
+	"quarry/test/toolserver"
 )
 
 // service is the product in process.
@@ -25,6 +27,7 @@ type service struct {
 	built   []string
 	key     string
 	models  string       // address of a provider of language models
+	tools   string       // address of a tool server
 	last    atomic.Int64 // number of the last thing made
 	chats   sync.Map     // from keys of corpora to ids of chats over them
 	agents  sync.Map     // keys of agents, which are those of corpora
@@ -32,8 +35,8 @@ type service struct {
 
 func start(t *testing.T) *service {
 	t.Helper()
-	a, key := apptest.Start(t, nil)
-	return &service{handler: a.Handler(), built: a.Built(), key: key, models: scripted.Start(t).URL}
+	a, key := apptest.Start(t, func(c *config.Config) { c.OutboundAllow = "127.0.0.1" }) // where tool servers are played
+	return &service{handler: a.Handler(), built: a.Built(), key: key, models: scripted.Start(t).URL, tools: toolserver.Start(t).URL + "/none"}
 }
 
 // place is where the contract lets a field at fault stand.
@@ -156,6 +159,9 @@ func (s *service) verify(t *testing.T, c check) {
 		key := fmt.Sprintf("made-%d", s.last.Add(1))
 		s.must(t, "/v2/tool_configurations", `{"type":"artifact_read","key":"`+key+`","name":"a"}`)
 		values = append(values, "${stored}", key)
+	}
+	if c.request.Path["tool_server_id"] != "" {
+		values = append(values, "${server}", s.must(t, "/v2/tool_servers", `{"type":"mcp","name":"made-`+fmt.Sprint(s.last.Add(1))+`","uri":"`+s.tools+`","transport":"streamable-http","enabled":false}`).ID)
 	}
 	if c.request.Path["instruction_id"] != "" {
 		values = append(values, "${instruction}", s.must(t, "/v2/instructions", `{"name":"a","template":"words"}`).ID)

@@ -10,6 +10,8 @@ import (
 type Before struct {
 	// Provider is the address that examples show as that of a provider of language models.
 	Provider string `yaml:"provider"`
+	// Tools is the address that examples show as that of a tool server.
+	Tools string `yaml:"tools"`
 	// Free are members of answers whose value differs from service to service.
 	Free []string `yaml:"free"`
 	// Examples has, by example, the examples that are sent before it.

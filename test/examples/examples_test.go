@@ -15,7 +15,9 @@ import (
 	contract "quarry/api"
 	"quarry/internal/api"
 	"quarry/internal/app/apptest"
+	"quarry/internal/config"
 	"quarry/internal/provider/scripted"
+	"quarry/test/toolserver"
 )
 
 // read reads the contract's examples by name, and what they need.
@@ -92,12 +94,12 @@ func TestRefusalsAnswerAsShown(t *testing.T) {
 // start starts a service of its own for one example.
 func start(t *testing.T, before Before) *service {
 	t.Helper()
-	a, key := apptest.Start(t, nil)
+	a, key := apptest.Start(t, func(c *config.Config) { c.OutboundAllow = "127.0.0.1" }) // where tool servers are played
 	models := scripted.Start(t)
 	models.On("You find filters in the words of a search query", scripted.Reply{Text: `{"query":"What may a hotel cost?","metadata_filter":"doc.year = 2026"}`})
 	return &service{
 		handler: a.Handler(), key: key, before: before, sent: map[string]bool{},
-		standIns: standIns{before.Provider: models.URL},
+		standIns: standIns{before.Provider: models.URL, before.Tools: toolserver.Start(t).URL},
 	}
 }
 

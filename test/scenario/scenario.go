@@ -20,7 +20,7 @@ type Scenario struct {
 
 // Step is one call and what must come back. Strings may hold ${name} of a value saved by an earlier step, and of a value of the target:
 // ${provider} is the address of a scripted provider of language models; ${web} and ${other} are sites of package site, and so is ${safe},
-// whose certificate nobody has signed.
+// whose certificate nobody has signed; ${tools} is that of the tool servers of package toolserver.
 type Step struct {
 	Call    string            `yaml:"call"`    // operation id
 	Path    map[string]string `yaml:"path"`    // path parameters, encoded by the runner

@@ -21,6 +21,7 @@ import (
 	"quarry/test/ledger"
 	"quarry/test/scenario"
 	"quarry/test/site"
+	"quarry/test/toolserver"
 )
 
 const (
@@ -62,7 +63,7 @@ func startTapped(t *testing.T, database string, set func(*config.Config)) (*app.
 		t.Fatal(err)
 	}
 	models := scripted.Start(t)
-	values := map[string]string{"provider": models.URL, "web": web.URL, "other": other.URL, "safe": safe.URL}
+	values := map[string]string{"provider": models.URL, "web": web.URL, "other": other.URL, "safe": safe.URL, "tools": toolserver.Start(t).URL}
 	target := scenario.Target{URL: server.URL, Values: values, Client: &http.Client{Transport: listener, CheckRedirect: stays}, Keys: map[string]string{
 		"owner":     strings.TrimSpace(string(owner)),
 		"powerless": storetest.AddKey(t, store.Config{Dir: cfg.Data, URL: database}, "powerless"),

@@ -18,6 +18,7 @@ import (
 
 	"quarry/internal/provider/scripted"
 	"quarry/internal/testkit"
+	"quarry/test/toolserver"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
@@ -36,7 +37,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"server": server(t), "exits": exits, "api": api, "provider": provider(t), "replace": replace, "terminal": terminal,
+			"server": server(t), "exits": exits, "api": api, "provider": provider(t), "toolserver": toolServer(t), "replace": replace, "terminal": terminal,
 			"eventually": eventually, "damage": damage,
 		},
 	})
@@ -79,6 +80,16 @@ func provider(t *testing.T) func(*testscript.TestScript, bool, []string) {
 		}
 		s.List(models...)
 		ts.Setenv(args[0], s.URL)
+	}
+}
+
+// toolServer starts the tool servers of package toolserver: toolserver NAME sets NAME to their address. They end with the script.
+func toolServer(t *testing.T) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) != 1 {
+			ts.Fatalf("usage: toolserver NAME")
+		}
+		ts.Setenv(args[0], toolserver.Start(t).URL)
 	}
 }
 

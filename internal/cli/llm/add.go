@@ -1,35 +1,27 @@
 package llm
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"strings"
 
 	"quarry/internal/cli/command"
+	"quarry/internal/cli/credential"
 )
 
 type addCmd struct {
 	command.Remote
-	Name        string            `arg:"" optional:"" help:"Name for presets and queries; default with --local: the name of the model." wire:"name"`
-	Local       bool              `help:"Look for models that run on the service's machine: Ollama, llama.cpp, vLLM, LM Studio."`
-	At          []string          `help:"With --local: look here instead of at the usual ports; repeatable." placeholder:"URL"`
-	Type        string            `help:"Wire format: ${enum}." enum:"openai-compatible,openai-responses,anthropic,vertex-ai" default:"openai-compatible" wire:"type"`
-	URI         string            `help:"Full address of its endpoint." name:"uri" placeholder:"URL" wire:"uri"`
-	Model       string            `help:"Name of the model at the provider." wire:"model"`
-	Description string            `help:"What it is for." wire:"description"`
-	KeyEnv      string            `help:"Environment variable that holds its key." placeholder:"VAR"`
-	KeyStdin    bool              `help:"Read its key from the first line of standard input."`
-	KeyHeader   string            `help:"Header for the key; default: that of the type." placeholder:"NAME"`
-	AuthFile    string            `help:"File with an auth object, for credentials other than a single key (OAuth clients, service accounts, AWS); - for standard input." placeholder:"FILE" wire:"auth"`
-	Header      map[string]string `help:"Header added to every call, as NAME=VALUE; not for secrets; repeatable." placeholder:"NAME=VALUE" wire:"headers"`
-	Context     int               `help:"Context size in tokens; default: derived from its name." name:"context-limit" placeholder:"N" wire:"capabilities.context_limit"`
-	Default     bool              `help:"Use it where no model is named."`
+	Name        string   `arg:"" optional:"" help:"Name for presets and queries; default with --local: the name of the model." wire:"name"`
+	Local       bool     `help:"Look for models that run on the service's machine: Ollama, llama.cpp, vLLM, LM Studio."`
+	At          []string `help:"With --local: look here instead of at the usual ports; repeatable." placeholder:"URL"`
+	Type        string   `help:"Wire format: ${enum}." enum:"openai-compatible,openai-responses,anthropic,vertex-ai" default:"openai-compatible" wire:"type"`
+	URI         string   `help:"Full address of its endpoint." name:"uri" placeholder:"URL" wire:"uri"`
+	Model       string   `help:"Name of the model at the provider." wire:"model"`
+	Description string   `help:"What it is for." wire:"description"`
+	credential.Flags
+	Header  map[string]string `help:"Header added to every call, as NAME=VALUE; not for secrets; repeatable." placeholder:"NAME=VALUE" wire:"headers"`
+	Context int               `help:"Context size in tokens; default: derived from its name." name:"context-limit" placeholder:"N" wire:"capabilities.context_limit"`
+	Default bool              `help:"Use it where no model is named."`
 }
 
 func (addCmd) Help() string {
@@ -45,7 +37,7 @@ func (c *addCmd) Run(e *command.Env) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	auth, err := c.auth(e)
+	auth, err := c.Auth(e, c.usual)
 	if err != nil {
 		return err
 	}
@@ -72,15 +64,10 @@ func (c *addCmd) Run(e *command.Env) error {
 }
 
 func (c *addCmd) check() error {
-	sources := 0
-	for _, given := range []bool{c.KeyEnv != "", c.KeyStdin, c.AuthFile != ""} {
-		if given {
-			sources++
-		}
+	if err := c.Flags.Check(); err != nil {
+		return err
 	}
 	switch {
-	case sources > 1:
-		return command.Failed(command.ExitUsage, "give one of --key-env, --key-stdin and --auth-file")
 	case c.Local && c.URI != "":
 		return command.Failed(command.ExitUsage, "--local finds the address itself; use --at to look elsewhere")
 	case !c.Local && len(c.At) > 0:
@@ -114,68 +101,13 @@ func (c *addCmd) body(auth map[string]any) map[string]any {
 	return body
 }
 
-// auth returns the credentials in the form that the type takes; nil for none.
-func (c *addCmd) auth(e *command.Env) (map[string]any, error) {
-	if c.AuthFile != "" {
-		return c.readAuth(e)
+// usual returns the credentials that a type makes of a key.
+func (c *addCmd) usual(key string) map[string]any {
+	switch c.Type {
+	case "vertex-ai":
+		return map[string]any{"type": "api_key", "api_key": key}
+	case "anthropic":
+		return map[string]any{"type": "header", "header": "x-api-key", "value": key}
 	}
-	key, err := c.key(e)
-	if key == "" || err != nil {
-		return nil, err
-	}
-	switch {
-	case c.KeyHeader != "":
-		return map[string]any{"type": "header", "header": c.KeyHeader, "value": key}, nil
-	case c.Type == "vertex-ai":
-		return map[string]any{"type": "api_key", "api_key": key}, nil
-	case c.Type == "anthropic":
-		return map[string]any{"type": "header", "header": "x-api-key", "value": key}, nil
-	}
-	return map[string]any{"type": "bearer", "token": key}, nil
-}
-
-// maxSecret is the longest key or auth object that is read, in bytes.
-const maxSecret = 64 << 10
-
-func (c *addCmd) key(e *command.Env) (string, error) {
-	switch {
-	case c.KeyEnv != "":
-		key := strings.TrimSpace(os.Getenv(c.KeyEnv))
-		if key == "" {
-			return "", command.Failed(command.ExitUsage, "the environment variable %s is empty", c.KeyEnv)
-		}
-		return key, nil
-	case c.KeyStdin:
-		line, err := bufio.NewReader(io.LimitReader(e.In, maxSecret)).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return "", fmt.Errorf("read key: %w", err)
-		}
-		if line = strings.TrimSpace(line); line == "" {
-			return "", command.Failed(command.ExitUsage, "no key came on standard input")
-		}
-		return line, nil
-	}
-	return "", nil
-}
-
-// readAuth reads an auth object. Its errors do not quote it.
-func (c *addCmd) readAuth(e *command.Env) (map[string]any, error) {
-	in := e.In
-	if c.AuthFile != "-" {
-		f, err := os.Open(c.AuthFile)
-		if err != nil {
-			return nil, command.Failed(command.ExitUsage, "%v", err)
-		}
-		defer func() { _ = f.Close() }() // only read
-		in = f
-	}
-	raw, err := io.ReadAll(io.LimitReader(in, maxSecret))
-	if err != nil {
-		return nil, fmt.Errorf("read auth: %w", err)
-	}
-	var auth map[string]any
-	if json.Unmarshal(raw, &auth) != nil || auth["type"] == nil {
-		return nil, command.Failed(command.ExitUsage, "%s holds no JSON object with a type, such as {\"type\": \"oauth_client_credentials\", …}", c.AuthFile)
-	}
-	return auth, nil
+	return map[string]any{"type": "bearer", "token": key}
 }

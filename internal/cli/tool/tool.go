@@ -1,4 +1,5 @@
-// Package tool holds the commands about tools: those that come with the program, and those of clients, which people create.
+// Package tool holds the commands about tools: those that come with the program, those of clients, which people create, and those of
+// tool servers.
 package tool
 
 import (
@@ -20,6 +21,10 @@ type Cmd struct {
 	Update updateCmd `cmd:"" help:"Change a tool that somebody created."`
 	Delete deleteCmd `cmd:"" help:"Delete a tool that no agent has."`
 	Config configCmd `cmd:"" help:"Keep configurations of tools that several agents refer to."`
+
+	Enable  enableCmd  `cmd:"" help:"Let agents offer a tool to the model."`
+	Disable disableCmd `cmd:"" help:"Let no agent offer a tool to the model."`
+	Server  serverCmd  `cmd:"" help:"Servers of other people whose tools agents have."`
 }
 
 // tools is the path of all tools.
@@ -27,18 +32,23 @@ const tools = "/v2/tools"
 
 // view is the part of a tool that people look for.
 type view struct {
-	ID          string          `json:"id"`
-	Type        string          `json:"type"`
-	Name        string          `json:"name"`
-	Title       string          `json:"title"`
-	Description string          `json:"description"`
-	Category    string          `json:"category"`
-	Version     string          `json:"version"`
-	Enabled     bool            `json:"enabled"`
-	Input       json.RawMessage `json:"input_schema"`
-	Output      json.RawMessage `json:"output_schema"`
-	Created     string          `json:"created_at"`
-	Updated     string          `json:"updated_at"`
+	ID          string `json:"id"`
+	Type        string `json:"type"`
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+
+	Documentation string       `json:"documentation"`
+	ServerID      string       `json:"server_id"`
+	Annotations   *annotations `json:"annotations"`
+
+	Category string          `json:"category"`
+	Version  string          `json:"version"`
+	Enabled  bool            `json:"enabled"`
+	Input    json.RawMessage `json:"input_schema"`
+	Output   json.RawMessage `json:"output_schema"`
+	Created  string          `json:"created_at"`
+	Updated  string          `json:"updated_at"`
 }
 
 type listCmd struct {
@@ -47,13 +57,14 @@ type listCmd struct {
 	Filter   string   `help:"Regular expression on name and description." wire:"filter"`
 	Type     string   `help:"Tools of this type, such as client; vectara for all that come with the program." wire:"type"`
 	Category []string `help:"Tools of this category, such as retrieval; repeatable." wire:"category"`
+	Server   string   `help:"Tools of this tool server." placeholder:"ID" wire:"tool_server_id"`
 }
 
 func (listCmd) Help() string { return "Example: quarry tool list --type client" }
 
 func (c *listCmd) Run(e *command.Env) error {
 	return command.Listing[view]{
-		Path: tools, Member: "tools", Query: url.Values{"filter": {c.Filter}, "type": {c.Type}, "category": c.Category}, Paging: c.Paging,
+		Path: tools, Member: "tools", Query: url.Values{"filter": {c.Filter}, "type": {c.Type}, "category": c.Category, "tool_server_id": {c.Server}}, Paging: c.Paging,
 		Empty:  "no such tools; make one with: quarry tool create NAME --description TEXT",
 		Header: []string{"ID", "TYPE", "STATE", "NAME", "DESCRIPTION"},
 		Row: func(v *view) []string {
@@ -79,9 +90,13 @@ func (getCmd) Help() string {
 
 func (c *getCmd) Run(e *command.Env) error {
 	return command.Show(e, c.Remote, c.path(), func(v *view) {
+		var hints string
+		if v.Annotations != nil {
+			hints = v.Annotations.hints()
+		}
 		command.FieldsGiven(e, [][]string{
 			{"id", v.ID}, {"type", v.Type}, {"name", v.Name}, {"title", v.Title}, {"description", v.Description}, {"category", v.Category},
-			{"version", v.Version}, {"enabled", strconv.FormatBool(v.Enabled)}, {"created", command.Second(v.Created)}, {"updated", command.Second(v.Updated)},
+			{"tool server", v.ServerID}, {"hints", hints}, {"version", v.Version}, {"enabled", strconv.FormatBool(v.Enabled)}, {"created", command.Second(v.Created)}, {"updated", command.Second(v.Updated)},
 		})
 		schema(e, "input schema", v.Input)
 		schema(e, "output schema", v.Output)

@@ -27,15 +27,32 @@ type toolBody struct {
 	Groups        []string        `json:"tool_groups,omitempty"`
 	Offloading    json.RawMessage `json:"tool_output_offloading,omitempty"`
 	Seconds       *int64          `json:"max_execution_time_seconds,omitempty"`
+	Server        *string         `json:"server_id,omitempty"`
+	Annotations   *annotations    `json:"annotations,omitempty"`
 	Created       time.Time       `json:"created_at"`
 	Updated       time.Time       `json:"updated_at"`
+}
+
+// annotations is McpToolAnnotations.
+type annotations struct {
+	ReadOnly    *bool `json:"read_only_hint,omitempty"`
+	Destructive *bool `json:"destructive_hint,omitempty"`
+	Idempotent  *bool `json:"idempotent_hint,omitempty"`
+	OpenWorld   *bool `json:"open_world_hint,omitempty"`
 }
 
 func wireTool(t *catalog.Tool) toolBody {
 	out := toolBody{
 		ID: string(t.ID), Type: t.Type, Name: t.Name, Title: opt.NonZero(t.Title), Description: t.Description, Documentation: t.Description,
-		Enabled: t.Enabled, Input: t.Input, Output: t.Output, Lineage: t.Name, Offloading: t.Offloading, Seconds: opt.NonZero(t.Seconds),
+		Enabled: t.Available(), Input: t.Input, Output: t.Output, Lineage: t.Name, Offloading: t.Offloading, Seconds: opt.NonZero(t.Seconds),
 		Created: t.Created, Updated: t.Updated,
+	}
+	if r := t.Remote; r != nil {
+		of := string(r.Server)
+		out.Server, out.Annotations = &of, &annotations{r.ReadOnly, r.Destructive, r.Idempotent, r.OpenWorld}
+		if r.Gone {
+			out.Documentation = "Disabled until its tool server lists it again. " + out.Documentation
+		}
 	}
 	if b := t.Built; b != nil {
 		out.Category, out.Lineage, out.Version, out.Groups = &b.Category, b.Lineage, &b.Released, b.Groups

@@ -202,7 +202,7 @@ func (s *Service) Update(ctx context.Context, t Tool, c Change) (Tool, error) {
 	if kind := c.Type.Or(t.Type); kind != t.Type {
 		return Tool{}, fault.InvalidField("type", "is %q, but tool %s is of type %s, which can't be changed", kind, t.ID, t.Type)
 	}
-	if name := c.Name.Or(t.Name); name != t.Name {
+	if name := c.Name.Or(t.Name); name != t.Name && t.Remote == nil {
 		return Tool{}, fault.InvalidField("name", "of tool %s is %s and can't be changed; create another tool", t.ID, t.Name)
 	}
 	change := c.apply

@@ -72,12 +72,12 @@ func TestFirst(t *testing.T) {
 		t.Errorf("%v, %v: a server that is disabled is asked for its tools", err, due)
 	}
 	b.remote.answers(func(context.Context, server.Target) ([]server.Listed, error) {
-		return nil, errors.Join(errors.New("connection refused"), server.ErrUnavailable)
+		return nil, away{"the tool server failed: connection refused", server.ErrUnavailable}
 	})
 	if _, err := b.Update(t.Context(), v, server.Change{Enabled: opt.Some(true)}); err != nil {
 		t.Fatal(err)
 	}
-	if v = b.await(t, v.ID, is(server.Failed)); v.Sync.Message != "the tool server can't be reached: connection refused" || !v.Sync.At.IsZero() {
+	if v = b.await(t, v.ID, is(server.Failed)); v.Sync.Message != "the tool server failed: connection refused" || !v.Sync.At.IsZero() {
 		t.Errorf("%+v", v.Sync)
 	}
 	if due, err := b.rows.Due(t.Context(), clock.Now().Add(time.Hour)); err != nil || len(due) != 0 {

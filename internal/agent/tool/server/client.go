@@ -11,7 +11,7 @@ import (
 )
 
 // Client speaks with tool servers. It keeps connections and sessions per server and opens new ones when Target.Revision has
-// grown; whoever changes or deletes a server calls Close. Errors hold no credentials and are fit for people to read. Safe for
+// grown; Close is called when one is disabled or deleted. Errors are sentences for people, about "the tool server", and hold no credentials. Safe for
 // concurrent use.
 type Client interface {
 	// List returns the tools of a server in its order. It may stop as soon as there are more than MaxTools, and return what it has,

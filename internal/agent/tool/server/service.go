@@ -119,7 +119,9 @@ func (s *Service) update(ctx context.Context, v Server, c *Change) (Server, erro
 		return Server{}, err
 	}
 	s.wake()
-	s.cfg.Client.Close(v.ID) // calls under way end with an error, later ones go where the server is now
+	if !next.Enabled {
+		s.cfg.Client.Close(v.ID)
+	}
 	return next, nil
 }
 

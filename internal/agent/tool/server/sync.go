@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -136,15 +135,9 @@ func (s *Service) ask(ctx context.Context, v *Server) (*plan, error) {
 	case limited.Err() != nil:
 		return nil, fault.Unavailable("server_unavailable", "the tool server did not list its tools within %s", patience)
 	case errors.Is(err, ErrUnavailable):
-		return nil, fault.Unavailable("server_unavailable", "the tool server can't be reached: %s", hide.Text(reason(err)))
+		return nil, fault.Unavailable("server_unavailable", "%s", hide.Text(err.Error()))
 	}
-	return nil, failed("the tool server did not list its tools: %s", hide.Text(err.Error()))
-}
-
-// reason returns the text of an error that is ErrUnavailable, without the words that say so.
-func reason(err error) string {
-	text := strings.ReplaceAll(err.Error(), ErrUnavailable.Error(), "")
-	return strings.Trim(text, ": \n")
+	return nil, failed("%s", hide.Text(err.Error()))
 }
 
 // wake sends the background to look for a sync.
