@@ -175,6 +175,10 @@ func (b *Bound) Run(ctx context.Context, p Planned, scene Scene) Output {
 		return Output{Output: partial.Output, Failed: true, Class: partial.Class, Overrides: r.overrides, Artifacts: scene.Files.Take()}
 	}
 	scene.Files.Take()
+	var broken *panicked
+	if errors.Is(ctx.Err(), context.Canceled) && !errors.As(err, &broken) {
+		err = context.Canceled // whatever the tool says of it, it was not the tool that has failed
+	}
 	return r.failed(err)
 }
 
