@@ -55,11 +55,11 @@ func Written(writer Rights, needs []Need) error {
 		}
 		switch n.Level {
 		case Read:
-			return fault.Forbidden("an agent that reads the corpus %s can be written only by who may read it: that needs the role viewer or better on it", n.Corpus)
+			return fault.Forbidden("a tool that reads the corpus %s can be configured only by who may read it: that needs the role viewer or better on it", n.Corpus)
 		case Edit:
-			return fault.Forbidden("an agent that indexes or deletes in the corpus %s can be written only by who may do so: that needs the role editor or better on it", n.Corpus)
+			return fault.Forbidden("a tool that indexes or deletes in the corpus %s can be configured only by who may do so: that needs the role editor or better on it", n.Corpus)
 		}
-		return fault.Forbidden("an agent that calls the agent %s can be written only by who may talk to it: that needs the role agent_user or better on it", n.Agent)
+		return fault.Forbidden("a tool that calls the agent %s can be configured only by who may talk to it: that needs the role agent_user or better on it", n.Agent)
 	}
 	return nil
 }

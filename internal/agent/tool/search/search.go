@@ -29,16 +29,45 @@ const searchSchema = `{
 	"additionalProperties": false
 }`
 
+// outputSchema is of what it returns, the answer to a query of the contract.
+const outputSchema = `{
+	"type": "object",
+	"properties": {
+		"search_results": {
+			"type": "array",
+			"description": "Passages, the best first.",
+			"items": {
+				"type": "object",
+				"properties": {
+					"text": {"type": "string"},
+					"score": {"type": "number"},
+					"document_id": {"type": "string"},
+					"corpus_key": {"type": "string"},
+					"part_metadata": {"type": "object"},
+					"document_metadata": {"type": "object"}
+				}
+			}
+		},
+		"summary": {"type": "string", "description": "An answer written from the passages, where the configuration asks for one."},
+		"response_language": {"type": "string"},
+		"factual_consistency_score": {"type": "number", "description": "How well the passages support the answer, 0 to 1."}
+	}
+}`
+
 // New returns the type corpora_search: queries through a searcher, configured but for their words.
 func New(searcher Searcher) (tool.Type, error) {
 	arguments, err := schema.New(json.RawMessage(searchSchema))
 	if err != nil {
 		return nil, err
 	}
+	output, err := schema.New(json.RawMessage(outputSchema))
+	if err != nil {
+		return nil, err
+	}
 	return func(configuration json.RawMessage) (*tool.Tool, error) {
 		s := &search{searcher: searcher}
 		t := &tool.Tool{
-			Name: Name, Description: searchDescription, Schema: arguments, Repeat: tool.Reads, Run: s.run, Eager: map[string]tool.Eager{},
+			Name: Name, Description: searchDescription, Schema: arguments, Output: output, Repeat: tool.Reads, Run: s.run, Eager: map[string]tool.Eager{},
 		}
 		if err := s.read(configuration, t); err != nil {
 			return nil, err
