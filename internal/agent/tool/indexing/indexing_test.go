@@ -209,6 +209,8 @@ func TestCore(t *testing.T) {
 		{"anew", strings.Replace(batch("a", "Uno.", "c", "Three."), "{", `{"reindex":true,`, 1), `{"documents":[{"document_id":"a","status":"replaced"},{"document_id":"c","status":"indexed"}],` + one, ""},
 		{"anew, equal", strings.Replace(batch("a", "Uno."), "{", `{"reindex":true,`, 1), `{"documents":[{"document_id":"a","status":"replaced"}],` + one, ""},
 		{"the id of the entry", `{"documents":[{"document_id":"e","document":{"id":"a","type":"core","document_parts":[{"text":"Four."}]}}]}`, `{"documents":[{"document_id":"e","status":"indexed"}],` + one, ""},
+		{"null for what may be left out", `{"documents":[{"document_id":null,"artifact_id":null,"document":{"id":"o","metadata":null,"document_parts":[{"text":"Null.","context":null}]}}],"reindex":null}`,
+			`{"documents":[{"document_id":"o","status":"indexed"}],` + one, ""},
 		{"a bad value", `{"documents":[{"document":{"id":"f","metadata":{"year":"x"},"document_parts":[{"text":"Five."}]}}]}`, "documents[0].document.metadata.year", tool.InvalidInput},
 		{"another type", `{"documents":[{"document":{"id":"f","type":"structured","sections":[{"text":"Five."}]}}]}`, "documents[0].document.type: must be core", tool.InvalidInput},
 		{"an id that can't be", `{"documents":[{"document_id":"..","document":{"document_parts":[{"text":"Five."}]}}]}`, "documents[0].document.id: must not be . or ..", tool.InvalidInput},
@@ -410,7 +412,7 @@ func TestStructured(t *testing.T) {
 		{"a bad cut", `{"document_id":"x","sections":[{"text":"One."}],"chunking_strategy":{"type":"max_chars_chunking_strategy","max_chars_per_chunk":9}}`, "chunking_strategy.max_chars_per_chunk", tool.InvalidInput},
 		{"an id that can't be", `{"document_id":"..","sections":[{"text":"One."}]}`, "document_id: must not be . or ..", tool.InvalidInput},
 		{"other content", `{"document_id":"in","sections":[{"text":"One."}]}`, "Call again with reindex true", tool.ExecutionError},
-		{"anew", `{"document_id":"in","reindex":true,"type":"document","sections":[{"text":"One."}]}`, `{"document_id":"in","status":"replaced"}`, ""},
+		{"anew", `{"document_id":"in","reindex":true,"type":"document","title":null,"artifact_id":null,"sections":[{"text":"One."}]}`, `{"document_id":"in","status":"replaced"}`, ""},
 	} {
 		expect(t, c.name, b.call(t, indexing.Structured, c.arguments), c.want, c.class)
 	}
@@ -445,7 +447,8 @@ func TestDelete(t *testing.T) {
 		{"too many ids", `{"document_ids":[` + strings.Repeat(`"x",`, 1000) + `"y"]}`, "maxItems", tool.InvalidInput},
 		{"no corpus", `{"corpus_key":"none","document_ids":["d1"]}`, `there is no corpus \"none\"`, tool.NotFound},
 		{"named", `{"document_ids":["d1","x","d1","d2","x"]}`, `{"deleted":2,"skipped":["x"],"failed":[]}`, ""},
-		{"filtered", `{"metadata_filter":"doc.year < 2005"}`, `{"deleted":3,"skipped":[],"failed":[]}`, ""},
+		{"null", `{"document_ids":null,"metadata_filter":null}`, "give document_ids or metadata_filter", tool.InvalidInput},
+		{"filtered", `{"document_ids":null,"metadata_filter":"doc.year < 2005"}`, `{"deleted":3,"skipped":[],"failed":[]}`, ""},
 		{"both", `{"document_ids":["d5","d6","x"],"metadata_filter":"doc.year = 2006"}`, `{"deleted":1,"skipped":["d5","x"],"failed":[]}`, ""},
 		{"none", `{"document_ids":["x"]}`, `{"deleted":0,"skipped":["x"],"failed":[]}`, ""},
 	} {

@@ -3,9 +3,9 @@ package indexing
 // corpusArgument is the argument that all of the tools have.
 const corpusArgument = `"corpus_key": {"type": "string", "minLength": 1, "description": "The key of the corpus."}`
 
-const reindexArgument = `"reindex": {"type": "boolean", "description": "Replace documents that are in the corpus under these ids; left out, they stay."}`
+const reindexArgument = `"reindex": {"type": ["boolean", "null"], "description": "Replace documents that are in the corpus under these ids; left out, they stay."}`
 
-// arguments are the JSON Schemas of what the model sends. Members of documents are held to the rules of the service for documents,
+// arguments are the JSON Schemas of what the model sends; null is what was left out. Members of documents are held to the rules of the service for documents,
 // so that one that breaks them fails for itself.
 var arguments = map[string]string{
 	Core: `{
@@ -18,27 +18,27 @@ var arguments = map[string]string{
 			"items": {
 				"type": "object",
 				"properties": {
-					"document_id": {"type": "string", "minLength": 1, "maxLength": 1024, "description": "The id of the document; left out, that in the document, else the artifact_id."},
+					"document_id": {"type": ["string", "null"], "minLength": 1, "maxLength": 1024, "description": "The id of the document; left out, that in the document, else the artifact_id."},
 					"document": {
-						"type": "object",
+						"type": ["object", "null"],
 						"description": "The document.",
 						"properties": {
-							"id": {"type": "string", "description": "The id of the document."},
-							"metadata": {"type": "object", "description": "What filters of searches see as doc.<name>."},
+							"id": {"type": ["string", "null"], "description": "The id of the document."},
+							"metadata": {"type": ["object", "null"], "description": "What filters of searches see as doc.<name>."},
 							"document_parts": {
 								"type": "array", "description": "At least one. Each is exactly one possible result of a search.",
 								"items": {
 									"type": "object",
 									"properties": {
 										"text": {"type": "string", "description": "What is searched: a paragraph or a few sentences."},
-										"metadata": {"type": "object", "description": "What filters of searches see as part.<name>."},
-										"context": {"type": "string", "description": "Text around it, which is shown with it."}
+										"metadata": {"type": ["object", "null"], "description": "What filters of searches see as part.<name>."},
+										"context": {"type": ["string", "null"], "description": "Text around it, which is shown with it."}
 									}
 								}
 							}
 						}
 					},
-					"artifact_id": {"type": "string", "minLength": 1, "description": "A file of this session in the place of document."}
+					"artifact_id": {"type": ["string", "null"], "minLength": 1, "description": "A file of this session in the place of document."}
 				},
 				"additionalProperties": false
 			}
@@ -52,41 +52,41 @@ var arguments = map[string]string{
 	"type": "object",
 	"properties": {
 		` + corpusArgument + `,
-		"document_id": {"type": "string", "minLength": 1, "maxLength": 1024, "description": "The id of the document; left out, that in the file, else one is made."},
-		"type": {"type": "string", "enum": ["document", "structured"], "description": "document, and may be left out."},
-		"title": {"type": "string", "description": "The title, which is searched, too."},
-		"description": {"type": "string", "description": "What the document is, which is searched, too."},
-		"metadata": {"type": "object", "description": "What filters of searches see as doc.<name>."},
-		"custom_dimensions": {"type": "object", "description": "Numbers by the names of the corpus's custom dimensions."},
+		"document_id": {"type": ["string", "null"], "minLength": 1, "maxLength": 1024, "description": "The id of the document; left out, that in the file, else one is made."},
+		"type": {"type": ["string", "null"], "enum": ["document", "structured", null], "description": "document, and may be left out."},
+		"title": {"type": ["string", "null"], "description": "The title, which is searched, too."},
+		"description": {"type": ["string", "null"], "description": "What the document is, which is searched, too."},
+		"metadata": {"type": ["object", "null"], "description": "What filters of searches see as doc.<name>."},
+		"custom_dimensions": {"type": ["object", "null"], "description": "Numbers by the names of the corpus's custom dimensions."},
 		"sections": {
-			"type": "array", "minItems": 1, "description": "The sections in reading order.",
+			"type": ["array", "null"], "minItems": 1, "description": "The sections in reading order.",
 			"items": {
 				"type": "object",
 				"properties": {
-					"id": {"type": "integer", "description": "Becomes section in the metadata of the parts."},
-					"title": {"type": "string", "description": "The title."},
+					"id": {"type": ["integer", "null"], "description": "Becomes section in the metadata of the parts."},
+					"title": {"type": ["string", "null"], "description": "The title."},
 					"text": {"type": "string", "description": "The text, which is cut into parts."},
-					"metadata": {"type": "object", "description": "What filters of searches see as part.<name>."},
+					"metadata": {"type": ["object", "null"], "description": "What filters of searches see as part.<name>."},
 					"images": {
-						"type": "array", "description": "Images that stand in the section.",
+						"type": ["array", "null"], "description": "Images that stand in the section.",
 						"items": {
 							"type": "object",
 							"properties": {
-								"id": {"type": "string", "description": "The id of the image in the document."},
-								"title": {"type": "string", "description": "The title, which is searched."},
-								"caption": {"type": "string", "description": "The caption, which is searched."},
-								"description": {"type": "string", "description": "What is to be seen, which is searched."},
-								"artifact_id": {"type": "string", "description": "The file of this session that is the image."}
+								"id": {"type": ["string", "null"], "description": "The id of the image in the document."},
+								"title": {"type": ["string", "null"], "description": "The title, which is searched."},
+								"caption": {"type": ["string", "null"], "description": "The caption, which is searched."},
+								"description": {"type": ["string", "null"], "description": "What is to be seen, which is searched."},
+								"artifact_id": {"type": ["string", "null"], "description": "The file of this session that is the image."}
 							}
 						}
 					},
-					"tables": {"type": "array", "description": "Tables: each {title, data: {headers, rows}}, with rows of cells such as {\"text_value\": \"a\"}.", "items": {"type": "object"}},
-					"sections": {"type": "array", "description": "Sections inside this one, with the same members.", "items": {"type": "object"}}
+					"tables": {"type": ["array", "null"], "description": "Tables: each {title, data: {headers, rows}}, with rows of cells such as {\"text_value\": \"a\"}.", "items": {"type": "object"}},
+					"sections": {"type": ["array", "null"], "description": "Sections inside this one, with the same members.", "items": {"type": "object"}}
 				}
 			}
 		},
-		"chunking_strategy": {"type": "object", "description": "How texts are cut: {\"type\": \"sentence_chunking_strategy\"}, which is the default, or {\"type\": \"max_chars_chunking_strategy\", \"max_chars_per_chunk\": 512}."},
-		"artifact_id": {"type": "string", "minLength": 1, "description": "A file of this session that is a structured document as JSON."},
+		"chunking_strategy": {"type": ["object", "null"], "description": "How texts are cut: {\"type\": \"sentence_chunking_strategy\"}, which is the default, or {\"type\": \"max_chars_chunking_strategy\", \"max_chars_per_chunk\": 512}."},
+		"artifact_id": {"type": ["string", "null"], "minLength": 1, "description": "A file of this session that is a structured document as JSON."},
 		` + reindexArgument + `
 	},
 	"required": ["corpus_key"],
@@ -96,8 +96,8 @@ var arguments = map[string]string{
 	"type": "object",
 	"properties": {
 		` + corpusArgument + `,
-		"document_ids": {"type": "array", "maxItems": 1000, "items": {"type": "string"}, "description": "The ids of the documents."},
-		"metadata_filter": {"type": "string", "description": "A filter over the metadata of documents, as in doc.status = 'obsolete'."}
+		"document_ids": {"type": ["array", "null"], "maxItems": 1000, "items": {"type": "string"}, "description": "The ids of the documents."},
+		"metadata_filter": {"type": ["string", "null"], "description": "A filter over the metadata of documents, as in doc.status = 'obsolete'."}
 	},
 	"required": ["corpus_key"],
 	"additionalProperties": false

@@ -119,9 +119,8 @@ func hide(schema map[string]any, path []reference.Step) {
 func (s *Schema) Find(path []reference.Step) error {
 	at, _ := jsonvalue.Decode(s.raw).(map[string]any)
 	for _, step := range path {
-		types, typed := at["type"].(string)
 		if step.Index >= 0 {
-			if typed && types != "array" {
+			if !takes(at, "array") {
 				return fmt.Errorf("is no argument of the tool: what stands before [%d] is no list", step.Index)
 			}
 			at, _ = at["items"].(map[string]any)
@@ -129,12 +128,23 @@ func (s *Schema) Find(path []reference.Step) error {
 		}
 		properties, _ := at["properties"].(map[string]any)
 		next, known := properties[step.Name]
-		if closed := at["additionalProperties"] == false; !known && (closed || typed && types != "object") {
+		if closed := at["additionalProperties"] == false; !known && (closed || !takes(at, "object")) {
 			return fmt.Errorf("is no argument of the tool; it takes %s", either(properties))
 		}
 		at, _ = next.(map[string]any)
 	}
 	return nil
+}
+
+// takes reports whether a schema allows values of a type, which it does if it says nothing of types.
+func takes(schema map[string]any, kind string) bool {
+	switch types := schema["type"].(type) {
+	case string:
+		return types == kind
+	case []any:
+		return slices.Contains(types, any(kind))
+	}
+	return true
 }
 
 func either(properties map[string]any) string {
