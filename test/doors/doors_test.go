@@ -11,7 +11,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"quarry/internal/agent/tool/server"
 	"quarry/internal/app/apptest"
 	"quarry/internal/config"
 )
@@ -21,18 +23,23 @@ type door struct {
 	name string
 	// setting opens private addresses to it: llm_private or outbound_allow.
 	setting string
+	// home reports whether every redirect to another origin is refused, wherever it leads.
+	home bool
 	// call makes the service call the address, and returns all that it says of that.
 	call func(t *testing.T, s *service, address string) string
 }
 
 // doors are all of them. A new one is a line.
 var doors = []door{
-	{"model", "llm_private", callModel},
-	{"models of an address", "llm_private", discoverModels},
-	{"token endpoint of a model", "llm_private", callModelTokens},
-	{"web_get", "outbound_allow", callWebGet},
-	{"web_get without certificates", "outbound_allow", callInsecureWebGet},
-	{"token endpoint of web_get", "outbound_allow", callWebGetTokens},
+	{"model", "llm_private", false, callModel},
+	{"models of an address", "llm_private", false, discoverModels},
+	{"token endpoint of a model", "llm_private", false, callModelTokens},
+	{"web_get", "outbound_allow", false, callWebGet},
+	{"web_get without certificates", "outbound_allow", false, callInsecureWebGet},
+	{"token endpoint of web_get", "outbound_allow", false, callWebGetTokens},
+	{"tool server", "outbound_allow", true, callToolServer(server.Streamable)},
+	{"tool server with events", "outbound_allow", true, callToolServer(server.SSE)},
+	{"token endpoint of a tool server", "outbound_allow", false, callToolServerTokens},
 }
 
 func callModel(t *testing.T, s *service, address string) string {
@@ -47,6 +54,48 @@ func callModelTokens(t *testing.T, s *service, address string) string {
 	return s.ask(t, "POST", "/v2/llms", map[string]any{"type": "openai-compatible", "name": s.name(), "model": "m", "uri": s.target.URL + "/other", "auth": map[string]any{
 		"type": "oauth_client_credentials", "client_id": "me", "client_secret": "hush", "token_endpoint": address,
 	}})
+}
+
+// callToolServer registers a tool server, and returns how its first sync has gone.
+func callToolServer(transport string) func(*testing.T, *service, string) string {
+	return func(t *testing.T, s *service, address string) string {
+		return s.synced(t, map[string]any{"type": "mcp", "name": s.name(), "uri": address, "transport": transport})
+	}
+}
+
+func callToolServerTokens(t *testing.T, s *service, address string) string {
+	return s.synced(t, map[string]any{"type": "mcp", "name": s.name(), "uri": s.target.URL + "/other", "transport": server.Streamable, "auth": map[string]any{
+		"type": "oauth_client_credentials", "client_id": "me", "client_secret": "hush", "token_endpoint": address,
+	}})
+}
+
+// synced creates a tool server and waits until its first sync has ended.
+func (s *service) synced(t *testing.T, body map[string]any) string {
+	t.Helper()
+	made := s.ask(t, "POST", "/v2/tool_servers", body)
+	_, raw, _ := strings.Cut(made, " ")
+	var v struct {
+		ID     string `json:"id"`
+		Status string `json:"sync_status"`
+	}
+	if json.Unmarshal([]byte(raw), &v) != nil || v.ID == "" {
+		return made // refused as it was written
+	}
+	for {
+		made = s.ask(t, "GET", "/v2/tool_servers/"+v.ID, nil)
+		_, raw, _ = strings.Cut(made, " ")
+		if err := json.Unmarshal([]byte(raw), &v); err != nil {
+			t.Fatalf("%v: %s", err, made)
+		}
+		if v.Status == "ok" || v.Status == "failed" {
+			return made
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal("a tool server was never synced")
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
 }
 
 // never are addresses and names that no setting opens. PORT is that of the target.
@@ -191,14 +240,22 @@ func TestDoors(t *testing.T) {
 				refused(closed, address, says, 0)
 			}
 			for path, to := range redirects {
-				refused(open, "http://127.0.0.1:PORT"+path, to.says, 20)
+				says := to.says
+				if d.home && strings.Contains(to.to, "://") {
+					says = "another origin"
+				}
+				refused(open, "http://127.0.0.1:PORT"+path, says, 20)
 			}
 			if said := d.call(t, open, g.URL+"/"); g.reached() == 0 {
 				t.Errorf("the open door leads nowhere: %s", said)
 			}
 			if d.setting == "outbound_allow" {
 				narrow := start(t, d, g, "127.0.0.1:"+g.port())
-				refused(narrow, "http://127.0.0.1:PORT/inside", "the setting outbound_allow", 1)
+				says := "the setting outbound_allow"
+				if d.home {
+					says = "another origin"
+				}
+				refused(narrow, "http://127.0.0.1:PORT/inside", says, 3)
 				refused(narrow, "http://localhost.invalid:PORT/", "", 0)
 				if said := d.call(t, narrow, g.URL+"/"); g.reached() == 0 {
 					t.Errorf("the narrow door leads nowhere: %s", said)
