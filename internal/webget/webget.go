@@ -59,6 +59,9 @@ func (c *Client) Get(ctx context.Context, r web.Request) (web.Response, error) {
 	if resp.ContentLength > web.MaxBody {
 		return web.Response{}, tooLarge()
 	}
+	if packed := resp.Header.Get("Content-Encoding"); packed != "" && !strings.EqualFold(packed, "identity") { // gzip is undone by now
+		return web.Response{}, &tool.Failure{Class: tool.ExecutionError, Text: fmt.Sprintf("the answer is packed as %q, which was not asked for and can't be read", packed)}
+	}
 	if out.Content, out.More, err = read(resp.Body, r.Most); err != nil {
 		return web.Response{}, err
 	}

@@ -383,6 +383,7 @@ func TestFailures(t *testing.T) {
 		{"http://me:pw@example.com/", "", "user name", tool.InvalidInput},
 		{"http://[::1", "", "no address", tool.InvalidInput},
 		{"http://169.254.169.254/latest/meta-data/", "", "metadata", tool.ExecutionError},
+		{s.URL + "/packed", "", "not asked for", tool.ExecutionError},
 		{s.URL + "/cut", "", "ended before", tool.ExecutionError},
 		{s.URL + "/never", `,"timeout_seconds":1`, "longer than 1s", tool.Timeout},
 		{s.URL + "/slow", `,"timeout_seconds":1`, "longer than 1s", tool.Timeout},

@@ -111,6 +111,10 @@ func (s *Site) handler() http.Handler {
 		w.Header().Set("Content-Type", "application/octet-stream")
 		_, _ = io.WriteString(w, strings.Repeat("\x00\x01", int(number(r, "n"))))
 	})
+	mux.HandleFunc("/packed", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "br")
+		_, _ = io.WriteString(w, "\x8b\x02\x80hi")
+	})
 	mux.HandleFunc("/status/{code}", func(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.Atoi(r.PathValue("code"))
 		w.WriteHeader(n)
