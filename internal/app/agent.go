@@ -21,6 +21,7 @@ import (
 	"quarry/internal/store"
 	"quarry/internal/store/agents"
 	"quarry/internal/store/instructions"
+	"quarry/internal/store/secrets"
 	"quarry/internal/store/toolconfigurations"
 )
 
@@ -31,8 +32,8 @@ type agentRows struct {
 	tools        *toolconfigurations.Store
 }
 
-func newAgentRows(db *store.DB) agentRows {
-	return agentRows{agents.New(db), instructions.New(db), toolconfigurations.New(db)}
+func newAgentRows(db *store.DB, sealed *secrets.Store) agentRows {
+	return agentRows{agents.New(db).Sealing(sealed), instructions.New(db), toolconfigurations.New(db)}
 }
 
 // exists returns an error if there is no agent with a key.

@@ -139,7 +139,7 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	if err != nil {
 		return nil, err
 	}
-	rows := newAgentRows(a.db)
+	rows := newAgentRows(a.db, a.identity.secrets)
 	kept, err := newBlobs(ctx, a.cfg, a.db)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ var groups = map[string]group{
 	"answer":   {layer: domain, uses: "corpus llm embed encode text expr", order: "verify/fact verify/markup verify verify/correct prompt summarize generate"},
 	"query":    {layer: domain, uses: "corpus embed text expr search answer llm", order: "measure rerank retrieve evaluate rephrase rewrite history ."},
 	"chat":     {layer: domain, uses: "query answer"},
-	"agent":    {layer: domain, uses: "llm usage expr blob corpus extract", order: "artifact artifact/picture permit skill tool/reference tool/schema tool/mask tool/line tool tool/search tool/indexing tool/file/grep tool/file/convert tool/file tool/web tool/message tool/offload tool/catalog tool/configuration tool/server instruction reminder . session transcript compact fork session/feed session/recent describe turn tool/subagent"},
+	"agent":    {layer: domain, uses: "llm usage expr blob corpus extract", order: "artifact artifact/picture permit skill tool/reference tool/schema tool/mask tool/credential tool/line tool tool/search tool/indexing tool/file/grep tool/file/convert tool/file tool/web tool/message tool/offload tool/catalog tool/configuration tool/server instruction reminder . session transcript compact fork session/feed session/recent describe turn tool/subagent"},
 
 	"folder": {layer: domain, uses: "extract", order: "ignore source state ."},
 

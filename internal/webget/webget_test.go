@@ -483,6 +483,8 @@ func TestWritten(t *testing.T) {
 		`"max_content_bytes":0`:                               at + "max_content_bytes",
 		`"headers":{"a b":"c"}`:                               at + "headers.a b",
 		`"headers.Content-Length":"1"`:                        at + "headers.Content-Length",
+		`"auth.token":{"$sealed":0}`:                          at + "auth.token",
+		`"auth.value":"****"`:                                 at + "auth.value",
 		`"auth":{"type":"basic"}`:                             at + "auth.type",
 		`"auth":{"type":"bearer"}`:                            at + "auth.token",
 		`"auth":{"type":"header","header":"a b","value":"v"}`: at + "auth.header",

@@ -34,7 +34,7 @@ func TestToolsOfTheWeb(t *testing.T) {
 
 func toolsOfTheWeb(t *testing.T, s *secretive) {
 	web := site.Start(t, false)
-	for _, secret := range []string{site.Secret, site.Key, "granted-", "refresh-9"} {
+	for _, secret := range []string{site.Secret, site.Key, "granted-", "refresh-9", "written-into"} {
 		s.needles = append(s.needles, []byte(secret))
 	}
 	start := func() {
@@ -48,7 +48,7 @@ func toolsOfTheWeb(t *testing.T, s *secretive) {
 	if s.database == "" { // over PostgreSQL the lease of a run outlives its process by half a minute
 		s.cutOff(t, web, start)
 	}
-	for _, name := range []string{"octets", "client", "client", "refresh", "find"} {
+	for _, name := range []string{"literal", "octets", "client", "client", "refresh", "find"} {
 		said := s.send(t, told(name))
 		s.quiet(t, name, []byte(said))
 		if strings.Contains(said, `"error":true`) || strings.Contains(said, `"status_code":4`) {
@@ -152,9 +152,10 @@ func (s *secretive) furnishWeb(t *testing.T, web *site.Site) {
 		return map[string]any{"type": "web_get", "argument_override": override}
 	}
 	c.Must(t, http.StatusCreated, "POST", "/v2/agents", map[string]any{"key": "a", "name": "A", "model": map[string]any{"name": "told"}, "tool_configurations": map[string]any{
-		"read":   get(map[string]any{"url": web.URL + "/once/read", "auth": map[string]any{"type": "bearer", "token": ref("pin")}, "headers": map[string]any{"X-Question": ref("question")}}),
-		"write":  get(map[string]any{"url": web.URL + "/once/write", "method": "POST", "body": ref("question"), "headers.X-Pin": ref("pin")}),
-		"octets": get(map[string]any{"url": web.URL + "/echo/octets?as=application/octet-stream", "auth": map[string]any{"type": "header", "header": "X-Key", "value": ref("pin")}}),
+		"read":    get(map[string]any{"url": web.URL + "/once/read", "auth": map[string]any{"type": "bearer", "token": ref("pin")}, "headers": map[string]any{"X-Question": ref("question")}}),
+		"write":   get(map[string]any{"url": web.URL + "/once/write", "method": "POST", "body": ref("question"), "headers.X-Pin": ref("pin")}),
+		"octets":  get(map[string]any{"url": web.URL + "/echo/octets?as=application/octet-stream", "auth": map[string]any{"type": "header", "header": "X-Key", "value": ref("pin")}}),
+		"literal": get(map[string]any{"url": web.URL + "/echo/literal", "auth": map[string]any{"type": "bearer", "token": "written-into-the-agent"}}),
 		"client": get(map[string]any{"url": web.URL + "/private", "auth": map[string]any{
 			"type": "oauth_client_credentials", "client_id": site.Client, "client_secret": ref("client"), "token_endpoint": web.URL + "/token",
 		}}),

@@ -8,6 +8,7 @@ import (
 
 	"quarry/internal/agent"
 	"quarry/internal/agent/reminder"
+	"quarry/internal/agent/tool/credential"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/llm"
@@ -40,7 +41,7 @@ type agentBody struct {
 
 func wireAgent(a *agent.Agent) agentBody {
 	out := agentBody{
-		Key: a.Key, Name: a.Name, Description: a.Description, Tools: a.Tools, Model: wireModel(&a.Model),
+		Key: a.Key, Name: a.Name, Description: a.Description, Tools: credential.Masked(a.Tools), Model: wireModel(&a.Model),
 		First: wireStep(a.Steps[a.Entry]), FirstName: a.Entry, Steps: make(map[string]stepBody, len(a.Steps)), Skills: map[string]skillBody{},
 		Metadata: a.Metadata, Enabled: a.Enabled, Compaction: wireCompaction(a.Compaction), Quota: wireQuota(a.Budget), Offloading: a.Offloading,
 		Guardrails: a.Guardrails, Memory: a.Memory, Enrichment: a.Enrichment, Created: a.Created, Updated: a.Updated,

@@ -4,6 +4,7 @@ package agents
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,17 +14,24 @@ import (
 	"quarry/internal/clock"
 	"quarry/internal/store"
 	"quarry/internal/store/instructions"
+	"quarry/internal/store/secrets"
 	"quarry/internal/store/toolconfigurations"
 	"quarry/internal/store/tools"
 )
 
 // Store is the agent.Store over a database.
-type Store struct{ db *store.DB }
+type Store struct {
+	db      *store.DB
+	secrets *secrets.Store // nil: configurations have no credentials
+}
 
 var _ agent.Store = (*Store)(nil)
 
 // New returns a store over db.
-func New(db *store.DB) *Store { return &Store{db} }
+func New(db *store.DB) *Store { return &Store{db: db} }
+
+// Sealing returns s with credentials in configurations of tools sealed in their own rows.
+func (s *Store) Sealing(in *secrets.Store) *Store { return &Store{s.db, in} }
 
 // agents reads agents with their current configurations.
 const (
@@ -51,7 +59,7 @@ func (s *Store) Create(ctx context.Context, a agent.Agent) (agent.Agent, error) 
 		if err != nil {
 			return store.OrNone(err, agent.Taken(a.Key), "write agent")
 		}
-		return insert(tx, &a)
+		return s.insert(tx, &a)
 	})
 	if err != nil {
 		return agent.Agent{}, err
@@ -60,8 +68,12 @@ func (s *Store) Create(ctx context.Context, a agent.Agent) (agent.Agent, error) 
 }
 
 // insert writes the definition of an agent as its current one.
-func insert(tx *store.Tx, a *agent.Agent) error {
-	definition, err := json.Marshal(&a.Definition)
+func (s *Store) insert(tx *store.Tx, a *agent.Agent) error {
+	kept, err := s.seal(tx, a)
+	if err != nil {
+		return err
+	}
+	definition, err := json.Marshal(&kept)
 	if err != nil {
 		return fmt.Errorf("encode the definition of an agent: %w", err)
 	}
@@ -84,7 +96,7 @@ func (s *Store) Get(ctx context.Context, key string) (agent.Agent, error) {
 	if err != nil {
 		return agent.Agent{}, store.OrNone(err, agent.Missing(key), "read agent")
 	}
-	return a, nil
+	return a, s.open(ctx, &a)
 }
 
 // Revision returns an agent with one of its configurations. See agent.Store.
@@ -94,7 +106,7 @@ func (s *Store) Revision(ctx context.Context, no, revision int64) (agent.Agent, 
 	if err != nil {
 		return agent.Agent{}, store.OrNone(err, agent.Missing(fmt.Sprint(no)), "read agent")
 	}
-	return a, nil
+	return a, s.open(ctx, &a)
 }
 
 // List returns agents after a place, newest first. See agent.Store.
@@ -102,7 +114,7 @@ func (s *Store) List(ctx context.Context, l agent.List) (page []agent.Agent, mor
 	if l.Limit <= 0 || !l.All && len(l.Keys) == 0 {
 		return nil, false, nil
 	}
-	return store.Matching(l.Limit, l.Match, func(last *agent.Agent, n int) ([]agent.Agent, error) {
+	page, more, err = store.Matching(l.Limit, l.Match, func(last *agent.Agent, n int) ([]agent.Agent, error) {
 		created, key := l.After.Bound()
 		if last != nil {
 			created, key = last.Created.UnixMicro(), last.Key
@@ -119,6 +131,10 @@ func (s *Store) List(ctx context.Context, l agent.List) (page []agent.Agent, mor
 		return store.Select(s.db.Reader(ctx), "list agents", scan,
 			current+`WHERE a.deleted = 0 AND (a.created, a.key) < ($1, $2)`+only+` ORDER BY a.created DESC, a.key DESC LIMIT $3`, args...)
 	})
+	for i := range page {
+		err = errors.Join(err, s.open(ctx, &page[i]))
+	}
+	return page, more, err
 }
 
 // kept is how long a configuration stays once it was replaced: a turn that begins at that moment may have read which one is
@@ -137,7 +153,7 @@ func (s *Store) Replace(ctx context.Context, a agent.Agent) (agent.Agent, error)
 		if err := tx.Exec(`UPDATE agent_revisions SET replaced = $3 WHERE agent_no = $1 AND revision = $2`, a.No, a.Revision, a.Updated.UnixMicro()); err != nil {
 			return store.Wrap(err, "replace definition of agent")
 		}
-		return insert(tx, &next)
+		return s.insert(tx, &next)
 	})
 	if err != nil {
 		return agent.Agent{}, err
@@ -172,6 +188,12 @@ func (Sweeper) Sweep(tx *store.Tx) (more bool, err error) {
 		query string
 		args  []any
 	}{
+		// what is sealed for a configuration goes before it, here and at the end
+		{`DELETE FROM secrets WHERE name IN (SELECT 'agent/' || r.agent_no || '/' || r.revision FROM agent_revisions r
+			WHERE r.replaced > 0 AND r.replaced < $1
+			AND NOT EXISTS (SELECT 1 FROM runs u WHERE u.agent_no = r.agent_no AND u.revision = r.revision)
+			AND NOT EXISTS (SELECT 1 FROM parked p WHERE p.agent_no = r.agent_no AND p.revision = r.revision)) RETURNING 1`,
+			[]any{clock.Now().Add(-kept).UnixMicro()}},
 		{`DELETE FROM agent_revisions WHERE (agent_no, revision) IN (SELECT r.agent_no, r.revision FROM agent_revisions r
 			WHERE r.replaced > 0 AND r.replaced < $1
 			AND NOT EXISTS (SELECT 1 FROM runs u WHERE u.agent_no = r.agent_no AND u.revision = r.revision)
@@ -179,6 +201,8 @@ func (Sweeper) Sweep(tx *store.Tx) (more bool, err error) {
 			[]any{clock.Now().Add(-kept).UnixMicro(), maxSwept}},
 		{`DELETE FROM agent_grants WHERE (holder, ord) IN (SELECT g.holder, g.ord FROM agent_grants g JOIN agents a ON a.no = g.agent_no
 			WHERE a.deleted > 0 LIMIT $1) RETURNING agent_no`, []any{maxSwept}},
+		{`DELETE FROM secrets WHERE name IN (SELECT 'agent/' || r.agent_no || '/' || r.revision FROM agent_revisions r JOIN agents a ON a.no = r.agent_no
+			WHERE a.deleted > 0 AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.agent_no = a.no)) RETURNING 1`, nil},
 		{`DELETE FROM agents WHERE no IN (SELECT a.no FROM agents a WHERE a.deleted > 0
 			AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.agent_no = a.no) LIMIT $1) RETURNING no`, []any{maxSwept}},
 	} {

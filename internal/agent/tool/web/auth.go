@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/agent/tool/mask"
 	"quarry/internal/agent/tool/reference"
 	"quarry/internal/endpoint"
 	"quarry/internal/fault"
@@ -190,6 +191,15 @@ func checkAuth(given map[string]any, whole bool, field string, f *fault.Fault) {
 		endpoint.CheckURI(at, place, example, f)
 	default:
 		f.Field(place, "must be an address such as %s; credentials can be references, where they are sent can't", example)
+	}
+	for _, member := range credentials {
+		_, text := given[member].(string)
+		if _, refers, _ := reference.Of(given[member]); given[member] != nil && !text && !refers {
+			f.Field(fault.Join(field, member), `must be a text or a reference, as in {"$ref": "session.secrets.token"}`)
+		}
+		if given[member] == mask.Masked {
+			f.Field(fault.Join(field, member), "is %s, which reads show in place of a credential; write the credential itself, or better a reference to a secret", mask.Masked)
+		}
 	}
 	kind, literal := given["type"].(string)
 	if required, known := needed[kind]; literal && !known {
