@@ -30,17 +30,18 @@ type stores struct {
 	*toolconfigurations.Store
 	agents *agents.Store
 	tools  *tools.Store
+	db     *store.DB
 }
 
 // TestStore proves that the store keeps the promises of configuration.Store on both databases.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	open := func(_ *testing.T, db *store.DB) stores {
-		return stores{toolconfigurations.New(db), agents.New(db), tools.New(db)}
+		return stores{toolconfigurations.New(db), agents.New(db), tools.New(db), db}
 	}
 	storetest.Each(t, open, map[string]func(*testing.T, stores){
 		"read": testRead, "list": testList, "at once": testAtOnce, "use": testUse, "use at once": testUseAtOnce, "tools": testTools,
-		"tools at once": testToolsAtOnce,
+		"tools at once": testToolsAtOnce, "server": testServer,
 	})
 }
 
@@ -271,5 +272,40 @@ func testToolsAtOnce(t *testing.T, s stores) {
 		if (taken == nil) == (removed == nil) {
 			t.Errorf("taken: %v, removed: %v", taken, removed)
 		}
+	}
+}
+
+// testServer proves that the tools of a tool server stay, all of them, while a configuration names one.
+func testServer(t *testing.T, s stores) {
+	one, _ := s.tool(t, "server_one"), s.tool(t, "server_other")
+	stored := s.make(t, "server", naming(one.ID))
+	drop := func() error {
+		return s.db.Write(t.Context(), func(tx *store.Tx) error { return tools.Drop(tx, "tsr_x") })
+	}
+	err := s.db.Write(t.Context(), func(tx *store.Tx) error {
+		return tx.Exec(`UPDATE tools SET server = 'tsr_x' WHERE name IN ('server_one', 'server_other')`)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var used *catalog.InUseError
+	if err := drop(); !errors.As(err, &used) || !slices.Equal(used.Configurations, []string{"server"}) {
+		t.Errorf("dropped in use: %v", err)
+	}
+	if _, err := s.agents.Create(t.Context(), with("server-agent", "server")); err != nil {
+		t.Fatal(err)
+	}
+	if err := drop(); !errors.As(err, &used) || len(used.Agents) > 0 {
+		t.Errorf("an agent that has it by the configuration alone is named: %v", err)
+	}
+	stored.Entry = json.RawMessage(`{}`)
+	if _, err := s.Replace(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	if err := drop(); err != nil {
+		t.Errorf("not dropped although nothing names one: %v", err)
+	}
+	if found, err := s.tools.Find(t.Context(), []id.Tool{one.ID}); err != nil || len(found) > 0 {
+		t.Errorf("%v, %d tools are left", err, len(found))
 	}
 }
