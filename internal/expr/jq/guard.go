@@ -3,8 +3,10 @@ package jq
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/itchyny/gojq"
 )
@@ -17,10 +19,19 @@ const (
 	pairName    = "%pair"    // both arguments as a list, under the same condition
 	timesName   = "%times"   // the same for arguments that are multiplied
 	joinName    = "%join"    // its input, if its texts with the argument between them are of such a size
+	placeName   = "%place"   // its input, if that is a place in a list that can be, or a path of such places
+	parsedName  = "%parsed"  // its input, if that is not too long to be read as JSON in a step
+	numberName  = "%number"  // its input, if that is not too long for a number
 )
 
-// maxStep is how many bytes of JSON one step works with.
-const maxStep = 64 << 20
+// What one step works with.
+const (
+	maxStep   = 64 << 20 // bytes of JSON
+	maxPlace  = 4 << 20  // in a list, which has so many items once one is set there
+	maxParsed = 8 << 20  // bytes of a text that is read as JSON
+	maxDigits = 10_000   // of a number in a text
+	maxBits   = 1 << 20  // of an integer that is multiplied
+)
 
 // walking are the functions that go through all of their input, or write it as a text.
 var walking = []string{
@@ -43,6 +54,14 @@ var guarded = []gojq.CompilerOption{
 	gojq.WithFunction(pairName, 2, 2, func(_ any, both []any) any { return bounded(both, slices.Clone(both)) }),
 	gojq.WithFunction(timesName, 2, 2, times),
 	gojq.WithFunction(joinName, 1, 1, join),
+	gojq.WithFunction(placeName, 0, 0, func(v any, _ []any) any {
+		if !reachable(v, 0) {
+			return errPlace
+		}
+		return v
+	}),
+	gojq.WithFunction(parsedName, 0, 0, func(v any, _ []any) any { return short(v, maxParsed) }),
+	gojq.WithFunction(numberName, 0, 0, func(v any, _ []any) any { return short(v, maxDigits) }),
 }
 
 func bounded(v, result any) any {
@@ -54,12 +73,39 @@ func bounded(v, result any) any {
 
 var errStep = fmt.Errorf("a step works with more than %d MiB of JSON, or with more than %d levels", maxStep>>20, maxNesting)
 
-// times lets a text be repeated to a bounded length.
+var errPlace = fmt.Errorf("a list has no more than %d items here", maxPlace)
+
+// reachable reports whether a place in a list, or each place on a path, is one that a step can make a list of.
+func reachable(v any, depth int) bool {
+	if list, ok := v.([]any); ok {
+		for _, one := range list {
+			if depth > 2 || !reachable(one, depth+1) {
+				return false
+			}
+		}
+		return true
+	}
+	n, ok := gojq.ToFloat64(v)
+	return !ok || n < maxPlace
+}
+
+// short returns a text that has at most so many bytes, and all other values.
+func short(v any, most int) any {
+	if text, ok := v.(string); ok && len(text) > most {
+		return fmt.Errorf("a text of %d bytes is too long to be read in a step, which takes %d", len(text), most)
+	}
+	return v
+}
+
+// times lets a text be repeated to a bounded length, and integers grow to a bounded one.
 func times(_ any, both []any) any {
 	for i, v := range both {
 		text, ok := v.(string)
 		if n, number := gojq.ToFloat64(both[1-i]); ok && number && n*float64(len(text)) > maxStep {
 			return errStep
+		}
+		if n, ok := v.(*big.Int); ok && n.BitLen() > maxBits {
+			return fmt.Errorf("an integer has more than %d bits", maxBits)
 		}
 	}
 	return bounded(both, slices.Clone(both))
@@ -100,6 +146,8 @@ func walk(v reflect.Value, depth int) error {
 			guardQuery(part)
 		case *gojq.Term:
 			guardTerm(part)
+		case *gojq.Index:
+			guardIndex(part)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
@@ -145,20 +193,45 @@ func guardTerm(t *gojq.Term) {
 		before(t, call(boundedName))
 	case t.Func != nil && t.Func.Name == "join" && len(t.Func.Args) == 1:
 		before(t, call(joinName, t.Func.Args[0]))
-	case t.Type == gojq.TermTypeFormat:
-		if t.Str == nil {
-			before(t, call(boundedName))
+	case t.Func != nil && (t.Func.Name == "fromjson" || t.Func.Name == "tonumber") && len(t.Func.Args) == 0:
+		before(t, call(map[string]string{"fromjson": parsedName, "tonumber": numberName}[t.Func.Name]))
+	case t.Func != nil:
+		if i, ok := placed[t.Func.Name]; ok && i < len(t.Func.Args) {
+			t.Func.Args[i] = looked(t.Func.Args[i], placeName)
 		}
+	case t.Type == gojq.TermTypeFormat && t.Str == nil:
+		before(t, call(boundedName))
 	}
 	if t.Str != nil {
 		for i, q := range t.Str.Queries {
 			if q.Term.Str == nil { // else it is what stands between values
-				q = &gojq.Query{Left: q, Op: gojq.OpPipe, Right: call(boundedName)}
-				t.Str.Queries[i] = &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeQuery, Query: q}}
+				t.Str.Queries[i] = looked(q, boundedName)
 			}
 		}
 	}
 }
+
+// guardIndex has a list indexed at places that were looked at; those that the program states are mostly small.
+func guardIndex(i *gojq.Index) {
+	if i.Start == nil || i.IsSlice {
+		return
+	}
+	if t := i.Start.Term; t != nil && t.Type == gojq.TermTypeNumber && len(t.SuffixList) == 0 {
+		if n, err := strconv.Atoi(t.Number); err == nil && n < maxPlace {
+			return
+		}
+	}
+	i.Start = looked(i.Start, placeName)
+}
+
+// looked returns a query whose results were looked at.
+func looked(q *gojq.Query, name string) *gojq.Query {
+	piped := &gojq.Query{Left: q, Op: gojq.OpPipe, Right: call(name)}
+	return &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeQuery, Query: piped}}
+}
+
+// placed are the functions that set what stands at paths, with which of their arguments has these.
+var placed = map[string]int{"setpath": 0, "fromstream": 0, "_index": 1}
 
 // before has a term work with what first returns; its suffixes stay behind it.
 func before(t *gojq.Term, first *gojq.Query) {

@@ -109,6 +109,7 @@ func TestQueryRefuses(t *testing.T) {
 		{"\x89PNG", `.`, "is no JSON"},
 		{"[" + strings.Repeat("[],", 500_000) + "[]]", `.`, "more than 64 MiB of memory"},
 		{strings.Repeat("[", 200_000), `.`, "is no JSON"},
+		{`{"a":` + strings.Repeat("9", 10_001) + `}`, `.a + 1`, "a number of 10001 digits"},
 	} {
 		raw, _ := json.Marshal(c.expression)
 		out, _ := b.call(t, `{"type":"artifact_jq"}`, c.content, `{"artifact_id":"ID","expression":`+string(raw)+`}`)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 
 	"quarry/internal/agent/tool"
@@ -21,6 +22,7 @@ const (
 	maxJSON    = 64 << 20 // of the file, as it is in memory
 	maxProgram = 64 << 20 // of what the program takes beside it
 	maxResult  = 1 << 20
+	maxDigits  = 10_000 // of a number: arithmetic with more takes its time
 )
 
 // expressionField is where a configuration pins the program.
@@ -123,8 +125,11 @@ func parse(r io.Reader) (any, error) {
 		return nil, err
 	}
 	raw = bytes.TrimPrefix(raw, []byte("\xEF\xBB\xBF"))
-	if weight(raw) > maxJSON {
+	switch memory, digits := weigh(raw); {
+	case memory > maxJSON:
 		return nil, errors.New("as values, it takes more than 64 MiB of memory; search it with artifact_grep")
+	case digits > maxDigits:
+		return nil, fmt.Errorf("it has a number of %d digits", digits)
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -145,12 +150,19 @@ func parse(r io.Reader) (any, error) {
 	}
 }
 
-// weight returns about how many bytes of memory the values in JSON take, rather too many than too few.
-func weight(raw []byte) int {
+// weigh returns about how many bytes of memory the values in JSON take, rather too many than too few, and how many digits stand in a row at
+// most outside of texts.
+func weigh(raw []byte) (memory, digits int) {
 	const value, list, object, member = 48, 48, 240, 64
-	n, depth, text := len(raw)+value, 0, false
+	n, depth, row, text := len(raw)+value, 0, 0, false
 	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
+		c := raw[i]
+		if text || c < '0' || c > '9' {
+			row = 0
+		} else if row++; row > digits {
+			digits = row
+		}
+		switch {
 		case text && c == '\\':
 			i++
 		case c == '"':
@@ -168,5 +180,5 @@ func weight(raw []byte) int {
 			n += member
 		}
 	}
-	return n
+	return n, digits
 }
