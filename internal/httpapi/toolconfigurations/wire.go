@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"quarry/internal/agent/tool/configuration"
+	"quarry/internal/agent/tool/credential"
 	"quarry/internal/httpapi"
 	"quarry/internal/opt"
 )
@@ -28,7 +29,7 @@ func wire(c *configuration.Configuration) (body, error) {
 	out := body{}
 	head, err := json.Marshal(headBody{c.Key, c.Name, c.Description, c.Enabled, c.Metadata, c.Created, c.Updated})
 	if err == nil {
-		err = json.Unmarshal(c.Entry, &out)
+		err = json.Unmarshal(credential.MaskedOne(c.Entry), &out)
 	}
 	if err == nil {
 		err = json.Unmarshal(head, &out)

@@ -73,6 +73,11 @@ func Masked(all map[string]json.RawMessage) map[string]json.RawMessage {
 	})
 }
 
+// MaskedOne returns one configuration as it is shown.
+func MaskedOne(configuration json.RawMessage) json.RawMessage {
+	return Masked(map[string]json.RawMessage{"": configuration})[""]
+}
+
 // Take returns configurations with a mark for each credential, and the credentials by their numbers.
 func Take(all map[string]json.RawMessage) (marked map[string]json.RawMessage, taken []string) {
 	marked = each(all, func(v any) (any, bool) {
