@@ -397,3 +397,40 @@ func TestRenewal(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestForgotten proves that a call is made once more in a new session when the server says, in any of the usual ways, that it does not know
+// the session; and that a server which says so of a new session is not asked again.
+func TestForgotten(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusNotFound, http.StatusBadRequest} {
+		var opened, known atomic.Int64
+		s := newRaw(t, server.Streamable)
+		own := s.Config.Handler
+		s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(strings.NewReader(string(body)))
+			if strings.Contains(string(body), `"initialize"`) {
+				opened.Add(1)
+				known.Add(1)
+			} else if known.Load() <= 0 {
+				http.Error(w, "Bad Request: No valid session ID provided", status)
+				return
+			}
+			own.ServeHTTP(w, r)
+		})
+		c := newClient(t, nil)
+		for range 2 {
+			if _, err := c.Call(t.Context(), s.target(), "echo", nil, nil); err != nil {
+				t.Errorf("%d: %v", status, err)
+			}
+			known.Store(0)
+		}
+		if opened.Load() != 2 {
+			t.Errorf("%d: %d sessions were opened", status, opened.Load())
+		}
+		known.Store(-10)
+		if _, err := c.Call(t.Context(), s.target(), "echo", nil, nil); err == nil || !strings.Contains(err.Error(), "No valid session ID") || opened.Load() != 3 {
+			t.Errorf("%d: %v after %d sessions", status, err, opened.Load())
+		}
+	}
+}

@@ -203,6 +203,7 @@ const (
 	maxAnswer  = 16 << 20      // bytes of a message
 	maxEvent   = 2 * maxAnswer // of the library, which only knows that an event is malformed
 	maxRefusal = 64 << 10      // bytes of the body of an error
+	maxRemark  = 300           // bytes of an error that is a text, to be shown
 )
 
 // posted returns the answer to a message of ours.
@@ -274,12 +275,16 @@ func (d *door) odd(resp *http.Response) error {
 		return broken("its answer is of the type %q, not of the protocol; is the transport right?", line(mediaType(resp)))
 	case json.Unmarshal(body, &reply) == nil && reply.Error.Message != "":
 		said += ": " + line(string(d.clean([]byte(reply.Error.Message))))
+	case mediaType(resp) == "text/plain" && len(body) > 0 && len(body) <= maxRemark:
+		said += ": " + line(string(d.clean(body)))
 	case status == http.StatusNotFound || status == http.StatusMethodNotAllowed:
 		said += "; are address and transport right?"
 	}
 	switch {
 	case status == http.StatusNotFound:
 		return &failure{text: said, unavailable: true, gone: true}
+	case status == http.StatusBadRequest && bytes.Contains(bytes.ToLower(body), []byte("session")): // as older servers in Python say it
+		return &failure{text: said, gone: true}
 	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusTooManyRequests, status == http.StatusMethodNotAllowed:
 		return &failure{text: said, unavailable: true}
 	}
