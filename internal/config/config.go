@@ -146,7 +146,7 @@ var Settings = []Setting{
 	{"expensive_wait", "QUARRY_EXPENSIVE_WAIT", "how long an expensive call waits in line before it is refused with 429, seconds", func(c *Config) any { return &c.ExpensiveWait }},
 	{"max_remote", "QUARRY_MAX_REMOTE", "calls of one key in flight on one node that wait for a language model elsewhere, such as streams; they count as expensive calls no more, and more of them wait in line in the same way", func(c *Config) any { return &c.MaxRemote }},
 	{"max_remote_total", "QUARRY_MAX_REMOTE_TOTAL", "calls of all keys in flight on one node that wait for a language model elsewhere; 0 is no limit", func(c *Config) any { return &c.MaxRemoteTotal }},
-	{"max_turns", "QUARRY_MAX_TURNS", "turns of agents in progress on one node, whoever waits for them; one key gets half of them, and more are refused with 429; 0 is no limit", func(c *Config) any { return &c.MaxTurns }},
+	{"max_turns", "QUARRY_MAX_TURNS", "turns of agents in progress on one node, whoever waits for them; one key gets half of them, and more are refused with 429; turns for calls of agents by others have as many of their own; 0 is no limit", func(c *Config) any { return &c.MaxTurns }},
 	{"max_step_transitions", "QUARRY_MAX_STEP_TRANSITIONS", "transitions between steps that one turn of an agent goes through before it ends", func(c *Config) any { return &c.MaxStepTransitions }},
 	{"max_model_calls", "QUARRY_MAX_MODEL_CALLS", "calls of the language model that one turn of an agent makes before it fails", func(c *Config) any { return &c.MaxModelCalls }},
 	{"max_bodies", "QUARRY_MAX_BODIES", "memory for bodies of requests in flight, bytes: an upload counts once, JSON above 64 KiB four times; more wait as expensive calls do", func(c *Config) any { return &c.MaxBodies }},

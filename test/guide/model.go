@@ -42,6 +42,10 @@ func provider(t testing.TB) providers {
 		scripted.Reply{Calls: []scripted.Call{{Name: "forget", Pieces: []string{`{"document_ids":["wheel","axle"]}`}}}},
 		scripted.Reply{Text: "It is forgotten."},
 	)
+	steward := scripted.Rounds(
+		scripted.Reply{Calls: []scripted.Call{{Name: "ask_miller", Pieces: []string{`{"message":"How often is the stone dressed?"}`}}}},
+		scripted.Reply{Text: "Plan a day for the stone every 200 hours."},
+	)
 	s.Respond("llama3.2", func(said *transcript.Transcript) scripted.Reply {
 		switch question := said.Question(); {
 		case strings.HasPrefix(question, "Open the sluice"):
@@ -50,6 +54,8 @@ func provider(t testing.TB) providers {
 			return note(said)
 		case strings.HasPrefix(question, "Forget"):
 			return forget(said)
+		case strings.HasPrefix(question, "Plan"):
+			return steward(said)
 		}
 		if reply := reads(said); reply != nil {
 			return reply(said)

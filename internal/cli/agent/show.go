@@ -59,7 +59,7 @@ func (s *screen) show(f *frame) {
 		s.called[f.CallID] = f.Created
 		s.note("calls " + f.Tool + " " + compact(f.Input))
 	case "tool_activity":
-		s.note("  " + f.activity())
+		s.note(f.activity())
 	case "tool_output":
 		s.finished(f)
 	case "skill_load":
