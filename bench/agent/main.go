@@ -24,7 +24,7 @@ import (
 func main() {
 	o := options{}
 	flag.StringVar(&o.binary, "binary", "./quarry", "the program")
-	flag.StringVar(&o.parts, "parts", "turn,interrupt,long,kill,events,fork,files,parked,below,index,delete,mcp,servers", "what to measure")
+	flag.StringVar(&o.parts, "parts", "turn,interrupt,long,kill,events,fork,files,parked,below,index,delete,mcp,servers,sync", "what to measure")
 	flag.IntVar(&o.rounds, "rounds", 400, "turns for the program's own time")
 	flag.IntVar(&o.events, "events", 10_000, "events of the long session")
 	flag.IntVar(&o.waiting, "waiting", 1_000, "sessions that wait for their client")
@@ -86,7 +86,7 @@ func run(o options) error {
 	for _, part := range []struct {
 		name string
 		run  func() error
-	}{{"turn", b.turn}, {"interrupt", b.interrupt}, {"long", b.long}, {"kill", b.kill}, {"events", b.durable}, {"fork", b.fork}, {"files", b.files}, {"parked", b.parked}, {"below", b.below}, {"index", b.index}, {"delete", b.delete}, {"mcp", b.mcp}, {"servers", b.servers}} {
+	}{{"turn", b.turn}, {"interrupt", b.interrupt}, {"long", b.long}, {"kill", b.kill}, {"events", b.durable}, {"fork", b.fork}, {"files", b.files}, {"parked", b.parked}, {"below", b.below}, {"index", b.index}, {"delete", b.delete}, {"mcp", b.mcp}, {"servers", b.servers}, {"sync", b.sync}} {
 		if !slices.Contains(strings.Split(o.parts, ","), part.name) {
 			continue
 		}
