@@ -146,6 +146,8 @@ func walk(v reflect.Value, depth int) error {
 			guardQuery(part)
 		case *gojq.Term:
 			guardTerm(part)
+		case *gojq.String:
+			guardString(part)
 		case *gojq.Index:
 			guardIndex(part)
 		}
@@ -182,7 +184,7 @@ func guardQuery(q *gojq.Query) {
 	}
 }
 
-// guardTerm has a function, a format and the values in a text work with what was looked at.
+// guardTerm has a function or a format work with what was looked at.
 func guardTerm(t *gojq.Term) {
 	switch {
 	case t.Func != nil && len(t.Func.Args) == 2 && operators[t.Func.Name] != 0:
@@ -202,11 +204,13 @@ func guardTerm(t *gojq.Term) {
 	case t.Type == gojq.TermTypeFormat && t.Str == nil:
 		before(t, call(boundedName))
 	}
-	if t.Str != nil {
-		for i, q := range t.Str.Queries {
-			if q.Term.Str == nil { // else it is what stands between values
-				t.Str.Queries[i] = looked(q, boundedName)
-			}
+}
+
+// guardString has the values in a text looked at before they are written there.
+func guardString(s *gojq.String) {
+	for i, q := range s.Queries {
+		if q.Term.Str == nil { // else it is what stands between values
+			s.Queries[i] = looked(q, boundedName)
 		}
 	}
 }

@@ -53,6 +53,7 @@ func TestGuardedMeaning(t *testing.T) {
 		`[foreach .l[] as $i (1; . * $i)]`, `if .a == 3 then "y" else "n" end`, `.l | .[1:] == [2]`, `.o."x" == .o["x"]`, `label $out | .l[] | if . == 2 then ., break $out else empty end`,
 		`.l | map(. * . - 1) | add`, `.o | to_entries | map("\(.key)=\(.value)") | join(";")`, `-(.a) * 2`, `[.l[] * 2, .a][0]`, `"a" * 0`, `"a" * -1`, `.l | tojson[1:2]`, `.l | sort[0]`, `[1,[2]] | flatten`,
 		`.l * .l`, `.a - "x"`, `.missing * 2`, `[limit(3; repeat("x")) ] | join(" ")`, `.l | sort_by(-.)`, `.l|IN([1])`, `input`, `@text "\("a\(.a)b")"`,
+		`{"k\(.a)": 1}`, `."o"`, `."\("a")"`, `.["\("a")"]`, `. as {"\("a")": $x} | $x`, `{("a", "b"): 1}`, `{a}`, `{$__loc__}`, `{"a"}`, `{"a\("")"}`, `@base64 "\(.a)"`, `{@base64 "x\(.a)": 1}`,
 		`.l[0]`, `.l[-1]`, `.l[.a - 3]`, `.l[(0, 1)]`, `.["a"]`, `.o["x"].y`, `.l[.a] = 5 | .l`, `[paths]`, `setpath(["l", 1]; 9) | .l`, `fromstream(.l | tostream)`, `[.l[] | tojson | fromjson]`,
 		`"12" | tonumber`, `.l | .[100000]`, `.l | .[1000000]`, `del(.l[0]) | .l`, `pick(.l[1])`, `.l | first`, `.l[1:][0]`, `.o[.missing]?`, `12345678901234567890 * 10`, `to_entries | from_entries | .l`,
 	} {
@@ -78,7 +79,7 @@ func TestGuardedSteps(t *testing.T) {
 	for _, program := range []string{
 		`"x" * 1000000000`, `1000000000 * "x"`, `"x" as $x | 1e9 * $x`, `("x" * 1e6) as $x | $x * 1e6`, `_multiply("x"; 1e9)`, `. = "x" | . *= 1e9`,
 		twice + `tojson`, twice + `tostring`, twice + `"\(.)"`, twice + `@json`, twice + `@html "a\(.)"`, twice + `format("json")`, twice + `. == [.]`, twice + `error`, twice + `error(.)`, twice + `sort`, twice + `[., .] | sort`,
-		twice + `[.[0], .[1]] | unique`, twice + `flatten`, twice + `. - .`, twice + `contains([1])`, twice + `{a: .} * {a: .}`, twice + `halt_error`, twice + `[.] | index(.)`,
+		twice + `[.[0], .[1]] | unique`, twice + `flatten`, twice + `. - .`, twice + `contains([1])`, twice + `{a: .} * {a: .}`, twice + `halt_error`, twice + `[.] | index(.)`, twice + `{"\(.)": 1}`, twice + `{} ."\(.)"`, twice + `. as $x | {a: 1} as {"\($x)": $y} | $y`, twice + `[] | .["\(.)"]?, ("\([[1]])" | length), error("\(1)" * 1e9)`,
 		twice + `map(.) | group_by(.)`, `[range(10000)] | join("x" * 1000000)`,
 		`[] | .[60000000] = 1`, `60000000 as $i | [] | .[$i] = 1`, `null | setpath([60000000]; 1)`, `fromstream([[60000000], 1], [[60000000]])`, `pick(.[60000000])`, `_index(.; 60000000) = 1`, `[] | .[6e7] += 1`,
 		`reduce range(40) as $i (9; . * .)`, `reduce range(40) as $i (9; . *= .)`, `"1" * 20000 | tonumber`, `"[1,1]" * 2000000 | fromjson`,
@@ -94,4 +95,22 @@ func TestGuardedSteps(t *testing.T) {
 			t.Errorf("%s is %.100s, %v", program, out, err)
 		}
 	}
+}
+
+func FuzzGuarded(f *testing.F) {
+	// Proves that a program that the library compiles is compiled with guards, too, and that none breaks them.
+	for _, program := range []string{`.a * 3`, `{"k\(.a)": 1}`, `. as {"\("a")": $x} | $x`, `.[1:].a[0]?`, `@json "\(1)"`, `def f(x): x; f(.) *= 2`, `reduce .[] as [$a] (0; . + $a)`, `try error catch .`, `if . then 1 elif 2 then 3 end`,
+		`label $x | break $x`, `..`, `.a.b |= .`, `-1`, `[.[] | {a, "b": 1, ("c"): 2, @text "d": 3}]`, `?//`, `. as [$a] ?// $a | $a`, `foreach .[] as $x (0; 1; 2)`} {
+		f.Add(program)
+	}
+	f.Fuzz(func(t *testing.T, program string) {
+		_, err := jq.Parse(program)
+		q, plain := gojq.Parse(program)
+		if plain == nil {
+			_, plain = gojq.Compile(q)
+		}
+		if (err == nil) != (plain == nil) && len(program) <= 4096 {
+			t.Errorf("%q: %v, without guards %v", program, err, plain)
+		}
+	})
 }
