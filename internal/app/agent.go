@@ -33,7 +33,7 @@ type agentRows struct {
 }
 
 func newAgentRows(db *store.DB, sealed *secrets.Store) agentRows {
-	return agentRows{agents.New(db).Sealing(sealed), instructions.New(db), toolconfigurations.New(db)}
+	return agentRows{agents.New(db).Sealing(sealed), instructions.New(db), toolconfigurations.New(db).Sealing(sealed)}
 }
 
 // exists returns an error if there is no agent with a key.

@@ -13,16 +13,23 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/page"
 	"quarry/internal/store"
+	"quarry/internal/store/secrets"
 	"quarry/internal/store/tools"
 )
 
 // Store is the configuration.Store over a database.
-type Store struct{ db *store.DB }
+type Store struct {
+	db      *store.DB
+	secrets *secrets.Store // nil: entries have no credentials
+}
 
 var _ configuration.Store = (*Store)(nil)
 
 // New returns a store over db.
-func New(db *store.DB) *Store { return &Store{db} }
+func New(db *store.DB) *Store { return &Store{db: db} }
+
+// Sealing returns s with the credentials that stand in entries sealed in rows of their own.
+func (s *Store) Sealing(in *secrets.Store) *Store { return &Store{s.db, in} }
 
 // columns reads configurations.
 const columns = `SELECT no, key, version, definition, created, updated FROM tool_configurations `
@@ -49,7 +56,8 @@ func encode(d *configuration.Definition) (string, error) {
 
 // Create writes a configuration. See configuration.Store.
 func (s *Store) Create(ctx context.Context, c configuration.Configuration) (out configuration.Configuration, err error) {
-	definition, err := encode(&c.Definition)
+	marked, taken := split(c.Definition)
+	definition, err := encode(&marked)
 	if err != nil {
 		return configuration.Configuration{}, err
 	}
@@ -63,8 +71,12 @@ func (s *Store) Create(ctx context.Context, c configuration.Configuration) (out 
 		if out, err = scan(tx.QueryRow(columns+`WHERE no = $1`, no)); err != nil {
 			return store.Wrap(err, "read configuration of tool")
 		}
+		if err := s.keep(tx, no, out.Version, taken); err != nil {
+			return err
+		}
 		return names(tx, &out)
 	})
+	out.Entry = c.Entry
 	return out, err
 }
 
@@ -79,7 +91,8 @@ func (s *Store) Get(ctx context.Context, key string) (configuration.Configuratio
 	if err != nil {
 		return configuration.Configuration{}, store.OrNone(err, configuration.Missing(key), "read configuration of tool")
 	}
-	return c, nil
+	err = s.open(ctx, &c)
+	return c, err
 }
 
 // atOnce is how many configurations one statement looks up.
@@ -95,12 +108,17 @@ func (s *Store) Find(ctx context.Context, keys []string) (out []configuration.Co
 		}
 		out = append(out, found...)
 	}
+	for i := range out {
+		if err := s.open(ctx, &out[i]); err != nil {
+			return nil, err
+		}
+	}
 	return out, nil
 }
 
 // List returns configurations behind a place, newest first. See configuration.Store.
 func (s *Store) List(ctx context.Context, after *page.Position, limit int, match func(*configuration.Configuration) bool) ([]configuration.Configuration, bool, error) {
-	return store.Matching(limit, match, func(last *configuration.Configuration, n int) ([]configuration.Configuration, error) {
+	found, more, err := store.Matching(limit, match, func(last *configuration.Configuration, n int) ([]configuration.Configuration, error) {
 		created, key := after.Bound()
 		if last != nil {
 			created, key = last.Created.UnixMicro(), last.Key
@@ -108,11 +126,18 @@ func (s *Store) List(ctx context.Context, after *page.Position, limit int, match
 		return store.Select(s.db.Reader(ctx), "list configurations of tools", scan,
 			columns+`WHERE (created, key) < ($1, $2) ORDER BY created DESC, key DESC LIMIT $3`, created, key, n)
 	})
+	for i := range found {
+		if err == nil {
+			err = s.open(ctx, &found[i])
+		}
+	}
+	return found, more, err
 }
 
 // Replace writes the next version of a configuration. See configuration.Store.
 func (s *Store) Replace(ctx context.Context, c configuration.Configuration) (out configuration.Configuration, err error) {
-	definition, err := encode(&c.Definition)
+	marked, taken := split(c.Definition)
+	definition, err := encode(&marked)
 	if err != nil {
 		return configuration.Configuration{}, err
 	}
@@ -125,8 +150,12 @@ func (s *Store) Replace(ctx context.Context, c configuration.Configuration) (out
 		if err != nil {
 			return store.OrNone(err, configuration.ErrChanged, "write configuration of tool")
 		}
+		if err := s.keep(tx, out.No, out.Version, taken); err != nil {
+			return err
+		}
 		return names(tx, &out)
 	})
+	out.Entry = c.Entry
 	return out, err
 }
 
@@ -149,6 +178,9 @@ func (s *Store) Delete(ctx context.Context, c configuration.Configuration) error
 		}
 		var was int64
 		err = tx.QueryRow(`DELETE FROM tool_configurations WHERE no = $1 RETURNING no`, c.No).Scan(&was)
+		if err == nil && s.secrets != nil {
+			err = s.secrets.Delete(tx, folder(c.No))
+		}
 		return store.OrNone(err, configuration.Missing(c.Key), "delete configuration of tool")
 	})
 }

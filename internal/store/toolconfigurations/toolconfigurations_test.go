@@ -41,7 +41,7 @@ func TestStore(t *testing.T) {
 	}
 	storetest.Each(t, open, map[string]func(*testing.T, stores){
 		"read": testRead, "list": testList, "at once": testAtOnce, "use": testUse, "use at once": testUseAtOnce, "tools": testTools,
-		"tools at once": testToolsAtOnce, "server": testServer,
+		"tools at once": testToolsAtOnce, "server": testServer, "sealed": testSealed,
 	})
 }
 
@@ -307,5 +307,56 @@ func testServer(t *testing.T, s stores) {
 	}
 	if found, err := s.tools.Find(t.Context(), []id.Tool{one.ID}); err != nil || len(found) > 0 {
 		t.Errorf("%v, %d tools are left", err, len(found))
+	}
+}
+
+// testSealed proves that credentials of an entry are in no row in clear, are there in each way of reading, also after a change, and go
+// with the configuration.
+func testSealed(t *testing.T, s stores) {
+	rows := s.Sealing(storetest.Secrets(t, s.db))
+	entry := func(token string) string {
+		return `{"argument_override":{"auth":{"token":"` + token + `","type":"bearer"}},"type":"web_get"}`
+	}
+	count := func(query string) (n int) {
+		t.Helper()
+		if err := s.db.Reader(t.Context()).QueryRow(query).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if _, err := s.Create(t.Context(), fresh("sealed", entry("hidden"))); err == nil {
+		t.Error("a store without a place for credentials has taken some")
+	}
+	one, err := rows.Create(t.Context(), fresh("sealed", entry("hidden-0")))
+	for i := 0; err == nil && i < 3; i++ {
+		want := entry(fmt.Sprint("hidden-", i))
+		got, lost := rows.Get(t.Context(), "sealed")
+		found, lostToo := rows.Find(t.Context(), []string{"sealed"})
+		listed, _, lostAsWell := rows.List(t.Context(), nil, 10, func(c *configuration.Configuration) bool { return c.Key == "sealed" })
+		if err := errors.Join(lost, lostToo, lostAsWell); err != nil || len(found) != 1 || len(listed) != 1 {
+			t.Fatal(err)
+		}
+		for _, c := range []configuration.Configuration{one, got, found[0], listed[0]} {
+			if string(c.Entry) != want {
+				t.Errorf("read as %s, want %s", c.Entry, want)
+			}
+		}
+		one.Entry = json.RawMessage(entry(fmt.Sprint("hidden-", i+1)))
+		one, err = rows.Replace(t.Context(), one)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := count(`SELECT COUNT(*) FROM tool_configurations WHERE definition LIKE '%hidden%'`); n > 0 {
+		t.Error("a row has a credential in clear")
+	}
+	if n := count(`SELECT COUNT(*) FROM secrets WHERE name LIKE 'tool_configuration/%'`); n != 2 {
+		t.Errorf("%d rows of credentials, want those of the last two versions", n)
+	}
+	if err := rows.Delete(t.Context(), one); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(`SELECT COUNT(*) FROM secrets WHERE name LIKE 'tool_configuration/%'`); n > 0 {
+		t.Errorf("%d rows of credentials are left", n)
 	}
 }

@@ -1,6 +1,7 @@
 package configuration
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/credential"
 	"quarry/internal/agent/tool/schema"
 	"quarry/internal/fault"
 )
@@ -157,8 +159,43 @@ func (f Found) with(resolved string) (string, error) {
 	return withMark + string(raw), err
 }
 
-// kept returns what with has made a text of; nil if it has no configurations.
-func kept(text string) (Found, string, error) {
+// sealedMark is before a text that has credentials in it, sealed.
+const sealedMark = "sealed-" + withMark
+
+// sealName is what the configurations of a turn are sealed for.
+func sealName(s *tool.Scene) string {
+	return "turn-configurations/" + s.Agent.Key + "/" + s.Session.Key
+}
+
+// sealed is with for a text that is stored: one that has credentials of tools is sealed.
+func (f Found) sealed(resolved string, scene *tool.Scene, sealer tool.Sealer) (string, error) {
+	text, err := f.with(resolved)
+	entries := map[string]json.RawMessage{}
+	for key, c := range f {
+		entries[key] = c.Entry
+	}
+	if _, taken := credential.Take(entries); err != nil || len(taken) == 0 {
+		return text, err
+	}
+	closed, err := sealer.Seal(sealName(scene), []byte(text))
+	if err != nil {
+		return "", fmt.Errorf("seal the tool configurations of a turn: %w", err)
+	}
+	return sealedMark + base64.StdEncoding.EncodeToString(closed), nil
+}
+
+// kept returns what with or sealed has made a text of; nil if it has no configurations.
+func kept(text string, scene *tool.Scene, sealer tool.Sealer) (Found, string, error) {
+	if closed, ok := strings.CutPrefix(text, sealedMark); ok {
+		raw, err := base64.StdEncoding.DecodeString(closed)
+		if err == nil {
+			raw, err = sealer.Open(sealName(scene), raw)
+		}
+		if err != nil {
+			return nil, "", fmt.Errorf("open the tool configurations of a turn: %w", err)
+		}
+		text = string(raw)
+	}
 	raw, ok := strings.CutPrefix(text, withMark)
 	if !ok {
 		return nil, text, nil

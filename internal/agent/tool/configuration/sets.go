@@ -95,6 +95,7 @@ type Agent struct {
 type Bound struct {
 	*tool.Bound
 	found Found
+	kit   tool.Kit
 }
 
 // Plain is tool.Bound.Plain with the configurations.
@@ -112,14 +113,15 @@ func (b *Bound) Sealed(scene tool.Scene) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return b.found.with(text)
+	return b.found.sealed(text, &scene, b.kit.Sealer)
 }
 
 // Bind returns the tools of a turn, and the text to keep with it, as tool.Set.Bind does. before is that text, "" for a turn that begins
 // now: one that goes on has the configurations that it began with, whatever they have become. A tool or a configuration that is gone is
 // disabled.
 func (s *Sets) Bind(ctx context.Context, a Agent, scene tool.Scene, before string) (*Bound, string, error) {
-	found, resolved, err := kept(before)
+	found, resolved, err := kept(before, &scene, s.kit.Sealer)
+	had := found != nil
 	if err == nil && found == nil {
 		found, err = s.find(ctx, a.Entries)
 	}
@@ -134,8 +136,11 @@ func (s *Sets) Bind(ctx context.Context, a Agent, scene tool.Scene, before strin
 	if err != nil {
 		return nil, "", err
 	}
-	text, err := found.with(resolved)
-	return &Bound{bound, found}, text, err
+	text := before
+	if !had {
+		text, err = found.sealed(resolved, &scene, s.kit.Sealer)
+	}
+	return &Bound{bound, found, s.kit}, text, err
 }
 
 // of returns the tools of an agent with these configurations.
