@@ -170,8 +170,10 @@ func (d *double) tools() *mcp.Server {
 		return text("done"), nil
 	})
 	add("ask", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		//lint:ignore SA1019 servers of today ask for it
 		_, sampled := r.Session.CreateMessage(ctx, &mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{}})
 		_, elicited := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "your password?"})
+		//lint:ignore SA1019 as above
 		_, roots := r.Session.ListRoots(ctx, nil)
 		return text(fmt.Sprint(sampled != nil, elicited != nil, roots != nil)), nil
 	})
