@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"quarry/internal/agent/tool/server"
 	"quarry/internal/mcpclient"
 )
@@ -268,6 +270,79 @@ func TestBesideBadCalls(t *testing.T) {
 			t.Errorf("%s: the other call failed, too: %v", does, slow)
 		}
 	}
+}
+
+// TestRefusals proves that servers are offered no model, no person and no folders, and that one which asks for them during a call is
+// refused each and can answer the call all the same.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	asks := []string{"sampling/createMessage", "elicitation/create", "roots/list"}
+	for _, transport := range transports {
+		t.Run(transport, func(t *testing.T) {
+			t.Parallel()
+			s := newRaw(t, transport)
+			refused := make(chan int64, len(asks))
+			s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				var m struct {
+					ID     json.RawMessage
+					Method string
+					Error  struct{ Code int64 }
+					Params struct{ Capabilities map[string]json.RawMessage }
+				}
+				_ = json.Unmarshal(body, &m)
+				for _, offered := range []string{"sampling", "elicitation", "roots"} {
+					if _, ok := m.Params.Capabilities[offered]; ok {
+						t.Errorf("it offers %s", offered)
+					}
+				}
+				r.Body = io.NopCloser(strings.NewReader(string(body)))
+				switch {
+				case m.Method == "" && m.ID != nil:
+					refused <- m.Error.Code
+					w.WriteHeader(http.StatusAccepted)
+				case m.Method == "tools/call":
+					s.ask(w, m.ID, asks, refused)
+				default:
+					s.ServeHTTP(w, r)
+				}
+			})
+			if got := said(call(t, newClient(t, nil), s.target(), "echo", "{}")); got != "sampling/createMessage|elicitation/create|roots/list" {
+				t.Errorf("refused: %s", got)
+			}
+		})
+	}
+}
+
+// ask answers a call with the methods that the client refuses, each asked for in a message on the way of the answer.
+func (s *raw) ask(w http.ResponseWriter, which json.RawMessage, methods []string, refused <-chan int64) {
+	send := func(m string) {
+		_, _ = fmt.Fprintf(w, "event: message\ndata: %s\n\n", m)
+		_ = http.NewResponseController(w).Flush()
+	}
+	if s.transport == server.Streamable {
+		w.Header().Set("Content-Type", "text/event-stream")
+	} else {
+		w.WriteHeader(http.StatusAccepted)
+		_ = http.NewResponseController(w).Flush()
+		s.mu.Lock()
+		out := s.out
+		s.mu.Unlock()
+		send = func(m string) { out <- m }
+	}
+	var content []string
+	for i, method := range methods {
+		send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"ask-%d","method":%q,"params":{}}`, i, method))
+		select {
+		case code := <-refused:
+			if code == jsonrpc.CodeMethodNotFound {
+				content = append(content, fmt.Sprintf(`{"type":"text","text":%q}`, method))
+			}
+		case <-s.released:
+			return
+		}
+	}
+	send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[%s]}}`, which, strings.Join(content, ",")))
 }
 
 // TestLists proves that lists come in pages, and that those without an end, with too many tools, or with a definition that is too

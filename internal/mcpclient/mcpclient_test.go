@@ -169,14 +169,6 @@ func (d *double) tools() *mcp.Server {
 		}
 		return text("done"), nil
 	})
-	add("ask", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		//lint:ignore SA1019 servers of today ask for it
-		_, sampled := r.Session.CreateMessage(ctx, &mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{}})
-		_, elicited := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "your password?"})
-		//lint:ignore SA1019 as above
-		_, roots := r.Session.ListRoots(ctx, nil)
-		return text(fmt.Sprint(sampled != nil, elicited != nil, roots != nil)), nil
-	})
 	add("credentials", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return text(fmt.Sprint(d.header())), nil
 	})
@@ -240,12 +232,12 @@ func TestCalls(t *testing.T) {
 			t.Errorf("an unknown tool: %v", err)
 		}
 		list, err := c.List(t.Context(), d.target())
-		if err != nil || len(list) != 8 {
+		if err != nil || len(list) != 7 {
 			t.Fatalf("%d tools, %v", len(list), err)
 		}
 		yes := true
 		if d := cmp.Diff(server.Listed{
-			Name: "ask", Title: "T ask", Description: "does ask", Input: json.RawMessage(`{"type":"object","properties":{"z":{"type":"integer","maximum":12345678901234567890},"a":{}}}`),
+			Name: "credentials", Title: "T credentials", Description: "does credentials", Input: json.RawMessage(`{"type":"object","properties":{"z":{"type":"integer","maximum":12345678901234567890},"a":{}}}`),
 			ReadOnly: &yes, Idempotent: list[0].Idempotent,
 		}, list[0]); d != "" {
 			t.Error(d)
@@ -271,15 +263,6 @@ func TestProgress(t *testing.T) {
 		}
 		if got := strings.Join(all, "|"); got != "one|1 of 4|two lines" {
 			t.Errorf("heard %q", got)
-		}
-	})
-}
-
-// TestRefusals proves that servers are offered no model, no person and no folders.
-func TestRefusals(t *testing.T) {
-	each(t, func(t *testing.T, d *double) {
-		if got := said(call(t, newClient(t, nil), d.target(), "ask", "{}")); got != "true true true" {
-			t.Errorf("refused: %s", got)
 		}
 	})
 }

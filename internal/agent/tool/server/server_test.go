@@ -72,13 +72,6 @@ func (r *remote) answers(f func(context.Context, server.Target) ([]server.Listed
 	r.answer = f
 }
 
-// last returns the target that was asked last.
-func (r *remote) last() server.Target {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.targets[len(r.targets)-1]
-}
-
 // bench is a service over a database.
 type bench struct {
 	*server.Service
