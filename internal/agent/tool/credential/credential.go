@@ -8,8 +8,10 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"quarry/internal/agent/tool/mask"
+	"quarry/internal/endpoint"
 	"quarry/internal/jsonvalue"
 )
 
@@ -20,6 +22,7 @@ const (
 	kind     = "web_get"
 	override = "argument_override"
 	auth     = "auth"
+	headers  = "headers" // those that carry credentials, see endpoint.Carries
 )
 
 // Mark is the member that stands for a credential which is kept apart, with its number.
@@ -28,7 +31,7 @@ const Mark = "$sealed"
 // rewrite returns a configuration with the value at each place of a credential that f changes. One without a change stays as it is
 // written.
 func rewrite(configuration json.RawMessage, f func(v any) (next any, changed bool)) json.RawMessage {
-	if !bytes.Contains(configuration, []byte(`"`+auth)) {
+	if !bytes.Contains(configuration, []byte(`"`+auth)) && !bytes.Contains(configuration, []byte(`"`+headers)) {
 		return configuration
 	}
 	top, _ := jsonvalue.Decode(configuration).(map[string]any)
@@ -46,6 +49,17 @@ func rewrite(configuration json.RawMessage, f func(v any) (next any, changed boo
 	for _, member := range members {
 		change(whole, member)
 		change(pinned, auth+"."+member)
+	}
+	whole, _ = pinned[headers].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(whole)) {
+		if endpoint.Carries(name) {
+			change(whole, name)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(pinned)) {
+		if name, one := strings.CutPrefix(key, headers+"."); one && endpoint.Carries(name) {
+			change(pinned, key)
+		}
 	}
 	if !changed {
 		return configuration

@@ -9,13 +9,17 @@ import (
 	"quarry/internal/agent/tool/credential"
 )
 
-// TestPlaces proves where credentials are found: in auth of web_get, in either form, and nowhere else; and that configurations come
+// TestPlaces proves where credentials are found: in auth and in headers of web_get, in either form, and nowhere else; and that configurations come
 // back from their marks as they were.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	for in, shown := range map[string]string{
 		`{"argument_override":{"auth":{"token":"hush","type":"bearer"},"url":"https://a.test"},"type":"web_get"}`:            `{"argument_override":{"auth":{"token":"****","type":"bearer"},"url":"https://a.test"},"type":"web_get"}`,
 		`{"argument_override":{"auth.value":"hush","auth.client_secret":"hush"},"type":"web_get"}`:                           `{"argument_override":{"auth.client_secret":"****","auth.value":"****"},"type":"web_get"}`,
+		`{"argument_override":{"headers":{"Accept":"a","Authorization":"Bearer hush","X-Api-Key":"hush"}},"type":"web_get"}`: `{"argument_override":{"headers":{"Accept":"a","Authorization":"****","X-Api-Key":"****"}},"type":"web_get"}`,
+		`{"argument_override":{"headers.Accept":"a","headers.Cookie":"hush","headers.cookie":"hush"},"type":"web_get"}`:      `{"argument_override":{"headers.Accept":"a","headers.Cookie":"****","headers.cookie":"****"},"type":"web_get"}`,
+		`{"type": "web_get", "argument_override": {"headers": {"$ref": "session.metadata.headers"}}}`:                        "",
+		`{"type": "web_get", "argument_override": {"headers": {"Authorization": {"$ref": "session.secrets.token"}}}}`:        "",
 		`{"type": "web_get", "argument_override": {"auth": {"type": "bearer", "token": {"$ref": "session.secrets.token"}}}}`: "",
 		`{"type":"web_get"}`: "",
 		`{"type":"corpora_search","argument_override":{"auth":{"token":"hush"}}}`: "",

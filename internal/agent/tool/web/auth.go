@@ -116,6 +116,9 @@ func (g *get) credential(ctx context.Context, args *request, refused string) (na
 // credentials are the members of auth that are secrets.
 var credentials = []string{"token", "value", "client_secret", "refresh_token"}
 
+// masked is what is wrong with a credential that was read and sent back.
+const masked = "is " + mask.Masked + ", which reads show in place of a credential; write the credential itself, or better a reference to a secret"
+
 // read reads a configuration, and returns the secrets that stand in it as they are. Package tool holds arguments to the schema;
 // here is checked what that doesn't know.
 func (g *get) read(configuration json.RawMessage) (secrets []string, err error) {
@@ -150,6 +153,9 @@ func (g *get) read(configuration json.RawMessage) (secrets []string, err error) 
 		value, _ := header.(string) // a reference is none
 		if err := checkHeader(name, value); err != nil {
 			f.Field(fault.Join(field, "headers."+name), "%s", err)
+		}
+		if endpoint.Carries(name) && value == mask.Masked {
+			f.Field(fault.Join(field, "headers."+name), "%s", masked)
 		}
 		if endpoint.Carries(name) {
 			secrets = append(secrets, value, value[strings.LastIndex(value, " ")+1:]) // also without its scheme
@@ -198,7 +204,7 @@ func checkAuth(given map[string]any, whole bool, field string, f *fault.Fault) {
 			f.Field(fault.Join(field, member), `must be a text or a reference, as in {"$ref": "session.secrets.token"}`)
 		}
 		if given[member] == mask.Masked {
-			f.Field(fault.Join(field, member), "is %s, which reads show in place of a credential; write the credential itself, or better a reference to a secret", mask.Masked)
+			f.Field(fault.Join(field, member), "%s", masked)
 		}
 	}
 	kind, literal := given["type"].(string)
