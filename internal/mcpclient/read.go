@@ -129,6 +129,9 @@ func readTools(d *json.Decoder, all *[]server.Listed) (more bool, err error) {
 		}
 		var t listed
 		if err := json.Unmarshal(raw, &t); err != nil {
+			if t.Name == "" {
+				return false, broken("the definition of its tool %d can't be read", len(*all)+1)
+			}
 			return false, broken("the definition of its tool %q can't be read", line(t.Name))
 		}
 		if len(raw) > server.MaxDefinition {

@@ -105,7 +105,7 @@ func (t *Tool) whyNot() string {
 	case r == nil:
 		return "the tool does not exist any more"
 	case !t.Enabled:
-		return "the tool is disabled"
+		return "it is switched off in the catalogue"
 	case r.Gone:
 		return "its tool server does not list the tool any more"
 	case r.Broken != "":

@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
@@ -77,10 +80,25 @@ func leaves(e *jsonschema.ValidationError, reasons []string) []string {
 		return reasons
 	}
 	text := e.ErrorKind.LocalizedString(english)
+	switch k := e.ErrorKind.(type) { // the library writes large bounds as powers of ten
+	case *kind.Minimum:
+		text = "must be at least " + number(k.Want)
+	case *kind.Maximum:
+		text = "must be at most " + number(k.Want)
+	}
 	if len(e.InstanceLocation) > 0 {
 		text = strings.Join(e.InstanceLocation, ".") + ": " + text
 	}
 	return append(reasons, text)
+}
+
+// number returns a bound as people write it.
+func number(r *big.Rat) string {
+	if r.IsInt() {
+		return r.Num().String()
+	}
+	f, _ := r.Float64()
+	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
 // Without returns the schema without these arguments.
