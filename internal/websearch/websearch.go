@@ -69,7 +69,7 @@ func (t *Tavily) Search(ctx context.Context, q web.Query) ([]web.Result, error) 
 	status, err := exchange.Do(ctx, t.client, exchange.Call{
 		Method: http.MethodPost, URL: t.at, Header: map[string]string{"Authorization": "Bearer " + t.key}, Body: body,
 	}, &out)
-	if err := refused("Tavily", status, err); err != nil {
+	if err := refused("Tavily", "the settings web_search_key and web_search_url of this service have to be looked at", status, err); err != nil {
 		return nil, err
 	}
 	return out.results(), nil
@@ -96,7 +96,7 @@ func (s *SearXNG) Search(ctx context.Context, q web.Query) ([]web.Result, error)
 	status, err := exchange.Do(ctx, s.client, exchange.Call{
 		Method: http.MethodGet, URL: s.at + "?" + url.Values{"q": {text}, "format": {"json"}}.Encode(),
 	}, &out)
-	if err := refused("SearXNG", status, err); err != nil {
+	if err := refused("SearXNG", "its own settings must have json among search.formats and let this service in, and web_search_url of this service must be its address", status, err); err != nil {
 		return nil, err
 	}
 	return scaled(out.results()), nil
@@ -116,9 +116,9 @@ func scaled(all []web.Result) []web.Result {
 	return all
 }
 
-// refused returns the failure of a search that was not answered as it should be, nil for one that was. What the service writes isn't
-// repeated: it may hold the key.
-func refused(service string, status int, err error) error {
+// refused returns the failure of a search that was not answered as it should be, nil for one that was. Next is what to do about a
+// service that lets nobody search or answers with a page. What the service writes isn't repeated: it may hold the key.
+func refused(service, next string, status int, err error) error {
 	text := ""
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
@@ -127,11 +127,13 @@ func refused(service string, status int, err error) error {
 		text = "can't be reached: " + err.Error()
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return &tool.Failure{Class: tool.InvalidConfiguration, Text: fmt.Sprintf(
-			"%s refuses this service (status %d); its settings web_search_key and web_search_url have to be looked at", service, status)}
+			"%s refuses this service (status %d); %s", service, status, next)}
 	case status == http.StatusTooManyRequests, status == 432, status == 433: // of Tavily: a plan that is used up
 		text = fmt.Sprintf("takes no further searches for now (status %d)", status)
 	case status < 200 || status > 299:
 		text = fmt.Sprintf("has failed (status %d)", status)
+	case errors.Is(err, exchange.ErrNoJSON):
+		text = "can't be understood: " + err.Error() + "; " + next
 	case err != nil:
 		text = "can't be understood: " + err.Error()
 	default:

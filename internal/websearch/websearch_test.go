@@ -104,6 +104,14 @@ func TestRefusals(t *testing.T) {
 		t.Cleanup(server.Close)
 		return web.Provider{Name: "tavily", Engine: websearch.NewTavily(client, server.URL, "tvly-hidden")}
 	}
+	ours := func(status int, body string) web.Provider {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		}))
+		t.Cleanup(server.Close)
+		return web.Provider{Name: "searxng", Engine: websearch.NewSearXNG(client, server.URL)}
+	}
 	gone := answers(200, "")
 	tavily := web.Provider{Name: "tavily", Engine: websearch.NewTavily(client, s.URL, "tvly-hidden")}
 	for _, c := range []struct {
@@ -126,6 +134,8 @@ func TestRefusals(t *testing.T) {
 		{answers(500, "tvly-hidden"), `{"query":"x"}`, tool.ExecutionError, "status 500"},
 		{answers(429, ""), `{"query":"x"}`, tool.ExecutionError, "for now"},
 		{answers(200, "<html>tvly-hidden"), `{"query":"x"}`, tool.ExecutionError, "no JSON"},
+		{ours(403, "<html>"), `{"query":"x"}`, tool.InvalidConfiguration, "search.formats"},
+		{ours(200, "<html>"), `{"query":"x"}`, tool.ExecutionError, "search.formats"},
 		{answers(200, strings.Repeat(" ", 9<<20)), `{"query":"x"}`, tool.ExecutionError, "more than"},
 		{web.Provider{Name: "tavily", Engine: websearch.NewTavily(client, "http://nobody.invalid", "tvly-hidden")}, `{"query":"x"}`, tool.ExecutionError, "nobody.invalid"},
 		{web.Provider{Name: "tavily", Engine: websearch.NewTavily(client, "http://169.254.169.254", "tvly-hidden")}, `{"query":"x"}`, tool.ExecutionError, "metadata"},
