@@ -103,17 +103,28 @@ func (s rest) talk(ctx context.Context, args talkArgs, progress func(string)) (r
 		return reply{}, s.stop(ctx, events, args.Session)
 	}
 	if status(err) == http.StatusConflict {
-		return reply{}, fmt.Errorf("%w. Call again once that is over, or leave session_key out to begin another session", err)
+		return reply{}, advised(err, "Call again once that is over, or leave session_key out to begin another session")
+	}
+	if status(err) == http.StatusNotFound {
+		return reply{}, err // there is no session to go on with
 	}
 	if err == nil {
 		err = t.failure()
 	}
 	if err != nil {
-		return reply{}, fmt.Errorf("%w. The session is %s: send its session_key to go on with it", err, args.Session)
+		return reply{}, advised(err, fmt.Sprintf("The session is %s: send its session_key to go on with it", args.Session))
 	}
 	out := reply{Session: args.Session}
 	out.Answer, out.Truncated = cut(t.answer, mostAnswer)
 	return out, nil
+}
+
+// advised returns an error with a sentence about what to do next. What models and services say may end with a full stop.
+func advised(err error, next string) error {
+	if strings.HasSuffix(err.Error(), ".") {
+		return fmt.Errorf("%w %s", err, next)
+	}
+	return fmt.Errorf("%w. %s", err, next)
 }
 
 // stopTime is how long the interruption of a turn may take.
