@@ -371,7 +371,7 @@ func TestLists(t *testing.T) {
 		"null":             {map[string]string{"": `{"tools":null}`}, 0, "no list of tools"},
 		"nothing":          {map[string]string{"": `{}`}, 0, "no list of tools"},
 		"no object":        {map[string]string{"": `[]`}, 0, "no list of tools"},
-		"no tool":          {map[string]string{"": `{"tools":["a"]}`}, 0, "can't be read"},
+		"no tool":          {map[string]string{"": `{"tools":["a"]}`}, 0, "its tool 1 can't be read"},
 	} {
 		at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			var m struct {

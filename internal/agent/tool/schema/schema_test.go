@@ -8,6 +8,20 @@ import (
 	"quarry/internal/agent/tool/schema"
 )
 
+// TestBounds proves that what is outside a bound is told with the bound, written as people write it, however large.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	s, err := schema.New(json.RawMessage(`{"properties":{"n":{"minimum":0.25,"maximum":10485760}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for value, want := range map[float64]string{0: "n: must be at least 0.25", 10485761: "n: must be at most 10485760"} {
+		if err := s.Check(map[string]any{"n": value}); err == nil || err.Error() != want {
+			t.Errorf("%v: %v, want %s", value, err, want)
+		}
+	}
+}
+
 // TestFind proves which paths can be arguments of a schema: closed and open objects, lists, and members of several types.
 func TestFind(t *testing.T) {
 	t.Parallel()
