@@ -25,7 +25,7 @@ var modelKeys = []string{"OPENAI_API_KEY=sk-of-the-guide-0123456789", "ANTHROPIC
 type providers struct{ *scripted.Server }
 
 // provider starts one. It lists the model of the pages, which has an answer prepared, one for the page on searching, where it is
-// asked for a filter, and those for the page on agents.
+// asked for a filter, and those for the pages on agents and tools.
 func provider(t testing.TB) providers {
 	t.Helper()
 	s := scripted.Start(t)
@@ -35,16 +35,24 @@ func provider(t testing.TB) providers {
 		scripted.Reply{Text: "The sluice is open by 20 cm."},
 	)
 	note := scripted.Rounds(
-		scripted.Reply{Calls: []scripted.Call{{Name: "note", Pieces: []string{`{"documents":[{"document":{"id":"wheel","document_parts":[{"text":"The wheel was greased on Monday."}]}}]}`}}}},
+		scripted.Reply{Calls: []scripted.Call{{Name: "note", Pieces: []string{`{"documents":[{"document":{"id":"grease","document_parts":[{"text":"The foghorn was greased on Friday."}]}}]}`}}}},
 		scripted.Reply{Text: "Noted."},
 	)
 	forget := scripted.Rounds(
-		scripted.Reply{Calls: []scripted.Call{{Name: "forget", Pieces: []string{`{"document_ids":["wheel","axle"]}`}}}},
+		scripted.Reply{Calls: []scripted.Call{{Name: "forget", Pieces: []string{`{"document_ids":["grease","boats"]}`}}}},
 		scripted.Reply{Text: "It is forgotten."},
 	)
-	steward := scripted.Rounds(
-		scripted.Reply{Calls: []scripted.Call{{Name: "ask_miller", Pieces: []string{`{"message":"How often is the stone dressed?"}`}}}},
-		scripted.Reply{Text: "Plan a day for the stone every 200 hours."},
+	lamp := scripted.Rounds(
+		scripted.Reply{Calls: []scripted.Call{{Name: "search", Pieces: []string{`{"query":"When is the lamp cleaned?"}`}}}},
+		scripted.Reply{Text: "Every Monday."},
+	)
+	status := scripted.Rounds(
+		scripted.Reply{Calls: []scripted.Call{{Name: "status", Pieces: []string{`{}`}}}},
+		scripted.Reply{Text: "I may not ask it."},
+	)
+	harbour := scripted.Rounds(
+		scripted.Reply{Calls: []scripted.Call{{Name: "ask_keeper", Pieces: []string{`{"message":"When is the lamp cleaned?"}`}}}},
+		scripted.Reply{Text: "The keeper cleans the lamp on Monday and is free on Tuesday."},
 	)
 	s.Respond("llama3.2", func(said *transcript.Transcript) scripted.Reply {
 		switch question := said.Question(); {
@@ -55,7 +63,11 @@ func provider(t testing.TB) providers {
 		case strings.HasPrefix(question, "Forget"):
 			return forget(said)
 		case strings.HasPrefix(question, "Plan"):
-			return steward(said)
+			return harbour(said)
+		case strings.HasPrefix(question, "When is the lamp"):
+			return lamp(said)
+		case strings.HasPrefix(question, "Is the service well"):
+			return status(said)
 		}
 		if reply := reads(said); reply != nil {
 			return reply(said)
@@ -87,7 +99,7 @@ func (p providers) shows(output string) string {
 
 var foundAt = regexp.MustCompile(`(?m)^1 +(llama3\.2 )`)
 
-// reads returns the replies to questions about the files of a session on the page on agents, nil to others. The ids of files stand in what was
+// reads returns the replies to questions about the files of a session on the page on tools, nil to others. The ids of files stand in what was
 // said.
 func reads(said *transcript.Transcript) func(*transcript.Transcript) scripted.Reply {
 	call := func(tool, file, more string) scripted.Reply {
@@ -102,7 +114,7 @@ func reads(said *transcript.Transcript) func(*transcript.Transcript) scripted.Re
 	case strings.HasPrefix(question, "How many teeth"):
 		return scripted.Rounds(call("convert", "gears_html", ""), call("read", "gears_md", ""), scripted.Reply{Text: "The large gear has 48 teeth."})
 	case strings.HasPrefix(question, "How many hours"):
-		return scripted.Rounds(call("query", "hours_json", `,"expression":"[.hours[].n] | add"`), scripted.Reply{Text: "It ran for 16 hours."})
+		return scripted.Rounds(call("query", "hours_json", `,"expression":"[.hours[].n] | add"`), scripted.Reply{Text: "It burned for 16 hours."})
 	}
 	return nil
 }
