@@ -105,6 +105,9 @@ func (c *contract) nested(s, out object) {
 			out[k] = v
 		}
 	}
+	if not := obj(s["not"]); not != nil {
+		out["not"] = c.jsonSchema(not)
+	}
 	for _, k := range []string{"allOf", "anyOf", "oneOf"} {
 		if s["discriminator"] != nil && k == "oneOf" {
 			continue
