@@ -68,7 +68,7 @@ func startTapped(t *testing.T, database string, set func(*config.Config)) (*app.
 		"owner":     strings.TrimSpace(string(owner)),
 		"powerless": storetest.AddKey(t, store.Config{Dir: cfg.Data, URL: database}, "powerless"),
 	}}
-	return a, target, func() { listener.check(t, target, cfg.Data) }
+	return a, target, func() { listener.check(t, target, cfg.Data, database) }
 }
 
 func files(t *testing.T) []string {

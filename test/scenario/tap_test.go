@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -16,6 +18,8 @@ import (
 	"testing"
 
 	"quarry/internal/cli"
+	"quarry/internal/store"
+	"quarry/internal/store/storetest"
 	"quarry/test/scenario"
 )
 
@@ -51,6 +55,7 @@ const shortest = 10
 var secretMembers = map[string]bool{
 	"secret_key": true, "client_secret": true, "access_token": true, "one_time_code": true, "password": true, "new_password": true,
 	"token": true, "api_key": true, "key_json": true, "aws_secret_access_key": true, // of language models
+	"auth.token": true, "auth.value": true, "auth.client_secret": true, // of tools
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -145,8 +150,8 @@ func walk(v any, all map[string]bool) {
 
 // check looks for every secret that was made or sent: nothing but the answer that handed one out may hold it, not the
 // log at its most talkative, no refusal, no audit event, no explanation, nothing that the command line prints, and not
-// the files of the database.
-func (p *tap) check(t *testing.T, target scenario.Target, data string) {
+// the files or rows of the database.
+func (p *tap) check(t *testing.T, target scenario.Target, data, database string) {
 	t.Helper()
 	for path := "/v2/audit_events?limit=100"; path != ""; {
 		path = p.audit(t, target, path)
@@ -168,6 +173,9 @@ func (p *tap) check(t *testing.T, target scenario.Target, data string) {
 		t.Errorf("too little was seen to say anything: %d secrets, %d bytes of log", len(p.made), p.log.Len())
 	}
 	files := databaseFiles(t, data)
+	if database != "" {
+		maps.Copy(files, databaseRows(t, database))
+	}
 	for secret := range all {
 		public := bytes.Contains(p.written.Bytes(), []byte(secret))
 		p.find(t, secret, public)
@@ -177,7 +185,7 @@ func (p *tap) check(t *testing.T, target scenario.Target, data string) {
 			}
 		}
 		for from, raw := range files {
-			if !public && bytes.Contains(raw, []byte(secret)) {
+			if !public && (bytes.Contains(raw, []byte(secret)) || database != "" && bytes.Contains(raw, hex.AppendEncode(nil, []byte(secret)))) {
 				t.Errorf("%s holds the secret %s in plain", from, name(secret))
 			}
 		}
@@ -267,6 +275,25 @@ func databaseFiles(t *testing.T, dir string) map[string][]byte {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	return out
+}
+
+// databaseRows returns the rows of each table of a database on PostgreSQL as text; in it, bytes are hexadecimal digits.
+func databaseRows(t *testing.T, database string) map[string][]byte {
+	t.Helper()
+	db := storetest.Open(t, store.Config{URL: database}).Reader(t.Context())
+	tables, err := store.Select(db, "list tables", store.One[string], `SELECT quote_ident(table_name) FROM information_schema.tables WHERE table_schema = current_schema()`)
+	if err != nil || len(tables) < 20 {
+		t.Fatalf("%d tables, %v", len(tables), err)
+	}
+	out := map[string][]byte{}
+	for _, table := range tables {
+		rows, err := store.Select(db, "read "+table, store.One[string], `SELECT one::text FROM `+table+` one`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[table] = []byte(strings.Join(rows, "\n"))
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -18,8 +19,11 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/page"
+	"quarry/internal/secret/seal"
+	"quarry/internal/secret/vault"
 	"quarry/internal/store"
 	"quarry/internal/store/agents"
+	"quarry/internal/store/secrets"
 	"quarry/internal/store/storetest"
 	"quarry/internal/store/toolconfigurations"
 	"quarry/internal/store/tools"
@@ -41,7 +45,7 @@ func TestStore(t *testing.T) {
 	}
 	storetest.Each(t, open, map[string]func(*testing.T, stores){
 		"read": testRead, "list": testList, "at once": testAtOnce, "use": testUse, "use at once": testUseAtOnce, "tools": testTools,
-		"tools at once": testToolsAtOnce, "server": testServer, "sealed": testSealed,
+		"tools at once": testToolsAtOnce, "server": testServer, "sealed": testSealed, "rotated": testRotated,
 	})
 }
 
@@ -358,5 +362,36 @@ func testSealed(t *testing.T, s stores) {
 	}
 	if n := count(`SELECT COUNT(*) FROM secrets WHERE name LIKE 'tool_configuration/%'`); n > 0 {
 		t.Errorf("%d rows of credentials are left", n)
+	}
+}
+
+// testRotated proves that a rotation of the secret keys includes the credentials of entries.
+func testRotated(t *testing.T, s stores) {
+	file := seal.NewFile(filepath.Join(t.TempDir(), "secret.key"))
+	unlock := func() (*vault.Vault, *toolconfigurations.Store) {
+		t.Helper()
+		v, err := vault.Open(t.Context(), vault.Config{Rows: secrets.NewRows(s.db), File: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v, s.Sealing(secrets.New(s.db, v.Keyring()))
+	}
+	v, rows := unlock()
+	want := `{"argument_override":{"auth":{"token":"hidden","type":"bearer"}},"type":"web_get"}`
+	made, err := rows.Create(t.Context(), fresh("rotated", want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rows.Replace(t.Context(), made); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := v.Rotate(t.Context()); err != nil || !p.Done || p.Resealed != 2 {
+		t.Fatalf("%+v, %v, want two versions sealed again", p, err)
+	}
+	_, later := unlock()
+	for name, from := range map[string]*toolconfigurations.Store{"in the same process": rows, "after a start": later} {
+		if got, err := from.Get(t.Context(), "rotated"); err != nil || string(got.Entry) != want {
+			t.Errorf("%s: %s, %v", name, got.Entry, err)
+		}
 	}
 }

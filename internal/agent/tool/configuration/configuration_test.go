@@ -2,6 +2,7 @@ package configuration_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -23,16 +24,17 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 	"quarry/internal/opt"
+	"quarry/internal/secret/seal"
 	"quarry/internal/store"
 	"quarry/internal/store/storetest"
 	"quarry/internal/store/toolconfigurations"
 	"quarry/internal/store/tools"
 )
 
-// kit has one type of tools, echo, whose member corpus names a corpus and whose argument a is returned.
+// kit has two types of tools that do the same, echo, whose member corpus names a corpus and whose argument a is returned.
 func kit(t *testing.T) tool.Kit {
 	t.Helper()
-	of, err := schema.New(json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"additionalProperties":false}`))
+	of, err := schema.New(json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"},"auth":{"type":"object"}},"additionalProperties":false}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +60,11 @@ func kit(t *testing.T) tool.Kit {
 		}
 		return out, nil
 	}
-	return tool.Kit{Types: map[string]tool.Type{"corpora_search": echo}}
+	ring, err := seal.NewKeyring([]seal.Key{seal.NewKey()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tool.Kit{Types: map[string]tool.Type{"corpora_search": echo, "web_get": echo}, Sealer: ring}
 }
 
 // fixture is a service over rows, and the tools of agents over the same.
@@ -74,7 +80,7 @@ func open(t *testing.T) fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := toolconfigurations.New(db)
+	rows := toolconfigurations.New(db).Sealing(storetest.Secrets(t, db))
 	shape := func(entry json.RawMessage) (json.RawMessage, error) {
 		if strings.Contains(string(entry), "misshapen") {
 			return nil, fault.InvalidField("a.b", "is misshapen")
@@ -301,6 +307,45 @@ func TestTurn(t *testing.T) {
 	going("another one of the key")
 	if next, _ = f.bind(t, refers, ""); !strings.Contains(call(t, next), "other") {
 		t.Errorf("the next turn: %s", call(t, next))
+	}
+}
+
+// TestCredentialsKept proves that a turn in progress and one that goes on after it has waited keep the credentials that they began
+// with, and that none stands in what they keep in clear.
+func TestCredentialsKept(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	c := f.create(t, "c", `{"type":"web_get","corpus":{"$ref":"session.metadata.one"},"argument_override":{"auth":{"type":"bearer","token":"hidden"}}}`)
+	b, kept := f.bind(t, refers, "")
+	first := call(t, b)
+	if !strings.Contains(first, "hidden") || !strings.Contains(first, "c1") {
+		t.Fatalf("the tool is called with %s", first)
+	}
+	f.update(t, c, configuration.Change{Entry: members(t, `{"argument_override":{"auth":{"type":"bearer","token":"later"}}}`)})
+	plain, err := b.Plain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	waited, _ := f.bind(t, refers, plain)
+	again, err := waited.Sealed(scene())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, before := range map[string]string{"in progress": kept, "has waited": again} {
+		on, text := f.bind(t, refers, before)
+		if got := call(t, on); got != first || text != before {
+			t.Errorf("%s: got %s, want %s; kept %s, want %s", what, got, first, text, before)
+		}
+		_, closed, _ := strings.Cut(text, ":")
+		_, closed, _ = strings.Cut(closed, ":")
+		if raw, err := base64.StdEncoding.DecodeString(closed); strings.Contains(text, "hidden") || err != nil || strings.Contains(string(raw), "hidden") {
+			t.Errorf("%s: kept %s, %v", what, text, err)
+		}
+	}
+	elsewhere := scene()
+	elsewhere.Session.Key = "elsewhere"
+	if _, _, err := f.sets.Bind(t.Context(), configuration.Agent{No: 1, Revision: 1, Entries: members(t, refers)}, elsewhere, kept); err == nil {
+		t.Error("what one session keeps opens in another one")
 	}
 }
 
