@@ -87,9 +87,9 @@ func (s *Store) Release(ctx context.Context, l server.Lease) error {
 	return s.end(ctx, l, `attempts = attempts - 1`)
 }
 
-// Free ends every lease. See server.Store.
-func (s *Store) Free(ctx context.Context) error {
+// Free ends leases. See server.Store.
+func (s *Store) Free(ctx context.Context, before time.Time) error {
 	return s.db.Write(ctx, func(tx *store.Tx) error {
-		return store.Wrap(tx.Exec(`UPDATE tool_servers SET holder = '', held_until = 0 WHERE held_until > 0`), "free syncs")
+		return store.Wrap(tx.Exec(`UPDATE tool_servers SET holder = '', held_until = 0 WHERE held_until > 0 AND held_until < $1`, before.UnixMicro()), "free syncs")
 	})
 }

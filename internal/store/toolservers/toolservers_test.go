@@ -198,7 +198,13 @@ func testClaim(t *testing.T, s stores) {
 	if c, err = s.Claim(t.Context(), late, third, true); err != nil || c.Attempts != 2 {
 		t.Errorf("%v, %d attempts after one that was released", err, c.Attempts)
 	}
-	if err := s.Free(t.Context()); err != nil {
+	if err := s.Free(t.Context(), third.Until); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Claim(t.Context(), late, lease(v.ID, late), true); !errors.Is(err, server.ErrSyncing) {
+		t.Errorf("a lease of this process was freed: %v", err)
+	}
+	if err := s.Free(t.Context(), third.Until.Add(time.Microsecond)); err != nil {
 		t.Error(err)
 	}
 	due(late, true)

@@ -182,7 +182,7 @@ func TestDied(t *testing.T) {
 	b.await(t, v.ID, is(server.OK))
 	stop()
 
-	die(clock.Now().Add(time.Hour))
+	die(clock.Now().Add(time.Minute)) // as a claim does
 	alone := server.New(server.Config{Store: b.rows, Client: b.remote, Reserved: func(string) bool { return false }, Alone: true})
 	stop = run(t, alone)
 	b.await(t, v.ID, is(server.OK))

@@ -141,8 +141,9 @@ type Store interface {
 	Fail(ctx context.Context, l Lease, message string) error
 	// Release ends a lease; the sync is due.
 	Release(ctx context.Context, l Lease) error
-	// Free ends every lease. It is for the start of a process that is alone with its database: the leases are of one that died.
-	Free(ctx context.Context) error
+	// Free ends the leases that would end before an instant. A process that is alone with its database frees those that one before
+	// it has left: they end before any that it could take itself.
+	Free(ctx context.Context, before time.Time) error
 }
 
 // Missing returns the fault of a server that does not exist.

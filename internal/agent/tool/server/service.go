@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"strings"
+	"time"
 
 	"quarry/internal/agent/tool/catalog"
 	"quarry/internal/clock"
@@ -30,10 +31,13 @@ type Config struct {
 type Service struct {
 	cfg   Config
 	woken chan struct{} // a sync may be due
+	made  time.Time
 }
 
 // New returns a service.
-func New(c Config) *Service { return &Service{cfg: c, woken: make(chan struct{}, 1)} }
+func New(c Config) *Service {
+	return &Service{cfg: c, woken: make(chan struct{}, 1), made: clock.Now()}
+}
 
 // Create registers a server, whose first sync begins in the background.
 func (s *Service) Create(ctx context.Context, c Change) (Server, error) {

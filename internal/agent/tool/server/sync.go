@@ -151,7 +151,7 @@ func (s *Service) wake() {
 // Run carries out the syncs that are due, until ctx ends.
 func (s *Service) Run(ctx context.Context) {
 	if s.cfg.Alone {
-		if err := s.cfg.Store.Free(ctx); err != nil && ctx.Err() == nil {
+		if err := s.cfg.Store.Free(ctx, s.made.Add(leaseTime)); err != nil && ctx.Err() == nil {
 			s.cfg.Log.Warn("syncs of tool servers under way at the last stop wait for their leases to run out", "error", err)
 		}
 	}
