@@ -420,6 +420,26 @@ func TestUnverified(t *testing.T) {
 	}
 }
 
+// TestHost proves that the host that is asked for is the one of the address, unless the configuration names another one: behind an
+// address that may be called there can be sites that may not.
+func TestHost(t *testing.T) {
+	t.Parallel()
+	s, b := site.Start(t, false), newBench(t)
+	for _, c := range []struct {
+		overrides, headers string
+		made               bool
+	}{
+		{``, `{"Host":"inner.test"}`, false}, {``, `{"host":"inner.test"}`, false}, {``, `{"Accept":"text/plain"}`, true},
+		{`,"argument_override":{"headers.Host":"outer.test"}`, `{}`, true}, {`,"argument_override":{"headers.Host":"outer.test"}`, `{"hOST":"inner.test"}`, false},
+		{`,"argument_override":{"headers":{"Host":"outer.test"}}`, `{"Host":"inner.test"}`, true},
+	} {
+		got := b.call(t, c.overrides, `{"url":`+quote(s.URL+"/text")+`,"headers":`+c.headers+`}`)
+		if got.Failed == c.made || got.Failed && !strings.Contains(got.v.Error, "only the configuration") {
+			t.Errorf("%s, %s: %s", c.overrides, c.headers, got.text)
+		}
+	}
+}
+
 // TestAgain proves that a call that a kill has cut off is made again where it only reads.
 func TestAgain(t *testing.T) {
 	t.Parallel()

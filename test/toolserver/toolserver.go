@@ -30,6 +30,9 @@ const Secret = "s3cret-of-the-tool-server" //nolint:gosec // for tests
 //	/html     a page of HTML
 //	/out      out of order: 503
 //	/hang     no answer
+//
+// With ?as=PREFIX the names of its tools begin so: names are given once in a catalogue, so that two registrations of one path
+// would depend on which comes first.
 func Start(t testing.TB) *httptest.Server {
 	t.Helper()
 	over := make(chan struct{})
@@ -120,6 +123,9 @@ type request struct {
 
 func serve(w http.ResponseWriter, r *http.Request) {
 	tools, known := lists(r)
+	for _, one := range tools {
+		one["name"] = r.URL.Query().Get("as") + one["name"].(string)
+	}
 	switch {
 	case r.URL.Path == "/html":
 		w.Header().Set("Content-Type", "text/html")

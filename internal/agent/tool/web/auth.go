@@ -149,6 +149,11 @@ func (g *get) read(configuration json.RawMessage) (secrets []string, err error) 
 			f.Field(fault.Join(field, "url"), "%s", err)
 		}
 	}
+	_, all := pinned["headers"] // the model's are gone then
+	g.host = func(header string) bool {
+		_, one := pinned["headers."+header]
+		return all || one
+	}
 	for name, header := range members(pinned, "headers") {
 		value, _ := header.(string) // a reference is none
 		if err := checkHeader(name, value); err != nil {

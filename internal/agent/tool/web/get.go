@@ -144,9 +144,10 @@ func NewGet(getter Getter, tokens Tokens) (tool.Type, error) {
 type get struct {
 	getter   Getter
 	tokens   Tokens
-	insecure bool // the configuration says whether certificates are checked
-	held     bool // the body may hold what is secret
-	limited  bool // the configuration says how long a call may take
+	insecure bool                     // the configuration says whether certificates are checked
+	held     bool                     // the body may hold what is secret
+	limited  bool                     // the configuration says how long a call may take
+	host     func(header string) bool // whether the configuration has set a header that names the host
 }
 
 // request are the arguments of a call.
@@ -193,6 +194,11 @@ func (g *get) run(ctx context.Context, c tool.Call, _ tool.Activity) (json.RawMe
 	}
 	if err := args.check(); err != nil {
 		return nil, err
+	}
+	for name := range args.Headers {
+		if strings.EqualFold(name, "Host") && !g.host(name) { // it leads to another site behind an address that may be called
+			return nil, invalid("headers.%s: only the configuration of the tool can set it; the url names the host", name)
+		}
 	}
 	wanted := time.Duration(args.Seconds) * time.Second
 	limit := cmp.Or(wanted, defaultTime)
