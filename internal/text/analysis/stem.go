@@ -24,12 +24,13 @@ import (
 	"github.com/blevesearch/snowballstem/turkish"
 
 	"quarry/internal/text/lang"
+	"quarry/internal/text/snowball"
 )
 
 // rules are the language-specific steps of the analysis chain.
 type rules struct {
 	stem        func(*snowballstem.Env) bool // a Snowball stemmer (Porter, snowballstem.org)
-	light       func(string) string          // used instead of stem
+	light       func(string) string          // another stemmer, used instead of stem
 	stopWords   map[string]struct{}          // not scored
 	plainLatin  bool                         // drop accents before stemming
 	apostrophes bool                         // "'s" and contractions are endings, not words joined to another
@@ -61,7 +62,29 @@ var languages = withStopWords(map[string]*rules{
 	"swe": {stem: swedish.Stem},
 	"tam": {stem: tamil.Stem},
 	"tur": {stem: turkish.Stem},
+
+	// Languages that the generated stemmers lack.
+	"hye": {light: program("armenian")},
+	"eus": {light: program("basque")},
+	"cat": {light: program("catalan"), elisions: true},
+	"ces": {light: program("czech")},
+	"epo": {light: program("esperanto")},
+	"est": {light: program("estonian")},
+	"ell": {light: program("greek")},
+	"ind": {light: program("indonesian")},
+	"lit": {light: program("lithuanian")},
+	"nep": {light: program("nepali")},
+	"fas": {light: program("persian")},
+	"pol": {light: program("polish")},
+	"srp": {light: program("serbian")},
+	"sot": {light: program("sesotho")},
+	"yid": {light: program("yiddish")},
 })
+
+// program returns the stemmer by a Snowball program. It is compiled when it is first used.
+func program(name string) func(string) string {
+	return func(w string) string { return snowball.Algorithm(name).Stem(w) }
+}
 
 // stopWordLanguages are the languages, besides English, whose function words are not scored. The gain in nDCG@10 was
 // measured: German .946 to .951, Spanish .964 to .969, Russian .952 to .954, Arabic .934 to .939. Hindi, with its
@@ -133,31 +156,38 @@ type stemmer struct {
 
 // stem returns the stem of the folded word w.
 func (s *stemmer) stem(r *rules, w string) string {
-	switch {
-	case len(w) > maxStemBytes:
-		return limit(w)
-	case r.light != nil:
-		return r.light(w)
-	case r.stem == nil:
+	if len(w) > maxStemBytes || r.light == nil && r.stem == nil {
 		return limit(w)
 	}
-	if s.env == nil || s.rules != r {
-		s.env, s.rules = snowballstem.NewEnv(""), r
-		s.seen = make(map[string]string, 64)
+	if s.rules != r {
+		s.rules, s.seen = r, make(map[string]string, 64)
 	}
-	if stem, ok := s.seen[w]; ok {
-		return stem
+	stem, ok := s.seen[w]
+	if !ok {
+		stem = s.make(w)
+		s.seen[w] = stem
 	}
-	in := w
-	if r.plainLatin {
-		in = unaccent(w)
+	return stem
+}
+
+// make returns the stem of a word that has not been seen.
+func (s *stemmer) make(w string) string {
+	if s.rules.plainLatin {
+		w = unaccent(w)
 	}
-	s.env.SetCurrent(in)
-	r.stem(s.env)
-	stem := s.env.Current()
+	stem := ""
+	if s.rules.light != nil {
+		stem = s.rules.light(w)
+	} else {
+		if s.env == nil {
+			s.env = snowballstem.NewEnv("")
+		}
+		s.env.SetCurrent(w)
+		s.rules.stem(s.env)
+		stem = s.env.Current()
+	}
 	if stem == "" {
-		stem = in
+		return w
 	}
-	s.seen[w] = stem
 	return stem
 }

@@ -34,7 +34,7 @@ type Terms struct {
 
 // Version is the version of the chain. It changes whenever the terms of some text do; an index with terms of another
 // version is rebuilt.
-const Version = 2
+const Version = 3
 
 // MaxBytes is the length of the longest term. Longer words are replaced by a prefix and a hash of the whole word, so they
 // stay distinct and can be found by prefix and as a whole.

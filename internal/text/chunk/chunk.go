@@ -6,6 +6,7 @@
 package chunk
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -18,7 +19,13 @@ type Strategy struct {
 	// (contract: sentence_chunking_strategy). Otherwise whole sentences are joined while they fit, and only a sentence
 	// that is longer by itself is cut, at white space if possible.
 	MaxChars int
+	// Whole are places in the text, in ascending order, that sentences don't divide, such as code: where every sentence is a chunk, each
+	// of them is one, unless it is very long.
+	Whole []sentence.Span
 }
+
+// longestWhole bounds, in bytes, what is not divided.
+const longestWhole = 4 << 10
 
 // Chunk is a passage with its position in the source.
 type Chunk struct {
@@ -30,16 +37,34 @@ type Chunk struct {
 // Split returns the chunks of text in order. They do not overlap, and only white space is left out between them.
 func Split(text string, s Strategy) []Chunk {
 	c := cutter{text: text, max: s.MaxChars}
-	for _, sp := range sentence.Split(text) {
-		switch {
-		case s.MaxChars <= 0:
-			c.add(sp.Start, sp.End)
-		default:
+	if s.MaxChars > 0 {
+		for _, sp := range sentence.Split(text) {
 			c.join(sp.Start, sp.End)
 		}
+		c.flush()
+		return c.out
 	}
-	c.flush()
+	at := 0
+	for _, w := range s.Whole {
+		if w.Start < at || w.End > len(text) || w.End-w.Start > longestWhole {
+			continue
+		}
+		c.sentences(at, w.Start)
+		if piece := text[w.Start:w.End]; strings.TrimSpace(piece) != "" {
+			start := w.Start + len(piece) - len(strings.TrimLeftFunc(piece, unicode.IsSpace))
+			c.add(start, start+len(strings.TrimSpace(piece)))
+		}
+		at = w.End
+	}
+	c.sentences(at, len(text))
 	return c.out
+}
+
+// sentences adds each sentence of text[start:end] as a chunk.
+func (c *cutter) sentences(start, end int) {
+	for _, sp := range sentence.Split(c.text[start:end]) {
+		c.add(start+sp.Start, start+sp.End)
+	}
 }
 
 // cutter gathers sentences into chunks.

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quarry/internal/text/chunk"
+	"quarry/internal/text/sentence"
 )
 
 func TestSplit(t *testing.T) {
@@ -50,6 +51,40 @@ func TestSplit(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestSplitKeepsWhole(t *testing.T) {
+	t.Parallel() // Proves that places such as code are one chunk each, with exact offsets, unless they are very long or out of order.
+	code := "a = 1. B = 2\n\n  # Größe. Done.\n"
+	text := "Run it. So:\n\n" + code + "\nThen look. End"
+	start := strings.Index(text, "a = 1")
+	long := strings.Repeat("x. Y ", 1000)
+	for _, c := range []struct {
+		text  string
+		whole []sentence.Span
+		want  []string
+	}{
+		{text, []sentence.Span{{Start: start, End: start + len(code)}}, []string{"Run it.", "So:", strings.TrimSpace(code), "Then look.", "End"}},
+		{text, nil, []string{"Run it.", "So:", "a = 1.", "B = 2", "# Größe.", "Done.", "Then look.", "End"}},
+		{"A. B. C.", []sentence.Span{{Start: 3, End: 8}, {Start: 0, End: 2}, {Start: 8, End: 9}}, []string{"A.", "B. C."}},
+		{"A. \n B.", []sentence.Span{{Start: 2, End: 5}}, []string{"A.", "B."}},
+		{long, []sentence.Span{{Start: 0, End: len(long)}}, nil},
+	} {
+		var got []string
+		runes := []rune(c.text)
+		for _, k := range chunk.Split(c.text, chunk.Strategy{Whole: c.whole}) {
+			got = append(got, k.Text)
+			if string(runes[k.Offset:k.Offset+k.Len]) != k.Text {
+				t.Errorf("%q is not at %d", k.Text, k.Offset)
+			}
+		}
+		if c.want == nil && len(got) > 100 {
+			continue // divided after all
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%.30q (-want +got):\n%s", c.text, diff)
+		}
 	}
 }
 

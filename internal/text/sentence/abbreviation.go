@@ -1,6 +1,7 @@
 package sentence
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,6 +14,12 @@ func joined(text string, a, b Span) bool {
 		return true // an ellipsis or a bullet belongs to what follows
 	}
 	next, _ := utf8.DecodeRuneInString(right)
+	if mark := left[len(left)-1]; mark == '?' || mark == '!' {
+		before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(left, "?!"))
+		if a.End == b.Start && letter(next) || unicode.IsSpace(before) && unicode.IsLower(next) {
+			return true // a placeholder "?1", an address with a query, or the mark itself is spoken of
+		}
+	}
 	body := strings.TrimRightFunc(left, closing)
 	if len(body) < len(left) && unicode.IsLower(next) {
 		return true // "Why?" he asked.
@@ -38,6 +45,77 @@ func joined(text string, a, b Span) bool {
 	}
 	return initial(before, last) && !starters[follow] && unicode.IsUpper(next)
 }
+
+// letter reports whether r is a letter or a digit of a script that puts blanks between words.
+func letter(r rune) bool {
+	return unicode.IsDigit(r) || unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic)
+}
+
+// lowercase matches the start of a sentence that begins with a name in lower case, and the verb of which it is the subject.
+var lowercase = regexp.MustCompile(`^\s+(\p{Ll}[\w-]*(?:\(\d?\))?)(\s+(?:is|are|was|will|does|has|can|may|must|should|uses|supports|provides)\b)?`)
+
+// lowered cuts sentences that go on with such a name: UAX 29 takes the full stop before it for that of an abbreviation. Spans before
+// first are left alone.
+func lowered(all []Span, first int, text string) []Span {
+	var out []Span // nil while nothing is cut
+	for i := first; i < len(all); i++ {
+		s := all[i]
+		for at := s.Start; ; {
+			n := strings.IndexByte(text[at:s.End], '.')
+			if n < 0 {
+				break
+			}
+			if at += n + 1; !nameBehind(text[s.Start:s.End], at-s.Start) {
+				continue
+			}
+			if out == nil {
+				out = append(out, all[first:i]...)
+			}
+			out = append(out, Span{s.Start, at})
+			s.Start = trim(text, Span{at, s.End}).Start
+		}
+		if out != nil {
+			out = append(out, s)
+		}
+	}
+	if out == nil {
+		return all
+	}
+	return append(all[:first], out...)
+}
+
+// Bounds of what is looked at on the two sides of a full stop.
+const wordBefore, wordsBehind = 40, 80
+
+// nameBehind reports whether the full stop before at ends a sentence and a name in lower case begins another: behind a bracket that
+// closes no abbreviation, before a name that is no word, or before the subject of a verb.
+func nameBehind(text string, at int) bool {
+	if at == len(text) || !unicode.IsSpace(rune(text[at])) {
+		return false
+	}
+	m := lowercase.FindStringSubmatch(text[at:min(len(text), at+wordsBehind)])
+	if m == nil {
+		return false
+	}
+	before := text[max(0, at-1-wordBefore) : at-1]
+	bare := strings.TrimRight(before, ")]")
+	word := bare[strings.LastIndexFunc(bare, func(r rune) bool { return !unicode.IsLetter(r) })+1:]
+	if utf8.RuneCountInString(word) < 4 && !endings[word] || unicode.IsUpper([]rune(word)[0]) && bare == before || abbreviated(word) {
+		return false
+	}
+	odd := strings.ContainsAny(m[1], "_(") || strings.ContainsFunc(m[1], unicode.IsDigit) || strings.ContainsFunc(m[1], unicode.IsUpper)
+	return len(bare) < len(before) || odd || m[2] != ""
+}
+
+// abbreviated reports whether a word of four letters or more is known as an abbreviation.
+func abbreviated(word string) bool {
+	return titles[word] || beforeNumbers[word] || abbreviations[word]
+}
+
+// endings are short words that end sentences and shorten none.
+var endings = set("on in up out off it all one too so use run set now key app")
+
+var abbreviations = set("approx incl excl resp misc dept govt assoc univ corp evtl inkl exkl ungef einschl aprox suiv chap spec ggfs bzgl usw vgl abschn")
 
 // hasWord reports whether s holds a letter or number.
 func hasWord(s string) bool {

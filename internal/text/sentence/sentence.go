@@ -7,6 +7,7 @@
 package sentence
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -51,13 +52,31 @@ func splitBlock(out []Span, text string, start, end int) []Span {
 		if s.Start == s.End {
 			continue
 		}
-		if n := len(out); n > first && joined(text, out[n-1], s) {
-			out[n-1].End = s.End
-			continue
+		if n := len(out); n > first {
+			out[n-1].End += noteLength(text, out[n-1], s)
+			s = trim(text, Span{max(s.Start, out[n-1].End), s.End})
+			if s.Start == s.End {
+				continue
+			}
+			if joined(text, out[n-1], s) {
+				out[n-1].End = s.End
+				continue
+			}
 		}
 		out = append(out, s)
 	}
-	return out
+	return lowered(out, first, text)
+}
+
+// note matches the rest of notes such as [4] or [12][13] behind their first bracket.
+var note = regexp.MustCompile(`^[^\[\]]{1,40}\](?:\[[^\[\]]{1,40}\])*`)
+
+// noteLength returns how many bytes at the start of b belong to a: UAX 29 puts a boundary within a note that follows a full stop at once.
+func noteLength(text string, a, b Span) int {
+	if text[a.End-1] != '[' || a.End != b.Start {
+		return 0
+	}
+	return len(note.FindString(text[b.Start:b.End]))
 }
 
 // flatten replaces line breaks by as many spaces as they have bytes, so that offsets stay valid.
