@@ -35,21 +35,15 @@ func (v *view) files() []*segment.File {
 
 // writeColumns writes the newest values of v to a file, which then has its columns.
 func (x *Index) writeColumns(v *view) error {
-	whole, of := v.Values.Columns(), v.Values.Schema()
-	m := rows.Meta{Rows: v.Rows, Docs: v.Docs, Epoch: x.cfg.Epoch, Encoder: x.cfg.Encoder, Schema: of.Version}
-	head, err := m.Section()
+	sections, err := v.ColumnSections(x.cfg.Epoch, x.cfg.Encoder)
 	if err != nil {
 		return err
-	}
-	sections := []segment.Section{head}
-	for i, c := range whole {
-		sections = append(sections, segment.Section{Name: rows.ColumnName(i), Data: c.Bytes()})
 	}
 	gen := v.columnsGen() + 1
 	if err := segment.Write(filepath.Join(x.cfg.Dir, manifest.Segment{Number: v.segment.number, Columns: gen}.ColumnsFile()), sections); err != nil {
 		return err
 	}
-	return x.openColumns(v, gen, of)
+	return x.openColumns(v, gen, v.Values.Schema())
 }
 
 // openColumns sets the columns of v to those that lie in files: of generation gen, or its segment's own when gen is 0.

@@ -15,6 +15,7 @@ import (
 
 	"quarry/internal/expr/filter"
 	"quarry/internal/index"
+	"quarry/internal/index/manifest"
 	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
 	"quarry/internal/search"
@@ -338,6 +339,54 @@ func TestDamagedSegment(t *testing.T) {
 	}
 	if partial < 3 {
 		t.Errorf("only %d of %d files made the index partial", partial, len(whole))
+	}
+}
+
+// TestOldLayout proves that files from before headings were marked stay, and that only the columns are made anew, with the
+// marks.
+func TestOldLayout(t *testing.T) {
+	t.Parallel()
+	cfg, last, want := saved(t)
+	cfg.Notify = func(event string, err error) { t.Errorf("%s: %v", event, err) }
+	m, err := manifest.Read(cfg.Dir)
+	must(t, err)
+	m.Layout = 0
+	must(t, m.Write(cfg.Dir))
+	q := sampleQuery(t)
+	for range 2 { // the second time with the new columns
+		x, err := index.Open(cfg)
+		must(t, err)
+		if x.Applied() != last {
+			t.Fatalf("applied %d of %d", x.Applied(), last)
+		}
+		if x.SchemaVersion() == index.NoSchema {
+			if m.Layout != 0 {
+				t.Fatal("the columns were not kept")
+			}
+			s := x.Snapshot()
+			odd := q
+			odd.Filter, odd.Headings = nil, search.NoHeadings
+			if _, err := s.Search(t.Context(), odd); !errors.Is(err, search.ErrSchema) {
+				t.Errorf("a search without headings before they are marked: %v", err)
+			}
+			s.Release()
+			docs := survivors()
+			docs[0].Parts[0].Leads = true
+			r := x.Retype(cfg.Schema)
+			must(t, r.Add(docs))
+			must(t, r.Swap(cfg.SchemaVersion))
+		} else if m.Layout == 0 {
+			t.Fatal("the columns of the old layout are in use")
+		}
+		if got := sortedHits(t, x, q); !slices.Equal(got, want) {
+			t.Fatal("other hits")
+		}
+		led := search.Query{Vector: q.Vector, Headings: search.OnlyHeadings, Schema: cfg.SchemaVersion, K: 10}
+		if got := sortedHits(t, x, led); len(got) != 1 || got[0].No != survivors()[0].No {
+			t.Fatalf("headings: %+v", got)
+		}
+		must(t, x.Close())
+		m.Layout = 1
 	}
 }
 

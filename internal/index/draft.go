@@ -2,9 +2,9 @@ package index
 
 import (
 	"fmt"
-	"math/bits"
 
 	"quarry/internal/expr/filter"
+	"quarry/internal/index/compact"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/rows"
 	"quarry/internal/index/segment"
@@ -189,32 +189,26 @@ func (d *draft) dropEmpty() {
 	d.views = kept
 }
 
-// fanIn is how many segments of about one size are merged, and the ratio between sizes: a row is merged once per order
-// of magnitude (a log-structured merge), and a search reads few segments.
-const fanIn = 8
+// choose returns those of views that a rule of package compact picks by their live rows.
+func choose(views []*view, rule func(live []int) []int) (out []*view) {
+	live := make([]int, len(views))
+	for i, v := range views {
+		live[i] = v.LiveRows
+	}
+	for _, at := range rule(live) {
+		out = append(out, views[at])
+	}
+	return out
+}
 
-// tier returns the order of magnitude of a number of rows, in powers of fanIn.
-func tier(rows int) int { return (bits.Len(uint(rows)) - 1) / 3 }
-
-// mergeTiers merges segments in memory while fanIn of them are of one tier.
+// mergeTiers merges segments in memory while there are enough of one size.
 func (d *draft) mergeTiers() error {
 	for {
-		var byTier [22][]*view
-		full := -1
-		for _, v := range d.views {
-			if v.segment.path != "" {
-				continue
-			}
-			t := tier(v.LiveRows)
-			byTier[t] = append(byTier[t], v)
-			if len(byTier[t]) == fanIn {
-				full = t
-			}
-		}
-		if full < 0 {
+		in := choose(d.inMemory(), compact.Full)
+		if in == nil {
 			return nil
 		}
-		if err := d.mergeInto(byTier[full]); err != nil {
+		if err := d.mergeInto(in); err != nil {
 			return err
 		}
 	}
@@ -258,17 +252,23 @@ func (d *draft) remove(out []*view) {
 	d.views = kept
 }
 
-// unsaved returns the number of rows that are in memory alone, and of changes to the others that are in no file:
-// deletes, and updates, each weighed as a part of a row.
-func (d *draft) unsaved() (rows, changes int) {
+// unsaved returns the weight, in rows, of what is in no file.
+func (d *draft) unsaved() int {
+	weight := d.newRows()
 	for _, v := range d.views {
-		if v.segment.path == "" {
-			rows += v.LiveRows
-		} else {
-			changes += v.dirty + v.fresh/updateShare
+		if v.segment.path != "" {
+			weight += compact.Changes(v.dirty, v.fresh)
 		}
 	}
-	return rows, changes
+	return weight
+}
+
+// newRows returns the number of live rows that are in memory alone.
+func (d *draft) newRows() (rows int) {
+	for _, v := range d.inMemory() {
+		rows += v.LiveRows
+	}
+	return rows
 }
 
 // inMemory returns the views whose segments have no file.

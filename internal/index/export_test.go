@@ -6,7 +6,7 @@ import (
 )
 
 // SealAt sets the sizes at which the part in memory is written, so that small indexes can stand for large ones.
-func (x *Index) SealAt(seal, small int) { x.disk.seal, x.disk.small = seal, small }
+func (x *Index) SealAt(seal, small int) { x.disk.when.Seal, x.disk.when.Small = seal, small }
 
 // Passing counts the live parts that pass f, and the documents that have one.
 func (s *Snapshot) Passing(f *filter.Filter) (parts, documents int, err error) {

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"quarry/internal/expr/filter"
+	"quarry/internal/index/compact"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/rows"
 	"quarry/internal/index/segment"
@@ -45,6 +46,7 @@ type Config struct {
 const (
 	EventDamaged = "index_files_damaged" // files were dropped; changes are needed again from Applied on
 	EventForeign = "index_files_foreign" // files of another epoch or encoder were dropped
+	EventNewer   = "index_files_newer"   // files of a newer program were left alone; the index is made beside them
 	EventUnsaved = "index_not_saved"     // files could not be written; the index goes on in memory
 )
 
@@ -92,12 +94,12 @@ type Index struct {
 }
 
 // Open maps the files that are valid. Files that are damaged or belong to something else are removed and reported to
-// Notify; Applied returns how far the rest reaches. The error is of the configuration or of the file system.
+// Notify, those of a newer program are reported; Applied returns how far the rest reaches. The error is of the configuration or of the file system.
 func Open(cfg Config) (*Index, error) {
 	if cfg.Dim < 0 || cfg.Dimensions < 0 {
 		return nil, fmt.Errorf("open index: %d dimensions, %d custom ones", cfg.Dim, cfg.Dimensions)
 	}
-	x := &Index{cfg: cfg, of: layer.NewSchema(cfg.Schema, cfg.SchemaVersion), disk: disk{seal: sealRows, small: smallRows}}
+	x := &Index{cfg: cfg, of: layer.NewSchema(cfg.Schema, cfg.SchemaVersion), disk: disk{when: compact.NewThreshold()}}
 	if cfg.Dim > 0 {
 		x.rotation = vector.NewRotation(cfg.Dim, uint64(cfg.Epoch))
 	}
@@ -158,7 +160,7 @@ func (x *Index) Apply(changes []Change) (err error) {
 	x.publish(d)
 	if x.disk.due(d) {
 		if err := x.save(); err != nil {
-			x.disk.postpone(d)
+			x.disk.when.Failed(d.unsaved())
 			x.notify(EventUnsaved, err)
 		}
 	}
@@ -191,7 +193,7 @@ func (x *Index) Replace(seq int64, next func() ([]Document, error)) (err error) 
 		if x.disk.due(d) {
 			// Sealed along the way, so that a large corpus is never in memory as a whole.
 			if err := x.sealViews(d, d.inMemory()); err != nil {
-				x.disk.postpone(d)
+				x.disk.when.Failed(d.unsaved())
 				x.notify(EventUnsaved, err)
 			}
 		}

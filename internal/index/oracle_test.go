@@ -157,6 +157,9 @@ func (o *oracle) passes(e *entry, q search.Query) bool {
 	if !q.Filter.Match(values{o, e}) {
 		return false
 	}
+	if q.Headings == search.NoHeadings && e.part.Leads || q.Headings == search.OnlyHeadings && !e.part.Leads {
+		return false
+	}
 	for _, w := range q.Exclude {
 		if hasWord(e.part, func(s string) bool { return s == w }) {
 			return false

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -53,19 +52,36 @@ func (x *Index) writeManifest(d *draft) error {
 	return m.Write(x.cfg.Dir)
 }
 
-// Saved returns the number of the last change that the files in dir hold, without opening them; ok is false where Open
-// would find no manifest, or a damaged one.
+// Saved returns the number of the last change that files in dir hold, of whatever format, without opening them; ok is
+// false where there is no manifest, or only a damaged one.
 func Saved(dir string) (seq int64, ok bool) {
-	m, err := manifest.Read(dir)
-	return m.Seq, err == nil
+	for {
+		m, err := manifest.Read(dir)
+		if err != nil && !errors.Is(err, segment.ErrNewer) {
+			return seq, ok
+		}
+		seq, ok = max(seq, m.Seq), true
+		dir = manifest.Beside(dir)
+	}
 }
 
-// restore returns the state that the files hold, or an empty one.
+// restore returns the state that the files hold, or an empty one. Where they are of a newer format it leaves them alone
+// and goes on in the folder beside them.
 func (x *Index) restore() (*state, error) {
-	empty := newState(x.of, 0, nil)
-	if x.cfg.Dir == "" {
-		return empty, nil
+	for x.cfg.Dir != "" {
+		st, err := x.restoreFiles()
+		if !errors.Is(err, segment.ErrNewer) {
+			return st, err
+		}
+		x.notify(EventNewer, err)
+		x.cfg.Dir = manifest.Beside(x.cfg.Dir)
 	}
+	return newState(x.of, 0, nil), nil
+}
+
+// restoreFiles returns the state that the files in the folder of the configuration hold.
+func (x *Index) restoreFiles() (*state, error) {
+	empty := newState(x.of, 0, nil)
 	m, err := manifest.Read(x.cfg.Dir)
 	event := EventDamaged
 	var views []*view
@@ -80,7 +96,10 @@ func (x *Index) restore() (*state, error) {
 			return x.restored(m, views)
 		}
 	}
-	if !errors.Is(err, ErrCorrupt) && event == EventDamaged && !errors.Is(err, os.ErrNotExist) {
+	switch {
+	case errors.Is(err, segment.ErrNewer):
+		return nil, err
+	case !errors.Is(err, ErrCorrupt) && event == EventDamaged && !errors.Is(err, os.ErrNotExist):
 		return nil, fmt.Errorf("open index: %w", err)
 	}
 	x.notify(event, err)
@@ -96,7 +115,7 @@ func (x *Index) restored(m manifest.Manifest, views []*view) (*state, error) {
 		}
 		v.hold()
 	}
-	if m.Schema != of.Version {
+	if !m.HasColumns(of.Version) {
 		of = &layer.Schema{Version: NoSchema, ID: -1}
 	}
 	x.partial = len(views) < len(m.Segments)
@@ -108,7 +127,7 @@ func (x *Index) restored(m manifest.Manifest, views []*view) (*state, error) {
 }
 
 // openAll opens the segments of m. Those that are damaged are left out unless none remains, and so are the columns of
-// all when those of one are damaged; Notify hears of it.
+// all when those of one are damaged; Notify hears of it. One file of a newer format is an error: nothing may be removed.
 func (x *Index) openAll(m manifest.Manifest) (views []*view, err error) {
 	defer guard(&err, nil)()
 	var damage error
@@ -117,7 +136,7 @@ func (x *Index) openAll(m manifest.Manifest) (views []*view, err error) {
 		lost := err != nil
 		if !lost {
 			views = append(views, v)
-			if m.Schema == x.of.Version {
+			if m.HasColumns(x.of.Version) {
 				err = x.openColumns(v, ms.Columns, x.of)
 			}
 		}
@@ -190,15 +209,12 @@ func (x *Index) openFile(path string) (f *segment.File, m rows.Meta, err error) 
 	if f, err = segment.Open(path); err != nil {
 		return nil, m, err
 	}
-	bad := func(reason string) (*segment.File, rows.Meta, error) {
+	if m, err = rows.ReadMeta(f); err == nil && (m.Epoch != x.cfg.Epoch || m.Encoder != x.cfg.Encoder) {
+		err = &segment.Corrupt{File: f.Name, Section: "meta", Reason: "not of this corpus"}
+	}
+	if err != nil {
 		_ = f.Close()
-		return nil, m, &segment.Corrupt{File: f.Name, Section: "meta", Reason: reason}
-	}
-	if err := json.Unmarshal(f.Section("meta"), &m); err != nil {
-		return bad(err.Error())
-	}
-	if m.Epoch != x.cfg.Epoch || m.Encoder != x.cfg.Encoder {
-		return bad("not of this corpus")
+		return nil, m, err
 	}
 	return f, m, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"quarry/internal/expr/filter"
 	"quarry/internal/index/column"
+	"quarry/internal/index/compact"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/rows"
 )
@@ -48,7 +49,7 @@ func (r *Retyping) Add(docs []Document) error {
 		d := &docs[i]
 		added[i] = layer.Row{No: d.No, Values: d.Values, Parts: make([][]filter.Value, len(d.Parts))}
 		for p := range d.Parts {
-			added[i].Parts[p] = d.Parts[p].Values
+			added[i].Parts[p] = d.Parts[p].Marked(r.of)
 		}
 		if r.ready != nil {
 			r.late[d.No] = r.late[d.No] || !r.table.Has(d.No)
@@ -93,7 +94,7 @@ func (r *Retyping) Swap(version int64) (err error) {
 		if n.Values, err = r.values(v); err != nil {
 			return err
 		}
-		n.fresh = updateShare * v.Rows // the files are of the old attributes: they are worth writing
+		n.fresh = compact.Updates(v.Rows) // the files are of the old attributes: they are worth writing
 		filed = filed || v.segment.path != ""
 		d.own(&n)
 		d.views[i] = &n

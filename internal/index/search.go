@@ -26,8 +26,8 @@ func (s *Snapshot) Search(ctx context.Context, q search.Query) (hits []search.Hi
 	if q.Dimensions != nil && len(q.Dimensions) != s.x.cfg.Dimensions {
 		return nil, fmt.Errorf("search: %d dimension weights, want %d", len(q.Dimensions), s.x.cfg.Dimensions)
 	}
-	if q.Filter != nil && q.Schema != s.st.of.Version {
-		return nil, fmt.Errorf("search: filter for version %d of the attributes, index has %d: %w", q.Schema, s.st.of.Version, search.ErrSchema)
+	if (q.Filter != nil || q.Headings != search.WithHeadings) && q.Schema != s.st.of.Version {
+		return nil, fmt.Errorf("search: planned for version %d of the attributes, index has %d: %w", q.Schema, s.st.of.Version, search.ErrSchema)
 	}
 	r := &run{ctx: ctx, st: s.st, q: &q}
 	if w := dimension.Weights(q.Dimensions); w.Count() {
@@ -100,6 +100,7 @@ func (r *run) prepare() error {
 			return err
 		}
 		r.allow[i] = v.Matching(r.q.Filter)
+		r.headings(i)
 		r.exclude(i)
 		if r.q.PhrasesRequired && r.lex != nil {
 			r.lex.RequirePhrases(i, r.own(i))
@@ -118,6 +119,24 @@ func (r *run) own(i int) []uint64 {
 		r.allow[i] = append([]uint64(nil), v.Live...)
 	}
 	return r.allow[i]
+}
+
+// headings leaves out the rows of view i that are headings of text, or all others.
+func (r *run) headings(i int) {
+	if r.q.Headings == search.WithHeadings {
+		return
+	}
+	leading := r.st.views[i].Leading()
+	if r.q.Headings == search.NoHeadings && rowset.Count(leading) == 0 {
+		return
+	}
+	for w, own := range r.own(i) {
+		if r.q.Headings == search.OnlyHeadings {
+			r.allow[i][w] = own & leading[w]
+		} else {
+			r.allow[i][w] = own &^ leading[w]
+		}
+	}
 }
 
 // exclude removes the rows of view i whose text has an excluded word or phrase.

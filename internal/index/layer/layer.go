@@ -18,18 +18,20 @@ type Schema struct {
 	Version int64
 	Attrs   []filter.Attribute
 	ID      int // ordinal of doc.id, whose values never change; -1 without one
+	Leads   int // ordinal of the last attribute, which no filter can name: true for the headings of sections that have text
 }
 
 // NewSchema returns the attributes of s; nil has none.
 func NewSchema(s *filter.Schema, version int64) *Schema {
 	out := &Schema{Version: version, ID: -1}
-	if s == nil {
-		return out
+	if s != nil {
+		out.Attrs = slices.Clip(s.Attributes())
+		if i, ok := s.Find(filter.Document, "id"); ok && out.Attrs[i].Type == filter.TextType {
+			out.ID = i
+		}
 	}
-	out.Attrs = s.Attributes()
-	if i, ok := s.Find(filter.Document, "id"); ok && out.Attrs[i].Type == filter.TextType {
-		out.ID = i
-	}
+	out.Leads = len(out.Attrs)
+	out.Attrs = append(out.Attrs, filter.Attribute{Level: filter.Part, Type: filter.Boolean})
 	return out
 }
 

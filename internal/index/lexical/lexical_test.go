@@ -41,7 +41,7 @@ func corpus(segments ...[]string) *lexical.Corpus {
 			names = append(names, w)
 		}
 		slices.Sort(names)
-		var b postings.Builder
+		b := postings.Builder{Lengths: sg.Norms}
 		for _, w := range names {
 			b.Add([]byte(w), lists[w])
 		}

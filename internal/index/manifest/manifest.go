@@ -20,10 +20,11 @@ import (
 
 const (
 	name = "MANIFEST"
-	// format is that of the sections and the manifest; files of another are dropped.
-	format = 2
-	// oldestFormat is the first that can still be read: format 1 had no files of columns.
+	// oldestFormat is the first that can be read: format 1 had no files of columns.
 	oldestFormat = 1
+	// layout is that of the columns beside those of the attributes; where it is another, columns are made anew. 0 had no
+	// marks of headings.
+	layout = 1
 )
 
 // Manifest lists the files that together are the index as of change Seq, and what they are of.
@@ -33,6 +34,7 @@ type Manifest struct {
 	Epoch      int64     `json:"epoch"`
 	Encoder    string    `json:"encoder"`
 	Schema     int64     `json:"schema"`
+	Layout     int       `json:"layout"`
 	Dim        int       `json:"dim"`
 	Dimensions int       `json:"dimensions"`
 	Seq        int64     `json:"seq"`
@@ -57,7 +59,7 @@ func (s Segment) ColumnsFile() string { return fmt.Sprintf("%d.col.%d", s.Number
 
 // New returns m for files that are written now.
 func New(m Manifest) Manifest {
-	m.Format, m.Analysis = format, analysis.Version
+	m.Format, m.Analysis, m.Layout = segment.Format, analysis.Version, layout
 	return m
 }
 
@@ -66,6 +68,9 @@ func (m Manifest) Fits(o Manifest) bool {
 	return m.Format >= oldestFormat && m.Format <= o.Format && m.Analysis == o.Analysis && m.Epoch == o.Epoch &&
 		m.Encoder == o.Encoder && m.Dim == o.Dim && m.Dimensions == o.Dimensions
 }
+
+// HasColumns reports whether the columns in files of m are those that an index with that version of the attributes has.
+func (m Manifest) HasColumns(schema int64) bool { return m.Schema == schema && m.Layout == layout }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -84,7 +89,8 @@ func (m Manifest) Write(dir string) error {
 	})
 }
 
-// Read returns the manifest in dir. The error is a *segment.Corrupt for a damaged one, os.ErrNotExist for none.
+// Read returns the manifest in dir. The error is a *segment.Corrupt for a damaged one, os.ErrNotExist for none, and a
+// *segment.Newer for one of a newer format, of which format, epoch and change are returned: those every format has.
 func Read(dir string) (m Manifest, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
@@ -96,16 +102,33 @@ func Read(dir string) (m Manifest, err error) {
 	if !ok || err != nil || crc32.Checksum(body, castagnoli) != uint32(want) {
 		return m, bad("checksum differs")
 	}
+	var lasting struct {
+		Format     int
+		Epoch, Seq int64
+	}
+	if err := json.Unmarshal(body, &lasting); err != nil {
+		return m, bad(err.Error())
+	}
+	if lasting.Format > segment.Format {
+		m.Format, m.Epoch, m.Seq = lasting.Format, lasting.Epoch, lasting.Seq
+		return m, &segment.Newer{File: name, Version: m.Format}
+	}
 	if err := json.Unmarshal(body, &m); err != nil {
 		return m, bad(err.Error())
 	}
 	return m, nil
 }
 
+// Beside returns the folder where the files of this format lie while those in dir are of a newer one.
+func Beside(dir string) string { return filepath.Join(dir, fmt.Sprintf("format-%d", segment.Format)) }
+
+// besides matches the names that Beside has in any format.
+var besides = regexp.MustCompile(`^format-(\d+)$`)
+
 // ours matches the names of files that an index makes. Whatever else lies in its folder stays.
 var ours = regexp.MustCompile(`^(MANIFEST|(\d+)\.(seg|del\.\d+|col\.\d+))(\.tmp)?$`)
 
-// Sweep removes the files in dir that none of the segments uses.
+// Sweep removes the files in dir that none of the segments uses, and what older programs have made beside them.
 func Sweep(dir string, used []Segment) error {
 	keep := map[string]bool{name: true}
 	for _, s := range used {
@@ -116,7 +139,7 @@ func Sweep(dir string, used []Segment) error {
 	return removeBut(dir, keep)
 }
 
-// Remove removes every file of the index in dir.
+// Remove removes every file of the index in dir, and what older programs have made beside them.
 func Remove(dir string) error { return removeBut(dir, nil) }
 
 func removeBut(dir string, keep map[string]bool) error {
@@ -138,6 +161,11 @@ func removeBut(dir string, keep map[string]bool) error {
 		if e.Name() == name {
 			continue
 		}
+		if e.IsDir() {
+			if err := removeBeside(dir, e.Name()); err != nil {
+				return err
+			}
+		}
 		if !e.IsDir() && ours.MatchString(e.Name()) && !keep[e.Name()] {
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
 				return fmt.Errorf("remove index file: %w", err)
@@ -149,4 +177,28 @@ func removeBut(dir string, keep map[string]bool) error {
 		return nil
 	}
 	return segment.SyncDir(dir)
+}
+
+// removeBeside removes the folder in dir with a name if it is one that this program or an older one made beside files that
+// it could not read. What else lies in it stays, and the folder with it.
+func removeBeside(dir, name string) error {
+	m := besides.FindStringSubmatch(name)
+	if m == nil {
+		return nil
+	}
+	if n, err := strconv.Atoi(m[1]); err != nil || n > segment.Format {
+		return nil
+	}
+	sub := filepath.Join(dir, name)
+	if err := Remove(sub); err != nil {
+		return err
+	}
+	left, err := os.ReadDir(sub)
+	if err == nil && len(left) == 0 {
+		err = os.Remove(sub)
+	}
+	if err != nil {
+		return fmt.Errorf("remove index folder: %w", err)
+	}
+	return nil
 }

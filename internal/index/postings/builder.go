@@ -7,9 +7,12 @@ import (
 
 // Builder writes a field; terms come in ascending order of their bytes. Not safe for concurrent use.
 type Builder struct {
-	f    Field
-	n    int
-	last []byte
+	// Lengths has a LengthByte for each row; nil = the field has no bounds.
+	Lengths []byte
+	f       Field
+	n       int
+	last    []byte
+	lists   []byte // bounds of the lists; those of the blocks are in f until Field
 }
 
 // List is what a term has: rows ascending, a frequency ≥ 1 for each, and positions, ascending within each row, freq of
@@ -27,6 +30,7 @@ func (b *Builder) Add(term []byte, l *List) int {
 	b.name(term)
 	b.f.Terms = binary.LittleEndian.AppendUint32(b.f.Terms, uint32(len(l.Rows)))
 	b.f.Terms = binary.LittleEndian.AppendUint32(b.f.Terms, uint32(len(b.f.Heads)/headSize))
+	b.bounds(l)
 	prev, positions := uint32(0), l.Positions
 	for s := 0; s < len(l.Rows); s += BlockSize {
 		e := min(s+BlockSize, len(l.Rows))
@@ -34,6 +38,25 @@ func (b *Builder) Add(term []byte, l *List) int {
 	}
 	b.n++
 	return b.n - 1
+}
+
+// bounds appends the bounds of a list and its blocks.
+func (b *Builder) bounds(l *List) {
+	if b.Lengths == nil {
+		return
+	}
+	var all frontier
+	for s := 0; s < len(l.Rows); s += BlockSize {
+		var block frontier
+		for i := s; i < min(s+BlockSize, len(l.Rows)); i++ {
+			block.add(l.Freqs[i], b.Lengths[l.Rows[i]])
+		}
+		for _, p := range block {
+			all.insert(p)
+		}
+		b.f.Bounds = block.bound().append(b.f.Bounds)
+	}
+	b.lists = all.bound().append(b.lists)
 }
 
 // name appends a term to the dictionary. The first of dictBlock terms is written whole, the others without the prefix
@@ -92,5 +115,6 @@ func (b *Builder) Field() *Field {
 	b.f.Terms = binary.LittleEndian.AppendUint32(b.f.Terms, 0)
 	b.f.Terms = binary.LittleEndian.AppendUint32(b.f.Terms, uint32(len(b.f.Heads)/headSize))
 	b.f.Posts = append(b.f.Posts, make([]byte, spare)...)
+	b.f.Bounds = append(b.lists, b.f.Bounds...)
 	return &b.f
 }

@@ -21,8 +21,8 @@ type Cursor struct {
 
 // Reset puts the cursor before the first block of a term.
 func (c *Cursor) Reset(f *Field, term int) {
-	c.f, c.first = f, int(u32(f.Terms, term*termSize+4))
-	c.end = int(u32(f.Terms, (term+1)*termSize+4))
+	c.f = f
+	c.first, c.end = f.Blocks(term)
 	c.cur, c.base, c.Rows, c.freqs = c.first-1, 0, nil, false
 }
 
@@ -34,6 +34,13 @@ func (c *Cursor) Next() bool {
 	}
 	c.load(c.cur + 1)
 	return true
+}
+
+// Block moves to a block of the term, unless it is the current one.
+func (c *Cursor) Block(block int) {
+	if block != c.cur {
+		c.load(block)
+	}
 }
 
 func (c *Cursor) load(block int) {
@@ -144,7 +151,8 @@ func pack(dst []byte, v []uint32, b uint) []byte {
 
 func packedLen(n int, b uint) int { return (n*int(b) + 7) / 8 }
 
-// unpack reads len(out) values of b bits; p has at least spare bytes behind them.
+// unpack reads len(out) values of b bits; p has at least spare bytes behind them. A word that is read at the byte where
+// a value begins holds 57 bits of what follows at least, so that narrow values come out several at a time.
 func unpack(out []uint32, p []byte, b uint) {
 	if b == 0 {
 		clear(out)
@@ -152,6 +160,32 @@ func unpack(out []uint32, p []byte, b uint) {
 	}
 	mask := uint32(uint64(1)<<b - 1)
 	at := uint(0)
+	switch {
+	case b <= 7:
+		for ; len(out) >= 8; out = out[8:] {
+			v := binary.LittleEndian.Uint64(p[at>>3:]) >> (at & 7)
+			o := out[:8]
+			o[0] = uint32(v) & mask
+			o[1] = uint32(v>>b) & mask
+			o[2] = uint32(v>>(2*b)) & mask
+			o[3] = uint32(v>>(3*b)) & mask
+			o[4] = uint32(v>>(4*b)) & mask
+			o[5] = uint32(v>>(5*b)) & mask
+			o[6] = uint32(v>>(6*b)) & mask
+			o[7] = uint32(v>>(7*b)) & mask
+			at += 8 * b
+		}
+	case b <= 14:
+		for ; len(out) >= 4; out = out[4:] {
+			v := binary.LittleEndian.Uint64(p[at>>3:]) >> (at & 7)
+			o := out[:4]
+			o[0] = uint32(v) & mask
+			o[1] = uint32(v>>b) & mask
+			o[2] = uint32(v>>(2*b)) & mask
+			o[3] = uint32(v>>(3*b)) & mask
+			at += 4 * b
+		}
+	}
 	for i := range out {
 		out[i] = uint32(binary.LittleEndian.Uint64(p[at>>3:])>>(at&7)) & mask
 		at += b

@@ -32,6 +32,7 @@ type Field struct {
 	Heads     []byte // block heads
 	Posts     []byte // per block: deltas of rows, frequencies - 1, both packed
 	Positions []byte // per posting: deltas of positions; empty when the field has none
+	Bounds    []byte // per term, then per block: a Bound; empty when nothing is known
 }
 
 func u32(b []byte, at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
@@ -41,6 +42,14 @@ func (f *Field) Len() int { return max(0, len(f.Terms)/termSize-1) }
 
 // DF returns the number of rows that hold a term.
 func (f *Field) DF(term int) int { return int(u32(f.Terms, term*termSize)) }
+
+// Blocks returns the blocks of a term, from the first to behind the last.
+func (f *Field) Blocks(term int) (from, end int) {
+	return int(u32(f.Terms, term*termSize+4)), int(u32(f.Terms, (term+1)*termSize+4))
+}
+
+// LastRow returns the last row of a block.
+func (f *Field) LastRow(block int) uint32 { return u32(f.Heads, block*headSize) }
 
 // Find returns the ordinal of a term.
 func (f *Field) Find(term string) (ordinal int, ok bool) {

@@ -47,11 +47,11 @@ func (v Inversion) Field() *Field {
 	return b.Field()
 }
 
-// Both returns the field of the lists and, for each of so many rows, its terms.
-func (v Inversion) Both(rows int) (*Field, *Forward) {
+// Both returns the field of the lists, with bounds, and the terms of each row, whose length bytes are given.
+func (v Inversion) Both(lengths []byte) (*Field, *Forward) {
 	type entry struct{ term, freq uint32 }
-	ofRow := make([][]entry, rows)
-	var b Builder
+	ofRow := make([][]entry, len(lengths))
+	b := Builder{Lengths: lengths}
 	for _, term := range v.sorted() {
 		l := v[term]
 		n := uint32(b.Add([]byte(term), l))

@@ -11,9 +11,10 @@ type Source struct {
 	Rows  []uint32 // row → new row, ascending but for Dropped; all new rows of a source lie behind the one's before it
 }
 
-// Merge returns one field of several, and for each source the map from its ordinals to the new ones.
-func Merge(sources []Source) (*Field, [][]uint32) {
-	var b Builder
+// Merge returns one field of several, and for each source the map from its ordinals to the new ones. The field has bounds
+// where the length bytes of the new rows are given.
+func Merge(sources []Source, lengths []byte) (*Field, [][]uint32) {
+	b := Builder{Lengths: lengths}
 	ordinals := make([][]uint32, len(sources))
 	walks := make([]*Walk, len(sources))
 	for i, s := range sources {

@@ -1,6 +1,7 @@
 package postings_test
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -53,8 +54,8 @@ func (c content) terms() []string {
 	return out
 }
 
-func (c content) build(positions bool) *postings.Field {
-	var b postings.Builder
+func (c content) build(positions bool, lengths ...byte) *postings.Field {
+	b := postings.Builder{Lengths: lengths}
 	for _, t := range c.terms() {
 		var l postings.List
 		for row := range c[t] {
@@ -169,7 +170,7 @@ func TestSeek(t *testing.T) {
 	}
 }
 
-// A merge gives what building from the surviving rows gives, byte for byte, and says where terms went.
+// A merge gives what building from the surviving rows gives, bounds too, byte for byte, and says where terms went.
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -201,8 +202,12 @@ func TestMerge(t *testing.T) {
 		parts = append(parts, c)
 		sources = append(sources, postings.Source{Field: c.build(true), Rows: to})
 	}
-	got, ordinals := postings.Merge(sources)
-	if diff := cmp.Diff(want.build(true), got); diff != "" {
+	lengths := make([]byte, next)
+	for i := range lengths {
+		lengths[i] = byte(rng.IntN(60))
+	}
+	got, ordinals := postings.Merge(sources, lengths)
+	if diff := cmp.Diff(want.build(true, lengths...), got); diff != "" {
 		t.Fatal(diff)
 	}
 	names := want.terms()
@@ -265,4 +270,61 @@ func TestLengthByte(t *testing.T) {
 			t.Errorf("byte of %d: %d, want %d", n, got, want)
 		}
 	}
+}
+
+// FuzzList: whatever the rows, frequencies and positions of a list are, its blocks give them back, and no posting is beyond
+// the bounds of its block and its list.
+func FuzzList(f *testing.F) {
+	f.Add([]byte{1, 3, 0, 1, 255, 255, 2, 9, 0, 0}, byte(0))
+	f.Add(bytes.Repeat([]byte{1, 2, 40}, 300), byte(7))
+	f.Fuzz(func(t *testing.T, b []byte, width byte) {
+		var l postings.List
+		var lengths []byte
+		for row := uint32(0); len(b) >= 3 && len(l.Rows) < 1000; b = b[3:] {
+			row += 1 + uint32(b[0])<<(width%9)
+			l.Rows, l.Freqs = append(l.Rows, row), append(l.Freqs, 1+uint32(b[1]))
+			for at := range 1 + uint32(b[1]) {
+				l.Positions = append(l.Positions, at*uint32(b[2]))
+			}
+			if row >= 1<<16 {
+				break
+			}
+		}
+		if len(l.Rows) == 0 {
+			return
+		}
+		for row := range l.Rows[len(l.Rows)-1] + 1 {
+			lengths = append(lengths, byte(row*7))
+		}
+		builder := postings.Builder{Lengths: lengths}
+		builder.Add([]byte("x"), &l)
+		field := builder.Field()
+		if !field.BoundsFit() {
+			t.Fatal("bounds of another size")
+		}
+		var c postings.Cursor
+		c.Reset(field, 0)
+		rows, freqs, positions := l.Rows, l.Freqs, l.Positions
+		for block := 0; c.Next(); block++ {
+			for i, row := range c.Rows {
+				freq := c.Freqs()[i]
+				if row != rows[i] || freq != freqs[i] || !slices.Equal(c.Positions(nil, i), positions[:freq]) {
+					t.Fatalf("block %d, posting %d: row %d, frequency %d; want %d and %d", block, i, row, freq, rows[i], freqs[i])
+				}
+				positions = positions[freq:]
+				within := func(p postings.Pair) bool {
+					return (p.Freq == postings.Unbounded || uint32(p.Freq) >= freq) && (p.Freq == postings.Unbounded || p.Length <= lengths[row])
+				}
+				for _, bound := range []postings.Bound{field.ListBound(0), field.BlockBound(block)} {
+					if !slices.ContainsFunc(bound[:], within) {
+						t.Fatalf("frequency %d, length byte %d: beyond %v", freq, lengths[row], bound)
+					}
+				}
+			}
+			rows, freqs = rows[len(c.Rows):], freqs[len(c.Rows):]
+		}
+		if len(rows) > 0 {
+			t.Fatalf("%d postings are missing", len(rows))
+		}
+	})
 }

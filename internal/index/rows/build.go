@@ -34,6 +34,18 @@ type Part struct {
 	Words      []analysis.Term // surface words of the text, for phrases, prefixes and exclusions
 	Vector     []byte          // vector.Pack of the unit vector
 	Dimensions []float32
+	Leads      bool // it is the heading of a section that has text
+}
+
+// Marked returns the values of p with the one that shows that it leads to text.
+func (p *Part) Marked(of *layer.Schema) []filter.Value {
+	if !p.Leads {
+		return p.Values
+	}
+	out := make([]filter.Value, len(of.Attrs))
+	copy(out, p.Values)
+	out[of.Leads] = filter.Bool(true)
+	return out
 }
 
 // LanguageMark begins the term that stands for the language of a row. No analysed term has it, it adds nothing to the
@@ -109,24 +121,25 @@ func (t *table) segment(stems, words *postings.Field, forward *postings.Forward)
 		byNo = binary.LittleEndian.AppendUint32(byNo, d)
 	}
 	out := []segment.Section{
-		{Name: "doc.no", Data: t.no}, {Name: "doc.byno", Data: byNo},
-		{Name: "doc.first", Data: binary.LittleEndian.AppendUint32(t.first, uint32(t.rows))},
-		{Name: "doc.idat", Data: binary.LittleEndian.AppendUint32(t.idAt, uint32(len(t.ids)))}, {Name: "doc.id", Data: t.ids},
-		{Name: "row.doc", Data: t.owner}, {Name: "row.ord", Data: t.ord},
-		{Name: "row.length", Data: t.length}, {Name: "row.norm", Data: t.norm},
-		{Name: "row.stemat", Data: forward.Offsets}, {Name: "row.stem", Data: forward.Data}, {Name: "row.dims", Data: t.dims},
+		section("doc.no", t.no), section("doc.byno", byNo),
+		section("doc.first", binary.LittleEndian.AppendUint32(t.first, uint32(t.rows))),
+		section("doc.idat", binary.LittleEndian.AppendUint32(t.idAt, uint32(len(t.ids)))), section("doc.id", t.ids),
+		section("row.doc", t.owner), section("row.ord", t.ord),
+		section("row.length", t.length), section("row.norm", t.norm),
+		section("row.stemat", forward.Offsets), section("row.stem", forward.Data), section("row.dims", t.dims),
 	}
 	out = append(out, fieldSections("stem", stems)...)
+	out = append(out, section("stem.bounds", stems.Bounds))
 	out = append(out, fieldSections("word", words)...)
 	m := Meta{Rows: t.rows, Docs: len(t.nos)}
 	if t.vectors != nil {
 		v := t.vectors.Rows()
 		m.Limits = v.Limits
-		out = append(out, segment.Section{Name: "vec.hi", Data: v.Planes.Hi}, segment.Section{Name: "vec.lo", Data: v.Planes.Lo},
-			segment.Section{Name: "vec.scale", Data: v.Planes.Scale})
+		out = append(out, section("vec.hi", v.Planes.Hi), section("vec.lo", v.Planes.Lo),
+			section("vec.scale", v.Planes.Scale))
 	}
 	for i, c := range t.columns {
-		out = append(out, segment.Section{Name: ColumnName(i), Data: c.Bytes()})
+		out = append(out, section(columnName(i), c.Bytes()))
 	}
 	file := segment.New(out)
 	s, err := t.shape.Bind(file, m)
@@ -154,7 +167,7 @@ func (h Shape) Build(of *layer.Schema, docs []Document) (*Segment, error) {
 			return nil, fmt.Errorf("index document %q: %w", docs[i].ID, err)
 		}
 	}
-	stemField, forward := stems.Both(rows)
+	stemField, forward := stems.Both(t.norm)
 	return t.segment(stemField, words.Field(), forward)
 }
 
@@ -192,7 +205,8 @@ func (t *table) add(d *Document, stems, words postings.Inversion) error {
 		for _, f := range p.Dimensions {
 			t.dims = binary.LittleEndian.AppendUint32(t.dims, math.Float32bits(f))
 		}
-		t.values(filter.Part, func(a int) filter.Value { return valueAt(p.Values, a) })
+		values := p.Marked(t.of)
+		t.values(filter.Part, func(a int) filter.Value { return valueAt(values, a) })
 		t.row(p.Ord, len(p.Stems)+headingWeight*len(p.Heading))
 	}
 	return nil

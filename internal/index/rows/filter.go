@@ -26,6 +26,13 @@ func (v *View) Matching(f *filter.Filter) []uint64 {
 	return out
 }
 
+// Leading returns the rows that are headings of sections that have text, one bit per row.
+func (v *View) Leading() []uint64 {
+	return v.Values.Where(v.Values.Schema().Leads, func(c *column.Column, out []uint64) {
+		c.Compare(filter.Eq, filter.Bool(true), out)
+	})
+}
+
 // evaluation turns a filter into rows of a segment.
 type evaluation struct {
 	attrs   []filter.Attribute

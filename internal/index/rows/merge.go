@@ -23,8 +23,8 @@ func (h Shape) Merge(of *layer.Schema, views []*View) (*Segment, error) {
 		stems[i] = postings.Source{Field: v.Stems, Rows: to}
 		words[i] = postings.Source{Field: v.Words, Rows: to}
 	}
-	stemField, ordinals := postings.Merge(stems)
-	wordField, _ := postings.Merge(words)
+	stemField, ordinals := postings.Merge(stems, t.norm)
+	wordField, _ := postings.Merge(words, nil)
 	var forward postings.ForwardBuilder
 	for i, v := range views {
 		v.eachRow(func(row int) {

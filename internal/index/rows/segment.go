@@ -90,24 +90,47 @@ func (s *Segment) Sections(epoch int64, encoder string) ([]segment.Section, erro
 	if s.Vectors != nil {
 		m.Limits = s.Vectors.Limits
 	}
-	head, err := m.Section()
+	head, err := m.section()
 	if err != nil {
 		return nil, err
 	}
 	return append([]segment.Section{head}, s.File.Sections()...), nil
 }
 
-// Section returns m as the first section of a file.
-func (m Meta) Section() (segment.Section, error) {
+// ColumnSections returns the newest values of v, as whole columns, for a file of that epoch and encoder.
+func (v *View) ColumnSections(epoch int64, encoder string) ([]segment.Section, error) {
+	whole, of := v.Values.Columns(), v.Values.Schema()
+	head, err := Meta{Rows: v.Rows, Docs: v.Docs, Epoch: epoch, Encoder: encoder, Schema: of.Version}.section()
+	if err != nil {
+		return nil, err
+	}
+	out := []segment.Section{head}
+	for i, c := range whole {
+		out = append(out, section(columnName(i), c.Bytes()))
+	}
+	return out, nil
+}
+
+// section returns m as the first section of a file.
+func (m Meta) section() (segment.Section, error) {
 	head, err := json.Marshal(m)
 	if err != nil {
 		return segment.Section{}, fmt.Errorf("write segment: %w", err)
 	}
-	return segment.Section{Name: "meta", Data: head}, nil
+	return section("meta", head), nil
 }
 
-// ColumnName returns the name of the section with the column of an attribute.
-func ColumnName(attr int) string { return "col." + strconv.Itoa(attr) }
+// ReadMeta returns the section of a file that states what it is of.
+func ReadMeta(file *segment.File) (m Meta, err error) {
+	b := binder{file: file}
+	if err := json.Unmarshal(b.get("meta", -1), &m); err != nil {
+		b.fail("meta", err.Error())
+	}
+	return m, b.err
+}
+
+// columnName returns the name of the section with the column of an attribute.
+func columnName(attr int) string { return "col." + strconv.Itoa(attr) }
 
 // Bind returns the segment that the sections of file hold, after it has checked their sizes. It has no values.
 func (h Shape) Bind(file *segment.File, m Meta) (*Segment, error) {
@@ -118,6 +141,9 @@ func (h Shape) Bind(file *segment.File, m Meta) (*Segment, error) {
 	s.owner, s.ord = b.get("row.doc", 4*m.Rows), b.get("row.ord", 4*m.Rows)
 	s.length, s.Norms = b.get("row.length", 4*m.Rows), b.get("row.norm", m.Rows)
 	s.Stems, s.Words = b.field("stem"), b.field("word")
+	if s.Stems.Bounds = b.optional("stem.bounds"); !s.Stems.BoundsFit() {
+		b.fail("stem.bounds", "not of these lists")
+	}
 	s.Forward = &postings.Forward{Offsets: b.get("row.stemat", 4*(m.Rows+1)), Data: b.get("row.stem", -1)}
 	s.Dims = b.get("row.dims", 4*m.Rows*h.Dimensions)
 	if h.Rotation != nil {
@@ -138,9 +164,12 @@ func BindColumns(file *segment.File, of *layer.Schema, docs, rows int) (*layer.S
 		if a.Level == filter.Document {
 			n = docs
 		}
-		c, err := column.Open(b.get(ColumnName(i), -1))
+		c, err := column.Open(b.get(columnName(i), -1))
+		if b.err != nil {
+			return nil, b.err
+		}
 		if err != nil || c.Len() != n || c.Type() != a.Type {
-			b.fail(ColumnName(i), "not a column of this segment")
+			b.fail(columnName(i), "not a column of this segment")
 			return nil, b.err
 		}
 		columns[i] = c
@@ -160,13 +189,27 @@ func (b *binder) fail(section, reason string) {
 	}
 }
 
-// get returns a section of size bytes, of any size when size is -1.
+// get returns a section of size bytes, of any size when size is -1. That a section is newer is the error whatever else is
+// wrong: the other sections may be newer with it.
 func (b *binder) get(name string, size int) []byte {
-	data := b.file.Section(name)
-	if size >= 0 && len(data) != size {
-		b.fail(name, fmt.Sprintf("%d bytes, want %d", len(data), size))
+	s := b.file.Section(name)
+	switch {
+	case s.Version > version(name):
+		b.err = &segment.Newer{File: b.file.Name, Section: name, Version: int(s.Version)}
+	case s.Version == 0:
+		b.fail(name, "missing")
+	case size >= 0 && len(s.Data) != size:
+		b.fail(name, fmt.Sprintf("%d bytes, want %d", len(s.Data), size))
 	}
-	return data
+	return s.Data
+}
+
+// optional returns a section that can be done without; nil when there is none, or only a newer version.
+func (b *binder) optional(name string) []byte {
+	if s := b.file.Section(name); s.Version <= version(name) {
+		return s.Data
+	}
+	return nil
 }
 
 func (b *binder) field(name string) *postings.Field {
@@ -178,7 +221,7 @@ func (b *binder) field(name string) *postings.Field {
 
 func fieldSections(name string, f *postings.Field) []segment.Section {
 	return []segment.Section{
-		{Name: name + ".dict", Data: f.Dict}, {Name: name + ".index", Data: f.Index}, {Name: name + ".terms", Data: f.Terms},
-		{Name: name + ".heads", Data: f.Heads}, {Name: name + ".posts", Data: f.Posts}, {Name: name + ".positions", Data: f.Positions},
+		section(name+".dict", f.Dict), section(name+".index", f.Index), section(name+".terms", f.Terms),
+		section(name+".heads", f.Heads), section(name+".posts", f.Posts), section(name+".positions", f.Positions),
 	}
 }

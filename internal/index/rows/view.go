@@ -1,10 +1,12 @@
 package rows
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"quarry/internal/index/layer"
 	"quarry/internal/index/rowset"
+	"quarry/internal/index/segment"
 )
 
 // View is a segment with its values and what is deleted in it.
@@ -73,4 +75,29 @@ func (v *View) Delete(d int) (rows int) {
 	v.LiveRows -= to - from
 	v.LiveDocs--
 	return to - from
+}
+
+// LiveSection returns the section of a file that holds which rows of v are live.
+func (v *View) LiveSection() segment.Section {
+	live := make([]byte, 0, 8*len(v.Live))
+	for _, w := range v.Live {
+		live = binary.LittleEndian.AppendUint64(live, w)
+	}
+	return section("live", live)
+}
+
+// BindLive returns v without the rows that the section of file lacks. It keeps nothing of the file.
+func (v *View) BindLive(file *segment.File) (View, error) {
+	b := binder{file: file}
+	live := b.get("live", 8*rowset.Words(v.Rows))
+	if b.err != nil {
+		return *v, b.err
+	}
+	fresh := v.Clone()
+	for d := range v.Docs {
+		if from, to := v.Run(d); from < to && live[from>>3]>>(from&7)&1 == 0 {
+			fresh.Delete(d)
+		}
+	}
+	return fresh, nil
 }

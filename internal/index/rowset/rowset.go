@@ -38,12 +38,17 @@ func Add(set []uint64, row int) { set[row>>6] |= 1 << (row & 63) }
 // Remove removes row from the set.
 func Remove(set []uint64, row int) { set[row>>6] &^= 1 << (row & 63) }
 
-// Any reports whether a row from … to-1 is in the set.
+// Any reports whether a row from … to-1 is in the set; nil stands for all rows.
 func Any(set []uint64, from, to int) bool {
-	for i := from; i < to; i++ {
-		if Has(set, i) {
+	if set == nil {
+		return from < to
+	}
+	for from < to {
+		end := min(to, (from|63)+1)
+		if set[from>>6]&(^uint64(0)>>(64-(end-from))<<(from&63)) != 0 {
 			return true
 		}
+		from = end
 	}
 	return false
 }

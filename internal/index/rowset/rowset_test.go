@@ -26,6 +26,11 @@ func TestOperations(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Fatalf("range %d…%d: %v", from, n, got)
 			}
+			for _, to := range borders {
+				if from <= to && rowset.Any(set, from, to) != (from < min(n, to)) || rowset.Any(set, 0, min(from, to)) {
+					t.Fatalf("any of %d…%d up to %d", from, n, to)
+				}
+			}
 			for _, row := range want {
 				if !rowset.Any(set, row, row+1) || rowset.Any(set, 0, row) {
 					t.Fatalf("row %d of %d…%d", row, from, n)
@@ -42,7 +47,7 @@ func TestOperations(t *testing.T) {
 	}
 	set := make([]uint64, 2)
 	rowset.Add(set, 64)
-	if !rowset.Has(set, 64) || rowset.Has(set, 63) || !rowset.Has(nil, 5) {
-		t.Error("Add or Has")
+	if !rowset.Has(set, 64) || rowset.Has(set, 63) || !rowset.Has(nil, 5) || !rowset.Any(nil, 5, 6) || rowset.Any(nil, 5, 5) {
+		t.Error("Add, Has or Any")
 	}
 }

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -71,7 +72,10 @@ func encode(w io.Writer, sections []Section) error {
 	at := uint64(headSize)
 	places := make([]place, len(sections))
 	for i, s := range sections {
-		places[i] = place{s.Name, at, uint64(len(s.Data)), crc32.Checksum(s.Data, castagnoli)}
+		if s.Version == 0 {
+			return fmt.Errorf("section %q has no version", s.Name)
+		}
+		places[i] = place{s.Name, s.Version, at, uint64(len(s.Data)), crc32.Checksum(s.Data, castagnoli)}
 		if _, err := w.Write(s.Data); err != nil {
 			return err
 		}
@@ -88,7 +92,8 @@ func encode(w io.Writer, sections []Section) error {
 	return err
 }
 
-// Open maps the file at path after it has read and checked every section. A damaged file is a *Corrupt.
+// Open maps the file at path after it has read and checked every section, also those that nobody knows. A damaged file is
+// a *Corrupt, one of a newer format a *Newer.
 func Open(path string) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -110,7 +115,7 @@ func Open(path string) (*File, error) {
 	out := &File{Name: filepath.Base(path), mapped: data, close: unmap}
 	for _, p := range places {
 		end := p.offset + p.length
-		out.sections = append(out.sections, Section{p.name, data[p.offset:end:end]})
+		out.sections = append(out.sections, Section{p.name, p.version, data[p.offset:end:end]})
 	}
 	return out, nil
 }
@@ -128,14 +133,18 @@ func check(f *os.File, size int64) ([]place, error) {
 	if _, err := f.ReadAt(head[:], 0); err != nil {
 		return nil, bad("", 0, err.Error())
 	}
-	if want := [headSize]byte([]byte(magic + string(padding[:headSize-len(magic)]))); head != want {
-		return nil, bad("", 0, "no magic at the start")
-	}
 	var last [tailSize]byte
 	if _, err := f.ReadAt(last[:], size-tailSize); err != nil {
 		return nil, bad("", size-tailSize, err.Error())
 	}
-	t, err := parseTail(last[:], size)
+	magic, err := magicOf(filepath.Base(f.Name()), head[:], last[:])
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(head[len(magic):], padding[:headSize-len(magic)]) {
+		return nil, bad("", 0, "bytes behind the magic at the start")
+	}
+	t, err := parseTail(last[:], size, magic)
 	if err != nil {
 		return nil, bad("", size-tailSize, err.Error())
 	}
@@ -146,7 +155,7 @@ func check(f *os.File, size int64) ([]place, error) {
 	if crc32.Checksum(toc, castagnoli) != t.crc {
 		return nil, bad("toc", int64(t.toc), "checksum differs")
 	}
-	places, err := parseTOC(toc)
+	places, err := parseTOC(toc, magic)
 	if err != nil {
 		return nil, bad("toc", int64(t.toc), err.Error())
 	}

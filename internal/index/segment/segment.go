@@ -1,5 +1,5 @@
-// Package segment is the container of the index's files: named sections, each with a checksum, between a head and a
-// tail. It knows nothing of what sections mean. Package index calls it. The format is drawn in
+// Package segment is the container of the index's files: named sections, each with a version and a checksum, between a
+// head and a tail. It knows nothing of what sections mean. Package index calls it. The format is drawn in
 // docs/design/index-format.md.
 package segment
 
@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"strconv"
+	"strings"
 	"unsafe"
 )
 
@@ -31,14 +33,40 @@ func (c *Corrupt) Error() string {
 // Is reports whether target is ErrCorrupt: errors.Is finds that in every *Corrupt.
 func (c *Corrupt) Is(target error) bool { return target == ErrCorrupt }
 
-// Section is a named run of bytes.
-type Section struct {
-	Name string
-	Data []byte
+// ErrNewer marks a file that a newer program wrote and this one can't read; errors.Is finds it in a *Newer.
+var ErrNewer = errors.New("index file is of a newer format")
+
+// Newer is the error of a file of a newer program. Such a file is to be left as it is.
+type Newer struct {
+	File    string
+	Section string // whose version is not known; "" where the format itself is newer
+	Version int    // of the section or the format
 }
 
+// Error returns the file and what is newer in it.
+func (n *Newer) Error() string {
+	if n.Section == "" {
+		return fmt.Sprintf("%s: file %s, format %d", ErrNewer, n.File, n.Version)
+	}
+	return fmt.Sprintf("%s: file %s, version %d of section %q", ErrNewer, n.File, n.Version, n.Section)
+}
+
+// Is reports whether target is ErrNewer: errors.Is finds that in every *Newer.
+func (n *Newer) Is(target error) bool { return target == ErrNewer }
+
+// Section is a named run of bytes. Its version, from 1 on, is that of what the bytes mean.
+type Section struct {
+	Name    string
+	Version uint16
+	Data    []byte
+}
+
+// Format is that of the files that are written.
+const Format = 3
+
 const (
-	magic    = "QRYSEG01"
+	magic    = "QRYSEG03" // of Format
+	oldMagic = "QRYSEG01" // of formats 1 and 2, whose sections have no version and are all of version 1
 	headSize = 64
 	tailSize = 32
 	align    = 64
@@ -60,14 +88,14 @@ type File struct {
 // New returns a file in memory.
 func New(sections []Section) *File { return &File{sections: sections} }
 
-// Section returns the bytes of a section, nil when there is none.
-func (f *File) Section(name string) []byte {
+// Section returns the section with a name; its version is 0 when there is none.
+func (f *File) Section(name string) Section {
 	for i := range f.sections {
 		if f.sections[i].Name == name {
-			return f.sections[i].Data
+			return f.sections[i]
 		}
 	}
-	return nil
+	return Section{}
 }
 
 // Sections returns all sections. The caller must not modify them.
@@ -112,10 +140,11 @@ func (f *File) Close() error {
 
 // place is one line of the table of contents.
 type place struct {
-	name   string
-	offset uint64
-	length uint64
-	crc    uint32
+	name    string
+	version uint16
+	offset  uint64
+	length  uint64
+	crc     uint32
 }
 
 func appendTOC(dst []byte, places []place) []byte {
@@ -123,6 +152,7 @@ func appendTOC(dst []byte, places []place) []byte {
 	for _, p := range places {
 		dst = append(dst, byte(len(p.name)))
 		dst = append(dst, p.name...)
+		dst = binary.LittleEndian.AppendUint16(dst, p.version)
 		dst = binary.LittleEndian.AppendUint64(dst, p.offset)
 		dst = binary.LittleEndian.AppendUint64(dst, p.length)
 		dst = binary.LittleEndian.AppendUint32(dst, p.crc)
@@ -130,8 +160,13 @@ func appendTOC(dst []byte, places []place) []byte {
 	return dst
 }
 
-func parseTOC(b []byte) ([]place, error) {
-	const fixed = 20
+// parseTOC returns the table of contents of a file that begins with a magic.
+func parseTOC(b []byte, magic string) ([]place, error) {
+	versions := 2 // bytes
+	if magic == oldMagic {
+		versions = 0
+	}
+	fixed := versions + 20
 	if len(b) < 4 {
 		return nil, errors.New("table of contents is cut off")
 	}
@@ -145,10 +180,17 @@ func parseTOC(b []byte) ([]place, error) {
 		if len(b) < 1 || len(b) < 1+int(b[0])+fixed {
 			return nil, errors.New("table of contents is cut off")
 		}
-		p := place{name: string(b[1 : 1+b[0]])}
+		p := place{name: string(b[1 : 1+b[0]]), version: 1}
 		b = b[1+int(b[0]):]
-		p.offset, p.length = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
-		p.crc = binary.LittleEndian.Uint32(b[16:])
+		if versions > 0 {
+			p.version = binary.LittleEndian.Uint16(b)
+		}
+		if p.version == 0 {
+			return nil, fmt.Errorf("section %q has no version", p.name)
+		}
+		fields := b[versions:]
+		p.offset, p.length = binary.LittleEndian.Uint64(fields), binary.LittleEndian.Uint64(fields[8:])
+		p.crc = binary.LittleEndian.Uint32(fields[16:])
 		b = b[fixed:]
 		places = append(places, p)
 	}
@@ -172,7 +214,8 @@ func (t tail) append(dst []byte) []byte {
 	return append(dst, magic...)
 }
 
-func parseTail(b []byte, size int64) (tail, error) {
+// parseTail returns the tail of a file that begins with a magic.
+func parseTail(b []byte, size int64, magic string) (tail, error) {
 	t := tail{
 		toc: binary.LittleEndian.Uint64(b), length: uint64(binary.LittleEndian.Uint32(b[8:])),
 		crc: binary.LittleEndian.Uint32(b[12:]), size: binary.LittleEndian.Uint64(b[16:]),
@@ -186,4 +229,18 @@ func parseTail(b []byte, size int64) (tail, error) {
 		return t, errors.New("no table of contents where the tail says")
 	}
 	return t, nil
+}
+
+// magicOf returns the magic at the start of a file, given its head and tail. Of a newer format it must stand at both ends
+// to be believed: one byte that flipped would do at one.
+func magicOf(file string, head, tail []byte) (string, error) {
+	first, last := string(head[:len(magic)]), string(tail[len(tail)-len(magic):])
+	if first == magic || first == oldMagic {
+		return first, nil
+	}
+	digits, ours := strings.CutPrefix(first, magic[:6])
+	if n, err := strconv.ParseUint(digits, 10, 8); ours && err == nil && n > Format && first == last {
+		return "", &Newer{File: file, Version: int(n)}
+	}
+	return "", &Corrupt{File: file, Reason: "no magic at the start"}
 }

@@ -2,7 +2,9 @@ package segment_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,9 +14,9 @@ import (
 
 func sections() []segment.Section {
 	return []segment.Section{
-		{Name: "first", Data: []byte("hello")},
-		{Name: "empty", Data: nil},
-		{Name: "long", Data: bytes.Repeat([]byte{7, 9, 0}, 500)},
+		{Name: "first", Version: 1, Data: []byte("hello")},
+		{Name: "empty", Version: 513, Data: nil},
+		{Name: "long", Version: 2, Data: bytes.Repeat([]byte{7, 9, 0}, 500)},
 	}
 }
 
@@ -40,11 +42,11 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range sections() {
-		if got := f.Section(s.Name); !bytes.Equal(got, s.Data) {
-			t.Errorf("section %s: %q, want %q", s.Name, got, s.Data)
+		if got := f.Section(s.Name); !bytes.Equal(got.Data, s.Data) || got.Name != s.Name || got.Version != s.Version {
+			t.Errorf("section %s: %+v, want %+v", s.Name, got, s)
 		}
 	}
-	if f.Section("none") != nil {
+	if f.Section("none").Version != 0 {
 		t.Error("a section that was not written")
 	}
 	if all, mapped := f.Bytes(); all != int64(len(image)) || mapped != all {
@@ -79,7 +81,7 @@ func TestFlippedByte(t *testing.T) {
 			continue
 		}
 		for _, s := range sections() {
-			if !bytes.Equal(f.Section(s.Name), s.Data) {
+			if got := f.Section(s.Name); !bytes.Equal(got.Data, s.Data) || got.Version != s.Version {
 				t.Fatalf("byte %d: section %s changed unnoticed", i, s.Name)
 			}
 		}
@@ -108,10 +110,80 @@ func TestWrongSize(t *testing.T) {
 	}
 }
 
+// old returns a file with sections as formats 1 and 2 had it.
+func old(sections []segment.Section) []byte {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	out := append([]byte("QRYSEG01"), make([]byte, 56)...)
+	toc := binary.LittleEndian.AppendUint32(nil, uint32(len(sections)))
+	for _, s := range sections {
+		toc = append(append(toc, byte(len(s.Name))), s.Name...)
+		toc = binary.LittleEndian.AppendUint64(toc, uint64(len(out)))
+		toc = binary.LittleEndian.AppendUint64(toc, uint64(len(s.Data)))
+		toc = binary.LittleEndian.AppendUint32(toc, crc32.Checksum(s.Data, table))
+		out = append(append(out, s.Data...), make([]byte, (64-len(s.Data)%64)%64)...)
+	}
+	at := uint64(len(out))
+	out = binary.LittleEndian.AppendUint64(append(out, toc...), at)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(toc)))
+	out = binary.LittleEndian.AppendUint32(out, crc32.Checksum(toc, table))
+	out = binary.LittleEndian.AppendUint64(out, uint64(len(out)+16))
+	return append(out, "QRYSEG01"...)
+}
+
+// Proves that files from before sections had versions are read, and that all of their sections are of version 1.
+func TestOldFormat(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "1.seg")
+	if err := os.WriteFile(path, old(sections()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := segment.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	for _, s := range sections() {
+		if got := f.Section(s.Name); !bytes.Equal(got.Data, s.Data) || got.Version != 1 {
+			t.Errorf("section %s: %+v", s.Name, got)
+		}
+	}
+}
+
+// Proves that a file of a newer format is told from a damaged one, and that one end alone does not make it newer.
+func TestNewerFormat(t *testing.T) {
+	t.Parallel()
+	path, image := write(t)
+	for _, c := range []struct {
+		first, last string
+		newer       int
+	}{
+		{"QRYSEG04", "QRYSEG04", 4}, {"QRYSEG99", "QRYSEG99", 99}, {"QRYSEG04", "QRYSEG03", 0}, {"QRYSEG03", "QRYSEG04", 0},
+		{"QRYSEG02", "QRYSEG02", 0}, {"QRYSEG+4", "QRYSEG+4", 0}, {"QRXSEG04", "QRXSEG04", 0}, {"QRYSEG01", "QRYSEG01", 0},
+	} {
+		changed := bytes.Clone(image)
+		copy(changed, c.first)
+		copy(changed[len(changed)-8:], c.last)
+		if err := os.WriteFile(path, changed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := segment.Open(path)
+		var n *segment.Newer
+		if c.newer == 0 && !errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrNewer) != (c.newer > 0) {
+			t.Errorf("%s … %s: %v", c.first, c.last, err)
+		}
+		if c.newer > 0 && (!errors.As(err, &n) || n.Version != c.newer || n.File != "1.seg") {
+			t.Errorf("%s … %s: %v", c.first, c.last, err)
+		}
+	}
+}
+
 // A write that fails leaves what was there.
 func TestFailedWrite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	if err := segment.Write(filepath.Join(dir, "1.seg"), []segment.Section{{Name: "x"}}); err == nil {
+		t.Error("wrote a section without a version")
+	}
 	if err := segment.Write(filepath.Join(dir, "no", "1.seg"), sections()); err == nil {
 		t.Fatal("wrote into a folder that is not there")
 	}
@@ -132,6 +204,7 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Add(image)
 	f.Add(image[:100])
+	f.Add(old(sections()))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := filepath.Join(t.TempDir(), "x")
 		if err := os.WriteFile(path, b, 0o600); err != nil {
@@ -142,7 +215,7 @@ func FuzzOpen(f *testing.F) {
 				_ = bytes.Count(s.Data, []byte{0})
 			}
 			_ = file.Close()
-		} else if !errors.Is(err, segment.ErrCorrupt) {
+		} else if !errors.Is(err, segment.ErrCorrupt) && !errors.Is(err, segment.ErrNewer) {
 			t.Fatal(err)
 		}
 	})

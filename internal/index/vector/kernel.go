@@ -51,8 +51,16 @@ func dotGo(q []int8, v []byte) int32 {
 	return s0 + s1 + s2 + s3
 }
 
-// dot16 returns the sum of q[j] · (256·(hi[j]-128) + lo[j]). It is plain Go: a query needs it for some hundred rows.
+// dot16 returns the sum of q[j] · (256·(hi[j]-128) + lo[j]).
 func dot16(q []int32, hi, lo []byte) int64 {
+	hi, lo = hi[:len(q)], lo[:len(q)]
+	if len(q) > 0 && cpu.Current() >= cpu.AVX2 {
+		return fine256(&q[0], &hi[0], &lo[0], len(q))
+	}
+	return dot16Go(q, hi, lo)
+}
+
+func dot16Go(q []int32, hi, lo []byte) int64 {
 	hi, lo = hi[:len(q)], lo[:len(q)]
 	var s int64
 	for j, x := range q {

@@ -95,3 +95,42 @@ column256:
 done256:
 	VZEROUPPER
 	RET
+
+// func fine256(q *int32, hi, lo *byte, width int) int64
+// width is a multiple of 8. Products of 24 and 16 bits are summed in 64 bits, even and odd dimensions apart.
+TEXT ·fine256(SB), NOSPLIT, $0-40
+	MOVQ q+0(FP), SI
+	MOVQ hi+8(FP), DI
+	MOVQ lo+16(FP), R8
+	MOVQ width+24(FP), CX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	MOVL $32768, AX
+	VMOVD AX, X7
+	VPBROADCASTD X7, Y7
+	XORQ AX, AX
+fine:
+	VPMOVZXBD (DI)(AX*1), Y2
+	VPMOVZXBD (R8)(AX*1), Y3
+	VMOVDQU (SI)(AX*4), Y4
+	VPSLLD $8, Y2, Y2
+	VPOR Y3, Y2, Y2
+	VPSUBD Y7, Y2, Y2
+	VPMULDQ Y4, Y2, Y5
+	VPSRLQ $32, Y2, Y2
+	VPSRLQ $32, Y4, Y4
+	VPMULDQ Y4, Y2, Y6
+	VPADDQ Y5, Y0, Y0
+	VPADDQ Y6, Y1, Y1
+	ADDQ $8, AX
+	CMPQ AX, CX
+	JLT fine
+	VPADDQ Y1, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPADDQ X1, X0, X0
+	VPSHUFD $0x4E, X0, X1
+	VPADDQ X1, X0, X0
+	VMOVQ X0, AX
+	VZEROUPPER
+	MOVQ AX, ret+32(FP)
+	RET
