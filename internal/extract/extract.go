@@ -24,12 +24,13 @@ var (
 	ErrEmpty = errors.New("the file is empty")
 )
 
-// Document, Section, Table and Mark are the tree that Read returns.
+// Document, Section, Table, Mark and Range are the tree that Read returns.
 type (
 	Document = outline.Document
 	Section  = outline.Section
 	Table    = outline.Table
 	Mark     = outline.Mark
+	Range    = outline.Range
 )
 
 // Input is one file.

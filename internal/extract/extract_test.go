@@ -18,8 +18,8 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
 func TestReadGolden(t *testing.T) {
-	t.Parallel() // Proves the whole tree of a Markdown and an HTML file, as written down by hand.
-	for _, name := range []string{"pump.md", "page.html"} {
+	t.Parallel() // Proves the whole tree of files of each kind, as written down by hand.
+	for _, name := range []string{"pump.md", "page.html", "questions.html", "pumpd.8.txt", "dialect.md", "numbered.txt", "asked.txt", "underlined.txt"} {
 		data, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)
@@ -138,6 +138,9 @@ func TestReadBoundsDepth(t *testing.T) {
 	for name, unit := range map[string]string{
 		"deep.html": "<div>", "quote.md": ">", "emphasis.md": "_a*", "image.md": "![](", "list.md": "- ", "spans.html": "<table><tr><td>",
 		"stray.html": "<tr><td>x", "unmatched.html": "x</b>", "foster.html": "<table>x<tr>x",
+		"menus.html": `<div class="menu"><a href=x>a</a>`, "contents.html": `<ul><li><a href="#x">x</a>`, "bold.html": "<p><b>x</b></p><a></a>",
+		"menu.html": `<div class="menu"><a href=x>a</a></div>`, "power.html": "1<sup>1", "asked.txt": "Q: a\n\nA: b\n\n", "numbered.txt": "1. a\n\n1.1. b\n\n",
+		"underlined.txt": "abc\n---\n\n", "pages.txt": "A(1)   A(1)\n\nB\n     -x   c\n\n", "boxes.md": "!!! note\n    ", "fences.md": "```{note}\n",
 	} {
 		doc, err := extract.Read(extract.Input{Name: name, Data: []byte(strings.Repeat(unit, 200_000) + "needle")})
 		if err != nil {
@@ -150,10 +153,26 @@ func TestReadBoundsDepth(t *testing.T) {
 	}
 }
 
+func TestReadLongRules(t *testing.T) {
+	t.Parallel() // Proves that borders and rules of any length don't cost a Markdown file its marks.
+	for _, rule := range []string{
+		"+" + strings.Repeat(strings.Repeat("-", 40)+"+", 4), strings.Repeat("- ", 90), strings.Repeat("-", 500), strings.Repeat(">", 60) + " deep",
+	} {
+		doc, err := extract.Read(extract.Input{Name: "a.md", Data: []byte(rule + "\n\nplain *text*\n")})
+		if err != nil {
+			t.Fatalf("Read(%.20q) = %v", rule, err)
+		}
+		if got := dump(t, doc); !strings.Contains(got, "plain text") {
+			t.Errorf("Read(%.20q) = %s, want the marks of the paragraph read", rule, got)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add("a.md", "---\na: [1, .nan]\n---\n# x\n- a\n\n|a|b|\n|-|-|\n|c|d|\n<b>")
 	f.Add("a.html", "<title>x</title><table><tr><td rowspan=9 colspan=9>a<tr><td>b</table><h7><h2>y<pre> z")
 	f.Add("a.txt", "\xff\xfea\x00")
+	f.Add("a.txt", "A(1)  b  A(1)\n\nNAME\n     a - b\n\n   C\n     -x   y\n          z\n\n     d   e\n     f   g\nx   A(1)\n")
 	f.Fuzz(func(t *testing.T, name, data string) {
 		doc, err := extract.Read(extract.Input{Name: name, Data: []byte(data)})
 		if err != nil {
@@ -164,4 +183,18 @@ func FuzzRead(f *testing.F) {
 		}
 		dump(t, doc) // metadata must be fit for JSON
 	})
+}
+
+func TestReadLeavesTextAlone(t *testing.T) {
+	t.Parallel() // Proves that what only looks a little like a manual page is one section, to the byte.
+	for _, text := range []string{
+		"NAME\nAnna\n\nADDRESS\nRoad 1", "NAME\n    Anna lives here.\nIt is red.\n", "PUMP(1)  x  VALVE(1)\n\nNAME\n       pump\n",
+		"The pump is old.\n\n    indented\n\nThe valve is new.", "1. Heading\n\n   Text\n", "A(1)    A(1)\n\nB\n    c\n\nD(1)    D(1)\n\nE\n    f",
+		"Q: Why?\n\nA: Because.", "pump(8) runs.", "NAME",
+	} {
+		doc, err := extract.Read(extract.Input{Name: "a.txt", Data: []byte(text)})
+		if err != nil || len(doc.Sections) != 1 || doc.Sections[0].Title != "" || doc.Sections[0].Text != strings.Trim(text, "\n") {
+			t.Errorf("Read(%q) = %+v, %v", text, doc, err)
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"quarry/internal/extract/html"
 	"quarry/internal/extract/markdown"
 	"quarry/internal/extract/pdf"
+	"quarry/internal/extract/plain"
 )
 
 // format is a file format that Read has a parser for.
@@ -39,7 +40,7 @@ type format struct {
 var formats = []*format{
 	{
 		name: "plain text", types: []string{plainText}, endings: []string{".txt", ".text"}, textual: true,
-		is: isText, readText: plain,
+		is: isText, readText: plain.Read,
 	},
 	{
 		name: "Markdown", types: []string{"text/markdown", "text/x-markdown"}, endings: []string{".md", ".markdown"}, rare: []string{".mdown"},

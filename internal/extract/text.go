@@ -92,15 +92,3 @@ func declaredSet(in Input, f *format) encoding.Encoding {
 	}
 	return enc
 }
-
-// plain returns a document with a single section. Form feeds end a page and a paragraph.
-func plain(text string) (*Document, error) {
-	text = lineEnds.Replace(text)
-	doc := &Document{Metadata: map[string]any{}}
-	if strings.TrimSpace(text) != "" {
-		doc.Sections = []Section{{Text: strings.Trim(text, "\n")}}
-	}
-	return doc, nil
-}
-
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\f", "\n\n", "\v", "\n")

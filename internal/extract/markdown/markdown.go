@@ -1,7 +1,7 @@
 // Package markdown reads Markdown (GitHub Flavored Markdown, a superset of CommonMark) into a document tree, with YAML
 // front matter as metadata.
 //
-// It keeps the text and drops emphasis and link targets. Embedded HTML is read by package extract/html. All functions are
+// It keeps the text and drops emphasis and link targets, and the marks of boxes, roles and attributes that tools for documentation add. Embedded HTML is read by package extract/html. All functions are
 // safe for concurrent use.
 package markdown
 
@@ -22,9 +22,8 @@ func Read(source string) (*outline.Document, error) {
 	if hazardous(body) {
 		plain(&b, body)
 	} else {
-		src := []byte(body)
-		w := walker{out: &b, src: src}
-		if err := w.blocks(parser.Parse(text.NewReader(src))); err != nil {
+		w := walker{out: &b, src: []byte(unbox(body))}
+		if err := w.read(); err != nil {
 			return nil, err
 		}
 	}
@@ -34,6 +33,9 @@ func Read(source string) (*outline.Document, error) {
 	}
 	return doc, nil
 }
+
+// read parses the source and adds what is in it.
+func (w *walker) read() error { return w.blocks(parser.Parse(text.NewReader(w.src))) }
 
 // parser is safe for concurrent use.
 var parser = goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser()
@@ -58,8 +60,7 @@ func hazardous(source string) bool {
 				marks++
 			}
 		}
-		lead := len(trimmed) - len(strings.TrimLeft(trimmed, "> \t-+*"))
-		if marks > maxMarks || lead > maxDepth && strings.Trim(trimmed, "-* \t\r\n") != "" {
+		if marks > maxMarks || containers(trimmed) > maxDepth {
 			return true
 		}
 		if len(line)-len(trimmed) > 4*maxDepth {
@@ -67,6 +68,29 @@ func hazardous(source string) bool {
 		}
 	}
 	return false
+}
+
+// containers counts the quotations and list items that a line opens. A bullet needs white space behind it, so the border of a
+// table drawn with + and - opens none, and neither does a line of bullets alone, which is a thematic break.
+func containers(line string) (n int) {
+	if strings.Trim(line, "-* \t\r\n") == "" {
+		return 0
+	}
+	for i := range len(line) {
+		switch line[i] {
+		case ' ', '\t':
+		case '>':
+			n++
+		case '-', '+', '*':
+			if i+1 < len(line) && line[i+1] != ' ' && line[i+1] != '\t' {
+				return n
+			}
+			n++
+		default:
+			return n
+		}
+	}
+	return n
 }
 
 // plain reads headings and paragraphs line by line, without the parser.

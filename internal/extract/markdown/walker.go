@@ -20,6 +20,8 @@ type walker struct {
 	src   []byte
 	mark  string // bullet or number that the next block begins with
 	lists int    // number of open lists
+
+	nested int // number of directives around it
 }
 
 // blocks adds the block elements below n.
@@ -44,8 +46,13 @@ func (w *walker) block(n ast.Node) error {
 		}
 	case *ast.Paragraph, *ast.TextBlock:
 		w.paragraph(strings.TrimSpace(w.inline(n)))
-	case *ast.CodeBlock, *ast.FencedCodeBlock:
-		w.paragraph(strings.TrimRight(w.raw(n), "\n"))
+	case *ast.FencedCodeBlock:
+		if ok, err := w.directed(n); ok {
+			return err
+		}
+		w.listing(strings.TrimRight(w.raw(n), "\n"))
+	case *ast.CodeBlock:
+		w.listing(strings.TrimRight(w.raw(n), "\n"))
 	case *ast.HTMLBlock:
 		fragment := w.raw(n)
 		if n.HasClosure() {
@@ -93,12 +100,24 @@ func (w *walker) list(n *ast.List) error {
 func (w *walker) paragraph(text string) {
 	switch {
 	case strings.TrimSpace(text) == "":
+	case w.lists > 0 && w.mark == "": // another paragraph of the item
+		w.out.Break()
+		w.out.Line(text)
 	case w.lists > 0:
 		w.out.Line(w.mark + text)
 		w.mark = ""
 	default:
 		w.out.Paragraph(text)
 	}
+}
+
+// listing adds a block of code.
+func (w *walker) listing(text string) {
+	if w.lists > 0 && w.mark != "" {
+		w.paragraph(text)
+		return
+	}
+	w.out.Code(text)
 }
 
 func (w *walker) table(n *east.Table) {
@@ -131,7 +150,7 @@ func (w *walker) raw(n ast.Node) string {
 func (w *walker) inline(n ast.Node) string {
 	var b strings.Builder
 	w.inlines(&b, n)
-	return b.String()
+	return plainText(b.String())
 }
 
 func (w *walker) inlines(b *strings.Builder, n ast.Node) {
@@ -141,6 +160,9 @@ func (w *walker) inlines(b *strings.Builder, n ast.Node) {
 			value := c.Segment.Value(w.src)
 			if !c.IsRaw() {
 				value = []byte(stdhtml.UnescapeString(string(util.UnescapePunctuations(value))))
+			}
+			if _, code := c.NextSibling().(*ast.CodeSpan); code {
+				value = role.ReplaceAll(value, nil)
 			}
 			b.Write(value)
 			switch {
@@ -152,10 +174,10 @@ func (w *walker) inlines(b *strings.Builder, n ast.Node) {
 		case *ast.String:
 			b.Write(c.Value)
 		case *ast.CodeSpan:
-			for t := c.FirstChild(); t != nil; t = t.NextSibling() {
-				if t, ok := t.(*ast.Text); ok {
-					b.WriteString(strings.ReplaceAll(string(t.Segment.Value(w.src)), "\n", " "))
-				}
+			w.code(b, c)
+		case *ast.Image:
+			if !html.Badge(string(c.Destination)) {
+				w.inlines(b, c)
 			}
 		case *ast.AutoLink:
 			b.Write(c.Label(w.src))
@@ -174,4 +196,19 @@ func (w *walker) inlines(b *strings.Builder, n ast.Node) {
 			w.inlines(b, c)
 		}
 	}
+}
+
+// code writes the text of code within a line. Behind a role it may have a text of its own and its target.
+func (w *walker) code(b *strings.Builder, n *ast.CodeSpan) {
+	var code strings.Builder
+	for t := n.FirstChild(); t != nil; t = t.NextSibling() {
+		if t, ok := t.(*ast.Text); ok {
+			code.WriteString(strings.ReplaceAll(string(t.Segment.Value(w.src)), "\n", " "))
+		}
+	}
+	text := code.String()
+	if before, ok := n.PreviousSibling().(*ast.Text); ok && role.Match(before.Segment.Value(w.src)) {
+		text = strings.TrimPrefix(aimed.ReplaceAllString(text, "$1"), "~")
+	}
+	b.WriteString(shield.Replace(text))
 }

@@ -40,13 +40,18 @@ type Section struct {
 	Pages []Mark
 	// Text holds the paragraphs, separated by blank lines. List items are lines that begin with their bullet or number.
 	// Tables are not part of it.
-	Text     string
+	Text string
+	// Code are the places in Text of code, which is one piece however it reads, in ascending order.
+	Code     []Range
 	Tables   []Table
 	Sections []Section
 }
 
 // Mark is the beginning of a page in a text: from byte At on, the text is on this page.
 type Mark struct{ At, Page int }
+
+// Range is a place in a text, in bytes; End is exclusive.
+type Range struct{ Start, End int }
 
 // Table is a grid of cells. A cell that spans several places is repeated in each.
 type Table struct {
@@ -93,6 +98,15 @@ func (b *Builder) Page(n int) { b.page = n }
 func (b *Builder) Paragraph(text string, breaks ...Mark) {
 	b.lines = false
 	b.add(text, "\n\n", breaks)
+}
+
+// Code adds a block of code to the open section, unless it is only white space.
+func (b *Builder) Code(text string) {
+	b.lines = false
+	if b.add(text, "\n\n", nil); strings.TrimSpace(text) != "" {
+		n := b.open()
+		n.section.Code = append(n.section.Code, Range{n.text.Len() - len(text), n.text.Len()})
+	}
 }
 
 // Line adds a list item. Consecutive lines form one paragraph.
