@@ -14,6 +14,8 @@ echo "== encoder"
 go run ./bench/encoder ${BENCH_PYTHON:+-python "$BENCH_PYTHON"}
 echo "== index, store"
 go test -run xxx -bench . ./internal/index ./internal/store/documents ./internal/text/analysis
+echo "== glossaries: terms found in 10 kB, 1,000 entries written beside 99,000"
+go test -run xxx -bench . ./internal/text/glossary ./internal/store/glossaries
 echo "== replacing documents"
 go test -run xxx -bench Replace -benchtime 20x ./internal/corpus/ingest
 echo "== ranking"
@@ -34,6 +36,8 @@ echo "== what the history costs a query"
 go run ./bench/history -binary ./quarry
 echo "== turns of chats"
 go run ./bench/chat -binary ./quarry
+echo "== traces of agents: every filter, pages of a large trace"
+go run ./bench/trace -binary ./quarry
 echo "== turns of agents"
 go run ./bench/agent -binary ./quarry
 echo "== queries during a bulk update"

@@ -10,14 +10,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"quarry/bench/service"
-	"quarry/internal/agent/session"
-	"quarry/internal/clock"
-	"quarry/internal/id"
 	"quarry/internal/provider/scripted"
 	"quarry/internal/provider/scripted/transcript"
 	"quarry/internal/store"
@@ -88,7 +82,7 @@ func (b *bench) fill(path string, events int) (last string, err error) {
 		return "", err
 	}
 	for range events / 10 {
-		done, err := writeTurn(ctx, rows, no, 9)
+		done, err := writeTurn(ctx, rows, no, 9, nil)
 		if err != nil {
 			return "", err
 		}
@@ -98,40 +92,6 @@ func (b *bench) fill(path string, events int) (last string, err error) {
 		return "", err
 	}
 	return last, b.start()
-}
-
-// writeTurn writes an input and a turn of n more events, a reply with calls and their outputs.
-func writeTurn(ctx context.Context, rows *sessions.Store, no int64, n int) ([]session.Event, error) {
-	l := session.Lease{Holder: id.Text(20), Node: "bench", Until: clock.Now().Add(time.Hour)}
-	in := session.Input{Session: no, Event: id.NewEvent(), Parts: []session.Part{{Text: asked}}}
-	begun, err := rows.Accept(ctx, in, l, clock.Now())
-	if err != nil {
-		return nil, err
-	}
-	l.Session = no
-	say := func(what session.Type, body session.Body) session.Event {
-		return session.Event{ID: id.NewEvent(), Type: what, Body: body}
-	}
-	reply := []session.Event{say(session.Thinking, session.Body{Text: strings.Repeat("hm ", 40)}), say(session.AgentOutput, session.Body{Text: "I look."})}
-	calls := (n - 3) / 2
-	for i := range calls {
-		reply = append(reply, say(session.ToolInput, session.Body{CallID: fmt.Sprint("c", i), Tool: "look", ToolName: "corpora_search", Arguments: json.RawMessage(`{"query":"the filter of a pump"}`)}))
-	}
-	commit := func(c session.Commit) ([]session.Event, error) {
-		done, err := rows.Commit(ctx, l, c, clock.Now())
-		return done.Events, err
-	}
-	if _, err := commit(session.Commit{Events: reply, Progress: &session.Progress{Calls: 1}}); err != nil {
-		return nil, err
-	}
-	output, _ := json.Marshal(map[string]any{"search_results": []any{map[string]any{"text": strings.Repeat("Pump 7 is serviced every year. ", 30), "score": 0.5, "document_id": "d7"}}})
-	for i := range calls {
-		if _, err := commit(session.Commit{Events: []session.Event{say(session.ToolOutput, session.Body{CallID: fmt.Sprint("c", i), Tool: "look", ToolName: "corpora_search", Output: output})}}); err != nil {
-			return nil, err
-		}
-	}
-	done, err := commit(session.Commit{Events: []session.Event{say(session.AgentOutput, session.Body{Text: "Every year."})}, End: &session.End{}})
-	return append([]session.Event{begun.Begun}, done...), err
 }
 
 // pages reads the session twice, in pages of the default size and of the largest.
@@ -163,59 +123,6 @@ func (b *bench) pages(path string) error {
 	}
 	fmt.Println()
 	return nil
-}
-
-// durable measures events a second: 64 sessions at once, every turn an input, a reply of five events and three outputs, each a
-// commit, and an answer.
-func (b *bench) durable() error {
-	const at = 64
-	for range at {
-		if _, err := b.session("quick"); err != nil {
-			return err
-		}
-	}
-	b.Stop()
-	ctx := context.Background()
-	db, err := store.Open(ctx, store.Config{Dir: b.dir})
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	found, err := store.Select(db.Reader(ctx), "sessions", store.One[int64], `SELECT no FROM sessions ORDER BY no DESC LIMIT $1`, at)
-	if err != nil {
-		return err
-	}
-	rows := sessions.New(db, nil)
-	var events, commits atomic.Int64
-	var failed error
-	var once sync.Once
-	var group sync.WaitGroup
-	used, err := service.OwnTime()
-	if err != nil {
-		return err
-	}
-	began := time.Now()
-	for _, no := range found {
-		group.Go(func() {
-			for time.Since(began) < b.writing {
-				if _, err := writeTurn(ctx, rows, no, 9); err != nil {
-					once.Do(func() { failed = err })
-					return
-				}
-				events.Add(10)
-				commits.Add(6)
-			}
-		})
-	}
-	group.Wait()
-	took := time.Since(began).Seconds()
-	now, err := service.OwnTime()
-	if err != nil {
-		return err
-	}
-	fmt.Printf("Durable events over %d sessions, ten to a turn of six commits, %.0f s: **%.0f a second** (bar: 5,000), %.0f commits a second, %.0f µs of processor time an event\n\n",
-		at, took, float64(events.Load())/took, float64(commits.Load())/took, 1e6*(now-used).Seconds()/float64(events.Load()))
-	return failed
 }
 
 // stream is the frames of a turn.

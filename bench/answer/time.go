@@ -46,12 +46,13 @@ func plain() (r *embed.Registry, err error) {
 }
 
 func (b *bench) print(name string) {
-	spans := "–"
+	spans, printed := "–", "–"
 	n := b.questions
 	if b.spans {
 		spans = fmt.Sprintf("%.3f / %.3f / %.3f", b.hits[0]/n, b.hits[1]/n, b.hits[2]/n)
+		printed = fmt.Sprintf("%.3f", b.printed/n)
 	}
-	fmt.Printf("| %s | %.0f | %s | %.3f | %.2f | %.3f | %.3f | %d | %s | %s |\n", name, n, spans, b.right/n, b.sentences/max(1, b.answered),
+	fmt.Printf("| %s | %.0f | %s | %s | %.3f | %.2f | %.3f | %.3f | %d | %s | %s |\n", name, n, spans, printed, b.right/n, b.sentences/max(1, b.answered),
 		b.noneWrong/n, b.noneRight/n, b.unsupported, b.stored, b.bare)
 }
 

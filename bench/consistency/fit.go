@@ -26,11 +26,18 @@ var flat = 0.5
 // example is a labelled sentence.
 type example struct {
 	x       [kinds]float64 // evidence, centred within its set
-	against float64        // log odds that its differences subtract
+	against float64        // log odds that its differences subtract, but for what its source denies or turns into the opposite
+	opposed [2]float64     // log odds that those two subtract at a strength of 1
+	refuted bool           // contradicted by the source, which not all sets tell
 	yes     float64        // the label: 1 if supported, else 0
 	weight  float64        // such that all sets and, within a set, both classes count the same
 	set     int
 	offset  [kinds]float64 // the mean that was subtracted from x
+}
+
+// off returns the log odds that all differences subtract.
+func (e *example) off(strength [2]float64) float64 {
+	return e.against + strength[0]*e.opposed[0] + strength[1]*e.opposed[1]
 }
 
 // fit returns the weights of a logistic regression on the sets, by gradient descent. While the weights are learnt, every
@@ -89,7 +96,7 @@ func gather(sets []*set) []example {
 		first := len(out)
 		for _, c := range s.cases {
 			for j, f := range c.found {
-				e := example{x: vector(f.Evidence), against: against(f), set: i}
+				e := example{x: vector(f.Evidence), against: against(f), opposed: opposed(f), refuted: c.Refuted, set: i}
 				if c.labels[j] {
 					e.yes = 1
 				}
@@ -117,18 +124,36 @@ func gather(sets []*set) []example {
 	return out
 }
 
-// against returns the log odds that the product subtracts for the differences of a sentence.
+// against returns the log odds that the product subtracts for the differences of a sentence, without those of opposed.
 func against(f verify.Sentence) float64 {
-	e := f.Evidence
+	w := verify.Shipped()
+	w.Denied, w.Turned = 0, 0
+	return less(w, f.Evidence, f.Differences)
+}
+
+// opposed returns the log odds that the product would subtract at a strength of 1 for what the source denies, and for what it
+// turns into the opposite; 0 where the sentence is contradicted, which has a strength of its own.
+func opposed(f verify.Sentence) [2]float64 {
+	w, d := verify.Shipped(), f.Differences
+	if d.Contradicted(w) {
+		return [2]float64{}
+	}
+	w.Denied, w.Turned = 1, 1
+	return [2]float64{
+		less(w, f.Evidence, verify.Differences{Denied: d.Denied}),
+		less(w, f.Evidence, verify.Differences{Turned: d.Turned}),
+	}
+}
+
+// less returns the log odds that differences subtract.
+func less(w verify.Weights, e verify.Evidence, d verify.Differences) float64 {
 	e.Verbatim = false
-	return logit(verify.Shipped().Score(e, verify.Differences{})) - logit(verify.Shipped().Score(e, f.Differences))
+	return logit(w.Score(e, verify.Differences{})) - logit(w.Score(e, d))
 }
 
 // calibrate returns the weights, scaled and shifted so that the values are probabilities (Platt scaling).
 func calibrate(examples []example, weights [kinds]float64) verify.Weights {
-	slope, bias := 1.0, 0.0
 	z, total, middle := make([]float64, len(examples)), 0.0, 0.0
-	own := map[int]float64{} // the bias of each set
 	for i, e := range examples {
 		for k := range kinds {
 			z[i] += weights[k] * (e.x[k] + e.offset[k])
@@ -136,11 +161,17 @@ func calibrate(examples []example, weights [kinds]float64) verify.Weights {
 		total, middle = total+e.weight, middle+e.weight*z[i]
 	}
 	middle /= total
-	for range 3000 { // the slope within the sets
+	for i := range z {
+		z[i] -= middle
+	}
+	strength := contrast(examples, z)
+	slope, bias := 1.0, 0.0
+	own := map[int]float64{} // the bias of each set
+	for range 3000 {         // the slope within the sets
 		down, shift := 0.0, map[int]float64{}
 		for i, e := range examples {
-			g := (sigmoid(slope*(z[i]-middle)+own[e.set]-e.against) - e.yes) * e.weight / total
-			down, shift[e.set] = down+g*(z[i]-middle), shift[e.set]+g
+			g := (sigmoid(slope*z[i]+own[e.set]-e.off(strength)) - e.yes) * e.weight / total
+			down, shift[e.set] = down+g*z[i], shift[e.set]+g
 		}
 		slope -= down
 		for k, g := range shift {
@@ -148,18 +179,54 @@ func calibrate(examples []example, weights [kinds]float64) verify.Weights {
 		}
 	}
 	slope *= flat
+	strength[0], strength[1] = flat*strength[0], flat*strength[1]
 	for range 1000 {
 		down := 0.0
 		for i, e := range examples {
-			down += (sigmoid(slope*(z[i]-middle)+bias-e.against) - e.yes) * e.weight / total
+			down += (sigmoid(slope*z[i]+bias-e.off(strength)) - e.yes) * e.weight / total
 		}
 		bias -= 4 * down
 	}
 	out := verify.Shipped()
+	out.Denied, out.Turned = strength[0], strength[1]
 	out.Bias = bias - slope*middle
 	out.Meaning, out.Words, out.Rare = slope*weights[0], slope*weights[1], slope*weights[2]
 	out.Together, out.Pairs = slope*weights[3], slope*weights[4]
 	return out
+}
+
+// contrast returns the strengths of what is denied and of what is turned into the opposite that tell contradicted sentences
+// from supported ones best, on the sets that distinguish them from those without evidence. evidence is the log odds of each
+// example by its evidence, before any scale.
+func contrast(examples []example, evidence []float64) (strength [2]float64) {
+	tells, total := map[int]bool{}, 0.0
+	for _, e := range examples {
+		tells[e.set] = tells[e.set] || e.refuted
+	}
+	var of []example
+	var z []float64
+	for i, e := range examples {
+		if tells[e.set] && (e.yes == 1 || e.refuted) {
+			of, z, total = append(of, e), append(z, evidence[i]), total+e.weight
+		}
+	}
+	slope, own := 1.0, map[int]float64{}
+	for range 3000 {
+		down, off, shift := 0.0, [2]float64{}, map[int]float64{}
+		for i, e := range of {
+			g := (sigmoid(slope*z[i]+own[e.set]-e.off(strength)) - e.yes) * e.weight / total
+			down, shift[e.set] = down+g*z[i], shift[e.set]+g
+			off[0], off[1] = off[0]-g*e.opposed[0], off[1]-g*e.opposed[1]
+		}
+		slope -= down
+		for k := range strength {
+			strength[k] = max(0, strength[k]-4*off[k])
+		}
+		for k, g := range shift {
+			own[k] -= 4 * g
+		}
+	}
+	return strength
 }
 
 func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
@@ -173,7 +240,7 @@ func reportFlat(sets []*set) {
 	for _, flat = range []float64{0.05, 0.2, 0.4, 0.6, 0.8, 1} {
 		loss := 0.0
 		for i, s := range sets {
-			score := by(fit(append(append([]*set{}, sets[:i]...), sets[i+1:]...)))
+			score := by(fit(without(sets, i)))
 			var sum, n [2]float64
 			for _, c := range s.cases {
 				class, p := 0, 1-score(c)

@@ -62,6 +62,8 @@ func run(ctx context.Context, data, keep string, fitAll bool) error {
 		}
 	}
 	reportSets(sets)
+	reportRules(sets)
+	reportHalves(sets, 0)
 	reportRates(sets)
 	reportFlat(sets)
 	if fitAll {

@@ -17,6 +17,8 @@ func reportRates(sets []*set) {
 		{"a number of another sentence", func(d verify.Differences) bool { return d.Astray > 0 }},
 		{"a name that no source has", func(d verify.Differences) bool { return len(d.Names) > 0 }},
 		{"denied on one side only", func(d verify.Differences) bool { return len(d.Denied) > 0 }},
+		{"turned into the opposite", func(d verify.Differences) bool { return len(d.Turned) > 0 }},
+		{"contradicted", func(d verify.Differences) bool { return d.Contradicted(verify.Shipped()) }},
 	} {
 		fmt.Printf("  %-38s", k.name)
 		for _, s := range sets {

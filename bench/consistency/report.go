@@ -17,13 +17,7 @@ type scorer struct {
 
 // by returns the product's score with the given weights.
 func by(w verify.Weights) func(*judged) float64 {
-	return func(c *judged) float64 {
-		scores, words := make([]float64, len(c.found)), make([]int, len(c.found))
-		for i, f := range c.found {
-			scores[i], words[i] = w.Score(f.Evidence, f.Differences), len(f.Words)
-		}
-		return w.Text(scores, words)
-	}
+	return func(c *judged) float64 { return w.Text(c.found) }
 }
 
 // alone returns the mean of one kind of evidence over the sentences as a score.
@@ -73,10 +67,12 @@ func runs(text string, n int) []string {
 func reportSets(sets []*set) {
 	scorers := make([][]scorer, len(sets))
 	for i := range sets {
-		others := append(append([]*set{}, sets[:i]...), sets[i+1:]...)
+		others := without(sets, i)
 		w := fit(others)
+		fmt.Printf("fitted without %s: what is denied takes off %.2f, what is turned into the opposite %.2f\n", sets[i].name, w.Denied, w.Turned)
 		plain := w
-		plain.Number, plain.Astray, plain.Name, plain.Denied = 0, 0, 0, 0
+		plain.Number, plain.Astray, plain.Name, plain.Denied, plain.Turned = 0, 0, 0, 0, 0
+		plain.Held, plain.Rival = 2, 2
 		scorers[i] = []scorer{
 			{"words shared with the source", overlap(1)},
 			{"pairs of words shared", overlap(2)},
@@ -97,7 +93,7 @@ func reportSets(sets []*set) {
 		var mean [3]float64
 		for i, s := range sets {
 			values, labels := s.values(scorers[i][j].score)
-			others := append(append([]*set{}, sets[:i]...), sets[i+1:]...)
+			others := without(sets, i)
 			own := measure.BalancedAccuracy(values, labels, threshold([]*set{s}, scorers[i][j].score))
 			row := [3]float64{measure.AUROC(values, labels), measure.BalancedAccuracy(values, labels, threshold(others, scorers[i][j].score)), own}
 			fmt.Printf("      %.3f / %.3f / %.3f", row[0], row[1], row[2])
@@ -173,7 +169,7 @@ func reportCalibration(sets []*set) {
 	const bins = 5
 	var all [2][bins][3]float64 // weight, weighted score, weighted supported
 	for i, s := range sets {
-		others := append(append([]*set{}, sets[:i]...), sets[i+1:]...)
+		others := without(sets, i)
 		yes := 0.0
 		for _, c := range s.cases {
 			if c.Supported {

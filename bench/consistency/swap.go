@@ -33,7 +33,7 @@ func reportSwaps(ctx context.Context, v *verify.Service, sets []*set) error {
 	all := sentences(sets)
 	names := namesOf(all)
 	fmt.Println("one fact changed in a supported sentence, shipped weights")
-	fmt.Printf("  %-44s%8s%10s%14s%12s%10s\n", "", "n", "lower", "lower by .05", "mean before", "after")
+	fmt.Printf("  %-44s%8s%10s%14s%12s%10s%26s\n", "", "n", "lower", "lower by .05", "mean before", "after", "from one half up to below")
 	for _, c := range []change{
 		{"another number", func(s supported, r *rand.Rand) string { return otherNumber(s, r, false) }},
 		{"another number of the same source", func(s supported, r *rand.Rand) string { return otherNumber(s, r, true) }},
@@ -69,7 +69,7 @@ func reportSwaps(ctx context.Context, v *verify.Service, sets []*set) error {
 
 func (c *change) report(ctx context.Context, v *verify.Service, all []supported) error {
 	r := rand.New(rand.NewPCG(7, 11)) // the same changes in every run
-	n, lower, muchLower, before, after := 0, 0, 0, 0.0, 0.0
+	n, lower, muchLower, above, fell, before, after := 0, 0, 0, 0, 0, 0.0, 0.0
 	seen := map[string]bool{}
 	for _, i := range r.Perm(len(all)) {
 		if n == wanted {
@@ -92,15 +92,22 @@ func (c *change) report(ctx context.Context, v *verify.Service, all []supported)
 		before, after = before+scores[0], after+scores[1]
 		if scores[1] < scores[0] {
 			lower++
-		} else if verbose {
+		}
+		if verbose && (scores[1] >= scores[0] || scores[0] >= 0.5 && scores[1] >= 0.5) {
 			fmt.Printf("    %.3f → %.3f\n      %s\n      %s\n", scores[0], scores[1], all[i].text, changed)
 		}
 		if scores[1] < scores[0]-0.05 {
 			muchLower++
 		}
+		if scores[0] >= 0.5 {
+			above++
+			if scores[1] < 0.5 {
+				fell++
+			}
+		}
 	}
 	m := float64(max(1, n))
-	fmt.Printf("  %-44s%8d%9.1f%%%13.1f%%%12.3f%10.3f\n", c.name, n, 100*float64(lower)/m, 100*float64(muchLower)/m, before/m, after/m)
+	fmt.Printf("  %-44s%8d%9.1f%%%13.1f%%%12.3f%10.3f%17d of %3d\n", c.name, n, 100*float64(lower)/m, 100*float64(muchLower)/m, before/m, after/m, fell, above)
 	return nil
 }
 

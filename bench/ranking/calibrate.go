@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"quarry/internal/app"
+	"quarry/internal/opt"
 	"quarry/internal/query/evaluate"
 	"quarry/internal/query/rerank"
 	"quarry/internal/query/retrieve"
@@ -57,7 +58,7 @@ func (b *bench) askEach(ctx context.Context, name string, d *evaluate.Dataset, e
 	for _, q := range d.Queries {
 		ranked, err := e.Retrieve().Rank(ctx, retrieve.Query{
 			Text: evaluate.Plain(q.Text), Limit: 100, Reranker: rerank.Spec{Type: "none"}, BestPerDocument: true,
-			Sources: []retrieve.Source{{Corpus: app.EvaluationCorpus, Lambda: retrieve.DefaultLambda}},
+			Sources: []retrieve.Source{{Corpus: app.EvaluationCorpus, Lambda: opt.Some(retrieve.DefaultLambda)}},
 		})
 		if err != nil {
 			return err

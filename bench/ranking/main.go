@@ -12,13 +12,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"quarry/bench/cache"
 	"quarry/internal/app"
 	"quarry/internal/config"
 	"quarry/internal/embed"
+	"quarry/internal/opt"
 	"quarry/internal/query/evaluate"
+	"quarry/internal/query/rerank"
 )
 
 var english = []string{"scifact", "cranfield", "cacm", "cisi", "pubmedqa", "win32docs", "xquad/en"}
@@ -31,6 +34,7 @@ func main() {
 	only := flag.String("only", "", "comma-separated list of collections; default: all")
 	flag.StringVar(&b.vectors, "vectors", cache.Default(), "folder of the vector cache; empty for none")
 	flag.StringVar(&b.found, "found", "", "file to write the results of the default search to, for -fit")
+	sweep := flag.String("sweep", "", "comma-separated list of lexical shares: only the nDCG@10 of each")
 	again := flag.String("fit", "", "file written by -found: only fit and report")
 	flag.Parse()
 	if *again != "" {
@@ -50,7 +54,11 @@ func main() {
 	if *only != "" {
 		names = strings.Split(*only, ",")
 	}
-	if err := b.run(context.Background(), names); err != nil {
+	err := b.setSweep(*sweep)
+	if err == nil {
+		err = b.run(context.Background(), names)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "ranking:", err)
 		os.Exit(1)
 	}
@@ -60,10 +68,64 @@ func main() {
 type bench struct {
 	data, vectors string
 	found         string
-	asked         []asked // queries with the results of the default search, for the calibration
+	lambdas       []float64 // of a sweep; empty measures evaluate.Runs
+	asked         []asked   // queries with the results of the default search, for the calibration
+}
+
+// setSweep reads the shares of a sweep.
+func (b *bench) setSweep(list string) error {
+	for s := range strings.SplitSeq(list, ",") {
+		if s == "" {
+			continue
+		}
+		lambda, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return fmt.Errorf("-sweep: %w", err)
+		}
+		b.lambdas = append(b.lambdas, lambda)
+	}
+	return nil
+}
+
+// runSweep prints the nDCG@10 of each collection at each share.
+func (b *bench) runSweep(ctx context.Context, names []string) error {
+	fmt.Printf("| collection |%s\n|---|%s\n", columns(b.lambdas, " λ = %v |"), strings.Repeat("---|", len(b.lambdas)))
+	for _, name := range names {
+		d, err := read(b.data, name)
+		if err != nil {
+			return err
+		}
+		var scores []float64
+		err = b.indexed(ctx, d, func(e *app.Evaluation) error {
+			for _, lambda := range b.lambdas {
+				run := evaluate.Run{Lambda: opt.Some(lambda), Reranker: rerank.Spec{Type: "none"}}
+				s, err := evaluate.Measure(ctx, e.Retrieve(), app.EvaluationCorpus, d, run, func() {})
+				if err != nil {
+					return err
+				}
+				scores = append(scores, s.NDCG10)
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Printf("| %s |%s\n", name, columns(scores, " %.4f |"))
+	}
+	return nil
+}
+
+func columns(all []float64, format string) (out string) {
+	for _, v := range all {
+		out += fmt.Sprintf(format, v)
+	}
+	return out
 }
 
 func (b *bench) run(ctx context.Context, names []string) error {
+	if len(b.lambdas) > 0 {
+		return b.runSweep(ctx, names)
+	}
 	fmt.Println("| collection | documents | queries | words | lexical | dense | hybrid | default | hybrid recall@100 |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|")
 	var all, mean [5]float64
@@ -110,8 +172,8 @@ func printMean(name string, sums [5]float64, n int) {
 	printRow("**"+name+"**", " | ", sums, "")
 }
 
-// collection indexes d and ranks its queries by every method. The row holds the baseline, then evaluate.Runs.
-func (b *bench) collection(ctx context.Context, name string, d *evaluate.Dataset) (row [5]float64, recall float64, err error) {
+// indexed runs use over an index of d.
+func (b *bench) indexed(ctx context.Context, d *evaluate.Dataset, use func(*app.Evaluation) error) (err error) {
 	var cached *cache.Encoder
 	keep := func(r *embed.Registry) {
 		if b.vectors != "" {
@@ -125,21 +187,29 @@ func (b *bench) collection(ctx context.Context, name string, d *evaluate.Dataset
 	}
 	e, openErr := app.OpenEvaluation(ctx, config.Default(), d, silent, keep)
 	if err = errors.Join(err, openErr); err != nil {
-		return row, 0, err
+		return err
 	}
 	defer func() { err = errors.Join(err, e.Close(), cached.Close()) }()
-	report, err := e.Measure(ctx)
-	if err != nil {
-		return row, 0, err
-	}
-	row[0] = rankWords(d)
-	for i, s := range report.Runs {
-		row[i+1] = s.NDCG10
-		if s.Run == "hybrid" {
-			recall = s.Recall100
+	return use(e)
+}
+
+// collection indexes d and ranks its queries by every method. The row holds the baseline, then evaluate.Runs.
+func (b *bench) collection(ctx context.Context, name string, d *evaluate.Dataset) (row [5]float64, recall float64, err error) {
+	err = b.indexed(ctx, d, func(e *app.Evaluation) error {
+		report, err := e.Measure(ctx)
+		if err != nil {
+			return err
 		}
-	}
-	return row, recall, b.ask(ctx, name, d, e)
+		row[0] = rankWords(d)
+		for i, s := range report.Runs {
+			row[i+1] = s.NDCG10
+			if s.Run == "hybrid" {
+				recall = s.Recall100
+			}
+		}
+		return b.ask(ctx, name, d, e)
+	})
+	return row, recall, err
 }
 
 func silent(string, int) func() { return func() {} }

@@ -12,13 +12,15 @@ import (
 // Builder emits the events of an answer and collects the whole. Adapters feed it and end with Done or Fail. It is for one
 // goroutine.
 type Builder struct {
-	Answer llm.Answer // adapters set Reason, Refusal, Model and Usage
+	Answer llm.Answer // adapters set Reason, Refusal, Model, ID and Usage
 
 	client    *Client
 	request   llm.Request
 	emit      func(llm.Event) error
 	text      bytes.Buffer
 	reasoning bytes.Buffer
+	texts     joined // of the answer
+	thoughts  joined // of the reasoning
 	begun     bool
 	refused   error // of emit
 }
@@ -28,22 +30,43 @@ func (c *Client) NewBuilder(r llm.Request, emit func(llm.Event) error) *Builder 
 	return &Builder{client: c, request: r, emit: emit}
 }
 
-// Text appends to the answer and emits the text unless it is empty.
+// Text appends to the answer and emits the text unless it is empty. A character that s cuts is emitted when it is whole.
 func (b *Builder) Text(s string) error {
-	if s == "" {
+	if s = b.texts.add(s); s == "" {
 		return nil
 	}
+	return b.write(s)
+}
+
+func (b *Builder) write(s string) error {
 	b.text.WriteString(s)
 	return b.pass(llm.Event{Text: s})
 }
 
 // Reasoning appends to the reasoning of the model.
 func (b *Builder) Reasoning(s string) error {
-	if s == "" {
+	if s = b.thoughts.add(s); s == "" {
 		return nil
 	}
+	return b.think(s)
+}
+
+func (b *Builder) think(s string) error {
 	b.reasoning.WriteString(s)
 	return b.pass(llm.Event{Reasoning: s})
+}
+
+// flush emits characters that nothing completes any more.
+func (b *Builder) flush() error {
+	if s := b.thoughts.end(); s != "" {
+		if err := b.think(s); err != nil {
+			return err
+		}
+	}
+	if s := b.texts.end(); s != "" {
+		return b.write(s)
+	}
+	return nil
 }
 
 // maxRefused is how many bytes of a refusal are kept; people are shown less.
@@ -62,6 +85,10 @@ func (b *Builder) Call(call llm.ToolCall) error {
 	if call.ID == "" {
 		call.ID = fmt.Sprintf("call_%d", len(b.Answer.Calls)+1)
 	}
+	call.Arguments = json.RawMessage(Whole(string(call.Arguments)))
+	if err := b.flush(); err != nil {
+		return err
+	}
 	b.Answer.Calls = append(b.Answer.Calls, call)
 	return b.pass(llm.Event{Call: &call})
 }
@@ -75,8 +102,10 @@ func (b *Builder) pass(e llm.Event) error {
 	return nil
 }
 
-// Streamed reports whether text or reasoning has been emitted.
-func (b *Builder) Streamed() bool { return b.text.Len()+b.reasoning.Len() > 0 }
+// Streamed reports whether text or reasoning has come.
+func (b *Builder) Streamed() bool {
+	return b.text.Len()+len(b.texts.tail)+b.reasoning.Len()+len(b.thoughts.tail) > 0
+}
 
 // Partial reports whether an answer that was cut off is to be passed on as it is.
 func (b *Builder) Partial() bool { return b.request.Partial }
@@ -85,9 +114,13 @@ func (b *Builder) Partial() bool { return b.request.Partial }
 func (b *Builder) Structured() bool { return b.request.Format != nil }
 
 // Fail ends the answer with err and returns the answer so far. Errors of emit and of the context are returned unchanged; a
-// failure of the model is marked as begun where some of the answer was passed on.
+// failure of the model is marked as begun where some of the answer was passed on. An answer that was cut off has no
+// reason unless the provider told it, and one that did not begin no usage either.
 func (b *Builder) Fail(err error) (llm.Answer, error) {
-	b.finish()
+	b.collect()
+	if b.begun {
+		b.estimate()
+	}
 	var e *llm.Error
 	if b.refused == nil && b.begun && errors.As(err, &e) {
 		begun := *e
@@ -97,22 +130,30 @@ func (b *Builder) Fail(err error) (llm.Answer, error) {
 	return b.Answer, err
 }
 
-func (b *Builder) finish() {
+// collect takes over what has arrived.
+func (b *Builder) collect() {
 	b.Answer.Text, b.Answer.Reasoning = b.text.String(), b.reasoning.String()
-	b.Answer.Refusal = b.client.clean.Text(b.Answer.Refusal) // it goes into messages, as errors do
+	b.Answer.Refusal = b.client.clean.Text(Whole(b.Answer.Refusal)) // it goes into messages, as errors do
+}
+
+// finish completes an answer that the provider called complete.
+func (b *Builder) finish() {
+	b.collect()
 	if b.Answer.Reason == "" {
 		b.Answer.Reason = llm.Stop
 	}
 	if len(b.Answer.Calls) > 0 && b.Answer.Reason == llm.Stop {
 		b.Answer.Reason = llm.Calls
 	}
-	if u := &b.Answer.Usage; u.Input == 0 && u.Output == 0 {
-		b.estimate(u)
-	}
+	b.estimate()
 }
 
-// estimate counts the tokens of request and answer where the provider did not.
-func (b *Builder) estimate(u *llm.Usage) {
+// estimate counts the tokens of request and answer if the provider did not.
+func (b *Builder) estimate() {
+	u := &b.Answer.Usage
+	if u.Input != 0 || u.Output != 0 {
+		return
+	}
 	var written, reasoning llm.Estimate
 	written.Add(b.Answer.Text)
 	written.Add(b.Answer.Reasoning)
@@ -128,6 +169,9 @@ func (b *Builder) estimate(u *llm.Usage) {
 // Done ends an answer that the provider called complete. The error is an *llm.Error if the answer is empty, or structured
 // output that was cut off by the token limit, refused, or is not JSON; see llm.Request, Partial.
 func (b *Builder) Done() (llm.Answer, error) {
+	if err := b.flush(); err != nil {
+		return b.Fail(err)
+	}
 	b.finish()
 	a := &b.Answer
 	whole := b.request.Format != nil && !b.request.Partial

@@ -87,7 +87,11 @@ func (c *Client) once(parent context.Context, q request) (*Response, error) {
 		r.Body, _ = r.GetBody()
 	}
 	resp := &Response{client: c, parent: parent, request: r, watch: w, cancel: cancel}
-	got, err := c.shared.http.Do(r)
+	client := c.shared.http
+	if q.bare {
+		client = c.shared.home
+	}
+	got, err := client.Do(r)
 	w.rest()
 	if err != nil {
 		w.end()

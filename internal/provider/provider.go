@@ -13,11 +13,13 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/llm/registry"
 	"quarry/internal/oauth"
+	"quarry/internal/outbound"
 )
 
 // Shared is what all connections use together. It is safe for concurrent use.
 type Shared struct {
 	http   *http.Client
+	home   *http.Client // for token endpoints, whose secrets stay at their origin
 	now    func() time.Time
 	tokens oauth.Tokens
 
@@ -26,7 +28,7 @@ type Shared struct {
 
 // NewShared returns what connections share. client, of package outbound, makes every call, those for tokens included.
 func NewShared(client *http.Client) *Shared {
-	return &Shared{http: client, now: time.Now}
+	return &Shared{http: client, home: outbound.Home(client), now: time.Now}
 }
 
 // Client calls the model of one connection. It is safe for concurrent use.

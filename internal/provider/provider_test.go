@@ -665,6 +665,37 @@ func TestErrorsInStreams(t *testing.T) {
 	}
 }
 
+// TestCutOff proves that an answer which was cut off has no reason of its own, and usage only if some of it was passed on or the provider
+// told it; one that is complete has both.
+func TestCutOff(t *testing.T) {
+	t.Parallel()
+	c := client(t, time.Minute, func(*http.Request) (*http.Response, error) { return nil, io.EOF })
+	r := llm.Request{Messages: []llm.Message{llm.Text(llm.User, "What does the crane lift?")}}
+	broken := errors.New("broken")
+	for name, made := range map[string]struct {
+		make      func(b *provider.Builder) (llm.Answer, error)
+		reason    llm.Reason
+		estimated bool
+	}{
+		"not begun": {func(b *provider.Builder) (llm.Answer, error) { return b.Fail(broken) }, "", false},
+		"begun": {func(b *provider.Builder) (llm.Answer, error) {
+			_ = b.Text("Twelve")
+			return b.Fail(broken)
+		}, "", true},
+		"told": {func(b *provider.Builder) (llm.Answer, error) {
+			b.Answer.Usage, b.Answer.Reason = llm.Usage{Input: 7}, llm.Length
+			return b.Fail(broken)
+		}, llm.Length, false},
+		"empty":    {func(b *provider.Builder) (llm.Answer, error) { return b.Done() }, llm.Stop, true},
+		"complete": {func(b *provider.Builder) (llm.Answer, error) { _ = b.Text("Twelve"); return b.Done() }, llm.Stop, true},
+	} {
+		a, _ := made.make(c.NewBuilder(r, func(llm.Event) error { return nil }))
+		if a.Reason != made.reason || a.Usage.Estimated != made.estimated || (name == "not begun") != (a.Usage.Input == 0) {
+			t.Errorf("%s: %+v", name, a)
+		}
+	}
+}
+
 // FuzzMessage proves that any error body is read without a panic and gives text.
 func FuzzMessage(f *testing.F) {
 	for _, s := range []string{`{"error":{"message":"a"}}`, `[{"error":"x"}]`, `{"detail":[{"msg":"a"}]}`, `{"errors":[[[[]]]]}`, "plain", `"x"`} {

@@ -3,6 +3,8 @@ package generate
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"unicode/utf8"
 
 	"quarry/internal/answer/prompt"
 	"quarry/internal/expr/vtl"
@@ -37,6 +39,9 @@ func (p *Plan) Draft(results []Passage) (*Draft, error) {
 	if d.nothing {
 		return d, nil
 	}
+	if p.model.Embedded {
+		results = beginnings(results)
+	}
 	room := prompt.Room(p.model.Can.Context, p.request.Parameters.MaxTokens)
 	need, err := d.fit(results, room)
 	if err != nil {
@@ -44,6 +49,30 @@ func (p *Plan) Draft(results []Passage) (*Draft, error) {
 	}
 	d.remember(room - need)
 	return d, nil
+}
+
+// mostRead is how much of a result the embedded model is given, in bytes. It reads the beginning of long passages, less than that,
+// and has an answer to results of any length.
+const mostRead = 128 << 10
+
+// beginnings returns results with the beginnings of their texts.
+func beginnings(results []Passage) []Passage {
+	out := slices.Clone(results)
+	for i := range out {
+		out[i].Text, out[i].Plain = beginning(out[i].Text), beginning(out[i].Plain)
+	}
+	return out
+}
+
+func beginning(text string) string {
+	if len(text) <= mostRead {
+		return text
+	}
+	end := mostRead
+	for !utf8.RuneStart(text[end]) && end > mostRead-utf8.UTFMax {
+		end--
+	}
+	return text[:end]
 }
 
 // asking returns the text that shows the language of the question: its original wording, and for one that does not show it,

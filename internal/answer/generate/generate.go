@@ -156,6 +156,8 @@ type Event struct {
 	Chunk  string  // to be appended to the summary
 	Done   bool    // the summary is complete
 	Score  *float64
+
+	Evidence *float64 // with Done, of a summary that has it
 }
 
 // Answer is the answer to a request. With an error it holds what there was until then.
@@ -164,6 +166,7 @@ type Answer struct {
 	Prompt   string
 	Language string   // three letters
 	Score    *float64 // nil if it was not requested or there is none
+	Evidence *float64 // how likely the first quotation is to answer; nil for models that write, and where nothing is quoted
 	Warnings []string
 	Steps    []Step // for the history
 }

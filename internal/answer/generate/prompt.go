@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"quarry/internal/answer/prompt"
@@ -10,7 +11,9 @@ import (
 
 // Passage is one search result as prompts and citations see it.
 type Passage struct {
-	Text             string // with the context around it
+	Text             string // with the context around it, and the marks that the query asked for
+	Plain            string // Text without these marks; "" for one that has none
+	Before, After    string // the sentences on either side of Text in its section; "" when they are not known
 	Score            float64
 	DocumentID       string
 	Title            string // of the document; "" when it has none
@@ -19,6 +22,9 @@ type Passage struct {
 	Table            *document.Table // nil when the part is of none
 	Vector           []float32       // of unit length; nil when it is not known
 }
+
+// plain returns the text without marks.
+func (p *Passage) plain() string { return cmp.Or(p.Plain, p.Text) }
 
 // Prompt is a compiled prompt template, safe for concurrent use.
 type Prompt struct{ template *prompt.Template }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ func (d *Draft) Run(ctx context.Context, emit func(Event) error) (Answer, error)
 	if err != nil {
 		return out, err
 	}
-	if err := emit(Event{Done: true}); err != nil {
+	if err := emit(Event{Done: true, Evidence: out.Evidence}); err != nil {
 		return out, err
 	}
 	if !d.score(ctx, &out, raw) {
@@ -72,7 +73,7 @@ func (d *Draft) generate(ctx context.Context, out *Answer, emit func(Event) erro
 	if err == nil {
 		err = pass(citations.Close())
 	}
-	out.Summary = summary.String()
+	out.Summary, out.Evidence = summary.String(), answer.Evidence
 	if err == nil && strings.TrimSpace(out.Summary) == "" {
 		err = &llm.Error{Failure: llm.Empty, Model: d.plan.model.Name, Text: answer.Refusal}
 	}
@@ -91,7 +92,11 @@ func (d *Draft) call() llm.Request {
 	}
 	for i := range d.used {
 		p := &d.used[i]
-		out.Evidence[i] = llm.Evidence{N: i + 1, Text: p.Text, Score: p.Score, Title: documentTitle(p), Label: isLabel(p), Vector: p.Vector}
+		title := documentTitle(p)
+		out.Evidence[i] = llm.Evidence{
+			N: i + 1, Text: p.plain(), Score: p.Score, Title: title, Label: isLabel(p), Vector: p.Vector,
+			Headings: headings(p, title), Before: p.Before, After: p.After,
+		}
 	}
 	if d.plan.model.Embedded {
 		out.Evidence = append(out.Evidence, d.statements()...)
@@ -108,6 +113,22 @@ func documentTitle(p *Passage) string {
 		return m.Title
 	}
 	return p.Title
+}
+
+// headings returns the headings above a passage, outermost first, without the title of its document.
+func headings(p *Passage, title string) []string {
+	var m struct {
+		Around []any `json:"breadcrumb"`
+		Own    any   `json:"title"`
+	}
+	_ = json.Unmarshal(p.PartMetadata, &m) // a client's own keys may have another form
+	var out []string
+	for _, x := range append(m.Around, m.Own) {
+		if s, ok := x.(string); ok && strings.TrimSpace(s) != "" && s != title && s != p.Title && s != p.plain() && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // isLabel reports whether a passage is a title, or our own summary of a table without a description.
@@ -142,7 +163,7 @@ func (d *Draft) score(ctx context.Context, out *Answer, raw string) bool {
 	}
 	claim := verify.Claim{Text: cite.All(raw, cite.Options{Style: cite.None}, d.sources()), Question: d.plan.alone, Language: d.asked}
 	for _, p := range d.used {
-		claim.Sources = append(claim.Sources, p.Text)
+		claim.Sources = append(claim.Sources, p.plain())
 	}
 	started := time.Now()
 	found, err := s.scorer.Score(ctx, claim)

@@ -9,6 +9,7 @@ import (
 	_ "embed"
 	"errors"
 	"strings"
+	"unicode"
 
 	"quarry/internal/answer/prompt"
 	"quarry/internal/corpus"
@@ -143,13 +144,16 @@ func (s *Service) read(ctx context.Context, r *Request, model *llm.Model) (*mate
 			return nil, err
 		}
 	}
-	if strings.TrimSpace(out.content()) == "" {
+	if text := out.content(); strings.TrimSpace(text) == "" || model.Embedded && !strings.ContainsFunc(text, spoken) {
 		f := fault.Invalid()
 		f.Text = "the document " + d.ID + " holds no text that could be summarised"
 		return nil, f
 	}
 	return out, nil
 }
+
+// spoken reports whether a character is one of words and numbers. The embedded generator has nothing to choose from where there is none.
+func spoken(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // fits refuses a prompt that is too long for the model.
 func fits(call *llm.Request, model *llm.Model, id string) error {

@@ -197,6 +197,14 @@ func TestRefusals(t *testing.T) {
 	if _, err := service(t, empty, small).Run(t.Context(), summarize.Request{LLM: "m"}, never); !fault.Is(err, fault.KindInvalid) {
 		t.Errorf("a document without text: %v", err)
 	}
+	empty.doc.Parts[0].Text = "😀 ([{ — …"
+	inside := &llm.Model{Provider: llmtest.Fixed{}, Name: "m", Embedded: true, Can: llm.Abilities{Context: 9000}}
+	if _, err := service(t, empty, inside).Run(t.Context(), summarize.Request{LLM: "m"}, never); !fault.Is(err, fault.KindInvalid) {
+		t.Errorf("a document without words: %v", err)
+	}
+	if _, err := service(t, empty, small).Run(t.Context(), summarize.Request{LLM: "m"}, nothing); err != nil {
+		t.Errorf("a document without words for a model that reads signs: %v", err)
+	}
 }
 
 // TestPlaces proves that a place among the waiting calls is taken for a model outside the process alone, before it is asked.

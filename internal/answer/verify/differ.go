@@ -8,8 +8,10 @@ import (
 	"quarry/internal/text/rarity"
 )
 
-// differ looks for numbers, names and negations that the sources do not have.
+// differ looks for numbers, names and negations that the sources do not have, and for what the sentence of the sources that
+// supports f best states otherwise.
 func (f *Sentence) differ(every *Union) {
+	f.Support = f.support()
 	for _, n := range f.Numbers {
 		if n.Soft {
 			continue
@@ -32,11 +34,9 @@ func (f *Sentence) differ(every *Union) {
 		w := f.Words[len(f.Words)-1] // no word of the answer is in the sources
 		f.Differences.Names = append(f.Differences.Names, fact.Name{Start: w.Start, End: w.End, Text: w.Text, Word: len(f.Words) - 1})
 	}
-	near := make([]fact.Sentence, len(f.Near))
-	for i, s := range f.Near {
-		near[i] = fact.Sentence{Words: s.Words, Negations: s.negations}
-	}
-	f.Differences.Denied = fact.Opposed(fact.Sentence{Words: f.Words, Negations: f.negations}, near)
+	f.Differences.Denied, f.Differences.Turned = fact.Contrast(f.facts(), f.Support.facts())
+	f.rivals()
+	f.Differences.Held = f.held()
 }
 
 // Names returns the names in a span.
@@ -48,6 +48,9 @@ func everyday(lang string) func(string) bool {
 	return func(w string) bool {
 		if lang != "eng" {
 			return lang == "deu"
+		}
+		if fact.IsName(w) {
+			return false
 		}
 		if rarity.Known(w) {
 			return true

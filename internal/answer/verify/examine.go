@@ -19,7 +19,9 @@ import (
 // Sentence is a sentence of the text with its evidence.
 type Sentence struct {
 	*Span
-	Near        []*Span // sentences of the sources, the nearest first; empty when there are none
+	Near        []*Span   // sentences of the sources, the nearest first; empty when there are none
+	Support     *Span     // the one of Near that supports the sentence best; nil when there are none
+	alike       []float64 // for each of Near, the mean over the tokens of the best cosine to one of its tokens, rare words weighing more
 	Evidence    Evidence
 	Differences Differences
 }
@@ -44,14 +46,19 @@ type Differences struct {
 	Astray  int           // numbers that the nearest sentence of the sources does not state, but another does
 	Names   []fact.Name   // that no source has
 	Denied  []fact.Contrary
+	Turned  []fact.Polar // words whose opposite the supporting sentence has
+	Rivals  []fact.Place // numbers and names that the sources have, but in whose place the supporting sentence has another
+	Held    float64      // share of the other words of content that the supporting sentence has
 }
 
 // Score is the probability that the sources support the sentence; 0 without sources.
-func (f *Sentence) Score() float64 {
+func (f *Sentence) Score() float64 { return f.by(shipped) }
+
+func (f *Sentence) by(w Weights) float64 {
 	if len(f.Near) == 0 {
 		return 0
 	}
-	return shipped.Score(f.Evidence, f.Differences)
+	return w.Score(f.Evidence, f.Differences)
 }
 
 // Examine returns what the embedded score of c is based on, sentence by sentence, whatever the judge. Errors are those of Score.
@@ -222,6 +229,7 @@ func (f *Sentence) readWords() {
 	e := &f.Evidence
 	if len(f.states.Pieces) == 0 || len(f.Near[0].states.Pieces) == 0 {
 		e.Words, e.Rare, e.Together = e.Meaning, e.Meaning, e.Meaning // an encoder without states, or no known token
+		f.alike = make([]float64, len(f.Near))
 		return
 	}
 	dim := len(f.states.Vector)
@@ -240,7 +248,8 @@ func (f *Sentence) readWords() {
 			}
 			best[i] = max(best[i], one[i])
 		}
-		e.Together = max(e.Together, mean(one, weights))
+		f.alike = append(f.alike, mean(one, weights))
+		e.Together = max(e.Together, f.alike[len(f.alike)-1])
 	}
 	e.Words, e.Rare = mean(best, nil), mean(best, weights)
 }

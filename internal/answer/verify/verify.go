@@ -83,7 +83,7 @@ func (s *Service) Score(ctx context.Context, c Claim) (Score, error) {
 	if err != nil {
 		return Score{}, fmt.Errorf("score consistency: %w", err)
 	}
-	return Score{Value: total(found)}, nil
+	return Score{Value: shipped.Text(found)}, nil
 }
 
 // TooLong reports whether a claim exceeds Window. It counts the encoder's tokens if the encoder can split texts, otherwise four

@@ -20,19 +20,20 @@ type event struct {
 	Message message `json:"message"`
 	Block   piece   `json:"content_block"`
 	Delta   struct {
-		Type        string  `json:"type"`
-		Text        string  `json:"text"`
-		PartialJSON string  `json:"partial_json"`
-		Thinking    string  `json:"thinking"`
-		Signature   string  `json:"signature"`
-		StopReason  string  `json:"stop_reason"`
-		StopDetails details `json:"stop_details"`
+		Type        string        `json:"type"`
+		Text        provider.Text `json:"text"`
+		PartialJSON provider.Text `json:"partial_json"`
+		Thinking    provider.Text `json:"thinking"`
+		Signature   string        `json:"signature"`
+		StopReason  string        `json:"stop_reason"`
+		StopDetails details       `json:"stop_details"`
 	} `json:"delta"`
 	Usage usage           `json:"usage"`
 	Error json.RawMessage `json:"error"`
 }
 
 type message struct {
+	ID          string            `json:"id"`
 	Model       string            `json:"model"`
 	Content     []json.RawMessage `json:"content"`
 	StopReason  string            `json:"stop_reason"`
@@ -47,8 +48,8 @@ type details struct {
 
 type piece struct {
 	Type      string          `json:"type"`
-	Text      string          `json:"text"`
-	Thinking  string          `json:"thinking"`
+	Text      provider.Text   `json:"text"`
+	Thinking  provider.Text   `json:"thinking"`
 	Signature string          `json:"signature"`
 	Data      string          `json:"data"`
 	ID        string          `json:"id"`
@@ -110,7 +111,7 @@ func (r *reader) feed(data []byte) error {
 	}
 	switch e.Type {
 	case "message_start":
-		r.b.Answer.Model = e.Message.Model
+		r.b.Answer.Model, r.b.Answer.ID = e.Message.Model, e.Message.ID
 		r.usage.merge(e.Message.Usage)
 	case "content_block_start":
 		return r.start(e.Index, &e.Block)
@@ -138,7 +139,8 @@ func (r *reader) whole(data []byte) error {
 	if err := json.Unmarshal(data, &m); err != nil {
 		return r.resp.BadEvent(err)
 	}
-	r.b.Answer.Model, r.stop, r.details, r.over = m.Model, m.StopReason, m.StopDetails, true
+	r.b.Answer.Model, r.b.Answer.ID = m.Model, m.ID
+	r.stop, r.details, r.over = m.StopReason, m.StopDetails, true
 	r.usage.merge(m.Usage)
 	for i, raw := range m.Content {
 		var p piece
@@ -157,7 +159,7 @@ func (r *reader) whole(data []byte) error {
 
 // start opens a block; what it begins with counts as its first delta.
 func (r *reader) start(index int, p *piece) error {
-	text, thought := p.Text, p.Thinking
+	text, thought := string(p.Text), string(p.Thinking)
 	p.Text, p.Thinking = "", ""
 	if string(bytes.TrimSpace(p.Input)) == "{}" || p.Type == "tool_use" && string(p.Input) == "null" {
 		p.Input = nil // pieces follow
@@ -187,16 +189,16 @@ func (r *reader) delta(e event) error {
 	}
 	switch e.Delta.Type {
 	case "text_delta":
-		return r.say(e.Delta.Text)
+		return r.say(string(e.Delta.Text))
 	case "thinking_delta":
-		return r.think(p, e.Delta.Thinking)
+		return r.think(p, string(e.Delta.Thinking))
 	case "signature_delta":
 		p.Signature += e.Delta.Signature
 	case "input_json_delta":
 		p.Input = append(p.Input, e.Delta.PartialJSON...)
 		if r.streamed(p) && e.Delta.PartialJSON != "" {
 			r.given = true
-			return r.text(e.Delta.PartialJSON)
+			return r.text(string(e.Delta.PartialJSON))
 		}
 	}
 	return nil
@@ -210,7 +212,7 @@ func (r *reader) end(index int) error {
 	}
 	switch p.Type {
 	case "thinking":
-		raw, _ := json.Marshal(map[string]string{"type": p.Type, "thinking": string(p.thought), "signature": p.Signature})
+		raw, _ := json.Marshal(map[string]string{"type": p.Type, "thinking": provider.Whole(string(p.thought)), "signature": p.Signature})
 		if p.Signature != "" {
 			r.signed = append(r.signed, raw)
 		}

@@ -79,6 +79,8 @@ func TestAnswers(t *testing.T) {
 				{ID: "toolu_1", Name: "find", Arguments: raw(`{"q":1}`), State: "anthropic/" + claude45 + "\n" + `[{"signature":"c2ln","thinking":"Hm","type":"thinking"},{"data":"xx","type":"redacted_thinking"}]`},
 				{ID: "toolu_1", Name: "find", Arguments: raw(`{}`)},
 			}}},
+		{"cut within a character", "", llm.Request{}, stream(start, begin(`{"type":"text","text":"It \ud83d"}`), text("\\ude00 \xe2\x82"), text("\xac"), over, begin(call), delta(`{"type":"input_json_delta","partial_json":"{\"q\":\"\ud83d"}`), delta(`{"type":"input_json_delta","partial_json":"\ude00\"}"}`), over, ended("tool_use"), stop),
+			llm.Answer{Text: "It 😀 €", Reason: llm.Calls, Model: "claude-x", Usage: used, Calls: []llm.ToolCall{{ID: "toolu_1", Name: "find", Arguments: raw(`{"q":"😀"}`)}}}},
 		{"length", "", llm.Request{}, stream(start, begin(texts), text("So"), over, ended("max_tokens"), stop), llm.Answer{Text: "So", Reason: llm.Length, Model: "claude-x", Usage: used}},
 		{"a form cut off, of a model that thinks", claude55, partial(anyObject), stream(start, begin(own), delta(`{"type":"input_json_delta","partial_json":"{\"n\":"}`), over, ended("max_tokens"), stop), llm.Answer{Text: `{"n":`, Reason: llm.Length, Model: "claude-x", Usage: used}},
 		{"a form cut off, in words", claude55, partial(anyObject), stream(start, begin(texts), text("So"), over, ended("max_tokens"), stop), llm.Answer{Text: "So", Reason: llm.Length, Model: "claude-x", Usage: used}},

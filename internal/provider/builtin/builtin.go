@@ -6,6 +6,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 
 	"quarry/internal/embed"
 	"quarry/internal/llm"
+	"quarry/internal/provider/builtin/question"
+	"quarry/internal/text/lang"
 	"quarry/internal/text/sentence"
 )
 
@@ -96,14 +99,14 @@ type Quotation struct {
 	N    int // of its passage; 0 for one without a number
 }
 
-// Quote returns the sentences of the answer that Stream would return, best first instead of in the order of reading; none if there
-// is no answer. Benchmarks measure it.
+// Quote returns the sentences of the answer that Stream would return, all of them best first; none if there is no answer.
+// Benchmarks measure it.
 func (p *Provider) Quote(ctx context.Context, r llm.Request) ([]Quotation, error) {
 	a := answering{provider: p, request: r, conversation: parse(r)}
 	_, chosen, err := a.choose(ctx)
-	out := make([]Quotation, len(chosen))
-	for i, c := range chosen {
-		out[i] = Quotation{c.text, a.conversation.passages[c.passage].N}
+	var out []Quotation
+	for _, q := range quotations(chosen) {
+		out = append(out, Quotation{q.quoted, a.conversation.passages[q.passage].N})
 	}
 	return out, err
 }
@@ -120,7 +123,11 @@ func (a *answering) choose(ctx context.Context) (*findings, []*candidate, error)
 // search scores the sentences of the conversation.
 func (a *answering) search(ctx context.Context) (*findings, error) {
 	t := &a.conversation
-	found, err := a.provider.search(ctx, ask(t.question, t.passages), t.passages)
+	around := ""
+	if len(t.passages) > 0 {
+		around, _ = lang.Detect(t.passages[0].Text)
+	}
+	found, err := a.provider.search(ctx, question.Parse(t.question, around), t.passages)
 	if err == nil {
 		t.weed(found)
 		t.setAside(found)
@@ -135,14 +142,15 @@ func (a *answering) quote(ctx context.Context) error {
 		return err
 	}
 	if len(chosen) == 0 {
-		return a.say(llm.NoAnswer(a.request.Language, found.question.lang))
+		return a.say(llm.NoAnswer(a.request.Language, found.question.Language))
 	}
 	if found.cut {
 		a.out.Reason = llm.Length
 	}
+	a.out.Evidence = new(found.certain(chosen))
 	between := ""
-	for _, s := range found.readable(chosen) {
-		text := s.text
+	for _, s := range quotations(found.readable(chosen)) {
+		text := s.quoted
 		if n := a.conversation.passages[s.passage].N; n > 0 {
 			text = fmt.Sprintf("%s [%d]", text, n)
 		}
@@ -167,7 +175,7 @@ func (a *answering) room(sentences []*candidate) bool {
 	}
 	n := int64(0)
 	for _, s := range sentences {
-		n += a.tokens(s.text) + markTokens
+		n += a.tokens(cmp.Or(s.Wide, s.text)) + markTokens
 	}
 	return n <= int64(*limit)
 }

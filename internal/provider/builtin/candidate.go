@@ -1,34 +1,34 @@
 package builtin
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"quarry/internal/llm"
+	"quarry/internal/provider/builtin/passage"
+	"quarry/internal/provider/builtin/question"
 	"quarry/internal/text/analysis"
-	"quarry/internal/text/sentence"
 )
 
-// Bounds of a passage and of all passages, in bytes. Of a longer passage the beginning is read.
-const (
-	passageBytes  = 64 << 10
-	evidenceBytes = 512 << 10
-	// longest bounds a candidate: tables and texts without full stops are cut at line breaks, else at blanks.
-	longest = 900
-)
-
-// candidate is a sentence that may be quoted. Its text is a piece of its passage, byte for byte.
+// candidate is a piece that may be quoted. Its text is a piece of its passage, byte for byte.
 type candidate struct {
+	passage.Piece
 	text    string
+	judged  string              // what is compared with the question: its text, behind the sentence without which it says little
 	passage int                 // index of its passage
 	place   int                 // among all candidates, which are in order of passages and texts
 	alone   bool                // it is all of its passage
 	aside   bool                // from before the question: it is quoted where it answers best, and not beside other answers
 	own     bool                // what the user said before
 	asks    bool                // it is a question or a heading, which answers nothing; what follows it may
-	stems   map[string]struct{} // its terms
+	unfit   bool                // it leans on a sentence that is nowhere in the passages
+	lead    *candidate          // what it is quoted behind; nil for none, or if text with it is what is quoted
+	stems   map[string]struct{} // its terms, and those of what it belongs to if it is a value
 	parts   []match             // by part of the question
 	vector  []float32           // nil while it is not encoded
 
@@ -40,7 +40,8 @@ type match struct {
 	cosine  float64 // estimated if the sentence is not encoded
 	cover   float64 // share of the terms that it holds, by weight
 	context float64 // the same, including the sentence before
-	kind    bool    // it holds what the question asks for, such as a number
+	around  float64 // the same, including the title, the headings and all of the passage before
+	kind    float64 // more if it is of the type that is asked for, such as a number
 }
 
 func (c *candidate) holds(term string) bool {
@@ -48,100 +49,115 @@ func (c *candidate) holds(term string) bool {
 	return ok
 }
 
-// marks matches what could be taken for our citations.
-var marks = regexp.MustCompile(`\[\s*\d+(?:\s*[,;–-]\s*\d+)*\s*\]`)
-
-// bullet matches the sign of a list item, which is not part of its text.
-var bullet = regexp.MustCompile(`^(?:[-*+•◦▪·–—]\s+)+`)
-
-// cutPassages returns the sentences of the passages in order, each text only where it comes first.
+// cutPassages returns the pieces of the passages that may be quoted, and the questions and labels before them, in order.
 func cutPassages(passages []llm.Evidence, language string) []*candidate {
+	pieces := passage.Cut(passages, language)
 	var out []*candidate
-	seen := map[string]bool{}
-	left := evidenceBytes
-	for i := range passages {
-		text := head(passages[i].Text, min(left, passageBytes))
-		left -= len(text)
-		first := len(out)
-		for _, span := range sentence.Split(blankMarks(text)) {
-			for _, piece := range pieces(text[span.Start:span.End]) {
-				if seen[piece] {
-					continue
-				}
-				seen[piece] = true
-				c := &candidate{text: piece, passage: i, place: len(out), asks: asks(piece) || names(&passages[i], piece), stems: map[string]struct{}{}}
-				for _, s := range analysis.Analyze(piece, language).Stems {
-					c.stems[s] = struct{}{}
-				}
-				out = append(out, c)
-			}
+	at := make([]*candidate, len(pieces))
+	for i, p := range pieces {
+		asks := p.Kind == passage.Question || p.Kind == passage.Label
+		if !asks && !p.Kind.Quotable() {
+			continue
 		}
-		if len(out) == first+1 && out[first].text == strings.TrimSpace(text) {
-			out[first].alone = true
+		e := &passages[p.Passage]
+		c := &candidate{
+			Piece: p, text: p.Text, judged: judged(pieces, i), passage: p.Passage, place: len(out), alone: p.Alone,
+			asks: asks || p.Text == e.Title || e.Label && !strings.Contains(strings.TrimSpace(e.Text), "\n\n"),
 		}
+		c.stems = stems(c.judged, language)
+		if lends(&p) {
+			maps.Copy(c.stems, stems(p.Term, language))
+		}
+		at[i] = c
+		out = append(out, c)
+	}
+	for _, c := range out {
+		if c.Leans && c.Wide == "" && c.Lead >= 0 {
+			c.lead = at[c.Lead]
+		}
+		c.unfit = c.Leans && c.Wide == "" && c.lead == nil
 	}
 	return out
 }
 
-// pieces returns a sentence without marks, cut if it is too long for one.
-func pieces(text string) []string {
-	var out []string
-	p := withoutMarks(text)
-	for len(p) > longest {
-		at := strings.LastIndexByte(p[:longest], '\n')
-		if at <= 0 {
-			at = strings.LastIndexFunc(p[:longest], unicode.IsSpace)
+// camel matches where a name in mixed case is two words.
+var camel = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
+
+// stems returns the terms of a text; those of "bodyLimit" are also "body" and "limit".
+func stems(text, language string) map[string]struct{} {
+	out := map[string]struct{}{}
+	if camel.MatchString(text) {
+		text += "\n" + camel.ReplaceAllString(text, "$1 $2")
+	}
+	for _, s := range analysis.Analyze(text, language).Stems {
+		out[s] = struct{}{}
+	}
+	return out
+}
+
+// lends reports whether a piece has the words of its term: of a name, of which it need not say that it is about it, or of what a value
+// belongs to.
+func lends(p *passage.Piece) bool { return p.Term != "" && (p.Named || p.Kind == passage.Item) }
+
+// judged returns what of a piece is compared with the question. A sentence that leans on the one before it is understood behind the
+// one that names what its pronoun stands for. A short value says little without what it belongs to, and a short sentence with
+// a default little without the one before: "The default is 5."
+func judged(pieces []passage.Piece, i int) string {
+	p := &pieces[i]
+	switch {
+	case p.Leans && p.Before != "" && len(strings.Fields(p.Text)) > 3, short(p.Text) && p.Before != "" && p.Kind == passage.Prose && question.Defaults(p.Text):
+		return antecedent(pieces, i) + " " + p.Text
+	case short(p.Text) && p.Kind == passage.Item && p.Term != "":
+		return p.Term + ": " + p.Text
+	}
+	return p.Text
+}
+
+// antecedent returns the nearest sentence before a piece that leans on no other.
+func antecedent(pieces []passage.Piece, i int) string {
+	p := &pieces[i]
+	for range longestChain {
+		if p.Lead < 0 || !pieces[p.Lead].Leans || pieces[p.Lead].Before == "" {
+			break
 		}
-		if at <= 0 {
-			at = len(head(p, longest))
+		p = &pieces[p.Lead]
+	}
+	return p.Before
+}
+
+// longestChain bounds how many sentences with pronouns are read back.
+const longestChain = 3
+
+// short reports whether a text may be a value that says little by itself.
+func short(text string) bool { return len(strings.Fields(text)) <= 8 }
+
+// quotation is a candidate with the text in which it is quoted: its own, or that with the sentence before it.
+type quotation struct {
+	*candidate
+	quoted string
+}
+
+// quotations returns candidates as they are quoted, no sentence twice and as many in whatever order they come. One that leans on
+// the sentence before it is quoted with that.
+func quotations(chosen []*candidate) []quotation {
+	covered := map[string]bool{} // sentences that are in the quotation of the one after them
+	place := func(passage int, text string) string { return fmt.Sprint(passage, " ", text) }
+	last := slices.SortedFunc(slices.Values(chosen), func(a, b *candidate) int { return cmp.Compare(b.place, a.place) })
+	for _, c := range last {
+		if c.Wide != "" && !covered[place(c.passage, c.text)] {
+			covered[place(c.passage, c.Before)] = true
 		}
-		out = addPiece(out, p[:at])
-		p = p[at:]
 	}
-	return addPiece(out, p)
-}
-
-func addPiece(out []string, p string) []string {
-	p = bullet.ReplaceAllString(strings.TrimSpace(p), "")
-	if !strings.ContainsFunc(p, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
-		return out
-	}
-	return append(out, p)
-}
-
-// blankMarks replaces marks by blanks, so that a sentence ends before the mark that follows its full stop.
-func blankMarks(text string) string {
-	return marks.ReplaceAllStringFunc(text, func(m string) string { return strings.Repeat(" ", len(m)) })
-}
-
-// withoutMarks returns the longest piece of text between marks.
-func withoutMarks(text string) string {
-	best, start := "", 0
-	for _, m := range append(marks.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
-		if p := text[start:m[0]]; len(p) > len(best) {
-			best = p
+	var out []quotation
+	for _, c := range chosen {
+		for _, q := range []*candidate{c.lead, c} {
+			if q == nil || covered[place(q.passage, q.text)] || slices.ContainsFunc(out, func(o quotation) bool { return o.candidate == q }) {
+				continue
+			}
+			out = append(out, quotation{q, cmp.Or(q.Wide, q.text)})
 		}
-		start = m[1]
 	}
-	return best
-}
-
-// asks reports whether text is a question or a heading: a line of a few words without an end.
-func asks(text string) bool {
-	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, `"'”’»)]`))
-	switch last {
-	case '?', '？', '؟', '՞', ':':
-		return true
-	case '.', '!', '。', '！', '।', '۔', '…':
-		return false
-	}
-	return len(strings.Fields(text)) <= 6 && len(text) < 60 && strings.IndexFunc(text, unicode.IsDigit) < 0
-}
-
-// names reports whether piece is the title of its document or a label without context: with context around it, a label is one
-// paragraph among others.
-func names(e *llm.Evidence, piece string) bool {
-	return piece == e.Title || e.Label && !strings.Contains(strings.TrimSpace(e.Text), "\n\n")
+	return out
 }
 
 // head cuts text to n bytes at a character.

@@ -33,7 +33,7 @@ func (a *answering) fill(ctx context.Context) error {
 			return err
 		}
 	} else {
-		text := llm.NoAnswer(a.request.Language, found.question.lang)
+		text := llm.NoAnswer(a.request.Language, found.question.Language)
 		if len(answer) > 0 {
 			text = form.Join(answer)
 		}
@@ -74,7 +74,7 @@ const (
 
 // about implements form.Source.About.
 func (m *members) about(words string, passage int) ([]form.Sentence, error) {
-	stems := analysis.Query(words, m.found.question.lang).Stems
+	stems := analysis.Query(words, m.found.question.Language).Stems
 	var about []float32
 	if e, ok := m.provider.encoders.Find(""); ok && m.encoded < mostEncoded {
 		m.encoded++

@@ -12,14 +12,14 @@ var pleasantries = []struct {
 	language string
 	words    []string
 }{
-	{"eng", words("hi hello hey there good morning afternoon evening how are you doing thanks thank so very much ok okay yes no bye goodbye please sorry")},
-	{"deu", words("hi hallo hey guten tag morgen abend servus moin grüß dich gott danke dir ihnen sehr vielen dank schön ok okay ja nein bitte tschüss wie geht es")},
-	{"fra", words("bonjour bonsoir salut coucou merci beaucoup bien ça va comment oui non au revoir")},
-	{"spa", words("hola buenos buenas días tardes noches gracias muchas sí no adiós qué tal cómo estás")},
-	{"por", words("olá oi bom dia boa tarde noite obrigado obrigada muito sim não tchau tudo bem")},
-	{"ita", words("ciao salve buongiorno buonasera grazie mille sì no arrivederci come stai")},
-	{"nld", words("hoi hallo goedemorgen goedemiddag goedenavond dank je wel bedankt ja nee dag")},
-	{"rus", words("привет здравствуй здравствуйте спасибо добрый день доброе утро вечер да нет пока как дела")},
+	{"eng", strings.Fields("hi hello hey there good morning afternoon evening how are you doing thanks thank so very much ok okay yes no bye goodbye please sorry")},
+	{"deu", strings.Fields("hi hallo hey guten tag morgen abend servus moin grüß dich gott danke dir ihnen sehr vielen dank schön ok okay ja nein bitte tschüss wie geht es")},
+	{"fra", strings.Fields("bonjour bonsoir salut coucou merci beaucoup bien ça va comment oui non au revoir")},
+	{"spa", strings.Fields("hola buenos buenas días tardes noches gracias muchas sí no adiós qué tal cómo estás")},
+	{"por", strings.Fields("olá oi bom dia boa tarde noite obrigado obrigada muito sim não tchau tudo bem")},
+	{"ita", strings.Fields("ciao salve buongiorno buonasera grazie mille sì no arrivederci come stai")},
+	{"nld", strings.Fields("hoi hallo goedemorgen goedemiddag goedenavond dank je wel bedankt ja nee dag")},
+	{"rus", strings.Fields("привет здравствуй здравствуйте спасибо добрый день доброе утро вечер да нет пока как дела")},
 }
 
 // longGreeting is how many words a greeting has at the most.

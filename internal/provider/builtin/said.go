@@ -3,10 +3,9 @@ package builtin
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"quarry/internal/llm"
-	"quarry/internal/text/lang"
+	"quarry/internal/provider/builtin/question"
 	"quarry/internal/text/sentence"
 )
 
@@ -43,31 +42,13 @@ func (t *conversation) setAside(f *findings) {
 	}
 }
 
-// statements returns the sentences of a message of the user that state something. Many people write questions without a
-// question mark, so those that begin with a word of questions, requests or follow-ups are left out, too.
+// statements returns the sentences of a message of the user that state something.
 func statements(text string) []string {
 	var out []string
-	ask := askers[lang.Of(text, "eng")]
 	for _, s := range sentence.Split(text) {
-		one := strings.TrimSpace(text[s.Start:s.End])
-		last, _ := utf8.DecodeLastRuneInString(one)
-		words := strings.Fields(one)
-		if len(words) == 0 || strings.ContainsRune("?？؟", last) || ask.begins(words) || starts(ask.and, words) || starts(requests, words) {
-			continue
+		if one := strings.TrimSpace(text[s.Start:s.End]); question.States(one) {
+			out = append(out, one)
 		}
-		out = append(out, one)
 	}
 	return out
 }
-
-// requests are the words that requests and follow-ups begin with, in the languages of askers.
-var requests = append(words(`
-	tell show give explain describe list summarize summarise compare find please let write translate name define help or but also then so only any
-	sag sage sagen zeig zeige zeigen gib nenne nennen erkläre erklären beschreibe liste vergleiche finde bitte oder aber auch dann nur
-	dis dites donne donnez explique expliquez montre montrez décris cite résume compare ou mais aussi alors
-	dime dame explica muestra describe resume compara enumera pero también entonces
-	diga mostre explique descreva liste resuma ou mas também
-	dimmi mostra spiega descrivi elenca riassumi oppure ma anche
-	vertel geef toon noem leg beschrijf of maar ook
-	расскажи расскажите покажи покажите объясни объясните опиши назови или но а также`),
-	"i want", "i would", "i'd like")

@@ -37,7 +37,7 @@ func (t *conversation) weed(f *findings) {
 			return false
 		}
 		best := 0.0
-		for i := range f.question.parts {
+		for i := range f.question.Parts {
 			best = max(best, f.evidence(c, i))
 		}
 		return best < least || rule.MatchString(c.text)

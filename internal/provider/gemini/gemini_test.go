@@ -291,6 +291,7 @@ func TestAnswers(t *testing.T) {
 			{ID: "made", Name: "find", Arguments: raw(`{"q":1}`), State: "gemini/gemini-2.5-flash\nc2ln"}, {ID: "g-2", Name: "now", Arguments: raw(`{}`)},
 		}}},
 		{"a list in one piece", `[` + says(`{"text":"It "}`) + `,` + says(`{"text":"is."}`) + `,` + end + `]`, llm.Request{}, llm.Answer{Text: "It is.", Reason: llm.Stop, Model: "gemini-x", Usage: used}},
+		{"cut within a character", stream(says(`{"text":"Hm\ud83d","thought":true}`), says(`{"text":"\ude00","thought":true}`), says("{\"text\":\"It \xf0\x9f\"}"), says("{\"text\":\"\x98\x80\"}"), end), llm.Request{}, llm.Answer{Text: "It 😀", Reasoning: "Hm😀", Reason: llm.Stop, Model: "gemini-x", Usage: used}},
 		{"length", stream(done("MAX_TOKENS", "")), llm.Request{}, llm.Answer{Text: "So", Reason: llm.Length, Model: "gemini-x", Usage: used}},
 		{"a form cut off, beside tools", stream(says("{\"text\":\"{\\\"n\\\":\"}"), done("MAX_TOKENS", "")), llm.Request{Format: verdict, Tools: []llm.Tool{find}, Partial: true}, llm.Answer{Text: `{"n":So`, Reason: llm.Length, Model: "gemini-x", Usage: used}},
 		{"safety", stream(done("SAFETY", "Not that.")), llm.Request{}, llm.Answer{Text: "So", Reason: llm.Refused, Refusal: "Not that.", Model: "gemini-x", Usage: used}},

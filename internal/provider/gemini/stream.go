@@ -16,7 +16,7 @@ import (
 type chunk struct {
 	Candidates []struct {
 		Content struct {
-			Parts []part `json:"parts"`
+			Parts []answered `json:"parts"`
 		} `json:"content"`
 		FinishReason  string `json:"finishReason"`
 		FinishMessage string `json:"finishMessage"`
@@ -27,7 +27,14 @@ type chunk struct {
 	} `json:"promptFeedback"`
 	Usage        *usage          `json:"usageMetadata"`
 	ModelVersion string          `json:"modelVersion"`
+	ResponseID   string          `json:"responseId"`
 	Error        json.RawMessage `json:"error"`
+}
+
+// answered is a part of an answer, whose text may be cut within a character.
+type answered struct {
+	part
+	Text provider.Text `json:"text"`
 }
 
 type usage struct {
@@ -92,6 +99,9 @@ func (r *reader) chunk(data []byte) error {
 	if c.ModelVersion != "" {
 		r.b.Answer.Model = c.ModelVersion
 	}
+	if c.ResponseID != "" {
+		r.b.Answer.ID = c.ResponseID
+	}
 	if c.Usage != nil {
 		r.usage = c.Usage
 	}
@@ -113,20 +123,21 @@ func (r *reader) chunk(data []byte) error {
 	return nil
 }
 
-func (r *reader) part(p part) error {
+func (r *reader) part(p answered) error {
+	text := string(p.Text)
 	switch {
 	case p.FunctionCall != nil:
 		c := p.FunctionCall
 		return r.b.Call(llm.ToolCall{ID: cmp.Or(c.ID, newID()), Name: c.Name, Arguments: c.Args, State: callState(r.model, p.ThoughtSignature)})
 	case p.Thought:
-		return r.b.Reasoning(p.Text)
+		return r.b.Reasoning(text)
 	case r.form:
-		r.text.WriteString(p.Text)
+		r.text.WriteString(text)
 		if r.asked {
 			return nil
 		}
 	}
-	return r.b.Text(p.Text)
+	return r.b.Text(text)
 }
 
 // newID returns an id for a call that came without one. Results name their call by it, so it must differ from those of

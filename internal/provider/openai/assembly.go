@@ -57,12 +57,12 @@ func (a *assembly) add(d callDelta) {
 	if provider.Present(d.Extra) {
 		s.extra = d.Extra
 	}
-	var piece string
+	var piece provider.Text
 	if !provider.Present(d.Function.Arguments) {
 		return
 	}
 	if json.Unmarshal(d.Function.Arguments, &piece) != nil {
-		piece = string(d.Function.Arguments) // an object where its text should be
+		piece = provider.Text(d.Function.Arguments) // an object where its text should be
 	}
-	s.arguments.WriteString(piece)
+	s.arguments.WriteString(string(piece))
 }

@@ -11,8 +11,9 @@ import (
 
 // chunk is an event of a stream, and a whole answer as well.
 type chunk struct {
-	Model   string `json:"model"`
-	Object  string `json:"object"`
+	ID      content `json:"id"`
+	Model   string  `json:"model"`
+	Object  string  `json:"object"`
 	Choices []struct {
 		Index   int             `json:"index"`
 		Delta   *delta          `json:"delta"`
@@ -24,11 +25,11 @@ type chunk struct {
 }
 
 type delta struct {
-	Content          content     `json:"content"`
-	ReasoningContent *string     `json:"reasoning_content"`
-	Reasoning        content     `json:"reasoning"`
-	Refusal          *string     `json:"refusal"`
-	Calls            []callDelta `json:"tool_calls"`
+	Content          content        `json:"content"`
+	ReasoningContent *provider.Text `json:"reasoning_content"`
+	Reasoning        content        `json:"reasoning"`
+	Refusal          *provider.Text `json:"refusal"`
+	Calls            []callDelta    `json:"tool_calls"`
 }
 
 type callDelta struct {
@@ -45,19 +46,19 @@ type callDelta struct {
 type content struct{ text, thought string }
 
 func (c *content) UnmarshalJSON(data []byte) error {
-	if json.Unmarshal(data, &c.text) == nil {
+	if json.Unmarshal(data, (*provider.Text)(&c.text)) == nil {
 		return nil
 	}
 	var parts []struct {
-		Type     string  `json:"type"`
-		Text     string  `json:"text"`
-		Thinking content `json:"thinking"`
+		Type     string        `json:"type"`
+		Text     provider.Text `json:"text"`
+		Thinking content       `json:"thinking"`
 	}
 	if err := json.Unmarshal(data, &parts); err != nil {
 		return nil //nolint:nilerr // a form of no meaning to us, such as an object of details
 	}
 	for _, p := range parts {
-		c.text += p.Text
+		c.text += string(p.Text)
 		c.thought += p.Thinking.text
 	}
 	return nil
@@ -152,6 +153,9 @@ func (in *reading) chunk(data []byte) error {
 	if c.Model != "" {
 		in.b.Answer.Model = c.Model
 	}
+	if c.ID.text != "" {
+		in.b.Answer.ID = c.ID.text
+	}
 	if c.Usage != nil {
 		in.b.Answer.Usage = c.Usage.usage()
 	}
@@ -182,7 +186,7 @@ func (in *reading) chunk(data []byte) error {
 func (in *reading) delta(d *delta) error {
 	thought := d.Content.thought
 	if d.ReasoningContent != nil && *d.ReasoningContent != "" {
-		thought, in.via = *d.ReasoningContent, "reasoning_content"
+		thought, in.via = string(*d.ReasoningContent), "reasoning_content"
 	} else if d.Reasoning.text != "" {
 		thought, in.via = d.Reasoning.text, "reasoning"
 	}
@@ -190,7 +194,7 @@ func (in *reading) delta(d *delta) error {
 		return err
 	}
 	if d.Refusal != nil {
-		in.b.Refuse(*d.Refusal)
+		in.b.Refuse(string(*d.Refusal))
 	}
 	for _, c := range d.Calls {
 		in.calls.add(c)

@@ -11,15 +11,16 @@ import (
 
 // event is an event of a stream; its members depend on its type.
 type event struct {
-	Type      string    `json:"type"`
-	Delta     string    `json:"delta"`
-	Arguments string    `json:"arguments"`
-	Output    int       `json:"output_index"`
-	Item      *item     `json:"item"`
-	Response  *response `json:"response"`
+	Type      string        `json:"type"`
+	Delta     provider.Text `json:"delta"`
+	Arguments string        `json:"arguments"`
+	Output    int           `json:"output_index"`
+	Item      *item         `json:"item"`
+	Response  *response     `json:"response"`
 }
 
 type response struct {
+	ID         string          `json:"id"`
 	Model      string          `json:"model"`
 	Status     string          `json:"status"`
 	Error      json.RawMessage `json:"error"`
@@ -116,18 +117,18 @@ func (out *output) event(data []byte) error {
 	}
 	switch e.Type {
 	case "response.output_text.delta":
-		return out.b.Text(e.Delta)
+		return out.b.Text(string(e.Delta))
 	case "response.refusal.delta":
-		out.b.Refuse(e.Delta)
+		out.b.Refuse(string(e.Delta))
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		return out.b.Reasoning(e.Delta)
+		return out.b.Reasoning(string(e.Delta))
 	case "response.output_item.added":
 		if e.Item != nil && e.Item.Type == "function_call" {
 			out.pieces[e.Output] = &strings.Builder{}
 		}
 	case "response.function_call_arguments.delta":
 		if p := out.pieces[e.Output]; p != nil {
-			p.WriteString(e.Delta)
+			p.WriteString(string(e.Delta))
 		}
 	case "response.output_item.done":
 		return out.itemDone(&e)
@@ -196,7 +197,7 @@ func (out *output) item(i *item) error {
 func (out *output) end(r *response, data []byte) error {
 	out.ended = true
 	a := &out.b.Answer
-	a.Model = r.Model
+	a.Model, a.ID = r.Model, r.ID
 	if u := r.Usage; u != nil {
 		a.Usage = llm.Usage{Input: u.Input, Output: u.Output}
 		if u.InputIs != nil {

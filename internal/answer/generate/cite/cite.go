@@ -4,6 +4,7 @@
 package cite
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -29,8 +30,9 @@ type Options struct {
 // Writer rewrites one text. It is not safe for concurrent use.
 //
 // A mark is a bracket that holds only numbers: [2], [2, 5], [1-3]. Each number is a citation of its own, numbers without a source
-// are left out, and a mark of which nothing remains is removed with the blanks before it. Code is not changed: fenced blocks,
-// and spans between backticks that end on their line.
+// are left out, and a mark of which nothing remains is removed with the blanks before it. Parentheses that hold only marks go
+// with the last of them, and what separated a mark that is removed from the others goes with it: ([1], [99]) becomes ([1]). Code
+// is not changed: fenced blocks, and spans between backticks that end on their line.
 type Writer struct {
 	style     Style
 	citations []string // by source, as written; nil until the first citation where patterns need none
@@ -124,6 +126,8 @@ func (w *Writer) run(over bool) {
 			n = 1
 		case c == '[':
 			n = w.bracket(over)
+		case c == '(':
+			n = w.parenthesis(over)
 		case c == '`':
 			n = w.backticks(over)
 		case c == '~' && w.at == lineStart:
@@ -162,7 +166,7 @@ func (w *Writer) blank() int {
 
 // plain writes what can't be the beginning of a mark or of code.
 func (w *Writer) plain() int {
-	n := 1 + strings.IndexAny(w.rest[1:], " \t\n[`")
+	n := 1 + strings.IndexAny(w.rest[1:], " \t\n[(`")
 	if n == 0 {
 		n = len(w.rest)
 	}
@@ -182,15 +186,8 @@ func (w *Writer) bracket(over bool) int {
 		return 1
 	}
 	cited := w.cite(numbers)
-	if len(cited) == 0 && w.opened { // the text around it must not become a mark
-		w.write("[]", inLine)
-		return n
-	}
 	if len(cited) == 0 {
-		if w.blanks != "" {
-			w.gap = w.blanks
-		}
-		w.blanks, w.removed = "", w.removed || w.at == lineStart
+		w.remove("[]")
 		return n
 	}
 	if w.blanks == "" {
@@ -205,6 +202,44 @@ func (w *Writer) bracket(over bool) int {
 	}
 	w.write(strings.Join(cited, between), behindCitation)
 	return n
+}
+
+// remove leaves out a mark or a group of marks. Within a bracket its empty form is written, so that the text around it doesn't
+// become a mark.
+func (w *Writer) remove(empty string) {
+	if w.opened {
+		w.write(empty, inLine)
+		return
+	}
+	if w.blanks != "" {
+		w.gap = w.blanks
+	}
+	w.blanks, w.removed = "", w.removed || w.at == lineStart
+}
+
+// parenthesis decides whether a group of marks begins, and leaves out those of which nothing remains.
+func (w *Writer) parenthesis(over bool) int {
+	marks, n, open := group(w.rest)
+	if open && !over {
+		return 0
+	}
+	kept := slices.DeleteFunc(slices.Clone(marks), func(m grouped) bool { return len(w.cite(m.numbers)) == 0 })
+	switch {
+	case len(kept) == len(marks):
+		w.write("(", inLine)
+		return 1
+	case len(kept) == 0:
+		w.remove("()")
+		return n
+	}
+	kept[0].before = ""
+	var left strings.Builder
+	for _, m := range kept {
+		left.WriteString(m.before + m.text)
+	}
+	w.write("(", inLine)
+	w.rest = "(" + left.String() + ")" + w.rest[n:]
+	return 1
 }
 
 // cite returns the citations of numbers, each once; numbers without a source are left out.

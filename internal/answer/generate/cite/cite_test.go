@@ -49,9 +49,18 @@ func TestStyles(t *testing.T) {
 		{"blanks at the end", cite.Options{}, "One.  \nTwo  ", "One.  \nTwo  "},
 		{"one inside another", cite.Options{}, "[[9]7] [ 7, [8] 6 ] [[1]9]", "[[]7] [ 7, [] 6 ] [[1]9]"},
 		{"invented before another", cite.Options{}, "One [9][8, 1] two [9] [2], three [9],[3].", "One [1] two [2], three,[3]."},
+		{"invented in parentheses", cite.Options{}, "Weekly ([99]). Daily ( [9], [8] ) here([7]).", "Weekly. Daily here."},
+		{"some invented in parentheses", cite.Options{}, "A ([1], [99]) b ([99]; [2]) c ([1], [9]; [ 2, 8 ]) d ([9] [3]) e ([9,1])", "A ([1]) b ([2]) c ([1]; [2]) d ([3]) e ([1])"},
+		{"parentheses that stay", cite.Options{}, "( [1], [2] ) () (see [9]) ([9] there) ([9],) ([9]", "( [1], [2] ) () (see) ( there) (,) ("},
+		{"parentheses within a bracket", cite.Options{}, "[([9])7] [ ([8]) 2] ([[9]]) (([9]))", "[()7] [ () 2] ([[]]) ()"},
+		{"parentheses at the start of a line", cite.Options{}, "([9]) One.\n ([8]) Two.", "One.\nTwo."},
 		{"nothing but invented", cite.Options{}, " [9] ", ""},
 
 		{"none", cite.Options{Style: cite.None}, "Weekly [1] [2], daily[3].\n\n[4] Hourly [5]\n", "Weekly, daily.\n\nHourly\n"},
+
+		{"none in parentheses", cite.Options{Style: cite.None}, "Weekly ([1], [2]).", "Weekly."},
+		{"parentheses in code", cite.Options{}, "Use `f([9])` here ([9]).", "Use `f([9])` here."},
+		{"links in parentheses", cite.Options{Style: cite.Markdown, URL: "u"}, "Weekly ([9], [1], [2]).", "Weekly ([1](u), [2](u))."},
 
 		{"block of code", cite.Options{}, "A [9]\n```go\nx[9] = y[1, 2]\n```\nB [9]", "A\n```go\nx[9] = y[1, 2]\n```\nB"},
 		{"block of code in a list", cite.Options{}, "- A\n    ~~~\n    x [9]\n    ~~~~\n [9]B", "- A\n    ~~~\n    x [9]\n    ~~~~\nB"},
@@ -103,7 +112,7 @@ func TestEarly(t *testing.T) {
 			t.Errorf("%q gives %q, want %q", c.in, got, c.wants)
 		}
 	}
-	for _, piece := range []string{"1,", "`", "x`y", "~", "1-"} {
+	for _, piece := range []string{"1,", "`", "x`y", "~", "1-", "([1],", "([1], [2] "} {
 		w := cite.New(cite.Options{}, sources)
 		in, out := len(w.Push("\n[`")), 0
 		for range 3000 {
@@ -121,7 +130,7 @@ var marks = regexp.MustCompile(`\[(\d{1,400})\]`)
 // whole characters, and that outside of code no number is cited that names no source.
 func FuzzSplits(f *testing.F) {
 	for _, s := range []string{
-		"Weekly [1].", "a [9] [2, 5][1-3]", "```\n[9]\n```\n[9]", "`[9] [9]` [3]", "~~~\n~~~ [2–3]", "é [1] 日本[2]", "  [9]  x", "[1\xe2\x80", "\xff\xfe[2]",
+		"Weekly [1].", "a [9] [2, 5][1-3]", "```\n[9]\n```\n[9]", "`[9] [9]` [3]", "a ([9]) b ([1], [9]) [([9])7]", "(([9, 2] ; [8]))[1]", "~~~\n~~~ [2–3]", "é [1] 日本[2]", "  [9]  x", "[1\xe2\x80", "\xff\xfe[2]",
 	} {
 		f.Add(s, []byte{1, 2, 3}, uint8(0))
 	}

@@ -45,6 +45,43 @@ func mark(s string) (numbers []span, n int, open bool) {
 	}
 }
 
+// grouped is a mark within parentheses.
+type grouped struct {
+	before  string // what separates it from the one before
+	text    string
+	numbers []span
+}
+
+// group reads parentheses at the start of s that hold only marks, separated by blanks, commas and semicolons, and returns their
+// length, 0 if these are none. It is open if s ends before that is known.
+func group(s string) (marks []grouped, n int, open bool) {
+	short := len(s) < maxMark
+	s = s[:min(len(s), maxMark)]
+	for end, i := 1, skip(s, 1); ; {
+		if i == len(s) {
+			return nil, 0, short
+		}
+		if s[i] != '[' {
+			return nil, 0, false
+		}
+		numbers, n, open := mark(s[i:])
+		if n == 0 {
+			return nil, 0, open && short
+		}
+		marks = append(marks, grouped{s[end:i], s[i : i+n], numbers})
+		end = i + n
+		i = skip(s, end)
+		switch {
+		case i == len(s):
+			return nil, 0, short
+		case s[i] == ')':
+			return marks, i + 1, false
+		case s[i] == ',' || s[i] == ';':
+			i = skip(s, i+1)
+		}
+	}
+}
+
 // skip returns the index of the first byte from i on that is not a space.
 func skip(s string, i int) int {
 	return len(s) - len(strings.TrimLeft(s[i:], " "))

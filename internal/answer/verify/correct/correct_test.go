@@ -69,6 +69,8 @@ func TestCorrect(t *testing.T) {
 		"number and clause":     {"The valve opens at 5 bar and was made in Oslo.", "When does it open?", "The valve opens at 3 bar.", []string{"The valve opens at 3 bar."}, 2},
 		"a name":                {"It was designed in 1987 by Erika Olsen.", "", "It was designed in 1987 by Erika Lund.", []string{lead}, 1},
 		"a negation put in":     {"The relief valve does not open at 3 bar.", "", "The relief valve does open at 3 bar.", []string{lead}, 1},
+		"a short contradiction": {"The pump is not waterproof.", "", "The pump is waterproof.", []string{"The pump is waterproof."}, 1},
+		"the opposite":          {"Sales rise in winter.", "", "Sales fall in winter.", []string{"Sales fall in winter."}, 1},
 		"all of it elsewhere":   {"Bread is baked from flour. Cats sleep all day long.", "", "", []string{lead}, 2},
 		"one sentence of two":   {"The relief valve opens at 3 bar [1]. Cats sleep all day long [2].", "", "The relief valve opens at 3 bar [1].", []string{lead}, 1},
 		"an item of a list":     {"- The relief valve opens at 3 bar.\n- Cats sleep all day long.\n- It was designed in 1987 by Erika Lund.\n", "", "- The relief valve opens at 3 bar.\n- It was designed in 1987 by Erika Lund.\n", []string{lead}, 1},

@@ -55,7 +55,7 @@ func (r *repairer) sentence(f *verify.Sentence) {
 	case len(f.Near) == 0:
 		r.edits = append(r.edits, drop(r.text, r.clean, f.Start, f.End, "There is no source that could support it."))
 		return
-	case f.Evidence.Verbatim, sound(f) && f.Score() >= stays:
+	case f.Evidence.Verbatim && !f.Differences.Contradicted(verify.Shipped()), sound(f) && f.Score() >= stays:
 		return
 	}
 	if f.Evidence.Words >= alike && !f.Completed {
@@ -65,7 +65,7 @@ func (r *repairer) sentence(f *verify.Sentence) {
 			return
 		}
 	}
-	nearest := f.Near[0]
+	nearest := f.Support
 	if f.Evidence.Meaning >= related && !r.used[nearest.Joined] && !(f.Completed && r.several) {
 		r.used[nearest.Joined] = true
 		r.edits = append(r.edits, replace(r.text, f.Start, f.End, nearest.Text, r.why(f)+" The nearest statement of the sources takes its place."))
@@ -77,7 +77,8 @@ func (r *repairer) sentence(f *verify.Sentence) {
 // sound reports whether nothing in a sentence contradicts or exceeds its sources. A number that the sources have elsewhere is not
 // certainly an error.
 func sound(f *verify.Sentence) bool {
-	return len(f.Differences.Numbers) == 0 && len(f.Differences.Names) == 0 && len(f.Differences.Denied) == 0
+	d := f.Differences
+	return len(d.Numbers)+len(d.Names)+len(d.Denied)+len(d.Turned) == 0
 }
 
 // why explains what is wrong with a sentence.
@@ -94,10 +95,13 @@ func (r *repairer) why(f *verify.Sentence) string {
 	}
 	for _, d := range f.Differences.Denied {
 		if d.Missing {
-			parts = append(parts, fmt.Sprintf("the nearest source denies it (%q)", f.Near[0].Text[d.Start:d.End]))
+			parts = append(parts, fmt.Sprintf("the nearest source denies it (%q)", f.Support.Text[d.Start:d.End]))
 		} else {
 			parts = append(parts, fmt.Sprintf("it denies what the sources do not (%q)", f.Text[d.Start:d.End]))
 		}
+	}
+	for _, d := range f.Differences.Turned {
+		parts = append(parts, fmt.Sprintf("the nearest source says the opposite of %q", f.Text[d.Start:d.End]))
 	}
 	if len(parts) == 0 {
 		return "The sources do not support this statement."
@@ -172,7 +176,7 @@ func (r *repairer) details(f *verify.Sentence, rest int) (edits []Edit, ok bool)
 		why := "The sources do not deny it."
 		edits = append(edits, replace(r.text, f.Start+d.Start-1, f.Start+d.End, "", why))
 	}
-	return edits, true
+	return edits, !slices.ContainsFunc(f.Differences.Turned, func(d fact.Polar) bool { return d.Start < rest })
 }
 
 // runs groups the names that stand together.
@@ -190,7 +194,7 @@ func runs(names []fact.Name) (out [][]fact.Name) {
 // number replaces a wrong number by that of the nearest sentence if only one is possible: of the same kind, not already in the
 // sentence, and either the only one or between the same words.
 func (r *repairer) number(f *verify.Sentence, n fact.Number) (Edit, bool) {
-	from := f.Near[0]
+	from := f.Support
 	var may, must []fact.Number
 	for _, c := range from.Numbers {
 		if c.Soft || c.Percent != n.Percent || c.Month != n.Month || c.Unit != n.Unit || slices.ContainsFunc(f.Numbers, c.Equal) {
@@ -246,7 +250,7 @@ func between(s *verify.Span, start, end int) [2]string {
 
 // name replaces wrong names that stand together by those of the nearest sentence, under the same rule.
 func (r *repairer) name(f *verify.Sentence, wrong []fact.Name) (Edit, bool) {
-	from := f.Near[0]
+	from := f.Support
 	var may, must [][2]int
 	start, end := wrong[0].Start, wrong[len(wrong)-1].End
 	around := between(f.Span, start, end)

@@ -25,12 +25,14 @@ func TestNumbers(t *testing.T) {
 		{"eng", "COVID-19, IL-6, 3T3 cells, B12 and interleukin-2", nil},
 		{"eng", "May 5, 2020 and 2020-05-05", []float64{5, 5, 2020, 2020, 5, 5}},
 		{"eng", "in the 1990s you may go", nil},
+		{"eng", "about 1. 3 billion people", []float64{1.3e9}},
 		{"deu", "1.234,5 Liter und fünfundzwanzig Tage, 2,5 Millionen", []float64{1234.5, 25, 2.5e6}},
 		{"fra", "quatre-vingt-dix jours et vingt et un ans", []float64{90, 21}},
 		{"spa", "treinta y cinco por ciento", []float64{35}},
 		{"rus", "двадцать пять процентов и 3,5 млн", []float64{25, 3.5e6}},
 		{"zho", "二〇二〇年有三百五十万人和12亿元", []float64{2020, 3.5e6, 1.2e9}},
 		{"hin", "१२ लाख लोग", []float64{12e5}},
+		{"kor", "1931년에 3만명이 왔다", []float64{1931, 30000}},
 		{"ara", "١٢٣ كيلومتر", []float64{123}},
 	} {
 		var got []fact.Number
@@ -107,7 +109,7 @@ func TestNames(t *testing.T) {
 
 // Proves that a negation on one side only is seen in each language, in either direction, and none where both deny or
 // neither does.
-func TestOpposed(t *testing.T) {
+func TestContrast(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		lang, text, source string
@@ -119,6 +121,14 @@ func TestOpposed(t *testing.T) {
 		{"eng", "The valve opens at 3 bar.", "The valve opens at 3 bar.", 0},
 		{"eng", "It is not only cheap.", "It is cheap.", 0},
 		{"eng", "The housing is without lead.", "The housing contains no lead.", 0},
+		{"eng", "He wears the no 1 jersey.", "He wears the jersey.", 0},
+		{"eng", "The valve is unsafe.", "The valve is safe.", 1},
+		{"eng", "The valve is safe.", "The valve is unsafe.", 1},
+		{"eng", "It is a processed food.", "Unprocessed food is better than processed food.", 0},
+		{"eng", "He faces murder charges.", "Unlikely to face charges soon: he faces murder charges.", 0},
+		{"eng", "The harvest did not fall.", "The harvest fell.", 1},
+		{"eng", "The drug is authorised for adults.", "The drug is not approved for adults.", 1},
+		{"eng", "Sales did not rise in winter.", "Sales fell in winter.", 0},
 		{"deu", "Das Ventil öffnet nicht bei 3 bar.", "Das Ventil öffnet bei 3 bar.", 1},
 		{"deu", "Das Ventil öffnet bei 3 bar.", "Das Ventil öffnet nicht bei 3 bar.", 1},
 		{"fra", "La vanne n'ouvre pas sous pression.", "La vanne ouvre sous pression.", 1},
@@ -134,17 +144,17 @@ func TestOpposed(t *testing.T) {
 	} {
 		of := func(text string) fact.Sentence {
 			ws := fact.Words(text)
-			return fact.Sentence{Words: ws, Negations: fact.Negations(text, ws, test.lang)}
+			return fact.Sentence{Lang: test.lang, Words: ws, Negations: fact.Negations(text, ws, test.lang)}
 		}
-		if got := fact.Opposed(of(test.text), []fact.Sentence{of(test.source)}); len(got) != test.want {
+		if got, _ := fact.Contrast(of(test.text), of(test.source)); len(got) != test.want {
 			t.Errorf("%q against %q: %+v, want %d", test.text, test.source, got, test.want)
 		}
 	}
 }
 
-// FuzzFacts proves that no text breaks the readers and that every place lies in the text, in order.
+// FuzzFacts proves that no text breaks the readers, that every place lies in the text, in order, and that nothing contradicts itself.
 func FuzzFacts(f *testing.F) {
-	for _, s := range []string{"", "1,2.3'4", "twenty-", "九千万亿", "n't not", "A-1/2 \u00a05", "٣٫٥", "\xff1", "5°", "…Łó’s"} {
+	for _, s := range []string{"", "1,2.3'4", "twenty-", "九千万亿", "n't not", "A-1/2 \u00a05", "٣٫٥", "\xff1", "5°", "…Łó’s", "not open and open, un safe unsafe: never higher, lower", "不 nicht offen zu не"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -167,10 +177,15 @@ func FuzzFacts(f *testing.F) {
 					t.Fatalf("name %+v of %q", n, text)
 				}
 			}
-			for _, n := range fact.Negations(text, ws, lang) {
+			negations := fact.Negations(text, ws, lang)
+			for _, n := range negations {
 				if n.End <= n.Start || n.End > len(text) {
 					t.Fatalf("negation %+v of %q", n, text)
 				}
+			}
+			itself := fact.Sentence{Lang: lang, Words: ws, Negations: negations}
+			if denied, turned := fact.Contrast(itself, itself); len(denied)+len(turned) > 0 {
+				t.Fatalf("%q contradicts itself: %+v %+v", text, denied, turned)
 			}
 		}
 	})

@@ -45,12 +45,19 @@ func Names(text string, ws []Word, lang string, common func(lower string) bool) 
 		if w.First && !w.Caps && lang != "eng" && lang != "deu" && !(i+1 < len(ws) && ws[i+1].Upper) {
 			continue // there is no table of common words
 		}
-		if w.Caps && spelledOut(lower, ws) {
+		if w.Caps && spelledOut(lower, ws) || i > 0 && units[lower] != "" && measured(ws[i-1].Text) {
 			continue
 		}
 		out = append(out, Name{Start: w.Start, End: w.Start + nameBytes(w), Text: lower, Word: i})
 	}
 	return out
+}
+
+// measured reports whether a unit may follow a word: "5", "degrees".
+func measured(before string) bool {
+	figures, _ := digits(before)
+	_, written := cardinals[before]
+	return figures != "" || written || degrees[before]
 }
 
 // spelledOut reports whether the words contain what an abbreviation stands for: "chronic kidney disease (CKD)".

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -20,13 +21,19 @@ type Number struct {
 
 // Equal reports whether two numbers can mean the same.
 func (n Number) Equal(m Number) bool {
+	factor := 1.0 // of n's values in the unit of m
 	if n.Unit != "" && m.Unit != "" && n.Unit != m.Unit {
-		return false
+		from, to := measures[n.Unit], measures[m.Unit]
+		if from.of == "" || from.of != to.of {
+			return false
+		}
+		factor = from.size / to.size
 	}
 	if n.Percent != m.Percent && n.Percent && m.Unit != "" {
 		return false
 	}
 	for _, a := range n.Values {
+		a *= factor
 		for _, b := range m.Values {
 			if a == b || math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), math.Abs(b)) || rounded(a, b) {
 				return true
@@ -117,12 +124,17 @@ func figures(text string, ws []Word, i int) (Number, int) {
 		groups, seps, rest = append(groups, part), seps+strings.ReplaceAll(sep, "٫", "."), tail
 		used++
 	}
+	rest = counted(rest)
 	if rest != "" && !endings[rest] && units[rest] == "" && scales[rest] == 0 {
 		return Number{}, 0 // a name that begins with digits
 	}
 	n := Number{Values: readings(groups, seps), Soft: rest == "s"}
 	if used == 1 && rest == "" {
-		n.Values = append(n.Values, torn(text, ws, i, whole)...)
+		more := torn(text, ws, i, whole)
+		if len(more) > 0 && i+2 < len(ws) && scales[ws[i+2].Text] != 0 {
+			return Number{Values: more}, 2 // "1. 3 million"
+		}
+		n.Values = append(n.Values, more...)
 	}
 	if scale := scales[rest]; scale != 0 {
 		for j := range n.Values {
@@ -130,6 +142,18 @@ func figures(text string, ws []Word, i int) (Number, int) {
 		}
 	}
 	return n, used
+}
+
+// counted returns what follows the digits of a number without the unit and the particle that Korean writes to it: "만" of "만명이".
+func counted(rest string) string {
+	r, size := utf8.DecodeRuneInString(rest)
+	switch {
+	case !unicode.Is(unicode.Hangul, r):
+		return rest
+	case scales[rest[:size]] != 0:
+		return rest[:size]
+	}
+	return ""
 }
 
 // torn reads numbers that a tokenizer has split: "1, 234, 567", "98. 7".
@@ -289,6 +313,12 @@ func unit(text string, ws []Word, from, to int) (unit string, percent bool) {
 	w := ws[to].Text
 	if percents[w] || to+1 < len(ws) && percents[w+" "+ws[to+1].Text] {
 		return "", true
+	}
+	if degrees[w] {
+		if to+1 < len(ws) && scalesOfHeat[ws[to+1].Text] {
+			return ws[to+1].Text, false
+		}
+		return "degree", false
 	}
 	return units[w], false
 }

@@ -142,8 +142,12 @@ kw kilowatt kilowatts
 mw megawatt megawatts
 gw gigawatt gigawatts
 hz hertz
-mhz
-ghz
+khz kilohertz
+mhz megahertz
+ghz gigahertz
+celsius
+fahrenheit
+kelvin
 kb kilobytes
 mb megabytes megabyte
 gb gigabytes gigabyte
@@ -155,6 +159,33 @@ tb terabytes`) {
 	}
 	return m
 }()
+
+// measure is what a unit measures, and how much of it.
+type measure struct {
+	of   string
+	size float64
+}
+
+// measures holds the units that can be converted into each other.
+var measures = func() map[string]measure {
+	m := map[string]measure{}
+	for of, sizes := range map[string]string{
+		"time": "second=1 minute=60 hour=3600 day=86400 week=604800", "calendar": "month=1 year=12 decade=120 century=1200",
+		"length": "mm=0.001 cm=0.01 m=1 km=1000", "mass": "mg=0.000001 g=0.001 kg=1 ton=1000", "volume": "ml=0.001 l=1",
+		"power": "watt=1 kw=1000 mw=1000000 gw=1000000000", "frequency": "hz=1 khz=1000 mhz=1000000 ghz=1000000000",
+		"temperature": "celsius=1 degree=1",
+	} {
+		for unit, size := range table(sizes) {
+			m[unit] = measure{of, size}
+		}
+	}
+	return m
+}()
+
+var (
+	degrees      = set(`degree degrees grad grados graus degrés градусов градуса`)
+	scalesOfHeat = set(`celsius fahrenheit kelvin`)
+)
 
 // rough are words before a number that mean that it is not exact.
 var rough = set(`about around roughly approximately nearly almost over some circa etwa rund fast ungefähr environ près casi unos cerca около почти`)

@@ -15,6 +15,7 @@ type Word struct {
 	Upper      bool   // begins with a capital
 	Caps       bool   // two capitals or more
 	First      bool   // it begins a sentence, quotes and brackets aside
+	key        string // by which forms of the same word are recognized
 }
 
 // Words returns the words of text in order.
@@ -25,7 +26,7 @@ func Words(text string) []Word {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		switch {
 		case dense(r):
-			out = append(out, Word{Start: i, End: i + size, Text: text[i : i+size], First: first})
+			out = append(out, Word{Start: i, End: i + size, Text: text[i : i+size], First: first, key: text[i : i+size]})
 			i, first = i+size, false
 		case wordly(r):
 			end := wordEnd(text, i)
@@ -57,7 +58,7 @@ func word(text string, start, end int, first bool) Word {
 		}
 	}
 	lower := strings.ReplaceAll(strings.ToLower(raw), "’", "'")
-	return Word{Start: start, End: end, Text: lower, Upper: unicode.IsUpper(r), Caps: capitals > 1, First: first}
+	return Word{Start: start, End: end, Text: lower, Upper: unicode.IsUpper(r), Caps: capitals > 1, First: first, key: Key(lower)}
 }
 
 func wordEnd(text string, i int) int {
